@@ -1,0 +1,350 @@
+//! The PE's end of the connection.
+
+use std::collections::HashMap;
+use std::io::{ErrorKind, Read};
+use std::os::unix::net::UnixStream;
+
+use crate::environment::{self, Launch};
+use crate::wire::{Line, Lines, Message, VALLEN_MAX};
+use crate::{Error, encoding, mapping, sys};
+
+/// The longest line that this side sends: some launchers read into buffers of 1024 bytes.
+const SAFE_LINE: usize = 1000;
+
+/// The connection of one PE to its launcher, or a job of one that needs none.
+///
+/// The descriptor stays open, and closed on exec, until this is dropped; no call raises SIGPIPE.
+#[derive(Debug)]
+pub struct Bootstrap {
+    rank: usize,
+    size: usize,
+    /// The process that connected: a forked child must leave the connection alone.
+    process: u32,
+    finalized: bool,
+    link: Link,
+}
+
+#[derive(Debug)]
+enum Link {
+    Alone(HashMap<String, Vec<u8>>),
+    Launcher(Connection),
+}
+
+#[derive(Debug)]
+struct Connection {
+    socket: UnixStream,
+    lines: Lines,
+    kvsname: String,
+    vallen_max: usize,
+}
+
+impl Bootstrap {
+    /// Finds the launcher in the environment (`PMI_FD`, `PMI_RANK`, `PMI_SIZE`) and introduces this PE to it.
+    /// Without a launcher this process is a job of one.
+    ///
+    /// Call it once a process: it takes the descriptor over.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] under a launcher that speaks another protocol, [`Error::Environment`] when the
+    /// variables make no sense, and what the connection yields.
+    pub fn connect() -> Result<Self, Error> {
+        let launch = environment::read(|name| {
+            std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
+        })?;
+        let Launch::Pmi { fd, rank, size } = launch else {
+            return Ok(Self::new(0, 1, Link::Alone(HashMap::new())));
+        };
+        let socket = sys::adopt_socket(fd).map_err(|error| {
+            Error::Environment(format!(
+                "PMI_FD is {fd}, which is no socket of a launcher ({error}); a program started by a PE must not inherit PMI_FD"
+            ))
+        })?;
+        Self::over(socket, rank, size)
+    }
+
+    fn new(rank: usize, size: usize, link: Link) -> Self {
+        Bootstrap {
+            rank,
+            size,
+            process: std::process::id(),
+            finalized: false,
+            link,
+        }
+    }
+
+    /// Introduces this PE over an open connection.
+    fn over(socket: UnixStream, rank: usize, size: usize) -> Result<Self, Error> {
+        let mut connection = Connection {
+            socket,
+            lines: Lines::default(),
+            kvsname: String::new(),
+            vallen_max: VALLEN_MAX,
+        };
+        connection.init()?;
+        Ok(Self::new(rank, size, Link::Launcher(connection)))
+    }
+
+    /// This PE's number, from 0.
+    #[must_use]
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// The number of PEs of the job; it fits a C `int`.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Publishes `value` under `key`; other PEs can [`get`](Self::get) it after the next [`barrier`](Self::barrier).
+    /// Keys are the job's: put this PE's rank into them. A key is put once.
+    ///
+    /// # Errors
+    /// [`Error::Key`] for a key that cannot be carried, else what the launcher or the connection says.
+    pub fn put(&mut self, key: &str, value: &[u8]) -> Result<(), Error> {
+        if !encoding::is_key(key) {
+            return Err(Error::Key(key.to_owned()));
+        }
+        match self.usable()? {
+            Link::Alone(values) => {
+                values.insert(key.to_owned(), value.to_vec());
+                Ok(())
+            }
+            Link::Launcher(connection) => connection.put(key, value),
+        }
+    }
+
+    /// Fetches what some PE has put under `key` before the last [`barrier`](Self::barrier).
+    ///
+    /// # Errors
+    /// [`Error::Missing`] when nobody has, [`Error::Key`], [`Error::Garbled`], or what the connection says.
+    pub fn get(&mut self, key: &str) -> Result<Vec<u8>, Error> {
+        if !encoding::is_key(key) {
+            return Err(Error::Key(key.to_owned()));
+        }
+        match self.usable()? {
+            Link::Alone(values) => values
+                .get(key)
+                .cloned()
+                .ok_or_else(|| Error::Missing(key.to_owned())),
+            Link::Launcher(connection) => connection.get(key),
+        }
+    }
+
+    /// Waits until every PE of the job has come here.
+    ///
+    /// # Errors
+    /// What the connection says; [`Error::Closed`] when the launcher is gone.
+    pub fn barrier(&mut self) -> Result<(), Error> {
+        match self.usable()? {
+            Link::Alone(_) => Ok(()),
+            Link::Launcher(connection) => connection
+                .ask("barrier_in", Line::new("barrier_in"), "barrier_out")
+                .map(drop),
+        }
+    }
+
+    /// The node of every rank as the launcher numbers them, or `None` when it does not tell.
+    ///
+    /// # Errors
+    /// What the connection says.
+    pub fn node_map(&mut self) -> Result<Option<Vec<u32>>, Error> {
+        let size = self.size;
+        match self.usable()? {
+            Link::Alone(_) => Ok(Some(vec![0])),
+            Link::Launcher(connection) => {
+                let text = connection.fetch("PMI_process_mapping")?;
+                Ok(text.and_then(|text| mapping::parse(&text, size)))
+            }
+        }
+    }
+
+    /// Asks the launcher to end all PEs of the job with the exit status `code`; with a message that is not empty,
+    /// oshrun says who asked and why. Returns at once: the caller then exits by itself or is ended. May be called
+    /// after [`finalize`](Self::finalize); does nothing in a job of one.
+    ///
+    /// # Errors
+    /// What the connection says, [`Error::Forked`] in a forked child.
+    pub fn abort(&self, code: i32, message: &str) -> Result<(), Error> {
+        if self.process != std::process::id() {
+            return Err(Error::Forked);
+        }
+        let Link::Launcher(connection) = &self.link else {
+            return Ok(());
+        };
+        let mut line = Line::new("abort").field("exitcode", code);
+        if !message.is_empty() {
+            let cut = message.floor_char_boundary(message.len().min(400));
+            line = line.field(
+                "message",
+                encoding::encode(&message.as_bytes()[..cut], SAFE_LINE)
+                    .map_or(String::new(), |text| text.concat()),
+            );
+        }
+        connection.send(line)
+    }
+
+    /// Tells the launcher that this PE is done: from now on it may exit as it likes. Idempotent.
+    ///
+    /// # Errors
+    /// What the connection says.
+    pub fn finalize(&mut self) -> Result<(), Error> {
+        if self.finalized && self.process == std::process::id() {
+            return Ok(());
+        }
+        if let Link::Launcher(connection) = self.usable()? {
+            connection.ask("finalize", Line::new("finalize"), "finalize_ack")?;
+        }
+        self.finalized = true;
+        Ok(())
+    }
+
+    /// Introduces this PE to the launcher again after [`finalize`](Self::finalize). `false` when the launcher no
+    /// longer listens, as hydra does not: then only what is known already can be used. A job of one can always go on.
+    ///
+    /// # Errors
+    /// [`Error::Forked`] in a forked child, and what a launcher that does listen says.
+    pub fn try_reinit(&mut self) -> Result<bool, Error> {
+        if self.process != std::process::id() {
+            return Err(Error::Forked);
+        }
+        if !self.finalized {
+            return Ok(true);
+        }
+        if let Link::Launcher(connection) = &mut self.link {
+            match connection.init() {
+                Ok(()) => {}
+                Err(Error::Closed) => return Ok(false),
+                Err(error) => return Err(error),
+            }
+        }
+        self.finalized = false;
+        Ok(true)
+    }
+
+    fn usable(&mut self) -> Result<&mut Link, Error> {
+        if self.process != std::process::id() {
+            return Err(Error::Forked);
+        }
+        if self.finalized {
+            return Err(Error::Finalized);
+        }
+        Ok(&mut self.link)
+    }
+}
+
+impl Connection {
+    fn init(&mut self) -> Result<(), Error> {
+        let hello = Line::new("init")
+            .field("pmi_version", 1)
+            .field("pmi_subversion", 1);
+        self.ask("init", hello, "response_to_init")?;
+        let maxes = self.ask("get_maxes", Line::new("get_maxes"), "maxes")?;
+        let maxes = Message::parse(&maxes)?;
+        self.vallen_max = maxes.number("vallen_max").unwrap_or(VALLEN_MAX);
+        let name = self.ask("get_my_kvsname", Line::new("get_my_kvsname"), "my_kvsname")?;
+        let name = Message::parse(&name)?;
+        name.get("kvsname")
+            .unwrap_or_default()
+            .clone_into(&mut self.kvsname);
+        Ok(())
+    }
+
+    fn put(&mut self, key: &str, value: &[u8]) -> Result<(), Error> {
+        let overhead =
+            "cmd=put kvsname= key= value=\n".len() + self.kvsname.len() + crate::wire::KEYLEN_MAX;
+        let limit = self.vallen_max.min(SAFE_LINE.saturating_sub(overhead));
+        let pieces = encoding::encode(value, limit)
+            .ok_or_else(|| Error::Io(ErrorKind::FileTooLarge.into()))?;
+        for (index, piece) in pieces.iter().enumerate() {
+            let line = Line::new("put")
+                .field("kvsname", &self.kvsname)
+                .field("key", encoding::piece_key(key, index))
+                .field("value", piece);
+            self.ask("put", line, "put_result")?;
+        }
+        Ok(())
+    }
+
+    fn get(&mut self, key: &str) -> Result<Vec<u8>, Error> {
+        let missing = || Error::Missing(key.to_owned());
+        let garbled = || Error::Garbled(key.to_owned());
+        let first = self.fetch(key)?.ok_or_else(missing)?;
+        let (count, text) = encoding::first_piece(&first).ok_or_else(garbled)?;
+        let mut text = text.to_owned();
+        for index in 1..count {
+            text += &self
+                .fetch(&encoding::piece_key(key, index))?
+                .ok_or_else(garbled)?;
+        }
+        encoding::decode(&text).ok_or_else(garbled)
+    }
+
+    /// The raw value of one PMI key; `None` when there is none.
+    fn fetch(&mut self, key: &str) -> Result<Option<String>, Error> {
+        let line = Line::new("get")
+            .field("kvsname", &self.kvsname)
+            .field("key", key);
+        self.send(line)?;
+        let answer = self.receive()?;
+        let message = Message::parse(&answer)?;
+        if message.command() != "get_result" {
+            return Err(unexpected("get", &answer));
+        }
+        Ok(message
+            .get("value")
+            .filter(|_| message.succeeded())
+            .map(str::to_owned))
+    }
+
+    /// Sends a request and returns the answer's line, which is `answer` and reports success.
+    fn ask(&mut self, request: &'static str, line: Line, answer: &str) -> Result<Vec<u8>, Error> {
+        self.send(line)?;
+        let text = self.receive()?;
+        let message = Message::parse(&text)?;
+        if message.command() == answer && message.succeeded() {
+            Ok(text)
+        } else {
+            Err(unexpected(request, &text))
+        }
+    }
+
+    fn send(&self, line: Line) -> Result<(), Error> {
+        sys::send_all(&self.socket, line.finish().as_bytes()).map_err(closed_or_io)
+    }
+
+    fn receive(&mut self) -> Result<Vec<u8>, Error> {
+        loop {
+            if let Some(line) = self.lines.next_line()? {
+                return Ok(line);
+            }
+            let mut bytes = [0; 2048];
+            match self.socket.read(&mut bytes) {
+                Ok(0) => return Err(Error::Closed),
+                Ok(count) => self.lines.push(&bytes[..count]),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(closed_or_io(error)),
+            }
+        }
+    }
+}
+
+fn unexpected(request: &'static str, answer: &[u8]) -> Error {
+    Error::Unexpected {
+        request,
+        answer: String::from_utf8_lossy(answer).into_owned(),
+    }
+}
+
+fn closed_or_io(error: std::io::Error) -> Error {
+    match error.kind() {
+        ErrorKind::BrokenPipe | ErrorKind::ConnectionReset | ErrorKind::NotConnected => {
+            Error::Closed
+        }
+        _ => Error::Io(error),
+    }
+}
+
+#[cfg(test)]
+#[path = "client_tests.rs"]
+mod tests;

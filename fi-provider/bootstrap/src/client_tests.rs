@@ -1,0 +1,172 @@
+use super::*;
+use crate::server::{Effect, Job};
+use std::io::Write;
+
+/// Serves `job` to the PEs behind `sockets` until all have hung up.
+fn serve(mut job: Job, mut sockets: Vec<UnixStream>) -> Vec<Effect> {
+    let mut ends = Vec::new();
+    let mut open: Vec<_> = sockets.iter().map(|_| Some(Lines::default())).collect();
+    for socket in &sockets {
+        socket.set_nonblocking(true).unwrap();
+    }
+    while open.iter().any(Option::is_some) {
+        for rank in 0..sockets.len() {
+            let Some(lines) = &mut open[rank] else {
+                continue;
+            };
+            let mut bytes = [0; 4096];
+            match sockets[rank].read(&mut bytes) {
+                Ok(0) => open[rank] = None,
+                Ok(count) => lines.push(&bytes[..count]),
+                Err(_) => std::thread::sleep(std::time::Duration::from_micros(200)),
+            }
+            while let Some(line) = open[rank]
+                .as_mut()
+                .and_then(|lines| lines.next_line().unwrap())
+            {
+                for effect in job.receive(rank, &line) {
+                    match effect {
+                        Effect::Reply { rank, line } => {
+                            drop(sockets[rank].write_all(line.as_bytes()))
+                        }
+                        other => ends.push(other),
+                    }
+                }
+            }
+        }
+    }
+    ends
+}
+
+/// Runs `pe` on `size` threads against a server; yields what the server made of it besides replies.
+fn run(size: usize, pe: impl Fn(Bootstrap) + Sync) -> Vec<Effect> {
+    let (ours, theirs): (Vec<_>, Vec<_>) = (0..size).map(|_| UnixStream::pair().unwrap()).unzip();
+    let job = Job::new(size, "kvs_test");
+    std::thread::scope(|scope| {
+        let server = scope.spawn(move || serve(job, ours));
+        for (rank, socket) in theirs.into_iter().enumerate() {
+            let pe = &pe;
+            scope.spawn(move || pe(Bootstrap::over(socket, rank, size).unwrap()));
+        }
+        server.join().unwrap()
+    })
+}
+
+#[test]
+fn values_of_any_size_reach_every_pe() {
+    let value = |rank: usize| -> Vec<u8> {
+        (0..rank * 1500)
+            .map(|i| u8::try_from((i + rank) % 256).unwrap())
+            .collect()
+    };
+    let ends = run(4, |mut pe| {
+        pe.put(&format!("value-{}", pe.rank()), &value(pe.rank()))
+            .unwrap();
+        pe.barrier().unwrap();
+        for rank in 0..pe.size() {
+            assert_eq!(pe.get(&format!("value-{rank}")).unwrap(), value(rank));
+        }
+        assert!(matches!(pe.get("nobody"), Err(Error::Missing(_))));
+        assert!(matches!(
+            pe.get("PMI_process_mapping"),
+            Err(Error::Garbled(_))
+        ));
+        assert_eq!(pe.node_map().unwrap(), Some(vec![0; 4]));
+        pe.finalize().unwrap();
+        pe.finalize().unwrap();
+        assert!(matches!(pe.barrier(), Err(Error::Finalized)));
+    });
+    assert_eq!(ends, []);
+}
+
+#[test]
+fn a_pe_may_begin_again() {
+    let ends = run(2, |mut pe| {
+        for round in 0..3_u8 {
+            assert!(pe.try_reinit().unwrap());
+            let (mine, other) = (pe.rank(), 1 - pe.rank());
+            pe.put(&format!("k{mine}"), &[round]).unwrap();
+            pe.barrier().unwrap();
+            assert_eq!(pe.get(&format!("k{other}")).unwrap(), [round]);
+            pe.barrier().unwrap();
+            pe.finalize().unwrap();
+        }
+    });
+    assert_eq!(ends, []);
+}
+
+#[test]
+fn abort_arrives_with_its_message() {
+    let ends = run(1, |pe| pe.abort(9, "two words\nand é").unwrap());
+    let message = Some("two words and é".to_owned());
+    assert_eq!(
+        ends,
+        [Effect::Abort {
+            rank: 0,
+            code: 9,
+            message
+        }]
+    );
+}
+
+#[test]
+fn a_launcher_that_hangs_up_is_noticed() {
+    let (ours, theirs) = UnixStream::pair().unwrap();
+    drop(ours);
+    assert!(matches!(Bootstrap::over(theirs, 0, 1), Err(Error::Closed)));
+
+    let (mut ours, theirs) = UnixStream::pair().unwrap();
+    let server = std::thread::spawn(move || {
+        for line in [
+            "cmd=response_to_init rc=0\n",
+            "cmd=maxes\n",
+            "cmd=my_kvsname kvsname=k\n",
+            "cmd=finalize_ack\n",
+        ] {
+            let mut bytes = [0; 256];
+            assert_ne!(ours.read(&mut bytes).unwrap(), 0);
+            ours.write_all(line.as_bytes()).unwrap();
+        }
+    });
+    let mut pe = Bootstrap::over(theirs, 0, 1).unwrap();
+    pe.finalize().unwrap();
+    server.join().unwrap();
+    assert!(!pe.try_reinit().unwrap());
+    assert!(matches!(pe.abort(1, ""), Err(Error::Closed)));
+}
+
+#[test]
+fn a_wrong_answer_is_shown() {
+    let (mut ours, theirs) = UnixStream::pair().unwrap();
+    ours.write_all(b"cmd=response_to_init rc=-1\n").unwrap();
+    let error = Bootstrap::over(theirs, 0, 1).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the launcher answered \"cmd=response_to_init rc=-1\" to init"
+    );
+}
+
+#[test]
+fn a_job_of_one_needs_no_launcher() {
+    let mut pe = Bootstrap::new(0, 1, Link::Alone(HashMap::new()));
+    pe.put("k", b"v").unwrap();
+    pe.barrier().unwrap();
+    assert_eq!(pe.get("k").unwrap(), b"v");
+    assert!(matches!(pe.get("l"), Err(Error::Missing(_))));
+    assert!(matches!(pe.put("two words", b""), Err(Error::Key(_))));
+    assert_eq!(pe.node_map().unwrap(), Some(vec![0]));
+    pe.finalize().unwrap();
+    assert!(pe.try_reinit().unwrap());
+    pe.barrier().unwrap();
+    pe.abort(1, "nothing happens").unwrap();
+}
+
+#[test]
+fn a_forked_child_is_kept_out() {
+    let mut pe = Bootstrap::new(0, 1, Link::Alone(HashMap::new()));
+    pe.process += 1;
+    assert!(matches!(pe.barrier(), Err(Error::Forked)));
+    assert!(matches!(pe.finalize(), Err(Error::Forked)));
+    assert!(matches!(pe.try_reinit(), Err(Error::Forked)));
+    assert!(matches!(pe.abort(1, ""), Err(Error::Forked)));
+}

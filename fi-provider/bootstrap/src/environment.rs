@@ -1,0 +1,123 @@
+//! What the launcher left in the environment.
+
+use crate::Error;
+
+/// How this process was started.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Launch {
+    /// By nobody: a job of one.
+    Alone,
+    /// By a launcher that serves PMI-1 on a descriptor.
+    Pmi {
+        /// The socket's number.
+        fd: i32,
+        /// This PE.
+        rank: usize,
+        /// All PEs.
+        size: usize,
+    },
+}
+
+/// Reads the environment through `variable`, which yields the value of a variable by name.
+pub(crate) fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Launch, Error> {
+    if let Some(fd) = variable("PMI_FD") {
+        let number = |name: &str| -> Result<usize, Error> {
+            let text = variable(name)
+                .ok_or_else(|| Error::Environment(format!("PMI_FD is set and {name} is not")))?;
+            text.parse()
+                .map_err(|_| Error::Environment(format!("{name} is \"{text}\"")))
+        };
+        let (rank, size) = (number("PMI_RANK")?, number("PMI_SIZE")?);
+        let fd = fd
+            .parse()
+            .map_err(|_| Error::Environment(format!("PMI_FD is \"{fd}\"")))?;
+        if rank >= size || i32::try_from(size).is_err() {
+            return Err(Error::Environment(format!(
+                "PMI_RANK is {rank} and PMI_SIZE is {size}"
+            )));
+        }
+        return Ok(Launch::Pmi { fd, rank, size });
+    }
+    let unsupported = |launcher| Err(Error::Unsupported { launcher });
+    if variable("PMIX_NAMESPACE").is_some() || variable("PMIX_RANK").is_some() {
+        return unsupported("a launcher that speaks PMIx (Open MPI's mpirun, or srun --mpi=pmix)");
+    }
+    if variable("PMI_PORT").is_some() {
+        return unsupported("a launcher that speaks PMI-1 over a TCP port (PMI_PORT)");
+    }
+    // A plain srun tells its tasks nothing but their number: each would take itself for the only one.
+    let tasks = variable("SLURM_STEP_NUM_TASKS").and_then(|text| text.parse::<usize>().ok());
+    if tasks.is_some_and(|tasks| tasks > 1) && variable("SLURM_PROCID").is_some() {
+        return unsupported("srun without --mpi=pmi2");
+    }
+    Ok(Launch::Alone)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(variables: &[(&str, &str)]) -> Result<Launch, Error> {
+        read(|name| {
+            variables
+                .iter()
+                .find(|(key, _)| *key == name)
+                .map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    #[test]
+    fn nothing_is_a_job_of_one() {
+        assert_eq!(with(&[]).unwrap(), Launch::Alone);
+        assert_eq!(
+            with(&[("SLURM_PROCID", "0"), ("SLURM_NTASKS", "4")]).unwrap(),
+            Launch::Alone
+        );
+    }
+
+    #[test]
+    fn pmi_is_read_and_checked() {
+        let good = [
+            ("PMI_FD", "7"),
+            ("PMI_RANK", "1"),
+            ("PMI_SIZE", "2"),
+            ("PMIX_RANK", "0"),
+        ];
+        assert_eq!(
+            with(&good).unwrap(),
+            Launch::Pmi {
+                fd: 7,
+                rank: 1,
+                size: 2
+            }
+        );
+        for bad in [
+            &[("PMI_FD", "7")][..],
+            &[("PMI_FD", "7"), ("PMI_RANK", "1")],
+            &[("PMI_FD", "x"), ("PMI_RANK", "0"), ("PMI_SIZE", "2")],
+            &[("PMI_FD", "7"), ("PMI_RANK", "2"), ("PMI_SIZE", "2")],
+            &[("PMI_FD", "7"), ("PMI_RANK", "-1"), ("PMI_SIZE", "2")],
+            &[
+                ("PMI_FD", "7"),
+                ("PMI_RANK", "0"),
+                ("PMI_SIZE", "4294967296"),
+            ],
+        ] {
+            assert!(matches!(with(bad), Err(Error::Environment(_))), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_launcher_that_is_not_understood_is_no_job_of_one() {
+        for bad in [
+            &[("PMIX_NAMESPACE", "prterun-1"), ("PMIX_RANK", "0")][..],
+            &[("PMIX_RANK", "1")],
+            &[("PMI_PORT", "host:1234")],
+            &[("SLURM_PROCID", "0"), ("SLURM_STEP_NUM_TASKS", "2")],
+        ] {
+            let error = with(bad).unwrap_err();
+            assert!(matches!(error, Error::Unsupported { .. }), "{bad:?}");
+            assert!(error.to_string().contains("oshrun"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Who am I, how many are we, and how do we tell each other a few bytes before there is a fabric.
+//!
+//! The protocol is PMI-1: one line of `key=value` words per message over the stream socket whose number
+//! the launcher leaves in `PMI_FD`. oshrun serves it (through [`server`]), and so do hydra's `mpiexec.hydra`
+//! and Slurm's `srun --mpi=pmi2`. Without a launcher a process is a job of one PE.
+//!
+//! ```no_run
+//! # fn main() -> Result<(), fi_bootstrap::Error> {
+//! let mut launcher = fi_bootstrap::Bootstrap::connect()?;
+//! launcher.put(&format!("address-{}", launcher.rank()), b"anything")?;
+//! launcher.barrier()?;
+//! for rank in 0..launcher.size() {
+//!     let address = launcher.get(&format!("address-{rank}"))?;
+//!     # let _ = address;
+//! }
+//! launcher.finalize()
+//! # }
+//! ```
+//!
+//! The crate knows nothing of the fabric: it carries opaque bytes.
+
+mod client;
+mod encoding;
+mod environment;
+mod mapping;
+pub mod server;
+mod sys;
+pub mod wire;
+
+pub use client::Bootstrap;
+
+/// What can go wrong between a PE and its launcher.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The launcher speaks a protocol that this crate does not.
+    #[error(
+        "{launcher} started this process, and that protocol is not spoken yet; use oshrun, mpiexec.hydra or srun --mpi=pmi2"
+    )]
+    Unsupported {
+        /// What was found in the environment, in words.
+        launcher: &'static str,
+    },
+    /// A variable that the launcher should have set is missing or makes no sense.
+    #[error("the launcher's environment makes no sense: {0}")]
+    Environment(String),
+    /// The launcher closed the connection, or is gone.
+    #[error("the connection to the launcher is closed")]
+    Closed,
+    /// The connection failed in another way.
+    #[error("the connection to the launcher failed: {0}")]
+    Io(#[from] std::io::Error),
+    /// The launcher answered with something else than what was asked for.
+    #[error("the launcher answered \"{answer}\" to {request}")]
+    Unexpected {
+        /// The command that was sent.
+        request: &'static str,
+        /// The line that came back.
+        answer: String,
+    },
+    /// The launcher's line is no PMI-1 message.
+    #[error("the launcher's answer cannot be read: {0}")]
+    Wire(#[from] wire::WireError),
+    /// The key is empty, too long, or holds a character that PMI-1 cannot carry.
+    #[error("\"{0}\" cannot be a key: 1 to {max} letters, digits, '-', '_' or '.'", max = encoding::MAX_KEY)]
+    Key(String),
+    /// Nobody has put this key before the last barrier.
+    #[error("no value was put under the key \"{0}\"")]
+    Missing(String),
+    /// The value under this key was not put by this crate.
+    #[error("the value under the key \"{0}\" cannot be decoded")]
+    Garbled(String),
+    /// The call came from a process forked by the PE, which must not use its parent's connection.
+    #[error("a process forked by a PE cannot speak to the PE's launcher")]
+    Forked,
+    /// The call came after [`Bootstrap::finalize`].
+    #[error("the launcher was told already that this PE has finished")]
+    Finalized,
+}

@@ -1,0 +1,76 @@
+//! `PMI_process_mapping`: which PE runs on which node.
+//!
+//! `(vector,(first,nodes,each),...)`: each block lays `each` consecutive ranks on each of `nodes` nodes from number
+//! `first` on; the list starts over until every rank has a node.
+
+/// The node of every rank; `None` when the text is no mapping.
+pub(crate) fn parse(text: &str, size: usize) -> Option<Vec<u32>> {
+    let compact: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+    let inner = compact.strip_prefix("(vector,")?.strip_suffix(')')?;
+    let mut blocks = Vec::new();
+    let mut rest = inner;
+    while !rest.is_empty() {
+        let (block, after) = rest.strip_prefix('(')?.split_once(')')?;
+        let numbers: Vec<u32> = block
+            .split(',')
+            .map(str::parse)
+            .collect::<Result<_, _>>()
+            .ok()?;
+        let &[first, nodes, each] = numbers.as_slice() else {
+            return None;
+        };
+        blocks.push((first, nodes, each));
+        rest = after.strip_prefix(',').unwrap_or(after);
+    }
+    if !blocks.iter().any(|&(_, nodes, each)| nodes > 0 && each > 0) {
+        return None;
+    }
+    let round = blocks
+        .iter()
+        .copied()
+        .filter(|&(_, _, each)| each > 0)
+        .flat_map(|(first, nodes, each)| {
+            (first..first.saturating_add(nodes))
+                .flat_map(move |node| std::iter::repeat_n(node, each as usize))
+        });
+    Some(round.cycle().take(size).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn blocks_and_rounds() {
+        assert_eq!(parse("(vector,(0,1,1))", 3), Some(vec![0, 0, 0]));
+        assert_eq!(parse("(vector,(0,2,2))", 4), Some(vec![0, 0, 1, 1]));
+        assert_eq!(parse("(vector, (0,2,1))", 5), Some(vec![0, 1, 0, 1, 0]));
+        assert_eq!(parse("(vector,(0,1,2),(1,1,1))", 3), Some(vec![0, 0, 1]));
+    }
+
+    #[test]
+    fn what_is_no_mapping_is_none() {
+        for bad in [
+            "",
+            "(vector)",
+            "(vector,)",
+            "(vector,(0,0,1))",
+            "(vector,(0,1))",
+            "(vector,(0,1,0))",
+            "(vector,(0,1,x))",
+            "(vector,(0,1,1)",
+        ] {
+            assert_eq!(parse(bad, 2), None, "{bad}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_without_panic(text in "\\(vector,[(),0-9]{0,20}\\)", size in 0_usize..9) {
+            if let Some(nodes) = parse(&text, size) {
+                prop_assert_eq!(nodes.len(), size);
+            }
+        }
+    }
+}

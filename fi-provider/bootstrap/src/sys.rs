@@ -1,0 +1,70 @@
+//! The few system calls that std has no safe form of: adopting the launcher's descriptor and sending on it.
+
+#![expect(
+    unsafe_code,
+    reason = "adopting an inherited descriptor and send(2) with flags have no safe form in std"
+)]
+
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::net::UnixStream;
+
+/// Takes over the stream socket that a launcher left open under the number `fd`, and marks it close-on-exec.
+///
+/// # Errors
+/// When `fd` is not open or is no socket.
+pub(crate) fn adopt_socket(fd: RawFd) -> io::Result<UnixStream> {
+    let mut kind: libc::c_int = 0;
+    let mut length = size_of::<libc::c_int>() as libc::socklen_t;
+    // SAFETY: getsockopt reads no memory of ours and writes at most `length` bytes to `kind`, both of which outlive the call.
+    let found = unsafe {
+        libc::getsockopt(
+            fd,
+            libc::SOL_SOCKET,
+            libc::SO_TYPE,
+            (&raw mut kind).cast(),
+            &raw mut length,
+        )
+    };
+    if found != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    if kind != libc::SOCK_STREAM {
+        return Err(io::Error::from_raw_os_error(libc::EPROTOTYPE));
+    }
+    // SAFETY: fcntl with F_SETFD takes an integer and touches no memory.
+    if unsafe { libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: `fd` is open (getsockopt succeeded on it), and the launcher left it to this process for this very use:
+    // `PMI_FD` names one owner, and the environment is read once, by `Bootstrap::connect`.
+    Ok(UnixStream::from(unsafe { OwnedFd::from_raw_fd(fd) }))
+}
+
+/// Sends all of `bytes`; a closed peer is an error and never a SIGPIPE.
+///
+/// # Errors
+/// `BrokenPipe` or `ConnectionReset` when the launcher is gone, or what send(2) says.
+pub(crate) fn send_all(socket: &UnixStream, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        // SAFETY: the pointer and the length describe `bytes`, which is borrowed over the call; send only reads it.
+        let sent = unsafe {
+            libc::send(
+                socket.as_raw_fd(),
+                bytes.as_ptr().cast(),
+                bytes.len(),
+                libc::MSG_NOSIGNAL,
+            )
+        };
+        match usize::try_from(sent) {
+            Ok(sent) => bytes = &bytes[sent..],
+            Err(_) => {
+                let error = io::Error::last_os_error();
+                if error.kind() != io::ErrorKind::Interrupted {
+                    return Err(error);
+                }
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,178 @@
+//! Atomic memory operations at raw addresses, by the CPU's own atomic instructions.
+//!
+//! Every operation is sequentially consistent on x86-64, where each read-modify-write is a locked
+//! instruction; fetch is an acquire load and set a release store, single moves.
+
+use std::sync::atomic::{AtomicI32, AtomicI64, AtomicIsize, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+
+/// A type that fetch, set and swap work on: 4 or 8 bytes, any bit pattern valid.
+pub trait Word: Copy + PartialEq + Sealed {
+    /// Reads `*at` atomically.
+    ///
+    /// # Safety
+    /// `at` must be aligned and mapped for reading.
+    unsafe fn fetch(at: *mut Self) -> Self;
+    /// Writes `*at` atomically.
+    ///
+    /// # Safety
+    /// `at` must be aligned and mapped for writing.
+    unsafe fn set(at: *mut Self, value: Self);
+    /// Writes `*at` and returns what was there, atomically.
+    ///
+    /// # Safety
+    /// `at` must be aligned and mapped for writing.
+    unsafe fn swap(at: *mut Self, value: Self) -> Self;
+}
+
+/// Keeps the traits of this module to the types listed here.
+pub trait Sealed {}
+
+macro_rules! integer_methods {
+    ($($(#[$doc:meta])* $name:ident($($arg:ident),*) $(-> $ret:tt)?;)*) => {
+        /// An integer of 4 or 8 bytes that arithmetic and bitwise operations work on.
+        ///
+        /// # Safety
+        /// Of every function: `at` must be aligned and mapped for writing.
+        pub trait Integer: Word + Ord {
+            /// One.
+            const ONE: Self;
+            $($(#[$doc])* ///
+            /// # Safety
+            /// `at` must be aligned and mapped for writing.
+            unsafe fn $name(at: *mut Self $(, $arg: Self)*) $(-> $ret)?;)*
+        }
+    };
+}
+
+integer_methods! {
+    /// Adds, modulo 2^n.
+    add(value);
+    /// Adds, modulo 2^n, and returns what was there.
+    fetch_add(value) -> Self;
+    /// Bitwise and.
+    and(value);
+    /// Bitwise or.
+    or(value);
+    /// Bitwise exclusive or.
+    xor(value);
+    /// Bitwise and; returns what was there.
+    fetch_and(value) -> Self;
+    /// Bitwise or; returns what was there.
+    fetch_or(value) -> Self;
+    /// Bitwise exclusive or; returns what was there.
+    fetch_xor(value) -> Self;
+    /// Writes `value` where `cond` stands; returns what was there.
+    compare_swap(cond, value) -> Self;
+}
+
+/// The atomic view of `*at`.
+macro_rules! view {
+    ($atomic:ident, $at:expr) => {
+        // SAFETY: by the function's contract `at` is aligned and mapped; peers reach the same bytes
+        // by atomic instructions or by single moves only.
+        // ORDERING: pairs with the same instructions in the peers' processes.
+        unsafe { $atomic::from_ptr($at) }
+    };
+}
+
+macro_rules! impl_integer {
+    ($($t:ty: $atomic:ident;)*) => {$(
+        impl Sealed for $t {}
+
+        impl Word for $t {
+            #[inline(always)]
+            unsafe fn fetch(at: *mut Self) -> Self {
+                view!($atomic, at).load(Ordering::Acquire)
+            }
+            #[inline(always)]
+            unsafe fn set(at: *mut Self, value: Self) {
+                view!($atomic, at).store(value, Ordering::Release);
+            }
+            #[inline(always)]
+            unsafe fn swap(at: *mut Self, value: Self) -> Self {
+                view!($atomic, at).swap(value, Ordering::SeqCst)
+            }
+        }
+
+        impl Integer for $t {
+            const ONE: Self = 1;
+            #[inline(always)]
+            unsafe fn add(at: *mut Self, value: Self) {
+                view!($atomic, at).fetch_add(value, Ordering::SeqCst);
+            }
+            #[inline(always)]
+            unsafe fn fetch_add(at: *mut Self, value: Self) -> Self {
+                view!($atomic, at).fetch_add(value, Ordering::SeqCst)
+            }
+            #[inline(always)]
+            unsafe fn and(at: *mut Self, value: Self) {
+                view!($atomic, at).fetch_and(value, Ordering::SeqCst);
+            }
+            #[inline(always)]
+            unsafe fn or(at: *mut Self, value: Self) {
+                view!($atomic, at).fetch_or(value, Ordering::SeqCst);
+            }
+            #[inline(always)]
+            unsafe fn xor(at: *mut Self, value: Self) {
+                view!($atomic, at).fetch_xor(value, Ordering::SeqCst);
+            }
+            #[inline(always)]
+            unsafe fn fetch_and(at: *mut Self, value: Self) -> Self {
+                view!($atomic, at).fetch_and(value, Ordering::SeqCst)
+            }
+            #[inline(always)]
+            unsafe fn fetch_or(at: *mut Self, value: Self) -> Self {
+                view!($atomic, at).fetch_or(value, Ordering::SeqCst)
+            }
+            #[inline(always)]
+            unsafe fn fetch_xor(at: *mut Self, value: Self) -> Self {
+                view!($atomic, at).fetch_xor(value, Ordering::SeqCst)
+            }
+            #[inline(always)]
+            unsafe fn compare_swap(at: *mut Self, cond: Self, value: Self) -> Self {
+                let atomic = view!($atomic, at);
+                match atomic.compare_exchange(cond, value, Ordering::SeqCst, Ordering::SeqCst) {
+                    Ok(old) | Err(old) => old,
+                }
+            }
+        }
+    )*};
+}
+
+impl_integer! {
+    i32: AtomicI32;
+    u32: AtomicU32;
+    i64: AtomicI64;
+    u64: AtomicU64;
+    isize: AtomicIsize;
+    usize: AtomicUsize;
+}
+
+macro_rules! impl_float {
+    ($($t:ty: $bits:ty;)*) => {$(
+        impl Sealed for $t {}
+
+        impl Word for $t {
+            #[inline(always)]
+            unsafe fn fetch(at: *mut Self) -> Self {
+                // SAFETY: the integer has the float's size and alignment; the contract is the same.
+                Self::from_bits(unsafe { <$bits as Word>::fetch(at.cast()) })
+            }
+            #[inline(always)]
+            unsafe fn set(at: *mut Self, value: Self) {
+                // SAFETY: the integer has the float's size and alignment; the contract is the same.
+                unsafe { <$bits as Word>::set(at.cast(), value.to_bits()) }
+            }
+            #[inline(always)]
+            unsafe fn swap(at: *mut Self, value: Self) -> Self {
+                // SAFETY: the integer has the float's size and alignment; the contract is the same.
+                Self::from_bits(unsafe { <$bits as Word>::swap(at.cast(), value.to_bits()) })
+            }
+        }
+    )*};
+}
+
+impl_float! {
+    f32: u32;
+    f64: u64;
+}

@@ -1,0 +1,103 @@
+//! The barrier of the processes of one node, over flags in shared memory.
+//!
+//! Two algorithms, chosen once for a job by [`Kind::for_processes`]: dissemination (Hensgen, Finkel,
+//! Manber 1988), where every process is woken ceil(log2 n) times but no line is contended, for
+//! processes that each have a processor; and a central counter with one flag, where every process is
+//! woken once, for more processes than processors.
+
+use crate::flag::Flag;
+use crate::sync::{AtomicU32, Ordering};
+use crate::wait::{Patience, processors};
+
+/// The most rounds that dissemination needs here: up to 2^10 processes on a node.
+pub const ROUNDS: usize = 10;
+
+/// The algorithm of a barrier.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A counter and one flag.
+    Central = 0,
+    /// log2(n) rounds of pairwise flags.
+    Dissemination = 1,
+}
+
+impl Kind {
+    /// The better algorithm for `processes` on this machine.
+    pub fn for_processes(processes: usize) -> Self {
+        if processes <= processors() && processes <= 1 << ROUNDS {
+            Self::Dissemination
+        } else {
+            Self::Central
+        }
+    }
+}
+
+/// The counter and the flag of the central barrier; all zero bytes is the initial state.
+#[repr(C)]
+#[derive(Debug, Default)]
+pub struct Central {
+    gone: Flag,
+    arrived: Arrivals,
+}
+
+#[repr(C, align(64))]
+#[derive(Debug)]
+struct Arrivals(AtomicU32);
+
+impl Default for Arrivals {
+    fn default() -> Self {
+        Self(AtomicU32::new(0))
+    }
+}
+
+impl Central {
+    /// Waits until all of `processes` have called this for the same `epoch`; epochs start at 1 and
+    /// follow one another modulo 2^32.
+    pub fn wait(&self, processes: u32, epoch: u32, patience: Patience, idle: impl FnMut()) {
+        // ORDERING: each arrival releases its writes and the last acquires them all; it releases them
+        // through `gone`, which the others acquire.
+        if self.arrived.0.fetch_add(1, Ordering::AcqRel) + 1 == processes {
+            // Nobody counts again before `gone` says so.
+            self.arrived.0.store(0, Ordering::Relaxed);
+            self.gone.post(epoch);
+        } else {
+            self.gone.wait(epoch, patience, idle);
+        }
+    }
+}
+
+/// The flags that others set for one process, one per round; all zero bytes is the initial state.
+#[repr(C)]
+#[derive(Debug, Default)]
+pub struct Rounds {
+    flags: [Flag; ROUNDS],
+}
+
+/// Waits until all of `processes` have called this for the same `epoch`, by dissemination.
+///
+/// `rounds_of(i)` are the flags of process `i`; `me` is this process's number. Epochs start at 1 and
+/// follow one another modulo 2^32.
+#[inline]
+pub fn disseminate<'a>(
+    rounds_of: impl Fn(u32) -> &'a Rounds,
+    me: u32,
+    processes: u32,
+    epoch: u32,
+    patience: Patience,
+    mut idle: impl FnMut(),
+) {
+    let mine = rounds_of(me);
+    let mut distance = 1;
+    let mut round = 0;
+    while distance < processes {
+        let mut to = me + distance;
+        if to >= processes {
+            to -= processes;
+        }
+        rounds_of(to).flags[round].post(epoch);
+        mine.flags[round].wait(epoch, patience, &mut idle);
+        distance *= 2;
+        round += 1;
+    }
+}

@@ -1,0 +1,126 @@
+//! Copies between memory of this process and memory that other processes read or write meanwhile.
+//!
+//! A reader of an aligned element of 1, 2, 4 or 8 bytes sees the old or the new value, never a mixture:
+//! every byte is moved by a load and a store of at least the element's size, or of overlapping pieces
+//! each of which holds whole elements.
+
+/// Copies `bytes` bytes from `source` to `dest`, which do not overlap unless they are equal.
+///
+/// Up to 16 bytes are moved in line, more by a call.
+///
+/// # Safety
+/// `source` must be mapped for reading and `dest` for writing for `bytes` bytes.
+#[inline(always)]
+pub unsafe fn copy(dest: *mut u8, source: *const u8, bytes: usize) {
+    if bytes > 16 {
+        // SAFETY: the contract is the same.
+        unsafe { copy_long(dest, source, bytes) }
+    } else if bytes >= 8 {
+        // SAFETY: both ends hold at least 8 bytes; the two pieces cover 8 to 16.
+        unsafe { ends::<u64>(dest, source, bytes) }
+    } else if bytes >= 4 {
+        // SAFETY: both ends hold at least 4 bytes; the two pieces cover 4 to 8.
+        unsafe { ends::<u32>(dest, source, bytes) }
+    } else if bytes >= 2 {
+        // SAFETY: both ends hold at least 2 bytes; the two pieces cover 2 to 4.
+        unsafe { ends::<u16>(dest, source, bytes) }
+    } else if bytes == 1 {
+        // SAFETY: one byte is readable and writable by contract.
+        unsafe { dest.write_volatile(source.read_volatile()) }
+    }
+}
+
+/// Moves the first and the last `T` of a range of at least one and at most two `T`.
+///
+/// # Safety
+/// As [`copy`], with `bytes` between one and two sizes of `T`.
+#[inline(always)]
+unsafe fn ends<T: Copy>(dest: *mut u8, source: *const u8, bytes: usize) {
+    let last = bytes - size_of::<T>();
+    // SAFETY: both pieces lie inside the ranges; unaligned accesses are asked for as such.
+    unsafe {
+        let head = source.cast::<T>().read_unaligned();
+        let tail = source.add(last).cast::<T>().read_unaligned();
+        dest.cast::<T>().write_unaligned(head);
+        dest.add(last).cast::<T>().write_unaligned(tail);
+    }
+}
+
+/// From so many bytes on the string instruction is faster than a loop of vectors.
+#[cfg(target_arch = "x86_64")]
+const STRING_FROM: usize = 2048;
+
+/// [`copy`] for more than 16 bytes.
+///
+/// The C library's memcpy moves up to 2 KiB by vectors, whose halves, quarters and so on hold whole
+/// elements. From there on it may use `rep movsb`, which an interrupt can stop at any byte: readers
+/// were seen to get torn elements. `rep movsq` stops at multiples of 8 bytes from the start only, and is
+/// as fast.
+///
+/// # Safety
+/// As [`copy`].
+#[inline(never)]
+pub unsafe fn copy_long(dest: *mut u8, source: *const u8, bytes: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if bytes >= STRING_FROM {
+        // SAFETY: the contract is the same.
+        return unsafe { copy_string(dest, source, bytes) };
+    }
+    // SAFETY: the ranges are mapped; ranges that are equal are as good as disjoint for every memcpy.
+    unsafe { core::ptr::copy_nonoverlapping(source, dest, bytes) }
+}
+
+/// Copies by the string instruction, and the last bytes in pieces of 4, 2 and 1.
+///
+/// # Safety
+/// As [`copy`].
+#[cfg(target_arch = "x86_64")]
+#[inline]
+unsafe fn copy_string(mut dest: *mut u8, mut source: *const u8, bytes: usize) {
+    // SAFETY: moves `bytes / 8` words inside the ranges, upwards (the direction flag is clear by the ABI).
+    unsafe {
+        core::arch::asm!(
+            "rep movsq",
+            inout("rcx") bytes / 8 => _,
+            inout("rdi") dest,
+            inout("rsi") source,
+            options(nostack, preserves_flags)
+        );
+    }
+    macro_rules! piece {
+        ($t:ty) => {
+            if bytes & size_of::<$t>() != 0 {
+                // SAFETY: what is left of the ranges holds this piece.
+                unsafe {
+                    let piece = source.cast::<$t>().read_unaligned();
+                    dest.cast::<$t>().write_unaligned(piece);
+                    dest = dest.add(size_of::<$t>());
+                    source = source.add(size_of::<$t>());
+                }
+            }
+        };
+    }
+    piece!(u32);
+    piece!(u16);
+    piece!(u8);
+    let _ = (dest, source);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_length_and_alignment_arrives_and_nothing_else_changes() {
+        let source: Vec<u8> = (0..5000_u32).map(|i| (i * 7 + 1) as u8).collect();
+        for bytes in (0..300).chain(2040..2064).chain([4095, 4096, 4097]) {
+            for (to, from) in [(0, 0), (1, 0), (4, 4), (3, 7), (8, 2)] {
+                let mut dest = vec![0xee_u8; bytes + 32];
+                // SAFETY: both vectors are longer than offset and length together.
+                unsafe { copy(dest.as_mut_ptr().add(to), source.as_ptr().add(from), bytes) };
+                assert_eq!(dest[to..to + bytes], source[from..from + bytes], "{bytes} {to} {from}");
+                assert!(dest[..to].iter().chain(&dest[to + bytes..]).all(|&b| b == 0xee), "{bytes} {to}");
+            }
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! A 32-bit flag in memory shared by processes that can be waited for in the kernel.
+//!
+//! These are the library's own flags: every change goes through [`Flag::post`], which knows whether
+//! someone sleeps. Memory that users change by plain stores is watched by [`crate::wait`] instead.
+
+use crate::sync::{AtomicU32, Ordering, fence};
+use crate::wait::Patience;
+
+/// A value that only grows (modulo 2^32), on a cache line of its own.
+#[repr(C, align(64))]
+#[derive(Debug)]
+pub struct Flag {
+    value: AtomicU32,
+    sleepers: AtomicU32,
+    #[cfg(loom)]
+    kernel: model::Futex,
+}
+
+#[cfg(not(loom))]
+const _: () = assert!(size_of::<Flag>() == 64);
+
+impl Default for Flag {
+    fn default() -> Self {
+        Self {
+            value: AtomicU32::new(0),
+            sleepers: AtomicU32::new(0),
+            #[cfg(loom)]
+            kernel: model::Futex::default(),
+        }
+    }
+}
+
+/// Whether `value` has reached `target`, both counted modulo 2^32.
+#[inline(always)]
+fn reached(value: u32, target: u32) -> bool {
+    value.wrapping_sub(target) < 1 << 31
+}
+
+impl Flag {
+    /// The value now.
+    ///
+    /// What the poster wrote before [`Flag::post`] is visible after it.
+    #[inline(always)]
+    pub fn get(&self) -> u32 {
+        // ORDERING: pairs with the swap in `post`.
+        self.value.load(Ordering::Acquire)
+    }
+
+    /// Sets the value and wakes whoever sleeps on it.
+    #[inline]
+    pub fn post(&self, value: u32) {
+        // ORDERING: the swap releases the poster's writes to `get` and `wait`. Sequentially consistent
+        // with the count of sleepers in `sleep`: either this load sees the sleeper, or the sleeper's
+        // look at the value, in the kernel, sees the new one.
+        self.value.swap(value, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
+        if self.sleepers.load(Ordering::SeqCst) != 0 {
+            self.wake();
+        }
+    }
+
+    /// Waits until the value has reached `target`; calls `idle` at least every 40 ms while asleep.
+    #[inline]
+    pub fn wait(&self, target: u32, patience: Patience, mut idle: impl FnMut()) {
+        for turn in 0..patience.spins.saturating_add(patience.yields) {
+            if reached(self.get(), target) {
+                return;
+            }
+            relax(turn < patience.spins);
+        }
+        while !reached(self.get(), target) {
+            self.sleep(target);
+            idle();
+        }
+    }
+
+    /// Sleeps in the kernel for at most 40 ms unless the value has reached `target`.
+    #[cold]
+    fn sleep(&self, target: u32) {
+        // ORDERING: pairs with the swap, fence and load in `post`: see there.
+        self.sleepers.fetch_add(1, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
+        let seen = self.value.load(Ordering::SeqCst);
+        if !reached(seen, target) {
+            self.sleep_while(seen);
+        }
+        self.sleepers.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    #[cfg(not(loom))]
+    fn sleep_while(&self, seen: u32) {
+        let limit = libc::timespec {
+            tv_sec: 0,
+            tv_nsec: 40_000_000,
+        };
+        // SAFETY: the word is alive and aligned for the duration of the call, and so is the time.
+        // The wait is not private: the poster is another process.
+        unsafe {
+            libc::syscall(
+                libc::SYS_futex,
+                self.value.as_ptr(),
+                libc::FUTEX_WAIT,
+                seen,
+                &raw const limit,
+            );
+        }
+    }
+
+    #[cfg(not(loom))]
+    #[cold]
+    fn wake(&self) {
+        // SAFETY: the word is alive and aligned for the duration of the call.
+        unsafe {
+            libc::syscall(
+                libc::SYS_futex,
+                self.value.as_ptr(),
+                libc::FUTEX_WAKE,
+                i32::MAX,
+            );
+        }
+    }
+
+    #[cfg(loom)]
+    fn sleep_while(&self, seen: u32) {
+        self.kernel.wait(&self.value, seen);
+    }
+
+    #[cfg(loom)]
+    fn wake(&self) {
+        self.kernel.wake();
+    }
+}
+
+/// One turn of a wait that does not sleep.
+#[inline(always)]
+fn relax(spin: bool) {
+    #[cfg(loom)]
+    {
+        let _ = spin;
+        loom::thread::yield_now();
+    }
+    #[cfg(not(loom))]
+    if spin {
+        std::hint::spin_loop();
+    } else {
+        std::thread::yield_now();
+    }
+}
+
+/// What futex(2) promises, for the model checker: the look at the value and going to sleep are one
+/// step with respect to a wake.
+#[cfg(loom)]
+mod model {
+    use super::{AtomicU32, Ordering};
+    use loom::sync::{Condvar, Mutex};
+
+    #[derive(Debug)]
+    pub(super) struct Futex {
+        bucket: Mutex<()>,
+        queue: Condvar,
+    }
+
+    impl Default for Futex {
+        fn default() -> Self {
+            Self {
+                bucket: Mutex::new(()),
+                queue: Condvar::new(),
+            }
+        }
+    }
+
+    impl Futex {
+        pub(super) fn wait(&self, word: &AtomicU32, seen: u32) {
+            let held = self.bucket.lock().expect("no panics inside");
+            if word.load(Ordering::SeqCst) == seen {
+                drop(self.queue.wait(held).expect("no panics inside"));
+            }
+        }
+
+        pub(super) fn wake(&self) {
+            let _held = self.bucket.lock().expect("no panics inside");
+            self.queue.notify_all();
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! The on-node transport: what processes of one machine need to reach each other's memory by plain
+//! loads, stores and CPU atomics.
+//!
+//! * [`segment`]: anonymous shared memory (memfd), address-space reservations and fixed mappings.
+//! * [`copy`]: copies that never tear an aligned element of 1, 2, 4 or 8 bytes.
+//! * [`amo`]: atomic operations on raw addresses.
+//! * [`order`]: the fences that `fence` and `quiet` need.
+//! * [`flag`] and [`barrier`]: the library's own flags (futex) and the node barrier built of them.
+//! * [`wait`]: spin, yield, sleep: for memory that peers change by plain stores.
+//!
+//! Nothing here knows of peers' names, of OpenSHMEM or of launchers.
+
+#![expect(
+    unsafe_code,
+    reason = "this crate is the memory shared with other processes: mappings, raw copies, atomics at raw addresses"
+)]
+
+pub mod amo;
+pub mod barrier;
+pub mod copy;
+pub mod flag;
+pub mod order;
+pub mod segment;
+pub mod wait;
+
+/// The atomics that the model-checked parts use: std's, or loom's under `--cfg loom`.
+mod sync {
+    #[cfg(loom)]
+    pub(crate) use loom::sync::atomic::{AtomicU32, Ordering, fence};
+    #[cfg(not(loom))]
+    pub(crate) use std::sync::atomic::{AtomicU32, Ordering, fence};
+}

@@ -1,0 +1,231 @@
+//! Shared memory without names: memfds, reservations of address space, fixed mappings.
+//!
+//! A memfd disappears with its last user, so nothing is left behind when processes are killed, and
+//! the size of `/dev/shm` does not matter (memfd_create(2)).
+
+use std::ffi::CStr;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, RawFd};
+use std::os::unix::fs::OpenOptionsExt;
+
+/// The size of a page in bytes.
+pub fn page_size() -> usize {
+    // SAFETY: sysconf has no memory preconditions.
+    let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    usize::try_from(size).unwrap_or(4096)
+}
+
+/// The size and alignment, in bytes, at which transparent huge pages can back a mapping.
+pub const HUGE_PAGE: usize = 2 << 20;
+
+/// An anonymous shared memory object.
+#[derive(Debug)]
+pub struct Memfd {
+    file: File,
+}
+
+impl Memfd {
+    /// Creates an empty object; `name` shows up in `/proc/PID/maps` only.
+    ///
+    /// # Errors
+    /// The error of memfd_create(2).
+    pub fn create(name: &CStr) -> io::Result<Self> {
+        // SAFETY: `name` is a valid C string for the duration of the call.
+        let fd = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) };
+        if fd < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: the kernel has just returned this descriptor and nothing else owns it.
+        let file = unsafe { File::from_raw_fd(fd) };
+        Ok(Self { file })
+    }
+
+    /// Opens the object that process `pid` of this machine holds as descriptor `fd`.
+    ///
+    /// # Errors
+    /// The error of open(2) on `/proc/PID/fd/FD`.
+    pub fn open_of(pid: u32, fd: RawFd) -> io::Result<Self> {
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .custom_flags(libc::O_CLOEXEC)
+            .open(format!("/proc/{pid}/fd/{fd}"))?;
+        Ok(Self { file })
+    }
+
+    /// Sets the size in bytes; pages are provided at first touch.
+    ///
+    /// # Errors
+    /// The error of ftruncate(2).
+    pub fn set_len(&self, bytes: usize) -> io::Result<()> {
+        self.file.set_len(bytes as u64)
+    }
+
+    /// The number of the descriptor in this process.
+    pub fn raw_fd(&self) -> RawFd {
+        self.file.as_raw_fd()
+    }
+
+    /// The next range of at least one byte, at or after `from` and before `end`, that has pages, as (start, end) in bytes.
+    ///
+    /// Reads the file's holes by lseek(2) with SEEK_DATA and SEEK_HOLE; allocates nothing, so that it
+    /// can be called in the child of a fork.
+    pub fn next_data(&self, from: usize, end: usize) -> Option<(usize, usize)> {
+        let seek = |offset: usize, whence: i32| {
+            let offset = libc::off_t::try_from(offset).ok()?;
+            // SAFETY: lseek has no memory preconditions; the descriptor is open.
+            let found = unsafe { libc::lseek(self.raw_fd(), offset, whence) };
+            usize::try_from(found).ok()
+        };
+        let start = seek(from, libc::SEEK_DATA)?;
+        if start >= end {
+            return None;
+        }
+        let stop = seek(start, libc::SEEK_HOLE).unwrap_or(end);
+        Some((start, stop.min(end)))
+    }
+}
+
+/// Address space that belongs to this value and is given back when it is dropped.
+#[derive(Debug)]
+pub struct Reservation {
+    base: usize,
+    len: usize,
+}
+
+impl Reservation {
+    /// Reserves `len` bytes anywhere; no access is allowed and no memory is used.
+    ///
+    /// # Errors
+    /// The error of mmap(2).
+    pub fn anywhere(len: usize) -> io::Result<Self> {
+        Self::map(0, len, 0)
+    }
+
+    /// Reserves `len` bytes at exactly `base`, if nothing is mapped there.
+    ///
+    /// # Errors
+    /// The error of mmap(2); `AlreadyExists` when part of the range is in use.
+    pub fn at(base: usize, len: usize) -> io::Result<Self> {
+        let got = Self::map(base, len, libc::MAP_FIXED_NOREPLACE)?;
+        if got.base == base {
+            Ok(got)
+        } else {
+            // Kernels and tools that do not know the flag take the address for a hint.
+            Err(io::Error::from(io::ErrorKind::AlreadyExists))
+        }
+    }
+
+    fn map(base: usize, len: usize, flags: i32) -> io::Result<Self> {
+        let flags = flags | libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        // SAFETY: a new private mapping without MAP_FIXED replaces nothing that exists.
+        let got = unsafe { libc::mmap(base as *mut _, len, libc::PROT_NONE, flags, -1, 0) };
+        if got == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(Self {
+            base: got as usize,
+            len,
+        })
+    }
+
+    /// The first address.
+    pub fn base(&self) -> usize {
+        self.base
+    }
+
+    /// The length in bytes.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether the reservation has no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Maps `len` bytes of `memory` from `offset` at `base() + at`, readable and writable, shared.
+    ///
+    /// # Errors
+    /// `InvalidInput` when the range leaves the reservation, else the error of mmap(2).
+    pub fn map_shared(
+        &self,
+        at: usize,
+        memory: &Memfd,
+        offset: usize,
+        len: usize,
+    ) -> io::Result<()> {
+        if at.checked_add(len).is_none_or(|end| end > self.len) {
+            return Err(io::Error::from(io::ErrorKind::InvalidInput));
+        }
+        // SAFETY: the range lies inside the reservation, which this value owns; pages that an earlier
+        // call mapped there are only reachable through this value's addresses.
+        unsafe { map_shared_at(self.base + at, memory, offset, len) }
+    }
+
+    /// Tells the kernel that children of a fork shall not have these addresses.
+    pub fn keep_from_children(&self) {
+        // SAFETY: the range is owned by this value; the advice changes no contents in this process.
+        unsafe { libc::madvise(self.base as *mut _, self.len, libc::MADV_DONTFORK) };
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        // SAFETY: the range is owned by this value and whoever got addresses in it was told that they
+        // live as long as it does.
+        unsafe { libc::munmap(self.base as *mut _, self.len) };
+    }
+}
+
+/// Maps `len` bytes of `memory` from `offset` at `addr`, replacing what is there.
+///
+/// # Errors
+/// The error of mmap(2).
+///
+/// # Safety
+/// The range must belong to the caller, and whatever was mapped there must be of no further use, or
+/// its contents must have been copied to `memory` before.
+pub unsafe fn map_shared_at(
+    addr: usize,
+    memory: &Memfd,
+    offset: usize,
+    len: usize,
+) -> io::Result<()> {
+    let offset = libc::off_t::try_from(offset)
+        .map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
+    // SAFETY: the caller owns the range and has given up what it held.
+    let got = unsafe {
+        libc::mmap(
+            addr as *mut _,
+            len,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_SHARED | libc::MAP_FIXED | libc::MAP_NORESERVE,
+            memory.raw_fd(),
+            offset,
+        )
+    };
+    if got == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    // Transparent huge pages where the system's shmem policy is "advise"; elsewhere a no-op.
+    // SAFETY: the range was mapped above; the advice changes no contents.
+    unsafe { libc::madvise(addr as *mut _, len, libc::MADV_HUGEPAGE) };
+    Ok(())
+}
+
+/// Gives the pages of a shared mapping back; every process then reads zeros there.
+///
+/// # Errors
+/// The error of madvise(2).
+///
+/// # Safety
+/// The range must be page-aligned and part of a shared memfd mapping whose contents nobody needs.
+pub unsafe fn discard(addr: usize, len: usize) -> io::Result<()> {
+    // SAFETY: by contract the range is ours and its contents are of no use.
+    match unsafe { libc::madvise(addr as *mut _, len, libc::MADV_REMOVE) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}

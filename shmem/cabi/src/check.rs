@@ -1,0 +1,111 @@
+//! Prints programs that use every routine and every generic name with every type: if they compile
+//! without a warning and link, the header and the library agree with the tables.
+
+use crate::registry::{Family, Naming, Routine, families};
+use crate::types::Type;
+use std::fmt::Write;
+
+/// A program in C99 and, where the compiler speaks it, C11.
+pub fn c() -> String {
+    let mut out = String::from("#include <shmem.h>\n\n");
+    print_pointers(&mut out);
+    out.push_str("\n#if __STDC_VERSION__ >= 201112L\n");
+    print_generics(&mut out, |result, call| {
+        format!("_Static_assert(_Generic({call}, {result}: 1, default: 0), \"result\"); ")
+    });
+    out.push_str("#endif\n");
+    out.push_str(MAIN);
+    out
+}
+
+/// A program in C++17 that includes the header inside `extern "C"`, as many programs do.
+pub fn cxx() -> String {
+    let mut out = String::from("#include <type_traits>\nextern \"C\" {\n#include <shmem.h>\n}\n\n");
+    print_pointers(&mut out);
+    print_generics(&mut out, |result, call| {
+        format!("static_assert(std::is_same<decltype({call}), {result}>::value, \"result\"); ")
+    });
+    out.push_str(MAIN);
+    out
+}
+
+/// Programs that must not compile, one to a line: a generic name with a type that the routine does
+/// not cover, or with too many or too few arguments. All are valid up to that call, and `x` stands
+/// for what makes them so.
+pub fn bad() -> String {
+    let mut out = String::new();
+    for (declaration, call) in [
+        ("struct pair { int a, b; } x", "shmem_put(&x, &x, 1, 0)"),
+        ("struct pair { int a, b; } x", "shmem_put(SHMEM_CTX_DEFAULT, &x, &x, 1, 0)"),
+        ("short x", "shmem_atomic_add(&x, 1, 0)"),
+        ("double x", "shmem_atomic_fetch_add(&x, 1, 0)"),
+        ("char x", "shmem_atomic_set(&x, 1, 0)"),
+        ("long long x", "shmem_atomic_and(&x, 1, 0)"),
+        ("float x", "shmem_wait_until(&x, SHMEM_CMP_EQ, 1)"),
+        ("int x", "shmem_put(&x, &x, 1)"),
+        ("int x", "shmem_p(SHMEM_CTX_DEFAULT, SHMEM_CTX_DEFAULT, &x, 1, 0)"),
+        ("int x", "shmem_put(&x, &x)"),
+        ("int x", "shmem_g(&x)"),
+        ("uint64_t x", "shmem_signal_add(&x, 1)"),
+    ] {
+        let _ = writeln!(out, "{declaration}; {call}");
+    }
+    out
+}
+
+/// Takes the address of every routine as a pointer of exactly its type.
+fn print_pointers(out: &mut String) {
+    for (i, routine) in families().flat_map(Family::routines).enumerate() {
+        let types: Vec<&str> = routine.arguments.iter().map(|(_, c)| c.as_str()).collect();
+        let types = if types.is_empty() { "void".to_owned() } else { types.join(", ") };
+        let _ = writeln!(out, "{} (*pointer_{i})({types}) = {};", routine.result, routine.name);
+    }
+}
+
+/// Calls every generic name with every type of its set, also those that are other names of one
+/// built-in type, and asserts the type of the result.
+fn print_generics(out: &mut String, assert: impl Fn(&str, &str) -> String) {
+    for family in families() {
+        match family.naming {
+            Naming::Typed(set, base) => {
+                for t in Type::all_in(set) {
+                    for ctx in [false, true] {
+                        if family.has_ctx || !ctx {
+                            print_call(out, base, &family.typed(ctx, t), &assert);
+                        }
+                    }
+                }
+            }
+            Naming::Once(name) if name == "signal_add" || name == "signal_set" => {
+                for routine in family.routines() {
+                    print_call(out, name, &routine, &assert);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// A function that passes its own parameters on to the generic name.
+fn print_call(
+    out: &mut String,
+    base: &str,
+    routine: &Routine,
+    assert: impl Fn(&str, &str) -> String,
+) {
+    let names: Vec<&str> = routine.arguments.iter().map(|(name, _)| name.as_str()).collect();
+    let call = format!("shmem_{base}({})", names.join(", "));
+    let has_result = routine.result != "void";
+    let _ = writeln!(
+        out,
+        "{result} call_{name}({parameters});\n\
+         {result} call_{name}({parameters}) {{ {assertion}{returns}{call}; }}",
+        result = routine.result,
+        name = routine.name,
+        parameters = routine.parameters(),
+        assertion = if has_result { assert(&routine.result, &call) } else { String::new() },
+        returns = if has_result { "return " } else { "" },
+    );
+}
+
+const MAIN: &str = "\nint main(void)\n{\n    return 0;\n}\n";

@@ -1,0 +1,22 @@
+//! Memory ordering (section 9.12) and the collectives of the world team (section 9.10).
+
+#![expect(
+    unused_unsafe,
+    reason = "the macro writes one body for all, and most of these functions are safe"
+)]
+
+use core::ffi::c_int;
+use shmem::{collective, order};
+
+families! {
+    /// Orders: what was put to a PE before is delivered there before what is put to it after.
+    "9.12.1" ctx once("fence")() = order::fence;
+    /// Completes: all that was put, got and updated so far is in the memory it was meant for.
+    "9.12.2" ctx once("quiet")() = order::quiet;
+    /// Completes what was put to, got from and updated on the npes PEs of target_pes.
+    "9.12.3" ctx once("pe_quiet")(target_pes: *const c_int, npes: usize) = order::pe_quiet;
+    /// Completes this PE's transfers and waits until every PE has called it.
+    "9.10.1" at once("barrier_all")() = collective::barrier_all;
+    /// Waits until every PE has called it; completes no transfers.
+    "9.10.4" at once("sync_all")() = collective::sync_all;
+}

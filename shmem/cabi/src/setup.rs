@@ -1,0 +1,98 @@
+//! Library set-up, exit and query (section 9.1) and thread support (section 9.2).
+
+#![expect(
+    unused_unsafe,
+    reason = "the macro writes one body for all, and some functions are safe"
+)]
+
+use crate::constants::{MAJOR_VERSION, MINOR_VERSION};
+use core::ffi::{c_char, c_int, c_void};
+use shmem::{VENDOR, world};
+
+families! {
+    /// Initializes the library. Collective; may be called again, once for each finalize.
+    "9.1.1" at once("init")() = world::init;
+    /// Returns the number of this PE, from 0.
+    "9.1.2" bare once("my_pe")() -> c_int = world::my_pe;
+    /// Returns the number of PEs of the job.
+    "9.1.3" bare once("n_pes")() -> c_int = world::n_pes;
+    /// Ends what the matching initialization began; the last one ends the library. Collective.
+    "9.1.4" at once("finalize")() = world::finalize;
+    /// Writes to initialized nonzero between initialization and finalize, else 0; may be called at any time.
+    "9.1.5" bare once("query_initialized")(initialized: *mut c_int) = query_initialized;
+    /// Ends all PEs of the job, with exit status status; does not return.
+    "9.1.6" bare once("global_exit")(status: c_int) -> ! = world::global_exit;
+    /// Returns 1 if PE pe can be reached, else 0.
+    "9.1.7" bare once("pe_accessible")(pe: c_int) -> c_int = world::pe_accessible;
+    /// Returns 1 if addr is symmetric and can be reached on PE pe, else 0.
+    "9.1.8" bare once("addr_accessible")(addr: *const c_void, pe: c_int) -> c_int = world::addr_accessible;
+    /// Returns an address for loads and stores to the object dest of PE pe, or NULL.
+    "9.1.9" bare once("ptr")(dest: *const c_void, pe: c_int) -> *mut c_void = world::ptr;
+    /// Writes the version of the specification that the library implements.
+    "9.1.11" bare once("info_get_version")(major: *mut c_int, minor: *mut c_int) = info_get_version;
+    /// Writes SHMEM_VENDOR_STRING and a null character to name, at most SHMEM_MAX_NAME_LEN bytes.
+    "9.1.12" bare once("info_get_name")(name: *mut c_char) = info_get_name;
+    /// As init, for the thread level requested; writes the level provided; returns 0, or nonzero on failure.
+    "9.2.1" at once("init_thread")(requested: c_int, provided: *mut c_int) -> c_int = init_thread;
+    /// Writes the thread level that the library provides.
+    "9.2.2" bare once("query_thread")(provided: *mut c_int) = query_thread;
+}
+
+/// Writes whether the library is initialized (section 9.1.5).
+///
+/// # Safety
+/// `initialized` is valid for a write.
+unsafe fn query_initialized(initialized: *mut c_int) {
+    // SAFETY: the caller vouches for the pointer.
+    unsafe { initialized.write(world::query_initialized()) }
+}
+
+/// Writes the version of the specification (section 9.1.11).
+///
+/// # Safety
+/// Both pointers are valid for a write.
+unsafe fn info_get_version(major: *mut c_int, minor: *mut c_int) {
+    // SAFETY: the caller vouches for the pointers.
+    unsafe {
+        major.write(MAJOR_VERSION);
+        minor.write(MINOR_VERSION);
+    }
+}
+
+/// Writes the vendor string and the null character that ends it (section 9.1.12).
+///
+/// # Safety
+/// `name` is valid for `MAX_NAME_LEN` bytes.
+unsafe fn info_get_name(name: *mut c_char) {
+    // SAFETY: the caller vouches for MAX_NAME_LEN bytes, and the string is shorter (asserted where
+    // that is defined), so there is room for the null character; a constant does not overlap them.
+    unsafe {
+        name.cast::<u8>().copy_from_nonoverlapping(VENDOR.as_ptr(), VENDOR.len());
+        name.add(VENDOR.len()).write(0);
+    }
+}
+
+/// Initializes the library for a thread level (section 9.2.1). The error has been reported to the
+/// user by the time it arrives here; C learns that there was one.
+///
+/// # Safety
+/// `provided` is valid for a write.
+unsafe fn init_thread(at: &'static &'static str, requested: c_int, provided: *mut c_int) -> c_int {
+    match world::init_thread(at, requested) {
+        Ok(level) => {
+            // SAFETY: the caller vouches for the pointer.
+            unsafe { provided.write(level) }
+            0
+        }
+        Err(_) => 1,
+    }
+}
+
+/// Writes the thread level (section 9.2.2).
+///
+/// # Safety
+/// `provided` is valid for a write.
+unsafe fn query_thread(provided: *mut c_int) {
+    // SAFETY: the caller vouches for the pointer.
+    unsafe { provided.write(world::query_thread()) }
+}

@@ -1,0 +1,37 @@
+//! Point-to-point synchronization (section 9.11) over the standard AMO types.
+//!
+//! In the array forms an element whose status is not 0 is left out; a null status leaves out none.
+
+use core::ffi::c_int;
+use shmem::sync;
+
+families! {
+    /// Waits until ivar of this PE compares to cmp_value by cmp.
+    "9.11.1" at typed(Amo, "wait_until")(ivar: *mut T, cmp: c_int, cmp_value: T) = sync::wait_until;
+    /// Waits until all nelems elements of ivars compare to cmp_value by cmp.
+    "9.11.2" at typed(Amo, "wait_until_all")(ivars: *mut T, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: T) = sync::wait_until_all;
+    /// Waits until one of nelems elements of ivars compares to cmp_value by cmp; returns its index, SIZE_MAX if all are left out.
+    "9.11.3" at typed(Amo, "wait_until_any")(ivars: *mut T, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: T) -> usize = sync::wait_until_any;
+    /// Waits until some of nelems elements of ivars compare to cmp_value by cmp; writes their indices and returns how many.
+    "9.11.4" at typed(Amo, "wait_until_some")(ivars: *mut T, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: T) -> usize = sync::wait_until_some;
+    /// Waits until all nelems elements of ivars compare by cmp, each to its own of cmp_values.
+    "9.11.5" at typed(Amo, "wait_until_all_vector")(ivars: *mut T, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const T) = sync::wait_until_all_vector;
+    /// Waits until one of nelems elements of ivars compares by cmp to its own of cmp_values; returns its index, SIZE_MAX if all are left out.
+    "9.11.6" at typed(Amo, "wait_until_any_vector")(ivars: *mut T, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const T) -> usize = sync::wait_until_any_vector;
+    /// Waits until some of nelems elements of ivars compare by cmp, each to its own of cmp_values; writes their indices and returns how many.
+    "9.11.7" at typed(Amo, "wait_until_some_vector")(ivars: *mut T, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const T) -> usize = sync::wait_until_some_vector;
+    /// Returns 1 if ivar of this PE compares to cmp_value by cmp, else 0.
+    "9.11.8" at typed(Amo, "test")(ivar: *mut T, cmp: c_int, cmp_value: T) -> c_int = sync::test;
+    /// Returns 1 if all nelems elements of ivars compare to cmp_value by cmp, else 0.
+    "9.11.9" at typed(Amo, "test_all")(ivars: *mut T, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: T) -> c_int = sync::test_all;
+    /// Returns the index of one of nelems elements of ivars that compares to cmp_value by cmp, SIZE_MAX if none does.
+    "9.11.10" at typed(Amo, "test_any")(ivars: *mut T, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: T) -> usize = sync::test_any;
+    /// Writes the indices of those of nelems elements of ivars that compare to cmp_value by cmp, and returns how many.
+    "9.11.11" at typed(Amo, "test_some")(ivars: *mut T, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: T) -> usize = sync::test_some;
+    /// Returns 1 if all nelems elements of ivars compare by cmp, each to its own of cmp_values, else 0.
+    "9.11.12" at typed(Amo, "test_all_vector")(ivars: *mut T, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const T) -> c_int = sync::test_all_vector;
+    /// Returns the index of one of nelems elements of ivars that compares by cmp to its own of cmp_values, SIZE_MAX if none does.
+    "9.11.13" at typed(Amo, "test_any_vector")(ivars: *mut T, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const T) -> usize = sync::test_any_vector;
+    /// Writes the indices of those of nelems elements of ivars that compare by cmp to their own of cmp_values, and returns how many.
+    "9.11.14" at typed(Amo, "test_some_vector")(ivars: *mut T, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const T) -> usize = sync::test_some_vector;
+}

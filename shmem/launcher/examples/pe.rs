@@ -1,0 +1,126 @@
+//! A PE without a library: it speaks PMI-1 to its launcher and does what its arguments say, one after the other.
+//! The launcher's tests run it.
+//!
+//! To the launcher: `init`, `barrier`, `exchange` (everybody's bytes to all), `finalize`, `again` (init after
+//! finalize), `abort:STATUS[:MESSAGE]`. By itself: `say:TEXT`, `complain:TEXT` (on stderr), `env:NAME`, `pid`,
+//! `stdin` (echo it), `sleep:MILLISECONDS`, `spawn:SECONDS` (a child that sleeps),
+//! `kill:SIGNAL` (itself), `exit:STATUS`. `@R,` before an action limits it to PE R.
+
+use std::io::Read;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use fi_bootstrap::{Bootstrap, Error};
+
+fn main() {
+    let mut launcher = None;
+    for word in std::env::args().skip(1) {
+        let mut action = word.as_str();
+        if let Some((rank, rest)) = action
+            .strip_prefix('@')
+            .and_then(|text| text.split_once(','))
+        {
+            if rank != std::env::var("PMI_RANK").unwrap_or_else(|_| "0".to_owned()) {
+                continue;
+            }
+            action = rest;
+        }
+        let (name, value) = action.split_once(':').unwrap_or((action, ""));
+        match name {
+            "init" => {
+                launcher =
+                    Some(Bootstrap::connect().unwrap_or_else(|error| fail(&error.to_string())))
+            }
+            "barrier" | "finalize" | "again" | "exchange" | "abort" => {
+                let launcher = launcher
+                    .as_mut()
+                    .unwrap_or_else(|| fail("init comes first"));
+                speak(launcher, name, value).unwrap_or_else(|error| fail(&error.to_string()));
+            }
+            _ => act(name, value),
+        }
+    }
+}
+
+fn fail(message: &str) -> ! {
+    eprintln!("pe: {message}");
+    std::process::exit(99);
+}
+
+fn speak(launcher: &mut Bootstrap, name: &str, value: &str) -> Result<(), Error> {
+    match name {
+        "barrier" => launcher.barrier(),
+        "finalize" => launcher.finalize(),
+        "again" => launcher
+            .try_reinit()
+            .map(|listens| println!("listens: {listens}")),
+        "exchange" => exchange(launcher),
+        _ => {
+            let (code, message) = value.split_once(':').unwrap_or((value, ""));
+            launcher.abort(code.parse().unwrap_or(1), message)
+        }
+    }
+}
+
+/// Each PE publishes bytes of its own, of another length each, and checks everybody's.
+fn exchange(launcher: &mut Bootstrap) -> Result<(), Error> {
+    let bytes = |rank: usize| vec![u8::try_from(rank % 251).unwrap_or(0); 500 * rank];
+    launcher.put(
+        &format!("bytes-{}", launcher.rank()),
+        &bytes(launcher.rank()),
+    )?;
+    launcher.barrier()?;
+    for rank in 0..launcher.size() {
+        if launcher.get(&format!("bytes-{rank}"))? != bytes(rank) {
+            fail("wrong bytes");
+        }
+    }
+    let nodes = launcher.node_map()?.unwrap_or_default();
+    println!(
+        "{} of {} on nodes {nodes:?}",
+        launcher.rank(),
+        launcher.size()
+    );
+    Ok(())
+}
+
+fn act(name: &str, value: &str) {
+    let number = || {
+        value
+            .parse::<u64>()
+            .unwrap_or_else(|_| fail("a number is missing"))
+    };
+    let me = std::process::id();
+    match name {
+        "say" => println!("{value}"),
+        "complain" => eprintln!("{value}"),
+        "env" => println!("{}", std::env::var(value).unwrap_or_default()),
+        "pid" => println!("{me}"),
+        "stdin" => {
+            let mut text = String::new();
+            let count = std::io::stdin()
+                .read_to_string(&mut text)
+                .unwrap_or_else(|error| fail(&error.to_string()));
+            println!("{count}: {}", text.trim());
+        }
+        "sleep" => std::thread::sleep(Duration::from_millis(number())),
+        "spawn" => {
+            let child = Command::new("sleep")
+                .arg(number().to_string())
+                .stdin(Stdio::null())
+                .spawn();
+            println!(
+                "{}",
+                child.unwrap_or_else(|error| fail(&error.to_string())).id()
+            );
+        }
+        "kill" => {
+            let _ = Command::new("sh")
+                .args(["-c", "kill -$0 $1", value, &me.to_string()])
+                .status();
+            std::thread::sleep(Duration::from_secs(60));
+        }
+        "exit" => std::process::exit(value.parse().unwrap_or(1)),
+        _ => fail(&format!("{name} is no action")),
+    }
+}

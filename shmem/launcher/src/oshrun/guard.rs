@@ -1,0 +1,65 @@
+//! The process that the user started: it watches over the one that runs the job.
+//!
+//! Whichever of the two is killed, the other ends the job: the PEs' own processes die with the one that runs the job,
+//! what they have started in turn is handed to the survivor and killed by it.
+
+use fi_bootstrap::server::Departure;
+
+use super::sys::{self, Signals};
+use super::{Failure, processes, report};
+
+/// Runs `job` in a process of its own and yields its status; forwards the signals that end a job.
+pub(super) fn watch_over(
+    job: impl FnOnce(&Signals) -> Result<i32, Failure>,
+) -> Result<i32, Failure> {
+    let failed = |error: std::io::Error| Failure::new(1, format!("cannot set up the job: {error}"));
+    let signals = Signals::take().map_err(failed)?;
+    sys::adopt_orphans().map_err(failed)?;
+    let guard = std::process::id();
+    if let Some(runner) = sys::fork().map_err(failed)? {
+        return Ok(wait_for(runner, &signals));
+    }
+    let status = run_below(guard, job).unwrap_or_else(|failure| report::failure(&failure));
+    std::process::exit(status)
+}
+
+/// The child's side: `guard` is the parent that it must not outlive.
+fn run_below(
+    guard: u32,
+    job: impl FnOnce(&Signals) -> Result<i32, Failure>,
+) -> Result<i32, Failure> {
+    let failed = |error: std::io::Error| Failure::new(1, format!("cannot set up the job: {error}"));
+    sys::signal_on_parents_death(libc::SIGTERM).map_err(failed)?;
+    if sys::parent() != guard.cast_signed() {
+        return Err(Failure::silent(1));
+    }
+    sys::adopt_orphans().map_err(failed)?;
+    job(&Signals::take().map_err(failed)?)
+}
+
+/// The parent's side.
+fn wait_for(runner: i32, signals: &Signals) -> i32 {
+    loop {
+        sys::poll(&mut [sys::watch(signals, false)], None);
+        while let Some(signal) = signals.next() {
+            if signal != libc::SIGCHLD {
+                sys::kill(runner, signal);
+                continue;
+            }
+            while let Ok(Some((pid, departure))) = sys::reap() {
+                match departure {
+                    _ if pid != runner => {}
+                    Departure::Exited(status) => return status,
+                    Departure::Killed(signal) => {
+                        processes::end_all(&[]);
+                        let name = report::signal_name(signal);
+                        report::line(&format!(
+                            "the process that ran the job was killed by {name}; the job has ended"
+                        ));
+                        return 128 + signal;
+                    }
+                }
+            }
+        }
+    }
+}

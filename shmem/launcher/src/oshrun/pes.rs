@@ -1,0 +1,173 @@
+//! The PEs' processes: started with their connection, and read from.
+
+use std::io::{ErrorKind, Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use fi_bootstrap::wire::{Lines, WireError};
+
+use super::arguments::Options;
+use super::labels::Labels;
+use super::{Failure, NOT_EXECUTABLE, sys};
+use crate::installation::Installation;
+
+/// One PE's process and the launcher's end of its connection.
+#[derive(Debug)]
+pub(super) struct Pe {
+    pub(super) pid: i32,
+    /// Whether the process has not been reaped.
+    pub(super) alive: bool,
+    pub(super) socket: Option<UnixStream>,
+    lines: Lines,
+}
+
+/// What all PEs have in common.
+#[derive(Debug)]
+pub(super) struct Launch<'a> {
+    pub(super) options: &'a Options,
+    /// The file to execute, and what the program is told that it is called.
+    pub(super) executable: &'a Path,
+    pub(super) name: &'a std::ffi::OsStr,
+    pub(super) place: &'a Installation,
+    pub(super) cpus: Option<Vec<usize>>,
+    pub(super) descriptors: Option<sys::DescriptorLimit>,
+}
+
+impl Launch<'_> {
+    /// Starts PE `rank`. The pipes of its output go to `labels` if there are any.
+    pub(super) fn start(&self, rank: usize, labels: Option<&mut Labels>) -> Result<Pe, Failure> {
+        let size = self.options.pes;
+        let (ours, theirs) = UnixStream::pair().map_err(|error| {
+            Failure::new(1, format!("cannot connect PE {rank} of {size}: {error}; a larger limit (ulimit -n) may help"))
+        })?;
+        ours.set_nonblocking(true)
+            .map_err(|error| Failure::new(1, format!("cannot connect PE {rank}: {error}")))?;
+        let mut command = Command::new(self.executable);
+        command.arg0(self.name).args(&self.options.arguments);
+        self.set_environment(&mut command, rank, &theirs);
+        if rank != 0 {
+            command.stdin(Stdio::null());
+        }
+        if labels.is_some() {
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        }
+        let setup = sys::Setup {
+            keep: Some(theirs.as_fd()),
+            cpu: self.cpus.as_ref().map(|cpus| cpus[rank]),
+            descriptors: self.descriptors,
+        };
+        sys::prepare(&mut command, setup);
+        let mut child = command.spawn().map_err(|error| match error.kind() {
+            ErrorKind::WouldBlock | ErrorKind::OutOfMemory => {
+                Failure::new(1, format!("cannot start PE {rank} of {size}: {error}"))
+            }
+            _ => Failure::new(
+                NOT_EXECUTABLE,
+                format!("{} cannot be started: {error}", self.executable.display()),
+            ),
+        })?;
+        if let Some(labels) = labels {
+            labels.add(
+                rank,
+                child.stdout.take().map(Into::into),
+                child.stderr.take().map(Into::into),
+            );
+        }
+        Ok(Pe {
+            pid: child.id().cast_signed(),
+            alive: true,
+            socket: Some(ours),
+            lines: Lines::default(),
+        })
+    }
+
+    /// oshrun's whole environment, except what another launcher has left in it, and what the PE is to know.
+    fn set_environment(&self, command: &mut Command, rank: usize, socket: &UnixStream) {
+        use std::os::fd::AsRawFd;
+        let foreign = |name: &str| {
+            ["PMI_", "PMI2_", "PMIX_"]
+                .iter()
+                .any(|prefix| name.starts_with(prefix))
+        };
+        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(foreign))
+        {
+            command.env_remove(name);
+        }
+        command.envs(
+            self.options
+                .environment
+                .iter()
+                .map(|(name, value)| (name, value)),
+        );
+        command.env("LD_LIBRARY_PATH", self.library_path());
+        let size = self.options.pes.to_string();
+        command
+            .env("FARREACH_OSHRUN", "1")
+            .env("PMI_FD", socket.as_raw_fd().to_string())
+            .env("PMI_RANK", rank.to_string())
+            .env("PMI_SIZE", &size)
+            // What hydra tells about the node, for programs that look at it.
+            .env("MPI_LOCALRANKID", rank.to_string())
+            .env("MPI_LOCALNRANKS", &size);
+    }
+
+    /// The folders in which the PEs look for libraries: the user's, then the installation's.
+    fn library_path(&self) -> std::ffi::OsString {
+        const NAME: &str = "LD_LIBRARY_PATH";
+        let given = self
+            .options
+            .environment
+            .iter()
+            .rev()
+            .find(|(name, _)| name == NAME);
+        let mut folders = given
+            .map(|(_, value)| value.clone())
+            .or_else(|| std::env::var_os(NAME))
+            .unwrap_or_default();
+        if !folders.is_empty() {
+            folders.push(":");
+        }
+        folders.push(self.place.lib());
+        folders
+    }
+}
+
+impl Pe {
+    /// Reads what has come; does not wait.
+    pub(super) fn read(&mut self) {
+        let mut bytes = [0; 4096];
+        while let Some(socket) = &mut self.socket {
+            match socket.read(&mut bytes) {
+                Ok(0) => self.socket = None,
+                Ok(count) => {
+                    self.lines.push(&bytes[..count]);
+                    if count < bytes.len() {
+                        return;
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
+                Err(_) => self.socket = None,
+            }
+        }
+    }
+
+    /// The next whole line of what was read.
+    pub(super) fn next_line(&mut self) -> Result<Option<Vec<u8>>, WireError> {
+        self.lines.next_line()
+    }
+
+    /// Sends a line; `false` when the PE does not read what it is sent. That it is gone is no matter here.
+    pub(super) fn send(&mut self, line: &str) -> bool {
+        let Some(socket) = &mut self.socket else {
+            return true;
+        };
+        match socket.write_all(line.as_bytes()) {
+            Err(error) => error.kind() != ErrorKind::WouldBlock,
+            Ok(()) => true,
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! oshrun's own lines on stderr: one a failure.
+
+use fi_bootstrap::server::{Departure, Fault};
+
+use super::Failure;
+
+/// Prints one line.
+pub(super) fn line(text: &str) {
+    use std::io::Write;
+    // One write for the whole line, so that it is not cut by what PEs print; nobody may be listening.
+    let _ = std::io::stderr().write_all(format!("oshrun: {text}\n").as_bytes());
+}
+
+/// Prints a failure, if it has words, and yields its status.
+pub(super) fn failure(failure: &Failure) -> i32 {
+    if !failure.message.is_empty() {
+        line(&failure.message);
+    }
+    failure.status
+}
+
+/// A fault in words. `pids` are the PEs' process numbers, `out_of_memory` whether the kernel has killed for lack of
+/// memory since the job began.
+pub(super) fn fault(fault: &Fault, pids: &[i32], out_of_memory: bool) -> String {
+    let ending = |others: bool| if others { "; ending the job" } else { "" };
+    match fault {
+        Fault::Killed {
+            rank,
+            signal,
+            others,
+        } => {
+            let hint = if *signal == libc::SIGKILL && out_of_memory {
+                ", as it seems by the kernel for lack of memory"
+            } else {
+                ""
+            };
+            let pid = pids.get(*rank).copied().unwrap_or_default();
+            format!(
+                "PE {rank} (pid {pid}) was killed by {}{hint}{}",
+                signal_name(*signal),
+                ending(*others)
+            )
+        }
+        Fault::LeftEarly {
+            rank,
+            status,
+            others,
+        } => {
+            let company = if *others {
+                " while others were still running; ending the job"
+            } else {
+                ""
+            };
+            format!("PE {rank} exited with status {status} before shmem_finalize{company}")
+        }
+        Fault::Awaited {
+            rank,
+            departure,
+            finalized,
+        } => {
+            let when = if *finalized {
+                "after shmem_finalize"
+            } else {
+                "without calling shmem_init"
+            };
+            let how = match departure {
+                Departure::Exited(status) => format!("exited with status {status}"),
+                Departure::Killed(signal) => format!("was killed by {}", signal_name(*signal)),
+            };
+            format!("PE {rank} {how} {when} while others wait for it; ending the job")
+        }
+        Fault::Garbage { rank, what } => {
+            format!("PE {rank} broke the protocol of PMI-1: {what}; ending the job")
+        }
+        other => format!("{other:?}; ending the job"),
+    }
+}
+
+/// `signal 9 (SIGKILL)`.
+pub(super) fn signal_name(signal: i32) -> String {
+    const NAMES: &[(i32, &str)] = &[
+        (libc::SIGHUP, "SIGHUP"),
+        (libc::SIGINT, "SIGINT"),
+        (libc::SIGQUIT, "SIGQUIT"),
+        (libc::SIGILL, "SIGILL"),
+        (libc::SIGTRAP, "SIGTRAP"),
+        (libc::SIGABRT, "SIGABRT"),
+        (libc::SIGBUS, "SIGBUS"),
+        (libc::SIGFPE, "SIGFPE"),
+        (libc::SIGKILL, "SIGKILL"),
+        (libc::SIGUSR1, "SIGUSR1"),
+        (libc::SIGSEGV, "SIGSEGV"),
+        (libc::SIGUSR2, "SIGUSR2"),
+        (libc::SIGPIPE, "SIGPIPE"),
+        (libc::SIGALRM, "SIGALRM"),
+        (libc::SIGTERM, "SIGTERM"),
+        (libc::SIGXCPU, "SIGXCPU"),
+        (libc::SIGXFSZ, "SIGXFSZ"),
+        (libc::SIGSYS, "SIGSYS"),
+    ];
+    match NAMES.iter().find(|(number, _)| *number == signal) {
+        Some((_, name)) => format!("signal {signal} ({name})"),
+        None => format!("signal {signal}"),
+    }
+}
+
+/// How often the kernel has killed for lack of memory since the machine started; 0 where it does not tell.
+pub(super) fn out_of_memory_kills() -> u64 {
+    let statistics = std::fs::read_to_string("/proc/vmstat").unwrap_or_default();
+    statistics
+        .lines()
+        .find_map(|line| line.strip_prefix("oom_kill ")?.trim().parse().ok())
+        .unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faults_in_words() {
+        let pids = [10, 11, 123];
+        let killed = Fault::Killed {
+            rank: 2,
+            signal: 9,
+            others: true,
+        };
+        assert_eq!(
+            fault(&killed, &pids, false),
+            "PE 2 (pid 123) was killed by signal 9 (SIGKILL); ending the job"
+        );
+        assert!(fault(&killed, &pids, true).contains("lack of memory"));
+        let early = |others| Fault::LeftEarly {
+            rank: 1,
+            status: 0,
+            others,
+        };
+        assert_eq!(
+            fault(&early(true), &pids, false),
+            "PE 1 exited with status 0 before shmem_finalize while others were still running; ending the job"
+        );
+        assert_eq!(
+            fault(&early(false), &pids, false),
+            "PE 1 exited with status 0 before shmem_finalize"
+        );
+        let awaited = Fault::Awaited {
+            rank: 0,
+            departure: Departure::Exited(0),
+            finalized: false,
+        };
+        assert_eq!(
+            fault(&awaited, &pids, false),
+            "PE 0 exited with status 0 without calling shmem_init while others wait for it; ending the job"
+        );
+        assert_eq!(signal_name(64), "signal 64");
+    }
+}

@@ -1,0 +1,146 @@
+//! Atomic memory operations (OpenSHMEM 1.6, section 9.8).
+//!
+//! The nonblocking forms write the fetched value through `fetch`, which is valid after quiet.
+
+#![expect(
+    unsafe_code,
+    reason = "C addresses of symmetric objects are passed on to the fabric"
+)]
+
+use crate::ctx::Context;
+use crate::report::{self, Routine};
+pub use fi_provider::atomic::{Integer, Word};
+use std::ffi::c_int;
+
+macro_rules! amos {
+    ($($(#[$doc:meta])* $name:ident($($arg:ident),*), $far:ident: $kind:ident, $near_method:ident, $far_method:ident($($given:expr),*) $(-> $ret:tt)?;)*) => {$(
+        $(#[$doc])* ///
+        /// # Safety
+        /// `dest` is symmetric and aligned for `T`.
+        #[inline(always)]
+        pub unsafe fn $name<T: $kind>(ctx: &Context, at: Routine, dest: *mut T $(, $arg: T)*, pe: c_int) $(-> $ret)? {
+            // SAFETY: the contract is the same.
+            unsafe {
+                match ctx.endpoint.$near_method(dest $(, $given)*, pe as u32) {
+                    Some(done) => done,
+                    None => $far(dest $(, $arg)*, pe, ctx, at),
+                }
+            }
+        }
+
+        #[cold]
+        #[inline(never)]
+        unsafe fn $far<T: $kind>(dest: *mut T $(, $arg: T)*, pe: c_int, ctx: &Context, at: Routine) $(-> $ret)? {
+            // SAFETY: the contract is that of the near part.
+            match unsafe { ctx.endpoint.$far_method(dest $(, $given)*, pe as u32) } {
+                Ok(done) => done,
+                Err(error) => report::transfer(at, error, "dest", dest.addr(), size_of::<T>(), pe),
+            }
+        }
+    )*};
+}
+
+amos! {
+    /// Writes `value` (9.8.1.3).
+    set(value), set_far: Word, atomic_set_near, atomic_set_far(value);
+    /// Writes `value` and returns what was there (9.8.1.4).
+    swap(value), swap_far: Word, atomic_swap_near, atomic_swap_far(value) -> T;
+    /// Writes `value` where `cond` stands and returns what was there (9.8.1.2).
+    compare_swap(cond, value), compare_swap_far: Integer, atomic_compare_swap_near, atomic_compare_swap_far(cond, value) -> T;
+    /// Adds `value` (9.8.1.8).
+    add(value), add_far: Integer, atomic_add_near, atomic_add_far(value);
+    /// Adds `value` and returns what was there (9.8.1.7).
+    fetch_add(value), fetch_add_far: Integer, atomic_fetch_add_near, atomic_fetch_add_far(value) -> T;
+    /// Adds one (9.8.1.6).
+    inc(), inc_far: Integer, atomic_add_near, atomic_add_far(T::ONE);
+    /// Adds one and returns what was there (9.8.1.5).
+    fetch_inc(), fetch_inc_far: Integer, atomic_fetch_add_near, atomic_fetch_add_far(T::ONE) -> T;
+    /// Bitwise and (9.8.1.10).
+    and(value), and_far: Integer, atomic_and_near, atomic_and_far(value);
+    /// Bitwise or (9.8.1.12).
+    or(value), or_far: Integer, atomic_or_near, atomic_or_far(value);
+    /// Bitwise exclusive or (9.8.1.14).
+    xor(value), xor_far: Integer, atomic_xor_near, atomic_xor_far(value);
+    /// Bitwise and; returns what was there (9.8.1.9).
+    fetch_and(value), fetch_and_far: Integer, atomic_fetch_and_near, atomic_fetch_and_far(value) -> T;
+    /// Bitwise or; returns what was there (9.8.1.11).
+    fetch_or(value), fetch_or_far: Integer, atomic_fetch_or_near, atomic_fetch_or_far(value) -> T;
+    /// Bitwise exclusive or; returns what was there (9.8.1.13).
+    fetch_xor(value), fetch_xor_far: Integer, atomic_fetch_xor_near, atomic_fetch_xor_far(value) -> T;
+}
+
+/// Reads the object on PE `pe` (9.8.1.1).
+///
+/// # Safety
+/// `source` is symmetric and aligned for `T`.
+#[inline(always)]
+pub unsafe fn fetch<T: Word>(ctx: &Context, at: Routine, source: *const T, pe: c_int) -> T {
+    let source = source.cast_mut();
+    // SAFETY: the contract is the same; the object is only read.
+    unsafe {
+        match ctx.endpoint.atomic_fetch_near(source, pe as u32) {
+            Some(value) => value,
+            None => fetch_far(source, pe, ctx, at),
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn fetch_far<T: Word>(source: *mut T, pe: c_int, ctx: &Context, at: Routine) -> T {
+    // SAFETY: the contract is that of the near part.
+    match unsafe { ctx.endpoint.atomic_fetch_far(source, pe as u32) } {
+        Ok(value) => value,
+        Err(error) => report::transfer(at, error, "source", source.addr(), size_of::<T>(), pe),
+    }
+}
+
+/// Starts to read the object on PE `pe` (9.8.2.1).
+///
+/// # Safety
+/// `source` is symmetric, `fetch` local; both are aligned for `T`.
+#[inline(always)]
+pub unsafe fn fetch_nbi<T: Word>(
+    ctx: &Context,
+    at: Routine,
+    fetch: *mut T,
+    source: *const T,
+    pe: c_int,
+) {
+    // SAFETY: `source` by contract, as for `fetch`.
+    let value = unsafe { self::fetch(ctx, at, source, pe) };
+    // SAFETY: `fetch` is a writable, aligned `T` by contract.
+    unsafe { fetch.write(value) };
+}
+
+macro_rules! amos_nbi {
+    ($($(#[$doc:meta])* $name:ident($($arg:ident),*): $kind:ident, $base:ident;)*) => {$(
+        $(#[$doc])* ///
+        /// # Safety
+        /// `dest` is symmetric, `fetch` local; both are aligned for `T`.
+        #[inline(always)]
+        pub unsafe fn $name<T: $kind>(ctx: &Context, at: Routine, fetch: *mut T, dest: *mut T $(, $arg: T)*, pe: c_int) {
+            // SAFETY: `dest` by contract.
+            let old = unsafe { $base(ctx, at, dest $(, $arg)*, pe) };
+            // SAFETY: `fetch` is a writable, aligned `T` by contract.
+            unsafe { fetch.write(old) };
+        }
+    )*};
+}
+
+amos_nbi! {
+    /// Starts a swap (9.8.2.3).
+    swap_nbi(value): Word, swap;
+    /// Starts a compare-and-swap (9.8.2.2).
+    compare_swap_nbi(cond, value): Integer, compare_swap;
+    /// Starts a fetch-and-increment (9.8.2.4).
+    fetch_inc_nbi(): Integer, fetch_inc;
+    /// Starts a fetch-and-add (9.8.2.5).
+    fetch_add_nbi(value): Integer, fetch_add;
+    /// Starts a fetch-and-and (9.8.2.6).
+    fetch_and_nbi(value): Integer, fetch_and;
+    /// Starts a fetch-and-or (9.8.2.7).
+    fetch_or_nbi(value): Integer, fetch_or;
+    /// Starts a fetch-and-xor (9.8.2.8).
+    fetch_xor_nbi(value): Integer, fetch_xor;
+}

@@ -1,0 +1,73 @@
+//! Communication contexts (OpenSHMEM 1.6, section 9.5): each is a lane of the fabric.
+
+#![expect(
+    unsafe_code,
+    reason = "a C handle is turned into a reference to the context that it stands for"
+)]
+
+use crate::plain::Plain;
+use fi_provider::endpoint::Endpoint;
+
+/// A communication context: the endpoint that its operations go through.
+#[repr(C, align(64))]
+#[derive(Debug)]
+pub struct Context {
+    pub(crate) endpoint: Endpoint,
+    reserved: [u64; 12],
+}
+
+// SAFETY: a context is plain data that is written only while one thread uses the library; what points
+// out of it (the peer table) lives as long as the job and is never written while it is in use.
+unsafe impl Sync for Context {}
+
+/// The distance in bytes between the static contexts, and the value of SHMEM_CTX_DEFAULT.
+pub const DEFAULT_HANDLE: usize = size_of::<Context>();
+
+/// The value of SHMEM_CTX_INVALID.
+pub const INVALID_HANDLE: usize = 0;
+
+const _: () = assert!(DEFAULT_HANDLE == 128);
+
+impl Context {
+    const fn with(endpoint: Endpoint) -> Self {
+        Self {
+            endpoint,
+            reserved: [0; 12],
+        }
+    }
+}
+
+/// The contexts that exist without being created: what SHMEM_CTX_INVALID stands for, without peers
+/// and with nothing to wait for, and the default context.
+///
+/// A C handle is the distance in bytes of its context from the first of them. So both constants are
+/// constants of the header, no object is exported, and no call has to test for either.
+static CONTEXTS: Plain<[Context; 2]> = Plain::new([
+    Context::with(Endpoint::void()),
+    Context::with(Endpoint::closed()),
+]);
+
+/// The default context.
+#[inline(always)]
+pub fn default_ctx() -> &'static Context {
+    &CONTEXTS.get()[1]
+}
+
+/// The context that the C handle `handle` stands for.
+///
+/// # Safety
+/// `handle` is SHMEM_CTX_INVALID, SHMEM_CTX_DEFAULT or the handle of a context not yet destroyed.
+#[inline(always)]
+pub unsafe fn from_handle(handle: usize) -> &'static Context {
+    // SAFETY: by contract the distance leads to a live context.
+    unsafe { &*CONTEXTS.as_ptr().cast::<Context>().wrapping_byte_add(handle) }
+}
+
+/// The endpoint of the default context, to be enabled or closed.
+///
+/// # Safety
+/// No other thread is inside the library.
+pub(crate) unsafe fn default_endpoint() -> &'static mut Endpoint {
+    // SAFETY: the contract is the same.
+    unsafe { &mut CONTEXTS.get_mut()[1].endpoint }
+}

@@ -1,0 +1,92 @@
+//! The environment variables of the standard (OpenSHMEM 1.6, section 8), with their old SMA_ names.
+
+use crate::error::Error;
+
+/// The size of the symmetric heap in bytes where nobody says otherwise.
+pub(crate) const DEFAULT_HEAP: usize = 512 << 20;
+
+/// The value of `SHMEM_<name>`, or of `SMA_<name>` where that is not set.
+fn variable(name: &str) -> Option<String> {
+    ["SHMEM_", "SMA_"]
+        .iter()
+        .find_map(|prefix| std::env::var_os(format!("{prefix}{name}")))
+        .map(|value| value.to_string_lossy().into_owned())
+}
+
+/// Whether SHMEM_VERSION, SHMEM_INFO or SHMEM_DEBUG is set: the value does not matter.
+pub(crate) fn is_set(name: &str) -> bool {
+    variable(name).is_some()
+}
+
+/// The size of the symmetric heap in bytes (SHMEM_SYMMETRIC_SIZE).
+pub(crate) fn symmetric_size() -> Result<usize, Error> {
+    match variable("SYMMETRIC_SIZE") {
+        None => Ok(DEFAULT_HEAP),
+        Some(text) => parse_size(&text).ok_or(Error::SymmetricSize(text)),
+    }
+}
+
+/// A non-negative number, integer or not, and perhaps one of k, m, g, t; what follows the suffix is
+/// ignored. Rounded up to whole bytes.
+fn parse_size(text: &str) -> Option<usize> {
+    let text = text.trim();
+    let digits = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(text.len());
+    let (number, rest) = text.split_at(digits);
+    let shift = match rest.chars().next() {
+        None => 0,
+        Some('k' | 'K') => 10,
+        Some('m' | 'M') => 20,
+        Some('g' | 'G') => 30,
+        Some('t' | 'T') => 40,
+        Some(_) => return None,
+    };
+    if let Ok(whole) = number.parse::<usize>() {
+        return whole.checked_mul(1 << shift);
+    }
+    let bytes = (number.parse::<f64>().ok()? * f64::from(1 << (shift / 2)) * f64::from(1 << (shift - shift / 2))).ceil();
+    // 2^63 and more are no sizes; below, the conversion is exact to the precision of the number.
+    (bytes < 9.2e18).then_some(bytes as usize)
+}
+
+/// What SHMEM_INFO prints.
+pub(crate) const HELP: &str = "\
+Environment variables of OpenSHMEM (the names with SMA_ are deprecated, and work):
+  SHMEM_VERSION         any value: print the version of the library at start-up
+  SHMEM_INFO            any value: print this text
+  SHMEM_SYMMETRIC_SIZE  bytes of symmetric heap per PE, as 512m or 1.5g (k, m, g, t); default 512m;
+                        reserved at start-up, taken at first touch
+  SHMEM_DEBUG           any value: say on standard error how the job is set up";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_as_the_specification_gives_them() {
+        for (text, bytes) in [
+            ("20m", Some(20_971_520)),
+            ("3.1M", Some(3_250_586)),
+            (".5m", Some(524_288)),
+            ("0.5m", Some(524_288)),
+            ("20kk", Some(20_480)),
+            ("4096", Some(4096)),
+            ("0", Some(0)),
+            ("1T", Some(1 << 40)),
+            ("2gb", Some(2 << 30)),
+            ("1.5", Some(2)),
+            (" 7 ", Some(7)),
+            ("", None),
+            ("-1", None),
+            ("m", None),
+            ("20x", None),
+            ("1.2.3", None),
+            ("inf", None),
+            ("99999999999999999999", None),
+            ("99999999999t", None),
+        ] {
+            assert_eq!(parse_size(text), bytes, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! OpenSHMEM 1.6 in Rust, over the fabric of [`fi_provider`].
+//!
+//! The modules [`rma`], [`amo`], [`order`], [`signal`], [`sync`], [`collective`], [`memory`] and [`world`]
+//! hold the routines as C programs call them: unsafe, with addresses, in line. The C symbols are one-line
+//! bodies over them (crate `shmem-cabi`). `at` is always the name of the C routine, for messages.
+
+pub mod amo;
+pub mod collective;
+pub mod ctx;
+pub mod heap;
+pub mod memory;
+pub mod order;
+pub mod rma;
+pub mod signal;
+pub mod sync;
+pub mod world;
+
+mod env;
+mod error;
+mod exit;
+mod fault;
+mod fork;
+mod node;
+mod plain;
+mod report;
+mod stall;
+mod statics;
+mod window;
+
+pub use error::Error;
+pub use report::Routine;
+
+
+/// The vendor string (SHMEM_VENDOR_STRING).
+pub const VENDOR: &str = concat!("Farreach ", env!("CARGO_PKG_VERSION"));
+
+/// The version of the standard, in words.
+pub const STANDARD: &str = "OpenSHMEM 1.6";

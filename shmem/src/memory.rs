@@ -1,0 +1,192 @@
+//! Memory management (OpenSHMEM 1.6, section 9.3): the routines on the symmetric heap.
+//!
+//! All are collective over all PEs, with equal arguments: every PE does the same bookkeeping on its own
+//! [`crate::heap::Heap`], and so gets the same offset, or null, without asking the others.
+
+#![expect(
+    unsafe_code,
+    reason = "clears and moves the contents of the own heap"
+)]
+
+use crate::collective::barrier_all;
+use crate::heap::Heap;
+use crate::report::{self, Routine};
+use crate::window::HEAP_ALIGN;
+use crate::world::{self, Session};
+use fi_provider::node::segment::{discard, page_size};
+use std::ffi::{c_long, c_void};
+use std::ptr::null_mut;
+use std::sync::PoisonError;
+
+/// The alignment in bytes that suits every type.
+const ANY_TYPE: usize = 16;
+
+/// Blocks of at least so many bytes are cleared by giving their pages back.
+const DISCARD_FROM: usize = 1 << 20;
+
+/// The blocks of the heap, and how much of it was ever handed out.
+#[derive(Debug)]
+pub(crate) struct Arena {
+    heap: Heap,
+    /// The first byte that was never part of a block: zero from here on.
+    fresh: usize,
+}
+
+impl Arena {
+    /// An arena over `len` bytes, all zero.
+    pub(crate) fn new(len: usize) -> Self {
+        Self {
+            heap: Heap::new(len),
+            fresh: 0,
+        }
+    }
+
+    /// A block, as its offset and the end of the part of it that may have been written before.
+    fn alloc(&mut self, size: usize, align: usize) -> Option<(usize, usize)> {
+        let offset = self.heap.alloc(size, align)?;
+        let used_to = self.fresh.clamp(offset, offset + size);
+        let end = offset + self.heap.size_of(offset).unwrap_or(size);
+        self.fresh = self.fresh.max(end);
+        Some((offset, used_to))
+    }
+
+    /// Grows or shrinks a block where it is.
+    fn resize(&mut self, offset: usize, size: usize) -> bool {
+        let done = self.heap.realloc_in_place(offset, size);
+        let end = offset + self.heap.size_of(offset).unwrap_or(0);
+        self.fresh = self.fresh.max(end);
+        done
+    }
+}
+
+impl Session {
+    fn with_arena<R>(&self, f: impl FnOnce(&mut Arena) -> R) -> R {
+        f(&mut self.arena.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn pointer(&self, offset: usize) -> *mut c_void {
+        (self.heap_base() + offset) as *mut c_void
+    }
+
+    /// The offset of the block that starts at `ptr`, and its size; ends the job where there is none.
+    fn block(&self, at: Routine, ptr: *mut c_void) -> (usize, usize) {
+        let offset = ptr.addr().wrapping_sub(self.heap_base());
+        match self.with_arena(|arena| arena.heap.size_of(offset)) {
+            Some(size) => (offset, size),
+            None => report::bad_argument(
+                at,
+                "ptr",
+                format_args!("{ptr:p}"),
+                "the start of a block of the symmetric heap that is in use",
+            ),
+        }
+    }
+
+    fn allocate(&self, at: Routine, size: usize, align: usize, clear: bool) -> *mut c_void {
+        let block = self.with_arena(|arena| arena.alloc(size, align));
+        if let (Some((offset, used_to)), true) = (block, clear) {
+            // SAFETY: the bytes belong to the new block, which nobody knows yet.
+            unsafe { zero(self.heap_base() + offset, self.heap_base() + used_to) };
+        }
+        barrier_all(at);
+        block.map_or(null_mut(), |(offset, _)| self.pointer(offset))
+    }
+
+    fn release(&self, at: Routine, offset: usize) {
+        if let Err(error) = self.with_arena(|arena| arena.heap.free(offset)) {
+            report::fatal(format_args!("{at}: {error}"));
+        }
+    }
+}
+
+/// Clears the own heap from `start` to `end`.
+///
+/// # Safety
+/// The range lies in the heap's mapping and nobody uses its contents.
+unsafe fn zero(start: usize, end: usize) {
+    let page = page_size();
+    let (first, last) = (start.next_multiple_of(page), end / page * page);
+    let whole_pages = end - start >= DISCARD_FROM
+        // SAFETY: whole pages of the range, whose contents nobody uses.
+        && unsafe { discard(first, last - first) }.is_ok();
+    let clear = |from: usize, to: usize| {
+        // SAFETY: a part of the range.
+        unsafe { (from as *mut u8).write_bytes(0, to - from) };
+    };
+    if whole_pages {
+        clear(start, first);
+        clear(last, end);
+    } else {
+        clear(start, end);
+    }
+}
+
+/// Allocates `size` bytes (9.3.1); null for 0, without a barrier, and where there is no room.
+pub fn malloc(at: Routine, size: usize) -> *mut c_void {
+    let session = world::session(at);
+    if size == 0 {
+        return null_mut();
+    }
+    session.allocate(at, size, ANY_TYPE, false)
+}
+
+/// Allocates `size` bytes for the uses that `hints` names (9.3.2). All of the heap is fit for them.
+pub fn malloc_with_hints(at: Routine, size: usize, _hints: c_long) -> *mut c_void {
+    malloc(at, size)
+}
+
+/// Allocates `size` bytes at a multiple of `alignment`, a power of two of at most 64 MiB (9.3.1).
+pub fn align(at: Routine, alignment: usize, size: usize) -> *mut c_void {
+    let session = world::session(at);
+    if size == 0 || !alignment.is_power_of_two() || alignment > HEAP_ALIGN {
+        return null_mut();
+    }
+    session.allocate(at, size, alignment.max(ANY_TYPE), false)
+}
+
+/// Allocates `count` objects of `size` bytes, all zero (9.3.3); null when the product overflows.
+pub fn calloc(at: Routine, count: usize, size: usize) -> *mut c_void {
+    let session = world::session(at);
+    match count.checked_mul(size) {
+        None | Some(0) => null_mut(),
+        Some(bytes) => session.allocate(at, bytes, ANY_TYPE, true),
+    }
+}
+
+/// Frees the block at `ptr` (9.3.1), behind a barrier; null is left alone.
+pub fn free(at: Routine, ptr: *mut c_void) {
+    let session = world::session(at);
+    if ptr.is_null() {
+        return;
+    }
+    let (offset, _) = session.block(at, ptr);
+    barrier_all(at);
+    session.release(at, offset);
+}
+
+/// Changes the size of the block at `ptr`, moving it where it must (9.3.1). Where that fails the block
+/// stays as it is and the result is null.
+pub fn realloc(at: Routine, ptr: *mut c_void, size: usize) -> *mut c_void {
+    if ptr.is_null() {
+        return malloc(at, size);
+    }
+    if size == 0 {
+        free(at, ptr);
+        return null_mut();
+    }
+    let session = world::session(at);
+    let (offset, old_size) = session.block(at, ptr);
+    barrier_all(at);
+    if session.with_arena(|arena| arena.resize(offset, size)) {
+        return ptr;
+    }
+    let moved = session.with_arena(|arena| arena.alloc(size, ANY_TYPE));
+    if let Some((new, _)) = moved {
+        let (from, to) = (session.pointer(offset), session.pointer(new));
+        // SAFETY: two blocks in use, which do not overlap; peers are between the two barriers.
+        unsafe { to.cast::<u8>().copy_from_nonoverlapping(from.cast(), old_size.min(size)) };
+        session.release(at, offset);
+    }
+    barrier_all(at);
+    moved.map_or(null_mut(), |(new, _)| session.pointer(new))
+}

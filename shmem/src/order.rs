@@ -1,0 +1,41 @@
+//! Memory ordering (OpenSHMEM 1.6, section 9.12): fence, quiet, pe_quiet.
+
+#![expect(unsafe_code, reason = "pe_quiet reads an array of PEs given by C")]
+
+use crate::ctx::Context;
+use crate::report::{self, Routine};
+use std::ffi::c_int;
+
+/// Orders earlier puts and atomics on the context to each PE before later ones (9.12.1).
+#[inline(always)]
+pub fn fence(ctx: &Context, at: Routine) {
+    if let Err(error) = ctx.endpoint.fence() {
+        report::call(at, error);
+    }
+}
+
+/// Returns when every earlier operation on the context is delivered (9.12.2).
+#[inline(always)]
+pub fn quiet(ctx: &Context, at: Routine) {
+    if let Err(error) = ctx.endpoint.quiet() {
+        report::call(at, error);
+    }
+}
+
+/// As [`quiet`] for the operations to the `count` PEs at `pes` (9.12.3).
+///
+/// # Safety
+/// `pes` holds `count` numbers, unless `count` is 0.
+#[inline]
+pub unsafe fn pe_quiet(ctx: &Context, at: Routine, pes: *const c_int, count: usize) {
+    for i in 0..count {
+        // SAFETY: `pes` holds `count` numbers by contract.
+        let pe = unsafe { pes.add(i).read() };
+        if pe as u32 >= ctx.endpoint.peer_count() {
+            report::pe_out_of_range(at, pe);
+        }
+    }
+    if count > 0 {
+        quiet(ctx, at);
+    }
+}

@@ -1,0 +1,122 @@
+//! Messages about what is wrong, and the orderly end of the job that follows.
+//!
+//! One line each, on standard error: `farreach: PE 1: shmem_int_p: pe 7 is out of range (0 to 3)`.
+
+use crate::exit;
+use crate::world::{self, Phase};
+use fi_provider::Error;
+use std::ffi::c_int;
+use std::fmt::{Arguments, Display};
+use std::io::Write;
+
+/// The C name of the routine that is being executed, for messages.
+///
+/// A reference to a reference, so that it takes one register where a string takes two: the cold
+/// continuation of every operation gets it.
+pub type Routine = &'static &'static str;
+
+/// The status that the job ends with after an error.
+pub(crate) const FAILURE: c_int = 1;
+
+/// Writes one line; in one system call, so that the lines of PEs do not mix.
+pub(crate) fn say(line: Arguments<'_>) {
+    let text = match world::known_pe() {
+        Some(pe) => format!("farreach: PE {pe}: {line}\n"),
+        None => format!("farreach: {line}\n"),
+    };
+    // Nobody is left to tell when standard error is closed.
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
+/// Writes one line and ends the job.
+#[cold]
+#[inline(never)]
+pub(crate) fn fatal(line: Arguments<'_>) -> ! {
+    say(line);
+    exit::global_exit(FAILURE)
+}
+
+/// A transfer was refused: `what` names the argument with the symmetric address `addr` of `bytes` bytes.
+#[cold]
+#[inline(never)]
+pub(crate) fn transfer(
+    at: Routine,
+    error: Error,
+    what: &str,
+    addr: usize,
+    bytes: usize,
+    pe: c_int,
+) -> ! {
+    match error {
+        Error::NotEnabled => call(at, error),
+        Error::NoSuchPeer => pe_out_of_range(at, pe),
+        Error::TooLong => fatal(format_args!(
+            "{at}: the length for PE {pe} is over PTRDIFF_MAX bytes ({what} {addr:#x})"
+        )),
+        Error::NotInWindow => fatal(format_args!(
+            "{at}: {what} {addr:#x} for PE {pe} is not symmetric: {}",
+            Whereabouts
+        )),
+        Error::PastWindow => fatal(format_args!(
+            "{at}: {bytes} bytes at {what} {addr:#x} for PE {pe} run over the end of symmetric memory: {}",
+            Whereabouts
+        )),
+        other => fatal(format_args!("{at}: {what} {addr:#x}, PE {pe}: {other}")),
+    }
+}
+
+/// Where symmetric memory lies, for messages.
+struct Whereabouts;
+
+impl Display for Whereabouts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Some([statics, heap]) = world::symmetric_ranges() else {
+            return f.write_str("the library is not initialised");
+        };
+        write!(
+            f,
+            "static data is at {:#x} to {:#x}, the heap at {:#x} to {:#x}",
+            statics.start, statics.end, heap.start, heap.end
+        )
+    }
+}
+
+/// The routine cannot be called now, or not on this context.
+#[cold]
+#[inline(never)]
+pub(crate) fn call(at: Routine, error: Error) -> ! {
+    match world::phase() {
+        Phase::Before => fatal(format_args!("{at} was called before shmem_init")),
+        Phase::After => fatal(format_args!("{at} was called after shmem_finalize")),
+        Phase::Forked => fatal(format_args!(
+            "{at} was called in a process that a PE forked, which is not a PE"
+        )),
+        Phase::Running => fatal(format_args!("{at}: the context is not valid ({error})")),
+    }
+}
+
+/// A PE number that the job does not have.
+#[cold]
+#[inline(never)]
+pub(crate) fn pe_out_of_range(at: Routine, pe: c_int) -> ! {
+    fatal(format_args!(
+        "{at}: pe {pe} is out of range (0 to {})",
+        world::job_size() - 1
+    ))
+}
+
+/// An argument that is none of those allowed.
+#[cold]
+#[inline(never)]
+pub(crate) fn bad_argument(at: Routine, name: &str, value: Arguments<'_>, allowed: &str) -> ! {
+    fatal(format_args!("{at}: {name} {value} is not {allowed}"))
+}
+
+/// A wait that can never end, because PE `gone` has finalised and whoever is left waits too.
+#[cold]
+#[inline(never)]
+pub(crate) fn nobody_left(at: Routine, gone: u32) -> ! {
+    fatal(format_args!(
+        "{at} waits for ever: PE {gone} has exited or called shmem_finalize, and no PE is left that could end the wait"
+    ))
+}

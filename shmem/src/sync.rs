@@ -1,0 +1,250 @@
+//! Point-to-point synchronisation (OpenSHMEM 1.6, section 9.10): wait until own memory, which peers
+//! change by puts and atomics, satisfies a comparison; or test whether it does.
+//!
+//! "All" of no elements is satisfied at once; "any" of none is `usize::MAX`, "some" of none is 0.
+//! Elements whose `status` is not zero are left out.
+
+#![expect(
+    unsafe_code,
+    reason = "C arrays are read that peers write meanwhile"
+)]
+
+use crate::amo::Integer;
+use crate::ctx;
+use crate::report::{self, Routine};
+use crate::stall::Watch;
+use std::ffi::c_int;
+
+/// The comparison operators, as SHMEM_CMP_EQ and so on (section 9.10).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Cmp {
+    /// Equal.
+    Eq = 0,
+    /// Not equal.
+    Ne = 1,
+    /// Greater than.
+    Gt = 2,
+    /// Less than or equal.
+    Le = 3,
+    /// Less than.
+    Lt = 4,
+    /// Greater than or equal.
+    Ge = 5,
+}
+
+impl Cmp {
+    #[inline(always)]
+    fn from_c(at: Routine, cmp: c_int) -> Self {
+        match cmp {
+            0 => Self::Eq,
+            1 => Self::Ne,
+            2 => Self::Gt,
+            3 => Self::Le,
+            4 => Self::Lt,
+            5 => Self::Ge,
+            _ => report::bad_argument(at, "cmp", format_args!("{cmp}"), "a SHMEM_CMP_ constant"),
+        }
+    }
+
+    #[inline(always)]
+    fn holds<T: Ord>(self, left: T, right: T) -> bool {
+        match self {
+            Self::Eq => left == right,
+            Self::Ne => left != right,
+            Self::Gt => left > right,
+            Self::Le => left <= right,
+            Self::Lt => left < right,
+            Self::Ge => left >= right,
+        }
+    }
+}
+
+/// Ends the job with a message unless the library is initialised.
+#[inline(always)]
+pub(crate) fn require_initialized(at: Routine) {
+    if ctx::default_ctx().endpoint.peer_count() == 0 {
+        report::call(at, fi_provider::Error::NotEnabled);
+    }
+}
+
+/// Elements to look at: values that peers change, which of them count, and what they are compared with.
+struct Elements<T> {
+    ivars: *const T,
+    count: usize,
+    status: *const c_int,
+    cmp: Cmp,
+    /// One value for all, or one for each when `step` is 1.
+    values: *const T,
+    step: usize,
+}
+
+impl<T: Integer> Elements<T> {
+    /// Whether element `i` counts.
+    #[inline(always)]
+    fn counts(&self, i: usize) -> bool {
+        // SAFETY: a status array that is given holds `count` numbers, by the callers' contract.
+        self.status.is_null() || unsafe { self.status.add(i).read() } == 0
+    }
+
+    /// Whether element `i` satisfies the comparison now.
+    #[inline(always)]
+    fn holds(&self, i: usize) -> bool {
+        // SAFETY: `ivars` holds `count` aligned elements, `values` as many or one (step 0), by the
+        // callers' contract.
+        // ORDERING: the load acquires what the peer wrote before it wrote the element.
+        unsafe {
+            let now = T::fetch(self.ivars.add(i).cast_mut());
+            self.cmp.holds(now, self.values.add(i * self.step).read())
+        }
+    }
+
+    fn all(&self) -> bool {
+        (0..self.count).all(|i| !self.counts(i) || self.holds(i))
+    }
+
+    fn none_counts(&self) -> bool {
+        !(0..self.count).any(|i| self.counts(i))
+    }
+
+    fn any(&self) -> usize {
+        (0..self.count)
+            .find(|&i| self.counts(i) && self.holds(i))
+            .unwrap_or(usize::MAX)
+    }
+
+    /// Writes the indices of the elements that hold to `indices`; returns how many.
+    fn some(&self, indices: *mut usize) -> usize {
+        let mut found = 0;
+        for i in (0..self.count).filter(|&i| self.counts(i) && self.holds(i)) {
+            // SAFETY: `indices` has room for `count` numbers by the callers' contract, and `found` < `count`.
+            unsafe { indices.add(found).write(i) };
+            found += 1;
+        }
+        found
+    }
+
+    /// Looks again and again until `look` gives something.
+    fn until<R>(&self, at: Routine, mut look: impl FnMut(&Self) -> Option<R>) -> R {
+        if let Some(result) = look(self) {
+            return result;
+        }
+        let mut watch = Watch::new(at);
+        loop {
+            watch.pause();
+            if let Some(result) = look(self) {
+                return result;
+            }
+        }
+    }
+
+    fn until_any(&self, at: Routine) -> usize {
+        if self.none_counts() {
+            return usize::MAX;
+        }
+        self.until(at, |e| Some(e.any()).filter(|&i| i != usize::MAX))
+    }
+
+    fn until_some(&self, at: Routine, indices: *mut usize) -> usize {
+        if self.none_counts() {
+            return 0;
+        }
+        self.until(at, |e| Some(e.some(indices)).filter(|&n| n != 0))
+    }
+}
+
+/// Waits until `*ivar` satisfies the comparison; returns the value that did.
+///
+/// # Safety
+/// `ivar` is an aligned element of the calling PE.
+#[inline]
+pub(crate) unsafe fn wait_for<T: Integer>(
+    at: Routine,
+    ivar: *const T,
+    cmp: c_int,
+    value: T,
+) -> T {
+    require_initialized(at);
+    let cmp = Cmp::from_c(at, cmp);
+    // SAFETY: `ivar` is readable and aligned by contract.
+    // ORDERING: the load acquires what the peer wrote before it wrote the element.
+    let look = || Some(unsafe { T::fetch(ivar.cast_mut()) }).filter(|&now| cmp.holds(now, value));
+    if let Some(now) = look() {
+        return now;
+    }
+    let mut watch = Watch::new(at);
+    loop {
+        watch.pause();
+        if let Some(now) = look() {
+            return now;
+        }
+    }
+}
+
+/// Waits until `*ivar` satisfies the comparison (9.10.1).
+///
+/// # Safety
+/// `ivar` is an aligned element of the calling PE.
+#[inline]
+pub unsafe fn wait_until<T: Integer>(at: Routine, ivar: *mut T, cmp: c_int, value: T) {
+    // SAFETY: the contract is the same.
+    unsafe { wait_for(at, ivar, cmp, value) };
+}
+
+/// Whether `*ivar` satisfies the comparison now: 1 or 0 (9.10.8).
+///
+/// # Safety
+/// `ivar` is an aligned element of the calling PE.
+#[inline]
+pub unsafe fn test<T: Integer>(at: Routine, ivar: *mut T, cmp: c_int, value: T) -> c_int {
+    require_initialized(at);
+    let cmp = Cmp::from_c(at, cmp);
+    // SAFETY: `ivar` is readable and aligned by contract.
+    // ORDERING: the load acquires what the peer wrote before it wrote the element.
+    let now = unsafe { T::fetch(ivar) };
+    c_int::from(cmp.holds(now, value))
+}
+
+/// The forms over arrays: with one value for all elements, and with a vector of values.
+macro_rules! over_arrays {
+    ($($(#[$doc:meta])* $name:ident, $vector:ident($($indices:ident: $index_type:ty)?) -> $ret:ty: |$at:ident, $elements:ident| $body:expr;)*) => {$(
+        $(#[$doc])* ///
+        /// # Safety
+        /// `ivars` holds `nelems` aligned elements of the calling PE; `status`, unless null, `nelems`
+        /// numbers; `indices`, where there is one, has room for `nelems`.
+        #[inline]
+        pub unsafe fn $name<T: Integer>($at: Routine, ivars: *mut T, nelems: usize, $($indices: $index_type,)? status: *const c_int, cmp: c_int, value: T) -> $ret {
+            require_initialized($at);
+            let $elements = Elements { ivars, count: nelems, status, cmp: Cmp::from_c($at, cmp), values: &raw const value, step: 0 };
+            $body
+        }
+
+        $(#[$doc])* ///
+        /// Element `i` is compared with `values[i]`.
+        ///
+        /// # Safety
+        /// As the form with one value; `values` holds `nelems` elements.
+        #[inline]
+        pub unsafe fn $vector<T: Integer>($at: Routine, ivars: *mut T, nelems: usize, $($indices: $index_type,)? status: *const c_int, cmp: c_int, values: *const T) -> $ret {
+            require_initialized($at);
+            let $elements = Elements { ivars, count: nelems, status, cmp: Cmp::from_c($at, cmp), values, step: 1 };
+            $body
+        }
+    )*};
+}
+
+over_arrays! {
+    /// Waits until all elements satisfy the comparison (9.10.2, 9.10.5).
+    wait_until_all, wait_until_all_vector() -> (): |at, e| e.until(at, |e| e.all().then_some(()));
+    /// Waits until one element satisfies the comparison; returns its index (9.10.3, 9.10.6).
+    wait_until_any, wait_until_any_vector() -> usize: |at, e| e.until_any(at);
+    /// Waits until at least one element satisfies the comparison; returns how many do, and which
+    /// (9.10.4, 9.10.7).
+    wait_until_some, wait_until_some_vector(indices: *mut usize) -> usize: |at, e| e.until_some(at, indices);
+    /// Whether all elements satisfy the comparison now: 1 or 0 (9.10.9, 9.10.12).
+    test_all, test_all_vector() -> c_int: |at, e| c_int::from(e.all());
+    /// The index of an element that satisfies the comparison now (9.10.10, 9.10.13).
+    test_any, test_any_vector() -> usize: |at, e| e.any();
+    /// How many elements satisfy the comparison now, and which (9.10.11, 9.10.14).
+    test_some, test_some_vector(indices: *mut usize) -> usize: |at, e| e.some(indices);
+}

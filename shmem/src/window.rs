@@ -1,0 +1,134 @@
+//! Where the heap lies: in one window of addresses with the static data.
+//!
+//! Below a position-independent executable the addresses are free, and only its code lies between heap
+//! and static data. Above an executable are the program's own heap (brk) and, far up, its libraries; so
+//! there the heap is put at some distance.
+
+use crate::error::Error;
+use crate::statics::Image;
+use fi_provider::domain::{Domain, NodeLayout};
+use fi_provider::memory::MemoryRegion;
+use fi_provider::node::segment::{Reservation, discard, page_size};
+use std::ops::Range;
+
+/// The alignment of the heap's base in bytes, the same for all PEs: the largest that shmem_align can give.
+pub(crate) const HEAP_ALIGN: usize = 64 << 20;
+
+/// Distances in bytes at which the heap is tried above the executable. Small ones are for tools that
+/// leave little address space, such as valgrind.
+const DISTANCES: [usize; 4] = [8 << 30, 1 << 30, 64 << 30, 1 << 40];
+
+/// The heap's addresses, mapped onto the own share of the node's memory.
+#[derive(Debug)]
+pub(crate) struct HeapSpace {
+    /// `None` for a heap of no bytes.
+    space: Option<Reservation>,
+    region: MemoryRegion,
+}
+
+/// The bytes to map for a heap of `asked` bytes: whole pages, if the machine could ever hold them.
+pub(crate) fn heap_len(asked: usize) -> Result<usize, Error> {
+    let available = machine_memory();
+    if asked > available {
+        return Err(Error::HeapTooLarge { asked, available });
+    }
+    Ok(asked.next_multiple_of(page_size()))
+}
+
+/// Memory and swap of this machine in bytes.
+#[expect(unsafe_code, reason = "sysinfo(2) fills in a C record")]
+fn machine_memory() -> usize {
+    // SAFETY: all-zero is a valid record, which the call fills in.
+    let info = unsafe {
+        let mut info: libc::sysinfo = std::mem::zeroed();
+        libc::sysinfo(&raw mut info);
+        info
+    };
+    (info.totalram as usize + info.totalswap as usize).saturating_mul(info.mem_unit as usize)
+}
+
+impl HeapSpace {
+    /// Finds a place for `len` bytes such that the windows of all PEs of the node fit as well, and maps the
+    /// own share there, from `file_offset` on in it.
+    pub(crate) fn find(
+        image: &Image,
+        len: usize,
+        file_offset: usize,
+        layout: &NodeLayout,
+    ) -> Result<Self, Error> {
+        let region = |base| MemoryRegion {
+            base,
+            len,
+            file_offset,
+        };
+        if len == 0 {
+            return Ok(Self {
+                space: None,
+                region: region(image.statics.start),
+            });
+        }
+        let processes = layout.processes as usize;
+        let space = candidates(image, len)
+            .filter(|&base| windows_fit(image, base, len, processes))
+            // One page more than the heap stays without access, behind its end.
+            .find_map(|base| Reservation::at(base, len + page_size()).ok())
+            .ok_or(Error::AddressSpace {
+                heap: len,
+                processes,
+            })?;
+        let offset = layout.share_offset(layout.rank) + file_offset;
+        space
+            .map_shared(0, &layout.memory, offset, len)
+            .map_err(Error::system("mapping the symmetric heap"))?;
+        Ok(Self {
+            region: region(space.base()),
+            space: Some(space),
+        })
+    }
+
+    pub(crate) fn base(&self) -> usize {
+        self.region.base
+    }
+
+    pub(crate) fn region(&self) -> MemoryRegion {
+        self.region.clone()
+    }
+
+    pub(crate) fn range(&self) -> Range<usize> {
+        self.region.range()
+    }
+
+    /// Gives the heap's pages back: nobody uses the heap any more.
+    #[expect(unsafe_code, reason = "discards the contents of the own heap")]
+    pub(crate) fn discard(self) {
+        if self.space.is_some() {
+            // SAFETY: the range is the whole mapping of the heap, and by contract of no use any more. Where
+            // the system refuses, the memory is held until the process ends.
+            let _ = unsafe { discard(self.region.base, self.region.len) };
+        }
+    }
+}
+
+/// Base addresses to try, best first.
+fn candidates(image: &Image, len: usize) -> impl Iterator<Item = usize> {
+    let below = image
+        .whole
+        .start
+        .checked_sub(len + page_size())
+        .map(|base| base / HEAP_ALIGN * HEAP_ALIGN)
+        .filter(|&base| base > 0);
+    let end = image.whole.end;
+    let above = DISTANCES
+        .iter()
+        .map(move |distance| (end + distance).next_multiple_of(HEAP_ALIGN));
+    below.into_iter().chain(above)
+}
+
+/// Whether the peers' windows find room when the heap is at `base`.
+fn windows_fit(image: &Image, base: usize, len: usize, processes: usize) -> bool {
+    let start = base.min(image.statics.start);
+    let end = (base + len).max(image.statics.end);
+    processes == 1
+        || Domain::address_space(end - start, processes)
+            .is_some_and(|space| Reservation::anywhere(space).is_ok())
+}

@@ -1,0 +1,14 @@
+//! The C interface: the generated files are current, and the library exports what they say.
+
+use crate::case::Case;
+use crate::session::Session;
+
+/// One case for each check that xtask has.
+pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
+    let checks: [(&str, &[&str]); 3] = [
+        ("headers", &["xtask", "headers", "--check"]),
+        ("symbols", &["xtask", "symbols", "--check"]),
+        ("compile-check", &["xtask", "compile-check"]),
+    ];
+    Ok(checks.map(|(name, args)| Case::new(name, 300, session.cargo(args))).into())
+}

@@ -1,0 +1,109 @@
+//! Groups that are made of test programs which cargo builds.
+
+use crate::case::{self, Case, Invocation};
+use crate::session::Session;
+use crate::supervise::End;
+use crate::sys::Ended;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+const BUILD_LIMIT: Duration = Duration::from_secs(600);
+const LIST_LIMIT: Duration = Duration::from_secs(20);
+/// Seconds for one test program, and for one model.
+const LIMIT: u64 = 180;
+
+/// A test program that cargo has built.
+struct Program {
+    executable: PathBuf,
+    manifest_dir: PathBuf,
+    source: PathBuf,
+}
+
+/// One case for each test program of the workspace that holds tests, and one for the documentation.
+pub(crate) fn unit(session: &Session) -> Result<Vec<Case>, String> {
+    let build = session.cargo(&["test", "--workspace", "--no-run", "--message-format=json"]);
+    let mut cases = Vec::new();
+    for program in programs(session, &build)? {
+        let tests = tests(session, &program)?;
+        if !tests.is_empty() {
+            let source = program.source.strip_prefix(&session.place.root).unwrap_or(&program.source);
+            let name = format!("{} ({} tests)", source.display(), tests.len());
+            cases.push(Case::new(name, LIMIT, start(&program)));
+        }
+    }
+    let documentation = session.cargo(&["test", "--workspace", "--doc"]);
+    cases.push(Case::new("documentation", LIMIT, documentation));
+    Ok(cases)
+}
+
+/// One case for each model.
+pub(crate) fn loom(session: &Session) -> Result<Vec<Case>, String> {
+    let target = session.place.target.join("loom");
+    let build = session
+        .cargo(&["test", "-p", "fi-shm", "--release", "--no-run", "--message-format=json"])
+        .env("RUSTFLAGS", "--cfg loom")
+        .env("CARGO_TARGET_DIR", target);
+    let mut cases = Vec::new();
+    for program in programs(session, &build)? {
+        for test in tests(session, &program)? {
+            cases.push(Case::new(test.clone(), LIMIT, start(&program).args(["--exact", &test])));
+        }
+    }
+    Ok(cases)
+}
+
+/// The budgets, as tests/icount checks them.
+pub(crate) fn icount(session: &Session) -> Result<Vec<Case>, String> {
+    let script = session.place.root.join("tests/icount/run");
+    if !script.exists() {
+        return Err(format!("{} is missing", script.display()));
+    }
+    let run = Invocation::new("bash").arg(script).env("CARGO_TARGET_DIR", &session.place.target);
+    Ok(vec![Case::new("budgets", 300, run)])
+}
+
+fn start(program: &Program) -> Invocation {
+    Invocation::new(&program.executable)
+        .dir(&program.manifest_dir)
+        .env("CARGO_MANIFEST_DIR", &program.manifest_dir)
+}
+
+/// Builds, and returns the programs that cargo names.
+fn programs(session: &Session, build: &Invocation) -> Result<Vec<Program>, String> {
+    let outcome = session.run(build, BUILD_LIMIT)?;
+    let messages = case::read(&outcome.stdout);
+    if outcome.report.end != End::Ended(Ended::Exit(0)) {
+        let errors = case::tail(&case::read(&outcome.stderr), 60);
+        return Err(format!("the tests do not build: {:?}\n{errors}", outcome.report.end));
+    }
+    let mut found: Vec<_> = messages.lines().filter_map(program).collect();
+    found.sort_by(|one, other| one.source.cmp(&other.source));
+    Ok(found)
+}
+
+/// The program that a line of `--message-format=json` tells of. Paths that need escaping in JSON are not understood.
+fn program(message: &str) -> Option<Program> {
+    let value = |key: &str| {
+        let start = message.find(&format!("\"{key}\":\""))? + key.len() + 4;
+        message[start..].split('"').next()
+    };
+    if value("reason") != Some("compiler-artifact") || !message.contains("\"test\":true}") {
+        return None;
+    }
+    Some(Program {
+        executable: value("executable")?.into(),
+        manifest_dir: Path::new(value("manifest_path")?).parent()?.to_owned(),
+        source: value("src_path")?.into(),
+    })
+}
+
+/// The names of a program's tests.
+fn tests(session: &Session, program: &Program) -> Result<Vec<String>, String> {
+    let list = start(program).args(["--list", "--format", "terse"]);
+    let outcome = session.run(&list, LIST_LIMIT)?;
+    if outcome.report.end != End::Ended(Ended::Exit(0)) {
+        return Err(format!("{} --list: {:?}", program.executable.display(), outcome.report.end));
+    }
+    let printed = case::read(&outcome.stdout);
+    Ok(printed.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect())
+}

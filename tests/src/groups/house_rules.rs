@@ -1,0 +1,124 @@
+//! Rules of the house that no other tool checks: CONTRIBUTING.md lists them.
+
+use crate::own::Own;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The case.
+pub(crate) const OWN: &[Own] = &[Own { name: "house-rules", seconds: 30, run: |place, _| check(&place.root) }];
+
+/// Lines of a source file.
+const LONGEST: usize = 800;
+/// How many lines above an `unsafe` its reason may stand.
+const REASON_WITHIN: usize = 12;
+/// Folders that hold nothing written by hand.
+const SKIPPED: [&str; 2] = ["target", ".git"];
+/// Written in two parts, so that this file may pass its own check.
+const UNFINISHED: [&str; 6] = [
+    concat!("FIX", "ME"),
+    concat!("XX", "X"),
+    concat!("TO", "DO"),
+    concat!("todo", "!("),
+    concat!("unimplemented", "!("),
+    concat!("#[ign", "ore"),
+];
+
+fn check(root: &Path) -> Result<(), String> {
+    let mut files = Vec::new();
+    collect(root, &mut files)?;
+    if files.len() < 20 {
+        return Err(format!("only {} source files below {}", files.len(), root.display()));
+    }
+    let mut wrong = Vec::new();
+    for path in &files {
+        let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let name = path.strip_prefix(root).unwrap_or(path).display().to_string();
+        wrong.extend(broken_rules(&name, &text));
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
+}
+
+/// The source files below a folder. Generated headers are not among them.
+fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
+    let error = |error: std::io::Error| format!("{}: {error}", dir.display());
+    for entry in fs::read_dir(dir).map_err(error)? {
+        let entry = entry.map_err(error)?;
+        let path = entry.path();
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if entry.file_type().map_err(error)?.is_dir() {
+            if !SKIPPED.contains(&&*name) {
+                collect(&path, files)?;
+            }
+        } else if [".rs", ".c", ".cpp", ".sh"].iter().any(|end| name.ends_with(end)) {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// A line for each place where a file breaks a rule.
+fn broken_rules(name: &str, text: &str) -> Vec<String> {
+    let lines: Vec<_> = text.lines().collect();
+    let mut wrong = Vec::new();
+    if lines.len() > LONGEST {
+        wrong.push(format!("{name}: {} lines, at most {LONGEST} are allowed", lines.len()));
+    }
+    for (index, line) in lines.iter().enumerate() {
+        let number = index + 1;
+        for mark in UNFINISHED.iter().filter(|mark| has_word(line, mark)) {
+            wrong.push(format!("{name}:{number}: {mark}"));
+        }
+        if name.ends_with(".rs") && needs_reason(line) && !has_reason(&lines, index) {
+            wrong.push(format!("{name}:{number}: no // SAFETY: above"));
+        }
+    }
+    wrong
+}
+
+/// Whether `mark` stands in `line` and is not a part of a longer name, such as a template for a file's name.
+fn has_word(line: &str, mark: &str) -> bool {
+    line.match_indices(mark).any(|(at, _)| {
+        let before = line[..at].chars().next_back();
+        let after = line[at + mark.len()..].chars().next();
+        let letter = |character: Option<char>| character.is_some_and(char::is_alphanumeric);
+        !letter(before) && !(letter(after) && mark.ends_with(char::is_alphanumeric))
+    })
+}
+
+/// Whether a line opens an unsafe block or is an unsafe impl.
+fn needs_reason(line: &str) -> bool {
+    let code = line.split("//").next().unwrap_or("");
+    let strings = code.contains('"');
+    !strings && (code.contains("unsafe {") || code.trim_start().starts_with("unsafe impl"))
+}
+
+fn has_reason(lines: &[&str], index: usize) -> bool {
+    let from = index.saturating_sub(REASON_WITHIN);
+    lines[from..=index].iter().any(|line| line.contains("SAFETY:"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_rule_is_found_broken() {
+        let unfinished = format!("// {}: later", UNFINISHED[0]);
+        let ignored = format!("{}]", UNFINISHED[5]);
+        let long = "x\n".repeat(LONGEST + 1);
+        for text in [&unfinished, &ignored, &long, "let x = unsafe { y() };", "unsafe impl Send for X {}"] {
+            assert_eq!(broken_rules("a.rs", text).len(), 1, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_only_looks_alike_passes() {
+        let template = format!("\"/tmp/farreach-{0}{0}\"", UNFINISHED[1]);
+        let reasoned = "// SAFETY: y has no requirements.\nlet x = unsafe { y() };";
+        let long = "x\n".repeat(LONGEST);
+        for text in [&template, reasoned, &long, "// an unsafe { block } in a comment"] {
+            assert_eq!(broken_rules("a.rs", text), Vec::<String>::new(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! OpenSHMEM programs whose header comments say how to run them: `tests/conformance/README.md`.
+
+use crate::case::{Build, Case, Invocation};
+use crate::runline::{self, Launcher, Run};
+use crate::session::Session;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Seconds that compiling may take: the generic names of all types are a lot of work for a compiler.
+const COMPILE_LIMIT: Duration = Duration::from_secs(120);
+const HYDRA: &str = "/usr/bin/mpiexec.hydra";
+const VALGRIND: [&str; 4] = ["valgrind", "--quiet", "--error-exitcode=99", "--"];
+
+/// The cases of all programs below tests/conformance.
+pub(crate) fn conformance(session: &Session) -> Result<Vec<Case>, String> {
+    let dir = session.place.root.join("tests/conformance");
+    let mut cases = Vec::new();
+    for path in sources(&dir, &["c", "cpp"])? {
+        let name = path.strip_prefix(&dir).unwrap_or(&path).display().to_string();
+        cases.extend(of_program(session, &path, &name)?);
+    }
+    Ok(cases)
+}
+
+/// The files below `dir` with one of the endings, in order.
+pub(crate) fn sources(dir: &Path, endings: &[&str]) -> Result<Vec<PathBuf>, String> {
+    let error = |error: std::io::Error| format!("{}: {error}", dir.display());
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(dir).map_err(error)? {
+        let path = entry.map_err(error)?.path();
+        if path.is_dir() {
+            found.extend(sources(&path, endings)?);
+        } else if path.extension().is_some_and(|end| endings.iter().any(|wanted| end == *wanted)) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// The run lines of a program.
+pub(crate) fn runs(path: &Path) -> Result<Vec<Run>, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    runline::parse(&text).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn of_program(session: &Session, path: &Path, name: &str) -> Result<Vec<Case>, String> {
+    let mut builds = HashMap::new();
+    let mut cases = Vec::new();
+    for run in runs(path)? {
+        let flags = flags(&run)?;
+        let compiler = run.compiler.clone();
+        let number = builds.len();
+        let (build, executable): &(Arc<Build>, PathBuf) =
+            builds.entry((flags.clone(), compiler.clone())).or_insert_with(|| {
+                let executable = session.built(&format!("{name}.{number}"));
+                (compile(session, path, &flags, compiler.as_deref(), &executable), executable)
+            });
+        let mut case = case(session, name, &run, executable);
+        case.needs.push(build.clone());
+        cases.push(case);
+    }
+    Ok(cases)
+}
+
+/// The case of a program that starts as `executable`, or of a source for oshrun.
+pub(crate) fn case(session: &Session, name: &str, run: &Run, executable: &Path) -> Case {
+    let np = run.np.to_string();
+    let mut words: Vec<String> = Vec::new();
+    if run.valgrind {
+        words.extend(VALGRIND.map(str::to_owned));
+    }
+    words.push(executable.display().to_string());
+    words.extend(run.args.iter().cloned());
+    let start = match run.launcher {
+        Launcher::Oshrun => {
+            Invocation::new(session.place.staged("bin/oshrun")).args(["-n", &np, "--"]).args(words)
+        }
+        Launcher::Hydra => Invocation::new(HYDRA).args(["-n", &np]).args(words),
+        Launcher::None => Invocation::new(words.remove(0)).args(words),
+    };
+    let start = run.env.iter().fold(start, |start, (name, value)| start.env(name, value));
+    let mut case = Case::new(format!("{name} {}", run.label), run.timeout, start);
+    case.expect = run.expect.clone();
+    case.leaves_nothing = true;
+    case
+}
+
+fn flags(run: &Run) -> Result<Vec<String>, String> {
+    let mut flags = Vec::new();
+    flags.extend(run.standard.as_ref().map(|name| format!("-std={name}")));
+    if let Some(link) = &run.link {
+        flags.extend(runline::link_flags(link)?.iter().map(|&flag| flag.to_owned()));
+    }
+    flags.extend(run.cflags.iter().cloned());
+    Ok(flags)
+}
+
+/// Compiling a program with the staged oshcc or oshc++.
+pub(crate) fn compile(
+    session: &Session,
+    source: &Path,
+    flags: &[String],
+    compiler: Option<&str>,
+    executable: &Path,
+) -> Arc<Build> {
+    let cxx = source.extension().is_some_and(|end| end != "c");
+    let (tool, variable) = if cxx { ("bin/oshc++", "OSHCXX_CXX") } else { ("bin/oshcc", "OSHCC_CC") };
+    let mut run = Invocation::new(session.place.staged(tool))
+        .args(["-O2", "-g", "-Wall", "-Wextra", "-Werror"])
+        .arg("-I")
+        .arg(session.place.root.join("tests/conformance"))
+        .args(flags)
+        .arg("-o")
+        .arg(executable)
+        .arg(source)
+        // Libraries come after the objects that need them.
+        .args(flags.iter().filter(|flag| flag.starts_with("-l")));
+    if let Some(compiler) = compiler {
+        run = run.env(variable, compiler);
+    }
+    Build::new(run, COMPILE_LIMIT)
+}

@@ -1,0 +1,248 @@
+//! The run lines in the header comments of test programs and examples: `tests/conformance/README.md` describes them.
+
+use crate::case::{Expect, Status};
+
+/// How the PEs of a program are started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Launcher {
+    /// By the staged oshrun.
+    Oshrun,
+    /// By MPICH's mpiexec.hydra.
+    Hydra,
+    /// Directly, as a job of one PE.
+    None,
+}
+
+/// One case that a run line states: all lists are taken apart.
+#[derive(Debug, Clone)]
+pub(crate) struct Run {
+    /// How many PEs.
+    pub(crate) np: u32,
+    /// How they are started.
+    pub(crate) launcher: Launcher,
+    /// What follows `-std=`, if anything.
+    pub(crate) standard: Option<String>,
+    /// How to link, if not as the compiler likes to.
+    pub(crate) link: Option<String>,
+    /// Further words for the compiler.
+    pub(crate) cflags: Vec<String>,
+    /// The compiler behind oshcc, if not its own choice.
+    pub(crate) compiler: Option<String>,
+    /// Whether the PEs run under valgrind.
+    pub(crate) valgrind: bool,
+    /// The program's arguments.
+    pub(crate) args: Vec<String>,
+    /// The environment.
+    pub(crate) env: Vec<(String, String)>,
+    /// The time limit in seconds.
+    pub(crate) timeout: u64,
+    /// What is expected.
+    pub(crate) expect: Expect,
+    /// The words of the line that set this case apart from the others of its program.
+    pub(crate) label: String,
+}
+
+/// Reads the run lines in the header of a program. An error names the line and what is wrong with it.
+///
+/// # Errors
+///
+/// A sentence: a line that cannot be read, or no run line at all.
+pub(crate) fn parse(source: &str) -> Result<Vec<Run>, String> {
+    let mut runs = Vec::new();
+    let header = source.lines().take_while(|line| line.starts_with("//"));
+    for (number, line) in header.enumerate() {
+        let text = line.trim_start_matches(['/', '!']).trim_start();
+        if let Some(rest) = text.strip_prefix("run:") {
+            let found = parse_line(rest).map_err(|error| format!("line {}: {error}", number + 1))?;
+            runs.extend(found);
+        }
+    }
+    if runs.is_empty() {
+        return Err("no run line in the comment at the top".to_owned());
+    }
+    Ok(runs)
+}
+
+/// A line with its lists, before they are taken apart.
+struct Line {
+    np: Vec<u32>,
+    launchers: Vec<Launcher>,
+    standards: Vec<Option<String>>,
+    links: Vec<Option<String>>,
+    rest: Run,
+}
+
+fn parse_line(text: &str) -> Result<Vec<Run>, String> {
+    let mut line = Line {
+        np: Vec::new(),
+        launchers: vec![Launcher::Oshrun],
+        standards: vec![None],
+        links: vec![None],
+        rest: Run {
+            np: 0,
+            launcher: Launcher::Oshrun,
+            standard: None,
+            link: None,
+            cflags: Vec::new(),
+            compiler: None,
+            valgrind: false,
+            args: Vec::new(),
+            env: Vec::new(),
+            timeout: 0,
+            expect: Expect::default(),
+            label: String::new(),
+        },
+    };
+    let mut labels = Vec::new();
+    let mut words = words(text)?.into_iter();
+    while let Some(word) = words.next() {
+        let (key, value) = word.split_once('=').unwrap_or((&word, ""));
+        if key == "args" {
+            line.rest.args = std::iter::once(value.to_owned())
+                .filter(|first| !first.is_empty())
+                .chain(words.by_ref())
+                .collect();
+            labels.push(format!("args={}", line.rest.args.join(" ")));
+        } else {
+            set(&mut line, key, value)?;
+            if matches!(key, "valgrind" | "env" | "cflags" | "cc") {
+                labels.push(word.clone());
+            }
+        }
+    }
+    line.rest.label = labels.join(" ");
+    expand(line)
+}
+
+fn set(line: &mut Line, key: &str, value: &str) -> Result<(), String> {
+    let rest = &mut line.rest;
+    match key {
+        "np" => line.np = list(value, |np| np.parse().map_err(|_| format!("np={np} is no number")))?,
+        "launcher" => line.launchers = list(value, launcher)?,
+        "std" => line.standards = list(value, |name| Ok(Some(name.to_owned())))?,
+        "link" => line.links = list(value, |name| link_flags(name).map(|_| Some(name.to_owned())))?,
+        "cflags" => rest.cflags = value.split_whitespace().map(str::to_owned).collect(),
+        "cc" if !value.is_empty() => rest.compiler = Some(value.to_owned()),
+        "valgrind" if value.is_empty() => rest.valgrind = true,
+        "timeout" => {
+            rest.timeout = value.parse().map_err(|_| format!("timeout={value} is no number of seconds"))?;
+        }
+        "env" => {
+            let (name, text) =
+                value.split_once('=').ok_or_else(|| format!("env={value} has no second '='"))?;
+            rest.env.push((name.to_owned(), text.to_owned()));
+        }
+        "expect-exit" if value == "nonzero" => rest.expect.status = Status::Nonzero,
+        "expect-exit" => {
+            let status = value.parse().map_err(|_| format!("expect-exit={value} is no exit status"))?;
+            rest.expect.status = Status::Is(status);
+        }
+        "expect-stderr" if !value.is_empty() => rest.expect.stderr.push(value.to_owned()),
+        "expect-stdout" if !value.is_empty() => rest.expect.stdout.push(value.to_owned()),
+        "refuse-stderr" if !value.is_empty() => rest.expect.refused.push(value.to_owned()),
+        _ => return Err(format!("the word {key} is unknown, or its value \"{value}\" is")),
+    }
+    Ok(())
+}
+
+fn launcher(name: &str) -> Result<Launcher, String> {
+    match name {
+        "oshrun" => Ok(Launcher::Oshrun),
+        "hydra" => Ok(Launcher::Hydra),
+        "none" => Ok(Launcher::None),
+        _ => Err(format!("launcher={name} is unknown")),
+    }
+}
+
+/// The compiler's words for a way to link.
+///
+/// # Errors
+///
+/// A sentence, if the name is unknown.
+pub(crate) fn link_flags(name: &str) -> Result<&'static [&'static str], String> {
+    match name {
+        "static" => Ok(&["-static"]),
+        "static-pie" => Ok(&["-static-pie", "-fPIE"]),
+        "pie" => Ok(&["-pie", "-fPIE"]),
+        "no-pie" => Ok(&["-no-pie", "-fno-pie"]),
+        "now" => Ok(&["-Wl,-z,now"]),
+        "norelro" => Ok(&["-Wl,-z,norelro"]),
+        _ => Err(format!("link={name} is unknown")),
+    }
+}
+
+fn list<T>(value: &str, item: impl Fn(&str) -> Result<T, String>) -> Result<Vec<T>, String> {
+    value.split(',').map(item).collect()
+}
+
+fn expand(line: Line) -> Result<Vec<Run>, String> {
+    if line.np.is_empty() {
+        return Err("np= is missing".to_owned());
+    }
+    let several = line.launchers.len() > 1 || line.launchers[0] != Launcher::Oshrun;
+    let mut runs = Vec::new();
+    for standard in &line.standards {
+        for link in &line.links {
+            for &launcher in &line.launchers {
+                for &np in &line.np {
+                    if launcher == Launcher::None && np != 1 {
+                        return Err("launcher=none takes np=1".to_owned());
+                    }
+                    let mut words = vec![format!("np={np}")];
+                    words.extend(standard.as_ref().map(|name| format!("std={name}")));
+                    words.extend(link.as_ref().map(|name| format!("link={name}")));
+                    words.extend(several.then(|| format!("launcher={launcher:?}").to_lowercase()));
+                    words.extend(Some(line.rest.label.clone()).filter(|label| !label.is_empty()));
+                    let timeout = match line.rest.timeout {
+                        0 if line.rest.valgrind => 60,
+                        0 => 20,
+                        seconds => seconds,
+                    };
+                    runs.push(Run {
+                        np,
+                        launcher,
+                        standard: standard.clone(),
+                        link: link.clone(),
+                        timeout,
+                        label: words.join(" "),
+                        ..line.rest.clone()
+                    });
+                }
+            }
+        }
+    }
+    Ok(runs)
+}
+
+/// Splits a line at blanks; double quotes keep blanks and are removed.
+fn words(text: &str) -> Result<Vec<String>, String> {
+    let mut words = Vec::new();
+    let mut word = String::new();
+    let mut started = false;
+    let mut quoted = false;
+    for character in text.chars() {
+        match character {
+            '"' => {
+                quoted = !quoted;
+                started = true;
+            }
+            blank if blank.is_whitespace() && !quoted => {
+                if started {
+                    words.push(std::mem::take(&mut word));
+                    started = false;
+                }
+            }
+            other => {
+                word.push(other);
+                started = true;
+            }
+        }
+    }
+    if quoted {
+        return Err("a double quote is not closed".to_owned());
+    }
+    if started {
+        words.push(word);
+    }
+    Ok(words)
+}

@@ -1,0 +1,112 @@
+//! The generated files that are checked in: `include/shmem.h` and the list of exported names.
+
+use crate::error::{Error, Result};
+use crate::library::SYMBOLS;
+use crate::stage;
+use crate::workspace::{Workspace, output, read, write};
+use std::process::Command;
+
+const HEADER: &str = "include/shmem.h";
+
+/// Writes the header and the list of names, or compares them.
+pub(crate) fn headers(ws: &Workspace, check: bool) -> Result<()> {
+    for (what, path) in [("header", HEADER), ("symbols", SYMBOLS)] {
+        let fresh = ws.generated(what)?;
+        let path = ws.file(path);
+        if !check {
+            write(&path, &fresh)?;
+        } else if let Some(difference) = first_difference(&read(&path)?, &fresh) {
+            return Err(Error::Check(format!(
+                "{}: {difference}; `cargo xtask headers` writes it anew",
+                path.display()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Compares the names that libshmem.so exports and those that the header declares with the list.
+pub(crate) fn symbols(ws: &Workspace) -> Result<()> {
+    let list = read(&ws.file(SYMBOLS))?;
+    let listed: Vec<&str> = list.lines().collect();
+    let library = stage::shared_library(ws)?;
+    let table = output(Command::new("nm").args(["-D", "--defined-only"]).arg(&library))?;
+    let mut exported: Vec<&str> =
+        table.lines().filter_map(|line| line.rsplit(' ').next()).collect();
+    exported.sort_unstable();
+    same(&library.display().to_string(), &listed, &exported)?;
+    let header = read(&ws.file(HEADER))?;
+    same(HEADER, &listed, &declared(&header))
+}
+
+/// The names that the header declares, sorted: each prototype is one line without a body.
+fn declared(header: &str) -> Vec<&str> {
+    let prototypes = header.lines().filter(|line| line.ends_with(");"));
+    let mut names: Vec<&str> = prototypes
+        .filter_map(|line| {
+            let start = line.find("shmem_").filter(|_| !line.starts_with("inline"))?;
+            line[start..].split('(').next()
+        })
+        .collect();
+    names.sort_unstable();
+    names
+}
+
+/// Compares names that were found with the listed ones; both are sorted.
+fn same(place: &str, listed: &[&str], found: &[&str]) -> Result<()> {
+    let lacking: Vec<_> = listed.iter().filter(|name| !found.contains(name)).collect();
+    let beyond: Vec<_> = found.iter().filter(|name| !listed.contains(name)).collect();
+    if lacking.is_empty() && beyond.is_empty() && listed.len() == found.len() {
+        return Ok(());
+    }
+    Err(Error::Check(format!(
+        "{place}: {} names where {SYMBOLS} has {}; lacking {lacking:?}, beyond the list {beyond:?}",
+        found.len(),
+        listed.len()
+    )))
+}
+
+/// Says where two texts first differ.
+fn first_difference(old: &str, new: &str) -> Option<String> {
+    if old == new {
+        return None;
+    }
+    let (mut old_lines, mut new_lines) = (old.lines(), new.lines());
+    let mut number = 0;
+    loop {
+        number += 1;
+        let (was, is) = (old_lines.next(), new_lines.next());
+        if was != is || was.is_none() {
+            let (was, is) = (was.unwrap_or("nothing"), is.unwrap_or("nothing"));
+            return Some(format!("line {number} is `{was}` and would be `{is}`"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_too_few_or_too_many_is_found() {
+        assert!(same("x", &["a", "b"], &["a", "b"]).is_ok());
+        assert!(same("x", &["a", "b"], &["a"]).is_err());
+        assert!(same("x", &["a"], &["a", "b"]).is_err());
+        assert!(same("x", &["a"], &["a", "a"]).is_err());
+    }
+
+    #[test]
+    fn prototypes_are_read_and_bodies_are_not() {
+        let header = "void *shmem_malloc(size_t size);\nint shmem_my_pe(void);\n\
+            inline void shmem_p(int *dest, int value, int pe) { shmem_int_p(dest, value, pe); }\n\
+            #define shmem_put(...) x(__VA_ARGS__)\n";
+        assert_eq!(declared(header), ["shmem_malloc", "shmem_my_pe"]);
+    }
+
+    #[test]
+    fn the_first_difference_is_named() {
+        assert_eq!(first_difference("a\nb\n", "a\nb\n"), None);
+        assert_eq!(first_difference("a\nb\n", "a\nc\n").unwrap(), "line 2 is `b` and would be `c`");
+        assert!(first_difference("a\n", "a").is_some());
+    }
+}

@@ -1,0 +1,160 @@
+//! The layer check: data flows one way, and a crate depends only on the layers below it.
+
+use crate::error::{Error, Result};
+use crate::workspace::{Workspace, read};
+use std::collections::BTreeMap;
+
+/// Each crate of the workspace, and the crates of the workspace that it may depend on.
+const ALLOWED: &[(&str, &[&str])] = &[
+    ("fi-shm", &[]),
+    ("fi-bootstrap", &[]),
+    ("fi-provider", &["fi-shm"]),
+    ("shmem", &["fi-provider", "fi-bootstrap"]),
+    ("shmem-cabi", &["shmem"]),
+    ("shmem-launcher", &["fi-bootstrap"]),
+    ("xtask", &[]),
+    // What stands on top of everything may look at anything but the tools that build it.
+    ("farreach-tests", &["shmem", "fi-provider", "fi-shm", "fi-bootstrap"]),
+];
+
+/// Checks the edges between the members of the workspace.
+pub(crate) fn check(ws: &Workspace) -> Result<()> {
+    let root = read(&ws.file("Cargo.toml"))?;
+    let mut manifests = Vec::new();
+    for member in members(&root) {
+        manifests.push(read(&ws.file(&member).join("Cargo.toml"))?);
+    }
+    let complaints = complaints(ALLOWED, &manifests);
+    if complaints.is_empty() { Ok(()) } else { Err(Error::Check(complaints.join("\nxtask: "))) }
+}
+
+/// The paths in `members = [...]` of the workspace's manifest.
+fn members(manifest: &str) -> Vec<String> {
+    let list = manifest.split_once("members").and_then(|(_, rest)| rest.split_once('['));
+    let list = list.and_then(|(_, rest)| rest.split_once(']')).map_or("", |(list, _)| list);
+    list.split('"').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+/// What is wrong with the edges of these manifests, one sentence each.
+fn complaints(allowed: &[(&str, &[&str])], manifests: &[String]) -> Vec<String> {
+    let table: BTreeMap<&str, &[&str]> = allowed.iter().copied().collect();
+    let mut complaints = Vec::new();
+    for manifest in manifests {
+        let Some(name) = package_name(manifest) else {
+            complaints.push("a manifest without a package name".to_owned());
+            continue;
+        };
+        let Some(may) = table.get(name) else {
+            complaints.push(format!("{name} is not in the table of layers (xtask/src/layers.rs)"));
+            continue;
+        };
+        for dependency in dependencies(manifest) {
+            if table.contains_key(dependency.as_str()) && !may.contains(&dependency.as_str()) {
+                complaints.push(format!("{name} depends on {dependency}, which is not below it"));
+            }
+        }
+    }
+    complaints
+}
+
+fn package_name(manifest: &str) -> Option<&str> {
+    sections(manifest)
+        .find(|(header, _, _)| *header == "package")
+        .and_then(|_| sections(manifest).find(|(h, key, _)| *h == "package" && *key == "name"))
+        .map(|(_, _, value)| value.trim_matches('"'))
+}
+
+/// The names of the packages that a manifest depends on, in whatever kind of dependency.
+fn dependencies(manifest: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    for (header, key, value) in sections(manifest) {
+        // `[dependencies]`, `[target.'…'.build-dependencies]`: a key is a dependency.
+        if header.ends_with("dependencies") {
+            let key = key.split('.').next().unwrap_or(key).trim_matches('"');
+            names.push(renamed(value).unwrap_or(key).to_owned());
+        }
+        // `[dependencies.NAME]`: the section is one.
+        if let Some((before, name)) = header.rsplit_once('.')
+            && before.ends_with("dependencies")
+        {
+            names.push(if key == "package" { value } else { name }.trim_matches('"').to_owned());
+        }
+    }
+    names
+}
+
+/// The package behind `{ package = "NAME", … }`.
+fn renamed(value: &str) -> Option<&str> {
+    let (_, rest) = value.split_once("package")?;
+    rest.split('"').nth(1)
+}
+
+/// The lines `key = value` of a manifest, with the header of the section that they stand in.
+fn sections(manifest: &str) -> impl Iterator<Item = (&str, &str, &str)> {
+    let mut header = "";
+    manifest.lines().filter_map(move |line| {
+        let line = line.split(" #").next().unwrap_or(line).trim();
+        if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            header = name.trim();
+            return Some((header, "", ""));
+        }
+        let (key, value) = line.split_once('=')?;
+        Some((header, key.trim(), value.trim()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn manifest(name: &str, rest: &str) -> String {
+        format!("[package]\nname = \"{name}\"\nversion.workspace = true\n\n{rest}\n")
+    }
+
+    fn found(name: &str, rest: &str) -> Vec<String> {
+        complaints(ALLOWED, &[manifest(name, rest)])
+    }
+
+    #[test]
+    fn edges_downwards_pass() {
+        let rest = "[dependencies]\nfi-provider.workspace = true\nfi-bootstrap = { path = \"x\" }\nlibc = \"0.2\"\n";
+        assert_eq!(found("shmem", rest), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_planted_edge_upwards_is_found_however_it_is_written() {
+        for rest in [
+            "[dependencies]\nshmem.workspace = true",
+            "[dependencies]\nshmem = { path = \"../shmem\" }  # why not",
+            "[dependencies]\n\"shmem\" = \"1\"",
+            "[dependencies]\nother = { package = \"shmem\", path = \"../shmem\" }",
+            "[dependencies.shmem]\npath = \"../shmem\"",
+            "[dependencies.other]\npackage = \"shmem\"",
+            "[dev-dependencies]\nshmem.workspace = true",
+            "[build-dependencies]\nshmem.workspace = true",
+            "[target.'cfg(unix)'.dependencies]\nshmem.workspace = true",
+            "[target.x86_64-unknown-linux-gnu.dependencies.shmem]\npath = \"../shmem\"",
+        ] {
+            let complaints = found("fi-provider", rest);
+            assert!(!complaints.is_empty(), "not found: {rest}");
+            assert!(complaints[0].contains("fi-provider depends on shmem"), "{complaints:?}");
+        }
+    }
+
+    #[test]
+    fn a_crate_beside_is_not_below() {
+        assert_eq!(found("shmem-launcher", "[dependencies]\nshmem.workspace = true").len(), 1);
+    }
+
+    #[test]
+    fn a_crate_that_nobody_placed_is_found() {
+        assert_eq!(found("newcomer", "").len(), 1);
+        assert_eq!(complaints(ALLOWED, &["[workspace]\n".to_owned()]).len(), 1);
+    }
+
+    #[test]
+    fn members_are_read() {
+        let root = "[workspace]\nresolver = \"3\"\nmembers = [\n    \"a\",\n    \"b/c\",\n]\n[x]\ny = [\"z\"]";
+        assert_eq!(members(root), ["a", "b/c"]);
+    }
+}

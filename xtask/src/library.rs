@@ -1,0 +1,73 @@
+//! Links libshmem.a and libshmem.so from the static library that cargo builds.
+//!
+//! cargo's static library holds the whole Rust standard library, all symbols global. `ld -r` with the
+//! C symbols as roots keeps what they need in one object file, in which everything else is made
+//! local: that file is libshmem.a, so a Rust program can link it too. libshmem.so is linked from the
+//! same object file with a version script. (A cdylib would export Rust's own names beside these, and
+//! drop weak ones.)
+
+use crate::error::{At, Result};
+use crate::workspace::{Workspace, cc, read, run, write};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The checked-in list of exported names.
+pub(crate) const SYMBOLS: &str = "shmem/cabi/symbols.txt";
+
+/// The shared library's name to the loader. Where the number changes, programs are built again.
+pub(crate) const SONAME: &str = "libshmem.so.0";
+
+/// Builds the static library with cargo and returns its path.
+pub(crate) fn build(ws: &Workspace) -> Result<PathBuf> {
+    let mut cargo = ws.cargo("rustc");
+    run(cargo.args(["--profile", "clib", "--package", "shmem-cabi", "--lib"]).args(["--crate-type", "staticlib"]))?;
+    Ok(ws.built("clib/libshmem_cabi.a"))
+}
+
+/// Links both libraries from `archive` into `dir`, which exists.
+pub(crate) fn link(ws: &Workspace, archive: &Path, dir: &Path) -> Result<()> {
+    let symbols = read(&ws.file(SYMBOLS))?;
+    let names = ws.file(SYMBOLS);
+    let object = dir.join("shmem.o");
+    let roots = dir.join("roots.ld");
+    let versions = dir.join("versions.ld");
+    let lines = |before: &str, after: &str| -> String {
+        symbols.lines().map(|name| format!("{before}{name}{after}\n")).collect()
+    };
+    write(&roots, &lines("EXTERN(", ")"))?;
+    write(&versions, &format!("{{ global:\n{}local: *; }};\n", lines("", ";")))?;
+
+    run(cc()
+        .args(["-r", "-nostdlib", "-Wl,--gc-sections", "-o"])
+        .arg(&object)
+        .arg(&roots)
+        .arg(archive))?;
+    // Bitcode left over from the standard library would make the compilers' plugins of ar and ld
+    // take the object for one that is still to be compiled.
+    run(Command::new("objcopy")
+        .args(["--strip-debug", "--remove-section=.llvmbc", "--remove-section=.llvmcmd"])
+        .arg(option("--keep-global-symbols=", &names))
+        .arg(&object))?;
+
+    let static_library = dir.join("libshmem.a");
+    run(Command::new("ar").arg("rcsD").arg(&static_library).arg(&object))?;
+
+    run(cc()
+        .args(["-shared", "-Wl,--gc-sections", "-Wl,--no-undefined", "-Wl,-z,nodelete"])
+        .arg(format!("-Wl,-soname,{SONAME}"))
+        .arg(option("-Wl,--version-script=", &versions))
+        .arg("-o")
+        .arg(dir.join(SONAME))
+        .arg(&object)
+        .arg("-lgcc_s"))?;
+
+    [object, roots, versions].iter().try_for_each(|path| fs::remove_file(path).at(path))
+}
+
+/// An option with a path glued to it.
+fn option(name: &str, path: &Path) -> std::ffi::OsString {
+    let mut option = std::ffi::OsString::from(name);
+    option.push(path);
+    option
+}

@@ -1,0 +1,195 @@
+//! The staging directory `target/farreach`, which is an installation, and installing elsewhere.
+
+use crate::error::{At, Result};
+use crate::library;
+use crate::workspace::{Workspace, make_parent, not_started, run, write};
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::os::unix::fs::{MetadataExt, symlink};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The launcher's programs: their cargo names and their installed ones.
+const PROGRAMS: [(&str, &str); 3] = [("oshrun", "oshrun"), ("oshcc", "oshcc"), ("oshcxx", "oshc++")];
+
+/// Where the staging directory lies in the target directory.
+const STAGE: &str = "farreach";
+
+/// Builds what has changed and returns the staging directory. Says nothing if all is well, except
+/// that it is at work when it is so for the first time.
+pub(crate) fn stage(ws: &Workspace) -> Result<PathBuf> {
+    let stage = ws.built(STAGE);
+    if !stage.exists() {
+        eprintln!("building libshmem and its tools (once; takes a minute or so)");
+    }
+    fs::create_dir_all(&stage).at(&stage)?;
+    let lock_path = ws.built("farreach.lock");
+    let lock = File::create(&lock_path).at(&lock_path)?;
+    lock.lock().at(&lock_path)?;
+
+    run(ws.cargo("build").args(["--release", "--package", "shmem-launcher", "--bins"]))?;
+    let archive = library::build(ws)?;
+    let files = tree_files(ws)?;
+    let stamp_path = ws.built("farreach.stamp");
+    let stamp = stamp(ws, &archive, &files)?;
+    if fs::read_to_string(&stamp_path).is_ok_and(|old| old == stamp) {
+        return Ok(stage);
+    }
+
+    let work = ws.built("farreach.work");
+    if work.exists() {
+        fs::remove_dir_all(&work).at(&work)?;
+    }
+    fs::create_dir_all(&work).at(&work)?;
+    library::link(ws, &archive, &work)?;
+    for name in ["libshmem.a", library::SONAME] {
+        place(&work.join(name), &stage.join("lib").join(name))?;
+    }
+    link(library::SONAME, &stage.join("lib/libshmem.so"))?;
+    for (built, name) in PROGRAMS {
+        place(&ws.built("release").join(built), &stage.join("bin").join(name))?;
+    }
+    for (from, to) in &files {
+        place(from, &stage.join(to))?;
+    }
+    let pc = PKG_CONFIG.replace("@VERSION@", env!("CARGO_PKG_VERSION"));
+    write(&stage.join("lib/pkgconfig/shmem.pc"), &pc)?;
+    fs::remove_dir_all(&work).at(&work)?;
+    write(&stamp_path, &stamp)?;
+    Ok(stage)
+}
+
+/// The library by pkg-config: the paths are taken from where this file lies.
+const PKG_CONFIG: &str = "\
+prefix=${pcfiledir}/../..
+includedir=${prefix}/include
+libdir=${prefix}/lib
+
+Name: shmem
+Description: OpenSHMEM 1.6 by Farreach
+Version: @VERSION@
+Cflags: -I${includedir}
+Libs: -L${libdir} -Wl,-rpath,${libdir} -lshmem
+Libs.private: -lgcc -lgcc_eh -lc
+";
+
+/// Installs into `prefix`.
+pub(crate) fn install(ws: &Workspace, prefix: &Path) -> Result<()> {
+    let stage = stage(ws)?;
+    copy_tree(&stage, prefix)
+}
+
+/// Runs the staged oshrun in place of this program.
+pub(crate) fn oshrun(ws: &Workspace, arguments: Vec<OsString>) -> Result<()> {
+    let mut command = Command::new(stage(ws)?.join("bin/oshrun"));
+    command.args(arguments);
+    if let Some(path) = std::env::var_os("LD_LIBRARY_PATH") {
+        // `cargo run` put its own directories in front; programs shall not see them.
+        let keep = std::env::split_paths(&path).filter(|dir| !is_cargos(ws, dir));
+        match std::env::join_paths(keep) {
+            Ok(kept) if !kept.is_empty() => command.env("LD_LIBRARY_PATH", kept),
+            _ => command.env_remove("LD_LIBRARY_PATH"),
+        };
+    }
+    let error = command.exec();
+    Err(not_started(&command, error))
+}
+
+/// Whether `cargo run` adds this directory to `LD_LIBRARY_PATH`: those that it builds into, and the
+/// one of Rust's own libraries.
+fn is_cargos(ws: &Workspace, dir: &Path) -> bool {
+    dir.starts_with(ws.built("release")) || dir.join("rustlib").is_dir()
+}
+
+/// The files of the tree that are installed as they are: from where, and to which place.
+fn tree_files(ws: &Workspace) -> Result<Vec<(PathBuf, PathBuf)>> {
+    let mut files = Vec::new();
+    for (dir, to, wanted) in [
+        ("include", "include", &[""][..]),
+        (".", "share/doc/farreach", &["README", "LICENSE", "CHANGELOG"]),
+    ] {
+        let dir = ws.file(dir);
+        for entry in fs::read_dir(&dir).at(&dir)? {
+            let entry = entry.at(&dir)?;
+            let name = entry.file_name();
+            let is_wanted = wanted.iter().any(|start| name.to_string_lossy().starts_with(start));
+            if is_wanted && entry.path().is_file() {
+                files.push((entry.path(), Path::new(to).join(name)));
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// What the staging directory is made from, as a text that differs when any of it does.
+fn stamp(ws: &Workspace, archive: &Path, files: &[(PathBuf, PathBuf)]) -> Result<String> {
+    let own = std::env::current_exe().at(Path::new("/proc/self/exe"))?;
+    let programs = PROGRAMS.iter().map(|(built, _)| ws.built("release").join(built));
+    let inputs = [archive.to_owned(), own, ws.file(library::SYMBOLS)].into_iter();
+    let inputs = inputs.chain(programs).chain(files.iter().map(|(from, _)| from.clone()));
+    let mut stamp = String::new();
+    for path in inputs {
+        let meta = fs::metadata(&path).at(&path)?;
+        let _ = writeln!(
+            stamp,
+            "{} {} {}.{:09}",
+            path.display(),
+            meta.len(),
+            meta.mtime(),
+            meta.mtime_nsec()
+        );
+    }
+    Ok(stamp)
+}
+
+/// Copies a file to its place in one step, so that a program that runs from there is not disturbed.
+fn place(from: &Path, to: &Path) -> Result<()> {
+    let beside = beside(to);
+    make_parent(to)?;
+    fs::copy(from, &beside).at(from)?;
+    fs::rename(&beside, to).at(to)
+}
+
+/// Makes a symbolic link in one step.
+fn link(target: &str, to: &Path) -> Result<()> {
+    let beside = beside(to);
+    make_parent(to)?;
+    if beside.symlink_metadata().is_ok() {
+        fs::remove_file(&beside).at(&beside)?;
+    }
+    symlink(target, &beside).at(&beside)?;
+    fs::rename(&beside, to).at(to)
+}
+
+/// A name for what is on its way to `to`.
+fn beside(to: &Path) -> PathBuf {
+    let mut name = to.as_os_str().to_owned();
+    name.push(format!(".{}", std::process::id()));
+    name.into()
+}
+
+/// Copies a directory with what is in it.
+fn copy_tree(from: &Path, to: &Path) -> Result<()> {
+    for entry in fs::read_dir(from).at(from)? {
+        let entry = entry.at(from)?;
+        let (source, target) = (entry.path(), to.join(entry.file_name()));
+        let kind = entry.file_type().at(&source)?;
+        if kind.is_dir() {
+            copy_tree(&source, &target)?;
+        } else if kind.is_symlink() {
+            let leads_to = fs::read_link(&source).at(&source)?;
+            link(&leads_to.to_string_lossy(), &target)?;
+        } else {
+            place(&source, &target)?;
+        }
+    }
+    Ok(())
+}
+
+/// The staged shared library.
+pub(crate) fn shared_library(ws: &Workspace) -> Result<PathBuf> {
+    Ok(stage(ws)?.join("lib").join(library::SONAME))
+}
