@@ -2,9 +2,10 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * Printed from the tables of shmem/cabi by `cargo xtask headers`: change those, not this file.
- * Sections are those of the OpenSHMEM 1.6 specification. PEs are numbered from 0, nelems and nelem
- * arguments count elements, sizes are bytes. "Symmetric" is what lies in the symmetric heap or in
- * the static data of the program. */
+ * Sections are those of the OpenSHMEM 1.6 specification. PEs are numbered from 0; nelems counts
+ * elements, sizes are in bytes. dest of a put and source of a get, the operands of atomics, signals
+ * and what is waited on are symmetric: they lie in the symmetric heap or in the program's static
+ * data, and are named by their address here. */
 #ifndef FARREACH_SHMEM_H
 #define FARREACH_SHMEM_H
 
@@ -1356,28 +1357,12 @@ void shmem_sync_all(void);
 
 #if !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
 
-#define FARREACH_WRONG_COUNT(...) sizeof(struct shmem_called_with_too_few_arguments)
+#define FARREACH_WRONG_COUNT(...) sizeof(struct FARREACH_too_few_arguments)
 #define FARREACH_2_OR_3(a1, a2, a3, name, ...) name
 #define FARREACH_3_OR_4(a1, a2, a3, a4, name, ...) name
 #define FARREACH_4_OR_5(a1, a2, a3, a4, a5, name, ...) name
 #define FARREACH_5_OR_6(a1, a2, a3, a4, a5, a6, name, ...) name
 #define FARREACH_7_OR_8(a1, a2, a3, a4, a5, a6, a7, a8, name, ...) name
-
-#define FARREACH_RMA(ptr, prefix, name) _Generic(*(ptr), \
-    float: prefix##float_##name, \
-    double: prefix##double_##name, \
-    long double: prefix##longdouble_##name, \
-    char: prefix##char_##name, \
-    signed char: prefix##schar_##name, \
-    short: prefix##short_##name, \
-    int: prefix##int_##name, \
-    long: prefix##long_##name, \
-    long long: prefix##longlong_##name, \
-    unsigned char: prefix##uchar_##name, \
-    unsigned short: prefix##ushort_##name, \
-    unsigned int: prefix##uint_##name, \
-    unsigned long: prefix##ulong_##name, \
-    unsigned long long: prefix##ulonglong_##name)
 
 #define FARREACH_RMA(ptr, prefix, name) _Generic(*(ptr), \
     float: prefix##float_##name, \

@@ -62,8 +62,8 @@ static SESSION: Plain<Option<Session>> = Plain::new(None);
 static MY_PE: Plain<c_int> = Plain::new(-1);
 static DIRECT: Plain<DirectMap> = Plain::new(DirectMap::empty());
 static PATIENCE: Plain<Patience> = Plain::new(Patience {
-    spins: 0,
-    yields: 0,
+    looks: 0,
+    bursts: 0,
 });
 
 /// Calls of init that finalize has not matched yet. Held during both.

@@ -8,17 +8,19 @@ use std::time::{Duration, Instant};
 /// Files of other programs come and go: what is there for longer than this is a leftover.
 const PATIENCE: Duration = Duration::from_secs(3);
 
+/// Paths of files.
+pub(crate) type Files = BTreeSet<PathBuf>;
+
 /// What lies in the watched folders at one moment.
 #[derive(Debug)]
-pub(crate) struct Snapshot(BTreeSet<PathBuf>);
+pub(crate) struct Snapshot(Files);
 
 impl Snapshot {
     /// Looks now.
     pub(crate) fn take() -> Self {
-        let mut found = BTreeSet::new();
-        add(&mut found, Path::new("/dev/shm"), |_| true);
-        add(&mut found, &std::env::temp_dir(), is_ours);
-        add(&mut found, Path::new("/tmp"), is_ours);
+        let mut found = shared_memory();
+        found.extend(entries(&std::env::temp_dir(), is_ours));
+        found.extend(entries(Path::new("/tmp"), is_ours));
         Self(found)
     }
 
@@ -41,14 +43,21 @@ impl Snapshot {
     }
 }
 
-fn is_ours(name: &str) -> bool {
-    ["farreach", "oshrun", "oshcc", "shmem"].iter().any(|prefix| name.starts_with(prefix))
+/// The files in /dev/shm, without those of Open MPI, which anybody may be running beside the tests.
+pub(crate) fn shared_memory() -> Files {
+    entries(Path::new("/dev/shm"), |name| !name.starts_with("vader_segment."))
 }
 
-fn add(found: &mut BTreeSet<PathBuf>, dir: &Path, wanted: fn(&str) -> bool) {
-    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
-        if wanted(&entry.file_name().to_string_lossy()) {
-            found.insert(entry.path());
-        }
-    }
+/// The entries of a folder whose names are wanted; none if there is no such folder.
+pub(crate) fn entries(dir: &Path, wanted: fn(&str) -> bool) -> Files {
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    entries.filter(|entry| wanted(&entry.file_name().to_string_lossy())).map(|entry| entry.path()).collect()
+}
+
+/// Whether a temporary file has a name as ours have. If that holds the number of a living process, it is that process's:
+/// nothing that a finished case has started lives.
+fn is_ours(name: &str) -> bool {
+    let ours = ["farreach", "oshrun", "oshcc", "shmem"].iter().any(|prefix| name.starts_with(prefix));
+    let mut numbers = name.split(|character: char| !character.is_ascii_digit()).filter(|number| !number.is_empty());
+    ours && !numbers.any(|number| Path::new("/proc").join(number).exists())
 }

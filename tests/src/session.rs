@@ -119,18 +119,20 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// Why it failed: a sentence and the end of its output.
+    /// Why it failed: a sentence, and to the caller that has run it also the end of its output.
     pub(crate) fn build(&self, build: &Build) -> Result<(), String> {
-        build
-            .done
-            .get_or_init(|| {
-                let outcome = self.run(&build.run, build.limit)?;
-                match &outcome.report.end {
-                    End::Ended(Ended::Exit(0)) => Ok(()),
-                    end => Err(format!("{}: {end:?}\n{}", describe(&build.run), output(&outcome))),
+        let mut printed = String::new();
+        let done = build.done.get_or_init(|| {
+            let outcome = self.run(&build.run, build.limit)?;
+            match &outcome.report.end {
+                End::Ended(Ended::Exit(0)) => Ok(()),
+                end => {
+                    printed = output(&outcome);
+                    Err(format!("not built: {}: {end:?}", describe(&build.run)))
                 }
-            })
-            .clone()
+            }
+        });
+        done.clone().map_err(|why| format!("{why}\n{printed}"))
     }
 
     /// Runs one case of `group` and reports it.

@@ -8,17 +8,29 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-const C: [(&str, &[&str]); 2] = [("gcc", &["c99", "c11", "c17"]), ("clang", &["c99", "c11", "c17"])];
-const CXX: [(&str, &[&str]); 2] = [("g++", &["c++17", "c++20"]), ("clang++", &["c++17", "c++20"])];
+const C: [(&str, &[&str]); 2] = [
+    ("gcc", &["c99", "c11", "c17"]),
+    ("clang", &["c99", "c11", "c17"]),
+];
+const CXX: [(&str, &[&str]); 2] = [
+    ("g++", &["c++17", "c++20"]),
+    ("clang++", &["c++17", "c++20"]),
+];
 const WARNINGS: [&str; 4] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"];
 
 /// The whole check. Says what it did in one line.
 pub(crate) fn run(ws: &Workspace) -> Result<()> {
-    let lacking: Vec<&str> =
-        C.iter().chain(&CXX).map(|(name, _)| *name).filter(|name| !exists(name)).collect();
+    let lacking: Vec<&str> = C
+        .iter()
+        .chain(&CXX)
+        .map(|(name, _)| *name)
+        .filter(|name| !exists(name))
+        .collect();
     if !lacking.is_empty() {
         let lacking = lacking.join(", ");
-        return Err(Error::Check(format!("compile-check needs {lacking} (apt install g++ clang)")));
+        return Err(Error::Check(format!(
+            "compile-check needs {lacking} (apt install g++ clang)"
+        )));
     }
     let stage = stage::stage(ws)?;
     let work = ws.built("compile-check");
@@ -39,7 +51,9 @@ pub(crate) fn run(ws: &Workspace) -> Result<()> {
         }
     }
     let refused = check.refused(&ws.generated("check-bad")?)?;
-    println!("compile-check: {compiled} programs compiled, linked and ran; {refused} wrong ones did not compile");
+    println!(
+        "compile-check: {compiled} programs compiled, linked and ran; {refused} wrong ones did not compile"
+    );
     fs::remove_dir_all(&check.work).at(&check.work)
 }
 
@@ -51,16 +65,32 @@ struct Check {
 impl Check {
     fn compiler(&self, compiler: &str, standard: &str) -> Command {
         let mut command = Command::new(compiler);
-        command.arg(format!("-std={standard}")).args(WARNINGS).arg("-I").arg(self.stage.join("include"));
+        command
+            .arg(format!("-std={standard}"))
+            .args(WARNINGS)
+            .arg("-I")
+            .arg(self.stage.join("include"));
         command
     }
 
     /// Compiles without a warning, links against the staged library and runs.
-    fn link_and_run(&self, compiler: &str, standard: &str, source: &Path, with: &[&str]) -> Result<()> {
+    fn link_and_run(
+        &self,
+        compiler: &str,
+        standard: &str,
+        source: &Path,
+        with: &[&str],
+    ) -> Result<()> {
         let lib = self.stage.join("lib");
         let program = self.work.join("program");
         let mut command = self.compiler(compiler, standard);
-        command.arg(source).arg("-o").arg(&program).arg("-L").arg(&lib).args(with);
+        command
+            .arg(source)
+            .arg("-o")
+            .arg(&program)
+            .arg("-L")
+            .arg(&lib)
+            .args(with);
         crate::workspace::run(&mut command)?;
         crate::workspace::run(Command::new(&program).env("LD_LIBRARY_PATH", &lib))
     }
@@ -71,11 +101,16 @@ impl Check {
         let mut refused = 0;
         for line in lines.lines() {
             let (declaration, call) = line.rsplit_once("; ").unwrap_or(("", line));
-            for (extension, compilers, standard) in
-                [("c", ["gcc", "clang"], "c11"), ("cpp", ["g++", "clang++"], "c++17")]
-            {
+            for (extension, compilers, standard) in [
+                ("c", ["gcc", "clang"], "c11"),
+                ("cpp", ["g++", "clang++"], "c++17"),
+            ] {
                 let source = self.work.join(format!("wrong.{extension}"));
-                let text = |body: &str| format!("#include <shmem.h>\n{declaration};\nvoid f(void);\nvoid f(void)\n{{\n{body}\n}}\n");
+                let text = |body: &str| {
+                    format!(
+                        "#include <shmem.h>\n{declaration};\nvoid f(void);\nvoid f(void)\n{{\n{body}\n}}\n"
+                    )
+                };
                 for compiler in compilers {
                     // What surrounds the call must be right, or the refusal means nothing.
                     write(&source, &text(""))?;
@@ -84,7 +119,9 @@ impl Check {
                     }
                     write(&source, &text(&format!("    {call};")))?;
                     if self.compiles(compiler, standard, &source)? {
-                        return Err(Error::Check(format!("{compiler} accepts `{declaration}; {call}`")));
+                        return Err(Error::Check(format!(
+                            "{compiler} accepts `{declaration}; {call}`"
+                        )));
                     }
                     refused += 1;
                 }
@@ -96,13 +133,23 @@ impl Check {
     /// Whether the source compiles, warnings allowed.
     fn compiles(&self, compiler: &str, standard: &str, source: &Path) -> Result<bool> {
         let mut command = self.compiler(compiler, standard);
-        command.args(["-Wno-error", "-fsyntax-only"]).arg(source).stderr(Stdio::null());
-        let status = command.status().map_err(|source| crate::workspace::not_started(&command, source))?;
+        command
+            .args(["-Wno-error", "-fsyntax-only"])
+            .arg(source)
+            .stderr(Stdio::null());
+        let status = command
+            .status()
+            .map_err(|source| crate::workspace::not_started(&command, source))?;
         Ok(status.success())
     }
 }
 
 /// Whether a program of this name can be run.
 fn exists(name: &str) -> bool {
-    Command::new(name).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|s| s.success())
+    Command::new(name)
+        .arg("--version")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|s| s.success())
 }

@@ -38,6 +38,9 @@ pub(crate) trait At<T> {
 
 impl<T> At<T> for std::io::Result<T> {
     fn at(self, path: &Path) -> Result<T> {
-        self.map_err(|source| Error::File { path: path.to_owned(), source })
+        self.map_err(|source| Error::File {
+            path: path.to_owned(),
+            source,
+        })
     }
 }

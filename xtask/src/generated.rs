@@ -1,7 +1,7 @@
 //! The generated files that are checked in: `include/shmem.h` and the list of exported names.
 
 use crate::error::{Error, Result};
-use crate::library::SYMBOLS;
+use crate::library::{SONAME, SYMBOLS};
 use crate::stage;
 use crate::workspace::{Workspace, output, read, write};
 use std::process::Command;
@@ -25,16 +25,23 @@ pub(crate) fn headers(ws: &Workspace, check: bool) -> Result<()> {
     Ok(())
 }
 
-/// Compares the names that libshmem.so exports and those that the header declares with the list.
+/// Compares the names that libshmem.so and libshmem.a offer to the linker, and those that the header
+/// declares, with the list.
 pub(crate) fn symbols(ws: &Workspace) -> Result<()> {
     let list = read(&ws.file(SYMBOLS))?;
     let listed: Vec<&str> = list.lines().collect();
-    let library = stage::shared_library(ws)?;
-    let table = output(Command::new("nm").args(["-D", "--defined-only"]).arg(&library))?;
-    let mut exported: Vec<&str> =
-        table.lines().filter_map(|line| line.rsplit(' ').next()).collect();
-    exported.sort_unstable();
-    same(&library.display().to_string(), &listed, &exported)?;
+    let lib = stage::stage(ws)?.join("lib");
+    for (library, table) in [(SONAME, "--dynamic"), ("libshmem.a", "--extern-only")] {
+        let mut nm = Command::new("nm");
+        let output = output(nm.args([table, "--defined-only"]).arg(lib.join(library)))?;
+        let mut offered: Vec<&str> = output
+            .lines()
+            .filter_map(|line| line.rsplit_once(' '))
+            .map(|(_, name)| name)
+            .collect();
+        offered.sort_unstable();
+        same(library, &listed, &offered)?;
+    }
     let header = read(&ws.file(HEADER))?;
     same(HEADER, &listed, &declared(&header))
 }
@@ -44,7 +51,9 @@ fn declared(header: &str) -> Vec<&str> {
     let prototypes = header.lines().filter(|line| line.ends_with(");"));
     let mut names: Vec<&str> = prototypes
         .filter_map(|line| {
-            let start = line.find("shmem_").filter(|_| !line.starts_with("inline"))?;
+            let start = line
+                .find("shmem_")
+                .filter(|_| !line.starts_with("inline"))?;
             line[start..].split('(').next()
         })
         .collect();
@@ -106,7 +115,10 @@ mod tests {
     #[test]
     fn the_first_difference_is_named() {
         assert_eq!(first_difference("a\nb\n", "a\nb\n"), None);
-        assert_eq!(first_difference("a\nb\n", "a\nc\n").unwrap(), "line 2 is `b` and would be `c`");
+        assert_eq!(
+            first_difference("a\nb\n", "a\nc\n").unwrap(),
+            "line 2 is `b` and would be `c`"
+        );
         assert!(first_difference("a\n", "a").is_some());
     }
 }

@@ -14,7 +14,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("shmem-launcher", &["fi-bootstrap"]),
     ("xtask", &[]),
     // What stands on top of everything may look at anything but the tools that build it.
-    ("farreach-tests", &["shmem", "fi-provider", "fi-shm", "fi-bootstrap"]),
+    (
+        "farreach-tests",
+        &["shmem", "fi-provider", "fi-shm", "fi-bootstrap"],
+    ),
 ];
 
 /// Checks the edges between the members of the workspace.
@@ -25,14 +28,26 @@ pub(crate) fn check(ws: &Workspace) -> Result<()> {
         manifests.push(read(&ws.file(&member).join("Cargo.toml"))?);
     }
     let complaints = complaints(ALLOWED, &manifests);
-    if complaints.is_empty() { Ok(()) } else { Err(Error::Check(complaints.join("\nxtask: "))) }
+    if complaints.is_empty() {
+        Ok(())
+    } else {
+        Err(Error::Check(complaints.join("\nxtask: ")))
+    }
 }
 
 /// The paths in `members = [...]` of the workspace's manifest.
 fn members(manifest: &str) -> Vec<String> {
-    let list = manifest.split_once("members").and_then(|(_, rest)| rest.split_once('['));
-    let list = list.and_then(|(_, rest)| rest.split_once(']')).map_or("", |(list, _)| list);
-    list.split('"').skip(1).step_by(2).map(str::to_owned).collect()
+    let list = manifest
+        .split_once("members")
+        .and_then(|(_, rest)| rest.split_once('['));
+    let list = list
+        .and_then(|(_, rest)| rest.split_once(']'))
+        .map_or("", |(list, _)| list);
+    list.split('"')
+        .skip(1)
+        .step_by(2)
+        .map(str::to_owned)
+        .collect()
 }
 
 /// What is wrong with the edges of these manifests, one sentence each.
@@ -45,12 +60,16 @@ fn complaints(allowed: &[(&str, &[&str])], manifests: &[String]) -> Vec<String> 
             continue;
         };
         let Some(may) = table.get(name) else {
-            complaints.push(format!("{name} is not in the table of layers (xtask/src/layers.rs)"));
+            complaints.push(format!(
+                "{name} is not in the table of layers (xtask/src/layers.rs)"
+            ));
             continue;
         };
         for dependency in dependencies(manifest) {
             if table.contains_key(dependency.as_str()) && !may.contains(&dependency.as_str()) {
-                complaints.push(format!("{name} depends on {dependency}, which is not below it"));
+                complaints.push(format!(
+                    "{name} depends on {dependency}, which is not below it"
+                ));
             }
         }
     }
@@ -77,7 +96,11 @@ fn dependencies(manifest: &str) -> Vec<String> {
         if let Some((before, name)) = header.rsplit_once('.')
             && before.ends_with("dependencies")
         {
-            names.push(if key == "package" { value } else { name }.trim_matches('"').to_owned());
+            names.push(
+                if key == "package" { value } else { name }
+                    .trim_matches('"')
+                    .to_owned(),
+            );
         }
     }
     names
@@ -94,7 +117,10 @@ fn sections(manifest: &str) -> impl Iterator<Item = (&str, &str, &str)> {
     let mut header = "";
     manifest.lines().filter_map(move |line| {
         let line = line.split(" #").next().unwrap_or(line).trim();
-        if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+        if let Some(name) = line
+            .strip_prefix('[')
+            .and_then(|rest| rest.strip_suffix(']'))
+        {
             header = name.trim();
             return Some((header, "", ""));
         }
@@ -137,13 +163,19 @@ mod tests {
         ] {
             let complaints = found("fi-provider", rest);
             assert!(!complaints.is_empty(), "not found: {rest}");
-            assert!(complaints[0].contains("fi-provider depends on shmem"), "{complaints:?}");
+            assert!(
+                complaints[0].contains("fi-provider depends on shmem"),
+                "{complaints:?}"
+            );
         }
     }
 
     #[test]
     fn a_crate_beside_is_not_below() {
-        assert_eq!(found("shmem-launcher", "[dependencies]\nshmem.workspace = true").len(), 1);
+        assert_eq!(
+            found("shmem-launcher", "[dependencies]\nshmem.workspace = true").len(),
+            1
+        );
     }
 
     #[test]

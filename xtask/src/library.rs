@@ -21,7 +21,9 @@ pub(crate) const SONAME: &str = "libshmem.so.0";
 /// Builds the static library with cargo and returns its path.
 pub(crate) fn build(ws: &Workspace) -> Result<PathBuf> {
     let mut cargo = ws.cargo("rustc");
-    run(cargo.args(["--profile", "clib", "--package", "shmem-cabi", "--lib"]).args(["--crate-type", "staticlib"]))?;
+    run(cargo
+        .args(["--profile", "clib", "--package", "shmem-cabi", "--lib"])
+        .args(["--crate-type", "staticlib"]))?;
     Ok(ws.built("clib/libshmem_cabi.a"))
 }
 
@@ -33,10 +35,16 @@ pub(crate) fn link(ws: &Workspace, archive: &Path, dir: &Path) -> Result<()> {
     let roots = dir.join("roots.ld");
     let versions = dir.join("versions.ld");
     let lines = |before: &str, after: &str| -> String {
-        symbols.lines().map(|name| format!("{before}{name}{after}\n")).collect()
+        symbols
+            .lines()
+            .map(|name| format!("{before}{name}{after}\n"))
+            .collect()
     };
     write(&roots, &lines("EXTERN(", ")"))?;
-    write(&versions, &format!("{{ global:\n{}local: *; }};\n", lines("", ";")))?;
+    write(
+        &versions,
+        &format!("{{ global:\n{}local: *; }};\n", lines("", ";")),
+    )?;
 
     run(cc()
         .args(["-r", "-nostdlib", "-Wl,--gc-sections", "-o"])
@@ -46,15 +54,27 @@ pub(crate) fn link(ws: &Workspace, archive: &Path, dir: &Path) -> Result<()> {
     // Bitcode left over from the standard library would make the compilers' plugins of ar and ld
     // take the object for one that is still to be compiled.
     run(Command::new("objcopy")
-        .args(["--strip-debug", "--remove-section=.llvmbc", "--remove-section=.llvmcmd"])
+        .args([
+            "--strip-debug",
+            "--remove-section=.llvmbc",
+            "--remove-section=.llvmcmd",
+        ])
         .arg(option("--keep-global-symbols=", &names))
         .arg(&object))?;
 
     let static_library = dir.join("libshmem.a");
-    run(Command::new("ar").arg("rcsD").arg(&static_library).arg(&object))?;
+    run(Command::new("ar")
+        .arg("rcsD")
+        .arg(&static_library)
+        .arg(&object))?;
 
     run(cc()
-        .args(["-shared", "-Wl,--gc-sections", "-Wl,--no-undefined", "-Wl,-z,nodelete"])
+        .args([
+            "-shared",
+            "-Wl,--gc-sections",
+            "-Wl,--no-undefined",
+            "-Wl,-z,nodelete",
+        ])
         .arg(format!("-Wl,-soname,{SONAME}"))
         .arg(option("-Wl,--version-script=", &versions))
         .arg("-o")
@@ -62,7 +82,9 @@ pub(crate) fn link(ws: &Workspace, archive: &Path, dir: &Path) -> Result<()> {
         .arg(&object)
         .arg("-lgcc_s"))?;
 
-    [object, roots, versions].iter().try_for_each(|path| fs::remove_file(path).at(path))
+    [object, roots, versions]
+        .iter()
+        .try_for_each(|path| fs::remove_file(path).at(path))
 }
 
 /// An option with a path glued to it.

@@ -21,7 +21,8 @@ cargo xtask TASK
 
   headers [--check]       write include/shmem.h and shmem/cabi/symbols.txt from the tables of
                           shmem/cabi, or fail if they differ
-  symbols [--check]       fail if libshmem.so or shmem.h differs from shmem/cabi/symbols.txt
+  symbols [--check]       fail if libshmem.so, libshmem.a or shmem.h offers other names than
+                          shmem/cabi/symbols.txt lists
   compile-check           compile and link programs that use every routine and generic name, as C99,
                           C11, C17 and C++17, with gcc and clang
   layers                  fail if a crate depends on one above it
@@ -75,7 +76,9 @@ fn task() -> Result<()> {
             stage::stage(&ws).map(|_| ())
         }
         "install" => stage::install(&ws, &prefix(parser)?),
-        other => Err(Error::Check(format!("there is no task {other} (cargo xtask --help)"))),
+        other => Err(Error::Check(format!(
+            "there is no task {other} (cargo xtask --help)"
+        ))),
     }
 }
 

@@ -12,7 +12,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The launcher's programs: their cargo names and their installed ones.
-const PROGRAMS: [(&str, &str); 3] = [("oshrun", "oshrun"), ("oshcc", "oshcc"), ("oshcxx", "oshc++")];
+const PROGRAMS: [(&str, &str); 3] = [
+    ("oshrun", "oshrun"),
+    ("oshcc", "oshcc"),
+    ("oshcxx", "oshc++"),
+];
 
 /// Where the staging directory lies in the target directory.
 const STAGE: &str = "farreach";
@@ -29,7 +33,9 @@ pub(crate) fn stage(ws: &Workspace) -> Result<PathBuf> {
     let lock = File::create(&lock_path).at(&lock_path)?;
     lock.lock().at(&lock_path)?;
 
-    run(ws.cargo("build").args(["--release", "--package", "shmem-launcher", "--bins"]))?;
+    run(ws
+        .cargo("build")
+        .args(["--release", "--package", "shmem-launcher", "--bins"]))?;
     let archive = library::build(ws)?;
     let files = tree_files(ws)?;
     let stamp_path = ws.built("farreach.stamp");
@@ -49,7 +55,10 @@ pub(crate) fn stage(ws: &Workspace) -> Result<PathBuf> {
     }
     link(library::SONAME, &stage.join("lib/libshmem.so"))?;
     for (built, name) in PROGRAMS {
-        place(&ws.built("release").join(built), &stage.join("bin").join(name))?;
+        place(
+            &ws.built("release").join(built),
+            &stage.join("bin").join(name),
+        )?;
     }
     for (from, to) in &files {
         place(from, &stage.join(to))?;
@@ -108,13 +117,19 @@ fn tree_files(ws: &Workspace) -> Result<Vec<(PathBuf, PathBuf)>> {
     let mut files = Vec::new();
     for (dir, to, wanted) in [
         ("include", "include", &[""][..]),
-        (".", "share/doc/farreach", &["README", "LICENSE", "CHANGELOG"]),
+        (
+            ".",
+            "share/doc/farreach",
+            &["README", "LICENSE", "CHANGELOG"],
+        ),
     ] {
         let dir = ws.file(dir);
         for entry in fs::read_dir(&dir).at(&dir)? {
             let entry = entry.at(&dir)?;
             let name = entry.file_name();
-            let is_wanted = wanted.iter().any(|start| name.to_string_lossy().starts_with(start));
+            let is_wanted = wanted
+                .iter()
+                .any(|start| name.to_string_lossy().starts_with(start));
             if is_wanted && entry.path().is_file() {
                 files.push((entry.path(), Path::new(to).join(name)));
             }
@@ -127,9 +142,13 @@ fn tree_files(ws: &Workspace) -> Result<Vec<(PathBuf, PathBuf)>> {
 /// What the staging directory is made from, as a text that differs when any of it does.
 fn stamp(ws: &Workspace, archive: &Path, files: &[(PathBuf, PathBuf)]) -> Result<String> {
     let own = std::env::current_exe().at(Path::new("/proc/self/exe"))?;
-    let programs = PROGRAMS.iter().map(|(built, _)| ws.built("release").join(built));
+    let programs = PROGRAMS
+        .iter()
+        .map(|(built, _)| ws.built("release").join(built));
     let inputs = [archive.to_owned(), own, ws.file(library::SYMBOLS)].into_iter();
-    let inputs = inputs.chain(programs).chain(files.iter().map(|(from, _)| from.clone()));
+    let inputs = inputs
+        .chain(programs)
+        .chain(files.iter().map(|(from, _)| from.clone()));
     let mut stamp = String::new();
     for path in inputs {
         let meta = fs::metadata(&path).at(&path)?;
@@ -187,9 +206,4 @@ fn copy_tree(from: &Path, to: &Path) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// The staged shared library.
-pub(crate) fn shared_library(ws: &Workspace) -> Result<PathBuf> {
-    Ok(stage(ws)?.join("lib").join(library::SONAME))
 }

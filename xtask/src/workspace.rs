@@ -23,10 +23,14 @@ impl Workspace {
         let manifest = PathBuf::from(manifest.unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into()));
         let exe = std::env::current_exe().at(Path::new("/proc/self/exe"))?;
         match (manifest.parent(), exe.ancestors().nth(2)) {
-            (Some(root), Some(target)) => {
-                Ok(Self { root: root.to_owned(), target: target.to_owned() })
-            }
-            _ => Err(Error::Check(format!("{} is not in a target directory", exe.display()))),
+            (Some(root), Some(target)) => Ok(Self {
+                root: root.to_owned(),
+                target: target.to_owned(),
+            }),
+            _ => Err(Error::Check(format!(
+                "{} is not in a target directory",
+                exe.display()
+            ))),
         }
     }
 
@@ -43,15 +47,29 @@ impl Workspace {
     /// `cargo` for this tree and this target directory, without progress messages.
     pub(crate) fn cargo(&self, command: &str) -> Command {
         let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        cargo.arg(command).arg("--quiet").arg("--manifest-path").arg(self.file("Cargo.toml"));
-        cargo.arg("--target-dir").arg(&self.target).env_remove("CARGO_BUILD_TARGET");
+        cargo
+            .arg(command)
+            .arg("--quiet")
+            .arg("--manifest-path")
+            .arg(self.file("Cargo.toml"));
+        cargo
+            .arg("--target-dir")
+            .arg(&self.target)
+            .env_remove("CARGO_BUILD_TARGET");
         cargo
     }
 
     /// What `shmem-headers WHAT` prints: a text generated from the tables of the C interface.
     pub(crate) fn generated(&self, what: &str) -> Result<String> {
         let mut cargo = self.cargo("run");
-        output(cargo.args(["--package", "shmem-cabi", "--bin", "shmem-headers", "--", what]))
+        output(cargo.args([
+            "--package",
+            "shmem-cabi",
+            "--bin",
+            "shmem-headers",
+            "--",
+            what,
+        ]))
     }
 }
 
@@ -62,8 +80,14 @@ pub(crate) fn cc() -> Command {
 
 /// Runs a command; its messages go to this program's standard error.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
-    let status = command.status().map_err(|source| not_started(command, source))?;
-    if status.success() { Ok(()) } else { Err(failed(command, status)) }
+    let status = command
+        .status()
+        .map_err(|source| not_started(command, source))?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(failed(command, status))
+    }
 }
 
 /// Runs a command and returns its standard output.
@@ -79,11 +103,17 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
 }
 
 pub(crate) fn not_started(command: &Command, source: std::io::Error) -> Error {
-    Error::NotStarted { program: name(command.get_program()), source }
+    Error::NotStarted {
+        program: name(command.get_program()),
+        source,
+    }
 }
 
 fn failed(command: &Command, status: std::process::ExitStatus) -> Error {
-    Error::Failed { program: name(command.get_program()), status: status.to_string() }
+    Error::Failed {
+        program: name(command.get_program()),
+        status: status.to_string(),
+    }
 }
 
 fn name(program: &OsStr) -> String {

@@ -10,7 +10,11 @@ use crate::sync::{AtomicU32, Ordering};
 use crate::wait::{Patience, processors};
 
 /// The most rounds that dissemination needs here: up to 2^10 processes on a node.
+#[cfg(not(loom))]
 pub const ROUNDS: usize = 10;
+/// The rounds of the few processes of a model.
+#[cfg(loom)]
+pub const ROUNDS: usize = 2;
 
 /// The algorithm of a barrier.
 #[repr(u32)]

@@ -62,11 +62,14 @@ impl Flag {
     /// Waits until the value has reached `target`; calls `idle` at least every 40 ms while asleep.
     #[inline]
     pub fn wait(&self, target: u32, patience: Patience, mut idle: impl FnMut()) {
-        for turn in 0..patience.spins.saturating_add(patience.yields) {
-            if reached(self.get(), target) {
-                return;
+        for _ in 0..patience.bursts {
+            for _ in 0..patience.looks {
+                if reached(self.get(), target) {
+                    return;
+                }
+                relax();
             }
-            relax(turn < patience.spins);
+            yield_processor();
         }
         while !reached(self.get(), target) {
             self.sleep(target);
@@ -131,20 +134,19 @@ impl Flag {
     }
 }
 
-/// One turn of a wait that does not sleep.
 #[inline(always)]
-fn relax(spin: bool) {
-    #[cfg(loom)]
-    {
-        let _ = spin;
-        loom::thread::yield_now();
-    }
+fn relax() {
     #[cfg(not(loom))]
-    if spin {
-        std::hint::spin_loop();
-    } else {
-        std::thread::yield_now();
-    }
+    std::hint::spin_loop();
+    #[cfg(loom)]
+    loom::thread::yield_now();
+}
+
+fn yield_processor() {
+    #[cfg(not(loom))]
+    std::thread::yield_now();
+    #[cfg(loom)]
+    loom::thread::yield_now();
 }
 
 /// What futex(2) promises, for the model checker: the look at the value and going to sleep are one

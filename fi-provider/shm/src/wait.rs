@@ -8,13 +8,16 @@ use std::time::Duration;
 const FIRST_SLEEP: Duration = Duration::from_micros(2);
 const LONGEST_SLEEP: Duration = Duration::from_micros(500);
 
-/// How long a waiter spins and yields before it sleeps.
+/// How long a waiter stays awake: so many bursts of looks, the processor offered to others after each.
+///
+/// The offers cost little where nobody takes them, and where the awaited process shares the processor,
+/// which schedulers do even when another one idles, they are what it waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
-    /// Turns with a pause instruction, about 10 to 50 ns each.
-    pub spins: u32,
-    /// Turns that offer the processor to others.
-    pub yields: u32,
+    /// Looks in a burst, with a pause instruction (about 10 to 50 ns) between them.
+    pub looks: u32,
+    /// Bursts before the first sleep.
+    pub bursts: u32,
 }
 
 impl Patience {
@@ -22,13 +25,13 @@ impl Patience {
     pub fn for_processes(processes: usize) -> Self {
         if processes <= processors() {
             Self {
-                spins: 4000,
-                yields: 200,
+                looks: 100,
+                bursts: 100,
             }
         } else {
             Self {
-                spins: 20,
-                yields: 20,
+                looks: 10,
+                bursts: 20,
             }
         }
     }
@@ -44,7 +47,8 @@ pub fn processors() -> usize {
 #[derive(Debug)]
 pub struct Waiter {
     patience: Patience,
-    turns: u32,
+    looks: u32,
+    bursts: u32,
     sleep: Duration,
 }
 
@@ -54,7 +58,8 @@ impl Waiter {
     pub fn new(patience: Patience) -> Self {
         Self {
             patience,
-            turns: 0,
+            looks: 0,
+            bursts: 0,
             sleep: FIRST_SLEEP,
         }
     }
@@ -62,8 +67,8 @@ impl Waiter {
     /// Lets some time pass; returns whether this turn slept, so that the caller can look for trouble.
     #[inline]
     pub fn pause(&mut self) -> bool {
-        if self.turns < self.patience.spins {
-            self.turns += 1;
+        if self.looks < self.patience.looks {
+            self.looks += 1;
             hint::spin_loop();
             return false;
         }
@@ -72,8 +77,9 @@ impl Waiter {
 
     #[cold]
     fn pause_long(&mut self) -> bool {
-        if self.turns < self.patience.spins + self.patience.yields {
-            self.turns += 1;
+        if self.bursts < self.patience.bursts {
+            self.bursts += 1;
+            self.looks = 0;
             std::thread::yield_now();
             return false;
         }
@@ -88,16 +94,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_waiter_spins_then_yields_then_sleeps_ever_longer_up_to_a_bound() {
+    fn a_waiter_looks_in_bursts_and_then_sleeps_ever_longer_up_to_a_bound() {
         let mut waiter = Waiter::new(Patience {
-            spins: 3,
-            yields: 2,
+            looks: 2,
+            bursts: 2,
         });
-        let slept: Vec<bool> = (0..8).map(|_| waiter.pause()).collect();
-        assert_eq!(
-            slept,
-            [false, false, false, false, false, true, true, true]
-        );
+        // Two bursts of two looks and a yield, two looks, and then only sleeps.
+        let slept: Vec<bool> = (0..11).map(|_| waiter.pause()).collect();
+        assert!(slept[..8].iter().all(|slept| !slept), "{slept:?}");
+        assert!(slept[8..].iter().all(|&slept| slept), "{slept:?}");
         assert_eq!(waiter.sleep, FIRST_SLEEP * 8);
         for _ in 0..20 {
             waiter.pause();

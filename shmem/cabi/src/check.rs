@@ -2,7 +2,7 @@
 //! without a warning and link, the header and the library agree with the tables.
 
 use crate::registry::{Family, Naming, Routine, families};
-use crate::types::Type;
+use crate::types::{TYPES, Type};
 use std::fmt::Write;
 
 /// A program in C99 and, where the compiler speaks it, C11.
@@ -10,6 +10,7 @@ pub fn c() -> String {
     let mut out = String::from("#include <shmem.h>\n\n");
     print_pointers(&mut out);
     out.push_str("\n#if __STDC_VERSION__ >= 201112L\n");
+    print_sizes(&mut out, "_Static_assert");
     print_generics(&mut out, |result, call| {
         format!("_Static_assert(_Generic({call}, {result}: 1, default: 0), \"result\"); ")
     });
@@ -22,6 +23,7 @@ pub fn c() -> String {
 pub fn cxx() -> String {
     let mut out = String::from("#include <type_traits>\nextern \"C\" {\n#include <shmem.h>\n}\n\n");
     print_pointers(&mut out);
+    print_sizes(&mut out, "static_assert");
     print_generics(&mut out, |result, call| {
         format!("static_assert(std::is_same<decltype({call}), {result}>::value, \"result\"); ")
     });
@@ -36,14 +38,20 @@ pub fn bad() -> String {
     let mut out = String::new();
     for (declaration, call) in [
         ("struct pair { int a, b; } x", "shmem_put(&x, &x, 1, 0)"),
-        ("struct pair { int a, b; } x", "shmem_put(SHMEM_CTX_DEFAULT, &x, &x, 1, 0)"),
+        (
+            "struct pair { int a, b; } x",
+            "shmem_put(SHMEM_CTX_DEFAULT, &x, &x, 1, 0)",
+        ),
         ("short x", "shmem_atomic_add(&x, 1, 0)"),
         ("double x", "shmem_atomic_fetch_add(&x, 1, 0)"),
         ("char x", "shmem_atomic_set(&x, 1, 0)"),
         ("long long x", "shmem_atomic_and(&x, 1, 0)"),
         ("float x", "shmem_wait_until(&x, SHMEM_CMP_EQ, 1)"),
         ("int x", "shmem_put(&x, &x, 1)"),
-        ("int x", "shmem_p(SHMEM_CTX_DEFAULT, SHMEM_CTX_DEFAULT, &x, 1, 0)"),
+        (
+            "int x",
+            "shmem_p(SHMEM_CTX_DEFAULT, SHMEM_CTX_DEFAULT, &x, 1, 0)",
+        ),
         ("int x", "shmem_put(&x, &x)"),
         ("int x", "shmem_g(&x)"),
         ("uint64_t x", "shmem_signal_add(&x, 1)"),
@@ -53,12 +61,27 @@ pub fn bad() -> String {
     out
 }
 
+/// Asserts that the types of C and of Rust that stand for each other have the same size.
+fn print_sizes(out: &mut String, assert: &str) {
+    for t in TYPES {
+        let _ = writeln!(out, "{assert}(sizeof({}) == {}, \"size\");", t.c, t.size);
+    }
+}
+
 /// Takes the address of every routine as a pointer of exactly its type.
 fn print_pointers(out: &mut String) {
     for (i, routine) in families().flat_map(Family::routines).enumerate() {
         let types: Vec<&str> = routine.arguments.iter().map(|(_, c)| c.as_str()).collect();
-        let types = if types.is_empty() { "void".to_owned() } else { types.join(", ") };
-        let _ = writeln!(out, "{} (*pointer_{i})({types}) = {};", routine.result, routine.name);
+        let types = if types.is_empty() {
+            "void".to_owned()
+        } else {
+            types.join(", ")
+        };
+        let _ = writeln!(
+            out,
+            "{} (*pointer_{i})({types}) = {};",
+            routine.result, routine.name
+        );
     }
 }
 
@@ -93,7 +116,11 @@ fn print_call(
     routine: &Routine,
     assert: impl Fn(&str, &str) -> String,
 ) {
-    let names: Vec<&str> = routine.arguments.iter().map(|(name, _)| name.as_str()).collect();
+    let names: Vec<&str> = routine
+        .arguments
+        .iter()
+        .map(|(name, _)| name.as_str())
+        .collect();
     let call = format!("shmem_{base}({})", names.join(", "));
     let has_result = routine.result != "void";
     let _ = writeln!(
@@ -103,7 +130,11 @@ fn print_call(
         result = routine.result,
         name = routine.name,
         parameters = routine.parameters(),
-        assertion = if has_result { assert(&routine.result, &call) } else { String::new() },
+        assertion = if has_result {
+            assert(&routine.result, &call)
+        } else {
+            String::new()
+        },
         returns = if has_result { "return " } else { "" },
     );
 }

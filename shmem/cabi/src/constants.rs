@@ -29,9 +29,17 @@ pub struct Constant {
 
 /// The constants, in groups: a heading, then what belongs under it.
 pub fn groups() -> Vec<(&'static str, Vec<Constant>)> {
-    let plain = |name, value: String| Constant { name, value, underscored: false };
+    let plain = |name, value: String| Constant {
+        name,
+        value,
+        underscored: false,
+    };
     let number = |name, value: c_int| plain(name, value.to_string());
-    let both = |name, value: String| Constant { name, value, underscored: true };
+    let both = |name, value: String| Constant {
+        name,
+        value,
+        underscored: true,
+    };
     let handle = |name, offset: usize| plain(name, format!("((shmem_ctx_t)(uintptr_t){offset})"));
     let flag = |name, bit: u32| plain(name, format!("(1L << {bit})"));
     vec![

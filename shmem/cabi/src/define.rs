@@ -97,7 +97,7 @@ macro_rules! routine {
     };
 }
 
-/// Defines one exported function: its name, the type `T`, its arguments, those that come before
+/// Defines one exported function, the only place that exports names: its name, the type `T`, its arguments, those that come before
 /// them, its result, the function it calls, and what that is passed first.
 macro_rules! function {
     ([$name:expr] { $($t:item)* } ($($arg:ident: $ty:ty),*) [$($ctx:tt)*] ($($ret:ty)?) $f:path

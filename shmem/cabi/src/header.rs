@@ -20,27 +20,15 @@ pub fn print() -> String {
     out
 }
 
-/// The declared names, sorted: what a reader of the header finds there.
-pub fn declared(header: &str) -> Vec<String> {
-    let mut names: Vec<String> = header
-        .lines()
-        .filter(|line| line.ends_with(';') && !line.starts_with("typedef"))
-        .filter_map(|line| line.split_once('(')?.0.rsplit([' ', '*']).next())
-        .filter(|name| name.starts_with("shmem_"))
-        .map(str::to_owned)
-        .collect();
-    names.sort();
-    names
-}
-
 const OPENING: &str = "\
 /* shmem.h: OpenSHMEM 1.6 in C and C++, by Farreach.
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * Printed from the tables of shmem/cabi by `cargo xtask headers`: change those, not this file.
- * Sections are those of the OpenSHMEM 1.6 specification. PEs are numbered from 0, nelems and nelem
- * arguments count elements, sizes are bytes. \"Symmetric\" is what lies in the symmetric heap or in
- * the static data of the program. */
+ * Sections are those of the OpenSHMEM 1.6 specification. PEs are numbered from 0; nelems counts
+ * elements, sizes are in bytes. dest of a put and source of a get, the operands of atomics, signals
+ * and what is waited on are symmetric: they lie in the symmetric heap or in the program's static
+ * data, and are named by their address here. */
 #ifndef FARREACH_SHMEM_H
 #define FARREACH_SHMEM_H
 
@@ -67,9 +55,18 @@ fn print_prototypes(out: &mut String) {
     for group in GROUPS {
         let _ = writeln!(out, "\n/* ---- {} ---- */", group.title);
         for family in group.families {
-            let _ = writeln!(out, "\n/* {} Section {}. */", family.summary.trim(), family.section);
+            let _ = writeln!(
+                out,
+                "\n/* {} Section {}. */",
+                family.summary.trim(),
+                family.section
+            );
             for routine in family.routines() {
-                let never = if routine.never_returns { "__attribute__((__noreturn__)) " } else { "" };
+                let never = if routine.never_returns {
+                    "__attribute__((__noreturn__)) "
+                } else {
+                    ""
+                };
                 let _ = writeln!(out, "{never}{};", routine.prototype());
             }
         }
@@ -88,8 +85,10 @@ fn generics(families: &'static [Family]) -> impl Iterator<Item = (&'static Famil
 /// The routines whose plain form is a function and whose generic name accepts a context as well
 /// (sections 9.8.3 and 9.8.5).
 fn ctx_by_plain_name() -> impl Iterator<Item = (&'static Family, &'static str)> {
-    crate::signal::FAMILIES.iter().filter_map(|family| match family.naming {
-        Naming::Once(name) if family.has_ctx => Some((family, name)),
-        _ => None,
-    })
+    crate::signal::FAMILIES
+        .iter()
+        .filter_map(|family| match family.naming {
+            Naming::Once(name) if family.has_ctx => Some((family, name)),
+            _ => None,
+        })
 }

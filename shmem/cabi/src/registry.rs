@@ -54,13 +54,34 @@ pub struct Group {
 
 /// All families, in the order of the header.
 pub const GROUPS: &[Group] = &[
-    Group { title: "Set-up, exit and query; thread support", families: crate::setup::FAMILIES },
-    Group { title: "Memory management", families: crate::memory::FAMILIES },
-    Group { title: "Remote memory access", families: crate::rma::FAMILIES },
-    Group { title: "Atomic memory operations", families: crate::amo::FAMILIES },
-    Group { title: "Signaling operations", families: crate::signal::FAMILIES },
-    Group { title: "Point-to-point synchronization", families: crate::sync::FAMILIES },
-    Group { title: "Memory ordering and collectives", families: crate::order::FAMILIES },
+    Group {
+        title: "Set-up, exit and query; thread support",
+        families: crate::setup::FAMILIES,
+    },
+    Group {
+        title: "Memory management",
+        families: crate::memory::FAMILIES,
+    },
+    Group {
+        title: "Remote memory access",
+        families: crate::rma::FAMILIES,
+    },
+    Group {
+        title: "Atomic memory operations",
+        families: crate::amo::FAMILIES,
+    },
+    Group {
+        title: "Signaling operations",
+        families: crate::signal::FAMILIES,
+    },
+    Group {
+        title: "Point-to-point synchronization",
+        families: crate::sync::FAMILIES,
+    },
+    Group {
+        title: "Memory ordering and collectives",
+        families: crate::order::FAMILIES,
+    },
 ];
 
 /// All families.
@@ -70,7 +91,10 @@ pub fn families() -> impl Iterator<Item = &'static Family> {
 
 /// The names that the library exports, sorted.
 pub fn symbols() -> Vec<String> {
-    let mut names: Vec<String> = families().flat_map(Family::routines).map(|r| r.name).collect();
+    let mut names: Vec<String> = families()
+        .flat_map(Family::routines)
+        .map(|r| r.name)
+        .collect();
     names.sort();
     names
 }
@@ -78,7 +102,11 @@ pub fn symbols() -> Vec<String> {
 impl Family {
     /// The routines of the family, the plain ones first.
     pub fn routines(&self) -> Vec<Routine> {
-        let forms: &[bool] = if self.has_ctx { &[false, true] } else { &[false] };
+        let forms: &[bool] = if self.has_ctx {
+            &[false, true]
+        } else {
+            &[false]
+        };
         forms
             .iter()
             .flat_map(|&ctx| match self.naming {
@@ -125,12 +153,20 @@ impl Routine {
             return "void".to_owned();
         }
         let one = |(name, c): &(String, String)| declare(c, name);
-        self.arguments.iter().map(one).collect::<Vec<_>>().join(", ")
+        self.arguments
+            .iter()
+            .map(one)
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 
     /// The prototype, without the semicolon.
     pub fn prototype(&self) -> String {
-        format!("{}({})", declare(&self.result, &self.name), self.parameters())
+        format!(
+            "{}({})",
+            declare(&self.result, &self.name),
+            self.parameters()
+        )
     }
 }
 

@@ -67,7 +67,8 @@ unsafe fn info_get_name(name: *mut c_char) {
     // SAFETY: the caller vouches for MAX_NAME_LEN bytes, and the string is shorter (asserted where
     // that is defined), so there is room for the null character; a constant does not overlap them.
     unsafe {
-        name.cast::<u8>().copy_from_nonoverlapping(VENDOR.as_ptr(), VENDOR.len());
+        name.cast::<u8>()
+            .copy_from_nonoverlapping(VENDOR.as_ptr(), VENDOR.len());
         name.add(VENDOR.len()).write(0);
     }
 }

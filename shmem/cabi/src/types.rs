@@ -35,6 +35,8 @@ pub struct Type {
     /// The built-in type that it is the same as on Linux, where `long` and pointers have 64 bits:
     /// `_Generic` and C++ overloads take each built-in type once.
     pub same_as: &'static str,
+    /// The size of the Rust type, in bytes.
+    pub size: usize,
     columns: [bool; 5],
 }
 
@@ -104,6 +106,7 @@ macro_rules! type_rows {
             name: $name,
             c: $c,
             same_as: $same,
+            size: size_of::<$rust>(),
             columns: [$($crate::types::is_marked!($mark)),*],
         }),*]
     };

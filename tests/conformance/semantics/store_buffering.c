@@ -98,7 +98,6 @@ int main(int argc, char **argv)
             meet(peers_flag, ++round);
             *x = *y = 0;
         }
-        shmem_long_get(theirs, results, BATCH, 1 - me);
         shmem_barrier_all();
         shmem_long_get(theirs, results, BATCH, 1 - me);
         for (int i = 0; i < BATCH; i++)

@@ -82,7 +82,7 @@ fn has_word(line: &str, mark: &str) -> bool {
         let before = line[..at].chars().next_back();
         let after = line[at + mark.len()..].chars().next();
         let letter = |character: Option<char>| character.is_some_and(char::is_alphanumeric);
-        !letter(before) && !(letter(after) && mark.ends_with(char::is_alphanumeric))
+        !(letter(before) || letter(after) && mark.ends_with(char::is_alphanumeric))
     })
 }
 

@@ -6,7 +6,7 @@ mod examples;
 pub(crate) mod house_rules;
 mod install;
 mod lint;
-mod programs;
+pub(crate) mod programs;
 
 use crate::case::{Build, Case};
 use crate::launch;

@@ -1,10 +1,56 @@
-//! Jobs that start, end and die in every way.
-use crate::case::Case;
+//! Jobs that start, end and die in every way, by the real oshrun and library.
+//!
+//! `tests/launch/job.c` is the program of all of them. What a single command line shows is a row of [`commands`]; what
+//! needs somebody who sends signals and looks at processes is a case written in Rust.
+
+mod commands;
+mod job;
+mod kills;
+mod signals;
+
+use crate::case::{Build, Case};
+use crate::groups::programs;
 use crate::own::Own;
 use crate::session::Session;
-/// x
-pub(crate) const OWN: &[Own] = &[];
-/// x
-pub(crate) fn cases(_session: &Session) -> Result<Vec<Case>, String> {
-    Ok(Vec::new())
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The cases that are written in Rust. Their argument is the compiled job.c.
+pub(crate) const OWN: &[Own] = &[
+    Own { name: "kill -9 of one PE", seconds: 300, run: kills::one_pe },
+    Own { name: "kill -9 of oshrun", seconds: 300, run: kills::oshrun },
+    Own { name: "kill -9 of all at once", seconds: 300, run: kills::all_at_once },
+    Own { name: "kill -9 of a PE under hydra", seconds: 120, run: kills::pe_under_hydra },
+    Own { name: "SIGINT and SIGTERM", seconds: 120, run: signals::end_the_job },
+    Own { name: "SIGTERM with a stopped PE", seconds: 30, run: signals::stopped_pe },
+    Own { name: "a reader that goes away", seconds: 30, run: signals::reader_goes_away },
+];
+
+/// All cases of the group.
+pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
+    let job = Program::new(session);
+    let mut cases = commands::cases(session, &job)?;
+    for own in OWN {
+        let mut case = own.case(&[job.executable.display().to_string()])?;
+        case.needs.push(job.build.clone());
+        case.leaves_nothing = true;
+        cases.push(case);
+    }
+    Ok(cases)
+}
+
+/// The compiled job.c.
+#[derive(Debug)]
+struct Program {
+    executable: PathBuf,
+    build: Arc<Build>,
+}
+
+impl Program {
+    fn new(session: &Session) -> Self {
+        let source = session.place.root.join("tests/launch/job.c");
+        let executable = session.built("job");
+        let build = programs::compile(session, &source, &[], None, &executable);
+        Self { executable, build }
+    }
 }

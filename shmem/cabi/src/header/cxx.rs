@@ -13,7 +13,9 @@ pub(super) fn print(out: &mut String) {
     );
     for group in GROUPS {
         for (family, base) in generics(group.families) {
-            let Naming::Typed(set, _) = family.naming else { continue };
+            let Naming::Typed(set, _) = family.naming else {
+                continue;
+            };
             out.push('\n');
             for ctx in [false, true] {
                 if ctx && !family.has_ctx {
@@ -27,7 +29,11 @@ pub(super) fn print(out: &mut String) {
     }
     out.push('\n');
     for (family, name) in ctx_by_plain_name() {
-        for routine in family.routines().iter().filter(|r| r.name.starts_with("shmem_ctx_")) {
+        for routine in family
+            .routines()
+            .iter()
+            .filter(|r| r.name.starts_with("shmem_ctx_"))
+        {
             print_overload(out, name, routine);
         }
     }
@@ -35,9 +41,20 @@ pub(super) fn print(out: &mut String) {
 }
 
 fn print_overload(out: &mut String, base: &str, routine: &Routine) {
-    let result = if routine.result == "void" { "" } else { "return " };
-    let names: Vec<&str> = routine.arguments.iter().map(|(name, _)| name.as_str()).collect();
-    let overload = Routine { name: format!("shmem_{base}"), ..routine.clone() };
+    let result = if routine.result == "void" {
+        ""
+    } else {
+        "return "
+    };
+    let names: Vec<&str> = routine
+        .arguments
+        .iter()
+        .map(|(name, _)| name.as_str())
+        .collect();
+    let overload = Routine {
+        name: format!("shmem_{base}"),
+        ..routine.clone()
+    };
     let _ = writeln!(
         out,
         "inline {} {{ {result}{}({}); }}",

@@ -14,12 +14,14 @@ pub(super) fn print(out: &mut String) {
          #if !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L\n",
     );
     print_counters(out);
-    for set in [Set::Rma, Set::Value, Set::Amo, Set::Extended, Set::Bitwise] {
+    for set in [Set::Rma, Set::Amo, Set::Extended, Set::Bitwise] {
         print_selector(out, set);
     }
     for group in GROUPS {
         for (family, base) in generics(group.families) {
-            let crate::registry::Naming::Typed(set, _) = family.naming else { continue };
+            let crate::registry::Naming::Typed(set, _) = family.naming else {
+                continue;
+            };
             let select = selector(set);
             if !family.has_ctx {
                 let _ = writeln!(
@@ -52,13 +54,19 @@ pub(super) fn print(out: &mut String) {
 /// `FARREACH_n_OR_m(arguments, with_m, with_n, wrong, 0)` is the macro for their number.
 fn print_counters(out: &mut String) {
     let with_ctx = families().filter(|family| family.has_ctx);
-    let counts: BTreeSet<usize> = with_ctx.map(|family| family.arguments.len()).filter(|n| *n > 1).collect();
-    out.push_str(
-        "\n#define FARREACH_WRONG_COUNT(...) sizeof(struct shmem_called_with_too_few_arguments)\n",
-    );
+    let counts: BTreeSet<usize> = with_ctx
+        .map(|family| family.arguments.len())
+        .filter(|n| *n > 1)
+        .collect();
+    out.push_str("\n#define FARREACH_WRONG_COUNT(...) sizeof(struct FARREACH_too_few_arguments)\n");
     for n in counts {
         let names: Vec<String> = (1..=n + 1).map(|i| format!("a{i}")).collect();
-        let _ = writeln!(out, "#define {}({}, name, ...) name", counter(n), names.join(", "));
+        let _ = writeln!(
+            out,
+            "#define {}({}, name, ...) name",
+            counter(n),
+            names.join(", ")
+        );
     }
 }
 
@@ -68,7 +76,11 @@ fn counter(n: usize) -> String {
 
 /// The macro that turns the type of `*ptr` into the name of a function.
 fn print_selector(out: &mut String, set: Set) {
-    let _ = write!(out, "\n#define {}(ptr, prefix, name) _Generic(*(ptr)", selector(set));
+    let _ = write!(
+        out,
+        "\n#define {}(ptr, prefix, name) _Generic(*(ptr)",
+        selector(set)
+    );
     for t in Type::distinct_in(set) {
         let _ = write!(out, ", \\\n    {}: prefix##{}_##name", t.c, t.name);
     }

@@ -1,0 +1,228 @@
+/*
+ * The calls whose instructions tests/icount counts.
+ *
+ * Each routine has two loops of the same shape: call_NAME makes the call, bare_NAME only brings the arguments into
+ * the registers of the call and keeps them live by an empty asm. PE 0 runs under callgrind, which counts while
+ * icount_counted runs such a loop and writes what it has counted when the loop is over. For every loop that is run, a
+ * line "loop ROUTINE TARGET KIND ROUNDS" goes to standard output, in the order in which callgrind writes. PE 1 waits
+ * in a barrier. Addresses, values and the PE are known at run time only.
+ */
+
+#include <inttypes.h>
+#include <shmem.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef __x86_64__
+#error "the registers of a call are written down for x86-64 only"
+#endif
+
+#if SHMEM_MAJOR_VERSION > 1 || SHMEM_MINOR_VERSION >= 5
+#define HAS_SIGNALS 1
+#endif
+
+enum { LARGEST = 4096 };
+
+struct operands {
+    void *target;
+    void *local;
+    uint64_t *signal;
+    long value;
+    int pe;
+};
+
+#define NOINLINE __attribute__((noinline))
+/* What a call may change, apart from the registers of its arguments. */
+#define CHANGES_0 "rdi", CHANGES_1
+#define CHANGES_1 "rsi", CHANGES_2
+#define CHANGES_2 "rdx", CHANGES_3
+#define CHANGES_3 "rcx", CHANGES_4
+#define CHANGES_4 "r8", CHANGES_5
+#define CHANGES_5 "r9", CHANGES_6
+#define CHANGES_6 "rax", "r10", "r11", "memory", "cc"
+
+#define A1(a) __typeof__(a) a1 = (a)
+#define A2(a, b) A1(a); __typeof__(b) a2 = (b)
+#define A3(a, b, c) A2(a, b); __typeof__(c) a3 = (c)
+#define A4(a, b, c, d) A3(a, b, c); __typeof__(d) a4 = (d)
+#define A5(a, b, c, d, e) A4(a, b, c, d); register __typeof__(e) a5 __asm__("r8") = (e)
+#define A6(a, b, c, d, e, f) A5(a, b, c, d, e); register __typeof__(f) a6 __asm__("r9") = (f)
+
+#define BARE_0() __asm__ volatile("" : : : CHANGES_0)
+#define BARE_1(...) A1(__VA_ARGS__); __asm__ volatile("" : "+D"(a1) : : CHANGES_1)
+#define BARE_2(...) A2(__VA_ARGS__); __asm__ volatile("" : "+D"(a1), "+S"(a2) : : CHANGES_2)
+#define BARE_3(...) A3(__VA_ARGS__); __asm__ volatile("" : "+D"(a1), "+S"(a2), "+d"(a3) : : CHANGES_3)
+#define BARE_4(...) \
+    A4(__VA_ARGS__); __asm__ volatile("" : "+D"(a1), "+S"(a2), "+d"(a3), "+c"(a4) : : CHANGES_4)
+#define BARE_5(...) \
+    A5(__VA_ARGS__); \
+    __asm__ volatile("" : "+D"(a1), "+S"(a2), "+d"(a3), "+c"(a4), "+r"(a5) : : CHANGES_5)
+
+/* The result of a call, if it has one, is used. */
+#define NOTHING
+#define RESULT(type) type result =
+#define USE __asm__ volatile("" : : "r"(result))
+
+#define LOOPS(name, count, keep, use, routine, ...) \
+    static NOINLINE void call_##name(long rounds, const struct operands *o) { \
+        struct operands v = *o; \
+        for (long i = 0; i < rounds; i++) { \
+            keep routine(__VA_ARGS__); \
+            use; \
+        } \
+        (void)v; \
+    } \
+    static NOINLINE void bare_##name(long rounds, const struct operands *o) { \
+        struct operands v = *o; \
+        for (long i = 0; i < rounds; i++) { \
+            BARE_##count(__VA_ARGS__); \
+        } \
+        (void)v; \
+    }
+
+/* A call by way of a jump, as through the PLT, to five instructions that do nothing and a return: 8. */
+void known_8(void *target, int pe);
+__asm__(".text\n"
+        ".globl known_8\n"
+        ".type known_8, @function\n"
+        "known_8:\n"
+        "    jmp *known_8_slot(%rip)\n"
+        ".size known_8, . - known_8\n"
+        ".type known_8_body, @function\n"
+        "known_8_body:\n"
+        "    nop; nop; nop; nop; nop\n"
+        "    ret\n"
+        ".size known_8_body, . - known_8_body\n"
+        ".section .data.rel.local, \"aw\", @progbits\n"
+        "known_8_slot: .quad known_8_body\n"
+        ".text\n");
+
+LOOPS(known_8, 2, NOTHING, NOTHING, known_8, v.target, v.pe)
+LOOPS(int_p, 3, NOTHING, NOTHING, shmem_int_p, (int *)v.target, (int)v.value, v.pe)
+LOOPS(int_g, 2, RESULT(int), USE, shmem_int_g, (const int *)v.target, v.pe)
+LOOPS(putmem_8, 4, NOTHING, NOTHING, shmem_putmem, v.target, (const void *)v.local, (size_t)8, v.pe)
+LOOPS(getmem_8, 4, NOTHING, NOTHING, shmem_getmem, v.local, (const void *)v.target, (size_t)8, v.pe)
+LOOPS(fetch_add, 3, RESULT(long), USE, shmem_long_atomic_fetch_add, (long *)v.target, v.value, v.pe)
+LOOPS(quiet, 0, NOTHING, NOTHING, shmem_quiet)
+LOOPS(fence, 0, NOTHING, NOTHING, shmem_fence)
+LOOPS(ptr, 2, RESULT(void *), USE, shmem_ptr, (const void *)v.target, v.pe)
+
+LOOPS(long_p, 3, NOTHING, NOTHING, shmem_long_p, (long *)v.target, v.value, v.pe)
+LOOPS(ctx_int_p, 4, NOTHING, NOTHING, shmem_ctx_int_p, SHMEM_CTX_DEFAULT, (int *)v.target, (int)v.value, v.pe)
+LOOPS(int_put, 4, NOTHING, NOTHING, shmem_int_put, (int *)v.target, (const int *)v.local, (size_t)1, v.pe)
+LOOPS(putmem_64, 4, NOTHING, NOTHING, shmem_putmem, v.target, (const void *)v.local, (size_t)64, v.pe)
+LOOPS(putmem_4k, 4, NOTHING, NOTHING, shmem_putmem, v.target, (const void *)v.local, (size_t)LARGEST, v.pe)
+LOOPS(atomic_add, 3, NOTHING, NOTHING, shmem_long_atomic_add, (long *)v.target, v.value, v.pe)
+LOOPS(compare_swap, 4, RESULT(long), USE, shmem_long_atomic_compare_swap, (long *)v.target, v.value, v.value, v.pe)
+LOOPS(test, 3, RESULT(int), USE, shmem_int_test, (int *)v.local, SHMEM_CMP_EQ, (int)v.value)
+LOOPS(my_pe, 0, RESULT(int), USE, shmem_my_pe)
+#ifdef HAS_SIGNALS
+LOOPS(signal_fetch, 1, RESULT(uint64_t), USE, shmem_signal_fetch, (const uint64_t *)v.signal)
+
+/* The seventh argument goes to the stack, by a push before the call and an addition after it. */
+static NOINLINE void call_put_signal(long rounds, const struct operands *o) {
+    struct operands v = *o;
+    for (long i = 0; i < rounds; i++) {
+        shmem_putmem_signal(v.target, v.local, 8, v.signal, (uint64_t)v.value, SHMEM_SIGNAL_SET, v.pe);
+    }
+}
+static NOINLINE void bare_put_signal(long rounds, const struct operands *o) {
+    struct operands v = *o;
+    for (long i = 0; i < rounds; i++) {
+        A6(v.target, v.local, (size_t)8, v.signal, (uint64_t)v.value, SHMEM_SIGNAL_SET);
+        __asm__ volatile("" : "+D"(a1), "+S"(a2), "+d"(a3), "+c"(a4), "+r"(a5), "+r"(a6) : : CHANGES_6);
+    }
+}
+#endif
+
+typedef void loop(long rounds, const struct operands *operands);
+
+enum { ANYWHERE = 0, BOTH = 1 };
+
+static const struct {
+    const char *routine;
+    int targets;
+    loop *call, *bare;
+} cases[] = {
+    {"known_8", ANYWHERE, call_known_8, bare_known_8},
+    {"shmem_int_p", BOTH, call_int_p, bare_int_p},
+    {"shmem_int_g", BOTH, call_int_g, bare_int_g},
+    {"shmem_putmem 8 B", BOTH, call_putmem_8, bare_putmem_8},
+    {"shmem_getmem 8 B", BOTH, call_getmem_8, bare_getmem_8},
+    {"shmem_long_atomic_fetch_add", BOTH, call_fetch_add, bare_fetch_add},
+    {"shmem_quiet", ANYWHERE, call_quiet, bare_quiet},
+    {"shmem_fence", ANYWHERE, call_fence, bare_fence},
+    {"shmem_ptr", BOTH, call_ptr, bare_ptr},
+    {"shmem_long_p", BOTH, call_long_p, bare_long_p},
+    {"shmem_ctx_int_p", BOTH, call_ctx_int_p, bare_ctx_int_p},
+    {"shmem_int_put 1 element", BOTH, call_int_put, bare_int_put},
+    {"shmem_putmem 64 B", BOTH, call_putmem_64, bare_putmem_64},
+    {"shmem_putmem 4 KiB", BOTH, call_putmem_4k, bare_putmem_4k},
+    {"shmem_long_atomic_add", BOTH, call_atomic_add, bare_atomic_add},
+    {"shmem_long_atomic_compare_swap", BOTH, call_compare_swap, bare_compare_swap},
+    {"shmem_int_test", ANYWHERE, call_test, bare_test},
+    {"shmem_my_pe", ANYWHERE, call_my_pe, bare_my_pe},
+#ifdef HAS_SIGNALS
+    {"shmem_signal_fetch", ANYWHERE, call_signal_fetch, bare_signal_fetch},
+    {"shmem_putmem_signal 8 B", BOTH, call_put_signal, bare_put_signal},
+#endif
+};
+
+static char static_target[LARGEST] __attribute__((aligned(64)));
+
+/* callgrind counts while this runs, and writes what it has counted at its end. */
+static NOINLINE void icount_counted(loop *run, long rounds, const struct operands *operands) {
+    run(rounds, operands);
+    __asm__ volatile("" : : : "memory");
+}
+
+/* Runs the loops of one case and target. */
+static void run(size_t which, const char *target, const struct operands *operands, long rounds) {
+    const struct {
+        const char *kind;
+        loop *run;
+        long rounds;
+    } loops[] = {
+        {"first", cases[which].call, 1}, /* what happens at a first call only shall have happened */
+        {"call", cases[which].call, rounds},
+        {"call", cases[which].call, 2 * rounds},
+        {"bare", cases[which].bare, rounds},
+        {"bare", cases[which].bare, 2 * rounds},
+    };
+    for (size_t i = 0; i < sizeof loops / sizeof *loops; i++) {
+        printf("loop\t%s\t%s\t%s\t%ld\n", cases[which].routine, target, loops[i].kind, loops[i].rounds);
+        icount_counted(loops[i].run, loops[i].rounds, operands);
+    }
+}
+
+int main(int argc, char **argv) {
+    if (argc != 2) {
+        return 2;
+    }
+    long rounds = atol(argv[1]);
+    shmem_init();
+    char *heap_target = shmem_align(64, LARGEST);
+    uint64_t *signal = shmem_calloc(1, sizeof *signal);
+    char *local = aligned_alloc(64, LARGEST);
+    if (heap_target == NULL || signal == NULL || local == NULL || shmem_n_pes() != 2) {
+        return 2;
+    }
+    memset(local, 0, LARGEST);
+    if (shmem_my_pe() == 0) {
+        struct operands heap = {heap_target, local, signal, 0, 1};
+        struct operands global = heap;
+        global.target = static_target;
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            if (cases[i].targets == ANYWHERE) {
+                run(i, "-", &heap, rounds);
+            } else {
+                run(i, "heap", &heap, rounds);
+                run(i, "global", &global, rounds);
+            }
+        }
+    }
+    shmem_barrier_all();
+    shmem_finalize();
+    return 0;
+}

@@ -1,0 +1,145 @@
+// A program for the tests of how jobs start, end and die: its first argument says what its PEs do.
+#define _DEFAULT_SOURCE // usleep
+#include <shmem.h>
+
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static long never;
+
+static int is(const char *word, const char *other)
+{
+    return strcmp(word, other) == 0;
+}
+
+// Says on PE 0 that all PEs have come this far.
+static void say_ready(void)
+{
+    shmem_barrier_all();
+    if (shmem_my_pe() == 0) {
+        puts("ready");
+        fflush(stdout);
+    }
+}
+
+// Stays in one of the places where a PE can be for long.
+static void stay(const char *where)
+{
+    volatile unsigned long work = 0;
+
+    if (is(where, "barrier"))
+        shmem_barrier_all();
+    else if (is(where, "barriers"))
+        for (;;)
+            shmem_barrier_all();
+    else if (is(where, "wait"))
+        shmem_long_wait_until(&never, SHMEM_CMP_NE, 0);
+    else if (is(where, "finalize"))
+        shmem_finalize();
+    else if (is(where, "sleep"))
+        for (;;)
+            sleep(1000);
+    else if (is(where, "compute"))
+        for (;;)
+            work++;
+    fprintf(stderr, "PE %d got past %s\n", shmem_my_pe(), where);
+    exit(99);
+}
+
+// Each PE elsewhere, with a piece of the heap and of the static data in use.
+static void everywhere(void)
+{
+    static const char *const places[] = {"barrier", "compute", "wait", "sleep"};
+    static char globals[1 << 20];
+    char *heap = shmem_malloc(4 << 20);
+    int me = shmem_my_pe();
+
+    memset(heap, me, 4 << 20);
+    memset(globals, me, sizeof globals);
+    say_ready();
+    stay(places[me % 4]);
+}
+
+// PE 1 leaves by `how` with a status, the others stay `where`.
+static void leave(const char *how, int status, const char *where)
+{
+    say_ready();
+    if (shmem_my_pe() != 1)
+        stay(where);
+    usleep(20000);
+    if (is(how, "exit"))
+        exit(status);
+    else if (is(how, "_exit"))
+        _exit(status);
+    else if (is(how, "kill"))
+        kill(getpid(), status);
+    else if (is(how, "abort"))
+        abort();
+    else if (is(how, "global_exit"))
+        shmem_global_exit(status);
+    else if (is(how, "crash"))
+        *(volatile int *)(uintptr_t)(status + 8) = 1;
+}
+
+// Allocates `size` bytes, touches the first half and reads the neighbour's.
+static void use_heap(size_t size)
+{
+    char *heap = shmem_malloc(size);
+    int me = shmem_my_pe(), npes = shmem_n_pes(), next = (me + 1) % npes;
+
+    if (heap == NULL) {
+        fprintf(stderr, "PE %d: no %zu bytes\n", me, size);
+        exit(3);
+    }
+    memset(heap, me + 1, size / 2);
+    shmem_barrier_all();
+    for (size_t at = 0; at < size / 2; at += size / 64)
+        if (shmem_char_g(heap + at, next) != next + 1)
+            exit(4);
+    shmem_barrier_all();
+}
+
+// Leaves a process behind: a plain child, or one in a session of its own.
+static void leave_process(int daemon)
+{
+    if (shmem_my_pe() == 0 && fork() == 0) {
+        if (daemon)
+            setsid();
+        execlp("sleep", "sleep", "1000", (char *)NULL);
+        _exit(1);
+    }
+    say_ready();
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+
+    if (is(what, "never-init") && getenv("PMI_RANK") != NULL && is(getenv("PMI_RANK"), "1"))
+        return atoi(argv[2]);
+    shmem_init();
+    if (is(what, "everywhere"))
+        everywhere();
+    else if (is(what, "stay")) {
+        say_ready();
+        // Somebody stays out of the barrier, so that the others stay in.
+        stay(shmem_my_pe() == 0 && !is(argv[2], "barriers") ? "sleep" : argv[2]);
+    } else if (is(what, "leave"))
+        leave(argv[2], atoi(argv[3]), argv[4]);
+    else if (is(what, "heap"))
+        use_heap(strtoull(argv[2], NULL, 0));
+    else if (is(what, "leave-process"))
+        leave_process(argc > 2);
+    else if (is(what, "flood"))
+        for (int line = 0; line < 20000; line++)
+            printf("a line that nobody may want to read\n");
+    int me = shmem_my_pe();
+    printf("PE %d of %d\n", me, shmem_n_pes());
+    shmem_finalize();
+    // finally PE STATUS: what a PE does after the end counts as well.
+    return is(what, "finally") && me == atoi(argv[2]) ? atoi(argv[3]) : 0;
+}
