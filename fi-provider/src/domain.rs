@@ -140,31 +140,30 @@ impl Domain {
 
     /// The map for [`DirectMap::pointer`].
     pub fn direct_map(&self) -> DirectMap {
-        let part = |i: usize| {
-            self.window
-                .parts()
-                .get(i)
-                .map_or((0, 0), |part| (part.base, part.len))
+        let (first, rest) = match self.window.parts() {
+            [first, rest @ ..] => ((first.base, first.len), Window::spanning(rest.to_vec())),
+            [] => ((0, 0), Window::spanning(Vec::new())),
         };
         DirectMap {
             peers: self.peers.records().as_ptr(),
             count: self.peers.len() as u32,
-            first: part(0),
-            second: part(1),
+            first,
+            rest: (rest.base(), rest.len()),
         }
     }
 }
 
-/// Where objects of peers are in this process's address space, exactly: holes of the window are left out.
+/// Where objects of peers are in this process's address space: the hole behind the window's first part is
+/// left out.
 ///
 /// Plain data for a static; it holds no peers in a job where some are on other nodes.
 #[derive(Clone, Copy, Debug)]
 pub struct DirectMap {
     peers: *const Peer,
     count: u32,
-    /// Base and length in bytes of the part that is looked at first, and of the other.
+    /// Base and length in bytes of the window's first part, and of all that the others span.
     first: (usize, usize),
-    second: (usize, usize),
+    rest: (usize, usize),
 }
 
 // SAFETY: the records are never written while the domain is open, and a map is used only so long.
@@ -179,7 +178,7 @@ impl DirectMap {
             peers: std::ptr::null(),
             count: 0,
             first: (0, 0),
-            second: (0, 0),
+            rest: (0, 0),
         }
     }
 
@@ -194,7 +193,7 @@ impl DirectMap {
             return None;
         }
         let inside = |(base, len): (usize, usize)| addr.wrapping_sub(base) < len;
-        if !inside(self.first) && !inside(self.second) {
+        if !inside(self.first) && !inside(self.rest) {
             return None;
         }
         // SAFETY: `peers` points to `count` records that live while the domain is open.

@@ -30,10 +30,7 @@ pub(crate) fn symmetric_size() -> Result<usize, Error> {
 /// ignored. Rounded up to whole bytes.
 fn parse_size(text: &str) -> Option<usize> {
     let text = text.trim();
-    let digits = text
-        .find(|c: char| !c.is_ascii_digit() && c != '.')
-        .unwrap_or(text.len());
-    let (number, rest) = text.split_at(digits);
+    let (number, rest) = text.split_at(number_len(text));
     let shift = match rest.chars().next() {
         None => 0,
         Some('k' | 'K') => 10,
@@ -45,9 +42,25 @@ fn parse_size(text: &str) -> Option<usize> {
     if let Ok(whole) = number.parse::<usize>() {
         return whole.checked_mul(1 << shift);
     }
-    let bytes = (number.parse::<f64>().ok()? * f64::from(1 << (shift / 2)) * f64::from(1 << (shift - shift / 2))).ceil();
+    let bytes = (number.parse::<f64>().ok()? * (1_u64 << shift) as f64).ceil();
     // 2^63 and more are no sizes; below, the conversion is exact to the precision of the number.
     (bytes < 9.2e18).then_some(bytes as usize)
+}
+
+/// How many bytes of `text` are digits, points and an exponent.
+fn number_len(text: &str) -> usize {
+    let digits = |text: &str| text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let mantissa = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(text.len());
+    let Some(exponent) = text[mantissa..].strip_prefix(['e', 'E']) else {
+        return mantissa;
+    };
+    let sign = usize::from(exponent.starts_with(['+', '-']));
+    match digits(&exponent[sign..]) {
+        0 => mantissa,
+        digits => mantissa + 1 + sign + digits,
+    }
 }
 
 /// What SHMEM_INFO prints.
@@ -76,6 +89,10 @@ mod tests {
             ("1T", Some(1 << 40)),
             ("2gb", Some(2 << 30)),
             ("1.5", Some(2)),
+            ("1e3", Some(1000)),
+            ("1.5E+2k", Some(153_600)),
+            ("1e", None),
+            ("1e400", None),
             (" 7 ", Some(7)),
             ("", None),
             ("-1", None),

@@ -56,6 +56,16 @@ pub enum Error {
     /// The call came from a process that a PE forked.
     #[error("a process forked by a PE is not a PE")]
     Forked,
+    /// The limit of file sizes holds for shared memory too.
+    #[error(
+        "the job's memory of {total} bytes is over the limit of file sizes of {limit} bytes (see ulimit -f)"
+    )]
+    FileSize {
+        /// Bytes of the node's memory.
+        total: usize,
+        /// Bytes of the limit.
+        limit: u64,
+    },
     /// There is no place in the address space for the heap and the peers' memory.
     #[error(
         "no place in the address space for a heap of {heap} bytes and the windows of {processes} PEs (see ulimit -v)"

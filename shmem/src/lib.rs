@@ -1,5 +1,7 @@
 //! OpenSHMEM 1.6 in Rust, over the fabric of [`fi_provider`].
 //!
+//! Rust programs use [`World`], [`Symmetric`] and [`Ctx`], without `unsafe`: see [`safe`].
+//!
 //! The modules [`rma`], [`amo`], [`order`], [`signal`], [`sync`], [`collective`], [`memory`] and [`world`]
 //! hold the routines as C programs call them: unsafe, with addresses, in line. The C symbols are one-line
 //! bodies over them (crate `shmem-cabi`). `at` is always the name of the C routine, for messages.
@@ -11,6 +13,7 @@ pub mod heap;
 pub mod memory;
 pub mod order;
 pub mod rma;
+pub mod safe;
 pub mod signal;
 pub mod sync;
 pub mod world;
@@ -29,6 +32,8 @@ mod window;
 
 pub use error::Error;
 pub use report::Routine;
+pub use safe::{Ctx, Element, Pod, Symmetric, World};
+pub use sync::Cmp;
 
 
 /// The vendor string (SHMEM_VENDOR_STRING).

@@ -12,7 +12,7 @@ use crate::collective::barrier_all;
 use crate::heap::Heap;
 use crate::report::{self, Routine};
 use crate::window::HEAP_ALIGN;
-use crate::world::{self, Session};
+use crate::world::{self, Phase, Session};
 use fi_provider::node::segment::{discard, page_size};
 use std::ffi::{c_long, c_void};
 use std::ptr::null_mut;
@@ -154,7 +154,12 @@ pub fn calloc(at: Routine, count: usize, size: usize) -> *mut c_void {
 }
 
 /// Frees the block at `ptr` (9.3.1), behind a barrier; null is left alone.
+///
+/// After the end of main, which finalises, it does nothing: destructors of static objects call it then.
 pub fn free(at: Routine, ptr: *mut c_void) {
+    if world::phase() == Phase::Ended {
+        return;
+    }
     let session = world::session(at);
     if ptr.is_null() {
         return;

@@ -94,6 +94,7 @@ impl Node {
                 processes,
             })?;
         let memory = if rank == 0 {
+            check_file_size_limit(total)?;
             let memory = Memfd::create(c"farreach").map_err(Error::system("memfd_create"))?;
             memory
                 .set_len(total)
@@ -234,6 +235,23 @@ impl Node {
 }
 
 const _: () = assert!(size_of::<Control>().is_multiple_of(align_of::<Slot>()));
+
+/// Fails where setting the size would be answered by SIGXFSZ.
+fn check_file_size_limit(total: usize) -> Result<(), Error> {
+    let mut limit = libc::rlimit {
+        rlim_cur: libc::RLIM_INFINITY,
+        rlim_max: libc::RLIM_INFINITY,
+    };
+    // SAFETY: the record is valid for the call.
+    unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &raw mut limit) };
+    if total as u64 > limit.rlim_cur {
+        return Err(Error::FileSize {
+            total,
+            limit: limit.rlim_cur,
+        });
+    }
+    Ok(())
+}
 
 /// Opens the memory that PE 0 has put up.
 fn find(launcher: &mut Bootstrap) -> Result<Memfd, Error> {

@@ -88,6 +88,9 @@ pub(crate) fn call(at: Routine, error: Error) -> ! {
     match world::phase() {
         Phase::Before => fatal(format_args!("{at} was called before shmem_init")),
         Phase::After => fatal(format_args!("{at} was called after shmem_finalize")),
+        Phase::Ended => fatal(format_args!(
+            "{at} was called after the end of the program had finalized the library"
+        )),
         Phase::Forked => fatal(format_args!(
             "{at} was called in a process that a PE forked, which is not a PE"
         )),

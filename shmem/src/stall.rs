@@ -157,6 +157,6 @@ impl Drop for Sleeping {
 }
 
 /// Whether this process has a single thread.
-fn has_one_thread() -> bool {
+pub(crate) fn has_one_thread() -> bool {
     std::fs::read_dir("/proc/self/task").is_ok_and(|tasks| tasks.count() == 1)
 }

@@ -11,20 +11,49 @@
 )]
 
 use crate::error::Error;
+use fi_provider::memory::MemoryRegion;
 use fi_provider::node::segment::{Memfd, Reservation, map_shared_at, page_size};
 use std::fs::File;
+use std::io;
 use std::ops::Range;
 use std::os::fd::AsRawFd;
 
 /// Where the main executable lies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Image {
-    /// Whole pages of `.data` and `.bss`.
-    pub(crate) statics: Range<usize>,
-    /// The part of `statics` that the file initialises; the rest is zero until it is written.
-    initialised_end: usize,
-    /// From the first to the last page of all segments.
+    /// The writable segments, in ascending order. There is more than one where an object asks for an
+    /// alignment above the page size; what lies between them is not the executable's.
+    pub(crate) segments: Vec<Segment>,
+    /// From the first to the last page of all segments, writable or not.
     pub(crate) whole: Range<usize>,
+}
+
+/// Whole pages of `.data` and `.bss`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Segment {
+    pub(crate) range: Range<usize>,
+    /// The file initialises what comes before; the rest is zero until it is written.
+    initialised_end: usize,
+}
+
+impl Image {
+    /// From the first to the last page of the static data.
+    pub(crate) fn statics(&self) -> Range<usize> {
+        match (self.segments.first(), self.segments.last()) {
+            (Some(first), Some(last)) => first.range.start..last.range.end,
+            _ => self.whole.end..self.whole.end,
+        }
+    }
+
+    /// The segments as regions of a PE's share, which holds the static data from its beginning on.
+    pub(crate) fn regions(&self) -> impl Iterator<Item = MemoryRegion> {
+        let start = self.statics().start;
+        self.segments.iter().map(move |segment| MemoryRegion {
+            base: segment.range.start,
+            len: segment.range.len(),
+            file_offset: segment.range.start - start,
+        })
+    }
 }
 
 /// Finds the main executable: the first object that dl_iterate_phdr(3) shows.
@@ -55,33 +84,26 @@ fn image_of(headers: &[libc::Elf64_Phdr], bias: usize, page: usize) -> Image {
         start..start + h.p_memsz as usize
     };
     let loads = || headers.iter().filter(|h| h.p_type == libc::PT_LOAD);
-    let writable = || loads().filter(|h| h.p_flags & libc::PF_W != 0);
     let relro_end = headers
         .iter()
         .filter(|h| h.p_type == libc::PT_GNU_RELRO)
         .map(|h| down(range(h).end))
         .max()
         .unwrap_or(0);
-    let start = writable()
-        .map(|h| down(range(h).start))
-        .min()
-        .unwrap_or(0)
-        .max(relro_end);
-    let end = writable()
-        .map(|h| range(h).end.next_multiple_of(page))
-        .max()
-        .unwrap_or(start);
+    let mut segments: Vec<Segment> = loads()
+        .filter(|h| h.p_flags & libc::PF_W != 0)
+        .map(|h| Segment {
+            range: down(range(h).start).max(relro_end)..range(h).end.next_multiple_of(page),
+            initialised_end: range(h).start + h.p_filesz as usize,
+        })
+        .filter(|segment| !segment.range.is_empty())
+        .collect();
+    segments.sort_by_key(|segment| segment.range.start);
+    let first = loads().map(|h| down(range(h).start)).min();
+    let last = loads().map(|h| range(h).end.next_multiple_of(page)).max();
     Image {
-        statics: start..end.max(start),
-        initialised_end: writable()
-            .map(|h| range(h).start + h.p_filesz as usize)
-            .max()
-            .unwrap_or(start),
-        whole: loads().map(|h| down(range(h).start)).min().unwrap_or(start)
-            ..loads()
-                .map(|h| range(h).end.next_multiple_of(page))
-                .max()
-                .unwrap_or(end),
+        segments,
+        whole: first.unwrap_or(0)..last.unwrap_or(0),
     }
 }
 
@@ -91,35 +113,43 @@ fn image_of(headers: &[libc::Elf64_Phdr], bias: usize, page: usize) -> Image {
 /// program starts, and other threads are worth a warning.
 ///
 /// # Errors
-/// The system's errors; nothing has changed then.
+/// The system's errors; what has been moved by then stays moved.
 pub(crate) fn share(image: &Image, memory: &Memfd, offset: usize) -> Result<(), Error> {
-    let len = image.statics.len();
-    if len == 0 {
-        return Ok(());
-    }
-    let what = "moving the static data onto shared memory";
-    let copy = Reservation::anywhere(len).map_err(Error::system(what))?;
-    copy.map_shared(0, memory, offset, len)
-        .map_err(Error::system(what))?;
     let presence = Presence::open();
+    let start = image.statics().start;
+    for segment in &image.segments {
+        share_segment(segment, memory, offset + segment.range.start - start, &presence)
+            .map_err(Error::system("moving the static data onto shared memory"))?;
+    }
+    Ok(())
+}
+
+fn share_segment(
+    segment: &Segment,
+    memory: &Memfd,
+    offset: usize,
+    presence: &Presence,
+) -> io::Result<()> {
+    let Range { start, end } = segment.range;
+    let copy = Reservation::anywhere(end - start)?;
+    copy.map_shared(0, memory, offset, end - start)?;
     let page = page_size();
     let mut in_use = [true; CHUNK];
     // From here to the mapping nothing may write static data, which in a static executable is also
     // that of the C library and of this one: plain loops and system calls only.
-    for chunk in image.statics.clone().step_by(CHUNK * page) {
-        let pages = CHUNK.min((image.statics.end - chunk) / page);
+    for chunk in (start..end).step_by(CHUNK * page) {
+        let pages = CHUNK.min((end - chunk) / page);
         presence.read(chunk / page, &mut in_use[..pages]);
         for (index, in_use) in in_use[..pages].iter().enumerate() {
             let address = chunk + index * page;
-            if *in_use || address < image.initialised_end {
-                let to = copy.base() + (address - image.statics.start);
+            if *in_use || address < segment.initialised_end {
                 // SAFETY: both pages are mapped; the target is only known here.
-                unsafe { copy_page(to, address, page) };
+                unsafe { copy_page(copy.base() + (address - start), address, page) };
             }
         }
     }
     // SAFETY: the pages belong to the executable's static data, whose contents have been copied.
-    unsafe { map_shared_at(image.statics.start, memory, offset, len) }.map_err(Error::system(what))
+    unsafe { map_shared_at(start, memory, offset, end - start) }
 }
 
 /// Pages that are asked about at a time.
@@ -180,5 +210,65 @@ impl Presence {
         for (in_use, entry) in in_use.iter_mut().zip(entries) {
             *in_use = entry & IN_USE != 0;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(kind: u32, flags: u32, start: u64, file: u64, memory: u64) -> libc::Elf64_Phdr {
+        libc::Elf64_Phdr {
+            p_type: kind,
+            p_flags: flags,
+            p_offset: 0,
+            p_vaddr: start,
+            p_paddr: start,
+            p_filesz: file,
+            p_memsz: memory,
+            p_align: 0x1000,
+        }
+    }
+
+    const CODE: u32 = libc::PF_R | libc::PF_X;
+    const DATA: u32 = libc::PF_R | libc::PF_W;
+
+    #[test]
+    fn relro_stays_out_and_bss_is_in() {
+        let headers = [
+            header(libc::PT_LOAD, CODE, 0, 0x2000, 0x2000),
+            header(libc::PT_LOAD, DATA, 0x3db8, 0x300, 0x2500),
+            header(libc::PT_GNU_RELRO, libc::PF_R, 0x3db8, 0x248, 0x248),
+        ];
+        let image = image_of(&headers, 0x10_0000, 0x1000);
+        assert_eq!(image.whole, 0x10_0000..0x10_7000);
+        assert_eq!(image.statics(), 0x10_4000..0x10_7000);
+        assert_eq!(image.segments[0].initialised_end, 0x10_40b8);
+    }
+
+    #[test]
+    fn what_lies_between_two_writable_segments_stays_out() {
+        let headers = [
+            header(libc::PT_LOAD, CODE, 0, 0x1000, 0x1000),
+            header(libc::PT_LOAD, DATA, 0x2000, 0x1000, 0x1000),
+            header(libc::PT_GNU_RELRO, libc::PF_R, 0x2000, 0x1000, 0x1000),
+            header(libc::PT_LOAD, DATA, 0x20_0000, 0, 0x3000),
+            header(libc::PT_LOAD, DATA, 0x4000, 0x800, 0x1800),
+        ];
+        let image = image_of(&headers, 0, 0x1000);
+        let ranges: Vec<_> = image.segments.iter().map(|s| s.range.clone()).collect();
+        assert_eq!(ranges, [0x4000..0x6000, 0x20_0000..0x20_3000]);
+        let regions: Vec<_> = image.regions().collect();
+        assert_eq!((regions[1].base, regions[1].file_offset), (0x20_0000, 0x1f_c000));
+    }
+
+    #[test]
+    fn this_program_has_its_statics_in_its_image() {
+        static mut WRITABLE: [u8; 3] = [1, 2, 3];
+        let image = find();
+        let address = (&raw const WRITABLE).addr();
+        assert!(image.segments.iter().any(|s| s.range.contains(&address)));
+        assert!(image.whole.contains(&(find as *const () as usize)));
+        assert!(!image.statics().contains(&(find as *const () as usize)));
     }
 }

@@ -14,6 +14,7 @@ use crate::ctx;
 use crate::report::{self, Routine};
 use crate::stall::Watch;
 use std::ffi::c_int;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The comparison operators, as SHMEM_CMP_EQ and so on (section 9.10).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,8 +108,15 @@ impl<T: Integer> Elements<T> {
         !(0..self.count).any(|i| self.counts(i))
     }
 
+    /// An element that holds, searched from a place that changes: a series of calls must return each of
+    /// those that hold some time (9.10.3).
     fn any(&self) -> usize {
-        (0..self.count)
+        if self.count == 0 {
+            return usize::MAX;
+        }
+        let start = somewhere() % self.count;
+        (start..self.count)
+            .chain(0..start)
             .find(|&i| self.counts(i) && self.holds(i))
             .unwrap_or(usize::MAX)
     }
@@ -151,6 +159,17 @@ impl<T: Integer> Elements<T> {
         }
         self.until(at, |e| Some(e.some(indices)).filter(|&n| n != 0))
     }
+}
+
+/// A number without pattern, so that no order of calls on several arrays can prefer an element.
+fn somewhere() -> usize {
+    static CALLS: AtomicU64 = AtomicU64::new(0);
+    // The odd constant and the shifts of splitmix64.
+    let mut z = CALLS
+        .fetch_add(1, Ordering::Relaxed)
+        .wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    (z ^ (z >> 31)) as usize
 }
 
 /// Waits until `*ivar` satisfies the comparison; returns the value that did.

@@ -64,7 +64,7 @@ impl HeapSpace {
         if len == 0 {
             return Ok(Self {
                 space: None,
-                region: region(image.statics.start),
+                region: region(image.statics().start),
             });
         }
         let processes = layout.processes as usize;
@@ -126,8 +126,9 @@ fn candidates(image: &Image, len: usize) -> impl Iterator<Item = usize> {
 
 /// Whether the peers' windows find room when the heap is at `base`.
 fn windows_fit(image: &Image, base: usize, len: usize, processes: usize) -> bool {
-    let start = base.min(image.statics.start);
-    let end = (base + len).max(image.statics.end);
+    let statics = image.statics();
+    let start = base.min(statics.start);
+    let end = (base + len).max(statics.end);
     processes == 1
         || Domain::address_space(end - start, processes)
             .is_some_and(|space| Reservation::anywhere(space).is_ok())

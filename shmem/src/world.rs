@@ -16,7 +16,7 @@ use crate::node::{Node, Sizes, state};
 use crate::plain::Plain;
 use crate::statics::{self, Image};
 use crate::window::HeapSpace;
-use crate::{ctx, env, exit, fault, fork, order};
+use crate::{ctx, env, exit, fault, fork, order, stall};
 use crate::report::{self, Routine};
 pub use crate::exit::global_exit;
 use fi_bootstrap::Bootstrap;
@@ -83,6 +83,8 @@ pub(crate) enum Phase {
     After = 2,
     /// The child of a PE's fork.
     Forked = 3,
+    /// Finalised by the end of the program.
+    Ended = 4,
 }
 
 pub(crate) fn phase() -> Phase {
@@ -90,7 +92,8 @@ pub(crate) fn phase() -> Phase {
         0 => Phase::Before,
         1 => Phase::Running,
         2 => Phase::After,
-        _ => Phase::Forked,
+        3 => Phase::Forked,
+        _ => Phase::Ended,
     }
 }
 
@@ -134,7 +137,7 @@ pub(crate) fn job_size() -> u32 {
 /// The static data and the heap, while there is a session.
 pub(crate) fn symmetric_ranges() -> Option<[Range<usize>; 2]> {
     let (session, job) = (SESSION.get().as_ref()?, JOB.get().as_ref()?);
-    Some([job.image.statics.clone(), session.space.range()])
+    Some([job.image.statics(), session.space.range()])
 }
 
 /// Whose symmetric memory `addr` is in, and the own address of the same object.
@@ -167,16 +170,10 @@ pub(crate) fn for_each_shared_region(mut f: impl FnMut(&Memfd, &MemoryRegion)) {
     let Some(job) = JOB.get() else { return };
     let layout = &job.node.layout;
     let share = layout.share_offset(layout.rank);
-    let statics = MemoryRegion {
-        base: job.image.statics.start,
-        len: job.image.statics.len(),
-        file_offset: share,
-    };
-    f(&layout.memory, &statics);
-    if let Some(session) = SESSION.get() {
-        let mut heap = session.space.region();
-        heap.file_offset += share;
-        f(&layout.memory, &heap);
+    let heap = SESSION.get().iter().map(|session| session.space.region());
+    for mut region in job.image.regions().chain(heap) {
+        region.file_offset += share;
+        f(&layout.memory, &region);
     }
 }
 
@@ -274,13 +271,18 @@ impl Job {
         let mut launcher = Bootstrap::connect()?;
         let image = statics::find();
         let sizes = Sizes {
-            static_len: image.statics.len(),
+            static_len: image.statics().len(),
             heap_len,
         };
         let node = Arc::new(Node::join(&mut launcher, sizes)?);
         let pid = std::process::id();
         node.own().pid.store(pid, Ordering::Release);
         let layout = &node.layout;
+        if !stall::has_one_thread() {
+            report::say(format_args!(
+                "shmem_init: other threads run already: what they write to global variables during this call is lost"
+            ));
+        }
         statics::share(&image, &layout.memory, layout.share_offset(layout.rank))?;
         Ok(Self {
             barrier: Arc::new(NodeBarrier::new(Arc::clone(&node))),
@@ -294,19 +296,16 @@ impl Job {
 
     fn open_session(&self, heap_len: usize, thread_level: c_int) -> Result<Session, Error> {
         let layout = &self.node.layout;
-        let static_len = self.image.statics.len();
+        let static_len = self.image.statics().len();
         let heap_offset = Sizes {
             static_len,
             heap_len,
         }
         .heap_offset();
         let space = HeapSpace::find(&self.image, heap_len, heap_offset, layout)?;
-        let statics = MemoryRegion {
-            base: self.image.statics.start,
-            len: static_len,
-            file_offset: 0,
-        };
-        let window = Window::spanning(vec![space.region(), statics]);
+        let heap = Some(space.region()).filter(|heap| heap.len > 0);
+        let parts = heap.into_iter().chain(self.image.regions());
+        let window = Window::spanning(parts.collect());
         let domain =
             Domain::open(layout, window).map_err(Error::system("mapping the peers' memory"))?;
         Ok(Session {
@@ -347,6 +346,8 @@ impl Job {
 pub fn finalize(at: Routine) {
     let mut inits = lock(&INITS);
     match *inits {
+        // An exit handler of the program, after the end of main has done it.
+        0 if phase() == Phase::Ended => (),
         0 => {
             drop(inits);
             report::call(at, fi_provider::Error::NotEnabled)
@@ -369,6 +370,7 @@ pub(crate) fn finalize_all(at: Routine) {
     if *inits > 0 {
         *inits = 0;
         end(at);
+        set_phase(Phase::Ended);
     }
 }
 
@@ -394,8 +396,9 @@ fn end(at: Routine) {
     if let Some(session) = session {
         session.space.discard();
     }
-    // A launcher that is gone needs not be told.
-    let _ = lock(&job.launcher).finalize();
+    if let Err(error) = lock(&job.launcher).finalize() {
+        report::say(format_args!("{at}: {error} (did the program close it?)"));
+    }
 }
 
 /// The number of this PE (9.1.6).

@@ -23,7 +23,10 @@ pub(crate) struct Invocation {
 impl Invocation {
     /// A command without arguments.
     pub(crate) fn new(program: impl Into<OsString>) -> Self {
-        Self { program: program.into(), ..Self::default() }
+        Self {
+            program: program.into(),
+            ..Self::default()
+        }
     }
 
     /// Adds one argument.
@@ -75,7 +78,12 @@ pub(crate) struct Expect {
 
 impl Default for Expect {
     fn default() -> Self {
-        Self { status: Status::Is(0), stdout: Vec::new(), stderr: Vec::new(), refused: Vec::new() }
+        Self {
+            status: Status::Is(0),
+            stdout: Vec::new(),
+            stderr: Vec::new(),
+            refused: Vec::new(),
+        }
     }
 }
 
@@ -93,7 +101,11 @@ pub(crate) struct Build {
 impl Build {
     /// A build that has not run yet.
     pub(crate) fn new(run: Invocation, limit: Duration) -> Arc<Self> {
-        Arc::new(Self { run, limit, done: OnceLock::new() })
+        Arc::new(Self {
+            run,
+            limit,
+            done: OnceLock::new(),
+        })
     }
 }
 
@@ -158,17 +170,29 @@ pub(crate) fn judge(case: &Case, outcome: &Outcome) -> Vec<String> {
     }
     let stdout = read(&outcome.stdout);
     let stderr = read(&outcome.stderr);
-    for (name, text, wanted) in
-        [("output", &stdout, &case.expect.stdout), ("error", &stderr, &case.expect.stderr)]
-    {
+    for (name, text, wanted) in [
+        ("output", &stdout, &case.expect.stdout),
+        ("error", &stderr, &case.expect.stderr),
+    ] {
         for part in wanted.iter().filter(|part| !text.contains(part.as_str())) {
             wrong.push(format!("standard {name} does not contain \"{part}\""));
         }
     }
-    for part in case.expect.refused.iter().filter(|part| stderr.contains(part.as_str())) {
+    for part in case
+        .expect
+        .refused
+        .iter()
+        .filter(|part| stderr.contains(part.as_str()))
+    {
         wrong.push(format!("standard error contains \"{part}\""));
     }
-    wrong.extend(outcome.report.left.iter().map(|line| format!("left behind: {line}")));
+    wrong.extend(
+        outcome
+            .report
+            .left
+            .iter()
+            .map(|line| format!("left behind: {line}")),
+    );
     if case.leaves_nothing {
         wrong.extend(files_left(&outcome.temporary));
     }

@@ -29,11 +29,19 @@ impl Snapshot {
         let deadline = Instant::now() + PATIENCE;
         loop {
             let now = Self::take();
-            let files = now.0.difference(&self.0).map(|path| path.display().to_string());
+            let files = now
+                .0
+                .difference(&self.0)
+                .map(|path| path.display().to_string());
             let processes = procfs::descendants(procfs::own_pid());
-            let processes = processes
-                .iter()
-                .map(|process| format!("process {} ({}) {}", process.pid, process.state, process.command()));
+            let processes = processes.iter().map(|process| {
+                format!(
+                    "process {} ({}) {}",
+                    process.pid,
+                    process.state,
+                    process.command()
+                )
+            });
             let left: Vec<_> = files.chain(processes).collect();
             if left.is_empty() || Instant::now() >= deadline {
                 return left;
@@ -45,19 +53,28 @@ impl Snapshot {
 
 /// The files in /dev/shm, without those of Open MPI, which anybody may be running beside the tests.
 pub(crate) fn shared_memory() -> Files {
-    entries(Path::new("/dev/shm"), |name| !name.starts_with("vader_segment."))
+    entries(Path::new("/dev/shm"), |name| {
+        !name.starts_with("vader_segment.")
+    })
 }
 
 /// The entries of a folder whose names are wanted; none if there is no such folder.
 pub(crate) fn entries(dir: &Path, wanted: fn(&str) -> bool) -> Files {
     let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
-    entries.filter(|entry| wanted(&entry.file_name().to_string_lossy())).map(|entry| entry.path()).collect()
+    entries
+        .filter(|entry| wanted(&entry.file_name().to_string_lossy()))
+        .map(|entry| entry.path())
+        .collect()
 }
 
 /// Whether a temporary file has a name as ours have. If that holds the number of a living process, it is that process's:
 /// nothing that a finished case has started lives.
 fn is_ours(name: &str) -> bool {
-    let ours = ["farreach", "oshrun", "oshcc", "shmem"].iter().any(|prefix| name.starts_with(prefix));
-    let mut numbers = name.split(|character: char| !character.is_ascii_digit()).filter(|number| !number.is_empty());
+    let ours = ["farreach", "oshrun", "oshcc", "shmem"]
+        .iter()
+        .any(|prefix| name.starts_with(prefix));
+    let mut numbers = name
+        .split(|character: char| !character.is_ascii_digit())
+        .filter(|number| !number.is_empty());
     ours && !numbers.any(|number| Path::new("/proc").join(number).exists())
 }

@@ -30,7 +30,7 @@ use std::time::{Duration, Instant};
 const USAGE: &str = "\
 tests/run [OPTIONS]
 
-  --group NAME      run this group; may be repeated (default: all groups)
+  --group NAME      run this group; may be repeated (default: all but planted)
   --filter TEXT     run only the cases whose name, GROUP/CASE, contains TEXT; may be repeated
   --jobs N          run N cases at the same time, where a group allows it (default: one a core)
   --list            list the groups, with --group the cases of a group, and run nothing
@@ -45,8 +45,10 @@ struct Options {
 }
 
 fn main() -> ExitCode {
-    let args: Vec<String> =
-        std::env::args_os().skip(1).map(|arg| arg.to_string_lossy().into_owned()).collect();
+    let args: Vec<String> = std::env::args_os()
+        .skip(1)
+        .map(|arg| arg.to_string_lossy().into_owned())
+        .collect();
     match args.first().map(String::as_str) {
         Some("supervise") => supervise_command(&args[1..]),
         Some("case") => own::main(&args[1..]),
@@ -65,7 +67,12 @@ fn supervise_command(args: &[String]) -> ExitCode {
     if let [limit, report, program, args @ ..] = args
         && let Ok(limit) = limit.parse()
     {
-        return supervise::main(Duration::from_millis(limit), Path::new(report), program, args);
+        return supervise::main(
+            Duration::from_millis(limit),
+            Path::new(report),
+            program,
+            args,
+        );
     }
     eprintln!("farreach-tests supervise MILLISECONDS REPORT PROGRAM ARGS...");
     ExitCode::from(2)
@@ -73,7 +80,12 @@ fn supervise_command(args: &[String]) -> ExitCode {
 
 fn parse(args: &[String]) -> Result<Options, String> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut options = Options { groups: Vec::new(), filters: Vec::new(), jobs: cores, list: false };
+    let mut options = Options {
+        groups: Vec::new(),
+        filters: Vec::new(),
+        jobs: cores,
+        list: false,
+    };
     let mut parser = lexopt::Parser::from_args(args);
     let text = |error: lexopt::Error| error.to_string();
     while let Some(arg) = parser.next().map_err(text)? {
@@ -81,10 +93,14 @@ fn parse(args: &[String]) -> Result<Options, String> {
             Long("group") | Short('g') => {
                 let name = parser.value().map_err(text)?.string().map_err(text)?;
                 let group = groups::ALL.iter().find(|group| group.name == name);
-                options.groups.push(group.ok_or_else(|| format!("there is no group {name}\n{}", group_names()))?);
+                options.groups.push(
+                    group.ok_or_else(|| format!("there is no group {name}\n{}", group_names()))?,
+                );
             }
             Long("filter") | Short('f') => {
-                options.filters.push(parser.value().map_err(text)?.string().map_err(text)?);
+                options
+                    .filters
+                    .push(parser.value().map_err(text)?.string().map_err(text)?);
             }
             Long("jobs") | Short('j') => {
                 options.jobs = parser.value().map_err(text)?.parse().map_err(text)?;
@@ -104,7 +120,10 @@ fn parse(args: &[String]) -> Result<Options, String> {
 }
 
 fn group_names() -> String {
-    groups::ALL.iter().map(|group| format!("  {:12} {}\n", group.name, group.about)).collect()
+    groups::ALL
+        .iter()
+        .map(|group| format!("  {:12} {}\n", group.name, group.about))
+        .collect()
 }
 
 /// Runs what is asked for. `true` if all cases have passed and there was at least one.
@@ -116,7 +135,14 @@ fn run(options: &Options) -> Result<bool, String> {
     let session = Session::new(Place::find()?, options.jobs, options.filters.clone())
         .map_err(|error| format!("the target directory: {error}"))?;
     sys::become_subreaper().map_err(|error| error.to_string())?;
-    let selected = if options.groups.is_empty() { groups::ALL.iter().collect() } else { options.groups.clone() };
+    let selected = if options.groups.is_empty() {
+        groups::ALL
+            .iter()
+            .filter(|group| group.by_default)
+            .collect()
+    } else {
+        options.groups.clone()
+    };
     if options.list {
         for group in selected {
             list(&session, group)?;
@@ -152,11 +178,23 @@ fn run_group(session: &Session, group: &Group) {
         Err(why) => return session.finish(group.name, "cases", started.elapsed(), Err(why)),
     };
     if cases.is_empty() {
-        return session.finish(group.name, "cases", started.elapsed(), Err("there is none".to_owned()));
+        return session.finish(
+            group.name,
+            "cases",
+            started.elapsed(),
+            Err("there is none".to_owned()),
+        );
     }
-    let selected = cases.into_iter().filter(|case| session.selects(&format!("{}/{}", group.name, case.name)));
+    let selected = cases
+        .into_iter()
+        .filter(|case| session.selects(&format!("{}/{}", group.name, case.name)));
     let queue: Mutex<VecDeque<_>> = Mutex::new(selected.collect());
-    let take = || queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+    let take = || {
+        queue
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop_front()
+    };
     let workers = if group.parallel { session.jobs } else { 1 };
     let mut any = false;
     std::thread::scope(|scope| {
@@ -175,18 +213,35 @@ fn run_group(session: &Session, group: &Group) {
     if any {
         let looked = Instant::now();
         let left = before.left_since();
-        let result = if left.is_empty() { Ok(()) } else { Err(format!("left behind:\n{}", left.join("\n"))) };
-        session.finish(group.name, "leaves nothing behind", looked.elapsed(), result);
+        let result = if left.is_empty() {
+            Ok(())
+        } else {
+            Err(format!("left behind:\n{}", left.join("\n")))
+        };
+        session.finish(
+            group.name,
+            "leaves nothing behind",
+            looked.elapsed(),
+            result,
+        );
     }
 }
 
 /// Prints the slowest cases and the totals. `true` if all is well.
 fn summary(session: &Session, took: Duration) -> bool {
     let mut finished = session.finished();
-    let failed: Vec<_> = finished.iter().filter(|case| !case.passed).map(|case| case.name.clone()).collect();
+    let failed: Vec<_> = finished
+        .iter()
+        .filter(|case| !case.passed)
+        .map(|case| case.name.clone())
+        .collect();
     let passed = finished.len() - failed.len();
     finished.sort_by_key(|case| std::cmp::Reverse(case.took));
-    println!("\nThe slowest of {} cases in {:.0} s:", finished.len(), took.as_secs_f64());
+    println!(
+        "\nThe slowest of {} cases in {:.0} s:",
+        finished.len(),
+        took.as_secs_f64()
+    );
     for case in finished.iter().take(10) {
         println!("     {:8.2} s  {}", case.took.as_secs_f64(), case.name);
     }

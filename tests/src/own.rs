@@ -24,7 +24,10 @@ impl Own {
     ///
     /// A sentence, if the running program cannot be found.
     pub(crate) fn case(&self, args: &[String]) -> Result<Case, String> {
-        let run = Invocation::new(place::own_program()?).arg("case").arg(self.name).args(args);
+        let run = Invocation::new(place::own_program()?)
+            .arg("case")
+            .arg(self.name)
+            .args(args);
         Ok(Case::new(self.name, self.seconds, run))
     }
 }

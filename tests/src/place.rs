@@ -19,11 +19,18 @@ impl Place {
     /// A sentence, if the program was moved.
     pub(crate) fn find() -> Result<Self, String> {
         let own = own_program()?;
-        match (Path::new(env!("CARGO_MANIFEST_DIR")).parent(), own.ancestors().nth(2)) {
-            (Some(root), Some(target)) if root.join("tests/run").exists() => {
-                Ok(Self { root: root.to_owned(), target: target.to_owned() })
-            }
-            _ => Err(format!("{} is not where tests/run has built it", own.display())),
+        match (
+            Path::new(env!("CARGO_MANIFEST_DIR")).parent(),
+            own.ancestors().nth(2),
+        ) {
+            (Some(root), Some(target)) if root.join("tests/run").exists() => Ok(Self {
+                root: root.to_owned(),
+                target: target.to_owned(),
+            }),
+            _ => Err(format!(
+                "{} is not where tests/run has built it",
+                own.display()
+            )),
         }
     }
 

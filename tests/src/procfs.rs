@@ -56,7 +56,9 @@ pub(crate) fn descendants(root: Pid) -> Vec<Process> {
         return Vec::new();
     };
     let mut children: HashMap<Pid, Vec<Process>> = HashMap::new();
-    let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let pids = entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     for process in pids.filter_map(Process::read) {
         children.entry(process.parent).or_default().push(process);
     }

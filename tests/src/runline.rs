@@ -53,8 +53,15 @@ pub(crate) fn parse(source: &str) -> Result<Vec<Run>, String> {
     for (number, line) in header.enumerate() {
         let text = line.trim_start_matches(['/', '!']).trim_start();
         if let Some(rest) = text.strip_prefix("run:") {
-            let found = parse_line(rest).map_err(|error| format!("line {}: {error}", number + 1))?;
-            runs.extend(found);
+            let found =
+                parse_line(rest).map_err(|error| format!("line {}: {error}", number + 1))?;
+            for mut run in found {
+                // Lines may differ in nothing but what they expect.
+                if runs.iter().any(|other: &Run| other.label == run.label) {
+                    run.label.push_str(&format!(" (line {})", number + 1));
+                }
+                runs.push(run);
+            }
         }
     }
     if runs.is_empty() {
@@ -117,30 +124,47 @@ fn parse_line(text: &str) -> Result<Vec<Run>, String> {
 fn set(line: &mut Line, key: &str, value: &str) -> Result<(), String> {
     let rest = &mut line.rest;
     match key {
-        "np" => line.np = list(value, |np| np.parse().map_err(|_| format!("np={np} is no number")))?,
+        "np" => {
+            line.np = list(value, |np| {
+                np.parse().map_err(|_| format!("np={np} is no number"))
+            })?
+        }
         "launcher" => line.launchers = list(value, launcher)?,
         "std" => line.standards = list(value, |name| Ok(Some(name.to_owned())))?,
-        "link" => line.links = list(value, |name| link_flags(name).map(|_| Some(name.to_owned())))?,
+        "link" => {
+            line.links = list(value, |name| {
+                link_flags(name).map(|_| Some(name.to_owned()))
+            })?
+        }
         "cflags" => rest.cflags = value.split_whitespace().map(str::to_owned).collect(),
         "cc" if !value.is_empty() => rest.compiler = Some(value.to_owned()),
         "valgrind" if value.is_empty() => rest.valgrind = true,
         "timeout" => {
-            rest.timeout = value.parse().map_err(|_| format!("timeout={value} is no number of seconds"))?;
+            rest.timeout = value
+                .parse()
+                .map_err(|_| format!("timeout={value} is no number of seconds"))?;
         }
         "env" => {
-            let (name, text) =
-                value.split_once('=').ok_or_else(|| format!("env={value} has no second '='"))?;
+            let (name, text) = value
+                .split_once('=')
+                .ok_or_else(|| format!("env={value} has no second '='"))?;
             rest.env.push((name.to_owned(), text.to_owned()));
         }
         "expect-exit" if value == "nonzero" => rest.expect.status = Status::Nonzero,
         "expect-exit" => {
-            let status = value.parse().map_err(|_| format!("expect-exit={value} is no exit status"))?;
+            let status = value
+                .parse()
+                .map_err(|_| format!("expect-exit={value} is no exit status"))?;
             rest.expect.status = Status::Is(status);
         }
         "expect-stderr" if !value.is_empty() => rest.expect.stderr.push(value.to_owned()),
         "expect-stdout" if !value.is_empty() => rest.expect.stdout.push(value.to_owned()),
         "refuse-stderr" if !value.is_empty() => rest.expect.refused.push(value.to_owned()),
-        _ => return Err(format!("the word {key} is unknown, or its value \"{value}\" is")),
+        _ => {
+            return Err(format!(
+                "the word {key} is unknown, or its value \"{value}\" is"
+            ));
+        }
     }
     Ok(())
 }
@@ -246,3 +270,7 @@ fn words(text: &str) -> Result<Vec<String>, String> {
     }
     Ok(words)
 }
+
+#[cfg(test)]
+#[path = "runline_tests.rs"]
+mod tests;

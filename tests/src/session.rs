@@ -14,8 +14,15 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Variables of the caller that would change what a job does.
-const HIDDEN_PREFIXES: [&str; 7] =
-    ["SHMEM_", "SMA_", "FARREACH_", "PMI_", "PMIX_", "OSHCC_", "OSHCXX_"];
+const HIDDEN_PREFIXES: [&str; 7] = [
+    "SHMEM_",
+    "SMA_",
+    "FARREACH_",
+    "PMI_",
+    "PMIX_",
+    "OSHCC_",
+    "OSHCXX_",
+];
 const HIDDEN: [&str; 3] = ["LD_LIBRARY_PATH", "LD_PRELOAD", "RUSTFLAGS"];
 /// Lines of output shown of a case that has failed, of each stream.
 const SHOWN: usize = 40;
@@ -71,7 +78,13 @@ impl Session {
     pub(crate) fn built(&self, name: &str) -> PathBuf {
         let name: String = name
             .chars()
-            .map(|character| if character.is_alphanumeric() || "._-+".contains(character) { character } else { '_' })
+            .map(|character| {
+                if character.is_alphanumeric() || "._-+".contains(character) {
+                    character
+                } else {
+                    '_'
+                }
+            })
             .collect();
         self.work.join("built-".to_owned() + &name)
     }
@@ -83,7 +96,9 @@ impl Session {
 
     /// Cargo, with this session's target directory.
     pub(crate) fn cargo(&self, args: &[&str]) -> Invocation {
-        Invocation::new("cargo").args(args).env("CARGO_TARGET_DIR", &self.place.target)
+        Invocation::new("cargo")
+            .args(args)
+            .env("CARGO_TARGET_DIR", &self.place.target)
     }
 
     /// Runs a command under supervision and returns what is left of it.
@@ -100,7 +115,11 @@ impl Session {
         let (stdout, stderr, report) = (dir.join("stdout"), dir.join("stderr"), dir.join("report"));
 
         let mut command = Command::new(place::own_program()?);
-        command.arg("supervise").arg(limit.as_millis().to_string()).arg(&report).arg(&run.program);
+        command
+            .arg("supervise")
+            .arg(limit.as_millis().to_string())
+            .arg(&report)
+            .arg(&run.program);
         command.args(&run.args);
         command.stdin(Stdio::null());
         command.stdout(fs::File::create(&stdout).map_err(error)?);
@@ -110,9 +129,18 @@ impl Session {
         command.env("TMPDIR", &temporary);
         command.envs(run.env.iter().map(|(name, value)| (name, value)));
         command.status().map_err(error)?;
-        let report = Report::from_text(&case::read(&report))
-            .ok_or_else(|| format!("the supervising process has left no report\n{}", case::read(&stderr)))?;
-        Ok(Outcome { report, stdout, stderr, temporary })
+        let report = Report::from_text(&case::read(&report)).ok_or_else(|| {
+            format!(
+                "the supervising process has left no report\n{}",
+                case::read(&stderr)
+            )
+        })?;
+        Ok(Outcome {
+            report,
+            stdout,
+            stderr,
+            temporary,
+        })
     }
 
     /// Runs a build, or waits for whoever is running it, and says whether its product is there.
@@ -138,23 +166,42 @@ impl Session {
     /// Runs one case of `group` and reports it.
     pub(crate) fn run_case(&self, group: &str, case: &Case) {
         let started = Instant::now();
-        let result = case.needs.iter().try_for_each(|need| self.build(need)).and_then(|()| {
-            let outcome = self.run(&case.run, case.limit)?;
-            let wrong = case::judge(case, &outcome);
-            if wrong.is_empty() {
-                Ok(())
-            } else {
-                Err(format!("{}\n  {}\n{}", wrong.join("\n"), describe(&case.run), output(&outcome)))
-            }
-        });
+        let result = case
+            .needs
+            .iter()
+            .try_for_each(|need| self.build(need))
+            .and_then(|()| {
+                let outcome = self.run(&case.run, case.limit)?;
+                let wrong = case::judge(case, &outcome);
+                if wrong.is_empty() {
+                    Ok(())
+                } else {
+                    Err(format!(
+                        "{}\n  {}\n{}",
+                        wrong.join("\n"),
+                        describe(&case.run),
+                        output(&outcome)
+                    ))
+                }
+            });
         self.finish(group, &case.name, started.elapsed(), result);
     }
 
     /// Reports a case: one line, and what went wrong.
-    pub(crate) fn finish(&self, group: &str, name: &str, took: Duration, result: Result<(), String>) {
+    pub(crate) fn finish(
+        &self,
+        group: &str,
+        name: &str,
+        took: Duration,
+        result: Result<(), String>,
+    ) {
         let name = format!("{group}/{name}");
         let passed = result.is_ok();
-        let mut text = format!("{} {:8.2} s  {name}", if passed { "pass" } else { "FAIL" }, took.as_secs_f64());
+        let mut text = format!(
+            "{} {:8.2} s  {name}",
+            if passed { "pass" } else { "FAIL" },
+            took.as_secs_f64()
+        );
         if let Err(why) = result {
             for line in why.lines() {
                 text.push_str("\n    ");
@@ -168,7 +215,10 @@ impl Session {
 
     /// The finished cases so far.
     pub(crate) fn finished(&self) -> Vec<Finished> {
-        self.finished.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.finished
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// The folder with the output of all commands.
@@ -191,7 +241,10 @@ fn remove_old(all: &Path) {
 fn hide_environment(command: &mut Command) {
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
-        let hidden = HIDDEN.contains(&&*text) || HIDDEN_PREFIXES.iter().any(|prefix| text.starts_with(prefix));
+        let hidden = HIDDEN.contains(&&*text)
+            || HIDDEN_PREFIXES
+                .iter()
+                .any(|prefix| text.starts_with(prefix));
         if hidden {
             command.env_remove(&name);
         }
@@ -200,14 +253,21 @@ fn hide_environment(command: &mut Command) {
 
 /// A command for people to read and repeat.
 fn describe(run: &Invocation) -> String {
-    let words = run.env.iter().map(|(name, value)| format!("{name}={}", value.to_string_lossy()));
+    let words = run
+        .env
+        .iter()
+        .map(|(name, value)| format!("{name}={}", value.to_string_lossy()));
     let words = words.chain(std::iter::once(&run.program).chain(&run.args).map(quoted));
     words.collect::<Vec<_>>().join(" ")
 }
 
 fn quoted(word: &OsString) -> String {
     let text = word.to_string_lossy();
-    if text.is_empty() || text.contains(|character: char| character.is_whitespace() || "'\"$&;|<>".contains(character)) {
+    if text.is_empty()
+        || text.contains(|character: char| {
+            character.is_whitespace() || "'\"$&;|<>".contains(character)
+        })
+    {
         format!("'{text}'")
     } else {
         text.into_owned()
@@ -220,7 +280,10 @@ fn output(outcome: &Outcome) -> String {
     for (name, path) in [("output", &outcome.stdout), ("error", &outcome.stderr)] {
         let printed = case::read(path);
         if !printed.is_empty() {
-            text.push_str(&format!("  standard {name}:\n{}", case::tail(&printed, SHOWN)));
+            text.push_str(&format!(
+                "  standard {name}:\n{}",
+                case::tail(&printed, SHOWN)
+            ));
         }
     }
     text

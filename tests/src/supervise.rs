@@ -56,7 +56,9 @@ impl Report {
     /// Reads what the supervising process has written; `None` if that is not a whole report.
     pub(crate) fn from_text(text: &str) -> Option<Self> {
         let mut lines = text.lines();
-        let (word, rest) = lines.next().map(|line| line.split_once(' ').unwrap_or((line, "")))?;
+        let (word, rest) = lines
+            .next()
+            .map(|line| line.split_once(' ').unwrap_or((line, "")))?;
         let end = match word {
             "exit" => End::Ended(Ended::Exit(rest.parse().ok()?)),
             "signal" => End::Ended(Ended::Signal(rest.parse().ok()?)),
@@ -65,7 +67,10 @@ impl Report {
             _ => return None,
         };
         let left = lines.map(|line| line.strip_prefix("left ").map(str::to_owned));
-        Some(Self { end, left: left.collect::<Option<_>>()? })
+        Some(Self {
+            end,
+            left: left.collect::<Option<_>>()?,
+        })
     }
 }
 
@@ -74,7 +79,11 @@ pub(crate) fn main(limit: Duration, report: &Path, program: &str, args: &[String
     let result = supervise(limit, program, args);
     let text = match result {
         Ok(found) => found.to_text(),
-        Err(error) => Report { end: End::NotStarted(error.to_string()), left: Vec::new() }.to_text(),
+        Err(error) => Report {
+            end: End::NotStarted(error.to_string()),
+            left: Vec::new(),
+        }
+        .to_text(),
     };
     match fs::write(report, text) {
         Ok(()) => ExitCode::SUCCESS,
@@ -95,7 +104,10 @@ fn supervise(limit: Duration, program: &str, args: &[String]) -> io::Result<Repo
         Ok(child) => Pid::try_from(child.id()).map_err(io::Error::other)?,
         Err(error) => {
             let end = End::NotStarted(format!("{program}: {error}"));
-            return Ok(Report { end, left: Vec::new() });
+            return Ok(Report {
+                end,
+                left: Vec::new(),
+            });
         }
     };
     let end = wait(child, started + limit);
@@ -150,7 +162,12 @@ fn remaining() -> Vec<String> {
 }
 
 fn describe(process: &Process) -> String {
-    format!("process {} ({}) {}", process.pid, process.state, process.command())
+    format!(
+        "process {} ({}) {}",
+        process.pid,
+        process.state,
+        process.command()
+    )
 }
 
 /// Kills all that is below this process, again and again until nothing is left: a process may start another meanwhile.

@@ -74,7 +74,11 @@ pub(crate) fn isolate(command: &mut Command) -> &mut Command {
         command.pre_exec(|| {
             let set = set_of(&[]);
             // SAFETY: `set` is initialised; the old mask is not asked for.
-            check(libc::sigprocmask(libc::SIG_SETMASK, &raw const set, std::ptr::null_mut()))
+            check(libc::sigprocmask(
+                libc::SIG_SETMASK,
+                &raw const set,
+                std::ptr::null_mut(),
+            ))
         })
     }
 }

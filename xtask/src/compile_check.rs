@@ -33,7 +33,7 @@ pub(crate) fn run(ws: &Workspace) -> Result<()> {
         )));
     }
     let stage = stage::stage(ws)?;
-    let work = ws.built("compile-check");
+    let work = ws.built(&format!("compile-check.{}", std::process::id()));
     fs::create_dir_all(&work).at(&work)?;
     let check = Check { stage, work };
 

@@ -14,6 +14,7 @@ pub fn c() -> String {
     print_generics(&mut out, |result, call| {
         format!("_Static_assert(_Generic({call}, {result}: 1, default: 0), \"result\"); ")
     });
+    out.push_str(NESTED);
     out.push_str("#endif\n");
     out.push_str(MAIN);
     out
@@ -27,6 +28,7 @@ pub fn cxx() -> String {
     print_generics(&mut out, |result, call| {
         format!("static_assert(std::is_same<decltype({call}), {result}>::value, \"result\"); ")
     });
+    out.push_str(NESTED);
     out.push_str(MAIN);
     out
 }
@@ -138,5 +140,19 @@ fn print_call(
         returns = if has_result { "return " } else { "" },
     );
 }
+
+/// Generic names inside the arguments of generic names, qualified types, arrays, and handles as
+/// initial values.
+const NESTED: &str = "
+static shmem_ctx_t nested_default = SHMEM_CTX_DEFAULT, nested_invalid = SHMEM_CTX_INVALID;
+void nested(long *a, const long *b, double (*c)[4]);
+void nested(long *a, const long *b, double (*c)[4])
+{
+    shmem_p(a, shmem_g(&b[shmem_g(nested_default, b, 0)], 0), (int)shmem_g(b, 0));
+    shmem_atomic_add(a, shmem_atomic_fetch_add(a, shmem_atomic_fetch(b, 0), 0), 0);
+    shmem_put(nested_invalid, c[0], c[1], sizeof(c[0]) / sizeof(c[0][0]), 0);
+    shmem_get(c[0], c[1], 4, 0);
+}
+";
 
 const MAIN: &str = "\nint main(void)\n{\n    return 0;\n}\n";

@@ -14,6 +14,10 @@ use fi_provider::node::order;
 use fi_provider::node::wait::Patience;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+/// How long the launcher has to end a job whose PE is gone, before another PE does so: it knows more.
+const LAUNCHER_TIME: Duration = Duration::from_millis(500);
 
 /// What this PE knows of the barrier.
 #[derive(Debug)]
@@ -65,9 +69,12 @@ impl NodeBarrier {
     /// The barrier at the end of an initialisation: PEs that have finalised before may take their time,
     /// but processes that are gone do not come.
     pub(crate) fn wait_for_init(&self) {
+        let mut seen = None;
         self.wait_with(self.epoch().wrapping_add(1), || {
             let gone = (0..self.node.processes()).find(|&pe| self.node.is_gone(pe));
-            if let Some(pe) = gone {
+            if let Some(pe) = gone
+                && seen.get_or_insert_with(Instant::now).elapsed() > LAUNCHER_TIME
+            {
                 report::nobody_left(&"shmem_init", pe);
             }
         });

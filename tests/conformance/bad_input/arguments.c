@@ -1,6 +1,6 @@
 // Wrong PEs, addresses and lengths for the routines of a few types of each size: negative PEs, stack,
-// private heap, NULL, constants, code; lengths over PTRDIFF_MAX, byte counts that overflow, blocks
-// that leave symmetric memory; calls on an invalid context, before initialization, after finalize.
+// private heap, NULL, a shared library; lengths over PTRDIFF_MAX, byte counts that overflow, blocks
+// that leave symmetric memory; calls before initialization, after finalize.
 // run: np=1 launcher=none timeout=40 args=0 2
 // run: np=1 launcher=none timeout=40 args=1 2
 #define _GNU_SOURCE
@@ -10,7 +10,6 @@
 #include <limits.h>
 
 static long target[64];
-static const long CONSTANT[8] = {1};
 
 struct call {
     const struct transfer *transfer;
@@ -54,8 +53,8 @@ static void try_all(const struct transfer *t, size_t turn)
     struct call good = {t, target, 1, 0, 0}, call;
     long on_stack[4] = {0};
     void *from_malloc = malloc(64);
-    void *const bad_addresses[] = {on_stack, from_malloc, NULL, (void *)(uintptr_t)CONSTANT,
-                                   (void *)(uintptr_t)&try_all, (void *)stderr};
+    void *const bad_addresses[] = {on_stack, from_malloc, NULL, (void *)stderr, (void *)8,
+                                   (void *)(UINTPTR_MAX - 7)};
     static const int bad_pes[] = {-1, INT_MIN, INT_MAX, 2};
     char text[64];
 

@@ -9,6 +9,13 @@
 // run: np=2 expect-exit=nonzero expect-stderr="farreach: PE 1: shmem_int_put: " expect-stderr="PTRDIFF_MAX" args=put-overflow 1
 // run: np=2 expect-exit=nonzero expect-stderr="farreach: PE 0: shmem_putmem: " expect-stderr="symmetric" args=past-heap 0
 // run: np=2 expect-exit=nonzero expect-stderr="farreach: PE 0: shmem_putmem: " expect-stderr="symmetric" args=past-static 0
+// run: np=2 expect-exit=nonzero expect-stderr="farreach: PE 1: shmem_long_get: " expect-stderr="symmetric" args=get-constant 1
+// run: np=2 expect-exit=nonzero expect-stderr="farreach: PE 1: shmem_long_p: " expect-stderr="symmetric" args=put-constant 1
+// run: np=2 expect-exit=nonzero expect-stderr="farreach: PE 0: shmem_long_g: " expect-stderr="symmetric" args=get-code 0
+// run: np=2 expect-exit=nonzero expect-stderr="farreach: PE 0: shmem_long_atomic_inc: " expect-stderr="symmetric" args=atomic-constant 0
+// run: np=2 expect-exit=nonzero expect-stderr="farreach: PE 1: shmem_long_atomic_fetch: " expect-stderr="symmetric" args=fetch-code 1
+// run: np=2 expect-exit=nonzero expect-stderr="farreach: PE 1: shmem_putmem: " expect-stderr="symmetric" args=put-large-constant 1
+// run: np=2 expect-exit=nonzero expect-stderr="farreach: PE 1: shmem_char_p: " expect-stderr="symmetric" args=beyond-heap 1
 // run: np=3 launcher=hydra expect-exit=nonzero expect-stderr="farreach: PE 1: shmem_int_p: pe 3 is out of range (0 to 2)" args=p-beyond 1
 #include "check.h"
 
@@ -16,6 +23,7 @@ static int in_bss[16];
 static long words[16];
 static double reals[16];
 static char *heap_block;
+static const long CONSTANT[100000] = {1, 2, 3};
 
 static void wrong_call(const char *how)
 {
@@ -37,6 +45,21 @@ static void wrong_call(const char *how)
         shmem_double_put(reals, reals + 1, (size_t)PTRDIFF_MAX, other);
     else if (strcmp(how, "put-overflow") == 0)
         shmem_int_put(in_bss, in_bss + 8, SIZE_MAX / 4 + 2, other);
+    else if (strcmp(how, "get-constant") == 0)
+        shmem_long_get(words, CONSTANT, 1, other);
+    else if (strcmp(how, "put-constant") == 0)
+        shmem_long_p((long *)(uintptr_t)&CONSTANT[1], 5, other);
+    else if (strcmp(how, "get-code") == 0)
+        words[0] = shmem_long_g((const long *)((uintptr_t)&wrong_call & ~(uintptr_t)7), other);
+    else if (strcmp(how, "atomic-constant") == 0)
+        shmem_long_atomic_inc((long *)(uintptr_t)&CONSTANT[2], other);
+    else if (strcmp(how, "fetch-code") == 0)
+        words[0] = shmem_long_atomic_fetch((const long *)((uintptr_t)&wrong_call & ~(uintptr_t)7),
+                                           other);
+    else if (strcmp(how, "put-large-constant") == 0)
+        shmem_putmem((void *)(uintptr_t)CONSTANT, CONSTANT, sizeof CONSTANT, other);
+    else if (strcmp(how, "beyond-heap") == 0)
+        shmem_char_p(on_heap + ((size_t)600 << 20), 'x', other);
     else if (strcmp(how, "past-heap") == 0)
         shmem_putmem(on_heap, on_heap, (size_t)1 << 40, other);
     else if (strcmp(how, "past-static") == 0)

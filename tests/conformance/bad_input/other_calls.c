@@ -62,7 +62,6 @@ CALL(free_twice, {
     shmem_free(block);
 })
 CALL(realloc_of_private, { target[0] = shmem_realloc(malloc(8), 100) != NULL; })
-CALL(too_large_wait, { shmem_long_wait_until_all(target, SIZE_MAX / 4, NULL, SHMEM_CMP_EQ, 1); })
 
 int main(void)
 {
@@ -86,7 +85,6 @@ int main(void)
         {"shmem_free", {"0x", NULL, NULL}, free_inside, NULL, 0},
         {"shmem_free", {"0x", NULL, NULL}, free_twice, NULL, 0},
         {"shmem_realloc", {"0x", NULL, NULL}, realloc_of_private, NULL, 0},
-        {"shmem_long_wait_until_all", {NULL, NULL, NULL}, too_large_wait, NULL, 0},
     };
 
     for (size_t i = 0; i < COUNT_OF(cases); i++)

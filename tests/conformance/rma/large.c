@@ -3,9 +3,9 @@
 // run: np=1,2,3 std=c99
 #include "check.h"
 
-enum { LARGEST = 24 * 1024 * 1024 + 5, GUARD = 64 };
+enum { LARGEST = 24 * 1024 * 1024 + 5, GUARD = 64, SHIFTS = 5 };
 
-static unsigned char in_bss[LARGEST + 2 * GUARD];
+static unsigned char in_bss[LARGEST + 2 * GUARD + SHIFTS];
 
 static const size_t LENGTHS[] = {
     1023,   1024,    1025,        4095,        4096,           4097,       16383,
@@ -52,8 +52,8 @@ int main(void)
 
     for (size_t l = 0; l < COUNT_OF(LENGTHS); l++) {
         size_t length = LENGTHS[l] - (l % 3 == 2 ? 3 : 0);
-        unsigned char *target = (l % 2 == 0 ? on_heap : in_bss) + GUARD - l % 5;
-        unsigned char *other = (l % 2 == 0 ? in_bss : on_heap) + GUARD - l % 5;
+        unsigned char *target = (l % 2 == 0 ? on_heap : in_bss) + GUARD + l % SHIFTS;
+        unsigned char *other = (l % 2 == 0 ? in_bss : on_heap) + GUARD + l % SHIFTS;
 
         // From private memory to one symmetric object and back.
         guard(target, length);

@@ -54,9 +54,11 @@ int main(void)
     CHECK_INT(bytes[2], 'c', "put_nbi");
 
     // One call inside another, results in expressions.
-    shmem_p(&counter, shmem_g(&counter, right) + shmem_g(ctx, &counter, me), me);
+    shmem_p(&wide[3], shmem_g(&counter, right) + shmem_g(ctx, &counter, me), me);
     shmem_quiet();
-    CHECK_INT(shmem_atomic_fetch(&counter, me), 10, "p of a sum of two g");
+    CHECK_INT(wide[3], 10, "p of a sum of two g");
+    shmem_barrier_all();
+    shmem_atomic_set(&counter, 10, me);
     shmem_barrier_all();
     shmem_atomic_add(&counter, 1, right);
     shmem_atomic_inc(ctx, &counter, right);
@@ -77,18 +79,22 @@ int main(void)
     // Waiting and signalling.
     shmem_signal_set(&signal_word, 1, right);
     CHECK_INT(shmem_signal_wait_until(&signal_word, SHMEM_CMP_EQ, 1), 1, "signal_wait_until");
+    shmem_barrier_all();
     shmem_signal_add(ctx, &signal_word, 2, right);
     shmem_signal_wait_until(&signal_word, SHMEM_CMP_EQ, 3);
+    shmem_barrier_all();
     shmem_signal_set(ctx, &signal_word, 0, me);
     shmem_quiet();
     CHECK_INT(shmem_signal_fetch(&signal_word), 0, "signal_set with ctx");
     shmem_barrier_all();
     shmem_put_signal(wide, wide + 1, 1, &signal_word, 4, SHMEM_SIGNAL_SET, right);
-    shmem_wait_until(&signal_word, SHMEM_CMP_GE, 4);
+    shmem_wait_until(&signal_word, SHMEM_CMP_EQ, 4);
+    shmem_barrier_all();
     shmem_put_signal_nbi(ctx, wide + 2, wide + 1, 1, &signal_word, 4, SHMEM_SIGNAL_ADD, right);
     shmem_wait_until(&signal_word, SHMEM_CMP_EQ, 8);
     CHECK_INT(wide[0], 'a', "put_signal");
     CHECK_INT(wide[2], 'a', "put_signal_nbi");
+    shmem_quiet();
     CHECK_INT(shmem_test(&signal_word, SHMEM_CMP_NE, 8), 0, "test");
     CHECK_INT(shmem_test_all(&counter, 1, NULL, SHMEM_CMP_LT, 5), 1, "test_all");
     shmem_finalize();

@@ -28,7 +28,7 @@ static void finalize_as_barrier(int round, int late)
         shmem_int_p(&arrived[me], round, pe);
     shmem_finalize();
     for (int pe = 0; pe < npes; pe++)
-        CHECK(*(volatile int *)&arrived[pe] == round,
+        CHECK(*(volatile int *)&arrived[pe] >= round,
               "finalize %d returned before PE %d had come to it", round, pe);
 }
 

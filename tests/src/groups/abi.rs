@@ -10,5 +10,7 @@ pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
         ("symbols", &["xtask", "symbols", "--check"]),
         ("compile-check", &["xtask", "compile-check"]),
     ];
-    Ok(checks.map(|(name, args)| Case::new(name, 300, session.cargo(args))).into())
+    Ok(checks
+        .map(|(name, args)| Case::new(name, 300, session.cargo(args)))
+        .into())
 }

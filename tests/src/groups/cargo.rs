@@ -21,12 +21,20 @@ struct Program {
 
 /// One case for each test program of the workspace that holds tests, and one for the documentation.
 pub(crate) fn unit(session: &Session) -> Result<Vec<Case>, String> {
-    let build = session.cargo(&["test", "--workspace", "--no-run", "--message-format=json"]);
+    let build = session.cargo(&[
+        "test",
+        "--workspace",
+        "--no-run",
+        "--message-format=json-render-diagnostics",
+    ]);
     let mut cases = Vec::new();
     for program in programs(session, &build)? {
         let tests = tests(session, &program)?;
         if !tests.is_empty() {
-            let source = program.source.strip_prefix(&session.place.root).unwrap_or(&program.source);
+            let source = program
+                .source
+                .strip_prefix(&session.place.root)
+                .unwrap_or(&program.source);
             let name = format!("{} ({} tests)", source.display(), tests.len());
             cases.push(Case::new(name, LIMIT, start(&program)));
         }
@@ -40,13 +48,24 @@ pub(crate) fn unit(session: &Session) -> Result<Vec<Case>, String> {
 pub(crate) fn loom(session: &Session) -> Result<Vec<Case>, String> {
     let target = session.place.target.join("loom");
     let build = session
-        .cargo(&["test", "-p", "fi-shm", "--release", "--no-run", "--message-format=json"])
+        .cargo(&[
+            "test",
+            "-p",
+            "fi-shm",
+            "--release",
+            "--no-run",
+            "--message-format=json-render-diagnostics",
+        ])
         .env("RUSTFLAGS", "--cfg loom")
         .env("CARGO_TARGET_DIR", target);
     let mut cases = Vec::new();
     for program in programs(session, &build)? {
         for test in tests(session, &program)? {
-            cases.push(Case::new(test.clone(), LIMIT, start(&program).args(["--exact", &test])));
+            cases.push(Case::new(
+                test.clone(),
+                LIMIT,
+                start(&program).args(["--exact", &test]),
+            ));
         }
     }
     Ok(cases)
@@ -58,7 +77,9 @@ pub(crate) fn icount(session: &Session) -> Result<Vec<Case>, String> {
     if !script.exists() {
         return Err(format!("{} is missing", script.display()));
     }
-    let run = Invocation::new("bash").arg(script).env("CARGO_TARGET_DIR", &session.place.target);
+    let run = Invocation::new("bash")
+        .arg(script)
+        .env("CARGO_TARGET_DIR", &session.place.target);
     Ok(vec![Case::new("budgets", 300, run)])
 }
 
@@ -74,14 +95,17 @@ fn programs(session: &Session, build: &Invocation) -> Result<Vec<Program>, Strin
     let messages = case::read(&outcome.stdout);
     if outcome.report.end != End::Ended(Ended::Exit(0)) {
         let errors = case::tail(&case::read(&outcome.stderr), 60);
-        return Err(format!("the tests do not build: {:?}\n{errors}", outcome.report.end));
+        return Err(format!(
+            "the tests do not build: {:?}\n{errors}",
+            outcome.report.end
+        ));
     }
     let mut found: Vec<_> = messages.lines().filter_map(program).collect();
     found.sort_by(|one, other| one.source.cmp(&other.source));
     Ok(found)
 }
 
-/// The program that a line of `--message-format=json` tells of. Paths that need escaping in JSON are not understood.
+/// The program that a line of `--message-format=json-render-diagnostics` tells of. Paths that need escaping in JSON are not understood.
 fn program(message: &str) -> Option<Program> {
     let value = |key: &str| {
         let start = message.find(&format!("\"{key}\":\""))? + key.len() + 4;
@@ -102,8 +126,16 @@ fn tests(session: &Session, program: &Program) -> Result<Vec<String>, String> {
     let list = start(program).args(["--list", "--format", "terse"]);
     let outcome = session.run(&list, LIST_LIMIT)?;
     if outcome.report.end != End::Ended(Ended::Exit(0)) {
-        return Err(format!("{} --list: {:?}", program.executable.display(), outcome.report.end));
+        return Err(format!(
+            "{} --list: {:?}",
+            program.executable.display(),
+            outcome.report.end
+        ));
     }
     let printed = case::read(&outcome.stdout);
-    Ok(printed.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect())
+    Ok(printed
+        .lines()
+        .filter_map(|line| line.strip_suffix(": test"))
+        .map(str::to_owned)
+        .collect())
 }

@@ -10,7 +10,11 @@ pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
     let dir = session.place.root.join("examples");
     let mut cases = Vec::new();
     for path in programs::sources(&dir, &["c", "cpp"])? {
-        let name = path.strip_prefix(&dir).unwrap_or(&path).display().to_string();
+        let name = path
+            .strip_prefix(&dir)
+            .unwrap_or(&path)
+            .display()
+            .to_string();
         for run in programs::runs(&path)? {
             if run.launcher != Launcher::Oshrun {
                 return Err(format!("{}: examples are run by oshrun", path.display()));

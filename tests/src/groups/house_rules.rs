@@ -5,7 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The case.
-pub(crate) const OWN: &[Own] = &[Own { name: "house-rules", seconds: 30, run: |place, _| check(&place.root) }];
+pub(crate) const OWN: &[Own] = &[Own {
+    name: "house-rules",
+    seconds: 30,
+    run: |place, _| check(&place.root),
+}];
 
 /// Lines of a source file.
 const LONGEST: usize = 800;
@@ -27,15 +31,28 @@ fn check(root: &Path) -> Result<(), String> {
     let mut files = Vec::new();
     collect(root, &mut files)?;
     if files.len() < 20 {
-        return Err(format!("only {} source files below {}", files.len(), root.display()));
+        return Err(format!(
+            "only {} source files below {}",
+            files.len(),
+            root.display()
+        ));
     }
     let mut wrong = Vec::new();
     for path in &files {
-        let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-        let name = path.strip_prefix(root).unwrap_or(path).display().to_string();
+        let text =
+            fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let name = path
+            .strip_prefix(root)
+            .unwrap_or(path)
+            .display()
+            .to_string();
         wrong.extend(broken_rules(&name, &text));
     }
-    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
+    if wrong.is_empty() {
+        Ok(())
+    } else {
+        Err(wrong.join("\n"))
+    }
 }
 
 /// The source files below a folder. Generated headers are not among them.
@@ -50,7 +67,10 @@ fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
             if !SKIPPED.contains(&&*name) {
                 collect(&path, files)?;
             }
-        } else if [".rs", ".c", ".cpp", ".sh"].iter().any(|end| name.ends_with(end)) {
+        } else if [".rs", ".c", ".cpp", ".sh"]
+            .iter()
+            .any(|end| name.ends_with(end))
+        {
             files.push(path);
         }
     }
@@ -62,7 +82,10 @@ fn broken_rules(name: &str, text: &str) -> Vec<String> {
     let lines: Vec<_> = text.lines().collect();
     let mut wrong = Vec::new();
     if lines.len() > LONGEST {
-        wrong.push(format!("{name}: {} lines, at most {LONGEST} are allowed", lines.len()));
+        wrong.push(format!(
+            "{name}: {} lines, at most {LONGEST} are allowed",
+            lines.len()
+        ));
     }
     for (index, line) in lines.iter().enumerate() {
         let number = index + 1;
@@ -95,7 +118,9 @@ fn needs_reason(line: &str) -> bool {
 
 fn has_reason(lines: &[&str], index: usize) -> bool {
     let from = index.saturating_sub(REASON_WITHIN);
-    lines[from..=index].iter().any(|line| line.contains("SAFETY:"))
+    lines[from..=index]
+        .iter()
+        .any(|line| line.contains("SAFETY:"))
 }
 
 #[cfg(test)]
@@ -107,7 +132,13 @@ mod tests {
         let unfinished = format!("// {}: later", UNFINISHED[0]);
         let ignored = format!("{}]", UNFINISHED[5]);
         let long = "x\n".repeat(LONGEST + 1);
-        for text in [&unfinished, &ignored, &long, "let x = unsafe { y() };", "unsafe impl Send for X {}"] {
+        for text in [
+            &unfinished,
+            &ignored,
+            &long,
+            "let x = unsafe { y() };",
+            "unsafe impl Send for X {}",
+        ] {
             assert_eq!(broken_rules("a.rs", text).len(), 1, "{text}");
         }
     }
@@ -117,7 +148,12 @@ mod tests {
         let template = format!("\"/tmp/farreach-{0}{0}\"", UNFINISHED[1]);
         let reasoned = "// SAFETY: y has no requirements.\nlet x = unsafe { y() };";
         let long = "x\n".repeat(LONGEST);
-        for text in [&template, reasoned, &long, "// an unsafe { block } in a comment"] {
+        for text in [
+            &template,
+            reasoned,
+            &long,
+            "// an unsafe { block } in a comment",
+        ] {
             assert_eq!(broken_rules("a.rs", text), Vec::<String>::new(), "{text}");
         }
     }

@@ -11,7 +11,10 @@ const SCRIPTS: [(&str, &str); 7] = [
         r#"for file in bin/oshrun bin/oshcc bin/oshc++ lib/libshmem.so lib/libshmem.a lib/pkgconfig/shmem.pc include/shmem.h share
            do test -e "$1/$file" || { echo "$file is missing" >&2; exit 1; }; done"#,
     ),
-    ("c", r#""$1/bin/oshcc" -o "$TMPDIR/hello" "$2/examples/c/hello.c"; "$1/bin/oshrun" -n 3 "$TMPDIR/hello"; rm "$TMPDIR/hello""#),
+    (
+        "c",
+        r#""$1/bin/oshcc" -o "$TMPDIR/hello" "$2/examples/c/hello.c"; "$1/bin/oshrun" -n 3 "$TMPDIR/hello"; rm "$TMPDIR/hello""#,
+    ),
     (
         "c++",
         r#"printf '#include <shmem.h>\n#include <cstdlib>\nint main() { shmem_init(); bool two = shmem_n_pes() == 2; shmem_finalize(); return two ? 0 : 1; }\n' > "$TMPDIR/two.cpp"
@@ -27,7 +30,10 @@ const SCRIPTS: [(&str, &str); 7] = [
         r#""$1/bin/oshcc" -o "$TMPDIR/hello" "$2/examples/c/hello.c"; found=$(ldd "$TMPDIR/hello" | grep libshmem); rm "$TMPDIR/hello"
            case $found in *"$(realpath "$1")/"*) ;; *) echo "not from the moved place: $found" >&2; exit 1; esac"#,
     ),
-    ("source", r#"cd "$TMPDIR"; "$1/bin/oshrun" -n 2 "$2/examples/c/hello.c""#),
+    (
+        "source",
+        r#"cd "$TMPDIR"; "$1/bin/oshrun" -n 2 "$2/examples/c/hello.c""#,
+    ),
     (
         "pkg-config",
         r#"export PKG_CONFIG_PATH="$1/lib/pkgconfig"
@@ -43,11 +49,17 @@ pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
     let first = session.built("installation");
     let moved = session.built("moved");
     let script = r#"cargo xtask install --prefix "$1" && mv "$1" "$2""#;
-    let install = Invocation::new("sh").args(["-euc", script, "sh"]).arg(&first).arg(&moved);
+    let install = Invocation::new("sh")
+        .args(["-euc", script, "sh"])
+        .arg(&first)
+        .arg(&moved);
     let install = install.env("CARGO_TARGET_DIR", &session.place.target);
     let install = Build::new(install, Duration::from_secs(120));
     let cases = SCRIPTS.map(|(name, script)| {
-        let run = Invocation::new("sh").args(["-euc", script, "sh"]).arg(&moved).arg(&session.place.root);
+        let run = Invocation::new("sh")
+            .args(["-euc", script, "sh"])
+            .arg(&moved)
+            .arg(&session.place.root);
         let mut case = Case::new(name, 30, run);
         case.needs.push(install.clone());
         case.leaves_nothing = true;

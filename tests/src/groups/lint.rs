@@ -6,11 +6,23 @@ use crate::session::Session;
 
 /// One case for each tool.
 pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
-    let clippy =
-        session.cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]);
-    let doc = session.cargo(&["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings");
+    let clippy = session.cargo(&[
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--",
+        "-D",
+        "warnings",
+    ]);
+    let doc = session
+        .cargo(&["doc", "--workspace", "--no-deps"])
+        .env("RUSTDOCFLAGS", "-D warnings");
     let mut cases = vec![
-        Case::new("fmt", 60, session.cargo(&["fmt", "--all", "--check"])),
+        Case::new(
+            "fmt",
+            60,
+            session.cargo(&["fmt", "--all", "--check", "--", "--files-with-diff"]),
+        ),
         Case::new("clippy", 300, clippy),
         Case::new("doc", 300, doc),
         Case::new("layers", 120, session.cargo(&["xtask", "layers"])),

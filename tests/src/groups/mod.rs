@@ -6,6 +6,7 @@ mod examples;
 pub(crate) mod house_rules;
 mod install;
 mod lint;
+mod planted;
 pub(crate) mod programs;
 
 use crate::case::{Build, Case};
@@ -20,6 +21,8 @@ pub(crate) struct Group {
     pub(crate) name: &'static str,
     /// What it is about, in a few words.
     pub(crate) about: &'static str,
+    /// Whether it runs when no group is named.
+    pub(crate) by_default: bool,
     /// Whether its cases may run at the same time.
     pub(crate) parallel: bool,
     /// Whether it needs the library and its tools staged.
@@ -29,10 +32,11 @@ pub(crate) struct Group {
 }
 
 /// All groups, in the order in which they run.
-pub(crate) static ALL: [Group; 9] = [
+pub(crate) static ALL: [Group; 10] = [
     Group {
         name: "lint",
         about: "formatting, clippy, documentation, layers, house rules",
+        by_default: true,
         parallel: false,
         needs_staging: false,
         cases: lint::cases,
@@ -40,6 +44,7 @@ pub(crate) static ALL: [Group; 9] = [
     Group {
         name: "unit",
         about: "the test programs of all crates, and the examples in their documentation",
+        by_default: true,
         parallel: false,
         needs_staging: false,
         cases: cargo::unit,
@@ -47,6 +52,7 @@ pub(crate) static ALL: [Group; 9] = [
     Group {
         name: "loom",
         about: "models of what processes do to shared memory, in all orders",
+        by_default: true,
         parallel: false,
         needs_staging: false,
         cases: cargo::loom,
@@ -54,6 +60,7 @@ pub(crate) static ALL: [Group; 9] = [
     Group {
         name: "abi",
         about: "the generated header and the exported symbols",
+        by_default: true,
         parallel: false,
         needs_staging: true,
         cases: abi::cases,
@@ -61,6 +68,7 @@ pub(crate) static ALL: [Group; 9] = [
     Group {
         name: "conformance",
         about: "programs written from the specification (tests/conformance)",
+        by_default: true,
         parallel: true,
         needs_staging: true,
         cases: programs::conformance,
@@ -68,6 +76,7 @@ pub(crate) static ALL: [Group; 9] = [
     Group {
         name: "launch",
         about: "jobs that start, end and die in every way",
+        by_default: true,
         parallel: false,
         needs_staging: true,
         cases: launch::cases,
@@ -75,6 +84,7 @@ pub(crate) static ALL: [Group; 9] = [
     Group {
         name: "install",
         about: "an installation in another place",
+        by_default: true,
         parallel: false,
         needs_staging: true,
         cases: install::cases,
@@ -82,6 +92,7 @@ pub(crate) static ALL: [Group; 9] = [
     Group {
         name: "examples",
         about: "the programs of examples/, as a user would start them",
+        by_default: true,
         parallel: true,
         needs_staging: true,
         cases: examples::cases,
@@ -89,9 +100,18 @@ pub(crate) static ALL: [Group; 9] = [
     Group {
         name: "icount",
         about: "instruction budgets of the critical paths (tests/icount)",
+        by_default: true,
         parallel: false,
         needs_staging: true,
         cases: cargo::icount,
+    },
+    Group {
+        name: "planted",
+        about: "cases that have to fail, for the tests of this program (not run unless named)",
+        by_default: false,
+        parallel: true,
+        needs_staging: false,
+        cases: planted::cases,
     },
 ];
 

@@ -18,7 +18,11 @@ pub(crate) fn conformance(session: &Session) -> Result<Vec<Case>, String> {
     let dir = session.place.root.join("tests/conformance");
     let mut cases = Vec::new();
     for path in sources(&dir, &["c", "cpp"])? {
-        let name = path.strip_prefix(&dir).unwrap_or(&path).display().to_string();
+        let name = path
+            .strip_prefix(&dir)
+            .unwrap_or(&path)
+            .display()
+            .to_string();
         cases.extend(of_program(session, &path, &name)?);
     }
     Ok(cases)
@@ -32,7 +36,10 @@ pub(crate) fn sources(dir: &Path, endings: &[&str]) -> Result<Vec<PathBuf>, Stri
         let path = entry.map_err(error)?.path();
         if path.is_dir() {
             found.extend(sources(&path, endings)?);
-        } else if path.extension().is_some_and(|end| endings.iter().any(|wanted| end == *wanted)) {
+        } else if path
+            .extension()
+            .is_some_and(|end| endings.iter().any(|wanted| end == *wanted))
+        {
             found.push(path);
         }
     }
@@ -42,7 +49,8 @@ pub(crate) fn sources(dir: &Path, endings: &[&str]) -> Result<Vec<PathBuf>, Stri
 
 /// The run lines of a program.
 pub(crate) fn runs(path: &Path) -> Result<Vec<Run>, String> {
-    let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let text =
+        std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
     runline::parse(&text).map_err(|error| format!("{}: {error}", path.display()))
 }
 
@@ -53,10 +61,14 @@ fn of_program(session: &Session, path: &Path, name: &str) -> Result<Vec<Case>, S
         let flags = flags(&run)?;
         let compiler = run.compiler.clone();
         let number = builds.len();
-        let (build, executable): &(Arc<Build>, PathBuf) =
-            builds.entry((flags.clone(), compiler.clone())).or_insert_with(|| {
+        let (build, executable): &(Arc<Build>, PathBuf) = builds
+            .entry((flags.clone(), compiler.clone()))
+            .or_insert_with(|| {
                 let executable = session.built(&format!("{name}.{number}"));
-                (compile(session, path, &flags, compiler.as_deref(), &executable), executable)
+                (
+                    compile(session, path, &flags, compiler.as_deref(), &executable),
+                    executable,
+                )
             });
         let mut case = case(session, name, &run, executable);
         case.needs.push(build.clone());
@@ -75,13 +87,16 @@ pub(crate) fn case(session: &Session, name: &str, run: &Run, executable: &Path) 
     words.push(executable.display().to_string());
     words.extend(run.args.iter().cloned());
     let start = match run.launcher {
-        Launcher::Oshrun => {
-            Invocation::new(session.place.staged("bin/oshrun")).args(["-n", &np, "--"]).args(words)
-        }
+        Launcher::Oshrun => Invocation::new(session.place.staged("bin/oshrun"))
+            .args(["-n", &np, "--"])
+            .args(words),
         Launcher::Hydra => Invocation::new(HYDRA).args(["-n", &np]).args(words),
         Launcher::None => Invocation::new(words.remove(0)).args(words),
     };
-    let start = run.env.iter().fold(start, |start, (name, value)| start.env(name, value));
+    let start = run
+        .env
+        .iter()
+        .fold(start, |start, (name, value)| start.env(name, value));
     let mut case = Case::new(format!("{name} {}", run.label), run.timeout, start);
     case.expect = run.expect.clone();
     case.leaves_nothing = true;
@@ -92,7 +107,11 @@ fn flags(run: &Run) -> Result<Vec<String>, String> {
     let mut flags = Vec::new();
     flags.extend(run.standard.as_ref().map(|name| format!("-std={name}")));
     if let Some(link) = &run.link {
-        flags.extend(runline::link_flags(link)?.iter().map(|&flag| flag.to_owned()));
+        flags.extend(
+            runline::link_flags(link)?
+                .iter()
+                .map(|&flag| flag.to_owned()),
+        );
     }
     flags.extend(run.cflags.iter().cloned());
     Ok(flags)
@@ -107,7 +126,11 @@ pub(crate) fn compile(
     executable: &Path,
 ) -> Arc<Build> {
     let cxx = source.extension().is_some_and(|end| end != "c");
-    let (tool, variable) = if cxx { ("bin/oshc++", "OSHCXX_CXX") } else { ("bin/oshcc", "OSHCC_CC") };
+    let (tool, variable) = if cxx {
+        ("bin/oshc++", "OSHCXX_CXX")
+    } else {
+        ("bin/oshcc", "OSHCC_CC")
+    };
     let mut run = Invocation::new(session.place.staged(tool))
         .args(["-O2", "-g", "-Wall", "-Wextra", "-Werror"])
         .arg("-I")

@@ -21,45 +21,237 @@ const fn row(
     stdout: &'static [&'static str],
     stderr: &'static [&'static str],
 ) -> Row {
-    Row { name, command, status: Status::Is(status), stdout, stderr }
+    Row {
+        name,
+        command,
+        status: Status::Is(status),
+        stdout,
+        stderr,
+    }
 }
 
 const ROWS: &[Row] = &[
     row("no launcher", "JOB", 0, &["PE 0 of 1"], &[]),
-    row("four PEs", "oshrun -n 4 JOB", 0, &["PE 0 of 4", "PE 1 of 4", "PE 2 of 4", "PE 3 of 4"], &[]),
-    row("four PEs by -np and --", "oshrun -np 4 -- JOB", 0, &["PE 3 of 4"], &[]),
-    row("four PEs under hydra", "/usr/bin/mpiexec.hydra -n 4 JOB", 0, &["PE 0 of 4", "PE 3 of 4"], &[]),
-    row("labels", "oshrun -l -n 2 JOB", 0, &["[0] PE 0 of 2", "[1] PE 1 of 2"], &[]),
+    row(
+        "four PEs",
+        "oshrun -n 4 JOB",
+        0,
+        &["PE 0 of 4", "PE 1 of 4", "PE 2 of 4", "PE 3 of 4"],
+        &[],
+    ),
+    row(
+        "four PEs by -np and --",
+        "oshrun -np 4 -- JOB",
+        0,
+        &["PE 3 of 4"],
+        &[],
+    ),
+    row(
+        "four PEs under hydra",
+        "/usr/bin/mpiexec.hydra -n 4 JOB",
+        0,
+        &["PE 0 of 4", "PE 3 of 4"],
+        &[],
+    ),
+    row(
+        "labels",
+        "oshrun -l -n 2 JOB",
+        0,
+        &["[0] PE 0 of 2", "[1] PE 1 of 2"],
+        &[],
+    ),
     row("N = 0", "oshrun -n 0 JOB", 2, &[], &["oshrun: ", "0"]),
     row("N = -1", "oshrun -n -1 JOB", 2, &[], &["oshrun: "]),
-    row("N no number", "oshrun -n four JOB", 2, &[], &["oshrun: ", "four"]),
-    row("unknown option", "oshrun --frobnicate JOB", 2, &[], &["oshrun: ", "--frobnicate"]),
+    row(
+        "N no number",
+        "oshrun -n four JOB",
+        2,
+        &[],
+        &["oshrun: ", "four"],
+    ),
+    row(
+        "unknown option",
+        "oshrun --frobnicate JOB",
+        2,
+        &[],
+        &["oshrun: ", "--frobnicate"],
+    ),
     row("no program", "oshrun -n 2", 2, &[], &["oshrun: "]),
-    row("program missing", "oshrun -n 2 ./no-such-program", 127, &[], &["oshrun: ", "no-such-program"]),
-    row("program missing in PATH", "oshrun -n 2 no-such-program", 127, &[], &["oshrun: ", "no-such-program"]),
-    row("program not executable", "oshrun -n 2 ./Cargo.toml", 126, &[], &["oshrun: ", "Cargo.toml"]),
-    row("program is a folder", "oshrun -n 2 ./examples", 126, &[], &["oshrun: ", "examples"]),
-    row("source missing", "oshrun -n 2 no-such-program.c", 127, &[], &["oshrun: ", "no-such-program.c"]),
-    row("several hosts", "oshrun -n 2 --host one,two JOB", 2, &[], &["oshrun: ", "not there yet"]),
-    row("status of main counts", "oshrun -n 3 JOB finally 2 5", 5, &["PE 0 of 3"], &[]),
-    row("status of main counts alone", "JOB finally 0 5", 5, &["PE 0 of 1"], &[]),
-    row("exit(3), others in a barrier", "oshrun -n 3 JOB leave exit 3 barrier", 3, &["ready"], &["PE 1 "]),
-    row("exit(3), others wait", "oshrun -n 3 JOB leave exit 3 wait", 3, &["ready"], &["PE 1 "]),
-    row("exit(3), others compute", "oshrun -n 3 JOB leave exit 3 compute", 3, &["ready"], &["PE 1 "]),
-    row("exit(3), others sleep", "oshrun -n 3 JOB leave exit 3 sleep", 3, &["ready"], &["PE 1 "]),
-    row("exit(3), others finalize", "oshrun -n 3 JOB leave exit 3 finalize", 3, &["ready"], &["PE 1 "]),
-    row("_exit(0), others in a barrier", "oshrun -n 3 JOB leave _exit 0 barrier", 1, &["ready"], &["PE 1 "]),
-    row("_exit(0), others wait", "oshrun -n 3 JOB leave _exit 0 wait", 1, &["ready"], &["PE 1 "]),
-    row("_exit(0), others compute", "oshrun -n 3 JOB leave _exit 0 compute", 1, &["ready"], &["PE 1 "]),
-    row("abort(), others in a barrier", "oshrun -n 3 JOB leave abort 0 barrier", 134, &["ready"], &["PE 1 ", "SIGABRT"]),
-    row("SIGSEGV, others wait", "oshrun -n 3 JOB leave crash 0 wait", 139, &["ready"], &["PE 1 ", "SIGSEGV"]),
-    row("SIGKILL, others compute", "oshrun -n 3 JOB leave kill 9 compute", 137, &["ready"], &["PE 1 ", "SIGKILL"]),
-    row("global_exit(6), others wait", "oshrun -n 3 JOB leave global_exit 6 wait", 6, &["ready"], &[]),
-    row("global_exit(6), others compute", "oshrun -n 3 JOB leave global_exit 6 compute", 6, &["ready"], &[]),
-    row("a PE that never calls shmem_init", "oshrun -n 3 JOB never-init 0", 1, &[], &["PE 1 ", "shmem_init"]),
-    row("a child left in the background", "oshrun -n 2 JOB leave-process", 0, &["ready", "PE 1 of 2"], &[]),
-    row("a daemon left in the background", "oshrun -n 2 JOB leave-process daemon", 0, &["ready", "PE 1 of 2"], &[]),
-    row("more PEs than cores", "oshrun -n 64 JOB", 0, &["PE 0 of 64", "PE 63 of 64"], &[]),
+    row(
+        "program missing",
+        "oshrun -n 2 ./no-such-program",
+        127,
+        &[],
+        &["oshrun: ", "no-such-program"],
+    ),
+    row(
+        "program missing in PATH",
+        "oshrun -n 2 no-such-program",
+        127,
+        &[],
+        &["oshrun: ", "no-such-program"],
+    ),
+    row(
+        "program not executable",
+        "oshrun -n 2 ./Cargo.toml",
+        126,
+        &[],
+        &["oshrun: ", "Cargo.toml"],
+    ),
+    row(
+        "program is a folder",
+        "oshrun -n 2 ./examples",
+        126,
+        &[],
+        &["oshrun: ", "examples"],
+    ),
+    row(
+        "source missing",
+        "oshrun -n 2 no-such-program.c",
+        127,
+        &[],
+        &["oshrun: ", "no-such-program.c"],
+    ),
+    row(
+        "several hosts",
+        "oshrun -n 2 --host one,two JOB",
+        2,
+        &[],
+        &["oshrun: ", "not there yet"],
+    ),
+    row(
+        "status of main counts",
+        "oshrun -n 3 JOB finally 2 5",
+        5,
+        &["PE 0 of 3"],
+        &[],
+    ),
+    row(
+        "status of main counts alone",
+        "JOB finally 0 5",
+        5,
+        &["PE 0 of 1"],
+        &[],
+    ),
+    row(
+        "exit(3), others in a barrier",
+        "oshrun -n 3 JOB leave exit 3 barrier",
+        3,
+        &["ready"],
+        &["PE 1 "],
+    ),
+    row(
+        "exit(3), others wait",
+        "oshrun -n 3 JOB leave exit 3 wait",
+        3,
+        &["ready"],
+        &["PE 1 "],
+    ),
+    row(
+        "exit(3), others compute",
+        "oshrun -n 3 JOB leave exit 3 compute",
+        3,
+        &["ready"],
+        &["PE 1 "],
+    ),
+    row(
+        "exit(3), others sleep",
+        "oshrun -n 3 JOB leave exit 3 sleep",
+        3,
+        &["ready"],
+        &["PE 1 "],
+    ),
+    row(
+        "exit(3), others finalize",
+        "oshrun -n 3 JOB leave exit 3 finalize",
+        3,
+        &["ready"],
+        &["PE 1 "],
+    ),
+    row(
+        "_exit(0), others in a barrier",
+        "oshrun -n 3 JOB leave _exit 0 barrier",
+        1,
+        &["ready"],
+        &["PE 1 "],
+    ),
+    row(
+        "_exit(0), others wait",
+        "oshrun -n 3 JOB leave _exit 0 wait",
+        1,
+        &["ready"],
+        &["PE 1 "],
+    ),
+    row(
+        "_exit(0), others compute",
+        "oshrun -n 3 JOB leave _exit 0 compute",
+        1,
+        &["ready"],
+        &["PE 1 "],
+    ),
+    row(
+        "abort(), others in a barrier",
+        "oshrun -n 3 JOB leave abort 0 barrier",
+        134,
+        &["ready"],
+        &["PE 1 ", "SIGABRT"],
+    ),
+    row(
+        "SIGSEGV, others wait",
+        "oshrun -n 3 JOB leave crash 0 wait",
+        139,
+        &["ready"],
+        &["PE 1 ", "SIGSEGV"],
+    ),
+    row(
+        "SIGKILL, others compute",
+        "oshrun -n 3 JOB leave kill 9 compute",
+        137,
+        &["ready"],
+        &["PE 1 ", "SIGKILL"],
+    ),
+    row(
+        "global_exit(6), others wait",
+        "oshrun -n 3 JOB leave global_exit 6 wait",
+        6,
+        &["ready"],
+        &[],
+    ),
+    row(
+        "global_exit(6), others compute",
+        "oshrun -n 3 JOB leave global_exit 6 compute",
+        6,
+        &["ready"],
+        &[],
+    ),
+    row(
+        "a PE that never calls shmem_init",
+        "oshrun -n 3 JOB never-init 0",
+        1,
+        &[],
+        &["PE 1 ", "shmem_init"],
+    ),
+    row(
+        "a child left in the background",
+        "oshrun -n 2 JOB leave-process",
+        0,
+        &["ready", "PE 1 of 2"],
+        &[],
+    ),
+    row(
+        "a daemon left in the background",
+        "oshrun -n 2 JOB leave-process daemon",
+        0,
+        &["ready", "PE 1 of 2"],
+        &[],
+    ),
+    row(
+        "more PEs than cores",
+        "oshrun -n 64 JOB",
+        0,
+        &["PE 0 of 64", "PE 63 of 64"],
+        &[],
+    ),
     Row {
         name: "exit(3) under hydra, others in a barrier",
         command: "/usr/bin/mpiexec.hydra -n 3 JOB leave exit 3 barrier",
@@ -106,16 +298,38 @@ fn heap_cases(session: &Session, job: &Program) -> Vec<Case> {
     let size = (1_u64 << 30).to_string();
     let in_namespace = |script: &str| {
         // Whoever is not root needs a user namespace in which they are.
-        let flags: &[&str] = if sys::is_root() { &["--mount"] } else { &["--map-root-user", "--mount"] };
-        Invocation::new("unshare").args(flags).args(["sh", "-euc", script, "sh"]).arg(&oshrun)
+        let flags: &[&str] = if sys::is_root() {
+            &["--mount"]
+        } else {
+            &["--map-root-user", "--mount"]
+        };
+        Invocation::new("unshare")
+            .args(flags)
+            .args(["sh", "-euc", script, "sh"])
+            .arg(&oshrun)
     };
     let with_heap = |run: Invocation, heap: &str| {
-        run.args(["-n", "2"]).arg(&job.executable).args(["heap", &size]).env("SHMEM_SYMMETRIC_SIZE", heap)
+        run.args(["-n", "2"])
+            .arg(&job.executable)
+            .args(["heap", &size])
+            .env("SHMEM_SYMMETRIC_SIZE", heap)
     };
     let mut cases = vec![
-        Case::new("1 GiB of heap", 60, with_heap(Invocation::new(&oshrun), "1100M")),
-        Case::new("1 GiB of heap, /dev/shm of 64 MiB", 60, with_heap(in_namespace(SMALL), "1100M")),
-        Case::new("1 GiB of heap, no /dev/shm", 60, with_heap(in_namespace(MISSING), "1100M")),
+        Case::new(
+            "1 GiB of heap",
+            60,
+            with_heap(Invocation::new(&oshrun), "1100M"),
+        ),
+        Case::new(
+            "1 GiB of heap, /dev/shm of 64 MiB",
+            60,
+            with_heap(in_namespace(SMALL), "1100M"),
+        ),
+        Case::new(
+            "1 GiB of heap, no /dev/shm",
+            60,
+            with_heap(in_namespace(MISSING), "1100M"),
+        ),
     ];
     for heap in ["900P", "99999999999999999999", "many"] {
         let run = with_heap(Invocation::new(&oshrun), heap);
@@ -124,7 +338,11 @@ fn heap_cases(session: &Session, job: &Program) -> Vec<Case> {
         case.expect.stderr = vec!["farreach: PE ".to_owned(), heap.to_owned()];
         cases.push(case);
     }
-    let mut small = Case::new("malloc of more than the heap", 20, with_heap(Invocation::new(&oshrun), "1M"));
+    let mut small = Case::new(
+        "malloc of more than the heap",
+        20,
+        with_heap(Invocation::new(&oshrun), "1M"),
+    );
     small.expect.status = Status::Is(3);
     small.expect.stderr = vec!["no 1073741824 bytes".to_owned()];
     cases.push(small);

@@ -77,7 +77,10 @@ impl Jobs {
         command.env("TMPDIR", self.scratch.join("tmp"));
         let child = command.spawn().map_err(error)?;
         let launcher = Pid::try_from(child.id()).map_err(|error| error.to_string())?;
-        Ok(Job { jobs: self, launcher })
+        Ok(Job {
+            jobs: self,
+            launcher,
+        })
     }
 
     /// Checks that no job has left a file.
@@ -85,7 +88,11 @@ impl Jobs {
         let shm = leftovers::shared_memory();
         let mut left: Vec<_> = shm.difference(&self.shm).cloned().collect();
         left.extend(leftovers::entries(&self.scratch.join("tmp"), |_| true));
-        if left.is_empty() { Ok(()) } else { Err(format!("left behind: {left:?}")) }
+        if left.is_empty() {
+            Ok(())
+        } else {
+            Err(format!("left behind: {left:?}"))
+        }
     }
 
     /// Removes what this case itself has put into its temporary directory.
@@ -136,8 +143,10 @@ impl Job<'_> {
 
     /// Waits until the program has said "ready".
     pub(super) fn wait_until_ready(&self) -> Result<(), String> {
-        wait("\"ready\"", || case::read(&self.jobs.stdout()).contains("ready"))
-            .map_err(|error| format!("{error}\n{}", case::read(&self.jobs.stderr())))
+        wait("\"ready\"", || {
+            case::read(&self.jobs.stdout()).contains("ready")
+        })
+        .map_err(|error| format!("{error}\n{}", case::read(&self.jobs.stderr())))
     }
 
     /// Waits until no process of the job is left; that must not take longer than [`OVER_WITHIN`].
@@ -154,13 +163,22 @@ impl Job<'_> {
             }
         }
         let ended = ended.ok_or("the launcher has ended before")?;
-        Ok(Over { ended, took: started.elapsed(), stderr: case::read(&self.jobs.stderr()) })
+        Ok(Over {
+            ended,
+            took: started.elapsed(),
+            stderr: case::read(&self.jobs.stderr()),
+        })
     }
 
     fn still_there(&self) -> String {
         let mut text = format!("not over after {} s:", OVER_WITHIN.as_secs());
         for process in self.processes() {
-            text.push_str(&format!("\n  {} ({}) {}", process.pid, process.state, process.command()));
+            text.push_str(&format!(
+                "\n  {} ({}) {}",
+                process.pid,
+                process.state,
+                process.command()
+            ));
         }
         text.push('\n');
         text.push_str(&case::read(&self.jobs.stderr()));
@@ -172,7 +190,10 @@ fn wait(what: &str, mut there: impl FnMut() -> bool) -> Result<(), String> {
     let deadline = Instant::now() + PATIENCE;
     while !there() {
         if Instant::now() > deadline {
-            return Err(format!("{what} did not come within {} s", PATIENCE.as_secs()));
+            return Err(format!(
+                "{what} did not come within {} s",
+                PATIENCE.as_secs()
+            ));
         }
         std::thread::sleep(STEP);
     }

@@ -69,7 +69,8 @@ fn rounds(
     let mut slowest = Duration::ZERO;
     for round in 0..rounds {
         let moment = Duration::from_micros(random.next() % LATEST_US);
-        let in_round = |error: String| format!("round {round} after {moment:?} (seed {seed:#x}): {error}");
+        let in_round =
+            |error: String| format!("round {round} after {moment:?} (seed {seed:#x}): {error}");
         let job = match launcher {
             Some(launcher) => jobs.start_by(launcher, &["everywhere"]),
             None => jobs.start(&["everywhere"]),
@@ -82,7 +83,10 @@ fn rounds(
         if let Some((status, text)) = expected
             && (over.ended != Ended::Exit(status) || !over.stderr.contains(text))
         {
-            return Err(in_round(format!("{:?}, expected {status} and \"{text}\"\n{}", over.ended, over.stderr)));
+            return Err(in_round(format!(
+                "{:?}, expected {status} and \"{text}\"\n{}",
+                over.ended, over.stderr
+            )));
         }
         slowest = slowest.max(over.took);
     }
@@ -95,7 +99,9 @@ struct Random(u64);
 
 impl Random {
     fn new() -> Self {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let now = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
         Self(u64::from(now.subsec_nanos()) << 20 | u64::from(std::process::id()) | 1)
     }
 

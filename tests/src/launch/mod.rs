@@ -17,13 +17,41 @@ use std::sync::Arc;
 
 /// The cases that are written in Rust. Their argument is the compiled job.c.
 pub(crate) const OWN: &[Own] = &[
-    Own { name: "kill -9 of one PE", seconds: 300, run: kills::one_pe },
-    Own { name: "kill -9 of oshrun", seconds: 300, run: kills::oshrun },
-    Own { name: "kill -9 of all at once", seconds: 300, run: kills::all_at_once },
-    Own { name: "kill -9 of a PE under hydra", seconds: 120, run: kills::pe_under_hydra },
-    Own { name: "SIGINT and SIGTERM", seconds: 120, run: signals::end_the_job },
-    Own { name: "SIGTERM with a stopped PE", seconds: 30, run: signals::stopped_pe },
-    Own { name: "a reader that goes away", seconds: 30, run: signals::reader_goes_away },
+    Own {
+        name: "kill -9 of one PE",
+        seconds: 300,
+        run: kills::one_pe,
+    },
+    Own {
+        name: "kill -9 of oshrun",
+        seconds: 300,
+        run: kills::oshrun,
+    },
+    Own {
+        name: "kill -9 of all at once",
+        seconds: 300,
+        run: kills::all_at_once,
+    },
+    Own {
+        name: "kill -9 of a PE under hydra",
+        seconds: 120,
+        run: kills::pe_under_hydra,
+    },
+    Own {
+        name: "SIGINT and SIGTERM",
+        seconds: 120,
+        run: signals::end_the_job,
+    },
+    Own {
+        name: "SIGTERM with a stopped PE",
+        seconds: 30,
+        run: signals::stopped_pe,
+    },
+    Own {
+        name: "a reader that goes away",
+        seconds: 30,
+        run: signals::reader_goes_away,
+    },
 ];
 
 /// All cases of the group.

@@ -9,13 +9,19 @@ use std::time::Duration;
 /// SIGINT and SIGTERM end the job, wherever its PEs are; oshrun's exit status tells which it was.
 pub(crate) fn end_the_job(place: &Place, args: &[String]) -> Result<(), String> {
     let jobs = Jobs::new(place, args)?;
-    let places = ["barrier", "barriers", "compute", "wait", "sleep", "finalize"];
-    for (where_pes_are, signal) in places.into_iter().flat_map(|at| [(at, libc::SIGINT), (at, libc::SIGTERM)]) {
+    let places = [
+        "barrier", "barriers", "compute", "wait", "sleep", "finalize",
+    ];
+    for (where_pes_are, signal) in places
+        .into_iter()
+        .flat_map(|at| [(at, libc::SIGINT), (at, libc::SIGTERM)])
+    {
         let job = jobs.start(&["stay", where_pes_are])?;
         job.wait_until_ready()?;
         // Most PEs are where they shall be by now; a barrier that all have reached is over at once.
         std::thread::sleep(Duration::from_millis(10));
-        end(job, signal).map_err(|error| format!("PEs in {where_pes_are}, signal {signal}: {error}"))?;
+        end(job, signal)
+            .map_err(|error| format!("PEs in {where_pes_are}, signal {signal}: {error}"))?;
         jobs.check_files()?;
     }
     for signal in [libc::SIGINT, libc::SIGTERM] {
@@ -23,7 +29,8 @@ pub(crate) fn end_the_job(place: &Place, args: &[String]) -> Result<(), String> 
             let job = jobs.start(&["everywhere"])?;
             std::thread::sleep(Duration::from_millis(millis * 2));
             sys::kill(job.launcher(), signal);
-            job.wait_until_over().map_err(|error| format!("signal {signal} after {} ms: {error}", millis * 2))?;
+            job.wait_until_over()
+                .map_err(|error| format!("signal {signal} after {} ms: {error}", millis * 2))?;
             jobs.check_files()?;
         }
     }

@@ -223,9 +223,10 @@ fn a_pe_that_speaks_nonsense_ends_the_job() {
             .finish();
     outcome.assert_one_line(1, &["PE 1 broke the protocol"]);
     let mut command = oshrun("-n 2 bash -c");
-    let outcome =
-        Running::start(command.arg("head -c 200000 /dev/zero 2>/dev/null >&$PMI_FD; exec sleep 60"))
-            .finish();
+    let outcome = Running::start(
+        command.arg("head -c 200000 /dev/zero 2>/dev/null >&$PMI_FD; exec sleep 60"),
+    )
+    .finish();
     outcome.assert_one_line(1, &["longer than"]);
 }
 
@@ -339,7 +340,10 @@ fn kill_9_of_both_takes_the_pes_along() {
         .args(["-KILL", &job.pid().to_string(), &runner.to_string()])
         .status();
     assert!(status.unwrap().success());
-    assert_eq!(job.finish().status, 137);
+    // Its output ends when the last PE has ended.
+    let outcome = job.finish();
+    assert_eq!(outcome.status, 137);
+    assert!(outcome.time < 2 * SECOND, "{outcome:?}");
     assert!(wait_at_most(2 * SECOND, || !pids
         .iter()
         .any(|&pid| runs(pid))));

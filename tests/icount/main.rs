@@ -1,0 +1,144 @@
+//! Counts instructions: of the library's calls, against their budgets, and of a function of somebody's program.
+//!
+//! docs/critical-path.md says what is counted and how; `tests/icount/icount` builds this and starts it.
+
+mod callgrind;
+mod cases;
+mod function;
+mod scratch;
+mod table;
+
+use lexopt::Arg::{Long, Short, Value};
+use lexopt::ValueExt;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+tests/icount/icount [OPTIONS]
+    counts the instructions of the library's calls, prints a table and fails if one is over its budget
+  --check              fail also if the table in docs/critical-path.md differs
+  --update             write the table into docs/critical-path.md
+  --root DIR           the project's folder (default: the current one)
+  --budgets FILE       budgets (default: tests/icount/budgets.tsv in it)
+  --document FILE      the document with the table (default: docs/critical-path.md in it)
+  --oshcc PROGRAM      compile by this (default: the staged oshcc); may be another library's
+  --oshcc-flag FLAG    give this to oshcc; may be repeated
+  --oshrun PROGRAM     run by this (default: the staged oshrun)
+
+tests/icount/icount --function NAME [OPTIONS] [--] PROGRAM ARGUMENTS...
+    runs an OpenSHMEM program and counts the instructions of its function NAME on one PE, with all that it calls
+  -n PES               number of PEs (default: 2)
+  --pe PE              the PE on which is counted (default: 0)
+  --oshrun PROGRAM     as above
+";
+
+/// What the command line asks for.
+struct Options {
+    check: bool,
+    update: bool,
+    root: PathBuf,
+    budgets: Option<PathBuf>,
+    document: Option<PathBuf>,
+    tools: Tools,
+    function: Option<String>,
+    pes: u32,
+    pe: u32,
+    program: Vec<OsString>,
+}
+
+/// How programs are compiled and started.
+struct Tools {
+    oshcc: PathBuf,
+    oshcc_flags: Vec<OsString>,
+    oshrun: PathBuf,
+}
+
+fn main() -> ExitCode {
+    match options().and_then(|options| run(&options)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("icount: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(options: &Options) -> Result<(), String> {
+    if let Some(name) = &options.function {
+        let measured = function::count(&options.tools.oshrun, name, options.pes, options.pe, &options.program)?;
+        print!("{measured}");
+        return Ok(());
+    }
+    let file = |chosen: &Option<PathBuf>, name| chosen.clone().unwrap_or_else(|| options.root.join(name));
+    let budgets = table::Budgets::read(&file(&options.budgets, "tests/icount/budgets.tsv"))?;
+    let source = options.root.join("tests/icount/cases.c");
+    let rows = budgets.with_counts(&cases::count(&options.tools, &source)?)?;
+    let document = file(&options.document, "docs/critical-path.md");
+    print!("{}", table::printed(&rows));
+    if options.update {
+        table::update(&document, &rows)?;
+    }
+    let mut wrong = table::over_budget(&rows);
+    if options.check {
+        wrong.extend(table::differences(&document, &rows)?);
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\nicount: ")) }
+}
+
+/// A tool of the staged installation, which lies in the target directory that this program was built into.
+fn staged(name: &str) -> Result<PathBuf, String> {
+    let own = std::env::current_exe().map_err(|error| format!("/proc/self/exe: {error}"))?;
+    let target = own.ancestors().nth(2).ok_or("this program is not in a target directory")?;
+    Ok(target.join("farreach/bin").join(name))
+}
+
+fn options() -> Result<Options, String> {
+    let text = |error: lexopt::Error| format!("{error}\n{USAGE}");
+    let mut parser = lexopt::Parser::from_env();
+    let mut options = Options {
+        check: false,
+        update: false,
+        root: PathBuf::from("."),
+        budgets: None,
+        document: None,
+        tools: Tools { oshcc: staged("oshcc")?, oshcc_flags: Vec::new(), oshrun: staged("oshrun")? },
+        function: None,
+        pes: 2,
+        pe: 0,
+        program: Vec::new(),
+    };
+    while let Some(arg) = parser.next().map_err(text)? {
+        match arg {
+            Long("check") => options.check = true,
+            Long("update") => options.update = true,
+            Long("root") => options.root = parser.value().map_err(text)?.into(),
+            Long("budgets") => options.budgets = Some(parser.value().map_err(text)?.into()),
+            Long("document") => options.document = Some(parser.value().map_err(text)?.into()),
+            Long("oshcc") => options.tools.oshcc = parser.value().map_err(text)?.into(),
+            Long("oshcc-flag") => options.tools.oshcc_flags.push(parser.value().map_err(text)?),
+            Long("oshrun") => options.tools.oshrun = parser.value().map_err(text)?.into(),
+            Long("function") => {
+                options.function = Some(parser.value().map_err(text)?.string().map_err(text)?);
+            }
+            Short('n') => options.pes = parser.value().map_err(text)?.parse().map_err(text)?,
+            Long("pe") => options.pe = parser.value().map_err(text)?.parse().map_err(text)?,
+            Long("help") | Short('h') => {
+                print!("{USAGE}");
+                std::process::exit(0);
+            }
+            Value(program) if options.function.is_some() => {
+                options.program.push(program);
+                options.program.extend(parser.raw_args().map_err(text)?);
+            }
+            Value(_) | Long(_) | Short(_) => return Err(text(arg.unexpected())),
+        }
+    }
+    if options.function.is_some() && options.program.is_empty() {
+        return Err(format!("--function needs a program\n{USAGE}"));
+    }
+    if options.pe >= options.pes {
+        return Err(format!("there is no PE {} among {}", options.pe, options.pes));
+    }
+    Ok(options)
+}

@@ -1,0 +1,84 @@
+# Makes the tables of tests/perf/run. Lines: JOB ROUND ROW NANOSECONDS, separated by tabs.
+# A time is the median over the rounds, a ratio the median of the rounds' ratios.
+
+{ time[$1, $3, $2] = $4; if ($2 > rounds) rounds = $2 }
+
+function sorted_middle(values, count,    i, j, value) {
+    for (i = 2; i <= count; i++) {
+        value = values[i]
+        for (j = i - 1; j > 0 && values[j] > value; j--) values[j + 1] = values[j]
+        values[j + 1] = value
+    }
+    return values[int((count + 1) / 2)]
+}
+
+function middle(job, row,    round, values) {
+    for (round = 1; round <= rounds; round++) values[round] = time[job, row, round]
+    return sorted_middle(values, rounds)
+}
+
+function ratio(job, row, other_job, other_row,    round, values) {
+    for (round = 1; round <= rounds; round++) values[round] = time[job, row, round] / time[other_job, other_row, round]
+    return sorted_middle(values, rounds)
+}
+
+function ns(value) { return value >= 1000 ? sprintf("%.2f us", value / 1000) : sprintf("%.2f ns", value) }
+
+function is_kept(value, target) {
+    if (target ~ /^at most/) return value <= substr(target, 9) + 0 ? "yes" : "NO"
+    return value >= substr(target, 10) + 0 ? "yes" : "NO"
+}
+
+function line(what, mine, other, other_name, value, target) {
+    printf "| %s | %s | %s: %s | %.2f | %s | %s |\n", what, ns(mine), other_name, ns(other), value, target, \
+        target == "-" ? "" : is_kept(value, target)
+}
+
+function bare(row, other, is_speed, target) {
+    line(row, middle("bare", row), middle("bare", other), other, \
+        is_speed ? ratio("bare", other, "bare", row) : ratio("bare", row, "bare", other), target)
+}
+
+function beside(row, target) {
+    line(row, middle("ours", row), middle("theirs", row), "Open MPI", ratio("theirs", row, "ours", row), target)
+}
+
+# The row that begins so and has the smallest time.
+function best(start,    key, part, found, least) {
+    for (key in time) {
+        split(key, part, SUBSEP)
+        if (part[1] == "bare" && index(part[2], start) == 1 && (!found || middle("bare", part[2]) < least)) {
+            found = part[2]
+            least = middle("bare", found)
+        }
+    }
+    return substr(found, length(start) + 1)
+}
+
+END {
+    print "\n| operation | time | against | ratio | target | kept |\n|---|---|---|---|---|---|"
+    bare("put 8 B + quiet", "bare store + lock or", 0, "at most 1.5")
+    bare("put 1 MiB", "best copy for put", 1, "at least 0.95")
+    bare("get 1 MiB", "best copy for get", 1, "at least 0.95")
+    bare("barrier_all", "bare ping-pong", 0, "at most 3")
+    bare("barrier_all", "bare exchange", 0, "-")
+    beside("put 8 B + quiet", "at least 2")
+    beside("get 8 B", "at least 2")
+    beside("fetch_add", "at least 2")
+    beside("put 1 MiB + quiet", "at least 1")
+    beside("get 1 MiB", "at least 1")
+    beside("barrier_all", "at least 1")
+    printf "\nThe ratio is this library's time to the other's for the first and the barrier's rows against the bare machine, and the\n"
+    printf "other's time to this library's everywhere else. The best copies were: %s for put, %s for get.\n", \
+        best("copy for put: "), best("copy for get: ")
+    if (sweep) {
+        print "\n| bytes | put + quiet | Open MPI | get | Open MPI | put GB/s | Open MPI | get GB/s | Open MPI |"
+        print "|---|---|---|---|---|---|---|---|---|"
+        for (bytes = 1; bytes <= 4194304; bytes *= 2) {
+            p = middle("ours", "put " bytes); tp = middle("theirs", "put " bytes)
+            g = middle("ours", "get " bytes); tg = middle("theirs", "get " bytes)
+            printf "| %d | %s | %s | %s | %s | %.2f | %.2f | %.2f | %.2f |\n", bytes, ns(p), ns(tp), ns(g), ns(tg), \
+                bytes / p, bytes / tp, bytes / g, bytes / tg
+        }
+    }
+}
