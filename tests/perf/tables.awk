@@ -57,19 +57,18 @@ function best(start,    key, part, found, least) {
 
 END {
     print "\n| operation | time | against | ratio | target | kept |\n|---|---|---|---|---|---|"
-    bare("put 8 B + quiet", "bare store + lock or", 0, "at most 1.5")
-    bare("put 1 MiB", "best copy for put", 1, "at least 0.95")
-    bare("get 1 MiB", "best copy for get", 1, "at least 0.95")
-    bare("barrier_all", "bare ping-pong", 0, "at most 3")
+    bare("put 8 B + quiet", "bare store + lock or", 0, "at most 1.5 x its time")
+    bare("put 1 MiB", "best copy for put", 1, "at least 0.95 x its speed")
+    bare("get 1 MiB", "best copy for get", 1, "at least 0.95 x its speed")
+    bare("barrier_all", "bare ping-pong", 0, "at most 3 x its time")
     bare("barrier_all", "bare exchange", 0, "-")
-    beside("put 8 B + quiet", "at least 2")
-    beside("get 8 B", "at least 2")
-    beside("fetch_add", "at least 2")
-    beside("put 1 MiB + quiet", "at least 1")
-    beside("get 1 MiB", "at least 1")
-    beside("barrier_all", "at least 1")
-    printf "\nThe ratio is this library's time to the other's for the first and the barrier's rows against the bare machine, and the\n"
-    printf "other's time to this library's everywhere else. The best copies were: %s for put, %s for get.\n", \
+    beside("put 8 B + quiet", "at least 2 x its speed")
+    beside("get 8 B", "at least 2 x its speed")
+    beside("fetch_add", "at least 2 x its speed")
+    beside("put 1 MiB + quiet", "at least 1 x its speed")
+    beside("get 1 MiB", "at least 1 x its speed")
+    beside("barrier_all", "at least 1 x its speed")
+    printf "\nThe best copies were: %s for put, %s for get.\n", \
         best("copy for put: "), best("copy for get: ")
     if (sweep) {
         print "\n| bytes | put + quiet | Open MPI | get | Open MPI | put GB/s | Open MPI | get GB/s | Open MPI |"

@@ -12,6 +12,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("shmem", &["fi-provider", "fi-bootstrap"]),
     ("shmem-cabi", &["shmem"]),
     ("shmem-launcher", &["fi-bootstrap"]),
+    ("farreach-examples", &["shmem"]),
     ("xtask", &[]),
     // What stands on top of everything may look at anything but the tools that build it.
     (

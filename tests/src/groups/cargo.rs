@@ -111,7 +111,10 @@ fn program(message: &str) -> Option<Program> {
         let start = message.find(&format!("\"{key}\":\""))? + key.len() + 4;
         message[start..].split('"').next()
     };
-    if value("reason") != Some("compiler-artifact") || !message.contains("\"test\":true}") {
+    // The target has a key "test" as well: whether it can have tests.
+    let (_, profile) = message.split_once("\"profile\":{")?;
+    let (profile, _) = profile.split_once('}')?;
+    if value("reason") != Some("compiler-artifact") || !profile.contains("\"test\":true") {
         return None;
     }
     Some(Program {
@@ -138,4 +141,28 @@ fn tests(session: &Session, program: &Program) -> Result<Vec<String>, String> {
         .filter_map(|line| line.strip_suffix(": test"))
         .map(str::to_owned)
         .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(reason: &str, test: bool) -> String {
+        format!(
+            "{{\"reason\":\"{reason}\",\"manifest_path\":\"/a/b/Cargo.toml\",\"target\":{{\"name\":\"c\",\
+             \"src_path\":\"/a/b/src/c.rs\",\"test\":true}},\"profile\":{{\"opt_level\":\"0\",\"test\":{test}}},\
+             \"executable\":\"/t/c-1\",\"fresh\":true}}"
+        )
+    }
+
+    #[test]
+    fn test_programs_are_told_from_others() {
+        let found = program(&message("compiler-artifact", true)).unwrap();
+        assert_eq!(found.executable, Path::new("/t/c-1"));
+        assert_eq!(found.manifest_dir, Path::new("/a/b"));
+        assert_eq!(found.source, Path::new("/a/b/src/c.rs"));
+        assert!(program(&message("compiler-artifact", false)).is_none());
+        assert!(program(&message("build-finished", true)).is_none());
+        assert!(program("{\"reason\":\"build-finished\",\"success\":true}").is_none());
+    }
 }

@@ -1,0 +1,191 @@
+//! The operations as a layer above composes them: near, or else far.
+
+#![expect(unsafe_code, reason = "the fabric's operations are unsafe; places make them safe to call")]
+
+use crate::access::Place;
+use bytemuck::Pod;
+use fi_provider::Error;
+use fi_provider::address_vector::PeerIndex;
+use fi_provider::atomic::{Integer, Word};
+use fi_provider::domain::Domain;
+use fi_provider::endpoint::Endpoint;
+
+/// What the near part did, or else what the far part does.
+#[inline(always)]
+pub(crate) fn or_far<T>(near: Option<T>, far: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    match near {
+        Some(done) => Ok(done),
+        None => far(),
+    }
+}
+
+/// An endpoint whose operations are safe, as they work on places only.
+#[derive(Debug)]
+pub(crate) struct Lane<'a> {
+    endpoint: Endpoint,
+    /// Keeps the domain open.
+    _domain: Option<&'a Domain>,
+}
+
+macro_rules! atomics {
+    ($($name:ident, $near:ident, $far:ident: $kind:ident($($arg:ident),*) $(-> $ret:tt)?;)*) => {$(
+        #[inline(always)]
+        pub(crate) fn $name<T: $kind>(&self, target: Place<T> $(, $arg: T)*, peer: PeerIndex) -> Result<atomics!(@ret $($ret)?), Error> {
+            // SAFETY: a place is aligned, and holds an object of the own symmetric memory or is refused.
+            let near = unsafe { self.endpoint.$near(target.at $(, $arg)*, peer) };
+            // SAFETY: as above.
+            or_far(near, || unsafe { self.endpoint.$far(target.at $(, $arg)*, peer) })
+        }
+    )*};
+    (@ret) => { () };
+    (@ret $ret:tt) => { $ret };
+}
+
+impl<'a> Lane<'a> {
+    /// A lane to the peers of `domain`.
+    pub(crate) fn enabled(domain: &'a Domain) -> Self {
+        let mut endpoint = Endpoint::closed();
+        // SAFETY: the lane borrows the domain as long as it lives and never gives the endpoint away.
+        unsafe { endpoint.enable(domain) };
+        Self { endpoint, _domain: Some(domain) }
+    }
+
+    /// A lane to nobody.
+    pub(crate) fn nowhere(endpoint: Endpoint) -> Self {
+        assert_eq!(endpoint.peer_count(), 0);
+        Self { endpoint, _domain: None }
+    }
+
+    /// Unbinds the endpoint.
+    pub(crate) fn close(&mut self) {
+        self.endpoint.close();
+    }
+
+    /// The endpoint's own number of peers.
+    pub(crate) fn peer_count(&self) -> u32 {
+        self.endpoint.peer_count()
+    }
+
+    /// Where the fast path finds the element at `addr` of `peer`.
+    pub(crate) fn element(&self, addr: usize, peer: PeerIndex) -> Option<usize> {
+        self.endpoint.element(addr, peer)
+    }
+
+    #[inline(always)]
+    pub(crate) fn inject<T: Copy>(&self, value: T, dest: Place<T>, peer: PeerIndex) -> Result<(), Error> {
+        // SAFETY: a place is aligned, and holds an object of the own symmetric memory or is refused.
+        let near = unsafe { self.endpoint.inject_near(value, dest.at, peer) };
+        // SAFETY: as above.
+        or_far(near.then_some(()), || unsafe { self.endpoint.inject_far(value, dest.at, peer) })
+    }
+
+    #[inline(always)]
+    pub(crate) fn read_element<T: Pod>(&self, source: Place<T>, peer: PeerIndex) -> Result<T, Error> {
+        // SAFETY: a place is aligned, and holds an object of the own symmetric memory or is refused; a Pod has no
+        // invalid bit patterns.
+        let near = unsafe { self.endpoint.read_element_near(source.at, peer) };
+        // SAFETY: as above.
+        or_far(near, || unsafe { self.endpoint.read_element_far(source.at, peer) })
+    }
+
+    pub(crate) fn write<T: Pod>(&self, dest: Place<T>, source: &[T], peer: PeerIndex) -> Result<(), Error> {
+        assert!(source.len() <= dest.room);
+        // SAFETY: the slice holds its elements and is not in symmetric memory; there is room for them at the place.
+        unsafe { self.write_raw(dest.at, source.as_ptr(), source.len(), peer) }
+    }
+
+    pub(crate) fn read<T: Pod>(&self, dest: &mut [T], source: Place<T>, peer: PeerIndex) -> Result<(), Error> {
+        assert!(dest.len() <= source.room);
+        // SAFETY: the slice has room for its elements and is not in symmetric memory; so many are at the place.
+        unsafe { self.read_raw(dest.as_mut_ptr(), source.at, dest.len(), peer) }
+    }
+
+    /// Starts a write of each slice to its place, runs `meanwhile`, and waits for them.
+    pub(crate) fn start_writes<T: Pod>(&self, writes: &[(Place<T>, &[T])], peer: PeerIndex) -> Result<(), Error> {
+        let result = writes.iter().try_for_each(|(dest, source)| {
+            assert!(source.len() <= dest.room);
+            let (source, count) = (source.as_ptr(), source.len());
+            // SAFETY: as for `write`; the slices stay as they are until the quiet below.
+            let near = unsafe { self.endpoint.write_near(dest.at, source, count, peer) };
+            // SAFETY: as above.
+            or_far(near.then_some(()), || unsafe { self.endpoint.start_write_far(dest.at, source, count, peer) })
+        });
+        self.quiet()?;
+        result
+    }
+
+    /// Starts a read of each place to its slice, and waits for them.
+    pub(crate) fn start_reads<T: Pod>(&self, reads: &mut [(&mut [T], Place<T>)], peer: PeerIndex) -> Result<(), Error> {
+        let result = reads.iter_mut().try_for_each(|(dest, source)| {
+            assert!(dest.len() <= source.room);
+            let (dest, count) = (dest.as_mut_ptr(), dest.len());
+            // SAFETY: as for `read`; nobody looks at the slices before the quiet below.
+            let near = unsafe { self.endpoint.read_near(dest, source.at, count, peer) };
+            // SAFETY: as above.
+            or_far(near.then_some(()), || unsafe { self.endpoint.start_read_far(dest, source.at, count, peer) })
+        });
+        self.quiet()?;
+        result
+    }
+
+    /// [`Lane::write`] by pointers.
+    ///
+    /// # Safety
+    /// The fabric refuses the range, or `dest` has room for `count` elements and `source` holds as many, which do not
+    /// overlap the target unless they are the target.
+    pub(crate) unsafe fn write_raw<T: Copy>(
+        &self,
+        dest: *mut T,
+        source: *const T,
+        count: usize,
+        peer: PeerIndex,
+    ) -> Result<(), Error> {
+        // SAFETY: by the function's contract.
+        let near = unsafe { self.endpoint.write_near(dest, source, count, peer) };
+        // SAFETY: by the function's contract.
+        or_far(near.then_some(()), || unsafe { self.endpoint.write_far(dest, source, count, peer) })
+    }
+
+    /// [`Lane::read`] by pointers.
+    ///
+    /// # Safety
+    /// The fabric refuses the range, or `source` holds `count` elements and `dest` has room for as many, which do not
+    /// overlap the source unless they are the source.
+    pub(crate) unsafe fn read_raw<T: Copy>(
+        &self,
+        dest: *mut T,
+        source: *const T,
+        count: usize,
+        peer: PeerIndex,
+    ) -> Result<(), Error> {
+        // SAFETY: by the function's contract.
+        let near = unsafe { self.endpoint.read_near(dest, source, count, peer) };
+        // SAFETY: by the function's contract.
+        or_far(near.then_some(()), || unsafe { self.endpoint.read_far(dest, source, count, peer) })
+    }
+
+    #[inline(always)]
+    pub(crate) fn fence(&self) -> Result<(), Error> {
+        self.endpoint.fence()
+    }
+
+    #[inline(always)]
+    pub(crate) fn quiet(&self) -> Result<(), Error> {
+        self.endpoint.quiet()
+    }
+
+    atomics! {
+        fetch, atomic_fetch_near, atomic_fetch_far: Word() -> T;
+        set, atomic_set_near, atomic_set_far: Word(value);
+        swap, atomic_swap_near, atomic_swap_far: Word(value) -> T;
+        add, atomic_add_near, atomic_add_far: Integer(value);
+        fetch_add, atomic_fetch_add_near, atomic_fetch_add_far: Integer(value) -> T;
+        and, atomic_and_near, atomic_and_far: Integer(value);
+        or, atomic_or_near, atomic_or_far: Integer(value);
+        xor, atomic_xor_near, atomic_xor_far: Integer(value);
+        fetch_and, atomic_fetch_and_near, atomic_fetch_and_far: Integer(value) -> T;
+        fetch_or, atomic_fetch_or_near, atomic_fetch_or_far: Integer(value) -> T;
+        fetch_xor, atomic_fetch_xor_near, atomic_fetch_xor_far: Integer(value) -> T;
+        compare_swap, atomic_compare_swap_near, atomic_compare_swap_far: Integer(cond, value) -> T;
+    }
+}

@@ -1,0 +1,170 @@
+//! Where parties meet beside the fabric: memory of this machine that all of them have, whatever the transport.
+
+#![expect(unsafe_code, reason = "the meeting place is found at the start of a shared mapping")]
+
+use fi_provider::node::segment::{Memfd, Reservation};
+use fi_provider::node::wait::{Patience, Waiter};
+use std::any::Any;
+use std::panic;
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// The most parties.
+const PARTIES: usize = 16;
+/// Bytes kept of the message of the first failure.
+const MESSAGE: usize = 2048;
+/// How long a party waits for another before it gives up.
+const LIMIT: Duration = Duration::from_secs(60);
+/// Looks at a counter between two looks at the clock and at the failure of others.
+const LOOKS: u32 = 500;
+
+/// The bytes that a meeting takes in the memory of a node, a multiple of the page's size on all machines.
+pub(crate) const BYTES: usize = 1 << 16;
+
+/// The meeting place; all zero bytes is its initial state.
+#[repr(C)]
+#[derive(Debug)]
+struct Shared {
+    arrived: AtomicU32,
+    epoch: AtomicU32,
+    failed: AtomicU32,
+    length: AtomicU32,
+    message: [AtomicU8; MESSAGE],
+    steps: [Step; PARTIES],
+}
+
+/// How far a party has come in something that it does in step with another.
+#[repr(C, align(64))]
+#[derive(Debug)]
+struct Step(AtomicU64);
+
+const _: () = assert!(size_of::<Shared>() <= BYTES);
+
+/// What a party panics with when another one has failed.
+#[derive(Debug)]
+pub(crate) struct Abandoned;
+
+/// A meeting of `parties` parties.
+#[derive(Debug)]
+pub(crate) struct Meeting {
+    mapping: Reservation,
+    parties: u32,
+}
+
+impl Meeting {
+    /// The meeting whose place is at the start of `memory`, which is all zero.
+    ///
+    /// # Errors
+    /// What could not be mapped.
+    pub(crate) fn in_memory(memory: &Memfd, parties: u32) -> Result<Self, String> {
+        assert!(parties as usize <= PARTIES);
+        let text = |error: std::io::Error| format!("the meeting place: {error}");
+        let mapping = Reservation::anywhere(BYTES).map_err(text)?;
+        mapping.map_shared(0, memory, 0, BYTES).map_err(text)?;
+        Ok(Self { mapping, parties })
+    }
+
+    fn shared(&self) -> &Shared {
+        // SAFETY: the mapping is large enough, aligned to a page, lives as long as `self`, and holds zeros or what other
+        // parties have left by the same type's atomics.
+        unsafe { &*(self.mapping.base() as *const Shared) }
+    }
+
+    /// Waits until all parties have come here as often as this one; their earlier stores are then visible.
+    pub(crate) fn meet(&self) {
+        let shared = self.shared();
+        // ORDERING: nobody starts the next epoch before this party has arrived in this one.
+        let epoch = shared.epoch.load(Ordering::Relaxed);
+        // ORDERING: each arrival releases its stores; the last acquires them and releases them through `epoch`.
+        if shared.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.parties {
+            shared.arrived.store(0, Ordering::Relaxed);
+            shared.epoch.store(epoch.wrapping_add(1), Ordering::Release);
+        } else {
+            // ORDERING: pairs with the release above.
+            self.until("the others", || shared.epoch.load(Ordering::Acquire) != epoch);
+        }
+    }
+
+    /// Waits until `done` says so; panics when another party has failed, or when it takes too long.
+    pub(crate) fn until(&self, what: &str, mut done: impl FnMut() -> bool) {
+        let mut waiter = Waiter::new(Patience::for_processes(self.parties as usize));
+        let mut deadline = None;
+        while !done() {
+            if waiter.pause() {
+                self.look_around(what, *deadline.get_or_insert_with(|| Instant::now() + LIMIT));
+            }
+        }
+    }
+
+    fn look_around(&self, what: &str, deadline: Instant) {
+        // ORDERING: only the flag itself matters.
+        if self.shared().failed.load(Ordering::Relaxed) != 0 {
+            panic::resume_unwind(Box::new(Abandoned));
+        }
+        assert!(Instant::now() < deadline, "waited for {what} in vain");
+    }
+
+    /// Says that this party has come to `step`, without ordering anything else.
+    #[inline]
+    pub(crate) fn announce(&self, party: u32, step: u64) {
+        // ORDERING: none wanted: whatever is visible to whom at this step is for the fabric to say.
+        self.shared().steps[party as usize].0.store(step, Ordering::Relaxed);
+    }
+
+    /// Waits until `party` has come to `step`, without ordering anything else but later loads.
+    #[inline]
+    pub(crate) fn keep_step(&self, party: u32, step: u64) {
+        let counter = &self.shared().steps[party as usize].0;
+        let mut deadline = None;
+        loop {
+            for _ in 0..LOOKS {
+                // ORDERING: acquires nothing but keeps later loads behind; the announcement releases nothing.
+                if counter.load(Ordering::Acquire) >= step {
+                    return;
+                }
+                std::hint::spin_loop();
+            }
+            std::thread::yield_now();
+            self.look_around("a step", *deadline.get_or_insert_with(|| Instant::now() + LIMIT));
+        }
+    }
+
+    /// Notes that `party` has failed; the first failure is kept.
+    pub(crate) fn fail(&self, party: u32, why: &str) {
+        let shared = self.shared();
+        // ORDERING: the winner alone writes the message, which the length releases.
+        if shared.failed.compare_exchange(0, 1, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+            let text = format!("party {party}: {why}");
+            for (cell, byte) in shared.message.iter().zip(text.bytes()) {
+                cell.store(byte, Ordering::Relaxed);
+            }
+            // ORDERING: pairs with the load in `verdict`.
+            shared.length.store(text.len().min(MESSAGE) as u32, Ordering::Release);
+        }
+    }
+
+    /// [`Meeting::fail`] with what the party panicked with.
+    pub(crate) fn fail_by(&self, party: u32, payload: &(dyn Any + Send)) {
+        if payload.is::<Abandoned>() {
+            return;
+        }
+        let text = payload.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
+        self.fail(party, text.unwrap_or("panicked"));
+    }
+
+    /// What came of it, when all parties are through.
+    ///
+    /// # Errors
+    /// The message of the first failure.
+    pub(crate) fn verdict(&self) -> Result<(), String> {
+        let shared = self.shared();
+        if shared.failed.load(Ordering::Relaxed) == 0 {
+            return Ok(());
+        }
+        // ORDERING: pairs with the release in `fail`.
+        let length = shared.length.load(Ordering::Acquire) as usize;
+        let bytes: Vec<u8> = shared.message[..length].iter().map(|cell| cell.load(Ordering::Relaxed)).collect();
+        Err(String::from_utf8_lossy(&bytes).into_owned())
+    }
+}

@@ -1,0 +1,63 @@
+//! A party: what a process of a job is to the fabric.
+
+use crate::access::Area;
+use crate::lane::Lane;
+use crate::meeting::Meeting;
+use fi_provider::domain::Domain;
+
+/// One of the parties that reach each other: its rank, its symmetric memory, its lane.
+#[derive(Debug)]
+pub(crate) struct Party<'a> {
+    /// Its number, from 0, which is its peer index.
+    pub(crate) rank: u32,
+    /// The number of parties.
+    pub(crate) count: u32,
+    /// The lane to all parties, itself included.
+    pub(crate) lane: Lane<'a>,
+    /// Its domain.
+    pub(crate) domain: &'a Domain,
+    /// Its heap: [`HEAP`] bytes.
+    pub(crate) heap: Area,
+    /// Its static data: [`STATICS`] bytes, in another part of the window.
+    pub(crate) statics: Area,
+    /// Where it meets the others.
+    pub(crate) meeting: &'a Meeting,
+}
+
+/// Bytes of each party's heap.
+pub(crate) const HEAP: usize = 4 << 20;
+/// Bytes of each party's static data.
+pub(crate) const STATICS: usize = 64 << 10;
+
+impl Party<'_> {
+    /// The next party, around the ring; the party itself if it is alone.
+    pub(crate) fn right(&self) -> u32 {
+        (self.rank + 1) % self.count
+    }
+
+    /// The party before, around the ring.
+    pub(crate) fn left(&self) -> u32 {
+        (self.rank + self.count - 1) % self.count
+    }
+
+    /// All parties.
+    pub(crate) fn all(&self) -> std::ops::Range<u32> {
+        0..self.count
+    }
+
+    /// Both parts of the symmetric memory.
+    pub(crate) fn areas(&self) -> [Area; 2] {
+        [self.heap, self.statics]
+    }
+
+    /// Waits for all parties.
+    pub(crate) fn meet(&self) {
+        self.meeting.meet();
+    }
+
+    /// Waits for all parties, when all that this one did is delivered.
+    pub(crate) fn quiet_and_meet(&self) {
+        self.lane.quiet().unwrap();
+        self.meet();
+    }
+}

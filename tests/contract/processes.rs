@@ -1,0 +1,106 @@
+//! On-node parties as processes: children of this one, by fork(2).
+
+#![expect(unsafe_code, reason = "forks, and waits for its children by their ids")]
+
+use crate::party::Party;
+use crate::shm::Node;
+use crate::transport::Transport;
+use std::cell::RefCell;
+use std::panic;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Parties are processes, which is what they are in a job.
+#[derive(Debug)]
+pub(crate) struct Processes;
+
+/// How long a contract may take before its parties are killed.
+const LIMIT: Duration = Duration::from_secs(150);
+
+thread_local! {
+    /// What the last panic said, with its place in the source: a child has nobody else to tell.
+    static SAID: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+impl Transport for Processes {
+    fn name(&self) -> &'static str {
+        "shm between processes"
+    }
+
+    fn maps_peers(&self) -> bool {
+        true
+    }
+
+    fn run(&self, parties: u32, body: &(dyn Fn(&Party) + Sync)) -> Result<(), String> {
+        let node = Node::create(parties)?;
+        let mut children = Vec::new();
+        for rank in 0..parties {
+            match fork() {
+                Ok(Some(child)) => children.push((rank, child)),
+                Ok(None) => be_party(&node, rank, body),
+                Err(error) => {
+                    node.meeting.fail(rank, &format!("fork: {error}"));
+                    break;
+                }
+            }
+        }
+        reap(&node, children);
+        node.meeting.verdict()
+    }
+}
+
+/// The child's id in the parent, nothing in the child.
+fn fork() -> std::io::Result<Option<libc::pid_t>> {
+    // SAFETY: the child has this thread alone. It allocates, which glibc keeps possible, and takes no lock that another
+    // thread of the parent could hold, but for the panic hook's, whose wait ends with the parent's patience.
+    match unsafe { libc::fork() } {
+        -1 => Err(std::io::Error::last_os_error()),
+        0 => Ok(None),
+        child => Ok(Some(child)),
+    }
+}
+
+/// The life of a child.
+fn be_party(node: &Node, rank: u32, body: &(dyn Fn(&Party) + Sync)) -> ! {
+    // SAFETY: asks to be killed when the parent's thread ends; no memory is involved.
+    unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+    panic::set_hook(Box::new(|info| SAID.with(|said| *said.borrow_mut() = info.to_string())));
+    let told = |party: &Party| {
+        let done = panic::catch_unwind(panic::AssertUnwindSafe(|| body(party)));
+        if let Err(payload) = done {
+            let said = SAID.take();
+            if !said.is_empty() {
+                node.meeting.fail(rank, &said);
+            }
+            panic::resume_unwind(payload);
+        }
+    };
+    node.attend(rank, &told);
+    // SAFETY: ends the process at once; what the parent would do at exit is the parent's to do.
+    unsafe { libc::_exit(0) }
+}
+
+/// Waits for the children, and kills those that take too long.
+fn reap(node: &Node, mut children: Vec<(u32, libc::pid_t)>) {
+    let deadline = Instant::now() + LIMIT;
+    while !children.is_empty() {
+        children.retain(|&(rank, child)| {
+            let mut status = 0;
+            // SAFETY: the child is this process's own and not waited for yet; the status is a local.
+            let ended = unsafe { libc::waitpid(child, &raw mut status, libc::WNOHANG) } != 0;
+            if ended && status != 0 {
+                let signal = libc::WTERMSIG(status);
+                node.meeting.fail(rank, &format!("ended by signal {signal} (status {status:#x})"));
+            }
+            !ended
+        });
+        if Instant::now() > deadline {
+            for &(rank, child) in &children {
+                node.meeting.fail(rank, "takes too long");
+                // SAFETY: the child is this process's own and not waited for yet, so that the id is still its.
+                unsafe { libc::kill(child, libc::SIGKILL) };
+            }
+        }
+        thread::sleep(Duration::from_micros(300));
+    }
+}

@@ -1,0 +1,31 @@
+//! On-node parties as threads of this process.
+
+use crate::party::Party;
+use crate::shm::Node;
+use crate::transport::Transport;
+use std::thread;
+
+/// Parties are threads; their windows have nothing in common but the memory behind them.
+#[derive(Debug)]
+pub(crate) struct Threads;
+
+impl Transport for Threads {
+    fn name(&self) -> &'static str {
+        "shm between threads"
+    }
+
+    fn maps_peers(&self) -> bool {
+        true
+    }
+
+    fn run(&self, parties: u32, body: &(dyn Fn(&Party) + Sync)) -> Result<(), String> {
+        let node = Node::create(parties)?;
+        thread::scope(|scope| {
+            for rank in 0..parties {
+                let node = &node;
+                scope.spawn(move || node.attend(rank, body));
+            }
+        });
+        node.meeting.verdict()
+    }
+}
