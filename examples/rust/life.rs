@@ -30,7 +30,7 @@ fn step(old: &[u8], columns: usize, rows: usize) -> Vec<u8> {
 /// The cell of the first generation: a fixed pattern without symmetry.
 fn seed(x: usize, y: usize) -> u8 {
     let mixed = (x * 7919 + y * 104_729).wrapping_mul(2_654_435_761) >> 7;
-    u8::from(mixed % 3 == 0)
+    u8::from(mixed.is_multiple_of(3))
 }
 
 /// The whole field after `generations`, by one PE.
@@ -55,14 +55,31 @@ fn play(world: &World, columns: usize, rows: usize, generations: u64) -> Vec<u8>
     let edges: Symmetric<u8> = world.alloc(4 * columns).expect("room for the edges");
     let ready: Symmetric<u64> = world.alloc(4).expect("room for the signals");
     let mut field: Vec<u8> = (0..rows + 2)
-        .flat_map(|y| (0..columns).map(move |x| seed(x, (me * rows + y + n * rows - 1) % (n * rows))))
+        .flat_map(|y| {
+            (0..columns).map(move |x| seed(x, (me * rows + y + n * rows - 1) % (n * rows)))
+        })
         .collect();
     for generation in 1..=generations {
         field = step(&field, columns, rows);
         let half = 2 * (generation % 2) as usize;
-        let (top, bottom) = (&field[columns..2 * columns], &field[rows * columns..(rows + 1) * columns]);
-        ctx.put_signal((&edges, (half + 1) * columns), top, (&ready, half + 1), generation, above);
-        ctx.put_signal((&edges, half * columns), bottom, (&ready, half), generation, below);
+        let (top, bottom) = (
+            &field[columns..2 * columns],
+            &field[rows * columns..(rows + 1) * columns],
+        );
+        ctx.put_signal(
+            (&edges, (half + 1) * columns),
+            top,
+            (&ready, half + 1),
+            generation,
+            above,
+        );
+        ctx.put_signal(
+            (&edges, half * columns),
+            bottom,
+            (&ready, half),
+            generation,
+            below,
+        );
         ctx.wait_until(&ready, half, Cmp::Ge, generation);
         ctx.wait_until(&ready, half + 1, Cmp::Ge, generation);
         edges.read(half * columns, &mut field[..columns]);
@@ -72,7 +89,10 @@ fn play(world: &World, columns: usize, rows: usize, generations: u64) -> Vec<u8>
 }
 
 fn main() -> ExitCode {
-    let numbers: Vec<usize> = std::env::args().skip(1).filter_map(|a| a.parse().ok()).collect();
+    let numbers: Vec<usize> = std::env::args()
+        .skip(1)
+        .filter_map(|a| a.parse().ok())
+        .collect();
     let [columns, rows, generations] = numbers[..].try_into().unwrap_or([64, 60, 50]);
     let world = match World::init() {
         Ok(world) => world,

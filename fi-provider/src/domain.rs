@@ -81,9 +81,9 @@ impl Domain {
         };
         // Windows lie at a multiple of a huge page from the own, so that pages that are huge in the
         // owner's mapping can be huge here.
-        let first = mapped
-            .as_ref()
-            .map_or(0, |space| window.base().wrapping_sub(space.base()) % HUGE_PAGE);
+        let first = mapped.as_ref().map_or(0, |space| {
+            window.base().wrapping_sub(space.base()) % HUGE_PAGE
+        });
         for rank in 0..layout.processes {
             let delta = match &mapped {
                 Some(space) if rank != layout.rank => {

@@ -60,7 +60,12 @@ pub fn default_ctx() -> &'static Context {
 #[inline(always)]
 pub unsafe fn from_handle(handle: usize) -> &'static Context {
     // SAFETY: by contract the distance leads to a live context.
-    unsafe { &*CONTEXTS.as_ptr().cast::<Context>().wrapping_byte_add(handle) }
+    unsafe {
+        &*CONTEXTS
+            .as_ptr()
+            .cast::<Context>()
+            .wrapping_byte_add(handle)
+    }
 }
 
 /// The endpoint of the default context, to be enabled or closed.

@@ -49,7 +49,10 @@ fn parse_size(text: &str) -> Option<usize> {
 
 /// How many bytes of `text` are digits, points and an exponent.
 fn number_len(text: &str) -> usize {
-    let digits = |text: &str| text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let digits = |text: &str| {
+        text.find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(text.len())
+    };
     let mantissa = text
         .find(|c: char| !c.is_ascii_digit() && c != '.')
         .unwrap_or(text.len());

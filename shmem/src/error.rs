@@ -7,7 +7,9 @@ use std::io;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// SHMEM_SYMMETRIC_SIZE is not a size.
-    #[error("SHMEM_SYMMETRIC_SIZE={0:?} is not a size: a number of bytes, perhaps with k, m, g or t")]
+    #[error(
+        "SHMEM_SYMMETRIC_SIZE={0:?} is not a size: a number of bytes, perhaps with k, m, g or t"
+    )]
     SymmetricSize(String),
     /// The heap does not fit into the machine.
     #[error(

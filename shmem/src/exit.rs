@@ -11,10 +11,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 unsafe extern "C" {
-    fn on_exit(
-        handler: extern "C" fn(c_int, *mut c_void),
-        argument: *mut c_void,
-    ) -> c_int;
+    fn on_exit(handler: extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
 }
 
 /// How long the PEs of the node have to flush their output when a job is ended where the launcher

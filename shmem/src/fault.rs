@@ -73,8 +73,9 @@ fn restore(signal: c_int) {
     }
 }
 
-/// The OpenSHMEM routine that the fault happened in, as the symbols of shared libraries tell it: the
-/// place of the fault, or the nearest return address on the stack that lies in one.
+/// The OpenSHMEM routine that the fault happened in, as the symbols of shared libraries tell it: the one
+/// that holds the place of the fault or the nearest return address on the stack, or that was called from
+/// there (a large copy is a jump out of the routine, which leaves no address of its own).
 fn routine(context: *mut c_void) -> Option<&'static str> {
     #[cfg(target_arch = "x86_64")]
     {
@@ -90,7 +91,8 @@ fn routine(context: *mut c_void) -> Option<&'static str> {
             // SAFETY: the word lies in the mapped page of the interrupted thread's stack pointer.
             unsafe { (stack as *const usize).add(i).read_volatile() }
         });
-        std::iter::once(place).chain(on_stack).find_map(symbol)
+        let called = |address| symbol(address).or_else(|| symbol(callee(address)?));
+        symbol(place).or_else(|| on_stack.into_iter().find_map(called))
     }
     #[cfg(not(target_arch = "x86_64"))]
     {
@@ -99,13 +101,60 @@ fn routine(context: *mut c_void) -> Option<&'static str> {
     }
 }
 
-/// The name of the exported OpenSHMEM routine that `address` lies in.
-fn symbol(address: usize) -> Option<&'static str> {
+/// What the call before `return_address` went to, through a jump of the procedure linkage table if there
+/// is one.
+#[cfg(target_arch = "x86_64")]
+fn callee(return_address: usize) -> Option<usize> {
+    const CALL: u8 = 0xe8;
+    const JUMP_INDIRECT: [u8; 2] = [0xff, 0x25];
+    const CALL_INDIRECT: [u8; 2] = [0xff, 0x15];
+    const PREFIXES: [&[u8]; 2] = [&[0xf3, 0x0f, 0x1e, 0xfa], &[0xf2]];
+    let bytes = |at: usize| -> Option<[u8; 12]> {
+        object_of(at)?;
+        // SAFETY: the place lies in the code of a loaded object, which other code and data follow.
+        Some(unsafe { (at as *const [u8; 12]).read_unaligned() })
+    };
+    let relative = |code: &[u8]| code.try_into().ok().map(i32::from_le_bytes);
+    let slot = |next: usize, distance: i32| {
+        let slot = next.wrapping_add_signed(distance as isize);
+        object_of(slot)?;
+        // SAFETY: the slot of a call or jump lies in the object's table of addresses.
+        Some(unsafe { (slot as *const usize).read_unaligned() })
+    };
+    let before = bytes(return_address.checked_sub(6)?)?;
+    if before[..2] == CALL_INDIRECT {
+        return slot(return_address, relative(&before[2..6])?);
+    }
+    if before[1] != CALL {
+        return None;
+    }
+    let mut target = return_address.wrapping_add_signed(relative(&before[2..6])? as isize);
+    for prefix in PREFIXES {
+        if bytes(target)?.starts_with(prefix) {
+            target += prefix.len();
+        }
+    }
+    let code = bytes(target)?;
+    if code[..2] == JUMP_INDIRECT {
+        slot(target + 6, relative(&code[2..6])?)
+    } else {
+        Some(target)
+    }
+}
+
+/// What the dynamic linker knows of the loaded object that `address` lies in.
+fn object_of(address: usize) -> Option<libc::Dl_info> {
     // SAFETY: all-zero is a valid Dl_info to be filled in.
     let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
     // SAFETY: dladdr takes any address; the record lives during the call.
     let found = unsafe { libc::dladdr(address as *const c_void, &raw mut info) };
-    if found == 0 || info.dli_sname.is_null() {
+    (found != 0).then_some(info)
+}
+
+/// The name of the exported OpenSHMEM routine that `address` lies in.
+fn symbol(address: usize) -> Option<&'static str> {
+    let info = object_of(address)?;
+    if info.dli_sname.is_null() {
         return None;
     }
     // SAFETY: the name is a C string in a loaded object, and stays for the rest of this process's life.

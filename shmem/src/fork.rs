@@ -58,7 +58,13 @@ extern "C" fn in_child() {
     world::become_child();
     let byte = 1_u8;
     // SAFETY: the buffer is one byte; a descriptor of -1 is refused.
-    unsafe { libc::write(WRITE_END.load(Ordering::Relaxed), (&raw const byte).cast(), 1) };
+    unsafe {
+        libc::write(
+            WRITE_END.load(Ordering::Relaxed),
+            (&raw const byte).cast(),
+            1,
+        )
+    };
     close(&WRITE_END);
 }
 

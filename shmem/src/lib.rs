@@ -35,7 +35,6 @@ pub use report::Routine;
 pub use safe::{Ctx, Element, Pod, Symmetric, World};
 pub use sync::Cmp;
 
-
 /// The vendor string (SHMEM_VENDOR_STRING).
 pub const VENDOR: &str = concat!("Farreach ", env!("CARGO_PKG_VERSION"));
 

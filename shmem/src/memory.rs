@@ -3,10 +3,7 @@
 //! All are collective over all PEs, with equal arguments: every PE does the same bookkeeping on its own
 //! [`crate::heap::Heap`], and so gets the same offset, or null, without asking the others.
 
-#![expect(
-    unsafe_code,
-    reason = "clears and moves the contents of the own heap"
-)]
+#![expect(unsafe_code, reason = "clears and moves the contents of the own heap")]
 
 use crate::collective::barrier_all;
 use crate::heap::Heap;
@@ -189,7 +186,10 @@ pub fn realloc(at: Routine, ptr: *mut c_void, size: usize) -> *mut c_void {
     if let Some((new, _)) = moved {
         let (from, to) = (session.pointer(offset), session.pointer(new));
         // SAFETY: two blocks in use, which do not overlap; peers are between the two barriers.
-        unsafe { to.cast::<u8>().copy_from_nonoverlapping(from.cast(), old_size.min(size)) };
+        unsafe {
+            to.cast::<u8>()
+                .copy_from_nonoverlapping(from.cast(), old_size.min(size))
+        };
         session.release(at, offset);
     }
     barrier_all(at);

@@ -155,8 +155,7 @@ impl Node {
         unsafe {
             (*control).static_len = sizes.static_len;
             (*control).heap_len = sizes.heap_len;
-            (*control).barrier_kind =
-                Kind::for_processes(self.layout.processes as usize) as u32;
+            (*control).barrier_kind = Kind::for_processes(self.layout.processes as usize) as u32;
         }
     }
 

@@ -87,7 +87,7 @@ impl Sleeping {
     fn mark_blocked(&self) {
         let own = &self.node.own().blocked;
         // Only this thread changes the count, because it is the only one.
-        if own.load(Ordering::Relaxed) % 2 == 0 && has_one_thread() {
+        if own.load(Ordering::Relaxed).is_multiple_of(2) && has_one_thread() {
             own.fetch_add(1, Ordering::AcqRel);
         }
     }
@@ -101,8 +101,7 @@ impl Sleeping {
                 let slot = self.node.slot(pe);
                 // ORDERING: pairs with the store of the state after `last_epoch` in `world`.
                 slot.state.load(Ordering::Acquire) == state::FINALIZING
-                    && (slot.last_epoch.load(Ordering::Relaxed).wrapping_add(1))
-                        .wrapping_sub(epoch)
+                    && (slot.last_epoch.load(Ordering::Relaxed).wrapping_add(1)).wrapping_sub(epoch)
                         >= 1 << 31
             })
     }

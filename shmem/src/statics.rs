@@ -66,8 +66,7 @@ pub(crate) fn find() -> Image {
         // SAFETY: the C library passes a valid record, and the address that was given to it below.
         let (info, image) = unsafe { (&*info, &mut *out.cast::<Image>()) };
         // SAFETY: the record says where the headers are and how many.
-        let headers =
-            unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
+        let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
         *image = image_of(headers, info.dlpi_addr as usize, page_size());
         1
     }
@@ -118,8 +117,13 @@ pub(crate) fn share(image: &Image, memory: &Memfd, offset: usize) -> Result<(), 
     let presence = Presence::open();
     let start = image.statics().start;
     for segment in &image.segments {
-        share_segment(segment, memory, offset + segment.range.start - start, &presence)
-            .map_err(Error::system("moving the static data onto shared memory"))?;
+        share_segment(
+            segment,
+            memory,
+            offset + segment.range.start - start,
+            &presence,
+        )
+        .map_err(Error::system("moving the static data onto shared memory"))?;
     }
     Ok(())
 }
@@ -196,12 +200,7 @@ impl Presence {
             let at = (first * size_of::<u64>()) as libc::off_t;
             // SAFETY: the buffer holds `wanted` bytes; the descriptor is open.
             let got = unsafe {
-                libc::pread(
-                    pagemap.as_raw_fd(),
-                    entries.as_mut_ptr().cast(),
-                    wanted,
-                    at,
-                )
+                libc::pread(pagemap.as_raw_fd(), entries.as_mut_ptr().cast(), wanted, at)
             };
             if got != wanted as isize {
                 entries = [IN_USE; CHUNK];
@@ -259,7 +258,10 @@ mod tests {
         let ranges: Vec<_> = image.segments.iter().map(|s| s.range.clone()).collect();
         assert_eq!(ranges, [0x4000..0x6000, 0x20_0000..0x20_3000]);
         let regions: Vec<_> = image.regions().collect();
-        assert_eq!((regions[1].base, regions[1].file_offset), (0x20_0000, 0x1f_c000));
+        assert_eq!(
+            (regions[1].base, regions[1].file_offset),
+            (0x20_0000, 0x1f_c000)
+        );
     }
 
     #[test]

@@ -4,10 +4,7 @@
 //! "All" of no elements is satisfied at once; "any" of none is `usize::MAX`, "some" of none is 0.
 //! Elements whose `status` is not zero are left out.
 
-#![expect(
-    unsafe_code,
-    reason = "C arrays are read that peers write meanwhile"
-)]
+#![expect(unsafe_code, reason = "C arrays are read that peers write meanwhile")]
 
 use crate::amo::Integer;
 use crate::ctx;
@@ -177,12 +174,7 @@ fn somewhere() -> usize {
 /// # Safety
 /// `ivar` is an aligned element of the calling PE.
 #[inline]
-pub(crate) unsafe fn wait_for<T: Integer>(
-    at: Routine,
-    ivar: *const T,
-    cmp: c_int,
-    value: T,
-) -> T {
+pub(crate) unsafe fn wait_for<T: Integer>(at: Routine, ivar: *const T, cmp: c_int, value: T) -> T {
     require_initialized(at);
     let cmp = Cmp::from_c(at, cmp);
     // SAFETY: `ivar` is readable and aligned by contract.

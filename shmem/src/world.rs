@@ -11,14 +11,14 @@
 
 use crate::collective::{self, NodeBarrier};
 use crate::error::Error;
+pub use crate::exit::global_exit;
 use crate::memory::Arena;
 use crate::node::{Node, Sizes, state};
 use crate::plain::Plain;
+use crate::report::{self, Routine};
 use crate::statics::{self, Image};
 use crate::window::HeapSpace;
 use crate::{ctx, env, exit, fault, fork, order, stall};
-use crate::report::{self, Routine};
-pub use crate::exit::global_exit;
 use fi_bootstrap::Bootstrap;
 use fi_provider::domain::{DirectMap, Domain};
 use fi_provider::memory::{MemoryRegion, Window};
@@ -380,8 +380,7 @@ fn end(at: Routine) {
     let own = job.node.own();
     order::quiet(ctx::default_ctx(), at);
     // ORDERING: pairs with the acquire load of the state in `stall`.
-    own.last_epoch
-        .store(job.barrier.epoch(), Ordering::Relaxed);
+    own.last_epoch.store(job.barrier.epoch(), Ordering::Relaxed);
     own.state.store(state::FINALIZING, Ordering::Release);
     job.barrier.wait(at);
     set_phase(Phase::After);

@@ -3,7 +3,9 @@
 //! Every operation is sequentially consistent on x86-64, where each read-modify-write is a locked
 //! instruction; fetch is an acquire load and set a release store, single moves.
 
-use std::sync::atomic::{AtomicI32, AtomicI64, AtomicIsize, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{
+    AtomicI32, AtomicI64, AtomicIsize, AtomicU32, AtomicU64, AtomicUsize, Ordering,
+};
 
 /// A type that fetch, set and swap work on: 4 or 8 bytes, any bit pattern valid.
 pub trait Word: Copy + PartialEq + Sealed {

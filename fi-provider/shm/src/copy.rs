@@ -118,8 +118,18 @@ mod tests {
                 let mut dest = vec![0xee_u8; bytes + 32];
                 // SAFETY: both vectors are longer than offset and length together.
                 unsafe { copy(dest.as_mut_ptr().add(to), source.as_ptr().add(from), bytes) };
-                assert_eq!(dest[to..to + bytes], source[from..from + bytes], "{bytes} {to} {from}");
-                assert!(dest[..to].iter().chain(&dest[to + bytes..]).all(|&b| b == 0xee), "{bytes} {to}");
+                assert_eq!(
+                    dest[to..to + bytes],
+                    source[from..from + bytes],
+                    "{bytes} {to} {from}"
+                );
+                assert!(
+                    dest[..to]
+                        .iter()
+                        .chain(&dest[to + bytes..])
+                        .all(|&b| b == 0xee),
+                    "{bytes} {to}"
+                );
             }
         }
     }

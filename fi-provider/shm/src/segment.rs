@@ -193,8 +193,8 @@ pub unsafe fn map_shared_at(
     offset: usize,
     len: usize,
 ) -> io::Result<()> {
-    let offset = libc::off_t::try_from(offset)
-        .map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
+    let offset =
+        libc::off_t::try_from(offset).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
     // SAFETY: the caller owns the range and has given up what it held.
     let got = unsafe {
         libc::mmap(

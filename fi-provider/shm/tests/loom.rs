@@ -72,7 +72,8 @@ fn barriers<B: Sync + Send + 'static>(
     barrier: impl Fn() -> B,
     wait: fn(&B, u32, u32, u32),
 ) {
-    let arrivals: Arc<Vec<AtomicU32>> = Arc::new((0..processes).map(|_| AtomicU32::new(0)).collect());
+    let arrivals: Arc<Vec<AtomicU32>> =
+        Arc::new((0..processes).map(|_| AtomicU32::new(0)).collect());
     let barrier = Arc::new(barrier());
     let run = move |me: u32, arrivals: &[AtomicU32], barrier: &B| {
         for epoch in 1..=epochs {
@@ -100,7 +101,14 @@ fn wait_central(barrier: &Central, _me: u32, processes: u32, epoch: u32) {
 }
 
 fn wait_disseminate(rounds: &Vec<Rounds>, me: u32, processes: u32, epoch: u32) {
-    disseminate(|pe| &rounds[pe as usize], me, processes, epoch, SLEEP, || ());
+    disseminate(
+        |pe| &rounds[pe as usize],
+        me,
+        processes,
+        epoch,
+        SLEEP,
+        || (),
+    );
 }
 
 fn rounds(processes: u32) -> Vec<Rounds> {

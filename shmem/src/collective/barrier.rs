@@ -6,8 +6,8 @@
 )]
 
 use crate::node::Node;
-use crate::report::{self, Routine};
 use crate::plain::Plain;
+use crate::report::{self, Routine};
 use crate::stall::Watch;
 use fi_provider::node::barrier::{Kind, disseminate};
 use fi_provider::node::order;
@@ -88,7 +88,14 @@ impl NodeBarrier {
             order::full();
         } else if self.kind == Kind::Dissemination {
             let rounds = |pe| &self.node.slot(pe).rounds;
-            disseminate(rounds, self.node.rank(), processes, epoch, self.patience, idle);
+            disseminate(
+                rounds,
+                self.node.rank(),
+                processes,
+                epoch,
+                self.patience,
+                idle,
+            );
         } else {
             let central = &self.node.control().central;
             central.wait(processes, epoch, self.patience, idle);

@@ -67,7 +67,14 @@ impl Ctx {
         let dest = dest.place(index, source.len());
         // SAFETY: the array is symmetric and holds the elements; `source` is no symmetric memory.
         unsafe {
-            rma::put(self.context, CTX, dest, source.as_ptr(), source.len(), number(pe));
+            rma::put(
+                self.context,
+                CTX,
+                dest,
+                source.as_ptr(),
+                source.len(),
+                number(pe),
+            );
         }
     }
 
@@ -80,7 +87,14 @@ impl Ctx {
         let source = source.place(index, dest.len());
         // SAFETY: the array is symmetric and holds the elements; `dest` is no symmetric memory.
         unsafe {
-            rma::get(self.context, CTX, dest.as_mut_ptr(), source, dest.len(), number(pe));
+            rma::get(
+                self.context,
+                CTX,
+                dest.as_mut_ptr(),
+                source,
+                dest.len(),
+                number(pe),
+            );
         }
     }
 
