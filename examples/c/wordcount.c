@@ -4,7 +4,7 @@
 //
 // A word's hash says which PE keeps it and in which slot. Any PE enters any word there by itself, with atomics:
 // compare-and-swap claims an empty slot for one PE alone, fetch-and-add counts. The owner has nothing to do.
-// run: np=1,2,3,4,16 expect-stderr="agrees" args=--check README.md CHANGELOG.md CONTRIBUTING.md docs/architecture.md
+// run: np=1,2,3,4,16 expect-stderr="agrees" args=--check README.md CONTRIBUTING.md LICENSE-APACHE docs/critical-path.md
 // run: np=2,4 expect-stderr="agrees" args=--check --slots 2000 --top 3 README.md README.md README.md README.md
 // run: np=3 expect-exit=2 expect-stderr="usage: wordcount" args=--check
 // run: np=3 expect-exit=1 expect-stderr="no-such-file: No such file" args=README.md no-such-file

@@ -1,4 +1,4 @@
-//! Atomic memory operations (OpenSHMEM 1.6, section 9.8).
+//! Atomic memory operations (OpenSHMEM 1.6, section 9.7).
 //!
 //! The nonblocking forms write the fetched value through `fetch`, which is valid after quiet.
 
@@ -41,35 +41,35 @@ macro_rules! amos {
 }
 
 amos! {
-    /// Writes `value` (9.8.1.3).
+    /// Writes `value` (9.7.1.2).
     set(value), set_far: Word, atomic_set_near, atomic_set_far(value);
-    /// Writes `value` and returns what was there (9.8.1.4).
+    /// Writes `value` and returns what was there (9.7.1.4).
     swap(value), swap_far: Word, atomic_swap_near, atomic_swap_far(value) -> T;
-    /// Writes `value` where `cond` stands and returns what was there (9.8.1.2).
+    /// Writes `value` where `cond` stands and returns what was there (9.7.1.3).
     compare_swap(cond, value), compare_swap_far: Integer, atomic_compare_swap_near, atomic_compare_swap_far(cond, value) -> T;
-    /// Adds `value` (9.8.1.8).
+    /// Adds `value` (9.7.1.8).
     add(value), add_far: Integer, atomic_add_near, atomic_add_far(value);
-    /// Adds `value` and returns what was there (9.8.1.7).
+    /// Adds `value` and returns what was there (9.7.1.7).
     fetch_add(value), fetch_add_far: Integer, atomic_fetch_add_near, atomic_fetch_add_far(value) -> T;
-    /// Adds one (9.8.1.6).
+    /// Adds one (9.7.1.6).
     inc(), inc_far: Integer, atomic_add_near, atomic_add_far(T::ONE);
-    /// Adds one and returns what was there (9.8.1.5).
+    /// Adds one and returns what was there (9.7.1.5).
     fetch_inc(), fetch_inc_far: Integer, atomic_fetch_add_near, atomic_fetch_add_far(T::ONE) -> T;
-    /// Bitwise and (9.8.1.10).
+    /// Bitwise and (9.7.1.10).
     and(value), and_far: Integer, atomic_and_near, atomic_and_far(value);
-    /// Bitwise or (9.8.1.12).
+    /// Bitwise or (9.7.1.12).
     or(value), or_far: Integer, atomic_or_near, atomic_or_far(value);
-    /// Bitwise exclusive or (9.8.1.14).
+    /// Bitwise exclusive or (9.7.1.14).
     xor(value), xor_far: Integer, atomic_xor_near, atomic_xor_far(value);
-    /// Bitwise and; returns what was there (9.8.1.9).
+    /// Bitwise and; returns what was there (9.7.1.9).
     fetch_and(value), fetch_and_far: Integer, atomic_fetch_and_near, atomic_fetch_and_far(value) -> T;
-    /// Bitwise or; returns what was there (9.8.1.11).
+    /// Bitwise or; returns what was there (9.7.1.11).
     fetch_or(value), fetch_or_far: Integer, atomic_fetch_or_near, atomic_fetch_or_far(value) -> T;
-    /// Bitwise exclusive or; returns what was there (9.8.1.13).
+    /// Bitwise exclusive or; returns what was there (9.7.1.13).
     fetch_xor(value), fetch_xor_far: Integer, atomic_fetch_xor_near, atomic_fetch_xor_far(value) -> T;
 }
 
-/// Reads the object on PE `pe` (9.8.1.1).
+/// Reads the object on PE `pe` (9.7.1.1).
 ///
 /// # Safety
 /// `source` is symmetric and aligned for `T`.
@@ -95,7 +95,7 @@ unsafe fn fetch_far<T: Word>(source: *mut T, pe: c_int, ctx: &Context, at: Routi
     }
 }
 
-/// Starts to read the object on PE `pe` (9.8.2.1).
+/// Starts to read the object on PE `pe` (9.7.2.1).
 ///
 /// # Safety
 /// `source` is symmetric, `fetch` local; both are aligned for `T`.
@@ -129,18 +129,18 @@ macro_rules! amos_nbi {
 }
 
 amos_nbi! {
-    /// Starts a swap (9.8.2.3).
+    /// Starts a swap (9.7.2.3).
     swap_nbi(value): Word, swap;
-    /// Starts a compare-and-swap (9.8.2.2).
+    /// Starts a compare-and-swap (9.7.2.2).
     compare_swap_nbi(cond, value): Integer, compare_swap;
-    /// Starts a fetch-and-increment (9.8.2.4).
+    /// Starts a fetch-and-increment (9.7.2.4).
     fetch_inc_nbi(): Integer, fetch_inc;
-    /// Starts a fetch-and-add (9.8.2.5).
+    /// Starts a fetch-and-add (9.7.2.5).
     fetch_add_nbi(value): Integer, fetch_add;
-    /// Starts a fetch-and-and (9.8.2.6).
+    /// Starts a fetch-and-and (9.7.2.6).
     fetch_and_nbi(value): Integer, fetch_and;
-    /// Starts a fetch-and-or (9.8.2.7).
+    /// Starts a fetch-and-or (9.7.2.7).
     fetch_or_nbi(value): Integer, fetch_or;
-    /// Starts a fetch-and-xor (9.8.2.8).
+    /// Starts a fetch-and-xor (9.7.2.8).
     fetch_xor_nbi(value): Integer, fetch_xor;
 }

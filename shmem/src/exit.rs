@@ -18,7 +18,7 @@ unsafe extern "C" {
 /// gives them no time.
 const GRACE: Duration = Duration::from_millis(250);
 
-/// Ends the program on all PEs with `status`, whatever they do (OpenSHMEM 1.6, section 9.1.5).
+/// Ends the program on all PEs with `status`, whatever they do (OpenSHMEM 1.6, section 9.1.6).
 ///
 /// The own C streams are flushed, the others' as well as a signal handler can.
 pub fn global_exit(status: c_int) -> ! {
@@ -71,7 +71,7 @@ pub(crate) fn install() {
     }
 }
 
-/// The end of the program without shmem_finalize: with status 0 it is implied (section 6, execution
+/// The end of the program without shmem_finalize: with status 0 it is implied (section 4, execution
 /// model); with any other the launcher ends the job.
 extern "C" fn at_exit(status: c_int, _argument: *mut c_void) {
     if world::is_this_process_a_running_pe() && status == 0 {

@@ -127,12 +127,12 @@ pub fn malloc(at: Routine, size: usize) -> *mut c_void {
     session.allocate(at, size, ANY_TYPE, false)
 }
 
-/// Allocates `size` bytes for the uses that `hints` names (9.3.2). All of the heap is fit for them.
+/// Allocates `size` bytes for the uses that `hints` names (9.3.5). All of the heap is fit for them.
 pub fn malloc_with_hints(at: Routine, size: usize, _hints: c_long) -> *mut c_void {
     malloc(at, size)
 }
 
-/// Allocates `size` bytes at a multiple of `alignment`, a power of two of at most 64 MiB (9.3.1).
+/// Allocates `size` bytes at a multiple of `alignment`, a power of two of at most 64 MiB (9.3.4).
 pub fn align(at: Routine, alignment: usize, size: usize) -> *mut c_void {
     let session = world::session(at);
     if size == 0 || !alignment.is_power_of_two() || alignment > HEAP_ALIGN {
@@ -141,7 +141,7 @@ pub fn align(at: Routine, alignment: usize, size: usize) -> *mut c_void {
     session.allocate(at, size, alignment.max(ANY_TYPE), false)
 }
 
-/// Allocates `count` objects of `size` bytes, all zero (9.3.3); null when the product overflows.
+/// Allocates `count` objects of `size` bytes, all zero (9.3.6); null when the product overflows.
 pub fn calloc(at: Routine, count: usize, size: usize) -> *mut c_void {
     let session = world::session(at);
     match count.checked_mul(size) {
@@ -150,7 +150,7 @@ pub fn calloc(at: Routine, count: usize, size: usize) -> *mut c_void {
     }
 }
 
-/// Frees the block at `ptr` (9.3.1), behind a barrier; null is left alone.
+/// Frees the block at `ptr` (9.3.2), behind a barrier; null is left alone.
 ///
 /// After the end of main, which finalises, it does nothing: destructors of static objects call it then.
 pub fn free(at: Routine, ptr: *mut c_void) {
@@ -166,7 +166,7 @@ pub fn free(at: Routine, ptr: *mut c_void) {
     session.release(at, offset);
 }
 
-/// Changes the size of the block at `ptr`, moving it where it must (9.3.1). Where that fails the block
+/// Changes the size of the block at `ptr`, moving it where it must (9.3.3). Where that fails the block
 /// stays as it is and the result is null.
 pub fn realloc(at: Routine, ptr: *mut c_void, size: usize) -> *mut c_void {
     if ptr.is_null() {

@@ -13,7 +13,7 @@ use crate::ctx::Context;
 use crate::report::{self, Routine};
 use std::ffi::c_int;
 
-/// Writes one element to PE `pe`; `value` is taken over at once (9.6.2).
+/// Writes one element to PE `pe`; `value` is taken over at once (9.6.1.2).
 ///
 /// # Safety
 /// `dest` is symmetric and aligned for `T`.
@@ -36,7 +36,7 @@ unsafe fn p_far<T: Copy>(dest: *mut T, value: T, pe: c_int, ctx: &Context, at: R
     }
 }
 
-/// Reads one element from PE `pe` (9.6.6).
+/// Reads one element from PE `pe` (9.6.1.6).
 ///
 /// # Safety
 /// `source` is symmetric and aligned for `T`, for which every bit pattern is valid.
@@ -92,12 +92,12 @@ macro_rules! transfers {
 }
 
 transfers! {
-    /// Writes elements to PE `pe`; `source` may be changed when the call returns (9.6.1).
+    /// Writes elements to PE `pe`; `source` may be changed when the call returns (9.6.1.1).
     put(dest, source): write_near, put_far, write_far, dest "dest";
-    /// Reads elements from PE `pe`; they are there when the call returns (9.6.5).
+    /// Reads elements from PE `pe`; they are there when the call returns (9.6.1.5).
     get(dest, source): read_near, get_far, read_far, source "source";
-    /// Starts to write elements; `source` stays as it is until quiet (9.7.1).
+    /// Starts to write elements; `source` stays as it is until quiet (9.6.2.1).
     put_nbi(dest, source): write_near, put_nbi_far, start_write_far, dest "dest";
-    /// Starts to read elements; they are there after quiet (9.7.2).
+    /// Starts to read elements; they are there after quiet (9.6.2.2).
     get_nbi(dest, source): read_near, get_nbi_far, start_read_far, source "source";
 }

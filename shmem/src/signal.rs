@@ -1,4 +1,4 @@
-//! Put with signal and the signal operations (OpenSHMEM 1.6, section 9.9).
+//! Put with signal and the signal operations (OpenSHMEM 1.6, section 9.8).
 
 #![expect(
     unsafe_code,
@@ -54,13 +54,13 @@ macro_rules! put_signals {
 
 put_signals! {
     /// Puts elements and then updates the signal word on the same PE: whoever sees the signal sees the
-    /// elements (9.9.1).
+    /// elements (9.8.1).
     put_signal: put;
-    /// As [`put_signal`]; `source` stays as it is until quiet (9.9.2).
+    /// As [`put_signal`]; `source` stays as it is until quiet (9.8.2).
     put_signal_nbi: put_nbi;
 }
 
-/// Writes the signal word on PE `pe` atomically (9.9.4).
+/// Writes the signal word on PE `pe` atomically (9.8.5).
 ///
 /// # Safety
 /// `sig` is symmetric and aligned.
@@ -70,7 +70,7 @@ pub unsafe fn signal_set(ctx: &Context, at: Routine, sig: *mut u64, signal: u64,
     unsafe { amo::set(ctx, at, sig, signal, pe) }
 }
 
-/// Adds to the signal word on PE `pe` atomically (9.9.3).
+/// Adds to the signal word on PE `pe` atomically (9.8.3).
 ///
 /// # Safety
 /// `sig` is symmetric and aligned.
@@ -80,7 +80,7 @@ pub unsafe fn signal_add(ctx: &Context, at: Routine, sig: *mut u64, signal: u64,
     unsafe { amo::add(ctx, at, sig, signal, pe) }
 }
 
-/// Reads the own signal word (9.9.5).
+/// Reads the own signal word (9.8.4).
 ///
 /// # Safety
 /// `sig` is an aligned word of the calling PE.
@@ -91,7 +91,7 @@ pub unsafe fn signal_fetch(at: Routine, sig: *const u64) -> u64 {
     unsafe { <u64 as amo::Word>::fetch(sig.cast_mut()) }
 }
 
-/// Waits until the own signal word satisfies the comparison; returns the value that did (9.10.15).
+/// Waits until the own signal word satisfies the comparison; returns the value that did (9.11.15).
 ///
 /// # Safety
 /// As [`signal_fetch`].

@@ -1,4 +1,4 @@
-//! Point-to-point synchronisation (OpenSHMEM 1.6, section 9.10): wait until own memory, which peers
+//! Point-to-point synchronisation (OpenSHMEM 1.6, section 9.11): wait until own memory, which peers
 //! change by puts and atomics, satisfies a comparison; or test whether it does.
 //!
 //! "All" of no elements is satisfied at once; "any" of none is `usize::MAX`, "some" of none is 0.
@@ -13,7 +13,7 @@ use crate::stall::Watch;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The comparison operators, as SHMEM_CMP_EQ and so on (section 9.10).
+/// The comparison operators, as SHMEM_CMP_EQ and so on (section 9.11).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Cmp {
@@ -106,7 +106,7 @@ impl<T: Integer> Elements<T> {
     }
 
     /// An element that holds, searched from a place that changes: a series of calls must return each of
-    /// those that hold some time (9.10.3).
+    /// those that hold some time (9.11.3).
     fn any(&self) -> usize {
         if self.count == 0 {
             return usize::MAX;
@@ -192,7 +192,7 @@ pub(crate) unsafe fn wait_for<T: Integer>(at: Routine, ivar: *const T, cmp: c_in
     }
 }
 
-/// Waits until `*ivar` satisfies the comparison (9.10.1).
+/// Waits until `*ivar` satisfies the comparison (9.11.1).
 ///
 /// # Safety
 /// `ivar` is an aligned element of the calling PE.
@@ -202,7 +202,7 @@ pub unsafe fn wait_until<T: Integer>(at: Routine, ivar: *mut T, cmp: c_int, valu
     unsafe { wait_for(at, ivar, cmp, value) };
 }
 
-/// Whether `*ivar` satisfies the comparison now: 1 or 0 (9.10.8).
+/// Whether `*ivar` satisfies the comparison now: 1 or 0 (9.11.8).
 ///
 /// # Safety
 /// `ivar` is an aligned element of the calling PE.
@@ -245,17 +245,17 @@ macro_rules! over_arrays {
 }
 
 over_arrays! {
-    /// Waits until all elements satisfy the comparison (9.10.2, 9.10.5).
+    /// Waits until all elements satisfy the comparison (9.11.2, 9.11.5).
     wait_until_all, wait_until_all_vector() -> (): |at, e| e.until(at, |e| e.all().then_some(()));
-    /// Waits until one element satisfies the comparison; returns its index (9.10.3, 9.10.6).
+    /// Waits until one element satisfies the comparison; returns its index (9.11.3, 9.11.6).
     wait_until_any, wait_until_any_vector() -> usize: |at, e| e.until_any(at);
     /// Waits until at least one element satisfies the comparison; returns how many do, and which
-    /// (9.10.4, 9.10.7).
+    /// (9.11.4, 9.11.7).
     wait_until_some, wait_until_some_vector(indices: *mut usize) -> usize: |at, e| e.until_some(at, indices);
-    /// Whether all elements satisfy the comparison now: 1 or 0 (9.10.9, 9.10.12).
+    /// Whether all elements satisfy the comparison now: 1 or 0 (9.11.9, 9.11.12).
     test_all, test_all_vector() -> c_int: |at, e| c_int::from(e.all());
-    /// The index of an element that satisfies the comparison now (9.10.10, 9.10.13).
+    /// The index of an element that satisfies the comparison now (9.11.10, 9.11.13).
     test_any, test_any_vector() -> usize: |at, e| e.any();
-    /// How many elements satisfy the comparison now, and which (9.10.11, 9.10.14).
+    /// How many elements satisfy the comparison now, and which (9.11.11, 9.11.14).
     test_some, test_some_vector(indices: *mut usize) -> usize: |at, e| e.some(indices);
 }

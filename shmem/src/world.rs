@@ -202,7 +202,7 @@ pub fn init(at: Routine) {
     }
 }
 
-/// Initialises the library (9.1.9); returns the thread level that is provided. Collective.
+/// Initialises the library (9.2.1); returns the thread level that is provided. Collective.
 ///
 /// # Errors
 /// What is wrong; it has been said on standard error.
@@ -400,7 +400,7 @@ fn end(at: Routine) {
     }
 }
 
-/// The number of this PE (9.1.6).
+/// The number of this PE (9.1.2).
 #[inline(always)]
 pub fn my_pe() -> c_int {
     let me = *MY_PE.get();
@@ -410,7 +410,7 @@ pub fn my_pe() -> c_int {
     me
 }
 
-/// The number of PEs (9.1.7).
+/// The number of PEs (9.1.3).
 #[inline(always)]
 pub fn n_pes() -> c_int {
     let count = ctx::default_ctx().endpoint.peer_count();
@@ -420,28 +420,28 @@ pub fn n_pes() -> c_int {
     count as c_int
 }
 
-/// The thread level that initialisation provided (9.1.10).
+/// The thread level that initialisation provided (9.2.2).
 pub fn query_thread() -> c_int {
     session(&"shmem_query_thread").thread_level
 }
 
-/// Whether the library is initialised: 1 or 0; at any time (9.1.2).
+/// Whether the library is initialised: 1 or 0; at any time (9.1.5).
 pub fn query_initialized() -> c_int {
     c_int::from(phase() == Phase::Running)
 }
 
-/// Whether PE `pe` can be reached: 1 or 0 (9.1.8).
+/// Whether PE `pe` can be reached: 1 or 0 (9.1.7).
 pub fn pe_accessible(pe: c_int) -> c_int {
     c_int::from((pe as u32) < ctx::default_ctx().endpoint.peer_count())
 }
 
-/// Whether the object at `addr` can be reached on PE `pe`: 1 or 0 (9.1.11).
+/// Whether the object at `addr` can be reached on PE `pe`: 1 or 0 (9.1.8).
 pub fn addr_accessible(addr: *const c_void, pe: c_int) -> c_int {
     let inside = |session: &Session| session.domain.window().contains(addr.addr(), 1);
     c_int::from(pe_accessible(pe) == 1 && SESSION.get().as_ref().is_some_and(inside))
 }
 
-/// Where the object at `dest` on PE `pe` can be loaded from and stored to; null where it cannot (9.1.12).
+/// Where the object at `dest` on PE `pe` can be loaded from and stored to; null where it cannot (9.1.9).
 #[inline(always)]
 pub fn ptr(dest: *const c_void, pe: c_int) -> *mut c_void {
     // SAFETY: the map is empty unless a session, and with it the domain, is open.

@@ -35,7 +35,9 @@ pub(crate) fn run(job: &Job<'_>, scratch: &Scratch, captured: bool) -> Result<Ou
     let wrapper = scratch.file("wrapper");
     let out = out(scratch).display().to_string();
     if out.contains('\'') {
-        return Err(format!("the name of the temporary folder, {out}, contains an apostrophe"));
+        return Err(format!(
+            "the name of the temporary folder, {out}, contains an apostrophe"
+        ));
     }
     let text = WRAPPER
         .replace("@PE@", &job.pe.to_string())
@@ -43,11 +45,25 @@ pub(crate) fn run(job: &Job<'_>, scratch: &Scratch, captured: bool) -> Result<Ou
         .replace("@OPTIONS@", job.options);
     fs::write(&wrapper, text).map_err(|error| format!("{}: {error}", wrapper.display()))?;
     let mut command = Command::new(job.oshrun);
-    command.arg("-n").arg(job.pes.to_string()).arg("/bin/sh").arg(&wrapper).args(job.program);
+    command
+        .arg("-n")
+        .arg(job.pes.to_string())
+        .arg("/bin/sh")
+        .arg(&wrapper)
+        .args(job.program);
     // Every symbol is resolved before the program starts, so that no first call is dearer than the others.
-    command.env("LD_BIND_NOW", "1").stdin(Stdio::null()).stderr(Stdio::inherit());
-    command.stdout(if captured { Stdio::piped() } else { Stdio::inherit() });
-    let output = command.output().map_err(|error| format!("{}: {error}", job.oshrun.display()))?;
+    command
+        .env("LD_BIND_NOW", "1")
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit());
+    command.stdout(if captured {
+        Stdio::piped()
+    } else {
+        Stdio::inherit()
+    });
+    let output = command
+        .output()
+        .map_err(|error| format!("{}: {error}", job.oshrun.display()))?;
     if output.status.success() {
         Ok(output)
     } else {
@@ -101,18 +117,32 @@ pub(crate) fn profile(text: &str, name: &str) -> Result<Option<Profile>, String>
     let (mut function, mut callee) = (String::new(), String::new());
     let mut calls = None;
     for (number, line) in text.lines().enumerate() {
-        let error = || format!("line {} of the profile is not understood: {line}", number + 1);
+        let error = || {
+            format!(
+                "line {} of the profile is not understood: {line}",
+                number + 1
+            )
+        };
         if let Some(value) = line.strip_prefix("fn=") {
             function = full_name(value, &mut names).ok_or_else(error)?;
         } else if let Some(value) = line.strip_prefix("cfn=") {
             callee = full_name(value, &mut names).ok_or_else(error)?;
         } else if let Some(value) = line.strip_prefix("calls=") {
-            let count = value.split(' ').next().and_then(|count| count.parse::<u64>().ok());
+            let count = value
+                .split(' ')
+                .next()
+                .and_then(|count| count.parse::<u64>().ok());
             calls = Some(count.ok_or_else(error)?);
-        } else if line.starts_with(['+', '-', '*']) || line.starts_with(|first: char| first.is_ascii_digit()) {
+        } else if line.starts_with(['+', '-', '*'])
+            || line.starts_with(|first: char| first.is_ascii_digit())
+        {
             // A position and a cost; after a line "calls=" it is the cost of these calls.
-            let cost: u64 =
-                line.split(' ').nth(1).unwrap_or("0").parse().map_err(|_| error())?;
+            let cost: u64 = line
+                .split(' ')
+                .nth(1)
+                .unwrap_or("0")
+                .parse()
+                .map_err(|_| error())?;
             match calls.take() {
                 None if is_named(&function, name) => found.own += cost,
                 Some(count) if is_named(&function, name) && !is_named(&callee, name) => {
@@ -127,8 +157,13 @@ pub(crate) fn profile(text: &str, name: &str) -> Result<Option<Profile>, String>
             }
         }
     }
-    found.callees = callees.into_iter().map(|(name, (calls, cost))| (name, calls, cost)).collect();
-    found.callees.sort_by(|one, other| other.2.cmp(&one.2).then_with(|| one.0.cmp(&other.0)));
+    found.callees = callees
+        .into_iter()
+        .map(|(name, (calls, cost))| (name, calls, cost))
+        .collect();
+    found
+        .callees
+        .sort_by(|one, other| other.2.cmp(&one.2).then_with(|| one.0.cmp(&other.0)));
     Ok((found.calls > 0).then_some(found))
 }
 
@@ -194,7 +229,10 @@ totals: 1
             calls: 4,
             inclusive: 331,
             own: 33,
-            callees: vec![("memcpy".to_owned(), 2, 195), ("shmem_int_p".to_owned(), 6, 72)],
+            callees: vec![
+                ("memcpy".to_owned(), 2, 195),
+                ("shmem_int_p".to_owned(), 6, 72),
+            ],
         };
         assert_eq!(profile(TEXT, "work"), Ok(Some(expected)));
     }

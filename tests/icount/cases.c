@@ -77,7 +77,6 @@ struct operands {
 /* A call by way of a jump, as through the PLT, to five instructions that do nothing and a return: 8. */
 void known_8(void *target, int pe);
 __asm__(".text\n"
-        ".globl known_8\n"
         ".type known_8, @function\n"
         "known_8:\n"
         "    jmp *known_8_slot(%rip)\n"
@@ -115,11 +114,12 @@ LOOPS(signal_fetch, 1, RESULT(uint64_t), USE, shmem_signal_fetch, (const uint64_
 
 /* The seventh argument goes to the stack, in whichever way the compiler likes. So the bare loop calls something: a
    function that only returns, which takes two instructions; two that do nothing make up for them in the other. */
-static NOINLINE void nothing(void *dest, const void *source, size_t bytes, uint64_t *signal, uint64_t value, int operation,
-                             int pe) {
-    (void)dest, (void)source, (void)bytes, (void)signal, (void)value, (void)operation, (void)pe;
-    __asm__ volatile("" : : : "memory");
-}
+void nothing(void *dest, const void *source, size_t bytes, uint64_t *signal, uint64_t value, int operation, int pe);
+__asm__(".text\n"
+        ".type nothing, @function\n"
+        "nothing:\n"
+        "    ret\n"
+        ".size nothing, . - nothing\n");
 static NOINLINE void call_put_signal(long rounds, const struct operands *o) {
     struct operands v = *o;
     for (long i = 0; i < rounds; i++) {

@@ -22,27 +22,52 @@ pub(crate) fn count(tools: &Tools, source: &Path) -> Result<Counts, String> {
     let scratch = Scratch::new()?;
     let program = scratch.file("cases");
     let mut compiler = Command::new(&tools.oshcc);
-    compiler.arg("-O3").args(&tools.oshcc_flags).arg("-o").arg(&program).arg(source);
-    let status = compiler.status().map_err(|error| format!("{}: {error}", tools.oshcc.display()))?;
+    compiler
+        .arg("-O3")
+        .args(&tools.oshcc_flags)
+        .arg("-o")
+        .arg(&program)
+        .arg(source);
+    let status = compiler
+        .status()
+        .map_err(|error| format!("{}: {error}", tools.oshcc.display()))?;
     if !status.success() {
         return Err(format!("{}: {status}", tools.oshcc.display()));
     }
     let program = [program.into(), ROUNDS.to_string().into()];
-    let job = Job { oshrun: &tools.oshrun, pes: 2, pe: 0, options: OPTIONS, program: &program };
+    let job = Job {
+        oshrun: &tools.oshrun,
+        pes: 2,
+        pe: 0,
+        options: OPTIONS,
+        program: &program,
+    };
     let output = callgrind::run(&job, &scratch, true)?;
-    let mut counts = evaluate(&String::from_utf8_lossy(&output.stdout), &callgrind::parts(&scratch)?)?;
+    let mut counts = evaluate(
+        &String::from_utf8_lossy(&output.stdout),
+        &callgrind::parts(&scratch)?,
+    )?;
     let (routine, target, known) = KNOWN;
     match counts.remove(&(routine.to_owned(), target.to_owned())) {
         Some(counted) if counted == known as f64 => Ok(counts),
-        counted => Err(format!("a call of {known} instructions was counted as {counted:?}")),
+        counted => Err(format!(
+            "a call of {known} instructions was counted as {counted:?}"
+        )),
     }
 }
 
 /// Brings together the loops that the program names and the totals that callgrind has written, one for one.
 fn evaluate(printed: &str, totals: &[u64]) -> Result<Counts, String> {
-    let loops: Vec<_> = printed.lines().filter_map(|line| line.strip_prefix("loop\t")).collect();
+    let loops: Vec<_> = printed
+        .lines()
+        .filter_map(|line| line.strip_prefix("loop\t"))
+        .collect();
     if loops.len() != totals.len() {
-        return Err(format!("{} loops were run, callgrind has written {} parts", loops.len(), totals.len()));
+        return Err(format!(
+            "{} loops were run, callgrind has written {} parts",
+            loops.len(),
+            totals.len()
+        ));
     }
     let mut counts = Counts::new();
     for (line, total) in loops.iter().zip(totals) {
@@ -56,7 +81,9 @@ fn evaluate(printed: &str, totals: &[u64]) -> Result<Counts, String> {
             ("call", false) | ("bare", true) => -1.0,
             _ => continue,
         };
-        let count = counts.entry((routine.to_owned(), target.to_owned())).or_insert(0.0);
+        let count = counts
+            .entry((routine.to_owned(), target.to_owned()))
+            .or_insert(0.0);
         *count += sign * *total as f64;
     }
     for count in counts.values_mut() {
@@ -75,7 +102,10 @@ mod tests {
     #[test]
     fn what_both_loops_have_is_taken_away() {
         let counts = evaluate(PRINTED, &[99, 20_010, 40_010, 6_005, 12_005]).expect("evaluated");
-        assert_eq!(counts.get(&("r".to_owned(), "heap".to_owned())), Some(&14.0));
+        assert_eq!(
+            counts.get(&("r".to_owned(), "heap".to_owned())),
+            Some(&14.0)
+        );
     }
 
     #[test]

@@ -26,7 +26,17 @@ pub(crate) fn count(
     program: &[OsString],
 ) -> Result<Measured, String> {
     let scratch = Scratch::new()?;
-    callgrind::run(&Job { oshrun, pes, pe, options: "", program }, &scratch, false)?;
+    callgrind::run(
+        &Job {
+            oshrun,
+            pes,
+            pe,
+            options: "",
+            program,
+        },
+        &scratch,
+        false,
+    )?;
     let text = callgrind::read(&callgrind::out(&scratch))?;
     let profile = callgrind::profile(&text, name)?.ok_or_else(|| {
         format!(
@@ -34,18 +44,36 @@ pub(crate) fn count(
              inlined it: declare it __attribute__((noinline)); and do not strip the program."
         )
     })?;
-    Ok(Measured { name: name.to_owned(), pes, pe, profile })
+    Ok(Measured {
+        name: name.to_owned(),
+        pes,
+        pe,
+        profile,
+    })
 }
 
 impl fmt::Display for Measured {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Profile { calls, inclusive, own, callees } = &self.profile;
+        let Profile {
+            calls,
+            inclusive,
+            own,
+            callees,
+        } = &self.profile;
         let line = |f: &mut fmt::Formatter<'_>, what: &str, count: u64, calls_of: u64| {
             let each = count as f64 / *calls as f64;
-            let times = if calls_of == 0 { String::new() } else { format!(", {calls_of} calls") };
+            let times = if calls_of == 0 {
+                String::new()
+            } else {
+                format!(", {calls_of} calls")
+            };
             writeln!(f, "{count:>15} {each:>15.2}  {what}{times}")
         };
-        writeln!(f, "{} on PE {} of {}: {calls} calls", self.name, self.pe, self.pes)?;
+        writeln!(
+            f,
+            "{} on PE {} of {}: {calls} calls",
+            self.name, self.pe, self.pes
+        )?;
         writeln!(f, "{:>15} {:>15}", "instructions", "of one call")?;
         line(f, "in all", *inclusive, 0)?;
         line(f, "its own, PLT jumps of its calls included", *own, 0)?;

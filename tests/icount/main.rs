@@ -66,11 +66,18 @@ fn main() -> ExitCode {
 
 fn run(options: &Options) -> Result<(), String> {
     if let Some(name) = &options.function {
-        let measured = function::count(&options.tools.oshrun, name, options.pes, options.pe, &options.program)?;
+        let measured = function::count(
+            &options.tools.oshrun,
+            name,
+            options.pes,
+            options.pe,
+            &options.program,
+        )?;
         print!("{measured}");
         return Ok(());
     }
-    let file = |chosen: &Option<PathBuf>, name| chosen.clone().unwrap_or_else(|| options.root.join(name));
+    let file =
+        |chosen: &Option<PathBuf>, name| chosen.clone().unwrap_or_else(|| options.root.join(name));
     let budgets = table::Budgets::read(&file(&options.budgets, "tests/icount/budgets.tsv"))?;
     let source = options.root.join("tests/icount/cases.c");
     let rows = budgets.with_counts(&cases::count(&options.tools, &source)?)?;
@@ -83,13 +90,20 @@ fn run(options: &Options) -> Result<(), String> {
     if options.check {
         wrong.extend(table::differences(&document, &rows)?);
     }
-    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\nicount: ")) }
+    if wrong.is_empty() {
+        Ok(())
+    } else {
+        Err(wrong.join("\nicount: "))
+    }
 }
 
 /// A tool of the staged installation, which lies in the target directory that this program was built into.
 fn staged(name: &str) -> Result<PathBuf, String> {
     let own = std::env::current_exe().map_err(|error| format!("/proc/self/exe: {error}"))?;
-    let target = own.ancestors().nth(2).ok_or("this program is not in a target directory")?;
+    let target = own
+        .ancestors()
+        .nth(2)
+        .ok_or("this program is not in a target directory")?;
     Ok(target.join("farreach/bin").join(name))
 }
 
@@ -102,7 +116,11 @@ fn options() -> Result<Options, String> {
         root: PathBuf::from("."),
         budgets: None,
         document: None,
-        tools: Tools { oshcc: staged("oshcc")?, oshcc_flags: Vec::new(), oshrun: staged("oshrun")? },
+        tools: Tools {
+            oshcc: staged("oshcc")?,
+            oshcc_flags: Vec::new(),
+            oshrun: staged("oshrun")?,
+        },
         function: None,
         pes: 2,
         pe: 0,
@@ -116,7 +134,10 @@ fn options() -> Result<Options, String> {
             Long("budgets") => options.budgets = Some(parser.value().map_err(text)?.into()),
             Long("document") => options.document = Some(parser.value().map_err(text)?.into()),
             Long("oshcc") => options.tools.oshcc = parser.value().map_err(text)?.into(),
-            Long("oshcc-flag") => options.tools.oshcc_flags.push(parser.value().map_err(text)?),
+            Long("oshcc-flag") => options
+                .tools
+                .oshcc_flags
+                .push(parser.value().map_err(text)?),
             Long("oshrun") => options.tools.oshrun = parser.value().map_err(text)?.into(),
             Long("function") => {
                 options.function = Some(parser.value().map_err(text)?.string().map_err(text)?);
@@ -138,7 +159,10 @@ fn options() -> Result<Options, String> {
         return Err(format!("--function needs a program\n{USAGE}"));
     }
     if options.pe >= options.pes {
-        return Err(format!("there is no PE {} among {}", options.pe, options.pes));
+        return Err(format!(
+            "there is no PE {} among {}",
+            options.pe, options.pes
+        ));
     }
     Ok(options)
 }

@@ -29,12 +29,15 @@ pub(crate) struct Row {
 impl Budgets {
     /// Reads the table of budgets.
     pub(crate) fn read(path: &Path) -> Result<Self, String> {
-        let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let text =
+            fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
         Self::parse(&text).map_err(|error| format!("{}: {error}", path.display()))
     }
 
     fn parse(text: &str) -> Result<Self, String> {
-        let lines = text.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
+        let lines = text
+            .lines()
+            .filter(|line| !line.starts_with('#') && !line.is_empty());
         lines
             .map(|line| {
                 let fields: Vec<_> = line.split('\t').collect();
@@ -43,7 +46,10 @@ impl Budgets {
                 };
                 let number = |field: &str| match field {
                     "-" | ONLY_PRINTED => Ok(None),
-                    _ => field.parse().map(Some).map_err(|_| format!("not a number: {field}")),
+                    _ => field
+                        .parse()
+                        .map(Some)
+                        .map_err(|_| format!("not a number: {field}")),
                 };
                 Ok(Row {
                     routine: routine.to_owned(),
@@ -64,8 +70,13 @@ impl Budgets {
     pub(crate) fn with_counts(self, counts: &Counts) -> Result<Vec<Row>, String> {
         let mut rows = self.0;
         for (routine, target) in counts.keys() {
-            if !rows.iter().any(|row| (&row.routine, &row.target) == (routine, target)) {
-                return Err(format!("{routine}, {target}, is counted and has no line among the budgets"));
+            if !rows
+                .iter()
+                .any(|row| (&row.routine, &row.target) == (routine, target))
+            {
+                return Err(format!(
+                    "{routine}, {target}, is counted and has no line among the budgets"
+                ));
             }
         }
         for row in &mut rows {
@@ -82,11 +93,18 @@ impl Budgets {
 
 /// The table for a terminal.
 pub(crate) fn printed(rows: &[Row]) -> String {
-    let mut text = format!("{:32} {:7} {:>12} {:>7} {:>5}  best peer\n", "", "target", "instructions", "budget", "goal");
+    let mut text = format!(
+        "{:32} {:7} {:>12} {:>7} {:>5}  best peer\n",
+        "", "target", "instructions", "budget", "goal"
+    );
     for row in rows {
         let (budget, goal) = (optional(row.budget), optional(row.goal));
         let (routine, target, count) = (&row.routine, &row.target, number(row.count));
-        let _ = writeln!(text, "{routine:32} {target:7} {count:>12} {budget:>7} {goal:>5}  {}", row.peer);
+        let _ = writeln!(
+            text,
+            "{routine:32} {target:7} {count:>12} {budget:>7} {goal:>5}  {}",
+            row.peer
+        );
     }
     text
 }
@@ -96,10 +114,17 @@ fn document(rows: &[Row]) -> String {
     let mut text = String::from(
         "| call | heap | global | budget: heap, global | goal | best peer |\n|---|---|---|---|---|---|\n",
     );
-    let rows: Vec<_> = rows.iter().filter(|row| !row.is_only_printed).cloned().collect();
+    let rows: Vec<_> = rows
+        .iter()
+        .filter(|row| !row.is_only_printed)
+        .cloned()
+        .collect();
     let mut rest = &rows[..];
     while let Some(first) = rest.first() {
-        let many = rest.iter().take_while(|row| row.routine == first.routine).count();
+        let many = rest
+            .iter()
+            .take_while(|row| row.routine == first.routine)
+            .count();
         let (same, after) = rest.split_at(many);
         let join = |part: fn(&Row) -> String, between: &str| {
             let mut parts: Vec<_> = same.iter().map(part).collect();
@@ -114,7 +139,11 @@ fn document(rows: &[Row]) -> String {
         let budget = join(|row| optional(row.budget), ", ");
         let goal = join(|row| optional(row.goal), ", ");
         let peer = join(|row| row.peer.clone(), "; ");
-        let _ = writeln!(text, "| {} | {counts} | {budget} | {goal} | {peer} |", first.routine);
+        let _ = writeln!(
+            text,
+            "| {} | {counts} | {budget} | {goal} | {peer} |",
+            first.routine
+        );
         rest = after;
     }
     text
@@ -125,17 +154,27 @@ fn optional(number: Option<u32>) -> String {
 }
 
 fn number(count: f64) -> String {
-    if count.fract() == 0.0 { format!("{count:.0}") } else { format!("{count:.3}") }
+    if count.fract() == 0.0 {
+        format!("{count:.0}")
+    } else {
+        format!("{count:.3}")
+    }
 }
 
 /// A sentence for each row that is over its budget.
 pub(crate) fn over_budget(rows: &[Row]) -> Vec<String> {
-    let is_over = |row: &&Row| row.budget.is_some_and(|budget| row.count > f64::from(budget));
+    let is_over = |row: &&Row| {
+        row.budget
+            .is_some_and(|budget| row.count > f64::from(budget))
+    };
     rows.iter()
         .filter(is_over)
         .map(|row| {
             let (count, budget) = (number(row.count), optional(row.budget));
-            format!("{}, {}, takes {count} instructions; its budget is {budget}", row.routine, row.target)
+            format!(
+                "{}, {}, takes {count} instructions; its budget is {budget}",
+                row.routine, row.target
+            )
         })
         .collect()
 }
@@ -154,8 +193,12 @@ pub(crate) fn differences(path: &Path, rows: &[Row]) -> Result<Vec<String>, Stri
     let (_, old, _) = sections(&text).ok_or_else(|| no_place(path))?;
     let new = document(rows);
     let only = |one: &str, other: &str, which: &str| {
-        let lines = one.lines().filter(|line| !line.is_empty() && !other.lines().any(|seen| seen == *line));
-        lines.map(|line| format!("{which}: {line}")).collect::<Vec<_>>()
+        let lines = one
+            .lines()
+            .filter(|line| !line.is_empty() && !other.lines().any(|seen| seen == *line));
+        lines
+            .map(|line| format!("{which}: {line}"))
+            .collect::<Vec<_>>()
     };
     let mut wrong = only(old, &new, "only in the document");
     wrong.extend(only(&new, old, "only now"));
@@ -163,7 +206,10 @@ pub(crate) fn differences(path: &Path, rows: &[Row]) -> Result<Vec<String>, Stri
         wrong.push("the lines of the document's table are in another order".to_owned());
     }
     if !wrong.is_empty() {
-        wrong.push(format!("{} differs: tests/icount/icount --update writes the counts", path.display()));
+        wrong.push(format!(
+            "{} differs: tests/icount/icount --update writes the counts",
+            path.display()
+        ));
     }
     Ok(wrong)
 }
@@ -186,9 +232,16 @@ mod tests {
     const BUDGETS: &str = "# routine\na\theap\t14\t14\t75\na\tglobal\t18\t14\t75\nb\t-\t6\t6\t210\nc\theap\t-\t-\t-\n";
 
     fn rows(heap: f64, global: f64) -> Vec<Row> {
-        let count = |routine: &str, target: &str, count| ((routine.to_owned(), target.to_owned()), count);
-        let counts = [count("a", "heap", heap), count("a", "global", global), count("b", "-", 6.0)];
-        Budgets::parse(BUDGETS).and_then(|budgets| budgets.with_counts(&counts.into())).expect("rows")
+        let count =
+            |routine: &str, target: &str, count| ((routine.to_owned(), target.to_owned()), count);
+        let counts = [
+            count("a", "heap", heap),
+            count("a", "global", global),
+            count("b", "-", 6.0),
+        ];
+        Budgets::parse(BUDGETS)
+            .and_then(|budgets| budgets.with_counts(&counts.into()))
+            .expect("rows")
     }
 
     #[test]
@@ -202,15 +255,28 @@ mod tests {
     fn a_line_for_a_routine() {
         let lines = document(&rows(14.0, 18.5));
         let lines: Vec<_> = lines.lines().skip(2).collect();
-        assert_eq!(lines, ["| a | 14 | 18.500 | 14, 18 | 14 | 75 |", "| b | 6 |  | 6 | 6 | 210 |"]);
+        assert_eq!(
+            lines,
+            [
+                "| a | 14 | 18.500 | 14, 18 | 14 | 75 |",
+                "| b | 6 |  | 6 | 6 | 210 |"
+            ]
+        );
     }
 
     #[test]
     fn what_depends_on_the_machine_is_not_in_the_document() {
         let text = BUDGETS.replace("6\t6\t210", "printed\t-\t-");
-        let counts = [(("a", "heap"), 14.0), (("a", "global"), 14.0), (("b", "-"), 6.0)];
-        let counts = counts.map(|((routine, target), count)| ((routine.to_owned(), target.to_owned()), count));
-        let rows = Budgets::parse(&text).and_then(|budgets| budgets.with_counts(&counts.into())).expect("rows");
+        let counts = [
+            (("a", "heap"), 14.0),
+            (("a", "global"), 14.0),
+            (("b", "-"), 6.0),
+        ];
+        let counts = counts
+            .map(|((routine, target), count)| ((routine.to_owned(), target.to_owned()), count));
+        let rows = Budgets::parse(&text)
+            .and_then(|budgets| budgets.with_counts(&counts.into()))
+            .expect("rows");
         assert!(!document(&rows).contains("| b |"));
         assert!(printed(&rows).contains("\nb "));
     }

@@ -1,4 +1,4 @@
-//! Collective operations (OpenSHMEM 1.6, section 9.11): so far the barriers of all PEs.
+//! Collective operations (OpenSHMEM 1.6, section 9.10): so far the barriers of all PEs.
 
 mod barrier;
 
@@ -9,14 +9,14 @@ use crate::order;
 use crate::report::Routine;
 use crate::sync::require_initialized;
 
-/// Waits for all PEs; every operation of theirs on the default context is delivered then (9.11.1).
+/// Waits for all PEs; every operation of theirs on the default context is delivered then (9.10.1).
 #[inline]
 pub fn barrier_all(at: Routine) {
     order::quiet(ctx::default_ctx(), at);
     barrier::wait(at);
 }
 
-/// Waits for all PEs; their stores to own memory are visible then (9.11.3).
+/// Waits for all PEs; their stores to own memory are visible then (9.10.4).
 #[inline]
 pub fn sync_all(at: Routine) {
     require_initialized(at);

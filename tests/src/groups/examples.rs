@@ -1,25 +1,34 @@
 //! The examples, as a user would start them.
 
 use super::programs;
-use crate::case::Case;
+use crate::case::{Build, Case};
 use crate::runline::Launcher;
 use crate::session::Session;
+use std::time::Duration;
 
-/// One case for each run that an example states. oshrun gets the source, not a compiled program.
+/// One case for each run that an example states. oshrun gets the source of an example in C, and the program that cargo
+/// has built of one in Rust.
 pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
     let dir = session.place.root.join("examples");
+    let in_rust = session.cargo(&["build", "--release", "--package", "farreach-examples"]);
+    let in_rust = Build::new(in_rust, Duration::from_secs(300));
     let mut cases = Vec::new();
-    for path in programs::sources(&dir, &["c", "cpp"])? {
-        let name = path
-            .strip_prefix(&dir)
-            .unwrap_or(&path)
-            .display()
-            .to_string();
+    for path in programs::sources(&dir, &["c", "cpp", "rs"])? {
+        let name = path.strip_prefix(&dir).unwrap_or(&path).display().to_string();
+        let is_rust = path.extension().is_some_and(|end| end == "rs");
+        let program = match path.file_stem() {
+            Some(stem) if is_rust => session.place.target.join("release").join(stem),
+            _ => path.clone(),
+        };
         for run in programs::runs(&path)? {
             if run.launcher != Launcher::Oshrun {
                 return Err(format!("{}: examples are run by oshrun", path.display()));
             }
-            cases.push(programs::case(session, &name, &run, &path));
+            let mut case = programs::case(session, &name, &run, &program);
+            if is_rust {
+                case.needs.push(in_rust.clone());
+            }
+            cases.push(case);
         }
     }
     Ok(cases)
