@@ -5,10 +5,12 @@
     reason = "exit handlers, signals and the flushing of C's streams"
 )]
 
+use crate::node::Node;
 use crate::world;
 use std::ffi::{c_int, c_void};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 unsafe extern "C" {
     fn on_exit(handler: extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
@@ -23,14 +25,19 @@ const GRACE: Duration = Duration::from_millis(250);
 /// The own C streams are flushed, the others' as well as a signal handler can.
 pub fn global_exit(status: c_int) -> ! {
     flush_streams();
+    let mut all_gone = false;
     if let Some(node) = world::node() {
         node.request_exit(status);
         if !world::launched_by_oshrun() {
-            // Other launchers kill the PEs at once when one of them asks for the end.
-            signal_others(&node);
+            // Other launchers kill the PEs at once when one of them asks for the end, and then report that.
+            all_gone = end_others(&node);
         }
     }
-    world::tell_launcher_to_abort(status);
+    if all_gone {
+        world::leave_launcher();
+    } else {
+        world::tell_launcher_to_abort(status);
+    }
     // SAFETY: _exit has no preconditions.
     unsafe { libc::_exit(status) }
 }
@@ -40,19 +47,49 @@ fn flush_streams() {
     unsafe { libc::fflush(std::ptr::null_mut()) };
 }
 
-/// Sends SIGTERM to the other PEs of the node and gives them some time to go.
-fn signal_others(node: &crate::node::Node) {
-    let others = || (0..node.processes()).filter(|&pe| pe != node.rank());
-    let pid = |pe: u32| node.slot(pe).pid.load(Ordering::Acquire) as libc::pid_t;
-    for pid in others().map(pid).filter(|&pid| pid > 0) {
-        // SAFETY: kill has no memory preconditions.
-        unsafe { libc::kill(pid, libc::SIGTERM) };
+/// Sends SIGTERM to the other PEs of the node and waits for their end; whether all have ended in time.
+fn end_others(node: &Node) -> bool {
+    let end = Instant::now() + GRACE;
+    let others = (0..node.processes()).filter(|&pe| pe != node.rank());
+    let handles: Vec<Option<OwnedFd>> = others.map(|pe| open_process(node, pe)).collect();
+    for handle in handles.iter().flatten() {
+        let nothing = std::ptr::null::<libc::siginfo_t>();
+        // SAFETY: the descriptor is open; a null record asks for what kill(2) does.
+        unsafe {
+            let signal = libc::SYS_pidfd_send_signal;
+            libc::syscall(signal, handle.as_raw_fd(), libc::SIGTERM, nothing, 0);
+        }
     }
-    let start = std::time::Instant::now();
-    // The handler clears the number before it leaves.
-    while others().any(|pe| pid(pe) > 0) && start.elapsed() < GRACE {
-        std::thread::sleep(Duration::from_millis(1));
+    handles.iter().all(|handle| {
+        let left = end.saturating_duration_since(Instant::now());
+        handle
+            .as_ref()
+            .is_some_and(|handle| has_ended(handle, left))
+    })
+}
+
+/// A descriptor of the process of PE `pe`; `None` where the PE has not begun or the process is gone.
+fn open_process(node: &Node, pe: u32) -> Option<OwnedFd> {
+    let pid = node.slot(pe).pid.load(Ordering::Acquire);
+    if pid == 0 {
+        return None;
     }
+    // SAFETY: pidfd_open has no memory preconditions.
+    let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
+    let fd = c_int::try_from(fd).ok().filter(|&fd| fd >= 0)?;
+    // SAFETY: the kernel has just returned this descriptor and nothing else owns it.
+    Some(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Waits for the end of a process, reaped or not.
+fn has_ended(process: &OwnedFd, limit: Duration) -> bool {
+    let mut poll = libc::pollfd {
+        fd: process.as_raw_fd(),
+        events: libc::POLLIN,
+        revents: 0,
+    };
+    // SAFETY: one valid record.
+    unsafe { libc::poll(&raw mut poll, 1, limit.as_millis() as c_int) == 1 }
 }
 
 /// Installs the exit handler and the signal handler, once for the life of the process.
@@ -87,14 +124,12 @@ extern "C" fn on_terminate(signal: c_int) {
     // Not async-signal-safe where the signal came inside stdio: the alternative is to lose the output, and
     // the launcher kills whoever hangs.
     flush_streams();
-    let status = world::node().and_then(|node| {
-        let status = node.exit_status();
-        node.own().pid.store(0, Ordering::Release);
-        status
-    });
-    match status {
-        // SAFETY: _exit has no preconditions.
-        Some(status) => unsafe { libc::_exit(status) },
+    match world::node().and_then(|node| node.exit_status()) {
+        Some(status) => {
+            world::leave_launcher();
+            // SAFETY: _exit has no preconditions.
+            unsafe { libc::_exit(status) }
+        }
         None => die_by(signal),
     }
 }

@@ -154,6 +154,16 @@ pub(crate) fn is_this_process_a_running_pe() -> bool {
             .is_some_and(|job| job.pid == std::process::id())
 }
 
+/// Tells the launcher that this PE leaves in an orderly way although the job is being ended.
+pub(crate) fn leave_launcher() {
+    if let Some(job) = JOB.get()
+        && let Ok(mut launcher) = job.launcher.try_lock()
+    {
+        // When the launcher is gone, there is nobody to tell.
+        let _ = launcher.finalize();
+    }
+}
+
 /// Tells the launcher to end the job with `status`, if there is one.
 pub(crate) fn tell_launcher_to_abort(status: c_int) {
     if let Some(job) = JOB.get()

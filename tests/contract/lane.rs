@@ -100,32 +100,24 @@ impl<'a> Lane<'a> {
         unsafe { self.read_raw(dest.as_mut_ptr(), source.at, dest.len(), peer) }
     }
 
-    /// Starts a write of each slice to its place, runs `meanwhile`, and waits for them.
+    /// Starts a write of each slice to its place, and waits for them.
     pub(crate) fn start_writes<T: Pod>(&self, writes: &[(Place<T>, &[T])], peer: PeerIndex) -> Result<(), Error> {
         let result = writes.iter().try_for_each(|(dest, source)| {
             assert!(source.len() <= dest.room);
-            let (source, count) = (source.as_ptr(), source.len());
             // SAFETY: as for `write`; the slices stay as they are until the quiet below.
-            let near = unsafe { self.endpoint.write_near(dest.at, source, count, peer) };
-            // SAFETY: as above.
-            or_far(near.then_some(()), || unsafe { self.endpoint.start_write_far(dest.at, source, count, peer) })
+            unsafe { self.start_write_raw(dest.at, source.as_ptr(), source.len(), peer) }
         });
-        self.quiet()?;
-        result
+        result.and(self.quiet())
     }
 
     /// Starts a read of each place to its slice, and waits for them.
     pub(crate) fn start_reads<T: Pod>(&self, reads: &mut [(&mut [T], Place<T>)], peer: PeerIndex) -> Result<(), Error> {
         let result = reads.iter_mut().try_for_each(|(dest, source)| {
             assert!(dest.len() <= source.room);
-            let (dest, count) = (dest.as_mut_ptr(), dest.len());
             // SAFETY: as for `read`; nobody looks at the slices before the quiet below.
-            let near = unsafe { self.endpoint.read_near(dest, source.at, count, peer) };
-            // SAFETY: as above.
-            or_far(near.then_some(()), || unsafe { self.endpoint.start_read_far(dest, source.at, count, peer) })
+            unsafe { self.start_read_raw(dest.as_mut_ptr(), source.at, dest.len(), peer) }
         });
-        self.quiet()?;
-        result
+        result.and(self.quiet())
     }
 
     /// [`Lane::write`] by pointers.
@@ -162,6 +154,40 @@ impl<'a> Lane<'a> {
         let near = unsafe { self.endpoint.read_near(dest, source, count, peer) };
         // SAFETY: by the function's contract.
         or_far(near.then_some(()), || unsafe { self.endpoint.read_far(dest, source, count, peer) })
+    }
+
+    /// [`Lane::write_raw`] that only starts.
+    ///
+    /// # Safety
+    /// As [`Lane::write_raw`], and `source` stays as it is until [`Lane::quiet`].
+    pub(crate) unsafe fn start_write_raw<T: Copy>(
+        &self,
+        dest: *mut T,
+        source: *const T,
+        count: usize,
+        peer: PeerIndex,
+    ) -> Result<(), Error> {
+        // SAFETY: by the function's contract.
+        let near = unsafe { self.endpoint.write_near(dest, source, count, peer) };
+        // SAFETY: by the function's contract.
+        or_far(near.then_some(()), || unsafe { self.endpoint.start_write_far(dest, source, count, peer) })
+    }
+
+    /// [`Lane::read_raw`] that only starts.
+    ///
+    /// # Safety
+    /// As [`Lane::read_raw`], and nobody uses `dest` until [`Lane::quiet`].
+    pub(crate) unsafe fn start_read_raw<T: Copy>(
+        &self,
+        dest: *mut T,
+        source: *const T,
+        count: usize,
+        peer: PeerIndex,
+    ) -> Result<(), Error> {
+        // SAFETY: by the function's contract.
+        let near = unsafe { self.endpoint.read_near(dest, source, count, peer) };
+        // SAFETY: by the function's contract.
+        or_far(near.then_some(()), || unsafe { self.endpoint.start_read_far(dest, source, count, peer) })
     }
 
     #[inline(always)]

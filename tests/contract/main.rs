@@ -27,54 +27,31 @@ mod values;
 macro_rules! suite {
     ($name:ident: $transport:expr) => {
         suite! { $name: $transport;
-            elements::arrive_whole_and_alone
-            elements::reach_both_ends_of_every_part
-            ranges::of_every_short_length
-            ranges::around_two_and_four_kibibytes
-            ranges::around_64_kibibytes_and_a_mebibyte
-            ranges::of_larger_elements
-            ranges::onto_themselves
-            ranges::up_to_the_last_byte
-            refusals::have_stable_codes
-            refusals::of_unknown_peers
-            refusals::of_addresses_outside
-            refusals::of_ranges_past_the_end
-            refusals::of_lengths_that_overflow
-            refusals::spare_empty_ranges
-            refusals::by_endpoints_that_are_not_enabled
-            atomics::of_4_bytes
-            atomics::of_8_bytes
-            atomics::of_floats
-            contention::of_sums
-            contention::of_bits
-            contention::of_swaps
-            contention::of_compare_swaps
-            contention::of_sets
-            contention::for_a_lock_by_swap
-            contention::for_a_lock_by_compare_swap
-            order::fence_keeps_elements_in_order
-            order::fence_publishes_ranges
-            order::quiet_delivers
-            order::quiet_precedes_later_reads
-            tearing::by_writes
-            tearing::by_reads
-            tearing::by_elements
-            places::of_peers_are_exact
-            places::have_owners
-            places::are_pages_apart
-            sequences::follow_the_model
+            elements { arrive_whole_and_alone reach_both_ends_of_every_part }
+            ranges {
+                of_every_short_length around_two_and_four_kibibytes around_64_kibibytes_and_a_mebibyte
+                of_larger_elements onto_themselves up_to_the_last_byte
+            }
+            refusals {
+                have_stable_codes of_unknown_peers of_addresses_outside of_ranges_past_the_end
+                of_lengths_that_overflow spare_empty_ranges by_endpoints_that_are_not_enabled
+            }
+            atomics { of_4_bytes of_8_bytes of_floats }
+            contention { of_sums of_bits of_swaps of_compare_swaps of_sets for_a_lock_by_swap for_a_lock_by_compare_swap }
+            order { fence_keeps_elements_in_order fence_publishes_ranges quiet_delivers quiet_precedes_later_reads }
+            tearing { by_writes by_reads by_elements }
+            places { of_peers_are_exact have_owners are_pages_apart }
+            sequences { follow_the_model }
         }
     };
-    ($name:ident: $transport:expr; $($group:ident::$contract:ident)*) => {
+    ($name:ident: $transport:expr; $($group:ident { $($contract:ident)* })*) => {
         mod $name {
-            mod contracts {$(
-                pub(super) mod $contract {
-                    #[test]
-                    fn holds() {
-                        crate::$group::$contract(&$transport);
-                    }
-                }
-            )*}
+            $(mod $group {
+                $(#[test]
+                fn $contract() {
+                    crate::$group::$contract(&$transport);
+                })*
+            })*
         }
     };
 }

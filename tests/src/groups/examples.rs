@@ -14,7 +14,11 @@ pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
     let in_rust = Build::new(in_rust, Duration::from_secs(300));
     let mut cases = Vec::new();
     for path in programs::sources(&dir, &["c", "cpp", "rs"])? {
-        let name = path.strip_prefix(&dir).unwrap_or(&path).display().to_string();
+        let name = path
+            .strip_prefix(&dir)
+            .unwrap_or(&path)
+            .display()
+            .to_string();
         let is_rust = path.extension().is_some_and(|end| end == "rs");
         let program = match path.file_stem() {
             Some(stem) if is_rust => session.place.target.join("release").join(stem),
