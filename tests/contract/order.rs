@@ -1,0 +1,146 @@
+//! What fence and quiet promise.
+
+use crate::party::Party;
+use crate::transport::{Transport, check};
+
+/// Where flags, acknowledgements and data lie in the heap, in bytes.
+const FLAG: usize = 64;
+const ACK: usize = 192;
+const FIRST: usize = 320;
+const SECOND: usize = 448;
+const DATA: usize = 4096;
+
+/// A ring: every party writes pairs of elements to its right, the second behind a fence, and watches its own.
+pub(crate) fn fence_keeps_elements_in_order(transport: &dyn Transport) {
+    const STEPS: u64 = 20_000;
+    check(transport, 2, |party| {
+        let (first, second) = (party.heap.place::<u64>(FIRST), party.heap.place::<u64>(SECOND));
+        for step in 1..=STEPS {
+            party.lane.inject(step, first, party.right()).unwrap();
+            party.lane.fence().unwrap();
+            match step % 3 {
+                0 => party.lane.inject(step, second, party.right()).unwrap(),
+                1 => party.lane.set(second, step, party.right()).unwrap(),
+                _ => party.lane.write(second, &[step], party.right()).unwrap(),
+            }
+            let later = party.heap.acquire(SECOND);
+            let earlier = party.heap.acquire(FIRST);
+            assert!(earlier >= later, "{later} is there before {earlier}");
+        }
+    });
+}
+
+/// How a flag is raised.
+type Raise = fn(&Party, u64);
+
+/// Data, a fence, a flag: who sees the flag sees the data, of every length and by every kind of flag.
+pub(crate) fn fence_publishes_ranges(transport: &dyn Transport) {
+    let flag = |party: &Party| party.heap.place::<u64>(FLAG);
+    let raises: [Raise; 3] = [
+        |party, step| party.lane.inject(step, party.heap.place(FLAG), party.right()).unwrap(),
+        |party, step| party.lane.set(party.heap.place(FLAG), step, party.right()).unwrap(),
+        |party, _| party.lane.add(party.heap.place(FLAG), 1_u64, party.right()).unwrap(),
+    ];
+    for parties in [2, 3] {
+        check(transport, parties, |party| {
+            assert_eq!(flag(party).room, (party.heap.len() - FLAG) / 8);
+            let mut step = 0;
+            for len in [1, 9, 40, 61, 300, 1000, 2047, 2049, 4001, 16_300, 65_537] {
+                for turn in 0..60 {
+                    step += 1;
+                    publish(party, raises[turn % 3], step, len);
+                }
+            }
+        });
+    }
+}
+
+fn publish(party: &Party, raise: Raise, step: u64, len: usize) {
+    let place = party.heap.place::<u8>(DATA + step as usize % 8);
+    party.lane.write(place, &vec![step as u8; len], party.right()).unwrap();
+    party.lane.fence().unwrap();
+    raise(party, step);
+
+    party.meeting.until("the flag", || party.heap.acquire(FLAG) == step);
+    let got = party.heap.bytes(DATA + step as usize % 8, len);
+    let late = got.iter().filter(|&&byte| byte != step as u8).count();
+    assert_eq!(late, 0, "of {len} bytes, so many came behind the flag");
+    party.lane.quiet().unwrap();
+    party.lane.inject(step, party.heap.place(ACK), party.left()).unwrap();
+    party.meeting.until("the acknowledgement", || party.heap.acquire(ACK) == step);
+}
+
+/// Whoever hears of the quiet, by whatever way, finds the data: nothing but the quiet orders them here.
+pub(crate) fn quiet_delivers(transport: &dyn Transport) {
+    check(transport, 2, |party| {
+        let mut step = 0;
+        for len in [8, 24, 200, 2048, 5000, 70_000] {
+            for _ in 0..300 {
+                step += 1;
+                let data = vec![step; len / 8];
+                let place = party.heap.place::<u64>(DATA);
+                party.lane.start_writes(&[(place, &data)], party.right()).unwrap();
+                party.meeting.announce(party.rank, step);
+                party.meeting.keep_step(party.left(), step);
+                for offset in [0, (len / 16) * 8, len - 8] {
+                    let got = party.heap.load::<u64>(DATA + offset);
+                    assert_eq!(got, step, "the word at {offset} of {len} came late");
+                }
+                party.meet();
+            }
+        }
+    });
+}
+
+/// Bytes from one cell of the litmus test to the next.
+const CELL: usize = 128;
+/// Cells, each used once in a batch; and batches.
+const CELLS: usize = 4096;
+const BATCHES: u64 = 24;
+
+/// Store buffering: each of two parties writes, is quiet, and reads what the other writes. One of them at least reads
+/// the new value.
+pub(crate) fn quiet_precedes_later_reads(transport: &dyn Transport) {
+    check(transport, 2, |party| {
+        let mut steps = 0;
+        for batch in 1..=BATCHES {
+            let read = litmus(party, batch, steps);
+            steps += CELLS as u64;
+            party.meet();
+            let old: Vec<u8> = read.iter().map(|&value| u8::from(value < batch)).collect();
+            party.lane.write(party.statics.place(0), &old, party.right()).unwrap();
+            party.quiet_and_meet();
+            let others = party.statics.bytes(0, CELLS);
+            let both = old.iter().zip(&others).filter(|(mine, other)| **mine + **other == 2).count();
+            assert_eq!(both, 0, "of {CELLS} times in batch {batch}, neither saw the other's write so often");
+            party.meet();
+        }
+    });
+}
+
+/// One batch: what this party has read, cell by cell.
+fn litmus(party: &Party, batch: u64, steps: u64) -> Vec<u64> {
+    let other = party.right();
+    let mut read = Vec::with_capacity(CELLS);
+    for cell in 0..CELLS {
+        // Each writes a word of its own on the other and reads the other's word on itself, or the reverse: in half of the
+        // batches the words are where they are written, in half of them where they are read.
+        let (target, source) = if batch.is_multiple_of(2) { (other, party.rank) } else { (party.rank, other) };
+        let mine = party.heap.place::<u64>(cell * CELL + 64 * party.rank as usize);
+        let theirs = party.heap.place::<u64>(cell * CELL + 64 * other as usize);
+        let step = steps + cell as u64 + 1;
+        party.meeting.announce(party.rank, step);
+        party.meeting.keep_step(other, step);
+        for _ in 0..cell as u64 * (batch / 2 % 3 + u64::from(party.rank)) % 4 {
+            std::hint::spin_loop();
+        }
+        if batch % 4 < 2 {
+            party.lane.inject(batch, mine, target).unwrap();
+        } else {
+            party.lane.write(mine, &[batch], target).unwrap();
+        }
+        party.lane.quiet().unwrap();
+        read.push(party.lane.read_element(theirs, source).unwrap());
+    }
+    read
+}
