@@ -53,7 +53,7 @@ extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context: *mut 
         // Returning runs the instruction again, now with the previous handler.
         return;
     };
-    let at = routine(context).unwrap_or("a load, a store or a routine");
+    let at = routine(context).unwrap_or("a load or store of the program");
     if signal == libc::SIGBUS {
         report::fatal(format_args!(
             "{at}: the system has no memory for the symmetric memory of PE {pe} at {own_addr:#x}: use a smaller problem, fewer PEs, or a machine or container with more memory"

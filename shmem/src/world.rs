@@ -1,7 +1,7 @@
 //! Set-up, exit and query (OpenSHMEM 1.6, section 9.1), and what the library knows of its job.
 //!
-//! A process belongs to one [`Job`] for its life: the launcher, the node's memory, the static data moved
-//! onto it. Between the first initialisation and the matching last finalisation there is a [`Session`]:
+//! A process belongs to one `Job` for its life: the launcher, the node's memory, the static data moved
+//! onto it. Between the first initialisation and the matching last finalisation there is a `Session`:
 //! the heap and the mapped windows of the peers.
 
 #![expect(
@@ -415,7 +415,7 @@ fn end(at: Routine) {
 pub fn my_pe() -> c_int {
     let me = *MY_PE.get();
     if me < 0 {
-        report::call(&"shmem_my_pe", fi_provider::Error::NotEnabled);
+        return of_ended_job(&"shmem_my_pe", Node::rank);
     }
     me
 }
@@ -425,9 +425,18 @@ pub fn my_pe() -> c_int {
 pub fn n_pes() -> c_int {
     let count = ctx::default_ctx().endpoint.peer_count();
     if count == 0 {
-        report::call(&"shmem_n_pes", fi_provider::Error::NotEnabled);
+        return of_ended_job(&"shmem_n_pes", Node::processes);
     }
     count as c_int
+}
+
+/// What exit handlers and destructors of the program may still ask when the end of main has finalised.
+#[cold]
+fn of_ended_job(at: Routine, what: fn(&Node) -> u32) -> c_int {
+    match JOB.get() {
+        Some(job) if phase() == Phase::Ended => what(&job.node) as c_int,
+        _ => report::call(at, fi_provider::Error::NotEnabled),
+    }
 }
 
 /// The thread level that initialisation provided (9.2.2).

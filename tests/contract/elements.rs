@@ -12,20 +12,21 @@ const SLOT: usize = 48;
 /// Bytes that one party uses of each of the others'.
 const BLOCK: usize = 16 * SLOT;
 
-/// Calls `$f::<T>($args)` for each type that is injected.
+/// Calls `$f::<T>($party)` for each type that is injected.
 macro_rules! each_type {
-    ($f:ident($($arg:expr),*)) => {
-        each_type!(@ $f($($arg),*):
+    ($f:ident, $party:ident) => {
+        each_type!(@ $f $party:
             u8 i8 u16 i16 u32 i32 f32 u64 i64 f64 usize isize u128 i128
-            [u64; 2] [u8; 16] [u8; 3] [u16; 3] [u32; 3] [u8; 7] [u8; 13]);
+            [u64; 2] [u8; 16] [u8; 3] [u16; 3] [u32; 3] [u8; 7] [u8; 13])
     };
-    (@ $f:ident $args:tt: $($t:ty)*) => { $(each_type!(@@ $f $args $t);)* };
-    (@@ $f:ident($($arg:expr),*) $t:ty) => { $f::<$t>($($arg),*) };
+    (@ $f:ident $party:ident: $($t:ty)*) => {{
+        $($f::<$t>($party);)*
+    }};
 }
 
 pub(crate) fn arrive_whole_and_alone(transport: &dyn Transport) {
     for parties in [1, 2, 4] {
-        check(transport, parties, |party| each_type!(between_all(party)));
+        check(transport, parties, |party| each_type!(between_all, party));
     }
 }
 
@@ -84,7 +85,7 @@ fn name<T>() -> &'static str {
 
 pub(crate) fn reach_both_ends_of_every_part(transport: &dyn Transport) {
     for parties in [1, 3] {
-        check(transport, parties, |party| each_type!(at_both_ends(party)));
+        check(transport, parties, |party| each_type!(at_both_ends, party));
     }
 }
 

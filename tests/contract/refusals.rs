@@ -146,16 +146,16 @@ pub(crate) fn of_ranges_past_the_end(transport: &dyn Transport) {
         for peer in party.all() {
             for inside in [1, 2, 8, 15, 16, 17, 4096] {
                 for over in [1, 7, 8, 4096, 1 << 40] {
-                    let answers = range_answers((end - inside) as *mut u8, inside + over, peer);
+                    let answers = range_answers(&party.lane, (end - inside) as *mut u8, inside + over, peer);
                     assert_eq!(answers, [Err(Error::PastWindow); 4], "{inside} bytes inside, {over} past");
                 }
-                let answers = range_answers((end - 8 * inside) as *mut u64, inside + 1, peer);
+                let answers = range_answers(&party.lane, (end - 8 * inside) as *mut u64, inside + 1, peer);
                 assert_eq!(answers, [Err(Error::PastWindow); 4], "{inside} words inside, one past");
-                let answers = range_answers((end - inside) as *mut [u8; 24], inside.div_ceil(24), peer);
+                let answers = range_answers(&party.lane, (end - inside) as *mut [u8; 24], inside.div_ceil(24), peer);
                 assert_eq!(answers, [Err(Error::PastWindow); 4], "{inside} bytes inside, a part of an element past");
             }
             let longest = isize::MAX as usize;
-            assert_eq!(range_answers(party.heap.base() as *mut u8, longest, peer), [Err(Error::PastWindow); 4]);
+            assert_eq!(range_answers(&party.lane, party.heap.base() as *mut u8, longest, peer), [Err(Error::PastWindow); 4]);
         }
     });
 }
@@ -167,17 +167,17 @@ pub(crate) fn of_lengths_that_overflow(transport: &dyn Transport) {
             for area in party.areas() {
                 let at = area.base() + 64;
                 // The products are 8, 0, -8 and 16 modulo 2^64.
-                assert_eq!(range_answers(at as *mut u64, (1 << 61) + 1, peer), refused);
-                assert_eq!(range_answers(at as *mut u64, 1 << 61, peer), refused);
-                assert_eq!(range_answers(at as *mut u64, usize::MAX, peer), refused);
-                assert_eq!(range_answers(at as *mut u128, (1 << 60) + 1, peer), refused);
-                assert_eq!(range_answers(at as *mut u8, usize::MAX, peer), refused);
-                assert_eq!(range_answers(at as *mut u8, isize::MAX as usize + 1, peer), refused);
+                assert_eq!(range_answers(&party.lane, at as *mut u64, (1 << 61) + 1, peer), refused);
+                assert_eq!(range_answers(&party.lane, at as *mut u64, 1 << 61, peer), refused);
+                assert_eq!(range_answers(&party.lane, at as *mut u64, usize::MAX, peer), refused);
+                assert_eq!(range_answers(&party.lane, at as *mut u128, (1 << 60) + 1, peer), refused);
+                assert_eq!(range_answers(&party.lane, at as *mut u8, usize::MAX, peer), refused);
+                assert_eq!(range_answers(&party.lane, at as *mut u8, isize::MAX as usize + 1, peer), refused);
                 // From here, the range would end in front of its start, inside of the window.
                 let wraps = 0_usize.wrapping_sub(32);
-                assert_eq!(range_answers(at as *mut u8, wraps, peer), refused);
+                assert_eq!(range_answers(&party.lane, at as *mut u8, wraps, peer), refused);
             }
-            assert_eq!(range_answers(null_mut::<u64>(), (1 << 61) + 1, peer), refused);
+            assert_eq!(range_answers(&party.lane, null_mut::<u64>(), (1 << 61) + 1, peer), refused);
         }
     });
 }
@@ -187,8 +187,8 @@ pub(crate) fn spare_empty_ranges(transport: &dyn Transport) {
         let end = party.domain.window().base() + party.domain.window().len();
         for peer in party.all() {
             for addr in outside(party).into_iter().chain([end - 1, end - 16, party.heap.base()]) {
-                assert_eq!(range_answers(addr as *mut u8, 0, peer), [Ok(()); 4], "{addr:#x}");
-                assert_eq!(range_answers(addr as *mut [u64; 3], 0, peer), [Ok(()); 4], "{addr:#x}");
+                assert_eq!(range_answers(&party.lane, addr as *mut u8, 0, peer), [Ok(()); 4], "{addr:#x}");
+                assert_eq!(range_answers(&party.lane, addr as *mut [u64; 3], 0, peer), [Ok(()); 4], "{addr:#x}");
             }
         }
     });
@@ -223,7 +223,7 @@ fn refuses_all(lane: &Lane, party: &Party) {
 }
 
 fn all_not_enabled(lane: &Lane, addr: usize, peer: u32) {
-    for result in range_answers(addr as *mut u64, 1, peer) {
+    for result in range_answers(lane, addr as *mut u64, 1, peer) {
         assert_eq!(result, Err(Error::NotEnabled));
     }
     let single = [lane.inject(u64::zeroed(), wild(addr), peer).err(), lane.read_element::<u64>(wild(addr), peer).err()];

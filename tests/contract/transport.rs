@@ -3,7 +3,7 @@
 use crate::party::Party;
 
 /// A way to reach peers, and a way to have peers to reach.
-pub(crate) trait Transport {
+pub(crate) trait Transport: Sync {
     /// Its name in messages.
     fn name(&self) -> &'static str;
 

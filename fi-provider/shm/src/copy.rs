@@ -66,8 +66,9 @@ pub unsafe fn copy_long(dest: *mut u8, source: *const u8, bytes: usize) {
         // SAFETY: the contract is the same.
         return unsafe { copy_string(dest, source, bytes) };
     }
-    // SAFETY: the ranges are mapped; ranges that are equal are as good as disjoint for every memcpy.
-    unsafe { core::ptr::copy_nonoverlapping(source, dest, bytes) }
+    // SAFETY: the ranges are mapped; ranges that are equal are as good as disjoint for every memcpy, though not for
+    // std's checked form of it.
+    unsafe { libc::memcpy(dest.cast(), source.cast(), bytes) };
 }
 
 /// Copies by the string instruction, and the last bytes in pieces of 4, 2 and 1.

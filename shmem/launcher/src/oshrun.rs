@@ -1,13 +1,13 @@
 //! oshrun: starts the PEs of a job on this machine, serves PMI-1 to them, and ends what they leave behind.
 //!
 //! Two processes: the one that the user started watches over the one that runs the job, so that a kill -9 of either
-//! still ends everything that descends from the job. [`guard`] is the first, [`run`] the second.
+//! still ends everything that descends from the job. `guard` is the first, `run` the second.
 
 mod arguments;
 mod binding;
 mod compile;
 mod guard;
-mod labels;
+mod output;
 mod pes;
 mod processes;
 mod program;

@@ -21,11 +21,22 @@ pub(super) struct Options {
     pub(super) pes: usize,
     pub(super) bind: bool,
     pub(super) label: bool,
+    /// How the PEs' output gets out; `None` leaves it to what takes it.
+    pub(super) passage: Option<Passage>,
     pub(super) timeout: Option<Duration>,
     /// Variables for the PEs: name and value.
     pub(super) environment: Vec<(OsString, OsString)>,
     pub(super) program: OsString,
     pub(super) arguments: Vec<OsString>,
+}
+
+/// The way of the PEs' output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Passage {
+    /// Through pipes, in whole lines.
+    Lines,
+    /// The PEs have oshrun's own stdout and stderr.
+    Direct,
 }
 
 /// A larger number is a slip of the finger, and starting as many PEs would bring the machine down.
@@ -40,8 +51,11 @@ is compiled first (with the oshcc or oshc++ beside oshrun, -O2 -g).
   -n N, -np N            how many PEs (1)
   --bind core|none       core: PE i runs on the i-th core only, which needs a core for each PE;
                          none (the default): the system places PEs as it likes
+  --output lines|direct  lines: the PEs write into pipes, and oshrun writes their lines out whole;
+                         direct: the PEs write to oshrun's stdout and stderr themselves;
+                         by default, each of the two is lines when it is no terminal and N > 1
   -l, --label            begin each line of output with the PE's number, as in \"[3] text\";
-                         the PEs then write into pipes, and lines come out whole
+                         lines come out whole
   -x, --env NAME=VALUE   set a variable for the PEs, which get oshrun's whole environment anyway
   --timeout SECONDS      end the job after this time, with exit status 124
   -h, --help             print this
@@ -61,6 +75,7 @@ pub(super) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Request
         pes: 1,
         bind: false,
         label: false,
+        passage: None,
         timeout: None,
         environment: Vec::new(),
         program: OsString::new(),
@@ -79,6 +94,9 @@ pub(super) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Request
                 options.pes = count(&parser.value().map_err(usage)?)?
             }
             Some(Long("bind")) => options.bind = bind(&parser.value().map_err(usage)?)?,
+            Some(Long("output")) => {
+                options.passage = Some(passage(&parser.value().map_err(usage)?)?)
+            }
             Some(Short('l') | Long("label")) => options.label = true,
             Some(Short('x') | Long("env")) => options
                 .environment
@@ -102,6 +120,12 @@ pub(super) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Request
                 options.arguments = parser.raw_args().map_err(usage)?.collect();
                 if options.program.is_empty() {
                     return Err(Failure::new(USAGE, "the program's name is empty"));
+                }
+                if options.label && options.passage == Some(Passage::Direct) {
+                    return Err(Failure::new(
+                        USAGE,
+                        "--label and --output direct exclude each other",
+                    ));
                 }
                 return Ok(Request::Run(options));
             }
@@ -164,6 +188,17 @@ fn bind(text: &OsString) -> Result<bool, Failure> {
         _ => Err(Failure::new(
             USAGE,
             format!("--bind takes core or none, not {text:?}"),
+        )),
+    }
+}
+
+fn passage(text: &OsString) -> Result<Passage, Failure> {
+    match text.to_str() {
+        Some("lines") => Ok(Passage::Lines),
+        Some("direct") => Ok(Passage::Direct),
+        _ => Err(Failure::new(
+            USAGE,
+            format!("--output takes lines or direct, not {text:?}"),
         )),
     }
 }
@@ -249,6 +284,10 @@ mod tests {
         assert_eq!(options.environment, [("A".into(), "b=c".into())]);
         assert_eq!(options.timeout, Some(Duration::from_millis(1500)));
         assert!(options.label && options.bind && options.pes == 1);
+        assert_eq!(options.passage, None);
+        let passage = |line| run(line).unwrap().passage;
+        assert_eq!(passage("--output lines x"), Some(Passage::Lines));
+        assert_eq!(passage("--output=direct x --output"), Some(Passage::Direct));
         assert_eq!(run("-n 2 -- -odd -np").unwrap().program, "-odd");
     }
 
@@ -264,6 +303,8 @@ mod tests {
             ("", "no program"),
             ("--frob x", "--frob"),
             ("--bind x", "core or none"),
+            ("--output x", "lines or direct"),
+            ("-l --output direct x", "exclude each other"),
             ("-x =3 x", "NAME=VALUE"),
             ("--timeout 0 x", "seconds"),
             ("--timeout nan x", "seconds"),

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use fi_bootstrap::wire::{Lines, WireError};
 
 use super::arguments::Options;
-use super::labels::Labels;
+use super::output::Output;
 use super::{Failure, NOT_EXECUTABLE, sys};
 use crate::installation::Installation;
 
@@ -37,8 +37,8 @@ pub(super) struct Launch<'a> {
 }
 
 impl Launch<'_> {
-    /// Starts PE `rank`. The pipes of its output go to `labels` if there are any.
-    pub(super) fn start(&self, rank: usize, labels: Option<&mut Labels>) -> Result<Pe, Failure> {
+    /// Starts PE `rank`. The pipes of its output go to `output` if there are any.
+    pub(super) fn start(&self, rank: usize, output: &mut Output) -> Result<Pe, Failure> {
         let size = self.options.pes;
         let (ours, theirs) = UnixStream::pair().map_err(|error| {
             Failure::new(1, format!("cannot connect PE {rank} of {size}: {error}; a larger limit (ulimit -n) may help"))
@@ -51,9 +51,7 @@ impl Launch<'_> {
         if rank != 0 {
             command.stdin(Stdio::null());
         }
-        if labels.is_some() {
-            command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        }
+        output.prepare(&mut command);
         let setup = sys::Setup {
             keep: Some(theirs.as_fd()),
             cpu: self.cpus.as_ref().map(|cpus| cpus[rank]),
@@ -61,6 +59,12 @@ impl Launch<'_> {
         };
         sys::prepare(&mut command, setup);
         let mut child = command.spawn().map_err(|error| match error.kind() {
+            _ if matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE)) => Failure::new(
+                1,
+                format!(
+                    "cannot start PE {rank} of {size}: {error}; a larger limit (ulimit -n) may help"
+                ),
+            ),
             ErrorKind::WouldBlock | ErrorKind::OutOfMemory => {
                 Failure::new(1, format!("cannot start PE {rank} of {size}: {error}"))
             }
@@ -69,13 +73,7 @@ impl Launch<'_> {
                 format!("{} cannot be started: {error}", self.executable.display()),
             ),
         })?;
-        if let Some(labels) = labels {
-            labels.add(
-                rank,
-                child.stdout.take().map(Into::into),
-                child.stderr.take().map(Into::into),
-            );
-        }
+        output.take(rank, &mut child);
         Ok(Pe {
             pid: child.id().cast_signed(),
             alive: true,

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use fi_bootstrap::server::{Effect, Fault, Job};
 
 use super::arguments::Options;
-use super::labels::{self, Labels};
+use super::output::{self, Output};
 use super::pes::{Launch, Pe};
 use super::sys::{self, Signals};
 use super::{Failure, TIMED_OUT, binding, compile, processes, program, report};
@@ -22,8 +22,8 @@ const GRACE: Duration = Duration::from_millis(300);
 /// How often to look whether all is gone while the job ends.
 const STEP: Duration = Duration::from_millis(10);
 
-/// How long what PEs have written may take to come out after the job was ended by force.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+/// How long to wait for a reader that takes nothing of what PEs have written, after the job was ended by force.
+const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// Runs the job; yields its exit status.
 pub(super) fn run(options: &Options, signals: &Signals) -> Result<i32, Failure> {
@@ -44,17 +44,11 @@ pub(super) fn run(options: &Options, signals: &Signals) -> Result<i32, Failure> 
         cpus,
         descriptors: sys::raise_descriptor_limit(),
     };
-    let mut labels = if options.label {
-        Some(
-            Labels::new()
-                .map_err(|error| Failure::new(1, format!("cannot write the output: {error}")))?,
-        )
-    } else {
-        None
-    };
+    let mut output = Output::new(options)
+        .map_err(|error| Failure::new(1, format!("cannot write the output: {error}")))?;
     let mut pes = Vec::new();
     for rank in 0..options.pes {
-        match launch.start(rank, labels.as_mut()) {
+        match launch.start(rank, &mut output) {
             Ok(pe) => pes.push(pe),
             Err(failure) => {
                 processes::end_all(&pes.iter().map(|pe: &Pe| pe.pid).collect::<Vec<_>>());
@@ -67,7 +61,7 @@ pub(super) fn run(options: &Options, signals: &Signals) -> Result<i32, Failure> 
     let running = Running {
         job: Job::new(options.pes, &format!("kvs_{}", std::process::id())),
         pes,
-        labels,
+        output,
         signals,
         guard: sys::parent(),
         kills_before,
@@ -135,7 +129,7 @@ enum State {
 struct Running<'a> {
     job: Job,
     pes: Vec<Pe>,
-    labels: Option<Labels>,
+    output: Output,
     signals: &'a Signals,
     /// The parent process: when it is gone there is nobody to be gentle for.
     guard: i32,
@@ -149,7 +143,7 @@ struct Running<'a> {
 enum Token {
     Signals,
     Pe(usize),
-    Label(labels::Token),
+    Output(output::Token),
 }
 
 impl Running<'_> {
@@ -159,13 +153,13 @@ impl Running<'_> {
             self.take_signals();
             self.check_time();
         }
-        let (status, forced) = match &self.state {
+        let (status, forced) = match std::mem::replace(&mut self.state, State::Going) {
             State::Going => (self.job.status(), false),
             State::Settling { fault, .. } => {
-                self.report_fault(fault);
-                (self.status_of(fault), true)
+                self.report_fault(&fault);
+                (self.status_of(&fault), true)
             }
-            State::Ending { status, .. } => (*status, true),
+            State::Ending { status, .. } => (status, true),
         };
         let alive: Vec<_> = self
             .pes
@@ -174,13 +168,11 @@ impl Running<'_> {
             .map(|pe| pe.pid)
             .collect();
         processes::end_all(&alive);
-        if let Some(labels) = &mut self.labels {
-            let signals = self.signals;
-            let stop =
-                || std::iter::from_fn(|| signals.next()).any(|signal| signal != libc::SIGCHLD);
-            labels.finish(forced.then(|| Instant::now() + LAST_WORDS), stop);
-        }
-        status
+        let signals = self.signals;
+        let stop = || std::iter::from_fn(|| signals.next()).any(|signal| signal != libc::SIGCHLD);
+        let all = self.output.finish(forced.then_some(LAST_WORDS), stop);
+        // What could not be written is a failure, if no other has come before.
+        if status == 0 && !all { 1 } else { status }
     }
 
     fn is_over(&self) -> bool {
@@ -207,9 +199,9 @@ impl Running<'_> {
                 }
             }
         }
-        for (watch, token) in self.labels.iter().flat_map(Labels::watches) {
+        for (watch, token) in self.output.watches() {
             watches.push(watch);
-            tokens.push(Token::Label(token));
+            tokens.push(Token::Output(token));
         }
         sys::poll(&mut watches, self.patience());
         for (watch, token) in watches.iter().zip(tokens) {
@@ -217,11 +209,7 @@ impl Running<'_> {
                 _ if watch.revents == 0 => {}
                 Token::Signals => {}
                 Token::Pe(rank) => self.serve(rank),
-                Token::Label(token) => {
-                    if let Some(labels) = &mut self.labels {
-                        labels.serve(token);
-                    }
-                }
+                Token::Output(token) => drop(self.output.serve(token)),
             }
         }
     }
@@ -323,8 +311,9 @@ impl Running<'_> {
         let now = Instant::now();
         match &self.state {
             State::Settling { fault, until } if now >= *until => {
-                self.report_fault(fault);
-                self.begin_ending(self.status_of(fault));
+                let fault = fault.clone();
+                self.report_fault(&fault);
+                self.begin_ending(self.status_of(&fault));
             }
             State::Going => {
                 if let Some((at, time)) = self.timeout
@@ -349,7 +338,9 @@ impl Running<'_> {
         }
     }
 
-    fn report_fault(&self, fault: &Fault) {
+    fn report_fault(&mut self, fault: &Fault) {
+        // The PEs' own words explain it better.
+        self.output.catch_up();
         let pids: Vec<_> = self.pes.iter().map(|pe| pe.pid).collect();
         let out_of_memory = report::out_of_memory_kills() > self.kills_before;
         report::line(&report::fault(fault, &pids, out_of_memory));

@@ -109,6 +109,14 @@ pub(super) fn poll(watches: &mut [Watch], timeout: Option<Duration>) {
     }
 }
 
+/// How many bytes wait in a pipe.
+pub(super) fn waiting(pipe: &std::fs::File) -> usize {
+    let mut count: libc::c_int = 0;
+    // SAFETY: FIONREAD writes one int to `count`, which outlives the call; the descriptor is open while borrowed.
+    let result = unsafe { libc::ioctl(pipe.as_raw_fd(), libc::FIONREAD, &raw mut count) };
+    checked(result).map_or(0, |_| usize::try_from(count).unwrap_or(0))
+}
+
 /// Reaps one child that has ended; `Ok(None)` when none has, an error when there is no child at all.
 pub(super) fn reap() -> io::Result<Option<(i32, Departure)>> {
     let mut status = 0;

@@ -1,0 +1,350 @@
+//! The PEs' output: inherited, or through pipes and written out in whole lines, with `--label` each with the number of
+//! its PE.
+//!
+//! Nothing here waits: a reader of oshrun's output that does not read must not keep signals from being heard.
+
+mod sink;
+
+use std::fs::File;
+use std::io::{IsTerminal, Read};
+use std::os::fd::{AsFd, OwnedFd};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::arguments::{Options, Passage};
+use super::sys::{self, Watch};
+use sink::Sink;
+
+/// How much is read at a time: what a pipe holds.
+const CHUNK: usize = 64 * 1024;
+/// A longer line is passed on in parts.
+const LONGEST_LINE: usize = 64 * 1024;
+/// A longer line is cut here when it has a label.
+const LONGEST_LABELLED_LINE: usize = 1024 * 1024;
+/// How often [`Output::catch_up`] looks for more.
+const ROUNDS: usize = 16;
+
+/// One output of one PE.
+#[derive(Debug)]
+struct Stream {
+    /// The number that its lines get.
+    label: Option<usize>,
+    sink: usize,
+    source: Option<File>,
+    /// How many bytes may still be read.
+    left: usize,
+    /// The beginning of a line.
+    partial: Vec<u8>,
+}
+
+/// All outputs.
+#[derive(Debug)]
+pub(super) struct Output {
+    label: bool,
+    /// Where the PEs' stdout and stderr go: to a sink, or, being inherited, their own way.
+    routes: [Option<usize>; 2],
+    sinks: Vec<Sink>,
+    streams: Vec<Stream>,
+    chunk: Box<[u8]>,
+}
+
+/// What a [`Watch`] of [`Output::watches`] belongs to.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Token {
+    Stream(usize),
+    Sink(usize),
+}
+
+impl Output {
+    /// The ways from the PEs to oshrun's stdout and stderr. The PEs' buffers are written when they are full, which is
+    /// anywhere in a line: with several PEs, what is no terminal gets their lines through pipes.
+    pub(super) fn new(options: &Options) -> std::io::Result<Self> {
+        let (stdout, stderr) = (std::io::stdout(), std::io::stderr());
+        let piped = |terminal: bool| {
+            options.label
+                || match options.passage {
+                    Some(passage) => passage == Passage::Lines,
+                    None => options.pes > 1 && !terminal,
+                }
+        };
+        let mut output = Output {
+            label: options.label,
+            routes: [None; 2],
+            sinks: Vec::new(),
+            streams: Vec::new(),
+            chunk: vec![0; CHUNK].into(),
+        };
+        if piped(stdout.is_terminal()) {
+            output.routes[0] = Some(output.sink(stdout.as_fd().try_clone_to_owned()?)?);
+        }
+        if piped(stderr.is_terminal()) {
+            output.routes[1] = Some(output.sink(stderr.as_fd().try_clone_to_owned()?)?);
+        }
+        Ok(output)
+    }
+
+    /// The sink for `fd`: two descriptors of one file (`2>&1`) share one, so that their lines do not tear each other.
+    fn sink(&mut self, fd: OwnedFd) -> std::io::Result<usize> {
+        let sink = Sink::new(fd.into())?;
+        let known = self.sinks.iter().position(|known| known.is_same(&sink));
+        Ok(known.unwrap_or_else(|| {
+            self.sinks.push(sink);
+            self.sinks.len() - 1
+        }))
+    }
+
+    /// Prepares the outputs of a PE that is to be started.
+    pub(super) fn prepare(&self, command: &mut Command) {
+        if self.routes[0].is_some() {
+            command.stdout(Stdio::piped());
+        }
+        if self.routes[1].is_some() {
+            command.stderr(Stdio::piped());
+        }
+    }
+
+    /// Takes the pipes of PE `rank`.
+    pub(super) fn take(&mut self, rank: usize, child: &mut Child) {
+        let stdout = child.stdout.take().map(OwnedFd::from);
+        let stderr = child.stderr.take().map(OwnedFd::from);
+        for (route, source) in self.routes.into_iter().zip([stdout, stderr]) {
+            if let (Some(sink), Some(source)) = (route, source) {
+                self.streams.push(Stream {
+                    label: self.label.then_some(rank),
+                    sink,
+                    source: Some(source.into()),
+                    left: usize::MAX,
+                    partial: Vec::new(),
+                });
+            }
+        }
+    }
+
+    /// What to wait for.
+    pub(super) fn watches(&self) -> impl Iterator<Item = (Watch, Token)> {
+        let streams = self
+            .streams
+            .iter()
+            .enumerate()
+            .filter_map(|(index, stream)| {
+                let source = stream.source.as_ref()?;
+                let room = self.sinks[stream.sink].has_room();
+                room.then(|| (sys::watch(source, false), Token::Stream(index)))
+            });
+        let sinks = self
+            .sinks
+            .iter()
+            .enumerate()
+            .filter_map(|(index, sink)| Some((sink.watch()?, Token::Sink(index))));
+        streams.chain(sinks)
+    }
+
+    /// Reads from or writes to what poll has found ready; yields how much was written.
+    pub(super) fn serve(&mut self, token: Token) -> usize {
+        match token {
+            Token::Stream(index) => {
+                let stream = &mut self.streams[index];
+                stream.read(&mut self.chunk, &mut self.sinks[stream.sink]);
+                0
+            }
+            Token::Sink(index) => {
+                let sink = &mut self.sinks[index];
+                let count = sink.write();
+                if sink.has_lost_its_reader() {
+                    // The PEs learn it as they would without pipes between: their next write fails.
+                    for stream in self
+                        .streams
+                        .iter_mut()
+                        .filter(|stream| stream.sink == index)
+                    {
+                        stream.source = None;
+                        stream.partial.clear();
+                    }
+                }
+                count
+            }
+        }
+    }
+
+    /// Serves what is ready within `time`; yields whether there was anything, and how much was written.
+    fn serve_ready(&mut self, time: Duration) -> (bool, usize) {
+        let (mut watches, tokens): (Vec<_>, Vec<_>) = self.watches().unzip();
+        sys::poll(&mut watches, Some(time));
+        let (mut any, mut written) = (false, 0);
+        for (watch, token) in watches.iter().zip(tokens) {
+            if watch.revents != 0 {
+                any = true;
+                written += self.serve(token);
+            }
+        }
+        (any, written)
+    }
+
+    /// Passes on what has come so far, so that what oshrun has to say itself comes after it. Does not wait.
+    pub(super) fn catch_up(&mut self) {
+        for _ in 0..ROUNDS {
+            if !self.serve_ready(Duration::ZERO).0 {
+                return;
+            }
+        }
+    }
+
+    /// Limits what is still read from each pipe.
+    fn read_only(&mut self, most: impl Fn(&File) -> usize) {
+        for stream in &mut self.streams {
+            stream.left = stream.source.as_ref().map_or(0, &most);
+            stream.close_if_done(&mut self.sinks[stream.sink]);
+        }
+    }
+
+    /// Brings out what is left when all PEs have ended. With a `patience`, a reader that takes nothing for so long is
+    /// given up; `stop` tells to give up at once. Yields whether all was written that somebody would have read.
+    pub(super) fn finish(&mut self, patience: Option<Duration>, stop: impl Fn() -> bool) -> bool {
+        // The pipes may still be open in a process that is not oshrun's to end: what is in them now is all.
+        self.read_only(sys::waiting);
+        let mut progress = Instant::now();
+        loop {
+            if self.streams.iter().all(|stream| stream.source.is_none()) {
+                for stream in &mut self.streams {
+                    self.sinks[stream.sink].push(&std::mem::take(&mut stream.partial));
+                }
+                if self.sinks.iter().all(|sink| sink.watch().is_none()) {
+                    return !self.sinks.iter().any(Sink::has_failed);
+                }
+            }
+            let (any, written) = self.serve_ready(Duration::from_millis(50));
+            if written > 0 {
+                progress = Instant::now();
+            } else if !any && self.sinks.iter().all(|sink| sink.watch().is_none()) {
+                // Somebody else has taken what was there.
+                self.read_only(|_| 0);
+            }
+            if stop() || patience.is_some_and(|patience| progress.elapsed() >= patience) {
+                return false;
+            }
+        }
+    }
+}
+
+impl Stream {
+    /// Reads at most what is left.
+    fn read(&mut self, chunk: &mut [u8], sink: &mut Sink) {
+        let Some(source) = &mut self.source else {
+            return;
+        };
+        let most = chunk.len().min(self.left);
+        match source.read(&mut chunk[..most]) {
+            Ok(0) => self.left = 0,
+            Ok(count) => {
+                self.left -= count;
+                match self.label {
+                    Some(rank) => take_labelled(rank, &mut self.partial, &chunk[..count], sink),
+                    None => take_lines(&mut self.partial, &chunk[..count], sink),
+                }
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(_) => self.left = 0,
+        }
+        self.close_if_done(sink);
+    }
+
+    /// Closes a pipe that has nothing more to give. What comes last without the end of its line gets one with its label;
+    /// otherwise it stays until the job has ended, lest another PE's line begin in the middle of a line.
+    fn close_if_done(&mut self, sink: &mut Sink) {
+        if self.left > 0 {
+            return;
+        }
+        self.source = None;
+        if let Some(rank) = self.label
+            && !self.partial.is_empty()
+        {
+            push_labelled(rank, &std::mem::take(&mut self.partial), sink);
+        }
+    }
+}
+
+/// Passes on whole lines; keeps the beginning of one in `partial`.
+fn take_lines(partial: &mut Vec<u8>, bytes: &[u8], sink: &mut Sink) {
+    let end = bytes.iter().rposition(|&byte| byte == b'\n');
+    let (lines, rest) = bytes.split_at(end.map_or(0, |at| at + 1));
+    if !lines.is_empty() {
+        sink.push(partial);
+        sink.push(lines);
+        partial.clear();
+    }
+    partial.extend_from_slice(rest);
+    if partial.len() >= LONGEST_LINE {
+        sink.push(partial);
+        partial.clear();
+    }
+}
+
+/// Passes on whole lines, each with its label; keeps the beginning of one in `partial`.
+fn take_labelled(rank: usize, partial: &mut Vec<u8>, bytes: &[u8], sink: &mut Sink) {
+    partial.extend_from_slice(bytes);
+    let mut start = 0;
+    while let Some(length) = partial[start..].iter().position(|&byte| byte == b'\n') {
+        push_labelled(rank, &partial[start..start + length], sink);
+        start += length + 1;
+    }
+    partial.drain(..start);
+    if partial.len() >= LONGEST_LABELLED_LINE {
+        push_labelled(rank, &std::mem::take(partial), sink);
+    }
+}
+
+fn push_labelled(rank: usize, line: &[u8], sink: &mut Sink) {
+    sink.push(format!("[{rank}] ").as_bytes());
+    sink.push(line);
+    sink.push(b"\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sink() -> Sink {
+        Sink::new(File::create("/dev/null").unwrap()).unwrap()
+    }
+
+    #[test]
+    fn lines_come_out_whole() {
+        let (mut partial, mut sink) = (Vec::new(), sink());
+        take_lines(&mut partial, b"one\ntwo", &mut sink);
+        assert_eq!(sink.pending(), b"one\n");
+        take_lines(&mut partial, b" too", &mut sink);
+        assert_eq!(sink.pending(), b"one\n");
+        take_lines(&mut partial, b"\n\nthree\nfo", &mut sink);
+        assert_eq!(sink.pending(), b"one\ntwo too\n\nthree\n");
+        assert_eq!(partial, b"fo");
+    }
+
+    #[test]
+    fn a_long_line_is_passed_on_as_it_is() {
+        let (mut partial, mut sink) = (Vec::new(), sink());
+        take_lines(&mut partial, &vec![b'x'; LONGEST_LINE - 1], &mut sink);
+        assert_eq!(sink.pending(), b"");
+        take_lines(&mut partial, b"y", &mut sink);
+        assert_eq!(sink.pending().len(), LONGEST_LINE);
+        assert!(partial.is_empty());
+    }
+
+    #[test]
+    fn labels_mark_whole_lines() {
+        let (mut partial, mut sink) = (Vec::new(), sink());
+        take_labelled(3, &mut partial, b"one\ntwo", &mut sink);
+        assert_eq!(sink.pending(), b"[3] one\n");
+        take_labelled(3, &mut partial, b" too\n\n", &mut sink);
+        assert_eq!(sink.pending(), b"[3] one\n[3] two too\n[3] \n");
+        assert!(partial.is_empty());
+    }
+
+    #[test]
+    fn a_labelled_line_without_end_is_cut() {
+        let (mut partial, mut sink) = (Vec::new(), sink());
+        let line = vec![b'x'; LONGEST_LABELLED_LINE];
+        take_labelled(0, &mut partial, &line, &mut sink);
+        assert_eq!(sink.pending().len(), line.len() + 5);
+        assert!(partial.is_empty());
+    }
+}

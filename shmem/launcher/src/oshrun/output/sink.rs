@@ -1,0 +1,174 @@
+//! oshrun's stdout or stderr.
+
+use std::fs::File;
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::time::Duration;
+
+use super::super::report;
+use super::super::sys::{self, Watch};
+
+/// What poll promises to have room for in a pipe: a write of this size does not block, and nothing gets into it.
+const PIECE: usize = 4096;
+/// How many pieces to write before looking after others.
+const PIECES: usize = 64;
+/// With more than this waiting for an output, nothing more is read for it.
+const ENOUGH: usize = 256 * 1024;
+
+/// What takes the output.
+#[derive(Debug)]
+enum End {
+    Open(File),
+    /// Nobody reads any more.
+    Unread,
+    /// A write has failed: what comes is thrown away, and the PEs go on.
+    Failed,
+}
+
+/// An output and what waits for it.
+#[derive(Debug)]
+pub(super) struct Sink {
+    end: End,
+    /// Device and number of the file.
+    identity: (u64, u64),
+    /// Whether a write may have any length: nobody has to read it.
+    at_once: bool,
+    buffer: Vec<u8>,
+    /// How much of `buffer` is written.
+    written: usize,
+}
+
+impl Sink {
+    pub(super) fn new(file: File) -> std::io::Result<Self> {
+        let metadata = file.metadata()?;
+        let kind = metadata.file_type();
+        Ok(Sink {
+            identity: (metadata.dev(), metadata.ino()),
+            at_once: !(kind.is_fifo() || kind.is_socket() || file.is_terminal()),
+            end: End::Open(file),
+            buffer: Vec::new(),
+            written: 0,
+        })
+    }
+
+    /// Whether both write to the same file.
+    pub(super) fn is_same(&self, other: &Sink) -> bool {
+        self.identity == other.identity
+    }
+
+    pub(super) fn has_lost_its_reader(&self) -> bool {
+        matches!(self.end, End::Unread)
+    }
+
+    pub(super) fn has_failed(&self) -> bool {
+        matches!(self.end, End::Failed)
+    }
+
+    /// What waits to be written.
+    pub(super) fn pending(&self) -> &[u8] {
+        &self.buffer[self.written..]
+    }
+
+    pub(super) fn has_room(&self) -> bool {
+        self.pending().len() < ENOUGH
+    }
+
+    /// What to wait for, if there is anything to write.
+    pub(super) fn watch(&self) -> Option<Watch> {
+        match &self.end {
+            End::Open(file) if !self.pending().is_empty() => Some(sys::watch(file, true)),
+            _ => None,
+        }
+    }
+
+    /// Adds to what is to be written.
+    pub(super) fn push(&mut self, bytes: &[u8]) {
+        if matches!(self.end, End::Open(_)) {
+            self.buffer.extend_from_slice(bytes);
+        }
+    }
+
+    /// Writes, when poll has found room, as much as goes without waiting; yields how much that was.
+    pub(super) fn write(&mut self) -> usize {
+        let mut written = 0;
+        for _ in 0..PIECES {
+            let End::Open(file) = &mut self.end else {
+                break;
+            };
+            let piece = piece(&self.buffer[self.written..], self.at_once);
+            match file.write(piece) {
+                Ok(count) => {
+                    self.written += count;
+                    written += count;
+                }
+                Err(error) => {
+                    self.take_error(&error);
+                    break;
+                }
+            }
+            let Some(mut watch) = self.watch() else {
+                break;
+            };
+            sys::poll(std::slice::from_mut(&mut watch), Some(Duration::ZERO));
+            if watch.revents == 0 {
+                break;
+            }
+        }
+        if self.pending().is_empty() {
+            self.buffer.clear();
+            self.written = 0;
+        } else if self.written >= ENOUGH {
+            self.buffer.drain(..self.written);
+            self.written = 0;
+        }
+        written
+    }
+
+    fn take_error(&mut self, error: &std::io::Error) {
+        match error.kind() {
+            ErrorKind::Interrupted | ErrorKind::WouldBlock => return,
+            ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => self.end = End::Unread,
+            _ => {
+                self.end = End::Failed;
+                report::line(&format!("cannot write the output: {error}"));
+            }
+        }
+        self.written = self.buffer.len();
+    }
+}
+
+/// The beginning of `bytes` that is written in one go: where that is not all, whole lines if possible, so that what
+/// others write to the same pipe does not get into a line.
+fn piece(bytes: &[u8], at_once: bool) -> &[u8] {
+    if at_once || bytes.len() <= PIECE {
+        return bytes;
+    }
+    let piece = &bytes[..PIECE];
+    let end = piece.iter().rposition(|&byte| byte == b'\n');
+    &piece[..end.map_or(PIECE, |at| at + 1)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_end_with_a_line() {
+        let mut bytes = vec![b'x'; PIECE + 1];
+        assert_eq!(piece(&bytes, true).len(), PIECE + 1);
+        assert_eq!(piece(&bytes, false).len(), PIECE);
+        bytes[1000] = b'\n';
+        assert_eq!(piece(&bytes, false).len(), 1001);
+        assert_eq!(piece(&bytes[..PIECE], false).len(), PIECE);
+    }
+
+    #[test]
+    fn a_failure_throws_away_and_goes_on() {
+        let mut sink = Sink::new(File::create("/dev/full").unwrap()).unwrap();
+        sink.push(b"lost");
+        assert_eq!(sink.write(), 0);
+        assert!(sink.has_failed() && sink.watch().is_none());
+        sink.push(b"lost too");
+        assert!(sink.pending().is_empty() && sink.has_room());
+    }
+}
