@@ -1,20 +1,13 @@
-//! How a PE leaves: by the end of the program, by shmem_global_exit, by the signal that ends a job.
+//! How a job is ended early: shmem_global_exit, and the signal by which launchers end it.
 
-#![expect(
-    unsafe_code,
-    reason = "exit handlers, signals and the flushing of C's streams"
-)]
+#![expect(unsafe_code, reason = "signals, and the flushing of C's streams")]
 
+use crate::job;
 use crate::node::Node;
-use crate::world;
-use std::ffi::{c_int, c_void};
+use std::ffi::c_int;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-
-unsafe extern "C" {
-    fn on_exit(handler: extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
-}
 
 /// How long the PEs of the node have to flush their output when a job is ended where the launcher
 /// gives them no time.
@@ -26,17 +19,17 @@ const GRACE: Duration = Duration::from_millis(250);
 pub fn global_exit(status: c_int) -> ! {
     flush_streams();
     let mut all_gone = false;
-    if let Some(node) = world::node() {
+    if let Some(node) = job::node() {
         node.request_exit(status);
-        if !world::launched_by_oshrun() {
+        if !job::launched_by_oshrun() {
             // Other launchers kill the PEs at once when one of them asks for the end, and then report that.
             all_gone = end_others(&node);
         }
     }
     if all_gone {
-        world::leave_launcher();
+        job::leave_launcher();
     } else {
-        world::tell_launcher_to_abort(status);
+        job::tell_launcher_to_abort(status);
     }
     // SAFETY: _exit has no preconditions.
     unsafe { libc::_exit(status) }
@@ -92,10 +85,8 @@ fn has_ended(process: &OwnedFd, limit: Duration) -> bool {
     unsafe { libc::poll(&raw mut poll, 1, limit.as_millis() as c_int) == 1 }
 }
 
-/// Installs the exit handler and the signal handler, once for the life of the process.
+/// Installs the signal handler, once for the life of the process.
 pub(crate) fn install() {
-    // SAFETY: the handler is a plain function that lives as long as the program.
-    unsafe { on_exit(at_exit, std::ptr::null_mut()) };
     // SAFETY: an all-zero sigaction is a valid one to be filled in by the call.
     unsafe {
         let mut now: libc::sigaction = std::mem::zeroed();
@@ -108,25 +99,17 @@ pub(crate) fn install() {
     }
 }
 
-/// The end of the program without shmem_finalize: with status 0 it is implied (section 4, execution
-/// model); with any other the launcher ends the job.
-extern "C" fn at_exit(status: c_int, _argument: *mut c_void) {
-    if world::is_this_process_a_running_pe() && status == 0 {
-        world::finalize_all(&"exit");
-    }
-}
-
 /// The job is being ended: flush the C streams as well as can be, and go.
 extern "C" fn on_terminate(signal: c_int) {
-    if !world::is_this_process_a_running_pe() {
+    if !job::is_this_process_a_running_pe() {
         die_by(signal);
     }
     // Not async-signal-safe where the signal came inside stdio: the alternative is to lose the output, and
     // the launcher kills whoever hangs.
     flush_streams();
-    match world::node().and_then(|node| node.exit_status()) {
+    match job::node().and_then(|node| node.exit_status()) {
         Some(status) => {
-            world::leave_launcher();
+            job::leave_launcher();
             // SAFETY: _exit has no preconditions.
             unsafe { libc::_exit(status) }
         }

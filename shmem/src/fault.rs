@@ -9,8 +9,8 @@
     reason = "signal handlers, and a look at the stack for the routine's name"
 )]
 
+use crate::job;
 use crate::report;
-use crate::world;
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::OnceLock;
 
@@ -49,7 +49,7 @@ extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context: *mut 
     // SAFETY: the kernel passes a valid record for both signals.
     let addr = unsafe { (*info).si_addr() } as usize;
     restore(signal);
-    let Some((pe, own_addr)) = world::owner_of(addr) else {
+    let Some((pe, own_addr)) = job::owner_of(addr) else {
         // Returning runs the instruction again, now with the previous handler.
         return;
     };

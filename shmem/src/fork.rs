@@ -10,7 +10,7 @@
     reason = "fork handlers, pipes, and the replacement of mappings in the child"
 )]
 
-use crate::world;
+use crate::job;
 use fi_provider::memory::MemoryRegion;
 use fi_provider::node::segment::Memfd;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -47,7 +47,7 @@ extern "C" fn in_parent() {
 
 extern "C" fn in_child() {
     close(&READ_END);
-    world::for_each_shared_region(|memory, region| {
+    job::for_each_shared_region(|memory, region| {
         // SAFETY: in the child only this thread exists, and the region is its mapping of `memory`.
         if unsafe { make_private(memory, region) }.is_none() {
             // Going on would mean to write the parent's memory.
@@ -55,7 +55,7 @@ extern "C" fn in_child() {
             unsafe { libc::_exit(crate::report::FAILURE) };
         }
     });
-    world::become_child();
+    job::become_child();
     let byte = 1_u8;
     // SAFETY: the buffer is one byte; a descriptor of -1 is refused.
     unsafe {

@@ -18,11 +18,13 @@ pub mod signal;
 pub mod sync;
 pub mod world;
 
+mod arena;
 mod env;
 mod error;
 mod exit;
 mod fault;
 mod fork;
+mod job;
 mod node;
 mod plain;
 mod report;

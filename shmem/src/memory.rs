@@ -5,11 +5,11 @@
 
 #![expect(unsafe_code, reason = "clears and moves the contents of the own heap")]
 
+use crate::arena::Arena;
 use crate::collective::barrier_all;
-use crate::heap::Heap;
+use crate::job::{self, Phase, Session};
 use crate::report::{self, Routine};
 use crate::window::HEAP_ALIGN;
-use crate::world::{self, Phase, Session};
 use fi_provider::node::segment::{discard, page_size};
 use std::ffi::{c_long, c_void};
 use std::ptr::null_mut;
@@ -21,38 +21,11 @@ const ANY_TYPE: usize = 16;
 /// Blocks of at least so many bytes are cleared by giving their pages back.
 const DISCARD_FROM: usize = 1 << 20;
 
-/// The blocks of the heap, and how much of it was ever handed out.
-#[derive(Debug)]
-pub(crate) struct Arena {
-    heap: Heap,
-    /// The first byte that was never part of a block: zero from here on.
-    fresh: usize,
-}
-
-impl Arena {
-    /// An arena over `len` bytes, all zero.
-    pub(crate) fn new(len: usize) -> Self {
-        Self {
-            heap: Heap::new(len),
-            fresh: 0,
-        }
-    }
-
-    /// A block, as its offset and the end of the part of it that may have been written before.
-    fn alloc(&mut self, size: usize, align: usize) -> Option<(usize, usize)> {
-        let offset = self.heap.alloc(size, align)?;
-        let used_to = self.fresh.clamp(offset, offset + size);
-        let end = offset + self.heap.size_of(offset).unwrap_or(size);
-        self.fresh = self.fresh.max(end);
-        Some((offset, used_to))
-    }
-
-    /// Grows or shrinks a block where it is.
-    fn resize(&mut self, offset: usize, size: usize) -> bool {
-        let done = self.heap.realloc_in_place(offset, size);
-        let end = offset + self.heap.size_of(offset).unwrap_or(0);
-        self.fresh = self.fresh.max(end);
-        done
+/// The session of an initialised library; ends the job with a message otherwise.
+fn session(at: Routine) -> &'static Session {
+    match job::session() {
+        Some(session) => session,
+        None => report::call(at, fi_provider::Error::NotEnabled),
     }
 }
 
@@ -62,13 +35,13 @@ impl Session {
     }
 
     fn pointer(&self, offset: usize) -> *mut c_void {
-        (self.heap_base() + offset) as *mut c_void
+        (self.space.base() + offset) as *mut c_void
     }
 
     /// The offset of the block that starts at `ptr`, and its size; ends the job where there is none.
     fn block(&self, at: Routine, ptr: *mut c_void) -> (usize, usize) {
-        let offset = ptr.addr().wrapping_sub(self.heap_base());
-        match self.with_arena(|arena| arena.heap.size_of(offset)) {
+        let offset = ptr.addr().wrapping_sub(self.space.base());
+        match self.with_arena(|arena| arena.size_of(offset)) {
             Some(size) => (offset, size),
             None => report::bad_argument(
                 at,
@@ -83,14 +56,14 @@ impl Session {
         let block = self.with_arena(|arena| arena.alloc(size, align));
         if let (Some((offset, used_to)), true) = (block, clear) {
             // SAFETY: the bytes belong to the new block, which nobody knows yet.
-            unsafe { zero(self.heap_base() + offset, self.heap_base() + used_to) };
+            unsafe { zero(self.space.base() + offset, self.space.base() + used_to) };
         }
         barrier_all(at);
         block.map_or(null_mut(), |(offset, _)| self.pointer(offset))
     }
 
     fn release(&self, at: Routine, offset: usize) {
-        if let Err(error) = self.with_arena(|arena| arena.heap.free(offset)) {
+        if let Err(error) = self.with_arena(|arena| arena.free(offset)) {
             report::fatal(format_args!("{at}: {error}"));
         }
     }
@@ -120,7 +93,7 @@ unsafe fn zero(start: usize, end: usize) {
 
 /// Allocates `size` bytes (9.3.1); null for 0, without a barrier, and where there is no room.
 pub fn malloc(at: Routine, size: usize) -> *mut c_void {
-    let session = world::session(at);
+    let session = session(at);
     if size == 0 {
         return null_mut();
     }
@@ -134,7 +107,7 @@ pub fn malloc_with_hints(at: Routine, size: usize, _hints: c_long) -> *mut c_voi
 
 /// Allocates `size` bytes at a multiple of `alignment`, a power of two of at most 64 MiB (9.3.4).
 pub fn align(at: Routine, alignment: usize, size: usize) -> *mut c_void {
-    let session = world::session(at);
+    let session = session(at);
     if size == 0 || !alignment.is_power_of_two() || alignment > HEAP_ALIGN {
         return null_mut();
     }
@@ -143,7 +116,7 @@ pub fn align(at: Routine, alignment: usize, size: usize) -> *mut c_void {
 
 /// Allocates `count` objects of `size` bytes, all zero (9.3.6); null when the product overflows.
 pub fn calloc(at: Routine, count: usize, size: usize) -> *mut c_void {
-    let session = world::session(at);
+    let session = session(at);
     match count.checked_mul(size) {
         None | Some(0) => null_mut(),
         Some(bytes) => session.allocate(at, bytes, ANY_TYPE, true),
@@ -154,10 +127,10 @@ pub fn calloc(at: Routine, count: usize, size: usize) -> *mut c_void {
 ///
 /// After the end of main, which finalises, it does nothing: destructors of static objects call it then.
 pub fn free(at: Routine, ptr: *mut c_void) {
-    if world::phase() == Phase::Ended {
+    if job::phase() == Phase::Ended {
         return;
     }
-    let session = world::session(at);
+    let session = session(at);
     if ptr.is_null() {
         return;
     }
@@ -176,7 +149,7 @@ pub fn realloc(at: Routine, ptr: *mut c_void, size: usize) -> *mut c_void {
         free(at, ptr);
         return null_mut();
     }
-    let session = world::session(at);
+    let session = session(at);
     let (offset, old_size) = session.block(at, ptr);
     barrier_all(at);
     if session.with_arena(|arena| arena.resize(offset, size)) {

@@ -3,7 +3,7 @@
 //! One line each, on standard error: `farreach: PE 1: shmem_int_p: pe 7 is out of range (0 to 3)`.
 
 use crate::exit;
-use crate::world::{self, Phase};
+use crate::job::{self, Phase};
 use fi_provider::Error;
 use std::ffi::c_int;
 use std::fmt::{Arguments, Display};
@@ -20,7 +20,7 @@ pub(crate) const FAILURE: c_int = 1;
 
 /// Writes one line; in one system call, so that the lines of PEs do not mix.
 pub(crate) fn say(line: Arguments<'_>) {
-    let text = match world::known_pe() {
+    let text = match job::known_pe() {
         Some(pe) => format!("farreach: PE {pe}: {line}\n"),
         None => format!("farreach: {line}\n"),
     };
@@ -70,7 +70,7 @@ struct Whereabouts;
 
 impl Display for Whereabouts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Some([statics, heap]) = world::symmetric_ranges() else {
+        let Some([statics, heap]) = job::symmetric_ranges() else {
             return f.write_str("the library is not initialised");
         };
         write!(
@@ -85,7 +85,7 @@ impl Display for Whereabouts {
 #[cold]
 #[inline(never)]
 pub(crate) fn call(at: Routine, error: Error) -> ! {
-    match world::phase() {
+    match job::phase() {
         Phase::Before => fatal(format_args!("{at} was called before shmem_init")),
         Phase::After => fatal(format_args!("{at} was called after shmem_finalize")),
         Phase::Ended => fatal(format_args!(
@@ -104,7 +104,7 @@ pub(crate) fn call(at: Routine, error: Error) -> ! {
 pub(crate) fn pe_out_of_range(at: Routine, pe: c_int) -> ! {
     fatal(format_args!(
         "{at}: pe {pe} is out of range (0 to {})",
-        world::job_size() - 1
+        job::size() - 1
     ))
 }
 

@@ -5,9 +5,9 @@
 //! memory again since: nobody is left to write anything. Processes with several threads are never
 //! counted as sleeping, because another thread may still write.
 
+use crate::job;
 use crate::node::{Node, state};
 use crate::report::{self, Routine};
-use crate::world;
 use fi_provider::node::wait::Waiter;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -46,7 +46,7 @@ impl Watch {
     pub(crate) fn new(at: Routine) -> Self {
         Self {
             at,
-            waiter: Waiter::new(world::patience()),
+            waiter: Waiter::new(job::patience()),
             sleeping: None,
         }
     }
@@ -63,7 +63,7 @@ impl Watch {
     /// barrier that is waited for.
     #[cold]
     pub(crate) fn look_around(&mut self, epoch: Option<u32>) {
-        let Some(node) = world::node() else { return };
+        let Some(node) = job::node() else { return };
         let sleeping = self.sleeping.get_or_insert_with(|| Sleeping {
             next_look: Instant::now() + INTERVAL,
             before: Vec::new(),

@@ -1,6 +1,9 @@
 //! The own symmetric memory, as its owner sees it while peers write to it.
 
-#![expect(unsafe_code, reason = "peers change this memory at any time, so that no reference to it can exist")]
+#![expect(
+    unsafe_code,
+    reason = "peers change this memory at any time, so that no reference to it can exist"
+)]
 
 use bytemuck::Pod;
 use std::fmt::{self, Debug};
@@ -42,7 +45,10 @@ impl Area {
     /// The bytes are mapped for reading and writing, and stay so while the area is used; nothing but peers and
     /// values of this type touches them.
     pub(crate) unsafe fn new(base: usize, len: usize) -> Self {
-        Self { base: base as *mut u8, len }
+        Self {
+            base: base as *mut u8,
+            len,
+        }
     }
 
     /// The first address.
@@ -57,10 +63,16 @@ impl Area {
 
     /// The place of the `T` that begins `offset` bytes from the start.
     pub(crate) fn place<T>(self, offset: usize) -> Place<T> {
-        assert!(offset <= self.len && size_of::<T>() <= self.len - offset, "no object at {offset}");
+        assert!(
+            offset <= self.len && size_of::<T>() <= self.len - offset,
+            "no object at {offset}"
+        );
         let at = self.base.wrapping_add(offset).cast::<T>();
         assert!(at.is_aligned(), "no object of this type at {offset}");
-        Place { at, room: (self.len - offset) / size_of::<T>() }
+        Place {
+            at,
+            room: (self.len - offset) / size_of::<T>(),
+        }
     }
 
     /// Reads the `T` at `offset`, in one piece if it has up to 8 bytes.
@@ -90,23 +102,40 @@ impl Area {
 
     /// A copy of `len` bytes from `offset` on, for when no peer writes there.
     pub(crate) fn bytes(self, offset: usize, len: usize) -> Vec<u8> {
-        assert!(offset <= self.len && len <= self.len - offset, "no {len} bytes at {offset}");
+        assert!(
+            offset <= self.len && len <= self.len - offset,
+            "no {len} bytes at {offset}"
+        );
         let mut copy = vec![0; len];
         // SAFETY: the range is inside the area, and the vector is as long and belongs to nobody else.
-        unsafe { self.base.add(offset).copy_to_nonoverlapping(copy.as_mut_ptr(), len) };
+        unsafe {
+            self.base
+                .add(offset)
+                .copy_to_nonoverlapping(copy.as_mut_ptr(), len)
+        };
         copy
     }
 
     /// Writes `bytes` from `offset` on, for when no peer reads there.
     pub(crate) fn set_bytes(self, offset: usize, bytes: &[u8]) {
-        assert!(offset <= self.len && bytes.len() <= self.len - offset, "no room at {offset}");
+        assert!(
+            offset <= self.len && bytes.len() <= self.len - offset,
+            "no room at {offset}"
+        );
         // SAFETY: the range is inside the area, and a slice is never in symmetric memory.
-        unsafe { self.base.add(offset).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        unsafe {
+            self.base
+                .add(offset)
+                .copy_from_nonoverlapping(bytes.as_ptr(), bytes.len())
+        };
     }
 
     /// Sets `len` bytes from `offset` on to `byte`.
     pub(crate) fn fill(self, offset: usize, len: usize, byte: u8) {
-        assert!(offset <= self.len && len <= self.len - offset, "no {len} bytes at {offset}");
+        assert!(
+            offset <= self.len && len <= self.len - offset,
+            "no {len} bytes at {offset}"
+        );
         // SAFETY: the range is inside the area.
         unsafe { self.base.add(offset).write_bytes(byte, len) };
     }

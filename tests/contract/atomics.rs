@@ -32,9 +32,23 @@ pub(crate) fn of_8_bytes(transport: &dyn Transport) {
 
 pub(crate) fn of_floats(transport: &dyn Transport) {
     run(transport, |party| {
-        let values = [0.0, -0.0, 1.5, f32::MIN_POSITIVE, f32::INFINITY, f32::from_bits(0xffc0_1234)];
+        let values = [
+            0.0,
+            -0.0,
+            1.5,
+            f32::MIN_POSITIVE,
+            f32::INFINITY,
+            f32::from_bits(0xffc0_1234),
+        ];
         words(party, &values);
-        let values = [0.0, -0.0, -2.75, f64::MAX, f64::NEG_INFINITY, f64::from_bits(0x7ff8_0000_1234_5678)];
+        let values = [
+            0.0,
+            -0.0,
+            -2.75,
+            f64::MAX,
+            f64::NEG_INFINITY,
+            f64::from_bits(0x7ff8_0000_1234_5678),
+        ];
         words(party, &values);
     });
 }
@@ -63,19 +77,34 @@ impl<T: Pod + Debug> Object<'_, T> {
         returned: R,
         left: T,
     ) {
-        let Self { party, area, offset, peer, .. } = *self;
+        let Self {
+            party,
+            area,
+            offset,
+            peer,
+            ..
+        } = *self;
         let mut around = [GUARD; SLOT];
         let middle = 2 * size_of::<T>()..3 * size_of::<T>();
         around[middle.clone()].copy_from_slice(bytemuck::bytes_of(&self.old));
         let slot = offset - middle.start;
         party.lane.write(area.place(slot), &around, peer).unwrap();
         let got = op(area.place(offset)).unwrap();
-        assert_eq!(bytemuck::bytes_of(&got), bytemuck::bytes_of(&returned), "{what} of {:?} returns {got:?}", self.old);
+        assert_eq!(
+            bytemuck::bytes_of(&got),
+            bytemuck::bytes_of(&returned),
+            "{what} of {:?} returns {got:?}",
+            self.old
+        );
         party.lane.quiet().unwrap();
         let mut read = [0; SLOT];
         party.lane.read(&mut read, area.place(slot), peer).unwrap();
         around[middle].copy_from_slice(bytemuck::bytes_of(&left));
-        assert_eq!(read, around, "{what} of {:?} shall leave {left:?}", self.old);
+        assert_eq!(
+            read, around,
+            "{what} of {:?} shall leave {left:?}",
+            self.old
+        );
     }
 }
 
@@ -85,7 +114,13 @@ fn on_objects<T: Pod + Debug>(party: &Party, values: &[T], body: impl Fn(&Object
         for area in party.areas() {
             for &old in values {
                 let offset = party.rank as usize * SLOT + 2 * size_of::<T>();
-                body(&Object { party, area, offset, peer, old });
+                body(&Object {
+                    party,
+                    area,
+                    offset,
+                    peer,
+                    old,
+                });
             }
         }
     }
@@ -137,16 +172,46 @@ fn integers<T: Model>(party: &Party) {
         let (old, peer) = (object.old, object.peer);
         for value in T::VALUES {
             object.expect("add", |at| lane.add(at, value, peer), (), old.sum(value));
-            object.expect("fetch_add", |at| lane.fetch_add(at, value, peer), old, old.sum(value));
+            object.expect(
+                "fetch_add",
+                |at| lane.fetch_add(at, value, peer),
+                old,
+                old.sum(value),
+            );
             object.expect("and", |at| lane.and(at, value, peer), (), old.both(value));
-            object.expect("fetch_and", |at| lane.fetch_and(at, value, peer), old, old.both(value));
+            object.expect(
+                "fetch_and",
+                |at| lane.fetch_and(at, value, peer),
+                old,
+                old.both(value),
+            );
             object.expect("or", |at| lane.or(at, value, peer), (), old.either(value));
-            object.expect("fetch_or", |at| lane.fetch_or(at, value, peer), old, old.either(value));
+            object.expect(
+                "fetch_or",
+                |at| lane.fetch_or(at, value, peer),
+                old,
+                old.either(value),
+            );
             object.expect("xor", |at| lane.xor(at, value, peer), (), old.one(value));
-            object.expect("fetch_xor", |at| lane.fetch_xor(at, value, peer), old, old.one(value));
-            object.expect("compare_swap", |at| lane.compare_swap(at, old, value, peer), old, value);
+            object.expect(
+                "fetch_xor",
+                |at| lane.fetch_xor(at, value, peer),
+                old,
+                old.one(value),
+            );
+            object.expect(
+                "compare_swap",
+                |at| lane.compare_swap(at, old, value, peer),
+                old,
+                value,
+            );
             let other = old.sum(T::ONE);
-            object.expect("compare_swap in vain", |at| lane.compare_swap(at, other, value, peer), old, old);
+            object.expect(
+                "compare_swap in vain",
+                |at| lane.compare_swap(at, other, value, peer),
+                old,
+                old,
+            );
         }
     });
 }

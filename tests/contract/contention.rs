@@ -52,14 +52,22 @@ macro_rules! for_integers {
 fn collect(party: &Party, list: &[u64]) -> Vec<u64> {
     assert!(list.len() * 8 + 8 <= RECORD_BYTES);
     let at = RECORDS + party.rank as usize * RECORD_BYTES;
-    party.lane.inject(list.len() as u64, party.heap.place(at), OWNER).unwrap();
-    party.lane.write(party.heap.place(at + 8), list, OWNER).unwrap();
+    party
+        .lane
+        .inject(list.len() as u64, party.heap.place(at), OWNER)
+        .unwrap();
+    party
+        .lane
+        .write(party.heap.place(at + 8), list, OWNER)
+        .unwrap();
     party.quiet_and_meet();
     let mut all = Vec::new();
     for rank in party.all().filter(|_| party.rank == OWNER) {
         let at = RECORDS + rank as usize * RECORD_BYTES;
         let count = party.heap.load::<u64>(at) as usize;
-        all.extend_from_slice(&bytemuck::pod_collect_to_vec::<u8, u64>(&party.heap.bytes(at + 8, count * 8)));
+        all.extend_from_slice(&bytemuck::pod_collect_to_vec::<u8, u64>(
+            &party.heap.bytes(at + 8, count * 8),
+        ));
     }
     all
 }
@@ -73,14 +81,31 @@ fn sums<T: Number>(party: &Party) {
     let mut tickets = Vec::new();
     for _ in 0..TURNS {
         party.lane.add(plain, T::of(3), OWNER).unwrap();
-        tickets.push(party.lane.fetch_add(fetching, T::ONE, OWNER).unwrap().number());
+        tickets.push(
+            party
+                .lane
+                .fetch_add(fetching, T::ONE, OWNER)
+                .unwrap()
+                .number(),
+        );
     }
-    assert!(tickets.is_sorted_by(|one, next| one < next), "an object that is only added to has shrunk");
+    assert!(
+        tickets.is_sorted_by(|one, next| one < next),
+        "an object that is only added to has shrunk"
+    );
     let mut all = collect(party, &tickets);
     if party.rank == OWNER {
         let turns = u64::from(TURNS * party.count);
-        assert_eq!(party.heap.load::<T>(64).number(), 3 * turns, "sums were lost");
-        assert_eq!(party.heap.load::<T>(128).number(), turns, "fetching sums were lost");
+        assert_eq!(
+            party.heap.load::<T>(64).number(),
+            3 * turns,
+            "sums were lost"
+        );
+        assert_eq!(
+            party.heap.load::<T>(128).number(),
+            turns,
+            "fetching sums were lost"
+        );
         all.sort_unstable();
         assert!(all.into_iter().eq(0..turns), "the same was fetched twice");
     }
@@ -99,12 +124,24 @@ fn bits<T: Number>(party: &Party) {
     let is_on = |value: T| value.number() & bit != 0;
     for _ in 0..TURNS / 4 {
         lane.or(at, mask, OWNER).unwrap();
-        assert!(is_on(lane.fetch_and(at, rest, OWNER).unwrap()), "or was lost");
-        assert!(!is_on(lane.fetch_or(at, mask, OWNER).unwrap()), "fetch_and was lost");
+        assert!(
+            is_on(lane.fetch_and(at, rest, OWNER).unwrap()),
+            "or was lost"
+        );
+        assert!(
+            !is_on(lane.fetch_or(at, mask, OWNER).unwrap()),
+            "fetch_and was lost"
+        );
         lane.and(at, rest, OWNER).unwrap();
-        assert!(!is_on(lane.fetch_xor(at, mask, OWNER).unwrap()), "and was lost");
+        assert!(
+            !is_on(lane.fetch_xor(at, mask, OWNER).unwrap()),
+            "and was lost"
+        );
         lane.xor(at, mask, OWNER).unwrap();
-        assert!(!is_on(lane.fetch(at, OWNER).unwrap()), "fetch_xor or xor was lost");
+        assert!(
+            !is_on(lane.fetch(at, OWNER).unwrap()),
+            "fetch_xor or xor was lost"
+        );
     }
     party.quiet_and_meet();
     if party.rank == OWNER {
@@ -127,7 +164,10 @@ fn swaps<T: Number>(party: &Party) {
     if party.rank == OWNER {
         all.push(party.heap.load::<T>(64).number());
         all.sort_unstable();
-        assert!(all.into_iter().eq(0..=u64::from(TURNS * party.count)), "a value was lost, or came out twice");
+        assert!(
+            all.into_iter().eq(0..=u64::from(TURNS * party.count)),
+            "a value was lost, or came out twice"
+        );
     }
 }
 
@@ -140,7 +180,10 @@ fn compare_swaps<T: Number>(party: &Party) {
     let mut seen = party.lane.fetch(at, OWNER).unwrap();
     for _ in 0..TURNS / 4 {
         loop {
-            let got = party.lane.compare_swap(at, seen, T::of(seen.number() + 1), OWNER).unwrap();
+            let got = party
+                .lane
+                .compare_swap(at, seen, T::of(seen.number() + 1), OWNER)
+                .unwrap();
             if got == seen {
                 break;
             }
@@ -150,7 +193,11 @@ fn compare_swaps<T: Number>(party: &Party) {
     }
     party.quiet_and_meet();
     if party.rank == OWNER {
-        assert_eq!(party.heap.load::<T>(64).number(), u64::from(TURNS / 4 * party.count), "a swap was lost");
+        assert_eq!(
+            party.heap.load::<T>(64).number(),
+            u64::from(TURNS / 4 * party.count),
+            "a swap was lost"
+        );
     }
 }
 
@@ -165,18 +212,31 @@ fn sets<T: Number>(party: &Party) {
     for _ in 0..TURNS {
         party.lane.set(at, of(party.rank), OWNER).unwrap();
         let got = party.lane.fetch(at, OWNER).unwrap();
-        assert!(party.all().any(|rank| got == of(rank)), "nobody has set {got:?}");
+        assert!(
+            party.all().any(|rank| got == of(rank)),
+            "nobody has set {got:?}"
+        );
     }
 }
 
 pub(crate) fn for_a_lock_by_swap(transport: &dyn Transport) {
-    locked(transport, |party, lock| party.lane.swap(party.heap.place(lock), 1_u32, OWNER).unwrap() == 0);
+    locked(transport, |party, lock| {
+        party
+            .lane
+            .swap(party.heap.place(lock), 1_u32, OWNER)
+            .unwrap()
+            == 0
+    });
 }
 
 pub(crate) fn for_a_lock_by_compare_swap(transport: &dyn Transport) {
     locked(transport, |party, lock| {
         let mine = party.rank + 1;
-        party.lane.compare_swap(party.heap.place(lock), 0_u32, mine, OWNER).unwrap() == 0
+        party
+            .lane
+            .compare_swap(party.heap.place(lock), 0_u32, mine, OWNER)
+            .unwrap()
+            == 0
     });
 }
 
@@ -187,21 +247,36 @@ fn locked(transport: &dyn Transport, try_lock: impl Fn(&Party, usize) -> bool + 
     const COMPANION: usize = 512;
     for parties in [2, 4] {
         check(transport, parties, |party| {
-            let (counter, companion) = (party.heap.place::<u64>(COUNTER), party.heap.place::<u8>(COMPANION));
+            let (counter, companion) = (
+                party.heap.place::<u64>(COUNTER),
+                party.heap.place::<u8>(COMPANION),
+            );
             for _ in 0..LOCKED {
                 party.meeting.until("the lock", || try_lock(party, LOCK));
                 let count = party.lane.read_element(counter, OWNER).unwrap();
                 let mut bytes = [0; 100];
                 party.lane.read(&mut bytes, companion, OWNER).unwrap();
-                assert_eq!(bytes, [count as u8; 100], "the counter and what goes with it");
-                party.lane.write(companion, &[(count + 1) as u8; 100], OWNER).unwrap();
+                assert_eq!(
+                    bytes, [count as u8; 100],
+                    "the counter and what goes with it"
+                );
+                party
+                    .lane
+                    .write(companion, &[(count + 1) as u8; 100], OWNER)
+                    .unwrap();
                 party.lane.inject(count + 1, counter, OWNER).unwrap();
                 party.lane.quiet().unwrap();
-                party.lane.set(party.heap.place(LOCK), 0_u32, OWNER).unwrap();
+                party
+                    .lane
+                    .set(party.heap.place(LOCK), 0_u32, OWNER)
+                    .unwrap();
             }
             party.quiet_and_meet();
             if party.rank == OWNER {
-                assert_eq!(party.heap.load::<u64>(COUNTER), u64::from(LOCKED * party.count));
+                assert_eq!(
+                    party.heap.load::<u64>(COUNTER),
+                    u64::from(LOCKED * party.count)
+                );
             }
         });
     }

@@ -34,7 +34,10 @@ pub(crate) fn arrive_whole_and_alone(transport: &dyn Transport) {
 fn slots<T: Pod>(origin: u32, target: u32) -> impl Iterator<Item = (usize, T)> {
     (0..16_usize).step_by(align_of::<T>()).map(move |shift| {
         let offset = shift * SLOT + 16 + shift;
-        (offset, value(u64::from(origin) << 40 | u64::from(target) << 20 | shift as u64))
+        (
+            offset,
+            value(u64::from(origin) << 40 | u64::from(target) << 20 | shift as u64),
+        )
     })
 }
 
@@ -58,7 +61,11 @@ fn between_all<T: Pod + PartialEq>(party: &Party) {
             expected[offset..offset + size_of::<T>()].copy_from_slice(bytemuck::bytes_of(&value));
         }
         for area in party.areas() {
-            assert!(area.bytes(origin as usize * BLOCK, BLOCK) == expected, "from {origin}: {}", name::<T>());
+            assert!(
+                area.bytes(origin as usize * BLOCK, BLOCK) == expected,
+                "from {origin}: {}",
+                name::<T>()
+            );
         }
     }
     for peer in party.all() {
@@ -96,16 +103,34 @@ fn at_both_ends<T: Pod>(party: &Party) {
             area.fill(offset / 64 * 64, 64, GUARD);
             party.meet();
             let seed = |rank: u32| u64::from(rank) << 32 | (offset + index) as u64;
-            party.lane.inject::<T>(value(seed(party.rank)), area.place(offset), party.right()).unwrap();
+            party
+                .lane
+                .inject::<T>(value(seed(party.rank)), area.place(offset), party.right())
+                .unwrap();
             party.quiet_and_meet();
             let got: T = area.load(offset);
-            assert!(same(&got, &value(seed(party.left()))), "{} at {offset}", name::<T>());
-            let got: T = party.lane.read_element(area.place(offset), party.right()).unwrap();
-            assert!(same(&got, &value(seed(party.rank))), "{} at {offset}", name::<T>());
+            assert!(
+                same(&got, &value(seed(party.left()))),
+                "{} at {offset}",
+                name::<T>()
+            );
+            let got: T = party
+                .lane
+                .read_element(area.place(offset), party.right())
+                .unwrap();
+            assert!(
+                same(&got, &value(seed(party.rank))),
+                "{} at {offset}",
+                name::<T>()
+            );
             let around = area.bytes(offset / 64 * 64, 64);
             let untouched = around.iter().filter(|&&byte| byte == GUARD).count();
             let own = bytemuck::bytes_of(&got).len();
-            assert!(untouched >= 64 - own, "{} at {offset}: more than itself", name::<T>());
+            assert!(
+                untouched >= 64 - own,
+                "{} at {offset}: more than itself",
+                name::<T>()
+            );
             party.meet();
         }
     }

@@ -1,6 +1,9 @@
 //! The operations as a layer above composes them: near, or else far.
 
-#![expect(unsafe_code, reason = "the fabric's operations are unsafe; places make them safe to call")]
+#![expect(
+    unsafe_code,
+    reason = "the fabric's operations are unsafe; places make them safe to call"
+)]
 
 use crate::access::Place;
 use bytemuck::Pod;
@@ -12,7 +15,10 @@ use fi_provider::endpoint::Endpoint;
 
 /// What the near part did, or else what the far part does.
 #[inline(always)]
-pub(crate) fn or_far<T>(near: Option<T>, far: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+pub(crate) fn or_far<T>(
+    near: Option<T>,
+    far: impl FnOnce() -> Result<T, Error>,
+) -> Result<T, Error> {
     match near {
         Some(done) => Ok(done),
         None => far(),
@@ -47,13 +53,19 @@ impl<'a> Lane<'a> {
         let mut endpoint = Endpoint::closed();
         // SAFETY: the lane borrows the domain as long as it lives and never gives the endpoint away.
         unsafe { endpoint.enable(domain) };
-        Self { endpoint, _domain: Some(domain) }
+        Self {
+            endpoint,
+            _domain: Some(domain),
+        }
     }
 
     /// A lane to nobody.
     pub(crate) fn nowhere(endpoint: Endpoint) -> Self {
         assert_eq!(endpoint.peer_count(), 0);
-        Self { endpoint, _domain: None }
+        Self {
+            endpoint,
+            _domain: None,
+        }
     }
 
     /// Unbinds the endpoint.
@@ -72,36 +84,63 @@ impl<'a> Lane<'a> {
     }
 
     #[inline(always)]
-    pub(crate) fn inject<T: Copy>(&self, value: T, dest: Place<T>, peer: PeerIndex) -> Result<(), Error> {
+    pub(crate) fn inject<T: Copy>(
+        &self,
+        value: T,
+        dest: Place<T>,
+        peer: PeerIndex,
+    ) -> Result<(), Error> {
         // SAFETY: a place is aligned, and holds an object of the own symmetric memory or is refused.
         let near = unsafe { self.endpoint.inject_near(value, dest.at, peer) };
         // SAFETY: as above.
-        or_far(near.then_some(()), || unsafe { self.endpoint.inject_far(value, dest.at, peer) })
+        or_far(near.then_some(()), || unsafe {
+            self.endpoint.inject_far(value, dest.at, peer)
+        })
     }
 
     #[inline(always)]
-    pub(crate) fn read_element<T: Pod>(&self, source: Place<T>, peer: PeerIndex) -> Result<T, Error> {
+    pub(crate) fn read_element<T: Pod>(
+        &self,
+        source: Place<T>,
+        peer: PeerIndex,
+    ) -> Result<T, Error> {
         // SAFETY: a place is aligned, and holds an object of the own symmetric memory or is refused; a Pod has no
         // invalid bit patterns.
         let near = unsafe { self.endpoint.read_element_near(source.at, peer) };
         // SAFETY: as above.
-        or_far(near, || unsafe { self.endpoint.read_element_far(source.at, peer) })
+        or_far(near, || unsafe {
+            self.endpoint.read_element_far(source.at, peer)
+        })
     }
 
-    pub(crate) fn write<T: Pod>(&self, dest: Place<T>, source: &[T], peer: PeerIndex) -> Result<(), Error> {
+    pub(crate) fn write<T: Pod>(
+        &self,
+        dest: Place<T>,
+        source: &[T],
+        peer: PeerIndex,
+    ) -> Result<(), Error> {
         assert!(source.len() <= dest.room);
         // SAFETY: the slice holds its elements and is not in symmetric memory; there is room for them at the place.
         unsafe { self.write_raw(dest.at, source.as_ptr(), source.len(), peer) }
     }
 
-    pub(crate) fn read<T: Pod>(&self, dest: &mut [T], source: Place<T>, peer: PeerIndex) -> Result<(), Error> {
+    pub(crate) fn read<T: Pod>(
+        &self,
+        dest: &mut [T],
+        source: Place<T>,
+        peer: PeerIndex,
+    ) -> Result<(), Error> {
         assert!(dest.len() <= source.room);
         // SAFETY: the slice has room for its elements and is not in symmetric memory; so many are at the place.
         unsafe { self.read_raw(dest.as_mut_ptr(), source.at, dest.len(), peer) }
     }
 
     /// Starts a write of each slice to its place, and waits for them.
-    pub(crate) fn start_writes<T: Pod>(&self, writes: &[(Place<T>, &[T])], peer: PeerIndex) -> Result<(), Error> {
+    pub(crate) fn start_writes<T: Pod>(
+        &self,
+        writes: &[(Place<T>, &[T])],
+        peer: PeerIndex,
+    ) -> Result<(), Error> {
         let result = writes.iter().try_for_each(|(dest, source)| {
             assert!(source.len() <= dest.room);
             // SAFETY: as for `write`; the slices stay as they are until the quiet below.
@@ -111,7 +150,11 @@ impl<'a> Lane<'a> {
     }
 
     /// Starts a read of each place to its slice, and waits for them.
-    pub(crate) fn start_reads<T: Pod>(&self, reads: &mut [(&mut [T], Place<T>)], peer: PeerIndex) -> Result<(), Error> {
+    pub(crate) fn start_reads<T: Pod>(
+        &self,
+        reads: &mut [(&mut [T], Place<T>)],
+        peer: PeerIndex,
+    ) -> Result<(), Error> {
         let result = reads.iter_mut().try_for_each(|(dest, source)| {
             assert!(dest.len() <= source.room);
             // SAFETY: as for `read`; nobody looks at the slices before the quiet below.
@@ -135,7 +178,9 @@ impl<'a> Lane<'a> {
         // SAFETY: by the function's contract.
         let near = unsafe { self.endpoint.write_near(dest, source, count, peer) };
         // SAFETY: by the function's contract.
-        or_far(near.then_some(()), || unsafe { self.endpoint.write_far(dest, source, count, peer) })
+        or_far(near.then_some(()), || unsafe {
+            self.endpoint.write_far(dest, source, count, peer)
+        })
     }
 
     /// [`Lane::read`] by pointers.
@@ -153,7 +198,9 @@ impl<'a> Lane<'a> {
         // SAFETY: by the function's contract.
         let near = unsafe { self.endpoint.read_near(dest, source, count, peer) };
         // SAFETY: by the function's contract.
-        or_far(near.then_some(()), || unsafe { self.endpoint.read_far(dest, source, count, peer) })
+        or_far(near.then_some(()), || unsafe {
+            self.endpoint.read_far(dest, source, count, peer)
+        })
     }
 
     /// [`Lane::write_raw`] that only starts.
@@ -170,7 +217,9 @@ impl<'a> Lane<'a> {
         // SAFETY: by the function's contract.
         let near = unsafe { self.endpoint.write_near(dest, source, count, peer) };
         // SAFETY: by the function's contract.
-        or_far(near.then_some(()), || unsafe { self.endpoint.start_write_far(dest, source, count, peer) })
+        or_far(near.then_some(()), || unsafe {
+            self.endpoint.start_write_far(dest, source, count, peer)
+        })
     }
 
     /// [`Lane::read_raw`] that only starts.
@@ -187,7 +236,9 @@ impl<'a> Lane<'a> {
         // SAFETY: by the function's contract.
         let near = unsafe { self.endpoint.read_near(dest, source, count, peer) };
         // SAFETY: by the function's contract.
-        or_far(near.then_some(()), || unsafe { self.endpoint.start_read_far(dest, source, count, peer) })
+        or_far(near.then_some(()), || unsafe {
+            self.endpoint.start_read_far(dest, source, count, peer)
+        })
     }
 
     #[inline(always)]

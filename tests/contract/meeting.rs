@@ -1,6 +1,9 @@
 //! Where parties meet beside the fabric: memory of this machine that all of them have, whatever the transport.
 
-#![expect(unsafe_code, reason = "the meeting place is found at the start of a shared mapping")]
+#![expect(
+    unsafe_code,
+    reason = "the meeting place is found at the start of a shared mapping"
+)]
 
 use fi_provider::node::segment::{Memfd, Reservation};
 use fi_provider::node::wait::{Patience, Waiter};
@@ -81,7 +84,9 @@ impl Meeting {
             shared.epoch.store(epoch.wrapping_add(1), Ordering::Release);
         } else {
             // ORDERING: pairs with the release above.
-            self.until("the others", || shared.epoch.load(Ordering::Acquire) != epoch);
+            self.until("the others", || {
+                shared.epoch.load(Ordering::Acquire) != epoch
+            });
         }
     }
 
@@ -91,16 +96,24 @@ impl Meeting {
         let mut deadline = None;
         while !done() {
             if waiter.pause() {
-                self.look_around(what, *deadline.get_or_insert_with(|| Instant::now() + LIMIT));
+                self.look_around(
+                    what,
+                    *deadline.get_or_insert_with(|| Instant::now() + LIMIT),
+                );
             }
         }
     }
 
-    fn look_around(&self, what: &str, deadline: Instant) {
+    /// Ends this party when another one has failed: for loops that wait for others while they work.
+    pub(crate) fn give_up_if_failed(&self) {
         // ORDERING: only the flag itself matters.
         if self.shared().failed.load(Ordering::Relaxed) != 0 {
             panic::resume_unwind(Box::new(Abandoned));
         }
+    }
+
+    fn look_around(&self, what: &str, deadline: Instant) {
+        self.give_up_if_failed();
         assert!(Instant::now() < deadline, "waited for {what} in vain");
     }
 
@@ -108,7 +121,9 @@ impl Meeting {
     #[inline]
     pub(crate) fn announce(&self, party: u32, step: u64) {
         // ORDERING: none wanted: whatever is visible to whom at this step is for the fabric to say.
-        self.shared().steps[party as usize].0.store(step, Ordering::Relaxed);
+        self.shared().steps[party as usize]
+            .0
+            .store(step, Ordering::Relaxed);
     }
 
     /// Waits until `party` has come to `step`, without ordering anything else but later loads.
@@ -125,7 +140,10 @@ impl Meeting {
                 std::hint::spin_loop();
             }
             std::thread::yield_now();
-            self.look_around("a step", *deadline.get_or_insert_with(|| Instant::now() + LIMIT));
+            self.look_around(
+                "a step",
+                *deadline.get_or_insert_with(|| Instant::now() + LIMIT),
+            );
         }
     }
 
@@ -133,13 +151,19 @@ impl Meeting {
     pub(crate) fn fail(&self, party: u32, why: &str) {
         let shared = self.shared();
         // ORDERING: the winner alone writes the message, which the length releases.
-        if shared.failed.compare_exchange(0, 1, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+        if shared
+            .failed
+            .compare_exchange(0, 1, Ordering::Relaxed, Ordering::Relaxed)
+            .is_ok()
+        {
             let text = format!("party {party}: {why}");
             for (cell, byte) in shared.message.iter().zip(text.bytes()) {
                 cell.store(byte, Ordering::Relaxed);
             }
             // ORDERING: pairs with the load in `verdict`.
-            shared.length.store(text.len().min(MESSAGE) as u32, Ordering::Release);
+            shared
+                .length
+                .store(text.len().min(MESSAGE) as u32, Ordering::Release);
         }
     }
 
@@ -164,7 +188,10 @@ impl Meeting {
         }
         // ORDERING: pairs with the release in `fail`.
         let length = shared.length.load(Ordering::Acquire) as usize;
-        let bytes: Vec<u8> = shared.message[..length].iter().map(|cell| cell.load(Ordering::Relaxed)).collect();
+        let bytes: Vec<u8> = shared.message[..length]
+            .iter()
+            .map(|cell| cell.load(Ordering::Relaxed))
+            .collect();
         Err(String::from_utf8_lossy(&bytes).into_owned())
     }
 }

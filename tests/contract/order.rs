@@ -14,7 +14,10 @@ const DATA: usize = 4096;
 pub(crate) fn fence_keeps_elements_in_order(transport: &dyn Transport) {
     const STEPS: u64 = 20_000;
     check(transport, 2, |party| {
-        let (first, second) = (party.heap.place::<u64>(FIRST), party.heap.place::<u64>(SECOND));
+        let (first, second) = (
+            party.heap.place::<u64>(FIRST),
+            party.heap.place::<u64>(SECOND),
+        );
         for step in 1..=STEPS {
             party.lane.inject(step, first, party.right()).unwrap();
             party.lane.fence().unwrap();
@@ -37,9 +40,24 @@ type Raise = fn(&Party, u64);
 pub(crate) fn fence_publishes_ranges(transport: &dyn Transport) {
     let flag = |party: &Party| party.heap.place::<u64>(FLAG);
     let raises: [Raise; 3] = [
-        |party, step| party.lane.inject(step, party.heap.place(FLAG), party.right()).unwrap(),
-        |party, step| party.lane.set(party.heap.place(FLAG), step, party.right()).unwrap(),
-        |party, _| party.lane.add(party.heap.place(FLAG), 1_u64, party.right()).unwrap(),
+        |party, step| {
+            party
+                .lane
+                .inject(step, party.heap.place(FLAG), party.right())
+                .unwrap()
+        },
+        |party, step| {
+            party
+                .lane
+                .set(party.heap.place(FLAG), step, party.right())
+                .unwrap()
+        },
+        |party, _| {
+            party
+                .lane
+                .add(party.heap.place(FLAG), 1_u64, party.right())
+                .unwrap()
+        },
     ];
     for parties in [2, 3] {
         check(transport, parties, |party| {
@@ -57,17 +75,27 @@ pub(crate) fn fence_publishes_ranges(transport: &dyn Transport) {
 
 fn publish(party: &Party, raise: Raise, step: u64, len: usize) {
     let place = party.heap.place::<u8>(DATA + step as usize % 8);
-    party.lane.write(place, &vec![step as u8; len], party.right()).unwrap();
+    party
+        .lane
+        .write(place, &vec![step as u8; len], party.right())
+        .unwrap();
     party.lane.fence().unwrap();
     raise(party, step);
 
-    party.meeting.until("the flag", || party.heap.acquire(FLAG) == step);
+    party
+        .meeting
+        .until("the flag", || party.heap.acquire(FLAG) == step);
     let got = party.heap.bytes(DATA + step as usize % 8, len);
     let late = got.iter().filter(|&&byte| byte != step as u8).count();
     assert_eq!(late, 0, "of {len} bytes, so many came behind the flag");
     party.lane.quiet().unwrap();
-    party.lane.inject(step, party.heap.place(ACK), party.left()).unwrap();
-    party.meeting.until("the acknowledgement", || party.heap.acquire(ACK) == step);
+    party
+        .lane
+        .inject(step, party.heap.place(ACK), party.left())
+        .unwrap();
+    party
+        .meeting
+        .until("the acknowledgement", || party.heap.acquire(ACK) == step);
 }
 
 /// Whoever hears of the quiet, by whatever way, finds the data: nothing but the quiet orders them here.
@@ -79,7 +107,10 @@ pub(crate) fn quiet_delivers(transport: &dyn Transport) {
                 step += 1;
                 let data = vec![step; len / 8];
                 let place = party.heap.place::<u64>(DATA);
-                party.lane.start_writes(&[(place, &data)], party.right()).unwrap();
+                party
+                    .lane
+                    .start_writes(&[(place, &data)], party.right())
+                    .unwrap();
                 party.meeting.announce(party.rank, step);
                 party.meeting.keep_step(party.left(), step);
                 for offset in [0, (len / 16) * 8, len - 8] {
@@ -108,11 +139,21 @@ pub(crate) fn quiet_precedes_later_reads(transport: &dyn Transport) {
             steps += CELLS as u64;
             party.meet();
             let old: Vec<u8> = read.iter().map(|&value| u8::from(value < batch)).collect();
-            party.lane.write(party.statics.place(0), &old, party.right()).unwrap();
+            party
+                .lane
+                .write(party.statics.place(0), &old, party.right())
+                .unwrap();
             party.quiet_and_meet();
             let others = party.statics.bytes(0, CELLS);
-            let both = old.iter().zip(&others).filter(|(mine, other)| **mine + **other == 2).count();
-            assert_eq!(both, 0, "of {CELLS} times in batch {batch}, neither saw the other's write so often");
+            let both = old
+                .iter()
+                .zip(&others)
+                .filter(|(mine, other)| **mine + **other == 2)
+                .count();
+            assert_eq!(
+                both, 0,
+                "of {CELLS} times in batch {batch}, neither saw the other's write so often"
+            );
             party.meet();
         }
     });
@@ -125,8 +166,14 @@ fn litmus(party: &Party, batch: u64, steps: u64) -> Vec<u64> {
     for cell in 0..CELLS {
         // Each writes a word of its own on the other and reads the other's word on itself, or the reverse: in half of the
         // batches the words are where they are written, in half of them where they are read.
-        let (target, source) = if batch.is_multiple_of(2) { (other, party.rank) } else { (party.rank, other) };
-        let mine = party.heap.place::<u64>(cell * CELL + 64 * party.rank as usize);
+        let (target, source) = if batch.is_multiple_of(2) {
+            (other, party.rank)
+        } else {
+            (party.rank, other)
+        };
+        let mine = party
+            .heap
+            .place::<u64>(cell * CELL + 64 * party.rank as usize);
         let theirs = party.heap.place::<u64>(cell * CELL + 64 * other as usize);
         let step = steps + cell as u64 + 1;
         party.meeting.announce(party.rank, step);

@@ -1,6 +1,9 @@
 //! Where peers' objects are in this process's addresses.
 
-#![expect(unsafe_code, reason = "looks through the pointers that the fabric gives out")]
+#![expect(
+    unsafe_code,
+    reason = "looks through the pointers that the fabric gives out"
+)]
 
 use crate::party::{HEAP, Party, STATICS};
 use crate::transport::{Transport, check};
@@ -43,7 +46,18 @@ fn pointer(map: &DirectMap, addr: usize, peer: u32) -> Option<usize> {
 fn nowhere(party: &Party) -> Vec<usize> {
     let (heap, statics) = (party.heap.base(), party.statics.base());
     let hole = statics + STATICS;
-    vec![0, usize::MAX, 1 << 63, statics - 1, heap + HEAP, heap + HEAP + 1, hole, hole + 8, heap - 8, heap - 1]
+    vec![
+        0,
+        usize::MAX,
+        1 << 63,
+        statics - 1,
+        heap + HEAP,
+        heap + HEAP + 1,
+        hole,
+        hole + 8,
+        heap - 8,
+        heap - 1,
+    ]
 }
 
 pub(crate) fn of_peers_are_exact(transport: &dyn Transport) {
@@ -58,7 +72,11 @@ pub(crate) fn of_peers_are_exact(transport: &dyn Transport) {
             let reached = transport.maps_peers() && peer < party.count;
             for area in party.areas() {
                 for addr in [area.base(), area.base() + area.len() - 1] {
-                    assert_eq!(pointer(map, addr, peer).is_some(), reached, "{addr:#x} of {peer}");
+                    assert_eq!(
+                        pointer(map, addr, peer).is_some(),
+                        reached,
+                        "{addr:#x} of {peer}"
+                    );
                 }
             }
             assert_eq!(pointer(&DirectMap::empty(), party.heap.base(), peer), None);
@@ -72,8 +90,15 @@ fn objects_are_there(party: &Party, map: &DirectMap) {
             for offset in ends(area.len()) {
                 let addr = area.base() + offset;
                 let there = pointer(map, addr, peer).unwrap();
-                assert!(peer != party.rank || there == addr, "an own object is somewhere else");
-                assert_eq!(party.lane.element(addr, peer), Some(there), "the map and the endpoint differ");
+                assert!(
+                    peer != party.rank || there == addr,
+                    "an own object is somewhere else"
+                );
+                assert_eq!(
+                    party.lane.element(addr, peer),
+                    Some(there),
+                    "the map and the endpoint differ"
+                );
                 // SAFETY: the fabric says that the peer's object is mapped there; nobody writes to it now.
                 let seen = unsafe { (there as *const u64).read_volatile() };
                 assert_eq!(seen, name_of(peer, index, offset), "{offset} of {peer}");
@@ -85,24 +110,47 @@ fn objects_are_there(party: &Party, map: &DirectMap) {
 pub(crate) fn have_owners(transport: &dyn Transport) {
     run(transport, |party, map| {
         let window = party.domain.window();
-        for addr in [window.base(), party.heap.base(), window.base() + window.len() - 1] {
+        for addr in [
+            window.base(),
+            party.heap.base(),
+            window.base() + window.len() - 1,
+        ] {
             assert_eq!(party.domain.owner_of(addr), Some((party.rank, addr)));
         }
-        for addr in [0, usize::MAX, window.base() - 1, window.base() + window.len(), (&raw const map).addr()] {
+        for addr in [
+            0,
+            usize::MAX,
+            window.base() - 1,
+            window.base() + window.len(),
+            (&raw const map).addr(),
+        ] {
             assert_eq!(party.domain.owner_of(addr), None, "{addr:#x}");
         }
         for peer in party.all() {
             for area in party.areas() {
-                for addr in [area.base(), area.base() + 1, area.base() + area.len() / 2, area.base() + area.len() - 1] {
+                for addr in [
+                    area.base(),
+                    area.base() + 1,
+                    area.base() + area.len() / 2,
+                    area.base() + area.len() - 1,
+                ] {
                     if let Some(there) = pointer(map, addr, peer) {
-                        assert_eq!(party.domain.owner_of(there), Some((peer, addr)), "{addr:#x} of {peer}");
+                        assert_eq!(
+                            party.domain.owner_of(there),
+                            Some((peer, addr)),
+                            "{addr:#x} of {peer}"
+                        );
                     }
                 }
             }
             // A fault in a peer's hole is explained by the hole's own address.
             let hole = party.statics.base() + STATICS + 8;
             if let Some(there) = party.lane.element(hole, peer) {
-                assert_eq!(party.domain.owner_of(there), Some((peer, hole)), "the hole of {peer}");
+                assert_eq!(
+                    party.domain.owner_of(there),
+                    Some((peer, hole)),
+                    "the hole of {peer}"
+                );
             }
         }
     });
@@ -114,16 +162,37 @@ pub(crate) fn are_pages_apart(transport: &dyn Transport) {
         let window = party.domain.window();
         let mut windows = Vec::new();
         for peer in party.all() {
-            let Some(first) = pointer(map, window.base(), peer) else { continue };
+            let Some(first) = pointer(map, window.base(), peer) else {
+                continue;
+            };
             assert_eq!(first % page, window.base() % page);
             windows.push((first, first + window.len()));
             let last = first + window.len() - 1;
-            assert!(is_readable(first) && is_readable(last), "the window of {peer} has its ends");
-            assert!(!is_readable(last + 1), "something behind the window of {peer}");
-            assert!(!is_readable(last + ELEMENT_SLACK), "within an element behind the window of {peer}");
-            assert!(!is_readable(last + page), "a page behind the window of {peer}");
-            for offset in [STATICS, STATICS + page, party.heap.base() - window.base() - 1] {
-                assert!(!is_readable(first + offset), "something in the hole of {peer}");
+            assert!(
+                is_readable(first) && is_readable(last),
+                "the window of {peer} has its ends"
+            );
+            assert!(
+                !is_readable(last + 1),
+                "something behind the window of {peer}"
+            );
+            assert!(
+                !is_readable(last + ELEMENT_SLACK),
+                "within an element behind the window of {peer}"
+            );
+            assert!(
+                !is_readable(last + page),
+                "a page behind the window of {peer}"
+            );
+            for offset in [
+                STATICS,
+                STATICS + page,
+                party.heap.base() - window.base() - 1,
+            ] {
+                assert!(
+                    !is_readable(first + offset),
+                    "something in the hole of {peer}"
+                );
             }
         }
         windows.sort_unstable();
@@ -138,7 +207,11 @@ pub(crate) fn are_pages_apart(transport: &dyn Transport) {
 fn is_readable(addr: usize) -> bool {
     let mut ends = [0; 2];
     // SAFETY: the array has room for the two descriptors.
-    assert_eq!(unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) }, 0, "no pipe");
+    assert_eq!(
+        unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) },
+        0,
+        "no pipe"
+    );
     // SAFETY: write only reads the byte, and fails where there is none; a pipe has room for one.
     let written = unsafe { libc::write(ends[1], addr as *const _, 1) };
     for end in ends {

@@ -64,7 +64,9 @@ fn fork() -> std::io::Result<Option<libc::pid_t>> {
 fn be_party(node: &Node, rank: u32, body: &(dyn Fn(&Party) + Sync)) -> ! {
     // SAFETY: asks to be killed when the parent's thread ends; no memory is involved.
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
-    panic::set_hook(Box::new(|info| SAID.with(|said| *said.borrow_mut() = info.to_string())));
+    panic::set_hook(Box::new(|info| {
+        SAID.with(|said| *said.borrow_mut() = info.to_string())
+    }));
     let told = |party: &Party| {
         let done = panic::catch_unwind(panic::AssertUnwindSafe(|| body(party)));
         if let Err(payload) = done {
@@ -90,7 +92,10 @@ fn reap(node: &Node, mut children: Vec<(u32, libc::pid_t)>) {
             let ended = unsafe { libc::waitpid(child, &raw mut status, libc::WNOHANG) } != 0;
             if ended && status != 0 {
                 let signal = libc::WTERMSIG(status);
-                node.meeting.fail(rank, &format!("ended by signal {signal} (status {status:#x})"));
+                node.meeting.fail(
+                    rank,
+                    &format!("ended by signal {signal} (status {status:#x})"),
+                );
             }
             !ended
         });

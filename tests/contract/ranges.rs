@@ -60,13 +60,21 @@ impl Round<'_> {
                 for (at, len) in self.ranges() {
                     let source = &mut buffer[aligned..aligned + len];
                     source.copy_from_slice(&mine[at..at + len]);
-                    party.lane.write(party.heap.place(at), source, party.right()).unwrap();
+                    party
+                        .lane
+                        .write(party.heap.place(at), source, party.right())
+                        .unwrap();
                     // The source may be changed at once.
                     source.fill(!GUARD);
                 }
             }
             party.quiet_and_meet();
-            assert_same(&party.heap.bytes(0, size), &self.image(&left), "written", self);
+            assert_same(
+                &party.heap.bytes(0, size),
+                &self.image(&left),
+                "written",
+                self,
+            );
             party.meet();
         }
 
@@ -75,14 +83,31 @@ impl Round<'_> {
         for (at, len) in self.ranges() {
             buffer.fill(GUARD);
             let place = party.heap.place(at);
-            party.lane.read(&mut buffer[aligned..aligned + len], place, party.right()).unwrap();
-            assert_same(&buffer[aligned..aligned + len], &right[at..at + len], "read", self);
+            party
+                .lane
+                .read(&mut buffer[aligned..aligned + len], place, party.right())
+                .unwrap();
+            assert_same(
+                &buffer[aligned..aligned + len],
+                &right[at..at + len],
+                "read",
+                self,
+            );
             let around = buffer[..aligned].iter().chain(&buffer[aligned + len..]);
-            assert!(around.copied().all(|byte| byte == GUARD), "read more than {len} bytes, shifts {:?}", self.shifts());
+            assert!(
+                around.copied().all(|byte| byte == GUARD),
+                "read more than {len} bytes, shifts {:?}",
+                self.shifts()
+            );
         }
         self.start_reads(party, &right);
         party.meet();
-        assert_same(&party.heap.bytes(0, size), &mine, "left after reading", self);
+        assert_same(
+            &party.heap.bytes(0, size),
+            &mine,
+            "left after reading",
+            self,
+        );
     }
 
     /// All ranges in flight at once, from a copy of `data` that is misaligned as wanted.
@@ -116,7 +141,13 @@ impl Round<'_> {
         let image = self.image(data);
         let end = from + taken;
         assert_same(&buffer[from..end], &image[..taken], "read at once", self);
-        assert!(buffer[..from].iter().chain(&buffer[end..]).all(|&byte| byte == GUARD), "read too much");
+        assert!(
+            buffer[..from]
+                .iter()
+                .chain(&buffer[end..])
+                .all(|&byte| byte == GUARD),
+            "read too much"
+        );
     }
 
     fn shifts(&self) -> (usize, usize) {
@@ -126,21 +157,37 @@ impl Round<'_> {
 
 fn assert_same(got: &[u8], expected: &[u8], what: &str, round: &Round) {
     if got != expected {
-        let at = got.iter().zip(expected).position(|(one, other)| one != other);
-        let range = round.ranges().into_iter().rfind(|&(start, _)| Some(start) <= at);
-        panic!("{what}: differs at {at:?}, near the range {range:?}; shifts {:?}", round.shifts());
+        let at = got
+            .iter()
+            .zip(expected)
+            .position(|(one, other)| one != other);
+        let range = round
+            .ranges()
+            .into_iter()
+            .rfind(|&(start, _)| Some(start) <= at);
+        panic!(
+            "{what}: differs at {at:?}, near the range {range:?}; shifts {:?}",
+            round.shifts()
+        );
     }
 }
 
 /// All pairs of shifts below `bound`.
 fn shifts(bound: usize) -> Vec<(usize, usize)> {
-    (0..bound * bound).map(|pair| (pair / bound, pair % bound)).collect()
+    (0..bound * bound)
+        .map(|pair| (pair / bound, pair % bound))
+        .collect()
 }
 
 fn run(transport: &dyn Transport, parties: u32, lengths: &[usize], shifts: &[(usize, usize)]) {
     check(transport, parties, |party| {
         for &(target_shift, source_shift) in shifts {
-            Round { lengths, target_shift, source_shift }.run(party);
+            Round {
+                lengths,
+                target_shift,
+                source_shift,
+            }
+            .run(party);
         }
     });
 }
@@ -159,7 +206,14 @@ pub(crate) fn around_two_and_four_kibibytes(transport: &dyn Transport) {
 }
 
 pub(crate) fn around_64_kibibytes_and_a_mebibyte(transport: &dyn Transport) {
-    let lengths = [(64 << 10) - 1, 64 << 10, (64 << 10) + 1, (1 << 20) - 1, 1 << 20, (1 << 20) + 1];
+    let lengths = [
+        (64 << 10) - 1,
+        64 << 10,
+        (64 << 10) + 1,
+        (1 << 20) - 1,
+        1 << 20,
+        (1 << 20) + 1,
+    ];
     let few: Vec<_> = (0..8).map(|shift| (shift, shift * 3 % 8)).collect();
     run(transport, 2, &lengths, &few);
     run(transport, 3, &lengths, &[(1, 0)]);
@@ -183,17 +237,29 @@ fn typed<T: Pod>(party: &Party) {
         for count in (0..20).chain([63, 64, 65]) {
             let bytes = count * size_of::<T>();
             let data = |rank: u32| -> Vec<T> {
-                (0..count).map(|index| value(u64::from(rank) << 32 | index as u64)).collect()
+                (0..count)
+                    .map(|index| value(u64::from(rank) << 32 | index as u64))
+                    .collect()
             };
             area.fill(0, bytes + 128, GUARD);
             party.meet();
-            party.lane.write(area.place(64), &data(party.rank), party.right()).unwrap();
+            party
+                .lane
+                .write(area.place(64), &data(party.rank), party.right())
+                .unwrap();
             party.quiet_and_meet();
             let mut expected = vec![GUARD; bytes + 128];
             expected[64..64 + bytes].copy_from_slice(bytemuck::cast_slice(&data(party.left())));
-            assert!(area.bytes(0, bytes + 128) == expected, "{count} of {} bytes", size_of::<T>());
+            assert!(
+                area.bytes(0, bytes + 128) == expected,
+                "{count} of {} bytes",
+                size_of::<T>()
+            );
             let mut read: Vec<T> = vec![T::zeroed(); count];
-            party.lane.read(&mut read, area.place(64), party.right()).unwrap();
+            party
+                .lane
+                .read(&mut read, area.place(64), party.right())
+                .unwrap();
             let expected = data(party.rank);
             assert!(
                 bytemuck::cast_slice::<T, u8>(&read) == bytemuck::cast_slice::<T, u8>(&expected),
@@ -216,7 +282,10 @@ pub(crate) fn onto_themselves(transport: &dyn Transport) {
     });
 }
 
-#[expect(unsafe_code, reason = "source and target are the same bytes, which no slice may be")]
+#[expect(
+    unsafe_code,
+    reason = "source and target are the same bytes, which no slice may be"
+)]
 fn onto_itself(party: &Party, area: Area, offset: usize, len: usize) {
     let at = area.place::<u8>(offset).at;
     // SAFETY: the range is in the own symmetric memory, and is the target itself.
@@ -233,11 +302,20 @@ pub(crate) fn up_to_the_last_byte(transport: &dyn Transport) {
                 let offset = area.len() - len;
                 let data = |rank: u32| pattern(u64::from(rank) << 8 | 1, len);
                 party.meet();
-                party.lane.write(area.place(offset), &data(party.rank), party.right()).unwrap();
+                party
+                    .lane
+                    .write(area.place(offset), &data(party.rank), party.right())
+                    .unwrap();
                 party.quiet_and_meet();
-                assert!(area.bytes(offset, len) == data(party.left()), "the last {len} bytes");
+                assert!(
+                    area.bytes(offset, len) == data(party.left()),
+                    "the last {len} bytes"
+                );
                 let mut read = vec![0; len];
-                party.lane.read(&mut read, area.place(offset), party.right()).unwrap();
+                party
+                    .lane
+                    .read(&mut read, area.place(offset), party.right())
+                    .unwrap();
                 assert!(read == data(party.rank), "the last {len} bytes, read");
             }
         }

@@ -1,6 +1,9 @@
 //! What is refused, and that nothing happens then.
 
-#![expect(unsafe_code, reason = "what is refused here would otherwise be no memory of anybody's")]
+#![expect(
+    unsafe_code,
+    reason = "what is refused here would otherwise be no memory of anybody's"
+)]
 
 use crate::access::Place;
 use crate::lane::Lane;
@@ -13,7 +16,10 @@ use std::ptr::{null, null_mut};
 
 /// A place that the fabric has to refuse, whatever is there.
 fn wild<T>(addr: usize) -> Place<T> {
-    Place { at: addr as *mut T, room: usize::MAX }
+    Place {
+        at: addr as *mut T,
+        room: usize::MAX,
+    }
 }
 
 /// What every operation on one element answers.
@@ -30,7 +36,11 @@ fn element_errors<T: Pod>(lane: &Lane, at: Place<T>, peer: u32) -> Vec<Option<Er
 }
 
 /// What every atomic operation answers.
-fn atomic_errors<T: fi_provider::atomic::Integer + Pod>(lane: &Lane, at: Place<T>, peer: u32) -> Vec<Option<Error>> {
+fn atomic_errors<T: fi_provider::atomic::Integer + Pod>(
+    lane: &Lane,
+    at: Place<T>,
+    peer: u32,
+) -> Vec<Option<Error>> {
     let value = T::zeroed();
     vec![
         lane.fetch(at, peer).err(),
@@ -56,7 +66,11 @@ fn all_refused(lane: &Lane, addr: usize, peer: u32, why: Error) {
     answers.extend(atomic_errors::<i32>(lane, wild(addr & !3), peer));
     answers.extend(atomic_errors::<u64>(lane, wild(addr & !7), peer));
     for (index, answer) in answers.into_iter().enumerate() {
-        assert_eq!(answer, Some(why), "operation {index} at {addr:#x} of peer {peer}");
+        assert_eq!(
+            answer,
+            Some(why),
+            "operation {index} at {addr:#x} of peer {peer}"
+        );
     }
 }
 
@@ -71,7 +85,10 @@ fn harmless(transport: &dyn Transport, body: impl Fn(&Party) + Sync) {
             body(party);
             party.quiet_and_meet();
             for area in party.areas() {
-                assert!(area.bytes(0, area.len()).iter().all(|&byte| byte == 0x77), "something was transferred");
+                assert!(
+                    area.bytes(0, area.len()).iter().all(|&byte| byte == 0x77),
+                    "something was transferred"
+                );
             }
         });
     }
@@ -93,13 +110,25 @@ pub(crate) fn have_stable_codes(_: &dyn Transport) {
 pub(crate) fn of_unknown_peers(transport: &dyn Transport) {
     harmless(transport, |party| {
         assert_eq!(party.lane.peer_count(), party.count);
-        for peer in [party.count, party.count + 1, i32::MAX as u32, 1 << 31, u32::MAX] {
+        for peer in [
+            party.count,
+            party.count + 1,
+            i32::MAX as u32,
+            1 << 31,
+            u32::MAX,
+        ] {
             for area in party.areas() {
                 all_refused(&party.lane, area.base(), peer, Error::NoSuchPeer);
             }
             all_refused(&party.lane, 0, peer, Error::NoSuchPeer);
-            assert_eq!(party.lane.write::<u8>(party.heap.place(0), &[], peer), Err(Error::NoSuchPeer));
-            assert_eq!(party.lane.read::<u8>(&mut [], party.heap.place(0), peer), Err(Error::NoSuchPeer));
+            assert_eq!(
+                party.lane.write::<u8>(party.heap.place(0), &[], peer),
+                Err(Error::NoSuchPeer)
+            );
+            assert_eq!(
+                party.lane.read::<u8>(&mut [], party.heap.place(0), peer),
+                Err(Error::NoSuchPeer)
+            );
         }
     });
 }
@@ -109,7 +138,14 @@ fn outside(party: &Party) -> Vec<usize> {
     let window = party.domain.window();
     let (base, end) = (window.base(), window.base() + window.len());
     let local = 0_u64;
-    let mut all = vec![0, 16, usize::MAX - 15, 1 << 63, (&raw const local).addr(), base ^ (1 << 46)];
+    let mut all = vec![
+        0,
+        16,
+        usize::MAX - 15,
+        1 << 63,
+        (&raw const local).addr(),
+        base ^ (1 << 46),
+    ];
     all.extend([1, 15, 16, 4096].map(|distance| base - distance));
     all.extend([0, 16, 4096].map(|distance| end + distance));
     all
@@ -127,7 +163,12 @@ pub(crate) fn of_addresses_outside(transport: &dyn Transport) {
 }
 
 /// What write and read answer for `count` elements at `at`, by pointers, blocking and not.
-fn range_answers<T: Copy>(lane: &Lane, at: *mut T, count: usize, peer: u32) -> [Result<(), Error>; 4] {
+fn range_answers<T: Copy>(
+    lane: &Lane,
+    at: *mut T,
+    count: usize,
+    peer: u32,
+) -> [Result<(), Error>; 4] {
     let local = null_mut::<T>();
     // SAFETY: the range is refused, or has no elements.
     unsafe {
@@ -146,16 +187,42 @@ pub(crate) fn of_ranges_past_the_end(transport: &dyn Transport) {
         for peer in party.all() {
             for inside in [1, 2, 8, 15, 16, 17, 4096] {
                 for over in [1, 7, 8, 4096, 1 << 40] {
-                    let answers = range_answers(&party.lane, (end - inside) as *mut u8, inside + over, peer);
-                    assert_eq!(answers, [Err(Error::PastWindow); 4], "{inside} bytes inside, {over} past");
+                    let answers =
+                        range_answers(&party.lane, (end - inside) as *mut u8, inside + over, peer);
+                    assert_eq!(
+                        answers,
+                        [Err(Error::PastWindow); 4],
+                        "{inside} bytes inside, {over} past"
+                    );
                 }
-                let answers = range_answers(&party.lane, (end - 8 * inside) as *mut u64, inside + 1, peer);
-                assert_eq!(answers, [Err(Error::PastWindow); 4], "{inside} words inside, one past");
-                let answers = range_answers(&party.lane, (end - inside) as *mut [u8; 24], inside.div_ceil(24), peer);
-                assert_eq!(answers, [Err(Error::PastWindow); 4], "{inside} bytes inside, a part of an element past");
+                let answers = range_answers(
+                    &party.lane,
+                    (end - 8 * inside) as *mut u64,
+                    inside + 1,
+                    peer,
+                );
+                assert_eq!(
+                    answers,
+                    [Err(Error::PastWindow); 4],
+                    "{inside} words inside, one past"
+                );
+                let answers = range_answers(
+                    &party.lane,
+                    (end - inside) as *mut [u8; 24],
+                    inside.div_ceil(24),
+                    peer,
+                );
+                assert_eq!(
+                    answers,
+                    [Err(Error::PastWindow); 4],
+                    "{inside} bytes inside, a part of an element past"
+                );
             }
             let longest = isize::MAX as usize;
-            assert_eq!(range_answers(&party.lane, party.heap.base() as *mut u8, longest, peer), [Err(Error::PastWindow); 4]);
+            assert_eq!(
+                range_answers(&party.lane, party.heap.base() as *mut u8, longest, peer),
+                [Err(Error::PastWindow); 4]
+            );
         }
     });
 }
@@ -167,17 +234,41 @@ pub(crate) fn of_lengths_that_overflow(transport: &dyn Transport) {
             for area in party.areas() {
                 let at = area.base() + 64;
                 // The products are 8, 0, -8 and 16 modulo 2^64.
-                assert_eq!(range_answers(&party.lane, at as *mut u64, (1 << 61) + 1, peer), refused);
-                assert_eq!(range_answers(&party.lane, at as *mut u64, 1 << 61, peer), refused);
-                assert_eq!(range_answers(&party.lane, at as *mut u64, usize::MAX, peer), refused);
-                assert_eq!(range_answers(&party.lane, at as *mut u128, (1 << 60) + 1, peer), refused);
-                assert_eq!(range_answers(&party.lane, at as *mut u8, usize::MAX, peer), refused);
-                assert_eq!(range_answers(&party.lane, at as *mut u8, isize::MAX as usize + 1, peer), refused);
+                assert_eq!(
+                    range_answers(&party.lane, at as *mut u64, (1 << 61) + 1, peer),
+                    refused
+                );
+                assert_eq!(
+                    range_answers(&party.lane, at as *mut u64, 1 << 61, peer),
+                    refused
+                );
+                assert_eq!(
+                    range_answers(&party.lane, at as *mut u64, usize::MAX, peer),
+                    refused
+                );
+                assert_eq!(
+                    range_answers(&party.lane, at as *mut u128, (1 << 60) + 1, peer),
+                    refused
+                );
+                assert_eq!(
+                    range_answers(&party.lane, at as *mut u8, usize::MAX, peer),
+                    refused
+                );
+                assert_eq!(
+                    range_answers(&party.lane, at as *mut u8, isize::MAX as usize + 1, peer),
+                    refused
+                );
                 // From here, the range would end in front of its start, inside of the window.
                 let wraps = 0_usize.wrapping_sub(32);
-                assert_eq!(range_answers(&party.lane, at as *mut u8, wraps, peer), refused);
+                assert_eq!(
+                    range_answers(&party.lane, at as *mut u8, wraps, peer),
+                    refused
+                );
             }
-            assert_eq!(range_answers(&party.lane, null_mut::<u64>(), (1 << 61) + 1, peer), refused);
+            assert_eq!(
+                range_answers(&party.lane, null_mut::<u64>(), (1 << 61) + 1, peer),
+                refused
+            );
         }
     });
 }
@@ -186,9 +277,20 @@ pub(crate) fn spare_empty_ranges(transport: &dyn Transport) {
     harmless(transport, |party| {
         let end = party.domain.window().base() + party.domain.window().len();
         for peer in party.all() {
-            for addr in outside(party).into_iter().chain([end - 1, end - 16, party.heap.base()]) {
-                assert_eq!(range_answers(&party.lane, addr as *mut u8, 0, peer), [Ok(()); 4], "{addr:#x}");
-                assert_eq!(range_answers(&party.lane, addr as *mut [u64; 3], 0, peer), [Ok(()); 4], "{addr:#x}");
+            for addr in outside(party)
+                .into_iter()
+                .chain([end - 1, end - 16, party.heap.base()])
+            {
+                assert_eq!(
+                    range_answers(&party.lane, addr as *mut u8, 0, peer),
+                    [Ok(()); 4],
+                    "{addr:#x}"
+                );
+                assert_eq!(
+                    range_answers(&party.lane, addr as *mut [u64; 3], 0, peer),
+                    [Ok(()); 4],
+                    "{addr:#x}"
+                );
             }
         }
     });
@@ -202,7 +304,10 @@ pub(crate) fn by_endpoints_that_are_not_enabled(transport: &dyn Transport) {
         assert_eq!((was_enabled.fence(), was_enabled.quiet()), (Ok(()), Ok(())));
         was_enabled.close();
         for lane in [&was_enabled, &Lane::nowhere(Endpoint::closed())] {
-            assert_eq!((lane.fence(), lane.quiet()), (Err(Error::NotEnabled), Err(Error::NotEnabled)));
+            assert_eq!(
+                (lane.fence(), lane.quiet()),
+                (Err(Error::NotEnabled), Err(Error::NotEnabled))
+            );
             refuses_all(lane, party);
         }
         let void = Lane::nowhere(Endpoint::void());
@@ -226,7 +331,10 @@ fn all_not_enabled(lane: &Lane, addr: usize, peer: u32) {
     for result in range_answers(lane, addr as *mut u64, 1, peer) {
         assert_eq!(result, Err(Error::NotEnabled));
     }
-    let single = [lane.inject(u64::zeroed(), wild(addr), peer).err(), lane.read_element::<u64>(wild(addr), peer).err()];
+    let single = [
+        lane.inject(u64::zeroed(), wild(addr), peer).err(),
+        lane.read_element::<u64>(wild(addr), peer).err(),
+    ];
     assert_eq!(single, [Some(Error::NotEnabled); 2]);
     for result in atomic_errors::<u64>(lane, wild(addr), peer) {
         assert_eq!(result, Some(Error::NotEnabled));

@@ -77,7 +77,9 @@ pub(crate) fn follow_the_model(transport: &dyn Transport) {
         ..Config::default()
     };
     let followed = TestRunner::new(config).run(&vec(turn(), 1..24), |turns| {
-        transport.run(PARTIES, &|party| play(party, &turns)).map_err(TestCaseError::fail)
+        transport
+            .run(PARTIES, &|party| play(party, &turns))
+            .map_err(TestCaseError::fail)
     });
     if let Err(error) = followed {
         panic!("{}: {error}", transport.name());
@@ -91,15 +93,40 @@ fn turn() -> impl Strategy<Value = Turn> {
 fn step() -> impl Strategy<Value = Step> {
     // Many steps near each other, so that they meet the same bytes.
     let offset = prop_oneof![0..64_usize, 0..REACH / 2];
-    (0..PARTIES, 0..2_usize, offset, any::<u64>(), op())
-        .prop_map(|(target, part, offset, seed, op)| Step { target, part, offset, seed, op }.aligned())
+    (0..PARTIES, 0..2_usize, offset, any::<u64>(), op()).prop_map(
+        |(target, part, offset, seed, op)| {
+            Step {
+                target,
+                part,
+                offset,
+                seed,
+                op,
+            }
+            .aligned()
+        },
+    )
 }
 
 fn op() -> impl Strategy<Value = Op> {
     let size = || prop::sample::select(vec![1, 2, 4, 8, 16]);
     let len = || prop_oneof![0..40_usize, 0..300_usize, 2000..REACH / 2];
-    use Atomic::{Add, And, CompareSwap, Fetch, FetchAdd, FetchAnd, FetchOr, FetchXor, Or, Set, Swap, Xor};
-    let atomic = [Fetch, Set, Swap, Add, FetchAdd, And, Or, Xor, FetchAnd, FetchOr, FetchXor, CompareSwap];
+    use Atomic::{
+        Add, And, CompareSwap, Fetch, FetchAdd, FetchAnd, FetchOr, FetchXor, Or, Set, Swap, Xor,
+    };
+    let atomic = [
+        Fetch,
+        Set,
+        Swap,
+        Add,
+        FetchAdd,
+        And,
+        Or,
+        Xor,
+        FetchAnd,
+        FetchOr,
+        FetchXor,
+        CompareSwap,
+    ];
     prop_oneof![
         2 => size().prop_map(Op::Inject),
         2 => size().prop_map(Op::ReadElement),
@@ -133,13 +160,18 @@ impl Step {
     }
 
     fn writes(&self) -> bool {
-        !matches!(self.op, Op::ReadElement(_) | Op::Read(_) | Op::StartRead(_) | Op::Atomic(_, Atomic::Fetch))
+        !matches!(
+            self.op,
+            Op::ReadElement(_) | Op::Read(_) | Op::StartRead(_) | Op::Atomic(_, Atomic::Fetch)
+        )
     }
 
     /// Whether `self` works on bytes that `other` works on too.
     fn touches(&self, other: &Self) -> bool {
         let (one, two) = (self.range(), other.range());
-        (self.target, self.part) == (other.target, other.part) && one.start < two.end && two.start < one.end
+        (self.target, self.part) == (other.target, other.part)
+            && one.start < two.end
+            && two.start < one.end
     }
 
     /// What a compare_swap compares with: what the model holds, for one half of the seeds.
@@ -163,7 +195,12 @@ impl Step {
                 Vec::new()
             }
             Op::ReadElement(_) | Op::Read(_) | Op::StartRead(_) => bytes.to_vec(),
-            Op::Atomic(4, op) => atomic_in_model(bytes, op, [self.seed as u32, cond as u32], u32::wrapping_add),
+            Op::Atomic(4, op) => atomic_in_model(
+                bytes,
+                op,
+                [self.seed as u32, cond as u32],
+                u32::wrapping_add,
+            ),
             Op::Atomic(_, op) => atomic_in_model(bytes, op, [self.seed, cond], u64::wrapping_add),
         }
     }
@@ -177,7 +214,9 @@ impl Step {
             Op::Inject(len) => inject(party, area, self, len),
             Op::ReadElement(len) => return read_element(party, area, self, len),
             Op::Write(len) => lane.write(place, &pattern(self.seed, len), peer).unwrap(),
-            Op::StartWrite(len) => lane.start_writes(&[(place, &pattern(self.seed, len))], peer).unwrap(),
+            Op::StartWrite(len) => lane
+                .start_writes(&[(place, &pattern(self.seed, len))], peer)
+                .unwrap(),
             Op::Read(len) => {
                 let mut got = vec![0; len];
                 lane.read(&mut got, place, peer).unwrap();
@@ -188,17 +227,27 @@ impl Step {
                 lane.start_reads(&mut [(&mut got, place)], peer).unwrap();
                 return got;
             }
-            Op::Atomic(4, op) => return atomic_in_fabric(party, area, self, op, [self.seed as u32, cond as u32]),
+            Op::Atomic(4, op) => {
+                return atomic_in_fabric(party, area, self, op, [self.seed as u32, cond as u32]);
+            }
             Op::Atomic(_, op) => return atomic_in_fabric(party, area, self, op, [self.seed, cond]),
         }
         Vec::new()
     }
 }
 
-
-fn atomic_in_model<T>(bytes: &mut [u8], op: Atomic, [value, cond]: [T; 2], sum: fn(T, T) -> T) -> Vec<u8>
+fn atomic_in_model<T>(
+    bytes: &mut [u8],
+    op: Atomic,
+    [value, cond]: [T; 2],
+    sum: fn(T, T) -> T,
+) -> Vec<u8>
 where
-    T: Pod + Integer + std::ops::BitAnd<Output = T> + std::ops::BitOr<Output = T> + std::ops::BitXor<Output = T>,
+    T: Pod
+        + Integer
+        + std::ops::BitAnd<Output = T>
+        + std::ops::BitOr<Output = T>
+        + std::ops::BitXor<Output = T>,
 {
     let old: T = bytemuck::pod_read_unaligned(bytes);
     let (new, returns) = match op {
@@ -216,10 +265,20 @@ where
         Atomic::CompareSwap => (if old == cond { value } else { old }, true),
     };
     bytes.copy_from_slice(bytemuck::bytes_of(&new));
-    if returns { bytemuck::bytes_of(&old).to_vec() } else { Vec::new() }
+    if returns {
+        bytemuck::bytes_of(&old).to_vec()
+    } else {
+        Vec::new()
+    }
 }
 
-fn atomic_in_fabric<T: Pod + Integer>(party: &Party, area: Area, step: &Step, op: Atomic, [value, cond]: [T; 2]) -> Vec<u8> {
+fn atomic_in_fabric<T: Pod + Integer>(
+    party: &Party,
+    area: Area,
+    step: &Step,
+    op: Atomic,
+    [value, cond]: [T; 2],
+) -> Vec<u8> {
     let (lane, at, peer) = (&party.lane, area.place::<T>(step.offset), step.target);
     let got = match op {
         Atomic::Fetch => lane.fetch(at, peer).map(Some),
@@ -235,13 +294,17 @@ fn atomic_in_fabric<T: Pod + Integer>(party: &Party, area: Area, step: &Step, op
         Atomic::FetchXor => lane.fetch_xor(at, value, peer).map(Some),
         Atomic::CompareSwap => lane.compare_swap(at, cond, value, peer).map(Some),
     };
-    got.unwrap().map_or(Vec::new(), |old| bytemuck::bytes_of(&old).to_vec())
+    got.unwrap()
+        .map_or(Vec::new(), |old| bytemuck::bytes_of(&old).to_vec())
 }
 
 fn inject(party: &Party, area: Area, step: &Step, len: usize) {
     fn of<T: Pod>(party: &Party, area: Area, step: &Step) {
         let value = bytemuck::pod_read_unaligned::<T>(&pattern(step.seed, size_of::<T>()));
-        party.lane.inject(value, area.place(step.offset), step.target).unwrap();
+        party
+            .lane
+            .inject(value, area.place(step.offset), step.target)
+            .unwrap();
     }
     match len {
         1 => of::<u8>(party, area, step),
@@ -254,7 +317,10 @@ fn inject(party: &Party, area: Area, step: &Step, len: usize) {
 
 fn read_element(party: &Party, area: Area, step: &Step, len: usize) -> Vec<u8> {
     fn of<T: Pod>(party: &Party, area: Area, step: &Step) -> Vec<u8> {
-        let value: T = party.lane.read_element(area.place(step.offset), step.target).unwrap();
+        let value: T = party
+            .lane
+            .read_element(area.place(step.offset), step.target)
+            .unwrap();
         bytemuck::bytes_of(&value).to_vec()
     }
     match len {
@@ -268,7 +334,10 @@ fn read_element(party: &Party, area: Area, step: &Step, len: usize) -> Vec<u8> {
 
 /// All parties follow the model; the origin of each turn does its steps, with no more order between them than they need.
 fn play(party: &Party, turns: &[Turn]) {
-    let mut model: Model = party.all().map(|_| [vec![0; REACH], vec![0; REACH]]).collect();
+    let mut model: Model = party
+        .all()
+        .map(|_| [vec![0; REACH], vec![0; REACH]])
+        .collect();
     for turn in turns {
         let mine = turn.origin == party.rank;
         let mut pending: Vec<&Step> = Vec::new();
@@ -293,7 +362,13 @@ fn play(party: &Party, turns: &[Turn]) {
     for (index, area) in party.areas().into_iter().enumerate() {
         let got = area.bytes(0, REACH);
         let expected = &model[party.rank as usize][index];
-        let wrong = got.iter().zip(expected).position(|(one, other)| one != other);
-        assert_eq!(wrong, None, "part {index} differs from the model at this byte");
+        let wrong = got
+            .iter()
+            .zip(expected)
+            .position(|(one, other)| one != other);
+        assert_eq!(
+            wrong, None,
+            "part {index} differs from the model at this byte"
+        );
     }
 }

@@ -34,9 +34,15 @@ impl Node {
     pub(crate) fn create(parties: u32) -> Result<Self, String> {
         let text = |error: std::io::Error| format!("the node's memory: {error}");
         let memory = Memfd::create(c"farreach-contract").map_err(text)?;
-        memory.set_len(meeting::BYTES + parties as usize * (HEAP + STATICS + SPARE)).map_err(text)?;
+        memory
+            .set_len(meeting::BYTES + parties as usize * (HEAP + STATICS + SPARE))
+            .map_err(text)?;
         let meeting = Meeting::in_memory(&memory, parties)?;
-        Ok(Self { memory: Arc::new(memory), parties, meeting })
+        Ok(Self {
+            memory: Arc::new(memory),
+            parties,
+            meeting,
+        })
     }
 
     /// Opens party `rank`, runs `body` in it with the others, and notes in the meeting whether it failed.
@@ -70,8 +76,16 @@ impl Node {
         let statics = space.base() + before;
         let heap = statics + STATICS + hole;
         let window = Window::spanning(vec![
-            MemoryRegion { base: heap, len: HEAP, file_offset: 0 },
-            MemoryRegion { base: statics, len: STATICS, file_offset: HEAP },
+            MemoryRegion {
+                base: heap,
+                len: HEAP,
+                file_offset: 0,
+            },
+            MemoryRegion {
+                base: statics,
+                len: STATICS,
+                file_offset: HEAP,
+            },
         ]);
         let domain = Domain::open(&layout, window)?;
         let party = Party {

@@ -15,7 +15,9 @@ const NEW: u8 = 0xee;
 /// Ranges that are moved back and forth, for each length and alignment.
 const TURNS: u64 = 1500;
 /// Lengths in bytes.
-const LENGTHS: [usize; 14] = [8, 16, 24, 32, 40, 56, 64, 104, 256, 1032, 2040, 2048, 4104, 20_008];
+const LENGTHS: [usize; 14] = [
+    8, 16, 24, 32, 40, 56, 64, 104, 256, 1032, 2040, 2048, 4104, 20_008,
+];
 
 /// One party moves ranges that hold either value; the other looks at single elements meanwhile.
 fn run(transport: &dyn Transport, body: impl Fn(&Party, usize, usize) + Sync) {
@@ -64,10 +66,16 @@ fn write_often<T: Pod>(party: &Party, at: usize, len: usize) {
     let sources = [vec![OLD; len + 8], vec![NEW; len + 8]];
     for turn in 0..turns(len) {
         let source = &sources[turn as usize % 2][turn as usize / 2 % 8..];
-        party.lane.write(place, &source[..count * size_of::<T>()], party.right()).unwrap();
+        party
+            .lane
+            .write(place, &source[..count * size_of::<T>()], party.right())
+            .unwrap();
     }
     party.lane.quiet().unwrap();
-    party.lane.inject(1_u64, party.heap.place(DONE), party.right()).unwrap();
+    party
+        .lane
+        .inject(1_u64, party.heap.place(DONE), party.right())
+        .unwrap();
     party.meet();
     party.meet();
 }
@@ -77,10 +85,15 @@ fn look_often<T: Pod>(party: &Party, at: usize, len: usize) {
     let count = len / size_of::<T>();
     let mut look = 0;
     while party.heap.acquire(DONE) == 0 {
+        party.meeting.give_up_if_failed();
         for _ in 0..64 {
             look += 1;
             let element = mixed(look) as usize % count;
-            assert_whole(party.heap.load::<T>(at + element * size_of::<T>()), element, len);
+            assert_whole(
+                party.heap.load::<T>(at + element * size_of::<T>()),
+                element,
+                len,
+            );
         }
     }
     party.meet();
@@ -91,7 +104,10 @@ fn look_often<T: Pod>(party: &Party, at: usize, len: usize) {
 fn assert_whole<T: Pod>(value: T, element: usize, len: usize) {
     let bytes = bytemuck::bytes_of(&value);
     let whole = bytes.iter().all(|&byte| byte == OLD) || bytes.iter().all(|&byte| byte == NEW);
-    assert!(whole, "element {element} of a range of {len} bytes is torn: {bytes:x?}");
+    assert!(
+        whole,
+        "element {element} of a range of {len} bytes is torn: {bytes:x?}"
+    );
 }
 
 pub(crate) fn by_reads(transport: &dyn Transport) {
@@ -106,19 +122,26 @@ pub(crate) fn by_reads(transport: &dyn Transport) {
     });
 }
 
-/// Reads the right neighbour's range, to destinations of all alignments, and looks at what came.
+/// Reads the right neighbour's range, to destinations aligned as the elements are, and looks at what came.
 fn read_often<T: Pod>(party: &Party, at: usize, len: usize) {
     let count = len / size_of::<T>();
     let bytes = count * size_of::<T>();
-    let mut buffer = vec![0_u8; len + 8];
+    let mut buffer = vec![0_u64; len / 8 + 10];
+    let buffer = bytemuck::cast_slice_mut::<u64, u8>(&mut buffer);
     for turn in 0..turns(len) {
-        let dest = &mut buffer[turn as usize % 8..][..bytes];
-        party.lane.read(dest, party.heap.place(at), party.right()).unwrap();
+        let dest = &mut buffer[turn as usize % 8 * size_of::<T>()..][..bytes];
+        party
+            .lane
+            .read(dest, party.heap.place(at), party.right())
+            .unwrap();
         for (element, piece) in dest.chunks_exact(size_of::<T>()).enumerate() {
             assert_whole(bytemuck::pod_read_unaligned::<T>(piece), element, len);
         }
     }
-    party.lane.inject(1_u64, party.heap.place(DONE), party.right()).unwrap();
+    party
+        .lane
+        .inject(1_u64, party.heap.place(DONE), party.right())
+        .unwrap();
     party.meet();
     party.meet();
 }
@@ -126,12 +149,16 @@ fn read_often<T: Pod>(party: &Party, at: usize, len: usize) {
 /// Stores the one and the other value to elements of the own range until the reader is done.
 fn change_often<T: Pod>(party: &Party, at: usize, len: usize) {
     let count = len / size_of::<T>();
-    let values = [OLD, NEW].map(|byte| bytemuck::pod_read_unaligned::<T>(&[byte; 16][..size_of::<T>()]));
+    let values =
+        [OLD, NEW].map(|byte| bytemuck::pod_read_unaligned::<T>(&[byte; 16][..size_of::<T>()]));
     let mut turn = 0;
     while party.heap.acquire(DONE) == 0 {
+        party.meeting.give_up_if_failed();
         turn += 1;
         for element in 0..count {
-            party.heap.store(at + element * size_of::<T>(), values[turn % 2]);
+            party
+                .heap
+                .store(at + element * size_of::<T>(), values[turn % 2]);
         }
     }
     party.meet();
@@ -150,14 +177,19 @@ pub(crate) fn by_elements(transport: &dyn Transport) {
 
 fn elements<T: Pod>(party: &Party) {
     let place = party.heap.place::<T>(DATA + size_of::<T>());
-    let values = [OLD, NEW].map(|byte| bytemuck::pod_read_unaligned::<T>(&[byte; 16][..size_of::<T>()]));
+    let values =
+        [OLD, NEW].map(|byte| bytemuck::pod_read_unaligned::<T>(&[byte; 16][..size_of::<T>()]));
     party.heap.fill(DATA, 64, OLD);
     party.meet();
     for turn in 0..60_000 {
         if party.rank == 0 {
             party.lane.inject(values[turn % 2], place, 2).unwrap();
         } else {
-            assert_whole(party.lane.read_element(place, 2).unwrap(), 0, size_of::<T>());
+            assert_whole(
+                party.lane.read_element(place, 2).unwrap(),
+                0,
+                size_of::<T>(),
+            );
         }
     }
     party.meet();

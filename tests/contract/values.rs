@@ -14,7 +14,9 @@ pub(crate) fn mixed(seed: u64) -> u64 {
 pub(crate) fn pattern(seed: u64, len: usize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(len + 8);
     for word in 0..len.div_ceil(8) as u64 {
-        bytes.extend_from_slice(&mixed(seed.wrapping_mul(0x1_0000_0001).wrapping_add(word)).to_le_bytes());
+        bytes.extend_from_slice(
+            &mixed(seed.wrapping_mul(0x1_0000_0001).wrapping_add(word)).to_le_bytes(),
+        );
     }
     bytes.truncate(len);
     bytes

@@ -2,11 +2,12 @@
 //! The launcher's tests run it.
 //!
 //! To the launcher: `init`, `barrier`, `exchange` (everybody's bytes to all), `finalize`, `again` (init after
-//! finalize), `abort:STATUS[:MESSAGE]`. By itself: `say:TEXT`, `complain:TEXT` (on stderr), `env:NAME`, `pid`,
-//! `stdin` (echo it), `sleep:MILLISECONDS`, `spawn:SECONDS` (a child that sleeps),
+//! finalize), `abort:STATUS[:MESSAGE]`. By itself: `say:TEXT`, `complain:TEXT` (on stderr), `lines:COUNT` (numbered
+//! ones, in blocks that end anywhere, as stdio writes them), `env:NAME`, `pid`, `stdin` (echo it), `sleep:MILLISECONDS`, `spawn:SECONDS` (a child that sleeps),
 //! `kill:SIGNAL` (itself), `exit:STATUS`. `@R,` before an action limits it to PE R.
 
-use std::io::Read;
+use std::io::{Read, Write};
+use std::os::fd::AsFd;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -84,6 +85,19 @@ fn exchange(launcher: &mut Bootstrap) -> Result<(), Error> {
     Ok(())
 }
 
+fn write_lines(count: u64) -> std::io::Result<()> {
+    let rank = std::env::var("PMI_RANK").unwrap_or_default();
+    let lines: String = (0..count)
+        .map(|number| format!("{rank} {number} {:->width$}{rank}\n", "", width = 60))
+        .collect();
+    // Not std's stdout, which writes whole lines.
+    let mut stdout = std::fs::File::from(std::io::stdout().as_fd().try_clone_to_owned()?);
+    lines
+        .as_bytes()
+        .chunks(4096)
+        .try_for_each(|block| stdout.write_all(block))
+}
+
 fn act(name: &str, value: &str) {
     let number = || {
         value
@@ -94,6 +108,7 @@ fn act(name: &str, value: &str) {
     match name {
         "say" => println!("{value}"),
         "complain" => eprintln!("{value}"),
+        "lines" => write_lines(number()).unwrap_or_else(|error| fail(&error.to_string())),
         "env" => println!("{}", std::env::var(value).unwrap_or_default()),
         "pid" => println!("{me}"),
         "stdin" => {

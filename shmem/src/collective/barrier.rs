@@ -21,7 +21,7 @@ const LAUNCHER_TIME: Duration = Duration::from_millis(500);
 
 /// What this PE knows of the barrier.
 #[derive(Debug)]
-pub(crate) struct NodeBarrier {
+struct NodeBarrier {
     node: Arc<Node>,
     kind: Kind,
     patience: Patience,
@@ -30,7 +30,7 @@ pub(crate) struct NodeBarrier {
 }
 
 impl NodeBarrier {
-    pub(crate) fn new(node: Arc<Node>) -> Self {
+    fn new(node: Arc<Node>) -> Self {
         let kind = if node.control().barrier_kind == Kind::Dissemination as u32 {
             Kind::Dissemination
         } else {
@@ -44,19 +44,13 @@ impl NodeBarrier {
         }
     }
 
-    /// Barriers completed.
-    pub(crate) fn epoch(&self) -> u32 {
+    fn epoch(&self) -> u32 {
         self.epoch.load(Ordering::Relaxed)
-    }
-
-    /// The algorithm.
-    pub(crate) fn kind(&self) -> Kind {
-        self.kind
     }
 
     /// Waits for all PEs of the node on behalf of routine `at`.
     #[inline]
-    pub(crate) fn wait(&self, at: Routine) {
+    fn wait(&self, at: Routine) {
         let epoch = self.epoch().wrapping_add(1);
         let mut watch = None;
         self.wait_with(epoch, || {
@@ -68,7 +62,7 @@ impl NodeBarrier {
 
     /// The barrier at the end of an initialisation: PEs that have finalised before may take their time,
     /// but processes that are gone do not come.
-    pub(crate) fn wait_for_init(&self) {
+    fn wait_for_init(&self) {
         let mut seen = None;
         self.wait_with(self.epoch().wrapping_add(1), || {
             let gone = (0..self.node.processes()).find(|&pe| self.node.is_gone(pe));
@@ -104,30 +98,41 @@ impl NodeBarrier {
     }
 }
 
-static BARRIER: Plain<Option<Arc<NodeBarrier>>> = Plain::new(None);
+static BARRIER: Plain<Option<NodeBarrier>> = Plain::new(None);
 
-/// Makes `barrier` the one of [`wait`].
+/// Makes the barrier, for the life of the process: its epochs go on from one session to the next.
 ///
 /// # Safety
 /// No other thread is inside the library.
-pub(crate) unsafe fn bind(barrier: Arc<NodeBarrier>) {
+pub(crate) unsafe fn set_up(node: Arc<Node>) {
     // SAFETY: the contract is the same.
-    unsafe { *BARRIER.get_mut() = Some(barrier) };
-}
-
-/// Forgets the barrier.
-///
-/// # Safety
-/// No other thread is inside the library.
-pub(crate) unsafe fn unbind() {
-    // SAFETY: the contract is the same.
-    unsafe { *BARRIER.get_mut() = None };
+    unsafe { *BARRIER.get_mut() = Some(NodeBarrier::new(node)) };
 }
 
 /// Waits for all PEs on behalf of routine `at`; the library is initialised.
 #[inline]
-pub(super) fn wait(at: Routine) {
+pub(crate) fn wait(at: Routine) {
     if let Some(barrier) = BARRIER.get() {
         barrier.wait(at);
     }
+}
+
+/// Waits for all PEs at the end of an initialisation.
+pub(crate) fn wait_for_init() {
+    if let Some(barrier) = BARRIER.get() {
+        barrier.wait_for_init();
+    }
+}
+
+/// The barriers that this PE has completed, modulo 2^32.
+pub(crate) fn barriers_done() -> u32 {
+    BARRIER.get().as_ref().map_or(0, NodeBarrier::epoch)
+}
+
+/// The algorithm of the barrier.
+pub(crate) fn barrier_kind() -> Kind {
+    BARRIER
+        .get()
+        .as_ref()
+        .map_or(Kind::Central, |barrier| barrier.kind)
 }

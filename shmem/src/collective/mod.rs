@@ -2,7 +2,7 @@
 
 mod barrier;
 
-pub(crate) use barrier::{NodeBarrier, bind, unbind};
+pub(crate) use barrier::{barrier_kind, barriers_done, set_up, wait, wait_for_init};
 
 use crate::ctx;
 use crate::order;
@@ -13,12 +13,12 @@ use crate::sync::require_initialized;
 #[inline]
 pub fn barrier_all(at: Routine) {
     order::quiet(ctx::default_ctx(), at);
-    barrier::wait(at);
+    wait(at);
 }
 
 /// Waits for all PEs; their stores to own memory are visible then (9.10.4).
 #[inline]
 pub fn sync_all(at: Routine) {
     require_initialized(at);
-    barrier::wait(at);
+    wait(at);
 }

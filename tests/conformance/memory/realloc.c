@@ -36,6 +36,27 @@ static void expect_symmetric(const unsigned char *at, size_t length)
     shmem_barrier_all();
 }
 
+// Blocks whose sizes are multiples of every unit of allocation, grown past blocks that lie in the way
+// on both sides: nothing of their last bytes may be lost.
+static void grow_exactly(void)
+{
+    for (size_t unit = 16; unit <= 65536; unit *= 4)
+        for (size_t k = 1; k <= 5; k++) {
+            unsigned char *block = (unsigned char *)shmem_malloc(unit * k);
+            void *in_the_way[4];
+            for (int i = 0; i < 4; i++)
+                in_the_way[i] = shmem_malloc(unit);
+            CHECK(block != NULL, "no memory");
+            fill(block, 0, unit * k);
+            block = (unsigned char *)shmem_realloc(block, unit * (2 * k + 1));
+            CHECK(block != NULL, "shmem_realloc returned NULL");
+            expect(block, unit * k, "shmem_realloc of a block with others in the way");
+            shmem_free(block);
+            for (int i = 0; i < 4; i++)
+                shmem_free(in_the_way[i]);
+        }
+}
+
 int main(void)
 {
     static const size_t sizes[] = {1,     16,      17,    4000,    4096,   100,     5000000,
@@ -70,6 +91,8 @@ int main(void)
         void *none = shmem_realloc(block, 0);
         CHECK(none == NULL, "shmem_realloc(block, 0) returned %p", none);
     }
+
+    grow_exactly();
 
     // The space that realloc(block, 0) gave back is there again.
     for (int i = 0; i < 40; i++) {

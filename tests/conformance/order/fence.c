@@ -3,12 +3,14 @@
 // run: np=2 std=c99
 #include "check.h"
 
-enum { LONGEST = 1 << 17, ROUNDS = 3000 };
+#include <sched.h>
 
-static uint64_t data_in_bss[LONGEST];
+enum { LONGEST = 1 << 17, MARGIN = 4, ROUNDS = 3000 };
+
+static uint64_t data_in_bss[LONGEST + MARGIN];
 static long flag = 1;
 
-static const size_t LENGTHS[] = {1, 2, 7, 8, 32, 64, 511, 4096, 32768, LONGEST};
+static const size_t LENGTHS[] = {1, 2, 7, 8, 32, 64, 257, 300, 511, 1027, 4096, 32768, LONGEST};
 
 // PE 0: round after round the same number in all words, then behind a fence in the flag.
 static void write_stream(uint64_t *data, size_t length, long rounds, int how)
@@ -44,12 +46,18 @@ static void write_stream(uint64_t *data, size_t length, long rounds, int how)
 // PE 1: at any time all words are at least as new as the flag was before.
 static void read_stream(const uint64_t *data, size_t length, long rounds, int how)
 {
-    long seen = 0;
+    long seen = 0, now, spins = 0;
 
     while (seen < rounds) {
-        shmem_long_wait_until(&flag, SHMEM_CMP_GT, seen);
-        seen = shmem_long_atomic_fetch(&flag, 1);
-        for (size_t k = 0; k < length; k++) {
+        // By the library or by plain loads, which look more often.
+        if (rounds % 2 == 0)
+            shmem_long_wait_until(&flag, SHMEM_CMP_GT, seen);
+        while ((now = __atomic_load_n(&flag, __ATOMIC_ACQUIRE)) == seen)
+            if (++spins % 100000 == 0)
+                sched_yield();
+        seen = now;
+        // The last words first, and of long ones the last only: the sooner, the sharper.
+        for (size_t k = 0; k < length && k < 600; k++) {
             size_t i = length - 1 - k;
             uint64_t got = *(volatile const uint64_t *)&data[i];
             CHECK(got >= (uint64_t)seen,
@@ -77,9 +85,10 @@ int main(void)
     uint64_t *on_heap = (uint64_t *)shmem_malloc(sizeof data_in_bss);
     CHECK(on_heap != NULL, "shmem_malloc returned NULL");
     for (size_t l = 0; l < COUNT_OF(LENGTHS); l++) {
-        long rounds = LENGTHS[l] >= 32768 ? 60 : LENGTHS[l] > 64 ? 600 : ROUNDS;
-        stream(on_heap, LENGTHS[l], rounds, 0);
-        stream(data_in_bss, LENGTHS[l], rounds, 1);
+        long rounds = LENGTHS[l] >= 32768 ? 60 : LENGTHS[l] > 1027 ? 600 : ROUNDS;
+        stream(on_heap + l % 3, LENGTHS[l] - l % 3 * (LENGTHS[l] > 64), rounds, 0);
+        stream(on_heap, LENGTHS[l], rounds + 1, 0);
+        stream(data_in_bss, LENGTHS[l], rounds + 1, 1);
         if (LENGTHS[l] <= 64)
             stream(on_heap, LENGTHS[l], rounds, 2);
     }

@@ -11,6 +11,25 @@ static long stop;
 
 static const size_t COUNTS[] = {1, 2, 3, 5, 8, 13, 31, 64, 100, 257, 1024, 4099, 32771, MOST};
 
+static void put_element(unsigned char *at, size_t size, int byte)
+{
+    uint64_t value = (uint64_t)byte * UINT64_C(0x101010101010101);
+
+    switch (size) {
+    case 1:
+        shmem_uint8_p((uint8_t *)at, (uint8_t)value, 1);
+        break;
+    case 2:
+        shmem_uint16_p((uint16_t *)(void *)at, (uint16_t)value, 1);
+        break;
+    case 4:
+        shmem_uint32_p((uint32_t *)(void *)at, (uint32_t)value, 1);
+        break;
+    default:
+        shmem_uint64_p((uint64_t *)(void *)at, value, 1);
+    }
+}
+
 static void write_once(unsigned char *at, size_t size, size_t count, int round)
 {
     static uint64_t source_words[BYTES / 8];
@@ -19,26 +38,23 @@ static void write_once(unsigned char *at, size_t size, size_t count, int round)
     int byte = round % 2 ? 0xff : round % 251;
 
     memset(source, byte, count * size);
+    // A single element by p in two rounds of four, by put in the other two.
+    if (count == 1 && round & 2) {
+        put_element(at, size, byte);
+        return;
+    }
     switch (size) {
     case 1:
-        if (count == 1)
-            shmem_uint8_p((uint8_t *)at, (uint8_t)byte, 1);
         shmem_uint8_put((uint8_t *)at, (uint8_t *)source, count, 1);
         break;
     case 2:
-        if (count == 1)
-            shmem_uint16_p((uint16_t *)at, (uint16_t)(byte * 0x101), 1);
-        shmem_uint16_put((uint16_t *)at, (uint16_t *)(void *)source, count, 1);
+        shmem_uint16_put((uint16_t *)(void *)at, (uint16_t *)(void *)source, count, 1);
         break;
     case 4:
-        if (count == 1)
-            shmem_uint32_p((uint32_t *)at, (uint32_t)byte * 0x1010101u, 1);
         shmem_put32(at, source, count, 1);
         break;
     default:
-        if (count == 1)
-            shmem_uint64_p((uint64_t *)at, (uint64_t)byte * UINT64_C(0x101010101010101), 1);
-        shmem_uint64_put_nbi((uint64_t *)at, (uint64_t *)(void *)source, count, 1);
+        shmem_uint64_put_nbi((uint64_t *)(void *)at, (uint64_t *)(void *)source, count, 1);
         shmem_quiet();
     }
 }
@@ -109,7 +125,7 @@ static void run(unsigned char *object, size_t size, size_t count, size_t shift)
 {
     unsigned char *at = object + shift * size;
     size_t bytes = count * size;
-    int rounds = bytes <= 256 ? 2500 : bytes <= 16384 ? 400 : 12;
+    int rounds = bytes <= 64 ? 200000 : bytes <= 512 ? 20000 : bytes <= 16384 ? 2000 : 40;
 
     memset(object, 0, BYTES);
     stop = 0;

@@ -6,11 +6,13 @@
 
 #include <pthread.h>
 
-enum { THREADS = 4, ROUNDS = 4000, WORDS = 24 };
+enum { THREADS = 4, ROUNDS = 4000, CONTENDED = 50000, WORDS = 24 };
 
 static long slots[64][THREADS][WORDS];
 static long counters[THREADS + 1];
 static uint64_t signal_word;
+static long contended_add;
+static unsigned int contended_inc;
 static long released[THREADS];
 static pthread_barrier_t all_threads;
 static int me, npes;
@@ -42,6 +44,13 @@ static void *work(void *argument)
 {
     int thread = (int)(intptr_t)argument;
 
+    // All at once on the same words, so that an update that is not atomic is lost.
+    pthread_barrier_wait(&all_threads);
+    for (int i = 0; i < CONTENDED; i++) {
+        shmem_long_atomic_add(&contended_add, 3, (me + 1) % npes);
+        shmem_uint_atomic_inc(&contended_inc, (me + 1) % npes);
+    }
+    pthread_barrier_wait(&all_threads);
     hammer(thread);
     pthread_barrier_wait(&all_threads);
     // Threads 1 to 3 block; thread 0 sets them free one after the other, through the library.
@@ -79,6 +88,8 @@ int main(void)
     shmem_barrier_all();
     for (int i = 0; i < THREADS; i++)
         CHECK_INT(counters[i], ROUNDS, "atomic_inc by a thread of the left neighbour");
+    CHECK_INT(contended_add, 3L * THREADS * CONTENDED, "atomic_add by four threads on one word");
+    CHECK_INT(contended_inc, (long)THREADS * CONTENDED, "atomic_inc by four threads on one word");
     CHECK_INT(counters[THREADS], 2L * THREADS * ROUNDS, "fetch_add by four threads");
     CHECK_INT(shmem_signal_fetch(&signal_word), (long)THREADS * ROUNDS, "signal_add");
     pthread_barrier_destroy(&all_threads);

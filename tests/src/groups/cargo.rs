@@ -12,6 +12,9 @@ const LIST_LIMIT: Duration = Duration::from_secs(20);
 /// Seconds for one test program, and for one model.
 const LIMIT: u64 = 180;
 
+/// The test program that is a group of its own.
+const CONTRACT: &str = "tests/contract/main.rs";
+
 /// A test program that cargo has built.
 struct Program {
     executable: PathBuf,
@@ -30,7 +33,7 @@ pub(crate) fn unit(session: &Session) -> Result<Vec<Case>, String> {
     let mut cases = Vec::new();
     for program in programs(session, &build)? {
         let tests = tests(session, &program)?;
-        if !tests.is_empty() {
+        if !tests.is_empty() && !program.source.ends_with(CONTRACT) {
             let source = program
                 .source
                 .strip_prefix(&session.place.root)
@@ -42,6 +45,23 @@ pub(crate) fn unit(session: &Session) -> Result<Vec<Case>, String> {
     let documentation = session.cargo(&["test", "--workspace", "--doc"]);
     cases.push(Case::new("documentation", LIMIT, documentation));
     Ok(cases)
+}
+
+/// One case for each contract over each transport.
+///
+/// Optimised, as the fabric is used: its operations are in line, and the compiler may do to them what it does there.
+pub(crate) fn contract(session: &Session) -> Result<Vec<Case>, String> {
+    let build = session.cargo(&[
+        "test",
+        "-p",
+        "farreach-tests",
+        "--test",
+        "contract",
+        "--release",
+        "--no-run",
+        "--message-format=json-render-diagnostics",
+    ]);
+    each_test(session, &build)
 }
 
 /// One case for each model.
@@ -58,8 +78,13 @@ pub(crate) fn loom(session: &Session) -> Result<Vec<Case>, String> {
         ])
         .env("RUSTFLAGS", "--cfg loom")
         .env("CARGO_TARGET_DIR", target);
+    each_test(session, &build)
+}
+
+/// One case for each test of the programs that `build` makes.
+fn each_test(session: &Session, build: &Invocation) -> Result<Vec<Case>, String> {
     let mut cases = Vec::new();
-    for program in programs(session, &build)? {
+    for program in programs(session, build)? {
         for test in tests(session, &program)? {
             cases.push(Case::new(
                 test.clone(),

@@ -32,7 +32,7 @@ pub(crate) struct Group {
 }
 
 /// All groups, in the order in which they run.
-pub(crate) static ALL: [Group; 10] = [
+pub(crate) static ALL: [Group; 11] = [
     Group {
         name: "lint",
         about: "formatting, clippy, documentation, layers, house rules",
@@ -48,6 +48,14 @@ pub(crate) static ALL: [Group; 10] = [
         parallel: false,
         needs_staging: false,
         cases: cargo::unit,
+    },
+    Group {
+        name: "contract",
+        about: "what the fabric promises, over every transport (tests/contract)",
+        by_default: true,
+        parallel: false,
+        needs_staging: false,
+        cases: cargo::contract,
     },
     Group {
         name: "loom",

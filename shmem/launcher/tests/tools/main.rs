@@ -2,4 +2,5 @@
 
 mod compilers;
 mod oshrun;
+mod output;
 mod support;

@@ -1,0 +1,48 @@
+//! The own heap's blocks, and what of them is known to be zero.
+
+use crate::heap::{Heap, HeapError};
+
+/// The blocks of the heap, and how much of it was ever handed out.
+#[derive(Debug)]
+pub(crate) struct Arena {
+    heap: Heap,
+    /// The first byte that was never part of a block: zero from here on.
+    fresh: usize,
+}
+
+impl Arena {
+    /// An arena over `len` bytes, all zero.
+    pub(crate) fn new(len: usize) -> Self {
+        Self {
+            heap: Heap::new(len),
+            fresh: 0,
+        }
+    }
+
+    /// A block, as its offset and the end of the part of it that may have been written before.
+    pub(crate) fn alloc(&mut self, size: usize, align: usize) -> Option<(usize, usize)> {
+        let offset = self.heap.alloc(size, align)?;
+        let used_to = self.fresh.clamp(offset, offset + size);
+        let end = offset + self.heap.size_of(offset).unwrap_or(size);
+        self.fresh = self.fresh.max(end);
+        Some((offset, used_to))
+    }
+
+    /// Grows or shrinks a block where it is.
+    pub(crate) fn resize(&mut self, offset: usize, size: usize) -> bool {
+        let done = self.heap.realloc_in_place(offset, size);
+        let end = offset + self.heap.size_of(offset).unwrap_or(0);
+        self.fresh = self.fresh.max(end);
+        done
+    }
+
+    /// The usable size of the block at `offset`.
+    pub(crate) fn size_of(&self, offset: usize) -> Option<usize> {
+        self.heap.size_of(offset)
+    }
+
+    /// Gives the block at `offset` back.
+    pub(crate) fn free(&mut self, offset: usize) -> Result<usize, HeapError> {
+        self.heap.free(offset)
+    }
+}

@@ -1,0 +1,247 @@
+//! What the process knows of its job: read everywhere, written by [`crate::world`] alone.
+//!
+//! A process belongs to one [`Job`] for its life: the launcher, the node's memory, the static data moved
+//! onto it. Between the first initialisation and the matching last finalisation there is a [`Session`]:
+//! the heap and the mapped windows of the peers.
+
+#![expect(
+    unsafe_code,
+    reason = "writes the job constants while only one thread is in the library"
+)]
+
+use crate::arena::Arena;
+use crate::ctx;
+use crate::node::Node;
+use crate::plain::Plain;
+use crate::statics::Image;
+use crate::window::HeapSpace;
+use fi_bootstrap::Bootstrap;
+use fi_provider::domain::{DirectMap, Domain};
+use fi_provider::memory::MemoryRegion;
+use fi_provider::node::segment::Memfd;
+use fi_provider::node::wait::Patience;
+use std::ffi::c_int;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// What lasts as long as the process.
+#[derive(Debug)]
+pub(crate) struct Job {
+    pub(crate) launcher: Mutex<Bootstrap>,
+    pub(crate) node: Arc<Node>,
+    pub(crate) image: Image,
+    pub(crate) pid: u32,
+    pub(crate) by_oshrun: bool,
+}
+
+/// What lasts from the first initialisation to the last finalisation.
+#[derive(Debug)]
+pub(crate) struct Session {
+    /// Dropped first: the peers' windows.
+    pub(crate) domain: Domain,
+    pub(crate) space: HeapSpace,
+    pub(crate) arena: Mutex<Arena>,
+    pub(crate) thread_level: c_int,
+}
+
+static JOB: Plain<Option<Job>> = Plain::new(None);
+static SESSION: Plain<Option<Session>> = Plain::new(None);
+static MY_PE: Plain<c_int> = Plain::new(-1);
+static DIRECT: Plain<DirectMap> = Plain::new(DirectMap::empty());
+static PATIENCE: Plain<Patience> = Plain::new(Patience {
+    looks: 0,
+    bursts: 0,
+});
+static PHASE: AtomicU32 = AtomicU32::new(Phase::Before as u32);
+
+/// Where the process is in the life of the library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub(crate) enum Phase {
+    /// Not initialised yet.
+    Before = 0,
+    /// Initialised.
+    Running = 1,
+    /// Finalised.
+    After = 2,
+    /// The child of a PE's fork.
+    Forked = 3,
+    /// Finalised by the end of the program.
+    Ended = 4,
+}
+
+pub(crate) fn phase() -> Phase {
+    match PHASE.load(Ordering::Acquire) {
+        0 => Phase::Before,
+        1 => Phase::Running,
+        2 => Phase::After,
+        3 => Phase::Forked,
+        _ => Phase::Ended,
+    }
+}
+
+pub(crate) fn set_phase(phase: Phase) {
+    PHASE.store(phase as u32, Ordering::Release);
+}
+
+/// The job, once it was joined.
+pub(crate) fn job() -> Option<&'static Job> {
+    JOB.get().as_ref()
+}
+
+/// The session, while there is one.
+#[inline]
+pub(crate) fn session() -> Option<&'static Session> {
+    SESSION.get().as_ref()
+}
+
+/// The number of this PE, -1 where there is no session.
+#[inline(always)]
+pub(crate) fn my_pe() -> c_int {
+    *MY_PE.get()
+}
+
+/// Where peers' objects are in this process; without peers where there is no session.
+#[inline(always)]
+pub(crate) fn direct_map() -> &'static DirectMap {
+    DIRECT.get()
+}
+
+pub(crate) fn patience() -> Patience {
+    *PATIENCE.get()
+}
+
+/// Stores the job, for the life of the process.
+///
+/// # Safety
+/// No other thread is inside the library.
+pub(crate) unsafe fn join(job: Job) -> &'static Job {
+    // SAFETY: the contract is the same.
+    unsafe {
+        *PATIENCE.get_mut() = Patience::for_processes(job.node.processes() as usize);
+        JOB.get_mut().insert(job)
+    }
+}
+
+/// Begins a session of `job`.
+///
+/// # Safety
+/// No other thread is inside the library.
+pub(crate) unsafe fn open(job: &Job, session: Session) {
+    // SAFETY: the contract is the same; the domain lives until `close`, which closes the endpoint first.
+    unsafe {
+        let session = SESSION.get_mut().insert(session);
+        ctx::default_endpoint().enable(&session.domain);
+        *DIRECT.get_mut() = session.domain.direct_map();
+        *MY_PE.get_mut() = job.node.rank() as c_int;
+    }
+    set_phase(Phase::Running);
+}
+
+/// Ends the session: calls find the library uninitialised from now on.
+///
+/// # Safety
+/// No other thread is inside the library.
+pub(crate) unsafe fn close() -> Option<Session> {
+    set_phase(Phase::After);
+    // SAFETY: the contract is the same.
+    unsafe {
+        forget_peers();
+        SESSION.get_mut().take()
+    }
+}
+
+/// # Safety
+/// No other thread is inside the library.
+unsafe fn forget_peers() {
+    // SAFETY: the contract is the same.
+    unsafe {
+        ctx::default_endpoint().close();
+        *MY_PE.get_mut() = -1;
+        *DIRECT.get_mut() = DirectMap::empty();
+    }
+}
+
+/// In the child of a fork: from here on this process is no PE.
+pub(crate) fn become_child() {
+    set_phase(Phase::Forked);
+    // SAFETY: only the thread that called fork exists in the child.
+    unsafe { forget_peers() };
+}
+
+/// The node's memory, once the job was joined.
+pub(crate) fn node() -> Option<Arc<Node>> {
+    JOB.get().as_ref().map(|job| Arc::clone(&job.node))
+}
+
+/// Whether oshrun started this process.
+pub(crate) fn launched_by_oshrun() -> bool {
+    JOB.get().as_ref().is_some_and(|job| job.by_oshrun)
+}
+
+/// The number of this PE, also before initialisation when the launcher has told it.
+pub(crate) fn known_pe() -> Option<usize> {
+    match JOB.get() {
+        Some(job) => Some(job.node.rank() as usize),
+        None => std::env::var("PMI_RANK").ok()?.parse().ok(),
+    }
+}
+
+/// The number of PEs, 1 before the job was joined.
+pub(crate) fn size() -> u32 {
+    JOB.get().as_ref().map_or(1, |job| job.node.processes())
+}
+
+/// The static data and the heap, while there is a session.
+pub(crate) fn symmetric_ranges() -> Option<[Range<usize>; 2]> {
+    let (session, job) = (SESSION.get().as_ref()?, JOB.get().as_ref()?);
+    Some([job.image.statics(), session.space.range()])
+}
+
+/// Whose symmetric memory `addr` is in, and the own address of the same object.
+pub(crate) fn owner_of(addr: usize) -> Option<(u32, usize)> {
+    SESSION.get().as_ref()?.domain.owner_of(addr)
+}
+
+/// Whether this process is a PE, not a child of one, and the library is initialised.
+pub(crate) fn is_this_process_a_running_pe() -> bool {
+    phase() == Phase::Running
+        && JOB
+            .get()
+            .as_ref()
+            .is_some_and(|job| job.pid == std::process::id())
+}
+
+/// Tells the launcher that this PE leaves in an orderly way although the job is being ended.
+pub(crate) fn leave_launcher() {
+    if let Some(job) = JOB.get()
+        && let Ok(mut launcher) = job.launcher.try_lock()
+    {
+        // When the launcher is gone, there is nobody to tell.
+        let _ = launcher.finalize();
+    }
+}
+
+/// Tells the launcher to end the job with `status`, if there is one.
+pub(crate) fn tell_launcher_to_abort(status: c_int) {
+    if let Some(job) = JOB.get()
+        && job.pid == std::process::id()
+        && let Ok(launcher) = job.launcher.try_lock()
+    {
+        // When the launcher is gone, it ends the job by that.
+        let _ = launcher.abort(status, "");
+    }
+}
+
+/// Calls `f` for each part of this process's own memory that it shares with peers.
+pub(crate) fn for_each_shared_region(mut f: impl FnMut(&Memfd, &MemoryRegion)) {
+    let Some(job) = JOB.get() else { return };
+    let layout = &job.node.layout;
+    let share = layout.share_offset(layout.rank);
+    let heap = SESSION.get().iter().map(|session| session.space.region());
+    for mut region in job.image.regions().chain(heap) {
+        region.file_offset += share;
+        f(&layout.memory, &region);
+    }
+}
