@@ -1,8 +1,13 @@
 // An aligned element of 1, 2, 4 or 8 bytes is never seen half written: one PE writes elements whose
 // bytes are all the same, by p and by put of 1 to 65536 elements at all alignments; the other reads
-// them by plain loads, by g and by get.
+// them by plain loads, by g and by get. A timer interrupts the writer at short intervals, for a copy
+// may stop anywhere then.
 // run: np=2 timeout=40
+#define _GNU_SOURCE
 #include "check.h"
+
+#include <signal.h>
+#include <sys/time.h>
 
 enum { MOST = 65536, SHIFTS = 9, BYTES = (MOST + SHIFTS) * 8 };
 
@@ -125,7 +130,7 @@ static void run(unsigned char *object, size_t size, size_t count, size_t shift)
 {
     unsigned char *at = object + shift * size;
     size_t bytes = count * size;
-    int rounds = bytes <= 64 ? 200000 : bytes <= 512 ? 20000 : bytes <= 16384 ? 2000 : 40;
+    int rounds = bytes <= 64 ? 200000 : bytes <= 512 ? 20000 : bytes <= 16384 ? 3000 : 100;
 
     memset(object, 0, BYTES);
     stop = 0;
@@ -142,10 +147,29 @@ static void run(unsigned char *object, size_t size, size_t count, size_t shift)
     shmem_barrier_all();
 }
 
+static void tick(int signal)
+{
+    (void)signal;
+}
+
+static void interrupt_at_short_intervals(void)
+{
+    const struct itimerval interval = {{0, 40}, {0, 40}};
+    struct sigaction action;
+
+    memset(&action, 0, sizeof action);
+    action.sa_handler = tick;
+    action.sa_flags = SA_RESTART;
+    CHECK_INT(sigaction(SIGALRM, &action, NULL), 0, "sigaction");
+    CHECK_INT(setitimer(ITIMER_REAL, &interval, NULL), 0, "setitimer");
+}
+
 int main(void)
 {
     shmem_init();
     CHECK_INT(shmem_n_pes(), 2, "PEs");
+    if (shmem_my_pe() == 0)
+        interrupt_at_short_intervals();
     unsigned char *on_heap = (unsigned char *)shmem_malloc(BYTES);
     CHECK(on_heap != NULL, "shmem_malloc returned NULL");
     for (size_t size = 1; size <= 8; size *= 2)
