@@ -207,11 +207,8 @@ pub(crate) fn are_pages_apart(transport: &dyn Transport) {
 fn is_readable(addr: usize) -> bool {
     let mut ends = [0; 2];
     // SAFETY: the array has room for the two descriptors.
-    assert_eq!(
-        unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) },
-        0,
-        "no pipe"
-    );
+    let opened = unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) };
+    assert_eq!(opened, 0, "no pipe");
     // SAFETY: write only reads the byte, and fails where there is none; a pipe has room for one.
     let written = unsafe { libc::write(ends[1], addr as *const _, 1) };
     for end in ends {

@@ -6,7 +6,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use super::support::{Folder, Outcome, Running, launch, oshrun, pe};
+use super::support::{
+    Folder, Outcome, Running, children, launch, oshrun, pe, runs, signal, wait_at_most,
+};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -24,7 +26,7 @@ fn in_a_shell(script: &str, line: &str) -> Outcome {
 /// Asserts that `text` holds the first `count` lines of each of `pes` writers (the action `lines`), each whole and after
 /// the writer's line before it; yields what else there is.
 #[track_caller]
-fn assert_whole<'a>(text: &'a str, pes: usize, count: usize) -> Vec<&'a str> {
+fn assert_whole(text: &str, pes: usize, count: usize) -> Vec<&str> {
     let mut next = vec![0; pes];
     let mut others = Vec::new();
     for line in text.split_inclusive('\n') {
@@ -95,6 +97,21 @@ fn lines_of_many_pes_come_out_whole() {
                 .iter()
                 .all(|line| line.starts_with("error-") && line.len() <= 10)
         );
+    }
+}
+
+#[test]
+fn both_outputs_in_one_pipe_do_not_tear_each_other() {
+    // Longer than what a pipe takes in one piece.
+    let folder = Folder::new("both");
+    let program = folder.path().join("program");
+    let text = "line=$(printf %06000d 0); for i in $(seq 100); do echo $line; echo $line >&2; done";
+    std::fs::write(&program, text).unwrap();
+    let line = format!("-n 4 sh {}", program.display());
+    for script in ["\"$@\" 2>&1 | (sleep 0.3; cat)", "\"$@\" 2>&1"] {
+        let outcome = in_a_shell(script, &line);
+        assert_eq!(outcome.stdout.lines().count(), 800);
+        assert!(outcome.stdout.lines().all(|line| line.len() == 6000));
     }
 }
 
@@ -264,14 +281,21 @@ fn a_pipe_that_stays_open_does_not_hold_up_the_end() {
 
 #[test]
 fn what_pes_say_comes_before_what_oshrun_says() {
-    for _ in 0..20 {
-        let outcome = launch("-n 2 PE init @1,complain:reason @1,exit:3 barrier");
-        let lines: Vec<_> = outcome.stderr.lines().collect();
-        assert!(
-            lines.len() == 2 && lines[0] == "reason" && lines[1].starts_with("oshrun: PE 1"),
-            "{outcome:?}"
-        );
-    }
+    let line = "-n 1 --output lines PE init pid sleep:200 complain:reason exit:0";
+    let mut job = Running::start(&mut oshrun(line));
+    let pe = job.numbers(1)[0];
+    // Words and end come to oshrun at the same time.
+    let runner = children(job.pid())[0];
+    signal("STOP", runner);
+    assert!(wait_at_most(5 * SECOND, || !runs(pe)));
+    signal("CONT", runner);
+    let outcome = job.finish();
+    let lines: Vec<_> = outcome.stderr.lines().collect();
+    assert_eq!(lines.len(), 2, "{outcome:?}");
+    assert!(
+        lines[0] == "reason" && lines[1].starts_with("oshrun: PE 0 exited with status 0"),
+        "{outcome:?}"
+    );
 }
 
 #[test]
