@@ -7,9 +7,11 @@ use fi_provider::atomic::Integer;
 use std::fmt::Debug;
 
 /// Operations of each party on one object.
-const TURNS: u32 = 20_000;
+const TURNS: u32 = 40_000;
+/// How often all start together: parties that share a processor are together for a part of the time only.
+const ROUNDS: u32 = 12;
 /// Turns of each party with a lock.
-const LOCKED: u32 = 3_000;
+const LOCKED: u32 = 10_000;
 /// The party whose objects all others work on.
 const OWNER: u32 = 0;
 /// Where each party's records for the owner begin in the owner's heap, and their bytes.
@@ -33,18 +35,22 @@ macro_rules! numbers {
 
 numbers! { i32: u32; u32: u32; i64: u64; u64: u64; isize: usize; usize: usize; }
 
-/// Runs `$body::<T>` for each integer type, with four parties and zeroed objects.
+/// Runs `$body::<T>` for each integer type, with zeroed objects: two parties, which meet most often, and four.
 macro_rules! for_integers {
     ($transport:ident: $body:ident) => {
-        check($transport, 4, |party| {
-            for_integers!(@ party $body: i32 u32 i64 u64 isize usize);
-        })
+        for parties in [2, 4] {
+            check($transport, parties, |party| {
+                for_integers!(@ party $body: i32 u32 i64 u64 isize usize);
+            });
+        }
     };
     (@ $party:ident $body:ident: $($t:ty)*) => {$(
-        $party.heap.fill(0, RECORDS, 0);
-        $party.meet();
-        $body::<$t>($party);
-        $party.meet();
+        for _ in 0..ROUNDS / $party.count {
+            $party.heap.fill(0, RECORDS, 0);
+            $party.meeting.line_up();
+            $body::<$t>($party);
+            $party.meet();
+        }
     )*};
 }
 
@@ -252,7 +258,7 @@ fn locked(transport: &dyn Transport, try_lock: impl Fn(&Party, usize) -> bool + 
                 party.heap.place::<u8>(COMPANION),
             );
             for _ in 0..LOCKED {
-                party.meeting.until("the lock", || try_lock(party, LOCK));
+                party.meeting.spin("the lock", || try_lock(party, LOCK));
                 let count = party.lane.read_element(counter, OWNER).unwrap();
                 let mut bytes = [0; 100];
                 party.lane.read(&mut bytes, companion, OWNER).unwrap();

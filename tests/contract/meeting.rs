@@ -32,6 +32,7 @@ struct Shared {
     epoch: AtomicU32,
     failed: AtomicU32,
     length: AtomicU32,
+    lined_up: AtomicU64,
     message: [AtomicU8; MESSAGE],
     steps: [Step; PARTIES],
 }
@@ -130,18 +131,33 @@ impl Meeting {
     #[inline]
     pub(crate) fn keep_step(&self, party: u32, step: u64) {
         let counter = &self.shared().steps[party as usize].0;
+        // ORDERING: acquires nothing but keeps later loads behind; the announcement releases nothing.
+        self.spin("a step", || counter.load(Ordering::Acquire) >= step);
+    }
+
+    /// As [`Meeting::meet`], awake, so that all go on within a moment of each other.
+    pub(crate) fn line_up(&self) {
+        let counter = &self.shared().lined_up;
+        // ORDERING: each arrival releases its stores, and all are acquired below.
+        let before = counter.fetch_add(1, Ordering::AcqRel);
+        let all = (before / u64::from(self.parties) + 1) * u64::from(self.parties);
+        self.spin("the others", || counter.load(Ordering::Acquire) >= all);
+    }
+
+    /// As [`Meeting::until`], but stays awake.
+    #[inline]
+    pub(crate) fn spin(&self, what: &str, mut done: impl FnMut() -> bool) {
         let mut deadline = None;
         loop {
             for _ in 0..LOOKS {
-                // ORDERING: acquires nothing but keeps later loads behind; the announcement releases nothing.
-                if counter.load(Ordering::Acquire) >= step {
+                if done() {
                     return;
                 }
                 std::hint::spin_loop();
             }
             std::thread::yield_now();
             self.look_around(
-                "a step",
+                what,
                 *deadline.get_or_insert_with(|| Instant::now() + LIMIT),
             );
         }

@@ -12,12 +12,13 @@ const DATA: usize = 4096;
 
 /// A ring: every party writes pairs of elements to its right, the second behind a fence, and watches its own.
 pub(crate) fn fence_keeps_elements_in_order(transport: &dyn Transport) {
-    const STEPS: u64 = 20_000;
+    const STEPS: u64 = 100_000;
     check(transport, 2, |party| {
         let (first, second) = (
             party.heap.place::<u64>(FIRST),
             party.heap.place::<u64>(SECOND),
         );
+        party.meeting.line_up();
         for step in 1..=STEPS {
             party.lane.inject(step, first, party.right()).unwrap();
             party.lane.fence().unwrap();
@@ -64,7 +65,7 @@ pub(crate) fn fence_publishes_ranges(transport: &dyn Transport) {
             assert_eq!(flag(party).room, (party.heap.len() - FLAG) / 8);
             let mut step = 0;
             for len in [1, 9, 40, 61, 300, 1000, 2047, 2049, 4001, 16_300, 65_537] {
-                for turn in 0..60 {
+                for turn in 0..if len < 3000 { 2000 } else { 60 } {
                     step += 1;
                     publish(party, raises[turn % 3], step, len);
                 }
@@ -84,7 +85,7 @@ fn publish(party: &Party, raise: Raise, step: u64, len: usize) {
 
     party
         .meeting
-        .until("the flag", || party.heap.acquire(FLAG) == step);
+        .spin("the flag", || party.heap.acquire(FLAG) == step);
     let got = party.heap.bytes(DATA + step as usize % 8, len);
     let late = got.iter().filter(|&&byte| byte != step as u8).count();
     assert_eq!(late, 0, "of {len} bytes, so many came behind the flag");
@@ -95,7 +96,7 @@ fn publish(party: &Party, raise: Raise, step: u64, len: usize) {
         .unwrap();
     party
         .meeting
-        .until("the acknowledgement", || party.heap.acquire(ACK) == step);
+        .spin("the acknowledgement", || party.heap.acquire(ACK) == step);
 }
 
 /// Whoever hears of the quiet, by whatever way, finds the data: nothing but the quiet orders them here.

@@ -12,8 +12,6 @@ const DATA: usize = 4096;
 /// The two values that take turns: all their bytes differ.
 const OLD: u8 = 0x11;
 const NEW: u8 = 0xee;
-/// Ranges that are moved back and forth, for each length and alignment.
-const TURNS: u64 = 1500;
 /// Lengths in bytes.
 const LENGTHS: [usize; 14] = [
     8, 16, 24, 32, 40, 56, 64, 104, 256, 1032, 2040, 2048, 4104, 20_008,
@@ -26,7 +24,7 @@ fn run(transport: &dyn Transport, body: impl Fn(&Party, usize, usize) + Sync) {
             for shift in [0, 8, 24, 56] {
                 party.heap.fill(0, DATA + len + 64, OLD);
                 party.heap.store(DONE, 0_u64);
-                party.meet();
+                party.meeting.line_up();
                 body(party, DATA + shift, len);
                 party.meet();
             }
@@ -34,9 +32,9 @@ fn run(transport: &dyn Transport, body: impl Fn(&Party, usize, usize) + Sync) {
     });
 }
 
-/// The number of turns for a length: short ones are more often torn between than stopped within.
+/// How often a range is moved, for each length and alignment: about as many bytes of each.
 fn turns(len: usize) -> u64 {
-    TURNS * 64 / (64 + len as u64 / 8)
+    2_000_000 / (16 + len as u64)
 }
 
 pub(crate) fn by_writes(transport: &dyn Transport) {
@@ -77,7 +75,7 @@ fn write_often<T: Pod>(party: &Party, at: usize, len: usize) {
         .inject(1_u64, party.heap.place(DONE), party.right())
         .unwrap();
     party.meet();
-    party.meet();
+    party.meeting.line_up();
 }
 
 /// Looks at elements of the own range until the writer is done.
@@ -98,7 +96,7 @@ fn look_often<T: Pod>(party: &Party, at: usize, len: usize) {
     }
     party.meet();
     party.heap.store(DONE, 0_u64);
-    party.meet();
+    party.meeting.line_up();
 }
 
 fn assert_whole<T: Pod>(value: T, element: usize, len: usize) {
@@ -143,7 +141,7 @@ fn read_often<T: Pod>(party: &Party, at: usize, len: usize) {
         .inject(1_u64, party.heap.place(DONE), party.right())
         .unwrap();
     party.meet();
-    party.meet();
+    party.meeting.line_up();
 }
 
 /// Stores the one and the other value to elements of the own range until the reader is done.
@@ -163,15 +161,17 @@ fn change_often<T: Pod>(party: &Party, at: usize, len: usize) {
     }
     party.meet();
     party.heap.store(DONE, 0_u64);
-    party.meet();
+    party.meeting.line_up();
 }
 
 /// Single elements: one party injects, the other reads, by the fabric both.
 pub(crate) fn by_elements(transport: &dyn Transport) {
     check(transport, 3, |party| {
-        elements::<u16>(party);
-        elements::<u32>(party);
-        elements::<u64>(party);
+        for _ in 0..8 {
+            elements::<u16>(party);
+            elements::<u32>(party);
+            elements::<u64>(party);
+        }
     });
 }
 
@@ -180,8 +180,8 @@ fn elements<T: Pod>(party: &Party) {
     let values =
         [OLD, NEW].map(|byte| bytemuck::pod_read_unaligned::<T>(&[byte; 16][..size_of::<T>()]));
     party.heap.fill(DATA, 64, OLD);
-    party.meet();
-    for turn in 0..60_000 {
+    party.meeting.line_up();
+    for turn in 0..100_000 {
         if party.rank == 0 {
             party.lane.inject(values[turn % 2], place, 2).unwrap();
         } else {

@@ -110,27 +110,42 @@ static void read_once(const unsigned char *at, size_t size, size_t count)
     static size_t turn;
     unsigned char *copy = (unsigned char *)copy_words + turn % 7 * size;
 
+    // Copies change their step at the ends: those are watched closely, then all is read once.
+    for (size_t look = 0; look < 64; look++) {
+        size_t i = look / 2 % 4 < count ? look / 2 % 4 : 0;
+        i = look % 2 ? i : count - 1 - i;
+        expect_whole(element(at, size, i), size, count, i, "load");
+    }
     for (size_t i = 0; i < count; i++)
         expect_whole(element(at, size, i), size, count, i, "load");
     for (size_t i = turn++ % 16; i < count; i += 1 + count / 64)
         expect_whole(by_g(at + i * size, size, 1), size, count, i, "g");
-    if (size == 8)
-        shmem_uint64_get((uint64_t *)(void *)copy, (const uint64_t *)(const void *)at, count, 1);
-    else if (size == 4)
-        shmem_get32(copy, at, count, 1);
-    else if (size == 2)
-        shmem_uint16_get((uint16_t *)(void *)copy, (const uint16_t *)(const void *)at, count, 1);
-    else
-        shmem_uint8_get(copy, at, count, 1);
-    for (size_t i = 0; i < count; i++)
-        expect_whole(element(copy, size, i), size, count, i, "get");
+    // Short gets are as likely to be caught in the middle as long ones, if there are enough of them.
+    for (int repeat = count * size <= 64 ? 100 : 1; repeat > 0; repeat--) {
+        if (size == 8)
+            shmem_uint64_get((uint64_t *)(void *)copy, (const uint64_t *)(const void *)at, count,
+                             1);
+        else if (size == 4)
+            shmem_get32(copy, at, count, 1);
+        else if (size == 2)
+            shmem_uint16_get((uint16_t *)(void *)copy, (const uint16_t *)(const void *)at, count,
+                             1);
+        else
+            shmem_uint8_get(copy, at, count, 1);
+        for (size_t i = 0; i < count; i++)
+            expect_whole(element(copy, size, i), size, count, i, "get");
+    }
 }
 
 static void run(unsigned char *object, size_t size, size_t count, size_t shift)
 {
     unsigned char *at = object + shift * size;
     size_t bytes = count * size;
-    int rounds = bytes <= 64 ? 200000 : bytes <= 512 ? 20000 : bytes <= 16384 ? 3000 : 100;
+    int rounds = count <= 3         ? 2000000
+                 : bytes <= 64    ? 200000
+                 : bytes <= 512   ? 20000
+                 : bytes <= 16384 ? 3000
+                                  : 100;
 
     memset(object, 0, BYTES);
     stop = 0;

@@ -1,9 +1,11 @@
-// shmem.h alone, first and twice, in C++ of several standards; overloads do not get in the way of
+// shmem.h and shmemx.h alone, first and twice, in C++ of several standards; overloads do not get in the way of
 // the C names, whose addresses can be taken.
 // run: np=1 std=c++17,c++20 cflags=-Wpedantic
 // run: np=1 std=c++17 cc=clang++ cflags=-Wpedantic
 #include <shmem.h>
 #include <shmem.h>
+#include <shmemx.h>
+#include <shmemx.h>
 
 #include <cstring>
 

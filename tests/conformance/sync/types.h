@@ -343,85 +343,106 @@ static void set_right(const struct sync *t, void *vars, word value, size_t index
     t->set((char *)vars + index * t->size, value, (me + 1) % npes);
 }
 
-// Waits by one of the routines until elements 1 and 4 have been set by the left neighbour.
-static void wait_by(const struct sync *t, void *vars, int c, int routine)
+// Element 0 holds from the start; of the others, 1 and 4 are waited for.
+static const int ONLY_1_AND_4[ELEMENTS] = {1, 0, 1, 1, 0, 1};
+
+// Waits by one of the routines that look at one element or at all of them.
+static void wait_for_all_by(const struct sync *t, void *vars, int c, int routine)
 {
-    // Element 0 holds from the start and is excluded.
-    int status[ELEMENTS] = {1, 0, 1, 1, 0, 1};
     uint64_t values[ELEMENTS];
-    size_t indices[ELEMENTS], found;
+    void *var1 = (char *)vars + t->size, *var4 = (char *)vars + 4 * t->size;
     word value = bound(t);
-    int cmp = CMPS[c], left_to_see = 2;
+    int cmp = CMPS[c];
 
     store_vector(t, values, value);
     switch (routine) {
     case 0:
-        t->wait_until((char *)vars + t->size, cmp, value);
-        t->wait_until((char *)vars + 4 * t->size, cmp, value);
-        return;
-    case 1:
-        t->wait_until_all(vars, ELEMENTS, status, cmp, value);
-        return;
-    case 2:
-        t->wait_until_all_vector(vars, ELEMENTS, status, cmp, values);
-        return;
-    case 3:
-        while (!t->test((char *)vars + t->size, cmp, value)
-               || !t->test((char *)vars + 4 * t->size, cmp, value))
-            continue;
-        return;
-    case 4:
-        while (!t->test_all(vars, ELEMENTS, status, cmp, value))
-            continue;
-        return;
-    case 5:
-        while (!t->test_all_vector(vars, ELEMENTS, status, cmp, values))
-            continue;
-        return;
-    default:
+        t->wait_until(var1, cmp, value);
+        t->wait_until(var4, cmp, value);
         break;
+    case 1:
+        t->wait_until_all(vars, ELEMENTS, ONLY_1_AND_4, cmp, value);
+        break;
+    case 2:
+        t->wait_until_all_vector(vars, ELEMENTS, ONLY_1_AND_4, cmp, values);
+        break;
+    case 3:
+        while (!t->test(var1, cmp, value) || !t->test(var4, cmp, value))
+            continue;
+        break;
+    case 4:
+        while (!t->test_all(vars, ELEMENTS, ONLY_1_AND_4, cmp, value))
+            continue;
+        break;
+    default:
+        while (!t->test_all_vector(vars, ELEMENTS, ONLY_1_AND_4, cmp, values))
+            continue;
     }
-    while (left_to_see > 0) {
-        found = 1;
-        switch (routine) {
-        case 6:
-            indices[0] = t->wait_until_any(vars, ELEMENTS, status, cmp, value);
-            break;
-        case 7:
-            indices[0] = t->wait_until_any_vector(vars, ELEMENTS, status, cmp, values);
-            break;
-        case 8:
-            found = t->wait_until_some(vars, ELEMENTS, indices, status, cmp, value);
-            CHECK(found >= 1, "%s wait_until_some returned 0", t->name);
-            break;
-        case 9:
-            found = t->wait_until_some_vector(vars, ELEMENTS, indices, status, cmp, values);
-            CHECK(found >= 1, "%s wait_until_some_vector returned 0", t->name);
-            break;
-        case 10:
-            while ((indices[0] = t->test_any(vars, ELEMENTS, status, cmp, value)) == SIZE_MAX)
-                continue;
-            break;
-        case 11:
-            while ((indices[0] = t->test_any_vector(vars, ELEMENTS, status, cmp, values))
-                   == SIZE_MAX)
-                continue;
-            break;
-        case 12:
-            while ((found = t->test_some(vars, ELEMENTS, indices, status, cmp, value)) == 0)
-                continue;
-            break;
-        default:
-            while ((found = t->test_some_vector(vars, ELEMENTS, indices, status, cmp, values))
-                   == 0)
-                continue;
-        }
+}
+
+// Waits by one of the routines that return indices; writes them, at least one, and returns how many.
+static size_t wait_for_some_by(const struct sync *t, void *vars, int c, int routine,
+                               const int *status, size_t *indices)
+{
+    uint64_t values[ELEMENTS];
+    size_t found = 1;
+    word value = bound(t);
+    int cmp = CMPS[c];
+
+    store_vector(t, values, value);
+    switch (routine) {
+    case 6:
+        indices[0] = t->wait_until_any(vars, ELEMENTS, status, cmp, value);
+        break;
+    case 7:
+        indices[0] = t->wait_until_any_vector(vars, ELEMENTS, status, cmp, values);
+        break;
+    case 8:
+        found = t->wait_until_some(vars, ELEMENTS, indices, status, cmp, value);
+        break;
+    case 9:
+        found = t->wait_until_some_vector(vars, ELEMENTS, indices, status, cmp, values);
+        break;
+    case 10:
+        while ((indices[0] = t->test_any(vars, ELEMENTS, status, cmp, value)) == SIZE_MAX)
+            continue;
+        break;
+    case 11:
+        while ((indices[0] = t->test_any_vector(vars, ELEMENTS, status, cmp, values)) == SIZE_MAX)
+            continue;
+        break;
+    case 12:
+        while ((found = t->test_some(vars, ELEMENTS, indices, status, cmp, value)) == 0)
+            continue;
+        break;
+    default:
+        while ((found = t->test_some_vector(vars, ELEMENTS, indices, status, cmp, values)) == 0)
+            continue;
+    }
+    CHECK(found >= 1, "%s, routine %d: returned no element", t->name, routine);
+    return found;
+}
+
+// Waits by one of the routines until elements 1 and 4 have been set by the left neighbour.
+static void wait_by(const struct sync *t, void *vars, int c, int routine)
+{
+    int status[ELEMENTS];
+    size_t indices[ELEMENTS], found;
+
+    if (routine < 6) {
+        wait_for_all_by(t, vars, c, routine);
+        return;
+    }
+    memcpy(status, ONLY_1_AND_4, sizeof status);
+    for (size_t left_to_see = 2; left_to_see > 0; left_to_see -= found) {
+        found = wait_for_some_by(t, vars, c, routine, status, indices);
+        CHECK(found <= left_to_see, "%s, routine %d: returned %zu elements of %zu", t->name,
+              routine, found, left_to_see);
         for (size_t i = 0; i < found; i++) {
             CHECK(indices[i] < ELEMENTS && status[indices[i]] == 0,
                   "%s, routine %d: returned element %zu, which is excluded", t->name, routine,
                   indices[i]);
             status[indices[i]] = 1;
-            left_to_see--;
         }
     }
 }
