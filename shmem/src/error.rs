@@ -55,6 +55,16 @@ pub enum Error {
         /// Bytes of PE 0.
         theirs: usize,
     },
+    /// SHMEM_SYMMETRIC_SIZE is more than it was at the first initialisation.
+    #[error(
+        "SHMEM_SYMMETRIC_SIZE gives {now} bytes and gave {first} at the first initialisation: a later one can have as much or less"
+    )]
+    HeapGrown {
+        /// Bytes of heap per PE that were asked for now.
+        now: usize,
+        /// Bytes of heap per PE at the first initialisation.
+        first: usize,
+    },
     /// The call came from a process that a PE forked.
     #[error("a process forked by a PE is not a PE")]
     Forked,

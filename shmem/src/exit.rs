@@ -19,7 +19,8 @@ const GRACE: Duration = Duration::from_millis(250);
 pub fn global_exit(status: c_int) -> ! {
     flush_streams();
     let mut all_gone = false;
-    if let Some(node) = job::node() {
+    // A child of a PE ends itself only.
+    if let Some(node) = job::node().filter(|_| job::is_this_process_the_pe()) {
         node.request_exit(status);
         if !job::launched_by_oshrun() {
             // Other launchers kill the PEs at once when one of them asks for the end, and then report that.

@@ -49,11 +49,23 @@ extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context: *mut 
     // SAFETY: the kernel passes a valid record for both signals.
     let addr = unsafe { (*info).si_addr() } as usize;
     restore(signal);
+    // SAFETY: as above.
+    if unsafe { (*info).si_code } <= 0 {
+        // Somebody's kill or raise, which no instruction repeats; the previous handler is there for it now.
+        // SAFETY: raise has no memory preconditions.
+        unsafe { libc::raise(signal) };
+        return;
+    }
     let Some((pe, own_addr)) = job::owner_of(addr) else {
         // Returning runs the instruction again, now with the previous handler.
         return;
     };
-    let at = routine(context).unwrap_or("a load or store of the program");
+    let routine = routine(context);
+    if signal == libc::SIGSEGV && routine.is_none() && Some(pe as usize) == job::known_pe() {
+        // The program's own code or constants, written to by the program itself.
+        return;
+    }
+    let at = routine.unwrap_or("a load or store of the program");
     if signal == libc::SIGBUS {
         report::fatal(format_args!(
             "{at}: the system has no memory for the symmetric memory of PE {pe} at {own_addr:#x}: use a smaller problem, fewer PEs, or a machine or container with more memory"

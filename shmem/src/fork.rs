@@ -10,14 +10,21 @@
     reason = "fork handlers, pipes, and the replacement of mappings in the child"
 )]
 
-use crate::job;
+use crate::job::{self, Phase};
 use fi_provider::memory::MemoryRegion;
 use fi_provider::node::segment::Memfd;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::cell::Cell;
+use std::ffi::c_int;
 
-/// The pipe by which the child tells its parent that it has its copy; -1 while there is none.
-static READ_END: AtomicI32 = AtomicI32::new(-1);
-static WRITE_END: AtomicI32 = AtomicI32::new(-1);
+thread_local! {
+    /// The pipe by which the child tells its parent that it has its copy: where to read and where to write, -1
+    /// while there is none. Of the thread, because several may fork at once, and because statics of a static
+    /// executable are shared by parent and child until the child has its copy.
+    static PIPE: [Cell<c_int>; 2] = const { [Cell::new(-1), Cell::new(-1)] };
+}
+
+const READ_END: usize = 0;
+const WRITE_END: usize = 1;
 
 /// Registers the handlers, once for the life of the process.
 pub(crate) fn install() {
@@ -26,51 +33,62 @@ pub(crate) fn install() {
 }
 
 extern "C" fn before() {
+    if job::phase() == Phase::Forked {
+        // What this process has is its own already.
+        return;
+    }
     let mut ends = [-1; 2];
     // SAFETY: the array has room for two descriptors.
     unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) };
-    READ_END.store(ends[0], Ordering::Relaxed);
-    WRITE_END.store(ends[1], Ordering::Relaxed);
+    PIPE.with(|pipe| pipe[READ_END].set(ends[READ_END]));
+    PIPE.with(|pipe| pipe[WRITE_END].set(ends[WRITE_END]));
 }
 
 extern "C" fn in_parent() {
-    close(&WRITE_END);
+    close(WRITE_END);
     let mut byte = 0_u8;
-    let read_end = READ_END.load(Ordering::Relaxed);
+    let read_end = end(READ_END);
     // Ends with the byte, or with the child.
     // SAFETY: the buffer is one byte; a descriptor of -1 is refused.
     while unsafe { libc::read(read_end, (&raw mut byte).cast(), 1) } < 0
         && std::io::Error::last_os_error().kind() == std::io::ErrorKind::Interrupted
     {}
-    close(&READ_END);
+    close(READ_END);
 }
 
 extern "C" fn in_child() {
-    close(&READ_END);
+    if job::phase() == Phase::Forked {
+        return;
+    }
+    close(READ_END);
     job::for_each_shared_region(|memory, region| {
         // SAFETY: in the child only this thread exists, and the region is its mapping of `memory`.
         if unsafe { make_private(memory, region) }.is_none() {
-            // Going on would mean to write the parent's memory.
-            // SAFETY: _exit has no preconditions.
-            unsafe { libc::_exit(crate::report::FAILURE) };
+            // Going on would mean to write the parent's memory, and so would formatting a message.
+            const WHY: &[u8] =
+                b"farreach: fork: the system refuses the child memory for its copy of the symmetric memory\n";
+            // SAFETY: the buffer has these bytes; _exit has no preconditions.
+            unsafe {
+                libc::write(libc::STDERR_FILENO, WHY.as_ptr().cast(), WHY.len());
+                libc::_exit(crate::report::FAILURE)
+            };
         }
     });
     job::become_child();
     let byte = 1_u8;
     // SAFETY: the buffer is one byte; a descriptor of -1 is refused.
-    unsafe {
-        libc::write(
-            WRITE_END.load(Ordering::Relaxed),
-            (&raw const byte).cast(),
-            1,
-        )
-    };
-    close(&WRITE_END);
+    unsafe { libc::write(end(WRITE_END), (&raw const byte).cast(), 1) };
+    close(WRITE_END);
 }
 
-fn close(end: &AtomicI32) {
+/// The descriptor of one end of this thread's pipe.
+fn end(which: usize) -> c_int {
+    PIPE.with(|pipe| pipe[which].get())
+}
+
+fn close(which: usize) {
     // SAFETY: the descriptor is the pipe's, or -1, which is refused.
-    unsafe { libc::close(end.swap(-1, Ordering::Relaxed)) };
+    unsafe { libc::close(PIPE.with(|pipe| pipe[which].replace(-1))) };
 }
 
 /// Puts a private copy of the region in its place.

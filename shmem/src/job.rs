@@ -206,11 +206,12 @@ pub(crate) fn owner_of(addr: usize) -> Option<(u32, usize)> {
 
 /// Whether this process is a PE, not a child of one, and the library is initialised.
 pub(crate) fn is_this_process_a_running_pe() -> bool {
-    phase() == Phase::Running
-        && JOB
-            .get()
-            .as_ref()
-            .is_some_and(|job| job.pid == std::process::id())
+    phase() == Phase::Running && is_this_process_the_pe()
+}
+
+/// Whether this process has joined a job itself: it is no child of a PE.
+pub(crate) fn is_this_process_the_pe() -> bool {
+    job().is_some_and(|job| job.pid == std::process::id())
 }
 
 /// Tells the launcher that this PE leaves in an orderly way although the job is being ended.

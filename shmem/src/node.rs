@@ -176,6 +176,18 @@ impl Node {
         Ok(())
     }
 
+    /// A later initialisation's heap has to fit where that of the first one was: behind it lies the next PE's share.
+    pub(crate) fn check_heap_again(&self, heap_len: usize) -> Result<(), Error> {
+        let first = self.control().heap_len;
+        if heap_len > first {
+            return Err(Error::HeapGrown {
+                now: heap_len,
+                first,
+            });
+        }
+        Ok(())
+    }
+
     pub(crate) fn rank(&self) -> u32 {
         self.layout.rank
     }

@@ -14,7 +14,7 @@ use std::cell::UnsafeCell;
 #[repr(transparent)]
 pub(crate) struct Plain<T>(UnsafeCell<T>);
 
-// SAFETY: `set` and `update` are unsafe and ask for exclusive use; everything else only reads.
+// SAFETY: `get_mut` is unsafe and asks for exclusive use; everything else only reads.
 unsafe impl<T: Sync> Sync for Plain<T> {}
 
 impl<T> Plain<T> {

@@ -2,7 +2,7 @@
 //!
 //! A PE that sleeps in a wait looks around now and then. The job is stuck when some PE has gone into
 //! its last finalisation, every other PE sleeps in a wait as well, and all of those have looked at their
-//! memory again since: nobody is left to write anything. Processes with several threads are never
+//! memory again since they all slept: nobody is left to write anything. Processes with several threads are never
 //! counted as sleeping, because another thread may still write.
 
 use crate::job;
@@ -14,10 +14,11 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// How long a wait sleeps before it begins to look around, and the time between two looks.
-const INTERVAL: Duration = Duration::from_millis(100);
+const INTERVAL: Duration = Duration::from_millis(50);
 
-/// Looks at its own memory that every sleeping PE must have made between two looks around.
-const LOOKS: u32 = 2;
+/// Looks at its own memory that every sleeping PE must have made between two looks around: one is what it
+/// takes, the first may have been under way already, and the last may not have ended.
+const LOOKS: u32 = 3;
 
 /// One wait of routine `at`.
 pub(crate) struct Watch {
@@ -30,8 +31,10 @@ pub(crate) struct Watch {
 struct Sleeping {
     node: Arc<Node>,
     next_look: Instant,
-    /// What the PEs' slots said at the last look around.
+    /// What the PEs' slots said at a look around before.
     before: Vec<Sight>,
+    /// Whether they said the same at the look before that one: only then did all PEs wait at one time.
+    settled: bool,
 }
 
 /// What one PE's slot says.
@@ -40,6 +43,14 @@ struct Sight {
     finalizing: bool,
     blocked: u32,
     looks: u32,
+}
+
+impl Sight {
+    /// Whether the PE has finalised, or is in the wait that it was in when `before` was seen.
+    fn still_waits(&self, before: &Self) -> bool {
+        (self.finalizing && before.finalizing)
+            || (self.blocked % 2 == 1 && self.blocked == before.blocked)
+    }
 }
 
 impl Watch {
@@ -67,6 +78,7 @@ impl Watch {
         let sleeping = self.sleeping.get_or_insert_with(|| Sleeping {
             next_look: Instant::now() + INTERVAL,
             before: Vec::new(),
+            settled: false,
             node,
         });
         // ORDERING: the counts only have to grow after the looks that they count; AcqRel keeps them in order.
@@ -122,26 +134,23 @@ impl Sleeping {
                 looks: slot.looks.load(Ordering::Acquire),
             })
             .collect();
-        let same = now.len() == self.before.len()
-            && now.iter().zip(&self.before).all(|(now, before)| {
-                (now.finalizing && before.finalizing)
-                    || (now.blocked % 2 == 1
-                        && now.blocked == before.blocked
-                        && now.looks.wrapping_sub(before.looks) >= LOOKS)
-            });
-        let gone = now.iter().position(|sight| sight.finalizing);
-        if same {
-            return gone.map(|pe| pe as u32);
-        }
-        // A PE that has looked too seldom so far is compared with the same sight again.
-        let moved = now.len() != self.before.len()
-            || now.iter().zip(&self.before).any(|(now, before)| {
-                (now.finalizing, now.blocked) != (before.finalizing, before.blocked)
-            });
-        if moved {
+        let pairs = || now.iter().zip(&self.before);
+        if now.len() != self.before.len() || !pairs().all(|(now, before)| now.still_waits(before)) {
             self.before = now;
+            self.settled = false;
+            return None;
         }
-        None
+        if !self.settled {
+            // One look around takes time: a PE may have written to one that was seen before it, and then gone
+            // to sleep. Between two that agree nobody wrote: looks are counted from the second on.
+            self.before = now;
+            self.settled = true;
+            return None;
+        }
+        let have_looked = pairs()
+            .all(|(now, before)| now.finalizing || now.looks.wrapping_sub(before.looks) >= LOOKS);
+        let gone = now.iter().position(|sight| sight.finalizing)?;
+        have_looked.then_some(gone as u32)
     }
 }
 

@@ -18,6 +18,7 @@ use fi_bootstrap::Bootstrap;
 use fi_provider::domain::Domain;
 use fi_provider::memory::Window;
 use std::ffi::{c_int, c_void};
+use std::io::Write;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -72,6 +73,7 @@ fn start(thread_level: c_int) -> Result<(), Error> {
     let heap_len = crate::window::heap_len(env::symmetric_size()?)?;
     let job = match job::job() {
         Some(job) => {
+            job.node.check_heap_again(heap_len)?;
             // Launchers other than oshrun do not listen any more, and need not.
             lock(&job.launcher).try_reinit()?;
             job
@@ -107,7 +109,8 @@ fn install_handlers() {
 /// The end of the program without shmem_finalize: with status 0 it is implied (section 4, execution
 /// model); with any other the launcher ends the job.
 extern "C" fn at_exit(status: c_int, _argument: *mut c_void) {
-    if job::is_this_process_a_running_pe() && status == 0 {
+    // The system passes on the low eight bits only.
+    if job::is_this_process_a_running_pe() && status & 0xff == 0 {
         finalize_all(&"exit");
     }
 }
@@ -165,10 +168,10 @@ impl Job {
     fn introduce(&self) {
         if self.node.rank() == 0 {
             if env::is_set("VERSION") {
-                println!("{} {}", crate::VENDOR, crate::STANDARD);
+                announce(&format!("{} {}", crate::VENDOR, crate::STANDARD));
             }
             if env::is_set("INFO") {
-                println!("{}", env::HELP);
+                announce(env::HELP);
             }
         }
         if env::is_set("DEBUG")
@@ -187,6 +190,11 @@ impl Job {
     }
 }
 
+/// Prints a line on standard output; a full or closed one is no reason to end the job, as println would.
+fn announce(line: &str) {
+    let _ = writeln!(std::io::stdout(), "{line}");
+}
+
 /// Ends one initialisation (9.1.4): a barrier, and the end of the session when it was the last.
 pub fn finalize(at: Routine) {
     let mut inits = lock(&INITS);
@@ -199,7 +207,9 @@ pub fn finalize(at: Routine) {
         }
         1 => {
             *inits = 0;
-            end(at);
+            if let Some(session) = end(at) {
+                session.space.discard();
+            }
         }
         _ => {
             *inits -= 1;
@@ -214,14 +224,15 @@ fn finalize_all(at: Routine) {
     let mut inits = lock(&INITS);
     if *inits > 0 {
         *inits = 0;
-        end(at);
+        // The memory stays mapped to the end of the process: destructors and other threads may look at it.
+        std::mem::forget(end(at));
         job::set_phase(Phase::Ended);
     }
 }
 
-/// The last finalisation.
-fn end(at: Routine) {
-    let Some(job) = job::job() else { return };
+/// The last finalisation; returns what its memory is mapped by.
+fn end(at: Routine) -> Option<Session> {
+    let job = job::job()?;
     let own = job.node.own();
     order::quiet(ctx::default_ctx(), at);
     own.last_epoch
@@ -231,12 +242,10 @@ fn end(at: Routine) {
     collective::wait(at);
     // SAFETY: finalisation: no other thread is in the library, and no peer uses this PE's memory.
     let session = unsafe { job::close() };
-    if let Some(session) = session {
-        session.space.discard();
-    }
     if let Err(error) = lock(&job.launcher).finalize() {
         report::say(format_args!("{at}: {error} (did the program close it?)"));
     }
+    session
 }
 
 /// The number of this PE (9.1.2).

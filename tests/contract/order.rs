@@ -12,7 +12,7 @@ const DATA: usize = 4096;
 
 /// A ring: every party writes pairs of elements to its right, the second behind a fence, and watches its own.
 pub(crate) fn fence_keeps_elements_in_order(transport: &dyn Transport) {
-    const STEPS: u64 = 100_000;
+    const STEPS: u64 = 1_000_000;
     check(transport, 2, |party| {
         let (first, second) = (
             party.heap.place::<u64>(FIRST),
@@ -76,16 +76,20 @@ pub(crate) fn fence_publishes_ranges(transport: &dyn Transport) {
 
 fn publish(party: &Party, raise: Raise, step: u64, len: usize) {
     let place = party.heap.place::<u8>(DATA + step as usize % 8);
-    party
-        .lane
-        .write(place, &vec![step as u8; len], party.right())
-        .unwrap();
+    // Nothing but the fence comes between data and flag: giving memory back, for one, could order them too.
+    let data = vec![step as u8; len];
+    party.lane.write(place, &data, party.right()).unwrap();
     party.lane.fence().unwrap();
     raise(party, step);
 
     party
         .meeting
         .spin("the flag", || party.heap.acquire(FLAG) == step);
+    let soonest: u8 = party.heap.load(DATA + step as usize % 8 + len * 7 / 8);
+    assert_eq!(
+        soonest, step as u8,
+        "of {len} bytes, this came behind the flag"
+    );
     let got = party.heap.bytes(DATA + step as usize % 8, len);
     let late = got.iter().filter(|&&byte| byte != step as u8).count();
     assert_eq!(late, 0, "of {len} bytes, so many came behind the flag");
@@ -128,7 +132,7 @@ pub(crate) fn quiet_delivers(transport: &dyn Transport) {
 const CELL: usize = 128;
 /// Cells, each used once in a batch; and batches.
 const CELLS: usize = 4096;
-const BATCHES: u64 = 24;
+const BATCHES: u64 = 72;
 
 /// Store buffering: each of two parties writes, is quiet, and reads what the other writes. One of them at least reads
 /// the new value.

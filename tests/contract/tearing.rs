@@ -32,9 +32,9 @@ fn run(transport: &dyn Transport, body: impl Fn(&Party, usize, usize) + Sync) {
     });
 }
 
-/// How often a range is moved, for each length and alignment: about as many bytes of each.
+/// How often a range is moved, for each length and alignment: short ranges more often.
 fn turns(len: usize) -> u64 {
-    2_000_000 / (16 + len as u64)
+    6_000_000 / (16 + len as u64 / 2)
 }
 
 pub(crate) fn by_writes(transport: &dyn Transport) {
@@ -166,27 +166,30 @@ fn change_often<T: Pod>(party: &Party, at: usize, len: usize) {
 
 /// Single elements: one party injects, the other reads, by the fabric both.
 pub(crate) fn by_elements(transport: &dyn Transport) {
-    check(transport, 3, |party| {
-        for _ in 0..8 {
-            elements::<u16>(party);
-            elements::<u32>(party);
-            elements::<u64>(party);
-        }
-    });
+    for parties in [2, 3] {
+        check(transport, parties, |party| {
+            for _ in 0..4 {
+                elements::<u16>(party);
+                elements::<u32>(party);
+                elements::<u64>(party);
+            }
+        });
+    }
 }
 
 fn elements<T: Pod>(party: &Party) {
     let place = party.heap.place::<T>(DATA + size_of::<T>());
     let values =
         [OLD, NEW].map(|byte| bytemuck::pod_read_unaligned::<T>(&[byte; 16][..size_of::<T>()]));
+    let owner = party.count - 1;
     party.heap.fill(DATA, 64, OLD);
     party.meeting.line_up();
-    for turn in 0..100_000 {
+    for turn in 0..500_000 {
         if party.rank == 0 {
-            party.lane.inject(values[turn % 2], place, 2).unwrap();
+            party.lane.inject(values[turn % 2], place, owner).unwrap();
         } else {
             assert_whole(
-                party.lane.read_element(place, 2).unwrap(),
+                party.lane.read_element(place, owner).unwrap(),
                 0,
                 size_of::<T>(),
             );

@@ -4,6 +4,8 @@
 //! every byte is moved by a load and a store of at least the element's size, or of overlapping pieces
 //! each of which holds whole elements.
 
+use std::sync::atomic::{Ordering, compiler_fence};
+
 /// Copies `bytes` bytes from `source` to `dest`, which do not overlap unless they are equal.
 ///
 /// Up to 16 bytes are moved in line, more by a call.
@@ -12,6 +14,10 @@
 /// `source` must be mapped for reading and `dest` for writing for `bytes` bytes.
 #[inline(always)]
 pub unsafe fn copy(dest: *mut u8, source: *const u8, bytes: usize) {
+    // No instruction: whoever asks in a loop for what a peer writes gets a new answer each time, also where
+    // this is inlined into the loop.
+    // ORDERING: of the compiler only; the program's own order of calls is kept.
+    compiler_fence(Ordering::SeqCst);
     if bytes > 16 {
         // SAFETY: the contract is the same.
         unsafe { copy_long(dest, source, bytes) }

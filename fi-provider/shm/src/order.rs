@@ -1,8 +1,8 @@
 //! Store and memory fences.
 //!
 //! On x86-64 every ordinary store is ordered behind the earlier ones (Intel SDM vol. 3, 9.2.2), so that
-//! an OpenSHMEM fence needs no instruction; [`crate::copy`] ends its non-temporal stores with `sfence`
-//! itself. Only store-to-load order needs an instruction: [`full`].
+//! an OpenSHMEM fence needs no instruction; [`crate::copy`] makes no non-temporal stores, which are the
+//! exception. Only store-to-load order needs an instruction: [`full`].
 
 /// Orders every earlier load and store before every later one, for all processors.
 ///

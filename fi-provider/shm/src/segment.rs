@@ -70,7 +70,8 @@ impl Memfd {
     /// The next range of at least one byte, at or after `from` and before `end`, that has pages, as (start, end) in bytes.
     ///
     /// Reads the file's holes by lseek(2) with SEEK_DATA and SEEK_HOLE; allocates nothing, so that it
-    /// can be called in the child of a fork.
+    /// can be called in the child of a fork. All of the rest where the holes cannot be told, as when the program
+    /// has closed the descriptor.
     pub fn next_data(&self, from: usize, end: usize) -> Option<(usize, usize)> {
         let seek = |offset: usize, whence: i32| {
             let offset = libc::off_t::try_from(offset).ok()?;
@@ -78,7 +79,10 @@ impl Memfd {
             let found = unsafe { libc::lseek(self.raw_fd(), offset, whence) };
             usize::try_from(found).ok()
         };
-        let start = seek(from, libc::SEEK_DATA)?;
+        let Some(start) = seek(from, libc::SEEK_DATA) else {
+            let nothing_more = io::Error::last_os_error().raw_os_error() == Some(libc::ENXIO);
+            return (!nothing_more && from < end).then_some((from, end));
+        };
         if start >= end {
             return None;
         }
