@@ -10,7 +10,7 @@
 pub enum Error {
     /// The endpoint is not enabled: no address vector is bound to it.
     #[error("the endpoint is not enabled")]
-    NotEnabled = 259,
+    NotEnabled = 258,
     /// The peer was never inserted into the address vector.
     #[error("no such peer")]
     NoSuchPeer = 22,

@@ -15,7 +15,7 @@ use crate::address_vector::PeerIndex;
 use crate::endpoint::Endpoint;
 use crate::error::Error;
 use crate::memory::ELEMENT_SLACK;
-use fi_shm::copy;
+use fi_shm::{copy, order};
 
 impl Endpoint {
     /// Writes one element of up to 16 bytes, if `peer` is near; `value` is taken over at once
@@ -29,7 +29,7 @@ impl Endpoint {
         let Some(there) = self.element(dest.addr(), peer) else {
             return false;
         };
-        // SAFETY: the peer's window is mapped at `there`; one volatile store keeps the element whole.
+        // SAFETY: the peer's window is mapped at `there`; one volatile store keeps an element of a register whole.
         unsafe { (there as *mut T).write_volatile(value) };
         true
     }
@@ -63,8 +63,10 @@ impl Endpoint {
     ) -> Option<T> {
         const { assert!(size_of::<T>() <= ELEMENT_SLACK) };
         let there = self.element(source.addr(), peer)?;
-        // SAFETY: the peer's window is mapped at `there`; one volatile load keeps the element whole.
-        Some(unsafe { (there as *const T).read_volatile() })
+        // SAFETY: the peer's window is mapped at `there`; one volatile load keeps an element of a register whole.
+        let value = unsafe { (there as *const T).read_volatile() };
+        order::loads();
+        Some(value)
     }
 
     /// As [`Endpoint::read_element_near`], for any peer.
@@ -140,6 +142,7 @@ impl Endpoint {
         // SAFETY: `dest` by contract; the source range lies in the peer's mapped window. The product
         // does not overflow: it is at most the window's length.
         unsafe { copy::copy(dest.cast(), there as *const u8, count * size_of::<T>()) };
+        order::loads();
         true
     }
 

@@ -19,6 +19,8 @@ pub struct Context {
 // SAFETY: a context is plain data that is written only while one thread uses the library; what points
 // out of it (the peer table) lives as long as the job and is never written while it is in use.
 unsafe impl Sync for Context {}
+// SAFETY: as above; a context belongs to no thread.
+unsafe impl Send for Context {}
 
 /// The distance in bytes between the static contexts, and the value of SHMEM_CTX_DEFAULT.
 pub const DEFAULT_HANDLE: usize = size_of::<Context>();

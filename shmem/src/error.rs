@@ -65,6 +65,9 @@ pub enum Error {
         /// Bytes of heap per PE at the first initialisation.
         first: usize,
     },
+    /// There is a [`crate::World`] already.
+    #[error("there is another World, and a process has one at a time")]
+    InUse,
     /// The call came from a process that a PE forked.
     #[error("a process forked by a PE is not a PE")]
     Forked,

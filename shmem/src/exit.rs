@@ -54,12 +54,9 @@ fn end_others(node: &Node) -> bool {
             libc::syscall(signal, handle.as_raw_fd(), libc::SIGTERM, nothing, 0);
         }
     }
-    handles.iter().all(|handle| {
-        let left = end.saturating_duration_since(Instant::now());
-        handle
-            .as_ref()
-            .is_some_and(|handle| has_ended(handle, left))
-    })
+    handles
+        .iter()
+        .all(|handle| handle.as_ref().is_some_and(|handle| has_ended(handle, end)))
 }
 
 /// A descriptor of the process of PE `pe`; `None` where the PE has not begun or the process is gone.
@@ -75,15 +72,24 @@ fn open_process(node: &Node, pe: u32) -> Option<OwnedFd> {
     Some(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// Waits for the end of a process, reaped or not.
-fn has_ended(process: &OwnedFd, limit: Duration) -> bool {
+/// Waits until `end` for the end of a process, reaped or not.
+fn has_ended(process: &OwnedFd, end: Instant) -> bool {
     let mut poll = libc::pollfd {
         fd: process.as_raw_fd(),
         events: libc::POLLIN,
         revents: 0,
     };
-    // SAFETY: one valid record.
-    unsafe { libc::poll(&raw mut poll, 1, limit.as_millis() as c_int) == 1 }
+    loop {
+        let left = end.saturating_duration_since(Instant::now());
+        // SAFETY: one valid record.
+        match unsafe { libc::poll(&raw mut poll, 1, left.as_millis() as c_int) } {
+            1 => return true,
+            0 => return false,
+            // A signal came between.
+            _ if left.is_zero() => return false,
+            _ => (),
+        }
+    }
 }
 
 /// Installs the signal handler, once for the life of the process.

@@ -126,7 +126,10 @@ pub fn calloc(at: Routine, count: usize, size: usize) -> *mut c_void {
 /// Frees the block at `ptr` (9.3.2), behind a barrier; null is left alone.
 ///
 /// After the end of main, which finalises, it does nothing: destructors of static objects call it then.
-pub fn free(at: Routine, ptr: *mut c_void) {
+///
+/// # Safety
+/// Nothing uses the block any more, on any PE.
+pub unsafe fn free(at: Routine, ptr: *mut c_void) {
     if job::phase() == Phase::Ended {
         return;
     }
@@ -141,12 +144,16 @@ pub fn free(at: Routine, ptr: *mut c_void) {
 
 /// Changes the size of the block at `ptr`, moving it where it must (9.3.3). Where that fails the block
 /// stays as it is and the result is null.
-pub fn realloc(at: Routine, ptr: *mut c_void, size: usize) -> *mut c_void {
+///
+/// # Safety
+/// Nothing uses the block by its old address any more, on any PE.
+pub unsafe fn realloc(at: Routine, ptr: *mut c_void, size: usize) -> *mut c_void {
     if ptr.is_null() {
         return malloc(at, size);
     }
     if size == 0 {
-        free(at, ptr);
+        // SAFETY: the contract is the same.
+        unsafe { free(at, ptr) };
         return null_mut();
     }
     let session = session(at);

@@ -13,6 +13,7 @@ use fi_bootstrap::Bootstrap;
 use fi_provider::domain::NodeLayout;
 use fi_provider::node::barrier::{Central, Kind, Rounds};
 use fi_provider::node::segment::{HUGE_PAGE, Memfd, Reservation};
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 
@@ -221,7 +222,9 @@ impl Node {
     pub(crate) fn is_gone(&self, pe: u32) -> bool {
         let pid = self.slot(pe).pid.load(Ordering::Acquire) as libc::pid_t;
         // SAFETY: kill has no memory preconditions; signal 0 only asks.
-        pid > 0 && unsafe { libc::kill(pid, 0) } != 0
+        pid > 0
+            && unsafe { libc::kill(pid, 0) } != 0
+            && io::Error::last_os_error().raw_os_error() == Some(libc::ESRCH)
     }
 
     /// Asks for the end of the job with `status`, unless somebody has before.

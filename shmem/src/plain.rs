@@ -14,8 +14,8 @@ use std::cell::UnsafeCell;
 #[repr(transparent)]
 pub(crate) struct Plain<T>(UnsafeCell<T>);
 
-// SAFETY: `get_mut` is unsafe and asks for exclusive use; everything else only reads.
-unsafe impl<T: Sync> Sync for Plain<T> {}
+// SAFETY: `get_mut` is unsafe and asks for exclusive use, from whichever thread; everything else only reads.
+unsafe impl<T: Send + Sync> Sync for Plain<T> {}
 
 impl<T> Plain<T> {
     pub(crate) const fn new(value: T) -> Self {

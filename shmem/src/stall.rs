@@ -99,7 +99,7 @@ impl Sleeping {
     fn mark_blocked(&self) {
         let own = &self.node.own().blocked;
         // Only this thread changes the count, because it is the only one.
-        if own.load(Ordering::Relaxed).is_multiple_of(2) && has_one_thread() {
+        if own.load(Ordering::Relaxed).is_multiple_of(2) && threads() == Some(1) {
             own.fetch_add(1, Ordering::AcqRel);
         }
     }
@@ -164,7 +164,7 @@ impl Drop for Sleeping {
     }
 }
 
-/// Whether this process has a single thread.
-pub(crate) fn has_one_thread() -> bool {
-    std::fs::read_dir("/proc/self/task").is_ok_and(|tasks| tasks.count() == 1)
+/// The number of threads of this process, where the system tells.
+pub(crate) fn threads() -> Option<usize> {
+    Some(std::fs::read_dir("/proc/self/task").ok()?.count())
 }

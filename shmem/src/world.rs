@@ -127,7 +127,7 @@ impl Job {
         let pid = std::process::id();
         node.own().pid.store(pid, Ordering::Release);
         let layout = &node.layout;
-        if !stall::has_one_thread() {
+        if stall::threads().is_some_and(|threads| threads > 1) {
             report::say(format_args!(
                 "shmem_init: other threads run already: what they write to global variables during this call is lost"
             ));
@@ -196,7 +196,10 @@ fn announce(line: &str) {
 }
 
 /// Ends one initialisation (9.1.4): a barrier, and the end of the session when it was the last.
-pub fn finalize(at: Routine) {
+///
+/// # Safety
+/// When it is the last, nothing uses symmetric memory of any PE afterwards.
+pub unsafe fn finalize(at: Routine) {
     let mut inits = lock(&INITS);
     match *inits {
         // An exit handler of the program, after the end of main has done it.
@@ -221,7 +224,10 @@ pub fn finalize(at: Routine) {
 
 /// Ends all initialisations at once, for the implicit finalisation at the end of the program.
 fn finalize_all(at: Routine) {
-    let mut inits = lock(&INITS);
+    // Held: a signal handler has called exit in the middle of an initialisation or finalisation.
+    let Ok(mut inits) = INITS.try_lock() else {
+        return;
+    };
     if *inits > 0 {
         *inits = 0;
         // The memory stays mapped to the end of the process: destructors and other threads may look at it.

@@ -96,7 +96,7 @@ fn harmless(transport: &dyn Transport, body: impl Fn(&Party) + Sync) {
 
 pub(crate) fn have_stable_codes(_: &dyn Transport) {
     let codes = [
-        (Error::NotEnabled, 259),
+        (Error::NotEnabled, 258),
         (Error::NoSuchPeer, 22),
         (Error::NotInWindow, 14),
         (Error::PastWindow, 34),

@@ -2,7 +2,8 @@
 //!
 //! A reader of an aligned element of 1, 2, 4 or 8 bytes sees the old or the new value, never a mixture:
 //! every byte is moved by a load and a store of at least the element's size, or of overlapping pieces
-//! each of which holds whole elements.
+//! each of which holds whole elements. That takes source and destination that are both aligned for the element,
+//! as those of typed transfers are.
 
 use std::sync::atomic::{Ordering, compiler_fence};
 

@@ -22,6 +22,19 @@ pub fn full() {
     std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
 }
 
+/// Orders every earlier load before every later load and store of this processor.
+///
+/// Only the compiler is held back on x86-64, where loads keep their order; elsewhere it is std's acquire
+/// fence.
+#[inline(always)]
+pub fn loads() {
+    // ORDERING: pairs with `stores` or a release store of the process that wrote what was loaded.
+    #[cfg(target_arch = "x86_64")]
+    std::sync::atomic::compiler_fence(std::sync::atomic::Ordering::Acquire);
+    #[cfg(not(target_arch = "x86_64"))]
+    std::sync::atomic::fence(std::sync::atomic::Ordering::Acquire);
+}
+
 /// Orders every earlier store before every later one, for all processors.
 ///
 /// Only the compiler is held back on x86-64; elsewhere it is std's release fence.

@@ -7,7 +7,7 @@ use std::ffi::CStr;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, RawFd};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 
 /// The size of a page in bytes.
 pub fn page_size() -> usize {
@@ -23,6 +23,14 @@ pub const HUGE_PAGE: usize = 2 << 20;
 #[derive(Debug)]
 pub struct Memfd {
     file: File,
+    /// Device and inode: a program that closes descriptors that are not its own may get the number again, for a
+    /// file of its own, which must not be mapped then.
+    identity: (u64, u64),
+}
+
+fn identity(file: &File) -> io::Result<(u64, u64)> {
+    let metadata = file.metadata()?;
+    Ok((metadata.dev(), metadata.ino()))
 }
 
 impl Memfd {
@@ -38,7 +46,7 @@ impl Memfd {
         }
         // SAFETY: the kernel has just returned this descriptor and nothing else owns it.
         let file = unsafe { File::from_raw_fd(fd) };
-        Ok(Self { file })
+        Self::of(file)
     }
 
     /// Opens the object that process `pid` of this machine holds as descriptor `fd`.
@@ -51,7 +59,17 @@ impl Memfd {
             .write(true)
             .custom_flags(libc::O_CLOEXEC)
             .open(format!("/proc/{pid}/fd/{fd}"))?;
-        Ok(Self { file })
+        Self::of(file)
+    }
+
+    fn of(file: File) -> io::Result<Self> {
+        let identity = identity(&file)?;
+        Ok(Self { file, identity })
+    }
+
+    /// Whether the descriptor still is what it was.
+    fn is_intact(&self) -> bool {
+        identity(&self.file).is_ok_and(|now| now == self.identity)
     }
 
     /// Sets the size in bytes; pages are provided at first touch.
@@ -79,10 +97,10 @@ impl Memfd {
             let found = unsafe { libc::lseek(self.raw_fd(), offset, whence) };
             usize::try_from(found).ok()
         };
-        let Some(start) = seek(from, libc::SEEK_DATA) else {
-            let nothing_more = io::Error::last_os_error().raw_os_error() == Some(libc::ENXIO);
-            return (!nothing_more && from < end).then_some((from, end));
-        };
+        if !self.is_intact() {
+            return (from < end).then_some((from, end));
+        }
+        let start = seek(from, libc::SEEK_DATA)?;
         if start >= end {
             return None;
         }
@@ -199,6 +217,11 @@ pub unsafe fn map_shared_at(
 ) -> io::Result<()> {
     let offset =
         libc::off_t::try_from(offset).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
+    if !memory.is_intact() {
+        return Err(io::Error::other(
+            "the program has closed the descriptor of the job's memory",
+        ));
+    }
     // SAFETY: the caller owns the range and has given up what it held.
     let got = unsafe {
         libc::mmap(

@@ -22,6 +22,11 @@
 //! # Ok(()) }
 //! ```
 
+#![expect(
+    unsafe_code,
+    reason = "gives memory back that the borrow checker knows to be out of use"
+)]
+
 mod context;
 mod symmetric;
 
@@ -32,6 +37,7 @@ pub use symmetric::Symmetric;
 use crate::report::Routine;
 use crate::{Error, collective, memory, world};
 use std::marker::PhantomData;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The initialised library (OpenSHMEM 1.6, section 9.1).
 ///
@@ -44,6 +50,9 @@ pub struct World {
 /// `Send` and not `Sync`.
 pub(crate) type OneThread = PhantomData<std::cell::Cell<()>>;
 
+/// Whether there is a [`World`]: two would share one default context.
+static IN_USE: AtomicBool = AtomicBool::new(false);
+
 const INIT: Routine = &"World::init";
 const DROP: Routine = &"World::drop";
 const ALLOC: Routine = &"World::alloc";
@@ -54,10 +63,14 @@ impl World {
     /// Initialises the library; collective over all PEs of the job.
     ///
     /// # Errors
-    /// What is wrong with the job's environment.
+    /// What is wrong with the job's environment; [`Error::InUse`] while there is another `World`.
     pub fn init() -> Result<Self, Error> {
         const SERIALIZED: std::ffi::c_int = 2;
-        world::init_thread(INIT, SERIALIZED)?;
+        if IN_USE.swap(true, Ordering::AcqRel) {
+            return Err(Error::InUse);
+        }
+        world::init_thread(INIT, SERIALIZED)
+            .inspect_err(|_| IN_USE.store(false, Ordering::Release))?;
         Ok(Self {
             ctx: Ctx::default_context(),
         })
@@ -92,7 +105,8 @@ impl World {
 
     /// Frees an array; collective. Arrays that are not freed live as long as the library is initialised.
     pub fn free<T: Pod>(&self, array: Symmetric<'_, T>) {
-        memory::free(FREE, array.as_ptr().cast());
+        // SAFETY: the array is given up, here and, the call being collective, on every PE.
+        unsafe { memory::free(FREE, array.as_ptr().cast()) };
     }
 }
 
@@ -100,7 +114,9 @@ impl Drop for World {
     /// Finalises, behind a barrier; not during a panic, which ends the job.
     fn drop(&mut self) {
         if !std::thread::panicking() {
-            world::finalize(DROP);
+            // SAFETY: arrays borrow the world, so that none is left.
+            unsafe { world::finalize(DROP) };
+            IN_USE.store(false, Ordering::Release);
         }
     }
 }

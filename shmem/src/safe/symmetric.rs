@@ -21,11 +21,9 @@ pub struct Symmetric<'w, T> {
     world: PhantomData<&'w World>,
 }
 
-// SAFETY: the array is memory of the process, not of a thread, and is only accessed by copies. (A `World`
-// is not `Sync`, but nothing of it is reached through an array.)
+// SAFETY: the array is memory of the process, not of a thread, and nothing of the `World` is reached through
+// it. (It is not `Sync`: peers are other processes, but two threads of this one would race.)
 unsafe impl<T: Send> Send for Symmetric<'_, T> {}
-// SAFETY: as above: threads that access the same elements are as good as PEs that do.
-unsafe impl<T: Send> Sync for Symmetric<'_, T> {}
 
 impl<T: Pod> Symmetric<'_, T> {
     pub(super) fn new(base: *mut T, len: usize) -> Self {
