@@ -63,6 +63,13 @@ impl Memfd {
     }
 
     fn of(file: File) -> io::Result<Self> {
+        // A program that has closed a standard stream gets its number here, and what it prints must not go into
+        // the memory. A clone has a number above those of the standard streams.
+        let file = if file.as_raw_fd() <= libc::STDERR_FILENO {
+            file.try_clone()?
+        } else {
+            file
+        };
         let identity = identity(&file)?;
         Ok(Self { file, identity })
     }
