@@ -36,15 +36,8 @@ pub enum Error {
         pe: usize,
     },
     /// The PEs do not run the same program.
-    #[error(
-        "this PE has {mine} bytes of static data and PE 0 has {theirs}: all PEs must run the same executable"
-    )]
-    OtherExecutable {
-        /// Bytes of this PE.
-        mine: usize,
-        /// Bytes of PE 0.
-        theirs: usize,
-    },
+    #[error("this PE runs another executable than PE 0: all PEs must run the same")]
+    OtherExecutable,
     /// The PEs disagree about the size of the heap.
     #[error(
         "this PE's SHMEM_SYMMETRIC_SIZE gives {mine} bytes and PE 0's {theirs}: they must be equal"

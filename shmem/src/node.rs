@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 #[repr(C)]
 pub(crate) struct Control {
     /// What PE 0 decided, written before anybody else maps this.
-    static_len: usize,
+    executable: u64,
     heap_len: usize,
     pub(crate) barrier_kind: u32,
     /// One more than the status given to shmem_global_exit, 0 while nobody called it.
@@ -58,10 +58,12 @@ pub(crate) struct Node {
     control: Reservation,
 }
 
-/// The sizes that all PEs must agree on, in bytes.
+/// What all PEs must agree on; sizes in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sizes {
     pub(crate) static_len: usize,
+    /// The fingerprint of the executable.
+    pub(crate) executable: u64,
     pub(crate) heap_len: usize,
 }
 
@@ -154,7 +156,7 @@ impl Node {
         let control = self.control.base() as *mut Control;
         // SAFETY: the control memory is mapped, zeroed and not yet known to anybody else.
         unsafe {
-            (*control).static_len = sizes.static_len;
+            (*control).executable = sizes.executable;
             (*control).heap_len = sizes.heap_len;
             (*control).barrier_kind = Kind::for_processes(self.layout.processes as usize) as u32;
         }
@@ -162,11 +164,8 @@ impl Node {
 
     fn agree(&self, mine: Sizes) -> Result<(), Error> {
         let control = self.control();
-        if control.static_len != mine.static_len {
-            return Err(Error::OtherExecutable {
-                mine: mine.static_len,
-                theirs: control.static_len,
-            });
+        if control.executable != mine.executable {
+            return Err(Error::OtherExecutable);
         }
         if control.heap_len != mine.heap_len {
             return Err(Error::OtherHeap {

@@ -14,6 +14,7 @@ use crate::error::Error;
 use fi_provider::memory::MemoryRegion;
 use fi_provider::node::segment::{Memfd, Reservation, map_shared_at, page_size};
 use std::fs::File;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::ops::Range;
 use std::os::fd::AsRawFd;
@@ -26,6 +27,8 @@ pub(crate) struct Image {
     pub(crate) segments: Vec<Segment>,
     /// From the first to the last page of all segments, writable or not.
     pub(crate) whole: Range<usize>,
+    /// Equal for equal segments: sizes and distances, not addresses.
+    pub(crate) fingerprint: u64,
 }
 
 /// Whole pages of `.data` and `.bss`.
@@ -100,8 +103,13 @@ fn image_of(headers: &[libc::Elf64_Phdr], bias: usize, page: usize) -> Image {
     segments.sort_by_key(|segment| segment.range.start);
     let first = loads().map(|h| down(range(h).start)).min();
     let last = loads().map(|h| range(h).end.next_multiple_of(page)).max();
+    let mut hasher = DefaultHasher::new();
+    for h in loads() {
+        (h.p_flags, h.p_vaddr, h.p_filesz, h.p_memsz).hash(&mut hasher);
+    }
     Image {
         segments,
+        fingerprint: hasher.finish(),
         whole: first.unwrap_or(0)..last.unwrap_or(0),
     }
 }

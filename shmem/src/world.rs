@@ -12,6 +12,7 @@ pub use crate::exit::global_exit;
 use crate::job::{self, Job, Phase, Session, phase};
 use crate::node::{Node, Sizes, state};
 use crate::report::{self, Routine};
+use crate::statics::Image;
 use crate::window::HeapSpace;
 use crate::{ctx, env, exit, fault, fork, order, stall, statics};
 use fi_bootstrap::Bootstrap;
@@ -115,15 +116,19 @@ extern "C" fn at_exit(status: c_int, _argument: *mut c_void) {
     }
 }
 
+fn sizes(image: &Image, heap_len: usize) -> Sizes {
+    Sizes {
+        static_len: image.statics().len(),
+        executable: image.fingerprint,
+        heap_len,
+    }
+}
+
 impl Job {
     fn join(heap_len: usize) -> Result<Self, Error> {
         let mut launcher = Bootstrap::connect()?;
         let image = statics::find();
-        let sizes = Sizes {
-            static_len: image.statics().len(),
-            heap_len,
-        };
-        let node = Arc::new(Node::join(&mut launcher, sizes)?);
+        let node = Arc::new(Node::join(&mut launcher, sizes(&image, heap_len))?);
         let pid = std::process::id();
         node.own().pid.store(pid, Ordering::Release);
         let layout = &node.layout;
@@ -144,12 +149,7 @@ impl Job {
 
     fn open_session(&self, heap_len: usize, thread_level: c_int) -> Result<Session, Error> {
         let layout = &self.node.layout;
-        let static_len = self.image.statics().len();
-        let heap_offset = Sizes {
-            static_len,
-            heap_len,
-        }
-        .heap_offset();
+        let heap_offset = sizes(&self.image, heap_len).heap_offset();
         let space = HeapSpace::find(&self.image, heap_len, heap_offset, layout)?;
         let heap = Some(space.region()).filter(|heap| heap.len > 0);
         let parts = heap.into_iter().chain(self.image.regions());
