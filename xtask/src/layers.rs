@@ -7,6 +7,10 @@ use std::collections::BTreeMap;
 /// Each crate of the workspace, and the crates of the workspace that it may depend on.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("fi-shm", &[]),
+    ("fi-mlx5", &[]),
+    ("softhca", &["fi-mlx5"]),
+    // Injected into any program: it brings nothing along.
+    ("softhca-shim", &[]),
     ("fi-bootstrap", &[]),
     ("fi-provider", &["fi-shm"]),
     ("shmem", &["fi-provider", "fi-bootstrap"]),

@@ -1,0 +1,23 @@
+//! The descriptors of mlx5 devices, as both sides of the bus see them: what a driver writes and a device
+//! reads, and the other way round.
+//!
+//! * [`endian`]: big-endian numbers, which is what all descriptors are made of.
+//! * [`opcode`]: the operations of work-queue entries and completion entries, error syndromes.
+//! * [`wqe`]: the segments of work-queue entries.
+//! * [`build`] and [`decode`]: whole entries, made of and taken apart into segments.
+//! * [`cqe`]: completion entries.
+//! * [`doorbell`]: doorbell records, doorbell pages and their registers.
+//! * [`atomic`]: what extended (masked) atomics compute.
+//!
+//! Layouts are those of NVIDIA's "Ethernet Adapters Programming Manual" (chapters "Work Queue Structure and
+//! Access", "Completion Queues", "User Access Region"), whose structures rdma-core publishes as `mlx5dv.h`.
+//! Names of that header are given where they differ. Nothing here touches a device.
+
+pub mod atomic;
+pub mod build;
+pub mod cqe;
+pub mod decode;
+pub mod doorbell;
+pub mod endian;
+pub mod opcode;
+pub mod wqe;

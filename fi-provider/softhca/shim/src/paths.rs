@@ -1,0 +1,85 @@
+//! Names: which ones lead into the fabric's directory.
+
+use crate::wire;
+use std::ffi::{CStr, CString, c_char};
+use std::sync::OnceLock;
+
+/// The longest name that is looked at, in bytes; longer ones are not the device's.
+const LONGEST: usize = 1024;
+
+/// The fabric's directory, or nothing when there is none.
+pub(crate) fn directory() -> Option<&'static CStr> {
+    static DIRECTORY: OnceLock<Option<CString>> = OnceLock::new();
+    DIRECTORY
+        .get_or_init(|| {
+            let name = CString::new(wire::DIRECTORY_VARIABLE).ok()?;
+            // SAFETY: `name` is a C string; the value is copied before anything else runs on this thread.
+            let value = unsafe { libc::getenv(name.as_ptr()) };
+            if value.is_null() {
+                return None;
+            }
+            // SAFETY: a value that getenv returned is a C string.
+            let value = unsafe { CStr::from_ptr(value) };
+            (value.count_bytes() + 1 < LONGEST).then(|| value.to_owned())
+        })
+        .as_deref()
+}
+
+/// A name as the kernel shall see it: the program's own, or the one in the fabric's directory.
+pub(crate) struct Name {
+    buffer: [u8; 2 * LONGEST],
+    original: *const c_char,
+    replaced: bool,
+    device: bool,
+}
+
+impl Name {
+    /// The name to use in place of `path`.
+    ///
+    /// # Safety
+    /// `path` is null or points to a C string that outlives the result.
+    pub(crate) unsafe fn of(path: *const c_char) -> Self {
+        let mut name = Self {
+            buffer: [0; 2 * LONGEST],
+            original: path,
+            replaced: false,
+            device: false,
+        };
+        if path.is_null() {
+            return name;
+        }
+        // SAFETY: not null, and a C string as the caller promises.
+        let bytes = unsafe { CStr::from_ptr(path) }.to_bytes();
+        if !leads_to_the_device(bytes) || bytes.len() >= LONGEST {
+            return name;
+        }
+        let Some(directory) = directory() else {
+            return name;
+        };
+        let directory = directory.to_bytes();
+        name.buffer[..directory.len()].copy_from_slice(directory);
+        name.buffer[directory.len()..directory.len() + bytes.len()].copy_from_slice(bytes);
+        name.replaced = true;
+        name.device = bytes == wire::DEVICE_NODE.as_bytes();
+        name
+    }
+
+    /// The name for the kernel.
+    pub(crate) fn as_ptr(&self) -> *const c_char {
+        if self.replaced {
+            self.buffer.as_ptr().cast()
+        } else {
+            self.original
+        }
+    }
+
+    /// True for the device node itself.
+    pub(crate) fn is_device(&self) -> bool {
+        self.device
+    }
+}
+
+/// True for the names below which a program finds RDMA devices.
+fn leads_to_the_device(path: &[u8]) -> bool {
+    path.starts_with(b"/sys/class/infiniband") || path.starts_with(b"/dev/infiniband")
+}

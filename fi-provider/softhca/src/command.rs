@@ -1,0 +1,135 @@
+//! The command `softhca`.
+
+use crate::daemon::{Directory, Server, Signals};
+use crate::engine::Config;
+use crate::uverbs::Settings;
+use crate::wire::DIRECTORY_VARIABLE;
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The library that is preloaded into programs.
+const SHIM: &str = "libsofthca_shim.so";
+
+/// What `softhca --help` prints.
+pub const HELP: &str = "\
+usage: softhca run [OPTION...] [--] PROGRAM [ARGUMENT...]
+
+Runs a program, and whatever it starts, on a machine with one more network adapter: mlx5_0, a ConnectX in software.
+Programs see it through the libibverbs and libmlx5 of the system. All programs under one `softhca run` are on one
+fabric. The exit status is the program's own (128 + N when signal N ended it).
+
+  --legacy-uars        doorbell registers are assigned to queue pairs as old kernels do, not by libmlx5
+  --no-devx            contexts with DEVX are refused, as for users without the right to them
+  --no-masked-atomics  atomics with masks, and of 4 bytes, are not among what DEVX tells of
+  --trace              tell on standard error of every command that the device refuses
+";
+
+/// Why the command failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The command line does not say what to do.
+    #[error("{0} (see softhca --help)")]
+    Usage(String),
+    /// The shim is not where it belongs.
+    #[error("{SHIM} is neither beside {} nor in ../lib: build or install the package softhca-shim", .0.display())]
+    NoShim(PathBuf),
+    /// The loader could not preload a library of this name.
+    #[error("{}: the loader cannot preload a library whose path has a space or a colon", .0.display())]
+    ShimPath(PathBuf),
+    /// The fabric could not be set up.
+    #[error("cannot set up the device: {0}")]
+    Device(#[source] io::Error),
+    /// The program could not be started.
+    #[error("{program}: {error}")]
+    Program {
+        /// The program's name.
+        program: String,
+        /// Why.
+        error: io::Error,
+    },
+}
+
+/// How a program is run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// Assign doorbell registers as old kernels do.
+    pub legacy_uars: bool,
+    /// Refuse contexts with DEVX.
+    pub no_devx: bool,
+    /// Do not tell of atomics with masks.
+    pub no_masked_atomics: bool,
+    /// Tell of every command that the device refuses.
+    pub trace: bool,
+}
+
+/// Runs a program with the device; gives the exit status for the shell.
+///
+/// # Errors
+/// See [`Error`]; a program that starts and fails is no error.
+pub fn run(program: &OsStr, arguments: &[OsString], options: Options) -> Result<u8, Error> {
+    let shim = find_shim()?;
+    let config = Config {
+        // As a ConnectX.
+        max_message: 1 << 30,
+        ..Config::default()
+    };
+    let directory = Directory::create(config.lid).map_err(Error::Device)?;
+    let settings = Settings {
+        legacy_uars: options.legacy_uars,
+        devx: !options.no_devx,
+        masked_atomics: !options.no_masked_atomics,
+    };
+    let mut server =
+        Server::new(&directory, config, settings, options.trace).map_err(Error::Device)?;
+    let signals = Signals::take().map_err(Error::Device)?;
+    let mut command = Command::new(program);
+    command
+        .args(arguments)
+        .env(DIRECTORY_VARIABLE, directory.path())
+        .env("LD_PRELOAD", preload(&shim));
+    signals.leave_to(&mut command);
+    let mut child = command.spawn().map_err(|error| Error::Program {
+        program: program.to_string_lossy().into_owned(),
+        error,
+    })?;
+    let served = server.serve(&child, &signals);
+    if served.is_err() {
+        // Without the device the program would only wait.
+        let _ = child.kill();
+    }
+    let status = child.wait().map_err(Error::Device)?;
+    served.map_err(Error::Device)?;
+    let signal = status.signal().map(|signal| 128 + signal);
+    let status = status.code().or(signal).unwrap_or(1);
+    Ok(u8::try_from(status).unwrap_or(1))
+}
+
+/// The shim: beside this program, or in `../lib` of where it is installed.
+fn find_shim() -> Result<PathBuf, Error> {
+    let program = env::current_exe().map_err(Error::Device)?;
+    let beside = program.parent().unwrap_or(Path::new("/"));
+    let shim = [beside.join(SHIM), beside.join("../lib").join(SHIM)]
+        .into_iter()
+        .find(|candidate| candidate.is_file())
+        .ok_or_else(|| Error::NoShim(program.clone()))?;
+    let bytes = shim.as_os_str().as_encoded_bytes();
+    if bytes.contains(&b' ') || bytes.contains(&b':') {
+        return Err(Error::ShimPath(shim));
+    }
+    Ok(shim)
+}
+
+/// The value of `LD_PRELOAD`: the shim, and what is there already.
+fn preload(shim: &Path) -> OsString {
+    let mut value = shim.as_os_str().to_owned();
+    if let Some(others) = env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
+        value.push(":");
+        value.push(others);
+    }
+    value
+}

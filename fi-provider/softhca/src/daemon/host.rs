@@ -1,0 +1,162 @@
+//! The device's surroundings, for real: programs' memory, command files, queues of events.
+
+use super::sys;
+use crate::engine::{ContextId, Fault, Memory, Pid};
+use crate::uverbs::{Errno, FIRST_UAR_PAGE, Host};
+use std::collections::{HashMap, VecDeque};
+use std::fs::{self, File};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::{FileExt, MetadataExt};
+
+/// The size of a command file: every offset that libmlx5 maps lies below. Pages come into being when they are touched.
+const COMMAND_FILE: u64 = 4 << 30;
+
+/// The size of a page of doorbells.
+const PAGE: u64 = 4096;
+
+/// The longest event.
+const LONGEST_EVENT: usize = 16;
+
+/// A queue of events: a pair of sockets, of which a program reads one.
+///
+/// This side keeps the reading end, too: so events that nobody has read can be taken back.
+#[derive(Debug)]
+struct Queue {
+    context: ContextId,
+    writing: OwnedFd,
+    reading: OwnedFd,
+    /// By which the reading end is known wherever a program has it.
+    inode: u64,
+    /// Events for which the socket has no room now.
+    waiting: VecDeque<Vec<u8>>,
+}
+
+impl Queue {
+    fn flush(&mut self) {
+        while let Some(event) = self.waiting.front() {
+            if sys::send(self.writing.as_fd(), event, None).is_err() {
+                return;
+            }
+            self.waiting.pop_front();
+        }
+    }
+}
+
+/// Memory, files and queues of all programs.
+#[derive(Debug, Default)]
+pub(super) struct Programs {
+    command_files: HashMap<ContextId, File>,
+    queues: HashMap<u64, Queue>,
+    next_queue: u64,
+}
+
+impl Programs {
+    /// Makes the command file of a new context.
+    pub(super) fn open(&mut self, context: ContextId) -> std::io::Result<BorrowedFd<'_>> {
+        let file = File::from(sys::sparse_file(COMMAND_FILE)?);
+        let file: &File = self
+            .command_files
+            .entry(context)
+            .insert_entry(file)
+            .into_mut();
+        Ok(file.as_fd())
+    }
+
+    /// Forgets what belongs to a context.
+    pub(super) fn close(&mut self, context: ContextId) {
+        self.command_files.remove(&context);
+        self.queues.retain(|_, queue| queue.context != context);
+    }
+
+    /// The reading end of a queue, to be given to its program.
+    pub(super) fn reading_end(&self, queue: u64) -> Option<BorrowedFd<'_>> {
+        self.queues.get(&queue).map(|queue| queue.reading.as_fd())
+    }
+
+    /// Sends what did not fit before; true when something still waits.
+    pub(super) fn flush(&mut self) -> bool {
+        for queue in self.queues.values_mut() {
+            queue.flush();
+        }
+        self.queues.values().any(|queue| !queue.waiting.is_empty())
+    }
+}
+
+impl Memory for Programs {
+    fn read(&mut self, process: Pid, addr: u64, buf: &mut [u8]) -> Result<(), Fault> {
+        sys::read_memory(process, addr, buf).map_err(|_| Fault)
+    }
+
+    fn write(&mut self, process: Pid, addr: u64, data: &[u8]) -> Result<(), Fault> {
+        sys::write_memory(process, addr, data).map_err(|_| Fault)
+    }
+
+    fn read_uar(
+        &mut self,
+        context: ContextId,
+        page: u32,
+        offset: u32,
+        buf: &mut [u8],
+    ) -> Result<(), Fault> {
+        let file = self.command_files.get(&context).ok_or(Fault)?;
+        let at = (FIRST_UAR_PAGE + u64::from(page)) * PAGE + u64::from(offset);
+        file.read_exact_at(buf, at).map_err(|_| Fault)
+    }
+}
+
+impl Host for Programs {
+    fn create_queue(&mut self, context: ContextId) -> Result<u64, Errno> {
+        let (writing, reading) = sys::packet_pair().map_err(|_| Errno::NO_MEMORY)?;
+        let file = File::from(reading);
+        let inode = file.metadata().map_err(|_| Errno::NO_MEMORY)?.ino();
+        self.next_queue += 1;
+        let queue = Queue {
+            context,
+            writing,
+            reading: OwnedFd::from(file),
+            inode,
+            waiting: VecDeque::new(),
+        };
+        self.queues.insert(self.next_queue, queue);
+        Ok(self.next_queue)
+    }
+
+    fn find_queue(&mut self, process: Pid, fd: i32) -> Option<u64> {
+        let link = fs::read_link(format!("/proc/{process}/fd/{fd}")).ok()?;
+        let inode = link.to_str()?.strip_prefix("socket:[")?;
+        let inode = inode.strip_suffix(']')?.parse().ok()?;
+        let mut queues = self.queues.iter();
+        let (number, _) = queues.find(|(_, queue)| queue.inode == inode)?;
+        Some(*number)
+    }
+
+    fn deliver(&mut self, queue: u64, event: &[u8]) {
+        if let Some(queue) = self.queues.get_mut(&queue) {
+            queue.waiting.push_back(event.to_vec());
+            queue.flush();
+        }
+    }
+
+    fn withdraw(&mut self, queue: u64, element: u64) -> u32 {
+        let Some(queue) = self.queues.get_mut(&queue) else {
+            return 0;
+        };
+        let mut kept = VecDeque::new();
+        let mut withdrawn = 0;
+        let mut event = [0; LONGEST_EVENT];
+        while let Ok(length) = sys::receive(queue.reading.as_fd(), &mut event)
+            && length > 0
+        {
+            kept.push_back(event[..length].to_vec());
+        }
+        kept.append(&mut queue.waiting);
+        kept.retain(|event| {
+            let stays = event.get(..8) != Some(&element.to_ne_bytes());
+            withdrawn += u32::from(!stays);
+            stays
+        });
+        queue.waiting = kept;
+        queue.flush();
+        withdrawn
+    }
+}

@@ -1,0 +1,13 @@
+//! The device's process: programs connect to it, it answers their ioctls and does their work.
+//!
+//! It is single-threaded. Between requests it looks at the queues by itself: again at once while there is work, and else after a
+//! sleep that grows, so that an idle device costs next to nothing.
+
+mod directory;
+mod host;
+mod server;
+mod sys;
+mod sysfs;
+
+pub(crate) use directory::Directory;
+pub(crate) use server::{Server, Signals};

@@ -1,0 +1,264 @@
+//! Connections and the loop.
+
+use super::host::Programs;
+use super::{Directory, sys};
+use crate::engine::{Config, ContextId, Pid};
+use crate::uverbs::{Device, Errno, Settings};
+use crate::wire::{Operation, PROBE, Reply, Request, SOCKET};
+use std::io::{Error, ErrorKind, Result};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::process::{Child, Command};
+use std::time::Instant;
+
+/// The shortest and the longest time between two looks at the queues, in ns.
+const SHORTEST_SLEEP: u64 = 50_000;
+const LONGEST_SLEEP: u64 = 1_000_000;
+
+/// The longest while something waits for a peer, or an event for room.
+const WAITING_SLEEP: u64 = 200_000;
+
+/// How often a kick looks again while there is work, at most: the others have their turn, too.
+const KICK_ROUNDS: u32 = 1_000;
+
+/// The signals that are meant for the program.
+pub(crate) struct Signals {
+    file: OwnedFd,
+    mask: libc::sigset_t,
+}
+
+impl Signals {
+    /// Takes them from here on.
+    pub(crate) fn take() -> Result<Self> {
+        let (file, mask) = sys::take_signals()?;
+        Ok(Self { file, mask })
+    }
+
+    /// Lets a command start as if they had not been taken.
+    pub(crate) fn leave_to(&self, command: &mut Command) {
+        sys::start_with_mask(command, self.mask);
+    }
+}
+
+/// A program that speaks to the device.
+#[derive(Debug)]
+struct Client {
+    socket: OwnedFd,
+    process: Pid,
+    /// Readable when the process has ended.
+    end: OwnedFd,
+    contexts: Vec<ContextId>,
+}
+
+/// The device and those who speak to it.
+#[derive(Debug)]
+pub(crate) struct Server {
+    listener: OwnedFd,
+    clients: Vec<Client>,
+    device: Device,
+    programs: Programs,
+    start: Instant,
+    trace: bool,
+}
+
+impl Server {
+    /// Listens in the directory; with `trace`, commands that are refused are told on standard error.
+    pub(crate) fn new(
+        directory: &Directory,
+        config: Config,
+        settings: Settings,
+        trace: bool,
+    ) -> Result<Self> {
+        Ok(Self {
+            listener: sys::listen(&directory.path().join(SOCKET))?,
+            clients: Vec::new(),
+            device: Device::new(config, settings),
+            programs: Programs::default(),
+            start: Instant::now(),
+            trace,
+        })
+    }
+
+    /// Serves until the program has ended; signals go on to it.
+    pub(crate) fn serve(&mut self, program: &Child, signals: &Signals) -> Result<()> {
+        sys::sleep_precisely();
+        let end = sys::process(program.id())?;
+        let mut sleep = SHORTEST_SLEEP;
+        loop {
+            let progress = self.act();
+            let unsent = self.programs.flush();
+            let busy = progress.worked || progress.more;
+            let timeout = if busy {
+                sleep = SHORTEST_SLEEP;
+                Some(0)
+            } else if progress.waiting || unsent {
+                Some(sleep.min(WAITING_SLEEP))
+            } else if self.device.has_queue_pairs() {
+                Some(sleep)
+            } else {
+                None
+            };
+            let mut files = vec![
+                end.as_raw_fd(),
+                signals.file.as_raw_fd(),
+                self.listener.as_raw_fd(),
+            ];
+            for client in &self.clients {
+                files.push(client.socket.as_raw_fd());
+                files.push(client.end.as_raw_fd());
+            }
+            let ready = sys::wait(&files, timeout);
+            if ready[0] {
+                return Ok(());
+            }
+            if ready[1]
+                && let Some((signal, true)) = sys::next_signal(signals.file.as_fd())
+            {
+                sys::signal(program.id(), signal);
+            }
+            let asked = self.listen_to_clients(&ready[3..]);
+            if ready[2] {
+                self.accept();
+            }
+            sleep = if asked {
+                SHORTEST_SLEEP
+            } else {
+                (sleep * 2).min(LONGEST_SLEEP)
+            };
+        }
+    }
+
+    fn act(&mut self) -> crate::engine::Progress {
+        let now = u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.device.step(&mut self.programs, now)
+    }
+
+    fn accept(&mut self) {
+        while let Ok((socket, process)) = sys::accept(self.listener.as_fd()) {
+            // Who has ended already needs no answer.
+            if let Ok(end) = sys::process(process) {
+                self.clients.push(Client {
+                    socket,
+                    process,
+                    end,
+                    contexts: Vec::new(),
+                });
+            }
+        }
+    }
+
+    /// Answers who asks and lets go who is gone; `ready` has two entries for each client. True when anyone asked.
+    fn listen_to_clients(&mut self, ready: &[bool]) -> bool {
+        let mut asked = false;
+        for (index, ready) in ready.chunks(2).enumerate().rev() {
+            let stays = !ready[1] && (!ready[0] || self.answer(index));
+            asked |= ready[0];
+            if !stays {
+                let client = self.clients.swap_remove(index);
+                for context in client.contexts {
+                    self.forget(context);
+                }
+            }
+        }
+        asked
+    }
+
+    fn forget(&mut self, context: ContextId) {
+        self.device.close(context);
+        self.programs.close(context);
+    }
+
+    /// Answers one request; false when the connection is of no more use.
+    fn answer(&mut self, index: usize) -> bool {
+        let mut packet = [0; Request::SIZE];
+        let socket = self.clients[index].socket.as_fd();
+        let length = match sys::receive(socket, &mut packet) {
+            Ok(0) => return false,
+            Ok(length) => length,
+            Err(error) => return error.kind() == ErrorKind::WouldBlock,
+        };
+        let Some(request) = Request::decode(&packet[..length]) else {
+            return false;
+        };
+        // On the wire 0 is no context.
+        let context = ContextId(request.context.wrapping_sub(1));
+        match request.operation {
+            Operation::Open => self.open(index, request.argument),
+            Operation::Close => {
+                let contexts = &mut self.clients[index].contexts;
+                // A child of fork has a copy of its parent's file: closing that closes nothing here.
+                if contexts.contains(&context) {
+                    contexts.retain(|known| *known != context);
+                    self.forget(context);
+                }
+                self.reply(index, Ok(()))
+            }
+            Operation::Ioctl => self.ioctl(index, context, request.argument),
+            Operation::Kick => {
+                for _ in 0..KICK_ROUNDS {
+                    if !self.act().worked {
+                        break;
+                    }
+                }
+                self.programs.flush();
+                self.reply(index, Ok(()))
+            }
+        }
+    }
+
+    fn open(&mut self, index: usize, probe: u64) -> bool {
+        let process = self.clients[index].process;
+        let mut found = [0; 8];
+        if let Err(error) = sys::read_memory(process, probe, &mut found) {
+            eprintln!(
+                "softhca: the memory of process {process} cannot be read, so it cannot use the device: {error}"
+            );
+            return self.reply(index, Err(Errno::NOT_PERMITTED));
+        }
+        if u64::from_ne_bytes(found) != PROBE {
+            return self.reply(index, Err(Errno::INVALID));
+        }
+        let context = self.device.open(process);
+        let client = &mut self.clients[index];
+        client.contexts.push(context);
+        let reply = Reply {
+            context: context.0 + 1,
+            ..Reply::default()
+        };
+        match self.programs.open(context) {
+            Ok(file) => sys::send(client.socket.as_fd(), &reply.encode(), Some(file)).is_ok(),
+            Err(_) => self.reply(index, Err(Errno::NO_MEMORY)),
+        }
+    }
+
+    fn ioctl(&mut self, index: usize, context: ContextId, argument: u64) -> bool {
+        let process = self.clients[index].process;
+        let answer = self
+            .device
+            .ioctl(&mut self.programs, context, process, argument);
+        if let Err(refusal) = &answer
+            && self.trace
+            && !refusal.expected
+        {
+            let error = Error::from_raw_os_error(refusal.errno.0);
+            eprintln!("softhca: process {process}: {}: {error}", refusal.what);
+        }
+        let Ok(Some(descriptor)) = answer else {
+            return self.reply(index, answer.map(drop).map_err(|refusal| refusal.errno));
+        };
+        let reply = Reply {
+            store_at: descriptor.at,
+            store_size: descriptor.size,
+            ..Reply::default()
+        };
+        let file = self.programs.reading_end(descriptor.queue);
+        sys::send(self.clients[index].socket.as_fd(), &reply.encode(), file).is_ok()
+    }
+
+    fn reply(&self, index: usize, result: std::result::Result<(), Errno>) -> bool {
+        let reply = Reply {
+            errno: result.err().map_or(0, |errno| errno.0),
+            ..Reply::default()
+        };
+        sys::send(self.clients[index].socket.as_fd(), &reply.encode(), None).is_ok()
+    }
+}

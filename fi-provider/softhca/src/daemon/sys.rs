@@ -1,0 +1,332 @@
+//! The system calls that the device's process makes and that std does not have.
+#![expect(
+    unsafe_code,
+    reason = "system calls: sockets that carry descriptors, other processes' memory, descriptors of processes and signals"
+)]
+
+use std::io::{Error, Result};
+use std::mem::{MaybeUninit, zeroed};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+use std::ptr::{null, null_mut};
+
+/// The result of a system call that gives -1 when it fails.
+fn checked(result: libc::ssize_t) -> Result<usize> {
+    usize::try_from(result).map_err(|_| Error::last_os_error())
+}
+
+/// The descriptor that a system call made.
+fn descriptor(result: libc::c_long) -> Result<OwnedFd> {
+    let number = RawFd::try_from(result).unwrap_or(-1);
+    if number < 0 {
+        return Err(Error::last_os_error());
+    }
+    // SAFETY: the kernel has just made this descriptor for us, and nobody else knows its number.
+    Ok(unsafe { OwnedFd::from_raw_fd(number) })
+}
+
+/// A listening socket of packets at `path`.
+pub(super) fn listen(path: &Path) -> Result<OwnedFd> {
+    let kind = libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
+    // SAFETY: socket has no requirement on memory.
+    let socket = descriptor(unsafe { libc::socket(libc::AF_UNIX, kind, 0) }.into())?;
+    // SAFETY: all zeros is a valid sockaddr_un.
+    let mut address: libc::sockaddr_un = unsafe { zeroed() };
+    address.sun_family = libc::AF_UNIX as libc::sa_family_t;
+    let name = path.as_os_str().as_encoded_bytes();
+    if name.len() >= address.sun_path.len() {
+        return Err(Error::from_raw_os_error(libc::ENAMETOOLONG));
+    }
+    for (to, from) in address.sun_path.iter_mut().zip(name) {
+        *to = from.cast_signed();
+    }
+    let length = size_of::<libc::sockaddr_un>() as libc::socklen_t;
+    // SAFETY: `address` is a sockaddr_un of `length` bytes.
+    let bound = unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length) };
+    checked(bound as isize)?;
+    // SAFETY: listen has no requirement on memory.
+    checked(unsafe { libc::listen(socket.as_raw_fd(), 1024) } as isize)?;
+    Ok(socket)
+}
+
+/// The next connection, and the number of the process that made it.
+pub(super) fn accept(socket: BorrowedFd<'_>) -> Result<(OwnedFd, u32)> {
+    // SAFETY: the peer's address is not asked for.
+    let number = unsafe {
+        libc::accept4(
+            socket.as_raw_fd(),
+            null_mut(),
+            null_mut(),
+            libc::SOCK_CLOEXEC,
+        )
+    };
+    let connection = descriptor(number.into())?;
+    let mut peer = libc::ucred {
+        pid: 0,
+        uid: 0,
+        gid: 0,
+    };
+    let mut length = size_of::<libc::ucred>() as libc::socklen_t;
+    // SAFETY: `peer` has `length` bytes, and both outlive the call.
+    let got = unsafe {
+        libc::getsockopt(
+            connection.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_PEERCRED,
+            (&raw mut peer).cast(),
+            &raw mut length,
+        )
+    };
+    checked(got as isize)?;
+    Ok((connection, peer.pid.cast_unsigned()))
+}
+
+/// Two connected sockets of packets.
+pub(super) fn packet_pair() -> Result<(OwnedFd, OwnedFd)> {
+    let mut pair = [-1; 2];
+    // SAFETY: `pair` has room for two descriptors.
+    let made = unsafe {
+        libc::socketpair(
+            libc::AF_UNIX,
+            libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC,
+            0,
+            pair.as_mut_ptr(),
+        )
+    };
+    checked(made as isize)?;
+    Ok((descriptor(pair[0].into())?, descriptor(pair[1].into())?))
+}
+
+/// Receives one packet without waiting; 0 bytes when the other side is gone.
+pub(super) fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> Result<usize> {
+    // SAFETY: the buffer is valid for writes of its length.
+    checked(unsafe {
+        libc::recv(
+            socket.as_raw_fd(),
+            buffer.as_mut_ptr().cast(),
+            buffer.len(),
+            libc::MSG_DONTWAIT,
+        )
+    })
+}
+
+/// Sends one packet without waiting, and a descriptor with it.
+pub(super) fn send(
+    socket: BorrowedFd<'_>,
+    bytes: &[u8],
+    with: Option<BorrowedFd<'_>>,
+) -> Result<()> {
+    let mut part = libc::iovec {
+        iov_base: bytes.as_ptr().cast_mut().cast(),
+        iov_len: bytes.len(),
+    };
+    // Aligned as a control header asks for; room for one header and one descriptor.
+    let mut control = [0_u64; 4];
+    // SAFETY: all zeros is a valid msghdr.
+    let mut message: libc::msghdr = unsafe { zeroed() };
+    message.msg_iov = &raw mut part;
+    message.msg_iovlen = 1;
+    if let Some(descriptor) = with {
+        let size = size_of::<RawFd>() as u32;
+        message.msg_control = control.as_mut_ptr().cast();
+        // SAFETY: computes a length from a number.
+        message.msg_controllen = unsafe { libc::CMSG_SPACE(size) } as _;
+        // SAFETY: the message has a control buffer with room for a header and one descriptor, so there is a first header, and
+        // behind it the data of one descriptor.
+        unsafe {
+            let header = libc::CMSG_FIRSTHDR(&raw const message);
+            (*header).cmsg_level = libc::SOL_SOCKET;
+            (*header).cmsg_type = libc::SCM_RIGHTS;
+            (*header).cmsg_len = libc::CMSG_LEN(size) as _;
+            libc::CMSG_DATA(header)
+                .cast::<RawFd>()
+                .write_unaligned(descriptor.as_raw_fd());
+        }
+    }
+    // SAFETY: the message describes buffers that outlive the call; sending only reads them.
+    let sent = unsafe {
+        libc::sendmsg(
+            socket.as_raw_fd(),
+            &raw const message,
+            libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL,
+        )
+    };
+    checked(sent).map(drop)
+}
+
+/// A file in memory of this size, all zeros and without pages yet.
+pub(super) fn sparse_file(size: u64) -> Result<OwnedFd> {
+    // SAFETY: the name is a C string.
+    let file = unsafe { libc::memfd_create(c"softhca-uverbs0".as_ptr(), libc::MFD_CLOEXEC) };
+    let file = descriptor(file.into())?;
+    // SAFETY: ftruncate has no requirement on memory.
+    checked(unsafe { libc::ftruncate(file.as_raw_fd(), size.cast_signed()) } as isize)?;
+    Ok(file)
+}
+
+/// A descriptor of a process, readable when the process has ended.
+pub(super) fn process(number: u32) -> Result<OwnedFd> {
+    // SAFETY: pidfd_open has no requirement on memory.
+    descriptor(unsafe { libc::syscall(libc::SYS_pidfd_open, number, 0) })
+}
+
+/// Reads another process's memory.
+pub(super) fn read_memory(process: u32, address: u64, buffer: &mut [u8]) -> Result<()> {
+    let local = libc::iovec {
+        iov_base: buffer.as_mut_ptr().cast(),
+        iov_len: buffer.len(),
+    };
+    let remote = remote(address, buffer.len());
+    // SAFETY: the local buffer is valid for writes of its length; the remote one is the kernel's to check.
+    let got = unsafe {
+        libc::process_vm_readv(
+            process.cast_signed(),
+            &raw const local,
+            1,
+            &raw const remote,
+            1,
+            0,
+        )
+    };
+    whole(checked(got)?, buffer.len())
+}
+
+/// Writes another process's memory.
+pub(super) fn write_memory(process: u32, address: u64, bytes: &[u8]) -> Result<()> {
+    let local = libc::iovec {
+        iov_base: bytes.as_ptr().cast_mut().cast(),
+        iov_len: bytes.len(),
+    };
+    let remote = remote(address, bytes.len());
+    // SAFETY: the local buffer is valid for reads of its length; the remote one is the kernel's to check.
+    let got = unsafe {
+        libc::process_vm_writev(
+            process.cast_signed(),
+            &raw const local,
+            1,
+            &raw const remote,
+            1,
+            0,
+        )
+    };
+    whole(checked(got)?, bytes.len())
+}
+
+fn remote(address: u64, length: usize) -> libc::iovec {
+    libc::iovec {
+        // An address of another process; never followed here.
+        iov_base: std::ptr::without_provenance_mut(address as usize),
+        iov_len: length,
+    }
+}
+
+fn whole(got: usize, wanted: usize) -> Result<()> {
+    if got == wanted {
+        Ok(())
+    } else {
+        Err(Error::from_raw_os_error(libc::EFAULT))
+    }
+}
+
+/// Blocks the signals that end a program, and gives a descriptor that reads them, and the mask that was in force before.
+pub(super) fn take_signals() -> Result<(OwnedFd, libc::sigset_t)> {
+    let mut set = MaybeUninit::uninit();
+    let mut before = MaybeUninit::uninit();
+    // SAFETY: sigemptyset initialises the set, the others take an initialised one; sigprocmask fills the old mask.
+    let (file, before) = unsafe {
+        libc::sigemptyset(set.as_mut_ptr());
+        for signal in [libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGHUP] {
+            libc::sigaddset(set.as_mut_ptr(), signal);
+        }
+        libc::sigprocmask(libc::SIG_BLOCK, set.as_ptr(), before.as_mut_ptr());
+        let file = libc::signalfd(-1, set.as_ptr(), libc::SFD_CLOEXEC | libc::SFD_NONBLOCK);
+        (file, before.assume_init())
+    };
+    Ok((descriptor(file.into())?, before))
+}
+
+/// Lets a command start with this mask of blocked signals.
+pub(super) fn start_with_mask(command: &mut Command, mask: libc::sigset_t) {
+    let restore = move || {
+        // SAFETY: the mask is initialised, and the old one is not asked for.
+        let failed = unsafe { libc::sigprocmask(libc::SIG_SETMASK, &raw const mask, null_mut()) };
+        checked(failed as isize).map(drop)
+    };
+    // SAFETY: between fork and exec the closure makes one system call, which is async-signal-safe, and does not allocate.
+    unsafe { command.pre_exec(restore) };
+}
+
+/// The next signal: its number, and whether a process sent it (and not the terminal, which tells the program itself).
+pub(super) fn next_signal(signals: BorrowedFd<'_>) -> Option<(i32, bool)> {
+    let mut info = MaybeUninit::<libc::signalfd_siginfo>::zeroed();
+    let size = size_of::<libc::signalfd_siginfo>();
+    // SAFETY: the buffer has room for one siginfo.
+    let got = unsafe { libc::read(signals.as_raw_fd(), info.as_mut_ptr().cast(), size) };
+    if usize::try_from(got) != Ok(size) {
+        return None;
+    }
+    // SAFETY: the kernel has filled it.
+    let info = unsafe { info.assume_init() };
+    Some((info.ssi_signo.cast_signed(), info.ssi_code <= 0))
+}
+
+/// Sends a signal to a process.
+pub(super) fn signal(process: u32, signal: i32) {
+    // SAFETY: kill has no requirement on memory. A process that is gone is none of our concern.
+    unsafe { libc::kill(process.cast_signed(), signal) };
+}
+
+/// True when there is a process of this number.
+pub(super) fn is_alive(process: u32) -> bool {
+    // SAFETY: kill with signal 0 only looks.
+    let found = unsafe { libc::kill(process.cast_signed(), 0) } == 0;
+    found || Error::last_os_error().raw_os_error() == Some(libc::EPERM)
+}
+
+/// Lets short sleeps be short: without it the kernel adds up to 50 us to each.
+pub(super) fn sleep_precisely() {
+    // SAFETY: prctl with numbers alone.
+    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_000_u64, 0, 0, 0) };
+}
+
+/// Waits until one of the files is readable or closed, at most `nanoseconds`; true for those that are.
+pub(super) fn wait(files: &[RawFd], nanoseconds: Option<u64>) -> Vec<bool> {
+    let mut polled: Vec<libc::pollfd> = files
+        .iter()
+        .map(|fd| libc::pollfd {
+            fd: *fd,
+            events: libc::POLLIN,
+            revents: 0,
+        })
+        .collect();
+    let time = libc::timespec {
+        tv_sec: nanoseconds
+            .map_or(0, |time| time / 1_000_000_000)
+            .cast_signed(),
+        tv_nsec: nanoseconds
+            .map_or(0, |time| time % 1_000_000_000)
+            .cast_signed(),
+    };
+    let time = nanoseconds.map_or(null(), |_| &raw const time);
+    // SAFETY: the list has as many entries as said; the time is null or outlives the call; no signal mask is given.
+    let ready = unsafe {
+        libc::ppoll(
+            polled.as_mut_ptr(),
+            polled.len() as libc::nfds_t,
+            time,
+            null(),
+        )
+    };
+    polled
+        .iter()
+        .map(|polled| ready > 0 && polled.revents != 0)
+        .collect()
+}
+
+/// The user that this process runs as.
+pub(super) fn user() -> u32 {
+    // SAFETY: geteuid has no requirements.
+    unsafe { libc::geteuid() }
+}

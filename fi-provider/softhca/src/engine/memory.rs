@@ -1,0 +1,38 @@
+//! How the engine reaches what is not its own: the memory of processes, and doorbell pages.
+
+use super::types::{ContextId, Pid};
+
+/// Memory that is not there, or not to be read or written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault;
+
+/// The memory of the device's clients.
+pub trait Memory {
+    /// Reads all of `buf` from `addr` of `process`.
+    ///
+    /// # Errors
+    /// [`Fault`] when any byte cannot be read; `buf` may then be partly written.
+    fn read(&mut self, process: Pid, addr: u64, buf: &mut [u8]) -> Result<(), Fault>;
+
+    /// Writes all of `data` to `addr` of `process`. A naturally aligned write of 1, 2, 4 or 8 bytes must
+    /// not be seen torn by the process.
+    ///
+    /// # Errors
+    /// [`Fault`] when any byte cannot be written; some may then have been.
+    fn write(&mut self, process: Pid, addr: u64, data: &[u8]) -> Result<(), Fault>;
+
+    /// Reads doorbell page `page` of a context, from byte `offset`: a hint only. A device that cannot look
+    /// keeps the default, and accounts of registers then know what was assigned, not what was rung.
+    ///
+    /// # Errors
+    /// [`Fault`] when there is no such page.
+    fn read_uar(
+        &mut self,
+        _context: ContextId,
+        _page: u32,
+        _offset: u32,
+        _buf: &mut [u8],
+    ) -> Result<(), Fault> {
+        Err(Fault)
+    }
+}

@@ -1,0 +1,113 @@
+//! The device itself, without any I/O of its own: objects, work queues, completions.
+//!
+//! Everything comes in by plain numbers, memory is reached through [`Memory`], and time is what the caller
+//! says it is. Nothing acts by itself: [`Engine::step`] looks at the doorbell records and does what is due.
+
+mod completion;
+mod memory;
+mod objects;
+mod queue;
+mod receive;
+mod region;
+mod request;
+mod schedule;
+mod strict;
+mod table;
+mod transfer;
+mod transition;
+mod types;
+mod uar;
+
+pub use memory::{Fault, Memory};
+pub use types::{
+    Access, AsyncEvent, AsyncKind, CompletionEvent, Config, ContextId, CqInit, Error, MrKeys, Path,
+    Pid, Progress, QpAttr, QpCreated, QpInit, QpKind, QpModified, QpState, QpUar, SrqInit,
+    UarAccount, UarKind, UarRegime, Violation, attr,
+};
+
+/// What commands answer.
+pub type Result<T> = std::result::Result<T, Error>;
+
+use completion::CompletionQueue;
+use queue::{QueuePair, SharedQueue};
+use region::Regions;
+use std::collections::BTreeMap;
+use table::{Owned, Table};
+use uar::Uars;
+
+/// The device: all contexts of all its processes.
+#[derive(Debug)]
+pub struct Engine {
+    config: Config,
+    contexts: BTreeMap<ContextId, Context>,
+    next_context: u32,
+    domains: Table<Domain>,
+    regions: Regions,
+    cqs: Table<CompletionQueue>,
+    srqs: Table<SharedQueue>,
+    qps: Table<QueuePair>,
+    now: u64,
+    /// What the current step found.
+    progress: Progress,
+    /// Asynchronous events since the last step.
+    async_events: Vec<AsyncEvent>,
+    /// Bytes on their way.
+    scratch: Vec<u8>,
+}
+
+/// An opened device.
+#[derive(Debug)]
+struct Context {
+    pid: Pid,
+    uars: Uars,
+}
+
+/// A protection domain.
+#[derive(Debug)]
+struct Domain(ContextId);
+
+impl Owned for Domain {
+    fn context(&self) -> ContextId {
+        self.0
+    }
+}
+
+/// Numbers of queues start here: low ones are special in InfiniBand.
+const FIRST_QUEUE: u32 = 0x100;
+/// Numbers of queues end here: they have 24 bits, and all ones is multicast.
+const END_OF_QUEUES: u32 = 0xff_ffff;
+
+impl Engine {
+    /// A device without contexts.
+    #[must_use]
+    pub fn new(config: Config) -> Self {
+        Self {
+            config,
+            contexts: BTreeMap::new(),
+            next_context: 1,
+            domains: Table::new("protection domain", 1, END_OF_QUEUES),
+            regions: Regions::new(),
+            cqs: Table::new("completion queue", FIRST_QUEUE, END_OF_QUEUES),
+            srqs: Table::new("shared receive queue", FIRST_QUEUE, END_OF_QUEUES),
+            qps: Table::new("queue pair", FIRST_QUEUE, END_OF_QUEUES),
+            now: 0,
+            progress: Progress::default(),
+            async_events: Vec::new(),
+            scratch: Vec::new(),
+        }
+    }
+
+    /// The constants it was made with.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    fn raise(&mut self, context: ContextId, kind: AsyncKind, element: u64) {
+        self.async_events.push(AsyncEvent {
+            context,
+            kind,
+            element,
+        });
+    }
+}

@@ -1,0 +1,294 @@
+//! The responder's side: who answers, and what becomes of its receives.
+
+use super::Engine;
+use super::memory::Memory;
+use super::queue::{QueuePair, Why};
+use super::region::Span;
+use super::request::Outcome;
+use super::table::Owned;
+use super::transfer::{Side, Source, copy};
+use super::types::{Access, AsyncKind, ContextId, Pid, QpKind};
+use fi_mlx5::cqe::Cqe;
+use fi_mlx5::decode::{Piece, Pieces};
+use fi_mlx5::endian::{Be16, Be32};
+use fi_mlx5::opcode::{CqeOpcode, Syndrome};
+use fi_mlx5::wqe::{CompactAddress, SrqNext};
+
+/// A queue pair that answers, with what the requester needs of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Responder {
+    pub(super) handle: u32,
+    pub(super) context: ContextId,
+    pub(super) pid: Pid,
+    pub(super) pd: u32,
+    pub(super) access: Access,
+    kind: QpKind,
+    /// Reads and atomics are answered at all.
+    pub(super) reads: bool,
+    pub(super) rnr_code: u8,
+    srq: Option<u32>,
+}
+
+/// A message for a receive.
+pub(super) struct Message<'a> {
+    pub(super) sources: &'a [Source<'a>],
+    pub(super) len: u64,
+    /// What the completion tells.
+    pub(super) opcode: CqeOpcode,
+    pub(super) immediate: u32,
+    pub(super) solicited: bool,
+    /// The requester's number.
+    pub(super) from: u32,
+}
+
+impl Message<'_> {
+    /// Whether the data go into the receive's buffers.
+    fn scatters(&self) -> bool {
+        self.opcode != CqeOpcode::ReceiveWriteImmediate
+    }
+}
+
+/// A receive that a message is for.
+struct Receive {
+    index: u16,
+    bytes: Vec<u8>,
+}
+
+impl Engine {
+    /// Who answers requests of `requester`; `address` is in the request where the service has it there.
+    pub(super) fn responder(
+        &self,
+        handle: u32,
+        address: Option<&CompactAddress>,
+    ) -> Option<Responder> {
+        let requester = self.qps.get(handle)?;
+        let (number, lid) = match address {
+            Some(address) => (address.number(), address.lid.get()),
+            None => (requester.attr.dest_qpn, requester.attr.path.dlid),
+        };
+        let peer = self.qps.get(number).filter(|peer| peer.answers())?;
+        let known = match address {
+            Some(address) => peer.init.kind == QpKind::Dct && peer.init.dc_key == address.key.get(),
+            None => peer.init.kind == QpKind::Rc && peer.attr.dest_qpn == handle,
+        };
+        (known && lid == self.config.lid).then(|| Responder::new(number, peer))
+    }
+
+    /// Delivers a message to the next receive of `responder`.
+    pub(super) fn deliver(
+        &mut self,
+        memory: &mut dyn Memory,
+        responder: &Responder,
+        message: &Message<'_>,
+    ) -> Outcome {
+        let receive = match self.next_receive(memory, responder) {
+            Ok(Some(receive)) => receive,
+            Ok(None) => return Outcome::Wait(Why::NotReady(responder.rnr_code)),
+            Err(event) => {
+                self.refuse(responder, event);
+                return Outcome::Failed(Syndrome::RemoteOperation);
+            }
+        };
+        if message.scatters() {
+            let spans = match self.room(responder, &receive, message.len) {
+                Ok(spans) => spans,
+                Err((here, there)) => {
+                    self.fail_receive(memory, responder, &receive, here);
+                    return Outcome::Failed(there);
+                }
+            };
+            match copy(memory, message.sources, &spans, &mut self.scratch) {
+                Ok(()) => {}
+                Err(Side::Source) => return Outcome::Failed(Syndrome::LocalProtection),
+                Err(Side::Destination) => {
+                    self.fail_receive(memory, responder, &receive, Syndrome::LocalProtection);
+                    return Outcome::Failed(Syndrome::RemoteOperation);
+                }
+            }
+        }
+        let mut cqe = Cqe::new(message.opcode);
+        cqe.immediate = Be32::new(message.immediate);
+        cqe.byte_count = Be32::new(message.len as u32);
+        cqe.flags_remote_qpn = Be32::new(message.from & 0xff_ffff);
+        cqe.slid = Be16::new(self.config.lid);
+        if message.solicited {
+            cqe.set_solicited();
+        }
+        self.use_receive(memory, responder, &receive, cqe);
+        Outcome::Done(message.len as u32)
+    }
+
+    /// Whether a message can be delivered, or its delivery at least tried.
+    pub(super) fn has_receive(&self, memory: &mut dyn Memory, responder: &Responder) -> bool {
+        !matches!(self.next_receive(memory, responder), Ok(None))
+    }
+
+    /// The next receive; none posted; or what is wrong with the queue.
+    fn next_receive(
+        &self,
+        memory: &mut dyn Memory,
+        responder: &Responder,
+    ) -> Result<Option<Receive>, AsyncKind> {
+        if let Some(srq) = responder.srq.and_then(|srqn| self.srqs.get(srqn)) {
+            if srq.posted(memory).map_err(|_| AsyncKind::SrqError)? == 0 {
+                return Ok(None);
+            }
+            let (index, bytes) = srq.read_next(memory).map_err(|_| AsyncKind::SrqError)?;
+            return Ok(Some(Receive { index, bytes }));
+        }
+        let Some(qp) = self
+            .qps
+            .get(responder.handle)
+            .filter(|qp| qp.init.rq_wqe_count > 0)
+        else {
+            return Ok(None);
+        };
+        let record = qp.record(memory).map_err(|_| AsyncKind::QpFatal)?;
+        let index = qp.receive_consumer;
+        let posted = (record.receive.get() as u16).wrapping_sub(index);
+        if u32::from(posted) > qp.init.rq_wqe_count {
+            return Err(AsyncKind::QpFatal);
+        }
+        if posted == 0 {
+            return Ok(None);
+        }
+        let bytes = qp
+            .read_receive(memory, index)
+            .map_err(|_| AsyncKind::QpFatal)?;
+        Ok(Some(Receive { index, bytes }))
+    }
+
+    /// Where `len` bytes go in a receive, or what either side is told.
+    fn room(
+        &self,
+        responder: &Responder,
+        receive: &Receive,
+        len: u64,
+    ) -> Result<Vec<Span>, (Syndrome, Syndrome)> {
+        let (pd, list) = match responder.srq.and_then(|srqn| self.srqs.get(srqn)) {
+            Some(srq) => (srq.init.pd, &receive.bytes[size_of::<SrqNext>()..]),
+            None => (responder.pd, &receive.bytes[..]),
+        };
+        let malformed = (Syndrome::LocalQpOperation, Syndrome::RemoteOperation);
+        let pieces = Pieces::of_receive(list).collect().map_err(|_| malformed)?;
+        let mut spans = Vec::with_capacity(pieces.len());
+        let mut left = len;
+        for piece in pieces {
+            let Piece::Local {
+                address,
+                length,
+                lkey,
+            } = piece
+            else {
+                return Err(malformed);
+            };
+            let n = left.min(u64::from(length));
+            if n == 0 {
+                break;
+            }
+            let span = self
+                .regions
+                .resolve(lkey, pd, address, n, Access::LOCAL_WRITE);
+            spans.push(span.ok_or((Syndrome::LocalProtection, Syndrome::RemoteOperation))?);
+            left -= n;
+        }
+        if left > 0 {
+            return Err((Syndrome::LocalLength, Syndrome::RemoteInvalidRequest));
+        }
+        Ok(spans)
+    }
+
+    /// A receive is used up, and `cqe` says for what.
+    fn use_receive(
+        &mut self,
+        memory: &mut dyn Memory,
+        responder: &Responder,
+        receive: &Receive,
+        mut cqe: Cqe,
+    ) {
+        let Some(qp) = self.qps.get_mut(responder.handle) else {
+            return;
+        };
+        cqe.user_index = Be32::new(qp.init.uidx);
+        cqe.opcode_qpn = Be32::new(responder.handle);
+        cqe.wqe_counter = Be16::new(receive.index);
+        let cqn = qp.init.recv_cq;
+        if let Some(srqn) = responder.srq {
+            self.use_shared(memory, srqn, &receive.bytes);
+        } else {
+            qp.receive_consumer = qp.receive_consumer.wrapping_add(1);
+        }
+        if !self.complete(memory, cqn, cqe) {
+            self.refuse(responder, AsyncKind::QpFatal);
+        }
+    }
+
+    fn use_shared(&mut self, memory: &mut dyn Memory, srqn: u32, bytes: &[u8]) {
+        let Some(srq) = self.srqs.get_mut(srqn) else {
+            return;
+        };
+        srq.advance(bytes);
+        if srq.limit > 0
+            && srq
+                .posted(memory)
+                .is_ok_and(|posted| u32::from(posted) < srq.limit)
+        {
+            srq.limit = 0;
+            let element = srq.init.user_handle;
+            let context = srq.context();
+            self.raise(context, AsyncKind::SrqLimit, element);
+        }
+    }
+
+    /// A receive fails, and with it its queue pair.
+    fn fail_receive(
+        &mut self,
+        memory: &mut dyn Memory,
+        responder: &Responder,
+        receive: &Receive,
+        why: Syndrome,
+    ) {
+        let mut cqe = Cqe::new(CqeOpcode::ResponderError);
+        cqe.set_syndrome(why, 0);
+        self.use_receive(memory, responder, receive, cqe);
+        if responder.kind == QpKind::Rc {
+            self.fail(responder.handle, None);
+        }
+    }
+
+    /// A request was not as the responder wants it: a connected one goes to error, too.
+    pub(super) fn refuse(&mut self, responder: &Responder, event: AsyncKind) {
+        if responder.kind == QpKind::Rc {
+            let event = if event == AsyncKind::SrqError {
+                AsyncKind::QpFatal
+            } else {
+                event
+            };
+            self.fail(responder.handle, Some(event));
+        }
+        if event == AsyncKind::SrqError
+            && let Some(element) = responder
+                .srq
+                .and_then(|srqn| self.srqs.get(srqn))
+                .map(|srq| srq.init.user_handle)
+        {
+            self.raise(responder.context, event, element);
+        }
+    }
+}
+
+impl Responder {
+    fn new(handle: u32, qp: &QueuePair) -> Self {
+        Self {
+            handle,
+            context: qp.context,
+            pid: qp.pid,
+            pd: qp.init.pd,
+            access: qp.attr.access,
+            kind: qp.init.kind,
+            reads: qp.init.kind == QpKind::Dct || qp.attr.max_dest_rd_atomic > 0,
+            rnr_code: qp.attr.min_rnr_timer,
+            srq: qp.init.srq,
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Registered memory: keys, rights, bounds.
+
+use super::table::{Owned, Table};
+use super::types::{Access, ContextId, Error, MrKeys, Pid};
+
+/// A region.
+#[derive(Debug)]
+pub(super) struct Region {
+    context: ContextId,
+    pid: Pid,
+    pub(super) pd: u32,
+    start: u64,
+    len: u64,
+    hca_va: u64,
+    access: Access,
+    variant: u8,
+}
+
+impl Owned for Region {
+    fn context(&self) -> ContextId {
+        self.context
+    }
+}
+
+/// Bytes of a process that an operation may touch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Span {
+    pub(super) pid: Pid,
+    pub(super) addr: u64,
+    pub(super) len: u64,
+}
+
+/// All regions of the device, by the index in their keys.
+#[derive(Debug)]
+pub(super) struct Regions {
+    table: Table<Region>,
+    variant: u8,
+}
+
+/// Keys start here: well away from the key that ends lists.
+const FIRST_INDEX: u32 = 0x400;
+
+/// Rights that the model knows, and the range of optional ones, which any device may ignore.
+const KNOWN_RIGHTS: u32 = Access::LOCAL_WRITE
+    | Access::REMOTE_WRITE
+    | Access::REMOTE_READ
+    | Access::REMOTE_ATOMIC
+    | 0x3ff0_0000;
+
+impl Regions {
+    pub(super) fn new() -> Self {
+        Self {
+            table: Table::new("memory region", FIRST_INDEX, 1 << 24),
+            variant: 0,
+        }
+    }
+
+    /// Registers `[start, start + len)`, addressed from `hca_va` on.
+    pub(super) fn register(
+        &mut self,
+        owner: (ContextId, Pid),
+        pd: u32,
+        range: (u64, u64),
+        hca_va: u64,
+        access: Access,
+    ) -> Result<MrKeys, Error> {
+        let (start, len) = range;
+        if start.checked_add(len).is_none() || hca_va.checked_add(len).is_none() {
+            return Err(Error::Invalid("the region wraps around the address space"));
+        }
+        if access.0 & !KNOWN_RIGHTS != 0 {
+            return Err(Error::Unsupported("this access right"));
+        }
+        if access.0 & (Access::REMOTE_WRITE | Access::REMOTE_ATOMIC) != 0
+            && !access.has(Access::LOCAL_WRITE)
+        {
+            return Err(Error::Invalid(
+                "peers may not write where the process may not",
+            ));
+        }
+        self.variant = self.variant.wrapping_add(1);
+        let variant = self.variant;
+        let region = Region {
+            context: owner.0,
+            pid: owner.1,
+            pd,
+            start,
+            len,
+            hca_va,
+            access,
+            variant,
+        };
+        let handle = self.table.insert(region)?;
+        let key = handle << 8 | u32::from(variant);
+        Ok(MrKeys {
+            handle,
+            lkey: key,
+            rkey: key,
+        })
+    }
+
+    pub(super) fn deregister(&mut self, context: ContextId, handle: u32) -> Result<(), Error> {
+        self.table.of(context, handle)?;
+        self.table.remove(handle);
+        Ok(())
+    }
+
+    pub(super) fn forget(&mut self, context: ContextId) {
+        self.table.forget(context);
+    }
+
+    pub(super) fn uses_pd(&self, pd: u32) -> bool {
+        self.table.values().any(|region| region.pd == pd)
+    }
+
+    /// The bytes that `key` gives at `address`, for a queue pair of domain `pd`, with all of `rights`.
+    pub(super) fn resolve(
+        &self,
+        key: u32,
+        pd: u32,
+        address: u64,
+        len: u64,
+        rights: u32,
+    ) -> Option<Span> {
+        let region = self.table.get(key >> 8)?;
+        if u32::from(region.variant) != key & 0xff || region.pd != pd || !region.access.has(rights)
+        {
+            return None;
+        }
+        let offset = address.checked_sub(region.hca_va)?;
+        if offset.checked_add(len)? > region.len {
+            return None;
+        }
+        Some(Span {
+            pid: region.pid,
+            addr: region.start + offset,
+            len,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OWNER: (ContextId, Pid) = (ContextId(1), 7);
+
+    #[test]
+    fn bounds_and_rights() {
+        let mut regions = Regions::new();
+        let keys = regions
+            .register(
+                OWNER,
+                3,
+                (0x1000, 0x100),
+                0x9000,
+                Access(Access::LOCAL_WRITE),
+            )
+            .unwrap();
+        let key = keys.lkey;
+        let whole = Span {
+            pid: 7,
+            addr: 0x1000,
+            len: 0x100,
+        };
+        assert_eq!(
+            regions.resolve(key, 3, 0x9000, 0x100, Access::LOCAL_WRITE),
+            Some(whole)
+        );
+        let last = Span {
+            pid: 7,
+            addr: 0x10ff,
+            len: 1,
+        };
+        assert_eq!(regions.resolve(key, 3, 0x90ff, 1, 0), Some(last));
+        for (key, pd, address, len, rights) in [
+            (key, 3, 0x8fff, 1, 0),
+            (key, 3, 0x9000, 0x101, 0),
+            (key, 3, 0x9100, 1, 0),
+            (key, 3, 0x9001, u64::MAX, 0),
+            (key, 4, 0x9000, 1, 0),
+            (key ^ 1, 3, 0x9000, 1, 0),
+            (key ^ 0x100, 3, 0x9000, 1, 0),
+            (key, 3, 0x9000, 1, Access::REMOTE_READ),
+            (
+                key,
+                3,
+                0x9000,
+                1,
+                Access::LOCAL_WRITE | Access::REMOTE_WRITE,
+            ),
+        ] {
+            assert_eq!(regions.resolve(key, pd, address, len, rights), None);
+        }
+        assert!(regions.deregister(ContextId(2), keys.handle).is_err());
+        regions.deregister(OWNER.0, keys.handle).unwrap();
+        assert_eq!(regions.resolve(key, 3, 0x9000, 1, 0), None);
+    }
+
+    #[test]
+    fn registrations_that_are_refused() {
+        let mut regions = Regions::new();
+        for (start, len, va, access) in [
+            (u64::MAX, 2, 0, 0),
+            (0, 2, u64::MAX, 0),
+            (0, 1, 0, Access::REMOTE_WRITE),
+            (0, 1, 0, Access::REMOTE_ATOMIC | Access::REMOTE_READ),
+            (0, 1, 0, 1 << 6),
+        ] {
+            assert!(
+                regions
+                    .register(OWNER, 3, (start, len), va, Access(access))
+                    .is_err()
+            );
+        }
+    }
+}

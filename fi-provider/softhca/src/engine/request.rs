@@ -1,0 +1,281 @@
+//! The requester's side: one entry of a send queue, executed.
+
+use super::Engine;
+use super::memory::Memory;
+use super::queue::Why;
+use super::receive::{Message, Responder};
+use super::region::Span;
+use super::transfer::{Side, Source, copy};
+use super::types::{Access, AsyncKind, QpKind};
+use fi_mlx5::atomic::Arithmetic;
+use fi_mlx5::decode::{Operation, Piece, Request, Service, request};
+use fi_mlx5::opcode::{CqeOpcode, Syndrome};
+use fi_mlx5::wqe::{RemoteAddress, flags};
+
+/// What became of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// Done, with this many bytes.
+    Done(u32),
+    /// Failed.
+    Failed(Syndrome),
+    /// Nothing was done yet.
+    Wait(Why),
+}
+
+impl Engine {
+    /// Executes the entry at the start of `bytes` for a queue pair that is ready to send.
+    pub(super) fn execute(
+        &mut self,
+        memory: &mut dyn Memory,
+        handle: u32,
+        bytes: &[u8],
+    ) -> Outcome {
+        self.attempt(memory, handle, bytes)
+            .unwrap_or_else(|outcome| outcome)
+    }
+
+    fn attempt(
+        &mut self,
+        memory: &mut dyn Memory,
+        handle: u32,
+        bytes: &[u8],
+    ) -> Result<Outcome, Outcome> {
+        let malformed = Outcome::Failed(Syndrome::LocalQpOperation);
+        let qp = self.qps.get(handle).ok_or(malformed)?;
+        let service = match qp.init.kind {
+            QpKind::Rc => Service::Connected,
+            QpKind::Dci => Service::Addressed,
+            QpKind::Dct => return Err(malformed),
+        };
+        let (pd, reads) = (qp.init.pd, qp.attr.max_rd_atomic > 0);
+        let request = request(bytes, service).map_err(|_| malformed)?;
+        let pieces = request.pieces.collect().map_err(|_| malformed)?;
+        let len: u64 = pieces.iter().map(Piece::len).sum();
+        if len > u64::from(self.config.max_message) {
+            return Err(Outcome::Failed(Syndrome::LocalLength));
+        }
+        match request.operation {
+            Operation::Nop => Ok(Outcome::Done(0)),
+            Operation::Other(_) => Err(malformed),
+            Operation::Send(immediate) => {
+                let sources = self.sources(pd, &pieces)?;
+                let responder = self.answering(handle, &request)?;
+                let opcode = match immediate {
+                    Some(_) => CqeOpcode::ReceiveSendImmediate,
+                    None => CqeOpcode::ReceiveSend,
+                };
+                let message = message(&request, handle, opcode, immediate, &sources, len);
+                Ok(self.deliver(memory, &responder, &message))
+            }
+            Operation::Write(remote, immediate) => {
+                let sources = self.sources(pd, &pieces)?;
+                let responder = self.answering(handle, &request)?;
+                self.write(memory, &responder, &remote, &sources, len, |sources| {
+                    let immediate = immediate?;
+                    let opcode = CqeOpcode::ReceiveWriteImmediate;
+                    Some(message(
+                        &request,
+                        handle,
+                        opcode,
+                        Some(immediate),
+                        sources,
+                        len,
+                    ))
+                })
+            }
+            Operation::Read(remote) => {
+                let spans = self.destinations(pd, &pieces)?;
+                let responder = self.answering(handle, &request)?;
+                if !reads {
+                    return Err(malformed);
+                }
+                let right = Access::REMOTE_READ;
+                let from = self.remote(&responder, &remote, len, right)?;
+                moved(
+                    copy(memory, &[Source::Span(from)], &spans, &mut self.scratch),
+                    Side::Destination,
+                )?;
+                Ok(Outcome::Done(len as u32))
+            }
+            Operation::Atomic(remote, arithmetic, size) => {
+                let spans = self.destinations(pd, &pieces)?;
+                if len < size as u64 {
+                    return Err(Outcome::Failed(Syndrome::LocalLength));
+                }
+                let responder = self.answering(handle, &request)?;
+                if !reads {
+                    return Err(malformed);
+                }
+                self.atomic(memory, &responder, &remote, arithmetic, size, &spans)
+            }
+        }
+    }
+
+    fn answering(&self, handle: u32, request: &Request<'_>) -> Result<Responder, Outcome> {
+        let responder = self.responder(handle, request.address.as_ref());
+        responder.ok_or(Outcome::Wait(Why::NoAnswer))
+    }
+
+    /// Writes, and then delivers the message, if there is one; nothing is written before the message has a
+    /// receive.
+    fn write<'a>(
+        &mut self,
+        memory: &mut dyn Memory,
+        responder: &Responder,
+        remote: &RemoteAddress,
+        sources: &'a [Source<'a>],
+        len: u64,
+        message: impl FnOnce(&'a [Source<'a>]) -> Option<Message<'a>>,
+    ) -> Result<Outcome, Outcome> {
+        let to = self.remote(responder, remote, len, Access::REMOTE_WRITE)?;
+        let message = message(sources);
+        if message.is_some() && !self.has_receive(memory, responder) {
+            return Err(Outcome::Wait(Why::NotReady(responder.rnr_code)));
+        }
+        moved(
+            copy(memory, sources, &[to], &mut self.scratch),
+            Side::Source,
+        )?;
+        Ok(match message {
+            Some(message) => self.deliver(memory, responder, &message),
+            None => Outcome::Done(len as u32),
+        })
+    }
+
+    fn atomic(
+        &mut self,
+        memory: &mut dyn Memory,
+        responder: &Responder,
+        remote: &RemoteAddress,
+        arithmetic: Arithmetic,
+        size: usize,
+        result: &[Span],
+    ) -> Result<Outcome, Outcome> {
+        let to = self.remote(responder, remote, size as u64, Access::REMOTE_ATOMIC)?;
+        if to.addr % size as u64 != 0 {
+            self.refuse(responder, AsyncKind::QpRequestError);
+            return Err(Outcome::Failed(Syndrome::RemoteInvalidRequest));
+        }
+        let failed = |_| Outcome::Failed(Syndrome::RemoteOperation);
+        let mut word = [0; 8];
+        let word = &mut word[..size];
+        memory.read(to.pid, to.addr, word).map_err(failed)?;
+        let old = number(word);
+        let new = arithmetic.apply(old);
+        if new != old {
+            let bytes = match size {
+                4 => (new as u32).to_ne_bytes().to_vec(),
+                _ => new.to_ne_bytes().to_vec(),
+            };
+            memory.write(to.pid, to.addr, &bytes).map_err(failed)?;
+        }
+        moved(
+            copy(memory, &[Source::Bytes(word)], result, &mut self.scratch),
+            Side::Destination,
+        )?;
+        Ok(Outcome::Done(size as u32))
+    }
+
+    /// The requester's data, as something to be read.
+    fn sources<'a>(&self, pd: u32, pieces: &[Piece<'a>]) -> Result<Vec<Source<'a>>, Outcome> {
+        let source = |piece: &Piece<'a>| match *piece {
+            Piece::Inline(bytes) => Some(Source::Bytes(bytes)),
+            Piece::Local {
+                address,
+                length,
+                lkey,
+            } => {
+                let span = self.regions.resolve(lkey, pd, address, length.into(), 0);
+                span.map(Source::Span)
+            }
+        };
+        let sources: Option<Vec<_>> = pieces.iter().map(source).collect();
+        sources.ok_or(Outcome::Failed(Syndrome::LocalProtection))
+    }
+
+    /// The requester's data, as something to be written.
+    fn destinations(&self, pd: u32, pieces: &[Piece<'_>]) -> Result<Vec<Span>, Outcome> {
+        let mut spans = Vec::with_capacity(pieces.len());
+        for piece in pieces {
+            let Piece::Local {
+                address,
+                length,
+                lkey,
+            } = *piece
+            else {
+                return Err(Outcome::Failed(Syndrome::LocalQpOperation));
+            };
+            let span = self
+                .regions
+                .resolve(lkey, pd, address, length.into(), Access::LOCAL_WRITE);
+            spans.push(span.ok_or(Outcome::Failed(Syndrome::LocalProtection))?);
+        }
+        Ok(spans)
+    }
+
+    /// The responder's memory, if its queue pair and its key give the right to it.
+    fn remote(
+        &mut self,
+        responder: &Responder,
+        remote: &RemoteAddress,
+        len: u64,
+        right: u32,
+    ) -> Result<Span, Outcome> {
+        let needs_resources = right != Access::REMOTE_WRITE;
+        if !responder.access.has(right) || needs_resources && !responder.reads {
+            self.refuse(responder, AsyncKind::QpRequestError);
+            return Err(Outcome::Failed(Syndrome::RemoteInvalidRequest));
+        }
+        let address = remote.address.get();
+        if len == 0 {
+            let (pid, addr) = (responder.pid, address);
+            return Ok(Span { pid, addr, len });
+        }
+        let span = self
+            .regions
+            .resolve(remote.rkey.get(), responder.pd, address, len, right);
+        span.ok_or_else(|| {
+            self.refuse(responder, AsyncKind::QpAccessError);
+            Outcome::Failed(Syndrome::RemoteAccess)
+        })
+    }
+}
+
+fn message<'a>(
+    request: &Request<'_>,
+    from: u32,
+    opcode: CqeOpcode,
+    immediate: Option<u32>,
+    sources: &'a [Source<'a>],
+    len: u64,
+) -> Message<'a> {
+    Message {
+        sources,
+        len,
+        opcode,
+        immediate: immediate.unwrap_or(0),
+        solicited: request.control.flags & flags::SOLICITED != 0,
+        from,
+    }
+}
+
+/// What a failed copy means to the requester, whose memory is on side `own`.
+fn moved(done: Result<(), Side>, own: Side) -> Result<(), Outcome> {
+    done.map_err(|side| {
+        Outcome::Failed(if side == own {
+            Syndrome::LocalProtection
+        } else {
+            Syndrome::RemoteOperation
+        })
+    })
+}
+
+/// 4 or 8 bytes as the number that the processor sees.
+fn number(bytes: &[u8]) -> u64 {
+    match (<[u8; 8]>::try_from(bytes), <[u8; 4]>::try_from(bytes)) {
+        (Ok(eight), _) => u64::from_ne_bytes(eight),
+        (_, Ok(four)) => u32::from_ne_bytes(four).into(),
+        _ => 0,
+    }
+}

@@ -1,0 +1,555 @@
+//! What the engine's callers hand in and get back: plain numbers and structures.
+
+use std::fmt;
+
+/// A process whose memory the device reaches, by the number that [`super::Memory`] understands (a pid).
+pub type Pid = u32;
+
+/// An opened device context; numbers are not used again within a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ContextId(pub u32);
+
+/// Why the device refuses a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// An argument is out of its range, or an object of another context was named: `EINVAL`.
+    #[error("an argument is not valid: {0}")]
+    Invalid(&'static str),
+    /// No such object: `EINVAL`, as the kernel says it for unknown handles.
+    #[error("no such {0}")]
+    NotFound(&'static str),
+    /// Something still uses the object: `EBUSY`.
+    #[error("{0} is still in use")]
+    Busy(&'static str),
+    /// A limit of the device is reached: `ENOMEM`.
+    #[error("no more {0}")]
+    Exhausted(&'static str),
+    /// The model does not have it: `EOPNOTSUPP`.
+    #[error("{0} is not modelled")]
+    Unsupported(&'static str),
+    /// The process's memory could not be reached: `EFAULT`.
+    #[error("memory of the process could not be reached")]
+    Fault,
+}
+
+impl Error {
+    /// The number that the kernel would answer with (positive, Linux).
+    #[must_use]
+    pub fn errno(self) -> i32 {
+        match self {
+            Self::Invalid(_) | Self::NotFound(_) => 22,
+            Self::Busy(_) => 16,
+            Self::Exhausted(_) => 12,
+            Self::Unsupported(_) => 95,
+            Self::Fault => 14,
+        }
+    }
+}
+
+impl From<super::Fault> for Error {
+    fn from(_: super::Fault) -> Self {
+        Self::Fault
+    }
+}
+
+/// The device's constants.
+#[derive(Clone, Copy, Debug)]
+pub struct Config {
+    /// The port's local identifier; a destination with another one does not answer.
+    pub lid: u16,
+    /// What a message may hold at most, in bytes.
+    pub max_message: u32,
+    /// Work-queue entries executed for one queue pair before the next one has its turn.
+    pub burst: u32,
+    /// Bytes moved for one queue pair before the next one has its turn; an entry that was begun is finished.
+    pub burst_bytes: u64,
+    /// The shortest time after which a request to a peer that does not answer fails, in ns (a transport
+    /// retry; the queue pair's own time-out counts when it is longer).
+    pub min_retry_ns: u64,
+    /// Act on UAR writes alone and check them, see [`super::Engine::ring`].
+    pub strict: bool,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            lid: 1,
+            max_message: 1 << 31,
+            burst: 64,
+            burst_bytes: 4 << 20,
+            min_retry_ns: 500_000_000,
+            strict: false,
+        }
+    }
+}
+
+/// Who assigns doorbell registers to queue pairs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UarRegime {
+    /// `tot_bfregs` is 0: the library asks for pages and shares them out itself.
+    LibraryManaged,
+    /// The kernel assigns them; `total` and `low_latency` are counts of registers asked for at GET_CONTEXT.
+    Legacy {
+        /// Registers of the static pages, non-BlueFlame register 0 included.
+        total: u32,
+        /// How many of them serve one queue pair each.
+        low_latency: u32,
+    },
+}
+
+/// Rights of memory regions and queue pairs (`IBV_ACCESS_*`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Access(pub u32);
+
+impl Access {
+    /// The device may write for its own process.
+    pub const LOCAL_WRITE: u32 = 1;
+    /// Peers may write.
+    pub const REMOTE_WRITE: u32 = 2;
+    /// Peers may read.
+    pub const REMOTE_READ: u32 = 4;
+    /// Peers may use atomics.
+    pub const REMOTE_ATOMIC: u32 = 8;
+    /// Weaker ordering is welcome; bits from here on are optional and ignored.
+    pub const RELAXED_ORDERING: u32 = 1 << 20;
+
+    /// Whether all of `bits` are granted.
+    #[must_use]
+    pub fn has(self, bits: u32) -> bool {
+        self.0 & bits == bits
+    }
+}
+
+/// A registered region, as REG_MR answers it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MrKeys {
+    /// The handle by which it is deregistered.
+    pub handle: u32,
+    /// The key of local data segments.
+    pub lkey: u32,
+    /// The key that peers use.
+    pub rkey: u32,
+}
+
+/// CREATE_CQ.
+#[derive(Clone, Copy, Debug)]
+pub struct CqInit {
+    /// Where the ring of entries lies in the process.
+    pub buf_addr: u64,
+    /// Where the doorbell record lies: consumer index, arm word.
+    pub db_addr: u64,
+    /// Entries of the ring: a power of two.
+    pub cqe_count: u32,
+    /// 64 or 128.
+    pub cqe_size: u32,
+    /// The consumer index is not looked at: the process sees to it that the ring never overruns.
+    pub ignore_overrun: bool,
+    /// Handed back with [`CompletionEvent`]; `None`: no completion channel, no events.
+    pub channel: Option<u64>,
+    /// The element of the events: the library's own handle.
+    pub user_handle: u64,
+}
+
+/// CREATE_SRQ.
+#[derive(Clone, Copy, Debug)]
+pub struct SrqInit {
+    /// The protection domain.
+    pub pd: u32,
+    /// Where the ring lies in the process.
+    pub buf_addr: u64,
+    /// Where the doorbell record (one counter) lies.
+    pub db_addr: u64,
+    /// Entries: a power of two.
+    pub wqe_count: u32,
+    /// Bytes of an entry, as a power of two (5 and up).
+    pub wqe_shift: u32,
+    /// The element of the events: the library's own handle.
+    pub user_handle: u64,
+}
+
+/// Kinds of queue pairs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QpKind {
+    /// Reliable connected.
+    Rc,
+    /// Dynamically connected initiator: sends only.
+    Dci,
+    /// Dynamically connected target: receives only, needs a shared receive queue. Its number is given by
+    /// [`super::Engine::modify_qp`] to ready-to-receive.
+    Dct,
+}
+
+/// CREATE_QP.
+#[derive(Clone, Copy, Debug)]
+pub struct QpInit {
+    /// Kind.
+    pub kind: QpKind,
+    /// The protection domain.
+    pub pd: u32,
+    /// Completion queue of requests (not looked at for a DCT).
+    pub send_cq: u32,
+    /// Completion queue of receives.
+    pub recv_cq: u32,
+    /// Shared receive queue, or its own one.
+    pub srq: Option<u32>,
+    /// Start of the queues' buffer in the process; the receive queue comes first.
+    pub buf_addr: u64,
+    /// Doorbell record: receive counter, send counter.
+    pub db_addr: u64,
+    /// Where the send queue starts in the buffer, in bytes.
+    pub sq_offset: u64,
+    /// Send queue, in basic blocks of 64 bytes: 0 or a power of two.
+    pub sq_wqe_count: u32,
+    /// Receive queue, in entries: 0 or a power of two.
+    pub rq_wqe_count: u32,
+    /// Bytes of a receive entry, as a power of two (4 and up).
+    pub rq_wqe_shift: u32,
+    /// The library's index, put into completions (version 1 of completion entries).
+    pub uidx: u32,
+    /// Where it rings.
+    pub uar: QpUar,
+    /// The key that initiators must show (DCT).
+    pub dc_key: u64,
+    /// The element of the events: the library's own handle.
+    pub user_handle: u64,
+}
+
+/// What CREATE_QP says of the doorbell register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QpUar {
+    /// The kernel chooses among the static registers (legacy regime).
+    Choose,
+    /// A register index of a page that the library mapped for itself (flag BFREG_INDEX).
+    Register(u32),
+    /// A UAR page by its number (flag UAR_PAGE_INDEX, library-managed regime).
+    Page(u32),
+    /// Rings nowhere (DCT).
+    None,
+}
+
+/// The answer to CREATE_QP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QpCreated {
+    /// The handle: unique in the device. The same as `qpn` but for a DCT.
+    pub handle: u32,
+    /// The queue pair's number; 0 for a DCT, which gets it when it becomes ready to receive.
+    pub qpn: u32,
+    /// The register that was assigned (legacy regime), else 0.
+    pub bfreg_index: u32,
+}
+
+/// States of a queue pair, numbered as `ibv_qp_state`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum QpState {
+    /// Nothing is processed.
+    Reset = 0,
+    /// Receives may be posted.
+    Init = 1,
+    /// Receives.
+    ReadyToReceive = 2,
+    /// Sends and receives.
+    ReadyToSend = 3,
+    /// Sending is stopped after what was started.
+    SendDrained = 4,
+    /// The send queue failed; receives go on.
+    SendError = 5,
+    /// All work is flushed.
+    Error = 6,
+}
+
+impl QpState {
+    /// The state with this number.
+    #[must_use]
+    pub fn from_number(number: u8) -> Option<Self> {
+        Some(match number {
+            0 => Self::Reset,
+            1 => Self::Init,
+            2 => Self::ReadyToReceive,
+            3 => Self::ReadyToSend,
+            4 => Self::SendDrained,
+            5 => Self::SendError,
+            6 => Self::Error,
+            _ => return None,
+        })
+    }
+}
+
+/// The path to a peer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Path {
+    /// Destination LID.
+    pub dlid: u16,
+    /// Service level.
+    pub sl: u8,
+    /// Source path bits.
+    pub src_path_bits: u8,
+    /// Static rate.
+    pub static_rate: u8,
+    /// A global route header is used.
+    pub is_global: bool,
+    /// Port, from 1.
+    pub port_num: u8,
+    /// Global route: destination.
+    pub dgid: [u8; 16],
+    /// Global route: flow label.
+    pub flow_label: u32,
+    /// Global route: index of the source.
+    pub sgid_index: u8,
+    /// Global route: hop limit.
+    pub hop_limit: u8,
+    /// Global route: traffic class.
+    pub traffic_class: u8,
+}
+
+/// Attributes of a queue pair, as MODIFY_QP and QUERY_QP carry them. Which fields of a modification count
+/// is said by the mask ([`attr`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QpAttr {
+    /// The next state.
+    pub state: QpState,
+    /// The state that the caller takes it to be in.
+    pub cur_state: QpState,
+    /// Path MTU, 1 (256) to 5 (4096).
+    pub path_mtu: u8,
+    /// Not used by RC; kept.
+    pub qkey: u32,
+    /// First sequence number of receives; kept, not checked.
+    pub rq_psn: u32,
+    /// First sequence number of sends; kept, not checked.
+    pub sq_psn: u32,
+    /// The peer's number.
+    pub dest_qpn: u32,
+    /// What peers may do through this queue pair.
+    pub access: Access,
+    /// Partition key index.
+    pub pkey_index: u16,
+    /// Port, from 1.
+    pub port_num: u8,
+    /// Reads and atomics under way, as requester.
+    pub max_rd_atomic: u8,
+    /// Reads and atomics under way, as responder; 0: none are answered.
+    pub max_dest_rd_atomic: u8,
+    /// Receiver-not-ready time code, 0 to 31.
+    pub min_rnr_timer: u8,
+    /// Time-out code: 4.096 us << timeout; 0: for ever.
+    pub timeout: u8,
+    /// Transport retries, 0 to 7.
+    pub retry_cnt: u8,
+    /// Receiver-not-ready retries, 0 to 6; 7: for ever.
+    pub rnr_retry: u8,
+    /// The path.
+    pub path: Path,
+}
+
+impl Default for QpAttr {
+    fn default() -> Self {
+        Self {
+            state: QpState::Reset,
+            cur_state: QpState::Reset,
+            path_mtu: 5,
+            qkey: 0,
+            rq_psn: 0,
+            sq_psn: 0,
+            dest_qpn: 0,
+            access: Access(0),
+            pkey_index: 0,
+            port_num: 1,
+            max_rd_atomic: 0,
+            max_dest_rd_atomic: 0,
+            min_rnr_timer: 0,
+            timeout: 0,
+            retry_cnt: 0,
+            rnr_retry: 0,
+            path: Path::default(),
+        }
+    }
+}
+
+/// Bits of the mask of [`super::Engine::modify_qp`], as `IBV_QP_*`.
+pub mod attr {
+    /// `state`.
+    pub const STATE: u32 = 1 << 0;
+    /// `cur_state`.
+    pub const CUR_STATE: u32 = 1 << 1;
+    /// Tell of a drained send queue.
+    pub const EN_SQD_ASYNC_NOTIFY: u32 = 1 << 2;
+    /// `access`.
+    pub const ACCESS_FLAGS: u32 = 1 << 3;
+    /// `pkey_index`.
+    pub const PKEY_INDEX: u32 = 1 << 4;
+    /// `port_num`.
+    pub const PORT: u32 = 1 << 5;
+    /// `qkey`.
+    pub const QKEY: u32 = 1 << 6;
+    /// `path`.
+    pub const AV: u32 = 1 << 7;
+    /// `path_mtu`.
+    pub const PATH_MTU: u32 = 1 << 8;
+    /// `timeout`.
+    pub const TIMEOUT: u32 = 1 << 9;
+    /// `retry_cnt`.
+    pub const RETRY_CNT: u32 = 1 << 10;
+    /// `rnr_retry`.
+    pub const RNR_RETRY: u32 = 1 << 11;
+    /// `rq_psn`.
+    pub const RQ_PSN: u32 = 1 << 12;
+    /// `max_rd_atomic`.
+    pub const MAX_QP_RD_ATOMIC: u32 = 1 << 13;
+    /// An alternate path: refused.
+    pub const ALT_PATH: u32 = 1 << 14;
+    /// `min_rnr_timer`.
+    pub const MIN_RNR_TIMER: u32 = 1 << 15;
+    /// `sq_psn`.
+    pub const SQ_PSN: u32 = 1 << 16;
+    /// `max_dest_rd_atomic`.
+    pub const MAX_DEST_RD_ATOMIC: u32 = 1 << 17;
+    /// Path migration: taken and without effect.
+    pub const PATH_MIG_STATE: u32 = 1 << 18;
+    /// Capacities: refused.
+    pub const CAP: u32 = 1 << 19;
+    /// `dest_qpn`.
+    pub const DEST_QPN: u32 = 1 << 20;
+    /// Packet pacing: refused.
+    pub const RATE_LIMIT: u32 = 1 << 25;
+}
+
+/// The answer to MODIFY_QP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QpModified {
+    /// A DCT's number once it is ready to receive, else 0.
+    pub dctn: u32,
+}
+
+/// An armed completion queue has a new entry: wake who waits on its channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CompletionEvent {
+    /// The context.
+    pub context: ContextId,
+    /// The queue's number.
+    pub cqn: u32,
+    /// [`CqInit::channel`].
+    pub channel: u64,
+    /// [`CqInit::user_handle`]: what the channel's reader must be given.
+    pub user_handle: u64,
+}
+
+/// Kinds of asynchronous events, numbered as `ibv_event_type`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum AsyncKind {
+    /// A completion queue overran, or its memory is gone.
+    CqError = 0,
+    /// A queue pair's own memory or entries are not usable.
+    QpFatal = 1,
+    /// A peer sent a request that is not valid.
+    QpRequestError = 2,
+    /// A peer's request was refused for its rights.
+    QpAccessError = 3,
+    /// The send queue is drained.
+    SendQueueDrained = 5,
+    /// A shared receive queue is not usable.
+    SrqError = 14,
+    /// A shared receive queue fell below its limit.
+    SrqLimit = 15,
+    /// The last receive of a queue pair on a shared receive queue was used.
+    LastWqe = 16,
+}
+
+/// An asynchronous event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AsyncEvent {
+    /// Whom to tell.
+    pub context: ContextId,
+    /// Kind.
+    pub kind: AsyncKind,
+    /// The object's `user_handle`.
+    pub element: u64,
+}
+
+/// What a [`super::Engine::step`] did.
+#[derive(Clone, Debug, Default)]
+pub struct Progress {
+    /// Anything at all was executed or completed.
+    pub worked: bool,
+    /// Something waits for a peer: look again soon, even if nobody rings.
+    pub waiting: bool,
+    /// More work is there already: do not sleep.
+    pub more: bool,
+    /// Channels to wake.
+    pub completions: Vec<CompletionEvent>,
+    /// Asynchronous events to deliver.
+    pub async_events: Vec<AsyncEvent>,
+}
+
+/// A violation that the strict mode found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Violation {
+    /// No queue pair of the context has the number in the written bytes.
+    UnknownQueue(u32),
+    /// The doorbell record was not written before the register.
+    RecordBehind {
+        /// The queue pair.
+        qpn: u32,
+        /// The index in the register.
+        rung: u16,
+        /// The doorbell record's counter.
+        record: u16,
+    },
+    /// BlueFlame bytes differ from the entry in the ring.
+    BlueFlameDiffers {
+        /// The queue pair.
+        qpn: u32,
+        /// The first byte that differs, from the start of the entry.
+        at: usize,
+    },
+    /// The ring's bytes at the rung entry are not the bytes of the register.
+    EntryDiffers(u32),
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::UnknownQueue(qpn) => write!(
+                f,
+                "a doorbell names queue pair {qpn:#x}, which is not there"
+            ),
+            Self::RecordBehind { qpn, rung, record } => write!(
+                f,
+                "queue pair {qpn:#x} rang entry {rung} before its doorbell record said so ({record})"
+            ),
+            Self::BlueFlameDiffers { qpn, at } => write!(
+                f,
+                "queue pair {qpn:#x}: BlueFlame byte {at} differs from the entry in the ring"
+            ),
+            Self::EntryDiffers(qpn) => write!(
+                f,
+                "queue pair {qpn:#x}: the register's first 8 bytes are not those of the entry in the ring"
+            ),
+        }
+    }
+}
+
+/// Kinds of UAR pages that the library asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UarKind {
+    /// With BlueFlame registers.
+    BlueFlame,
+    /// Non-cached: doorbells of 8 bytes only.
+    NonCached,
+}
+
+/// What a context uses of the device's doorbell pages.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UarAccount {
+    /// Pages that can be rung on: static ones, asked for or mapped.
+    pub pages: u32,
+    /// Pages that some queue pair rings on.
+    pub used_pages: u32,
+    /// Distinct registers that queue pairs ring on, as far as they are known (assigned, or seen to ring).
+    pub registers: u32,
+    /// The largest number of queue pairs on one register.
+    pub largest_sharing: u32,
+}

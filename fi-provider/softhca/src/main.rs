@@ -1,0 +1,52 @@
+//! `softhca run -- PROGRAM`: a program on a machine with a ConnectX in software.
+
+use lexopt::Arg::{Long, Short, Value};
+use softhca::command::{Error, HELP, Options, run};
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match command() {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("softhca: {error}");
+            ExitCode::from(match error {
+                Error::Usage(_) => 2,
+                Error::Program { .. } => 127,
+                _ => 1,
+            })
+        }
+    }
+}
+
+fn command() -> Result<ExitCode, Error> {
+    let usage = |error: lexopt::Error| Error::Usage(error.to_string());
+    let mut parser = lexopt::Parser::from_env();
+    match parser.next().map_err(usage)? {
+        Some(Short('h') | Long("help")) => {
+            print!("{HELP}");
+            return Ok(ExitCode::SUCCESS);
+        }
+        Some(Short('V') | Long("version")) => {
+            println!("softhca {}", env!("CARGO_PKG_VERSION"));
+            return Ok(ExitCode::SUCCESS);
+        }
+        Some(Value(verb)) if verb == "run" => {}
+        Some(other) => return Err(usage(other.unexpected())),
+        None => return Err(Error::Usage("nothing to do".to_owned())),
+    }
+    let mut options = Options::default();
+    let program = loop {
+        match parser.next().map_err(usage)? {
+            Some(Long("legacy-uars")) => options.legacy_uars = true,
+            Some(Long("no-devx")) => options.no_devx = true,
+            Some(Long("no-masked-atomics")) => options.no_masked_atomics = true,
+            Some(Long("trace")) => options.trace = true,
+            Some(Value(program)) => break program,
+            Some(other) => return Err(usage(other.unexpected())),
+            None => return Err(Error::Usage("run which program?".to_owned())),
+        }
+    };
+    let arguments: Vec<OsString> = parser.raw_args().map_err(usage)?.collect();
+    run(&program, &arguments, options).map(ExitCode::from)
+}

@@ -1,0 +1,164 @@
+//! What the shim in a program and the device's process say to each other.
+//!
+//! One request and one reply are one packet each of a `SOCK_SEQPACKET` socket; a file descriptor travels with a reply as
+//! `SCM_RIGHTS`. The shim includes this file by its path, so that both sides have the same definitions.
+
+/// The variable that names the fabric's directory: socket, sysfs tree, device node.
+pub(crate) const DIRECTORY_VARIABLE: &str = "FARREACH_SOFTHCA";
+
+/// The socket's name within the directory.
+pub(crate) const SOCKET: &str = "socket";
+
+/// The device node as programs name it.
+pub(crate) const DEVICE_NODE: &str = "/dev/infiniband/uverbs0";
+
+/// The major and minor number of the device node.
+pub(crate) const DEVICE_NUMBER: (u32, u32) = (231, 192);
+
+/// What stands at the address that a program gives when it opens the device: the device reads it to see that it may.
+pub(crate) const PROBE: u64 = 0x6163_6874_666f_7321;
+
+/// What a program asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub(crate) enum Operation {
+    /// A new open file of the device; the argument is the address of [`PROBE`] in the program. The reply brings the context's
+    /// number and its file descriptor.
+    Open = 1,
+    /// The open file is closed.
+    Close = 2,
+    /// An ioctl; the argument is the address of its header in the program.
+    Ioctl = 3,
+    /// Act now: return when everything that was posted before is done.
+    Kick = 4,
+}
+
+impl Operation {
+    fn from_u32(value: u32) -> Option<Self> {
+        [Self::Open, Self::Close, Self::Ioctl, Self::Kick]
+            .into_iter()
+            .find(|operation| *operation as u32 == value)
+    }
+}
+
+/// A request of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Request {
+    /// What is asked for.
+    pub(crate) operation: Operation,
+    /// The context that it is asked of; 0 when there is none.
+    pub(crate) context: u32,
+    /// An address in the program, see [`Operation`].
+    pub(crate) argument: u64,
+}
+
+impl Request {
+    /// The size of a request, in bytes.
+    pub(crate) const SIZE: usize = 16;
+
+    /// The request as bytes.
+    pub(crate) fn encode(&self) -> [u8; Self::SIZE] {
+        let mut bytes = [0; Self::SIZE];
+        bytes[..4].copy_from_slice(&(self.operation as u32).to_ne_bytes());
+        bytes[4..8].copy_from_slice(&self.context.to_ne_bytes());
+        bytes[8..].copy_from_slice(&self.argument.to_ne_bytes());
+        bytes
+    }
+
+    /// The request in these bytes, if it is one.
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
+        let bytes: &[u8; Self::SIZE] = bytes.try_into().ok()?;
+        Some(Self {
+            operation: Operation::from_u32(u32_at(bytes, 0))?,
+            context: u32_at(bytes, 4),
+            argument: u64_at(bytes, 8),
+        })
+    }
+}
+
+/// The answer to a request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Reply {
+    /// 0, or the errno with which the call fails.
+    pub(crate) errno: i32,
+    /// The number of the new context, for [`Operation::Open`].
+    pub(crate) context: u32,
+    /// Where in the program the number of the descriptor that came along belongs; 0 when nowhere.
+    pub(crate) store_at: u64,
+    /// How many bytes that number takes there: 4 or 8.
+    pub(crate) store_size: u32,
+}
+
+impl Reply {
+    /// The size of a reply, in bytes.
+    pub(crate) const SIZE: usize = 20;
+
+    /// The reply as bytes.
+    pub(crate) fn encode(&self) -> [u8; Self::SIZE] {
+        let mut bytes = [0; Self::SIZE];
+        bytes[..4].copy_from_slice(&self.errno.to_ne_bytes());
+        bytes[4..8].copy_from_slice(&self.context.to_ne_bytes());
+        bytes[8..16].copy_from_slice(&self.store_at.to_ne_bytes());
+        bytes[16..].copy_from_slice(&self.store_size.to_ne_bytes());
+        bytes
+    }
+
+    /// The reply in these bytes, if it is one.
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
+        let bytes: &[u8; Self::SIZE] = bytes.try_into().ok()?;
+        Some(Self {
+            errno: u32_at(bytes, 0).cast_signed(),
+            context: u32_at(bytes, 4),
+            store_at: u64_at(bytes, 8),
+            store_size: u32_at(bytes, 16),
+        })
+    }
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    let mut value = [0; 4];
+    value.copy_from_slice(&bytes[at..at + 4]);
+    u32::from_ne_bytes(value)
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    let mut value = [0; 8];
+    value.copy_from_slice(&bytes[at..at + 8]);
+    u64::from_ne_bytes(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_and_replies_come_back_as_they_were() {
+        for operation in [
+            Operation::Open,
+            Operation::Close,
+            Operation::Ioctl,
+            Operation::Kick,
+        ] {
+            let request = Request {
+                operation,
+                context: 0x1234_5678,
+                argument: 0x7fff_0000_1234_5678,
+            };
+            assert_eq!(Request::decode(&request.encode()), Some(request));
+        }
+        let reply = Reply {
+            errno: 95,
+            context: 3,
+            store_at: 0x7fff_0000_0000_0008,
+            store_size: 4,
+        };
+        assert_eq!(Reply::decode(&reply.encode()), Some(reply));
+    }
+
+    #[test]
+    fn what_is_no_request_is_none() {
+        assert_eq!(Request::decode(&[0; Request::SIZE]), None);
+        assert_eq!(Request::decode(&[1; Request::SIZE - 1]), None);
+        assert_eq!(Reply::decode(&[0; Reply::SIZE + 1]), None);
+    }
+}

@@ -1,0 +1,11 @@
+//! The engine alone: processes are byte vectors, and what a library would write is written by hand.
+
+mod accounts;
+mod completion;
+mod connected;
+mod dynamic;
+mod errors;
+mod hostile;
+mod model;
+mod objects;
+mod world;
