@@ -55,10 +55,16 @@ fn need(program: &str) {
     );
 }
 
+/// A directory of a test's own, with a short name, as the device asks for.
+fn scratch(name: &str) -> PathBuf {
+    let scratch = Path::new("/tmp").join(format!("softhca-test-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&scratch).expect("a scratch directory");
+    scratch
+}
+
 /// Runs a command line under the device, in a directory for temporary files of its own, which must be empty in the end.
 fn run(name: &str, arguments: &[&str]) -> Output {
-    let scratch = std::env::temp_dir().join(format!("softhca-test-{name}-{}", std::process::id()));
-    std::fs::create_dir_all(&scratch).expect("a scratch directory");
+    let scratch = scratch(name);
     let child = Command::new(softhca())
         .args(["run", "--trace", "--"])
         .args(arguments)
@@ -370,8 +376,7 @@ fn signals_reach_the_program() {
 
 #[test]
 fn a_killed_run_is_swept_by_the_next() {
-    let scratch = std::env::temp_dir().join(format!("softhca-test-swept-{}", std::process::id()));
-    std::fs::create_dir_all(&scratch).expect("a scratch directory");
+    let scratch = scratch("swept");
     let start = |program: &[&str]| {
         Command::new(softhca())
             .arg("run")

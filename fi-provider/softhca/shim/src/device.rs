@@ -106,15 +106,34 @@ fn connection() -> Result<&'static Connection, i32> {
 
 /// Connects to the device's process, and allows that process to read and write this one's memory.
 fn connect() -> Result<i32, i32> {
-    let directory = paths::directory().ok_or(libc::ENODEV)?.to_bytes();
+    let directory = paths::directory().ok_or(libc::ENODEV)?;
+    // The path of a socket has at most 107 bytes; by the open directory it is always short.
+    let flags = libc::O_PATH | libc::O_DIRECTORY | libc::O_CLOEXEC;
+    // SAFETY: a plain system call with a C string.
+    let open = unsafe {
+        libc::syscall(
+            libc::SYS_openat,
+            libc::AT_FDCWD,
+            directory.as_ptr(),
+            flags,
+            0,
+        )
+    } as i32;
+    if open < 0 {
+        return Err(libc::ENODEV);
+    }
+    let connected = connect_by(open);
+    close_raw(open);
+    connected
+}
+
+/// As [`connect`], by the open directory of the fabric.
+fn connect_by(directory: i32) -> Result<i32, i32> {
     // SAFETY: all zeros is a valid sockaddr_un.
     let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };
     address.sun_family = libc::AF_UNIX as libc::sa_family_t;
-    let name = [directory, b"/", SOCKET.as_bytes()].concat();
-    if name.len() >= address.sun_path.len() {
-        return Err(libc::ENAMETOOLONG);
-    }
-    for (to, from) in address.sun_path.iter_mut().zip(&name) {
+    let name = format!("/proc/self/fd/{directory}/{SOCKET}");
+    for (to, from) in address.sun_path.iter_mut().zip(name.bytes()) {
         *to = from.cast_signed();
     }
     // SAFETY: a plain system call.

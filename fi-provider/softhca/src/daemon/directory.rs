@@ -10,6 +10,10 @@ use std::{env, process};
 /// How directories are named: this, the number of the owning process, and a count.
 const PREFIX: &str = "softhca-";
 
+/// The longest name, in bytes, of the directory that ours may be made in: programs keep the paths of a device's files
+/// in buffers that are made for those of `/sys`.
+const LONGEST_BASE: usize = 100;
+
 /// A directory that is removed when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Directory {
@@ -21,6 +25,11 @@ impl Directory {
     pub(crate) fn create(lid: u16) -> Result<Self> {
         let base = env::var_os("XDG_RUNTIME_DIR").map_or_else(env::temp_dir, PathBuf::from);
         let base = if base.is_dir() { base } else { env::temp_dir() };
+        let base = if base.as_os_str().len() <= LONGEST_BASE {
+            base
+        } else {
+            PathBuf::from("/tmp")
+        };
         remove_abandoned(&base);
         let directory = Self { path: make(&base)? };
         sysfs::write(&directory.path, lid)?;

@@ -69,7 +69,7 @@ impl Server {
         trace: bool,
     ) -> Result<Self> {
         Ok(Self {
-            listener: sys::listen(&directory.path().join(SOCKET))?,
+            listener: sys::listen(directory.path(), SOCKET)?,
             clients: Vec::new(),
             device: Device::new(config, settings),
             programs: Programs::default(),

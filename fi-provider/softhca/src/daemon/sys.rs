@@ -4,6 +4,7 @@
     reason = "system calls: sockets that carry descriptors, other processes' memory, descriptors of processes and signals"
 )]
 
+use std::fs::File;
 use std::io::{Error, Result};
 use std::mem::{MaybeUninit, zeroed};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
@@ -27,19 +28,18 @@ fn descriptor(result: libc::c_long) -> Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(number) })
 }
 
-/// A listening socket of packets at `path`.
-pub(super) fn listen(path: &Path) -> Result<OwnedFd> {
+/// A listening socket of packets, called `name` in `directory`.
+pub(super) fn listen(directory: &Path, name: &str) -> Result<OwnedFd> {
+    // The path of a socket has at most 107 bytes; by the open directory it is always short.
+    let directory = File::open(directory)?;
+    let name = format!("/proc/self/fd/{}/{name}", directory.as_raw_fd());
     let kind = libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
     // SAFETY: socket has no requirement on memory.
     let socket = descriptor(unsafe { libc::socket(libc::AF_UNIX, kind, 0) }.into())?;
     // SAFETY: all zeros is a valid sockaddr_un.
     let mut address: libc::sockaddr_un = unsafe { zeroed() };
     address.sun_family = libc::AF_UNIX as libc::sa_family_t;
-    let name = path.as_os_str().as_encoded_bytes();
-    if name.len() >= address.sun_path.len() {
-        return Err(Error::from_raw_os_error(libc::ENAMETOOLONG));
-    }
-    for (to, from) in address.sun_path.iter_mut().zip(name) {
+    for (to, from) in address.sun_path.iter_mut().zip(name.bytes()) {
         *to = from.cast_signed();
     }
     let length = size_of::<libc::sockaddr_un>() as libc::socklen_t;
