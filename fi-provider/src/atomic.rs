@@ -1,6 +1,7 @@
 //! Atomic operations on peers' memory (fi_atomic(3)).
 //!
-//! All processes of a node form one atomicity domain: the CPU's. Addresses are the caller's own
+//! Where all processes of a job are on one node, they form one atomicity domain, the processor's. Otherwise it is that of
+//! the target's device: every atomic operation goes there, also those on own memory and that of peers of this node. Addresses are the caller's own
 //! addresses of the symmetric objects, aligned for their type. Near and far parts are as in
 //! [`crate::rma`].
 
@@ -9,13 +10,14 @@
     reason = "on-node atomics work on raw pointers into the peers' mapped memory"
 )]
 
-use crate::address_vector::PeerIndex;
+use crate::address_vector::{Peer, PeerIndex};
+use crate::amo::{Amo, bits, value};
 use crate::endpoint::Endpoint;
 use crate::error::Error;
 pub use fi_shm::amo::{Integer, Word};
 
 macro_rules! atomics {
-    ($($(#[$doc:meta])* $near:ident, $far:ident: $kind:ident::$op:ident($($arg:ident),*) $(-> $ret:tt)?;)*) => {
+    ($($(#[$doc:meta])* $near:ident, $far:ident: $kind:ident::$op:ident($($arg:ident),*) $(-> $ret:tt)?, $device:ident;)*) => {
         impl Endpoint {
             $($(#[$doc])* ///
             /// If `peer` is near; `None` otherwise.
@@ -24,7 +26,11 @@ macro_rules! atomics {
             /// `target` is the address of an object in the own symmetric memory, aligned for `T`.
             #[inline(always)]
             pub unsafe fn $near<T: $kind>(&self, target: *mut T $(, $arg: T)*, peer: PeerIndex) -> Option<atomics!(@ret $($ret)?)> {
-                let there = self.element(target.addr(), peer)?;
+                let record = self.record(peer)?;
+                if self.offset(target.addr()) >= record.atomic_len {
+                    return atomics!(@in_line $op(self, target, record, peer $(, $arg)*));
+                }
+                let there = target.addr().wrapping_add(record.delta);
                 // SAFETY: the peer's window is mapped at `there`, and as aligned as `target`.
                 Some(unsafe { <T as $kind>::$op(there as *mut T $(, $arg)*) })
             }
@@ -38,38 +44,77 @@ macro_rules! atomics {
             /// # Safety
             /// `target` is the address of an object in the own symmetric memory, aligned for `T`.
             pub unsafe fn $far<T: $kind>(&self, target: *mut T $(, $arg: T)*, peer: PeerIndex) -> Result<atomics!(@ret $($ret)?), Error> {
-                $(let _ = $arg;)*
-                Err(self.refusal(target.addr(), size_of::<T>(), peer))
+                let what = atomics!(@amo $device($($arg),*));
+                let wanted = atomics!(@wanted $($ret)?);
+                let before = self.device_atomic(what, target.addr(), size_of::<T>(), peer, wanted)?;
+                Ok(atomics!(@done before $($ret)?))
             })*
         }
     };
     (@ret) => { () };
     (@ret $ret:tt) => { $ret };
+    (@wanted) => { false };
+    (@wanted $ret:tt) => { true };
+    (@done $before:ident) => {{ let _ = $before; }};
+    (@done $before:ident $ret:tt) => { value::<$ret>($before) };
+    (@amo $device:ident()) => { Amo::$device };
+    (@amo $device:ident($($arg:ident),+)) => { Amo::$device($(bits($arg)),+) };
+    (@in_line add($self:ident, $target:ident, $record:ident, $peer:ident, $arg:ident)) => {
+        // SAFETY: the contract is the same.
+        unsafe { $self.add_in_line($target, $arg, $record, $peer) }
+    };
+    (@in_line $op:ident($($rest:tt)*)) => { None };
+}
+
+impl Endpoint {
+    /// Adds over the device, if the lane can take the operation without looking. On memory of this node the slow path
+    /// does it, which tells fence.
+    ///
+    /// # Safety
+    /// As [`Endpoint::atomic_add_near`].
+    #[inline(always)]
+    unsafe fn add_in_line<T: Integer>(
+        &self,
+        target: *mut T,
+        operand: T,
+        record: &Peer,
+        peer: PeerIndex,
+    ) -> Option<()> {
+        let offset = self.offset(target.addr());
+        if size_of::<T>() != 8 || offset >= self.device_len || record.window_len > 0 {
+            return None;
+        }
+        let key = record.remote.keys[usize::from(offset >= self.split)];
+        let address = (target.addr() as u64).wrapping_add(record.remote.delta);
+        // SAFETY: the lane is alive while the endpoint is enabled, and used by one thread at a time or declines; `peer` has a record.
+        let posted = unsafe { self.route.add::<8>(bits(operand), address, key, peer) };
+        posted.then(|| self.set_busy(true))
+    }
 }
 
 atomics! {
     /// Reads the object (FI_ATOMIC_READ).
-    atomic_fetch_near, atomic_fetch_far: Word::fetch() -> T;
+    atomic_fetch_near, atomic_fetch_far: Word::fetch() -> T, Fetch;
     /// Writes `value` (FI_ATOMIC_WRITE).
-    atomic_set_near, atomic_set_far: Word::set(value);
+    atomic_set_near, atomic_set_far: Word::set(value), Swap;
     /// Writes `value` and returns what was there (FI_ATOMIC_WRITE, fetching).
-    atomic_swap_near, atomic_swap_far: Word::swap(value) -> T;
+    atomic_swap_near, atomic_swap_far: Word::swap(value) -> T, Swap;
     /// Adds `value` (FI_SUM).
-    atomic_add_near, atomic_add_far: Integer::add(value);
+    atomic_add_near, atomic_add_far: Integer::add(value), Add;
     /// Adds `value` and returns what was there (FI_SUM, fetching).
-    atomic_fetch_add_near, atomic_fetch_add_far: Integer::fetch_add(value) -> T;
+    atomic_fetch_add_near, atomic_fetch_add_far: Integer::fetch_add(value) -> T, Add;
     /// Bitwise and (FI_BAND).
-    atomic_and_near, atomic_and_far: Integer::and(value);
+    atomic_and_near, atomic_and_far: Integer::and(value), And;
     /// Bitwise or (FI_BOR).
-    atomic_or_near, atomic_or_far: Integer::or(value);
+    atomic_or_near, atomic_or_far: Integer::or(value), Or;
     /// Bitwise exclusive or (FI_BXOR).
-    atomic_xor_near, atomic_xor_far: Integer::xor(value);
+    atomic_xor_near, atomic_xor_far: Integer::xor(value), Xor;
     /// Bitwise and; returns what was there (FI_BAND, fetching).
-    atomic_fetch_and_near, atomic_fetch_and_far: Integer::fetch_and(value) -> T;
+    atomic_fetch_and_near, atomic_fetch_and_far: Integer::fetch_and(value) -> T, And;
     /// Bitwise or; returns what was there (FI_BOR, fetching).
-    atomic_fetch_or_near, atomic_fetch_or_far: Integer::fetch_or(value) -> T;
+    atomic_fetch_or_near, atomic_fetch_or_far: Integer::fetch_or(value) -> T, Or;
     /// Bitwise exclusive or; returns what was there (FI_BXOR, fetching).
-    atomic_fetch_xor_near, atomic_fetch_xor_far: Integer::fetch_xor(value) -> T;
+    atomic_fetch_xor_near, atomic_fetch_xor_far: Integer::fetch_xor(value) -> T, Xor;
     /// Writes `value` where `cond` stands; returns what was there (FI_CSWAP).
-    atomic_compare_swap_near, atomic_compare_swap_far: Integer::compare_swap(cond, value) -> T;
+    atomic_compare_swap_near, atomic_compare_swap_far: Integer::compare_swap(cond, value) -> T, CompareSwap;
 }

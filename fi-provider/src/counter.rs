@@ -1,7 +1,9 @@
 //! When operations are ordered and delivered (fi_cntr(3) with FI_DELIVERY_COMPLETE).
 //!
 //! An endpoint counts only what is not delivered when its call returns. On node nothing is: stores of
-//! this processor become visible in their order, and [`Endpoint::quiet`] waits until the last one is.
+//! this processor become visible in their order, and [`Endpoint::quiet`] waits until the last one is. Over a device it
+//! waits for the completions, which tell that the peer's device has the data; since whatever tells the peer comes
+//! through the same device, it comes behind them.
 
 use crate::endpoint::Endpoint;
 use crate::error::Error;
@@ -14,7 +16,7 @@ impl Endpoint {
     /// [`Error::NotEnabled`].
     #[inline(always)]
     pub fn fence(&self) -> Result<(), Error> {
-        if self.busy != 0 {
+        if self.is_busy() {
             return self.fence_busy();
         }
         order::stores();
@@ -27,22 +29,34 @@ impl Endpoint {
     /// [`Error::NotEnabled`].
     #[inline(always)]
     pub fn quiet(&self) -> Result<(), Error> {
-        if self.busy != 0 {
+        if self.is_busy() {
             return self.quiet_busy();
         }
         order::full();
         Ok(())
     }
 
+    /// The processor's stores come before what the device does next, because a doorbell is rung behind them; the
+    /// other way round, atomics that the device does on memory of this node have to be done.
     #[cold]
     #[inline(never)]
     fn fence_busy(&self) -> Result<(), Error> {
-        Err(Error::NotEnabled)
+        let device = self.device().ok_or(Error::NotEnabled)?;
+        if device.has_near_atomics() {
+            return self.quiet_busy();
+        }
+        let _held = device.lane().hold();
+        device.lane().fence();
+        order::stores();
+        Ok(())
     }
 
     #[cold]
     #[inline(never)]
     fn quiet_busy(&self) -> Result<(), Error> {
-        Err(Error::NotEnabled)
+        let device = self.device().ok_or(Error::NotEnabled)?;
+        device.quiet(&self.route, || self.set_busy(false))?;
+        order::full();
+        Ok(())
     }
 }

@@ -6,10 +6,40 @@
 )]
 
 use crate::address_vector::{AddressVector, Peer, PeerIndex};
+use crate::device::{self, Config, Device};
 use crate::memory::{ELEMENT_SLACK, Window};
 use fi_shm::segment::{HUGE_PAGE, Memfd, Reservation, page_size};
+use std::fmt::Display;
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+/// Which peers of a job are the processes of this node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placement {
+    /// This process.
+    pub own: PeerIndex,
+    /// The processes of this node in the order of their ranks on it, this one included.
+    pub near: Vec<PeerIndex>,
+    /// Processes of the job.
+    pub count: u32,
+}
+
+impl Placement {
+    /// A job of `count` processes that are all on this node, of which this is number `own`.
+    pub fn one_node(own: PeerIndex, count: u32) -> Self {
+        Self {
+            own,
+            near: (0..count).collect(),
+            count,
+        }
+    }
+
+    /// Whether all processes of the job are on this node.
+    pub fn is_one_node(&self) -> bool {
+        self.near.len() == self.count as usize
+    }
+}
 
 /// Where the processes of a node keep their windows in the node's memory.
 ///
@@ -45,7 +75,9 @@ pub struct Domain {
     mapped: Option<Reservation>,
     first: usize,
     stride: usize,
-    rank: u32,
+    placement: Placement,
+    /// In a place of its own, because endpoints point to it.
+    device: Option<Box<Device>>,
 }
 
 impl Domain {
@@ -62,16 +94,18 @@ impl Domain {
             .checked_add(HUGE_PAGE)
     }
 
-    /// Maps the windows of all processes of the node and makes the address vector.
+    /// Maps the windows of all processes of the node and makes the address vector, in which the processes of
+    /// other nodes cannot be reached before [`Domain::connect`].
     ///
     /// The own window must already be mapped from the own share, each part at its `file_offset`; all
     /// processes have parts of the same lengths at the same distances.
     ///
     /// # Errors
     /// The error of mmap(2).
-    pub fn open(layout: &NodeLayout, window: Window) -> io::Result<Self> {
+    pub fn open(layout: &NodeLayout, window: Window, placement: &Placement) -> io::Result<Self> {
+        assert_eq!(placement.near.len(), layout.processes as usize);
         let stride = Self::stride(window.len());
-        let mut peers = AddressVector::with_capacity(layout.processes as usize);
+        let mut peers = AddressVector::of_unreachable(placement.count);
         let mapped = if layout.processes > 1 {
             let space = Self::address_space(window.len(), layout.processes as usize)
                 .ok_or(io::ErrorKind::OutOfMemory)?;
@@ -97,7 +131,7 @@ impl Domain {
                 }
                 _ => 0,
             };
-            peers.insert_on_node(window.len(), delta);
+            peers.set_on_node(placement.near[rank as usize], window.len(), delta);
         }
         if let Some(space) = &mapped {
             space.keep_from_children();
@@ -108,8 +142,55 @@ impl Domain {
             mapped,
             first,
             stride,
-            rank: layout.rank,
+            placement: placement.clone(),
+            device: None,
         })
+    }
+
+    /// Opens the node's device, registers the window with it and makes the default endpoint's lane; returns what
+    /// every peer has to be told for [`Domain::connect`].
+    ///
+    /// # Errors
+    /// What is missing, or what the device refused.
+    pub fn open_device(&mut self, config: Config) -> Result<Vec<u8>, device::Error> {
+        let device = Device::open(&self.window, &self.placement, config)?;
+        let address = device.address();
+        self.device = Some(Box::new(device));
+        Ok(address)
+    }
+
+    /// Connects to all peers, of which `addresses` are what [`Domain::open_device`] returned there, in the order of
+    /// the ranks. When every process has done so, operations to any peer may begin.
+    ///
+    /// # Errors
+    /// What the device refused, or an address that makes no sense.
+    pub fn connect(&mut self, addresses: &[Vec<u8>]) -> Result<(), device::Error> {
+        let device = self.device.as_mut().ok_or(device::Error::NotOpen)?;
+        let own = self.placement.own as usize;
+        for (peer, remote) in device.connect(own, addresses)?.into_iter().enumerate() {
+            self.peers.set_remote(peer as PeerIndex, remote);
+        }
+        Ok(())
+    }
+
+    /// Whether every process of the job is on this node.
+    pub fn all_near(&self) -> bool {
+        self.placement.is_one_node()
+    }
+
+    /// The own words that peers write by [`crate::endpoint::Endpoint::post`]; none without a device.
+    pub fn mailbox(&self) -> &[AtomicU64] {
+        self.device.as_ref().map_or(&[], |device| device.mailbox())
+    }
+
+    /// The device, once it is open.
+    pub(crate) fn device(&self) -> Option<&Device> {
+        self.device.as_deref()
+    }
+
+    /// What the device is called, and how it reaches peers; `None` without one.
+    pub fn device_name(&self) -> Option<impl Display> {
+        self.device()
     }
 
     /// The own symmetric memory.
@@ -124,18 +205,15 @@ impl Domain {
 
     /// Whose window `addr` lies in, the own or a peer's mapped here, and the same object's address in
     /// the own window: for explaining a fault. `None` for any other address.
-    pub fn owner_of(&self, addr: usize) -> Option<(u32, usize)> {
+    pub fn owner_of(&self, addr: usize) -> Option<(PeerIndex, usize)> {
         let own = addr.wrapping_sub(self.window.base());
         if own < self.window.len() {
-            return Some((self.rank, addr));
+            return Some((self.placement.own, addr));
         }
         let space = self.mapped.as_ref()?;
         let offset = addr.wrapping_sub(space.base() + self.first);
-        if offset >= self.peers.len() * self.stride {
-            return None;
-        }
-        let rank = (offset / self.stride) as u32;
-        Some((rank, self.window.base() + offset % self.stride))
+        let peer = *self.placement.near.get(offset / self.stride)?;
+        Some((peer, self.window.base() + offset % self.stride))
     }
 
     /// The map for [`DirectMap::pointer`].
@@ -147,6 +225,11 @@ impl Domain {
         DirectMap {
             peers: self.peers.records().as_ptr(),
             count: self.peers.len() as u32,
+            direct: if self.all_near() {
+                self.peers.len() as u32
+            } else {
+                0
+            },
             first,
             rest: (rest.base(), rest.len()),
         }
@@ -156,11 +239,15 @@ impl Domain {
 /// Where objects of peers are in this process's address space: the hole behind the window's first part is
 /// left out.
 ///
-/// Plain data for a static; it holds no peers in a job where some are on other nodes.
+/// Plain data for a static. In a job where some peers are on other nodes every answer takes the cold path, so that
+/// elsewhere no call has to ask where a peer is.
 #[derive(Clone, Copy, Debug)]
 pub struct DirectMap {
     peers: *const Peer,
+    /// Peers.
     count: u32,
+    /// Peers, if all of them are on this node, and else 0.
+    direct: u32,
     /// Base and length in bytes of the window's first part, and of all that the others span.
     first: (usize, usize),
     rest: (usize, usize),
@@ -177,6 +264,7 @@ impl DirectMap {
         Self {
             peers: std::ptr::null(),
             count: 0,
+            direct: 0,
             first: (0, 0),
             rest: (0, 0),
         }
@@ -189,8 +277,9 @@ impl DirectMap {
     /// The domain of the map is open, or the map is empty.
     #[inline(always)]
     pub unsafe fn pointer(&self, addr: usize, peer: PeerIndex) -> Option<usize> {
-        if peer >= self.count {
-            return None;
+        if peer >= self.direct {
+            // SAFETY: the contract is the same.
+            return unsafe { self.pointer_among_nodes(addr, peer) };
         }
         let inside = |(base, len): (usize, usize)| addr.wrapping_sub(base) < len;
         if !inside(self.first) && !inside(self.rest) {
@@ -199,5 +288,25 @@ impl DirectMap {
         // SAFETY: `peers` points to `count` records that live while the domain is open.
         let record = unsafe { &*self.peers.add(peer as usize) };
         Some(addr.wrapping_add(record.delta))
+    }
+
+    /// As [`DirectMap::pointer`], where some peers are on other nodes or none exist.
+    ///
+    /// # Safety
+    /// As [`DirectMap::pointer`].
+    #[cold]
+    #[inline(never)]
+    unsafe fn pointer_among_nodes(&self, addr: usize, peer: PeerIndex) -> Option<usize> {
+        if peer >= self.count {
+            return None;
+        }
+        // SAFETY: `peers` points to `count` records that live while the domain is open.
+        let near = unsafe { (*self.peers.add(peer as usize)).window_len > 0 };
+        let all_near = Self {
+            direct: self.count,
+            ..*self
+        };
+        // SAFETY: the contract is the same; now the map answers in line.
+        near.then(|| unsafe { all_near.pointer(addr, peer) })?
     }
 }

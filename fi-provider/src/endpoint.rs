@@ -6,22 +6,34 @@
 )]
 
 use crate::address_vector::{Peer, PeerIndex};
+use crate::device::Device;
 use crate::domain::Domain;
 use crate::error::Error;
+use fi_mlx5::post::Route;
+use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A lane to all peers of a domain, for one thread at a time.
+/// A lane to all peers of a domain, for one thread at a time unless the device was opened for several.
 ///
 /// Plain data, so that a layer above can keep its default endpoint in a static: what is constant during
 /// a job is read without any synchronisation. It starts closed; [`Endpoint::enable`] binds it.
 #[repr(C)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct Endpoint {
     peers: *const Peer,
     window_base: usize,
     peer_count: u32,
-    /// Not zero where fence and quiet have more to do than order this processor's stores.
-    pub(crate) busy: u32,
+    /// Not zero where fence and quiet have more to do than order this processor's stores: the endpoint is closed, or
+    /// operations are outstanding on its lane.
+    busy: AtomicU32,
+    /// Bytes of a peer's window as the device reaches it; 0 without a device.
+    pub(crate) device_len: usize,
+    /// Where the window's second part begins, in bytes from its base: it has another key.
+    pub(crate) split: usize,
+    pub(crate) route: Route,
+    pub(crate) device: *const Device,
 }
+
+const _: () = assert!(size_of::<Endpoint>() <= 128);
 
 impl Endpoint {
     /// An endpoint without peers; fence and quiet on it report that it is not enabled.
@@ -30,7 +42,11 @@ impl Endpoint {
             peers: std::ptr::null(),
             window_base: 0,
             peer_count: 0,
-            busy: 1,
+            busy: AtomicU32::new(1),
+            device_len: 0,
+            split: 0,
+            route: Route::none(),
+            device: std::ptr::null(),
         }
     }
 
@@ -38,28 +54,55 @@ impl Endpoint {
     /// no context.
     pub const fn void() -> Self {
         Self {
-            busy: 0,
+            busy: AtomicU32::new(0),
             ..Self::closed()
         }
     }
 
-    /// Binds the endpoint to the peers and the memory of `domain`.
+    /// Binds the endpoint to the peers and the memory of `domain`, and to its lane if there is a device.
     ///
     /// # Safety
-    /// The domain must outlive every use of the endpoint until [`Endpoint::close`].
+    /// The domain must outlive every use of the endpoint until [`Endpoint::close`], and its lane have no other endpoint.
     pub unsafe fn enable(&mut self, domain: &Domain) {
         let records = domain.peers().records();
         *self = Self {
             peers: records.as_ptr(),
             window_base: domain.window().base(),
             peer_count: records.len() as u32,
-            busy: 0,
+            busy: AtomicU32::new(0),
+            ..Self::closed()
         };
+        if let Some(device) = domain.device() {
+            self.device_len = domain.window().len();
+            self.split = device.split();
+            self.route = device.lane().route();
+            self.device = device;
+        }
     }
 
     /// Unbinds the endpoint; operations on it are refused from then on.
     pub fn close(&mut self) {
         *self = Self::closed();
+    }
+
+    /// Whether fence and quiet have more to do than order this processor's stores.
+    #[inline(always)]
+    pub(crate) fn is_busy(&self) -> bool {
+        // ORDERING: relaxed: it matters to the thread that posted, and to those that came after it by other means.
+        self.busy.load(Ordering::Relaxed) != 0
+    }
+
+    /// Notes that something is, or is not, outstanding on the lane.
+    #[inline(always)]
+    pub(crate) fn set_busy(&self, busy: bool) {
+        // ORDERING: as in `is_busy`.
+        self.busy.store(busy.into(), Ordering::Relaxed);
+    }
+
+    /// The device, if the endpoint is enabled on one.
+    pub(crate) fn device(&self) -> Option<&Device> {
+        // SAFETY: null, or the device of the domain that outlives the use of the endpoint by the contract of `enable`.
+        unsafe { self.device.as_ref() }
     }
 
     /// The number of peers, 0 when closed.
@@ -93,8 +136,14 @@ impl Endpoint {
         }
     }
 
+    /// Bytes from the window's base to `addr`, modulo 2^64.
     #[inline(always)]
-    fn record(&self, peer: PeerIndex) -> Option<&Peer> {
+    pub(crate) fn offset(&self, addr: usize) -> usize {
+        addr.wrapping_sub(self.window_base)
+    }
+
+    #[inline(always)]
+    pub(crate) fn record(&self, peer: PeerIndex) -> Option<&Peer> {
         if peer < self.peer_count {
             // SAFETY: `peers` points to `peer_count` records that live while the endpoint is enabled.
             Some(unsafe { &*in_register(self.peers.add(peer as usize)) })

@@ -1,5 +1,7 @@
 //! What can go wrong with an operation.
 
+use fi_mlx5::lane::Failure;
+
 /// Why the fabric refused an operation; nothing was transferred then.
 ///
 /// The code of each is stable: the negated value of libfabric's errno for the same cause
@@ -23,6 +25,24 @@ pub enum Error {
     /// The number of bytes is over `isize::MAX`.
     #[error("the length is over PTRDIFF_MAX bytes")]
     TooLong = 90,
+    /// The device has no such atomic operation.
+    #[error("the device has no atomic operation of this size (masked atomics)")]
+    Unsupported = 95,
+    /// The peer's device does not answer, or the peer is gone.
+    #[error("the peer does not answer")]
+    PeerUnreachable = 113,
+    /// A completion told of an error, or the device is gone.
+    #[error("the device reports an error")]
+    Device = 5,
+}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Unreachable => Self::PeerUnreachable,
+            _ => Self::Device,
+        }
+    }
 }
 
 impl Error {

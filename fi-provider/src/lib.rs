@@ -19,13 +19,17 @@
 //! leaves the line at one branch, which is the test of the address range as well.
 
 pub mod address_vector;
+mod amo;
 pub mod atomic;
 pub mod counter;
+pub mod device;
 pub mod domain;
 pub mod endpoint;
 pub mod error;
 pub mod memory;
 pub mod rma;
+mod transfer;
+mod wire;
 
 pub use error::Error;
 

@@ -2,9 +2,9 @@
 //!
 //! Addresses of remote memory are the caller's own addresses of the symmetric objects.
 //!
-//! Each operation has a near part, in line at the place of the call, for peers whose memory is mapped
-//! here, and a far part, called when the near part has declined: for every other route, and for what is
-//! refused. `near or else far` is the operation.
+//! Each operation has a near part, in line at the place of the call, and a far part, called when the near part has
+//! declined. `near or else far` is the operation. The near part is for peers whose memory is mapped here; that of
+//! [`Endpoint::inject_near`] goes on to the device as well, where the lane can take an element without looking.
 
 #![expect(
     unsafe_code,
@@ -15,7 +15,9 @@ use crate::address_vector::PeerIndex;
 use crate::endpoint::Endpoint;
 use crate::error::Error;
 use crate::memory::ELEMENT_SLACK;
+use crate::transfer::Source;
 use fi_shm::{copy, order};
+use std::mem::MaybeUninit;
 
 impl Endpoint {
     /// Writes one element of up to 16 bytes, if `peer` is near; `value` is taken over at once
@@ -26,12 +28,27 @@ impl Endpoint {
     #[inline(always)]
     pub unsafe fn inject_near<T: Copy>(&self, value: T, dest: *mut T, peer: PeerIndex) -> bool {
         const { assert!(size_of::<T>() <= ELEMENT_SLACK) };
-        let Some(there) = self.element(dest.addr(), peer) else {
+        let Some(record) = self.record(peer) else {
             return false;
         };
-        // SAFETY: the peer's window is mapped at `there`; one volatile store keeps an element of a register whole.
-        unsafe { (there as *mut T).write_volatile(value) };
-        true
+        let offset = self.offset(dest.addr());
+        if offset < record.window_len {
+            let there = dest.map_addr(|addr| addr.wrapping_add(record.delta));
+            // SAFETY: the peer's window is mapped at `there`; one volatile store keeps an element of a register whole.
+            unsafe { there.write_volatile(value) };
+            return true;
+        }
+        if offset >= self.device_len {
+            return false;
+        }
+        let key = record.remote.keys[usize::from(offset >= self.split)];
+        let address = (dest.addr() as u64).wrapping_add(record.remote.delta);
+        // SAFETY: the lane is alive while the endpoint is enabled, and used by one thread at a time or declines; `peer` has a record.
+        let posted = unsafe { self.route.inject(value, address, key, &record.remote, peer) };
+        if posted {
+            self.set_busy(true);
+        }
+        posted
     }
 
     /// As [`Endpoint::inject_near`], for any peer.
@@ -43,11 +60,20 @@ impl Endpoint {
     /// As [`Endpoint::inject_near`].
     pub unsafe fn inject_far<T: Copy>(
         &self,
-        _value: T,
+        value: T,
         dest: *mut T,
         peer: PeerIndex,
     ) -> Result<(), Error> {
-        Err(self.refusal(dest.addr(), size_of::<T>(), peer))
+        // SAFETY: the value is as long as said, and taken over at once.
+        unsafe {
+            self.device_write(
+                dest.addr(),
+                (&raw const value).cast(),
+                size_of::<T>(),
+                peer,
+                Source::Reusable,
+            )
+        }
     }
 
     /// Reads one element of up to 16 bytes, if `peer` is near (a blocking fi_read of one element).
@@ -81,7 +107,18 @@ impl Endpoint {
         source: *const T,
         peer: PeerIndex,
     ) -> Result<T, Error> {
-        Err(self.refusal(source.addr(), size_of::<T>(), peer))
+        let mut value = MaybeUninit::<T>::uninit();
+        // SAFETY: there is room for a value; the caller allows any bytes.
+        unsafe {
+            self.device_read(
+                value.as_mut_ptr().cast(),
+                source.addr(),
+                size_of::<T>(),
+                peer,
+                true,
+            )?;
+            Ok(value.assume_init())
+        }
     }
 
     /// Writes `count` elements, if `peer` is near; `source` may be changed at once (fi_write with
@@ -117,11 +154,13 @@ impl Endpoint {
     pub unsafe fn write_far<T: Copy>(
         &self,
         dest: *mut T,
-        _source: *const T,
+        source: *const T,
         count: usize,
         peer: PeerIndex,
     ) -> Result<(), Error> {
-        self.refusal_unless_empty(dest.addr(), count, size_of::<T>(), peer)
+        let bytes = count.saturating_mul(size_of::<T>());
+        // SAFETY: the contract is the same.
+        unsafe { self.device_write(dest.addr(), source.cast(), bytes, peer, Source::Reusable) }
     }
 
     /// Reads `count` elements, if `peer` is near; they are in `dest` when the call returns.
@@ -155,12 +194,14 @@ impl Endpoint {
     /// As [`Endpoint::read_near`].
     pub unsafe fn read_far<T: Copy>(
         &self,
-        _dest: *mut T,
+        dest: *mut T,
         source: *const T,
         count: usize,
         peer: PeerIndex,
     ) -> Result<(), Error> {
-        self.refusal_unless_empty(source.addr(), count, size_of::<T>(), peer)
+        let bytes = count.saturating_mul(size_of::<T>());
+        // SAFETY: the contract is the same.
+        unsafe { self.device_read(dest.cast(), source.addr(), bytes, peer, true) }
     }
 
     /// As [`Endpoint::write_far`]; `source` must stay as it is until [`Endpoint::quiet`] (fi_write).
@@ -178,8 +219,17 @@ impl Endpoint {
         count: usize,
         peer: PeerIndex,
     ) -> Result<(), Error> {
-        // SAFETY: the contract is the same, and stricter about `source`.
-        unsafe { self.write_far(dest, source, count, peer) }
+        let bytes = count.saturating_mul(size_of::<T>());
+        // SAFETY: the contract is the same.
+        unsafe {
+            self.device_write(
+                dest.addr(),
+                source.cast(),
+                bytes,
+                peer,
+                Source::KeptUntilQuiet,
+            )
+        }
     }
 
     /// As [`Endpoint::read_far`]; `dest` holds the elements after [`Endpoint::quiet`] (fi_read). The near
@@ -197,21 +247,8 @@ impl Endpoint {
         count: usize,
         peer: PeerIndex,
     ) -> Result<(), Error> {
-        // SAFETY: the contract is the same, and stricter about `dest`.
-        unsafe { self.read_far(dest, source, count, peer) }
-    }
-
-    /// An operation on no bytes does nothing, whatever its address; any other that comes here is refused.
-    fn refusal_unless_empty(
-        &self,
-        addr: usize,
-        count: usize,
-        size: usize,
-        peer: PeerIndex,
-    ) -> Result<(), Error> {
-        match self.refusal(addr, count.saturating_mul(size), peer) {
-            Error::NotInWindow | Error::PastWindow if count == 0 => Ok(()),
-            error => Err(error),
-        }
+        let bytes = count.saturating_mul(size_of::<T>());
+        // SAFETY: the contract is the same.
+        unsafe { self.device_read(dest.cast(), source.addr(), bytes, peer, false) }
     }
 }

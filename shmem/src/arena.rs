@@ -19,6 +19,14 @@ impl Arena {
         }
     }
 
+    /// An arena over the first `len` bytes of the memory of `other`, whose blocks are given up.
+    pub(crate) fn again(len: usize, other: &Self) -> Self {
+        Self {
+            heap: Heap::new(len),
+            fresh: other.fresh,
+        }
+    }
+
     /// A block, as its offset and the end of the part of it that may have been written before.
     pub(crate) fn alloc(&mut self, size: usize, align: usize) -> Option<(usize, usize)> {
         let offset = self.heap.alloc(size, align)?;

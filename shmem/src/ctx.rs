@@ -6,18 +6,23 @@
 )]
 
 use crate::plain::Plain;
+use crate::report::{self, Routine};
 use fi_provider::endpoint::Endpoint;
+
+/// The size of a context.
+const CONTEXT_BYTES: usize = 128;
 
 /// A communication context: the endpoint that its operations go through.
 #[repr(C, align(64))]
 #[derive(Debug)]
 pub struct Context {
     pub(crate) endpoint: Endpoint,
-    reserved: [u64; 12],
+    reserved: [u8; CONTEXT_BYTES - size_of::<Endpoint>()],
 }
 
-// SAFETY: a context is plain data that is written only while one thread uses the library; what points
-// out of it (the peer table) lives as long as the job and is never written while it is in use.
+// SAFETY: a context is plain data that is written only while one thread uses the library, but for the endpoint's
+// state, which the endpoint guards where several threads may use it at once; what points out of it (the peer table,
+// the lane) lives as long as the session.
 unsafe impl Sync for Context {}
 // SAFETY: as above; a context belongs to no thread.
 unsafe impl Send for Context {}
@@ -28,13 +33,13 @@ pub const DEFAULT_HANDLE: usize = size_of::<Context>();
 /// The value of SHMEM_CTX_INVALID.
 pub const INVALID_HANDLE: usize = 0;
 
-const _: () = assert!(DEFAULT_HANDLE == 128);
+const _: () = assert!(DEFAULT_HANDLE == CONTEXT_BYTES);
 
 impl Context {
     const fn with(endpoint: Endpoint) -> Self {
         Self {
             endpoint,
-            reserved: [0; 12],
+            reserved: [0; CONTEXT_BYTES - size_of::<Endpoint>()],
         }
     }
 }
@@ -53,6 +58,13 @@ static CONTEXTS: Plain<[Context; 2]> = Plain::new([
 #[inline(always)]
 pub fn default_ctx() -> &'static Context {
     &CONTEXTS.get()[1]
+}
+
+/// Looks at what the device has to tell, on behalf of routine `at`; where that is nothing, a software device may act.
+pub(crate) fn progress(at: Routine) {
+    if let Err(error) = default_ctx().endpoint.progress() {
+        report::call(at, error);
+    }
 }
 
 /// The context that the C handle `handle` stands for.

@@ -1,6 +1,8 @@
-//! The environment variables of the standard (OpenSHMEM 1.6, section 8), with their old SMA_ names.
+//! The environment variables: those of the standard (OpenSHMEM 1.6, section 8), with their old SMA_ names, and
+//! those that choose the fabric.
 
 use crate::error::Error;
+use fi_provider::device::Transport;
 
 /// The size of the symmetric heap in bytes where nobody says otherwise.
 pub(crate) const DEFAULT_HEAP: usize = 512 << 20;
@@ -24,6 +26,53 @@ pub(crate) fn symmetric_size() -> Result<usize, Error> {
         None => Ok(DEFAULT_HEAP),
         Some(text) => parse_size(&text).ok_or(Error::SymmetricSize(text)),
     }
+}
+
+/// What PEs may reach each other by (FARREACH_FABRIC).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fabric {
+    /// Shared memory on a node, and a device where there are several.
+    Auto,
+    /// Shared memory only.
+    Shm,
+    /// As `Auto`, but the user expects a device.
+    Mlx5,
+}
+
+/// The fabric (FARREACH_FABRIC).
+pub(crate) fn fabric() -> Result<Fabric, Error> {
+    choice(
+        "FARREACH_FABRIC",
+        &[
+            ("auto", Fabric::Auto),
+            ("shm", Fabric::Shm),
+            ("mlx5", Fabric::Mlx5),
+        ],
+    )
+    .map_err(Error::Fabric)
+}
+
+/// The transport over a device (FARREACH_TRANSPORT).
+pub(crate) fn transport() -> Result<Transport, Error> {
+    choice(
+        "FARREACH_TRANSPORT",
+        &[("rc", Transport::Rc), ("dc", Transport::Dc)],
+    )
+    .map_err(Error::Transport)
+}
+
+/// What the value of `variable` stands for; the first of `choices` where it is not set or empty.
+fn choice<T: Copy>(variable: &str, choices: &[(&str, T)]) -> Result<T, String> {
+    let value = std::env::var_os(variable).map(|value| value.to_string_lossy().into_owned());
+    chosen(value.unwrap_or_default(), choices)
+}
+
+fn chosen<T: Copy>(text: String, choices: &[(&str, T)]) -> Result<T, String> {
+    choices
+        .iter()
+        .find(|(name, _)| text.is_empty() || *name == text)
+        .map(|&(_, value)| value)
+        .ok_or(text)
 }
 
 /// A non-negative number, integer or not, and perhaps one of k, m, g, t; what follows the suffix is
@@ -73,11 +122,26 @@ Environment variables of OpenSHMEM (the names with SMA_ are deprecated, and work
   SHMEM_INFO            any value: print this text
   SHMEM_SYMMETRIC_SIZE  bytes of symmetric heap per PE, as 512m or 1.5g (k, m, g, t); default 512m;
                         reserved at start-up, taken at first touch
-  SHMEM_DEBUG           any value: say on standard error how the job is set up";
+  SHMEM_DEBUG           any value: say on standard error how the job is set up
+Of Farreach:
+  FARREACH_FABRIC       auto (shared memory on a node, an mlx5 device between nodes), shm (shared memory only)
+                        or mlx5 (as auto; says so where no device is); default auto
+  FARREACH_TRANSPORT    rc or dc: how the device connects PEs; default rc";
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_choice_is_a_word_of_the_list_or_its_first() {
+        let choices = [("auto", 1), ("shm", 2)];
+        let chosen = |text: &str| chosen(text.to_owned(), &choices);
+        assert_eq!(chosen(""), Ok(1));
+        assert_eq!(chosen("auto"), Ok(1));
+        assert_eq!(chosen("shm"), Ok(2));
+        assert_eq!(chosen("SHM"), Err("SHM".to_owned()));
+        assert_eq!(chosen("tcp"), Err("tcp".to_owned()));
+    }
 
     #[test]
     fn sizes_as_the_specification_gives_them() {

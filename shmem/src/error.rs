@@ -1,5 +1,6 @@
 //! What can go wrong when a job starts.
 
+use fi_provider::device;
 use std::io;
 
 /// Why the library could not be initialised.
@@ -27,14 +28,43 @@ pub enum Error {
     /// The launcher cannot be spoken to.
     #[error(transparent)]
     Bootstrap(#[from] fi_bootstrap::Error),
-    /// The PEs of the job are not all on one machine.
+    /// PEs that the launcher counts to one node are not on one machine.
     #[error(
-        "PE {pe} is on another machine or in another container than PE 0: a job over several hosts is not supported yet; start all PEs on one"
+        "PE {pe} is on another machine or in another container than PE {leader}, and the launcher does not say that they are on different nodes: it has to tell the nodes (PMI_process_mapping), or all PEs have to be on one machine"
     )]
-    SeveralHosts {
-        /// The PE that is not where PE 0 is.
-        pe: usize,
+    OtherMachine {
+        /// The PE that is not where its node's leader is.
+        pe: u32,
+        /// The lowest PE of the node.
+        leader: u32,
     },
+    /// FARREACH_FABRIC names no fabric.
+    #[error("FARREACH_FABRIC={0:?} is none of auto, shm and mlx5")]
+    Fabric(String),
+    /// FARREACH_TRANSPORT names no transport.
+    #[error("FARREACH_TRANSPORT={0:?} is none of rc and dc")]
+    Transport(String),
+    /// A device is needed and was not allowed.
+    #[error(
+        "the job has PEs on {nodes} nodes, and FARREACH_FABRIC=shm reaches one: put all PEs on one node, or take auto or mlx5"
+    )]
+    NodesWithoutDevice {
+        /// Nodes of the job.
+        nodes: usize,
+    },
+    /// A device is needed and cannot be used.
+    #[error(
+        "the job has PEs on {nodes} nodes, which takes a device: {source}. Without one, put all PEs on one node, or let a software device stand in (oshrun --fabric softhca)"
+    )]
+    Device {
+        /// Nodes of the job.
+        nodes: usize,
+        /// What is missing, or what the device refused.
+        source: device::Error,
+    },
+    /// Another PE has the error, and has said so.
+    #[error("another PE has said why the job cannot start")]
+    SaidByAnother,
     /// The PEs do not run the same program.
     #[error("this PE runs another executable than PE 0: all PEs must run the same")]
     OtherExecutable,

@@ -4,6 +4,7 @@
 
 use crate::job;
 use crate::node::Node;
+use crate::places::Rank;
 use std::ffi::c_int;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::atomic::Ordering;
@@ -23,8 +24,9 @@ pub fn global_exit(status: c_int) -> ! {
     if let Some(node) = job::node().filter(|_| job::is_this_process_the_pe()) {
         node.request_exit(status);
         if !job::launched_by_oshrun() {
-            // Other launchers kill the PEs at once when one of them asks for the end, and then report that.
-            all_gone = end_others(&node);
+            // Other launchers kill the PEs at once when one of them asks for the end, and then report that. PEs of
+            // other nodes can be reached by the launcher alone.
+            all_gone = end_others(&node) && node.places.is_one_node();
         }
     }
     if all_gone {
@@ -32,6 +34,14 @@ pub fn global_exit(status: c_int) -> ! {
     } else {
         job::tell_launcher_to_abort(status);
     }
+    // SAFETY: _exit has no preconditions.
+    unsafe { libc::_exit(status) }
+}
+
+/// Ends this process with `status` as every other PE ends itself, so that the launcher has nobody to end.
+pub(crate) fn leave(status: c_int) -> ! {
+    flush_streams();
+    job::leave_launcher();
     // SAFETY: _exit has no preconditions.
     unsafe { libc::_exit(status) }
 }
@@ -44,8 +54,8 @@ fn flush_streams() {
 /// Sends SIGTERM to the other PEs of the node and waits for their end; whether all have ended in time.
 fn end_others(node: &Node) -> bool {
     let end = Instant::now() + GRACE;
-    let others = (0..node.processes()).filter(|&pe| pe != node.rank());
-    let handles: Vec<Option<OwnedFd>> = others.map(|pe| open_process(node, pe)).collect();
+    let others = node.ranks().filter(|&rank| rank != node.places.rank());
+    let handles: Vec<Option<OwnedFd>> = others.map(|rank| open_process(node, rank)).collect();
     for handle in handles.iter().flatten() {
         let nothing = std::ptr::null::<libc::siginfo_t>();
         // SAFETY: the descriptor is open; a null record asks for what kill(2) does.
@@ -59,9 +69,9 @@ fn end_others(node: &Node) -> bool {
         .all(|handle| handle.as_ref().is_some_and(|handle| has_ended(handle, end)))
 }
 
-/// A descriptor of the process of PE `pe`; `None` where the PE has not begun or the process is gone.
-fn open_process(node: &Node, pe: u32) -> Option<OwnedFd> {
-    let pid = node.slot(pe).pid.load(Ordering::Acquire);
+/// A descriptor of the process of the PE with rank `rank`; `None` where it has not begun or is gone.
+fn open_process(node: &Node, rank: Rank) -> Option<OwnedFd> {
+    let pid = node.slot(rank).pid.load(Ordering::Acquire);
     if pid == 0 {
         return None;
     }

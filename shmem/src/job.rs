@@ -2,7 +2,8 @@
 //!
 //! A process belongs to one [`Job`] for its life: the launcher, the node's memory, the static data moved
 //! onto it. Between the first initialisation and the matching last finalisation there is a [`Session`]:
-//! the heap and the mapped windows of the peers.
+//! the heap, the mapped windows of the peers, and the device. In a job of several nodes it is kept when it has ended,
+//! for the next one: to register and to connect anew takes a launcher, and not all of them listen any more by then.
 
 #![expect(
     unsafe_code,
@@ -38,15 +39,19 @@ pub(crate) struct Job {
 /// What lasts from the first initialisation to the last finalisation.
 #[derive(Debug)]
 pub(crate) struct Session {
-    /// Dropped first: the peers' windows.
+    /// Dropped first: the peers' windows, and what a device knows of the own one.
     pub(crate) domain: Domain,
     pub(crate) space: HeapSpace,
     pub(crate) arena: Mutex<Arena>,
     pub(crate) thread_level: c_int,
+    /// Whether a device's queues were made for several threads at a time.
+    pub(crate) is_shared: bool,
 }
 
 static JOB: Plain<Option<Job>> = Plain::new(None);
 static SESSION: Plain<Option<Session>> = Plain::new(None);
+/// A session that has ended and can begin again.
+static PARKED: Plain<Option<Session>> = Plain::new(None);
 static MY_PE: Plain<c_int> = Plain::new(-1);
 static DIRECT: Plain<DirectMap> = Plain::new(DirectMap::empty());
 static PATIENCE: Plain<Patience> = Plain::new(Patience {
@@ -119,7 +124,7 @@ pub(crate) fn patience() -> Patience {
 pub(crate) unsafe fn join(job: Job) -> &'static Job {
     // SAFETY: the contract is the same.
     unsafe {
-        *PATIENCE.get_mut() = Patience::for_processes(job.node.processes() as usize);
+        *PATIENCE.get_mut() = job.node.patience();
         JOB.get_mut().insert(job)
     }
 }
@@ -134,7 +139,7 @@ pub(crate) unsafe fn open(job: &Job, session: Session) {
         let session = SESSION.get_mut().insert(session);
         ctx::default_endpoint().enable(&session.domain);
         *DIRECT.get_mut() = session.domain.direct_map();
-        *MY_PE.get_mut() = job.node.rank() as c_int;
+        *MY_PE.get_mut() = job.node.pe() as c_int;
     }
     set_phase(Phase::Running);
 }
@@ -150,6 +155,24 @@ pub(crate) unsafe fn close() -> Option<Session> {
         forget_peers();
         SESSION.get_mut().take()
     }
+}
+
+/// Keeps a session that has ended.
+///
+/// # Safety
+/// No other thread is inside the library.
+pub(crate) unsafe fn park(session: Session) {
+    // SAFETY: the contract is the same.
+    unsafe { *PARKED.get_mut() = Some(session) };
+}
+
+/// The session that was kept, if there is one.
+///
+/// # Safety
+/// No other thread is inside the library.
+pub(crate) unsafe fn unpark() -> Option<Session> {
+    // SAFETY: the contract is the same.
+    unsafe { PARKED.get_mut().take() }
 }
 
 /// # Safety
@@ -183,14 +206,14 @@ pub(crate) fn launched_by_oshrun() -> bool {
 /// The number of this PE, also before initialisation when the launcher has told it.
 pub(crate) fn known_pe() -> Option<usize> {
     match JOB.get() {
-        Some(job) => Some(job.node.rank() as usize),
+        Some(job) => Some(job.node.pe() as usize),
         None => std::env::var("PMI_RANK").ok()?.parse().ok(),
     }
 }
 
 /// The number of PEs, 1 before the job was joined.
 pub(crate) fn size() -> u32 {
-    JOB.get().as_ref().map_or(1, |job| job.node.processes())
+    JOB.get().as_ref().map_or(1, |job| job.node.pes())
 }
 
 /// The static data and the heap, while there is a session.
@@ -240,7 +263,8 @@ pub(crate) fn for_each_shared_region(mut f: impl FnMut(&Memfd, &MemoryRegion)) {
     let Some(job) = JOB.get() else { return };
     let layout = &job.node.layout;
     let share = layout.share_offset(layout.rank);
-    let heap = SESSION.get().iter().map(|session| session.space.region());
+    let sessions = SESSION.get().iter().chain(PARKED.get());
+    let heap = sessions.map(|session| session.space.region());
     for mut region in job.image.regions().chain(heap) {
         region.file_offset += share;
         f(&layout.memory, &region);

@@ -55,8 +55,10 @@ impl Session {
     fn allocate(&self, at: Routine, size: usize, align: usize, clear: bool) -> *mut c_void {
         let block = self.with_arena(|arena| arena.alloc(size, align));
         if let (Some((offset, used_to)), true) = (block, clear) {
-            // SAFETY: the bytes belong to the new block, which nobody knows yet.
-            unsafe { zero(self.space.base() + offset, self.space.base() + used_to) };
+            let (start, end) = (self.space.base() + offset, self.space.base() + used_to);
+            // SAFETY: the bytes belong to the new block, which nobody knows yet; a device that knows the pages
+            // would go on writing to those that were given back.
+            unsafe { zero(start, end, self.domain.all_near()) };
         }
         barrier_all(at);
         block.map_or(null_mut(), |(offset, _)| self.pointer(offset))
@@ -69,14 +71,15 @@ impl Session {
     }
 }
 
-/// Clears the own heap from `start` to `end`.
+/// Clears the own heap from `start` to `end`; whole pages of large ranges are given back if that is allowed.
 ///
 /// # Safety
-/// The range lies in the heap's mapping and nobody uses its contents.
-unsafe fn zero(start: usize, end: usize) {
+/// The range lies in the heap's mapping and nobody uses its contents; where pages may be given back, no device knows them.
+unsafe fn zero(start: usize, end: usize, may_discard: bool) {
     let page = page_size();
     let (first, last) = (start.next_multiple_of(page), end / page * page);
-    let whole_pages = end - start >= DISCARD_FROM
+    let whole_pages = may_discard
+        && end - start >= DISCARD_FROM
         // SAFETY: whole pages of the range, whose contents nobody uses.
         && unsafe { discard(first, last - first) }.is_ok();
     let clear = |from: usize, to: usize| {

@@ -1,6 +1,6 @@
-//! The node's memory: one memfd that all PEs of the job map, and its control part.
+//! The node's memory: one memfd that all PEs of the node map, and its control part.
 //!
-//! PE 0 creates it and tells the others where to find it; it has no name, so that nothing is left
+//! The node's leader creates it and tells the others where to find it; it has no name, so that nothing is left
 //! behind when processes are killed.
 
 #![expect(
@@ -9,10 +9,14 @@
 )]
 
 use crate::error::Error;
+use crate::places::{Places, Rank};
+use crate::statics::Image;
 use fi_bootstrap::Bootstrap;
+use fi_provider::address_vector::PeerIndex;
 use fi_provider::domain::NodeLayout;
 use fi_provider::node::barrier::{Central, Kind, Rounds};
 use fi_provider::node::segment::{HUGE_PAGE, Memfd, Reservation};
+use fi_provider::node::wait::Patience;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
@@ -20,10 +24,10 @@ use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 /// What the PEs of a node share besides their symmetric memory. All zero bytes is the initial state.
 #[repr(C)]
 pub(crate) struct Control {
-    /// What PE 0 decided, written before anybody else maps this.
-    executable: u64,
-    heap_len: usize,
+    /// What the leader decided, written before anybody else reads it.
     pub(crate) barrier_kind: u32,
+    /// PEs of the job on this machine: more than on this node where the launcher only pretends several.
+    neighbours: u32,
     /// One more than the status given to shmem_global_exit, 0 while nobody called it.
     exit_request: AtomicI64,
     pub(crate) central: Central,
@@ -55,6 +59,9 @@ pub(crate) mod state {
 #[derive(Debug)]
 pub(crate) struct Node {
     pub(crate) layout: NodeLayout,
+    pub(crate) places: Places,
+    /// Bytes of heap per PE at the first initialisation.
+    heap_len: usize,
     control: Reservation,
 }
 
@@ -68,9 +75,47 @@ pub(crate) struct Sizes {
 }
 
 impl Sizes {
+    pub(crate) fn of(image: &Image, heap_len: usize) -> Self {
+        Self {
+            static_len: image.statics().len(),
+            executable: image.fingerprint,
+            heap_len,
+        }
+    }
+
     /// Where the heap begins in a PE's share: huge pages need it aligned.
     pub(crate) fn heap_offset(self) -> usize {
         self.static_len.next_multiple_of(HUGE_PAGE)
+    }
+
+    fn to_text(self) -> String {
+        format!("{} {} {}", self.executable, self.static_len, self.heap_len)
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let mut words = text.split(' ');
+        Some(Self {
+            executable: words.next()?.parse().ok()?,
+            static_len: words.next()?.parse().ok()?,
+            heap_len: words.next()?.parse().ok()?,
+        })
+    }
+
+    /// Compares them with what PE 0 has told the launcher.
+    fn agree(self, launcher: &mut Bootstrap) -> Result<(), Error> {
+        let text = launcher.get(SIZES_KEY)?;
+        let theirs = Self::parse(&String::from_utf8_lossy(&text))
+            .ok_or_else(|| fi_bootstrap::Error::Garbled(SIZES_KEY.into()))?;
+        if (theirs.executable, theirs.static_len) != (self.executable, self.static_len) {
+            return Err(Error::OtherExecutable);
+        }
+        if theirs.heap_len != self.heap_len {
+            return Err(Error::OtherHeap {
+                mine: self.heap_len,
+                theirs: theirs.heap_len,
+            });
+        }
+        Ok(())
     }
 
     fn share(self) -> Option<usize> {
@@ -80,61 +125,50 @@ impl Sizes {
     }
 }
 
-const KEY: &str = "node";
+/// Under this key PE 0 tells its [`Sizes`].
+const SIZES_KEY: &str = "sizes";
+
+/// Under this key the leader of node `node` tells where it is, and its node's memory.
+fn place_key(node: usize) -> String {
+    format!("node-{node}")
+}
 
 impl Node {
-    /// Creates (PE 0) or opens the node's memory; all PEs of the job must be on this machine.
+    /// Creates (the node's leader) or opens the node's memory; all PEs of a node must be on one machine, and all of
+    /// the job must have the same sizes.
     pub(crate) fn join(launcher: &mut Bootstrap, sizes: Sizes) -> Result<Self, Error> {
-        let (rank, processes) = (launcher.rank(), launcher.size());
-        let control_len =
-            (size_of::<Control>() + processes * size_of::<Slot>()).next_multiple_of(HUGE_PAGE);
-        let total = sizes
-            .share()
-            .and_then(|share| share.checked_mul(processes)?.checked_add(control_len))
-            .filter(|&total| total < isize::MAX as usize)
-            .ok_or(Error::AddressSpace {
-                heap: sizes.heap_len,
-                processes,
-            })?;
-        let memory = if rank == 0 {
-            check_file_size_limit(total)?;
-            let memory = Memfd::create(c"farreach").map_err(Error::system("memfd_create"))?;
-            memory
-                .set_len(total)
-                .map_err(Error::system("sizing the node's memory"))?;
-            memory
+        let places = places(launcher)?;
+        let led = if places.is_leader() {
+            let memory = create(sizes, &places)?;
+            let place = Place::of_own(&memory);
+            launcher.put(&place_key(places.node()), place.to_text().as_bytes())?;
+            Some(memory)
         } else {
-            launcher.barrier()?;
-            find(launcher)?
+            None
         };
-        let node = Self::map(memory, control_len, sizes, rank, processes)?;
-        if rank == 0 {
-            node.decide(sizes);
-            if processes > 1 {
-                let place = format!(
-                    "{} {} {}",
-                    std::process::id(),
-                    node.layout.memory.raw_fd(),
-                    machine()
-                );
-                launcher.put(KEY, place.as_bytes())?;
-            }
-            launcher.barrier()?;
+        if places.pe() == 0 {
+            launcher.put(SIZES_KEY, sizes.to_text().as_bytes())?;
         }
-        node.agree(sizes)?;
-        // Nobody goes on, and PE 0 keeps the memory open, until all have it.
+        launcher.barrier()?;
+        sizes.agree(launcher)?;
+        let is_leader = led.is_some();
+        let memory = match led {
+            Some(memory) => memory,
+            None => find(launcher, &places)?,
+        };
+        let node = Self::map(memory, sizes, places)?;
+        if is_leader {
+            node.decide(launcher)?;
+        }
+        // Nobody goes on, and the leader keeps the memory open, until all have it.
         launcher.barrier()?;
         Ok(node)
     }
 
-    fn map(
-        memory: Memfd,
-        control_len: usize,
-        sizes: Sizes,
-        rank: usize,
-        processes: usize,
-    ) -> Result<Self, Error> {
+    fn map(memory: Memfd, sizes: Sizes, places: Places) -> Result<Self, Error> {
         let map = Error::system("mapping the node's control memory");
+        let processes = places.near().len();
+        let control_len = control_len(processes);
         let control = Reservation::anywhere(control_len)
             .and_then(|space| {
                 space.map_shared(0, &memory, 0, control_len)?;
@@ -145,40 +179,32 @@ impl Node {
             memory: Arc::new(memory),
             control_len,
             share_len: sizes.share().unwrap_or(0),
-            rank: rank as u32,
+            rank: places.rank().0,
             processes: processes as u32,
         };
-        Ok(Self { layout, control })
+        Ok(Self {
+            layout,
+            places,
+            heap_len: sizes.heap_len,
+            control,
+        })
     }
 
-    /// PE 0 writes what the others read after the launcher's barrier.
-    fn decide(&self, sizes: Sizes) {
+    /// The leader writes what the others read after the launcher's barrier.
+    fn decide(&self, launcher: &mut Bootstrap) -> Result<(), Error> {
+        let neighbours = neighbours(launcher, &self.places)?;
         let control = self.control.base() as *mut Control;
-        // SAFETY: the control memory is mapped, zeroed and not yet known to anybody else.
+        // SAFETY: the control memory is mapped, and nobody reads these fields before the launcher's barrier.
         unsafe {
-            (*control).executable = sizes.executable;
-            (*control).heap_len = sizes.heap_len;
-            (*control).barrier_kind = Kind::for_processes(self.layout.processes as usize) as u32;
-        }
-    }
-
-    fn agree(&self, mine: Sizes) -> Result<(), Error> {
-        let control = self.control();
-        if control.executable != mine.executable {
-            return Err(Error::OtherExecutable);
-        }
-        if control.heap_len != mine.heap_len {
-            return Err(Error::OtherHeap {
-                mine: mine.heap_len,
-                theirs: control.heap_len,
-            });
+            (*control).neighbours = neighbours;
+            (*control).barrier_kind = Kind::for_processes(neighbours as usize) as u32;
         }
         Ok(())
     }
 
     /// A later initialisation's heap has to fit where that of the first one was: behind it lies the next PE's share.
     pub(crate) fn check_heap_again(&self, heap_len: usize) -> Result<(), Error> {
-        let first = self.control().heap_len;
+        let first = self.heap_len;
         if heap_len > first {
             return Err(Error::HeapGrown {
                 now: heap_len,
@@ -188,45 +214,62 @@ impl Node {
         Ok(())
     }
 
-    pub(crate) fn rank(&self) -> u32 {
-        self.layout.rank
+    /// The number of this PE.
+    pub(crate) fn pe(&self) -> PeerIndex {
+        self.places.pe()
     }
 
+    /// The PEs of the job.
+    pub(crate) fn pes(&self) -> u32 {
+        self.places.pes()
+    }
+
+    /// The PEs of this node.
     pub(crate) fn processes(&self) -> u32 {
         self.layout.processes
     }
 
+    /// The ranks of the PEs of this node.
+    pub(crate) fn ranks(&self) -> impl Iterator<Item = Rank> + use<> {
+        (0..self.processes()).map(Rank)
+    }
+
+    /// How long to wait awake: the PEs of this machine share its processors, whatever node they are on.
+    pub(crate) fn patience(&self) -> Patience {
+        Patience::for_processes(self.control().neighbours as usize)
+    }
+
     pub(crate) fn control(&self) -> &Control {
         // SAFETY: the memory is mapped as long as `self` and larger than a Control; what others change
-        // meanwhile is atomic, the rest is written before the second process maps it.
+        // meanwhile is atomic, the rest is written before the launcher's barrier that ends `join`.
         unsafe { &*(self.control.base() as *const Control) }
     }
 
-    /// The slot of PE `pe` of the node.
+    /// The slot of the PE with rank `rank` on this node.
     #[inline(always)]
-    pub(crate) fn slot(&self, pe: u32) -> &Slot {
-        assert!(pe < self.layout.processes);
+    pub(crate) fn slot(&self, rank: Rank) -> &Slot {
+        assert!(rank.0 < self.layout.processes);
         let slots = self.control.base() + size_of::<Control>();
         // SAFETY: the memory holds a slot for each process and is mapped as long as `self`; every field
         // is atomic.
-        unsafe { &*(slots as *const Slot).add(pe as usize) }
+        unsafe { &*(slots as *const Slot).add(rank.0 as usize) }
     }
 
     /// The own slot.
     pub(crate) fn own(&self) -> &Slot {
-        self.slot(self.rank())
+        self.slot(self.places.rank())
     }
 
-    /// Whether the process of PE `pe` has ended.
-    pub(crate) fn is_gone(&self, pe: u32) -> bool {
-        let pid = self.slot(pe).pid.load(Ordering::Acquire) as libc::pid_t;
+    /// Whether the process of the PE with rank `rank` on this node has ended.
+    pub(crate) fn is_gone(&self, rank: Rank) -> bool {
+        let pid = self.slot(rank).pid.load(Ordering::Acquire) as libc::pid_t;
         // SAFETY: kill has no memory preconditions; signal 0 only asks.
         pid > 0
             && unsafe { libc::kill(pid, 0) } != 0
             && io::Error::last_os_error().raw_os_error() == Some(libc::ESRCH)
     }
 
-    /// Asks for the end of the job with `status`, unless somebody has before.
+    /// Asks the PEs of this node for the end of the job with `status`, unless somebody has before.
     pub(crate) fn request_exit(&self, status: i32) {
         // ORDERING: pairs with the load in `exit_status`; the number is all that is passed on.
         let _ = self.control().exit_request.compare_exchange(
@@ -249,6 +292,42 @@ impl Node {
 
 const _: () = assert!(size_of::<Control>().is_multiple_of(align_of::<Slot>()));
 
+/// Where the PEs of the job are; all on one node when the launcher does not tell.
+fn places(launcher: &mut Bootstrap) -> Result<Places, Error> {
+    let size = launcher.size();
+    let names = launcher.node_map()?.unwrap_or_else(|| vec![0; size]);
+    Places::of(launcher.rank() as PeerIndex, &names)
+        .ok_or_else(|| fi_bootstrap::Error::Garbled("PMI_process_mapping".into()).into())
+}
+
+/// Bytes of the control part of a node with `processes` PEs.
+fn control_len(processes: usize) -> usize {
+    (size_of::<Control>() + processes * size_of::<Slot>()).next_multiple_of(HUGE_PAGE)
+}
+
+/// Creates this node's memory.
+fn create(sizes: Sizes, places: &Places) -> Result<Memfd, Error> {
+    let processes = places.near().len();
+    let total = sizes
+        .share()
+        .and_then(|share| {
+            share
+                .checked_mul(processes)?
+                .checked_add(control_len(processes))
+        })
+        .filter(|&total| total < isize::MAX as usize)
+        .ok_or(Error::AddressSpace {
+            heap: sizes.heap_len,
+            processes,
+        })?;
+    check_file_size_limit(total)?;
+    let memory = Memfd::create(c"farreach").map_err(Error::system("memfd_create"))?;
+    memory
+        .set_len(total)
+        .map_err(Error::system("sizing the node's memory"))?;
+    Ok(memory)
+}
+
 /// Fails where setting the size would be answered by SIGXFSZ.
 fn check_file_size_limit(total: usize) -> Result<(), Error> {
     let mut limit = libc::rlimit {
@@ -266,22 +345,66 @@ fn check_file_size_limit(total: usize) -> Result<(), Error> {
     Ok(())
 }
 
-/// Opens the memory that PE 0 has put up.
-fn find(launcher: &mut Bootstrap) -> Result<Memfd, Error> {
-    let place = launcher.get(KEY)?;
-    let place = String::from_utf8_lossy(&place).into_owned();
-    let mut words = place.splitn(3, ' ');
-    let mut number = || words.next().and_then(|word| word.parse::<u32>().ok());
-    let (pid, fd) = (number(), number());
-    let (Some(pid), Some(fd), Some(there)) = (pid, fd, words.next()) else {
-        return Err(fi_bootstrap::Error::Garbled(KEY.into()).into());
-    };
-    if there != machine() {
-        return Err(Error::SeveralHosts {
-            pe: launcher.rank(),
+/// Opens the memory of this node's leader.
+fn find(launcher: &mut Bootstrap, places: &Places) -> Result<Memfd, Error> {
+    let leaders = Place::of_leader(launcher, places.node())?;
+    if leaders.machine != machine() {
+        return Err(Error::OtherMachine {
+            pe: places.pe(),
+            leader: places.leader(places.node()),
         });
     }
-    Memfd::open_of(pid, fd as i32).map_err(Error::system("opening the node's memory of PE 0"))
+    Memfd::open_of(leaders.pid, leaders.fd).map_err(Error::system("opening the node's memory"))
+}
+
+/// PEs of the job on the machine of this node, whose leader calls this.
+fn neighbours(launcher: &mut Bootstrap, places: &Places) -> Result<u32, Error> {
+    let own = machine();
+    let mut count = 0;
+    for node in 0..places.nodes() {
+        if node == places.node() || Place::of_leader(launcher, node)?.machine == own {
+            count += places.pes_on(node);
+        }
+    }
+    Ok(count)
+}
+
+/// Where a node's leader is, and by which descriptor it has the node's memory.
+struct Place {
+    pid: u32,
+    fd: i32,
+    machine: String,
+}
+
+impl Place {
+    fn of_own(memory: &Memfd) -> Self {
+        Self {
+            pid: std::process::id(),
+            fd: memory.raw_fd(),
+            machine: machine(),
+        }
+    }
+
+    /// What the leader of node `node` has put.
+    fn of_leader(launcher: &mut Bootstrap, node: usize) -> Result<Self, Error> {
+        let key = place_key(node);
+        let text = launcher.get(&key)?;
+        Self::parse(&String::from_utf8_lossy(&text))
+            .ok_or_else(|| fi_bootstrap::Error::Garbled(key).into())
+    }
+
+    fn to_text(&self) -> String {
+        format!("{} {} {}", self.pid, self.fd, self.machine)
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let mut words = text.splitn(3, ' ');
+        Some(Self {
+            pid: words.next()?.parse().ok()?,
+            fd: words.next()?.parse().ok()?,
+            machine: words.next()?.to_owned(),
+        })
+    }
 }
 
 /// A name that two processes share when they see each other's `/proc/PID`: the boot of the kernel and
@@ -290,4 +413,28 @@ fn machine() -> String {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let namespace = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
     format!("{}/{}", boot.trim(), namespace.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_launcher_carries_is_read_as_it_was_written() {
+        let sizes = Sizes {
+            static_len: 8192,
+            executable: u64::MAX,
+            heap_len: 1 << 40,
+        };
+        assert_eq!(Sizes::parse(&sizes.to_text()), Some(sizes));
+        assert_eq!(Sizes::parse("1 2"), None);
+        let place = Place {
+            pid: 7,
+            fd: 3,
+            machine: "boot id/pid:[1]".to_owned(),
+        };
+        let read = Place::parse(&place.to_text()).unwrap();
+        assert_eq!((read.pid, read.fd, read.machine), (7, 3, place.machine));
+        assert!(Place::parse("7 3").is_none());
+    }
 }

@@ -61,6 +61,12 @@ pub(crate) fn transfer(
             "{at}: {bytes} bytes at {what} {addr:#x} for PE {pe} run over the end of symmetric memory: {}",
             Whereabouts
         )),
+        Error::Unsupported => fatal(format_args!(
+            "{at}: the device has no atomic operation of {bytes} bytes for {what} {addr:#x} on PE {pe}: it lacks masked atomics of that size"
+        )),
+        Error::PeerUnreachable => fatal(format_args!(
+            "{at}: PE {pe} does not answer: has it ended? ({what} {addr:#x})"
+        )),
         other => fatal(format_args!("{at}: {what} {addr:#x}, PE {pe}: {other}")),
     }
 }
@@ -94,7 +100,13 @@ pub(crate) fn call(at: Routine, error: Error) -> ! {
         Phase::Forked => fatal(format_args!(
             "{at} was called in a process that a PE forked, which is not a PE"
         )),
-        Phase::Running => fatal(format_args!("{at}: the context is not valid ({error})")),
+        Phase::Running => match error {
+            Error::PeerUnreachable => fatal(format_args!(
+                "{at}: a PE of another node does not answer: has it ended?"
+            )),
+            Error::Device => fatal(format_args!("{at}: {error}")),
+            _ => fatal(format_args!("{at}: the context is not valid ({error})")),
+        },
     }
 }
 

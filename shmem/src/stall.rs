@@ -4,10 +4,15 @@
 //! its last finalisation, every other PE sleeps in a wait as well, and all of those have looked at their
 //! memory again since they all slept: nobody is left to write anything. Processes with several threads are never
 //! counted as sleeping, because another thread may still write.
+//!
+//! Those of this node are seen by their slots in the node's memory. PEs of other nodes tell when they finalise; how they
+//! sleep is read through the device, which like a load tells what was so between the beginning and the end of the read.
 
-use crate::job;
+use crate::mailbox::{Farewell, Sleep};
 use crate::node::{Node, state};
 use crate::report::{self, Routine};
+use crate::{ctx, job, order};
+use fi_provider::address_vector::PeerIndex;
 use fi_provider::node::wait::Waiter;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -25,6 +30,8 @@ pub(crate) struct Watch {
     at: Routine,
     waiter: Waiter,
     sleeping: Option<Sleeping>,
+    /// Whether what is awaited may come through a device.
+    has_device: bool,
 }
 
 /// A wait that has begun to sleep.
@@ -59,12 +66,16 @@ impl Watch {
             at,
             waiter: Waiter::new(job::patience()),
             sleeping: None,
+            has_device: job::job().is_some_and(|job| !job.node.places.is_one_node()),
         }
     }
 
     /// Lets some time pass between two looks at the awaited memory.
     #[inline]
     pub(crate) fn pause(&mut self) {
+        if self.has_device {
+            ctx::progress(self.at);
+        }
         if self.waiter.pause() {
             self.look_around(None);
         }
@@ -83,11 +94,12 @@ impl Watch {
         });
         // ORDERING: the counts only have to grow after the looks that they count; AcqRel keeps them in order.
         sleeping.node.own().looks.fetch_add(1, Ordering::AcqRel);
+        sleeping.publish();
         if Instant::now() < sleeping.next_look {
             return;
         }
         sleeping.next_look = Instant::now() + INTERVAL;
-        sleeping.mark_blocked();
+        sleeping.mark_blocked(self.at);
         if let Some(gone) = sleeping.missing(epoch).or_else(|| sleeping.stuck()) {
             report::nobody_left(self.at, gone);
         }
@@ -96,44 +108,60 @@ impl Watch {
 
 impl Sleeping {
     /// Says in the own slot that this process, if it has one thread only, does nothing but wait.
-    fn mark_blocked(&self) {
+    fn mark_blocked(&self, at: Routine) {
         let own = &self.node.own().blocked;
         // Only this thread changes the count, because it is the only one.
         if own.load(Ordering::Relaxed).is_multiple_of(2) && threads() == Some(1) {
+            if !self.node.places.is_one_node() {
+                // What a device has not delivered yet may still end the wait of another.
+                order::quiet(ctx::default_ctx(), at);
+            }
             own.fetch_add(1, Ordering::AcqRel);
         }
     }
 
+    /// Tells PEs of other nodes what those of this one see in the own slot.
+    fn publish(&self) {
+        if !self.node.places.is_one_node() {
+            let own = self.node.own();
+            Sleep {
+                blocked: own.blocked.load(Ordering::Relaxed),
+                looks: own.looks.load(Ordering::Relaxed),
+            }
+            .publish();
+        }
+    }
+
     /// A PE that has begun its last finalisation without having been in the awaited barrier.
-    fn missing(&self, epoch: Option<u32>) -> Option<u32> {
+    fn missing(&self, epoch: Option<u32>) -> Option<PeerIndex> {
         let epoch = epoch?;
-        (0..self.node.processes())
-            .filter(|&pe| pe != self.node.rank())
-            .find(|&pe| {
-                let slot = self.node.slot(pe);
-                // ORDERING: pairs with the store of the state after `last_epoch` in `world`.
-                slot.state.load(Ordering::Acquire) == state::FINALIZING
-                    && (slot.last_epoch.load(Ordering::Relaxed).wrapping_add(1)).wrapping_sub(epoch)
-                        >= 1 << 31
+        // The barrier of the finalisation itself counts.
+        let is_before = |last: u32| (last.wrapping_add(1)).wrapping_sub(epoch) >= 1 << 31;
+        let places = &self.node.places;
+        let near = self.node.ranks().find(|&rank| {
+            let slot = self.node.slot(rank);
+            // ORDERING: pairs with the store of the state after `last_epoch` in `world`.
+            rank != places.rank()
+                && slot.state.load(Ordering::Acquire) == state::FINALIZING
+                && is_before(slot.last_epoch.load(Ordering::Relaxed))
+        });
+        let far = || {
+            places.far().find(|&pe| {
+                let farewell = Farewell::of(pe);
+                farewell.finalizing && is_before(farewell.last_epoch)
             })
+        };
+        near.map(|rank| places.pe_at(rank)).or_else(far)
     }
 
     /// A PE that has begun its last finalisation, when all others sleep in waits that nobody can end.
-    fn stuck(&mut self) -> Option<u32> {
+    fn stuck(&mut self) -> Option<PeerIndex> {
         if self.node.own().state.load(Ordering::Relaxed) == state::FINALIZING {
             // Those that have not come yet are on their way or look around themselves.
             return None;
         }
-        let now: Vec<Sight> = (0..self.node.processes())
-            .map(|pe| self.node.slot(pe))
-            .map(|slot| Sight {
-                // ORDERING: acquire keeps these loads in this order: a PE that is seen finalising here has
-                // written all it will ever write before the looks that are counted from now on.
-                finalizing: slot.state.load(Ordering::Acquire) == state::FINALIZING,
-                blocked: slot.blocked.load(Ordering::Acquire),
-                looks: slot.looks.load(Ordering::Acquire),
-            })
-            .collect();
+        let gone = self.first_to_finalize()?;
+        let now = self.sights()?;
         let pairs = || now.iter().zip(&self.before);
         if now.len() != self.before.len() || !pairs().all(|(now, before)| now.still_waits(before)) {
             self.before = now;
@@ -149,8 +177,51 @@ impl Sleeping {
         }
         let have_looked = pairs()
             .all(|(now, before)| now.finalizing || now.looks.wrapping_sub(before.looks) >= LOOKS);
-        let gone = now.iter().position(|sight| sight.finalizing)?;
-        have_looked.then_some(gone as u32)
+        have_looked.then_some(gone)
+    }
+
+    /// The lowest PE that is known to have begun its last finalisation.
+    fn first_to_finalize(&self) -> Option<PeerIndex> {
+        let places = &self.node.places;
+        let near = self.node.ranks().find(|&rank| {
+            // ORDERING: only the state itself is used here.
+            self.node.slot(rank).state.load(Ordering::Relaxed) == state::FINALIZING
+        });
+        let near = near.map(|rank| places.pe_at(rank));
+        let far = places.far().find(|&pe| Farewell::of(pe).finalizing);
+        near.into_iter().chain(far).min()
+    }
+
+    /// What is to be seen of every PE; `None` where that cannot be told.
+    fn sights(&self) -> Option<Vec<Sight>> {
+        let near = self.node.ranks().map(|rank| {
+            let slot = self.node.slot(rank);
+            Some(Sight {
+                // ORDERING: acquire keeps these loads in this order: a PE that is seen finalising here has
+                // written all it will ever write before the looks that are counted from now on.
+                finalizing: slot.state.load(Ordering::Acquire) == state::FINALIZING,
+                blocked: slot.blocked.load(Ordering::Acquire),
+                looks: slot.looks.load(Ordering::Acquire),
+            })
+        });
+        // The endpoint is this thread's while this process has no other.
+        let may_read = self.node.own().blocked.load(Ordering::Relaxed) % 2 == 1;
+        let far = self.node.places.far().map(|pe| {
+            if Farewell::of(pe).finalizing {
+                return Some(Sight {
+                    finalizing: true,
+                    blocked: 0,
+                    looks: 0,
+                });
+            }
+            let Sleep { blocked, looks } = may_read.then(|| Sleep::of(pe))??;
+            Some(Sight {
+                finalizing: false,
+                blocked,
+                looks,
+            })
+        });
+        near.chain(far).collect()
     }
 }
 
@@ -160,6 +231,7 @@ impl Drop for Sleeping {
         if own.load(Ordering::Relaxed) % 2 == 1 {
             // ORDERING: release: what this PE does after the wait comes after the mark is gone.
             own.fetch_add(1, Ordering::AcqRel);
+            self.publish();
         }
     }
 }

@@ -114,6 +114,36 @@ fn image_of(headers: &[libc::Elf64_Phdr], bias: usize, page: usize) -> Image {
     }
 }
 
+/// Maps what lies between the writable segments onto `memory` as well, of which it takes its place after `offset`, so
+/// that the static data is one region: a device registers it as one.
+///
+/// # Errors
+/// The system's errors; [`io::ErrorKind::AlreadyExists`] where something else lies there.
+pub(crate) fn close_gaps(image: &mut Image, memory: &Memfd, offset: usize) -> Result<(), Error> {
+    let Range { start, end } = image.statics();
+    for pair in image.segments.windows(2) {
+        let (from, to) = (pair[0].range.end, pair[1].range.start);
+        if from < to {
+            let gap = Reservation::at(from, to - from);
+            let mapped = gap.and_then(|gap| {
+                gap.map_shared(0, memory, offset + from - start, to - from)?;
+                Ok(gap)
+            });
+            let what = "mapping what lies between the static data's segments";
+            // It stays, as the static data does.
+            std::mem::forget(mapped.map_err(Error::system(what))?);
+        }
+    }
+    if let Some(last) = image.segments.last() {
+        let initialised_end = last.initialised_end;
+        image.segments = vec![Segment {
+            range: start..end,
+            initialised_end,
+        }];
+    }
+    Ok(())
+}
+
 /// Moves the static data onto `memory` at `offset`, in place.
 ///
 /// Writes by other threads between the copy and the mapping would be lost: it is called while the
@@ -270,6 +300,43 @@ mod tests {
             (regions[1].base, regions[1].file_offset),
             (0x20_0000, 0x1f_c000)
         );
+    }
+
+    #[test]
+    fn gaps_become_memory_of_the_share() {
+        let page = page_size();
+        let memory = Memfd::create(c"gaps").unwrap();
+        memory.set_len(9 * page).unwrap();
+        let place = Reservation::anywhere(8 * page).unwrap();
+        let base = place.base();
+        drop(place);
+        let segment = |from: usize, to: usize| Segment {
+            range: base + from * page..base + to * page,
+            initialised_end: base,
+        };
+        let held: Vec<Reservation> = [(0, 2), (4, 5), (5, 6)]
+            .map(|(from, to)| Reservation::at(base + from * page, (to - from) * page).unwrap())
+            .into();
+        let mut image = Image {
+            segments: vec![segment(0, 2), segment(4, 5), segment(5, 6)],
+            ..Image::default()
+        };
+        close_gaps(&mut image, &memory, page).unwrap();
+        assert_eq!(image.regions().count(), 1);
+        assert_eq!(image.statics(), base..base + 6 * page);
+        let (view, in_gap) = (Reservation::anywhere(9 * page).unwrap(), base + 3 * page);
+        view.map_shared(0, &memory, 0, 9 * page).unwrap();
+        // SAFETY: both are mapped: the gap by the call above, the view just now.
+        unsafe {
+            (in_gap as *mut u64).write_volatile(7);
+            assert_eq!(((view.base() + 4 * page) as *const u64).read_volatile(), 7);
+        }
+        image.segments = vec![segment(0, 1), segment(3, 6)];
+        assert!(
+            close_gaps(&mut image, &memory, page).is_err(),
+            "the second page is taken"
+        );
+        drop(held);
     }
 
     #[test]

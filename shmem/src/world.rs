@@ -5,20 +5,18 @@
     reason = "begins and ends sessions while only one thread is in the library; an exit handler"
 )]
 
-use crate::arena::Arena;
 use crate::collective;
 use crate::error::Error;
 pub use crate::exit::global_exit;
 use crate::job::{self, Job, Phase, Session, phase};
+use crate::mailbox::Farewell;
 use crate::node::{Node, Sizes, state};
 use crate::report::{self, Routine};
-use crate::statics::Image;
-use crate::window::HeapSpace;
+use crate::session::{Failure, Wishes};
 use crate::{ctx, env, exit, fault, fork, order, stall, statics};
 use fi_bootstrap::Bootstrap;
-use fi_provider::domain::Domain;
-use fi_provider::memory::Window;
 use std::ffi::{c_int, c_void};
+use std::fmt::Display;
 use std::io::Write;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
@@ -40,8 +38,10 @@ const THREAD_LEVELS: Range<c_int> = 0..4;
 
 /// Initialises the library for one thread (9.1.1); ends the job with a message when that fails.
 pub fn init(at: Routine) {
-    if let Err(error) = try_init(THREAD_LEVELS.start) {
-        report::fatal(format_args!("{at}: {error}"));
+    match try_init(at, THREAD_LEVELS.start) {
+        Ok(_) => (),
+        Err(Failure::Own(error)) => report::fatal(format_args!("{at}: {error}")),
+        Err(Failure::OfAll(_)) => exit::leave(report::FAILURE),
     }
 }
 
@@ -50,19 +50,25 @@ pub fn init(at: Routine) {
 /// # Errors
 /// What is wrong; it has been said on standard error.
 pub fn init_thread(at: Routine, requested: c_int) -> Result<c_int, Error> {
-    try_init(requested).inspect_err(|error| report::say(format_args!("{at}: {error}")))
+    try_init(at, requested).map_err(|failure| match failure {
+        Failure::Own(error) => {
+            report::say(format_args!("{at}: {error}"));
+            error
+        }
+        Failure::OfAll(error) => error,
+    })
 }
 
-fn try_init(requested: c_int) -> Result<c_int, Error> {
+fn try_init(at: Routine, requested: c_int) -> Result<c_int, Failure> {
     if !THREAD_LEVELS.contains(&requested) {
-        return Err(Error::ThreadLevel(requested));
+        return Err(Error::ThreadLevel(requested).into());
     }
     if phase() == Phase::Forked {
-        return Err(Error::Forked);
+        return Err(Error::Forked.into());
     }
     let mut inits = lock(&INITS);
     if *inits == 0 {
-        start(requested)?;
+        start(at, requested)?;
     }
     *inits += 1;
     drop(inits);
@@ -70,32 +76,64 @@ fn try_init(requested: c_int) -> Result<c_int, Error> {
 }
 
 /// The first initialisation, or the first after a last finalisation.
-fn start(thread_level: c_int) -> Result<(), Error> {
-    let heap_len = crate::window::heap_len(env::symmetric_size()?)?;
+fn start(at: Routine, thread_level: c_int) -> Result<(), Failure> {
+    let wishes = Wishes {
+        heap_len: crate::window::heap_len(env::symmetric_size()?)?,
+        thread_level,
+        fabric: env::fabric()?,
+        transport: env::transport()?,
+    };
     let job = match job::job() {
         Some(job) => {
-            job.node.check_heap_again(heap_len)?;
+            job.node.check_heap_again(wishes.heap_len)?;
             // Launchers other than oshrun do not listen any more, and need not.
             lock(&job.launcher).try_reinit()?;
             job
         }
         None => {
             // SAFETY: initialisation: no other thread is in the library.
-            let job = unsafe { job::join(Job::join(heap_len)?) };
+            let job = unsafe { job::join(Job::join(wishes.heap_len)?) };
             // SAFETY: as above.
             unsafe { collective::set_up(Arc::clone(&job.node)) };
             install_handlers();
             job
         }
     };
-    let session = job.open_session(heap_len, thread_level)?;
     // SAFETY: initialisation: no other thread is in the library.
+    let session = match unsafe { job::unpark() } {
+        Some(session) => session.again(&wishes),
+        None => Session::open(at, job, &wishes)?,
+    };
+    // SAFETY: as above.
     unsafe { job::open(job, session) };
     let own = job.node.own();
     own.state.store(state::RUNNING, Ordering::Release);
+    take_farewell_back(at, job);
     collective::wait_for_init();
     job.introduce();
     Ok(())
+}
+
+/// Tells the PEs of other nodes, before they can pass the barrier of this initialisation, that this PE has not ended.
+fn take_farewell_back(at: Routine, job: &Job) {
+    let last_epoch = collective::barriers_done();
+    // In the first initialisation nobody has been told anything.
+    if last_epoch > 0 {
+        tell_farewell(at, job, false);
+        order::quiet(ctx::default_ctx(), at);
+    }
+}
+
+/// Tells the PEs of other nodes whether this PE has begun its last finalisation.
+fn tell_farewell(at: Routine, job: &Job, finalizing: bool) {
+    let farewell = Farewell {
+        finalizing,
+        last_epoch: collective::barriers_done(),
+    };
+    let places = &job.node.places;
+    if let Err(error) = farewell.tell(places.pe(), places.far()) {
+        report::call(at, error);
+    }
 }
 
 /// Installs what stays for the life of the process.
@@ -116,19 +154,11 @@ extern "C" fn at_exit(status: c_int, _argument: *mut c_void) {
     }
 }
 
-fn sizes(image: &Image, heap_len: usize) -> Sizes {
-    Sizes {
-        static_len: image.statics().len(),
-        executable: image.fingerprint,
-        heap_len,
-    }
-}
-
 impl Job {
     fn join(heap_len: usize) -> Result<Self, Error> {
         let mut launcher = Bootstrap::connect()?;
-        let image = statics::find();
-        let node = Arc::new(Node::join(&mut launcher, sizes(&image, heap_len))?);
+        let mut image = statics::find();
+        let node = Arc::new(Node::join(&mut launcher, Sizes::of(&image, heap_len))?);
         let pid = std::process::id();
         node.own().pid.store(pid, Ordering::Release);
         let layout = &node.layout;
@@ -137,7 +167,11 @@ impl Job {
                 "shmem_init: other threads run already: what they write to global variables during this call is lost"
             ));
         }
-        statics::share(&image, &layout.memory, layout.share_offset(layout.rank))?;
+        let share = layout.share_offset(layout.rank);
+        statics::share(&image, &layout.memory, share)?;
+        if !node.places.is_one_node() {
+            statics::close_gaps(&mut image, &layout.memory, share)?;
+        }
         Ok(Self {
             launcher: Mutex::new(launcher),
             node,
@@ -147,26 +181,9 @@ impl Job {
         })
     }
 
-    fn open_session(&self, heap_len: usize, thread_level: c_int) -> Result<Session, Error> {
-        let layout = &self.node.layout;
-        let heap_offset = sizes(&self.image, heap_len).heap_offset();
-        let space = HeapSpace::find(&self.image, heap_len, heap_offset, layout)?;
-        let heap = Some(space.region()).filter(|heap| heap.len > 0);
-        let parts = heap.into_iter().chain(self.image.regions());
-        let window = Window::spanning(parts.collect());
-        let domain =
-            Domain::open(layout, window).map_err(Error::system("mapping the peers' memory"))?;
-        Ok(Session {
-            domain,
-            space,
-            arena: Mutex::new(Arena::new(heap_len)),
-            thread_level,
-        })
-    }
-
     /// What SHMEM_VERSION, SHMEM_INFO and SHMEM_DEBUG print.
     fn introduce(&self) {
-        if self.node.rank() == 0 {
+        if self.node.pe() == 0 {
             if env::is_set("VERSION") {
                 announce(&format!("{} {}", crate::VENDOR, crate::STANDARD));
             }
@@ -178,14 +195,33 @@ impl Job {
             && let Some([statics, heap]) = job::symmetric_ranges()
         {
             report::say(format_args!(
-                "{} PEs on this node, {:?} barrier, static data {:#x} to {:#x}, heap {:#x} to {:#x}",
-                self.node.processes(),
+                "{}, {:?} barrier, static data {:#x} to {:#x}, heap {:#x} to {:#x}",
+                Setting(self),
                 collective::barrier_kind(),
                 statics.start,
                 statics.end,
                 heap.start,
                 heap.end
             ));
+        }
+    }
+}
+
+/// The PEs, nodes and devices of a job in words.
+struct Setting<'a>(&'a Job);
+
+impl Display for Setting<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let node = &self.0.node;
+        write!(f, "{} PEs on this node", node.processes())?;
+        let nodes = node.places.nodes();
+        if nodes == 1 {
+            return Ok(());
+        }
+        write!(f, " of {} on {nodes} nodes", node.pes())?;
+        match job::session().and_then(|session| session.domain.device_name()) {
+            Some(device) => write!(f, " over {device}"),
+            None => Ok(()),
         }
     }
 }
@@ -236,22 +272,40 @@ fn finalize_all(at: Routine) {
     }
 }
 
-/// The last finalisation; returns what its memory is mapped by.
+/// The last finalisation; returns what its memory is mapped by, unless that is kept for the next session.
 fn end(at: Routine) -> Option<Session> {
     let job = job::job()?;
     let own = job.node.own();
+    let is_one_node = job.node.places.is_one_node();
     order::quiet(ctx::default_ctx(), at);
     own.last_epoch
         .store(collective::barriers_done(), Ordering::Relaxed);
     // ORDERING: releases `last_epoch`; pairs with the acquire load of the state in `stall`.
     own.state.store(state::FINALIZING, Ordering::Release);
+    tell_farewell(at, job, true);
     collective::wait(at);
+    if !is_one_node {
+        wait_for_own_messages(job);
+    }
     // SAFETY: finalisation: no other thread is in the library, and no peer uses this PE's memory.
-    let session = unsafe { job::close() };
+    let mut session = unsafe { job::close() };
+    if !is_one_node && let Some(session) = session.take() {
+        // SAFETY: as above.
+        unsafe { job::park(session) };
+    }
     if let Err(error) = lock(&job.launcher).finalize() {
         report::say(format_args!("{at}: {error} (did the program close it?)"));
     }
     session
+}
+
+/// Returns when no message of this PE's barriers is on its way, and then no message of anybody's: a process that
+/// ends takes with it what its device has not sent yet, and the answers to what others have sent.
+fn wait_for_own_messages(job: &Job) {
+    // All PEs have come to the barrier, so that an error tells of an answer that was lost and of nothing else.
+    let _ = ctx::default_ctx().endpoint.quiet();
+    // A launcher that does not listen to a second session any more leaves it to the PEs' luck.
+    let _ = lock(&job.launcher).barrier();
 }
 
 /// The number of this PE (9.1.2).
@@ -259,7 +313,7 @@ fn end(at: Routine) -> Option<Session> {
 pub fn my_pe() -> c_int {
     let me = job::my_pe();
     if me < 0 {
-        return of_ended_job(&"shmem_my_pe", Node::rank);
+        return of_ended_job(&"shmem_my_pe", Node::pe);
     }
     me
 }
@@ -269,7 +323,7 @@ pub fn my_pe() -> c_int {
 pub fn n_pes() -> c_int {
     let count = ctx::default_ctx().endpoint.peer_count();
     if count == 0 {
-        return of_ended_job(&"shmem_n_pes", Node::processes);
+        return of_ended_job(&"shmem_n_pes", Node::pes);
     }
     count as c_int
 }

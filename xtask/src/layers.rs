@@ -12,7 +12,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     // Injected into any program: it brings nothing along.
     ("softhca-shim", &[]),
     ("fi-bootstrap", &[]),
-    ("fi-provider", &["fi-shm"]),
+    ("fi-provider", &["fi-shm", "fi-mlx5"]),
     ("shmem", &["fi-provider", "fi-bootstrap"]),
     ("shmem-cabi", &["shmem"]),
     ("shmem-launcher", &["fi-bootstrap"]),

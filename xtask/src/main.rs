@@ -26,7 +26,7 @@ cargo xtask TASK
   compile-check           compile and link programs that use every routine and generic name, as C99,
                           C11, C17 and C++17, with gcc and clang
   layers                  fail if a crate depends on one above it
-  stage                   build the library and the launcher into target/farreach
+  stage                   build the library, the launcher and softhca into target/farreach
   install --prefix DIR    copy them to DIR (bin, lib, include, share)
   oshrun ARGUMENTS        stage, then run target/farreach/bin/oshrun ARGUMENTS
 ";

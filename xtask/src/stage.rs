@@ -11,11 +11,16 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The launcher's programs: their cargo names and their installed ones.
-const PROGRAMS: [(&str, &str); 3] = [
-    ("oshrun", "oshrun"),
-    ("oshcc", "oshcc"),
-    ("oshcxx", "oshc++"),
+/// The packages of the tools.
+const PACKAGES: [&str; 3] = ["shmem-launcher", "softhca", "softhca-shim"];
+
+/// What cargo builds of them, and where it is installed.
+const TOOLS: [(&str, &str); 5] = [
+    ("oshrun", "bin/oshrun"),
+    ("oshcc", "bin/oshcc"),
+    ("oshcxx", "bin/oshc++"),
+    ("softhca", "bin/softhca"),
+    ("libsofthca_shim.so", "lib/libsofthca_shim.so"),
 ];
 
 /// Where the staging directory lies in the target directory.
@@ -33,9 +38,11 @@ pub(crate) fn stage(ws: &Workspace) -> Result<PathBuf> {
     let lock = File::create(&lock_path).at(&lock_path)?;
     lock.lock().at(&lock_path)?;
 
+    let packages = PACKAGES.iter().flat_map(|name| ["--package", name]);
     run(ws
         .cargo("build")
-        .args(["--release", "--package", "shmem-launcher", "--bins"]))?;
+        .args(["--release", "--bins", "--lib"])
+        .args(packages))?;
     let archive = library::build(ws)?;
     let files = tree_files(ws)?;
     let stamp_path = ws.built("farreach.stamp");
@@ -54,11 +61,8 @@ pub(crate) fn stage(ws: &Workspace) -> Result<PathBuf> {
         place(&work.join(name), &stage.join("lib").join(name))?;
     }
     link(library::SONAME, &stage.join("lib/libshmem.so"))?;
-    for (built, name) in PROGRAMS {
-        place(
-            &ws.built("release").join(built),
-            &stage.join("bin").join(name),
-        )?;
+    for (built, to) in TOOLS {
+        place(&ws.built("release").join(built), &stage.join(to))?;
     }
     for (from, to) in &files {
         place(from, &stage.join(to))?;
@@ -142,12 +146,12 @@ fn tree_files(ws: &Workspace) -> Result<Vec<(PathBuf, PathBuf)>> {
 /// What the staging directory is made from, as a text that differs when any of it does.
 fn stamp(ws: &Workspace, archive: &Path, files: &[(PathBuf, PathBuf)]) -> Result<String> {
     let own = std::env::current_exe().at(Path::new("/proc/self/exe"))?;
-    let programs = PROGRAMS
+    let tools = TOOLS
         .iter()
         .map(|(built, _)| ws.built("release").join(built));
     let inputs = [archive.to_owned(), own, ws.file(library::SYMBOLS)].into_iter();
     let inputs = inputs
-        .chain(programs)
+        .chain(tools)
         .chain(files.iter().map(|(from, _)| from.clone()));
     let mut stamp = String::new();
     for path in inputs {

@@ -153,7 +153,7 @@ impl Bootstrap {
         match self.usable()? {
             Link::Alone(_) => Ok(Some(vec![0])),
             Link::Launcher(connection) => {
-                let text = connection.fetch("PMI_process_mapping")?;
+                let text = connection.fetch(mapping::KEY)?;
                 Ok(text.and_then(|text| mapping::parse(&text, size)))
             }
         }

@@ -3,6 +3,23 @@
 //! `(vector,(first,nodes,each),...)`: each block lays `each` consecutive ranks on each of `nodes` nodes from number
 //! `first` on; the list starts over until every rank has a node.
 
+/// The key that launchers tell it under.
+pub(crate) const KEY: &str = "PMI_process_mapping";
+
+/// The mapping of `size` ranks in blocks of `each` to a node; the last node has what is left over.
+///
+/// # Panics
+/// When `each` is 0.
+pub(crate) fn of_blocks(size: usize, each: usize) -> String {
+    let blocks = [(0, size / each, each), (size / each, 1, size % each)];
+    let blocks: Vec<String> = blocks
+        .into_iter()
+        .filter(|&(_, nodes, each)| nodes > 0 && each > 0)
+        .map(|(first, nodes, each)| format!("({first},{nodes},{each})"))
+        .collect();
+    format!("(vector,{})", blocks.join(","))
+}
+
 /// The node of every rank; `None` when the text is no mapping.
 pub(crate) fn parse(text: &str, size: usize) -> Option<Vec<u32>> {
     let compact: String = text.chars().filter(|c| !c.is_whitespace()).collect();
@@ -65,7 +82,21 @@ mod tests {
         }
     }
 
+    #[test]
+    fn one_node_is_one_block() {
+        assert_eq!(of_blocks(3, 3), "(vector,(0,1,3))");
+        assert_eq!(of_blocks(5, 2), "(vector,(0,2,2),(2,1,1))");
+        assert_eq!(of_blocks(1, 4), "(vector,(0,1,1))");
+    }
+
     proptest! {
+        #[test]
+        fn blocks_are_read_as_they_were_written(size in 1_usize..60, each in 1_usize..70) {
+            let nodes = parse(&of_blocks(size, each), size).unwrap();
+            let expected: Vec<u32> = (0..size).map(|rank| u32::try_from(rank / each).unwrap()).collect();
+            prop_assert_eq!(nodes, expected);
+        }
+
         #[test]
         fn any_text_is_read_without_panic(text in "\\(vector,[(),0-9]{0,20}\\)", size in 0_usize..9) {
             if let Some(nodes) = parse(&text, size) {

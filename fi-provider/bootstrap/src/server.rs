@@ -5,8 +5,8 @@
 
 use std::collections::HashMap;
 
-use crate::encoding;
 use crate::wire::{KEYLEN_MAX, KVSNAME_MAX, Line, Message, VALLEN_MAX};
+use crate::{encoding, mapping};
 
 /// What the launcher has to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -130,7 +130,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// A job of `size` PEs on one node, none of which has said anything yet. `kvsname` is a word of at most 256 bytes
+    /// A job of `size` PEs, all on one node, none of which has said anything yet. `kvsname` is a word of at most 256 bytes
     /// that names the job.
     #[must_use]
     pub fn new(size: usize, kvsname: &str) -> Self {
@@ -140,13 +140,24 @@ impl Job {
             in_barrier: false,
             departure: None,
         };
-        let mapping = format!("(vector,(0,1,{size}))");
+        let mapping = mapping::of_blocks(size, size.max(1));
         Job {
             pes: vec![pe; size],
             kvsname: kvsname.to_owned(),
-            values: HashMap::from([("PMI_process_mapping".to_owned(), mapping)]),
+            values: HashMap::from([(mapping::KEY.to_owned(), mapping)]),
             first_failure: None,
         }
+    }
+
+    /// The same job, spread over nodes in blocks of `each` consecutive ranks; the last node may have fewer.
+    ///
+    /// # Panics
+    /// When `each` is 0.
+    #[must_use]
+    pub fn on_nodes_of(mut self, each: usize) -> Self {
+        let mapping = mapping::of_blocks(self.pes.len(), each);
+        self.values.insert(mapping::KEY.to_owned(), mapping);
+        self
     }
 
     /// The status of the PE that was the first to end with one other than 0, or 0.

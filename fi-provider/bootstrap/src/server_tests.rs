@@ -36,6 +36,14 @@ fn questions_are_answered() {
 }
 
 #[test]
+fn ranks_are_told_their_nodes() {
+    let mut job = Job::new(5, "kvs").on_nodes_of(2);
+    assert!(answer(&mut job, 4, "cmd=init pmi_version=1 pmi_subversion=1").contains("rc=0"));
+    let told = answer(&mut job, 4, "cmd=get kvsname=kvs key=PMI_process_mapping");
+    assert!(told.ends_with("value=(vector,(0,2,2),(2,1,1))"), "{told}");
+}
+
+#[test]
 fn a_newer_protocol_is_refused() {
     let mut job = Job::new(1, "kvs");
     assert!(answer(&mut job, 0, "cmd=init pmi_version=2 pmi_subversion=0").contains("rc=-1"));

@@ -1,11 +1,13 @@
 //! oshrun: starts the PEs of a job on this machine, serves PMI-1 to them, and ends what they leave behind.
 //!
 //! Two processes: the one that the user started watches over the one that runs the job, so that a kill -9 of either
-//! still ends everything that descends from the job. `guard` is the first, `run` the second.
+//! still ends everything that descends from the job. `guard` is the first, `run` the second. `device` adds softhca to
+//! them when the job is to have a device in software.
 
 mod arguments;
 mod binding;
 mod compile;
+mod device;
 mod guard;
 mod output;
 mod pes;
@@ -58,7 +60,9 @@ pub fn main() -> i32 {
         }
         Err(failure) => return report::failure(&failure),
     };
-    match guard::watch_over(|signals| run::run(&request, signals)) {
+    match guard::watch_over(&request, |device, signals| {
+        run::run(&request, device, signals)
+    }) {
         Ok(status) => status,
         Err(failure) => report::failure(&failure),
     }

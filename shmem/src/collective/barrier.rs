@@ -1,17 +1,21 @@
-//! The barrier of the PEs of the node, over the flags in the node's control memory.
+//! The barrier of all PEs: on each node over the flags in its control memory, and then among the nodes.
 
 #![expect(
     unsafe_code,
     reason = "the barrier's state is a static that one thread at a time writes"
 )]
 
+use super::nodes;
+use crate::ctx;
+use crate::mailbox::Word;
 use crate::node::Node;
+use crate::places::Rank;
 use crate::plain::Plain;
 use crate::report::{self, Routine};
 use crate::stall::Watch;
 use fi_provider::node::barrier::{Kind, disseminate};
 use fi_provider::node::order;
-use fi_provider::node::wait::Patience;
+use fi_provider::node::wait::{Patience, Waiter};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -21,15 +25,18 @@ const LAUNCHER_TIME: Duration = Duration::from_millis(500);
 
 /// What this PE knows of the barrier.
 #[derive(Debug)]
-struct NodeBarrier {
+struct Barrier {
     node: Arc<Node>,
+    /// Whether the PEs of this node are all there are.
+    is_one_node: bool,
+    /// The algorithm on the node.
     kind: Kind,
     patience: Patience,
     /// Barriers that this PE has completed, modulo 2^32.
     epoch: AtomicU32,
 }
 
-impl NodeBarrier {
+impl Barrier {
     fn new(node: Arc<Node>) -> Self {
         let kind = if node.control().barrier_kind == Kind::Dissemination as u32 {
             Kind::Dissemination
@@ -37,7 +44,8 @@ impl NodeBarrier {
             Kind::Central
         };
         Self {
-            patience: Patience::for_processes(node.processes() as usize),
+            patience: node.patience(),
+            is_one_node: node.places.is_one_node(),
             kind,
             node,
             epoch: AtomicU32::new(0),
@@ -48,12 +56,12 @@ impl NodeBarrier {
         self.epoch.load(Ordering::Relaxed)
     }
 
-    /// Waits for all PEs of the node on behalf of routine `at`.
+    /// Waits for all PEs on behalf of routine `at`.
     #[inline]
     fn wait(&self, at: Routine) {
         let epoch = self.epoch().wrapping_add(1);
         let mut watch = None;
-        self.wait_with(epoch, || {
+        self.wait_with(at, epoch, || {
             watch
                 .get_or_insert_with(|| Watch::new(at))
                 .look_around(Some(epoch));
@@ -61,44 +69,88 @@ impl NodeBarrier {
     }
 
     /// The barrier at the end of an initialisation: PEs that have finalised before may take their time,
-    /// but processes that are gone do not come.
+    /// but processes of this node that are gone do not come. (Of those elsewhere the launcher knows.)
     fn wait_for_init(&self) {
+        const AT: Routine = &"shmem_init";
         let mut seen = None;
-        self.wait_with(self.epoch().wrapping_add(1), || {
-            let gone = (0..self.node.processes()).find(|&pe| self.node.is_gone(pe));
-            if let Some(pe) = gone
+        self.wait_with(AT, self.epoch().wrapping_add(1), || {
+            let gone = self.node.ranks().find(|&rank| self.node.is_gone(rank));
+            if let Some(rank) = gone
                 && seen.get_or_insert_with(Instant::now).elapsed() > LAUNCHER_TIME
             {
-                report::nobody_left(&"shmem_init", pe);
+                report::nobody_left(AT, self.node.places.pe_at(rank));
             }
         });
     }
 
     /// Only one thread of a PE may be in a barrier of all PEs, so that counting needs no atomic addition.
     #[inline]
-    fn wait_with(&self, epoch: u32, idle: impl FnMut()) {
+    fn wait_with(&self, at: Routine, epoch: u32, mut idle: impl FnMut()) {
+        if self.is_one_node {
+            self.wait_on_node(epoch, &mut idle);
+        } else {
+            self.wait_across_nodes(at, epoch, &mut idle);
+        }
+        self.epoch.store(epoch, Ordering::Relaxed);
+    }
+
+    /// Waits for the PEs of this node; `epoch` counts these calls.
+    #[inline]
+    fn wait_on_node(&self, epoch: u32, idle: impl FnMut()) {
         let processes = self.node.processes();
         if processes == 1 {
             order::full();
         } else if self.kind == Kind::Dissemination {
-            let rounds = |pe| &self.node.slot(pe).rounds;
-            disseminate(
-                rounds,
-                self.node.rank(),
-                processes,
-                epoch,
-                self.patience,
-                idle,
-            );
+            let rounds = |rank| &self.node.slot(Rank(rank)).rounds;
+            let own = self.node.places.rank().0;
+            disseminate(rounds, own, processes, epoch, self.patience, idle);
         } else {
             let central = &self.node.control().central;
             central.wait(processes, epoch, self.patience, idle);
         }
-        self.epoch.store(epoch, Ordering::Relaxed);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wait_across_nodes(&self, at: Routine, epoch: u32, mut idle: &mut dyn FnMut()) {
+        let places = &self.node.places;
+        nodes::across(
+            epoch,
+            places.is_leader(),
+            &mut idle,
+            |idle, epoch| self.wait_on_node(epoch, idle),
+            |idle| {
+                let (me, count) = (places.node(), places.nodes());
+                let done = nodes::disseminate(me, count, |round, node| {
+                    Word::Round(round).post(u64::from(epoch), places.leader(node))?;
+                    self.wait_for_node(round, epoch, idle)
+                });
+                if let Err(error) = done {
+                    report::call(at, error);
+                }
+            },
+        );
+    }
+
+    /// Waits for the leader that posts to this one in `round`.
+    fn wait_for_node(
+        &self,
+        round: usize,
+        epoch: u32,
+        idle: &mut dyn FnMut(),
+    ) -> Result<(), fi_provider::Error> {
+        let mut waiter = Waiter::new(self.patience);
+        while !nodes::has_reached(Word::Round(round).get() as u32, epoch) {
+            ctx::default_ctx().endpoint.progress()?;
+            if waiter.pause() {
+                idle();
+            }
+        }
+        Ok(())
     }
 }
 
-static BARRIER: Plain<Option<NodeBarrier>> = Plain::new(None);
+static BARRIER: Plain<Option<Barrier>> = Plain::new(None);
 
 /// Makes the barrier, for the life of the process: its epochs go on from one session to the next.
 ///
@@ -106,7 +158,7 @@ static BARRIER: Plain<Option<NodeBarrier>> = Plain::new(None);
 /// No other thread is inside the library.
 pub(crate) unsafe fn set_up(node: Arc<Node>) {
     // SAFETY: the contract is the same.
-    unsafe { *BARRIER.get_mut() = Some(NodeBarrier::new(node)) };
+    unsafe { *BARRIER.get_mut() = Some(Barrier::new(node)) };
 }
 
 /// Waits for all PEs on behalf of routine `at`; the library is initialised.
@@ -126,10 +178,10 @@ pub(crate) fn wait_for_init() {
 
 /// The barriers that this PE has completed, modulo 2^32.
 pub(crate) fn barriers_done() -> u32 {
-    BARRIER.get().as_ref().map_or(0, NodeBarrier::epoch)
+    BARRIER.get().as_ref().map_or(0, Barrier::epoch)
 }
 
-/// The algorithm of the barrier.
+/// The algorithm of the barrier on this node.
 pub(crate) fn barrier_kind() -> Kind {
     BARRIER
         .get()

@@ -5,10 +5,10 @@ use crate::session::Session;
 use std::time::Duration;
 
 /// What is tried: a name, and a script. `$1` is the moved installation, `$2` the project's root.
-const SCRIPTS: [(&str, &str); 7] = [
+const SCRIPTS: [(&str, &str); 8] = [
     (
         "files",
-        r#"for file in bin/oshrun bin/oshcc bin/oshc++ lib/libshmem.so lib/libshmem.a lib/pkgconfig/shmem.pc include/shmem.h share
+        r#"for file in bin/oshrun bin/oshcc bin/oshc++ bin/softhca lib/libsofthca_shim.so lib/libshmem.so lib/libshmem.a lib/pkgconfig/shmem.pc include/shmem.h share
            do test -e "$1/$file" || { echo "$file is missing" >&2; exit 1; }; done"#,
     ),
     (
@@ -33,6 +33,10 @@ const SCRIPTS: [(&str, &str); 7] = [
     (
         "source",
         r#"cd "$TMPDIR"; "$1/bin/oshrun" -n 2 "$2/examples/c/hello.c""#,
+    ),
+    (
+        "softhca",
+        r#""$1/bin/oshrun" -n 2 --fabric softhca sh -c 'grep -q "$1/lib/libsofthca_shim.so" /proc/self/maps' sh "$(realpath "$1")""#,
     ),
     (
         "pkg-config",

@@ -24,6 +24,12 @@ pub(super) struct Options {
     /// How the PEs' output gets out; `None` leaves it to what takes it.
     pub(super) passage: Option<Passage>,
     pub(super) timeout: Option<Duration>,
+    /// PEs that share a pretended node; `None` puts all on one.
+    pub(super) per_node: Option<usize>,
+    /// How PEs on different nodes reach each other; `None` leaves it to the environment.
+    pub(super) fabric: Option<Fabric>,
+    /// What the mlx5 fabric's queues are; `None` leaves it to the environment.
+    pub(super) transport: Option<Transport>,
     /// Variables for the PEs: name and value.
     pub(super) environment: Vec<(OsString, OsString)>,
     pub(super) program: OsString,
@@ -39,6 +45,44 @@ pub(super) enum Passage {
     Direct,
 }
 
+/// What is between the nodes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fabric {
+    Auto,
+    Shm,
+    Mlx5,
+    /// mlx5, on a device in software that comes and goes with the job.
+    Softhca,
+}
+
+impl Fabric {
+    /// The value of FARREACH_FABRIC for the PEs.
+    pub(super) fn variable(self) -> &'static str {
+        match self {
+            Fabric::Auto => "auto",
+            Fabric::Shm => "shm",
+            Fabric::Mlx5 | Fabric::Softhca => "mlx5",
+        }
+    }
+}
+
+/// The mlx5 fabric's queues.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Transport {
+    Rc,
+    Dc,
+}
+
+impl Transport {
+    /// The value of FARREACH_TRANSPORT for the PEs.
+    pub(super) fn variable(self) -> &'static str {
+        match self {
+            Transport::Rc => "rc",
+            Transport::Dc => "dc",
+        }
+    }
+}
+
 /// A larger number is a slip of the finger, and starting as many PEs would bring the machine down.
 const MOST_PES: usize = 65_536;
 
@@ -49,6 +93,17 @@ Starts N PEs of an OpenSHMEM program on this machine. A program that ends in .c,
 is compiled first (with the oshcc or oshc++ beside oshrun, -O2 -g).
 
   -n N, -np N            how many PEs (1)
+  --ppn K, -ppn K        pretend nodes of K PEs each, as in \"oshrun -n 5 --ppn 2\": {0,1} {2,3} {4};
+                         PEs on different nodes have no memory in common and need a device
+  --fabric NAME          what is between nodes; wins over FARREACH_FABRIC, which PEs read:
+                         auto (the default) or mlx5: a device where a job has several nodes;
+                         shm: memory alone, on one node;
+                         softhca: mlx5 on a device in software that comes and goes with the job,
+                         as in \"oshrun -n 4 --ppn 2 --fabric softhca ./a.out\"; under \"softhca run\",
+                         the device of that
+  --transport rc|dc      the queues of mlx5: a connection to each PE (rc, the default), or one
+                         queue to all (dc), as in \"oshrun -n 4 --ppn 1 --fabric softhca
+                         --transport dc ./a.out\"; wins over FARREACH_TRANSPORT
   --bind core|none       core: PE i runs on the i-th core only, which needs a core for each PE;
                          none (the default): the system places PEs as it likes
   --output lines|direct  lines: the PEs write into pipes, and oshrun writes their lines out whole;
@@ -77,6 +132,9 @@ pub(super) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Request
         label: false,
         passage: None,
         timeout: None,
+        per_node: None,
+        fabric: None,
+        transport: None,
         environment: Vec::new(),
         program: OsString::new(),
         arguments: Vec::new(),
@@ -84,26 +142,13 @@ pub(super) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Request
     loop {
         if let Some(word) = single_dash_word(&mut parser) {
             match word {
-                "-np" => options.pes = count(&parser.value().map_err(usage)?)?,
+                "-np" => options.take("-n", &mut parser)?,
+                "-ppn" => options.take("--ppn", &mut parser)?,
                 host => return Err(several_hosts(host)),
             }
             continue;
         }
         match parser.next().map_err(usage)? {
-            Some(Short('n') | Long("np" | "n")) => {
-                options.pes = count(&parser.value().map_err(usage)?)?
-            }
-            Some(Long("bind")) => options.bind = bind(&parser.value().map_err(usage)?)?,
-            Some(Long("output")) => {
-                options.passage = Some(passage(&parser.value().map_err(usage)?)?)
-            }
-            Some(Short('l') | Long("label")) => options.label = true,
-            Some(Short('x') | Long("env")) => options
-                .environment
-                .extend(variable(&parser.value().map_err(usage)?)?),
-            Some(Long("timeout")) => {
-                options.timeout = Some(seconds(&parser.value().map_err(usage)?)?)
-            }
             Some(Short('h') | Long("help")) => return Ok(Request::Print(HELP.to_owned())),
             Some(Short('V') | Long("version")) => {
                 return Ok(Request::Print(format!(
@@ -111,6 +156,7 @@ pub(super) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Request
                     env!("CARGO_PKG_VERSION")
                 )));
             }
+            Some(Short('l') | Long("label")) => options.label = true,
             Some(Short('H')) => return Err(several_hosts("-H")),
             Some(Long(name @ ("host" | "hosts" | "hostfile" | "machinefile"))) => {
                 return Err(several_hosts(&format!("--{name}")));
@@ -118,18 +164,13 @@ pub(super) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Request
             Some(Value(program)) => {
                 options.program = program;
                 options.arguments = parser.raw_args().map_err(usage)?.collect();
-                if options.program.is_empty() {
-                    return Err(Failure::new(USAGE, "the program's name is empty"));
-                }
-                if options.label && options.passage == Some(Passage::Direct) {
-                    return Err(Failure::new(
-                        USAGE,
-                        "--label and --output direct exclude each other",
-                    ));
-                }
-                return Ok(Request::Run(options));
+                return options.checked().map(Request::Run);
             }
-            Some(other) => return Err(usage(other.unexpected())),
+            Some(Short(letter)) => options.take(&format!("-{letter}"), &mut parser)?,
+            Some(Long(name)) => {
+                let option = format!("--{name}");
+                options.take(&option, &mut parser)?;
+            }
             None => {
                 return Err(Failure::new(
                     USAGE,
@@ -140,9 +181,50 @@ pub(super) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Request
     }
 }
 
+impl Options {
+    /// Takes an option that has a value, which the parser comes to next.
+    fn take(&mut self, option: &str, parser: &mut lexopt::Parser) -> Result<(), Failure> {
+        let mut value = || parser.value().map_err(usage);
+        match option {
+            "-n" | "--n" | "--np" => self.pes = count("-n", &value()?)?,
+            "--ppn" => self.per_node = Some(count("--ppn", &value()?)?),
+            "--fabric" => self.fabric = Some(one_of("--fabric", &FABRICS, &value()?)?),
+            "--transport" => self.transport = Some(one_of("--transport", &TRANSPORTS, &value()?)?),
+            "--bind" => self.bind = one_of("--bind", &BINDINGS, &value()?)?,
+            "--output" => self.passage = Some(one_of("--output", &PASSAGES, &value()?)?),
+            "--timeout" => self.timeout = Some(seconds(&value()?)?),
+            "-x" | "--env" => self.environment.extend(variable(&value()?)?),
+            _ => return Err(usage(lexopt::Error::UnexpectedOption(option.to_owned()))),
+        }
+        Ok(())
+    }
+
+    /// These options, if they go together.
+    fn checked(self) -> Result<Self, Failure> {
+        if self.program.is_empty() {
+            return Err(Failure::new(USAGE, "the program's name is empty"));
+        }
+        if self.label && self.passage == Some(Passage::Direct) {
+            return Err(Failure::new(
+                USAGE,
+                "--label and --output direct exclude each other",
+            ));
+        }
+        Ok(self)
+    }
+}
+
 /// Takes one of the long words that other launchers write with a single dash.
 fn single_dash_word(parser: &mut lexopt::Parser) -> Option<&'static str> {
-    const WORDS: [&str; 6] = ["-np", "-host", "-hosts", "-hostfile", "-machinefile", "-f"];
+    const WORDS: [&str; 7] = [
+        "-np",
+        "-ppn",
+        "-host",
+        "-hosts",
+        "-hostfile",
+        "-machinefile",
+        "-f",
+    ];
     let mut raw = parser.try_raw_args()?;
     let next = raw.peek()?;
     let word = WORDS.into_iter().find(|word| next == *word)?;
@@ -163,11 +245,16 @@ fn several_hosts(option: &str) -> Failure {
     )
 }
 
-fn count(text: &OsString) -> Result<usize, Failure> {
+fn count(option: &str, text: &OsString) -> Result<usize, Failure> {
+    let what = if option == "-n" {
+        "the number of PEs"
+    } else {
+        "the number of PEs on a node"
+    };
     let wrong = || {
         Failure::new(
             USAGE,
-            format!("-n takes the number of PEs, from 1 to {MOST_PES}, not {text:?}"),
+            format!("{option} takes {what}, from 1 to {MOST_PES}, not {text:?}"),
         )
     };
     let number = text
@@ -181,26 +268,31 @@ fn count(text: &OsString) -> Result<usize, Failure> {
     }
 }
 
-fn bind(text: &OsString) -> Result<bool, Failure> {
-    match text.to_str() {
-        Some("core") => Ok(true),
-        Some("none") => Ok(false),
-        _ => Err(Failure::new(
-            USAGE,
-            format!("--bind takes core or none, not {text:?}"),
-        )),
-    }
-}
+const FABRICS: [(&str, Fabric); 4] = [
+    ("auto", Fabric::Auto),
+    ("shm", Fabric::Shm),
+    ("mlx5", Fabric::Mlx5),
+    ("softhca", Fabric::Softhca),
+];
+const TRANSPORTS: [(&str, Transport); 2] = [("rc", Transport::Rc), ("dc", Transport::Dc)];
+const BINDINGS: [(&str, bool); 2] = [("core", true), ("none", false)];
+const PASSAGES: [(&str, Passage); 2] = [("lines", Passage::Lines), ("direct", Passage::Direct)];
 
-fn passage(text: &OsString) -> Result<Passage, Failure> {
-    match text.to_str() {
-        Some("lines") => Ok(Passage::Lines),
-        Some("direct") => Ok(Passage::Direct),
-        _ => Err(Failure::new(
-            USAGE,
-            format!("--output takes lines or direct, not {text:?}"),
-        )),
+/// What the word `text` means, which is one of `words`.
+fn one_of<T: Copy>(option: &str, words: &[(&str, T)], text: &OsString) -> Result<T, Failure> {
+    if let Some((_, meaning)) = words.iter().find(|(word, _)| text == word) {
+        return Ok(*meaning);
     }
+    let (last, others) = words.split_last().expect("options have words");
+    let others: Vec<_> = others.iter().map(|(word, _)| *word).collect();
+    Err(Failure::new(
+        USAGE,
+        format!(
+            "{option} takes {} or {}, not {text:?}",
+            others.join(", "),
+            last.0
+        ),
+    ))
 }
 
 /// `NAME=VALUE`; a bare `NAME`, which other launchers know, asks for what happens anyway.
@@ -292,6 +384,31 @@ mod tests {
     }
 
     #[test]
+    fn every_form_of_nodes_and_fabrics() {
+        for line in ["--ppn 2 x", "--ppn=2 x", "-ppn 2 x", "-n 3 -ppn 2 -- x"] {
+            assert_eq!(run(line).unwrap().per_node, Some(2), "{line}");
+        }
+        for (line, fabric, variable) in [
+            ("--fabric auto x", Fabric::Auto, "auto"),
+            ("--fabric=shm x", Fabric::Shm, "shm"),
+            ("--fabric shm --fabric mlx5 x", Fabric::Mlx5, "mlx5"),
+            ("--fabric softhca x", Fabric::Softhca, "mlx5"),
+        ] {
+            let found = run(line).unwrap().fabric;
+            assert_eq!(found, Some(fabric), "{line}");
+            assert_eq!(fabric.variable(), variable);
+        }
+        let transport = |line| run(line).unwrap().transport.map(Transport::variable);
+        assert_eq!(transport("--transport rc x"), Some("rc"));
+        assert_eq!(transport("--transport=dc x"), Some("dc"));
+        let options = run("x --ppn 2 --fabric shm --transport dc").unwrap();
+        assert_eq!(
+            (options.per_node, options.fabric, options.transport),
+            (None, None, None)
+        );
+    }
+
+    #[test]
     fn mistakes_are_named() {
         for (line, part) in [
             ("-n 0 x", "\"0\""),
@@ -299,6 +416,13 @@ mod tests {
             ("-n four x", "\"four\""),
             ("-n 99999999999999999999 x", "from 1 to"),
             ("-np", "missing argument"),
+            ("--ppn 0 x", "a node, from 1 to"),
+            ("-ppn two x", "\"two\""),
+            ("--ppn", "missing argument"),
+            ("--fabric tcp x", "auto, shm, mlx5 or softhca, not \"tcp\""),
+            ("--fabric", "missing argument"),
+            ("--transport ud x", "rc or dc, not \"ud\""),
+            ("-q x", "'-q'"),
             ("-n 2", "no program"),
             ("", "no program"),
             ("--frob x", "--frob"),

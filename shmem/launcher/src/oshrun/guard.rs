@@ -1,25 +1,35 @@
 //! The process that the user started: it watches over the one that runs the job.
 //!
 //! Whichever of the two is killed, the other ends the job: the PEs' own processes die with the one that runs the job,
-//! what they have started in turn is handed to the survivor and killed by it.
+//! what they have started in turn is handed to the survivor and killed by it. The job's software device, if it has one,
+//! ends after all of them.
 
 use fi_bootstrap::server::Departure;
 
+use super::arguments::Options;
+use super::device::{self, Device};
 use super::sys::{self, Signals};
 use super::{Failure, processes, report};
 
 /// Runs `job` in a process of its own and yields its status; forwards the signals that end a job.
 pub(super) fn watch_over(
-    job: impl FnOnce(&Signals) -> Result<i32, Failure>,
+    options: &Options,
+    job: impl FnOnce(Option<&Device>, &Signals) -> Result<i32, Failure>,
 ) -> Result<i32, Failure> {
     let failed = |error: std::io::Error| Failure::new(1, format!("cannot set up the job: {error}"));
     let signals = Signals::take().map_err(failed)?;
     sys::adopt_orphans().map_err(failed)?;
+    let device = device::provide(options, &signals)?;
     let guard = std::process::id();
     if let Some(runner) = sys::fork().map_err(failed)? {
         return Ok(wait_for(runner, &signals));
     }
+    let job = |signals: &Signals| job(device.as_ref(), signals);
     let status = run_below(guard, job).unwrap_or_else(|failure| report::failure(&failure));
+    if sys::parent() != guard.cast_signed() {
+        // Nobody else is there to see to the device's end.
+        drop(device);
+    }
     std::process::exit(status)
 }
 

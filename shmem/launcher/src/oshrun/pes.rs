@@ -1,5 +1,6 @@
 //! The PEs' processes: started with their connection, and read from.
 
+use std::ffi::OsString;
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
@@ -10,9 +11,12 @@ use std::process::{Command, Stdio};
 use fi_bootstrap::wire::{Lines, WireError};
 
 use super::arguments::Options;
+use super::device::{self, Device};
 use super::output::Output;
 use super::{Failure, NOT_EXECUTABLE, sys};
 use crate::installation::Installation;
+
+const LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
 
 /// One PE's process and the launcher's end of its connection.
 #[derive(Debug)]
@@ -32,6 +36,7 @@ pub(super) struct Launch<'a> {
     pub(super) executable: &'a Path,
     pub(super) name: &'a std::ffi::OsStr,
     pub(super) place: &'a Installation,
+    pub(super) device: Option<&'a Device>,
     pub(super) cpus: Option<Vec<usize>>,
     pub(super) descriptors: Option<sys::DescriptorLimit>,
 }
@@ -100,37 +105,52 @@ impl Launch<'_> {
                 .iter()
                 .map(|(name, value)| (name, value)),
         );
-        command.env("LD_LIBRARY_PATH", self.library_path());
-        let size = self.options.pes.to_string();
+        command.env(LIBRARY_PATH, self.library_path());
+        if let Some(fabric) = self.options.fabric {
+            command.env("FARREACH_FABRIC", fabric.variable());
+        }
+        if let Some(transport) = self.options.transport {
+            command.env("FARREACH_TRANSPORT", transport.variable());
+        }
+        if let Some(device) = self.device {
+            device.give_to(command, self.given(device::PRELOAD).as_deref());
+        }
+        let size = self.options.pes;
+        let (local_rank, local_size) = on_node(rank, size, self.options.per_node.unwrap_or(size));
         command
             .env("FARREACH_OSHRUN", "1")
             .env("PMI_FD", socket.as_raw_fd().to_string())
             .env("PMI_RANK", rank.to_string())
-            .env("PMI_SIZE", &size)
-            // What hydra tells about the node, for programs that look at it.
-            .env("MPI_LOCALRANKID", rank.to_string())
-            .env("MPI_LOCALNRANKS", &size);
+            .env("PMI_SIZE", size.to_string())
+            // What hydra tells about the node, pretended or not, for programs that look at it.
+            .env("MPI_LOCALRANKID", local_rank.to_string())
+            .env("MPI_LOCALNRANKS", local_size.to_string());
+    }
+
+    /// The value that the PEs would have of a variable: from the command line, or else from the environment.
+    fn given(&self, name: &str) -> Option<OsString> {
+        let mut given = self.options.environment.iter().rev();
+        given
+            .find(|(given, _)| given == name)
+            .map(|(_, value)| value.clone())
+            .or_else(|| std::env::var_os(name))
     }
 
     /// The folders in which the PEs look for libraries: the user's, then the installation's.
-    fn library_path(&self) -> std::ffi::OsString {
-        const NAME: &str = "LD_LIBRARY_PATH";
-        let given = self
-            .options
-            .environment
-            .iter()
-            .rev()
-            .find(|(name, _)| name == NAME);
-        let mut folders = given
-            .map(|(_, value)| value.clone())
-            .or_else(|| std::env::var_os(NAME))
-            .unwrap_or_default();
+    fn library_path(&self) -> OsString {
+        let mut folders = self.given(LIBRARY_PATH).unwrap_or_default();
         if !folders.is_empty() {
             folders.push(":");
         }
         folders.push(self.place.lib());
         folders
     }
+}
+
+/// A PE's number among those of its node, and how many these are.
+fn on_node(rank: usize, size: usize, per_node: usize) -> (usize, usize) {
+    let local = rank % per_node;
+    (local, per_node.min(size - (rank - local)))
 }
 
 impl Pe {
@@ -167,5 +187,23 @@ impl Pe {
             Err(error) => error.kind() != ErrorKind::WouldBlock,
             Ok(()) => true,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_on_nodes() {
+        let places = |size, per_node| -> Vec<_> {
+            (0..size)
+                .map(|rank| on_node(rank, size, per_node))
+                .collect()
+        };
+        assert_eq!(places(3, 3), [(0, 3), (1, 3), (2, 3)]);
+        assert_eq!(places(5, 2), [(0, 2), (1, 2), (0, 2), (1, 2), (0, 1)]);
+        assert_eq!(places(2, 1), [(0, 1), (0, 1)]);
+        assert_eq!(places(2, 9), [(0, 2), (1, 2)]);
     }
 }

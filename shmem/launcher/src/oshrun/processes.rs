@@ -39,6 +39,16 @@ pub(super) fn descendants() -> Vec<i32> {
     found
 }
 
+/// Whether this process runs below the process `pid`, as far as /proc tells.
+pub(super) fn descends_from(pid: i32) -> bool {
+    let mut at = sys::parent();
+    while at > 1 && at != pid {
+        let stat = std::fs::read(format!("/proc/{at}/stat")).unwrap_or_default();
+        at = parent_of(&stat).unwrap_or(0);
+    }
+    at == pid && pid > 0
+}
+
 /// The parent in a line of /proc/PID/stat, of a process that still runs: the name before it may hold anything.
 fn parent_of(stat: &[u8]) -> Option<i32> {
     let after = stat.iter().rposition(|&byte| byte == b')')?;

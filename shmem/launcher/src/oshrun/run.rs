@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use fi_bootstrap::server::{Effect, Fault, Job};
 
 use super::arguments::Options;
+use super::device::Device;
 use super::output::{self, Output};
 use super::pes::{Launch, Pe};
 use super::sys::{self, Signals};
@@ -26,7 +27,11 @@ const STEP: Duration = Duration::from_millis(10);
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// Runs the job; yields its exit status.
-pub(super) fn run(options: &Options, signals: &Signals) -> Result<i32, Failure> {
+pub(super) fn run(
+    options: &Options,
+    device: Option<&Device>,
+    signals: &Signals,
+) -> Result<i32, Failure> {
     let place = Installation::find()
         .map_err(|error| Failure::new(1, format!("cannot read /proc/self/exe: {error}")))?;
     let cpus = if options.bind {
@@ -41,6 +46,7 @@ pub(super) fn run(options: &Options, signals: &Signals) -> Result<i32, Failure> 
         executable: program.executable(),
         name: program.name(options),
         place: &place,
+        device,
         cpus,
         descriptors: sys::raise_descriptor_limit(),
     };
@@ -58,11 +64,13 @@ pub(super) fn run(options: &Options, signals: &Signals) -> Result<i32, Failure> 
     }
     // All PEs execute it: the file may go.
     drop(program);
+    let job = Job::new(options.pes, &format!("kvs_{}", std::process::id()));
     let running = Running {
-        job: Job::new(options.pes, &format!("kvs_{}", std::process::id())),
+        job: job.on_nodes_of(options.per_node.unwrap_or(options.pes)),
         pes,
         output,
         signals,
+        device,
         guard: sys::parent(),
         kills_before,
         timeout: options.timeout.map(|time| (Instant::now() + time, time)),
@@ -131,6 +139,7 @@ struct Running<'a> {
     pes: Vec<Pe>,
     output: Output,
     signals: &'a Signals,
+    device: Option<&'a Device>,
     /// The parent process: when it is gone there is nobody to be gentle for.
     guard: i32,
     kills_before: u64,
@@ -142,6 +151,7 @@ struct Running<'a> {
 #[derive(Clone, Copy)]
 enum Token {
     Signals,
+    Device,
     Pe(usize),
     Output(output::Token),
 }
@@ -192,6 +202,10 @@ impl Running<'_> {
         let mut watches = vec![sys::watch(self.signals, false)];
         let mut tokens = vec![Token::Signals];
         if !matches!(self.state, State::Ending { .. }) {
+            if let Some(device) = self.device {
+                watches.push(sys::watch(device, false));
+                tokens.push(Token::Device);
+            }
             for (rank, pe) in self.pes.iter().enumerate() {
                 if let Some(socket) = &pe.socket {
                     watches.push(sys::watch(socket, false));
@@ -208,6 +222,7 @@ impl Running<'_> {
             match token {
                 _ if watch.revents == 0 => {}
                 Token::Signals => {}
+                Token::Device => self.lose_device(),
                 Token::Pe(rank) => self.serve(rank),
                 Token::Output(token) => drop(self.output.serve(token)),
             }
@@ -293,6 +308,16 @@ impl Running<'_> {
                 }
                 self.begin_ending(128 + signal);
             }
+        }
+    }
+
+    /// Without the device PEs wait for ever, or fail in ways that explain less.
+    fn lose_device(&mut self) {
+        if let Some(device) = self.device
+            && !matches!(self.state, State::Ending { .. })
+        {
+            report::line(&device.loss());
+            self.begin_ending(1);
         }
     }
 

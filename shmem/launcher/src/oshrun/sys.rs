@@ -146,6 +146,15 @@ pub(super) fn parent() -> i32 {
     unsafe { libc::getppid() }
 }
 
+/// A descriptor of a process, readable when the process has ended.
+pub(super) fn process(pid: i32) -> io::Result<OwnedFd> {
+    // SAFETY: pidfd_open takes two integers and touches no memory.
+    let number = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
+    let number = checked(libc::c_int::try_from(number).unwrap_or(-1))?;
+    // SAFETY: the descriptor is new and nobody else's.
+    Ok(unsafe { OwnedFd::from_raw_fd(number) })
+}
+
 /// Makes this process the parent of descendants whose own parent has ended.
 pub(super) fn adopt_orphans() -> io::Result<()> {
     // SAFETY: this prctl takes integers only.
@@ -188,6 +197,12 @@ pub(super) fn raise_descriptor_limit() -> Option<DescriptorLimit> {
     Some(DescriptorLimit(limit))
 }
 
+/// Goes back to a former limit of open descriptors.
+pub(super) fn restore_descriptor_limit(DescriptorLimit(limit): DescriptorLimit) {
+    // SAFETY: setrlimit only reads `limit`.
+    unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) };
+}
+
 /// The CPUs that this process may run on, in ascending order.
 pub(super) fn allowed_cpus() -> Vec<usize> {
     // SAFETY: a cpu_set_t is a bit field: all zeros is the empty set.
@@ -225,17 +240,11 @@ pub(super) fn prepare(command: &mut Command, setup: Setup<'_>) {
             // The launcher was gone before the line above could take effect.
             return Err(io::Error::from_raw_os_error(libc::ESRCH));
         }
-        // SAFETY: async-signal-safe calls on this process alone: sigemptyset and sigprocmask on a local set, fcntl on
-        // a descriptor that is open (it is borrowed while the command is spawned), sched_setaffinity on a local set
-        // with a CPU below CPU_SETSIZE (from `allowed_cpus`), setrlimit on a local structure.
+        unblock_signals()?;
+        // SAFETY: async-signal-safe calls on this process alone: fcntl on a descriptor that is open (it is borrowed
+        // while the command is spawned), sched_setaffinity on a local set with a CPU below CPU_SETSIZE (from
+        // `allowed_cpus`), setrlimit on a local structure.
         unsafe {
-            let mut none = MaybeUninit::<libc::sigset_t>::uninit();
-            libc::sigemptyset(none.as_mut_ptr());
-            checked(libc::sigprocmask(
-                libc::SIG_SETMASK,
-                none.as_ptr(),
-                std::ptr::null_mut(),
-            ))?;
             if let Some(fd) = keep {
                 checked(libc::fcntl(fd, libc::F_SETFD, 0))?;
             }
@@ -257,4 +266,25 @@ pub(super) fn prepare(command: &mut Command, setup: Setup<'_>) {
     // SAFETY: the closure runs in the child of a single-threaded process, allocates nothing, takes no lock and makes
     // async-signal-safe calls only; io::Error from a number does not allocate.
     unsafe { command.pre_exec(child) };
+}
+
+/// Has `command` start its process with no signal blocked, and outlive this one.
+pub(super) fn prepare_server(command: &mut Command) {
+    // SAFETY: the function allocates nothing, takes no lock and makes async-signal-safe calls only.
+    unsafe { command.pre_exec(unblock_signals) };
+}
+
+/// Lets every signal come; async-signal-safe.
+fn unblock_signals() -> io::Result<()> {
+    let mut none = MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: sigemptyset initialises the local set, which sigprocmask reads.
+    unsafe {
+        libc::sigemptyset(none.as_mut_ptr());
+        checked(libc::sigprocmask(
+            libc::SIG_SETMASK,
+            none.as_ptr(),
+            std::ptr::null_mut(),
+        ))
+        .map(drop)
+    }
 }

@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 /// After this time a tool counts as hanging.
@@ -225,6 +226,29 @@ pub(crate) fn install(folder: &Path) {
         .arg("rcs")
         .arg(folder.join("lib/libshmem.a"))
         .arg(&object));
+}
+
+/// softhca with its shim, built beside oshrun as an installation has them.
+pub(crate) fn softhca() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        // target/PROFILE/oshrun
+        let profile = Path::new(env!("CARGO_BIN_EXE_oshrun"))
+            .parent()
+            .expect("a folder");
+        let name = match profile.file_name().and_then(OsStr::to_str) {
+            Some("debug") | None => "dev",
+            Some(name) => name,
+        };
+        let target = profile.parent().expect("a target folder");
+        run(Command::new(env!("CARGO"))
+            .args(["build", "--quiet", "--profile", name])
+            .args(["--package", "softhca", "--package", "softhca-shim"])
+            .args(["--bins", "--lib", "--target-dir"])
+            .arg(target)
+            .current_dir(env!("CARGO_MANIFEST_DIR")));
+        profile.join("softhca")
+    })
 }
 
 /// Runs a command that must succeed.

@@ -1,0 +1,86 @@
+//! The completion queue of a lane, as its only consumer sees it.
+
+#![expect(
+    unsafe_code,
+    reason = "reads entries that a device writes, and writes the doorbell record"
+)]
+
+use crate::cqe::{Cqe, is_ready};
+use crate::doorbell::CompletionRecord;
+use crate::endian::Be32;
+use crate::opcode::CqeOpcode;
+use std::cell::Cell;
+use std::sync::atomic::{Ordering, fence};
+
+/// A completion queue's memory, as its owner mapped it and told the device.
+#[derive(Clone, Copy, Debug)]
+pub struct CompletionRing {
+    /// The first entry.
+    pub base: *mut Cqe,
+    /// Entries, a power of two.
+    pub entries: u32,
+    /// The doorbell record.
+    pub record: *mut CompletionRecord,
+}
+
+/// What an entry told of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Completed {
+    /// The queue pair.
+    pub(crate) number: u32,
+    /// The first block of the request.
+    pub(crate) index: u16,
+    /// The syndrome, where the request failed.
+    pub(crate) syndrome: Option<u8>,
+}
+
+/// A ring of completion entries and how far it has been read.
+#[derive(Debug)]
+pub(crate) struct Completions {
+    ring: CompletionRing,
+    consumer: Cell<u32>,
+}
+
+impl Completions {
+    /// # Safety
+    /// The ring is mapped as long as this lives, and nobody else consumes from it.
+    pub(crate) unsafe fn new(ring: CompletionRing) -> Self {
+        Self {
+            ring,
+            consumer: Cell::new(0),
+        }
+    }
+
+    pub(crate) fn entries(&self) -> u32 {
+        self.ring.entries
+    }
+
+    /// Takes the next entry, if the device has written it.
+    #[inline(always)]
+    pub(crate) fn next(&self) -> Option<Completed> {
+        let at = self.consumer.get();
+        let index = (at & (self.ring.entries - 1)) as usize;
+        let entry = self.ring.base.wrapping_add(index);
+        // SAFETY: the ring is mapped by contract; volatile, because the device writes the byte.
+        let last = unsafe { (&raw const (*entry).opcode_owner).read_volatile() };
+        if !is_ready(last, at, self.ring.entries) {
+            return None;
+        }
+        // ORDERING: pairs with the device, which writes the last byte after all others.
+        fence(Ordering::Acquire);
+        // SAFETY: the entry belongs to software now.
+        let entry = unsafe { &*entry };
+        let done = Completed {
+            number: entry.qpn(),
+            index: entry.wqe_counter.get(),
+            syndrome: (last >> 4 != CqeOpcode::Requester.number()).then(|| entry.syndrome()),
+        };
+        let next = at.wrapping_add(1);
+        self.consumer.set(next);
+        // SAFETY: the record is mapped by contract; volatile, because the device reads it.
+        unsafe {
+            (&raw mut (*self.ring.record).consumer).write_volatile(Be32::new(next & 0xff_ffff))
+        };
+        Some(done)
+    }
+}

@@ -1,0 +1,126 @@
+//! Completion queues.
+
+use super::context::{Context, check, none};
+use super::domain::ThreadDomain;
+use crate::completion::CompletionRing;
+use crate::cqe::Cqe;
+use crate::error::Error;
+use crate::verbs::core::{Cq, CqInitAttrEx, cq_flags, cq_init};
+use crate::verbs::direct::{self, CqInitAttr, CqLayout, Object, Pair, object};
+use std::mem::{size_of, zeroed};
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+/// A completion queue.
+#[derive(Clone, Debug)]
+pub struct CompletionQueue(Arc<Queue>);
+
+#[derive(Debug)]
+struct Queue {
+    cq: NonNull<Cq>,
+    ring: CompletionRing,
+    number: u32,
+    context: Arc<Context>,
+    _domain: Option<ThreadDomain>,
+}
+
+// SAFETY: libibverbs lets any thread use a queue; the ring's pointers are handed out, and not used here.
+unsafe impl Send for Queue {}
+// SAFETY: libibverbs lets several threads do so at a time.
+unsafe impl Sync for Queue {}
+
+impl CompletionQueue {
+    pub(super) fn new(
+        context: &Arc<Context>,
+        domain: Option<&ThreadDomain>,
+        entries: u32,
+    ) -> Result<Self, Error> {
+        let parent = domain.and_then(ThreadDomain::parent);
+        let mut attr = CqInitAttrEx {
+            // The library adds one, and rounds up to a power of two.
+            cqe: entries.saturating_sub(1).max(1),
+            cq_context: none(),
+            channel: none(),
+            comp_vector: 0,
+            wc_flags: 0,
+            comp_mask: cq_init::FLAGS | if parent.is_some() { cq_init::PD } else { 0 },
+            flags: cq_flags::SINGLE_THREADED,
+            parent_domain: parent.map_or(none(), NonNull::as_ptr),
+        };
+        let mut own = CqInitAttr {
+            comp_mask: direct::cq_init::CQE_SIZE,
+            cqe_comp_res_format: 0,
+            flags: 0,
+            cqe_size: size_of::<Cqe>() as u16,
+        };
+        // SAFETY: the context is open, and both structures are valid.
+        let cq = unsafe { (context.library.create_cq)(context.raw(), &raw mut attr, &raw mut own) };
+        let cq = NonNull::new(cq).ok_or_else(|| Error::last("mlx5dv_create_cq"))?;
+        // From here on it is destroyed when it is dropped.
+        let mut queue = Queue {
+            cq,
+            ring: CompletionRing {
+                base: none(),
+                entries: 0,
+                record: none(),
+            },
+            number: 0,
+            context: Arc::clone(context),
+            _domain: domain.cloned(),
+        };
+        queue.look()?;
+        Ok(Self(Arc::new(queue)))
+    }
+
+    /// Where the device writes its entries: valid as long as this or a queue pair that was made with it lives.
+    #[must_use]
+    pub fn ring(&self) -> CompletionRing {
+        self.0.ring
+    }
+
+    /// The number by which the device knows it.
+    #[must_use]
+    pub fn number(&self) -> u32 {
+        self.0.number
+    }
+
+    pub(super) fn raw(&self) -> *mut Cq {
+        self.0.cq.as_ptr()
+    }
+}
+
+impl Queue {
+    /// Takes over from the library what it set up; the library no longer touches entries and record then.
+    fn look(&mut self) -> Result<(), Error> {
+        // SAFETY: structures of pointers and numbers, of which zero is one.
+        let (mut layout, mut wanted): (CqLayout, Object) = unsafe { (zeroed(), zeroed()) };
+        wanted.cq = Pair {
+            input: self.cq.as_ptr(),
+            output: &raw mut layout,
+        };
+        // SAFETY: the queue is alive; only the pair of queues is looked at, and it is valid.
+        let result = unsafe { (self.context.library.init_object)(&raw mut wanted, object::CQ) };
+        check("mlx5dv_init_obj", result)?;
+        let entries = layout.cqe_cnt;
+        if layout.cqe_size as usize != size_of::<Cqe>() || !entries.is_power_of_two() {
+            let what = format!("{entries} completion entries of {} bytes", layout.cqe_size);
+            let call = "mlx5dv_create_cq";
+            return Err(Error::Unexpected { call, what });
+        }
+        self.ring = CompletionRing {
+            base: layout.buf.cast(),
+            entries,
+            record: layout.dbrec.cast(),
+        };
+        self.number = layout.cqn;
+        Ok(())
+    }
+}
+
+impl Drop for Queue {
+    fn drop(&mut self) {
+        // SAFETY: queue pairs that use it hold a share of this, hence are gone.
+        self.context
+            .close(|library| unsafe { (library.destroy_cq)(self.cq.as_ptr()) });
+    }
+}

@@ -1,0 +1,98 @@
+//! Thread domains.
+
+use super::context::Context;
+use crate::error::Error;
+use crate::verbs::core::{Pd, Td};
+use crate::verbs::inline;
+use std::fmt;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+/// A doorbell register of one's own, shared by the queue pairs that are made in it; one thread at a time posts to them.
+#[derive(Clone, Debug)]
+pub struct ThreadDomain(Arc<Domain>);
+
+struct Domain {
+    context: Arc<Context>,
+    /// The thread domain, and the parent domain that joins it with the device's protection domain.
+    own: Option<(NonNull<Td>, NonNull<Pd>)>,
+}
+
+// SAFETY: libibverbs lets any thread use a domain.
+unsafe impl Send for Domain {}
+// SAFETY: libibverbs lets several threads do so at a time.
+unsafe impl Sync for Domain {}
+
+impl ThreadDomain {
+    pub(super) fn new(context: &Arc<Context>) -> Result<Self, Error> {
+        let mut domain = Domain::plain(context);
+        // SAFETY: the context is open.
+        let td = unsafe { inline::alloc_td(context.raw()) };
+        if let Some(td) = NonNull::new(td) {
+            // SAFETY: all are of the context, which is open.
+            let parent = unsafe {
+                inline::alloc_parent_domain(context.raw(), context.pd.as_ptr(), td.as_ptr())
+            };
+            let Some(parent) = NonNull::new(parent) else {
+                let error = Error::last("ibv_alloc_parent_domain");
+                let context = &domain.context;
+                // SAFETY: nothing uses it.
+                context.close(|_| unsafe { inline::dealloc_td(context.raw(), td.as_ptr()) });
+                return Err(error);
+            };
+            domain.own = Some((td, parent));
+        }
+        Ok(Self(Arc::new(domain)))
+    }
+
+    /// None: the device's protection domain alone.
+    pub(super) fn plain(context: &Arc<Context>) -> Self {
+        Self(Arc::new(Domain::plain(context)))
+    }
+
+    /// Whether it has a register of its own; otherwise other queue pairs of the device ring the same ones.
+    #[must_use]
+    pub fn exclusive(&self) -> bool {
+        self.0.own.is_some()
+    }
+
+    /// The protection domain for what is made in it.
+    pub(super) fn pd(&self) -> *mut Pd {
+        self.parent().unwrap_or(self.0.context.pd).as_ptr()
+    }
+
+    /// The parent domain, if it is one.
+    pub(super) fn parent(&self) -> Option<NonNull<Pd>> {
+        self.0.own.map(|(_, parent)| parent)
+    }
+}
+
+impl Domain {
+    fn plain(context: &Arc<Context>) -> Self {
+        Self {
+            context: Arc::clone(context),
+            own: None,
+        }
+    }
+}
+
+impl Drop for Domain {
+    fn drop(&mut self) {
+        let context = &self.context;
+        if let Some((td, parent)) = self.own {
+            // SAFETY: what was made in it holds a share of this, hence is gone.
+            context.close(|library| unsafe { (library.dealloc_pd)(parent.as_ptr()) });
+            // SAFETY: as above, and the parent domain is gone, too.
+            context.close(|_| unsafe { inline::dealloc_td(context.raw(), td.as_ptr()) });
+        }
+    }
+}
+
+impl fmt::Debug for Domain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let exclusive = self.own.is_some();
+        f.debug_struct("Domain")
+            .field("exclusive", &exclusive)
+            .finish()
+    }
+}

@@ -1,0 +1,168 @@
+//! A device and the objects on it, set up by way of rdma-core: what comes before the first entry is posted.
+//!
+//! libibverbs and libmlx5 are opened at run time, so that a program of this crate runs where they are not installed; [`Device::open`] then says so.
+//! Every object keeps alive what it was made from, and is closed when it is dropped. A forked child that drops one leaves it alone: it is the parent's.
+//!
+//! The rings that [`QueuePair::ring`] and [`CompletionQueue::ring`] tell of are the library's memory. Nothing here posts or polls, and the library
+//! does not either: their user alone writes entries, doorbell records and registers.
+
+#![expect(
+    unsafe_code,
+    reason = "calls the C functions of rdma-core on the objects that they gave"
+)]
+
+mod capability;
+mod completion;
+mod context;
+mod domain;
+mod queue_pair;
+mod region;
+mod target;
+
+pub use completion::CompletionQueue;
+pub use domain::ThreadDomain;
+pub use queue_pair::{Peer, QueuePair};
+pub use region::Region;
+pub use target::Target;
+
+use crate::error::Error;
+use context::{Context, Opened};
+use std::sync::Arc;
+
+/// What a device and its port can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Features {
+    /// Dynamic connections can be had: [`Device::initiator`] and [`Device::target`].
+    pub dc: bool,
+    /// Atomics of 8 bytes give their results in the machine's byte order (`IBV_ATOMIC_HCA` or better); otherwise there are no atomics.
+    pub host_endian_atomics: bool,
+    /// Atomics with masks, of 4 bytes. Their results are big-endian whatever the order of those of 8 bytes.
+    pub masked_atomics_4: bool,
+    /// Atomics with masks, of 8 bytes.
+    pub masked_atomics_8: bool,
+    /// Reads and atomics that a queue pair can have under way, in either direction.
+    pub max_read_atomic: u8,
+    /// The port, counted from 1.
+    pub port: u8,
+    /// The port's local identifier.
+    pub lid: u16,
+    /// The port's largest packet, in bytes of payload.
+    pub mtu: u16,
+    /// The longest message, in bytes.
+    pub max_message: u32,
+    /// The most entries that a completion queue can have.
+    pub max_completions: u32,
+}
+
+/// An open device, with a protection domain and a port.
+#[derive(Clone, Debug)]
+pub struct Device {
+    context: Arc<Context>,
+    features: Features,
+}
+
+impl Device {
+    /// Opens the first mlx5 device with an active InfiniBand port, or the one of this name.
+    ///
+    /// # Errors
+    /// [`Error::NotInstalled`], [`Error::NotLoaded`] and [`Error::TooOld`] of the libraries; [`Error::NoDevice`];
+    /// [`Error::Call`] where a device does not do what all do.
+    pub fn open(name: Option<&str>) -> Result<Self, Error> {
+        let Opened { context, features } = Context::open(name)?;
+        let mut device = Self {
+            context: Arc::new(context),
+            features,
+        };
+        device.features.dc = device.makes_initiators();
+        Ok(device)
+    }
+
+    /// The kernel's name for it, such as `mlx5_0`.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.context.name()
+    }
+
+    /// What it can do.
+    #[must_use]
+    pub fn features(&self) -> &Features {
+        &self.features
+    }
+
+    /// Registers `len` bytes at `base` for the device to read and write, and for peers that know the key to read, write and do atomics on.
+    ///
+    /// # Errors
+    /// [`Error::Call`], of `ENOMEM` where the process may not lock so much memory (`ulimit -l`).
+    ///
+    /// # Safety
+    /// The bytes are mapped, readable and writable. Until the region is dropped others write them at any time: no reference may need them not to change.
+    pub unsafe fn register(&self, base: *mut u8, len: usize) -> Result<Region, Error> {
+        // SAFETY: by contract.
+        unsafe { Region::new(&self.context, base, len) }
+    }
+
+    /// A thread domain: a doorbell register of its own, for queue pairs that one thread at a time posts to. Where the device
+    /// has none (left), its queue pairs share registers with others, and their rings say that BlueFlame is not to be used.
+    ///
+    /// # Errors
+    /// [`Error::Call`] when the parent domain cannot be made.
+    pub fn lane_domain(&self) -> Result<ThreadDomain, Error> {
+        ThreadDomain::new(&self.context)
+    }
+
+    /// A completion queue of at least so many entries of 64 bytes, uncompressed, polled by one thread at a time.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub fn completion_queue(
+        &self,
+        domain: &ThreadDomain,
+        entries: u32,
+    ) -> Result<CompletionQueue, Error> {
+        CompletionQueue::new(&self.context, Some(domain), entries)
+    }
+
+    /// A reliably connected queue pair of at least so many basic blocks for sends and none for receives, in the state INIT.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub fn connected(
+        &self,
+        domain: &ThreadDomain,
+        completions: &CompletionQueue,
+        blocks: u32,
+    ) -> Result<QueuePair, Error> {
+        QueuePair::connected(self, domain, completions, blocks)
+    }
+
+    /// An initiator of dynamic connections of at least so many basic blocks, ready to send.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub fn initiator(
+        &self,
+        domain: &ThreadDomain,
+        completions: &CompletionQueue,
+        blocks: u32,
+    ) -> Result<QueuePair, Error> {
+        QueuePair::initiator(self, domain, completions, blocks)
+    }
+
+    /// A target of dynamic connections that know `key`, ready to receive.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub fn target(&self, key: u64) -> Result<Target, Error> {
+        Target::new(self, key)
+    }
+
+    /// Whether there are dynamic connections: no query tells it to a user without the right to DEVX.
+    fn makes_initiators(&self) -> bool {
+        let made = self.lane_domain().and_then(|domain| {
+            let completions = self.completion_queue(&domain, 1)?;
+            self.initiator(&domain, &completions, 1)
+        });
+        made.is_ok()
+    }
+}

@@ -1,0 +1,352 @@
+//! Queue pairs that send: connected ones and initiators of dynamic connections.
+
+use super::completion::CompletionQueue;
+use super::context::{Context, check, none};
+use super::domain::ThreadDomain;
+use super::{Device, Features};
+use crate::error::Error;
+use crate::queue::SendRing;
+use crate::verbs::core::{
+    AhAttr, Qp, QpAttr, QpCap, QpInitAttrEx, Srq, access, qp_attr, qp_init, qp_state, qp_type,
+    send_ops,
+};
+use crate::verbs::direct::{
+    self, DcInitAttr, Object, Pair, QpInitAttr, QpLayout, dc_type, object, qp_create,
+};
+use crate::wqe::BASIC_BLOCK;
+use std::mem::zeroed;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+/// How long an acknowledgement may take before the request is sent again: 4.096 us * 2^18, about a second.
+const TIMEOUT: u8 = 18;
+/// How often a request is sent again. The largest number; for a peer that has no receive posted it means for ever.
+const RETRIES: u8 = 7;
+/// How long a peer waits that found no receive posted: 0.64 ms (InfiniBand specification, table "Encoding for RNR NAK Timer Field").
+pub(super) const RECEIVER_NOT_READY_TIMER: u8 = 12;
+/// Basic blocks of the largest entry that the library counts with: that of what is written to a BlueFlame register at once.
+const ENTRY_BLOCKS: u32 = 4;
+
+/// The other side of a connection, as it tells of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Peer {
+    /// Its queue pair.
+    pub number: u32,
+    /// Its port's local identifier.
+    pub lid: u16,
+    /// Its port's largest packet, in bytes ([`Features::mtu`]).
+    pub mtu: u16,
+    /// [`Features::max_read_atomic`].
+    pub max_read_atomic: u8,
+}
+
+/// A queue pair that sends. It receives nothing but what takes no receive: reads, writes and atomics of a connected peer.
+#[derive(Debug)]
+pub struct QueuePair {
+    qp: NonNull<Qp>,
+    ring: SendRing,
+    features: Features,
+    context: Arc<Context>,
+    domain: ThreadDomain,
+    _completions: CompletionQueue,
+}
+
+// SAFETY: libibverbs lets any thread use a queue pair; the ring's pointers are handed out, and not used here.
+unsafe impl Send for QueuePair {}
+// SAFETY: libibverbs lets several threads do so at a time.
+unsafe impl Sync for QueuePair {}
+
+impl QueuePair {
+    pub(super) fn connected(
+        device: &Device,
+        domain: &ThreadDomain,
+        completions: &CompletionQueue,
+        blocks: u32,
+    ) -> Result<Self, Error> {
+        let mut made = Self::new(device, domain, completions, blocks, qp_type::RC)?;
+        made.initialise(access::REMOTE)?;
+        Ok(made)
+    }
+
+    pub(super) fn initiator(
+        device: &Device,
+        domain: &ThreadDomain,
+        completions: &CompletionQueue,
+        blocks: u32,
+    ) -> Result<Self, Error> {
+        let mut made = Self::new(device, domain, completions, blocks, qp_type::DRIVER)?;
+        made.initialise(0)?;
+        let mut attr = made.ready_to_receive(device.features.mtu, 0);
+        made.modify(&mut attr, qp_attr::PATH_MTU | qp_attr::AV)?;
+        made.send(device.features.max_read_atomic)?;
+        Ok(made)
+    }
+
+    fn new(
+        device: &Device,
+        domain: &ThreadDomain,
+        completions: &CompletionQueue,
+        blocks: u32,
+        kind: u32,
+    ) -> Result<Self, Error> {
+        let mut attr = init_attr(domain, completions, kind);
+        attr.cap = QpCap {
+            max_send_wr: blocks.div_ceil(ENTRY_BLOCKS).max(1),
+            max_send_sge: 1,
+            max_inline_data: max_inline(kind),
+            ..QpCap::default()
+        };
+        // What the library counts the size of an entry by; it does not limit what is posted here.
+        attr.comp_mask |= qp_init::SEND_OPS_FLAGS;
+        attr.send_ops_flags = send_ops::RDMA_WRITE;
+        let mut own = direct_attr(if kind == qp_type::RC {
+            None
+        } else {
+            Some((dc_type::INITIATOR, 0))
+        });
+        own.comp_mask |= direct::qp_init::QP_CREATE_FLAGS;
+        own.create_flags = qp_create::DISABLE_SCATTER_TO_CQE;
+        let qp = create(&device.context, &mut attr, &mut own)?;
+        // From here on it is destroyed when it is dropped.
+        let mut made = Self {
+            qp,
+            // SAFETY: a structure of pointers and numbers, of which zero is one.
+            ring: unsafe { zeroed() },
+            features: device.features,
+            context: Arc::clone(&device.context),
+            domain: domain.clone(),
+            _completions: completions.clone(),
+        };
+        made.look(attr.cap.max_inline_data, blocks)?;
+        Ok(made)
+    }
+
+    /// The number by which the device knows it.
+    #[must_use]
+    pub fn number(&self) -> u32 {
+        self.ring.number
+    }
+
+    /// Where entries are posted: valid as long as this lives. BlueFlame copies go to the two halves of the register by turns, which all queue pairs
+    /// of the thread domain share.
+    #[must_use]
+    pub fn ring(&self) -> SendRing {
+        self.ring
+    }
+
+    /// Connects it: from then on it answers the peer, and may send as soon as the peer is connected, too.
+    ///
+    /// # Errors
+    /// [`Error::Call`], also of one that is connected already or is an initiator.
+    pub fn connect(&mut self, peer: &Peer) -> Result<(), Error> {
+        let own = self.features;
+        let mut attr = self.ready_to_receive(own.mtu.min(peer.mtu), peer.lid);
+        attr.dest_qp_num = peer.number;
+        attr.max_dest_rd_atomic = own.max_read_atomic;
+        attr.min_rnr_timer = RECEIVER_NOT_READY_TIMER;
+        self.modify(
+            &mut attr,
+            qp_attr::AV
+                | qp_attr::PATH_MTU
+                | qp_attr::DEST_QPN
+                | qp_attr::RQ_PSN
+                | qp_attr::MAX_DEST_RD_ATOMIC
+                | qp_attr::MIN_RNR_TIMER,
+        )?;
+        self.send(own.max_read_atomic.min(peer.max_read_atomic))
+    }
+
+    fn initialise(&mut self, rights: u32) -> Result<(), Error> {
+        let (mut attr, mut mask) = initial(&self.features, rights);
+        if rights == 0 {
+            mask &= !qp_attr::ACCESS_FLAGS;
+        }
+        self.modify(&mut attr, mask)
+    }
+
+    fn ready_to_receive(&self, mtu: u16, lid: u16) -> QpAttr {
+        ready_to_receive(&self.features, mtu, lid)
+    }
+
+    /// To the state RTS.
+    fn send(&mut self, max_read_atomic: u8) -> Result<(), Error> {
+        let mut attr = QpAttr {
+            qp_state: qp_state::RTS,
+            timeout: TIMEOUT,
+            retry_cnt: RETRIES,
+            rnr_retry: RETRIES,
+            max_rd_atomic: max_read_atomic,
+            ..QpAttr::default()
+        };
+        self.modify(
+            &mut attr,
+            qp_attr::TIMEOUT
+                | qp_attr::RETRY_CNT
+                | qp_attr::RNR_RETRY
+                | qp_attr::SQ_PSN
+                | qp_attr::MAX_QP_RD_ATOMIC,
+        )
+    }
+
+    fn modify(&mut self, attr: &mut QpAttr, mask: i32) -> Result<(), Error> {
+        modify(&self.context, self.qp, attr, mask)
+    }
+
+    /// Takes over from the library what it set up.
+    fn look(&mut self, max_inline: u32, wanted: u32) -> Result<(), Error> {
+        // SAFETY: structures of pointers and numbers, of which zero is one.
+        let (mut layout, mut object): (QpLayout, Object) = unsafe { (zeroed(), zeroed()) };
+        object.qp = Pair {
+            input: self.qp.as_ptr(),
+            output: &raw mut layout,
+        };
+        // SAFETY: the queue pair is alive; only the pair of queue pairs is looked at, and it is valid.
+        let result = unsafe { (self.context.library.init_object)(&raw mut object, object::QP) };
+        check("mlx5dv_init_obj", result)?;
+        let (blocks, stride) = (layout.sq.wqe_cnt, layout.sq.stride);
+        if stride as usize != BASIC_BLOCK || !blocks.is_power_of_two() || blocks < wanted {
+            let what = format!("a send queue of {blocks} blocks of {stride} bytes");
+            let call = "mlx5dv_create_qp";
+            return Err(Error::Unexpected { call, what });
+        }
+        self.ring = SendRing {
+            number: number(self.qp),
+            base: layout.sq.buf.cast(),
+            blocks,
+            // The first word is for receives.
+            record: layout.dbrec.wrapping_add(1),
+            register: layout.bf.reg.cast(),
+            // Copies of several threads to one register would mix.
+            register_size: if self.domain.exclusive() {
+                layout.bf.size
+            } else {
+                0
+            },
+            max_inline,
+        };
+        Ok(())
+    }
+}
+
+impl Drop for QueuePair {
+    fn drop(&mut self) {
+        // SAFETY: it is the library's, and destroyed once.
+        self.context
+            .close(|library| unsafe { (library.destroy_qp)(self.qp.as_ptr()) });
+    }
+}
+
+/// The bytes that, inline, make a write of [`ENTRY_BLOCKS`]: what is left by the control segment, the remote address and the length word, and
+/// in dynamic connections by the address vector in its long form.
+const fn max_inline(kind: u32) -> u32 {
+    let connected = ENTRY_BLOCKS * 64 - 16 - 16 - 4;
+    if kind == qp_type::RC {
+        connected
+    } else {
+        connected - 48
+    }
+}
+
+/// What all kinds are made with: completions where an entry asks for them, and one queue for sends and receives.
+pub(super) fn init_attr(
+    domain: &ThreadDomain,
+    completions: &CompletionQueue,
+    kind: u32,
+) -> QpInitAttrEx {
+    QpInitAttrEx {
+        qp_context: none(),
+        send_cq: completions.raw(),
+        recv_cq: completions.raw(),
+        srq: none::<Srq>(),
+        cap: QpCap::default(),
+        qp_type: kind,
+        sq_sig_all: 0,
+        comp_mask: qp_init::PD,
+        pd: domain.pd(),
+        xrcd: none(),
+        create_flags: 0,
+        max_tso_header: 0,
+        rwq_ind_tbl: none(),
+        rx_hash: [0; 3],
+        source_qpn: 0,
+        send_ops_flags: 0,
+    }
+}
+
+/// What mlx5 adds: the end of a dynamic connection that it is, if any, and its key.
+pub(super) fn direct_attr(dynamic: Option<(u32, u64)>) -> QpInitAttr {
+    let (dc_type, access_key) = dynamic.unwrap_or_default();
+    QpInitAttr {
+        comp_mask: if dynamic.is_some() {
+            direct::qp_init::DC
+        } else {
+            0
+        },
+        create_flags: 0,
+        dc: DcInitAttr {
+            dc_type,
+            access_key,
+        },
+        send_ops_flags: 0,
+    }
+}
+
+pub(super) fn create(
+    context: &Context,
+    attr: &mut QpInitAttrEx,
+    own: &mut QpInitAttr,
+) -> Result<NonNull<Qp>, Error> {
+    // SAFETY: the context is open; both structures are valid, and the objects that they name are alive.
+    let qp = unsafe { (context.library.create_qp)(context.raw(), attr, own) };
+    NonNull::new(qp).ok_or_else(|| Error::last("mlx5dv_create_qp"))
+}
+
+/// The number of a queue pair; a target has none before it is ready to receive.
+pub(super) fn number(qp: NonNull<Qp>) -> u32 {
+    // SAFETY: the queue pair is alive.
+    unsafe { (*qp.as_ptr()).qp_num }
+}
+
+/// What makes the state INIT, and which fields of it count.
+pub(super) fn initial(features: &Features, rights: u32) -> (QpAttr, i32) {
+    let attr = QpAttr {
+        qp_state: qp_state::INIT,
+        qp_access_flags: rights,
+        port_num: features.port,
+        ..QpAttr::default()
+    };
+    let mask = qp_attr::PKEY_INDEX | qp_attr::PORT | qp_attr::ACCESS_FLAGS;
+    (attr, mask)
+}
+
+/// What makes the state RTR, of all kinds.
+pub(super) fn ready_to_receive(features: &Features, mtu: u16, lid: u16) -> QpAttr {
+    QpAttr {
+        qp_state: qp_state::RTR,
+        // 1 stands for 256 bytes, and one more for each doubling.
+        path_mtu: (u32::from(mtu) / 128).max(2).ilog2(),
+        ah_attr: AhAttr {
+            dlid: lid,
+            port_num: features.port,
+            ..AhAttr::default()
+        },
+        ..QpAttr::default()
+    }
+}
+
+/// To another state; the mask tells of further fields that count.
+pub(super) fn modify(
+    context: &Context,
+    qp: NonNull<Qp>,
+    attr: &mut QpAttr,
+    mask: i32,
+) -> Result<(), Error> {
+    let call = match attr.qp_state {
+        qp_state::INIT => "ibv_modify_qp to INIT",
+        qp_state::RTR => "ibv_modify_qp to RTR",
+        _ => "ibv_modify_qp to RTS",
+    };
+    // SAFETY: the queue pair is alive, and the structure is valid.
+    let result = unsafe { (context.library.modify_qp)(qp.as_ptr(), attr, mask | qp_attr::STATE) };
+    check(call, result)
+}

@@ -1,0 +1,64 @@
+//! Registered memory.
+
+use super::context::Context;
+use crate::error::Error;
+use crate::verbs::core::{Mr, access};
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+/// Memory that the device may read and write, for its process and for peers that know the key.
+#[derive(Debug)]
+pub struct Region {
+    mr: NonNull<Mr>,
+    lkey: u32,
+    rkey: u32,
+    context: Arc<Context>,
+}
+
+// SAFETY: libibverbs lets any thread use a region.
+unsafe impl Send for Region {}
+// SAFETY: libibverbs lets several threads do so at a time.
+unsafe impl Sync for Region {}
+
+impl Region {
+    /// # Safety
+    /// As for [`super::Device::register`].
+    pub(super) unsafe fn new(
+        context: &Arc<Context>,
+        base: *mut u8,
+        len: usize,
+    ) -> Result<Self, Error> {
+        let rights = (access::LOCAL_WRITE | access::REMOTE).cast_signed();
+        // SAFETY: the domain is alive; of the memory by contract.
+        let mr = unsafe { (context.library.reg_mr)(context.pd.as_ptr(), base.cast(), len, rights) };
+        let mr = NonNull::new(mr).ok_or_else(|| Error::last("ibv_reg_mr"))?;
+        // SAFETY: the library gave a region, whose keys do not change.
+        let (lkey, rkey) = unsafe { (mr.as_ref().lkey, mr.as_ref().rkey) };
+        Ok(Self {
+            mr,
+            lkey,
+            rkey,
+            context: Arc::clone(context),
+        })
+    }
+
+    /// The key by which own entries name it.
+    #[must_use]
+    pub fn lkey(&self) -> u32 {
+        self.lkey
+    }
+
+    /// The key by which peers' entries name it.
+    #[must_use]
+    pub fn rkey(&self) -> u32 {
+        self.rkey
+    }
+}
+
+impl Drop for Region {
+    fn drop(&mut self) {
+        // SAFETY: it is the library's, and deregistered once.
+        self.context
+            .close(|library| unsafe { (library.dereg_mr)(self.mr.as_ptr()) });
+    }
+}

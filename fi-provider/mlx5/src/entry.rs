@@ -1,0 +1,105 @@
+//! An entry on its way into a ring, for the posts that are not in line.
+
+#![expect(unsafe_code, reason = "takes bytes from raw pointers into an entry")]
+
+use crate::endian::{Be32, Be64};
+use crate::wqe::{BASIC_BLOCK, Data, INLINE, UNIT, blocks, inline_len};
+use bytemuck::cast;
+
+/// The most blocks of an entry here: what one BlueFlame copy holds.
+const BLOCKS: usize = 4;
+
+/// Bytes of an entry as they will lie in memory, at most [`BLOCKS`] blocks; the control segment comes last.
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+pub(crate) struct Entry {
+    words: [[u64; 8]; BLOCKS],
+    units: usize,
+}
+
+impl Entry {
+    /// Bytes that fit inline behind control segment, address vector and remote address.
+    pub(crate) const INLINE: usize = BLOCKS * BASIC_BLOCK - 3 * UNIT - 4;
+
+    /// An entry of a control segment alone.
+    pub(crate) fn new() -> Self {
+        Self {
+            words: [[0; 8]; BLOCKS],
+            units: 1,
+        }
+    }
+
+    /// Appends a unit.
+    pub(crate) fn words(&mut self, low: u64, high: u64) {
+        let (block, place) = (self.units / 4, self.units % 4);
+        self.words[block][2 * place] = low;
+        self.words[block][2 * place + 1] = high;
+        self.units += 1;
+    }
+
+    /// Appends a remote address.
+    pub(crate) fn remote(&mut self, address: u64, key: Be32) {
+        self.words(Be64::new(address).raw(), key.raw().into());
+    }
+
+    /// Appends local memory.
+    pub(crate) fn data(&mut self, address: u64, length: u32, key: u32) {
+        let [low, high] = Self::data_words(address, length, key);
+        self.words(low, high);
+    }
+
+    /// A data segment as it lies in memory.
+    pub(crate) fn data_words(address: u64, length: u32, key: u32) -> [u64; 2] {
+        cast(Data::new(address, length, key))
+    }
+
+    /// Appends the `len` bytes at `source`, at most [`Entry::INLINE`].
+    ///
+    /// # Safety
+    /// `source` has as many bytes.
+    pub(crate) unsafe fn inline(&mut self, source: *const u8, len: usize) {
+        assert!(len <= Self::INLINE);
+        let at = self.units * UNIT;
+        let bytes = self.words.as_mut_ptr().cast::<u8>();
+        // SAFETY: behind at most three units there is room for the count and as many bytes.
+        unsafe {
+            let count = Be32::new(INLINE | len as u32);
+            bytes.add(at).cast::<u32>().write(count.raw());
+            std::ptr::copy_nonoverlapping(source, bytes.add(at + size_of::<Be32>()), len);
+        }
+        self.units += inline_len(len) / UNIT;
+    }
+
+    /// Units of 16 bytes.
+    pub(crate) fn units(&self) -> usize {
+        self.units
+    }
+
+    /// Basic blocks.
+    pub(crate) fn blocks(&self) -> u16 {
+        blocks(self.units) as u16
+    }
+
+    /// The blocks, with this control segment.
+    pub(crate) fn with_head(&self, head: u64, flags: u8) -> Aligned {
+        let mut all = Aligned(self.words);
+        all.0[0][0] = head;
+        all.0[0][1] = u64::from(flags) << FLAGS;
+        all
+    }
+}
+
+/// Blocks that can be copied by whole units.
+#[repr(C, align(64))]
+pub(crate) struct Aligned([[u64; 8]; BLOCKS]);
+
+impl std::ops::Deref for Aligned {
+    type Target = [[u64; 8]; BLOCKS];
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+/// The bit where the flags begin in the second word of a control segment, as it lies in memory.
+const FLAGS: u32 = 24;

@@ -1,0 +1,85 @@
+//! The 16-byte units of entries as the data path handles them: in a vector register from where they are made to
+//! where they are stored, in the ring and in the BlueFlame register.
+
+#![expect(unsafe_code, reason = "stores into rings and device registers")]
+
+/// Sixteen bytes of an entry.
+#[cfg(target_arch = "x86_64")]
+pub(crate) type Unit = core::arch::x86_64::__m128i;
+
+/// Sixteen bytes of an entry.
+#[cfg(not(target_arch = "x86_64"))]
+#[derive(Clone, Copy)]
+#[repr(C, align(16))]
+pub(crate) struct Unit([u64; 2]);
+
+/// A unit of two words as they lie in memory.
+#[inline(always)]
+pub(crate) fn unit(low: u64, high: u64) -> Unit {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: SSE2 is part of x86-64.
+    unsafe {
+        core::arch::x86_64::_mm_set_epi64x(high.cast_signed(), low.cast_signed())
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    Unit([low, high])
+}
+
+/// Copies `units` into a BlueFlame register.
+///
+/// # Safety
+/// The register is mapped, aligned to 64 bytes, and as long as `units`.
+#[inline(always)]
+pub(crate) unsafe fn store_to_register(register: *mut u8, units: &[Unit]) {
+    let register = register.cast::<Unit>();
+    for (at, &unit) in units.iter().enumerate() {
+        // SAFETY: inside the register by contract; volatile, because a device looks at each store.
+        unsafe { register.add(at).write_volatile(unit) };
+    }
+}
+
+/// Orders the stores of an entry before that of its doorbell record, for the device.
+#[inline(always)]
+pub(crate) fn entry_before_record() {
+    // ORDERING: pairs with the device's reads: record first, then the entry. Stores of x86-64 to memory are
+    // seen in their order (rdma-core: udma_to_device_barrier); elsewhere std's release fence is the barrier.
+    #[cfg(target_arch = "x86_64")]
+    std::sync::atomic::compiler_fence(std::sync::atomic::Ordering::Release);
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: a barrier has no preconditions.
+    unsafe {
+        core::arch::asm!("dmb oshst", options(nostack, preserves_flags));
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+}
+
+/// Orders all earlier stores before those to a register that is mapped write-combining (rdma-core: mmio_wc_start).
+#[inline(always)]
+pub(crate) fn record_before_register() {
+    write_combining_fence();
+}
+
+/// Sends what was stored to a register on its way, before anything stored later (rdma-core: mmio_flush_writes).
+#[inline(always)]
+pub(crate) fn flush_register() {
+    write_combining_fence();
+}
+
+#[inline(always)]
+fn write_combining_fence() {
+    // ORDERING: pairs with the device, which reads the record after the register was written. Stores to
+    // write-combining memory are not ordered with others but by a store fence (Intel SDM vol. 3, 12.3.1).
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: SSE is part of x86-64.
+    unsafe {
+        core::arch::x86_64::_mm_sfence();
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: a barrier has no preconditions.
+    unsafe {
+        core::arch::asm!("dsb st", options(nostack, preserves_flags));
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+}

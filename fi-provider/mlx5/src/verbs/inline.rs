@@ -1,0 +1,98 @@
+//! Functions that `verbs.h` defines in line: calls through the table of an open device.
+
+use super::core::{
+    Context, EXTENDED, ParentDomainInitAttr, Pd, PortAttr, Td, TdInitAttr, VerbsContext,
+};
+use std::ffi::c_int;
+use std::mem::{offset_of, size_of};
+use std::ptr::null_mut;
+
+/// The larger table around `context`, where it reaches back to the field at `offset` (`verbs_get_ctx_op`).
+///
+/// # Safety
+/// `context` is open.
+unsafe fn table(context: *mut Context, offset: usize) -> Option<*mut VerbsContext> {
+    // SAFETY: by contract it is open, and every context has this field.
+    if unsafe { (*context).abi_compat }.addr() != EXTENDED {
+        return None;
+    }
+    let table = context
+        .wrapping_byte_sub(offset_of!(VerbsContext, context))
+        .cast::<VerbsContext>();
+    // SAFETY: the mark says that the context is the end of a larger one, of which every version has this field just before it.
+    let bytes = unsafe { (*table).sz };
+    (bytes >= size_of::<VerbsContext>() - offset).then_some(table)
+}
+
+/// `ibv_query_port`, with the whole structure: the exported function of this name fills a former one. Gives an errno,
+/// or 0.
+///
+/// # Safety
+/// `context` is open.
+pub(crate) unsafe fn query_port(context: *mut Context, port: u8, attr: &mut PortAttr) -> c_int {
+    // SAFETY: by contract; the field is there when there is a table, and then of this type.
+    let function = unsafe {
+        table(context, offset_of!(VerbsContext, query_port)).and_then(|it| (*it).query_port)
+    };
+    let Some(function) = function else {
+        return libc::EOPNOTSUPP;
+    };
+    // SAFETY: by contract; the structure is as long as said.
+    unsafe { function(context, port, attr, size_of::<PortAttr>()) }
+}
+
+/// `ibv_alloc_td`; null where there are none.
+///
+/// # Safety
+/// `context` is open.
+pub(crate) unsafe fn alloc_td(context: *mut Context) -> *mut Td {
+    // SAFETY: by contract; the field is there when there is a table, and then of this type.
+    let function =
+        unsafe { table(context, offset_of!(VerbsContext, alloc_td)).and_then(|it| (*it).alloc_td) };
+    let mut attr = TdInitAttr { comp_mask: 0 };
+    // SAFETY: by contract; the attributes are valid.
+    function.map_or(null_mut(), |function| unsafe {
+        function(context, &raw mut attr)
+    })
+}
+
+/// `ibv_dealloc_td`.
+///
+/// # Safety
+/// `td` is one of `context`, which is open, and no object uses it.
+pub(crate) unsafe fn dealloc_td(context: *mut Context, td: *mut Td) -> c_int {
+    // SAFETY: by contract; the field is there when there is a table, and then of this type.
+    let function = unsafe {
+        table(context, offset_of!(VerbsContext, dealloc_td)).and_then(|it| (*it).dealloc_td)
+    };
+    // SAFETY: by contract.
+    function.map_or(libc::EOPNOTSUPP, |function| unsafe { function(td) })
+}
+
+/// `ibv_alloc_parent_domain`; null where there are none.
+///
+/// # Safety
+/// `pd` and `td` are of `context`, which is open.
+pub(crate) unsafe fn alloc_parent_domain(
+    context: *mut Context,
+    pd: *mut Pd,
+    td: *mut Td,
+) -> *mut Pd {
+    // SAFETY: by contract; the field is there when there is a table, and then of this type.
+    let function = unsafe {
+        table(context, offset_of!(VerbsContext, alloc_parent_domain))
+            .and_then(|it| (*it).alloc_parent_domain)
+    };
+    let mut attr = ParentDomainInitAttr {
+        pd,
+        td,
+        comp_mask: 0,
+        alloc: null_mut(),
+        free: null_mut(),
+        pd_context: null_mut(),
+    };
+    // SAFETY: by contract; the attributes are valid.
+    function.map_or(null_mut(), |function| unsafe {
+        function(context, &raw mut attr)
+    })
+}

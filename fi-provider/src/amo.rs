@@ -1,0 +1,101 @@
+//! Atomic operations as the device has them: plain, and masked.
+
+use fi_mlx5::lane::Atomic;
+
+/// An atomic operation with its operands, of whose low bytes as many count as the object has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Amo {
+    Fetch,
+    Swap(u64),
+    Add(u64),
+    And(u64),
+    Or(u64),
+    Xor(u64),
+    /// The comparand, and what replaces it.
+    CompareSwap(u64, u64),
+}
+
+impl Amo {
+    /// The entry for an object of `bytes` bytes (4 or 8); `None` where the device, `masked` or not, has none.
+    pub(crate) fn entry(self, bytes: usize, masked: bool) -> Option<Atomic> {
+        match (bytes, self) {
+            (8, Self::Fetch) => Some(Atomic::add_8(0)),
+            (8, Self::Add(value)) => Some(Atomic::add_8(value)),
+            (8, Self::CompareSwap(compare, value)) => Some(Atomic::compare_swap_8(compare, value)),
+            (8, _) => masked.then(|| self.masked_8()),
+            _ => masked.then(|| self.masked_4()),
+        }
+    }
+
+    fn masked_8(self) -> Atomic {
+        const ALL: u64 = u64::MAX;
+        match self {
+            Self::Fetch => Atomic::add_8(0),
+            Self::Add(value) => Atomic::add_8(value),
+            Self::Xor(value) => Atomic::xor_8(value),
+            Self::Swap(value) => Atomic::masked_swap_8(value, ALL, 0, 0),
+            Self::And(value) => Atomic::masked_swap_8(0, !value, 0, 0),
+            Self::Or(value) => Atomic::masked_swap_8(value, value, 0, 0),
+            Self::CompareSwap(compare, value) => Atomic::masked_swap_8(value, ALL, compare, ALL),
+        }
+    }
+
+    fn masked_4(self) -> Atomic {
+        const ALL: u32 = u32::MAX;
+        match self {
+            Self::Fetch => Atomic::add_4(0),
+            Self::Add(value) => Atomic::add_4(value as u32),
+            Self::Xor(value) => Atomic::xor_4(value as u32),
+            Self::Swap(value) => Atomic::masked_swap_4(value as u32, ALL, 0, 0),
+            Self::And(value) => Atomic::masked_swap_4(0, !value as u32, 0, 0),
+            Self::Or(value) => Atomic::masked_swap_4(value as u32, value as u32, 0, 0),
+            Self::CompareSwap(compare, value) => {
+                Atomic::masked_swap_4(value as u32, ALL, compare as u32, ALL)
+            }
+        }
+    }
+
+    /// What stands in an object of eight bytes after the operation where `before` stood.
+    pub(crate) fn apply(self, before: u64) -> u64 {
+        match self {
+            Self::Fetch => before,
+            Self::Swap(value) => value,
+            Self::Add(value) => before.wrapping_add(value),
+            Self::And(value) => before & value,
+            Self::Or(value) => before | value,
+            Self::Xor(value) => before ^ value,
+            Self::CompareSwap(compare, value) if before == compare => value,
+            Self::CompareSwap(..) => before,
+        }
+    }
+}
+
+/// The bits of a value of 4 or 8 bytes.
+#[inline(always)]
+#[expect(unsafe_code, reason = "takes the bits of integers and floats alike")]
+pub(crate) fn bits<T: Copy>(value: T) -> u64 {
+    const { assert!(size_of::<T>() == 4 || size_of::<T>() == 8) };
+    // SAFETY: the type is as long as what it is read as, and every type here is made of plain bits.
+    unsafe {
+        if size_of::<T>() == 4 {
+            std::mem::transmute_copy::<T, u32>(&value).into()
+        } else {
+            std::mem::transmute_copy::<T, u64>(&value)
+        }
+    }
+}
+
+/// The value of 4 or 8 bytes with these bits.
+#[inline(always)]
+#[expect(unsafe_code, reason = "makes integers and floats alike")]
+pub(crate) fn value<T: Copy>(bits: u64) -> T {
+    const { assert!(size_of::<T>() == 4 || size_of::<T>() == 8) };
+    // SAFETY: as in `bits`; the types here have no invalid bits.
+    unsafe {
+        if size_of::<T>() == 4 {
+            std::mem::transmute_copy(&(bits as u32))
+        } else {
+            std::mem::transmute_copy(&bits)
+        }
+    }
+}

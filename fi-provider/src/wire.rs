@@ -1,0 +1,100 @@
+//! What a process tells its peers about its device, as bytes.
+
+use crate::device::PARTS;
+
+/// How a process is reached over its device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Address {
+    /// Of the port.
+    pub(crate) lid: u16,
+    /// The largest packet in bytes.
+    pub(crate) mtu: u16,
+    /// Reads and atomics under way at a time.
+    pub(crate) max_read_atomic: u8,
+    /// The DC target's number, 0 without.
+    pub(crate) target: u32,
+    /// The window's base.
+    pub(crate) window: u64,
+    /// The keys of its parts.
+    pub(crate) keys: [u32; PARTS],
+    /// The mailbox's base.
+    pub(crate) mailbox: u64,
+    /// Its key.
+    pub(crate) mailbox_key: u32,
+    /// The queue pair for each peer, or the initiator alone.
+    pub(crate) queues: Vec<u32>,
+}
+
+impl Address {
+    /// The address as bytes: little-endian numbers in the order of the fields.
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        bytes.extend(self.lid.to_le_bytes());
+        bytes.extend(self.mtu.to_le_bytes());
+        bytes.push(self.max_read_atomic);
+        bytes.extend(self.target.to_le_bytes());
+        bytes.extend(self.window.to_le_bytes());
+        bytes.extend(self.keys.iter().flat_map(|key| key.to_le_bytes()));
+        bytes.extend(self.mailbox.to_le_bytes());
+        bytes.extend(self.mailbox_key.to_le_bytes());
+        bytes.extend(self.queues.iter().flat_map(|queue| queue.to_le_bytes()));
+        bytes
+    }
+
+    /// The address that these bytes are; `None` where they are none.
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
+        let mut rest = bytes;
+        let (lid, mtu) = (take(&mut rest)?, take(&mut rest)?);
+        let [max_read_atomic] = take(&mut rest)?;
+        let (target, window) = (take(&mut rest)?, take(&mut rest)?);
+        let keys = [take(&mut rest)?, take(&mut rest)?];
+        let (mailbox, mailbox_key) = (take(&mut rest)?, take(&mut rest)?);
+        let (queues, odd) = rest.as_chunks();
+        if !odd.is_empty() {
+            return None;
+        }
+        Some(Self {
+            lid: u16::from_le_bytes(lid),
+            mtu: u16::from_le_bytes(mtu),
+            max_read_atomic,
+            target: u32::from_le_bytes(target),
+            window: u64::from_le_bytes(window),
+            keys: keys.map(u32::from_le_bytes),
+            mailbox: u64::from_le_bytes(mailbox),
+            mailbox_key: u32::from_le_bytes(mailbox_key),
+            queues: queues.iter().copied().map(u32::from_le_bytes).collect(),
+        })
+    }
+}
+
+/// The first `N` bytes, which are taken away.
+fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
+    let (first, after) = rest.split_first_chunk()?;
+    *rest = after;
+    Some(*first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_go_there_and_back() {
+        let address = Address {
+            lid: 0x102,
+            mtu: 4096,
+            max_read_atomic: 16,
+            target: 0xff_0001,
+            window: 0x7fff_1234_5000,
+            keys: [0x100, u32::MAX],
+            mailbox: 0x1000,
+            mailbox_key: 7,
+            queues: vec![1, 2, 0xff_ffff],
+        };
+        let bytes = address.encode();
+        assert_eq!(Address::decode(&bytes), Some(address));
+        for len in [0, 1, 40, bytes.len() - 1] {
+            assert_eq!(Address::decode(&bytes[..len]), None, "{len} bytes");
+        }
+    }
+}

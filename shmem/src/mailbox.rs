@@ -1,0 +1,180 @@
+//! The words of a PE's mailbox, which PEs of other nodes write and read: which is for what.
+//!
+//! There are mailboxes in jobs of several nodes only. A word has one writer, and what is written replaces what stood
+//! there. They live as long as the process, from one session to the next, and so do the numbers in them.
+
+use crate::ctx;
+use crate::job;
+use fi_provider::Error;
+use fi_provider::address_vector::PeerIndex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The most rounds of a barrier of nodes: more than there can be of 2^31 PEs.
+pub(crate) const ROUNDS: usize = 32;
+
+/// A word of a mailbox.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Word {
+    /// Written by the owner, read by others: its [`Sleep`].
+    Sleep,
+    /// Written by another node's leader in this round of the barrier of nodes: the barrier's epoch.
+    Round(usize),
+    /// Written by this PE when it begins and ends a session: its [`Farewell`].
+    Farewell(PeerIndex),
+}
+
+impl Word {
+    /// The place of the word in every mailbox.
+    pub(crate) fn slot(self) -> usize {
+        match self {
+            Self::Sleep => 0,
+            Self::Round(round) => 1 + round,
+            Self::Farewell(pe) => 1 + ROUNDS + pe as usize,
+        }
+    }
+
+    /// Writes it into the mailbox of `pe`.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub(crate) fn post(self, value: u64, pe: PeerIndex) -> Result<(), Error> {
+        ctx::default_ctx().endpoint.post(self.slot(), value, pe)
+    }
+
+    /// Reads it in the mailbox of `pe`.
+    ///
+    /// # Errors
+    /// Those of the device.
+    fn peek(self, pe: PeerIndex) -> Result<u64, Error> {
+        ctx::default_ctx().endpoint.peek(self.slot(), pe)
+    }
+
+    /// What stands in the own mailbox; 0 where nobody wrote, or there is none.
+    #[inline]
+    pub(crate) fn get(self) -> u64 {
+        own(self).map_or(0, |word| {
+            // ORDERING: pairs with the device's write, which comes behind all that the writer sent here before.
+            word.load(Ordering::Acquire)
+        })
+    }
+}
+
+/// The words of a mailbox in a job of `pes` PEs.
+pub(crate) fn words(pes: u32) -> usize {
+    Word::Farewell(pes).slot()
+}
+
+fn own(word: Word) -> Option<&'static AtomicU64> {
+    job::session()?.domain.mailbox().get(word.slot())
+}
+
+/// How a PE sleeps in its waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sleep {
+    /// Odd while the PE, with one thread only, sleeps in a wait; all that it has sent is delivered then.
+    pub(crate) blocked: u32,
+    /// Looks at the awaited memory.
+    pub(crate) looks: u32,
+}
+
+impl Sleep {
+    /// How PE `pe` of another node sleeps; `None` where its device does not tell.
+    pub(crate) fn of(pe: PeerIndex) -> Option<Self> {
+        Some(Self::from_word(Word::Sleep.peek(pe).ok()?))
+    }
+
+    /// Makes it readable for others.
+    pub(crate) fn publish(self) {
+        if let Some(word) = own(Word::Sleep) {
+            // ORDERING: pairs with the read of the others' devices: what the PE does when it is awake again comes
+            // after it has said so.
+            word.store(self.to_word(), Ordering::Release);
+        }
+    }
+
+    fn to_word(self) -> u64 {
+        u64::from(self.blocked) << 32 | u64::from(self.looks)
+    }
+
+    fn from_word(word: u64) -> Self {
+        Self {
+            blocked: (word >> 32) as u32,
+            looks: word as u32,
+        }
+    }
+}
+
+/// What a PE tells those of other nodes about its last finalisation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Farewell {
+    /// Whether it has begun: all that the PE has ever sent is delivered then.
+    pub(crate) finalizing: bool,
+    /// The barriers that the PE had completed when it began.
+    pub(crate) last_epoch: u32,
+}
+
+impl Farewell {
+    /// What PE `pe` of another node has told.
+    pub(crate) fn of(pe: PeerIndex) -> Self {
+        Self::from_word(Word::Farewell(pe).get())
+    }
+
+    /// Tells `pes`, as PE `own`.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub(crate) fn tell(
+        self,
+        own: PeerIndex,
+        mut pes: impl Iterator<Item = PeerIndex>,
+    ) -> Result<(), Error> {
+        pes.try_for_each(|pe| Word::Farewell(own).post(self.to_word(), pe))
+    }
+
+    fn to_word(self) -> u64 {
+        u64::from(self.finalizing) << 32 | u64::from(self.last_epoch)
+    }
+
+    fn from_word(word: u64) -> Self {
+        Self {
+            finalizing: word >> 32 != 0,
+            last_epoch: word as u32,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_has_a_slot_of_its_own() {
+        let pes = 5;
+        let rounds = (0..ROUNDS).map(Word::Round);
+        let farewells = (0..pes).map(Word::Farewell);
+        let all = rounds.chain(farewells).chain([Word::Sleep]);
+        let mut slots: Vec<usize> = all.map(Word::slot).collect();
+        slots.sort_unstable();
+        assert_eq!(slots, (0..words(pes)).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn what_is_told_fits_its_word() {
+        for finalizing in [false, true] {
+            for last_epoch in [0, 1, u32::MAX] {
+                let farewell = Farewell {
+                    finalizing,
+                    last_epoch,
+                };
+                assert_eq!(Farewell::from_word(farewell.to_word()), farewell);
+            }
+        }
+        let sleep = Sleep {
+            blocked: 7,
+            looks: u32::MAX,
+        };
+        assert_eq!(Sleep::from_word(sleep.to_word()), sleep);
+        let untouched = Farewell::from_word(0);
+        assert!(!untouched.finalizing);
+    }
+}

@@ -1,0 +1,174 @@
+//! Beginning a session: the heap, the window, and in a job of several nodes the device that connects them.
+
+use crate::arena::Arena;
+use crate::env::Fabric;
+use crate::error::Error;
+use crate::job::{Job, Session};
+use crate::mailbox;
+use crate::node::Sizes;
+use crate::places::Places;
+use crate::report::{self, Routine};
+use crate::window::HeapSpace;
+use fi_bootstrap::Bootstrap;
+use fi_provider::address_vector::PeerIndex;
+use fi_provider::device::{self, Config, Transport};
+use fi_provider::domain::Domain;
+use fi_provider::memory::Window;
+use std::ffi::c_int;
+use std::sync::{Mutex, PoisonError};
+
+/// SHMEM_THREAD_MULTIPLE and the level below it.
+const MULTIPLE: c_int = 3;
+const SERIALIZED: c_int = 2;
+
+/// What an initialisation was asked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wishes {
+    /// Bytes of heap.
+    pub(crate) heap_len: usize,
+    pub(crate) thread_level: c_int,
+    pub(crate) fabric: Fabric,
+    pub(crate) transport: Transport,
+}
+
+/// Why an initialisation failed.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// For a reason of this PE's, which nobody has said yet.
+    Own(Error),
+    /// On all PEs together, one of which has said why.
+    OfAll(Error),
+}
+
+impl<E: Into<Error>> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self::Own(error.into())
+    }
+}
+
+impl Session {
+    /// Begins the first session, or any of a job of one node.
+    pub(crate) fn open(at: Routine, job: &Job, wishes: &Wishes) -> Result<Self, Failure> {
+        let layout = &job.node.layout;
+        let heap_offset = Sizes::of(&job.image, wishes.heap_len).heap_offset();
+        let space = HeapSpace::find(&job.image, wishes.heap_len, heap_offset, layout)?;
+        let heap = Some(space.region()).filter(|heap| heap.len > 0);
+        let parts = heap.into_iter().chain(job.image.regions());
+        let window = Window::spanning(parts.collect());
+        let places = &job.node.places;
+        let mut domain = Domain::open(layout, window, &places.placement())
+            .map_err(Error::system("mapping the peers' memory"))?;
+        if !places.is_one_node() {
+            connect(at, job, &mut domain, wishes)?;
+        } else if wishes.fabric == Fabric::Mlx5 && places.pe() == 0 {
+            say_if_missing(at);
+        }
+        Ok(Self {
+            domain,
+            space,
+            arena: Mutex::new(Arena::new(wishes.heap_len)),
+            thread_level: wishes.thread_level,
+            is_shared: wishes.thread_level == MULTIPLE,
+        })
+    }
+
+    /// Begins again where a session of a job of several nodes has ended: with the same memory, of which the heap takes
+    /// as much as is wished now, and the same device.
+    pub(crate) fn again(self, wishes: &Wishes) -> Self {
+        let before = self
+            .arena
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        // The device's queues were made for one thread at a time, or for several.
+        let most = if self.is_shared { MULTIPLE } else { SERIALIZED };
+        Self {
+            arena: Mutex::new(Arena::again(wishes.heap_len, &before)),
+            thread_level: wishes.thread_level.min(most),
+            ..self
+        }
+    }
+}
+
+/// The user asked for a device, and all PEs are on one node: says so if there is none, for another time.
+fn say_if_missing(at: Routine) {
+    if let Err(error) = device::probe() {
+        report::say(format_args!(
+            "{at}: {error}; all PEs are on one node, and go on in shared memory"
+        ));
+    }
+}
+
+/// Opens the device and connects it to those of all PEs. That it cannot be used on some PE is an error on all, and
+/// one of them says so.
+fn connect(at: Routine, job: &Job, domain: &mut Domain, wishes: &Wishes) -> Result<(), Failure> {
+    let places = &job.node.places;
+    let nodes = places.nodes();
+    let config = Config {
+        transport: wishes.transport,
+        shared: wishes.thread_level == MULTIPLE,
+        mailbox_words: mailbox::words(places.pes()),
+    };
+    let opened = if wishes.fabric == Fabric::Shm {
+        Err(Error::NodesWithoutDevice { nodes })
+    } else {
+        let refused = |source| Error::Device { nodes, source };
+        domain.open_device(config).map_err(refused)
+    };
+    let mut launcher = job.launcher.lock().unwrap_or_else(PoisonError::into_inner);
+    let addresses = exchange(at, &mut launcher, places, opened)?;
+    domain
+        .connect(&addresses)
+        .map_err(|source| Error::Device { nodes, source })?;
+    // Nobody sends before all can receive.
+    launcher.barrier()?;
+    Ok(())
+}
+
+/// The first byte of what a PE tells about its device: that an address follows, or that it has none.
+const OPEN: u8 = 1;
+const REFUSED: u8 = 0;
+
+/// Under this key PE `pe` tells the address of its device.
+fn device_key(pe: PeerIndex) -> String {
+    format!("device-{pe}")
+}
+
+/// Tells everybody the own device's address, or that there is none; returns everybody's.
+fn exchange(
+    at: Routine,
+    launcher: &mut Bootstrap,
+    places: &Places,
+    opened: Result<Vec<u8>, Error>,
+) -> Result<Vec<Vec<u8>>, Failure> {
+    let own = match &opened {
+        Ok(address) => [&[OPEN], &address[..]].concat(),
+        Err(_) => vec![REFUSED],
+    };
+    launcher.put(&device_key(places.pe()), &own)?;
+    launcher.barrier()?;
+    let mut addresses = Vec::new();
+    for pe in 0..places.pes() {
+        let told = launcher.get(&device_key(pe))?;
+        match told.split_first() {
+            Some((&OPEN, address)) => addresses.push(address.to_vec()),
+            _ => {
+                let own = opened.err().filter(|_| pe == places.pe());
+                return Err(refused_by(at, launcher, own));
+            }
+        }
+    }
+    Ok(addresses)
+}
+
+/// The first device that cannot be used is this PE's, for the reason `own`, or another's: its PE says so before any PE
+/// goes on.
+fn refused_by(at: Routine, launcher: &mut Bootstrap, own: Option<Error>) -> Failure {
+    if let Some(error) = &own {
+        report::say(format_args!("{at}: {error}"));
+    }
+    // The launcher may take it for an orderly end, whatever the program does now.
+    match launcher.barrier().and_then(|()| launcher.finalize()) {
+        Ok(()) => Failure::OfAll(own.unwrap_or(Error::SaidByAnother)),
+        Err(error) => error.into(),
+    }
+}
