@@ -112,6 +112,15 @@ impl Memory for Programs {
         let at = (FIRST_UAR_PAGE + u64::from(page)) * PAGE + u64::from(offset);
         file.read_exact_at(buf, at).map_err(|_| Fault)
     }
+
+    fn has_run(&mut self, process: Pid, thread: u32) -> Option<(u64, u64)> {
+        let path = format!("/proc/{process}/task/{thread}/schedstat");
+        let text = fs::read_to_string(path).ok()?;
+        // Time on a processor, time of waiting for one, and how often it was given one.
+        let mut numbers = text.split_ascii_whitespace().map(str::parse);
+        let time = numbers.next()?.ok()?;
+        Some((time, numbers.nth(1)?.ok()?))
+    }
 }
 
 impl Host for Programs {

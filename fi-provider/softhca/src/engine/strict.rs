@@ -14,6 +14,9 @@ use fi_mlx5::wqe::{BASIC_BLOCK, UNIT, blocks};
 /// The shortest store that registers take, in bytes: half a doorbell, as 32-bit processors write it.
 const SHORTEST: usize = 4;
 
+/// So long at most, in ns, an entry waits until the thread that rang has run.
+const PATIENCE: u64 = 20_000_000;
+
 /// The time between two looks whether records tell of what was not rung, in ns.
 const LOOK: u64 = 10_000_000;
 
@@ -25,8 +28,10 @@ const NEVER: u64 = 100_000_000;
 pub(super) struct Rings {
     /// The counter of blocks that was rung last.
     rung: u16,
-    /// When something was rung while nothing waited.
+    /// When something was rung while nothing waited, or when the thread was seen to have run on.
     since: u64,
+    /// The thread that rang, what [`Memory::has_run`] said of it then, and until when that is asked again.
+    ringer: Option<(u32, (u64, u64), u64)>,
     /// The blocks that were rung and are not executed, as they were then.
     posted: Vec<u8>,
     /// When the doorbell record is looked at next.
@@ -91,7 +96,7 @@ impl Engine {
         let rung = if u64::from(half) == ARM_OFFSET {
             self.arm(memory, context, head, &mut found)
         } else {
-            self.doorbell(memory, key, head, &mut found)
+            self.doorbell(memory, key, thread, head, &mut found)
         };
         self.doorbells.rung(key, rung, &mut found);
         found
@@ -128,6 +133,7 @@ impl Engine {
         &mut self,
         memory: &mut dyn Memory,
         key: Key,
+        thread: u32,
         head: [u8; PLAIN],
         found: &mut Vec<Violation>,
     ) -> Rung {
@@ -173,7 +179,7 @@ impl Engine {
             found.push(Violation::EntryDiffers(qpn));
             rung.entry.clear();
         }
-        qp.advance(memory, qpn, producer, now, found);
+        qp.advance(memory, (qpn, thread), producer, now, found);
         rung
     }
 
@@ -206,7 +212,7 @@ impl Engine {
         if qp.rings.rung == qp.send_consumer {
             return None;
         }
-        if qp.rings.since > released && now.saturating_sub(qp.rings.since) < hold {
+        if qp.rings.since > released && qp.is_held(memory, now, hold) {
             self.progress.waiting = true;
             return None;
         }
@@ -300,7 +306,7 @@ impl QueuePair {
     fn advance(
         &mut self,
         memory: &mut dyn Memory,
-        qpn: u32,
+        (qpn, thread): (u32, u32),
         producer: u16,
         now: u64,
         found: &mut Vec<Violation>,
@@ -317,6 +323,9 @@ impl QueuePair {
         }
         if before == self.send_consumer {
             self.rings.since = now;
+            self.rings.ringer = memory
+                .has_run(self.pid, thread)
+                .map(|run| (thread, run, now + PATIENCE));
             self.rings.posted.clear();
         }
         let mut bytes = Vec::new();
@@ -325,6 +334,18 @@ impl QueuePair {
         }
         self.rings.rung = producer;
         self.rings.unrung = None;
+    }
+
+    /// Whether the thread that rang has not had time to change the entry, if that is what it does.
+    fn is_held(&mut self, memory: &mut dyn Memory, now: u64, hold: u64) -> bool {
+        if let Some((thread, before, end)) = self.rings.ringer {
+            if now < end && memory.has_run(self.pid, thread) == Some(before) {
+                return true;
+            }
+            self.rings.ringer = None;
+            self.rings.since = now;
+        }
+        now.saturating_sub(self.rings.since) < hold
     }
 
     /// Looks whether the doorbell record tells of what was not rung.

@@ -69,8 +69,8 @@ pub struct Config {
     pub min_retry_ns: u64,
     /// Act on UAR writes alone and check them, see [`super::Engine::ring`].
     pub strict: bool,
-    /// With `strict`: the time between a doorbell and the execution of what was rung, in ns, unless
-    /// [`super::Engine::release`] ends it. An entry that is changed meanwhile was rung too early.
+    /// With `strict`: the time between a doorbell and the execution of what was rung, in ns, in which the thread that
+    /// rang runs on; [`super::Engine::release`] ends it. An entry that is changed meanwhile was rung too early.
     pub hold_ns: u64,
 }
 

@@ -84,9 +84,8 @@ pub(crate) fn watch() {
     let Ok(maps) = std::fs::read_to_string("/proc/self/maps") else {
         return;
     };
-    let known = |mapping: &Watched| watched.iter().any(|known| known.room(mapping.start) > 0);
-    let mut found: Vec<(Watched, bool)> = maps.lines().filter_map(parse).collect();
-    found.retain(|(mapping, writable)| *writable || known(mapping));
+    // Also those that are read-only already: a child of fork has its parent's.
+    let found: Vec<(Watched, bool)> = maps.lines().filter_map(parse).collect();
     if !found.is_empty() {
         signals::install();
     }
