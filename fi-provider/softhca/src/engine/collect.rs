@@ -270,7 +270,7 @@ mod tests {
         }
 
         fn store(&mut self, key: Key, thread: u32, n: u8, range: std::ops::Range<usize>) {
-            self.bytes(key, thread, n, range.start, &padded(n)[range].to_vec());
+            self.bytes(key, thread, n, range.start, &padded(n)[range]);
         }
 
         fn bytes(&mut self, key: Key, thread: u32, n: u8, at: usize, bytes: &[u8]) {
