@@ -26,9 +26,10 @@ fn vector(register: u8, from: u8) -> Source {
     Source::Vector { register, from }
 }
 
-#[test]
-fn instructions_are_taken_for_what_they_are() {
-    let cases: [(&[u8], Target, usize, Source); 12] = [
+type Case = (&'static [u8], Target, usize, Source);
+
+fn known() -> [Case; 12] {
+    [
         // mov %rdx,(%rax)
         (&[0x48, 0x89, 0x10], base(0), 8, general(2)),
         // mov %r9d,(%r12)
@@ -109,8 +110,12 @@ fn instructions_are_taken_for_what_they_are() {
                 repeated: true,
             },
         ),
-    ];
-    for (code, target, size, source) in cases {
+    ]
+}
+
+#[test]
+fn instructions_are_taken_for_what_they_are() {
+    for (code, target, size, source) in known() {
         let length = code.len();
         let expected = Instruction {
             length,

@@ -326,6 +326,7 @@ fn what_is_never_rung_is_told_in_the_end() {
         } else {
             // The process has ended.
             memory.forget(1);
+            engine.step(memory, 23_000_000 + wait * 1_000_000 + 20_000_000);
             engine.close_context(context);
         }
         let never = Violation::NeverRung {
