@@ -83,10 +83,6 @@ impl Request {
 }
 
 /// A store to a doorbell page, which a program in strict mode tells of before it goes on. The answer is a [`Reply`].
-#[cfg_attr(
-    not(any(test, target_arch = "x86_64")),
-    expect(dead_code, reason = "strict mode is for x86-64 alone")
-)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Store {
     /// The context whose command file it is.

@@ -42,6 +42,7 @@ macro_rules! original {
         unsafe { std::mem::transmute_copy::<*mut std::ffi::c_void, Option<$type>>(&found) }
     }};
 }
+#[cfg(target_arch = "x86_64")]
 pub(crate) use original;
 
 pub(crate) const fn c_name(name: &str) -> &CStr {
