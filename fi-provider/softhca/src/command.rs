@@ -3,7 +3,7 @@
 use crate::daemon::{Directory, Server, Signals};
 use crate::engine::Config;
 use crate::uverbs::Settings;
-use crate::wire::DIRECTORY_VARIABLE;
+use crate::wire::{DIRECTORY_VARIABLE, STRICT_VARIABLE};
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -13,6 +13,13 @@ use std::process::Command;
 
 /// The library that is preloaded into programs.
 const SHIM: &str = "libsofthca_shim.so";
+
+/// In strict mode: the time that the device leaves an entry alone after its doorbell, in ns. What a program writes to
+/// the entry after it has rung is found out if it comes within.
+const HOLD: u64 = 50_000;
+
+/// The exit status when strict mode found a violation.
+const VIOLATIONS: u8 = 99;
 
 /// What `softhca --help` prints.
 pub const HELP: &str = "\
@@ -25,6 +32,8 @@ fabric. The exit status is the program's own (128 + N when signal N ended it).
   --legacy-uars        doorbell registers are assigned to queue pairs as old kernels do, not by libmlx5
   --no-devx            contexts with DEVX are refused, as for users without the right to them
   --no-masked-atomics  atomics with masks, and of 4 bytes, are not among what DEVX tells of
+  --strict             act on writes to doorbell registers alone, and check them; doorbells that are not as hardware
+                       needs them are told on standard error, and the exit status is 99 (x86-64 only)
   --trace              tell on standard error of every command that the device refuses
 ";
 
@@ -44,6 +53,9 @@ pub enum Error {
     /// The fabric could not be set up.
     #[error("cannot set up the device: {0}")]
     Device(#[source] io::Error),
+    /// Strict mode follows a program's instructions, and knows those of one processor.
+    #[error("strict mode is for x86-64")]
+    NotStrict,
     /// The program could not be started.
     #[error("{program}: {error}")]
     Program {
@@ -63,6 +75,8 @@ pub struct Options {
     pub no_devx: bool,
     /// Do not tell of atomics with masks.
     pub no_masked_atomics: bool,
+    /// Act on writes to doorbell registers alone, and check them.
+    pub strict: bool,
     /// Tell of every command that the device refuses.
     pub trace: bool,
 }
@@ -72,10 +86,15 @@ pub struct Options {
 /// # Errors
 /// See [`Error`]; a program that starts and fails is no error.
 pub fn run(program: &OsStr, arguments: &[OsString], options: Options) -> Result<u8, Error> {
+    if options.strict && !cfg!(target_arch = "x86_64") {
+        return Err(Error::NotStrict);
+    }
     let shim = find_shim()?;
     let config = Config {
         // As a ConnectX.
         max_message: 1 << 30,
+        strict: options.strict,
+        hold_ns: HOLD,
         ..Config::default()
     };
     let directory = Directory::create(config.lid).map_err(Error::Device)?;
@@ -92,6 +111,11 @@ pub fn run(program: &OsStr, arguments: &[OsString], options: Options) -> Result<
         .args(arguments)
         .env(DIRECTORY_VARIABLE, directory.path())
         .env("LD_PRELOAD", preload(&shim));
+    if options.strict {
+        command.env(STRICT_VARIABLE, "1");
+    } else {
+        command.env_remove(STRICT_VARIABLE);
+    }
     signals.leave_to(&mut command);
     let mut child = command.spawn().map_err(|error| Error::Program {
         program: program.to_string_lossy().into_owned(),
@@ -106,6 +130,13 @@ pub fn run(program: &OsStr, arguments: &[OsString], options: Options) -> Result<
     served.map_err(Error::Device)?;
     let signal = status.signal().map(|signal| 128 + signal);
     let status = status.code().or(signal).unwrap_or(1);
+    if server.violations() > 0 {
+        eprintln!(
+            "softhca: {} violations in strict mode (the program's own exit status was {status})",
+            server.violations()
+        );
+        return Ok(VIOLATIONS);
+    }
     Ok(u8::try_from(status).unwrap_or(1))
 }
 

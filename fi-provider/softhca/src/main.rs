@@ -41,6 +41,7 @@ fn command() -> Result<ExitCode, Error> {
             Some(Long("legacy-uars")) => options.legacy_uars = true,
             Some(Long("no-devx")) => options.no_devx = true,
             Some(Long("no-masked-atomics")) => options.no_masked_atomics = true,
+            Some(Long("strict")) => options.strict = true,
             Some(Long("trace")) => options.trace = true,
             Some(Value(program)) => break program,
             Some(other) => return Err(usage(other.unexpected())),

@@ -6,6 +6,12 @@
 /// The variable that names the fabric's directory: socket, sysfs tree, device node.
 pub(crate) const DIRECTORY_VARIABLE: &str = "FARREACH_SOFTHCA";
 
+/// The variable that tells programs that the device runs in strict mode.
+pub(crate) const STRICT_VARIABLE: &str = "FARREACH_SOFTHCA_STRICT";
+
+/// How a command file is called, with the number of its context behind it: so a program finds its mappings.
+pub(crate) const COMMAND_FILE: &str = "softhca-uverbs0-";
+
 /// The socket's name within the directory.
 pub(crate) const SOCKET: &str = "socket";
 
@@ -72,6 +78,55 @@ impl Request {
             operation: Operation::from_u32(u32_at(bytes, 0))?,
             context: u32_at(bytes, 4),
             argument: u64_at(bytes, 8),
+        })
+    }
+}
+
+/// A store to a doorbell page, which a program in strict mode tells of before it goes on. The answer is a [`Reply`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Store {
+    /// The context whose command file it is.
+    pub(crate) context: u32,
+    /// The thread that stored.
+    pub(crate) thread: u32,
+    /// Where in the command file, in bytes.
+    pub(crate) at: u64,
+    /// How many bytes it were.
+    pub(crate) size: u32,
+    /// The bytes, and zeros.
+    pub(crate) bytes: [u8; Self::LONGEST],
+}
+
+impl Store {
+    /// The most bytes that one instruction stores, or that are told of at once.
+    pub(crate) const LONGEST: usize = 64;
+
+    /// The size of the packet, in bytes: by which it is told from a request.
+    pub(crate) const SIZE: usize = 20 + Self::LONGEST;
+
+    /// The store as bytes.
+    pub(crate) fn encode(&self) -> [u8; Self::SIZE] {
+        let mut bytes = [0; Self::SIZE];
+        bytes[..4].copy_from_slice(&self.context.to_ne_bytes());
+        bytes[4..8].copy_from_slice(&self.thread.to_ne_bytes());
+        bytes[8..16].copy_from_slice(&self.at.to_ne_bytes());
+        bytes[16..20].copy_from_slice(&self.size.to_ne_bytes());
+        bytes[20..].copy_from_slice(&self.bytes);
+        bytes
+    }
+
+    /// The store in these bytes, if it is one.
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
+        let bytes: &[u8; Self::SIZE] = bytes.try_into().ok()?;
+        let mut stored = [0; Self::LONGEST];
+        stored.copy_from_slice(&bytes[20..]);
+        let size = u32_at(bytes, 16);
+        (size as usize <= Self::LONGEST).then_some(Self {
+            context: u32_at(bytes, 0),
+            thread: u32_at(bytes, 4),
+            at: u64_at(bytes, 8),
+            size,
+            bytes: stored,
         })
     }
 }
@@ -146,6 +201,14 @@ mod tests {
             };
             assert_eq!(Request::decode(&request.encode()), Some(request));
         }
+        let store = Store {
+            context: 7,
+            thread: 1234,
+            at: 0x8000_0800,
+            size: 16,
+            bytes: [0x5a; Store::LONGEST],
+        };
+        assert_eq!(Store::decode(&store.encode()), Some(store));
         let reply = Reply {
             errno: 95,
             context: 3,
@@ -160,5 +223,6 @@ mod tests {
         assert_eq!(Request::decode(&[0; Request::SIZE]), None);
         assert_eq!(Request::decode(&[1; Request::SIZE - 1]), None);
         assert_eq!(Reply::decode(&[0; Reply::SIZE + 1]), None);
+        assert_eq!(Store::decode(&[0xff; Store::SIZE]), None);
     }
 }

@@ -9,8 +9,6 @@ use crate::paths::Name;
 use crate::wire::{DEVICE_NUMBER, Operation};
 use crate::{context, device, fail, set_context};
 use std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_ulong, c_void};
-use std::mem::transmute_copy;
-use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// The request number of a uverbs ioctl: `_IOWR(0x1b, 1, 24 bytes)`.
 const RDMA_VERBS_IOCTL: c_ulong = 0xc018_1b01;
@@ -30,20 +28,24 @@ macro_rules! system_call {
 /// Calls the C library's function of this name and type.
 macro_rules! original {
     ($name:literal as $type:ty) => {{
-        static FOUND: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+        use std::sync::atomic::{AtomicPtr, Ordering};
+        static FOUND: AtomicPtr<std::ffi::c_void> = AtomicPtr::new(std::ptr::null_mut());
         // ORDERING: the pointer is the same whoever looks it up, and what it points to does not change.
         let mut found = FOUND.load(Ordering::Relaxed);
         if found.is_null() {
+            let name = const { crate::calls::c_name($name) };
             // SAFETY: the name is a C string.
-            found = unsafe { libc::dlsym(libc::RTLD_NEXT, const { c_name($name) }.as_ptr()) };
+            found = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
             FOUND.store(found, Ordering::Relaxed);
         }
         // SAFETY: the C library's function of this name has this type; null becomes None.
-        unsafe { transmute_copy::<*mut c_void, Option<$type>>(&found) }
+        unsafe { std::mem::transmute_copy::<*mut std::ffi::c_void, Option<$type>>(&found) }
     }};
 }
+#[cfg(target_arch = "x86_64")]
+pub(crate) use original;
 
-const fn c_name(name: &str) -> &CStr {
+pub(crate) const fn c_name(name: &str) -> &CStr {
     match CStr::from_bytes_with_nul(name.as_bytes()) {
         Ok(name) => name,
         Err(_) => panic!("a name ends in zero"),
@@ -95,7 +97,12 @@ unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: *mut c_void) -
     if request & 0xffff_ffff == RDMA_VERBS_IOCTL
         && let Some(number) = context(fd)
     {
-        return match device::ioctl(number, argument.expose_provenance() as u64) {
+        let result = device::ioctl(number, argument.expose_provenance() as u64);
+        #[cfg(target_arch = "x86_64")]
+        if crate::strict::is_wanted() {
+            crate::strict::watch();
+        }
+        return match result {
             Ok(()) => 0,
             Err(errno) => fail(errno),
         };

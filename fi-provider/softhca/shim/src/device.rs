@@ -30,8 +30,13 @@ pub(crate) fn request(operation: Operation, context: u32, argument: u64) -> Resu
         context,
         argument,
     };
-    send(*socket, &request.encode())?;
-    receive(*socket)
+    exchange(*socket, &request.encode())
+}
+
+/// Sends a packet and waits for the answer.
+pub(crate) fn exchange(socket: i32, packet: &[u8]) -> Result<Answer, i32> {
+    send(socket, packet)?;
+    receive(socket)
 }
 
 /// Opens the device: a new file descriptor.
@@ -105,7 +110,7 @@ fn connection() -> Result<&'static Connection, i32> {
 }
 
 /// Connects to the device's process, and allows that process to read and write this one's memory.
-fn connect() -> Result<i32, i32> {
+pub(crate) fn connect() -> Result<i32, i32> {
     let directory = paths::directory().ok_or(libc::ENODEV)?;
     // The path of a socket has at most 107 bytes; by the open directory it is always short.
     let flags = libc::O_PATH | libc::O_DIRECTORY | libc::O_CLOEXEC;

@@ -12,6 +12,8 @@
 mod calls;
 mod device;
 mod paths;
+#[cfg(target_arch = "x86_64")]
+mod strict;
 #[cfg_attr(
     not(test),
     expect(dead_code, reason = "the other side uses the other half")

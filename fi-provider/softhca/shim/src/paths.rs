@@ -12,17 +12,22 @@ pub(crate) fn directory() -> Option<&'static CStr> {
     static DIRECTORY: OnceLock<Option<CString>> = OnceLock::new();
     DIRECTORY
         .get_or_init(|| {
-            let name = CString::new(wire::DIRECTORY_VARIABLE).ok()?;
-            // SAFETY: `name` is a C string; the value is copied before anything else runs on this thread.
-            let value = unsafe { libc::getenv(name.as_ptr()) };
-            if value.is_null() {
-                return None;
-            }
-            // SAFETY: a value that getenv returned is a C string.
-            let value = unsafe { CStr::from_ptr(value) };
-            (value.count_bytes() + 1 < LONGEST).then(|| value.to_owned())
+            let value = variable(wire::DIRECTORY_VARIABLE)?;
+            (value.count_bytes() + 1 < LONGEST).then_some(value)
         })
         .as_deref()
+}
+
+/// The value of an environment variable.
+pub(crate) fn variable(name: &str) -> Option<CString> {
+    let name = CString::new(name).ok()?;
+    // SAFETY: `name` is a C string; the value is copied before anything else runs on this thread.
+    let value = unsafe { libc::getenv(name.as_ptr()) };
+    if value.is_null() {
+        return None;
+    }
+    // SAFETY: a value that getenv returned is a C string.
+    Some(unsafe { CStr::from_ptr(value) }.to_owned())
 }
 
 /// A name as the kernel shall see it: the program's own, or the one in the fabric's directory.

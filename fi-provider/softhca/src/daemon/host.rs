@@ -3,6 +3,7 @@
 use super::sys;
 use crate::engine::{ContextId, Fault, Memory, Pid};
 use crate::uverbs::{Errno, FIRST_UAR_PAGE, Host};
+use crate::wire;
 use std::collections::{HashMap, VecDeque};
 use std::fs::{self, File};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -53,13 +54,22 @@ pub(super) struct Programs {
 impl Programs {
     /// Makes the command file of a new context.
     pub(super) fn open(&mut self, context: ContextId) -> std::io::Result<BorrowedFd<'_>> {
-        let file = File::from(sys::sparse_file(COMMAND_FILE)?);
+        let name = format!("{}{}", wire::COMMAND_FILE, context.0 + 1);
+        let file = File::from(sys::sparse_file(&name, COMMAND_FILE)?);
         let file: &File = self
             .command_files
             .entry(context)
             .insert_entry(file)
             .into_mut();
         Ok(file.as_fd())
+    }
+
+    /// Writes what a program stored into the command file, as if it had stored there itself.
+    pub(super) fn store(&self, context: ContextId, at: u64, bytes: &[u8]) -> std::io::Result<()> {
+        match self.command_files.get(&context) {
+            Some(file) => file.write_all_at(bytes, at),
+            None => Ok(()),
+        }
     }
 
     /// Forgets what belongs to a context.
@@ -101,6 +111,15 @@ impl Memory for Programs {
         let file = self.command_files.get(&context).ok_or(Fault)?;
         let at = (FIRST_UAR_PAGE + u64::from(page)) * PAGE + u64::from(offset);
         file.read_exact_at(buf, at).map_err(|_| Fault)
+    }
+
+    fn has_run(&mut self, process: Pid, thread: u32) -> Option<(u64, u64)> {
+        let path = format!("/proc/{process}/task/{thread}/schedstat");
+        let text = fs::read_to_string(path).ok()?;
+        // Time on a processor, time of waiting for one, and how often it was given one.
+        let mut numbers = text.split_ascii_whitespace().map(str::parse);
+        let time = numbers.next()?.ok()?;
+        Some((time, numbers.nth(1)?.ok()?))
     }
 }
 

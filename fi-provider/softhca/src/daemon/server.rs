@@ -3,9 +3,11 @@
 use super::host::Programs;
 use super::{Directory, sys};
 use crate::engine::{Config, ContextId, Pid};
-use crate::uverbs::{Device, Errno, Settings};
-use crate::wire::{Operation, PROBE, Reply, Request, SOCKET};
+use crate::uverbs::{self, Device, Errno, Settings};
+use crate::wire::{Operation, PROBE, Reply, Request, SOCKET, Store};
+use std::fmt::Display;
 use std::io::{Error, ErrorKind, Result};
+use std::mem::take;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::process::{Child, Command};
 use std::time::Instant;
@@ -16,6 +18,9 @@ const LONGEST_SLEEP: u64 = 1_000_000;
 
 /// The longest while something waits for a peer, or an event for room.
 const WAITING_SLEEP: u64 = 200_000;
+
+/// So many violations are told in words; the others are counted.
+const MOST_TOLD: u64 = 100;
 
 /// How often a kick looks again while there is work, at most: the others have their turn, too.
 const KICK_ROUNDS: u32 = 1_000;
@@ -58,6 +63,7 @@ pub(crate) struct Server {
     programs: Programs,
     start: Instant,
     trace: bool,
+    violations: u64,
 }
 
 impl Server {
@@ -75,7 +81,13 @@ impl Server {
             programs: Programs::default(),
             start: Instant::now(),
             trace,
+            violations: 0,
         })
+    }
+
+    /// How many doorbells were not as hardware needs them (strict mode).
+    pub(crate) fn violations(&self) -> u64 {
+        self.violations
     }
 
     /// Serves until the program has ended; signals go on to it.
@@ -108,6 +120,7 @@ impl Server {
             }
             let ready = sys::wait(&files, timeout);
             if ready[0] {
+                self.leave();
                 return Ok(());
             }
             if ready[1]
@@ -128,8 +141,38 @@ impl Server {
     }
 
     fn act(&mut self) -> crate::engine::Progress {
-        let now = u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        self.device.step(&mut self.programs, now)
+        let now = self.now();
+        let progress = self.device.step(&mut self.programs, now);
+        for (process, violation) in &progress.violations {
+            self.tell(*process, violation);
+        }
+        progress
+    }
+
+    /// The time since the start, in ns.
+    fn now(&self) -> u64 {
+        u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    /// Tells of a violation, the first ones in words.
+    fn tell(&mut self, process: Pid, violation: &dyn Display) {
+        self.violations += 1;
+        if self.violations <= MOST_TOLD {
+            eprintln!("softhca: process {process}: {violation}");
+        }
+    }
+
+    /// The program has ended: lets go what belonged to processes that have, and so learns what they left undone.
+    fn leave(&mut self) {
+        self.act();
+        for client in take(&mut self.clients) {
+            if sys::wait(&[client.end.as_raw_fd()], Some(0))[0] {
+                for context in client.contexts {
+                    self.forget(context);
+                }
+            }
+        }
+        self.act();
     }
 
     fn accept(&mut self) {
@@ -169,13 +212,16 @@ impl Server {
 
     /// Answers one request; false when the connection is of no more use.
     fn answer(&mut self, index: usize) -> bool {
-        let mut packet = [0; Request::SIZE];
+        let mut packet = [0; Store::SIZE];
         let socket = self.clients[index].socket.as_fd();
         let length = match sys::receive(socket, &mut packet) {
             Ok(0) => return false,
             Ok(length) => length,
             Err(error) => return error.kind() == ErrorKind::WouldBlock,
         };
+        if let Some(store) = Store::decode(&packet[..length]) {
+            return self.store(index, &store);
+        }
         let Some(request) = Request::decode(&packet[..length]) else {
             return false;
         };
@@ -194,6 +240,7 @@ impl Server {
             }
             Operation::Ioctl => self.ioctl(index, context, request.argument),
             Operation::Kick => {
+                self.device.release(self.now());
                 for _ in 0..KICK_ROUNDS {
                     if !self.act().worked {
                         break;
@@ -252,6 +299,36 @@ impl Server {
         };
         let file = self.programs.reading_end(descriptor.queue);
         sys::send(self.clients[index].socket.as_fd(), &reply.encode(), file).is_ok()
+    }
+
+    /// A store to a doorbell page: the program waits until it is taken.
+    fn store(&mut self, index: usize, store: &Store) -> bool {
+        let process = self.clients[index].process;
+        let context = ContextId(store.context.wrapping_sub(1));
+        let bytes = &store.bytes[..store.size as usize];
+        let now = self.now();
+        let stored = uverbs::Store {
+            process,
+            thread: store.thread,
+            at: store.at,
+            bytes,
+        };
+        let taken = self.device.store(&mut self.programs, context, &stored, now);
+        match &taken {
+            Ok(found) => {
+                // Beyond the file's end nothing is mapped.
+                let _ = self.programs.store(context, store.at, bytes);
+                for violation in found {
+                    self.tell(process, violation);
+                }
+            }
+            Err(Errno::NOT_PERMITTED) => self.tell(
+                process,
+                &"a write to a doorbell page of another process's context",
+            ),
+            Err(_) => {}
+        }
+        self.reply(index, taken.map(drop))
     }
 
     fn reply(&self, index: usize, result: std::result::Result<(), Errno>) -> bool {

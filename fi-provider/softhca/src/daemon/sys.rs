@@ -4,6 +4,7 @@
     reason = "system calls: sockets that carry descriptors, other processes' memory, descriptors of processes and signals"
 )]
 
+use std::ffi::CString;
 use std::fs::File;
 use std::io::{Error, Result};
 use std::mem::{MaybeUninit, zeroed};
@@ -156,10 +157,11 @@ pub(super) fn send(
     checked(sent).map(drop)
 }
 
-/// A file in memory of this size, all zeros and without pages yet.
-pub(super) fn sparse_file(size: u64) -> Result<OwnedFd> {
+/// A file in memory of this name and size, all zeros and without pages yet.
+pub(super) fn sparse_file(name: &str, size: u64) -> Result<OwnedFd> {
+    let name = CString::new(name)?;
     // SAFETY: the name is a C string.
-    let file = unsafe { libc::memfd_create(c"softhca-uverbs0".as_ptr(), libc::MFD_CLOEXEC) };
+    let file = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) };
     let file = descriptor(file.into())?;
     // SAFETY: ftruncate has no requirement on memory.
     checked(unsafe { libc::ftruncate(file.as_raw_fd(), size.cast_signed()) } as isize)?;

@@ -140,17 +140,27 @@ impl CompletionQueue {
         Ok(record)
     }
 
-    /// Looks whether it was armed, and whether that is due.
+    /// The register armed it with this word (strict mode); gives the one in the doorbell record.
+    pub(super) fn arm(&mut self, memory: &mut dyn Memory, word: u32) -> Option<u32> {
+        self.armed = Arm::from_word(word);
+        self.record(memory).ok().map(|record| record.arm.get())
+    }
+
+    /// Looks whether it was armed, which in strict mode a register tells, and whether that is due.
     pub(super) fn poll_event(
         &mut self,
         memory: &mut dyn Memory,
         cqn: u32,
+        strict: bool,
     ) -> Option<CompletionEvent> {
         let channel = self.init.channel?;
         if self.failed {
             return None;
         }
-        let word = self.record(memory).ok()?.arm.get();
+        let word = match strict {
+            true => self.seen,
+            false => self.record(memory).ok()?.arm.get(),
+        };
         if word != self.seen {
             self.seen = word;
             self.armed = Arm::from_word(word);

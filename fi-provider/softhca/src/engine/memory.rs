@@ -35,4 +35,9 @@ pub trait Memory {
     ) -> Result<(), Fault> {
         Err(Fault)
     }
+
+    /// What changes whenever a thread of `process` has run; none where that is not known.
+    fn has_run(&mut self, _process: Pid, _thread: u32) -> Option<(u64, u64)> {
+        None
+    }
 }

@@ -3,6 +3,7 @@
 //! Everything comes in by plain numbers, memory is reached through [`Memory`], and time is what the caller
 //! says it is. Nothing acts by itself: [`Engine::step`] looks at the doorbell records and does what is due.
 
+mod collect;
 mod completion;
 mod memory;
 mod objects;
@@ -28,6 +29,7 @@ pub use types::{
 /// What commands answer.
 pub type Result<T> = std::result::Result<T, Error>;
 
+use collect::Collector;
 use completion::CompletionQueue;
 use queue::{QueuePair, SharedQueue};
 use region::Regions;
@@ -53,6 +55,12 @@ pub struct Engine {
     async_events: Vec<AsyncEvent>,
     /// Bytes on their way.
     scratch: Vec<u8>,
+    /// Stores to doorbell pages (strict mode).
+    doorbells: Collector,
+    /// What was rung up to then is executed at once (strict mode).
+    released: u64,
+    /// What strict mode found since the last step.
+    violations: Vec<(Pid, Violation)>,
 }
 
 /// An opened device.
@@ -94,6 +102,9 @@ impl Engine {
             progress: Progress::default(),
             async_events: Vec::new(),
             scratch: Vec::new(),
+            doorbells: Collector::default(),
+            released: 0,
+            violations: Vec::new(),
         }
     }
 

@@ -43,6 +43,7 @@ impl Engine {
     /// Destroys a context and everything in it, in use or not: what the kernel does for a process that
     /// ended. Peers find nobody who answers.
     pub fn close_context(&mut self, context: ContextId) {
+        self.check_closed(context);
         if self.contexts.remove(&context).is_none() {
             return;
         }
@@ -303,6 +304,17 @@ impl Engine {
             return Err(Error::Busy("the doorbell page"));
         }
         owner.uars.destroy(page)
+    }
+
+    /// How many static doorbell pages the context has: they have the first numbers.
+    ///
+    /// # Errors
+    /// Unknown context.
+    pub fn static_pages(&self, context: ContextId) -> Result<u32> {
+        let owner = self.contexts.get(&context);
+        owner
+            .map(|owner| owner.uars.static_pages())
+            .ok_or(Error::NotFound("context"))
     }
 
     /// What the context uses of doorbell pages and registers.

@@ -1,6 +1,7 @@
 //! Queue pairs and shared receive queues: what they are, and how their rings are read.
 
 use super::memory::{Fault, Memory};
+use super::strict::Rings;
 use super::table::Owned;
 use super::types::{ContextId, Error, Pid, QpAttr, QpInit, QpKind, QpState, SrqInit};
 use super::uar::Place;
@@ -43,8 +44,8 @@ pub(super) struct QueuePair {
     pub(super) send_consumer: u16,
     /// Receives used.
     pub(super) receive_consumer: u16,
-    /// The producer index that was rung last (strict mode).
-    pub(super) rung: u16,
+    /// What was rung (strict mode).
+    pub(super) rings: Rings,
     pub(super) waiting: Option<Waiting>,
 }
 
@@ -97,7 +98,7 @@ impl QueuePair {
             place,
             send_consumer: 0,
             receive_consumer: 0,
-            rung: 0,
+            rings: Rings::default(),
             waiting: None,
         }
     }

@@ -12,7 +12,7 @@ use fi_mlx5::decode::control;
 use fi_mlx5::doorbell::{BLUEFLAME_HALF, REGISTERS_PER_PAGE, SEND_OFFSET, register_at};
 use fi_mlx5::endian::{Be16, Be32};
 use fi_mlx5::opcode::{CqeOpcode, Syndrome};
-use fi_mlx5::wqe::{BASIC_BLOCK, Control, blocks, flags};
+use fi_mlx5::wqe::{BASIC_BLOCK, Control, UNIT, blocks, flags};
 use std::mem::take;
 
 /// Blocks of a send queue that are read at a time: more than the longest entry has.
@@ -46,13 +46,14 @@ impl Engine {
         }
         for cqn in self.cqs.numbers() {
             if let Some(cq) = self.cqs.get_mut(cqn)
-                && let Some(event) = cq.poll_event(memory, cqn)
+                && let Some(event) = cq.poll_event(memory, cqn, self.config.strict)
             {
                 self.progress.completions.push(event);
             }
         }
         let mut progress = take(&mut self.progress);
         progress.async_events = take(&mut self.async_events);
+        progress.violations = take(&mut self.violations);
         progress.worked |= !progress.completions.is_empty() || !progress.async_events.is_empty();
         progress
     }
@@ -81,12 +82,16 @@ impl Engine {
     /// What is posted to a send queue and not executed. A record that cannot be true, or memory that is
     /// gone, is the end of the queue pair.
     fn pending(&mut self, memory: &mut dyn Memory, handle: u32) -> Option<Pending> {
+        let rung = match self.config.strict {
+            true => Some(self.due(memory, handle)?),
+            false => None,
+        };
         let qp = self.qps.get(handle).filter(|qp| qp.init.sq_wqe_count > 0)?;
         let index = qp.send_consumer;
-        let producer = match qp.record(memory) {
-            Ok(_) if self.config.strict => qp.rung,
-            Ok(record) => record.send.get() as u16,
-            Err(_) => return self.lost(handle),
+        let producer = match (rung, qp.record(memory)) {
+            (Some(rung), _) => rung,
+            (None, Ok(record)) => record.send.get() as u16,
+            (None, Err(_)) => return self.lost(handle),
         };
         let count = producer.wrapping_sub(index);
         if count == 0 {
@@ -158,6 +163,9 @@ impl Engine {
                 && control.units() > 0
                 && control.qpn() == handle
                 && control.index() == index;
+            if self.config.strict && valid {
+                self.check_unchanged(handle, index, &bytes[..control.units() * UNIT]);
+            }
             let outcome = if valid {
                 self.execute(memory, handle, bytes)
             } else {
@@ -243,6 +251,7 @@ impl Engine {
         self.progress.worked = true;
         if let Some(qp) = self.qps.get_mut(handle) {
             qp.send_consumer = qp.send_consumer.wrapping_add(blocks);
+            qp.rings.skip(blocks);
         }
     }
 

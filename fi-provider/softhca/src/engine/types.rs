@@ -69,6 +69,9 @@ pub struct Config {
     pub min_retry_ns: u64,
     /// Act on UAR writes alone and check them, see [`super::Engine::ring`].
     pub strict: bool,
+    /// With `strict`: the time between a doorbell and the execution of what was rung, in ns, in which the thread that
+    /// rang runs on; [`super::Engine::release`] ends it. An entry that is changed meanwhile was rung too early.
+    pub hold_ns: u64,
 }
 
 impl Default for Config {
@@ -80,6 +83,7 @@ impl Default for Config {
             burst_bytes: 4 << 20,
             min_retry_ns: 500_000_000,
             strict: false,
+            hold_ns: 0,
         }
     }
 }
@@ -481,14 +485,25 @@ pub struct Progress {
     pub completions: Vec<CompletionEvent>,
     /// Asynchronous events to deliver.
     pub async_events: Vec<AsyncEvent>,
+    /// What strict mode found since the last step, other than at a store itself, and whose fault it is.
+    pub violations: Vec<(Pid, Violation)>,
 }
 
-/// A violation that the strict mode found.
+/// What strict mode finds: doorbells that are not as hardware needs them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Violation {
     /// No queue pair of the context has the number in the written bytes.
     UnknownQueue(u32),
+    /// The queue pair was rung on a page that is not its own: hardware does not take that.
+    WrongPage {
+        /// The queue pair.
+        qpn: u32,
+        /// The page that was written.
+        rung_on: u32,
+        /// The queue pair's page.
+        own: u32,
+    },
     /// The doorbell record was not written before the register.
     RecordBehind {
         /// The queue pair.
@@ -498,6 +513,33 @@ pub enum Violation {
         /// The doorbell record's counter.
         record: u16,
     },
+    /// What was rung now had been rung before, or is further ahead than the ring is long.
+    OutOfOrder {
+        /// The queue pair.
+        qpn: u32,
+        /// The counter of blocks behind the entry.
+        rung: u16,
+        /// The counter that was rung before.
+        before: u16,
+    },
+    /// The doorbell record told of entries that were never rung.
+    NeverRung {
+        /// The queue pair.
+        qpn: u32,
+        /// The counter that was rung.
+        rung: u16,
+        /// The doorbell record's counter.
+        record: u16,
+    },
+    /// An entry was changed after it had been rung and before it was executed.
+    EntryChanged {
+        /// The queue pair.
+        qpn: u32,
+        /// The entry's index.
+        index: u16,
+        /// The first byte that was changed, from the start of the entry.
+        at: usize,
+    },
     /// BlueFlame bytes differ from the entry in the ring.
     BlueFlameDiffers {
         /// The queue pair.
@@ -505,8 +547,54 @@ pub enum Violation {
         /// The first byte that differs, from the start of the entry.
         at: usize,
     },
+    /// A BlueFlame copy was begun and not finished.
+    BlueFlameShort {
+        /// The queue pair.
+        qpn: u32,
+        /// Bytes that were written.
+        got: usize,
+        /// Bytes of the entry's blocks.
+        of: usize,
+    },
+    /// A BlueFlame copy was written to a register that takes 8 bytes only.
+    NoBlueFlame {
+        /// The queue pair.
+        qpn: u32,
+    },
     /// The ring's bytes at the rung entry are not the bytes of the register.
     EntryDiffers(u32),
+    /// A register's buffer was written to, but not its first 8 bytes.
+    NoDoorbell {
+        /// The page.
+        page: u32,
+        /// Where in the page the buffer starts.
+        offset: u32,
+    },
+    /// A thread wrote to a register while another one's copy was not finished.
+    Interleaved {
+        /// The page.
+        page: u32,
+        /// Where in the page the buffer starts.
+        offset: u32,
+    },
+    /// A write that is none to a register: elsewhere, over its end, or of less than 4 bytes.
+    NoRegister {
+        /// Where in the page it starts.
+        offset: u32,
+        /// Its bytes.
+        size: usize,
+    },
+    /// A completion queue was armed that the context does not have.
+    UnknownCompletionQueue(u32),
+    /// The arm word in the doorbell record is not the one in the register.
+    ArmDiffers {
+        /// The completion queue.
+        cqn: u32,
+        /// The word in the register.
+        rung: u32,
+        /// The word in the doorbell record.
+        record: u32,
+    },
 }
 
 impl fmt::Display for Violation {
@@ -516,17 +604,60 @@ impl fmt::Display for Violation {
                 f,
                 "a doorbell names queue pair {qpn:#x}, which is not there"
             ),
+            Self::WrongPage { qpn, rung_on, own } => write!(
+                f,
+                "queue pair {qpn:#x} was rung on doorbell page {rung_on}, and its own is {own}"
+            ),
             Self::RecordBehind { qpn, rung, record } => write!(
                 f,
                 "queue pair {qpn:#x} rang entry {rung} before its doorbell record said so ({record})"
+            ),
+            Self::OutOfOrder { qpn, rung, before } => write!(
+                f,
+                "queue pair {qpn:#x} rang up to block {rung} after it had rung up to block {before}"
+            ),
+            Self::NeverRung { qpn, rung, record } => write!(
+                f,
+                "queue pair {qpn:#x}: the doorbell record says {record}, and only {rung} blocks were rung"
+            ),
+            Self::EntryChanged { qpn, index, at } => write!(
+                f,
+                "queue pair {qpn:#x}: byte {at} of entry {index} was written after the entry had been rung"
             ),
             Self::BlueFlameDiffers { qpn, at } => write!(
                 f,
                 "queue pair {qpn:#x}: BlueFlame byte {at} differs from the entry in the ring"
             ),
+            Self::BlueFlameShort { qpn, got, of } => write!(
+                f,
+                "queue pair {qpn:#x}: a BlueFlame copy ended after {got} of {of} bytes"
+            ),
+            Self::NoBlueFlame { qpn } => write!(
+                f,
+                "queue pair {qpn:#x}: a BlueFlame copy to a register without BlueFlame"
+            ),
             Self::EntryDiffers(qpn) => write!(
                 f,
                 "queue pair {qpn:#x}: the register's first 8 bytes are not those of the entry in the ring"
+            ),
+            Self::NoDoorbell { page, offset } => write!(
+                f,
+                "doorbell page {page}: the buffer at {offset:#x} was written to, but not its first 8 bytes"
+            ),
+            Self::Interleaved { page, offset } => write!(
+                f,
+                "doorbell page {page}: two threads wrote to the buffer at {offset:#x} at the same time"
+            ),
+            Self::NoRegister { offset, size } => write!(
+                f,
+                "a write of {size} bytes at {offset:#x} of a doorbell page, which is none to a register"
+            ),
+            Self::UnknownCompletionQueue(cqn) => {
+                write!(f, "completion queue {cqn:#x} was armed, which is not there")
+            }
+            Self::ArmDiffers { cqn, rung, record } => write!(
+                f,
+                "completion queue {cqn:#x} was armed with {rung:#x}, and its doorbell record has {record:#x}"
             ),
         }
     }

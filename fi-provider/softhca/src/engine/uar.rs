@@ -105,7 +105,16 @@ impl Uars {
             .ok_or(Error::NotFound("doorbell page"))
     }
 
-    fn static_pages(&self) -> u32 {
+    /// Whether BlueFlame copies may be written to a register.
+    pub(super) fn has_blueflame(&self, (page, register): Register) -> bool {
+        match self.pages.get(&page) {
+            Some(kind) => *kind == UarKind::BlueFlame,
+            None => self.regime != UarRegime::LibraryManaged && (page > 0 || register >= PLAIN),
+        }
+    }
+
+    /// Pages of the static registers: the first ones.
+    pub(super) fn static_pages(&self) -> u32 {
         self.assigned.len() as u32 / REGISTERS_PER_PAGE
     }
 

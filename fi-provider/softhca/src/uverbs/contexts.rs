@@ -11,7 +11,7 @@ use bytemuck::Zeroable;
 pub(crate) const FIRST_UAR_PAGE: u64 = 0x8_0000;
 
 /// The size of a page of the command file, in bytes.
-const PAGE: u64 = 4096;
+pub(super) const PAGE: u64 = 4096;
 
 /// Attributes of GET_CONTEXT.
 const NUM_COMP_VECTORS: u16 = 0;

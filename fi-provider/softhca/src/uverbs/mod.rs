@@ -8,6 +8,7 @@ mod abi;
 mod call;
 mod contexts;
 mod devx;
+mod doorbells;
 mod objects;
 mod queries;
 mod queue_pairs;
@@ -17,6 +18,7 @@ mod tests;
 
 pub(crate) use call::{Call, Descriptor};
 pub(crate) use contexts::FIRST_UAR_PAGE;
+pub(crate) use doorbells::Store;
 
 use crate::engine::{self, ContextId, Engine, Memory, Pid, Progress};
 use abi::{command, invoke_write, method, object};

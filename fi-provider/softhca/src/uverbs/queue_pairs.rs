@@ -143,6 +143,7 @@ impl Device {
 
     pub(super) fn destroy_qp(&mut self, id: ContextId, call: &mut Call<'_>) -> Result<(), Errno> {
         let request: HandleWithResponse = call.structure(invoke_write::CORE_IN)?;
+        self.engine.check_rung(call.host, id, request.handle);
         self.engine.destroy_qp(id, request.handle)?;
         let context = self.context(id)?;
         let kept = context.queue_pairs.remove(&request.handle);

@@ -4,7 +4,7 @@ use crate::world::{Client, Cq, Qp, World, signalled};
 use fi_mlx5::build::Entry;
 use fi_mlx5::doorbell::{PAGE, register_offset};
 use fi_mlx5::opcode::Opcode;
-use softhca::engine::{Config, QpKind, QpUar, UarAccount, UarKind, UarRegime, Violation};
+use softhca::engine::{Config, QpKind, QpUar, UarAccount, UarKind, UarRegime};
 
 fn create(world: &mut World, client: Client, cq: &Cq, uar: QpUar) -> (Qp, u32) {
     let mut init = world.qp_init(client, QpKind::Rc, cq, 4, 0);
@@ -222,47 +222,4 @@ fn strictly_what_was_not_rung_waits() {
         assert_eq!(told, []);
         assert_eq!(world.done(&mut cq).wqe_counter.get(), n);
     }
-}
-
-#[test]
-fn strictly_violations_are_told() {
-    let (mut world, _, mut qp, page) = strict();
-    let (context, qpn) = (qp.client.context, qp.qpn);
-    let mut bytes = signalled(Entry::new(Opcode::Nop, 0, qpn)).finish().unwrap();
-    bytes.resize(64, 0);
-    let ring = |world: &mut World, bytes: &[u8]| {
-        world
-            .engine
-            .ring(&mut world.memory, context, page, 0x800, bytes)
-    };
-    let at = qp.init.buf_addr;
-    world.memory.put(1, at, &bytes);
-    assert_eq!(
-        ring(&mut world, &bytes[..8]),
-        [Violation::RecordBehind {
-            qpn,
-            rung: 0,
-            record: 0
-        }]
-    );
-    world.memory.put(1, at, &[0; 16]);
-    world.post_bytes(&mut qp, &bytes);
-    assert_eq!(ring(&mut world, &bytes), []);
-    let mut other = bytes.clone();
-    other[44] = 1;
-    assert_eq!(
-        ring(&mut world, &other),
-        [Violation::BlueFlameDiffers { qpn, at: 44 }]
-    );
-    world.memory.put(1, at, &[9]);
-    assert_eq!(
-        ring(&mut world, &bytes[..8]),
-        [Violation::EntryDiffers(qpn)]
-    );
-    other[5] ^= 0x40;
-    assert!(matches!(
-        ring(&mut world, &other)[..],
-        [Violation::UnknownQueue(_)]
-    ));
-    assert_eq!(ring(&mut world, &[]), [Violation::UnknownQueue(0)]);
 }

@@ -8,4 +8,5 @@ mod errors;
 mod hostile;
 mod model;
 mod objects;
+mod strict;
 mod world;

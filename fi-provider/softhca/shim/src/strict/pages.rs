@@ -1,0 +1,152 @@
+//! Which pages are the device's, and the connection over which stores to them are told.
+//!
+//! The mappings are found by the name of the command file, after each command: so it does not matter by which function they were made.
+
+use super::{Blocked, signals};
+use crate::device;
+use crate::wire::{COMMAND_FILE, Store};
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A mapping of doorbell pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Watched {
+    start: u64,
+    end: u64,
+    /// Where in the command file it starts, in bytes.
+    at: u64,
+    context: u32,
+}
+
+impl Watched {
+    /// Bytes from an address in it to its end; 0 for one that is not in it.
+    pub(super) fn room(&self, address: u64) -> u64 {
+        if address < self.start {
+            return 0;
+        }
+        self.end.saturating_sub(address)
+    }
+}
+
+/// What one process knows. A child of fork makes its own: the parent's locks may be held by threads that the child does not have.
+struct Pages {
+    process: i32,
+    watched: Mutex<Vec<Watched>>,
+    /// The connection for stores. It has its own lock, which is held only with all signals blocked: so a signal handler that rings
+    /// cannot find it held by the thread that it interrupted.
+    socket: Mutex<Option<i32>>,
+}
+
+static PAGES: AtomicPtr<Pages> = AtomicPtr::new(null_mut());
+
+fn pages() -> &'static Pages {
+    // SAFETY: getpid has no requirements.
+    let process = unsafe { libc::getpid() };
+    // ORDERING: Acquire pairs with the Release below: who sees the pointer sees what it points to.
+    let found = PAGES.load(Ordering::Acquire);
+    // SAFETY: the pointer is null or came from Box::into_raw below and is never freed.
+    if let Some(pages) = unsafe { found.as_ref() }
+        && pages.process == process
+    {
+        return pages;
+    }
+    let made = Box::into_raw(Box::new(Pages {
+        process,
+        watched: Mutex::new(Vec::new()),
+        socket: Mutex::new(None),
+    }));
+    // ORDERING: Release publishes the new pages to the Acquire loads; a lost race is resolved by keeping the winner's.
+    match PAGES.compare_exchange(found, made, Ordering::AcqRel, Ordering::Acquire) {
+        Ok(_) => {
+            // In a child of fork the parent's mappings are there already.
+            watch();
+            // SAFETY: `made` came from Box::into_raw and is never freed from here on.
+            unsafe { &*made }
+        }
+        Err(_) => {
+            // SAFETY: nobody else has seen `made`; it came from Box::into_raw.
+            drop(unsafe { Box::from_raw(made) });
+            pages()
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Looks for doorbell pages that are mapped, and makes them read-only.
+pub(crate) fn watch() {
+    let pages = pages();
+    let _blocked = Blocked::new();
+    let mut watched = lock(&pages.watched);
+    let Ok(maps) = std::fs::read_to_string("/proc/self/maps") else {
+        return;
+    };
+    // Also those that are read-only already: a child of fork has its parent's.
+    let found: Vec<(Watched, bool)> = maps.lines().filter_map(parse).collect();
+    if !found.is_empty() {
+        signals::install();
+    }
+    for (mapping, _) in found.iter().filter(|(_, writable)| *writable) {
+        // SAFETY: the mapping is of the device's file; that stores to it fault is what the handler is there for.
+        unsafe {
+            libc::syscall(
+                libc::SYS_mprotect,
+                mapping.start,
+                mapping.end - mapping.start,
+                libc::PROT_READ,
+            )
+        };
+    }
+    *watched = found.into_iter().map(|(mapping, _)| mapping).collect();
+}
+
+/// The mapping in a line of `/proc/self/maps`, if it is one of a command file, and whether it is writable.
+fn parse(line: &str) -> Option<(Watched, bool)> {
+    let (_, name) = line.split_once(COMMAND_FILE)?;
+    let mut words = line.split_ascii_whitespace();
+    let (start, end) = words.next()?.split_once('-')?;
+    let writable = words.next()?.as_bytes().get(1) == Some(&b'w');
+    let number = |digits| u64::from_str_radix(digits, 16).ok();
+    let at = number(words.next()?)?;
+    let digits = name.split(' ').next()?;
+    let mapping = Watched {
+        start: number(start)?,
+        end: number(end)?,
+        at,
+        context: digits.parse().ok()?,
+    };
+    Some((mapping, writable))
+}
+
+/// The mapping that an address is in.
+pub(super) fn find(address: u64) -> Option<Watched> {
+    let watched = lock(&pages().watched);
+    watched
+        .iter()
+        .find(|mapping| mapping.room(address) > 0)
+        .copied()
+}
+
+/// Tells the device of a store to an address of a mapping, and waits until it has taken it. A device that is gone takes nothing.
+pub(super) fn tell(mapping: &Watched, address: u64, bytes: &[u8]) {
+    // SAFETY: gettid has no requirements.
+    let thread = unsafe { libc::syscall(libc::SYS_gettid) };
+    let mut store = Store {
+        context: mapping.context,
+        thread: thread as u32,
+        at: mapping.at + (address - mapping.start),
+        size: bytes.len() as u32,
+        bytes: [0; Store::LONGEST],
+    };
+    store.bytes[..bytes.len()].copy_from_slice(bytes);
+    let mut socket = lock(&pages().socket);
+    if socket.is_none() {
+        *socket = device::connect().ok();
+    }
+    if let Some(socket) = *socket {
+        let _ = device::exchange(socket, &store.encode());
+    }
+}
