@@ -1,6 +1,6 @@
 //! The command `softhca`.
 
-use crate::daemon::{Directory, Server, Signals};
+use crate::daemon::{self, Directory, Server, Signals};
 use crate::engine::Config;
 use crate::uverbs::Settings;
 use crate::wire::DIRECTORY_VARIABLE;
@@ -11,14 +11,18 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// The variable by which UCX is told which objects it shall create by DEVX: none, for the device has none.
+const UCX_OBJECTS: &str = "UCX_IB_MLX5_DEVX_OBJECTS";
+
 /// The library that is preloaded into programs.
 const SHIM: &str = "libsofthca_shim.so";
 
 /// What `softhca --help` prints.
 pub const HELP: &str = "\
 usage: softhca run [OPTION...] [--] PROGRAM [ARGUMENT...]
+       softhca account
 
-Runs a program, and whatever it starts, on a machine with one more network adapter: mlx5_0, a ConnectX in software.
+`run` runs a program, and whatever it starts, on a machine with one more network adapter: mlx5_0, a ConnectX in software.
 Programs see it through the libibverbs and libmlx5 of the system. All programs under one `softhca run` are on one
 fabric. The exit status is the program's own (128 + N when signal N ended it).
 
@@ -26,6 +30,8 @@ fabric. The exit status is the program's own (128 + N when signal N ended it).
   --no-devx            contexts with DEVX are refused, as for users without the right to them
   --no-masked-atomics  atomics with masks, and of 4 bytes, are not among what DEVX tells of
   --trace              tell on standard error of every command that the device refuses
+
+`account`, in a program that was started so, prints which doorbell registers the contexts of the device use.
 ";
 
 /// Why the command failed.
@@ -44,6 +50,12 @@ pub enum Error {
     /// The fabric could not be set up.
     #[error("cannot set up the device: {0}")]
     Device(#[source] io::Error),
+    /// There is no device to ask.
+    #[error("{DIRECTORY_VARIABLE} is not set: this is to be called under `softhca run`")]
+    NoDevice,
+    /// The device did not answer.
+    #[error("the device does not answer: {0}")]
+    NoAnswer(#[source] io::Error),
     /// The program could not be started.
     #[error("{program}: {error}")]
     Program {
@@ -92,6 +104,9 @@ pub fn run(program: &OsStr, arguments: &[OsString], options: Options) -> Result<
         .args(arguments)
         .env(DIRECTORY_VARIABLE, directory.path())
         .env("LD_PRELOAD", preload(&shim));
+    if settings.devx && env::var_os(UCX_OBJECTS).is_none() {
+        command.env(UCX_OBJECTS, "");
+    }
     signals.leave_to(&mut command);
     let mut child = command.spawn().map_err(|error| Error::Program {
         program: program.to_string_lossy().into_owned(),
@@ -107,6 +122,15 @@ pub fn run(program: &OsStr, arguments: &[OsString], options: Options) -> Result<
     let signal = status.signal().map(|signal| 128 + signal);
     let status = status.code().or(signal).unwrap_or(1);
     Ok(u8::try_from(status).unwrap_or(1))
+}
+
+/// The account of doorbell registers of the device that this process was started with.
+///
+/// # Errors
+/// [`Error::NoDevice`] and [`Error::NoAnswer`].
+pub fn account() -> Result<String, Error> {
+    let directory = env::var_os(DIRECTORY_VARIABLE).ok_or(Error::NoDevice)?;
+    daemon::account(Path::new(&directory)).map_err(Error::NoAnswer)
 }
 
 /// The shim: beside this program, or in `../lib` of where it is installed.

@@ -1,144 +1,5 @@
 /* What libibverbs and libmlx5 do on the software device, one case per run: verbs NAME. Data is verified; the exit status is 0 when all is right. */
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <endian.h>
-#include <infiniband/mlx5dv.h>
-#include <infiniband/verbs.h>
-#include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
-
-#define CHECK(condition)                                                            \
-    do {                                                                            \
-        if (!(condition)) {                                                         \
-            fprintf(stderr, "%s:%d: %s (errno %m)\n", __FILE__, __LINE__, #condition); \
-            exit(1);                                                                \
-        }                                                                           \
-    } while (0)
-
-enum { SIZE = 1 << 16, ALL = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC };
-static const uint64_t DC_KEY = 0x1234567890abcdef;
-
-/* A process's side: everything that one queue pair needs. */
-struct side {
-    struct ibv_context *context;
-    struct ibv_pd *pd;
-    struct ibv_cq *cq;
-    struct ibv_qp *qp;
-    struct ibv_mr *mr;
-    char *memory;
-};
-
-/* What the other side must know. */
-struct address {
-    uint32_t qpn, rkey;
-    uint64_t base;
-    uint16_t lid;
-};
-
-static int kick(void)
-{
-    static int (*hook)(void);
-    if (!hook)
-        *(void **)&hook = dlsym(RTLD_DEFAULT, "farreach_softhca_kick");
-    CHECK(hook);
-    return hook();
-}
-
-static struct side open_side(char *memory)
-{
-    struct side s = { .memory = memory };
-    struct ibv_device **list = ibv_get_device_list(NULL);
-    CHECK(list && list[0]);
-    CHECK(s.context = ibv_open_device(list[0]));
-    ibv_free_device_list(list);
-    CHECK(s.pd = ibv_alloc_pd(s.context));
-    CHECK(s.cq = ibv_create_cq(s.context, 64, NULL, NULL, 0));
-    CHECK(s.mr = ibv_reg_mr(s.pd, memory, SIZE, ALL));
-    return s;
-}
-
-static void close_side(struct side *s)
-{
-    if (s->qp)
-        CHECK(!ibv_destroy_qp(s->qp));
-    CHECK(!ibv_destroy_cq(s->cq));
-    CHECK(!ibv_dereg_mr(s->mr));
-    CHECK(!ibv_dealloc_pd(s->pd));
-    CHECK(!ibv_close_device(s->context));
-}
-
-static struct ibv_qp *rc(struct side *s, struct ibv_pd *pd)
-{
-    struct ibv_qp_init_attr init = {
-        .send_cq = s->cq, .recv_cq = s->cq, .qp_type = IBV_QPT_RC,
-        .cap = { .max_send_wr = 16, .max_recv_wr = 16, .max_send_sge = 2, .max_recv_sge = 2, .max_inline_data = 64 },
-    };
-    struct ibv_qp *qp = ibv_create_qp(pd, &init);
-    CHECK(qp);
-    return qp;
-}
-
-static struct address address_of(struct side *s)
-{
-    struct ibv_port_attr port;
-    CHECK(!ibv_query_port(s->context, 1, &port));
-    return (struct address){ s->qp ? s->qp->qp_num : 0, s->mr->rkey, (uintptr_t)s->memory, port.lid };
-}
-
-static void connect_to(struct ibv_qp *qp, struct address peer)
-{
-    struct ibv_qp_attr a = { .qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = ALL };
-    CHECK(!ibv_modify_qp(qp, &a, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS));
-    a = (struct ibv_qp_attr){
-        .qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_4096, .dest_qp_num = peer.qpn, .max_dest_rd_atomic = 16, .min_rnr_timer = 12,
-        .ah_attr = { .dlid = peer.lid, .port_num = 1 },
-    };
-    CHECK(!ibv_modify_qp(qp, &a, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER));
-    a = (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTS, .timeout = 14, .retry_cnt = 7, .rnr_retry = 7, .max_rd_atomic = 16 };
-    CHECK(!ibv_modify_qp(qp, &a, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC));
-}
-
-/* The next completion, waited for at most 20 s. */
-static struct ibv_wc completion(struct ibv_cq *cq)
-{
-    struct ibv_wc wc;
-    time_t end = time(NULL) + 20;
-    int got;
-    while ((got = ibv_poll_cq(cq, 1, &wc)) == 0 && time(NULL) < end)
-        usleep(20);
-    CHECK(got == 1);
-    return wc;
-}
-
-static void post(struct side *s, enum ibv_wr_opcode opcode, void *local, uint32_t length, uint64_t remote, uint32_t rkey, uint64_t compare_add, uint64_t swap)
-{
-    struct ibv_sge sge = { (uintptr_t)local, length, s->mr->lkey };
-    struct ibv_send_wr wr = { .wr_id = 7, .opcode = opcode, .send_flags = IBV_SEND_SIGNALED, .sg_list = &sge, .num_sge = 1 }, *bad;
-    if (opcode == IBV_WR_ATOMIC_CMP_AND_SWP || opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
-        wr.wr.atomic.remote_addr = remote;
-        wr.wr.atomic.rkey = rkey;
-        wr.wr.atomic.compare_add = compare_add;
-        wr.wr.atomic.swap = swap;
-    } else {
-        wr.wr.rdma.remote_addr = remote;
-        wr.wr.rdma.rkey = rkey;
-    }
-    CHECK(!ibv_post_send(s->qp, &wr, &bad));
-}
-
-static char *new_memory(void)
-{
-    char *memory = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    CHECK(memory != MAP_FAILED);
-    return memory;
-}
+#include "side.h"
 
 /* Two queue pairs of one process, connected. */
 static void pair(struct side *a, struct side *b)
@@ -305,28 +166,15 @@ static void dc(void)
     struct ibv_srq_init_attr srq_init = { .attr = { .max_wr = 4, .max_sge = 1 } };
     struct ibv_srq *srq = ibv_create_srq(b.pd, &srq_init);
     CHECK(srq);
-    struct ibv_qp_init_attr_ex init = { .qp_type = IBV_QPT_DRIVER, .send_cq = b.cq, .recv_cq = b.cq, .srq = srq, .comp_mask = IBV_QP_INIT_ATTR_PD, .pd = b.pd };
-    struct mlx5dv_qp_init_attr dv = { .comp_mask = MLX5DV_QP_INIT_ATTR_MASK_DC, .dc_init_attr = { .dc_type = MLX5DV_DCTYPE_DCT, .dct_access_key = DC_KEY } };
-    CHECK(b.qp = mlx5dv_create_qp(b.context, &init, &dv));
-    struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = ALL };
-    CHECK(!ibv_modify_qp(b.qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS));
-    attr = (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_4096, .min_rnr_timer = 12, .ah_attr = { .dlid = 1, .port_num = 1, .grh.hop_limit = 1 } };
-    CHECK(!ibv_modify_qp(b.qp, &attr, IBV_QP_STATE | IBV_QP_PATH_MTU | IBV_QP_AV | IBV_QP_MIN_RNR_TIMER));
-    CHECK(b.qp->qp_num);
-
-    init = (struct ibv_qp_init_attr_ex){
+    b.qp = target(&b, srq);
+    struct ibv_qp_init_attr_ex init = {
         .qp_type = IBV_QPT_DRIVER, .send_cq = a.cq, .recv_cq = a.cq, .pd = a.pd, .cap = { .max_send_wr = 16, .max_send_sge = 1 },
         .comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
         .send_ops_flags = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD,
     };
-    dv = (struct mlx5dv_qp_init_attr){ .comp_mask = MLX5DV_QP_INIT_ATTR_MASK_DC, .dc_init_attr.dc_type = MLX5DV_DCTYPE_DCI };
+    struct mlx5dv_qp_init_attr dv = { .comp_mask = MLX5DV_QP_INIT_ATTR_MASK_DC, .dc_init_attr.dc_type = MLX5DV_DCTYPE_DCI };
     CHECK(a.qp = mlx5dv_create_qp(a.context, &init, &dv));
-    attr = (struct ibv_qp_attr){ .qp_state = IBV_QPS_INIT, .port_num = 1 };
-    CHECK(!ibv_modify_qp(a.qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT));
-    attr = (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_4096, .ah_attr.port_num = 1 };
-    CHECK(!ibv_modify_qp(a.qp, &attr, IBV_QP_STATE | IBV_QP_PATH_MTU));
-    attr = (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTS, .timeout = 14, .retry_cnt = 7, .rnr_retry = 7, .max_rd_atomic = 16 };
-    CHECK(!ibv_modify_qp(a.qp, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC));
+    ready(a.qp);
 
     struct ibv_ah_attr to = { .dlid = 1, .port_num = 1 };
     struct ibv_ah *ah = ibv_create_ah(a.pd, &to);
@@ -428,55 +276,6 @@ static void masked(void)
     close_side(&b);
 }
 
-static int by_address(const void *a, const void *b)
-{
-    uintptr_t x = *(const uintptr_t *)a, y = *(const uintptr_t *)b;
-    return (x > y) - (x < y);
-}
-
-static int distinct(uintptr_t *list, int n)
-{
-    int found = 0;
-    qsort(list, n, sizeof *list, by_address);
-    for (int i = 0; i < n; i++)
-        found += i == 0 || list[i] != list[i - 1];
-    return found;
-}
-
-/* So many queue pairs on so many registers and pages; with a thread domain each, or plain. */
-static void registers(int n, int domains, int want_registers, int want_pages)
-{
-    struct side s = open_side(new_memory());
-    struct ibv_qp *qps[64];
-    struct ibv_td *tds[64];
-    struct ibv_pd *pds[64];
-    uintptr_t used[64], pages[64];
-    for (int i = 0; i < n; i++) {
-        pds[i] = s.pd;
-        if (domains) {
-            struct ibv_td_init_attr td = { 0 };
-            CHECK(tds[i] = ibv_alloc_td(s.context, &td));
-            struct ibv_parent_domain_init_attr parent = { .pd = s.pd, .td = tds[i] };
-            CHECK(pds[i] = ibv_alloc_parent_domain(s.context, &parent));
-        }
-        qps[i] = rc(&s, pds[i]);
-        struct mlx5dv_qp out = { 0 };
-        struct mlx5dv_obj obj = { .qp = { .in = qps[i], .out = &out } };
-        CHECK(!mlx5dv_init_obj(&obj, MLX5DV_OBJ_QP));
-        used[i] = (uintptr_t)out.bf.reg;
-        pages[i] = used[i] & ~(uintptr_t)4095;
-    }
-    int found_registers = distinct(used, n), found_pages = distinct(pages, n);
-    printf("%d queue pairs: %d registers on %d pages\n", n, found_registers, found_pages);
-    CHECK(found_registers == want_registers && found_pages == want_pages);
-    for (int i = 0; i < n; i++) {
-        CHECK(!ibv_destroy_qp(qps[i]));
-        if (domains)
-            CHECK(!ibv_dealloc_pd(pds[i]) && !ibv_dealloc_td(tds[i]));
-    }
-    close_side(&s);
-}
-
 int main(int argc, char **argv)
 {
     static const struct {
@@ -488,10 +287,6 @@ int main(int argc, char **argv)
             cases[i].run();
             return 0;
         }
-    if (argc == 6 && !strcmp(argv[1], "registers")) {
-        registers(atoi(argv[2]), !strcmp(argv[3], "domains"), atoi(argv[4]), atoi(argv[5]));
-        return 0;
-    }
-    fprintf(stderr, "usage: verbs CASE | verbs registers QUEUE-PAIRS plain|domains REGISTERS PAGES\n");
+    fprintf(stderr, "usage: verbs CASE\n");
     return 2;
 }
