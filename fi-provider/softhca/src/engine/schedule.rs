@@ -64,8 +64,8 @@ impl Engine {
         match qp.state() {
             QpState::ReadyToSend => {
                 let pending = self.pending(memory, handle);
-                let sends = |qp: &QueuePair| pending.is_some() || qp.send_consumer != 0;
-                if self.qps.get(handle).is_some_and(sends) {
+                let sent = self.qps.get(handle).is_some_and(|qp| qp.send_consumer != 0);
+                if sent || pending.is_some() {
                     self.locate(memory, handle);
                 }
                 if let Some(pending) = pending {

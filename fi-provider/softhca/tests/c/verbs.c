@@ -270,7 +270,7 @@ static void masked(void)
     uint32_t add[4] = { htobe32(0x00010001), htobe32(0x00008000) }; /* a carry out of bit 15 is lost */
     post_by_hand(&a, add, 16, 0x15, 8 | 0, to.base + 32, to.rkey, result, 4);
     CHECK(!kick() && ibv_poll_cq(a.cq, 1, &wc) == 1 && wc.status == IBV_WC_SUCCESS);
-    CHECK(*result4 == 0x0001ffff && *target4 == 0x00020000);
+    CHECK(be32toh(*result4) == 0x0001ffff && *target4 == 0x00020000);
     CHECK(target4[1] == 0);
     close_side(&a);
     close_side(&b);
