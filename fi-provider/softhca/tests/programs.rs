@@ -128,11 +128,6 @@ fn writes_reads_and_atomics_are_done_when_the_kick_returns() {
 }
 
 #[test]
-fn wrong_keys_and_ranges_are_access_errors() {
-    verbs("rights");
-}
-
-#[test]
 fn a_stopped_process_receives_and_a_killed_one_does_not() {
     verbs("stopped");
 }
@@ -140,16 +135,6 @@ fn a_stopped_process_receives_and_a_killed_one_does_not() {
 #[test]
 fn events_are_told_counted_and_taken_back() {
     verbs("events");
-}
-
-#[test]
-fn dynamic_connections_work() {
-    verbs("dc");
-}
-
-#[test]
-fn masked_atomics_are_told_of_and_done() {
-    verbs("masked");
 }
 
 #[test]

@@ -145,6 +145,17 @@ static inline char *new_memory(void)
     return memory;
 }
 
+/* Two queue pairs of one process, connected. */
+static inline void pair(struct side *a, struct side *b)
+{
+    *a = open_side(new_memory());
+    *b = open_side(new_memory());
+    a->qp = rc(a, a->pd);
+    b->qp = rc(b, b->pd);
+    connect_to(a->qp, address_of(b));
+    connect_to(b->qp, address_of(a));
+}
+
 /* Makes an initiator ready to send; it goes to whatever target each request names. */
 static inline void ready(struct ibv_qp *dci)
 {
