@@ -13,6 +13,9 @@ const LOW_LATENCY: &str = "MLX5_NUM_LOW_LAT_UUARS";
 /// Registers, pages, and the largest number of queue pairs on one register.
 type Figures = (usize, usize, usize);
 
+/// Variables of the program.
+type Environment<'a> = &'a [(&'a str, &'a str)];
+
 /// Queue pairs by the page and register that they ring on.
 type Registers = BTreeMap<(u64, u64), BTreeSet<u32>>;
 
@@ -115,7 +118,7 @@ fn kinds(group: &Group) -> Vec<&str> {
 
 #[test]
 fn plain_queue_pairs_and_thread_domains_where_the_library_manages_the_pages() {
-    let cases: [(&[(&str, &str)], Figures); 4] = [
+    let cases: [(Environment<'_>, Figures); 4] = [
         (&[], (16, 8, 3)),
         (&[(TOTAL, "16"), (LOW_LATENCY, "15")], (18, 9, 12)),
         (&[(TOTAL, "32"), (LOW_LATENCY, "8")], (32, 16, 2)),
@@ -140,7 +143,7 @@ fn plain_queue_pairs_and_thread_domains_where_the_library_manages_the_pages() {
 
 #[test]
 fn plain_queue_pairs_and_thread_domains_where_the_kernel_assigns_registers() {
-    let cases: [(&[(&str, &str)], Figures, &str); 3] = [
+    let cases: [(Environment<'_>, Figures, &str); 3] = [
         (&[], (15, 8, 4), "16/4"),
         (&[(TOTAL, "16"), (LOW_LATENCY, "15")], (16, 8, 25), "16/15"),
         // The library asks for no more than 12 of medium class.
