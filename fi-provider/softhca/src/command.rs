@@ -1,6 +1,6 @@
 //! The command `softhca`.
 
-use crate::daemon::{Directory, Server, Signals};
+use crate::daemon::{self, Directory, Server, Signals};
 use crate::engine::Config;
 use crate::uverbs::Settings;
 use crate::wire::{DIRECTORY_VARIABLE, STRICT_VARIABLE};
@@ -10,6 +10,9 @@ use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+/// The variable by which UCX is told which objects it shall create by DEVX: none, for the device has none.
+const UCX_OBJECTS: &str = "UCX_IB_MLX5_DEVX_OBJECTS";
 
 /// The library that is preloaded into programs.
 const SHIM: &str = "libsofthca_shim.so";
@@ -24,8 +27,9 @@ const VIOLATIONS: u8 = 99;
 /// What `softhca --help` prints.
 pub const HELP: &str = "\
 usage: softhca run [OPTION...] [--] PROGRAM [ARGUMENT...]
+       softhca account
 
-Runs a program, and whatever it starts, on a machine with one more network adapter: mlx5_0, a ConnectX in software.
+`run` runs a program, and whatever it starts, on a machine with one more network adapter: mlx5_0, a ConnectX in software.
 Programs see it through the libibverbs and libmlx5 of the system. All programs under one `softhca run` are on one
 fabric. The exit status is the program's own (128 + N when signal N ended it).
 
@@ -35,6 +39,8 @@ fabric. The exit status is the program's own (128 + N when signal N ended it).
   --strict             act on writes to doorbell registers alone, and check them; doorbells that are not as hardware
                        needs them are told on standard error, and the exit status is 99 (x86-64 only)
   --trace              tell on standard error of every command that the device refuses
+
+`account`, in a program that was started so, prints which doorbell registers the contexts of the device use.
 ";
 
 /// Why the command failed.
@@ -56,6 +62,12 @@ pub enum Error {
     /// Strict mode follows a program's instructions, and knows those of one processor.
     #[error("strict mode is for x86-64")]
     NotStrict,
+    /// There is no device to ask.
+    #[error("{DIRECTORY_VARIABLE} is not set: this is to be called under `softhca run`")]
+    NoDevice,
+    /// The device did not answer.
+    #[error("the device does not answer: {0}")]
+    NoAnswer(#[source] io::Error),
     /// The program could not be started.
     #[error("{program}: {error}")]
     Program {
@@ -116,6 +128,9 @@ pub fn run(program: &OsStr, arguments: &[OsString], options: Options) -> Result<
     } else {
         command.env_remove(STRICT_VARIABLE);
     }
+    if settings.devx && env::var_os(UCX_OBJECTS).is_none() {
+        command.env(UCX_OBJECTS, "");
+    }
     signals.leave_to(&mut command);
     let mut child = command.spawn().map_err(|error| Error::Program {
         program: program.to_string_lossy().into_owned(),
@@ -138,6 +153,15 @@ pub fn run(program: &OsStr, arguments: &[OsString], options: Options) -> Result<
         return Ok(VIOLATIONS);
     }
     Ok(u8::try_from(status).unwrap_or(1))
+}
+
+/// The account of doorbell registers of the device that this process was started with.
+///
+/// # Errors
+/// [`Error::NoDevice`] and [`Error::NoAnswer`].
+pub fn account() -> Result<String, Error> {
+    let directory = env::var_os(DIRECTORY_VARIABLE).ok_or(Error::NoDevice)?;
+    daemon::account(Path::new(&directory)).map_err(Error::NoAnswer)
 }
 
 /// The shim: beside this program, or in `../lib` of where it is installed.

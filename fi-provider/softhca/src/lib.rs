@@ -9,5 +9,4 @@ mod daemon;
 pub mod engine;
 mod identity;
 mod uverbs;
-#[cfg_attr(not(test), expect(dead_code, reason = "the shim uses the other half"))]
 mod wire;

@@ -1,7 +1,7 @@
 //! `softhca run -- PROGRAM`: a program on a machine with a ConnectX in software.
 
 use lexopt::Arg::{Long, Short, Value};
-use softhca::command::{Error, HELP, Options, run};
+use softhca::command::{Error, HELP, Options, account, run};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -32,6 +32,13 @@ fn command() -> Result<ExitCode, Error> {
             return Ok(ExitCode::SUCCESS);
         }
         Some(Value(verb)) if verb == "run" => {}
+        Some(Value(verb)) if verb == "account" => {
+            if let Some(more) = parser.next().map_err(usage)? {
+                return Err(usage(more.unexpected()));
+            }
+            print!("{}", account()?);
+            return Ok(ExitCode::SUCCESS);
+        }
         Some(other) => return Err(usage(other.unexpected())),
         None => return Err(Error::Usage("nothing to do".to_owned())),
     }

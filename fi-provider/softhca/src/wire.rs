@@ -37,13 +37,20 @@ pub(crate) enum Operation {
     Ioctl = 3,
     /// Act now: return when everything that was posted before is done.
     Kick = 4,
+    /// Who rings which doorbell register: the reply brings a file with the text.
+    Account = 16,
 }
 
 impl Operation {
     fn from_u32(value: u32) -> Option<Self> {
-        [Self::Open, Self::Close, Self::Ioctl, Self::Kick]
-            .into_iter()
-            .find(|operation| *operation as u32 == value)
+        let all = [
+            Self::Open,
+            Self::Close,
+            Self::Ioctl,
+            Self::Kick,
+            Self::Account,
+        ];
+        all.into_iter().find(|operation| *operation as u32 == value)
     }
 }
 
@@ -193,6 +200,7 @@ mod tests {
             Operation::Close,
             Operation::Ioctl,
             Operation::Kick,
+            Operation::Account,
         ] {
             let request = Request {
                 operation,

@@ -3,6 +3,8 @@
 //!
 //! It needs a C compiler and Debian's packages `libibverbs-dev` and `ibverbs-providers`.
 
+mod support;
+
 use fi_mlx5::atomic::Arithmetic;
 use fi_mlx5::build::Entry;
 use fi_mlx5::decode::{Operation, Service, request};
@@ -14,93 +16,12 @@ use fi_mlx5::wqe::{
 };
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use support::{Under, program};
 
 const DC_KEY: u64 = 0x1122_3344_5566_7788;
 
 /// Times that each operation of the connected queue pairs is done.
 const ROUNDS: usize = 40;
-
-/// Numbers the runs of this process.
-static RUNS: AtomicU32 = AtomicU32::new(0);
-
-/// A directory that is removed in the end.
-struct Scratch(PathBuf);
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // Nothing to be done about it where it cannot be removed.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-/// The shim beside the command, built if need be.
-fn build_shim(command: &Path) {
-    let profile = command.parent().expect("a directory");
-    let target = profile.parent().expect("a target directory");
-    let name = match profile.file_name().and_then(|name| name.to_str()) {
-        Some("debug") | None => "dev",
-        Some(name) => name,
-    };
-    let status = Command::new(env!("CARGO"))
-        .args([
-            "build",
-            "--quiet",
-            "--package",
-            "softhca-shim",
-            "--profile",
-            name,
-        ])
-        .arg("--target-dir")
-        .arg(target)
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .status()
-        .expect("cargo runs");
-    assert!(status.success(), "the shim does not build");
-}
-
-/// Compiles the C program `name` and runs it on the device; gives what it printed.
-fn run(name: &str, arguments: &[&str], environment: &[(&str, &str)]) -> String {
-    let command = PathBuf::from(env!("CARGO_BIN_EXE_softhca"));
-    build_shim(&command);
-    let unique = format!(
-        "softhca-verbs-{name}-{}-{}",
-        std::process::id(),
-        RUNS.fetch_add(1, Relaxed)
-    );
-    let scratch = Scratch(std::env::temp_dir().join(unique));
-    std::fs::create_dir_all(&scratch.0).expect("a scratch directory");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/verbs")
-        .join(format!("{name}.c"));
-    let program = scratch.0.join(name);
-    let status = Command::new("cc")
-        .args(["-Wall", "-Wextra", "-Werror", "-O1", "-g", "-o"])
-        .args([&program, &source])
-        .args(["-lmlx5", "-libverbs"])
-        .status()
-        .expect("a C compiler is there");
-    assert!(
-        status.success(),
-        "apt-get install libibverbs-dev ibverbs-providers"
-    );
-    let output = Command::new("timeout")
-        .arg("60")
-        .arg(&command)
-        .args(["run", "--"])
-        .arg(&program)
-        .args(arguments)
-        .envs(environment.iter().copied())
-        .env("TMPDIR", &scratch.0)
-        .stdin(Stdio::null())
-        .output()
-        .expect("softhca starts");
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{}: {errors}", output.status);
-    String::from_utf8(output.stdout).expect("text")
-}
 
 /// An entry that the program printed, and what it was about.
 struct Printed<'a> {
@@ -351,7 +272,8 @@ fn swap_bits(swap: u64, swap_mask: u64) -> Arithmetic {
 
 #[test]
 fn the_library_and_fi_mlx5_write_the_same_bytes() {
-    let printed = run("operations", &[], &[]);
+    let operations = program("operations", &["mlx5", "ibverbs"]);
+    let printed = Under::default().succeed(&[&operations]);
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
     for line in printed.lines() {
         let printed = Printed::parse(line);
@@ -378,30 +300,4 @@ fn the_library_and_fi_mlx5_write_the_same_bytes() {
             "{name}"
         );
     }
-}
-
-/// What libmlx5 makes of 40 plain queue pairs and of thread domains where it manages the doorbell pages.
-#[test]
-fn registers_and_pages_are_those_of_hardware() {
-    let total = "MLX5_TOTAL_UUARS";
-    let low_latency = "MLX5_NUM_LOW_LAT_UUARS";
-    let cases: [(&[(&str, &str)], &str); 4] = [
-        (&[], "plain 16 8 3"),
-        (&[(total, "16"), (low_latency, "15")], "plain 18 9 12"),
-        (&[(total, "32"), (low_latency, "8")], "plain 32 16 2"),
-        // Without BlueFlame all plain ones share the non-cached page.
-        (&[("MLX5_SHUT_UP_BF", "1")], "plain 1 1 40"),
-    ];
-    for (environment, plain) in cases {
-        let printed = run("registers", &["40", "20"], environment);
-        assert_eq!(
-            printed,
-            format!("{plain}\ndomains 20 10 1\n"),
-            "{environment:?}"
-        );
-    }
-    assert_eq!(
-        run("registers", &["1", "1000"], &[]),
-        "plain 1 1 1\ndomains 1000 500 1\n"
-    );
 }

@@ -3,11 +3,13 @@
 //! It is single-threaded. Between requests it looks at the queues by itself: again at once while there is work, and else after a
 //! sleep that grows, so that an idle device costs next to nothing.
 
+mod ask;
 mod directory;
 mod host;
 mod server;
 mod sys;
 mod sysfs;
 
+pub(crate) use ask::account;
 pub(crate) use directory::Directory;
 pub(crate) use server::{Server, Signals};

@@ -6,9 +6,11 @@ use crate::engine::{Config, ContextId, Pid};
 use crate::uverbs::{self, Device, Errno, Settings};
 use crate::wire::{Operation, PROBE, Reply, Request, SOCKET, Store};
 use std::fmt::Display;
+use std::fs::File;
 use std::io::{Error, ErrorKind, Result};
 use std::mem::take;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::fs::FileExt;
 use std::process::{Child, Command};
 use std::time::Instant;
 
@@ -241,15 +243,41 @@ impl Server {
             Operation::Ioctl => self.ioctl(index, context, request.argument),
             Operation::Kick => {
                 self.device.release(self.now());
-                for _ in 0..KICK_ROUNDS {
-                    if !self.act().worked {
-                        break;
-                    }
-                }
+                self.act_until_idle();
                 self.programs.flush();
                 self.reply(index, Ok(()))
             }
+            Operation::Account => self.account(index),
         }
+    }
+
+    fn act_until_idle(&mut self) {
+        for _ in 0..KICK_ROUNDS {
+            if !self.act().worked {
+                break;
+            }
+        }
+        self.programs.flush();
+    }
+
+    /// Sends a file with the account of doorbell registers, as it is after what was posted before.
+    fn account(&mut self, index: usize) -> bool {
+        self.act_until_idle();
+        let written = sys::sparse_file("softhca-account", 0).and_then(|file| {
+            let file = File::from(file);
+            file.write_all_at(self.device.account().as_bytes(), 0)?;
+            Ok(file)
+        });
+        let Ok(file) = written else {
+            return self.reply(index, Err(Errno::NO_MEMORY));
+        };
+        let reply = Reply::default().encode();
+        sys::send(
+            self.clients[index].socket.as_fd(),
+            &reply,
+            Some(file.as_fd()),
+        )
+        .is_ok()
     }
 
     fn open(&mut self, index: usize, probe: u64) -> bool {

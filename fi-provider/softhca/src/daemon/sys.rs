@@ -31,25 +31,44 @@ fn descriptor(result: libc::c_long) -> Result<OwnedFd> {
 
 /// A listening socket of packets, called `name` in `directory`.
 pub(super) fn listen(directory: &Path, name: &str) -> Result<OwnedFd> {
-    // The path of a socket has at most 107 bytes; by the open directory it is always short.
     let directory = File::open(directory)?;
-    let name = format!("/proc/self/fd/{}/{name}", directory.as_raw_fd());
-    let kind = libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
-    // SAFETY: socket has no requirement on memory.
-    let socket = descriptor(unsafe { libc::socket(libc::AF_UNIX, kind, 0) }.into())?;
-    // SAFETY: all zeros is a valid sockaddr_un.
-    let mut address: libc::sockaddr_un = unsafe { zeroed() };
-    address.sun_family = libc::AF_UNIX as libc::sa_family_t;
-    for (to, from) in address.sun_path.iter_mut().zip(name.bytes()) {
-        *to = from.cast_signed();
-    }
-    let length = size_of::<libc::sockaddr_un>() as libc::socklen_t;
+    let socket = packet_socket(libc::SOCK_NONBLOCK)?;
+    let (address, length) = address(&directory, name);
     // SAFETY: `address` is a sockaddr_un of `length` bytes.
     let bound = unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length) };
     checked(bound as isize)?;
     // SAFETY: listen has no requirement on memory.
     checked(unsafe { libc::listen(socket.as_raw_fd(), 1024) } as isize)?;
     Ok(socket)
+}
+
+/// A connection to the socket of packets called `name` in `directory`.
+pub(super) fn connect(directory: &Path, name: &str) -> Result<OwnedFd> {
+    let directory = File::open(directory)?;
+    let socket = packet_socket(0)?;
+    let (address, length) = address(&directory, name);
+    // SAFETY: `address` is a sockaddr_un of `length` bytes.
+    let made = unsafe { libc::connect(socket.as_raw_fd(), (&raw const address).cast(), length) };
+    checked(made as isize)?;
+    Ok(socket)
+}
+
+fn packet_socket(flags: i32) -> Result<OwnedFd> {
+    let kind = libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC | flags;
+    // SAFETY: socket has no requirement on memory.
+    descriptor(unsafe { libc::socket(libc::AF_UNIX, kind, 0) }.into())
+}
+
+/// The address of a socket in an open directory, by which its path is short: it has at most 107 bytes.
+fn address(directory: &File, name: &str) -> (libc::sockaddr_un, libc::socklen_t) {
+    let name = format!("/proc/self/fd/{}/{name}", directory.as_raw_fd());
+    // SAFETY: all zeros is a valid sockaddr_un.
+    let mut address: libc::sockaddr_un = unsafe { zeroed() };
+    address.sun_family = libc::AF_UNIX as libc::sa_family_t;
+    for (to, from) in address.sun_path.iter_mut().zip(name.bytes()) {
+        *to = from.cast_signed();
+    }
+    (address, size_of::<libc::sockaddr_un>() as libc::socklen_t)
 }
 
 /// The next connection, and the number of the process that made it.
@@ -155,6 +174,42 @@ pub(super) fn send(
         )
     };
     checked(sent).map(drop)
+}
+
+/// Waits for one packet, and takes the descriptor that came with it.
+pub(super) fn receive_with_file(
+    socket: BorrowedFd<'_>,
+    buffer: &mut [u8],
+) -> Result<(usize, Option<OwnedFd>)> {
+    let mut part = libc::iovec {
+        iov_base: buffer.as_mut_ptr().cast(),
+        iov_len: buffer.len(),
+    };
+    // Aligned as a control header asks for; room for one header and one descriptor.
+    let mut control = [0_u64; 4];
+    // SAFETY: all zeros is a valid msghdr.
+    let mut message: libc::msghdr = unsafe { zeroed() };
+    message.msg_iov = &raw mut part;
+    message.msg_iovlen = 1;
+    message.msg_control = control.as_mut_ptr().cast();
+    message.msg_controllen = size_of_val(&control) as _;
+    // SAFETY: the message describes buffers that are valid for writes and outlive the call.
+    let got = checked(unsafe {
+        libc::recvmsg(socket.as_raw_fd(), &raw mut message, libc::MSG_CMSG_CLOEXEC)
+    })?;
+    // SAFETY: the kernel has filled the message in, so that this gives null or a header inside `control`.
+    let header = unsafe { libc::CMSG_FIRSTHDR(&raw const message) };
+    // SAFETY: null, or a header inside `control`.
+    let rights =
+        unsafe { header.as_ref() }.is_some_and(|found| found.cmsg_type == libc::SCM_RIGHTS);
+    let file = if rights {
+        // SAFETY: SCM_RIGHTS carries at least one descriptor behind its header.
+        let number = unsafe { libc::CMSG_DATA(header).cast::<RawFd>().read_unaligned() };
+        Some(descriptor(number.into())?)
+    } else {
+        None
+    };
+    Ok((got, file))
 }
 
 /// A file in memory of this name and size, all zeros and without pages yet.

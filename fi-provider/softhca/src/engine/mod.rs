@@ -22,8 +22,8 @@ mod uar;
 pub use memory::{Fault, Memory};
 pub use types::{
     Access, AsyncEvent, AsyncKind, CompletionEvent, Config, ContextId, CqInit, Error, MrKeys, Path,
-    Pid, Progress, QpAttr, QpCreated, QpInit, QpKind, QpModified, QpState, QpUar, SrqInit,
-    UarAccount, UarKind, UarRegime, Violation, attr,
+    Pid, Progress, QpAttr, QpCreated, QpInit, QpKind, QpModified, QpState, QpUar, RegisterKind,
+    SrqInit, UarAccount, UarKind, UarRegime, UarRegister, UarReport, Violation, attr,
 };
 
 /// What commands answer.

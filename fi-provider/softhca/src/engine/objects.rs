@@ -6,7 +6,7 @@ use super::queue::{QueuePair, SharedQueue};
 use super::transition::{next_state, take_over};
 use super::types::{
     Access, AsyncKind, ContextId, CqInit, Error, MrKeys, Pid, QpAttr, QpCreated, QpInit, QpKind,
-    QpModified, QpState, SrqInit, UarAccount, UarKind, UarRegime, attr,
+    QpModified, QpState, SrqInit, UarAccount, UarKind, UarRegime, UarReport, attr,
 };
 use super::uar::Uars;
 use super::{Context, Domain, Engine, Result};
@@ -265,6 +265,14 @@ impl Engine {
         Ok(attr)
     }
 
+    /// The kind of a queue pair.
+    ///
+    /// # Errors
+    /// Not there.
+    pub fn qp_kind(&self, context: ContextId, handle: u32) -> Result<QpKind> {
+        Ok(self.qps.of(context, handle)?.init.kind)
+    }
+
     /// Drops a queue pair; nothing of it completes any more.
     ///
     /// # Errors
@@ -328,5 +336,35 @@ impl Engine {
             .ok_or(Error::NotFound("context"))?;
         let own = self.qps.values().filter(|qp| qp.context == context);
         Ok(owner.uars.account(own.map(|qp| qp.place)))
+    }
+
+    /// The contexts there are, in the order in which they were opened.
+    pub fn contexts(&self) -> impl Iterator<Item = ContextId> {
+        self.contexts.keys().copied()
+    }
+
+    /// The same as [`Self::uar_account`], register by register.
+    ///
+    /// # Errors
+    /// Unknown context.
+    pub fn uar_report(&self, context: ContextId) -> Result<UarReport> {
+        let account = self.uar_account(context)?;
+        let owner = self
+            .contexts
+            .get(&context)
+            .ok_or(Error::NotFound("context"))?;
+        let numbers = self.qps.numbers().into_iter();
+        let own = numbers.filter_map(|number| {
+            let qp = self.qps.get(number)?;
+            (qp.context == context).then_some((number, qp.place))
+        });
+        let (registers, unseen) = owner.uars.registers(own);
+        Ok(UarReport {
+            pid: owner.pid,
+            regime: owner.uars.regime(),
+            account,
+            registers,
+            unseen,
+        })
     }
 }

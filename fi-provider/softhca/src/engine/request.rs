@@ -170,8 +170,14 @@ impl Engine {
             };
             memory.write(to.pid, to.addr, &bytes).map_err(failed)?;
         }
+        // The mode of the capabilities that says in which order of bytes results come is for 8 bytes: those of 4 are
+        // big-endian, as clients that run on hardware take them.
+        let told = match size {
+            4 => (old as u32).to_be_bytes().to_vec(),
+            _ => old.to_ne_bytes().to_vec(),
+        };
         moved(
-            copy(memory, &[Source::Bytes(word)], result, &mut self.scratch),
+            copy(memory, &[Source::Bytes(&told)], result, &mut self.scratch),
             Side::Destination,
         )?;
         Ok(Outcome::Done(size as u32))

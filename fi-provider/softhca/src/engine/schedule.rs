@@ -64,8 +64,12 @@ impl Engine {
         };
         match qp.state() {
             QpState::ReadyToSend => {
-                if let Some(pending) = self.pending(memory, handle) {
+                let pending = self.pending(memory, handle);
+                let sent = self.qps.get(handle).is_some_and(|qp| qp.send_consumer != 0);
+                if sent || pending.is_some() {
                     self.locate(memory, handle);
+                }
+                if let Some(pending) = pending {
                     self.send(memory, handle, &pending);
                 }
             }
@@ -372,7 +376,8 @@ impl Engine {
         self.progress.worked = true;
     }
 
-    /// Looks which register of its page a queue pair rings, as long as that is not known.
+    /// Looks which register of its page a queue pair rings, as long as that is not known. Not only when something is
+    /// posted: the record comes before the register, and in between the device may have acted.
     fn locate(&mut self, memory: &mut dyn Memory, handle: u32) {
         let Some(qp) = self.qps.get_mut(handle) else {
             return;

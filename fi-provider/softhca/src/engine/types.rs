@@ -684,3 +684,44 @@ pub struct UarAccount {
     /// The largest number of queue pairs on one register.
     pub largest_sharing: u32,
 }
+
+/// How a doorbell register came to those who ring it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RegisterKind {
+    /// Of a static page; the device assigned it (legacy regime).
+    Assigned,
+    /// Of a page that the library mapped for a thread domain (legacy regime).
+    Mapped,
+    /// Of a page with BlueFlame that the library asked for.
+    BlueFlame,
+    /// Of a page without BlueFlame that the library asked for.
+    NonCached,
+}
+
+/// A doorbell register in use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UarRegister {
+    /// The page, counted from the context's first.
+    pub page: u32,
+    /// Which register of the page.
+    pub register: u32,
+    /// Where it comes from.
+    pub kind: RegisterKind,
+    /// The queue pairs that ring there, in ascending order.
+    pub queue_pairs: Vec<u32>,
+}
+
+/// A context's account of doorbell registers, one by one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UarReport {
+    /// The process that opened the context.
+    pub pid: Pid,
+    /// Who assigns registers.
+    pub regime: UarRegime,
+    /// The sums.
+    pub account: UarAccount,
+    /// The registers that are known to be in use.
+    pub registers: Vec<UarRegister>,
+    /// Queue pairs whose register is not known, since they have not rung yet.
+    pub unseen: Vec<u32>,
+}

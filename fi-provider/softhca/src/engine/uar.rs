@@ -5,7 +5,7 @@
 //! BlueFlame and serves those that get nothing better, then come registers of medium class, which are
 //! shared, and at the end those of low latency, which serve one queue pair each.
 
-use super::types::{Error, QpUar, UarAccount, UarKind, UarRegime};
+use super::types::{Error, QpUar, RegisterKind, UarAccount, UarKind, UarRegime, UarRegister};
 use fi_mlx5::doorbell::REGISTERS_PER_PAGE;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -150,6 +150,40 @@ impl Uars {
         {
             *count = count.saturating_sub(1);
         }
+    }
+
+    pub(super) fn regime(&self) -> UarRegime {
+        self.regime
+    }
+
+    /// The registers that queue pairs ring, and the queue pairs of which it is not known.
+    pub(super) fn registers(
+        &self,
+        places: impl Iterator<Item = (u32, Place)>,
+    ) -> (Vec<UarRegister>, Vec<u32>) {
+        let mut registers: BTreeMap<Register, UarRegister> = BTreeMap::new();
+        let mut unseen = Vec::new();
+        for (number, place) in places {
+            let Some((page, register)) = place.register() else {
+                unseen.extend(place.page().map(|_| number));
+                continue;
+            };
+            let kind = match (place, self.pages.get(&page)) {
+                (Place::Assigned(_), _) => RegisterKind::Assigned,
+                (_, Some(UarKind::BlueFlame)) => RegisterKind::BlueFlame,
+                (_, Some(UarKind::NonCached)) => RegisterKind::NonCached,
+                (_, None) => RegisterKind::Mapped,
+            };
+            let entry = registers.entry((page, register));
+            let entry = entry.or_insert_with(|| UarRegister {
+                page,
+                register,
+                kind,
+                queue_pairs: Vec::new(),
+            });
+            entry.queue_pairs.push(number);
+        }
+        (registers.into_values().collect(), unseen)
     }
 
     /// The account of a context whose queue pairs ring at `places`.

@@ -50,10 +50,13 @@ pub(crate) mod object {
     pub(crate) const DEVICE: u16 = 0;
     pub(crate) const ASYNC_EVENT: u16 = 16;
     pub(crate) const MLX5_DEVX: u16 = 0x1000;
+    pub(crate) const MLX5_DEVX_OBJECT: u16 = 0x1001;
+    pub(crate) const MLX5_DEVX_MEMORY: u16 = 0x1002;
+    pub(crate) const MLX5_DEVX_EVENTS: u16 = 0x1005;
     pub(crate) const MLX5_UAR: u16 = 0x1008;
 }
 
-/// Methods of [`object::DEVICE`], of events, and of mlx5's UARs.
+/// Methods of [`object::DEVICE`], of events, and of mlx5's DEVX and UARs.
 pub(crate) mod method {
     pub(crate) const INVOKE_WRITE: u16 = 0;
     pub(crate) const QUERY_PORT: u16 = 2;
@@ -62,6 +65,11 @@ pub(crate) mod method {
     pub(crate) const QUERY_GID_ENTRY: u16 = 6;
     pub(crate) const ASYNC_EVENT_ALLOC: u16 = 0;
     pub(crate) const DEVX_OTHER: u16 = 0x1000;
+    pub(crate) const DEVX_MODIFY: u16 = 0x1002;
+    pub(crate) const DEVX_QUERY: u16 = 0x1003;
+    pub(crate) const DEVX_MEMORY_REGISTER: u16 = 0x1000;
+    pub(crate) const DEVX_MEMORY_DEREGISTER: u16 = 0x1001;
+    pub(crate) const DEVX_EVENTS_ALLOC: u16 = 0x1000;
     pub(crate) const UAR_ALLOC: u16 = 0x1000;
     pub(crate) const UAR_DESTROY: u16 = 0x1001;
 }

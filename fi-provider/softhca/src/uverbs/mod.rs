@@ -5,10 +5,12 @@
 //! an older command with `EOPNOTSUPP`.
 
 mod abi;
+mod account;
 mod call;
 mod contexts;
 mod devx;
 mod doorbells;
+mod devx_queue_pairs;
 mod objects;
 mod queries;
 mod queue_pairs;
@@ -22,7 +24,7 @@ pub(crate) use doorbells::Store;
 
 use crate::engine::{self, ContextId, Engine, Memory, Pid, Progress};
 use abi::{command, invoke_write, method, object};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// The errno that a command fails with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,6 +118,8 @@ struct Context {
     ready: bool,
     /// It may speak DEVX.
     devx: bool,
+    /// Numbers of memory that DEVX registered.
+    devx_memory: BTreeSet<u32>,
     asynchronous: Option<u64>,
     completion_queues: HashMap<u32, Events>,
     queue_pairs: HashMap<u32, (Capacities, Events)>,
@@ -157,6 +161,7 @@ impl Device {
             process,
             ready: false,
             devx: false,
+            devx_memory: BTreeSet::new(),
             asynchronous: None,
             completion_queues: HashMap::new(),
             queue_pairs: HashMap::new(),
@@ -257,8 +262,8 @@ impl Device {
             (object::DEVICE, method::QUERY_GID_TABLE) => self.query_gid_table(call),
             (object::DEVICE, method::QUERY_GID_ENTRY) => self.query_gid_entry(call),
             (object::ASYNC_EVENT, method::ASYNC_EVENT_ALLOC) => self.alloc_async(id, call),
-            (object::MLX5_DEVX, method::DEVX_OTHER) if self.context(id)?.devx => {
-                self.devx_general(call)
+            (object::MLX5_DEVX..=object::MLX5_DEVX_EVENTS, _) if self.context(id)?.devx => {
+                self.devx(id, call)
             }
             (object::MLX5_UAR, method::UAR_ALLOC) => self.alloc_uar(id, call),
             (object::MLX5_UAR, method::UAR_DESTROY) => self.destroy_uar(id, call),

@@ -193,6 +193,8 @@ fn atomic(
     assert_eq!(pair.bytes(1, 8, 8), [0xee; 8], "behind the word");
     if size == 4 {
         assert_eq!(pair.bytes(1, 0, 4), [0xee; 4], "before the word");
+        // Results of 4 bytes are big-endian.
+        got[..4].reverse();
     }
     (u64::from_ne_bytes(got), u64::from_ne_bytes(left))
 }

@@ -1,0 +1,229 @@
+/*
+ * UCX's atomics over the software device: ucx_atomics rc_mlx5|dc_mlx5. Every operation of 4 and 8 bytes is done through UCT, its result
+ * checked, and the entry that UCX wrote is found in the ring and printed:
+ *   NAME SIZE VALUE COMPARE NUMBER INDEX REMOTE RKEY HEX
+ * UCX does not tell where its rings are; it asks libmlx5, and the function that it asks is replaced here to listen.
+ */
+#include "side.h"
+#include <uct/api/uct.h>
+
+enum { MOST_RINGS = 64 };
+
+/* A send queue that UCX asked about. */
+struct ring {
+    uint32_t qpn;
+    uint8_t *entries;
+    uint32_t count;
+    const volatile uint32_t *record;
+};
+
+static struct ring rings[MOST_RINGS];
+static int ring_count;
+
+int mlx5dv_init_obj(struct mlx5dv_obj *object, uint64_t kinds)
+{
+    static int (*original)(struct mlx5dv_obj *, uint64_t);
+    if (!original) {
+        void *library = dlopen("libmlx5.so.1", RTLD_NOW);
+        CHECK(library);
+        *(void **)&original = dlsym(library, "mlx5dv_init_obj");
+        CHECK(original);
+    }
+    int failed = original(object, kinds);
+    if (!failed && kinds & MLX5DV_OBJ_QP && object->qp.out->sq.wqe_cnt) {
+        struct mlx5dv_qp *qp = object->qp.out;
+        CHECK(ring_count < MOST_RINGS && qp->sq.stride == 64);
+        rings[ring_count++] = (struct ring){ object->qp.in->qp_num, qp->sq.buf, qp->sq.wqe_cnt, qp->dbrec + MLX5_SND_DBR };
+    }
+    return failed;
+}
+
+static uct_component_h component;
+static uct_md_h md;
+static uct_worker_h worker;
+static uct_iface_h iface;
+static uct_ep_h ep;
+static uct_rkey_t rkey;
+static uint64_t *word;
+
+/* Finds the memory domain of the device, and opens it. */
+static void open_domain(void)
+{
+    uct_component_h *components;
+    unsigned count;
+    CHECK(uct_query_components(&components, &count) == UCS_OK);
+    for (unsigned n = 0; n < count && !md; n++) {
+        uct_component_attr_t attr = { .field_mask = UCT_COMPONENT_ATTR_FIELD_NAME | UCT_COMPONENT_ATTR_FIELD_MD_RESOURCE_COUNT };
+        CHECK(uct_component_query(components[n], &attr) == UCS_OK);
+        if (strcmp(attr.name, "ib"))
+            continue;
+        uct_md_config_t *config;
+        component = components[n];
+        CHECK(uct_md_config_read(component, NULL, NULL, &config) == UCS_OK);
+        CHECK(uct_md_open(component, "mlx5_0", config, &md) == UCS_OK);
+        uct_config_release(config);
+    }
+    CHECK(md);
+    uct_release_component_list(components);
+}
+
+static void open_interface(const char *transport)
+{
+    ucs_async_context_t *async;
+    uct_iface_config_t *config;
+    CHECK(ucs_async_context_create(UCS_ASYNC_MODE_THREAD_SPINLOCK, &async) == UCS_OK);
+    CHECK(uct_worker_create(async, UCS_THREAD_MODE_SINGLE, &worker) == UCS_OK);
+    CHECK(uct_md_iface_config_read(md, transport, NULL, NULL, &config) == UCS_OK);
+    uct_iface_params_t params = {
+        .field_mask = UCT_IFACE_PARAM_FIELD_OPEN_MODE | UCT_IFACE_PARAM_FIELD_DEVICE,
+        .open_mode = UCT_IFACE_OPEN_MODE_DEVICE,
+        .mode.device = { .tl_name = transport, .dev_name = "mlx5_0:1" },
+    };
+    CHECK(uct_iface_open(md, worker, &params, config, &iface) == UCS_OK);
+    uct_config_release(config);
+    uct_iface_progress_enable(iface, UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
+}
+
+/* Connects to this very process. */
+static void connect_endpoint(void)
+{
+    static char device[256], own[256], other[256];
+    uct_iface_attr_t attr;
+    uct_ep_h peer;
+    CHECK(uct_iface_query(iface, &attr) == UCS_OK);
+    CHECK(attr.cap.atomic32.fop_flags & UCS_BIT(UCT_ATOMIC_OP_SWAP) && attr.cap.atomic64.fop_flags & UCS_BIT(UCT_ATOMIC_OP_SWAP));
+    CHECK(attr.device_addr_len <= sizeof device && attr.ep_addr_len <= sizeof own && attr.iface_addr_len <= sizeof own);
+    CHECK(uct_iface_get_device_address(iface, (void *)device) == UCS_OK);
+    uct_ep_params_t params = { .field_mask = UCT_EP_PARAM_FIELD_IFACE, .iface = iface };
+    if (attr.cap.flags & UCT_IFACE_FLAG_CONNECT_TO_IFACE) {
+        CHECK(uct_iface_get_address(iface, (void *)own) == UCS_OK);
+        params.field_mask |= UCT_EP_PARAM_FIELD_DEV_ADDR | UCT_EP_PARAM_FIELD_IFACE_ADDR;
+        params.dev_addr = (void *)device;
+        params.iface_addr = (void *)own;
+        CHECK(uct_ep_create(&params, &ep) == UCS_OK);
+        return;
+    }
+    CHECK(uct_ep_create(&params, &ep) == UCS_OK && uct_ep_create(&params, &peer) == UCS_OK);
+    CHECK(uct_ep_get_address(ep, (void *)own) == UCS_OK && uct_ep_get_address(peer, (void *)other) == UCS_OK);
+    CHECK(uct_ep_connect_to_ep(ep, (void *)device, (void *)other) == UCS_OK);
+    CHECK(uct_ep_connect_to_ep(peer, (void *)device, (void *)own) == UCS_OK);
+}
+
+static void register_memory(void)
+{
+    static char packed[256];
+    char *memory = new_memory();
+    uct_md_attr_t attr;
+    uct_mem_h handle;
+    uct_rkey_bundle_t bundle;
+    CHECK(uct_md_query(md, &attr) == UCS_OK && attr.rkey_packed_size <= sizeof packed);
+    CHECK(uct_md_mem_reg(md, memory, SIZE, UCT_MD_MEM_ACCESS_ALL, &handle) == UCS_OK);
+    CHECK(uct_md_mkey_pack(md, handle, packed) == UCS_OK);
+    CHECK(uct_rkey_unpack(component, packed, &bundle) == UCS_OK);
+    rkey = bundle.rkey;
+    word = (uint64_t *)(memory + 4096);
+}
+
+/* UCX counts down and calls this at zero; the count is all that is looked at. */
+static void completed(uct_completion_t *completion)
+{
+    CHECK(completion->status == UCS_OK);
+}
+
+/* Does an operation, and waits until it is done. */
+static void act(const char *name, int size, uct_atomic_op_t op, int fetches, uint64_t value, uint64_t compare, uint64_t *result)
+{
+    uct_completion_t completion = { .func = completed, .count = 1, .status = UCS_OK };
+    uint64_t at = (uintptr_t)word;
+    ucs_status_t status;
+    if (!fetches)
+        status = size == 8 ? uct_ep_atomic64_post(ep, op, value, at, rkey) : uct_ep_atomic32_post(ep, op, value, at, rkey);
+    else if (op == UCT_ATOMIC_OP_CSWAP)
+        status = size == 8 ? uct_ep_atomic_cswap64(ep, compare, value, at, rkey, result, &completion)
+                           : uct_ep_atomic_cswap32(ep, compare, value, at, rkey, (uint32_t *)result, &completion);
+    else
+        status = size == 8 ? uct_ep_atomic64_fetch(ep, op, value, result, at, rkey, &completion)
+                           : uct_ep_atomic32_fetch(ep, op, value, (uint32_t *)result, at, rkey, &completion);
+    if (status != UCS_OK && status != UCS_INPROGRESS)
+        fprintf(stderr, "%s of %d bytes: %s\n", name, size, ucs_status_string(status));
+    CHECK(status == UCS_OK || status == UCS_INPROGRESS);
+    while (uct_iface_flush(iface, 0, NULL) != UCS_OK)
+        uct_worker_progress(worker);
+    CHECK(!fetches || completion.count == 0);
+}
+
+/* What an operation leaves behind. */
+static uint64_t after(uct_atomic_op_t op, uint64_t old, uint64_t value, uint64_t compare)
+{
+    switch (op) {
+    case UCT_ATOMIC_OP_ADD:
+        return old + value;
+    case UCT_ATOMIC_OP_AND:
+        return old & value;
+    case UCT_ATOMIC_OP_OR:
+        return old | value;
+    case UCT_ATOMIC_OP_XOR:
+        return old ^ value;
+    case UCT_ATOMIC_OP_SWAP:
+        return value;
+    default:
+        return old == compare ? value : old;
+    }
+}
+
+/* Checks an operation, and prints the entry that it was posted with. */
+static void check(const char *name, int size, uct_atomic_op_t op, int fetches, int misses)
+{
+    const uint64_t untouched = 0x7777777777777777, mask = size == 8 ? UINT64_MAX : UINT32_MAX;
+    uint64_t old = 0xfedcba9876543210, value = 0x0123f00dffff5aa5 & mask, compare = misses ? 1 : old & mask, result = untouched;
+    uint16_t before[MOST_RINGS];
+    word[-1] = word[1] = untouched;
+    word[0] = old;
+    for (int n = 0; n < ring_count; n++)
+        before[n] = be32toh(*rings[n].record);
+    act(name, size, op, fetches, value, compare, &result);
+    CHECK(word[0] == ((after(op, old & mask, value, compare) & mask) | (old & ~mask)));
+    CHECK(word[-1] == untouched && word[1] == untouched);
+    CHECK(result == (fetches ? (old & mask) | (untouched & ~mask) : untouched));
+    int found = 0;
+    for (int n = 0; n < ring_count; n++) {
+        if ((uint16_t)be32toh(*rings[n].record) == before[n])
+            continue;
+        found++;
+        uint8_t *entry = rings[n].entries + before[n] % rings[n].count * 64, *end = rings[n].entries + rings[n].count * 64;
+        printf("%s %d %lu %lu %u %u %lu %u ", name, size, value, compare, rings[n].qpn, before[n], (uint64_t)(uintptr_t)word, (uint32_t)rkey);
+        for (int left = (entry[7] & 0x3f) * 16; left; left--) {
+            printf("%02x", *entry);
+            entry = entry + 1 == end ? rings[n].entries : entry + 1;
+        }
+        printf("\n");
+    }
+    CHECK(found == 1);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *post, *fetch;
+        uct_atomic_op_t op;
+    } operations[] = {
+        { "add", "fetch_add", UCT_ATOMIC_OP_ADD }, { "and", "fetch_and", UCT_ATOMIC_OP_AND },     { "or", "fetch_or", UCT_ATOMIC_OP_OR },
+        { "xor", "fetch_xor", UCT_ATOMIC_OP_XOR }, { NULL, "swap", UCT_ATOMIC_OP_SWAP }, { NULL, "compare_swap", UCT_ATOMIC_OP_CSWAP },
+    };
+    CHECK(argc == 2);
+    open_domain();
+    open_interface(argv[1]);
+    connect_endpoint();
+    register_memory();
+    /* Entries of one and of two blocks: often enough that they lie across the ring's end, too. */
+    for (int round = 0; round < 60; round++)
+        for (int size = 4; size <= 8; size += 4)
+            for (size_t n = 0; n < sizeof operations / sizeof *operations; n++) {
+                if (operations[n].post)
+                    check(operations[n].post, size, operations[n].op, 0, 0);
+                check(operations[n].fetch, size, operations[n].op, 1, round % 2);
+            }
+    fflush(stdout);
+    /* UCX's own memory is left to the kernel. */
+    _exit(0);
+}
