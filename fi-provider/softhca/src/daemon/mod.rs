@@ -10,4 +10,6 @@ mod sys;
 mod sysfs;
 
 pub(crate) use directory::Directory;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) use server::bench;
 pub(crate) use server::{Server, Signals};

@@ -3,6 +3,7 @@
 //! Everything comes in by plain numbers, memory is reached through [`Memory`], and time is what the caller
 //! says it is. Nothing acts by itself: [`Engine::step`] looks at the doorbell records and does what is due.
 
+mod census;
 mod completion;
 mod memory;
 mod objects;
@@ -10,6 +11,7 @@ mod queue;
 mod receive;
 mod region;
 mod request;
+mod scan;
 mod schedule;
 mod strict;
 mod table;
@@ -18,6 +20,7 @@ mod transition;
 mod types;
 mod uar;
 
+pub use census::Census;
 pub use memory::{Fault, Memory};
 pub use types::{
     Access, AsyncEvent, AsyncKind, CompletionEvent, Config, ContextId, CqInit, Error, MrKeys, Path,
