@@ -71,7 +71,8 @@ impl Bench {
         let mut engine = Engine::new(config);
         let mut memory = Processes::default();
         memory.add(WITNESS);
-        let witness = Witness::new(&mut engine, &mut memory, WITNESS);
+        let context = engine.open_context(WITNESS);
+        let witness = Witness::new(&mut engine, &mut memory, context, (WITNESS, BASE));
         let mut bench = Self {
             before: engine.census(),
             engine,

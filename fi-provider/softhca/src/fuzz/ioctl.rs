@@ -30,7 +30,8 @@ pub(super) fn run(bytes: &[u8]) {
     memory.add(WITNESS);
     memory.add(CLIENT);
     let mut device = Device::new(Config::default(), settings);
-    let mut witness = Witness::new(device.engine(), &mut memory, WITNESS);
+    let context = device.open(WITNESS);
+    let mut witness = Witness::new(device.engine(), &mut memory, context, (WITNESS, BASE));
     let before = device.engine().census();
     let mut contexts = vec![device.open(CLIENT)];
     let mut now = 0;

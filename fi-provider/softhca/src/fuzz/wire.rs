@@ -101,8 +101,10 @@ struct Bench<'a> {
 
 impl<'a> Bench<'a> {
     fn new(mut server: Server, client: &'a Idle, bystander: &Idle) -> Self {
+        let context = server.open_for(bystander.number());
         let (engine, programs) = server.engine();
-        let witness = Witness::at(engine, programs, bystander.number(), bystander.base);
+        let place = (bystander.number(), bystander.base);
+        let witness = Witness::new(engine, programs, context, place);
         let blank = [0; ROOM];
         programs
             .write(client.number(), client.base, &blank)
@@ -166,7 +168,10 @@ impl<'a> Bench<'a> {
         let base = self.client.base;
         let choice = input.byte();
         // The first context of the client is number 3 on the wire: that of the bystander is 2.
-        let context = [3, 4, 2, input.byte().into()][usize::from(choice >> 6)];
+        let context = match choice >> 6 {
+            3 => input.byte().into(),
+            n => [3, 4, 2][usize::from(n)],
+        };
         match choice & 15 {
             0 => {
                 let length = input.below(64);

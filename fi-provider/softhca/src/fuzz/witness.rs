@@ -1,6 +1,5 @@
 //! A bystander on the device: what it has is not touched, and what it does works.
 
-use super::memory::BASE;
 use crate::engine::{
     Access, ContextId, CqInit, Engine, Memory, Path, Pid, QpAttr, QpInit, QpKind, QpState, QpUar,
     attr,
@@ -26,7 +25,7 @@ const BLOCKS: u32 = 4;
 pub(super) struct Witness {
     process: Pid,
     base: u64,
-    pub(super) context: ContextId,
+    context: ContextId,
     qps: [u32; 2],
     key: u32,
     producer: u16,
@@ -37,17 +36,12 @@ pub(super) struct Witness {
 }
 
 impl Witness {
-    /// Sets up on a device that may be strict, in memory from [`BASE`] on.
-    pub(super) fn new(engine: &mut Engine, memory: &mut dyn Memory, process: Pid) -> Self {
-        Self::at(engine, memory, process, BASE)
-    }
-
-    /// Likewise, in memory from `base` on.
-    pub(super) fn at(
+    /// Sets up in a context of its own, with memory from `base` on.
+    pub(super) fn new(
         engine: &mut Engine,
         memory: &mut dyn Memory,
-        process: Pid,
-        base: u64,
+        context: ContextId,
+        (process, base): (Pid, u64),
     ) -> Self {
         let strict = engine.config().strict;
         let blank = vec![0xff; END];
@@ -55,7 +49,6 @@ impl Witness {
         memory
             .write(process, base + RECORDS[0], &[0; 0x100])
             .expect("memory");
-        let context = engine.open_context(process);
         let pd = engine.alloc_pd(context).expect("a domain");
         let rights = Access(Access::LOCAL_WRITE | Access::REMOTE_WRITE);
         let keys = engine

@@ -2,7 +2,7 @@
 
 use super::super::sys;
 use super::{Client, Programs, Server};
-use crate::engine::{Config, Engine, Pid};
+use crate::engine::{Config, ContextId, Engine, Pid};
 use crate::uverbs::{Device, Settings};
 use crate::wire::Reply;
 use std::io::Result;
@@ -34,6 +34,11 @@ impl Server {
             contexts: Vec::new(),
         });
         Ok(other)
+    }
+
+    /// Opens a context for a process that is no client.
+    pub(crate) fn open_for(&mut self, process: Pid) -> ContextId {
+        self.device.open(process)
     }
 
     /// Looks at every connection and at the queues once.
