@@ -214,7 +214,7 @@ static void closed(const char *how)
 	CHECK(write_to(&s, 2, meeting->of[1].base, meeting->of[1].rkey) == IBV_WC_RETRY_EXC_ERR);
 	CHECK(memory[0] == 1 && write_to(&s, 3, meeting->of[1].base, meeting->of[1].rkey) == IBV_WC_WR_FLUSH_ERR);
 	if (!strcmp(how, "close") || !strcmp(how, "exec"))
-		kill(peer, SIGKILL);
+		CHECK(!kill(peer, SIGKILL) && waitpid(peer, NULL, 0) == peer);
 	work_alone(10);
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The command, with the shim built beside it.
 pub(crate) fn softhca() -> &'static Path {
@@ -99,8 +99,13 @@ impl Run {
             .expect("softhca starts");
         let group = child.id();
         let output = finish(child, self.patience);
-        let left = members(group);
-        assert!(left.is_empty(), "processes are left: {left:?}");
+        // Those that end with their parents take a moment.
+        let end = Instant::now() + Duration::from_secs(5);
+        while !members(group).is_empty() {
+            let left = members(group);
+            assert!(Instant::now() < end, "processes are left: {left:?}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
         let left: Vec<_> = fs::read_dir(&self.scratch)
             .expect("the scratch directory")
             .flatten()
