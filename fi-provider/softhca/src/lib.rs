@@ -7,6 +7,12 @@
 pub mod command;
 mod daemon;
 pub mod engine;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod fuzz;
 mod identity;
 mod uverbs;
+#[cfg_attr(
+    not(any(test, feature = "fuzzing")),
+    expect(dead_code, reason = "the shim uses the other half")
+)]
 mod wire;

@@ -18,6 +18,9 @@ const PAGE: u64 = 4096;
 /// The longest event.
 const LONGEST_EVENT: usize = 16;
 
+/// Events that wait for room in a socket, at most: a program that reads none of them costs no more than these.
+const MOST_EVENTS: usize = 1 << 16;
+
 /// A queue of events: a pair of sockets, of which a program reads one.
 ///
 /// This side keeps the reading end, too: so events that nobody has read can be taken back.
@@ -45,7 +48,7 @@ impl Queue {
 
 /// Memory, files and queues of all programs.
 #[derive(Debug, Default)]
-pub(super) struct Programs {
+pub(crate) struct Programs {
     command_files: HashMap<ContextId, File>,
     queues: HashMap<u64, Queue>,
     next_queue: u64,
@@ -78,6 +81,12 @@ impl Programs {
         self.queues.retain(|_, queue| queue.context != context);
     }
 
+    /// Command files and queues that there are.
+    #[cfg(any(test, feature = "fuzzing"))]
+    pub(super) fn holds(&self) -> usize {
+        self.command_files.len() + self.queues.len()
+    }
+
     /// The reading end of a queue, to be given to its program.
     pub(super) fn reading_end(&self, queue: u64) -> Option<BorrowedFd<'_>> {
         self.queues.get(&queue).map(|queue| queue.reading.as_fd())
@@ -95,6 +104,15 @@ impl Programs {
 impl Memory for Programs {
     fn read(&mut self, process: Pid, addr: u64, buf: &mut [u8]) -> Result<(), Fault> {
         sys::read_memory(process, addr, buf).map_err(|_| Fault)
+    }
+
+    fn read_each(
+        &mut self,
+        process: Pid,
+        addresses: &[u64],
+        into: &mut [[u8; 8]],
+    ) -> Result<(), Fault> {
+        sys::read_words(process, addresses, into).map_err(|_| Fault)
     }
 
     fn write(&mut self, process: Pid, addr: u64, data: &[u8]) -> Result<(), Fault> {
@@ -149,11 +167,16 @@ impl Host for Programs {
         Some(*number)
     }
 
-    fn deliver(&mut self, queue: u64, event: &[u8]) {
-        if let Some(queue) = self.queues.get_mut(&queue) {
+    fn deliver(&mut self, queue: u64, event: &[u8]) -> bool {
+        let Some(queue) = self.queues.get_mut(&queue) else {
+            return false;
+        };
+        let room = queue.waiting.len() < MOST_EVENTS;
+        if room {
             queue.waiting.push_back(event.to_vec());
-            queue.flush();
         }
+        queue.flush();
+        room
     }
 
     fn withdraw(&mut self, queue: u64, element: u64) -> u32 {
@@ -177,5 +200,24 @@ impl Host for Programs {
         queue.waiting = kept;
         queue.flush();
         withdrawn
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_that_nobody_reads_are_bounded() {
+        let mut programs = Programs::default();
+        let queue = programs.create_queue(ContextId(1)).expect("a queue");
+        let event = 7_u64.to_ne_bytes();
+        let delivered = (0..2 * MOST_EVENTS)
+            .filter(|_| programs.deliver(queue, &event))
+            .count();
+        // Beyond those that wait, some are in the socket.
+        assert!((MOST_EVENTS..2 * MOST_EVENTS).contains(&delivered));
+        assert_eq!(programs.withdraw(queue, 7) as usize, delivered);
+        assert!(programs.deliver(queue, &event));
     }
 }

@@ -12,4 +12,6 @@ mod sysfs;
 
 pub(crate) use ask::account;
 pub(crate) use directory::Directory;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) use server::bench;
 pub(crate) use server::{Server, Signals};

@@ -1,5 +1,8 @@
 //! Connections and the loop.
 
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod bench;
+
 use super::host::Programs;
 use super::{Directory, sys};
 use crate::engine::{Config, ContextId, Pid};
@@ -60,6 +63,8 @@ struct Client {
 #[derive(Debug)]
 pub(crate) struct Server {
     listener: OwnedFd,
+    /// A file that can be closed when there is no other left: who connects then is turned away and not left to wait.
+    spare: Option<OwnedFd>,
     clients: Vec<Client>,
     device: Device,
     programs: Programs,
@@ -78,6 +83,7 @@ impl Server {
     ) -> Result<Self> {
         Ok(Self {
             listener: sys::listen(directory.path(), SOCKET)?,
+            spare: Some(sys::spare()?),
             clients: Vec::new(),
             device: Device::new(config, settings),
             programs: Programs::default(),
@@ -95,6 +101,8 @@ impl Server {
     /// Serves until the program has ended; signals go on to it.
     pub(crate) fn serve(&mut self, program: &Child, signals: &Signals) -> Result<()> {
         sys::sleep_precisely();
+        // Only now: the program has started with the limit that it should have.
+        sys::raise_limit_of_files();
         let end = sys::process(program.id())?;
         let mut sleep = SHORTEST_SLEEP;
         loop {
@@ -178,15 +186,28 @@ impl Server {
     }
 
     fn accept(&mut self) {
-        while let Ok((socket, process)) = sys::accept(self.listener.as_fd()) {
-            // Who has ended already needs no answer.
-            if let Ok(end) = sys::process(process) {
-                self.clients.push(Client {
-                    socket,
-                    process,
-                    end,
-                    contexts: Vec::new(),
-                });
+        loop {
+            match sys::accept(self.listener.as_fd()) {
+                Ok((socket, process)) => {
+                    // Who has ended already needs no answer.
+                    if let Ok(end) = sys::process(process) {
+                        self.clients.push(Client {
+                            socket,
+                            process,
+                            end,
+                            contexts: Vec::new(),
+                        });
+                    }
+                }
+                Err(error) if sys::is_out_of_files(&error) && self.spare.take().is_some() => {
+                    // The error comes whether anybody waits or not.
+                    let refused = sys::accept(self.listener.as_fd()).map(drop);
+                    self.spare = sys::spare().ok();
+                    if refused.is_err() {
+                        return;
+                    }
+                }
+                Err(_) => return,
             }
         }
     }

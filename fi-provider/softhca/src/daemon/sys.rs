@@ -103,6 +103,31 @@ pub(super) fn accept(socket: BorrowedFd<'_>) -> Result<(OwnedFd, u32)> {
     Ok((connection, peer.pid.cast_unsigned()))
 }
 
+/// A file to be closed when another one is needed.
+pub(super) fn spare() -> Result<OwnedFd> {
+    File::open("/dev/null").map(OwnedFd::from)
+}
+
+/// True for the errors of a system call that found no number for a new file.
+pub(super) fn is_out_of_files(error: &Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE))
+}
+
+/// Lets this process have as many files as it may. Where that fails the limit stays as it is.
+pub(super) fn raise_limit_of_files() {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: `limit` is a place for the limit, which both calls use while it lives.
+    unsafe {
+        if libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) == 0 {
+            limit.rlim_cur = limit.rlim_max;
+            libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit);
+        }
+    }
+}
+
 /// Two connected sockets of packets.
 pub(super) fn packet_pair() -> Result<(OwnedFd, OwnedFd)> {
     let mut pair = [-1; 2];
@@ -231,19 +256,29 @@ pub(super) fn process(number: u32) -> Result<OwnedFd> {
 
 /// Reads another process's memory.
 pub(super) fn read_memory(process: u32, address: u64, buffer: &mut [u8]) -> Result<()> {
+    read_parts(process, &[remote(address, buffer.len())], buffer)
+}
+
+/// Reads 8 bytes from each of these addresses of another process, which are at most `IOV_MAX`.
+pub(super) fn read_words(process: u32, addresses: &[u64], into: &mut [[u8; 8]]) -> Result<()> {
+    let parts: Vec<_> = addresses.iter().map(|at| remote(*at, 8)).collect();
+    read_parts(process, &parts, into.as_flattened_mut())
+}
+
+fn read_parts(process: u32, parts: &[libc::iovec], buffer: &mut [u8]) -> Result<()> {
     let local = libc::iovec {
         iov_base: buffer.as_mut_ptr().cast(),
         iov_len: buffer.len(),
     };
-    let remote = remote(address, buffer.len());
-    // SAFETY: the local buffer is valid for writes of its length; the remote one is the kernel's to check.
+    // SAFETY: the local buffer is valid for writes of its length, and the list has as many parts as said; the remote parts are the
+    // kernel's to check.
     let got = unsafe {
         libc::process_vm_readv(
             process.cast_signed(),
             &raw const local,
             1,
-            &raw const remote,
-            1,
+            parts.as_ptr(),
+            parts.len() as libc::c_ulong,
             0,
         )
     };

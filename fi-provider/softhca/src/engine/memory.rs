@@ -14,6 +14,20 @@ pub trait Memory {
     /// [`Fault`] when any byte cannot be read; `buf` may then be partly written.
     fn read(&mut self, process: Pid, addr: u64, buf: &mut [u8]) -> Result<(), Fault>;
 
+    /// Reads 8 bytes from each of `addresses` of `process`.
+    ///
+    /// # Errors
+    /// [`Fault`] when any of them cannot be read; what the others hold is then not known.
+    fn read_each(
+        &mut self,
+        process: Pid,
+        addresses: &[u64],
+        into: &mut [[u8; 8]],
+    ) -> Result<(), Fault> {
+        let mut places = addresses.iter().zip(into);
+        places.try_for_each(|(address, bytes)| self.read(process, *address, bytes))
+    }
+
     /// Writes all of `data` to `addr` of `process`. A naturally aligned write of 1, 2, 4 or 8 bytes must
     /// not be seen torn by the process.
     ///

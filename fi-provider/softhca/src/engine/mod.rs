@@ -3,6 +3,7 @@
 //! Everything comes in by plain numbers, memory is reached through [`Memory`], and time is what the caller
 //! says it is. Nothing acts by itself: [`Engine::step`] looks at the doorbell records and does what is due.
 
+mod census;
 mod collect;
 mod completion;
 mod memory;
@@ -11,6 +12,7 @@ mod queue;
 mod receive;
 mod region;
 mod request;
+mod scan;
 mod schedule;
 mod strict;
 mod table;
@@ -19,6 +21,7 @@ mod transition;
 mod types;
 mod uar;
 
+pub use census::Census;
 pub use memory::{Fault, Memory};
 pub use types::{
     Access, AsyncEvent, AsyncKind, CompletionEvent, Config, ContextId, CqInit, Error, MrKeys, Path,

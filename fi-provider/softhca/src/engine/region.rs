@@ -109,6 +109,10 @@ impl Regions {
         self.table.forget(context);
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.table.len()
+    }
+
     pub(super) fn uses_pd(&self, pd: u32) -> bool {
         self.table.values().any(|region| region.pd == pd)
     }

@@ -41,7 +41,7 @@ impl Engine {
     pub fn step(&mut self, memory: &mut dyn Memory, now: u64) -> Progress {
         self.now = now;
         self.progress = Progress::default();
-        for handle in self.qps.numbers() {
+        for handle in self.ringing(memory) {
             self.serve(memory, handle);
         }
         for cqn in self.cqs.numbers() {

@@ -85,6 +85,14 @@ impl<T: Owned> Table<T> {
         self.items.retain(|_, item| item.context() != context);
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
+        self.items.iter().map(|(number, item)| (*number, item))
+    }
+
     pub(super) fn values(&self) -> impl Iterator<Item = &T> {
         self.items.values()
     }

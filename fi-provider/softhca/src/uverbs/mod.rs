@@ -4,13 +4,13 @@
 //! not modelled is refused: an ioctl method with `EPROTONOSUPPORT`, so that the library goes back to the older command, and
 //! an older command with `EOPNOTSUPP`.
 
-mod abi;
+pub(crate) mod abi;
 mod account;
 mod call;
 mod contexts;
 mod devx;
-mod doorbells;
 mod devx_queue_pairs;
+mod doorbells;
 mod objects;
 mod queries;
 mod queue_pairs;
@@ -72,8 +72,8 @@ pub(crate) trait Host: Memory {
     /// The queue whose reading end the process has as descriptor `fd`.
     fn find_queue(&mut self, process: Pid, fd: i32) -> Option<u64>;
 
-    /// Puts an event into a queue.
-    fn deliver(&mut self, queue: u64, event: &[u8]);
+    /// Puts an event into a queue; false when it has no room for one more.
+    fn deliver(&mut self, queue: u64, event: &[u8]) -> bool;
 
     /// Takes the events that nobody has read and that start with `element` out of a queue; says how many they were.
     fn withdraw(&mut self, queue: u64, element: u64) -> u32;
@@ -154,6 +154,12 @@ impl Device {
         }
     }
 
+    /// The engine, for those who look behind the commands.
+    #[cfg(any(test, feature = "fuzzing"))]
+    pub(crate) fn engine(&mut self) -> &mut Engine {
+        &mut self.engine
+    }
+
     /// A process opens the device.
     pub(crate) fn open(&mut self, process: Pid) -> ContextId {
         let id = self.engine.open_context(process);
@@ -188,13 +194,14 @@ impl Device {
     pub(crate) fn step(&mut self, host: &mut dyn Host, now: u64) -> Progress {
         let progress = self.engine.step(host, now);
         for event in &progress.completions {
+            let delivered = host.deliver(event.channel, &event.user_handle.to_ne_bytes());
             let queues = self.contexts.get_mut(&event.context);
             if let Some(events) =
                 queues.and_then(|context| context.completion_queues.get_mut(&event.cqn))
             {
-                events.completions += 1;
+                // Only those are told of that can be read.
+                events.completions += u32::from(delivered);
             }
-            host.deliver(event.channel, &event.user_handle.to_ne_bytes());
         }
         for event in &progress.async_events {
             let Some(context) = self.contexts.get_mut(&event.context) else {
@@ -203,11 +210,12 @@ impl Device {
             let Some(queue) = context.asynchronous else {
                 continue;
             };
-            context.count_asynchronous(event.element);
             let mut bytes = [0; 16];
             bytes[..8].copy_from_slice(&event.element.to_ne_bytes());
             bytes[8..12].copy_from_slice(&(event.kind as u32).to_ne_bytes());
-            host.deliver(queue, &bytes);
+            if host.deliver(queue, &bytes) {
+                context.count_asynchronous(event.element);
+            }
         }
         progress
     }

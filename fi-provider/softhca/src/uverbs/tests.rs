@@ -69,8 +69,9 @@ impl Host for Fake {
         self.queues.contains_key(&number).then_some(number)
     }
 
-    fn deliver(&mut self, queue: u64, event: &[u8]) {
+    fn deliver(&mut self, queue: u64, event: &[u8]) -> bool {
         self.queues.entry(queue).or_default().push(event.to_vec());
+        true
     }
 
     fn withdraw(&mut self, queue: u64, element: u64) -> u32 {

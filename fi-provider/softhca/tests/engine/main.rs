@@ -1,6 +1,7 @@
 //! The engine alone: processes are byte vectors, and what a library would write is written by hand.
 
 mod accounts;
+mod closing;
 mod completion;
 mod connected;
 mod dynamic;
