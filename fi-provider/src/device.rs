@@ -114,6 +114,16 @@ pub fn probe() -> Result<(), Error> {
     Ok(())
 }
 
+/// A registered part of the own window.
+#[derive(Debug)]
+struct Part {
+    region: Region,
+    base: usize,
+    len: usize,
+    /// Its number among the window's parts, the same in all processes.
+    number: usize,
+}
+
 /// An open device.
 #[derive(Debug)]
 pub(crate) struct Device {
@@ -121,7 +131,8 @@ pub(crate) struct Device {
     pairs: Vec<QueuePair>,
     _completions: CompletionQueue,
     target: Option<Target>,
-    regions: Vec<(Region, usize, usize)>,
+    /// The parts of the window in the order of their addresses.
+    parts: Vec<Part>,
     own: Region,
     memory: Reservation,
     mailbox_words: usize,
@@ -132,7 +143,6 @@ pub(crate) struct Device {
     /// The peers' mailboxes: what to add to a place in the own one, and the key.
     mailboxes: Vec<Remote>,
     split: usize,
-    window_base: usize,
     transport: Transport,
     hca: hca::Device,
 }
@@ -163,7 +173,7 @@ impl Device {
         if config.transport == Transport::Dc && !hca.features().dc {
             return Err(lacks("dynamic connections (DC); use RC"));
         }
-        let regions = register(&hca, window)?;
+        let registered = register(&hca, window)?;
         let memory = own_memory(config.mailbox_words)?;
         // SAFETY: the mapping was just made, and only this device uses it, by cells and atomics.
         let own = unsafe { hca.register(memory.base() as *mut u8, memory.len())? };
@@ -199,10 +209,10 @@ impl Device {
             pairs,
             _completions: completions,
             target,
-            split: regions
+            split: registered
                 .get(1)
-                .map_or(usize::MAX, |part| part.1 - window.base()),
-            regions,
+                .map_or(usize::MAX, |part| part.base - window.base()),
+            parts: registered,
             own,
             memory,
             mailbox_words: config.mailbox_words,
@@ -210,7 +220,6 @@ impl Device {
             next_piece: Cell::new(0),
             near_atomics: Cell::new(false),
             mailboxes: Vec::new(),
-            window_base: window.base(),
             transport: config.transport,
             hca,
         })
@@ -219,16 +228,17 @@ impl Device {
     /// What peers have to know.
     pub(crate) fn address(&self) -> Vec<u8> {
         let features = self.hca.features();
-        let mut keys = [0; PARTS];
-        for (key, (region, ..)) in keys.iter_mut().zip(&self.regions) {
-            *key = region.rkey();
+        let (mut bases, mut keys) = ([0; PARTS], [0; PARTS]);
+        for part in &self.parts {
+            bases[part.number] = part.base as u64;
+            keys[part.number] = part.region.rkey();
         }
         Address {
             lid: features.lid,
             mtu: features.mtu,
             max_read_atomic: features.max_read_atomic,
             target: self.target.as_ref().map_or(0, Target::number),
-            window: self.window_base as u64,
+            bases,
             keys,
             mailbox: self.mailbox_base() as u64,
             mailbox_key: self.own.rkey(),
@@ -255,13 +265,16 @@ impl Device {
                     max_read_atomic: peer.max_read_atomic,
                 })?;
             }
-            let from = |own: usize, there: u64| there.wrapping_sub(own as u64);
-            let delta = from(self.window_base, peer.window);
-            remotes.push(Remote::new(delta, peer.keys, peer.target, peer.lid));
-            let delta = from(self.mailbox_base(), peer.mailbox);
+            let (mut deltas, mut keys) = ([0; PARTS], [0; PARTS]);
+            for (place, part) in self.parts.iter().enumerate() {
+                deltas[place] = peer.bases[part.number].wrapping_sub(part.base as u64);
+                keys[place] = peer.keys[part.number];
+            }
+            remotes.push(Remote::new(deltas, keys, peer.target, peer.lid));
+            let delta = peer.mailbox.wrapping_sub(self.mailbox_base() as u64);
             let keys = [peer.mailbox_key; PARTS];
             self.mailboxes
-                .push(Remote::new(delta, keys, peer.target, peer.lid));
+                .push(Remote::new([delta; PARTS], keys, peer.target, peer.lid));
         }
         Ok(remotes)
     }
@@ -288,7 +301,7 @@ impl Device {
         Some(To {
             peer,
             remote,
-            address: word.wrapping_add(remote.delta),
+            address: word.wrapping_add(remote.deltas[0]),
             key: remote.keys[0],
         })
     }
@@ -320,7 +333,7 @@ impl Device {
 
     /// The local key of the part of the own window that has `bytes` bytes at `addr`.
     pub(crate) fn own_key(&self, addr: usize, bytes: usize) -> Option<u32> {
-        self.part(addr, bytes).map(|part| part.0.lkey())
+        self.part(addr, bytes).map(|part| part.region.lkey())
     }
 
     /// Whether `bytes` bytes at `addr` are in one part of the own window, and so in one of every peer's.
@@ -328,10 +341,10 @@ impl Device {
         self.part(addr, bytes).is_some()
     }
 
-    fn part(&self, addr: usize, bytes: usize) -> Option<&(Region, usize, usize)> {
-        self.regions.iter().find(|(_, base, len)| {
-            let offset = addr.wrapping_sub(*base);
-            offset < *len && bytes <= len - offset
+    fn part(&self, addr: usize, bytes: usize) -> Option<&Part> {
+        self.parts.iter().find(|part| {
+            let offset = addr.wrapping_sub(part.base);
+            offset < part.len && bytes <= part.len - offset
         })
     }
 
@@ -429,19 +442,25 @@ impl Display for Device {
     }
 }
 
-/// Registers the parts of the window, in the order of their addresses; each with its base and length.
-fn register(hca: &hca::Device, window: &Window) -> Result<Vec<(Region, usize, usize)>, Error> {
-    let mut parts: Vec<_> = window.parts().iter().filter(|part| part.len > 0).collect();
+/// Registers the parts of the window, in the order of their addresses.
+fn register(hca: &hca::Device, window: &Window) -> Result<Vec<Part>, Error> {
+    let parts: Vec<_> = window.parts().iter().filter(|part| part.len > 0).collect();
     if parts.len() > PARTS {
         return Err(Error::Scattered(parts.len()));
     }
-    parts.sort_by_key(|part| part.base);
-    let region = |part: &&crate::memory::MemoryRegion| {
+    let mut registered = Vec::new();
+    for (number, part) in parts.into_iter().enumerate() {
         // SAFETY: the part is mapped as long as the domain, and the fabric's users know that peers write it.
         let region = unsafe { hca.register(part.base as *mut u8, part.len)? };
-        Ok((region, part.base, part.len))
-    };
-    parts.iter().map(region).collect()
+        registered.push(Part {
+            region,
+            base: part.base,
+            len: part.len,
+            number,
+        });
+    }
+    registered.sort_by_key(|part| part.base);
+    Ok(registered)
 }
 
 /// Memory for the device's own use. It is shared, so that a fork does not part the process from its device.

@@ -41,8 +41,9 @@ impl Endpoint {
         if offset >= self.device_len {
             return false;
         }
-        let key = record.remote.keys[usize::from(offset >= self.split)];
-        let address = (dest.addr() as u64).wrapping_add(record.remote.delta);
+        let part = usize::from(offset >= self.split);
+        let address = (dest.addr() as u64).wrapping_add(record.remote.deltas[part]);
+        let key = record.remote.keys[part];
         // SAFETY: the lane is alive while the endpoint is enabled, and used by one thread at a time or declines; `peer` has a record.
         let posted = unsafe { self.route.inject(value, address, key, &record.remote, peer) };
         if posted {

@@ -44,11 +44,12 @@ impl Endpoint {
                 Error::NotInWindow
             });
         }
+        let part = usize::from(self.offset(addr) >= self.split);
         let to = To {
             peer,
             remote: &record.remote,
-            address: (addr as u64).wrapping_add(record.remote.delta),
-            key: record.remote.keys[usize::from(self.offset(addr) >= self.split)],
+            address: (addr as u64).wrapping_add(record.remote.deltas[part]),
+            key: record.remote.keys[part],
         };
         Ok((device, to))
     }

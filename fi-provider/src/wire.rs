@@ -13,9 +13,9 @@ pub(crate) struct Address {
     pub(crate) max_read_atomic: u8,
     /// The DC target's number, 0 without.
     pub(crate) target: u32,
-    /// The window's base.
-    pub(crate) window: u64,
-    /// The keys of its parts.
+    /// The bases of the window's parts, in the order in which all processes have them.
+    pub(crate) bases: [u64; PARTS],
+    /// Their keys.
     pub(crate) keys: [u32; PARTS],
     /// The mailbox's base.
     pub(crate) mailbox: u64,
@@ -33,7 +33,7 @@ impl Address {
         bytes.extend(self.mtu.to_le_bytes());
         bytes.push(self.max_read_atomic);
         bytes.extend(self.target.to_le_bytes());
-        bytes.extend(self.window.to_le_bytes());
+        bytes.extend(self.bases.iter().flat_map(|base| base.to_le_bytes()));
         bytes.extend(self.keys.iter().flat_map(|key| key.to_le_bytes()));
         bytes.extend(self.mailbox.to_le_bytes());
         bytes.extend(self.mailbox_key.to_le_bytes());
@@ -46,7 +46,8 @@ impl Address {
         let mut rest = bytes;
         let (lid, mtu) = (take(&mut rest)?, take(&mut rest)?);
         let [max_read_atomic] = take(&mut rest)?;
-        let (target, window) = (take(&mut rest)?, take(&mut rest)?);
+        let target = take(&mut rest)?;
+        let bases = [take(&mut rest)?, take(&mut rest)?];
         let keys = [take(&mut rest)?, take(&mut rest)?];
         let (mailbox, mailbox_key) = (take(&mut rest)?, take(&mut rest)?);
         let (queues, odd) = rest.as_chunks();
@@ -58,7 +59,7 @@ impl Address {
             mtu: u16::from_le_bytes(mtu),
             max_read_atomic,
             target: u32::from_le_bytes(target),
-            window: u64::from_le_bytes(window),
+            bases: bases.map(u64::from_le_bytes),
             keys: keys.map(u32::from_le_bytes),
             mailbox: u64::from_le_bytes(mailbox),
             mailbox_key: u32::from_le_bytes(mailbox_key),
@@ -85,7 +86,7 @@ mod tests {
             mtu: 4096,
             max_read_atomic: 16,
             target: 0xff_0001,
-            window: 0x7fff_1234_5000,
+            bases: [0x7fff_1234_5000, 0x1000],
             keys: [0x100, u32::MAX],
             mailbox: 0x1000,
             mailbox_key: 7,

@@ -8,33 +8,34 @@ use std::mem::size_of;
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Remote {
-    /// What to add (modulo 2^64) to an own symmetric address to get the peer's.
-    pub delta: u64,
-    /// The keys of the window's two parts, as they lie in an entry: below the split, and from it on.
+    /// What to add (modulo 2^64) to an own symmetric address to get the peer's, in the lower and in the upper of the own
+    /// window's two parts: between processes the distance of the parts differs.
+    pub deltas: [u64; 2],
+    /// The keys of the two parts, as they lie in an entry.
     pub keys: [Be32; 2],
     /// The second half of a [`CompactAddress`] of the peer's DC target, as it lies in an entry.
     pub target: u64,
 }
 
-const _: () = assert!(size_of::<Remote>() == 24);
+const _: () = assert!(size_of::<Remote>() == 32);
 
 impl Remote {
     /// No peer.
     pub const fn nowhere() -> Self {
         Self {
-            delta: 0,
+            deltas: [0; 2],
             keys: [Be32::new(0); 2],
             target: 0,
         }
     }
 
-    /// A peer whose window lies `delta` above the own, under `keys`, with DC target `number` at `lid`.
-    pub fn new(delta: u64, keys: [u32; 2], number: u32, lid: u16) -> Self {
+    /// A peer whose parts lie `deltas` above the own, under `keys`, with DC target `number` at `lid`.
+    pub fn new(deltas: [u64; 2], keys: [u32; 2], number: u32, lid: u16) -> Self {
         let address = CompactAddress::dc(0, number, lid);
         let mut target = [0; 8];
         target.copy_from_slice(&bytemuck::bytes_of(&address)[8..]);
         Self {
-            delta,
+            deltas,
             keys: keys.map(Be32::new),
             target: u64::from_ne_bytes(target),
         }
