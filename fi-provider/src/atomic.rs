@@ -88,7 +88,7 @@ impl Endpoint {
         let address = (target.addr() as u64).wrapping_add(record.remote.deltas[part]);
         let key = record.remote.keys[part];
         // SAFETY: the lane is alive while the endpoint is enabled, and used by one thread at a time or declines; `peer` has a record.
-        let posted = unsafe { self.route.add::<8>(bits(operand), address, key, peer) };
+        let posted = unsafe { self.route.add(bits(operand), address, key, peer) };
         posted.then(|| self.set_busy(true))
     }
 }

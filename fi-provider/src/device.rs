@@ -78,8 +78,8 @@ pub enum Error {
 /// Parts of a window that can be registered: a peer's record has a key for each.
 pub(crate) const PARTS: usize = 2;
 /// Basic blocks of each send queue.
-const BLOCKS: u32 = 256;
-/// The most entries of a completion queue: posts wait when as many completions are due.
+const BLOCKS: u32 = 512;
+/// Entries of a completion queue, beside one for each send queue: posts wait when as many completions are due.
 const COMPLETIONS: u32 = 4096;
 /// The key by which initiators enter the targets. It keeps strangers out by accident only.
 const DC_KEY: u64 = 0x6661_7272_6561_6368;
@@ -178,7 +178,10 @@ impl Device {
         // SAFETY: the mapping was just made, and only this device uses it, by cells and atomics.
         let own = unsafe { hca.register(memory.base() as *mut u8, memory.len())? };
         let domain = hca.lane_domain()?;
-        let entries = COMPLETIONS.min(hca.features().max_completions);
+        let entries = COMPLETIONS + placement.count;
+        if entries > hca.features().max_completions {
+            return Err(lacks("completion queue for so many peers; use DC"));
+        }
         let completions = hca.completion_queue(&domain, entries)?;
         let mut pairs = Vec::new();
         let mut target = None;

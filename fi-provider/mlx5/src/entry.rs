@@ -3,6 +3,7 @@
 #![expect(unsafe_code, reason = "takes bytes from raw pointers into an entry")]
 
 use crate::endian::{Be32, Be64};
+use crate::queue::FLAGS;
 use crate::wqe::{BASIC_BLOCK, Data, INLINE, UNIT, blocks, inline_len};
 use bytemuck::cast;
 
@@ -100,6 +101,3 @@ impl std::ops::Deref for Aligned {
         &self.0
     }
 }
-
-/// The bit where the flags begin in the second word of a control segment, as it lies in memory.
-const FLAGS: u32 = 24;

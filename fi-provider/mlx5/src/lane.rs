@@ -1,10 +1,10 @@
 //! A lane: the send queues of one endpoint, their completion queue, and whatever takes more than a post.
 //!
-//! * Every post here asks for a completion; those in line ([`crate::post`]) do not. So a queue that was idle
-//!   has a completion for its first entry, which is all that a put followed by quiet needs, and one for each
-//!   quarter of the ring after that (moderation); at the end quiet adds an empty entry where the last one has none.
+//! * Every post here asks for a completion; those in line ([`crate::post`]) do so where the queue was idle and is
+//!   armed for it. So the first entry has a completion, which is all that a put followed by quiet needs, and then one
+//!   for each quarter of the ring (moderation); at the end quiet adds an empty entry where the last one has none.
 //! * Completions of a queue come in the order of its entries, so that one tells of all before it.
-//! * Queues with entries outstanding are a list; quiet walks no others.
+//! * Queues that were used since the last quiet but one are a list; quiet walks no others.
 //!
 //! A lane is used by one thread at a time. Where several may come, it is made `shared`, and takes a lock.
 
@@ -17,8 +17,8 @@ use crate::completion::{Completed, CompletionRing, Completions};
 use crate::endian::Be32;
 use crate::entry::Entry;
 use crate::opcode::{Opcode, Syndrome};
-use crate::post::{HALF, Kind, Route, other_half};
-use crate::queue::{END, Queue, SendRing};
+use crate::post::{HALF, Route, other_half};
+use crate::queue::{END, Queue, SendRing, after};
 use crate::remote::Remote;
 use crate::unit::{entry_before_record, flush_register, record_before_register, store_to_register};
 use crate::wqe::{flags, masked_modifier};
@@ -92,10 +92,10 @@ pub struct Lane {
     /// The key of every peer's DC target, as it lies in an entry.
     key: u64,
     completions: Completions,
-    /// Entries posted with a completion that was not seen yet.
+    /// Entries posted with a completion that was not seen yet, without those of armed queues.
     outstanding: Cell<u32>,
-    /// The first queue with entries outstanding: its index + 1.
-    busy: Cell<u32>,
+    /// The first queue in use: its index + 1.
+    used: Cell<u32>,
     /// Which queue has a number: open addressing, index + 1.
     by_number: Box<[u32]>,
     failure: Cell<Option<Failure>>,
@@ -142,20 +142,28 @@ impl Lane {
             Queues::Connected(rings) => (rings, None),
             Queues::Dynamic(ring, key) => (vec![ring], Some(key)),
         };
+        let fits = |ring: &SendRing| {
+            ring.blocks.is_power_of_two() && (16..=1 << 15).contains(&ring.blocks)
+        };
+        assert!(rings.iter().all(fits), "a ring of 16 to 32768 blocks");
+        let entries = parts.completions.entries;
+        assert!(entries.is_power_of_two() && entries as usize > rings.len());
         let all = |what: fn(&SendRing) -> u32| rings.iter().map(what).min().unwrap_or(0) as usize;
         let blueflame = match all(|ring| ring.register_size) {
             size if size >= HALF => HALF,
             _ => 0,
         };
         let (address, lkey) = parts.discard;
+        // Control segment, remote address and the element; between them the address vector where queues are not connected.
+        let units = if key.is_some() { 4 } else { 3 };
         Self {
-            queues: rings.iter().map(Queue::new).collect(),
+            queues: rings.iter().map(|ring| Queue::new(ring, units)).collect(),
             dynamic: key.is_some(),
             key: key.unwrap_or(0).to_be(),
             // SAFETY: by contract.
             completions: unsafe { Completions::new(parts.completions) },
             outstanding: Cell::new(0),
-            busy: Cell::new(END),
+            used: Cell::new(END),
             by_number: index_numbers(&rings),
             failure: Cell::new(None),
             blueflame,
@@ -171,15 +179,10 @@ impl Lane {
 
     /// The route to the lane, for one endpoint; the lane must not move while it is used.
     pub fn route(&self) -> Route {
-        let kind = if self.lock.is_some() || self.blueflame == 0 {
-            Kind::Careful
-        } else if self.dynamic {
-            Kind::Dynamic
-        } else {
-            Kind::Connected
-        };
+        let in_line = self.lock.is_none() && self.blueflame > 0;
         Route {
-            kind,
+            connected: in_line && !self.dynamic,
+            dynamic: in_line && self.dynamic,
             register: Cell::new(self.register),
             queues: self.queues.as_ptr(),
             key: self.key,
@@ -308,18 +311,18 @@ impl Lane {
         let flags = self.prepare(index, blocks)?;
         let queue = &self.queues[index as usize];
         let at = queue.producer.get();
-        let head = queue.head(opcode, modifier, at, entry.units() as u64);
+        let head = queue.head(opcode, modifier, at, entry.units());
         let entry = entry.with_head(head, flags);
-        for (place, block) in entry.iter().enumerate().take(blocks.into()) {
-            let place = queue.block(at.wrapping_add(place as u16));
+        for (place, block) in (0..).zip(entry.iter().take(blocks.into())) {
+            let place = queue.block(after(at, place));
             // SAFETY: `prepare` has made room for the entry.
             unsafe { place.cast::<[u64; 8]>().write(*block) };
         }
-        let next = at.wrapping_add(blocks);
+        let next = after(at, blocks.into());
         queue.producer.set(next);
         entry_before_record();
         // SAFETY: the record is mapped as long as the queue; volatile, because the device reads it.
-        unsafe { queue.record.write_volatile(Be32::new(next.into())) };
+        unsafe { queue.record.write_volatile(Be32::new(next)) };
         record_before_register();
         let register = route.register.get();
         if self.blueflame > 0 {
@@ -337,8 +340,8 @@ impl Lane {
             unsafe { register.cast::<u64>().write_volatile(head) };
         }
         flush_register();
-        let end =
-            queue.consumed.get() + u64::from(at.wrapping_sub(queue.consumed.get() as u16)) + 1;
+        let before = queue.consumed.get();
+        let end = before + u64::from((at as u16).wrapping_sub(before as u16)) + 1;
         Ok(Posted { queue: index, end })
     }
 
@@ -350,22 +353,50 @@ impl Lane {
         }
         let queue = &self.queues[index as usize];
         if queue.link.get() == 0 {
-            queue.link.set(self.busy.get());
-            self.busy.set(index + 1);
+            queue.link.set(self.used.get());
+            self.used.set(index + 1);
         }
-        let ahead = blocks + ((queue.mask + 1) / 4) as u16;
-        while queue.in_flight() + u32::from(ahead) > queue.mask + 1
-            || self.outstanding.get() >= self.completions.entries()
-        {
+        self.disarm(queue);
+        let ahead = u32::from(blocks) + (queue.mask + 1) / 4;
+        // Armed queues have completions that are not counted.
+        let most = self.completions.entries() - self.queues.len() as u32;
+        while queue.in_flight() + ahead > queue.mask + 1 || self.outstanding.get() >= most {
             self.wait_once()?;
         }
         let at = queue.producer.get();
-        queue.signalled.set(at);
-        queue.signalled_end.set(at.wrapping_add(blocks));
-        queue.limit.set(at.wrapping_add(ahead));
+        queue.signalled.set(at as u16);
+        queue.signalled_end.set(after(at, blocks.into()) as u16);
+        queue.limit.set(after(at, ahead));
         self.outstanding.set(self.outstanding.get() + 1);
         let fence = queue.fence.replace(false);
         Ok(flags::COMPLETION | if fence { flags::FENCE } else { 0 })
+    }
+
+    /// Gives the next entry, of a queue with nothing outstanding, a completion that is not counted.
+    #[inline(always)]
+    fn arm(&self, queue: &Queue) {
+        let at = queue.producer.get();
+        queue.signalled.set(at as u16);
+        queue.signalled_end.set(after(at, 1) as u16);
+        queue.limit.set(after(at, 1));
+        queue.set_flags(flags::COMPLETION);
+        queue.armed.set(true);
+        queue.unfenced.set(false);
+        queue.fence.set(false);
+    }
+
+    /// Takes that back where the entry was not posted, and otherwise counts its completion.
+    fn disarm(&self, queue: &Queue) {
+        if !queue.armed.replace(false) {
+            return;
+        }
+        queue.set_flags(0);
+        queue.limit.set(queue.producer.get());
+        if queue.is_idle() {
+            queue.signalled_end.set(queue.producer.get() as u16);
+        } else {
+            self.outstanding.set(self.outstanding.get() + 1);
+        }
     }
 
     /// Takes a completion, or lets the device have its turn.
@@ -386,10 +417,16 @@ impl Lane {
     #[inline(always)]
     fn complete(&self, done: Completed) -> Result<bool, Failure> {
         if let Some(syndrome) = done.syndrome {
-            return Err(self.fail(syndrome));
+            return Err(self.keep(Failure::of(syndrome)));
         }
-        self.outstanding.set(self.outstanding.get() - 1);
         let queue = self.queue_numbered(done.number);
+        if queue.armed.get() {
+            // The one entry of an armed queue.
+            queue.armed.set(false);
+            queue.set_flags(0);
+        } else {
+            self.outstanding.set(self.outstanding.get() - 1);
+        }
         let end = if done.index == queue.signalled.get() {
             queue.signalled_end.get()
         } else {
@@ -399,10 +436,10 @@ impl Lane {
         Ok(true)
     }
 
+    /// Keeps a failure and returns the first one, which is the cause: it makes the device flush the rest.
     #[cold]
-    fn fail(&self, syndrome: u8) -> Failure {
-        // The first failure is the cause: it makes the device flush the rest.
-        let failure = self.failure.get().unwrap_or(Failure::of(syndrome));
+    fn keep(&self, failure: Failure) -> Failure {
+        let failure = self.failure.get().unwrap_or(failure);
         self.failure.set(Some(failure));
         failure
     }
@@ -412,10 +449,7 @@ impl Lane {
     #[inline(never)]
     pub fn idle(&self) -> Result<(), Failure> {
         match self.hook {
-            Some(hook) if hook() != 0 => {
-                self.failure.set(Some(Failure::Lost));
-                Err(Failure::Lost)
-            }
+            Some(hook) if hook() != 0 => Err(self.keep(Failure::Lost)),
             Some(_) => Ok(()),
             None => {
                 for _ in 0..LOOKS {
@@ -452,19 +486,18 @@ impl Lane {
         }
         // SAFETY: by contract.
         unsafe { self.sign_last(route, index)? };
-        while queue.in_flight() > 0 {
+        while !queue.is_idle() {
             self.wait_once()?;
         }
         self.rest(queue);
         Ok(())
     }
 
-    /// Makes the next entry of a queue with nothing outstanding one with a completion.
+    /// Arms a queue that has nothing outstanding.
     fn rest(&self, queue: &Queue) {
-        if queue.in_flight() == 0 {
-            queue.limit.set(queue.producer.get());
-            queue.unfenced.set(false);
-            queue.fence.set(false);
+        // A queue out of the list must stay closed to posts in line: quiet would not see them.
+        if queue.is_idle() && queue.link.get() != 0 {
+            self.arm(queue);
         }
     }
 
@@ -474,7 +507,7 @@ impl Lane {
     /// As [`Lane::write_inline`].
     unsafe fn sign_last(&self, route: &Route, index: u32) -> Result<(), Failure> {
         let queue = &self.queues[index as usize];
-        if queue.signalled_end.get() == queue.producer.get() {
+        if queue.is_idle() || u32::from(queue.signalled_end.get()) == queue.producer.get() {
             return Ok(());
         }
         // SAFETY: by contract.
@@ -486,20 +519,30 @@ impl Lane {
     /// # Safety
     /// As [`Lane::write_inline`].
     pub unsafe fn quiet(&self, route: &Route) -> Result<(), Failure> {
-        let mut at = self.busy.get();
+        if let Some(failure) = self.failure.get() {
+            return Err(failure);
+        }
+        let mut at = self.used.get();
         while at != END {
             // SAFETY: by contract.
             unsafe { self.sign_last(route, at - 1)? };
             at = self.queues[(at - 1) as usize].link.get();
         }
-        while self.outstanding.get() > 0 {
-            self.wait_once()?;
-        }
-        let mut at = self.busy.replace(END);
+        let mut at = self.used.replace(END);
         while at != END {
             let queue = &self.queues[(at - 1) as usize];
-            at = queue.link.replace(0);
-            self.rest(queue);
+            let next = queue.link.replace(0);
+            if queue.armed.get() && queue.is_idle() {
+                // Not used since the last time: out of the list.
+                self.disarm(queue);
+            } else {
+                while !queue.is_idle() {
+                    self.wait_once()?;
+                }
+                queue.link.set(self.used.replace(at));
+                self.arm(queue);
+            }
+            at = next;
         }
         Ok(())
     }
@@ -507,7 +550,7 @@ impl Lane {
     /// Orders everything that was posted before everything posted later to the same peer. Writes are in order by
     /// themselves; what comes behind reads and atomics has to wait for them (manual: "fence").
     pub fn fence(&self) {
-        let mut at = self.busy.get();
+        let mut at = self.used.get();
         while at != END {
             let queue = &self.queues[(at - 1) as usize];
             if queue.unfenced.replace(false) {
@@ -526,7 +569,7 @@ impl Lane {
         loop {
             // The table has a place for every number that the device was given.
             let queue = &self.queues[(self.by_number[at] - 1) as usize];
-            if queue.number == number {
+            if queue.number() == number {
                 return queue;
             }
             at = (at + 1) & mask;

@@ -13,33 +13,37 @@
 use crate::endian::{Be32, Be64};
 use crate::lane::Lane;
 use crate::opcode::Opcode;
-use crate::queue::Queue;
+use crate::queue::{Control, Queue, after, what};
 use crate::remote::Remote;
 use crate::unit::{
-    Unit, entry_before_record, flush_register, record_before_register, store_to_register, unit,
+    Unit, combine, entry_before_record, flush_register, record_before_register, store_to_register,
+    unit,
 };
-use crate::wqe::{INLINE, masked_modifier};
+use crate::wqe::INLINE;
 use std::cell::Cell;
 
-/// How the posts of a lane find their queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
-pub enum Kind {
-    /// No lane.
-    None,
-    /// A connected queue for each peer.
-    Connected,
-    /// One queue for all peers (DC).
-    Dynamic,
-    /// A lane that is locked, or without BlueFlame: every post takes the slow path.
-    Careful,
+/// Keeps the compiler from making one of the ends of two paths: what they hold in registers would have to be moved to
+/// the same ones.
+macro_rules! kept_apart {
+    ($name:literal) => {
+        // SAFETY: a comment of the assembler's.
+        unsafe {
+            core::arch::asm!(
+                concat!("/* ", $name, " */"),
+                options(nomem, nostack, preserves_flags)
+            )
+        }
+    };
 }
 
 /// What an endpoint holds of its lane: job constants, and where the next BlueFlame copy goes.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Route {
-    pub(crate) kind: Kind,
+    /// Whether there is a connected queue for each peer, in which elements are posted in line.
+    pub(crate) connected: bool,
+    /// Whether there is one queue for all peers (DC), in which they are.
+    pub(crate) dynamic: bool,
     /// The half of the doorbell register that is to be written next.
     pub(crate) register: Cell<*mut u8>,
     pub(crate) queues: *const Queue,
@@ -57,7 +61,8 @@ impl Route {
     /// No route.
     pub const fn none() -> Self {
         Self {
-            kind: Kind::None,
+            connected: false,
+            dynamic: false,
             register: Cell::new(std::ptr::null_mut()),
             queues: std::ptr::null(),
             key: 0,
@@ -90,54 +95,46 @@ impl Route {
         index: u32,
     ) -> bool {
         let there = raddr(address, key);
-        if self.kind == Kind::Connected {
+        if self.connected {
             // SAFETY: a connected lane has a queue for each peer.
             let queue = unsafe { &*self.queues.add(index as usize) };
             let Some(at) = queue.free_block() else {
                 return false;
             };
             let [first, second] = inline_units(value);
-            let units = if size_of::<T>() > 8 { 4 } else { 3 };
-            let head = unit(queue.head(Opcode::Write, 0, at, units), 0);
+            // The second unit of a longer value is one more than the template says.
+            let longer = if size_of::<T>() > 12 { ONE_MORE } else { 0 };
+            let control = control(queue, Queue::place(at) ^ longer);
+            let used = if size_of::<T>() > 12 { 4 } else { 3 };
             // SAFETY: the block is free, and the queue this thread's.
-            unsafe { self.commit(queue, at, [head, there, first, second], units as usize) };
+            unsafe { self.commit(queue, at, [control, there, first, second], used) };
+            kept_apart!("connected");
             return true;
         }
-        if self.kind == Kind::Dynamic && size_of::<T>() <= 8 {
+        if self.dynamic && size_of::<T>() <= 12 {
             // SAFETY: a dynamic lane has one queue.
             let queue = unsafe { &*self.queues };
             let Some(at) = queue.free_block() else {
                 return false;
             };
-            let head = unit(queue.head(Opcode::Write, 0, at, 4), 0);
-            let address_vector = unit(self.key, remote.target);
+            let control = control(queue, Queue::place(at));
+            let vector = unit(self.key, remote.target);
+            let entry = [control, vector, there, inline_units(value)[0]];
             // SAFETY: as above.
-            unsafe {
-                self.commit(
-                    queue,
-                    at,
-                    [head, address_vector, there, inline_units(value)[0]],
-                    4,
-                )
-            };
+            unsafe { self.commit(queue, at, entry, 4) };
+            kept_apart!("dynamic");
             return true;
         }
         false
     }
 
-    /// Adds `value`, of `SIZE` bytes (4 or 8), at `address` of peer `index`, if nothing has to be waited for.
+    /// Adds `value`, of 8 bytes, at `address` of peer `index`, if nothing has to be waited for.
     ///
     /// # Safety
-    /// As [`Route::inject`]; the device has masked atomics if `SIZE` is 4.
+    /// As [`Route::inject`].
     #[inline(always)]
-    pub unsafe fn add<const SIZE: usize>(
-        &self,
-        value: u64,
-        address: u64,
-        key: Be32,
-        index: u32,
-    ) -> bool {
-        if self.kind != Kind::Connected {
+    pub unsafe fn add(&self, value: u64, address: u64, key: Be32, index: u32) -> bool {
+        if !self.connected {
             return false;
         }
         // SAFETY: a connected lane has a queue for each peer.
@@ -145,30 +142,14 @@ impl Route {
         let Some(at) = queue.free_block() else {
             return false;
         };
-        let (opcode, modifier, operand) = if SIZE == 8 {
-            (Opcode::FetchAdd, 0, Be64::new(value).raw())
-        } else {
-            let operand = Be32::new(value as u32).raw();
-            (
-                Opcode::MaskedFetchAdd,
-                masked_modifier(4),
-                u64::from(operand),
-            )
-        };
-        let head = unit(queue.head(opcode, modifier, at, 4), 0);
-        // Four bytes of a result are the first of the eight that there is room for.
-        let length = if SIZE == 8 { 0 } else { DIFFERENCE };
-        let result = unit(self.discard[0] ^ length, self.discard[1]);
+        const OTHER: u64 = what(Opcode::Write, 0, 3) ^ what(Opcode::FetchAdd, 0, 4);
+        let control = control(queue, Queue::place(at) ^ OTHER);
+        let operand = unit(Be64::new(value).raw(), 0);
+        let result = unit(self.discard[0], self.discard[1]);
         queue.unfenced.set(true);
+        let entry = [control, raddr(address, key), operand, result];
         // SAFETY: the block is free, and the queue this thread's.
-        unsafe {
-            self.commit(
-                queue,
-                at,
-                [head, raddr(address, key), unit(operand, 0), result],
-                4,
-            )
-        };
+        unsafe { self.commit(queue, at, entry, 4) };
         true
     }
 
@@ -177,17 +158,17 @@ impl Route {
     /// # Safety
     /// Block `at` of `queue` is free and the next one, and this thread alone posts to it and to the register.
     #[inline(always)]
-    unsafe fn commit(&self, queue: &Queue, at: u16, entry: [Unit; 4], used: usize) {
+    unsafe fn commit(&self, queue: &Queue, at: u32, entry: [Unit; 4], used: usize) {
         let block = queue.block(at).cast::<Unit>();
         for (place, &unit) in entry.iter().take(used).enumerate() {
             // SAFETY: a block has four units, and this one is free.
             unsafe { block.add(place).write(unit) };
         }
-        let next = at.wrapping_add(1);
+        let next = after(at, 1);
         queue.producer.set(next);
         entry_before_record();
         // SAFETY: the record is mapped as long as the queue; volatile, because the device reads it.
-        unsafe { queue.record.write_volatile(Be32::new(next.into())) };
+        unsafe { queue.record.write_volatile(Be32::new(next)) };
         record_before_register();
         let register = self.register.get();
         // SAFETY: a route of this kind has a BlueFlame register of two halves.
@@ -197,8 +178,15 @@ impl Route {
     }
 }
 
-/// What turns the length 8 of a data segment into the length 4, in its first word as it lies in memory.
-const DIFFERENCE: u64 = (Be32::new(8).raw() ^ Be32::new(4).raw()) as u64;
+/// What makes an entry one unit longer or, as here, its length of 3 one of 4.
+const ONE_MORE: u64 = what(Opcode::Nop, 0, 3 ^ 4);
+
+/// The queue's control segment with these bits of its first word changed.
+#[inline(always)]
+fn control(queue: &Queue, change: u64) -> Unit {
+    let Control([first, second]) = queue.control.get();
+    combine(unit(first, second), unit(change, 0))
+}
 
 /// The half of a doorbell register that is not `half`.
 #[inline(always)]
@@ -227,8 +215,12 @@ fn inline_units<T: Copy>(value: T) -> [Unit; 2] {
     }
     let count = u64::from(Be32::new(INLINE | size_of::<T>() as u32).raw());
     let [low, high] = words;
-    [
-        unit(count | low << 32, low >> 32 | high << 32),
-        unit(high >> 32, 0),
-    ]
+    let first = unit(count | low << 32, low >> 32 | high << 32);
+    // Where one unit suffices, what fills up the block is of no account: the register gets whole blocks.
+    let second = if size_of::<T>() > 12 {
+        unit(high >> 32, 0)
+    } else {
+        first
+    };
+    [first, second]
 }

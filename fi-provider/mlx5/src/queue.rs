@@ -24,86 +24,127 @@ pub struct SendRing {
     pub max_inline: u32,
 }
 
-/// The state of one send queue. Counts are of basic blocks, modulo 2^16.
+/// The words of a control segment, where they can be loaded as one.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(16))]
+pub(crate) struct Control(pub(crate) [u64; 2]);
+
+/// The state of one send queue. Counts are of basic blocks, modulo 2^16 unless said otherwise.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Queue {
     /// Blocks posted.
-    pub(crate) producer: Cell<u16>,
+    pub(crate) producer: Cell<u32>,
     /// Where the producer has to stop for the slow path: the next entry needs room, a completion, or a fence.
-    pub(crate) limit: Cell<u16>,
-    /// Blocks minus one.
-    pub(crate) mask: u32,
+    pub(crate) limit: Cell<u32>,
     pub(crate) base: *mut u8,
+    /// The control segment of the next write of one element, as it lies in memory, but for its index.
+    pub(crate) control: Cell<Control>,
     pub(crate) record: *mut Be32,
-    /// The first eight bytes of an entry of no units, opcode 0, at index 0, as they lie in memory.
-    pub(crate) head: u64,
     /// Blocks known to be done, not modulo anything.
     pub(crate) consumed: Cell<u64>,
+    /// Blocks minus one.
+    pub(crate) mask: u32,
     /// The newest entry with a completion: its first block, and the block behind it.
     pub(crate) signalled: Cell<u16>,
     pub(crate) signalled_end: Cell<u16>,
+    /// The next queue of the list of those in use: its index + 1, [`END`] for none; 0 when this one is not in it.
+    pub(crate) link: Cell<u32>,
+    /// Whether the queue was idle when `control` got the flag of a completion, which the entry at `signalled` has, or will
+    /// have when it is posted. The lane does not count this completion among those outstanding.
+    pub(crate) armed: Cell<bool>,
     /// Whether reads or atomics were posted that no fence has covered yet.
     pub(crate) unfenced: Cell<bool>,
     /// Whether the next entry is to wait for them.
     pub(crate) fence: Cell<bool>,
-    /// The next queue with entries outstanding: its index + 1, [`END`] for none; 0 when this one is idle.
-    pub(crate) link: Cell<u32>,
-    pub(crate) number: u32,
 }
 
 const _: () = assert!(std::mem::size_of::<Queue>() == 64);
 
-/// The end of the list of queues with entries outstanding.
+/// The end of the list of queues in use.
 pub(crate) const END: u32 = u32::MAX;
 
+/// The bit of a word of eight bytes where its second four bytes begin.
+const HIGH: u32 = 32;
+/// The bit where the flags begin in the second word of a control segment.
+pub(crate) const FLAGS: u32 = 24;
+
+/// Opcode, modifier and length (in units) as they lie in the first eight bytes of a control segment.
+#[inline(always)]
+pub(crate) const fn what(opcode: Opcode, modifier: u8, units: usize) -> u64 {
+    modifier as u64 | (opcode as u64) << 24 | (units as u64) << (HIGH + 24)
+}
+
 impl Queue {
-    /// The state of a queue that nothing was posted to yet.
-    pub(crate) fn new(ring: &SendRing) -> Self {
+    /// The state of a queue that nothing was posted to yet, and in which an element is written by entries of `units` units.
+    pub(crate) fn new(ring: &SendRing, units: usize) -> Self {
+        let number = u64::from((ring.number << 8).to_be()) << HIGH;
         Self {
             producer: Cell::new(0),
             limit: Cell::new(0),
-            mask: ring.blocks - 1,
             base: ring.base,
+            control: Cell::new(Control([number | what(Opcode::Write, 0, units), 0])),
             record: ring.record,
-            head: u64::from((ring.number << 8).to_be()) << HIGH,
             consumed: Cell::new(0),
+            mask: ring.blocks - 1,
             signalled: Cell::new(0),
             signalled_end: Cell::new(0),
+            link: Cell::new(0),
+            armed: Cell::new(false),
             unfenced: Cell::new(false),
             fence: Cell::new(false),
-            link: Cell::new(0),
-            number: ring.number,
         }
     }
 
-    /// The first eight bytes, as they lie in memory, of the entry at `index`.
+    /// The number of the queue pair.
     #[inline(always)]
-    pub(crate) fn head(&self, opcode: Opcode, modifier: u8, index: u16, units: u64) -> u64 {
-        let what = u32::from(modifier).to_le() | (u32::from(opcode.number()) << 24).to_le();
-        // The index as a big-endian word has it in its last two bytes; one further to the front they are in place.
-        let place = u64::from(u32::from(index).to_be() >> 8);
-        self.head | place | u64::from(what) | units << (HIGH + 24)
+    pub(crate) fn number(&self) -> u32 {
+        ((self.control.get().0[0] >> HIGH) as u32).swap_bytes() >> 8
     }
 
-    /// The next block, if an entry of one block may be posted without looking: neither room nor a completion nor a
-    /// fence is due.
+    /// An index where the first eight bytes of a control segment have it.
     #[inline(always)]
-    pub(crate) fn free_block(&self) -> Option<u16> {
+    pub(crate) fn place(index: u32) -> u64 {
+        // As a big-endian word it has its bytes at the end; one further to the front they are in place.
+        u64::from(index.to_be() >> 8)
+    }
+
+    /// The first eight bytes, as they lie in memory, of the entry at `index`.
+    pub(crate) fn head(&self, opcode: Opcode, modifier: u8, index: u32, units: usize) -> u64 {
+        let number = u64::from((self.number() << 8).to_be()) << HIGH;
+        number | Self::place(index) | what(opcode, modifier, units)
+    }
+
+    /// Gives the entries in line this flag, or none.
+    pub(crate) fn set_flags(&self, flags: u8) {
+        let Control([head, _]) = self.control.get();
+        self.control.set(Control([head, u64::from(flags) << FLAGS]));
+    }
+
+    /// The next block, if an entry of one block may be posted without looking: neither room nor a fence is due.
+    #[inline(always)]
+    pub(crate) fn free_block(&self) -> Option<u32> {
         let at = self.producer.get();
         (at != self.limit.get()).then_some(at)
     }
 
     /// Where the block at `index` lies.
     #[inline(always)]
-    pub(crate) fn block(&self, index: u16) -> *mut u8 {
-        let at = (u32::from(index) & self.mask) as usize * BASIC_BLOCK;
+    pub(crate) fn block(&self, index: u32) -> *mut u8 {
+        let at = (index & self.mask) as usize * BASIC_BLOCK;
         self.base.wrapping_add(at)
     }
 
     /// Blocks posted and not known to be done.
+    #[inline(always)]
     pub(crate) fn in_flight(&self) -> u32 {
-        u32::from(self.producer.get().wrapping_sub(self.consumed.get() as u16))
+        u32::from((self.producer.get() as u16).wrapping_sub(self.consumed.get() as u16))
+    }
+
+    /// Whether everything that was posted is known to be done.
+    #[inline(always)]
+    pub(crate) fn is_idle(&self) -> bool {
+        self.in_flight() == 0
     }
 
     /// Notes that everything before block `end` is done.
@@ -115,8 +156,11 @@ impl Queue {
     }
 }
 
-/// The bit of a word of eight bytes where its second four bytes begin.
-const HIGH: u32 = 32;
+/// The block `blocks` after `index`.
+#[inline(always)]
+pub(crate) fn after(index: u32, blocks: u32) -> u32 {
+    (index + blocks) & 0xffff
+}
 
 #[cfg(target_endian = "big")]
 compile_error!("entries are put together in little-endian words");
@@ -137,14 +181,15 @@ mod tests {
             register_size: 256,
             max_inline: 0,
         };
-        let queue = Queue::new(&ring);
+        let queue = Queue::new(&ring, 3);
+        assert_eq!(queue.number(), ring.number);
         for (opcode, modifier, index, units) in [
             (Opcode::Write, 0, 0, 3),
             (Opcode::MaskedFetchAdd, 9, 0xfedc, 5),
             (Opcode::Nop, 0, 0xffff, 1),
         ] {
             let control = Control::new(opcode, modifier, index, ring.number, units, 0);
-            let head = queue.head(opcode, modifier, index, u64::from(units));
+            let head = queue.head(opcode, modifier, u32::from(index), usize::from(units));
             assert_eq!(head.to_ne_bytes(), control.doorbell(), "{opcode:?}");
         }
     }

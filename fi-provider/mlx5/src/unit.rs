@@ -25,6 +25,18 @@ pub(crate) fn unit(low: u64, high: u64) -> Unit {
     Unit([low, high])
 }
 
+/// The exclusive or of two units.
+#[inline(always)]
+pub(crate) fn combine(one: Unit, other: Unit) -> Unit {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: SSE2 is part of x86-64.
+    unsafe {
+        core::arch::x86_64::_mm_xor_si128(one, other)
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    Unit([one.0[0] ^ other.0[0], one.0[1] ^ other.0[1]])
+}
+
 /// Copies `units` into a BlueFlame register.
 ///
 /// # Safety

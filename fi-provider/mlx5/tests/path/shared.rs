@@ -1,0 +1,95 @@
+//! A lane that several threads use, each while it holds it.
+
+use crate::model::{Device, KEY, Shape};
+use fi_mlx5::endian::Be32;
+use fi_mlx5::lane::{Lane, To};
+use fi_mlx5::post::Route;
+use fi_mlx5::remote::Remote;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+const THREADS: u32 = 4;
+const POSTS: u32 = 300;
+
+struct Shared {
+    lane: Box<Lane>,
+    route: Route,
+}
+
+// SAFETY: threads use it only while they hold the lane.
+unsafe impl Sync for Shared {}
+
+impl Shared {
+    fn post(&self, thread: u32, at: u32) {
+        let remote = Remote::nowhere();
+        let value = u64::from(thread) << 32 | u64::from(at);
+        let to = To {
+            peer: (thread + at) % 2,
+            remote: &remote,
+            address: 0x1000,
+            key: Be32::new(KEY),
+        };
+        let held = self.lane.hold();
+        let source = (&raw const value).cast();
+        // SAFETY: the lane is held, and the value has eight bytes.
+        let posted = unsafe { self.lane.write_inline(&self.route, to, source, 8) };
+        let posted = posted.expect("a post");
+        if at.is_multiple_of(7) {
+            self.lane.wait(posted).expect("its completion");
+        }
+        if at.is_multiple_of(31) {
+            // SAFETY: the lane is held.
+            unsafe { self.lane.quiet(&self.route) }.expect("quiet");
+        }
+        drop(held);
+    }
+}
+
+#[test]
+fn threads_take_turns() {
+    let device = Device::new(Shape {
+        shared: true,
+        ..Shape::RC
+    });
+    let lane = device.lane(None);
+    let shared = Shared {
+        route: lane.route(),
+        lane,
+    };
+    assert!(
+        // SAFETY: the lane is alive.
+        !unsafe {
+            shared
+                .route
+                .inject(1_u32, 0, Be32::new(KEY), &Remote::nowhere(), 0)
+        },
+        "in line would be without the lock"
+    );
+    let done = AtomicBool::new(false);
+    let mut values = std::thread::scope(|scope| {
+        let model = scope.spawn(|| {
+            let mut device = device;
+            // ORDERING: pairs with the store below, behind all posts.
+            while !done.load(Ordering::Acquire) {
+                device.turn();
+                std::thread::yield_now();
+            }
+            device.look();
+            let values = device.log.iter().filter(|taken| !taken.is_nop());
+            values
+                .map(|taken| taken.bytes[36..44].to_vec())
+                .collect::<Vec<_>>()
+        });
+        let shared = &shared;
+        let threads: Vec<_> = (0..THREADS)
+            .map(|thread| scope.spawn(move || (0..POSTS).for_each(|at| shared.post(thread, at))))
+            .collect();
+        let ended = threads.into_iter().all(|thread| thread.join().is_ok());
+        // ORDERING: pairs with the load above.
+        done.store(true, Ordering::Release);
+        assert!(ended);
+        model.join().expect("the device")
+    });
+    values.sort();
+    values.dedup();
+    assert_eq!(values.len(), (THREADS * POSTS) as usize);
+}
