@@ -165,15 +165,9 @@ fn plain_queue_pairs_and_thread_domains_where_the_kernel_assigns_registers() {
 
 #[test]
 fn a_thousand_thread_domains_have_a_thousand_registers() {
-    for options in [&[][..], &["--legacy-uars"]] {
-        let under = Under {
-            options,
-            ..Under::default()
-        };
-        let [plain, domains] = accounts(under, 1, 1000);
-        assert_eq!(plain.figures(), (1, 1, 1), "{options:?}");
-        assert_eq!(domains.figures(), (1000, 500, 1), "{options:?}");
-    }
+    let [plain, domains] = accounts(Under::default(), 1, 1000);
+    assert_eq!(plain.figures(), (1, 1, 1));
+    assert_eq!(domains.figures(), (1000, 500, 1));
 }
 
 #[test]

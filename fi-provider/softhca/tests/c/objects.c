@@ -195,6 +195,12 @@ static void bounds(void)
     CHECK(t.b.mr->rkey != old && operation(&t, 0, t.to.base, t.b.mr->rkey) == IBV_WC_SUCCESS);
     CHECK(operation(&t, 0, t.to.base, old) == IBV_WC_REM_ACCESS_ERR);
     close_two(&t);
+    /* Of a key every bit counts, of the index and of the variant. */
+    for (int bit = 0; bit < 32; bit++) {
+        t = two();
+        CHECK(operation(&t, bit % 3, t.to.base, t.to.rkey ^ 1u << bit) == IBV_WC_REM_ACCESS_ERR);
+        close_two(&t);
+    }
 }
 
 static void write_to_self(struct side *s, struct ibv_qp *qp, uint64_t id, uint64_t value, size_t at)
