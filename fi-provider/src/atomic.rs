@@ -12,7 +12,7 @@
 
 use crate::address_vector::{Peer, PeerIndex};
 use crate::amo::{Amo, bits, value};
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, anew};
 use crate::error::Error;
 pub use fi_shm::amo::{Integer, Word};
 
@@ -88,8 +88,8 @@ impl Endpoint {
         let address = (target.addr() as u64).wrapping_add(record.remote.deltas[part]);
         let key = record.remote.keys[part];
         // SAFETY: the lane is alive while the endpoint is enabled, and used by one thread at a time or declines; `peer` has a record.
-        let posted = unsafe { self.route.add(bits(operand), address, key, peer) };
-        posted.then(|| self.set_busy(true))
+        let posted = unsafe { self.route.add(bits(operand), address, key, anew(peer)) };
+        posted.then(|| self.set_busy())
     }
 }
 

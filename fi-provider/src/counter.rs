@@ -5,6 +5,7 @@
 //! waits for the completions, which tell that the peer's device has the data; since whatever tells the peer comes
 //! through the same device, it comes behind them.
 
+use crate::device::Device;
 use crate::endpoint::Endpoint;
 use crate::error::Error;
 use fi_shm::order;
@@ -16,11 +17,21 @@ impl Endpoint {
     /// [`Error::NotEnabled`].
     #[inline(always)]
     pub fn fence(&self) -> Result<(), Error> {
+        if self.fence_near() {
+            Ok(())
+        } else {
+            self.fence_far()
+        }
+    }
+
+    /// [`Endpoint::fence`], where this processor's stores are all that is to be ordered; false otherwise.
+    #[inline(always)]
+    pub fn fence_near(&self) -> bool {
         if self.is_busy() {
-            return self.fence_busy();
+            return false;
         }
         order::stores();
-        Ok(())
+        true
     }
 
     /// Returns when every earlier operation is delivered: visible in its target's memory, to everybody.
@@ -29,21 +40,35 @@ impl Endpoint {
     /// [`Error::NotEnabled`].
     #[inline(always)]
     pub fn quiet(&self) -> Result<(), Error> {
-        if self.is_busy() {
-            return self.quiet_busy();
+        if self.quiet_near() {
+            Ok(())
+        } else {
+            self.quiet_far()
         }
-        order::full();
-        Ok(())
     }
 
+    /// [`Endpoint::quiet`], where nothing is outstanding but this processor's stores; false otherwise.
+    #[inline(always)]
+    pub fn quiet_near(&self) -> bool {
+        if self.is_busy() {
+            return false;
+        }
+        order::full();
+        true
+    }
+
+    /// [`Endpoint::fence`] where operations are outstanding on the lane.
+    ///
     /// The processor's stores come before what the device does next, because a doorbell is rung behind them; the
     /// other way round, atomics that the device does on memory of this node have to be done.
+    ///
+    /// # Errors
+    /// [`Error::NotEnabled`], and those of the device.
     #[cold]
-    #[inline(never)]
-    fn fence_busy(&self) -> Result<(), Error> {
+    pub fn fence_far(&self) -> Result<(), Error> {
         let device = self.device().ok_or(Error::NotEnabled)?;
         if device.has_near_atomics() {
-            return self.quiet_busy();
+            return self.quiet_far();
         }
         let _held = device.lane().hold();
         device.lane().fence();
@@ -51,11 +76,31 @@ impl Endpoint {
         Ok(())
     }
 
-    #[cold]
-    #[inline(never)]
-    fn quiet_busy(&self) -> Result<(), Error> {
+    /// [`Endpoint::quiet`] where operations are outstanding on the lane.
+    ///
+    /// # Errors
+    /// [`Error::NotEnabled`], and those of the device.
+    #[inline(always)]
+    pub fn quiet_far(&self) -> Result<(), Error> {
         let device = self.device().ok_or(Error::NotEnabled)?;
-        device.quiet(&self.route, || self.set_busy(false))?;
+        if !device.lane().quiet_one() {
+            return self.quiet_all(device);
+        }
+        device.forget_near_atomics();
+        self.note_idle(device);
+        order::full();
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn quiet_all(&self, device: &Device) -> Result<(), Error> {
+        device.lane().await_one()?;
+        if device.lane().quiet_one() {
+            device.forget_near_atomics();
+            self.note_idle(device);
+        } else {
+            device.quiet(&self.route, || self.note_idle(device))?;
+        }
         order::full();
         Ok(())
     }

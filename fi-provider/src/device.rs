@@ -387,7 +387,7 @@ impl Device {
     }
 
     /// Notes that none is.
-    fn forget_near_atomics(&self) {
+    pub(crate) fn forget_near_atomics(&self) {
         self.near_atomics.set(false);
     }
 

@@ -10,7 +10,7 @@ use crate::device::Device;
 use crate::domain::Domain;
 use crate::error::Error;
 use fi_mlx5::post::Route;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::cell::Cell;
 
 /// A lane to all peers of a domain, for one thread at a time unless the device was opened for several.
 ///
@@ -23,8 +23,8 @@ pub struct Endpoint {
     window_base: usize,
     peer_count: u32,
     /// Not zero where fence and quiet have more to do than order this processor's stores: the endpoint is closed, or
-    /// operations are outstanding on its lane.
-    busy: AtomicU32,
+    /// operations are outstanding on its lane. Where several threads share the lane it never changes.
+    busy: Cell<u32>,
     /// Bytes of a peer's window as the device reaches it; 0 without a device.
     pub(crate) device_len: usize,
     /// Where the window's second part begins, in bytes from its base: it has another key.
@@ -42,7 +42,7 @@ impl Endpoint {
             peers: std::ptr::null(),
             window_base: 0,
             peer_count: 0,
-            busy: AtomicU32::new(1),
+            busy: Cell::new(1),
             device_len: 0,
             split: 0,
             route: Route::none(),
@@ -54,7 +54,7 @@ impl Endpoint {
     /// no context.
     pub const fn void() -> Self {
         Self {
-            busy: AtomicU32::new(0),
+            busy: Cell::new(0),
             ..Self::closed()
         }
     }
@@ -69,7 +69,7 @@ impl Endpoint {
             peers: records.as_ptr(),
             window_base: domain.window().base(),
             peer_count: records.len() as u32,
-            busy: AtomicU32::new(0),
+            busy: Cell::new(0),
             ..Self::closed()
         };
         if let Some(device) = domain.device() {
@@ -77,6 +77,7 @@ impl Endpoint {
             self.split = device.split();
             self.route = device.lane().route();
             self.device = device;
+            self.busy = Cell::new(device.lane().is_shared().into());
         }
     }
 
@@ -88,15 +89,28 @@ impl Endpoint {
     /// Whether fence and quiet have more to do than order this processor's stores.
     #[inline(always)]
     pub(crate) fn is_busy(&self) -> bool {
-        // ORDERING: relaxed: it matters to the thread that posted, and to those that came after it by other means.
-        self.busy.load(Ordering::Relaxed) != 0
+        self.busy.get() != 0
     }
 
-    /// Notes that something is, or is not, outstanding on the lane.
+    /// Notes that something is outstanding on the lane, which is this thread's alone.
     #[inline(always)]
-    pub(crate) fn set_busy(&self, busy: bool) {
-        // ORDERING: as in `is_busy`.
-        self.busy.store(busy.into(), Ordering::Relaxed);
+    pub(crate) fn set_busy(&self) {
+        self.busy.set(1);
+    }
+
+    /// Notes that something is outstanding on the lane.
+    pub(crate) fn note_busy(&self) {
+        if !self.is_busy() {
+            self.set_busy();
+        }
+    }
+
+    /// Notes that nothing is outstanding on the lane; one that threads share is never known to be idle.
+    #[inline(always)]
+    pub(crate) fn note_idle(&self, device: &Device) {
+        if !device.lane().is_shared() {
+            self.busy.set(0);
+        }
     }
 
     /// The device, if the endpoint is enabled on one.
@@ -169,6 +183,23 @@ impl Endpoint {
             Error::NotInWindow
         }
     }
+}
+
+/// The same number, which the compiler takes for another: so what is computed from it is not shared with what the paths to
+/// peers of this node compute, and those keep their registers.
+#[inline(always)]
+pub(crate) fn anew(number: u32) -> u32 {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let mut number = number;
+        // SAFETY: no instruction at all.
+        unsafe {
+            core::arch::asm!("/* {0:e} */", inout(reg) number, options(pure, nomem, nostack, preserves_flags));
+        }
+        number
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    number
 }
 
 /// The same pointer, computed once: without this the compiler computes the record's address anew for

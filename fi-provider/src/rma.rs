@@ -12,7 +12,7 @@
 )]
 
 use crate::address_vector::PeerIndex;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, anew};
 use crate::error::Error;
 use crate::memory::ELEMENT_SLACK;
 use crate::transfer::Source;
@@ -45,9 +45,12 @@ impl Endpoint {
         let address = (dest.addr() as u64).wrapping_add(record.remote.deltas[part]);
         let key = record.remote.keys[part];
         // SAFETY: the lane is alive while the endpoint is enabled, and used by one thread at a time or declines; `peer` has a record.
-        let posted = unsafe { self.route.inject(value, address, key, &record.remote, peer) };
+        let posted = unsafe {
+            self.route
+                .inject(value, address, key, &record.remote, anew(peer))
+        };
         if posted {
-            self.set_busy(true);
+            self.set_busy();
         }
         posted
     }

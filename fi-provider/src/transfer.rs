@@ -99,7 +99,7 @@ impl Endpoint {
             return Ok(());
         };
         let _held = device.lane().hold();
-        self.set_busy(true);
+        self.note_busy();
         if bytes <= device.lane().max_inline() {
             // SAFETY: the lane is held; the source by contract.
             unsafe { device.lane().write_inline(&self.route, to, source, bytes)? };
@@ -185,7 +185,7 @@ impl Endpoint {
             return Ok(());
         };
         let _held = device.lane().hold();
-        self.set_busy(true);
+        self.note_busy();
         let Some(key) = device.own_key(dest.addr(), bytes) else {
             // SAFETY: by contract.
             return unsafe { self.read_by_pieces(device, to, dest, bytes) };
@@ -247,7 +247,7 @@ impl Endpoint {
     pub fn post(&self, slot: usize, value: u64, peer: PeerIndex) -> Result<(), Error> {
         let device = self.device().ok_or(Error::NotEnabled)?;
         let to = device.mailbox_of(peer, slot).ok_or(Error::NoSuchPeer)?;
-        self.set_busy(true);
+        self.note_busy();
         // SAFETY: the route is that of the device's lane.
         unsafe { device.mail(&self.route, to, Some(value))? };
         Ok(())
@@ -260,7 +260,7 @@ impl Endpoint {
     pub fn peek(&self, slot: usize, peer: PeerIndex) -> Result<u64, Error> {
         let device = self.device().ok_or(Error::NotEnabled)?;
         let to = device.mailbox_of(peer, slot).ok_or(Error::NoSuchPeer)?;
-        self.set_busy(true);
+        self.note_busy();
         // SAFETY: the route is that of the device's lane.
         Ok(unsafe { device.mail(&self.route, to, None)? })
     }
@@ -298,7 +298,7 @@ impl Endpoint {
             device.note_near_atomic();
         }
         let _held = device.lane().hold();
-        self.set_busy(true);
+        self.note_busy();
         let Some(entry) = what.entry(bytes, device.has_masked_atomics(bytes)) else {
             return self.atomic_by_comparison(device, to, what, bytes);
         };

@@ -9,7 +9,15 @@ use std::ffi::c_int;
 /// Orders earlier puts and atomics on the context to each PE before later ones (9.12.1).
 #[inline(always)]
 pub fn fence(ctx: &Context, at: Routine) {
-    if let Err(error) = ctx.endpoint.fence() {
+    if !ctx.endpoint.fence_near() {
+        fence_far(ctx, at);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn fence_far(ctx: &Context, at: Routine) {
+    if let Err(error) = ctx.endpoint.fence_far() {
         report::call(at, error);
     }
 }
@@ -17,7 +25,15 @@ pub fn fence(ctx: &Context, at: Routine) {
 /// Returns when every earlier operation on the context is delivered (9.12.2).
 #[inline(always)]
 pub fn quiet(ctx: &Context, at: Routine) {
-    if let Err(error) = ctx.endpoint.quiet() {
+    if !ctx.endpoint.quiet_near() {
+        quiet_far(ctx, at);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn quiet_far(ctx: &Context, at: Routine) {
+    if let Err(error) = ctx.endpoint.quiet_far() {
         report::call(at, error);
     }
 }

@@ -8,6 +8,8 @@ use fi_provider::Error;
 use std::ffi::c_int;
 use std::fmt::{Arguments, Display};
 use std::io::Write;
+use std::thread;
+use std::time::Duration;
 
 /// The C name of the routine that is being executed, for messages.
 ///
@@ -17,6 +19,10 @@ pub type Routine = &'static &'static str;
 
 /// The status that the job ends with after an error.
 pub(crate) const FAILURE: c_int = 1;
+
+/// How long news of a device that fails is held back: a peer that dies takes its queues with it, and the launcher, which
+/// knows why it died, ends the job in this time.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Writes one line; in one system call, so that the lines of PEs do not mix.
 pub(crate) fn say(line: Arguments<'_>) {
@@ -47,6 +53,7 @@ pub(crate) fn transfer(
     bytes: usize,
     pe: c_int,
 ) -> ! {
+    let_others_go_first(error);
     match error {
         Error::NotEnabled => call(at, error),
         Error::NoSuchPeer => pe_out_of_range(at, pe),
@@ -71,6 +78,13 @@ pub(crate) fn transfer(
     }
 }
 
+/// Leaves the launcher the first word about the end of a peer.
+fn let_others_go_first(error: Error) {
+    if matches!(error, Error::PeerUnreachable | Error::Device) {
+        thread::sleep(PATIENCE);
+    }
+}
+
 /// Where symmetric memory lies, for messages.
 struct Whereabouts;
 
@@ -91,6 +105,7 @@ impl Display for Whereabouts {
 #[cold]
 #[inline(never)]
 pub(crate) fn call(at: Routine, error: Error) -> ! {
+    let_others_go_first(error);
     match job::phase() {
         Phase::Before => fatal(format_args!("{at} was called before shmem_init")),
         Phase::After => fatal(format_args!("{at} was called after shmem_finalize")),

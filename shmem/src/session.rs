@@ -15,11 +15,16 @@ use fi_provider::device::{self, Config, Transport};
 use fi_provider::domain::Domain;
 use fi_provider::memory::Window;
 use std::ffi::c_int;
+use std::fs::File;
+use std::os::fd::{AsRawFd, RawFd};
 use std::sync::{Mutex, PoisonError};
 
 /// SHMEM_THREAD_MULTIPLE and the level below it.
 const MULTIPLE: c_int = 3;
 const SERIALIZED: c_int = 2;
+
+/// The last of the numbers that standard streams have.
+const STDERR: RawFd = 2;
 
 /// What an initialisation was asked for.
 #[derive(Clone, Copy, Debug)]
@@ -112,6 +117,7 @@ fn connect(at: Routine, job: &Job, domain: &mut Domain, wishes: &Wishes) -> Resu
         Err(Error::NodesWithoutDevice { nodes })
     } else {
         let refused = |source| Error::Device { nodes, source };
+        let _streams = standard_streams();
         domain.open_device(config).map_err(refused)
     };
     let mut launcher = job.launcher.lock().unwrap_or_else(PoisonError::into_inner);
@@ -122,6 +128,15 @@ fn connect(at: Routine, job: &Job, domain: &mut Domain, wishes: &Wishes) -> Resu
     // Nobody sends before all can receive.
     launcher.barrier()?;
     Ok(())
+}
+
+/// Takes the numbers of standard streams that are closed, until it is dropped: none of the device's descriptors may get
+/// them, where the program prints.
+fn standard_streams() -> Vec<File> {
+    let null = || File::open("/dev/null").ok();
+    std::iter::from_fn(null)
+        .take_while(|file| file.as_raw_fd() <= STDERR)
+        .collect()
 }
 
 /// The first byte of what a PE tells about its device: that an address follows, or that it has none.

@@ -45,7 +45,7 @@ macro_rules! for_integers {
         }
     };
     (@ $party:ident $body:ident: $($t:ty)*) => {$(
-        for _ in 0..ROUNDS / $party.count {
+        for _ in 0..$party.turns(ROUNDS / $party.count) {
             $party.heap.fill(0, RECORDS, 0);
             $party.meeting.line_up();
             $body::<$t>($party);
@@ -85,7 +85,7 @@ pub(crate) fn of_sums(transport: &dyn Transport) {
 fn sums<T: Number>(party: &Party) {
     let (plain, fetching) = (party.heap.place::<T>(64), party.heap.place::<T>(128));
     let mut tickets = Vec::new();
-    for _ in 0..TURNS {
+    for _ in 0..party.turns(TURNS) {
         party.lane.add(plain, T::of(3), OWNER).unwrap();
         tickets.push(
             party
@@ -101,7 +101,7 @@ fn sums<T: Number>(party: &Party) {
     );
     let mut all = collect(party, &tickets);
     if party.rank == OWNER {
-        let turns = u64::from(TURNS * party.count);
+        let turns = u64::from(party.turns(TURNS) * party.count);
         assert_eq!(
             party.heap.load::<T>(64).number(),
             3 * turns,
@@ -128,7 +128,7 @@ fn bits<T: Number>(party: &Party) {
     let at = party.heap.place::<T>(64);
     let lane = &party.lane;
     let is_on = |value: T| value.number() & bit != 0;
-    for _ in 0..TURNS / 4 {
+    for _ in 0..party.turns(TURNS / 4) {
         lane.or(at, mask, OWNER).unwrap();
         assert!(
             is_on(lane.fetch_and(at, rest, OWNER).unwrap()),
@@ -162,8 +162,9 @@ pub(crate) fn of_swaps(transport: &dyn Transport) {
 /// Everything that is swapped in comes out once, or is there in the end.
 fn swaps<T: Number>(party: &Party) {
     let at = party.heap.place::<T>(64);
-    let first = u64::from(party.rank * TURNS) + 1;
-    let out: Vec<u64> = (first..first + u64::from(TURNS))
+    let turns = u64::from(party.turns(TURNS));
+    let first = u64::from(party.rank) * turns + 1;
+    let out: Vec<u64> = (first..first + turns)
         .map(|token| party.lane.swap(at, T::of(token), OWNER).unwrap().number())
         .collect();
     let mut all = collect(party, &out);
@@ -171,7 +172,7 @@ fn swaps<T: Number>(party: &Party) {
         all.push(party.heap.load::<T>(64).number());
         all.sort_unstable();
         assert!(
-            all.into_iter().eq(0..=u64::from(TURNS * party.count)),
+            all.into_iter().eq(0..=turns * u64::from(party.count)),
             "a value was lost, or came out twice"
         );
     }
@@ -184,7 +185,7 @@ pub(crate) fn of_compare_swaps(transport: &dyn Transport) {
 fn compare_swaps<T: Number>(party: &Party) {
     let at = party.heap.place::<T>(64);
     let mut seen = party.lane.fetch(at, OWNER).unwrap();
-    for _ in 0..TURNS / 4 {
+    for _ in 0..party.turns(TURNS / 4) {
         loop {
             let got = party
                 .lane
@@ -201,7 +202,7 @@ fn compare_swaps<T: Number>(party: &Party) {
     if party.rank == OWNER {
         assert_eq!(
             party.heap.load::<T>(64).number(),
-            u64::from(TURNS / 4 * party.count),
+            u64::from(party.turns(TURNS / 4) * party.count),
             "a swap was lost"
         );
     }
@@ -215,7 +216,7 @@ pub(crate) fn of_sets(transport: &dyn Transport) {
 fn sets<T: Number>(party: &Party) {
     let at = party.heap.place::<T>(64);
     let of = |rank: u32| T::of(0x0101_0101_0101_0101 * u64::from(rank));
-    for _ in 0..TURNS {
+    for _ in 0..party.turns(TURNS) {
         party.lane.set(at, of(party.rank), OWNER).unwrap();
         let got = party.lane.fetch(at, OWNER).unwrap();
         assert!(
@@ -257,7 +258,7 @@ fn locked(transport: &dyn Transport, try_lock: impl Fn(&Party, usize) -> bool + 
                 party.heap.place::<u64>(COUNTER),
                 party.heap.place::<u8>(COMPANION),
             );
-            for _ in 0..LOCKED {
+            for _ in 0..party.turns(LOCKED) {
                 party.meeting.spin("the lock", || try_lock(party, LOCK));
                 let count = party.lane.read_element(counter, OWNER).unwrap();
                 let mut bytes = [0; 100];
@@ -281,7 +282,7 @@ fn locked(transport: &dyn Transport, try_lock: impl Fn(&Party, usize) -> bool + 
             if party.rank == OWNER {
                 assert_eq!(
                     party.heap.load::<u64>(COUNTER),
-                    u64::from(LOCKED * party.count)
+                    u64::from(party.turns(LOCKED) * party.count)
                 );
             }
         });

@@ -7,6 +7,7 @@
 mod access;
 mod atomics;
 mod contention;
+mod device;
 mod elements;
 mod lane;
 mod meeting;
@@ -49,7 +50,8 @@ macro_rules! suite {
             $(mod $group {
                 $(#[test]
                 fn $contract() {
-                    crate::$group::$contract(&$transport);
+                    let test = concat!(stringify!($name), "::", stringify!($group), "::", stringify!($contract));
+                    crate::transport::hold(&$transport, test, crate::$group::$contract);
                 })*
             })*
         }
@@ -58,3 +60,27 @@ macro_rules! suite {
 
 suite!(shm_threads: crate::threads::Threads);
 suite!(shm_processes: crate::processes::Processes);
+
+/// The suite over the device; in strict mode, in which each store to a register takes long, a part of it.
+macro_rules! device_suite {
+    ($name:ident, $strict:ident: $transport:ident) => {
+        suite!($name: crate::device::Device {
+            transport: fi_provider::device::Transport::$transport, per_node: 1, strict: false
+        });
+        suite! { $strict: crate::device::Device {
+                transport: fi_provider::device::Transport::$transport, per_node: 1, strict: true
+            };
+            elements { arrive_whole_and_alone reach_both_ends_of_every_part }
+            ranges { around_64_kibibytes_and_a_mebibyte of_larger_elements onto_themselves up_to_the_last_byte }
+            atomics { of_floats }
+            contention { of_sums of_bits of_swaps of_compare_swaps of_sets for_a_lock_by_swap for_a_lock_by_compare_swap }
+            order { fence_keeps_elements_in_order fence_publishes_ranges quiet_delivers quiet_precedes_later_reads }
+        }
+    };
+}
+
+device_suite!(mlx5_rc, mlx5_rc_strict: Rc);
+device_suite!(mlx5_dc, mlx5_dc_strict: Dc);
+suite!(mlx5_mixed: crate::device::Device {
+    transport: fi_provider::device::Transport::Rc, per_node: 2, strict: false
+});

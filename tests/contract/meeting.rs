@@ -16,6 +16,8 @@ use std::time::{Duration, Instant};
 const PARTIES: usize = 16;
 /// Bytes kept of the message of the first failure.
 const MESSAGE: usize = 2048;
+/// Bytes that a party may tell of itself.
+const ADDRESS: usize = 1 << 10;
 /// How long a party waits for another before it gives up.
 const LIMIT: Duration = Duration::from_secs(60);
 /// Looks at a counter between two looks at the clock and at the failure of others.
@@ -35,12 +37,21 @@ struct Shared {
     lined_up: AtomicU64,
     message: [AtomicU8; MESSAGE],
     steps: [Step; PARTIES],
+    addresses: [Address; PARTIES],
 }
 
 /// How far a party has come in something that it does in step with another.
 #[repr(C, align(64))]
 #[derive(Debug)]
 struct Step(AtomicU64);
+
+/// What a party tells the others of itself.
+#[repr(C)]
+#[derive(Debug)]
+struct Address {
+    length: AtomicU32,
+    bytes: [AtomicU8; ADDRESS],
+}
 
 const _: () = assert!(size_of::<Shared>() <= BYTES);
 
@@ -89,6 +100,25 @@ impl Meeting {
                 shared.epoch.load(Ordering::Acquire) != epoch
             });
         }
+    }
+
+    /// Tells all parties `own`; returns what each has told, in the order of their ranks.
+    pub(crate) fn exchange(&self, party: u32, own: &[u8]) -> Vec<Vec<u8>> {
+        assert!(own.len() <= ADDRESS);
+        let addresses = &self.shared().addresses;
+        // ORDERING: the meeting publishes the bytes.
+        let told = |cell: &AtomicU8| cell.load(Ordering::Relaxed);
+        let mine = &addresses[party as usize];
+        for (cell, &byte) in mine.bytes.iter().zip(own) {
+            cell.store(byte, Ordering::Relaxed);
+        }
+        mine.length.store(own.len() as u32, Ordering::Relaxed);
+        self.meet();
+        let of = |address: &Address| {
+            let length = address.length.load(Ordering::Relaxed) as usize;
+            address.bytes[..length].iter().map(told).collect()
+        };
+        addresses[..self.parties as usize].iter().map(of).collect()
     }
 
     /// Waits until `done` says so; panics when another party has failed, or when it takes too long.

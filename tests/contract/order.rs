@@ -12,14 +12,14 @@ const DATA: usize = 4096;
 
 /// A ring: every party writes pairs of elements to its right, the second behind a fence, and watches its own.
 pub(crate) fn fence_keeps_elements_in_order(transport: &dyn Transport) {
-    const STEPS: u64 = 1_000_000;
+    const STEPS: u32 = 1_000_000;
     check(transport, 2, |party| {
         let (first, second) = (
             party.heap.place::<u64>(FIRST),
             party.heap.place::<u64>(SECOND),
         );
         party.meeting.line_up();
-        for step in 1..=STEPS {
+        for step in 1..=u64::from(party.turns(STEPS)) {
             party.lane.inject(step, first, party.right()).unwrap();
             party.lane.fence().unwrap();
             match step % 3 {
@@ -65,7 +65,8 @@ pub(crate) fn fence_publishes_ranges(transport: &dyn Transport) {
             assert_eq!(flag(party).room, (party.heap.len() - FLAG) / 8);
             let mut step = 0;
             for len in [1, 9, 40, 61, 300, 1000, 2047, 2049, 4001, 16_300, 65_537] {
-                for turn in 0..if len < 3000 { 2000 } else { 60 } {
+                let turns = party.turns(if len < 3000 { 2000 } else { 60 });
+                for turn in 0..turns as usize {
                     step += 1;
                     publish(party, raises[turn % 3], step, len);
                 }
@@ -108,7 +109,7 @@ pub(crate) fn quiet_delivers(transport: &dyn Transport) {
     check(transport, 2, |party| {
         let mut step = 0;
         for len in [8, 24, 200, 2048, 5000, 70_000] {
-            for _ in 0..300 {
+            for _ in 0..party.turns(300) {
                 step += 1;
                 let data = vec![step; len / 8];
                 let place = party.heap.place::<u64>(DATA);
@@ -132,16 +133,18 @@ pub(crate) fn quiet_delivers(transport: &dyn Transport) {
 const CELL: usize = 128;
 /// Cells, each used once in a batch; and batches.
 const CELLS: usize = 4096;
-const BATCHES: u64 = 72;
+const BATCHES: u32 = 72;
 
 /// Store buffering: each of two parties writes, is quiet, and reads what the other writes. One of them at least reads
 /// the new value.
 pub(crate) fn quiet_precedes_later_reads(transport: &dyn Transport) {
     check(transport, 2, |party| {
         let mut steps = 0;
-        for batch in 1..=BATCHES {
-            let read = litmus(party, batch, steps);
-            steps += CELLS as u64;
+        // A multiple of four, so that the batches of all kinds are there.
+        let cells = CELLS.min(party.turns(CELLS as u32 * BATCHES / 4) as usize);
+        for batch in 1..=u64::from(party.turns(BATCHES).max(4)) {
+            let read = litmus(party, batch, steps, cells);
+            steps += cells as u64;
             party.meet();
             let old: Vec<u8> = read.iter().map(|&value| u8::from(value < batch)).collect();
             party
@@ -149,7 +152,7 @@ pub(crate) fn quiet_precedes_later_reads(transport: &dyn Transport) {
                 .write(party.statics.place(0), &old, party.right())
                 .unwrap();
             party.quiet_and_meet();
-            let others = party.statics.bytes(0, CELLS);
+            let others = party.statics.bytes(0, cells);
             let both = old
                 .iter()
                 .zip(&others)
@@ -157,7 +160,7 @@ pub(crate) fn quiet_precedes_later_reads(transport: &dyn Transport) {
                 .count();
             assert_eq!(
                 both, 0,
-                "of {CELLS} times in batch {batch}, neither saw the other's write so often"
+                "of {cells} times in batch {batch}, neither saw the other's write so often"
             );
             party.meet();
         }
@@ -165,10 +168,10 @@ pub(crate) fn quiet_precedes_later_reads(transport: &dyn Transport) {
 }
 
 /// One batch: what this party has read, cell by cell.
-fn litmus(party: &Party, batch: u64, steps: u64) -> Vec<u64> {
+fn litmus(party: &Party, batch: u64, steps: u64, cells: usize) -> Vec<u64> {
     let other = party.right();
-    let mut read = Vec::with_capacity(CELLS);
-    for cell in 0..CELLS {
+    let mut read = Vec::with_capacity(cells);
+    for cell in 0..cells {
         // Each writes a word of its own on the other and reads the other's word on itself, or the reverse: in half of the
         // batches the words are where they are written, in half of them where they are read.
         let (target, source) = if batch.is_multiple_of(2) {

@@ -12,6 +12,8 @@ pub(crate) struct Party<'a> {
     pub(crate) rank: u32,
     /// The number of parties.
     pub(crate) count: u32,
+    /// By what numbers of repetitions are divided, see [`Party::turns`].
+    pub(crate) slowness: u32,
     /// The lane to all parties, itself included.
     pub(crate) lane: Lane<'a>,
     /// Its domain.
@@ -43,6 +45,11 @@ impl Party<'_> {
     /// All parties.
     pub(crate) fn all(&self) -> std::ops::Range<u32> {
         0..self.count
+    }
+
+    /// How often something is done that is done so often where operations take nanoseconds.
+    pub(crate) fn turns(&self, times: u32) -> u32 {
+        (times / self.slowness).max(1)
     }
 
     /// Both parts of the symmetric memory.

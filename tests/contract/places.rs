@@ -62,14 +62,16 @@ fn nowhere(party: &Party) -> Vec<usize> {
 
 pub(crate) fn of_peers_are_exact(transport: &dyn Transport) {
     run(transport, |party, map| {
-        if transport.maps_peers() {
-            objects_are_there(party, map);
+        for peer in party.all() {
+            if transport.maps(party.rank, peer) {
+                objects_are_there(party, map, peer);
+            }
         }
         for peer in party.all().chain([party.count, u32::MAX]) {
             for addr in nowhere(party) {
                 assert_eq!(pointer(map, addr, peer), None, "{addr:#x} of {peer}");
             }
-            let reached = transport.maps_peers() && peer < party.count;
+            let reached = peer < party.count && transport.maps(party.rank, peer);
             for area in party.areas() {
                 for addr in [area.base(), area.base() + area.len() - 1] {
                     assert_eq!(
@@ -84,25 +86,23 @@ pub(crate) fn of_peers_are_exact(transport: &dyn Transport) {
     });
 }
 
-fn objects_are_there(party: &Party, map: &DirectMap) {
-    for peer in party.all() {
-        for (index, area) in party.areas().into_iter().enumerate() {
-            for offset in ends(area.len()) {
-                let addr = area.base() + offset;
-                let there = pointer(map, addr, peer).unwrap();
-                assert!(
-                    peer != party.rank || there == addr,
-                    "an own object is somewhere else"
-                );
-                assert_eq!(
-                    party.lane.element(addr, peer),
-                    Some(there),
-                    "the map and the endpoint differ"
-                );
-                // SAFETY: the fabric says that the peer's object is mapped there; nobody writes to it now.
-                let seen = unsafe { (there as *const u64).read_volatile() };
-                assert_eq!(seen, name_of(peer, index, offset), "{offset} of {peer}");
-            }
+fn objects_are_there(party: &Party, map: &DirectMap, peer: u32) {
+    for (index, area) in party.areas().into_iter().enumerate() {
+        for offset in ends(area.len()) {
+            let addr = area.base() + offset;
+            let there = pointer(map, addr, peer).unwrap();
+            assert!(
+                peer != party.rank || there == addr,
+                "an own object is somewhere else"
+            );
+            assert_eq!(
+                party.lane.element(addr, peer),
+                Some(there),
+                "the map and the endpoint differ"
+            );
+            // SAFETY: the fabric says that the peer's object is mapped there; nobody writes to it now.
+            let seen = unsafe { (there as *const u64).read_volatile() };
+            assert_eq!(seen, name_of(peer, index, offset), "{offset} of {peer}");
         }
     }
 }
@@ -199,7 +199,8 @@ pub(crate) fn are_pages_apart(transport: &dyn Transport) {
         for pair in windows.windows(2) {
             assert!(pair[0].1 + page <= pair[1].0, "windows overlap, or touch");
         }
-        assert!(windows.len() == party.count as usize || !transport.maps_peers());
+        let mapped = party.all().filter(|&peer| transport.maps(party.rank, peer));
+        assert_eq!(windows.len(), mapped.count());
     });
 }
 

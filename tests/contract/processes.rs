@@ -1,9 +1,9 @@
-//! On-node parties as processes: children of this one, by fork(2).
+//! Parties as processes: children of this one, by fork(2).
 
 #![expect(unsafe_code, reason = "forks, and waits for its children by their ids")]
 
 use crate::party::Party;
-use crate::shm::Node;
+use crate::shm::{Node, Setting};
 use crate::transport::Transport;
 use std::cell::RefCell;
 use std::panic;
@@ -27,26 +27,38 @@ impl Transport for Processes {
         "shm between processes"
     }
 
-    fn maps_peers(&self) -> bool {
+    fn maps(&self, _: u32, _: u32) -> bool {
         true
     }
 
     fn run(&self, parties: u32, body: &(dyn Fn(&Party) + Sync)) -> Result<(), String> {
-        let node = Node::create(parties)?;
-        let mut children = Vec::new();
-        for rank in 0..parties {
-            match fork() {
-                Ok(Some(child)) => children.push((rank, child)),
-                Ok(None) => be_party(&node, rank, body),
-                Err(error) => {
-                    node.meeting.fail(rank, &format!("fork: {error}"));
-                    break;
-                }
+        run(parties, &Setting::ONE_NODE, body)
+    }
+}
+
+/// [`Transport::run`] with a process for each party.
+///
+/// # Errors
+/// As there.
+pub(crate) fn run(
+    parties: u32,
+    setting: &Setting,
+    body: &(dyn Fn(&Party) + Sync),
+) -> Result<(), String> {
+    let node = Node::create(parties, setting)?;
+    let mut children = Vec::new();
+    for rank in 0..parties {
+        match fork() {
+            Ok(Some(child)) => children.push((rank, child)),
+            Ok(None) => be_party(&node, rank, body),
+            Err(error) => {
+                node.meeting.fail(rank, &format!("fork: {error}"));
+                break;
             }
         }
-        reap(&node, children);
-        node.meeting.verdict()
     }
+    reap(&node, children);
+    node.meeting.verdict()
 }
 
 /// The child's id in the parent, nothing in the child.

@@ -1,4 +1,4 @@
-//! Parties over the on-node transport: each has its share of one memory and its own mapping of it.
+//! Parties and their nodes: each has its share of its node's memory and its own mapping of it.
 
 #![expect(unsafe_code, reason = "areas are made of fresh mappings")]
 
@@ -6,9 +6,11 @@ use crate::access::Area;
 use crate::lane::Lane;
 use crate::meeting::{self, Meeting};
 use crate::party::{HEAP, Party, STATICS};
-use fi_provider::domain::{Domain, NodeLayout};
+use fi_provider::device::Config;
+use fi_provider::domain::{Domain, NodeLayout, Placement};
 use fi_provider::memory::{MemoryRegion, Window};
 use fi_provider::node::segment::{Memfd, Reservation, page_size};
+use std::error::Error;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 
@@ -17,32 +19,71 @@ pub(crate) const HOLE_PAGES: usize = 3;
 /// Bytes of a share that no window shows, so that neighbours' shares do not touch.
 const SPARE: usize = 64 << 10;
 
-/// A node of its own for a few parties.
+/// How parties are spread over nodes, and how they reach those of other nodes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Setting {
+    /// Parties of each node, which has consecutive ones.
+    pub(crate) per_node: u32,
+    /// The device, if there is one.
+    pub(crate) device: Option<Config>,
+    /// By what numbers of repetitions are divided.
+    pub(crate) slowness: u32,
+}
+
+impl Setting {
+    /// All on one node.
+    pub(crate) const ONE_NODE: Self = Self {
+        per_node: u32::MAX,
+        device: None,
+        slowness: 1,
+    };
+}
+
+/// A few parties, and the memories of their nodes.
 #[derive(Debug)]
 pub(crate) struct Node {
-    memory: Arc<Memfd>,
+    memories: Vec<Arc<Memfd>>,
     parties: u32,
+    setting: Setting,
     /// Where the parties meet.
     pub(crate) meeting: Meeting,
 }
 
 impl Node {
-    /// A node for `parties` parties; none is open yet.
+    /// Nodes for `parties` parties; none is open yet.
     ///
     /// # Errors
     /// What the system refused.
-    pub(crate) fn create(parties: u32) -> Result<Self, String> {
+    pub(crate) fn create(parties: u32, setting: &Setting) -> Result<Self, String> {
         let text = |error: std::io::Error| format!("the node's memory: {error}");
-        let memory = Memfd::create(c"farreach-contract").map_err(text)?;
-        memory
-            .set_len(meeting::BYTES + parties as usize * (HEAP + STATICS + SPARE))
-            .map_err(text)?;
-        let meeting = Meeting::in_memory(&memory, parties)?;
+        let setting = Setting {
+            per_node: setting.per_node.min(parties),
+            ..*setting
+        };
+        let mut memories = Vec::new();
+        for _ in 0..parties.div_ceil(setting.per_node) {
+            let memory = Memfd::create(c"farreach-contract").map_err(text)?;
+            let shares = setting.per_node as usize * (HEAP + STATICS + SPARE);
+            memory.set_len(meeting::BYTES + shares).map_err(text)?;
+            memories.push(Arc::new(memory));
+        }
+        let meeting = Meeting::in_memory(&memories[0], parties)?;
         Ok(Self {
-            memory: Arc::new(memory),
+            memories,
             parties,
+            setting,
             meeting,
         })
+    }
+
+    /// Where party `rank` is.
+    fn placement(&self, rank: u32) -> Placement {
+        let first = rank - rank % self.setting.per_node;
+        Placement {
+            own: rank,
+            near: (first..self.parties.min(first + self.setting.per_node)).collect(),
+            count: self.parties,
+        }
     }
 
     /// Opens party `rank`, runs `body` in it with the others, and notes in the meeting whether it failed.
@@ -57,22 +98,24 @@ impl Node {
 
     /// The static data lies below the heap, and behind it in the share; the pages of the hole, and those around the window,
     /// are no memory at all.
-    fn open(&self, rank: u32, body: &(dyn Fn(&Party) + Sync)) -> std::io::Result<()> {
+    fn open(&self, rank: u32, body: &(dyn Fn(&Party) + Sync)) -> Result<(), Box<dyn Error>> {
         let page = page_size();
         let hole = HOLE_PAGES * page;
         // Unequal pages before the window: parties shall not find themselves at equal addresses.
         let before = (1 + rank as usize) * page;
         let space = Reservation::anywhere(before + STATICS + hole + HEAP + page)?;
+        let placement = self.placement(rank);
+        let memory = &self.memories[(rank / self.setting.per_node) as usize];
         let layout = NodeLayout {
-            memory: Arc::clone(&self.memory),
+            memory: Arc::clone(memory),
             control_len: meeting::BYTES,
             share_len: HEAP + STATICS + SPARE,
-            rank,
-            processes: self.parties,
+            rank: rank % self.setting.per_node,
+            processes: placement.near.len() as u32,
         };
-        let share = layout.share_offset(rank);
-        space.map_shared(before, &self.memory, share + HEAP, STATICS)?;
-        space.map_shared(before + STATICS + hole, &self.memory, share, HEAP)?;
+        let share = layout.share_offset(layout.rank);
+        space.map_shared(before, memory, share + HEAP, STATICS)?;
+        space.map_shared(before + STATICS + hole, memory, share, HEAP)?;
         let statics = space.base() + before;
         let heap = statics + STATICS + hole;
         let window = Window::spanning(vec![
@@ -87,10 +130,15 @@ impl Node {
                 file_offset: HEAP,
             },
         ]);
-        let domain = Domain::open(&layout, window)?;
+        let mut domain = Domain::open(&layout, window, &placement)?;
+        if let Some(config) = self.setting.device {
+            let address = domain.open_device(config)?;
+            domain.connect(&self.meeting.exchange(rank, &address))?;
+        }
         let party = Party {
             rank,
             count: self.parties,
+            slowness: self.setting.slowness,
             lane: Lane::enabled(&domain),
             domain: &domain,
             // SAFETY: mapped above; the reservation outlives the party, and only areas use its addresses.
@@ -101,7 +149,7 @@ impl Node {
         };
         party.meet();
         body(&party);
-        party.meet();
+        party.quiet_and_meet();
         Ok(())
     }
 }

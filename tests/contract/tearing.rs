@@ -33,8 +33,8 @@ fn run(transport: &dyn Transport, body: impl Fn(&Party, usize, usize) + Sync) {
 }
 
 /// How often a range is moved, for each length and alignment: short ranges more often.
-fn turns(len: usize) -> u64 {
-    6_000_000 / (16 + len as u64 / 2)
+fn turns(party: &Party, len: usize) -> u64 {
+    u64::from(party.turns(6_000_000 / (16 + len as u32 / 2)))
 }
 
 pub(crate) fn by_writes(transport: &dyn Transport) {
@@ -62,7 +62,7 @@ fn write_often<T: Pod>(party: &Party, at: usize, len: usize) {
     let count = len / size_of::<T>();
     let place = party.heap.place::<u8>(at);
     let sources = [vec![OLD; len + 8], vec![NEW; len + 8]];
-    for turn in 0..turns(len) {
+    for turn in 0..turns(party, len) {
         let source = &sources[turn as usize % 2][turn as usize / 2 % 8..];
         party
             .lane
@@ -126,7 +126,7 @@ fn read_often<T: Pod>(party: &Party, at: usize, len: usize) {
     let bytes = count * size_of::<T>();
     let mut buffer = vec![0_u64; len / 8 + 10];
     let buffer = bytemuck::cast_slice_mut::<u64, u8>(&mut buffer);
-    for turn in 0..turns(len) {
+    for turn in 0..turns(party, len) {
         let dest = &mut buffer[turn as usize % 8 * size_of::<T>()..][..bytes];
         party
             .lane
@@ -184,7 +184,7 @@ fn elements<T: Pod>(party: &Party) {
     let owner = party.count - 1;
     party.heap.fill(DATA, 64, OLD);
     party.meeting.line_up();
-    for turn in 0..500_000 {
+    for turn in 0..party.turns(500_000) as usize {
         if party.rank == 0 {
             party.lane.inject(values[turn % 2], place, owner).unwrap();
         } else {

@@ -1,7 +1,7 @@
 //! On-node parties as threads of this process.
 
 use crate::party::Party;
-use crate::shm::Node;
+use crate::shm::{Node, Setting};
 use crate::transport::Transport;
 use std::thread;
 
@@ -14,12 +14,12 @@ impl Transport for Threads {
         "shm between threads"
     }
 
-    fn maps_peers(&self) -> bool {
+    fn maps(&self, _: u32, _: u32) -> bool {
         true
     }
 
     fn run(&self, parties: u32, body: &(dyn Fn(&Party) + Sync)) -> Result<(), String> {
-        let node = Node::create(parties)?;
+        let node = Node::create(parties, &Setting::ONE_NODE)?;
         thread::scope(|scope| {
             for rank in 0..parties {
                 let node = &node;

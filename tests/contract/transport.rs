@@ -7,8 +7,13 @@ pub(crate) trait Transport: Sync {
     /// Its name in messages.
     fn name(&self) -> &'static str;
 
-    /// Whether peers' memory is mapped here, so that objects in it have addresses.
-    fn maps_peers(&self) -> bool;
+    /// Whether the memory of party `peer` is mapped in party `rank`, so that objects in it have addresses.
+    fn maps(&self, rank: u32, peer: u32) -> bool;
+
+    /// Runs the test of this name elsewhere if the transport's device is not here; says whether it did so.
+    fn has_run(&self, _test: &str) -> bool {
+        false
+    }
 
     /// Opens `parties` parties that reach each other, runs `body` in each of them at the same time, and closes them when
     /// all are through.
@@ -16,6 +21,16 @@ pub(crate) trait Transport: Sync {
     /// # Errors
     /// Why the first party failed that did, or why they could not be opened.
     fn run(&self, parties: u32, body: &(dyn Fn(&Party) + Sync)) -> Result<(), String>;
+}
+
+/// A contract.
+pub(crate) type Contract = fn(&dyn Transport);
+
+/// The test of this name: that `transport` keeps `contract`.
+pub(crate) fn hold(transport: &dyn Transport, test: &str, contract: Contract) {
+    if !transport.has_run(test) {
+        contract(transport);
+    }
 }
 
 /// Runs `body` in each of `parties` parties; panics if one of them fails.

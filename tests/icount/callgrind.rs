@@ -23,6 +23,8 @@ pub(crate) struct Job<'a> {
     pub(crate) pes: u32,
     /// The one that is counted.
     pub(crate) pe: u32,
+    /// More arguments of the launcher.
+    pub(crate) arguments: &'a [&'a str],
     /// callgrind's options, for a shell.
     pub(crate) options: &'a str,
     /// The program and its arguments.
@@ -48,6 +50,7 @@ pub(crate) fn run(job: &Job<'_>, scratch: &Scratch, captured: bool) -> Result<Ou
     command
         .arg("-n")
         .arg(job.pes.to_string())
+        .args(job.arguments)
         .arg("/bin/sh")
         .arg(&wrapper)
         .args(job.program);

@@ -31,6 +31,7 @@ pub(crate) fn count(
             oshrun,
             pes,
             pe,
+            arguments: &[],
             options: "",
             program,
         },

@@ -24,7 +24,7 @@ tests/icount/icount [OPTIONS]
   --document FILE      the document with the table (default: docs/critical-path.md in it)
   --oshcc PROGRAM      compile by this (default: the staged oshcc); may be another library's
   --oshcc-flag FLAG    give this to oshcc; may be repeated
-  --oshrun PROGRAM     run by this (default: the staged oshrun)
+  --oshrun PROGRAM     run by this (default: the staged oshrun); without the calls to another node
 
 tests/icount/icount --function NAME [OPTIONS] [--] PROGRAM ARGUMENTS...
     runs an OpenSHMEM program and counts the instructions of its function NAME on one PE, with all that it calls
@@ -52,6 +52,8 @@ struct Tools {
     oshcc: PathBuf,
     oshcc_flags: Vec<OsString>,
     oshrun: PathBuf,
+    /// Whether they may be those of another library, which has no software device.
+    is_another: bool,
 }
 
 fn main() -> ExitCode {
@@ -79,8 +81,15 @@ fn run(options: &Options) -> Result<(), String> {
     let file =
         |chosen: &Option<PathBuf>, name| chosen.clone().unwrap_or_else(|| options.root.join(name));
     let budgets = table::Budgets::read(&file(&options.budgets, "tests/icount/budgets.tsv"))?;
-    let source = options.root.join("tests/icount/cases.c");
-    let rows = budgets.with_counts(&cases::count(&options.tools, &source)?)?;
+    let folder = options.root.join("tests/icount");
+    let mut counts = cases::near(&options.tools, &folder)?;
+    let budgets = if options.tools.is_another {
+        budgets.without_far()
+    } else {
+        counts.extend(cases::far(&options.tools, &folder)?);
+        budgets
+    };
+    let rows = budgets.with_counts(&counts)?;
     let document = file(&options.document, "docs/critical-path.md");
     print!("{}", table::printed(&rows));
     if options.update {
@@ -120,6 +129,7 @@ fn options() -> Result<Options, String> {
             oshcc: staged("oshcc")?,
             oshcc_flags: Vec::new(),
             oshrun: staged("oshrun")?,
+            is_another: false,
         },
         function: None,
         pes: 2,
@@ -138,7 +148,10 @@ fn options() -> Result<Options, String> {
                 .tools
                 .oshcc_flags
                 .push(parser.value().map_err(text)?),
-            Long("oshrun") => options.tools.oshrun = parser.value().map_err(text)?.into(),
+            Long("oshrun") => {
+                options.tools.oshrun = parser.value().map_err(text)?.into();
+                options.tools.is_another = true;
+            }
             Long("function") => {
                 options.function = Some(parser.value().map_err(text)?.string().map_err(text)?);
             }

@@ -70,7 +70,7 @@ pub(crate) fn entries(dir: &Path, wanted: fn(&str) -> bool) -> Files {
 /// Whether a temporary file has a name as ours have. If that holds the number of a living process, it is that process's:
 /// nothing that a finished case has started lives.
 fn is_ours(name: &str) -> bool {
-    let ours = ["farreach", "oshrun", "oshcc", "shmem"]
+    let ours = ["farreach", "oshrun", "oshcc", "shmem", "softhca-"]
         .iter()
         .any(|prefix| name.starts_with(prefix));
     let mut numbers = name

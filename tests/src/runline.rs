@@ -13,6 +13,17 @@ pub(crate) enum Launcher {
     None,
 }
 
+/// Over how many nodes the PEs of a run may be spread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Nodes {
+    /// Runs on one node, and in the settings of several nodes too.
+    Any,
+    /// On one node only.
+    One,
+    /// In the settings of several nodes only.
+    Several,
+}
+
 /// One case that a run line states: all lists are taken apart.
 #[derive(Debug, Clone)]
 pub(crate) struct Run {
@@ -24,6 +35,8 @@ pub(crate) struct Run {
     pub(crate) standard: Option<String>,
     /// How to link, if not as the compiler likes to.
     pub(crate) link: Option<String>,
+    /// Over how many nodes the PEs may be spread.
+    pub(crate) nodes: Nodes,
     /// Further words for the compiler.
     pub(crate) cflags: Vec<String>,
     /// The compiler behind oshcc, if not its own choice.
@@ -90,6 +103,7 @@ fn parse_line(text: &str) -> Result<Vec<Run>, String> {
             launcher: Launcher::Oshrun,
             standard: None,
             link: None,
+            nodes: Nodes::Any,
             cflags: Vec::new(),
             compiler: None,
             valgrind: false,
@@ -136,6 +150,7 @@ fn set(line: &mut Line, key: &str, value: &str) -> Result<(), String> {
                 link_flags(name).map(|_| Some(name.to_owned()))
             })?
         }
+        "nodes" => rest.nodes = nodes(value)?,
         "cflags" => rest.cflags = value.split_whitespace().map(str::to_owned).collect(),
         "cc" if !value.is_empty() => rest.compiler = Some(value.to_owned()),
         "valgrind" if value.is_empty() => rest.valgrind = true,
@@ -175,6 +190,14 @@ fn launcher(name: &str) -> Result<Launcher, String> {
         "hydra" => Ok(Launcher::Hydra),
         "none" => Ok(Launcher::None),
         _ => Err(format!("launcher={name} is unknown")),
+    }
+}
+
+fn nodes(name: &str) -> Result<Nodes, String> {
+    match name {
+        "1" => Ok(Nodes::One),
+        "several" => Ok(Nodes::Several),
+        _ => Err(format!("nodes={name} is unknown")),
     }
 }
 

@@ -81,6 +81,13 @@ fn run_lines_stand_in_the_header_only() {
 }
 
 #[test]
+fn the_number_of_nodes_may_be_stated() {
+    let source = "// run: np=2\n// run: np=2 nodes=1 args=a\n// run: np=2 nodes=several args=b\n";
+    let nodes: Vec<_> = parse(source).unwrap().iter().map(|run| run.nodes).collect();
+    assert_eq!(nodes, [Nodes::Any, Nodes::One, Nodes::Several]);
+}
+
+#[test]
 fn nonsense_is_named() {
     for (line, part) in [
         ("std=c11", "np= is missing"),
@@ -88,6 +95,7 @@ fn nonsense_is_named() {
         ("np=1 launcher=mpirun", "launcher=mpirun"),
         ("np=2 launcher=none", "launcher=none"),
         ("np=1 link=sideways", "link=sideways"),
+        ("np=2 nodes=2", "nodes=2"),
         ("np=1 timeout=soon", "timeout=soon"),
         ("np=1 env=A", "env=A"),
         ("np=1 expect-exit=never", "expect-exit=never"),

@@ -5,7 +5,7 @@
     reason = "reads entries that a device writes, and writes the doorbell record"
 )]
 
-use crate::cqe::{Cqe, is_ready};
+use crate::cqe::{Cqe, is_ready, owner_of};
 use crate::doorbell::CompletionRecord;
 use crate::endian::Be32;
 use crate::opcode::CqeOpcode;
@@ -55,14 +55,54 @@ impl Completions {
         self.ring.entries
     }
 
+    /// The next entry, and its last byte.
+    #[inline(always)]
+    fn head(&self) -> (*mut Cqe, u8) {
+        let index = (self.consumer.get() & (self.ring.entries - 1)) as usize;
+        let entry = self.ring.base.wrapping_add(index);
+        // SAFETY: the ring is mapped by contract; volatile, because the device writes the byte.
+        (entry, unsafe {
+            (&raw const (*entry).opcode_owner).read_volatile()
+        })
+    }
+
+    /// Whether the device has written the next entry.
+    pub(crate) fn is_ready(&self) -> bool {
+        is_ready(self.head().1, self.consumer.get(), self.ring.entries)
+    }
+
+    /// Takes the next entry, if the device has written it and it tells of a success.
+    #[inline(always)]
+    pub(crate) fn take_success(&self) -> bool {
+        let at = self.consumer.get();
+        let success =
+            CqeOpcode::Requester.number() << 4 | u8::from(owner_of(at, self.ring.entries));
+        // The bits between opcode and owner are zero in a requester's entry, but for that of a solicited one, which is not asked for.
+        if self.head().1 != success {
+            return false;
+        }
+        // ORDERING: pairs with the device, which writes the last byte after all others, and after the data.
+        fence(Ordering::Acquire);
+        self.advance(at);
+        true
+    }
+
+    /// Gives entry `at` back to the device.
+    #[inline(always)]
+    fn advance(&self, at: u32) {
+        let next = at.wrapping_add(1);
+        self.consumer.set(next);
+        // SAFETY: the record is mapped by contract; volatile, because the device reads it.
+        unsafe {
+            (&raw mut (*self.ring.record).consumer).write_volatile(Be32::new(next & 0xff_ffff))
+        };
+    }
+
     /// Takes the next entry, if the device has written it.
     #[inline(always)]
     pub(crate) fn next(&self) -> Option<Completed> {
         let at = self.consumer.get();
-        let index = (at & (self.ring.entries - 1)) as usize;
-        let entry = self.ring.base.wrapping_add(index);
-        // SAFETY: the ring is mapped by contract; volatile, because the device writes the byte.
-        let last = unsafe { (&raw const (*entry).opcode_owner).read_volatile() };
+        let (entry, last) = self.head();
         if !is_ready(last, at, self.ring.entries) {
             return None;
         }
@@ -75,12 +115,7 @@ impl Completions {
             index: entry.wqe_counter.get(),
             syndrome: (last >> 4 != CqeOpcode::Requester.number()).then(|| entry.syndrome()),
         };
-        let next = at.wrapping_add(1);
-        self.consumer.set(next);
-        // SAFETY: the record is mapped by contract; volatile, because the device reads it.
-        unsafe {
-            (&raw mut (*self.ring.record).consumer).write_volatile(Be32::new(next & 0xff_ffff))
-        };
+        self.advance(at);
         Some(done)
     }
 }

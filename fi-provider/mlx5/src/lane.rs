@@ -191,6 +191,12 @@ impl Lane {
         }
     }
 
+    /// Whether several threads may use it.
+    #[inline(always)]
+    pub fn is_shared(&self) -> bool {
+        self.lock.is_some()
+    }
+
     /// Keeps other threads out until the result is dropped, where the lane is shared.
     pub fn hold(&self) -> Held<'_> {
         if let Some(lock) = &self.lock {
@@ -452,14 +458,15 @@ impl Lane {
             Some(hook) if hook() != 0 => Err(self.keep(Failure::Lost)),
             Some(_) => Ok(()),
             None => {
+                // The device writes on while the processor is another's.
                 for _ in 0..LOOKS {
-                    std::hint::spin_loop();
-                    if self.poll()? {
+                    if self.completions.is_ready() {
                         return Ok(());
                     }
+                    std::hint::spin_loop();
                 }
                 std::thread::yield_now();
-                Ok(())
+                self.failure.get().map_or(Ok(()), Err)
             }
         }
     }
@@ -512,6 +519,46 @@ impl Lane {
         }
         // SAFETY: by contract.
         unsafe { self.post(route, index, Opcode::Nop, 0, &Entry::new()) }.map(|_| ())
+    }
+
+    /// [`Lane::quiet`] for the commonest case, a lane of one thread where one armed queue has its one entry outstanding and
+    /// the device has done it: the next completion is that entry's. Does nothing, and returns false, in any other.
+    #[inline(always)]
+    pub fn quiet_one(&self) -> bool {
+        let Some(queue) = self.queues.get(self.used.get().wrapping_sub(1) as usize) else {
+            return false;
+        };
+        let at = queue.producer.get();
+        let is_only = queue.armed.get()
+            && at == queue.limit.get()
+            && queue.link.get() == END
+            && self.outstanding.get() == 0
+            && self.lock.is_none();
+        if !is_only || !self.completions.take_success() {
+            return false;
+        }
+        let next = after(at, 1);
+        queue.consumed.set(queue.consumed.get() + 1);
+        queue.signalled.set(at as u16);
+        queue.signalled_end.set(next as u16);
+        queue.limit.set(next);
+        queue.unfenced.set(false);
+        true
+    }
+
+    /// Waits for the device, if [`Lane::quiet_one`] would only have to wait.
+    ///
+    /// # Errors
+    /// That the device is gone, or has failed before.
+    pub fn await_one(&self) -> Result<(), Failure> {
+        while self.lock.is_none() && self.outstanding.get() == 0 && !self.completions.is_ready() {
+            let index = self.used.get().wrapping_sub(1) as usize;
+            match self.queues.get(index) {
+                Some(queue) if queue.armed.get() && !queue.is_idle() => self.idle()?,
+                _ => break,
+            }
+        }
+        Ok(())
     }
 
     /// Waits until everything that was posted is done.

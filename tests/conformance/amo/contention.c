@@ -1,8 +1,9 @@
 // All PEs hammer the same objects: no update may be lost, no fetched value may be seen twice.
-// run: np=2,3,7 std=c99
+// run: np=2,3,7 nodes=1 std=c99
+// run: np=3 nodes=several std=c99 args=300
 #include "check.h"
 
-enum { ROUNDS = 20000 };
+static int rounds = 20000;
 
 // One of each for every kind of object; the PE that owns the object is `round % npes`.
 struct target {
@@ -26,7 +27,7 @@ static int me, npes;
 
 static void mark(unsigned char *seen, long value, const char *what)
 {
-    CHECK(value >= 0 && value < (long)ROUNDS * npes, "%s fetched %ld, beyond all increments", what,
+    CHECK(value >= 0 && value < (long)rounds * npes, "%s fetched %ld, beyond all increments", what,
           value);
     shmem_uchar_p(&seen[value], 1, 0);
 }
@@ -48,7 +49,7 @@ static void hammer(struct target *t, int pe)
     double dtoken = 0;
     float ftoken = 0;
 
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < rounds; i++) {
         unsigned int bit = 1u << (i % 32);
         uint64_t bit64 = UINT64_C(1) << (i % 64);
         shmem_int_atomic_add(&t->add32, i % 7, pe);
@@ -84,11 +85,11 @@ static void hammer(struct target *t, int pe)
 
 static void expect_totals(struct target *t)
 {
-    long total = (long)ROUNDS * npes, sum = 0;
+    long total = (long)rounds * npes, sum = 0;
     unsigned int parity32 = 0;
     uint64_t parity64 = 0;
 
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < rounds; i++) {
         sum += i % 7;
         parity32 ^= 1u << (i % 32);
         parity64 ^= UINT64_C(1) << (i % 64);
@@ -122,8 +123,8 @@ static void run(struct target *t, int pe, const char *where)
     memset(t, 0, sizeof *t);
     t->and32 = 0xffffffffu;
     t->and64 = UINT64_C(0xffffffffffffffff);
-    memset(seen32, 0, (size_t)ROUNDS * (size_t)npes);
-    memset(seen64, 0, (size_t)ROUNDS * (size_t)npes);
+    memset(seen32, 0, (size_t)rounds * (size_t)npes);
+    memset(seen64, 0, (size_t)rounds * (size_t)npes);
     sum_of_tokens = 0;
     sum_of_doubles = 0;
     shmem_barrier_all();
@@ -131,7 +132,7 @@ static void run(struct target *t, int pe, const char *where)
     shmem_barrier_all();
     if (me == 0) {
         struct target result;
-        long swaps = (long)ROUNDS * npes;
+        long swaps = (long)rounds * npes;
         shmem_getmem(&result, t, sizeof result, pe);
         expect_totals(&result);
         CHECK(sum_of_tokens + (long)result.swap_token + (long)result.swap_float == 2 * swaps,
@@ -144,14 +145,16 @@ static void run(struct target *t, int pe, const char *where)
     shmem_barrier_all();
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc > 1)
+        rounds = atoi(argv[1]);
     shmem_init();
     me = shmem_my_pe();
     npes = shmem_n_pes();
     on_heap = (struct target *)shmem_malloc(sizeof *on_heap);
-    seen32 = (unsigned char *)shmem_malloc((size_t)ROUNDS * (size_t)npes);
-    seen64 = (unsigned char *)shmem_malloc((size_t)ROUNDS * (size_t)npes);
+    seen32 = (unsigned char *)shmem_malloc((size_t)rounds * (size_t)npes);
+    seen64 = (unsigned char *)shmem_malloc((size_t)rounds * (size_t)npes);
     CHECK(on_heap != NULL && seen32 != NULL && seen64 != NULL, "shmem_malloc returned NULL");
     run(on_heap, 0, "heap");
     run(&in_data, npes - 1, ".data");

@@ -10,9 +10,9 @@
 // run: np=2 expect-exit=nonzero expect-stderr="farreach: PE 0: shmem_putmem: " expect-stderr="symmetric" args=past-heap 0
 // run: np=2 expect-exit=nonzero expect-stderr="farreach: PE 0: shmem_putmem: " expect-stderr="symmetric" args=past-static 0
 // run: np=2 expect-exit=nonzero expect-stderr="farreach: PE 1: shmem_long_get: " expect-stderr="symmetric" args=get-constant 1
-// run: np=2 expect-exit=nonzero expect-stderr="farreach: PE 1: shmem_long_p: " expect-stderr="symmetric" args=put-constant 1
+// run: np=2 nodes=1 expect-exit=nonzero expect-stderr="farreach: PE 1: shmem_long_p: " expect-stderr="symmetric" args=put-constant 1
 // run: np=2 expect-exit=nonzero expect-stderr="farreach: PE 0: shmem_long_g: " expect-stderr="symmetric" args=get-code 0
-// run: np=2 expect-exit=nonzero expect-stderr="farreach: PE 0: shmem_long_atomic_inc: " expect-stderr="symmetric" args=atomic-constant 0
+// run: np=2 nodes=1 expect-exit=nonzero expect-stderr="farreach: PE 0: shmem_long_atomic_inc: " expect-stderr="symmetric" args=atomic-constant 0
 // run: np=2 expect-exit=nonzero expect-stderr="farreach: PE 1: shmem_long_atomic_fetch: " expect-stderr="symmetric" args=fetch-code 1
 // run: np=2 expect-exit=nonzero expect-stderr="farreach: PE 1: shmem_putmem: " expect-stderr="symmetric" args=put-large-constant 1
 // run: np=2 expect-exit=nonzero expect-stderr="farreach: PE 1: shmem_char_p: " expect-stderr="symmetric" args=beyond-heap 1

@@ -2,7 +2,7 @@
 // PE, by a routine of another PE, and by a store of the program. The memory is taken away by cutting the node's memory short,
 // behind which the kernel answers as it does when it has none.
 // run: np=2 expect-exit=1 expect-stderr="PE 1: shmem_int_p: the system has no memory for the symmetric memory of PE 1" args=routine
-// run: np=2 expect-exit=1 expect-stderr="PE 0: shmem_putmem: the system has no memory for the symmetric memory of PE 1" args=peer
+// run: np=2 nodes=1 expect-exit=1 expect-stderr="PE 0: shmem_putmem: the system has no memory for the symmetric memory of PE 1" args=peer
 // run: np=2 expect-exit=1 expect-stderr="PE 1: a load or store of the program: the system has no memory for the symmetric memory of PE 1" args=store
 #include <shmem.h>
 #include <stdio.h>

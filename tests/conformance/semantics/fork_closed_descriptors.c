@@ -1,13 +1,13 @@
 // A program that closes all descriptors that it did not open (but for the launcher's), as daemons do,
 // still has fork: the child has its data, and files that get the closed numbers stay as they are.
 // A new initialization is not possible then, and says so. (The child's copy is of all pages.)
-// run: np=1,2 env=SHMEM_SYMMETRIC_SIZE=8m
-// run: np=2 env=SHMEM_SYMMETRIC_SIZE=8m link=static
+// run: np=1,2 nodes=1 env=SHMEM_SYMMETRIC_SIZE=8m
+// run: np=2 nodes=1 env=SHMEM_SYMMETRIC_SIZE=8m link=static
 // run: np=2 env=SHMEM_SYMMETRIC_SIZE=8m launcher=hydra
 // run: np=1 env=SHMEM_SYMMETRIC_SIZE=8m launcher=none
-// run: np=2 env=SHMEM_SYMMETRIC_SIZE=8m args=reuse
-// run: np=2 env=SHMEM_SYMMETRIC_SIZE=8m expect-exit=1 expect-stderr="shmem_init: " expect-stderr="has closed the descriptor" args=again
-// run: np=2 env=SHMEM_SYMMETRIC_SIZE=8m expect-exit=1 expect-stderr="shmem_init: " expect-stderr="has closed the descriptor" args=reuse again
+// run: np=2 nodes=1 env=SHMEM_SYMMETRIC_SIZE=8m args=reuse
+// run: np=2 nodes=1 env=SHMEM_SYMMETRIC_SIZE=8m expect-exit=1 expect-stderr="shmem_init: " expect-stderr="has closed the descriptor" args=again
+// run: np=2 nodes=1 env=SHMEM_SYMMETRIC_SIZE=8m expect-exit=1 expect-stderr="shmem_init: " expect-stderr="has closed the descriptor" args=reuse again
 #define _GNU_SOURCE
 #include "check.h"
 

@@ -1,7 +1,7 @@
 // The litmus test of quiet: PE 0 puts x, quiets, gets y; PE 1 puts y, quiets, gets x. Both may not
 // read the old values, in a million rounds over several placements and kinds of operations.
-// run: np=2 timeout=60 args=pinned
-// run: np=2 timeout=60 args=free
+// run: np=2 nodes=1 timeout=60 args=pinned
+// run: np=2 nodes=1 timeout=60 args=free
 #define _GNU_SOURCE
 #include "check.h"
 

@@ -2,7 +2,7 @@
 // bytes are all the same, by p and by put of 1 to 65536 elements at all alignments; the other reads
 // them by plain loads, by g and by get. A timer interrupts the writer at short intervals, for a copy
 // may stop anywhere then.
-// run: np=2 timeout=40
+// run: np=2 nodes=1 timeout=40
 #define _GNU_SOURCE
 #include "check.h"
 

@@ -1,8 +1,8 @@
 // C++: constructors run before main and fill globals, which keep their values; objects with virtual
 // functions, containers, inline and template statics, thread-local objects and destructors work on;
 // plain members of static objects are symmetric.
-// run: np=1,2,3
-// run: np=2 link=no-pie,static
+// run: np=1,2,3 nodes=1
+// run: np=2 nodes=1 link=no-pie,static
 // run: np=2 launcher=hydra std=c++17
 #include "check.h"
 

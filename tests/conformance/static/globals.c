@@ -1,12 +1,12 @@
 // Static data moves onto shared memory in place, in every way of linking: initial values stay, so
 // do pointers into it, constants and thread-local data are left alone, and puts, gets, atomics and
 // loads and stores through shmem_ptr reach all of it.
-// run: np=1,2,3
-// run: np=2,3 link=no-pie,static,static-pie,now,norelro
+// run: np=1,2,3 nodes=1
+// run: np=2,3 nodes=1 link=no-pie,static,static-pie,now,norelro
 // run: np=2 link=no-pie,static launcher=hydra
 // run: np=1 link=pie,no-pie,static launcher=none
-// run: np=2 cc=clang
-// run: np=2 cflags=-O0
+// run: np=2 nodes=1 cc=clang
+// run: np=2 nodes=1 cflags=-O0
 #include "check.h"
 
 #include <time.h>

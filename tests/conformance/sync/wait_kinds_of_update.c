@@ -1,6 +1,6 @@
 // A wait ends whatever brought the update: put, p, an atomic, put_signal, a store through shmem_ptr,
 // a thread of the same PE; and the data written before the flag is there when it returns.
-// run: np=2,3 cflags=-pthread
+// run: np=2,3 nodes=1 cflags=-pthread
 #include "check.h"
 
 #include <pthread.h>

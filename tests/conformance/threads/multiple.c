@@ -1,6 +1,7 @@
 // THREAD_MULTIPLE: four threads of each PE put, get, add and quiet on the default context at once;
 // nothing is lost; a thread blocked in a wait does not keep the others of its PE from working.
-// run: np=1,2,3 cflags=-pthread
+// run: np=1,2,3 nodes=1 cflags=-pthread
+// run: np=2 nodes=several cflags=-pthread timeout=60
 // run: np=2 cflags=-pthread launcher=hydra
 #include "check.h"
 

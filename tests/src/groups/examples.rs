@@ -24,11 +24,12 @@ pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
             Some(stem) if is_rust => session.place.target.join("release").join(stem),
             _ => path.clone(),
         };
-        for run in programs::runs(&path)? {
+        let runs = programs::runs(&path)?;
+        for (run, setting) in programs::jobs(&runs) {
             if run.launcher != Launcher::Oshrun {
                 return Err(format!("{}: examples are run by oshrun", path.display()));
             }
-            let mut case = programs::case(session, &name, &run, &program);
+            let mut case = programs::case(session, &name, run, setting, &program);
             if is_rust {
                 case.needs.push(in_rust.clone());
             }

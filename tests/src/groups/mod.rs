@@ -6,6 +6,7 @@ mod examples;
 pub(crate) mod house_rules;
 mod install;
 mod lint;
+mod nodes;
 mod planted;
 pub(crate) mod programs;
 

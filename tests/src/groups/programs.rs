@@ -1,7 +1,8 @@
 //! OpenSHMEM programs whose header comments say how to run them: `tests/conformance/README.md`.
 
+use super::nodes::{SETTINGS, Setting};
 use crate::case::{Build, Case, Invocation};
-use crate::runline::{self, Launcher, Run};
+use crate::runline::{self, Launcher, Nodes, Run};
 use crate::session::Session;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -10,6 +11,8 @@ use std::time::Duration;
 
 /// Seconds that compiling may take: the generic names of all types are a lot of work for a compiler.
 const COMPILE_LIMIT: Duration = Duration::from_secs(120);
+/// Seconds that a job over the software device may take at the least: its PEs take turns with the device's process.
+const DEVICE_LIMIT: u64 = 60;
 const HYDRA: &str = "/usr/bin/mpiexec.hydra";
 const VALGRIND: [&str; 4] = ["valgrind", "--quiet", "--error-exitcode=99", "--"];
 
@@ -57,8 +60,9 @@ pub(crate) fn runs(path: &Path) -> Result<Vec<Run>, String> {
 fn of_program(session: &Session, path: &Path, name: &str) -> Result<Vec<Case>, String> {
     let mut builds = HashMap::new();
     let mut cases = Vec::new();
-    for run in runs(path)? {
-        let flags = flags(&run)?;
+    let runs = runs(path)?;
+    for (run, setting) in jobs(&runs) {
+        let flags = flags(run)?;
         let compiler = run.compiler.clone();
         let number = builds.len();
         let (build, executable): &(Arc<Build>, PathBuf) = builds
@@ -70,15 +74,31 @@ fn of_program(session: &Session, path: &Path, name: &str) -> Result<Vec<Case>, S
                     executable,
                 )
             });
-        let mut case = case(session, name, &run, executable);
+        let mut case = case(session, name, run, setting, executable);
         case.needs.push(build.clone());
         cases.push(case);
     }
     Ok(cases)
 }
 
-/// The case of a program that starts as `executable`, or of a source for oshrun.
-pub(crate) fn case(session: &Session, name: &str, run: &Run, executable: &Path) -> Case {
+/// The jobs of a program: all of its runs on one node, and a choice of them in each setting of several nodes.
+pub(crate) fn jobs(runs: &[Run]) -> Vec<(&Run, Option<&'static Setting>)> {
+    let on_one = runs.iter().filter(|run| run.nodes != Nodes::Several);
+    let on_several = SETTINGS.iter().flat_map(|setting| {
+        let chosen = setting.choose(runs).into_iter();
+        chosen.map(move |run| (run, Some(setting)))
+    });
+    on_one.map(|run| (run, None)).chain(on_several).collect()
+}
+
+/// The case of a program that starts as `executable`, or of a source for oshrun: on one node, or in a setting of several.
+pub(crate) fn case(
+    session: &Session,
+    name: &str,
+    run: &Run,
+    setting: Option<&Setting>,
+    executable: &Path,
+) -> Case {
     let np = run.np.to_string();
     let mut words: Vec<String> = Vec::new();
     if run.valgrind {
@@ -88,7 +108,9 @@ pub(crate) fn case(session: &Session, name: &str, run: &Run, executable: &Path) 
     words.extend(run.args.iter().cloned());
     let start = match run.launcher {
         Launcher::Oshrun => Invocation::new(session.place.staged("bin/oshrun"))
-            .args(["-n", &np, "--"])
+            .args(["-n", &np])
+            .args(setting.into_iter().flat_map(|setting| setting.words))
+            .arg("--")
             .args(words),
         Launcher::Hydra => Invocation::new(HYDRA).args(["-n", &np]).args(words),
         Launcher::None => Invocation::new(words.remove(0)).args(words),
@@ -97,7 +119,14 @@ pub(crate) fn case(session: &Session, name: &str, run: &Run, executable: &Path) 
         .env
         .iter()
         .fold(start, |start, (name, value)| start.env(name, value));
-    let mut case = Case::new(format!("{name} {}", run.label), run.timeout, start);
+    let (name, seconds) = match setting {
+        Some(setting) => (
+            format!("{name} {} {}", setting.label, run.label),
+            run.timeout.max(DEVICE_LIMIT),
+        ),
+        None => (format!("{name} {}", run.label), run.timeout),
+    };
+    let mut case = Case::new(name, seconds, start);
     case.expect = run.expect.clone();
     case.leaves_nothing = true;
     case

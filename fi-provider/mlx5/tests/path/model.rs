@@ -292,7 +292,7 @@ impl Device {
         !self.ports[queue].pending.is_empty()
     }
 
-    /// Whether one of them is a read or an atomic with this block or a later one.
+    /// Whether the entry that begins with this block, of all that were ever posted, is done.
     pub(crate) fn is_done(&self, queue: usize, block: u64) -> bool {
         self.ports[queue].done > block
     }

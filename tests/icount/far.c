@@ -1,0 +1,128 @@
+/*
+ * The calls to a PE on another node whose instructions tests/icount counts, over a device in software; otherwise as cases.c.
+ *
+ * What the device does is not counted: icount_uncounted lets it act. It acts often enough that no call finds its queue full
+ * of entries that the device has not looked at, and before each quiet: so no poll finds an empty completion queue, and what is
+ * counted does not depend on how fast the device is.
+ */
+
+#define _GNU_SOURCE /* RTLD_DEFAULT */
+#include "loops.h"
+
+#include <dlfcn.h>
+#include <shmem.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Rounds between two turns of the device: fewer than a send queue has entries. */
+enum { TURN = 16 };
+
+static int (*kick)(void);
+
+/* callgrind does not count while this runs. */
+static NOINLINE void icount_uncounted(void) {
+    if (kick() != 0) {
+        abort();
+    }
+    __asm__ volatile("" : : : "memory");
+}
+
+#define FAR_LOOPS(name, count, routine, ...) \
+    static NOINLINE void call_##name(long rounds, const struct operands *o) { \
+        struct operands v = *o; \
+        for (long i = 0; i < rounds; i += TURN) { \
+            for (long j = 0; j < TURN; j++) { \
+                routine(__VA_ARGS__); \
+            } \
+            icount_uncounted(); \
+        } \
+        (void)v; \
+    } \
+    static NOINLINE void bare_##name(long rounds, const struct operands *o) { \
+        struct operands v = *o; \
+        for (long i = 0; i < rounds; i += TURN) { \
+            for (long j = 0; j < TURN; j++) { \
+                BARE_##count(__VA_ARGS__); \
+            } \
+            icount_uncounted(); \
+        } \
+        (void)v; \
+    }
+
+FAR_LOOPS(int_p, 3, shmem_int_p, (int *)v.target, (int)v.value, v.pe)
+FAR_LOOPS(ctx_int_p, 4, shmem_ctx_int_p, SHMEM_CTX_DEFAULT, (int *)v.target, (int)v.value, v.pe)
+FAR_LOOPS(putmem_8, 4, shmem_putmem, v.target, (const void *)v.local, (size_t)8, v.pe)
+FAR_LOOPS(atomic_add, 3, shmem_long_atomic_add, (long *)v.target, v.value, v.pe)
+LOOPS(quiet, 0, NOTHING, NOTHING, shmem_quiet)
+
+static NOINLINE void call_p_quiet(long rounds, const struct operands *o) {
+    struct operands v = *o;
+    for (long i = 0; i < rounds; i++) {
+        shmem_int_p((int *)v.target, (int)v.value, v.pe);
+        icount_uncounted();
+        shmem_quiet();
+    }
+}
+static NOINLINE void bare_p_quiet(long rounds, const struct operands *o) {
+    struct operands v = *o;
+    for (long i = 0; i < rounds; i++) {
+        BARE_3((int *)v.target, (int)v.value, v.pe);
+        icount_uncounted();
+        BARE_0();
+    }
+}
+
+static const struct {
+    const char *routine;
+    loop *call, *bare;
+} cases[] = {
+    {"shmem_int_p", call_int_p, bare_int_p},
+    {"shmem_long_atomic_add", call_atomic_add, bare_atomic_add},
+    {"shmem_int_p and shmem_quiet", call_p_quiet, bare_p_quiet},
+    {"shmem_quiet", call_quiet, bare_quiet},
+    {"shmem_ctx_int_p", call_ctx_int_p, bare_ctx_int_p},
+    {"shmem_putmem 8 B", call_putmem_8, bare_putmem_8},
+};
+
+/* Runs the loops of one case; each begins with nothing outstanding. */
+static void run(size_t which, const struct operands *operands, long rounds) {
+    const struct {
+        const char *kind;
+        loop *run;
+        long rounds;
+    } loops[] = {
+        {"first", cases[which].call, TURN},
+        {"call", cases[which].call, rounds},
+        {"call", cases[which].call, 2 * rounds},
+        {"bare", cases[which].bare, rounds},
+        {"bare", cases[which].bare, 2 * rounds},
+    };
+    for (size_t i = 0; i < sizeof loops / sizeof *loops; i++) {
+        shmem_quiet();
+        printf("loop\t%s\tfar\t%s\t%ld\n", cases[which].routine, loops[i].kind, loops[i].rounds);
+        icount_counted(loops[i].run, loops[i].rounds, operands);
+    }
+}
+
+int main(int argc, char **argv) {
+    if (argc != 2) {
+        return 2;
+    }
+    long rounds = atol(argv[1]);
+    shmem_init();
+    *(void **)&kick = dlsym(RTLD_DEFAULT, "farreach_softhca_kick");
+    long *target = shmem_calloc(1, sizeof *target);
+    long local = 0;
+    if (target == NULL || kick == NULL || shmem_n_pes() != 2 || shmem_ptr(target, 1 - shmem_my_pe()) != NULL) {
+        return 2;
+    }
+    if (shmem_my_pe() == 0) {
+        struct operands operands = {target, &local, NULL, 0, 1};
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            run(i, &operands, rounds);
+        }
+    }
+    shmem_barrier_all();
+    shmem_finalize();
+    return 0;
+}

@@ -1,0 +1,70 @@
+/* The loops that tests/icount counts: one with a call, and one of the same shape without it. cases.c says how. */
+
+#ifndef LOOPS_H
+#define LOOPS_H
+
+#include <stdint.h>
+
+#ifndef __x86_64__
+#error "the registers of a call are written down for x86-64 only"
+#endif
+
+struct operands {
+    void *target;
+    void *local;
+    uint64_t *signal;
+    long value;
+    int pe;
+};
+
+#define NOINLINE __attribute__((noinline))
+/* What a call may change, apart from the registers of its arguments. */
+#define CHANGES_0 "rdi", CHANGES_1
+#define CHANGES_1 "rsi", CHANGES_2
+#define CHANGES_2 "rdx", CHANGES_3
+#define CHANGES_3 "rcx", CHANGES_4
+#define CHANGES_4 "r8", "r9", "rax", "r10", "r11", "memory", "cc"
+
+#define A1(a) __typeof__(a) a1 = (a)
+#define A2(a, b) A1(a); __typeof__(b) a2 = (b)
+#define A3(a, b, c) A2(a, b); __typeof__(c) a3 = (c)
+#define A4(a, b, c, d) A3(a, b, c); __typeof__(d) a4 = (d)
+
+#define BARE_0() __asm__ volatile("" : : : CHANGES_0)
+#define BARE_1(...) A1(__VA_ARGS__); __asm__ volatile("" : "+D"(a1) : : CHANGES_1)
+#define BARE_2(...) A2(__VA_ARGS__); __asm__ volatile("" : "+D"(a1), "+S"(a2) : : CHANGES_2)
+#define BARE_3(...) A3(__VA_ARGS__); __asm__ volatile("" : "+D"(a1), "+S"(a2), "+d"(a3) : : CHANGES_3)
+#define BARE_4(...) \
+    A4(__VA_ARGS__); __asm__ volatile("" : "+D"(a1), "+S"(a2), "+d"(a3), "+c"(a4) : : CHANGES_4)
+
+/* The result of a call, if it has one, is used. */
+#define NOTHING
+#define RESULT(type) type result =
+#define USE __asm__ volatile("" : : "r"(result))
+
+#define LOOPS(name, count, keep, use, routine, ...) \
+    static NOINLINE void call_##name(long rounds, const struct operands *o) { \
+        struct operands v = *o; \
+        for (long i = 0; i < rounds; i++) { \
+            keep routine(__VA_ARGS__); \
+            use; \
+        } \
+        (void)v; \
+    } \
+    static NOINLINE void bare_##name(long rounds, const struct operands *o) { \
+        struct operands v = *o; \
+        for (long i = 0; i < rounds; i++) { \
+            BARE_##count(__VA_ARGS__); \
+        } \
+        (void)v; \
+    }
+
+typedef void loop(long rounds, const struct operands *operands);
+
+/* callgrind counts while this runs, and writes what it has counted at its end. */
+static NOINLINE void icount_counted(loop *run, long rounds, const struct operands *operands) {
+    run(rounds, operands);
+    __asm__ volatile("" : : : "memory");
+}
+
+#endif
