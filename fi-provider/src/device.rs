@@ -178,6 +178,12 @@ impl Device {
         // SAFETY: the mapping was just made, and only this device uses it, by cells and atomics.
         let own = unsafe { hca.register(memory.base() as *mut u8, memory.len())? };
         let domain = hca.lane_domain()?;
+        if !domain.exclusive() {
+            // Its queue pairs would have different registers, and the lane writes one.
+            return Err(lacks(
+                "doorbell register for a lane of its own (thread domains)",
+            ));
+        }
         let entries = COMPLETIONS + placement.count;
         if entries > hca.features().max_completions {
             return Err(lacks("completion queue for so many peers; use DC"));

@@ -215,8 +215,8 @@ impl List {
         let list = unsafe { (library.get_device_list)(&raw mut len) };
         if list.is_null() {
             let error = io::Error::last_os_error();
-            // A kernel without RDMA, or with none of its modules loaded.
-            if error.raw_os_error() == Some(libc::ENOSYS) {
+            // A kernel without RDMA or with none of its modules loaded; a static program says nothing.
+            if matches!(error.raw_os_error(), Some(0 | libc::ENOSYS)) {
                 return Err(Error::NoDevice { seen: Vec::new() });
             }
             let call = "ibv_get_device_list";
