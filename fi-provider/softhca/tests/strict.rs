@@ -252,16 +252,17 @@ fn stores_are_done_as_the_processor_does_them() {
 
 #[test]
 fn what_libmlx5_posts_is_right() {
-    let program = build("verbs");
+    let [program, operations] = ["verbs", "each"].map(build);
     let program = program.to_str().expect("a plain path");
+    let operations = operations.to_str().expect("a plain path");
     for options in ["", "--legacy-uars"] {
-        for case in ["rdma", "rights", "stopped", "events", "dc", "masked"] {
+        for case in ["rdma", "stopped", "events"] {
             passes(options, &[program, case]);
         }
-        passes(
-            options,
-            &[program, "registers", "20", "domains", "20", "10"],
-        );
+        for case in ["write", "masked_swap_8", "masked_add_4"] {
+            passes(options, &[operations, "rc", case]);
+            passes(options, &[operations, "dc", case]);
+        }
     }
 }
 

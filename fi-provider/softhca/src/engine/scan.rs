@@ -4,6 +4,7 @@ use super::Engine;
 use super::memory::Memory;
 use super::queue::QueuePair;
 use super::types::{Pid, QpState};
+use super::uar::Place;
 use fi_mlx5::doorbell::QueueRecord;
 
 /// Records that are read at once, at most: no more than a system call takes (`IOV_MAX`).
@@ -40,7 +41,7 @@ impl Engine {
         let read = memory.read_each(places[0].0, &addresses, &mut records);
         for ((_, _, handle), record) in places.iter().zip(records) {
             let record: QueueRecord = bytemuck::cast(record);
-            let rings = |qp: &QueuePair| qp.has_news(&record);
+            let rings = |qp: &QueuePair| qp.has_news(&record) || qp.is_sought();
             if read.is_err() || self.qps.get(*handle).is_some_and(rings) {
                 ringing.push(*handle);
             }
@@ -49,6 +50,12 @@ impl Engine {
 }
 
 impl QueuePair {
+    /// Whether it has sent, and which register it rings is not known yet: the record comes before the register, and in
+    /// between the device may have acted.
+    fn is_sought(&self) -> bool {
+        self.send_consumer != 0 && matches!(self.place, Place::Page(_, None))
+    }
+
     /// Whether a record tells of anything that was not there before.
     fn has_news(&self, record: &QueueRecord) -> bool {
         let sends = self.init.sq_wqe_count > 0 && record.send.get() as u16 != self.send_consumer;
