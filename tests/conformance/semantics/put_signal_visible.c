@@ -1,6 +1,7 @@
 // Whoever sees the signal sees all the data that was put with it, from 64 bytes to 1 MiB: seen by
 // signal_wait_until, by wait_until, by test, and by plain loads alone.
 // run: np=2 nodes=1 timeout=40
+// run: np=2 nodes=several timeout=40 args=100
 #include "check.h"
 
 #include <sched.h>
@@ -10,6 +11,8 @@ enum { LARGEST = 1 << 20 };
 static uint64_t in_bss[LARGEST / 8];
 static uint64_t signal_in_bss;
 static uint64_t acknowledged;
+// So many times fewer rounds: an unanswered put over the software device takes up to a millisecond.
+static uint64_t fewer = 1;
 
 static void put(uint64_t *data, const uint64_t *source, size_t words, uint64_t *sig,
                 uint64_t round)
@@ -56,6 +59,7 @@ static void run(uint64_t *data, uint64_t *sig, size_t bytes)
 {
     size_t words = bytes / 8;
     uint64_t rounds = bytes <= 4096 ? 4000 : bytes <= 65536 ? 400 : 64;
+    rounds = rounds / fewer + 4;
     uint64_t *source = (uint64_t *)malloc(bytes);
 
     CHECK(source != NULL, "no memory");
@@ -87,8 +91,10 @@ static void run(uint64_t *data, uint64_t *sig, size_t bytes)
     free(source);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc > 1)
+        fewer = strtoull(argv[1], NULL, 10);
     shmem_init();
     CHECK_INT(shmem_n_pes(), 2, "PEs");
     uint64_t *on_heap = (uint64_t *)shmem_malloc(LARGEST);
