@@ -172,16 +172,13 @@ fn a_killed_run_is_swept_by_the_next() {
             .args(program)
             .env("TMPDIR", &scratch)
             .env_remove("XDG_RUNTIME_DIR")
-            .stdin(Stdio::null())
+            .stdin(Stdio::piped())
             .spawn()
             .expect("softhca starts")
     };
     let count = || std::fs::read_dir(&scratch).expect("scratch").count();
-    let mut killed = start(&[
-        "sh",
-        "-c",
-        "while kill -0 $PPID 2>/dev/null; do sleep 0.1; done",
-    ]);
+    // It reads until this end of the pipe is closed, which `wait` does.
+    let mut killed = start(&["cat"]);
     let begin = Instant::now();
     while count() == 0 && begin.elapsed() < PATIENCE {
         std::thread::sleep(Duration::from_millis(10));
