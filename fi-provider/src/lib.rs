@@ -28,6 +28,7 @@ pub mod endpoint;
 pub mod error;
 pub mod memory;
 pub mod rma;
+pub mod strided;
 mod transfer;
 mod wire;
 

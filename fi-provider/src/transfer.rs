@@ -8,6 +8,7 @@ use crate::address_vector::PeerIndex;
 use crate::device::{Device, PIECE, PIECES};
 use crate::endpoint::Endpoint;
 use crate::error::Error;
+use crate::strided::Blocks;
 use fi_mlx5::lane::{Local, Posted, To};
 
 /// How long the source of a write stays as it is.
@@ -56,7 +57,7 @@ impl Endpoint {
 
     /// As [`Endpoint::reach`], for a transfer, which is a matter of the device only where the peer's memory is not mapped
     /// here; `None` where there is nothing to transfer.
-    fn reach_far(
+    pub(crate) fn reach_far(
         &self,
         addr: usize,
         bytes: usize,
@@ -234,6 +235,96 @@ impl Endpoint {
                 let posted = unsafe { device.lane().read(&self.route, further(to, at), local)? };
                 device.pieces[index].set(Some(posted));
                 under_way[slot] = Some((at, local, posted));
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads blocks of which the first begins at the own address `source` on `peer`; all numbers are of bytes.
+    ///
+    /// # Errors
+    /// As [`Endpoint::device_write`], for all the memory from the first to the last byte.
+    ///
+    /// # Safety
+    /// `dest` has room for the blocks.
+    #[cold]
+    pub(crate) unsafe fn device_read_blocks(
+        &self,
+        dest: *mut u8,
+        source: usize,
+        blocks: &Blocks,
+        peer: PeerIndex,
+    ) -> Result<(), Error> {
+        let span = blocks.span(blocks.source_stride);
+        let Some((device, to)) = self.reach_far(source, span, peer)? else {
+            return Ok(());
+        };
+        if blocks.len > PIECE {
+            for (there, from) in blocks.offsets() {
+                let (dest, source) = (dest.wrapping_add(there), source.wrapping_add(from));
+                // SAFETY: the destination has room for the block.
+                unsafe { self.device_read(dest, source, blocks.len, peer, true)? };
+            }
+            return Ok(());
+        }
+        let _held = device.lane().hold();
+        self.note_busy();
+        let Some(key) = device.own_key(dest.addr(), blocks.span(blocks.dest_stride)) else {
+            // SAFETY: by contract.
+            return unsafe { self.gather(device, to, dest, blocks) };
+        };
+        let mut last = None;
+        for (there, from) in blocks.offsets() {
+            let local = Local {
+                address: (dest.addr() + there) as u64,
+                length: blocks.len as u32,
+                key,
+            };
+            // SAFETY: the destination is registered; the lane is held.
+            last = Some(unsafe { device.lane().read(&self.route, further(to, from), local)? });
+        }
+        match last {
+            // Entries to one peer are done in their order.
+            Some(posted) => Ok(device.lane().wait(posted)?),
+            None => Ok(()),
+        }
+    }
+
+    /// Reads blocks of at most a piece each into memory that is not registered: as many as fit into a piece at a time.
+    ///
+    /// # Safety
+    /// `dest` has room for the blocks; the lane is held.
+    unsafe fn gather(
+        &self,
+        device: &Device,
+        to: To<'_>,
+        dest: *mut u8,
+        blocks: &Blocks,
+    ) -> Result<(), Error> {
+        let at_a_time = PIECE / blocks.len;
+        for first in (0..blocks.count).step_by(at_a_time) {
+            let turn = first..blocks.count.min(first + at_a_time);
+            let (_, piece) = device.claim_piece(turn.len() * blocks.len)?;
+            let mut last = None;
+            for (place, block) in turn.clone().enumerate() {
+                let local = Local {
+                    address: piece.address + (place * blocks.len) as u64,
+                    length: blocks.len as u32,
+                    key: piece.key,
+                };
+                let from = further(to, block * blocks.source_stride);
+                // SAFETY: nobody uses the piece; the lane is held.
+                last = Some(unsafe { device.lane().read(&self.route, from, local)? });
+            }
+            if let Some(posted) = last {
+                // Entries to one peer are done in their order.
+                device.lane().wait(posted)?;
+            }
+            for (place, block) in turn.enumerate() {
+                let from = (piece.address as *const u8).wrapping_add(place * blocks.len);
+                let there = dest.wrapping_add(block * blocks.dest_stride);
+                // SAFETY: the piece has been read; the destination by contract.
+                unsafe { std::ptr::copy_nonoverlapping(from, there, blocks.len) };
             }
         }
         Ok(())

@@ -2,7 +2,7 @@
 //!
 //! Rust programs use [`World`], [`Symmetric`] and [`Ctx`], without `unsafe`: see [`safe`].
 //!
-//! The modules [`rma`], [`amo`], [`order`], [`signal`], [`sync`], [`collective`], [`memory`] and [`world`]
+//! The modules [`rma`], [`strided`], [`amo`], [`order`], [`signal`], [`sync`], [`collective`], [`memory`] and [`world`]
 //! hold the routines as C programs call them: unsafe, with addresses, in line. The C symbols are one-line
 //! bodies over them (crate `shmem-cabi`). `at` is always the name of the C routine, for messages.
 
@@ -15,6 +15,7 @@ pub mod order;
 pub mod rma;
 pub mod safe;
 pub mod signal;
+pub mod strided;
 pub mod sync;
 pub mod world;
 

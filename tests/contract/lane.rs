@@ -12,6 +12,7 @@ use fi_provider::address_vector::PeerIndex;
 use fi_provider::atomic::{Integer, Word};
 use fi_provider::domain::Domain;
 use fi_provider::endpoint::Endpoint;
+use fi_provider::strided::Blocks;
 
 /// What the near part did, or else what the far part does.
 #[inline(always)]
@@ -238,6 +239,61 @@ impl<'a> Lane<'a> {
         // SAFETY: by the function's contract.
         or_far(near.then_some(()), || unsafe {
             self.endpoint.start_read_far(dest, source, count, peer)
+        })
+    }
+
+    /// Writes blocks; the fabric refuses what does not fit behind the place.
+    pub(crate) fn write_blocks<T: Pod>(
+        &self,
+        dest: Place<T>,
+        source: &[T],
+        blocks: &Blocks,
+        peer: PeerIndex,
+    ) -> Result<(), Error> {
+        assert!(blocks.span(blocks.source_stride) <= source.len());
+        // SAFETY: the slice holds the blocks and is not in symmetric memory; there is room for them or they are refused.
+        let near = unsafe {
+            self.endpoint
+                .write_blocks_near(dest.at, source.as_ptr(), blocks, peer)
+        };
+        // SAFETY: as above.
+        or_far(near.then_some(()), || unsafe {
+            self.endpoint
+                .write_blocks_far(dest.at, source.as_ptr(), blocks, peer)
+        })
+    }
+
+    /// Reads blocks; the fabric refuses what is not all behind the place.
+    pub(crate) fn read_blocks<T: Pod>(
+        &self,
+        dest: &mut [T],
+        source: Place<T>,
+        blocks: &Blocks,
+        peer: PeerIndex,
+    ) -> Result<(), Error> {
+        let room = dest.len();
+        let at = dest.as_mut_ptr();
+        self.read_blocks_home(Place { at, room }, source, blocks, peer)
+    }
+
+    /// [`Lane::read_blocks`] to the own symmetric memory.
+    pub(crate) fn read_blocks_home<T: Pod>(
+        &self,
+        dest: Place<T>,
+        source: Place<T>,
+        blocks: &Blocks,
+        peer: PeerIndex,
+    ) -> Result<(), Error> {
+        assert!(blocks.span(blocks.dest_stride) <= dest.room);
+        // SAFETY: there is room for the blocks; they are behind the place or refused.
+        let near = unsafe {
+            self.endpoint
+                .read_blocks_near(dest.at, source.at, blocks, peer)
+        };
+        // SAFETY: as above.
+        or_far(near.then_some(()), || unsafe {
+            self.endpoint
+                .read_blocks_far(dest.at, source.at, blocks, peer)
         })
     }
 

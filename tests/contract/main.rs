@@ -19,6 +19,7 @@ mod ranges;
 mod refusals;
 mod sequences;
 mod shm;
+mod strided;
 mod tearing;
 mod threads;
 mod transport;
@@ -33,6 +34,7 @@ macro_rules! suite {
                 of_every_short_length around_two_and_four_kibibytes around_64_kibibytes_and_a_mebibyte
                 of_larger_elements onto_themselves up_to_the_last_byte
             }
+            strided { of_every_shape up_to_the_last_element }
             refusals {
                 have_stable_codes of_unknown_peers of_addresses_outside of_ranges_past_the_end
                 of_lengths_that_overflow spare_empty_ranges by_endpoints_that_are_not_enabled

@@ -1,0 +1,238 @@
+//! Writes and reads of blocks at regular distances (strided transfers).
+//!
+//! A peer whose memory is mapped here is reached element by element, or block by block where a block has several. Over
+//! the device each block is an entry, and what has to be waited for is waited for once, at the end; blocks of reads into memory
+//! that is not registered are gathered in the bounce memory on their way.
+
+#![expect(
+    unsafe_code,
+    reason = "blocks are copied from and to raw pointers, and given to the device by their address"
+)]
+
+use crate::address_vector::PeerIndex;
+use crate::endpoint::Endpoint;
+use crate::error::Error;
+use crate::transfer::Source;
+use fi_shm::{copy, order};
+
+/// The shape of a strided transfer; all numbers are of elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Blocks {
+    /// From the beginning of a block in the destination to that of the next.
+    pub dest_stride: usize,
+    /// The same in the source.
+    pub source_stride: usize,
+    /// Elements of a block.
+    pub len: usize,
+    /// Blocks.
+    pub count: usize,
+}
+
+impl Blocks {
+    /// Whether there is nothing to transfer.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0 || self.count == 0
+    }
+
+    /// Elements from the first one to the last one where blocks are `stride` apart; saturates.
+    #[inline]
+    pub fn span(&self, stride: usize) -> usize {
+        if self.is_empty() {
+            return 0;
+        }
+        (self.count - 1)
+            .saturating_mul(stride)
+            .saturating_add(self.len)
+    }
+
+    /// The same as one block, where the blocks follow each other without gaps on both sides.
+    #[inline]
+    #[must_use]
+    pub fn joined(self) -> Self {
+        let has_gaps = self.dest_stride != self.len || self.source_stride != self.len;
+        match self.len.checked_mul(self.count) {
+            Some(len) if !has_gaps => Self {
+                len,
+                count: 1,
+                ..self
+            },
+            _ => self,
+        }
+    }
+
+    /// Where the blocks begin: the offsets in the destination and in the source.
+    #[inline]
+    pub(crate) fn offsets(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
+        let Self {
+            dest_stride,
+            source_stride,
+            ..
+        } = *self;
+        (0..self.count).map(move |block: usize| {
+            (
+                block.wrapping_mul(dest_stride),
+                block.wrapping_mul(source_stride),
+            )
+        })
+    }
+
+    /// Copies the blocks.
+    ///
+    /// # Safety
+    /// Both ranges hold the blocks and are aligned for `T`.
+    #[inline]
+    unsafe fn copy<T: Copy>(&self, dest: *mut T, source: *const T) {
+        for (to, from) in self.offsets() {
+            // SAFETY: both blocks lie in the ranges. A volatile access keeps an element of a register whole.
+            unsafe {
+                let (to, from) = (dest.add(to), source.add(from));
+                if self.len == 1 {
+                    to.write_volatile(from.read_volatile());
+                } else {
+                    copy::copy(to.cast(), from.cast(), self.len * size_of::<T>());
+                }
+            }
+        }
+    }
+}
+
+impl Endpoint {
+    /// Writes blocks, if `peer` is near; the source may be changed at once.
+    ///
+    /// # Safety
+    /// `source` holds the blocks and is aligned for `T`, as `dest` is; they do not overlap the target unless they are the target.
+    #[inline]
+    pub unsafe fn write_blocks_near<T: Copy>(
+        &self,
+        dest: *mut T,
+        source: *const T,
+        blocks: &Blocks,
+        peer: PeerIndex,
+    ) -> bool {
+        let span = blocks.span(blocks.dest_stride);
+        let Some(there) = self.range(dest.addr(), span, size_of::<T>(), peer) else {
+            return false;
+        };
+        // SAFETY: `source` by contract; the target range lies in the peer's mapped window.
+        unsafe { blocks.copy(there as *mut T, source) };
+        true
+    }
+
+    /// As [`Endpoint::write_blocks_near`], for any peer.
+    ///
+    /// # Errors
+    /// As [`Endpoint::write_far`], for all the memory from the first to the last element. No elements are no error, whatever the
+    /// address.
+    ///
+    /// # Safety
+    /// As [`Endpoint::write_blocks_near`].
+    pub unsafe fn write_blocks_far<T: Copy>(
+        &self,
+        dest: *mut T,
+        source: *const T,
+        blocks: &Blocks,
+        peer: PeerIndex,
+    ) -> Result<(), Error> {
+        let span = blocks.span(blocks.dest_stride);
+        let bytes = span.saturating_mul(size_of::<T>());
+        if self.reach_far(dest.addr(), bytes, peer)?.is_none() {
+            return Ok(());
+        }
+        let bytes = blocks.len * size_of::<T>();
+        for (to, from) in blocks.offsets() {
+            let (dest, source) = (dest.wrapping_add(to), source.wrapping_add(from));
+            // SAFETY: the source holds the block.
+            unsafe {
+                self.device_write(dest.addr(), source.cast(), bytes, peer, Source::Reusable)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads blocks, if `peer` is near; they are in `dest` when the call returns.
+    ///
+    /// # Safety
+    /// `dest` has room for the blocks and is aligned for `T`, as `source` is; they do not overlap the source unless they are the
+    /// source.
+    #[inline]
+    pub unsafe fn read_blocks_near<T: Copy>(
+        &self,
+        dest: *mut T,
+        source: *const T,
+        blocks: &Blocks,
+        peer: PeerIndex,
+    ) -> bool {
+        let span = blocks.span(blocks.source_stride);
+        let Some(there) = self.range(source.addr(), span, size_of::<T>(), peer) else {
+            return false;
+        };
+        // SAFETY: `dest` by contract; the source range lies in the peer's mapped window.
+        unsafe { blocks.copy(dest, there as *const T) };
+        order::loads();
+        true
+    }
+
+    /// As [`Endpoint::read_blocks_near`], for any peer.
+    ///
+    /// # Errors
+    /// As [`Endpoint::write_blocks_far`].
+    ///
+    /// # Safety
+    /// As [`Endpoint::read_blocks_near`].
+    pub unsafe fn read_blocks_far<T: Copy>(
+        &self,
+        dest: *mut T,
+        source: *const T,
+        blocks: &Blocks,
+        peer: PeerIndex,
+    ) -> Result<(), Error> {
+        let in_bytes = Blocks {
+            dest_stride: blocks.dest_stride.saturating_mul(size_of::<T>()),
+            source_stride: blocks.source_stride.saturating_mul(size_of::<T>()),
+            len: blocks.len.saturating_mul(size_of::<T>()),
+            count: blocks.count,
+        };
+        // SAFETY: the contract is the same.
+        unsafe { self.device_read_blocks(dest.cast(), source.addr(), &in_bytes, peer) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_span_ends_with_the_last_element_and_saturates() {
+        let blocks = |len, count| Blocks {
+            dest_stride: 5,
+            source_stride: usize::MAX,
+            len,
+            count,
+        };
+        assert_eq!(blocks(3, 4).span(5), 18);
+        assert_eq!(blocks(3, 1).span(usize::MAX), 3);
+        assert_eq!(blocks(3, 2).span(usize::MAX), usize::MAX);
+        assert_eq!(blocks(0, 4).span(5), 0);
+        assert_eq!(blocks(3, 0).span(5), 0);
+    }
+
+    #[test]
+    fn blocks_without_gaps_are_one() {
+        let blocks = |dest_stride, source_stride| Blocks {
+            dest_stride,
+            source_stride,
+            len: 3,
+            count: 4,
+        };
+        for (strides, len) in [((3, 3), 12), ((3, 4), 3), ((4, 3), 3)] {
+            let joined = blocks(strides.0, strides.1).joined();
+            assert_eq!((joined.len, joined.len * joined.count), (len, 12));
+        }
+        let long = Blocks {
+            count: usize::MAX,
+            ..blocks(3, 3)
+        };
+        assert_eq!(long.joined(), long);
+    }
+}

@@ -1,0 +1,147 @@
+//! Strided remote memory access (OpenSHMEM 1.6, section 9.6): iput, iget, and with blocks ibput, ibget.
+//!
+//! Strides are of elements, from the beginning of one element or block to that of the next, and so never less than what lies
+//! between: smaller ones end the job with a message.
+
+#![expect(
+    unsafe_code,
+    reason = "C addresses of symmetric objects are passed on to the fabric"
+)]
+
+use crate::ctx::Context;
+use crate::report::{self, Routine};
+use fi_provider::strided::Blocks;
+use std::ffi::c_int;
+
+/// What a stride must be at least, for messages.
+#[derive(Clone, Copy)]
+enum Least {
+    One,
+    BlockSize(usize),
+}
+
+/// The shape of `count` blocks of `len` elements; ends the job where a stride is too small for it. No elements are
+/// a shape whatever the strides.
+#[inline]
+fn shape(
+    at: Routine,
+    dst: isize,
+    sst: isize,
+    (len, count): (usize, usize),
+    least: Least,
+) -> Blocks {
+    if len > 0 && count > 0 {
+        for (name, stride) in [("dst", dst), ("sst", sst)] {
+            if usize::try_from(stride).is_ok_and(|stride| stride >= len) {
+                continue;
+            }
+            stride_too_small(at, name, stride, least);
+        }
+    }
+    let blocks = Blocks {
+        dest_stride: dst.cast_unsigned(),
+        source_stride: sst.cast_unsigned(),
+        len,
+        count,
+    };
+    blocks.joined()
+}
+
+#[cold]
+#[inline(never)]
+fn stride_too_small(at: Routine, name: &str, stride: isize, least: Least) -> ! {
+    let value = format_args!("{stride}");
+    match least {
+        Least::One => report::bad_argument(at, name, value, "at least 1"),
+        Least::BlockSize(size) => {
+            let allowed = format!("at least bsize, {size}");
+            report::bad_argument(at, name, value, &allowed)
+        }
+    }
+}
+
+macro_rules! strided {
+    ($($(#[$doc:meta])* $name:ident, $(#[$block_doc:meta])* $blocks:ident($dest:ident, $source:ident): $transfer:ident, $near:ident, $far:ident, $remote:ident $stride:ident $label:literal;)*) => {$(
+        $(#[$doc])* ///
+        /// `nelems` elements of `size_of::<T>()` bytes, `dst` elements apart in `dest` and `sst` in `source`, at least 1;
+        /// 0 elements do nothing, whatever the addresses and strides.
+        ///
+        /// # Safety
+        /// The remote side is symmetric, the local side holds the elements, both are aligned for `T`, and they do not overlap
+        /// unless they are the same.
+        #[inline]
+        #[expect(clippy::too_many_arguments, reason = "the standard's routine has them")]
+        pub unsafe fn $name<T: Copy>(
+            ctx: &Context,
+            at: Routine,
+            $dest: *mut T,
+            $source: *const T,
+            dst: isize,
+            sst: isize,
+            nelems: usize,
+            pe: c_int,
+        ) {
+            let blocks = shape(at, dst, sst, (1, nelems), Least::One);
+            // SAFETY: the contract is the same.
+            unsafe { $transfer(ctx, at, $dest, $source, &blocks, pe) };
+        }
+
+        $(#[$block_doc])* ///
+        /// `nblocks` blocks of `bsize` elements of `size_of::<T>()` bytes, `dst` elements apart in `dest` and `sst` in `source`,
+        /// at least `bsize`; 0 elements do nothing, whatever the addresses and strides.
+        ///
+        /// # Safety
+        /// As without blocks.
+        #[inline]
+        #[expect(clippy::too_many_arguments, reason = "the standard's routine has them")]
+        pub unsafe fn $blocks<T: Copy>(
+            ctx: &Context,
+            at: Routine,
+            $dest: *mut T,
+            $source: *const T,
+            dst: isize,
+            sst: isize,
+            bsize: usize,
+            nblocks: usize,
+            pe: c_int,
+        ) {
+            let blocks = shape(at, dst, sst, (bsize, nblocks), Least::BlockSize(bsize));
+            // SAFETY: the contract is the same.
+            unsafe { $transfer(ctx, at, $dest, $source, &blocks, pe) };
+        }
+
+        /// # Safety
+        /// As the routines that end here.
+        #[inline(never)]
+        unsafe fn $transfer<T: Copy>(
+            ctx: &Context,
+            at: Routine,
+            $dest: *mut T,
+            $source: *const T,
+            blocks: &Blocks,
+            pe: c_int,
+        ) {
+            // SAFETY: the contract is the same.
+            unsafe {
+                if ctx.endpoint.$near($dest, $source, blocks, pe as u32) {
+                    return;
+                }
+                if let Err(error) = ctx.endpoint.$far($dest, $source, blocks, pe as u32) {
+                    let bytes = blocks.span(blocks.$stride).saturating_mul(size_of::<T>());
+                    report::transfer(at, error, $label, $remote.addr(), bytes, pe);
+                }
+            }
+        }
+    )*};
+}
+
+strided! {
+    /// Writes elements to PE `pe`; `source` may be changed when the call returns (9.6.1.3).
+    iput,
+    /// Writes blocks of elements to PE `pe`; `source` may be changed when the call returns (9.6.1.4).
+    ibput(dest, source): put_blocks, write_blocks_near, write_blocks_far, dest dest_stride "dest";
+    /// Reads elements from PE `pe`; they are there when the call returns (9.6.1.7).
+    iget,
+    /// Reads blocks of elements from PE `pe`; they are there when the call returns (9.6.1.8).
+    ibget(dest, source): get_blocks, read_blocks_near, read_blocks_far, source source_stride "source";
+}
