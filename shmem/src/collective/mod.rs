@@ -1,6 +1,7 @@
 //! Collective operations (OpenSHMEM 1.6, section 9.10): so far the barriers of all PEs.
 
 mod barrier;
+pub mod combine;
 mod nodes;
 
 pub(crate) use barrier::{barrier_kind, barriers_done, set_up, wait, wait_for_init};

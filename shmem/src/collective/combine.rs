@@ -1,0 +1,200 @@
+//! The arithmetic of reductions and scans (OpenSHMEM 1.6, sections 9.10.9 and 9.10.10): arrays are combined element by element.
+//!
+//! Integers wrap around, which for the signed ones is more than C promises. The maximum and the minimum of a number and a
+//! NaN are the number, as those of C's `fmax` and `fmin`, so that they do not depend on the order of the PEs. A product of
+//! complex numbers is what C's `*` gives: infinite where a factor is and the other is not zero.
+
+#![expect(
+    unsafe_code,
+    reason = "arrays are given by address and length, as C has them"
+)]
+
+use std::ops::{Add, Mul, Sub};
+
+/// An operation on two numbers, element by element.
+///
+/// # Safety
+/// `combine` reads and writes nothing but its arrays. The operation is associative and commutative, but for rounding.
+pub unsafe trait Operation<T> {
+    /// Replaces each `acc[i]` by `acc[i]` OP `other[i]`, for `count` elements.
+    ///
+    /// # Safety
+    /// Unless `count` is 0, `acc` and `other` are aligned for `T`, hold `count` elements and do not overlap; nobody else
+    /// writes to either or reads `acc` meanwhile.
+    unsafe fn combine(acc: *mut T, other: *const T, count: usize);
+}
+
+/// Bitwise and.
+#[derive(Clone, Copy, Debug)]
+pub struct And;
+
+/// Bitwise or.
+#[derive(Clone, Copy, Debug)]
+pub struct Or;
+
+/// Bitwise exclusive or.
+#[derive(Clone, Copy, Debug)]
+pub struct Xor;
+
+/// The greater one.
+#[derive(Clone, Copy, Debug)]
+pub struct Max;
+
+/// The lesser one.
+#[derive(Clone, Copy, Debug)]
+pub struct Min;
+
+/// The sum.
+#[derive(Clone, Copy, Debug)]
+pub struct Sum;
+
+/// The product.
+#[derive(Clone, Copy, Debug)]
+pub struct Prod;
+
+/// A complex number, laid out as C's `float _Complex` and `double _Complex`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(C)]
+pub struct Complex<F> {
+    /// The real part.
+    pub re: F,
+    /// The imaginary part.
+    pub im: F,
+}
+
+/// The loop of all operations. That the arguments of a function do not overlap is what the compiler knows when it makes it
+/// take several elements at a time; in line it would look at the addresses first, and need the loop twice.
+#[inline(never)]
+fn each<T: Copy>(acc: &mut [T], other: &[T], op: impl Fn(T, T) -> T) {
+    for (to, &from) in acc.iter_mut().zip(other) {
+        *to = op(*to, from);
+    }
+}
+
+macro_rules! operations {
+    ($($t:ty: { $($op:ident => $of:expr),* $(,)? })*) => {$($(
+        // SAFETY: the loop visits the elements of both arrays; the functions here are associative and commutative.
+        unsafe impl Operation<$t> for $op {
+            unsafe fn combine(acc: *mut $t, other: *const $t, count: usize) {
+                if count == 0 {
+                    return;
+                }
+                // SAFETY: both hold `count` aligned elements that do not overlap and are ours for the time of the call, by
+                // contract; all bit patterns are numbers.
+                let (acc, other) = unsafe {
+                    (
+                        std::slice::from_raw_parts_mut(acc, count),
+                        std::slice::from_raw_parts(other, count),
+                    )
+                };
+                each(acc, other, $of);
+            }
+        }
+    )*)*};
+}
+
+macro_rules! integers {
+    ($($t:ty)*) => {$(
+        operations! {
+            $t: {
+                And => |a, b| a & b,
+                Or => |a, b| a | b,
+                Xor => |a, b| a ^ b,
+                Max => Ord::max,
+                Min => Ord::min,
+                Sum => <$t>::wrapping_add,
+                Prod => <$t>::wrapping_mul,
+            }
+        }
+    )*};
+}
+
+macro_rules! floats {
+    ($($f:ty)*) => {$(
+        operations! {
+            $f: {
+                Max => <$f>::max,
+                Min => <$f>::min,
+                Sum => |a, b| a + b,
+                Prod => |a, b| a * b,
+            }
+            Complex<$f>: {
+                Sum => |a, b| Complex { re: a.re + b.re, im: a.im + b.im },
+                Prod => product,
+            }
+        }
+
+        impl Float for $f {
+            fn is_infinite(self) -> bool {
+                <$f>::is_infinite(self)
+            }
+            fn is_nan(self) -> bool {
+                <$f>::is_nan(self)
+            }
+            fn copysign(self, sign: Self) -> Self {
+                <$f>::copysign(self, sign)
+            }
+            const ZERO: Self = 0.0;
+            const ONE: Self = 1.0;
+            const INFINITY: Self = <$f>::INFINITY;
+        }
+    )*};
+}
+
+integers! { i8 i16 i32 i64 isize u8 u16 u32 u64 usize }
+floats! { f32 f64 }
+
+/// What the product of complex numbers needs of their parts.
+trait Float: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {
+    const ZERO: Self;
+    const ONE: Self;
+    const INFINITY: Self;
+    fn is_infinite(self) -> bool;
+    fn is_nan(self) -> bool;
+    fn copysign(self, sign: Self) -> Self;
+}
+
+#[inline(always)]
+fn product<F: Float>(a: Complex<F>, b: Complex<F>) -> Complex<F> {
+    let naive = Complex {
+        re: a.re * b.re - a.im * b.im,
+        im: a.re * b.im + a.im * b.re,
+    };
+    if naive.re.is_nan() && naive.im.is_nan() {
+        return product_of_infinities(a, b).unwrap_or(naive);
+    }
+    naive
+}
+
+/// The product of `a` and `b` where the usual formula gives NaNs; `None` if they are right (C11, annex G.5.1).
+#[cold]
+fn product_of_infinities<F: Float>(a: Complex<F>, b: Complex<F>) -> Option<Complex<F>> {
+    let is_infinite = |z: Complex<F>| z.re.is_infinite() || z.im.is_infinite();
+    let overflows = [a.re * b.re, a.im * b.im, a.re * b.im, a.im * b.re]
+        .into_iter()
+        .any(F::is_infinite);
+    if !is_infinite(a) && !is_infinite(b) && !overflows {
+        return None;
+    }
+    // Of an infinite number only the directions count; a NaN beside an infinity counts nothing.
+    let direction = |z: Complex<F>| {
+        let is_infinite = is_infinite(z);
+        let part = |x: F| match x {
+            x if x.is_infinite() => F::ONE.copysign(x),
+            x if is_infinite || x.is_nan() => F::ZERO.copysign(x),
+            x => x,
+        };
+        Complex {
+            re: part(z.re),
+            im: part(z.im),
+        }
+    };
+    let (a, b) = (direction(a), direction(b));
+    Some(Complex {
+        re: F::INFINITY * (a.re * b.re - a.im * b.im),
+        im: F::INFINITY * (a.re * b.im + a.im * b.re),
+    })
+}
+
+#[cfg(test)]
+mod tests;
