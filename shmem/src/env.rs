@@ -61,6 +61,18 @@ pub(crate) fn transport() -> Result<Transport, Error> {
     .map_err(Error::Transport)
 }
 
+/// The PEs that collectives of teams take for a node (FARREACH_COLLECTIVE_NODE_SIZE), where they are not to ask the launcher.
+pub(crate) fn collective_node_size() -> Result<Option<u32>, Error> {
+    let Some(value) = std::env::var_os("FARREACH_COLLECTIVE_NODE_SIZE") else {
+        return Ok(None);
+    };
+    let text = value.to_string_lossy();
+    match text.parse() {
+        Ok(size) if size > 0 => Ok(Some(size)),
+        _ => Err(Error::CollectiveNodeSize(text.into_owned())),
+    }
+}
+
 /// What the value of `variable` stands for; the first of `choices` where it is not set or empty.
 fn choice<T: Copy>(variable: &str, choices: &[(&str, T)]) -> Result<T, String> {
     let value = std::env::var_os(variable).map(|value| value.to_string_lossy().into_owned());
@@ -126,7 +138,9 @@ Environment variables of OpenSHMEM (the names with SMA_ are deprecated, and work
 Of Farreach:
   FARREACH_FABRIC       auto (shared memory on a node, an mlx5 device between nodes), shm (shared memory only)
                         or mlx5 (as auto; says so where no device is); default auto
-  FARREACH_TRANSPORT    rc or dc: how the device connects PEs; default rc";
+  FARREACH_TRANSPORT    rc or dc: how the device connects PEs; default rc
+  FARREACH_COLLECTIVE_NODE_SIZE
+                        for tests: collectives of teams take so many PEs for a node, wherever they are";
 
 #[cfg(test)]
 mod tests {

@@ -44,6 +44,9 @@ pub enum Error {
     /// FARREACH_TRANSPORT names no transport.
     #[error("FARREACH_TRANSPORT={0:?} is none of rc and dc")]
     Transport(String),
+    /// FARREACH_COLLECTIVE_NODE_SIZE is not a number of PEs.
+    #[error("FARREACH_COLLECTIVE_NODE_SIZE={0:?} is not a number of PEs, from 1")]
+    CollectiveNodeSize(String),
     /// A device is needed and was not allowed.
     #[error(
         "the job has PEs on {nodes} nodes, and FARREACH_FABRIC=shm reaches one: put all PEs on one node, or take auto or mlx5"

@@ -17,6 +17,7 @@ pub mod safe;
 pub mod signal;
 pub mod strided;
 pub mod sync;
+pub mod team;
 pub mod world;
 
 mod arena;
@@ -35,6 +36,7 @@ mod session;
 mod stall;
 mod statics;
 mod window;
+mod workspace;
 
 pub use error::Error;
 pub use report::Routine;

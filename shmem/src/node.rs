@@ -8,9 +8,11 @@
     reason = "the control part is a view of mapped memory that zero bytes initialise"
 )]
 
+use crate::env;
 use crate::error::Error;
 use crate::places::{Places, Rank};
 use crate::statics::Image;
+use crate::workspace::WORKSPACE;
 use fi_bootstrap::Bootstrap;
 use fi_provider::address_vector::PeerIndex;
 use fi_provider::domain::NodeLayout;
@@ -62,6 +64,8 @@ pub(crate) struct Node {
     pub(crate) places: Places,
     /// Bytes of heap per PE at the first initialisation.
     heap_len: usize,
+    /// PEs that collectives of teams take for one node, whatever the launcher says; for tests of what they do between nodes.
+    node_size: Option<u32>,
     control: Reservation,
 }
 
@@ -83,7 +87,7 @@ impl Sizes {
         }
     }
 
-    /// Where the heap begins in a PE's share: huge pages need it aligned.
+    /// Where workspace and heap begin in a PE's share: huge pages need it aligned.
     pub(crate) fn heap_offset(self) -> usize {
         self.static_len.next_multiple_of(HUGE_PAGE)
     }
@@ -120,6 +124,7 @@ impl Sizes {
 
     fn share(self) -> Option<usize> {
         self.heap_offset()
+            .checked_add(WORKSPACE)?
             .checked_add(self.heap_len)?
             .checked_next_multiple_of(HUGE_PAGE)
     }
@@ -138,6 +143,7 @@ impl Node {
     /// the job must have the same sizes.
     pub(crate) fn join(launcher: &mut Bootstrap, sizes: Sizes) -> Result<Self, Error> {
         let places = places(launcher)?;
+        let node_size = env::collective_node_size()?;
         let led = if places.is_leader() {
             let memory = create(sizes, &places)?;
             let place = Place::of_own(&memory);
@@ -156,7 +162,8 @@ impl Node {
             Some(memory) => memory,
             None => find(launcher, &places)?,
         };
-        let node = Self::map(memory, sizes, places)?;
+        let mut node = Self::map(memory, sizes, places)?;
+        node.node_size = node_size;
         if is_leader {
             node.decide(launcher)?;
         }
@@ -186,6 +193,7 @@ impl Node {
             layout,
             places,
             heap_len: sizes.heap_len,
+            node_size: None,
             control,
         })
     }
@@ -237,6 +245,29 @@ impl Node {
     /// How long to wait awake: the PEs of this machine share its processors, whatever node they are on.
     pub(crate) fn patience(&self) -> Patience {
         Patience::for_processes(self.control().neighbours as usize)
+    }
+
+    /// The algorithm of barriers on this node.
+    pub(crate) fn barrier_kind(&self) -> Kind {
+        if self.control().barrier_kind == Kind::Dissemination as u32 {
+            Kind::Dissemination
+        } else {
+            Kind::Central
+        }
+    }
+
+    /// What `pe` has in common with those whose memory collectives share with it: its node, or what stands in for it.
+    pub(crate) fn group_of(&self, pe: PeerIndex) -> usize {
+        match self.node_size {
+            // On pretended nodes of the launcher these are parts of them.
+            Some(size) => self.places.node_of(pe) << 32 | (pe / size) as usize,
+            None => self.places.node_of(pe),
+        }
+    }
+
+    /// Whether collectives take other PEs for a node than the launcher.
+    pub(crate) fn has_other_groups(&self) -> bool {
+        self.node_size.is_some()
     }
 
     pub(crate) fn control(&self) -> &Control {

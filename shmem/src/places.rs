@@ -95,6 +95,11 @@ impl Places {
         self.rank == Rank(0)
     }
 
+    /// The number of the node of `pe`.
+    pub(crate) fn node_of(&self, pe: PeerIndex) -> usize {
+        self.node_of[pe as usize]
+    }
+
     /// The PEs of this node in the order of their ranks.
     pub(crate) fn near(&self) -> &[PeerIndex] {
         &self.nodes[self.node]

@@ -57,8 +57,7 @@ impl Session {
         let layout = &job.node.layout;
         let heap_offset = Sizes::of(&job.image, wishes.heap_len).heap_offset();
         let space = HeapSpace::find(&job.image, wishes.heap_len, heap_offset, layout)?;
-        let heap = Some(space.region()).filter(|heap| heap.len > 0);
-        let parts = heap.into_iter().chain(job.image.regions());
+        let parts = std::iter::once(space.region()).chain(job.image.regions());
         let window = Window::spanning(parts.collect());
         let places = &job.node.places;
         let mut domain = Domain::open(layout, window, &places.placement())

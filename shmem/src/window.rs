@@ -1,4 +1,5 @@
-//! Where the heap lies: in one window of addresses with the static data.
+//! Where the heap lies: in one window of addresses with the static data, and right below it the library's own
+//! workspace ([`crate::workspace`]).
 //!
 //! Below a position-independent executable the addresses are free, and only its code lies between heap
 //! and static data. Above an executable are the program's own heap (brk) and, far up, its libraries; so
@@ -6,6 +7,7 @@
 
 use crate::error::Error;
 use crate::statics::Image;
+use crate::workspace::WORKSPACE;
 use fi_provider::domain::{Domain, NodeLayout};
 use fi_provider::memory::MemoryRegion;
 use fi_provider::node::segment::{Reservation, discard, page_size};
@@ -18,11 +20,11 @@ pub(crate) const HEAP_ALIGN: usize = 64 << 20;
 /// leave little address space, such as valgrind.
 const DISTANCES: [usize; 4] = [8 << 30, 1 << 30, 64 << 30, 1 << 40];
 
-/// The heap's addresses, mapped onto the own share of the node's memory.
+/// The addresses of workspace and heap, mapped onto the own share of the node's memory.
 #[derive(Debug)]
 pub(crate) struct HeapSpace {
-    /// `None` for a heap of no bytes.
-    space: Option<Reservation>,
+    _space: Reservation,
+    /// The workspace and the heap.
     region: MemoryRegion,
 }
 
@@ -48,75 +50,79 @@ fn machine_memory() -> usize {
 }
 
 impl HeapSpace {
-    /// Finds a place for `len` bytes such that the windows of all PEs of the node fit as well, and maps the
-    /// own share there, from `file_offset` on in it.
+    /// Finds a place for a heap of `len` bytes such that the windows of all PEs of the node fit as well, and maps the
+    /// own share there, from `file_offset` on in it: the workspace, and then the heap.
     pub(crate) fn find(
         image: &Image,
         len: usize,
         file_offset: usize,
         layout: &NodeLayout,
     ) -> Result<Self, Error> {
-        let region = |base| MemoryRegion {
-            base,
-            len,
-            file_offset,
-        };
-        if len == 0 {
-            return Ok(Self {
-                space: None,
-                region: region(image.statics().start),
-            });
-        }
         let processes = layout.processes as usize;
+        let whole = WORKSPACE + len;
         let space = candidates(image, len)
-            .filter(|&base| windows_fit(image, base, len, processes))
+            .map(|heap| heap - WORKSPACE)
+            .filter(|&base| windows_fit(image, base, whole, processes))
             // One page more than the heap stays without access, behind its end.
-            .find_map(|base| Reservation::at(base, len + page_size()).ok())
+            .find_map(|base| Reservation::at(base, whole + page_size()).ok())
             .ok_or(Error::AddressSpace {
                 heap: len,
                 processes,
             })?;
         let offset = layout.share_offset(layout.rank) + file_offset;
         space
-            .map_shared(0, &layout.memory, offset, len)
+            .map_shared(0, &layout.memory, offset, whole)
             .map_err(Error::system("mapping the symmetric heap"))?;
         Ok(Self {
-            region: region(space.base()),
-            space: Some(space),
+            region: MemoryRegion {
+                base: space.base(),
+                len: whole,
+                file_offset,
+            },
+            _space: space,
         })
     }
 
-    pub(crate) fn base(&self) -> usize {
+    /// The first address of the workspace.
+    pub(crate) fn workspace(&self) -> usize {
         self.region.base
     }
 
+    /// The first address of the heap.
+    pub(crate) fn base(&self) -> usize {
+        self.region.base + WORKSPACE
+    }
+
+    /// The workspace and the heap, as peers reach them.
     pub(crate) fn region(&self) -> MemoryRegion {
         self.region.clone()
     }
 
+    /// The heap.
     pub(crate) fn range(&self) -> Range<usize> {
-        self.region.range()
+        self.base()..self.region.range().end
     }
 
     /// Gives the heap's pages back: nobody uses the heap any more.
     #[expect(unsafe_code, reason = "discards the contents of the own heap")]
     pub(crate) fn discard(self) {
-        if self.space.is_some() {
-            // SAFETY: the range is the whole mapping of the heap, and by contract of no use any more. Where
-            // the system refuses, the memory is held until the process ends.
-            let _ = unsafe { discard(self.region.base, self.region.len) };
+        let heap = self.range();
+        if !heap.is_empty() {
+            // SAFETY: the range is the mapping of the heap, and by contract of no use any more. Where the system
+            // refuses, the memory is held until the process ends.
+            let _ = unsafe { discard(heap.start, heap.len()) };
         }
     }
 }
 
-/// Base addresses to try, best first.
+/// Base addresses of the heap to try, best first; below each is room for the workspace.
 fn candidates(image: &Image, len: usize) -> impl Iterator<Item = usize> {
     let below = image
         .whole
         .start
         .checked_sub(len + page_size())
         .map(|base| base / HEAP_ALIGN * HEAP_ALIGN)
-        .filter(|&base| base > 0);
+        .filter(|&base| base > WORKSPACE);
     let end = image.whole.end;
     let above = DISTANCES
         .iter()

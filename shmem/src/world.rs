@@ -13,7 +13,7 @@ use crate::mailbox::Farewell;
 use crate::node::{Node, Sizes, state};
 use crate::report::{self, Routine};
 use crate::session::{Failure, Wishes};
-use crate::{ctx, env, exit, fault, fork, order, stall, statics};
+use crate::{ctx, env, exit, fault, fork, order, stall, statics, team};
 use fi_bootstrap::Bootstrap;
 use std::ffi::{c_int, c_void};
 use std::fmt::Display;
@@ -106,6 +106,7 @@ fn start(at: Routine, thread_level: c_int) -> Result<(), Failure> {
     };
     // SAFETY: as above.
     unsafe { job::open(job, session) };
+    team::set_up();
     let own = job.node.own();
     own.state.store(state::RUNNING, Ordering::Release);
     take_farewell_back(at, job);
@@ -287,6 +288,7 @@ fn end(at: Routine) -> Option<Session> {
     if !is_one_node {
         wait_for_own_messages(job);
     }
+    team::tear_down();
     // SAFETY: finalisation: no other thread is in the library, and no peer uses this PE's memory.
     let mut session = unsafe { job::close() };
     if !is_one_node && let Some(session) = session.take() {

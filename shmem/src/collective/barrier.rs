@@ -38,15 +38,10 @@ struct Barrier {
 
 impl Barrier {
     fn new(node: Arc<Node>) -> Self {
-        let kind = if node.control().barrier_kind == Kind::Dissemination as u32 {
-            Kind::Dissemination
-        } else {
-            Kind::Central
-        };
         Self {
             patience: node.patience(),
             is_one_node: node.places.is_one_node(),
-            kind,
+            kind: node.barrier_kind(),
             node,
             epoch: AtomicU32::new(0),
         }

@@ -1,15 +1,35 @@
-//! Collective operations (OpenSHMEM 1.6, section 9.10): so far the barriers of all PEs.
+//! Collective operations (OpenSHMEM 1.6, section 9.10).
+//!
+//! On a node every PE reads the others' memory. Little data goes through slots ([`small`]), more is read where it is
+//! ([`flat`]); of a team on several nodes the PEs of a node share what comes from elsewhere ([`tiered`]). Nothing here
+//! allocates, and nothing is kept but numbers in the team's blocks: several teams may be in collectives at a time.
 
-mod barrier;
+#![expect(
+    unsafe_code,
+    reason = "arrays are given by address and length, as C has them"
+)]
+
+pub(crate) mod barrier;
 pub mod combine;
-mod nodes;
+mod flat;
+pub(crate) mod nodes;
+pub(crate) mod party;
+mod small;
+mod tiered;
 
 pub(crate) use barrier::{barrier_kind, barriers_done, set_up, wait, wait_for_init};
+pub(crate) use small::reduce_words;
 
 use crate::ctx;
 use crate::order;
-use crate::report::Routine;
+use crate::report::{self, Routine};
 use crate::sync::require_initialized;
+use crate::team::{self, Handle, Team};
+use combine::{And, Max, Min, Operation, Or, Prod, Sum, Xor};
+use party::Party;
+use std::ffi::c_int;
+
+pub use crate::team::sync;
 
 /// Waits for all PEs; every operation of theirs on the default context is delivered then (9.10.1).
 #[inline]
@@ -23,4 +43,304 @@ pub fn barrier_all(at: Routine) {
 pub fn sync_all(at: Routine) {
     require_initialized(at);
     wait(at);
+}
+
+/// Copies `nelems` elements of PE `pe_root` of the team to `dest` on all its PEs (9.10.7). Returns 0.
+///
+/// # Safety
+/// Both arrays are symmetric, hold `nelems` elements, and do not overlap.
+pub unsafe fn broadcast<T: Copy>(
+    at: Routine,
+    team: Handle,
+    dest: *mut T,
+    source: *const T,
+    nelems: usize,
+    pe_root: c_int,
+) -> c_int {
+    let team = team::expect(at, team);
+    let root = root_of(at, team, pe_root);
+    let bytes = bytes_of::<T>(at, nelems, 1);
+    // SAFETY: the contract is the same.
+    unsafe {
+        broadcast_bytes(team, at, dest.cast(), source.cast(), bytes, root);
+        if team.me() == root {
+            flat::copy_own(dest.cast(), source.cast(), bytes);
+        }
+    }
+    0
+}
+
+/// [`broadcast`] to all PEs but the root.
+///
+/// # Safety
+/// As there.
+pub(crate) unsafe fn broadcast_bytes(
+    team: &Team,
+    at: Routine,
+    dest: *mut u8,
+    source: *const u8,
+    bytes: usize,
+    root: usize,
+) {
+    // SAFETY: the contract is the same.
+    unsafe {
+        if bytes == 0 || team.len() == 1 {
+        } else if small::fits(team, bytes) {
+            small::broadcast(team, at, dest, source, bytes, root);
+        } else if team.is_near() {
+            flat::broadcast(team, at, dest, source, bytes, root);
+        } else {
+            tiered::broadcast(team, at, dest, source, bytes, root);
+        }
+    }
+}
+
+/// The root of a broadcast, if the team has it.
+fn root_of(at: Routine, party: &impl Party, pe_root: c_int) -> usize {
+    match usize::try_from(pe_root) {
+        Ok(root) if root < party.len() => root,
+        _ => report::bad_argument(
+            at,
+            "PE_root",
+            format_args!("{pe_root}"),
+            &format!("a PE of the team (0 to {})", party.len() - 1),
+        ),
+    }
+}
+
+/// The bytes of `count` elements of each of `pes` PEs; ends the job where no array has so many.
+fn bytes_of<T>(at: Routine, count: usize, pes: usize) -> usize {
+    let bytes = count.checked_mul(size_of::<T>());
+    let all = bytes.and_then(|bytes| bytes.checked_mul(pes));
+    match (bytes, all) {
+        (Some(bytes), Some(all)) if all <= isize::MAX as usize => bytes,
+        _ => report::bad_argument(
+            at,
+            "nelems",
+            format_args!("{count}"),
+            "a length that an array can have",
+        ),
+    }
+}
+
+/// Puts the elements of all PEs of the team, `nelems` of each, one behind the other into `dest` on all of them (9.10.8).
+/// Returns 0.
+///
+/// # Safety
+/// `source` is symmetric and holds `nelems` elements, `dest` is symmetric and holds as many for each PE; they do not
+/// overlap.
+pub unsafe fn fcollect<T: Copy>(
+    at: Routine,
+    team: Handle,
+    dest: *mut T,
+    source: *const T,
+    nelems: usize,
+) -> c_int {
+    let team = team::expect(at, team);
+    let bytes = bytes_of::<T>(at, nelems, team.len());
+    let (dest, source) = (dest.cast(), source.cast());
+    // SAFETY: the contract is the same.
+    unsafe {
+        if bytes == 0 {
+        } else if small::fits(team, bytes) {
+            small::fcollect(team, at, dest, source, bytes);
+        } else if team.is_near() {
+            flat::fcollect(team, at, dest, source, bytes);
+        } else {
+            tiered::fcollect(team, at, dest, source, bytes);
+        }
+    }
+    0
+}
+
+/// As [`fcollect`], where each PE has its own `nelems` (9.10.8).
+///
+/// # Safety
+/// As there; `dest` holds the elements of all PEs.
+pub unsafe fn collect<T: Copy>(
+    at: Routine,
+    team: Handle,
+    dest: *mut T,
+    source: *const T,
+    nelems: usize,
+) -> c_int {
+    let team = team::expect(at, team);
+    bytes_of::<T>(at, nelems, 1);
+    // SAFETY: the contract is the same.
+    unsafe { flat::collect(team, at, dest.cast(), source.cast(), nelems, size_of::<T>()) };
+    0
+}
+
+/// Exchanges blocks of `nelems` elements: block i of PE j of the team becomes block j of PE i (9.10.5). Returns 0.
+///
+/// # Safety
+/// Both arrays are symmetric, hold a block for each PE, and do not overlap.
+pub unsafe fn alltoall<T: Copy>(
+    at: Routine,
+    team: Handle,
+    dest: *mut T,
+    source: *const T,
+    nelems: usize,
+) -> c_int {
+    let team = team::expect(at, team);
+    let bytes = bytes_of::<T>(at, nelems, team.len());
+    let (dest, source) = (dest.cast(), source.cast());
+    // SAFETY: the contract is the same.
+    unsafe {
+        if bytes == 0 {
+        } else if small::fits(team, bytes.saturating_mul(team.len())) {
+            small::alltoall(team, at, dest, source, bytes);
+        } else {
+            flat::alltoall(team, at, dest, source, bytes);
+        }
+    }
+    0
+}
+
+/// As [`alltoall`], where the elements lie `dst` elements apart in `dest` and `sst` in `source` (9.10.6).
+///
+/// # Safety
+/// Both arrays are symmetric, hold all those elements, and do not overlap.
+pub unsafe fn alltoalls<T: Copy>(
+    at: Routine,
+    team: Handle,
+    dest: *mut T,
+    source: *const T,
+    dst: isize,
+    sst: isize,
+    nelems: usize,
+) -> c_int {
+    let team = team::expect(at, team);
+    bytes_of::<T>(at, nelems, team.len());
+    if nelems > 0 {
+        // SAFETY: the contract is the same.
+        unsafe { flat::alltoalls(team, at, dest, source, dst, sst, nelems) };
+    }
+    0
+}
+
+/// Combines by `O` on any team, by the algorithm that suits it.
+///
+/// # Safety
+/// Both arrays are symmetric, hold `count` elements, and are the same or do not overlap.
+pub(crate) unsafe fn reduce<T: Copy, O: Operation<T>>(
+    at: Routine,
+    team: &Team,
+    dest: *mut T,
+    source: *const T,
+    count: usize,
+) {
+    let bytes = bytes_of::<T>(at, count, 1);
+    // SAFETY: the contract is the same.
+    unsafe {
+        if bytes == 0 {
+        } else if team.len() == 1 {
+            flat::copy_own(dest.cast(), source.cast(), bytes);
+        } else if small::fits(team, bytes) {
+            small::reduce::<T, O>(team, at, dest, source, count);
+        } else if team.is_near() {
+            flat::reduce::<T, O>(team, at, dest, source, count);
+        } else {
+            tiered::reduce::<T, O>(team, at, dest, source, count);
+        }
+    }
+}
+
+macro_rules! reductions {
+    ($($(#[$doc:meta])* $name:ident: $op:ident;)*) => {$(
+        $(#[$doc])* ///
+        /// `nreduce` elements; returns 0.
+        ///
+        /// # Safety
+        /// Both arrays are symmetric, hold `nreduce` elements, and are the same or do not overlap.
+        pub unsafe fn $name<T: Copy>(
+            at: Routine,
+            team: Handle,
+            dest: *mut T,
+            source: *const T,
+            nreduce: usize,
+        ) -> c_int
+        where
+            $op: Operation<T>,
+        {
+            // SAFETY: the contract is the same.
+            unsafe { reduce::<T, $op>(at, team::expect(at, team), dest, source, nreduce) };
+            0
+        }
+    )*};
+}
+
+reductions! {
+    /// Bitwise and of all PEs of the team (9.10.9.1).
+    and_reduce: And;
+    /// Bitwise or of all PEs of the team (9.10.9.2).
+    or_reduce: Or;
+    /// Bitwise exclusive or of all PEs of the team (9.10.9.3).
+    xor_reduce: Xor;
+    /// The greatest of all PEs of the team (9.10.9.4).
+    max_reduce: Max;
+    /// The least of all PEs of the team (9.10.9.5).
+    min_reduce: Min;
+    /// The sum of all PEs of the team (9.10.9.6).
+    sum_reduce: Sum;
+    /// The product of all PEs of the team (9.10.9.7).
+    prod_reduce: Prod;
+}
+
+/// The sum of the PEs of the team up to this one (9.10.10). Returns 0.
+///
+/// # Safety
+/// Both arrays are symmetric, hold `nelems` elements, and are the same or do not overlap.
+pub unsafe fn sum_inscan<T: Copy>(
+    at: Routine,
+    team: Handle,
+    dest: *mut T,
+    source: *const T,
+    nelems: usize,
+) -> c_int
+where
+    Sum: Operation<T>,
+{
+    // SAFETY: the contract is the same.
+    unsafe { scan::<T, Sum>(at, team, dest, source, nelems, true) }
+}
+
+/// The sum of the PEs of the team before this one, 0 on the first (9.10.10). Returns 0.
+///
+/// # Safety
+/// As [`sum_inscan`].
+pub unsafe fn sum_exscan<T: Copy>(
+    at: Routine,
+    team: Handle,
+    dest: *mut T,
+    source: *const T,
+    nelems: usize,
+) -> c_int
+where
+    Sum: Operation<T>,
+{
+    // SAFETY: the contract is the same.
+    unsafe { scan::<T, Sum>(at, team, dest, source, nelems, false) }
+}
+
+unsafe fn scan<T: Copy, O: Operation<T>>(
+    at: Routine,
+    team: Handle,
+    dest: *mut T,
+    source: *const T,
+    count: usize,
+    inclusive: bool,
+) -> c_int {
+    let team = team::expect(at, team);
+    let bytes = bytes_of::<T>(at, count, 1);
+    // SAFETY: the contract is the same.
+    unsafe {
+        if bytes == 0 {
+        } else if small::fits(team, bytes) {
+            small::scan::<T, O>(team, at, dest, source, count, inclusive);
+        } else {
+            flat::scan::<T, O>(team, at, dest, source, count, inclusive);
+        }
+    }
+    0
 }

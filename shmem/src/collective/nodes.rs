@@ -33,7 +33,7 @@ pub(super) fn across<I>(
 ///
 /// # Errors
 /// That of the first step that fails.
-pub(super) fn disseminate<E>(
+pub(crate) fn disseminate<E>(
     me: usize,
     nodes: usize,
     mut step: impl FnMut(usize, usize) -> Result<(), E>,

@@ -1,0 +1,368 @@
+//! Collectives in which every PE reads what it needs from the others' memory: all meet, read, and meet again.
+//!
+//! On a node that is one copy, from the owner's source. The first meeting tells that all sources are complete, the
+//! second that everybody has read them.
+
+#![expect(
+    unsafe_code,
+    reason = "copies between arrays that C has given as symmetric"
+)]
+
+use super::combine::Operation;
+use super::party::{Party, fetch, near};
+use crate::report::Routine;
+use fi_provider::node::copy::copy;
+use std::mem::MaybeUninit;
+
+/// Bytes that are reduced at a time: so that they stay in the processor's first cache.
+const CHUNK: usize = 8192;
+
+/// A chunk on the stack, aligned for every type.
+#[repr(C, align(64))]
+pub(super) struct Chunk(MaybeUninit<[u8; CHUNK]>);
+
+impl Chunk {
+    pub(super) fn new() -> Self {
+        Self(MaybeUninit::uninit())
+    }
+
+    /// Its bytes, as elements.
+    pub(super) fn elements<T>(&mut self) -> *mut T {
+        self.0.as_mut_ptr().cast()
+    }
+
+    /// The elements that it holds.
+    pub(super) const fn capacity<T>() -> usize {
+        CHUNK / size_of::<T>()
+    }
+}
+
+/// Copies within this PE, unless the ends are the same.
+///
+/// # Safety
+/// The ranges are mapped and do not overlap unless they are equal.
+#[inline]
+pub(super) unsafe fn copy_own(dest: *mut u8, source: *const u8, bytes: usize) {
+    if !std::ptr::eq(dest, source) {
+        // SAFETY: the contract is the same.
+        unsafe { copy(dest, source, bytes) };
+    }
+}
+
+/// `root`'s `bytes` bytes at `source` to everybody's `dest`, but for its own.
+///
+/// # Safety
+/// Both are arrays of `bytes` bytes on every PE that do not overlap.
+pub(crate) unsafe fn broadcast(
+    party: &impl Party,
+    at: Routine,
+    dest: *mut u8,
+    source: *const u8,
+    bytes: usize,
+    root: usize,
+) {
+    party.meet(at);
+    if party.me() != root {
+        // SAFETY: the contract is the same.
+        unsafe { fetch(party, at, dest, source, bytes, root) };
+    }
+    party.meet(at);
+}
+
+/// Everybody's `bytes` bytes at `source`, one behind the other, to everybody's `dest`.
+///
+/// # Safety
+/// `source` is an array of `bytes` bytes on every PE, and `dest` one of as many for each of them; they do not overlap.
+pub(crate) unsafe fn fcollect(
+    party: &impl Party,
+    at: Routine,
+    dest: *mut u8,
+    source: *const u8,
+    bytes: usize,
+) {
+    party.meet(at);
+    for index in from_me(party) {
+        // SAFETY: the contract is the same.
+        unsafe { fetch(party, at, dest.add(index * bytes), source, bytes, index) };
+    }
+    party.meet(at);
+}
+
+/// As [`fcollect`], where each PE has its own number of elements of `size` bytes.
+///
+/// # Safety
+/// `source` is an array of `count` elements, and `dest` one of as many as all have together; they do not overlap.
+pub(crate) unsafe fn collect(
+    party: &impl Party,
+    at: Routine,
+    dest: *mut u8,
+    source: *const u8,
+    count: usize,
+    size: usize,
+) {
+    party.publish(count);
+    party.meet(at);
+    let mut offset = 0;
+    for index in 0..party.len() {
+        let bytes = party.published(at, index).saturating_mul(size);
+        // SAFETY: the contract is the same; where the others' arrays end, this PE's `dest` has room for them.
+        unsafe { fetch(party, at, dest.wrapping_add(offset), source, bytes, index) };
+        offset += bytes;
+    }
+    party.meet(at);
+}
+
+/// The `me`th of everybody's blocks of `bytes` bytes at `source`, one behind the other, to `dest`.
+///
+/// # Safety
+/// Both are arrays of a block for each PE that do not overlap.
+pub(crate) unsafe fn alltoall(
+    party: &impl Party,
+    at: Routine,
+    dest: *mut u8,
+    source: *const u8,
+    bytes: usize,
+) {
+    party.meet(at);
+    let mine = source.wrapping_add(party.me() * bytes);
+    for index in from_me(party) {
+        // SAFETY: the contract is the same.
+        unsafe { fetch(party, at, dest.add(index * bytes), mine, bytes, index) };
+    }
+    party.meet(at);
+}
+
+/// As [`alltoall`] for blocks of `count` elements, of which one is `dst` elements behind the other in `dest`, and `sst`
+/// elements in `source`.
+///
+/// # Safety
+/// Both are arrays that hold the blocks of all PEs and do not overlap.
+pub(crate) unsafe fn alltoalls<T: Copy>(
+    party: &impl Party,
+    at: Routine,
+    dest: *mut T,
+    source: *const T,
+    dst: isize,
+    sst: isize,
+    count: usize,
+) {
+    party.meet(at);
+    let block = count as isize;
+    let mine = source.wrapping_offset(party.me() as isize * block * sst);
+    for index in from_me(party) {
+        let to = dest.wrapping_offset(index as isize * block * dst);
+        let pe = party.pe(index) as std::ffi::c_int;
+        // SAFETY: the contract is the same.
+        unsafe {
+            crate::strided::iget(crate::ctx::default_ctx(), at, to, mine, dst, sst, count, pe)
+        };
+    }
+    party.meet(at);
+}
+
+/// The numbers of a party, each PE's own first: so that not all read from one at the same time.
+fn from_me(party: &impl Party) -> impl Iterator<Item = usize> {
+    let (me, len) = (party.me(), party.len());
+    (me..len).chain(0..me)
+}
+
+/// The part of `count` elements of `size` bytes that is number `index` of `parts`: whole cache lines, but for the end.
+pub(super) fn slice(
+    count: usize,
+    size: usize,
+    index: usize,
+    parts: usize,
+) -> std::ops::Range<usize> {
+    let line = (64 / size).max(1);
+    let each = count.div_ceil(parts).next_multiple_of(line);
+    let start = (index * each).min(count);
+    start..(start + each).min(count)
+}
+
+/// What all PEs have at `source`, element by element combined, to everybody's `dest`.
+///
+/// On a node each PE does its slice, for all; nobody else touches it, so that both may be the same array.
+///
+/// # Safety
+/// Both are arrays of `count` elements on every PE, which are equal or do not overlap.
+pub(crate) unsafe fn reduce<T: Copy, O: Operation<T>>(
+    party: &impl Party,
+    at: Routine,
+    dest: *mut T,
+    source: *const T,
+    count: usize,
+) {
+    if !party.is_near() {
+        // SAFETY: the contract is the same.
+        return unsafe {
+            reduce_by_reading::<T, O>(party, at, dest, source, count, 0..party.len())
+        };
+    }
+    party.meet(at);
+    let mine = slice(count, size_of::<T>(), party.me(), party.len());
+    for_chunks::<T>(mine, |start, count| {
+        let mut chunk = Chunk::new();
+        let sum = chunk.elements::<T>();
+        let bytes = count * size_of::<T>();
+        let source = |index| {
+            near(
+                party,
+                at,
+                "source",
+                source.wrapping_add(start).addr(),
+                bytes,
+                index,
+            )
+        };
+        // SAFETY: the chunk holds `count` elements; the sources are complete, and so many bytes are in reach. Nobody
+        // else uses these elements of any PE until all have met.
+        unsafe {
+            copy(sum.cast(), source(0) as *const u8, bytes);
+            for index in 1..party.len() {
+                O::combine(sum, source(index) as *const T, count);
+            }
+            for index in from_me(party) {
+                let to = near(
+                    party,
+                    at,
+                    "dest",
+                    dest.wrapping_add(start).addr(),
+                    bytes,
+                    index,
+                );
+                copy(to as *mut u8, sum.cast(), bytes);
+            }
+        }
+    });
+    party.meet(at);
+}
+
+/// As [`reduce`] of the PEs `of` only, each PE for itself: a chunk is written when everybody has read it everywhere.
+///
+/// # Safety
+/// As [`reduce`].
+unsafe fn reduce_by_reading<T: Copy, O: Operation<T>>(
+    party: &impl Party,
+    at: Routine,
+    dest: *mut T,
+    source: *const T,
+    count: usize,
+    of: std::ops::Range<usize>,
+) {
+    party.meet(at);
+    for_chunks::<T>(0..count, |start, count| {
+        let (mut chunk, mut other) = (Chunk::new(), Chunk::new());
+        let (sum, other) = (chunk.elements::<T>(), other.elements::<T>());
+        let bytes = count * size_of::<T>();
+        let source = source.wrapping_add(start).cast();
+        // SAFETY: both chunks hold `count` elements, which are written before they are read; this PE's part of `dest`
+        // is written when nobody reads it any more.
+        unsafe {
+            sum.cast::<u8>().write_bytes(0, bytes);
+            for index in of.clone() {
+                if index == of.start {
+                    fetch(party, at, sum.cast(), source, bytes, index);
+                } else {
+                    fetch(party, at, other.cast(), source, bytes, index);
+                    O::combine(sum, other, count);
+                }
+            }
+            party.meet(at);
+            copy(dest.add(start).cast(), sum.cast(), bytes);
+        }
+    });
+}
+
+/// What the PEs up to this one (`inclusive`) or before it have at `source`, combined; for the first of them, in an
+/// exclusive scan, zeros.
+///
+/// # Safety
+/// As [`reduce`]; all bits zero is the operation's identity.
+pub(crate) unsafe fn scan<T: Copy, O: Operation<T>>(
+    party: &impl Party,
+    at: Routine,
+    dest: *mut T,
+    source: *const T,
+    count: usize,
+    inclusive: bool,
+) {
+    if !party.is_near() {
+        let of = 0..party.me() + usize::from(inclusive);
+        // SAFETY: the contract is the same.
+        return unsafe { reduce_by_reading::<T, O>(party, at, dest, source, count, of) };
+    }
+    party.meet(at);
+    let mine = slice(count, size_of::<T>(), party.me(), party.len());
+    for_chunks::<T>(mine, |start, count| {
+        let (mut chunk, mut before) = (Chunk::new(), Chunk::new());
+        let (sum, before) = (chunk.elements::<T>(), before.elements::<T>());
+        let bytes = count * size_of::<T>();
+        // SAFETY: as in `reduce`; of arrays that are equal the elements are read before they are written.
+        unsafe {
+            sum.cast::<u8>().write_bytes(0, bytes);
+            for index in 0..party.len() {
+                let from = near(
+                    party,
+                    at,
+                    "source",
+                    source.wrapping_add(start).addr(),
+                    bytes,
+                    index,
+                );
+                let to = near(
+                    party,
+                    at,
+                    "dest",
+                    dest.wrapping_add(start).addr(),
+                    bytes,
+                    index,
+                );
+                copy(before.cast(), sum.cast(), bytes);
+                O::combine(sum, from as *const T, count);
+                let result = if inclusive { sum } else { before };
+                copy(to as *mut u8, result.cast(), bytes);
+            }
+        }
+    });
+    party.meet(at);
+}
+
+/// Calls `f` with the first element and the length of each chunk of `range`.
+pub(super) fn for_chunks<T>(range: std::ops::Range<usize>, mut f: impl FnMut(usize, usize)) {
+    let mut start = range.start;
+    while start < range.end {
+        let count = (range.end - start).min(Chunk::capacity::<T>());
+        f(start, count);
+        start += count;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn slices_follow_one_another_and_are_all(count in 0_usize..5000, parts in 1_usize..20, log in 0_u32..5) {
+            let mut end = 0;
+            for index in 0..parts {
+                let part = slice(count, 1 << log, index, parts);
+                prop_assert_eq!(part.start, end);
+                end = part.end;
+            }
+            prop_assert_eq!(end, count);
+        }
+
+        #[test]
+        fn chunks_are_no_longer_than_their_memory(start in 0_usize..5000, len in 0_usize..5000) {
+            let mut next = start;
+            for_chunks::<u64>(start..start + len, |start, count| {
+                assert_eq!(start, next);
+                assert!(count > 0 && count <= Chunk::capacity::<u64>());
+                next += count;
+            });
+            prop_assert_eq!(next, start + len);
+        }
+    }
+}

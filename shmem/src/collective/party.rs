@@ -1,0 +1,71 @@
+//! Who takes part in a collective operation, as the algorithms see it.
+
+use crate::ctx;
+use crate::report::{self, Routine};
+use crate::rma;
+use fi_provider::address_vector::PeerIndex;
+use std::ffi::c_int;
+
+/// The PEs of a team or an active set, of which this PE is one.
+pub(crate) trait Party {
+    /// How many they are.
+    fn len(&self) -> usize;
+
+    /// This PE's number among them.
+    fn me(&self) -> usize;
+
+    /// The PE with number `index`.
+    fn pe(&self, index: usize) -> PeerIndex;
+
+    /// Whether the memory of all is reached by loads and stores.
+    fn is_near(&self) -> bool;
+
+    /// Waits for all; what they stored before is visible then.
+    fn meet(&self, at: Routine);
+
+    /// Tells the others a count, which they may ask for between the next two meetings.
+    fn publish(&self, count: usize);
+
+    /// What `index` has told.
+    fn published(&self, at: Routine, index: usize) -> usize;
+}
+
+/// Reads `bytes` bytes at the symmetric address `source` of `party`'s PE `index`.
+///
+/// # Safety
+/// `dest` is writable for `bytes` bytes.
+#[inline]
+pub(crate) unsafe fn fetch(
+    party: &impl Party,
+    at: Routine,
+    dest: *mut u8,
+    source: *const u8,
+    bytes: usize,
+    index: usize,
+) {
+    let pe = party.pe(index) as c_int;
+    // SAFETY: the contract is the same; an address that is not symmetric is refused.
+    unsafe { rma::get(ctx::default_ctx(), at, dest, source, bytes, pe) };
+}
+
+/// Where `bytes` bytes at the symmetric address `addr` of `party`'s PE `index` are in this process; ends the job where
+/// the address is not symmetric. The party is near.
+#[inline]
+pub(crate) fn near(
+    party: &impl Party,
+    at: Routine,
+    what: &'static str,
+    addr: usize,
+    bytes: usize,
+    index: usize,
+) -> usize {
+    let endpoint = &ctx::default_ctx().endpoint;
+    let pe = party.pe(index);
+    match endpoint.range(addr, bytes, 1, pe) {
+        Some(address) => address,
+        None => {
+            let error = endpoint.refusal(addr, bytes, pe);
+            report::transfer(at, error, what, addr, bytes, pe as c_int)
+        }
+    }
+}

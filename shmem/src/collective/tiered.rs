@@ -1,0 +1,232 @@
+//! Collectives of teams on several nodes: what comes from another node comes there once, and then goes on through the
+//! node's memory.
+//!
+//! The PEs of a node share the work by their places on it.
+
+#![expect(
+    unsafe_code,
+    reason = "copies between arrays that C has given as symmetric"
+)]
+
+use super::combine::Operation;
+use super::flat::{Chunk, copy_own, for_chunks, slice};
+use super::party::{Party, fetch};
+use crate::report::Routine;
+use crate::team::Team;
+use std::ops::Range;
+
+/// See [`super::flat::broadcast`]: each PE of a node gets a slice from the root, and the others' from them.
+///
+/// # Safety
+/// As there.
+pub(super) unsafe fn broadcast(
+    team: &Team,
+    at: Routine,
+    dest: *mut u8,
+    source: *const u8,
+    bytes: usize,
+    root: usize,
+) {
+    let near = team.near();
+    let part = |place| slice(bytes, 1, place, near.len());
+    let read = |from: *const u8, part: Range<usize>, index| {
+        // SAFETY: the contract is the same; the part is one of both arrays.
+        unsafe {
+            fetch(
+                team,
+                at,
+                dest.add(part.start),
+                from.add(part.start),
+                part.len(),
+                index,
+            )
+        };
+    };
+    team.meet(at);
+    if near.contains(&root) {
+        if team.me() != root {
+            read(source, 0..bytes, root);
+        }
+    } else {
+        read(source, part(team.place()), root);
+        team.meet_near(at);
+        for (place, &index) in near.iter().enumerate() {
+            if place != team.place() {
+                read(dest, part(place), index);
+            }
+        }
+    }
+    team.meet(at);
+}
+
+/// See [`super::flat::fcollect`]: each PE of a node gets the data of some PEs elsewhere, for all.
+///
+/// # Safety
+/// As there.
+pub(super) unsafe fn fcollect(
+    team: &Team,
+    at: Routine,
+    dest: *mut u8,
+    source: *const u8,
+    bytes: usize,
+) {
+    let near = team.near();
+    let of = |index: usize| dest.wrapping_add(index * bytes);
+    team.meet(at);
+    for &index in near {
+        // SAFETY: the contract is the same.
+        unsafe { fetch(team, at, of(index), source, bytes, index) };
+    }
+    let far = || {
+        (0..team.len())
+            .filter(|index| !near.contains(index))
+            .enumerate()
+    };
+    for (turn, index) in far() {
+        if turn % near.len() == team.place() {
+            // SAFETY: as above.
+            unsafe { fetch(team, at, of(index), source, bytes, index) };
+        }
+    }
+    team.meet_near(at);
+    for (turn, index) in far() {
+        let place = turn % near.len();
+        if place != team.place() {
+            // SAFETY: as above; the PE at that place has got it.
+            unsafe { fetch(team, at, of(index), of(index), bytes, near[place]) };
+        }
+    }
+    team.meet(at);
+}
+
+/// See [`super::flat::reduce`]. Each node combines its sources, a slice by each of so many PEs as every node has; those
+/// that have the same slice combine theirs, a piece each, and then spread the pieces.
+///
+/// All intermediate results are in `dest`: of a PE's own array, only its slice is written before the nodes' PEs have read
+/// all, and of that, others read only the pieces that are not this PE's own.
+///
+/// # Safety
+/// As there.
+pub(super) unsafe fn reduce<T: Copy, O: Operation<T>>(
+    team: &Team,
+    at: Routine,
+    dest: *mut T,
+    source: *const T,
+    count: usize,
+) {
+    let groups = team.groups();
+    let owners = groups.iter().map(|group| group.len()).min().unwrap_or(1);
+    let place = team.place();
+    let slice_of = |place| slice(count, size_of::<T>(), place, owners);
+    let mine = if place < owners {
+        slice_of(place)
+    } else {
+        0..0
+    };
+    let piece_of = |group| {
+        let piece = slice(mine.len(), size_of::<T>(), group, groups.len());
+        mine.start + piece.start..mine.start + piece.end
+    };
+    let far = || (0..groups.len()).filter(|&group| group != team.group());
+    // SAFETY: the contract is the same; who writes what is said above, and between writing and reading all meet.
+    unsafe {
+        team.meet_near(at);
+        combine::<T, O>(team, at, dest, source, mine.clone(), team.near());
+        team.meet(at);
+        for group in far() {
+            add::<T, O>(
+                team,
+                at,
+                dest,
+                piece_of(team.group()),
+                dest,
+                groups[group].get(place),
+            );
+        }
+        team.meet(at);
+        for group in far() {
+            read(team, at, dest, piece_of(group), groups[group].get(place));
+        }
+        team.meet_near(at);
+        for other in (0..owners).filter(|&other| other != place) {
+            read(team, at, dest, slice_of(other), team.near().get(other));
+        }
+        team.meet(at);
+    }
+}
+
+/// Puts what the PEs `of` have at `source`, combined, into this PE's `dest`: the elements `part`.
+///
+/// # Safety
+/// As [`super::flat::reduce`]; nobody writes those elements of a source, or reads those of this PE's `dest`.
+unsafe fn combine<T: Copy, O: Operation<T>>(
+    team: &Team,
+    at: Routine,
+    dest: *mut T,
+    source: *const T,
+    part: Range<usize>,
+    of: &[usize],
+) {
+    // The own source first, which may be `dest` itself.
+    // SAFETY: the contract is the same.
+    unsafe {
+        let bytes = part.len() * size_of::<T>();
+        copy_own(
+            dest.add(part.start).cast(),
+            source.add(part.start).cast(),
+            bytes,
+        );
+        for index in of.iter().filter(|&&index| index != team.me()) {
+            add::<T, O>(team, at, dest, part.clone(), source, Some(index));
+        }
+    }
+}
+
+/// Combines the elements `part` of this PE's `dest` with those that PE `of` has at `from`.
+///
+/// # Safety
+/// As [`combine`].
+unsafe fn add<T: Copy, O: Operation<T>>(
+    team: &Team,
+    at: Routine,
+    dest: *mut T,
+    part: Range<usize>,
+    from: *const T,
+    of: Option<&usize>,
+) {
+    let Some(&index) = of else { return };
+    for_chunks::<T>(part, |start, count| {
+        let mut chunk = Chunk::new();
+        let theirs = chunk.elements::<T>();
+        let bytes = count * size_of::<T>();
+        // SAFETY: the contract is the same; the chunk has room.
+        unsafe {
+            fetch(
+                team,
+                at,
+                theirs.cast(),
+                from.wrapping_add(start).cast(),
+                bytes,
+                index,
+            );
+            O::combine(dest.add(start), theirs, count);
+        }
+    });
+}
+
+/// Reads the elements `part` of PE `of`'s `dest` into the own.
+///
+/// # Safety
+/// As [`combine`].
+unsafe fn read<T: Copy>(
+    team: &Team,
+    at: Routine,
+    dest: *mut T,
+    part: Range<usize>,
+    of: Option<&usize>,
+) {
+    let Some(&index) = of else { return };
+    let place = dest.wrapping_add(part.start).cast::<u8>();
+    // SAFETY: the contract is the same.
+    unsafe { fetch(team, at, place, place, part.len() * size_of::<T>(), index) };
+}

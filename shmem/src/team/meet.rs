@@ -1,0 +1,125 @@
+//! How the PEs of a team meet.
+
+use super::Team;
+use crate::collective::{barrier, nodes, party::Party};
+use crate::ctx;
+use crate::report::{self, Routine};
+use crate::rma;
+use crate::stall::Watch;
+use fi_provider::address_vector::PeerIndex;
+use fi_provider::node::barrier::{Kind, disseminate};
+use fi_provider::node::order;
+use std::sync::atomic::Ordering;
+
+impl Team {
+    /// Waits for all PEs of the team; what they stored before is visible then.
+    #[inline]
+    pub(crate) fn meet(&self, at: Routine) {
+        if self.is_job {
+            barrier::wait(at);
+        } else if self.groups().len() == 1 {
+            self.meet_near(at);
+        } else {
+            self.meet_far(at);
+        }
+    }
+
+    /// Waits for the PEs of the own group.
+    #[inline]
+    pub(crate) fn meet_near(&self, at: Routine) {
+        let epoch = self.near_epoch.load(Ordering::Relaxed).wrapping_add(1);
+        self.near_epoch.store(epoch, Ordering::Relaxed);
+        let mut watch = None;
+        let idle = || {
+            watch
+                .get_or_insert_with(|| Watch::new(at))
+                .look_around(None);
+        };
+        let processes = self.blocks.len() as u32;
+        if processes == 1 {
+            order::full();
+        } else if self.kind == Kind::Dissemination {
+            let rounds = |place: u32| &self.blocks[place as usize].rounds;
+            let me = self.place() as u32;
+            disseminate(rounds, me, processes, epoch as u32, self.patience, idle);
+        } else {
+            let central = &self.blocks[0].central;
+            central.wait(processes, epoch as u32, self.patience, idle);
+        }
+    }
+
+    /// Waits for all groups: each meets, then the leaders do, then each group again.
+    #[cold]
+    #[inline(never)]
+    fn meet_far(&self, at: Routine) {
+        let epoch = self.all_epoch.load(Ordering::Relaxed).wrapping_add(1);
+        self.all_epoch.store(epoch, Ordering::Relaxed);
+        self.meet_near(at);
+        if self.place() == 0 {
+            self.meet_leaders(at, epoch);
+        }
+        self.meet_near(at);
+    }
+
+    fn meet_leaders(&self, at: Routine, epoch: u64) {
+        let (me, count) = (self.group(), self.groups().len());
+        let words = &self.block().leaders;
+        let done = nodes::disseminate(me, count, |round, group| {
+            let leader = self.pes()[self.groups()[group][0]];
+            tell(at, words[round].as_ptr(), epoch, leader);
+            let mut watch = Watch::new(at);
+            // ORDERING: pairs with the write of the other leader, which comes behind all that it has stored before.
+            while (words[round].load(Ordering::Acquire).wrapping_sub(epoch) as i64) < 0 {
+                watch.pause();
+            }
+            Ok::<(), std::convert::Infallible>(())
+        });
+        let Ok(()) = done;
+    }
+}
+
+/// Writes `value` to the word `word` of `pe`, behind all that this PE has stored before.
+pub(crate) fn tell(at: Routine, word: *mut u64, value: u64, pe: PeerIndex) {
+    // ORDERING: pairs with the load of whoever waits for the word.
+    order::full();
+    if let Err(error) = ctx::default_ctx().endpoint.fence() {
+        report::call(at, error);
+    }
+    let pe = pe as std::ffi::c_int;
+    // SAFETY: the word is symmetric: of the workspace, or of an array that C gave as such.
+    unsafe { rma::p(ctx::default_ctx(), at, word, value, pe) };
+}
+
+impl Party for Team {
+    fn len(&self) -> usize {
+        self.pes().len()
+    }
+
+    fn me(&self) -> usize {
+        Self::me(self)
+    }
+
+    fn pe(&self, index: usize) -> PeerIndex {
+        self.pes()[index]
+    }
+
+    fn is_near(&self) -> bool {
+        self.groups().len() == 1
+    }
+
+    fn meet(&self, at: Routine) {
+        Self::meet(self, at);
+    }
+
+    fn publish(&self, count: usize) {
+        // ORDERING: the PEs meet before they read it.
+        self.block().count.store(count as u64, Ordering::Relaxed);
+    }
+
+    fn published(&self, at: Routine, index: usize) -> usize {
+        let count = self.block().count.as_ptr();
+        // SAFETY: the word is in the workspace, which is symmetric.
+        let count = unsafe { rma::g(ctx::default_ctx(), at, count, self.pes()[index] as i32) };
+        count as usize
+    }
+}

@@ -1,0 +1,86 @@
+//! The library's own symmetric memory: a block for each team, right below the heap in the same part of the window.
+//!
+//! So peers of the node load and store in it, and everybody else reaches it by the fabric's operations, with the key
+//! that the heap has. It lives as long as the process, from one session to the next, and so do the numbers in it, which
+//! only grow.
+
+#![expect(
+    unsafe_code,
+    reason = "blocks are views of mapped memory that zero bytes initialise"
+)]
+
+use crate::ctx;
+use crate::job;
+use fi_provider::address_vector::PeerIndex;
+use fi_provider::node::barrier::{Central, Rounds};
+use std::cell::UnsafeCell;
+use std::sync::atomic::AtomicU64;
+
+/// Teams that a PE can be in at a time, the predefined ones included.
+pub(crate) const TEAMS: usize = 256;
+
+/// Bytes of a slot: what a PE shows to the others of its team at once.
+pub(crate) const SLOT: usize = 4096;
+
+/// The most rounds in which the leaders of a team's nodes meet.
+pub(crate) const ROUNDS: usize = 32;
+
+/// Bytes of a team's block.
+const BLOCK: usize = 16 << 10;
+
+/// Bytes of the workspace: whole huge pages.
+pub(crate) const WORKSPACE: usize = TEAMS * BLOCK;
+
+/// What a PE has for one team. All zero bytes is the initial state.
+#[repr(C, align(64))]
+#[derive(Debug)]
+pub(crate) struct Block {
+    /// Where the team's PEs of this node meet, in the block of the first of them.
+    pub(crate) central: Central,
+    /// The same, by dissemination.
+    pub(crate) rounds: Rounds,
+    /// Written by the leader of another node in each round of their meeting: its epoch.
+    pub(crate) leaders: [AtomicU64; ROUNDS],
+    /// What this PE tells the others in collect: its elements.
+    pub(crate) count: AtomicU64,
+    /// What it shows them, in turns: whoever writes one again has met all others after they have read it.
+    pub(crate) slots: [Slot; 2],
+}
+
+/// Bytes that one PE writes and others read after they have met.
+#[repr(C, align(64))]
+#[derive(Debug)]
+pub(crate) struct Slot(UnsafeCell<[u8; SLOT]>);
+
+// SAFETY: plain bytes, used through raw pointers only, whose users meet between writing and reading.
+unsafe impl Sync for Slot {}
+
+impl Slot {
+    /// The bytes.
+    pub(crate) fn bytes(&self) -> *mut u8 {
+        self.0.get().cast()
+    }
+}
+
+const _: () = assert!(size_of::<Block>() <= BLOCK);
+
+/// The address of this PE's block of team number `team`, while there is a session.
+fn address(team: usize) -> Option<usize> {
+    assert!(team < TEAMS);
+    Some(job::session()?.space.workspace() + team * BLOCK)
+}
+
+/// This PE's block of team number `team`, while there is a session.
+pub(crate) fn own(team: usize) -> Option<&'static Block> {
+    let address = address(team)?;
+    // SAFETY: mapped while the session lasts, which the users of teams do not outlive; aligned to a page, and larger
+    // than a block; all fields are atomic or cells.
+    Some(unsafe { &*(address as *const Block) })
+}
+
+/// The block of `pe`, where its memory is reached by loads and stores.
+pub(crate) fn near(team: usize, pe: PeerIndex) -> Option<&'static Block> {
+    let address = ctx::default_ctx().endpoint.element(address(team)?, pe)?;
+    // SAFETY: as in `own`, of the peer's memory as mapped here.
+    Some(unsafe { &*(address as *const Block) })
+}
