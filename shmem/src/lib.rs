@@ -2,7 +2,7 @@
 //!
 //! Rust programs use [`World`], [`Symmetric`] and [`Ctx`], without `unsafe`: see [`safe`].
 //!
-//! The modules [`rma`], [`strided`], [`amo`], [`order`], [`signal`], [`sync`], [`collective`], [`memory`] and [`world`]
+//! The modules [`rma`], [`strided`], [`amo`], [`order`], [`signal`], [`sync`], [`lock`], [`collective`], [`memory`] and [`world`]
 //! hold the routines as C programs call them: unsafe, with addresses, in line. The C symbols are one-line
 //! bodies over them (crate `shmem-cabi`). `at` is always the name of the C routine, for messages.
 
@@ -10,6 +10,7 @@ pub mod amo;
 pub mod collective;
 pub mod ctx;
 pub mod heap;
+pub mod lock;
 pub mod memory;
 pub mod order;
 pub mod rma;
@@ -28,6 +29,8 @@ mod fault;
 mod fork;
 mod job;
 mod mailbox;
+#[cfg(test)]
+mod model;
 mod node;
 mod places;
 mod plain;

@@ -187,6 +187,7 @@ fn complex_products_with_infinities_are_those_of_c() {
     let cases = [
         [INF, INF, 1.0, 1.0, NAN, INF],
         [INF, NAN, 1.0, 1.0, INF, INF],
+        [-INF, NAN, 1.0, 1.0, -INF, -INF],
         [0.0, INF, 0.0, INF, -INF, NAN],
         [INF, 0.0, 0.0, 0.0, NAN, NAN],
         [NAN, 0.0, 1.0, 1.0, NAN, NAN],

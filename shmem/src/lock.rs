@@ -1,0 +1,226 @@
+//! Distributed locks (OpenSHMEM 1.6, section 9.13).
+//!
+//! A lock is a queue of PEs (Mellor-Crummey and Scott 1991) in the copies of one `long`: the upper half of the home PE's
+//! copy names the last of the queue, the lower half of each PE's copy is its link to the next. So a PE waits by looking at
+//! its own memory, the lock is passed on by one atomic operation, and only those that take part are written to. Which PE
+//! is home follows from the lock's address, so that many locks are not all at one PE. A lock belongs to a PE, not to
+//! one of its threads.
+
+#![expect(
+    unsafe_code,
+    reason = "C addresses of symmetric objects are passed on to the fabric"
+)]
+
+mod queue;
+
+use crate::amo::Word;
+use crate::ctx::{self, Context};
+use crate::report::{self, Routine};
+use crate::sync::{self, Cmp, require_initialized};
+use crate::{job, order};
+use fi_provider::Error;
+use fi_provider::address_vector::PeerIndex;
+use queue::Words;
+use std::ffi::{c_int, c_long};
+
+/// Sets the lock when it is free; PEs get it in the order in which they come (9.13.1).
+///
+/// # Safety
+/// `lock` is symmetric and aligned, was 0 on all PEs before its first use, and is used by these routines only.
+pub unsafe fn set_lock(at: Routine, lock: *mut c_long) {
+    let mut lock = Lock::new(at, lock);
+    match queue::acquire(&mut lock) {
+        Ok(true) => (),
+        Ok(false) => lock.misused("is set by this PE already, which would wait for ever"),
+        Err(refusal) => lock.refused(refusal),
+    }
+}
+
+/// Sets the lock if it is free: returns 0 if it was, 1 if it was not (9.13.1).
+///
+/// # Safety
+/// As [`set_lock`].
+pub unsafe fn test_lock(at: Routine, lock: *mut c_long) -> c_int {
+    let mut lock = Lock::new(at, lock);
+    match queue::try_acquire(&mut lock) {
+        Ok(was_free) => c_int::from(!was_free),
+        Err(refusal) => lock.refused(refusal),
+    }
+}
+
+/// Completes the operations on the default context and passes the lock on (9.13.1).
+///
+/// # Safety
+/// As [`set_lock`]; this PE has set the lock.
+pub unsafe fn clear_lock(at: Routine, lock: *mut c_long) {
+    let mut lock = Lock::new(at, lock);
+    order::quiet(lock.ctx, at);
+    match queue::release(&mut lock) {
+        Ok(true) => (),
+        Ok(false) => lock.misused("is not set"),
+        Err(refusal) => lock.refused(refusal),
+    }
+}
+
+/// Bits of the half of a word.
+const HALF: u32 = u32::BITS;
+
+/// A lock as routine `at` works on it.
+struct Lock {
+    at: Routine,
+    ctx: &'static Context,
+    /// This PE's copy.
+    word: *mut u64,
+    me: PeerIndex,
+    /// The PE whose copy holds the tail.
+    home: PeerIndex,
+}
+
+/// What could not be done to the copy of PE `pe`.
+struct Refusal {
+    error: Error,
+    pe: PeerIndex,
+}
+
+impl Lock {
+    fn new(at: Routine, lock: *mut c_long) -> Self {
+        require_initialized(at);
+        let ctx = ctx::default_ctx();
+        let base = job::session().map_or(0, |session| session.domain.window().base());
+        let place = lock.addr().wrapping_sub(base) / size_of::<u64>();
+        Self {
+            at,
+            ctx,
+            word: lock.cast(),
+            me: job::my_pe() as PeerIndex,
+            home: (place % ctx.endpoint.peer_count() as usize) as PeerIndex,
+        }
+    }
+
+    /// The half of the word that holds the PE's link.
+    fn link_half(&self) -> *mut u32 {
+        let low = if cfg!(target_endian = "little") { 0 } else { 1 };
+        self.word.cast::<u32>().wrapping_add(low)
+    }
+
+    /// The half of the word that holds the tail, in the copy of the home PE.
+    fn tail_half(&self) -> *mut u32 {
+        let high = if cfg!(target_endian = "little") { 1 } else { 0 };
+        self.word.cast::<u32>().wrapping_add(high)
+    }
+
+    /// Replaces the tail by what `change` makes of it, by the operation on the whole word that every device has; returns
+    /// what was there.
+    #[cold]
+    fn change_tail(&self, change: impl Fn(u32) -> u32) -> Result<u32, Error> {
+        let endpoint = &self.ctx.endpoint;
+        // What stands there while nobody uses the lock.
+        let mut seen = 0_u64;
+        loop {
+            let tail = (seen >> HALF) as u32;
+            let wanted = u64::from(change(tail)) << HALF | u64::from(seen as u32);
+            // SAFETY: the lock is symmetric and aligned, by the contract of the routines.
+            let found = unsafe {
+                endpoint
+                    .atomic_compare_swap_near(self.word, seen, wanted, self.home)
+                    .map_or_else(
+                        || endpoint.atomic_compare_swap_far(self.word, seen, wanted, self.home),
+                        Ok,
+                    )?
+            };
+            if found == seen {
+                return Ok(tail);
+            }
+            seen = found;
+        }
+    }
+
+    /// For `map_err`: the home PE's copy cannot be changed.
+    fn at_home(&self) -> impl FnOnce(Error) -> Refusal + use<> {
+        let pe = self.home;
+        move |error| Refusal { error, pe }
+    }
+
+    #[cold]
+    fn refused(&self, Refusal { error, pe }: Refusal) -> ! {
+        if error == Error::NoSuchPeer {
+            self.misused("was not 0 on all PEs before its first use");
+        }
+        let (addr, bytes) = (self.word.addr(), size_of::<u64>());
+        report::transfer(self.at, error, "lock", addr, bytes, pe as c_int)
+    }
+
+    #[cold]
+    fn misused(&self, how: &str) -> ! {
+        report::fatal(format_args!("{}: lock {:p} {how}", self.at, self.word))
+    }
+}
+
+impl Words for Lock {
+    type Error = Refusal;
+
+    fn me(&self) -> PeerIndex {
+        self.me
+    }
+
+    fn swap_tail(&mut self, new: u32) -> Result<u32, Refusal> {
+        let (endpoint, tail, home) = (&self.ctx.endpoint, self.tail_half(), self.home);
+        // SAFETY: the lock is symmetric and aligned, by the contract of the routines.
+        let before = unsafe {
+            endpoint
+                .atomic_swap_near(tail, new, home)
+                .map_or_else(|| endpoint.atomic_swap_far(tail, new, home), Ok)
+        };
+        match before {
+            Err(Error::Unsupported) => self.change_tail(|_| new),
+            before => before,
+        }
+        .map_err(self.at_home())
+    }
+
+    fn replace_tail(&mut self, old: u32, new: u32) -> Result<u32, Refusal> {
+        let (endpoint, tail, home) = (&self.ctx.endpoint, self.tail_half(), self.home);
+        // SAFETY: the lock is symmetric and aligned, by the contract of the routines.
+        let before = unsafe {
+            endpoint
+                .atomic_compare_swap_near(tail, old, new, home)
+                .map_or_else(
+                    || endpoint.atomic_compare_swap_far(tail, old, new, home),
+                    Ok,
+                )
+        };
+        match before {
+            Err(Error::Unsupported) => {
+                self.change_tail(|tail| if tail == old { new } else { tail })
+            }
+            before => before,
+        }
+        .map_err(self.at_home())
+    }
+
+    fn add_to_link(&mut self, pe: PeerIndex, by: i64) -> Result<(), Refusal> {
+        let (endpoint, by) = (&self.ctx.endpoint, by.cast_unsigned());
+        // The whole word, which every device can add to; the sum does not reach the upper half. An operation that fetches is
+        // done when it returns: the next PE need not wait for what this one does after that.
+        // SAFETY: the lock is symmetric and aligned, by the contract of the routines.
+        let before = unsafe {
+            endpoint
+                .atomic_fetch_add_near(self.word, by, pe)
+                .map_or_else(|| endpoint.atomic_fetch_add_far(self.word, by, pe), Ok)
+        };
+        before.map(drop).map_err(|error| Refusal { error, pe })
+    }
+
+    fn link(&mut self) -> Result<u32, Refusal> {
+        // SAFETY: the lock is aligned and this PE's memory, by the contract of the routines.
+        // ORDERING: acquires what the PE before in the queue did; pairs with its atomic addition.
+        Ok(unsafe { u32::fetch(self.link_half()) })
+    }
+
+    fn wait_for_link_over(&mut self, floor: u32) -> Result<u32, Refusal> {
+        let greater = Cmp::Gt as c_int;
+        // SAFETY: the lock is aligned and this PE's memory, by the contract of the routines.
+        // ORDERING: as in `link`.
+        Ok(unsafe { sync::wait_for(self.at, self.link_half(), greater, floor) })
+    }
+}

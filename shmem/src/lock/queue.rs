@@ -1,0 +1,103 @@
+//! The queue of a lock: what a PE does to join it, and to pass the lock on, whatever the words are in.
+//!
+//! The tail names the last PE of the queue, [`FREE`] if there is none. Each PE has a link, 0 outside the queue, to which
+//! the PE before it adds [`GRANTED`] and the PE behind it adds its name, each once and in any order.
+
+use fi_provider::address_vector::PeerIndex;
+
+/// The tail of a lock that is not set.
+const FREE: u32 = 0;
+
+/// In a link: the lock has been passed on to its owner.
+const GRANTED: u32 = 1 << 31;
+
+/// The name of a PE in tails and links: not 0, and less than [`GRANTED`].
+fn name(pe: PeerIndex) -> u32 {
+    pe + 1
+}
+
+/// The PE of a name.
+fn pe_of(name: u32) -> PeerIndex {
+    name - 1
+}
+
+/// The words of a lock. Every operation is atomic and done when it returns.
+pub(super) trait Words {
+    /// Why a word cannot be reached.
+    type Error;
+
+    /// The number of this PE.
+    fn me(&self) -> PeerIndex;
+
+    /// Replaces the tail; returns what was there.
+    fn swap_tail(&mut self, new: u32) -> Result<u32, Self::Error>;
+
+    /// Replaces the tail if it is `old`; returns what was there.
+    fn replace_tail(&mut self, old: u32, new: u32) -> Result<u32, Self::Error>;
+
+    /// Adds to the link of `pe`.
+    fn add_to_link(&mut self, pe: PeerIndex, by: i64) -> Result<(), Self::Error>;
+
+    /// The own link.
+    fn link(&mut self) -> Result<u32, Self::Error>;
+
+    /// Waits until the own link is greater than `floor`; returns it.
+    fn wait_for_link_over(&mut self, floor: u32) -> Result<u32, Self::Error>;
+}
+
+/// Joins the queue and waits for the lock; returns whether it was joined, which it cannot be behind oneself.
+///
+/// # Errors
+/// Those of the words.
+pub(super) fn acquire<W: Words>(words: &mut W) -> Result<bool, W::Error> {
+    let own = name(words.me());
+    let before = words.swap_tail(own)?;
+    if before == own {
+        return Ok(false);
+    }
+    if before != FREE {
+        words.add_to_link(pe_of(before), own.into())?;
+        words.wait_for_link_over(GRANTED - 1)?;
+    }
+    Ok(true)
+}
+
+/// Joins the queue if it is empty; returns whether it was.
+///
+/// # Errors
+/// Those of the words.
+pub(super) fn try_acquire<W: Words>(words: &mut W) -> Result<bool, W::Error> {
+    let own = name(words.me());
+    Ok(words.replace_tail(FREE, own)? == FREE)
+}
+
+/// Leaves the queue; returns whether there was one.
+///
+/// # Errors
+/// Those of the words.
+pub(super) fn release<W: Words>(words: &mut W) -> Result<bool, W::Error> {
+    let own = name(words.me());
+    let mut link = words.link()?;
+    if link & !GRANTED == 0 {
+        match words.replace_tail(own, FREE)? {
+            FREE => return Ok(false),
+            before if before == own => return clear(words, link),
+            // Another has joined, and is about to say so.
+            _ => link = words.wait_for_link_over(link)?,
+        }
+    }
+    words.add_to_link(pe_of(link & !GRANTED), GRANTED.into())?;
+    // Those before and behind have added to the link what they add.
+    clear(words, link)
+}
+
+/// Makes the own link 0, which is `link` and which nobody adds to now.
+fn clear<W: Words>(words: &mut W, link: u32) -> Result<bool, W::Error> {
+    if link != 0 {
+        words.add_to_link(words.me(), -i64::from(link))?;
+    }
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests;
