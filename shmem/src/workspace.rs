@@ -13,14 +13,18 @@ use crate::ctx;
 use crate::job;
 use fi_provider::address_vector::PeerIndex;
 use fi_provider::node::barrier::{Central, Rounds};
+use fi_provider::node::flag;
 use std::cell::UnsafeCell;
 use std::sync::atomic::AtomicU64;
 
 /// Teams that a PE can be in at a time, the predefined ones included.
 pub(crate) const TEAMS: usize = 256;
 
-/// Bytes of a slot: what a PE shows to the others of its team at once.
-pub(crate) const SLOT: usize = 4096;
+/// Bytes that a slot has for data.
+pub(crate) const SLOT: usize = 1072;
+
+/// The slots of a block.
+pub(crate) const RING: usize = 8;
 
 /// The most rounds in which the leaders of a team's nodes meet.
 pub(crate) const ROUNDS: usize = 32;
@@ -43,22 +47,32 @@ pub(crate) struct Block {
     pub(crate) leaders: [AtomicU64; ROUNDS],
     /// What this PE tells the others in collect: its elements.
     pub(crate) count: AtomicU64,
-    /// What it shows them, in turns: whoever writes one again has met all others after they have read it.
-    pub(crate) slots: [Slot; 2],
+    /// What it shows them, in turns.
+    pub(crate) slots: [Slot; RING],
 }
 
-/// Bytes that one PE writes and others read after they have met.
+/// Bytes that one PE shows to others: the first ones in the cache line of the word that tells of them.
 #[repr(C, align(64))]
 #[derive(Debug)]
-pub(crate) struct Slot(UnsafeCell<[u8; SLOT]>);
+pub(crate) struct Slot {
+    /// The turn that the bytes are of.
+    pub(crate) turn: flag::Word,
+    /// Aligned for every type.
+    bytes: Bytes,
+}
 
-// SAFETY: plain bytes, used through raw pointers only, whose users meet between writing and reading.
-unsafe impl Sync for Slot {}
+#[repr(C, align(16))]
+#[derive(Debug)]
+struct Bytes(UnsafeCell<[u8; SLOT]>);
+
+// SAFETY: plain bytes, used through raw pointers only; their users order writing and reading by the turn, or meet.
+unsafe impl Sync for Bytes {}
 
 impl Slot {
     /// The bytes.
+    #[inline(always)]
     pub(crate) fn bytes(&self) -> *mut u8 {
-        self.0.get().cast()
+        self.bytes.0.get().cast()
     }
 }
 

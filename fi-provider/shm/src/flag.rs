@@ -1,6 +1,6 @@
 //! A 32-bit flag in memory shared by processes that can be waited for in the kernel.
 //!
-//! These are the library's own flags: every change goes through [`Flag::post`], which knows whether
+//! These are the library's own flags: every change goes through [`Word::post`], which knows whether
 //! someone sleeps. Memory that users change by plain stores is watched by [`crate::wait`] instead.
 
 use crate::sync::{AtomicU32, Ordering, fence};
@@ -8,18 +8,32 @@ use crate::wait::Patience;
 
 /// A value that only grows (modulo 2^32), on a cache line of its own.
 #[repr(C, align(64))]
+#[derive(Debug, Default)]
+pub struct Flag(Word);
+
+#[cfg(not(loom))]
+const _: () = assert!(size_of::<Flag>() == 64);
+
+impl std::ops::Deref for Flag {
+    type Target = Word;
+
+    #[inline(always)]
+    fn deref(&self) -> &Word {
+        &self.0
+    }
+}
+
+/// A value that only grows (modulo 2^32), beside what it tells of.
+#[repr(C)]
 #[derive(Debug)]
-pub struct Flag {
+pub struct Word {
     value: AtomicU32,
     sleepers: AtomicU32,
     #[cfg(loom)]
     kernel: model::Futex,
 }
 
-#[cfg(not(loom))]
-const _: () = assert!(size_of::<Flag>() == 64);
-
-impl Default for Flag {
+impl Default for Word {
     fn default() -> Self {
         Self {
             value: AtomicU32::new(0),
@@ -36,10 +50,10 @@ fn reached(value: u32, target: u32) -> bool {
     value.wrapping_sub(target) < 1 << 31
 }
 
-impl Flag {
+impl Word {
     /// The value now.
     ///
-    /// What the poster wrote before [`Flag::post`] is visible after it.
+    /// What the poster wrote before [`Word::post`] is visible after it.
     #[inline(always)]
     pub fn get(&self) -> u32 {
         // ORDERING: pairs with the swap in `post`.

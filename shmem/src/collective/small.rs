@@ -1,8 +1,9 @@
-//! Collectives of a team over little data: each PE shows its data in a slot of its block, all meet, and each reads what it
-//! needs.
+//! Collectives of a team over little data: each PE shows its data in a slot of its block, and the others read what they
+//! need of it.
 //!
-//! That is one meeting, where [`super::flat`] needs two. Nobody writes a slot again before a meeting that comes after all
-//! have read it: there are two of them, used in turns.
+//! That takes one meeting, where [`super::flat`] takes two; or none: where each PE has its own processor, whoever needs the
+//! data waits for the turn that stands beside it. So a broadcast is one cache line on its way, and its root waits for
+//! nobody, but for a meeting once all slots are in use.
 
 #![expect(
     unsafe_code,
@@ -11,11 +12,10 @@
 
 use super::combine::Operation;
 use super::flat::Chunk;
-use super::party::{Party, fetch, near};
+use super::party::Party;
 use crate::report::Routine;
-use crate::team::Team;
+use crate::team::{Shown, Team};
 use crate::workspace::SLOT;
-use fi_provider::node::copy::copy;
 
 /// The largest team of several nodes whose PEs read each other's slots; in larger ones few speak for many.
 const MOST_FAR: usize = 8;
@@ -24,19 +24,6 @@ const MOST_FAR: usize = 8;
 #[inline]
 pub(super) fn fits(team: &Team, bytes: usize) -> bool {
     bytes <= SLOT && (team.is_near() || team.len() <= MOST_FAR)
-}
-
-/// Shows `bytes` bytes, and waits until all have done so; returns the own slot.
-///
-/// # Safety
-/// `source` is readable for `bytes` bytes, which fit.
-#[inline]
-unsafe fn show(team: &Team, at: Routine, source: *const u8, bytes: usize) -> *const u8 {
-    let slot = team.next_slot();
-    // SAFETY: the slot has room, and nobody reads it: see above.
-    unsafe { copy(slot, source, bytes) };
-    team.meet(at);
-    slot
 }
 
 /// See [`super::flat::broadcast`].
@@ -51,12 +38,12 @@ pub(super) unsafe fn broadcast(
     bytes: usize,
     root: usize,
 ) {
-    let is_root = team.me() == root;
     // SAFETY: the contract is the same.
     unsafe {
-        let slot = show(team, at, source, if is_root { bytes } else { 0 });
-        if !is_root {
-            fetch(team, at, dest, slot, bytes, root);
+        if team.me() == root {
+            team.show(at, source, bytes);
+        } else {
+            team.take_turn(at).read(at, root, 0, dest, bytes);
         }
     }
 }
@@ -74,10 +61,11 @@ pub(super) unsafe fn fcollect(
 ) {
     // SAFETY: the contract is the same.
     unsafe {
-        let slot = show(team, at, source, bytes);
+        let shown = team.show(at, source, bytes);
         for index in 0..team.len() {
-            fetch(team, at, dest.add(index * bytes), slot, bytes, index);
+            shown.read(at, index, 0, dest.add(index * bytes), bytes);
         }
+        shown.by_all();
     }
 }
 
@@ -92,13 +80,14 @@ pub(super) unsafe fn alltoall(
     source: *const u8,
     bytes: usize,
 ) {
+    let mine = team.me() * bytes;
     // SAFETY: the contract is the same.
     unsafe {
-        let slot = show(team, at, source, team.len() * bytes);
-        let mine = slot.add(team.me() * bytes);
+        let shown = team.show(at, source, team.len() * bytes);
         for index in 0..team.len() {
-            fetch(team, at, dest.add(index * bytes), mine, bytes, index);
+            shown.read(at, index, mine, dest.add(index * bytes), bytes);
         }
+        shown.by_all();
     }
 }
 
@@ -115,8 +104,9 @@ pub(super) unsafe fn reduce<T: Copy, O: Operation<T>>(
 ) {
     // SAFETY: the contract is the same; the slot holds the source already.
     unsafe {
-        let slot = show(team, at, source.cast(), count * size_of::<T>());
-        combine_slots::<T, O>(team, at, dest, slot, count, 0..team.len());
+        let shown = team.show(at, source.cast(), count * size_of::<T>());
+        combine::<T, O>(&shown, at, dest, count, 0..team.len());
+        shown.by_all();
     }
 }
 
@@ -135,43 +125,39 @@ pub(super) unsafe fn scan<T: Copy, O: Operation<T>>(
     let of = 0..team.me() + usize::from(inclusive);
     // SAFETY: the contract is the same; the slot holds the source already.
     unsafe {
-        let slot = show(team, at, source.cast(), count * size_of::<T>());
+        let shown = team.show(at, source.cast(), count * size_of::<T>());
         if of.is_empty() {
             dest.write_bytes(0, count);
         } else {
-            combine_slots::<T, O>(team, at, dest, slot, count, of);
+            combine::<T, O>(&shown, at, dest, count, of);
         }
     }
 }
 
-/// Combines what the PEs `of` show in the slots that are called `slot` here.
+/// Combines what the PEs `of` have shown.
 ///
 /// # Safety
-/// `dest` holds `count` elements, and each slot as well.
+/// `dest` and every slot hold `count` elements.
 #[inline]
-unsafe fn combine_slots<T: Copy, O: Operation<T>>(
-    team: &Team,
+unsafe fn combine<T: Copy, O: Operation<T>>(
+    shown: &Shown<'_>,
     at: Routine,
     dest: *mut T,
-    slot: *const u8,
     count: usize,
     of: std::ops::Range<usize>,
 ) {
     let bytes = count * size_of::<T>();
     // SAFETY: the contract is the same; a chunk has room for a slot.
     unsafe {
-        fetch(team, at, dest.cast(), slot, bytes, of.start);
-        if team.is_near() {
-            for index in of.skip(1) {
-                let theirs = near(team, at, "source", slot.addr(), bytes, index);
-                O::combine(dest, theirs as *const T, count);
-            }
-            return;
-        }
-        let mut chunk = Chunk::new();
+        shown.read(at, of.start, 0, dest.cast(), bytes);
         for index in of.skip(1) {
-            fetch(team, at, chunk.elements(), slot, bytes, index);
-            O::combine(dest, chunk.elements(), count);
+            if let Some(theirs) = shown.near(at, index) {
+                O::combine(dest, theirs.cast(), count);
+            } else {
+                let mut chunk = Chunk::new();
+                shown.read(at, index, 0, chunk.elements(), bytes);
+                O::combine(dest, chunk.elements(), count);
+            }
         }
     }
 }

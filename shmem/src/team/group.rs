@@ -1,5 +1,6 @@
 //! A team as this PE sees it: who is in it, and who of them is near.
 
+use super::turns::Turns;
 use super::{Config, INVALID, SHARED, WORLD, enter, remove};
 use crate::job;
 use crate::node::Node;
@@ -8,7 +9,7 @@ use fi_provider::address_vector::PeerIndex;
 use fi_provider::node::barrier::Kind;
 use fi_provider::node::wait::Patience;
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The last epoch of each team number that this PE has used; what stands in its block is not beyond.
 static EPOCHS: [AtomicU64; TEAMS] = [const { AtomicU64::new(0) }; TEAMS];
@@ -36,8 +37,8 @@ pub(crate) struct Team {
     /// Meetings of the own group, and of all groups, modulo 2^64; one thread at a time is in a collective of the team.
     pub(super) near_epoch: AtomicU64,
     pub(super) all_epoch: AtomicU64,
-    /// Slots written, modulo 2^32.
-    turns: AtomicU32,
+    /// The slots' turns.
+    pub(super) turns: Turns,
     config: Config,
 }
 
@@ -79,7 +80,7 @@ impl Team {
             is_job: plan.number + 1 == WORLD && !node.has_other_groups(),
             near_epoch: AtomicU64::new(plan.epoch),
             all_epoch: AtomicU64::new(plan.epoch),
-            turns: AtomicU32::new(0),
+            turns: Turns::behind(plan.epoch),
             config: plan.config,
             pes: plan.pes.into_boxed_slice(),
         }
@@ -133,17 +134,11 @@ impl Team {
         self.blocks[self.place]
     }
 
-    /// The slot whose turn it is, for a collective in which all PEs of the team meet between writing and reading it.
-    pub(crate) fn next_slot(&self) -> *mut u8 {
-        let turn = self.turns.load(Ordering::Relaxed);
-        self.turns.store(turn.wrapping_add(1), Ordering::Relaxed);
-        self.block().slots[turn as usize % 2].bytes()
-    }
-
     /// The last epoch that any flag of the team's blocks may show.
     pub(super) fn last_epoch(&self) -> u64 {
         let near = self.near_epoch.load(Ordering::Relaxed);
         near.max(self.all_epoch.load(Ordering::Relaxed))
+            .max(self.turns.last())
     }
 }
 
@@ -175,6 +170,9 @@ pub(super) fn skip_to(number: usize, epoch: u64) {
     if let Some(block) = workspace::own(number) {
         block.central.skip_to(epoch as u32);
         block.rounds.skip_to(epoch as u32);
+        for slot in &block.slots {
+            slot.turn.post(epoch as u32);
+        }
         for word in &block.leaders {
             // ORDERING: the PEs of the team meet before one of them writes or awaits a word.
             word.store(epoch, Ordering::Release);

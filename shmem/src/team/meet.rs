@@ -15,6 +15,7 @@ impl Team {
     /// Waits for all PEs of the team; what they stored before is visible then.
     #[inline]
     pub(crate) fn meet(&self, at: Routine) {
+        self.turns.all_have_come();
         if self.is_job {
             barrier::wait(at);
         } else if self.groups().len() == 1 {

@@ -11,9 +11,12 @@
 
 mod group;
 mod meet;
+mod slots;
 mod split;
+mod turns;
 
 pub(crate) use group::{Team, set_up, tear_down};
+pub(crate) use slots::Shown;
 pub use split::{split_2d, split_strided};
 
 use crate::report::{self, Routine};

@@ -1,0 +1,155 @@
+//! How the PEs of a team show each other little data.
+
+#![expect(
+    unsafe_code,
+    reason = "copies to and from the slots, whose turns say who may"
+)]
+
+use super::Team;
+use crate::collective::barriers_done;
+use crate::ctx;
+use crate::report::Routine;
+use crate::rma;
+use crate::stall::Watch;
+use crate::workspace::{RING, SLOT, Slot};
+use fi_provider::node::barrier::Kind;
+use fi_provider::node::copy::copy;
+use std::ffi::c_int;
+
+/// A turn of a team's slots that this PE has come to.
+#[derive(Debug)]
+pub(crate) struct Shown<'a> {
+    team: &'a Team,
+    turn: u64,
+}
+
+impl Team {
+    /// Takes a turn without showing anything.
+    #[inline]
+    pub(crate) fn take_turn(&self, at: Routine) -> Shown<'_> {
+        let shown = self.begin(at);
+        if !self.awaits_turns() {
+            self.meet_for(&shown, at);
+        }
+        shown
+    }
+
+    /// Takes a turn and shows `bytes` bytes to the others.
+    ///
+    /// # Safety
+    /// `source` is readable for `bytes` bytes, [`SLOT`] at most.
+    #[inline]
+    pub(crate) unsafe fn show(&self, at: Routine, source: *const u8, bytes: usize) -> Shown<'_> {
+        debug_assert!(bytes <= SLOT);
+        let shown = self.begin(at);
+        let slot = &self.block().slots[shown.slot()];
+        // SAFETY: the slot has room, and all have read what was there before: the turn was free to take.
+        unsafe { copy(slot.bytes(), source, bytes) };
+        if self.awaits_turns() {
+            slot.turn.post(shown.turn as u32);
+        } else {
+            self.meet_for(&shown, at);
+        }
+        shown
+    }
+
+    /// Whether PEs wait for each other's turns: not where they share processors, since then each should sleep once at most.
+    #[inline]
+    fn awaits_turns(&self) -> bool {
+        self.kind == Kind::Dissemination && self.groups().len() == 1
+    }
+
+    #[inline]
+    fn begin(&self, at: Routine) -> Shown<'_> {
+        if self.is_job {
+            self.turns.note_barriers(barriers_done());
+        }
+        if self.turns.are_all_open() || self.turns.are_words_old() {
+            self.make_room(at);
+        }
+        Shown {
+            team: self,
+            turn: self.turns.take(),
+        }
+    }
+
+    /// Waits until all have read all slots.
+    #[cold]
+    fn make_room(&self, at: Routine) {
+        self.meet(at);
+        if self.turns.are_words_old() {
+            let last = self.turns.last() as u32;
+            self.block()
+                .slots
+                .iter()
+                .for_each(|slot| slot.turn.post(last));
+        }
+    }
+
+    fn meet_for(&self, shown: &Shown<'_>, at: Routine) {
+        self.meet(at);
+        shown.by_all();
+    }
+}
+
+impl Shown<'_> {
+    #[inline]
+    fn slot(&self) -> usize {
+        self.turn as usize % RING
+    }
+
+    /// This PE has seen that all others take the turn.
+    #[inline]
+    pub(crate) fn by_all(&self) {
+        self.team.turns.all_take_it();
+    }
+
+    /// What the team's PE `index` shows, once it does, where its memory is reached by loads.
+    #[inline]
+    pub(crate) fn near(&self, at: Routine, index: usize) -> Option<*const u8> {
+        let team = self.team;
+        if team.groups().len() > 1 {
+            return None;
+        }
+        // Of a team on one node the blocks are in the order of its PEs.
+        let slot = &team.blocks[index].slots[self.slot()];
+        if team.awaits_turns() {
+            self.wait(at, slot);
+        }
+        Some(slot.bytes())
+    }
+
+    #[inline]
+    fn wait(&self, at: Routine, slot: &Slot) {
+        let mut watch = None;
+        slot.turn.wait(self.turn as u32, self.team.patience, || {
+            watch
+                .get_or_insert_with(|| Watch::new(at))
+                .look_around(None);
+        });
+    }
+
+    /// Reads `bytes` bytes, from number `offset` on, of what the team's PE `index` shows.
+    ///
+    /// # Safety
+    /// The PE shows them, and `dest` is writable for them.
+    #[inline]
+    pub(crate) unsafe fn read(
+        &self,
+        at: Routine,
+        index: usize,
+        offset: usize,
+        dest: *mut u8,
+        bytes: usize,
+    ) {
+        // SAFETY: the contract is the same; slots are symmetric.
+        unsafe {
+            if let Some(shown) = self.near(at, index) {
+                return copy(dest, shown.add(offset), bytes);
+            }
+            let own = self.team.block().slots[self.slot()].bytes();
+            let pe = self.team.pes()[index] as c_int;
+            rma::get(ctx::default_ctx(), at, dest, own.add(offset), bytes, pe);
+        }
+    }
+}
