@@ -2,10 +2,9 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * Printed from the tables of shmem/cabi by `cargo xtask headers`: change those, not this file.
- * Sections are those of the OpenSHMEM 1.6 specification. PEs are numbered from 0; nelems counts
- * elements, sizes are in bytes. dest of a put and source of a get, the operands of atomics, signals
- * and what is waited on are symmetric: they lie in the symmetric heap or in the program's static
- * data, and are named by their address here. */
+ * Sections are those of the OpenSHMEM 1.6 specification. PEs are numbered from 0. An object is
+ * symmetric when it lies in the symmetric heap or in the program's static data; it is named by its
+ * address on the calling PE. What a message ends is the whole job, with status 1. */
 #ifndef FARREACH_SHMEM_H
 #define FARREACH_SHMEM_H
 
@@ -66,68 +65,197 @@ extern "C" {
 
 /* ---- Set-up, exit and query; thread support ---- */
 
-/* Initializes the library. Collective; may be called again, once for each finalize. Section 9.1.1. */
+/* Initializes the library. Collective; may be called again, once for each finalize.
+ * Errors: a launcher, a heap or a device that is not as it should be ends the job, with a message.
+ * Section 9.1.1. */
 void shmem_init(void);
 
-/* Returns the number of this PE, from 0. Section 9.1.2. */
+/* Returns the number of this PE, from 0.
+ * Errors: none.
+ * Section 9.1.2. */
 int shmem_my_pe(void);
 
-/* Returns the number of PEs of the job. Section 9.1.3. */
+/* Returns the number of PEs of the job.
+ * Errors: none.
+ * Section 9.1.3. */
 int shmem_n_pes(void);
 
-/* Ends what the matching initialization began; the last one ends the library. Collective. Section 9.1.4. */
+/* Ends what the matching initialization began; the last one ends the library. Collective.
+ * Errors: none.
+ * Section 9.1.4. */
 void shmem_finalize(void);
 
-/* Writes to initialized nonzero between initialization and finalize, else 0; may be called at any time. Section 9.1.5. */
+/* Writes to initialized nonzero between initialization and finalize, else 0; may be called at any
+ * time.
+ *   initialized: room for a number
+ * Errors: none.
+ * Section 9.1.5. */
 void shmem_query_initialized(int *initialized);
 
-/* Ends all PEs of the job, with exit status status; does not return. Section 9.1.6. */
+/* Ends all PEs of the job, with exit status status; does not return.
+ *   status: the exit status of the job
+ * Errors: none.
+ * Section 9.1.6. */
 __attribute__((__noreturn__)) void shmem_global_exit(int status);
 
-/* Returns 1 if PE pe can be reached, else 0. Section 9.1.7. */
+/* Returns 1 if PE pe can be reached, else 0.
+ *   pe: the number of a PE
+ * Errors: none.
+ * Section 9.1.7. */
 int shmem_pe_accessible(int pe);
 
-/* Returns 1 if addr is symmetric and can be reached on PE pe, else 0. Section 9.1.8. */
+/* Returns 1 if addr is symmetric and can be reached on PE pe, else 0.
+ *   addr: any address of this PE
+ *   pe: the number of a PE
+ * Errors: none.
+ * Section 9.1.8. */
 int shmem_addr_accessible(const void *addr, int pe);
 
-/* Returns an address for loads and stores to the object dest of PE pe, or NULL. Section 9.1.9. */
+/* Returns an address for loads and stores to the object dest of PE pe, or NULL.
+ *   dest: symmetric, an object as this PE addresses it
+ *   pe: the number of a PE
+ * Errors: none.
+ * Section 9.1.9. */
 void *shmem_ptr(const void *dest, int pe);
 
-/* Writes the version of the specification that the library implements. Section 9.1.11. */
+/* Writes the version of the specification that the library implements.
+ *   major: room for a number
+ *   minor: room for a number
+ * Errors: none.
+ * Section 9.1.11. */
 void shmem_info_get_version(int *major, int *minor);
 
-/* Writes SHMEM_VENDOR_STRING and a null character to name, at most SHMEM_MAX_NAME_LEN bytes. Section 9.1.12. */
+/* Writes SHMEM_VENDOR_STRING and a null character to name, at most SHMEM_MAX_NAME_LEN bytes.
+ *   name: room for SHMEM_MAX_NAME_LEN bytes
+ * Errors: none.
+ * Section 9.1.12. */
 void shmem_info_get_name(char *name);
 
-/* As init, for the thread level requested; writes the level provided; returns 0, or nonzero on failure. Section 9.2.1. */
+/* As init, for the thread level requested; writes the level provided; returns 0, or nonzero on
+ * failure.
+ *   requested: a SHMEM_THREAD_ constant
+ *   provided: room for the level that is provided
+ * Errors: nonzero, and a message, for what ends the job in shmem_init.
+ * Section 9.2.1. */
 int shmem_init_thread(int requested, int *provided);
 
-/* Writes the thread level that the library provides. Section 9.2.2. */
+/* Writes the thread level that the library provides.
+ *   provided: room for the level that is provided
+ * Errors: none.
+ * Section 9.2.2. */
 void shmem_query_thread(int *provided);
+
+/* Initializes the library unless it is; the end of the program finalizes it.
+ *   npes: not used; should be 0
+ * Errors: as shmem_init.
+ * Deprecated since 1.2: use shmem_init.
+ * Section 9.1.13. */
+void start_pes(int npes);
+
+/* As shmem_my_pe.
+ * Errors: none.
+ * Deprecated since 1.2: use shmem_my_pe.
+ * Section 9.1.2. */
+int _my_pe(void);
+
+/* As shmem_n_pes.
+ * Errors: none.
+ * Deprecated since 1.2: use shmem_n_pes.
+ * Section 9.1.3. */
+int _num_pes(void);
 
 /* ---- Memory management ---- */
 
-/* Returns size bytes of the symmetric heap, the same on every PE, or NULL on every PE. Collective. Section 9.3.1. */
+/* Returns size bytes of the symmetric heap, the same on every PE, or NULL on every PE. Collective.
+ *   size: bytes; 0 gives NULL and is not collective
+ * Errors: where the heap has no room: NULL on every PE. PEs that ask for different sizes end the
+ * job, with a message.
+ * Section 9.3.1. */
 void *shmem_malloc(size_t size);
 
-/* Gives a block back to the symmetric heap. Collective; nothing for NULL. Section 9.3.2. */
+/* Gives a block back to the symmetric heap. Collective; nothing for NULL.
+ *   ptr: a block of the symmetric heap, or NULL
+ * Errors: what is no block of the heap ends the job, with a message.
+ * Section 9.3.2. */
 void shmem_free(void *ptr);
 
-/* Resizes a block to size bytes, moving it if needed; NULL on failure, and the block stays. Collective. Section 9.3.3. */
+/* Resizes a block to size bytes, moving it if needed; NULL on failure, and the block stays.
+ * Collective.
+ *   ptr: a block of the symmetric heap, or NULL
+ *   size: bytes; 0 frees the block
+ * Errors: where the heap has no room: NULL on every PE. PEs that ask for different sizes end the
+ * job, with a message.
+ * Section 9.3.3. */
 void *shmem_realloc(void *ptr, size_t size);
 
-/* As malloc, at an address that alignment (bytes, a power of two) divides. Collective. Section 9.3.4. */
+/* As malloc, at an address that alignment (bytes, a power of two) divides. Collective.
+ *   alignment: bytes, a power of two that sizeof(void *) divides
+ *   size: bytes; 0 gives NULL and is not collective
+ * Errors: where the heap has no room: NULL on every PE. PEs that ask for different sizes end the
+ * job, with a message.
+ * Section 9.3.4. */
 void *shmem_align(size_t alignment, size_t size);
 
-/* As malloc, with a bitwise OR of SHMEM_MALLOC_ hints. Collective. Section 9.3.5. */
+/* As malloc, with a bitwise OR of SHMEM_MALLOC_ hints. Collective.
+ *   size: bytes; 0 gives NULL and is not collective
+ *   hints: a bitwise OR of SHMEM_MALLOC_ constants, or 0
+ * Errors: where the heap has no room: NULL on every PE. PEs that ask for different sizes end the
+ * job, with a message.
+ * Section 9.3.5. */
 void *shmem_malloc_with_hints(size_t size, long hints);
 
-/* As malloc, count elements of size bytes, all zero. Collective. Section 9.3.6. */
+/* As malloc, count elements of size bytes, all zero. Collective.
+ *   count: elements
+ *   size: bytes of an element
+ * Errors: where the heap has no room: NULL on every PE. PEs that ask for different sizes end the
+ * job, with a message.
+ * Section 9.3.6. */
 void *shmem_calloc(size_t count, size_t size);
+
+/* As shmem_malloc.
+ *   size: bytes; 0 gives NULL and is not collective
+ * Errors: where the heap has no room: NULL on every PE. PEs that ask for different sizes end the
+ * job, with a message.
+ * Deprecated since 1.2: use shmem_malloc.
+ * Section 9.3.1. */
+void *shmalloc(size_t size);
+
+/* As shmem_free.
+ *   ptr: a block of the symmetric heap, or NULL
+ * Errors: what is no block of the heap ends the job, with a message.
+ * Deprecated since 1.2: use shmem_free.
+ * Section 9.3.2. */
+void shfree(void *ptr);
+
+/* As shmem_realloc.
+ *   ptr: a block of the symmetric heap, or NULL
+ *   size: bytes; 0 gives NULL and is not collective
+ * Errors: where the heap has no room: NULL on every PE. PEs that ask for different sizes end the
+ * job, with a message.
+ * Deprecated since 1.2: use shmem_realloc.
+ * Section 9.3.3. */
+void *shrealloc(void *ptr, size_t size);
+
+/* As shmem_align.
+ *   alignment: bytes, a power of two that sizeof(void *) divides
+ *   size: bytes; 0 gives NULL and is not collective
+ * Errors: where the heap has no room: NULL on every PE. PEs that ask for different sizes end the
+ * job, with a message.
+ * Deprecated since 1.2: use shmem_align.
+ * Section 9.3.4. */
+void *shmemalign(size_t alignment, size_t size);
 
 /* ---- Remote memory access ---- */
 
-/* Copies nelems elements from source here to dest on PE pe; on return source may be reused. Section 9.6.1.1. */
+/* Copies nelems elements from source here to dest on PE pe; on return source may be reused.
+ *   ctx: the context; without it the default context
+ *   dest: symmetric, an object of PE pe
+ *   source: an object of this PE
+ *   nelems: elements; 0 does nothing
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric or too short ends the job, with a
+ * message.
+ * Section 9.6.1.1. */
 void shmem_float_put(float *dest, const float *source, size_t nelems, int pe);
 void shmem_double_put(double *dest, const double *source, size_t nelems, int pe);
 void shmem_longdouble_put(long double *dest, const long double *source, size_t nelems, int pe);
@@ -177,7 +305,16 @@ void shmem_ctx_uint64_put(shmem_ctx_t ctx, uint64_t *dest, const uint64_t *sourc
 void shmem_ctx_size_put(shmem_ctx_t ctx, size_t *dest, const size_t *source, size_t nelems, int pe);
 void shmem_ctx_ptrdiff_put(shmem_ctx_t ctx, ptrdiff_t *dest, const ptrdiff_t *source, size_t nelems, int pe);
 
-/* Copies nelems elements of the size in bits (mem: bytes) from source here to dest on PE pe. Section 9.6.1.1. */
+/* Copies nelems elements of the size in bits (mem: bytes) from source here to dest on PE pe; on
+ * return source may be reused.
+ *   ctx: the context; without it the default context
+ *   dest: symmetric, an object of PE pe
+ *   source: an object of this PE
+ *   nelems: elements; 0 does nothing
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric or too short ends the job, with a
+ * message.
+ * Section 9.6.1.1. */
 void shmem_put8(void *dest, const void *source, size_t nelems, int pe);
 void shmem_put16(void *dest, const void *source, size_t nelems, int pe);
 void shmem_put32(void *dest, const void *source, size_t nelems, int pe);
@@ -191,7 +328,14 @@ void shmem_ctx_put64(shmem_ctx_t ctx, void *dest, const void *source, size_t nel
 void shmem_ctx_put128(shmem_ctx_t ctx, void *dest, const void *source, size_t nelems, int pe);
 void shmem_ctx_putmem(shmem_ctx_t ctx, void *dest, const void *source, size_t nelems, int pe);
 
-/* Copies one value to dest on PE pe. Section 9.6.1.2. */
+/* Copies one value to dest on PE pe.
+ *   ctx: the context; without it the default context
+ *   dest: symmetric, an object of PE pe
+ *   value: what is written
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric or too short ends the job, with a
+ * message.
+ * Section 9.6.1.2. */
 void shmem_float_p(float *dest, float value, int pe);
 void shmem_double_p(double *dest, double value, int pe);
 void shmem_longdouble_p(long double *dest, long double value, int pe);
@@ -241,7 +385,185 @@ void shmem_ctx_uint64_p(shmem_ctx_t ctx, uint64_t *dest, uint64_t value, int pe)
 void shmem_ctx_size_p(shmem_ctx_t ctx, size_t *dest, size_t value, int pe);
 void shmem_ctx_ptrdiff_p(shmem_ctx_t ctx, ptrdiff_t *dest, ptrdiff_t value, int pe);
 
-/* Copies nelems elements from source on PE pe to dest here; on return they have arrived. Section 9.6.1.5. */
+/* Copies nelems elements, each sst elements after the one before, to places in dest on PE pe that
+ * are dst elements apart; on return source may be reused.
+ *   ctx: the context; without it the default context
+ *   dest: symmetric, an object of PE pe
+ *   source: an object of this PE
+ *   dst: distance between elements or blocks in dest, in elements: at least 1, and at least bsize
+ *   sst: the same in source
+ *   nelems: elements; 0 does nothing
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric or too short ends the job, with a
+ * message.
+ * Section 9.6.1.3. */
+void shmem_float_iput(float *dest, const float *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_double_iput(double *dest, const double *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_longdouble_iput(long double *dest, const long double *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_char_iput(char *dest, const char *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_schar_iput(signed char *dest, const signed char *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_short_iput(short *dest, const short *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_int_iput(int *dest, const int *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_long_iput(long *dest, const long *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_longlong_iput(long long *dest, const long long *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_uchar_iput(unsigned char *dest, const unsigned char *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ushort_iput(unsigned short *dest, const unsigned short *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_uint_iput(unsigned int *dest, const unsigned int *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ulong_iput(unsigned long *dest, const unsigned long *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ulonglong_iput(unsigned long long *dest, const unsigned long long *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_int8_iput(int8_t *dest, const int8_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_int16_iput(int16_t *dest, const int16_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_int32_iput(int32_t *dest, const int32_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_int64_iput(int64_t *dest, const int64_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_uint8_iput(uint8_t *dest, const uint8_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_uint16_iput(uint16_t *dest, const uint16_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_uint32_iput(uint32_t *dest, const uint32_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_uint64_iput(uint64_t *dest, const uint64_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_size_iput(size_t *dest, const size_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ptrdiff_iput(ptrdiff_t *dest, const ptrdiff_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_float_iput(shmem_ctx_t ctx, float *dest, const float *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_double_iput(shmem_ctx_t ctx, double *dest, const double *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_longdouble_iput(shmem_ctx_t ctx, long double *dest, const long double *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_char_iput(shmem_ctx_t ctx, char *dest, const char *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_schar_iput(shmem_ctx_t ctx, signed char *dest, const signed char *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_short_iput(shmem_ctx_t ctx, short *dest, const short *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_int_iput(shmem_ctx_t ctx, int *dest, const int *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_long_iput(shmem_ctx_t ctx, long *dest, const long *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_longlong_iput(shmem_ctx_t ctx, long long *dest, const long long *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_uchar_iput(shmem_ctx_t ctx, unsigned char *dest, const unsigned char *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_ushort_iput(shmem_ctx_t ctx, unsigned short *dest, const unsigned short *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_uint_iput(shmem_ctx_t ctx, unsigned int *dest, const unsigned int *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_ulong_iput(shmem_ctx_t ctx, unsigned long *dest, const unsigned long *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_ulonglong_iput(shmem_ctx_t ctx, unsigned long long *dest, const unsigned long long *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_int8_iput(shmem_ctx_t ctx, int8_t *dest, const int8_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_int16_iput(shmem_ctx_t ctx, int16_t *dest, const int16_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_int32_iput(shmem_ctx_t ctx, int32_t *dest, const int32_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_int64_iput(shmem_ctx_t ctx, int64_t *dest, const int64_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_uint8_iput(shmem_ctx_t ctx, uint8_t *dest, const uint8_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_uint16_iput(shmem_ctx_t ctx, uint16_t *dest, const uint16_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_uint32_iput(shmem_ctx_t ctx, uint32_t *dest, const uint32_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_uint64_iput(shmem_ctx_t ctx, uint64_t *dest, const uint64_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_size_iput(shmem_ctx_t ctx, size_t *dest, const size_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_ptrdiff_iput(shmem_ctx_t ctx, ptrdiff_t *dest, const ptrdiff_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+
+/* Copies nelems elements of the size in bits from places in source that are sst elements apart to
+ * places in dest on PE pe that are dst elements apart; on return source may be reused.
+ *   ctx: the context; without it the default context
+ *   dest: symmetric, an object of PE pe
+ *   source: an object of this PE
+ *   dst: distance between elements or blocks in dest, in elements: at least 1, and at least bsize
+ *   sst: the same in source
+ *   nelems: elements; 0 does nothing
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric or too short ends the job, with a
+ * message.
+ * Section 9.6.1.3. */
+void shmem_iput8(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_iput16(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_iput32(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_iput64(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_iput128(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_iput8(shmem_ctx_t ctx, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_iput16(shmem_ctx_t ctx, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_iput32(shmem_ctx_t ctx, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_iput64(shmem_ctx_t ctx, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_iput128(shmem_ctx_t ctx, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+
+/* Copies nblocks blocks of bsize elements, which begin sst elements apart, to places in dest on PE
+ * pe that begin dst elements apart; on return source may be reused.
+ *   ctx: the context; without it the default context
+ *   dest: symmetric, an object of PE pe
+ *   source: an object of this PE
+ *   dst: distance between elements or blocks in dest, in elements: at least 1, and at least bsize
+ *   sst: the same in source
+ *   bsize: elements of a block
+ *   nblocks: blocks; 0 does nothing
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric or too short ends the job, with a
+ * message.
+ * Section 9.6.1.4. */
+void shmem_float_ibput(float *dest, const float *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_double_ibput(double *dest, const double *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_longdouble_ibput(long double *dest, const long double *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_char_ibput(char *dest, const char *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_schar_ibput(signed char *dest, const signed char *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_short_ibput(short *dest, const short *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_int_ibput(int *dest, const int *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_long_ibput(long *dest, const long *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_longlong_ibput(long long *dest, const long long *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_uchar_ibput(unsigned char *dest, const unsigned char *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ushort_ibput(unsigned short *dest, const unsigned short *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_uint_ibput(unsigned int *dest, const unsigned int *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ulong_ibput(unsigned long *dest, const unsigned long *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ulonglong_ibput(unsigned long long *dest, const unsigned long long *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_int8_ibput(int8_t *dest, const int8_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_int16_ibput(int16_t *dest, const int16_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_int32_ibput(int32_t *dest, const int32_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_int64_ibput(int64_t *dest, const int64_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_uint8_ibput(uint8_t *dest, const uint8_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_uint16_ibput(uint16_t *dest, const uint16_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_uint32_ibput(uint32_t *dest, const uint32_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_uint64_ibput(uint64_t *dest, const uint64_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_size_ibput(size_t *dest, const size_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ptrdiff_ibput(ptrdiff_t *dest, const ptrdiff_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_float_ibput(shmem_ctx_t ctx, float *dest, const float *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_double_ibput(shmem_ctx_t ctx, double *dest, const double *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_longdouble_ibput(shmem_ctx_t ctx, long double *dest, const long double *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_char_ibput(shmem_ctx_t ctx, char *dest, const char *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_schar_ibput(shmem_ctx_t ctx, signed char *dest, const signed char *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_short_ibput(shmem_ctx_t ctx, short *dest, const short *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_int_ibput(shmem_ctx_t ctx, int *dest, const int *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_long_ibput(shmem_ctx_t ctx, long *dest, const long *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_longlong_ibput(shmem_ctx_t ctx, long long *dest, const long long *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_uchar_ibput(shmem_ctx_t ctx, unsigned char *dest, const unsigned char *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_ushort_ibput(shmem_ctx_t ctx, unsigned short *dest, const unsigned short *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_uint_ibput(shmem_ctx_t ctx, unsigned int *dest, const unsigned int *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_ulong_ibput(shmem_ctx_t ctx, unsigned long *dest, const unsigned long *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_ulonglong_ibput(shmem_ctx_t ctx, unsigned long long *dest, const unsigned long long *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_int8_ibput(shmem_ctx_t ctx, int8_t *dest, const int8_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_int16_ibput(shmem_ctx_t ctx, int16_t *dest, const int16_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_int32_ibput(shmem_ctx_t ctx, int32_t *dest, const int32_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_int64_ibput(shmem_ctx_t ctx, int64_t *dest, const int64_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_uint8_ibput(shmem_ctx_t ctx, uint8_t *dest, const uint8_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_uint16_ibput(shmem_ctx_t ctx, uint16_t *dest, const uint16_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_uint32_ibput(shmem_ctx_t ctx, uint32_t *dest, const uint32_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_uint64_ibput(shmem_ctx_t ctx, uint64_t *dest, const uint64_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_size_ibput(shmem_ctx_t ctx, size_t *dest, const size_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_ptrdiff_ibput(shmem_ctx_t ctx, ptrdiff_t *dest, const ptrdiff_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+
+/* Copies nblocks blocks of bsize elements of the size in bits, which begin sst elements apart, to
+ * places in dest on PE pe that begin dst elements apart; on return source may be reused.
+ *   ctx: the context; without it the default context
+ *   dest: symmetric, an object of PE pe
+ *   source: an object of this PE
+ *   dst: distance between elements or blocks in dest, in elements: at least 1, and at least bsize
+ *   sst: the same in source
+ *   bsize: elements of a block
+ *   nblocks: blocks; 0 does nothing
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric or too short ends the job, with a
+ * message.
+ * Section 9.6.1.4. */
+void shmem_ibput8(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ibput16(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ibput32(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ibput64(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ibput128(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_ibput8(shmem_ctx_t ctx, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_ibput16(shmem_ctx_t ctx, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_ibput32(shmem_ctx_t ctx, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_ibput64(shmem_ctx_t ctx, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_ibput128(shmem_ctx_t ctx, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+
+/* Copies nelems elements from source on PE pe to dest here; on return they have arrived.
+ *   ctx: the context; without it the default context
+ *   dest: an object of this PE
+ *   source: symmetric, an object of PE pe
+ *   nelems: elements; 0 does nothing
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric or too short ends the job, with a
+ * message.
+ * Section 9.6.1.5. */
 void shmem_float_get(float *dest, const float *source, size_t nelems, int pe);
 void shmem_double_get(double *dest, const double *source, size_t nelems, int pe);
 void shmem_longdouble_get(long double *dest, const long double *source, size_t nelems, int pe);
@@ -291,7 +613,15 @@ void shmem_ctx_uint64_get(shmem_ctx_t ctx, uint64_t *dest, const uint64_t *sourc
 void shmem_ctx_size_get(shmem_ctx_t ctx, size_t *dest, const size_t *source, size_t nelems, int pe);
 void shmem_ctx_ptrdiff_get(shmem_ctx_t ctx, ptrdiff_t *dest, const ptrdiff_t *source, size_t nelems, int pe);
 
-/* Copies nelems elements of the size in bits (mem: bytes) from source on PE pe to dest here. Section 9.6.1.5. */
+/* Copies nelems elements of the size in bits (mem: bytes) from source on PE pe to dest here.
+ *   ctx: the context; without it the default context
+ *   dest: an object of this PE
+ *   source: symmetric, an object of PE pe
+ *   nelems: elements; 0 does nothing
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric or too short ends the job, with a
+ * message.
+ * Section 9.6.1.5. */
 void shmem_get8(void *dest, const void *source, size_t nelems, int pe);
 void shmem_get16(void *dest, const void *source, size_t nelems, int pe);
 void shmem_get32(void *dest, const void *source, size_t nelems, int pe);
@@ -305,7 +635,13 @@ void shmem_ctx_get64(shmem_ctx_t ctx, void *dest, const void *source, size_t nel
 void shmem_ctx_get128(shmem_ctx_t ctx, void *dest, const void *source, size_t nelems, int pe);
 void shmem_ctx_getmem(shmem_ctx_t ctx, void *dest, const void *source, size_t nelems, int pe);
 
-/* Returns the value of source on PE pe. Section 9.6.1.6. */
+/* Returns the value of source on PE pe.
+ *   ctx: the context; without it the default context
+ *   source: symmetric, an object of PE pe
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric or too short ends the job, with a
+ * message.
+ * Section 9.6.1.6. */
 float shmem_float_g(const float *source, int pe);
 double shmem_double_g(const double *source, int pe);
 long double shmem_longdouble_g(const long double *source, int pe);
@@ -355,7 +691,186 @@ uint64_t shmem_ctx_uint64_g(shmem_ctx_t ctx, const uint64_t *source, int pe);
 size_t shmem_ctx_size_g(shmem_ctx_t ctx, const size_t *source, int pe);
 ptrdiff_t shmem_ctx_ptrdiff_g(shmem_ctx_t ctx, const ptrdiff_t *source, int pe);
 
-/* Starts to copy nelems elements to dest on PE pe; source may be reused after a quiet. Section 9.6.2.1. */
+/* Copies nelems elements from places in source on PE pe that are sst elements apart to places in
+ * dest here that are dst elements apart; on return they have arrived.
+ *   ctx: the context; without it the default context
+ *   dest: an object of this PE
+ *   source: symmetric, an object of PE pe
+ *   dst: distance between elements or blocks in dest, in elements: at least 1, and at least bsize
+ *   sst: the same in source
+ *   nelems: elements; 0 does nothing
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric or too short ends the job, with a
+ * message.
+ * Section 9.6.1.7. */
+void shmem_float_iget(float *dest, const float *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_double_iget(double *dest, const double *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_longdouble_iget(long double *dest, const long double *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_char_iget(char *dest, const char *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_schar_iget(signed char *dest, const signed char *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_short_iget(short *dest, const short *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_int_iget(int *dest, const int *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_long_iget(long *dest, const long *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_longlong_iget(long long *dest, const long long *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_uchar_iget(unsigned char *dest, const unsigned char *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ushort_iget(unsigned short *dest, const unsigned short *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_uint_iget(unsigned int *dest, const unsigned int *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ulong_iget(unsigned long *dest, const unsigned long *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ulonglong_iget(unsigned long long *dest, const unsigned long long *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_int8_iget(int8_t *dest, const int8_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_int16_iget(int16_t *dest, const int16_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_int32_iget(int32_t *dest, const int32_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_int64_iget(int64_t *dest, const int64_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_uint8_iget(uint8_t *dest, const uint8_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_uint16_iget(uint16_t *dest, const uint16_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_uint32_iget(uint32_t *dest, const uint32_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_uint64_iget(uint64_t *dest, const uint64_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_size_iget(size_t *dest, const size_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ptrdiff_iget(ptrdiff_t *dest, const ptrdiff_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_float_iget(shmem_ctx_t ctx, float *dest, const float *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_double_iget(shmem_ctx_t ctx, double *dest, const double *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_longdouble_iget(shmem_ctx_t ctx, long double *dest, const long double *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_char_iget(shmem_ctx_t ctx, char *dest, const char *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_schar_iget(shmem_ctx_t ctx, signed char *dest, const signed char *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_short_iget(shmem_ctx_t ctx, short *dest, const short *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_int_iget(shmem_ctx_t ctx, int *dest, const int *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_long_iget(shmem_ctx_t ctx, long *dest, const long *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_longlong_iget(shmem_ctx_t ctx, long long *dest, const long long *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_uchar_iget(shmem_ctx_t ctx, unsigned char *dest, const unsigned char *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_ushort_iget(shmem_ctx_t ctx, unsigned short *dest, const unsigned short *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_uint_iget(shmem_ctx_t ctx, unsigned int *dest, const unsigned int *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_ulong_iget(shmem_ctx_t ctx, unsigned long *dest, const unsigned long *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_ulonglong_iget(shmem_ctx_t ctx, unsigned long long *dest, const unsigned long long *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_int8_iget(shmem_ctx_t ctx, int8_t *dest, const int8_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_int16_iget(shmem_ctx_t ctx, int16_t *dest, const int16_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_int32_iget(shmem_ctx_t ctx, int32_t *dest, const int32_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_int64_iget(shmem_ctx_t ctx, int64_t *dest, const int64_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_uint8_iget(shmem_ctx_t ctx, uint8_t *dest, const uint8_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_uint16_iget(shmem_ctx_t ctx, uint16_t *dest, const uint16_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_uint32_iget(shmem_ctx_t ctx, uint32_t *dest, const uint32_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_uint64_iget(shmem_ctx_t ctx, uint64_t *dest, const uint64_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_size_iget(shmem_ctx_t ctx, size_t *dest, const size_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_ptrdiff_iget(shmem_ctx_t ctx, ptrdiff_t *dest, const ptrdiff_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+
+/* Copies nelems elements of the size in bits from places in source on PE pe that are sst elements
+ * apart to places in dest here that are dst elements apart; on return they have arrived.
+ *   ctx: the context; without it the default context
+ *   dest: an object of this PE
+ *   source: symmetric, an object of PE pe
+ *   dst: distance between elements or blocks in dest, in elements: at least 1, and at least bsize
+ *   sst: the same in source
+ *   nelems: elements; 0 does nothing
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric or too short ends the job, with a
+ * message.
+ * Section 9.6.1.7. */
+void shmem_iget8(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_iget16(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_iget32(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_iget64(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_iget128(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_iget8(shmem_ctx_t ctx, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_iget16(shmem_ctx_t ctx, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_iget32(shmem_ctx_t ctx, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_iget64(shmem_ctx_t ctx, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ctx_iget128(shmem_ctx_t ctx, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
+
+/* Copies nblocks blocks of bsize elements, which begin sst elements apart in source on PE pe, to
+ * places in dest here that begin dst elements apart; on return they have arrived.
+ *   ctx: the context; without it the default context
+ *   dest: an object of this PE
+ *   source: symmetric, an object of PE pe
+ *   dst: distance between elements or blocks in dest, in elements: at least 1, and at least bsize
+ *   sst: the same in source
+ *   bsize: elements of a block
+ *   nblocks: blocks; 0 does nothing
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric or too short ends the job, with a
+ * message.
+ * Section 9.6.1.8. */
+void shmem_float_ibget(float *dest, const float *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_double_ibget(double *dest, const double *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_longdouble_ibget(long double *dest, const long double *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_char_ibget(char *dest, const char *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_schar_ibget(signed char *dest, const signed char *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_short_ibget(short *dest, const short *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_int_ibget(int *dest, const int *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_long_ibget(long *dest, const long *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_longlong_ibget(long long *dest, const long long *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_uchar_ibget(unsigned char *dest, const unsigned char *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ushort_ibget(unsigned short *dest, const unsigned short *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_uint_ibget(unsigned int *dest, const unsigned int *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ulong_ibget(unsigned long *dest, const unsigned long *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ulonglong_ibget(unsigned long long *dest, const unsigned long long *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_int8_ibget(int8_t *dest, const int8_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_int16_ibget(int16_t *dest, const int16_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_int32_ibget(int32_t *dest, const int32_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_int64_ibget(int64_t *dest, const int64_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_uint8_ibget(uint8_t *dest, const uint8_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_uint16_ibget(uint16_t *dest, const uint16_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_uint32_ibget(uint32_t *dest, const uint32_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_uint64_ibget(uint64_t *dest, const uint64_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_size_ibget(size_t *dest, const size_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ptrdiff_ibget(ptrdiff_t *dest, const ptrdiff_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_float_ibget(shmem_ctx_t ctx, float *dest, const float *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_double_ibget(shmem_ctx_t ctx, double *dest, const double *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_longdouble_ibget(shmem_ctx_t ctx, long double *dest, const long double *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_char_ibget(shmem_ctx_t ctx, char *dest, const char *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_schar_ibget(shmem_ctx_t ctx, signed char *dest, const signed char *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_short_ibget(shmem_ctx_t ctx, short *dest, const short *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_int_ibget(shmem_ctx_t ctx, int *dest, const int *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_long_ibget(shmem_ctx_t ctx, long *dest, const long *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_longlong_ibget(shmem_ctx_t ctx, long long *dest, const long long *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_uchar_ibget(shmem_ctx_t ctx, unsigned char *dest, const unsigned char *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_ushort_ibget(shmem_ctx_t ctx, unsigned short *dest, const unsigned short *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_uint_ibget(shmem_ctx_t ctx, unsigned int *dest, const unsigned int *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_ulong_ibget(shmem_ctx_t ctx, unsigned long *dest, const unsigned long *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_ulonglong_ibget(shmem_ctx_t ctx, unsigned long long *dest, const unsigned long long *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_int8_ibget(shmem_ctx_t ctx, int8_t *dest, const int8_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_int16_ibget(shmem_ctx_t ctx, int16_t *dest, const int16_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_int32_ibget(shmem_ctx_t ctx, int32_t *dest, const int32_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_int64_ibget(shmem_ctx_t ctx, int64_t *dest, const int64_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_uint8_ibget(shmem_ctx_t ctx, uint8_t *dest, const uint8_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_uint16_ibget(shmem_ctx_t ctx, uint16_t *dest, const uint16_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_uint32_ibget(shmem_ctx_t ctx, uint32_t *dest, const uint32_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_uint64_ibget(shmem_ctx_t ctx, uint64_t *dest, const uint64_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_size_ibget(shmem_ctx_t ctx, size_t *dest, const size_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_ptrdiff_ibget(shmem_ctx_t ctx, ptrdiff_t *dest, const ptrdiff_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+
+/* Copies nblocks blocks of bsize elements of the size in bits, which begin sst elements apart in
+ * source on PE pe, to places in dest here that begin dst elements apart; on return they have
+ * arrived.
+ *   ctx: the context; without it the default context
+ *   dest: an object of this PE
+ *   source: symmetric, an object of PE pe
+ *   dst: distance between elements or blocks in dest, in elements: at least 1, and at least bsize
+ *   sst: the same in source
+ *   bsize: elements of a block
+ *   nblocks: blocks; 0 does nothing
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric or too short ends the job, with a
+ * message.
+ * Section 9.6.1.8. */
+void shmem_ibget8(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ibget16(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ibget32(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ibget64(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ibget128(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_ibget8(shmem_ctx_t ctx, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_ibget16(shmem_ctx_t ctx, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_ibget32(shmem_ctx_t ctx, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_ibget64(shmem_ctx_t ctx, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+void shmem_ctx_ibget128(shmem_ctx_t ctx, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
+
+/* Starts to copy nelems elements to dest on PE pe; source may be reused after a quiet.
+ *   ctx: the context; without it the default context
+ *   dest: symmetric, an object of PE pe
+ *   source: an object of this PE
+ *   nelems: elements; 0 does nothing
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric or too short ends the job, with a
+ * message.
+ * Section 9.6.2.1. */
 void shmem_float_put_nbi(float *dest, const float *source, size_t nelems, int pe);
 void shmem_double_put_nbi(double *dest, const double *source, size_t nelems, int pe);
 void shmem_longdouble_put_nbi(long double *dest, const long double *source, size_t nelems, int pe);
@@ -405,7 +920,16 @@ void shmem_ctx_uint64_put_nbi(shmem_ctx_t ctx, uint64_t *dest, const uint64_t *s
 void shmem_ctx_size_put_nbi(shmem_ctx_t ctx, size_t *dest, const size_t *source, size_t nelems, int pe);
 void shmem_ctx_ptrdiff_put_nbi(shmem_ctx_t ctx, ptrdiff_t *dest, const ptrdiff_t *source, size_t nelems, int pe);
 
-/* Starts to copy nelems elements of the size in bits (mem: bytes) to dest on PE pe. Section 9.6.2.1. */
+/* Starts to copy nelems elements of the size in bits (mem: bytes) to dest on PE pe; source may be
+ * reused after a quiet.
+ *   ctx: the context; without it the default context
+ *   dest: symmetric, an object of PE pe
+ *   source: an object of this PE
+ *   nelems: elements; 0 does nothing
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric or too short ends the job, with a
+ * message.
+ * Section 9.6.2.1. */
 void shmem_put8_nbi(void *dest, const void *source, size_t nelems, int pe);
 void shmem_put16_nbi(void *dest, const void *source, size_t nelems, int pe);
 void shmem_put32_nbi(void *dest, const void *source, size_t nelems, int pe);
@@ -419,7 +943,15 @@ void shmem_ctx_put64_nbi(shmem_ctx_t ctx, void *dest, const void *source, size_t
 void shmem_ctx_put128_nbi(shmem_ctx_t ctx, void *dest, const void *source, size_t nelems, int pe);
 void shmem_ctx_putmem_nbi(shmem_ctx_t ctx, void *dest, const void *source, size_t nelems, int pe);
 
-/* Starts to copy nelems elements from source on PE pe; they have arrived in dest after a quiet. Section 9.6.2.2. */
+/* Starts to copy nelems elements from source on PE pe; they have arrived in dest after a quiet.
+ *   ctx: the context; without it the default context
+ *   dest: an object of this PE, not to be touched until then
+ *   source: symmetric, an object of PE pe
+ *   nelems: elements; 0 does nothing
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric or too short ends the job, with a
+ * message.
+ * Section 9.6.2.2. */
 void shmem_float_get_nbi(float *dest, const float *source, size_t nelems, int pe);
 void shmem_double_get_nbi(double *dest, const double *source, size_t nelems, int pe);
 void shmem_longdouble_get_nbi(long double *dest, const long double *source, size_t nelems, int pe);
@@ -469,7 +1001,16 @@ void shmem_ctx_uint64_get_nbi(shmem_ctx_t ctx, uint64_t *dest, const uint64_t *s
 void shmem_ctx_size_get_nbi(shmem_ctx_t ctx, size_t *dest, const size_t *source, size_t nelems, int pe);
 void shmem_ctx_ptrdiff_get_nbi(shmem_ctx_t ctx, ptrdiff_t *dest, const ptrdiff_t *source, size_t nelems, int pe);
 
-/* Starts to copy nelems elements of the size in bits (mem: bytes) from source on PE pe. Section 9.6.2.2. */
+/* Starts to copy nelems elements of the size in bits (mem: bytes) from source on PE pe; they have
+ * arrived in dest after a quiet.
+ *   ctx: the context; without it the default context
+ *   dest: an object of this PE, not to be touched until then
+ *   source: symmetric, an object of PE pe
+ *   nelems: elements; 0 does nothing
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric or too short ends the job, with a
+ * message.
+ * Section 9.6.2.2. */
 void shmem_get8_nbi(void *dest, const void *source, size_t nelems, int pe);
 void shmem_get16_nbi(void *dest, const void *source, size_t nelems, int pe);
 void shmem_get32_nbi(void *dest, const void *source, size_t nelems, int pe);
@@ -485,7 +1026,13 @@ void shmem_ctx_getmem_nbi(shmem_ctx_t ctx, void *dest, const void *source, size_
 
 /* ---- Atomic memory operations ---- */
 
-/* Returns the value of source on PE pe, read atomically. Section 9.7.1.1. */
+/* Returns the value of source on PE pe, read atomically.
+ *   ctx: the context; without it the default context
+ *   source: symmetric, an aligned object of PE pe
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric, or an operation that the device
+ * lacks ends the job, with a message.
+ * Section 9.7.1.1. */
 float shmem_float_atomic_fetch(const float *source, int pe);
 double shmem_double_atomic_fetch(const double *source, int pe);
 int shmem_int_atomic_fetch(const int *source, int pe);
@@ -515,7 +1062,14 @@ uint64_t shmem_ctx_uint64_atomic_fetch(shmem_ctx_t ctx, const uint64_t *source, 
 size_t shmem_ctx_size_atomic_fetch(shmem_ctx_t ctx, const size_t *source, int pe);
 ptrdiff_t shmem_ctx_ptrdiff_atomic_fetch(shmem_ctx_t ctx, const ptrdiff_t *source, int pe);
 
-/* Sets dest on PE pe to value. Section 9.7.1.2. */
+/* Sets dest on PE pe to value.
+ *   ctx: the context; without it the default context
+ *   dest: symmetric, an aligned object of PE pe
+ *   value: the operand
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric, or an operation that the device
+ * lacks ends the job, with a message.
+ * Section 9.7.1.2. */
 void shmem_float_atomic_set(float *dest, float value, int pe);
 void shmem_double_atomic_set(double *dest, double value, int pe);
 void shmem_int_atomic_set(int *dest, int value, int pe);
@@ -545,7 +1099,15 @@ void shmem_ctx_uint64_atomic_set(shmem_ctx_t ctx, uint64_t *dest, uint64_t value
 void shmem_ctx_size_atomic_set(shmem_ctx_t ctx, size_t *dest, size_t value, int pe);
 void shmem_ctx_ptrdiff_atomic_set(shmem_ctx_t ctx, ptrdiff_t *dest, ptrdiff_t value, int pe);
 
-/* Sets dest on PE pe to value if it equals cond; returns its old value either way. Section 9.7.1.3. */
+/* Sets dest on PE pe to value if it equals cond; returns its old value either way.
+ *   ctx: the context; without it the default context
+ *   dest: symmetric, an aligned object of PE pe
+ *   cond: what dest is compared with
+ *   value: the operand
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric, or an operation that the device
+ * lacks ends the job, with a message.
+ * Section 9.7.1.3. */
 int shmem_int_atomic_compare_swap(int *dest, int cond, int value, int pe);
 long shmem_long_atomic_compare_swap(long *dest, long cond, long value, int pe);
 long long shmem_longlong_atomic_compare_swap(long long *dest, long long cond, long long value, int pe);
@@ -571,7 +1133,14 @@ uint64_t shmem_ctx_uint64_atomic_compare_swap(shmem_ctx_t ctx, uint64_t *dest, u
 size_t shmem_ctx_size_atomic_compare_swap(shmem_ctx_t ctx, size_t *dest, size_t cond, size_t value, int pe);
 ptrdiff_t shmem_ctx_ptrdiff_atomic_compare_swap(shmem_ctx_t ctx, ptrdiff_t *dest, ptrdiff_t cond, ptrdiff_t value, int pe);
 
-/* Sets dest on PE pe to value and returns its old value. Section 9.7.1.4. */
+/* Sets dest on PE pe to value and returns its old value.
+ *   ctx: the context; without it the default context
+ *   dest: symmetric, an aligned object of PE pe
+ *   value: the operand
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric, or an operation that the device
+ * lacks ends the job, with a message.
+ * Section 9.7.1.4. */
 float shmem_float_atomic_swap(float *dest, float value, int pe);
 double shmem_double_atomic_swap(double *dest, double value, int pe);
 int shmem_int_atomic_swap(int *dest, int value, int pe);
@@ -601,7 +1170,13 @@ uint64_t shmem_ctx_uint64_atomic_swap(shmem_ctx_t ctx, uint64_t *dest, uint64_t 
 size_t shmem_ctx_size_atomic_swap(shmem_ctx_t ctx, size_t *dest, size_t value, int pe);
 ptrdiff_t shmem_ctx_ptrdiff_atomic_swap(shmem_ctx_t ctx, ptrdiff_t *dest, ptrdiff_t value, int pe);
 
-/* Adds 1 to dest on PE pe and returns its old value. Section 9.7.1.5. */
+/* Adds 1 to dest on PE pe and returns its old value.
+ *   ctx: the context; without it the default context
+ *   dest: symmetric, an aligned object of PE pe
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric, or an operation that the device
+ * lacks ends the job, with a message.
+ * Section 9.7.1.5. */
 int shmem_int_atomic_fetch_inc(int *dest, int pe);
 long shmem_long_atomic_fetch_inc(long *dest, int pe);
 long long shmem_longlong_atomic_fetch_inc(long long *dest, int pe);
@@ -627,7 +1202,13 @@ uint64_t shmem_ctx_uint64_atomic_fetch_inc(shmem_ctx_t ctx, uint64_t *dest, int 
 size_t shmem_ctx_size_atomic_fetch_inc(shmem_ctx_t ctx, size_t *dest, int pe);
 ptrdiff_t shmem_ctx_ptrdiff_atomic_fetch_inc(shmem_ctx_t ctx, ptrdiff_t *dest, int pe);
 
-/* Adds 1 to dest on PE pe. Section 9.7.1.6. */
+/* Adds 1 to dest on PE pe.
+ *   ctx: the context; without it the default context
+ *   dest: symmetric, an aligned object of PE pe
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric, or an operation that the device
+ * lacks ends the job, with a message.
+ * Section 9.7.1.6. */
 void shmem_int_atomic_inc(int *dest, int pe);
 void shmem_long_atomic_inc(long *dest, int pe);
 void shmem_longlong_atomic_inc(long long *dest, int pe);
@@ -653,7 +1234,14 @@ void shmem_ctx_uint64_atomic_inc(shmem_ctx_t ctx, uint64_t *dest, int pe);
 void shmem_ctx_size_atomic_inc(shmem_ctx_t ctx, size_t *dest, int pe);
 void shmem_ctx_ptrdiff_atomic_inc(shmem_ctx_t ctx, ptrdiff_t *dest, int pe);
 
-/* Adds value to dest on PE pe and returns its old value. Section 9.7.1.7. */
+/* Adds value to dest on PE pe and returns its old value.
+ *   ctx: the context; without it the default context
+ *   dest: symmetric, an aligned object of PE pe
+ *   value: the operand
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric, or an operation that the device
+ * lacks ends the job, with a message.
+ * Section 9.7.1.7. */
 int shmem_int_atomic_fetch_add(int *dest, int value, int pe);
 long shmem_long_atomic_fetch_add(long *dest, long value, int pe);
 long long shmem_longlong_atomic_fetch_add(long long *dest, long long value, int pe);
@@ -679,7 +1267,14 @@ uint64_t shmem_ctx_uint64_atomic_fetch_add(shmem_ctx_t ctx, uint64_t *dest, uint
 size_t shmem_ctx_size_atomic_fetch_add(shmem_ctx_t ctx, size_t *dest, size_t value, int pe);
 ptrdiff_t shmem_ctx_ptrdiff_atomic_fetch_add(shmem_ctx_t ctx, ptrdiff_t *dest, ptrdiff_t value, int pe);
 
-/* Adds value to dest on PE pe. Section 9.7.1.8. */
+/* Adds value to dest on PE pe.
+ *   ctx: the context; without it the default context
+ *   dest: symmetric, an aligned object of PE pe
+ *   value: the operand
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric, or an operation that the device
+ * lacks ends the job, with a message.
+ * Section 9.7.1.8. */
 void shmem_int_atomic_add(int *dest, int value, int pe);
 void shmem_long_atomic_add(long *dest, long value, int pe);
 void shmem_longlong_atomic_add(long long *dest, long long value, int pe);
@@ -705,7 +1300,14 @@ void shmem_ctx_uint64_atomic_add(shmem_ctx_t ctx, uint64_t *dest, uint64_t value
 void shmem_ctx_size_atomic_add(shmem_ctx_t ctx, size_t *dest, size_t value, int pe);
 void shmem_ctx_ptrdiff_atomic_add(shmem_ctx_t ctx, ptrdiff_t *dest, ptrdiff_t value, int pe);
 
-/* Replaces dest on PE pe by its bitwise AND with value and returns its old value. Section 9.7.1.9. */
+/* Replaces dest on PE pe by its bitwise AND with value and returns its old value.
+ *   ctx: the context; without it the default context
+ *   dest: symmetric, an aligned object of PE pe
+ *   value: the operand
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric, or an operation that the device
+ * lacks ends the job, with a message.
+ * Section 9.7.1.9. */
 unsigned int shmem_uint_atomic_fetch_and(unsigned int *dest, unsigned int value, int pe);
 unsigned long shmem_ulong_atomic_fetch_and(unsigned long *dest, unsigned long value, int pe);
 unsigned long long shmem_ulonglong_atomic_fetch_and(unsigned long long *dest, unsigned long long value, int pe);
@@ -721,7 +1323,14 @@ int64_t shmem_ctx_int64_atomic_fetch_and(shmem_ctx_t ctx, int64_t *dest, int64_t
 uint32_t shmem_ctx_uint32_atomic_fetch_and(shmem_ctx_t ctx, uint32_t *dest, uint32_t value, int pe);
 uint64_t shmem_ctx_uint64_atomic_fetch_and(shmem_ctx_t ctx, uint64_t *dest, uint64_t value, int pe);
 
-/* Replaces dest on PE pe by its bitwise AND with value. Section 9.7.1.10. */
+/* Replaces dest on PE pe by its bitwise AND with value.
+ *   ctx: the context; without it the default context
+ *   dest: symmetric, an aligned object of PE pe
+ *   value: the operand
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric, or an operation that the device
+ * lacks ends the job, with a message.
+ * Section 9.7.1.10. */
 void shmem_uint_atomic_and(unsigned int *dest, unsigned int value, int pe);
 void shmem_ulong_atomic_and(unsigned long *dest, unsigned long value, int pe);
 void shmem_ulonglong_atomic_and(unsigned long long *dest, unsigned long long value, int pe);
@@ -737,7 +1346,14 @@ void shmem_ctx_int64_atomic_and(shmem_ctx_t ctx, int64_t *dest, int64_t value, i
 void shmem_ctx_uint32_atomic_and(shmem_ctx_t ctx, uint32_t *dest, uint32_t value, int pe);
 void shmem_ctx_uint64_atomic_and(shmem_ctx_t ctx, uint64_t *dest, uint64_t value, int pe);
 
-/* Replaces dest on PE pe by its bitwise OR with value and returns its old value. Section 9.7.1.11. */
+/* Replaces dest on PE pe by its bitwise OR with value and returns its old value.
+ *   ctx: the context; without it the default context
+ *   dest: symmetric, an aligned object of PE pe
+ *   value: the operand
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric, or an operation that the device
+ * lacks ends the job, with a message.
+ * Section 9.7.1.11. */
 unsigned int shmem_uint_atomic_fetch_or(unsigned int *dest, unsigned int value, int pe);
 unsigned long shmem_ulong_atomic_fetch_or(unsigned long *dest, unsigned long value, int pe);
 unsigned long long shmem_ulonglong_atomic_fetch_or(unsigned long long *dest, unsigned long long value, int pe);
@@ -753,7 +1369,14 @@ int64_t shmem_ctx_int64_atomic_fetch_or(shmem_ctx_t ctx, int64_t *dest, int64_t 
 uint32_t shmem_ctx_uint32_atomic_fetch_or(shmem_ctx_t ctx, uint32_t *dest, uint32_t value, int pe);
 uint64_t shmem_ctx_uint64_atomic_fetch_or(shmem_ctx_t ctx, uint64_t *dest, uint64_t value, int pe);
 
-/* Replaces dest on PE pe by its bitwise OR with value. Section 9.7.1.12. */
+/* Replaces dest on PE pe by its bitwise OR with value.
+ *   ctx: the context; without it the default context
+ *   dest: symmetric, an aligned object of PE pe
+ *   value: the operand
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric, or an operation that the device
+ * lacks ends the job, with a message.
+ * Section 9.7.1.12. */
 void shmem_uint_atomic_or(unsigned int *dest, unsigned int value, int pe);
 void shmem_ulong_atomic_or(unsigned long *dest, unsigned long value, int pe);
 void shmem_ulonglong_atomic_or(unsigned long long *dest, unsigned long long value, int pe);
@@ -769,7 +1392,14 @@ void shmem_ctx_int64_atomic_or(shmem_ctx_t ctx, int64_t *dest, int64_t value, in
 void shmem_ctx_uint32_atomic_or(shmem_ctx_t ctx, uint32_t *dest, uint32_t value, int pe);
 void shmem_ctx_uint64_atomic_or(shmem_ctx_t ctx, uint64_t *dest, uint64_t value, int pe);
 
-/* Replaces dest on PE pe by its bitwise exclusive OR with value and returns its old value. Section 9.7.1.13. */
+/* Replaces dest on PE pe by its bitwise exclusive OR with value and returns its old value.
+ *   ctx: the context; without it the default context
+ *   dest: symmetric, an aligned object of PE pe
+ *   value: the operand
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric, or an operation that the device
+ * lacks ends the job, with a message.
+ * Section 9.7.1.13. */
 unsigned int shmem_uint_atomic_fetch_xor(unsigned int *dest, unsigned int value, int pe);
 unsigned long shmem_ulong_atomic_fetch_xor(unsigned long *dest, unsigned long value, int pe);
 unsigned long long shmem_ulonglong_atomic_fetch_xor(unsigned long long *dest, unsigned long long value, int pe);
@@ -785,7 +1415,14 @@ int64_t shmem_ctx_int64_atomic_fetch_xor(shmem_ctx_t ctx, int64_t *dest, int64_t
 uint32_t shmem_ctx_uint32_atomic_fetch_xor(shmem_ctx_t ctx, uint32_t *dest, uint32_t value, int pe);
 uint64_t shmem_ctx_uint64_atomic_fetch_xor(shmem_ctx_t ctx, uint64_t *dest, uint64_t value, int pe);
 
-/* Replaces dest on PE pe by its bitwise exclusive OR with value. Section 9.7.1.14. */
+/* Replaces dest on PE pe by its bitwise exclusive OR with value.
+ *   ctx: the context; without it the default context
+ *   dest: symmetric, an aligned object of PE pe
+ *   value: the operand
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric, or an operation that the device
+ * lacks ends the job, with a message.
+ * Section 9.7.1.14. */
 void shmem_uint_atomic_xor(unsigned int *dest, unsigned int value, int pe);
 void shmem_ulong_atomic_xor(unsigned long *dest, unsigned long value, int pe);
 void shmem_ulonglong_atomic_xor(unsigned long long *dest, unsigned long long value, int pe);
@@ -801,7 +1438,14 @@ void shmem_ctx_int64_atomic_xor(shmem_ctx_t ctx, int64_t *dest, int64_t value, i
 void shmem_ctx_uint32_atomic_xor(shmem_ctx_t ctx, uint32_t *dest, uint32_t value, int pe);
 void shmem_ctx_uint64_atomic_xor(shmem_ctx_t ctx, uint64_t *dest, uint64_t value, int pe);
 
-/* Starts to read source on PE pe atomically; the value is in fetch after a quiet. Section 9.7.2.1. */
+/* Starts to read source on PE pe atomically; the value is in fetch after a quiet.
+ *   ctx: the context; without it the default context
+ *   fetch: an object of this PE, valid after a quiet and not after a fence
+ *   source: symmetric, an aligned object of PE pe
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric, or an operation that the device
+ * lacks ends the job, with a message.
+ * Section 9.7.2.1. */
 void shmem_float_atomic_fetch_nbi(float *fetch, const float *source, int pe);
 void shmem_double_atomic_fetch_nbi(double *fetch, const double *source, int pe);
 void shmem_int_atomic_fetch_nbi(int *fetch, const int *source, int pe);
@@ -831,7 +1475,16 @@ void shmem_ctx_uint64_atomic_fetch_nbi(shmem_ctx_t ctx, uint64_t *fetch, const u
 void shmem_ctx_size_atomic_fetch_nbi(shmem_ctx_t ctx, size_t *fetch, const size_t *source, int pe);
 void shmem_ctx_ptrdiff_atomic_fetch_nbi(shmem_ctx_t ctx, ptrdiff_t *fetch, const ptrdiff_t *source, int pe);
 
-/* Starts to set dest on PE pe to value if it equals cond; its old value is in fetch after a quiet. Section 9.7.2.2. */
+/* Starts to set dest on PE pe to value if it equals cond; its old value is in fetch after a quiet.
+ *   ctx: the context; without it the default context
+ *   fetch: an object of this PE, valid after a quiet and not after a fence
+ *   dest: symmetric, an aligned object of PE pe
+ *   cond: what dest is compared with
+ *   value: the operand
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric, or an operation that the device
+ * lacks ends the job, with a message.
+ * Section 9.7.2.2. */
 void shmem_int_atomic_compare_swap_nbi(int *fetch, int *dest, int cond, int value, int pe);
 void shmem_long_atomic_compare_swap_nbi(long *fetch, long *dest, long cond, long value, int pe);
 void shmem_longlong_atomic_compare_swap_nbi(long long *fetch, long long *dest, long long cond, long long value, int pe);
@@ -857,7 +1510,15 @@ void shmem_ctx_uint64_atomic_compare_swap_nbi(shmem_ctx_t ctx, uint64_t *fetch, 
 void shmem_ctx_size_atomic_compare_swap_nbi(shmem_ctx_t ctx, size_t *fetch, size_t *dest, size_t cond, size_t value, int pe);
 void shmem_ctx_ptrdiff_atomic_compare_swap_nbi(shmem_ctx_t ctx, ptrdiff_t *fetch, ptrdiff_t *dest, ptrdiff_t cond, ptrdiff_t value, int pe);
 
-/* Starts to set dest on PE pe to value; its old value is in fetch after a quiet. Section 9.7.2.3. */
+/* Starts to set dest on PE pe to value; its old value is in fetch after a quiet.
+ *   ctx: the context; without it the default context
+ *   fetch: an object of this PE, valid after a quiet and not after a fence
+ *   dest: symmetric, an aligned object of PE pe
+ *   value: the operand
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric, or an operation that the device
+ * lacks ends the job, with a message.
+ * Section 9.7.2.3. */
 void shmem_float_atomic_swap_nbi(float *fetch, float *dest, float value, int pe);
 void shmem_double_atomic_swap_nbi(double *fetch, double *dest, double value, int pe);
 void shmem_int_atomic_swap_nbi(int *fetch, int *dest, int value, int pe);
@@ -887,7 +1548,14 @@ void shmem_ctx_uint64_atomic_swap_nbi(shmem_ctx_t ctx, uint64_t *fetch, uint64_t
 void shmem_ctx_size_atomic_swap_nbi(shmem_ctx_t ctx, size_t *fetch, size_t *dest, size_t value, int pe);
 void shmem_ctx_ptrdiff_atomic_swap_nbi(shmem_ctx_t ctx, ptrdiff_t *fetch, ptrdiff_t *dest, ptrdiff_t value, int pe);
 
-/* Starts to add 1 to dest on PE pe; its old value is in fetch after a quiet. Section 9.7.2.4. */
+/* Starts to add 1 to dest on PE pe; its old value is in fetch after a quiet.
+ *   ctx: the context; without it the default context
+ *   fetch: an object of this PE, valid after a quiet and not after a fence
+ *   dest: symmetric, an aligned object of PE pe
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric, or an operation that the device
+ * lacks ends the job, with a message.
+ * Section 9.7.2.4. */
 void shmem_int_atomic_fetch_inc_nbi(int *fetch, int *dest, int pe);
 void shmem_long_atomic_fetch_inc_nbi(long *fetch, long *dest, int pe);
 void shmem_longlong_atomic_fetch_inc_nbi(long long *fetch, long long *dest, int pe);
@@ -913,7 +1581,15 @@ void shmem_ctx_uint64_atomic_fetch_inc_nbi(shmem_ctx_t ctx, uint64_t *fetch, uin
 void shmem_ctx_size_atomic_fetch_inc_nbi(shmem_ctx_t ctx, size_t *fetch, size_t *dest, int pe);
 void shmem_ctx_ptrdiff_atomic_fetch_inc_nbi(shmem_ctx_t ctx, ptrdiff_t *fetch, ptrdiff_t *dest, int pe);
 
-/* Starts to add value to dest on PE pe; its old value is in fetch after a quiet. Section 9.7.2.5. */
+/* Starts to add value to dest on PE pe; its old value is in fetch after a quiet.
+ *   ctx: the context; without it the default context
+ *   fetch: an object of this PE, valid after a quiet and not after a fence
+ *   dest: symmetric, an aligned object of PE pe
+ *   value: the operand
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric, or an operation that the device
+ * lacks ends the job, with a message.
+ * Section 9.7.2.5. */
 void shmem_int_atomic_fetch_add_nbi(int *fetch, int *dest, int value, int pe);
 void shmem_long_atomic_fetch_add_nbi(long *fetch, long *dest, long value, int pe);
 void shmem_longlong_atomic_fetch_add_nbi(long long *fetch, long long *dest, long long value, int pe);
@@ -939,7 +1615,15 @@ void shmem_ctx_uint64_atomic_fetch_add_nbi(shmem_ctx_t ctx, uint64_t *fetch, uin
 void shmem_ctx_size_atomic_fetch_add_nbi(shmem_ctx_t ctx, size_t *fetch, size_t *dest, size_t value, int pe);
 void shmem_ctx_ptrdiff_atomic_fetch_add_nbi(shmem_ctx_t ctx, ptrdiff_t *fetch, ptrdiff_t *dest, ptrdiff_t value, int pe);
 
-/* Starts a bitwise AND of value into dest on PE pe; its old value is in fetch after a quiet. Section 9.7.2.6. */
+/* Starts a bitwise AND of value into dest on PE pe; its old value is in fetch after a quiet.
+ *   ctx: the context; without it the default context
+ *   fetch: an object of this PE, valid after a quiet and not after a fence
+ *   dest: symmetric, an aligned object of PE pe
+ *   value: the operand
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric, or an operation that the device
+ * lacks ends the job, with a message.
+ * Section 9.7.2.6. */
 void shmem_uint_atomic_fetch_and_nbi(unsigned int *fetch, unsigned int *dest, unsigned int value, int pe);
 void shmem_ulong_atomic_fetch_and_nbi(unsigned long *fetch, unsigned long *dest, unsigned long value, int pe);
 void shmem_ulonglong_atomic_fetch_and_nbi(unsigned long long *fetch, unsigned long long *dest, unsigned long long value, int pe);
@@ -955,7 +1639,15 @@ void shmem_ctx_int64_atomic_fetch_and_nbi(shmem_ctx_t ctx, int64_t *fetch, int64
 void shmem_ctx_uint32_atomic_fetch_and_nbi(shmem_ctx_t ctx, uint32_t *fetch, uint32_t *dest, uint32_t value, int pe);
 void shmem_ctx_uint64_atomic_fetch_and_nbi(shmem_ctx_t ctx, uint64_t *fetch, uint64_t *dest, uint64_t value, int pe);
 
-/* Starts a bitwise OR of value into dest on PE pe; its old value is in fetch after a quiet. Section 9.7.2.7. */
+/* Starts a bitwise OR of value into dest on PE pe; its old value is in fetch after a quiet.
+ *   ctx: the context; without it the default context
+ *   fetch: an object of this PE, valid after a quiet and not after a fence
+ *   dest: symmetric, an aligned object of PE pe
+ *   value: the operand
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric, or an operation that the device
+ * lacks ends the job, with a message.
+ * Section 9.7.2.7. */
 void shmem_uint_atomic_fetch_or_nbi(unsigned int *fetch, unsigned int *dest, unsigned int value, int pe);
 void shmem_ulong_atomic_fetch_or_nbi(unsigned long *fetch, unsigned long *dest, unsigned long value, int pe);
 void shmem_ulonglong_atomic_fetch_or_nbi(unsigned long long *fetch, unsigned long long *dest, unsigned long long value, int pe);
@@ -971,7 +1663,16 @@ void shmem_ctx_int64_atomic_fetch_or_nbi(shmem_ctx_t ctx, int64_t *fetch, int64_
 void shmem_ctx_uint32_atomic_fetch_or_nbi(shmem_ctx_t ctx, uint32_t *fetch, uint32_t *dest, uint32_t value, int pe);
 void shmem_ctx_uint64_atomic_fetch_or_nbi(shmem_ctx_t ctx, uint64_t *fetch, uint64_t *dest, uint64_t value, int pe);
 
-/* Starts a bitwise exclusive OR of value into dest on PE pe; its old value is in fetch after a quiet. Section 9.7.2.8. */
+/* Starts a bitwise exclusive OR of value into dest on PE pe; its old value is in fetch after a
+ * quiet.
+ *   ctx: the context; without it the default context
+ *   fetch: an object of this PE, valid after a quiet and not after a fence
+ *   dest: symmetric, an aligned object of PE pe
+ *   value: the operand
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric, or an operation that the device
+ * lacks ends the job, with a message.
+ * Section 9.7.2.8. */
 void shmem_uint_atomic_fetch_xor_nbi(unsigned int *fetch, unsigned int *dest, unsigned int value, int pe);
 void shmem_ulong_atomic_fetch_xor_nbi(unsigned long *fetch, unsigned long *dest, unsigned long value, int pe);
 void shmem_ulonglong_atomic_fetch_xor_nbi(unsigned long long *fetch, unsigned long long *dest, unsigned long long value, int pe);
@@ -987,9 +1688,193 @@ void shmem_ctx_int64_atomic_fetch_xor_nbi(shmem_ctx_t ctx, int64_t *fetch, int64
 void shmem_ctx_uint32_atomic_fetch_xor_nbi(shmem_ctx_t ctx, uint32_t *fetch, uint32_t *dest, uint32_t value, int pe);
 void shmem_ctx_uint64_atomic_fetch_xor_nbi(shmem_ctx_t ctx, uint64_t *fetch, uint64_t *dest, uint64_t value, int pe);
 
+/* As shmem_atomic_fetch.
+ *   source: symmetric, an aligned object of PE pe
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric, or an operation that the device
+ * lacks ends the job, with a message.
+ * Deprecated since 1.4: use shmem_atomic_fetch.
+ * Section 9.7.1.1. */
+float shmem_float_fetch(const float *source, int pe);
+double shmem_double_fetch(const double *source, int pe);
+int shmem_int_fetch(const int *source, int pe);
+long shmem_long_fetch(const long *source, int pe);
+long long shmem_longlong_fetch(const long long *source, int pe);
+unsigned int shmem_uint_fetch(const unsigned int *source, int pe);
+unsigned long shmem_ulong_fetch(const unsigned long *source, int pe);
+unsigned long long shmem_ulonglong_fetch(const unsigned long long *source, int pe);
+int32_t shmem_int32_fetch(const int32_t *source, int pe);
+int64_t shmem_int64_fetch(const int64_t *source, int pe);
+uint32_t shmem_uint32_fetch(const uint32_t *source, int pe);
+uint64_t shmem_uint64_fetch(const uint64_t *source, int pe);
+size_t shmem_size_fetch(const size_t *source, int pe);
+ptrdiff_t shmem_ptrdiff_fetch(const ptrdiff_t *source, int pe);
+
+/* As shmem_atomic_set.
+ *   dest: symmetric, an aligned object of PE pe
+ *   value: the operand
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric, or an operation that the device
+ * lacks ends the job, with a message.
+ * Deprecated since 1.4: use shmem_atomic_set.
+ * Section 9.7.1.2. */
+void shmem_float_set(float *dest, float value, int pe);
+void shmem_double_set(double *dest, double value, int pe);
+void shmem_int_set(int *dest, int value, int pe);
+void shmem_long_set(long *dest, long value, int pe);
+void shmem_longlong_set(long long *dest, long long value, int pe);
+void shmem_uint_set(unsigned int *dest, unsigned int value, int pe);
+void shmem_ulong_set(unsigned long *dest, unsigned long value, int pe);
+void shmem_ulonglong_set(unsigned long long *dest, unsigned long long value, int pe);
+void shmem_int32_set(int32_t *dest, int32_t value, int pe);
+void shmem_int64_set(int64_t *dest, int64_t value, int pe);
+void shmem_uint32_set(uint32_t *dest, uint32_t value, int pe);
+void shmem_uint64_set(uint64_t *dest, uint64_t value, int pe);
+void shmem_size_set(size_t *dest, size_t value, int pe);
+void shmem_ptrdiff_set(ptrdiff_t *dest, ptrdiff_t value, int pe);
+
+/* As shmem_atomic_compare_swap.
+ *   dest: symmetric, an aligned object of PE pe
+ *   cond: what dest is compared with
+ *   value: the operand
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric, or an operation that the device
+ * lacks ends the job, with a message.
+ * Deprecated since 1.4: use shmem_atomic_compare_swap.
+ * Section 9.7.1.3. */
+int shmem_int_cswap(int *dest, int cond, int value, int pe);
+long shmem_long_cswap(long *dest, long cond, long value, int pe);
+long long shmem_longlong_cswap(long long *dest, long long cond, long long value, int pe);
+unsigned int shmem_uint_cswap(unsigned int *dest, unsigned int cond, unsigned int value, int pe);
+unsigned long shmem_ulong_cswap(unsigned long *dest, unsigned long cond, unsigned long value, int pe);
+unsigned long long shmem_ulonglong_cswap(unsigned long long *dest, unsigned long long cond, unsigned long long value, int pe);
+int32_t shmem_int32_cswap(int32_t *dest, int32_t cond, int32_t value, int pe);
+int64_t shmem_int64_cswap(int64_t *dest, int64_t cond, int64_t value, int pe);
+uint32_t shmem_uint32_cswap(uint32_t *dest, uint32_t cond, uint32_t value, int pe);
+uint64_t shmem_uint64_cswap(uint64_t *dest, uint64_t cond, uint64_t value, int pe);
+size_t shmem_size_cswap(size_t *dest, size_t cond, size_t value, int pe);
+ptrdiff_t shmem_ptrdiff_cswap(ptrdiff_t *dest, ptrdiff_t cond, ptrdiff_t value, int pe);
+
+/* As shmem_atomic_swap.
+ *   dest: symmetric, an aligned object of PE pe
+ *   value: the operand
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric, or an operation that the device
+ * lacks ends the job, with a message.
+ * Deprecated since 1.4: use shmem_atomic_swap.
+ * Section 9.7.1.4. */
+float shmem_float_swap(float *dest, float value, int pe);
+double shmem_double_swap(double *dest, double value, int pe);
+int shmem_int_swap(int *dest, int value, int pe);
+long shmem_long_swap(long *dest, long value, int pe);
+long long shmem_longlong_swap(long long *dest, long long value, int pe);
+unsigned int shmem_uint_swap(unsigned int *dest, unsigned int value, int pe);
+unsigned long shmem_ulong_swap(unsigned long *dest, unsigned long value, int pe);
+unsigned long long shmem_ulonglong_swap(unsigned long long *dest, unsigned long long value, int pe);
+int32_t shmem_int32_swap(int32_t *dest, int32_t value, int pe);
+int64_t shmem_int64_swap(int64_t *dest, int64_t value, int pe);
+uint32_t shmem_uint32_swap(uint32_t *dest, uint32_t value, int pe);
+uint64_t shmem_uint64_swap(uint64_t *dest, uint64_t value, int pe);
+size_t shmem_size_swap(size_t *dest, size_t value, int pe);
+ptrdiff_t shmem_ptrdiff_swap(ptrdiff_t *dest, ptrdiff_t value, int pe);
+
+/* As shmem_atomic_fetch_inc.
+ *   dest: symmetric, an aligned object of PE pe
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric, or an operation that the device
+ * lacks ends the job, with a message.
+ * Deprecated since 1.4: use shmem_atomic_fetch_inc.
+ * Section 9.7.1.5. */
+int shmem_int_finc(int *dest, int pe);
+long shmem_long_finc(long *dest, int pe);
+long long shmem_longlong_finc(long long *dest, int pe);
+unsigned int shmem_uint_finc(unsigned int *dest, int pe);
+unsigned long shmem_ulong_finc(unsigned long *dest, int pe);
+unsigned long long shmem_ulonglong_finc(unsigned long long *dest, int pe);
+int32_t shmem_int32_finc(int32_t *dest, int pe);
+int64_t shmem_int64_finc(int64_t *dest, int pe);
+uint32_t shmem_uint32_finc(uint32_t *dest, int pe);
+uint64_t shmem_uint64_finc(uint64_t *dest, int pe);
+size_t shmem_size_finc(size_t *dest, int pe);
+ptrdiff_t shmem_ptrdiff_finc(ptrdiff_t *dest, int pe);
+
+/* As shmem_atomic_inc.
+ *   dest: symmetric, an aligned object of PE pe
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric, or an operation that the device
+ * lacks ends the job, with a message.
+ * Deprecated since 1.4: use shmem_atomic_inc.
+ * Section 9.7.1.6. */
+void shmem_int_inc(int *dest, int pe);
+void shmem_long_inc(long *dest, int pe);
+void shmem_longlong_inc(long long *dest, int pe);
+void shmem_uint_inc(unsigned int *dest, int pe);
+void shmem_ulong_inc(unsigned long *dest, int pe);
+void shmem_ulonglong_inc(unsigned long long *dest, int pe);
+void shmem_int32_inc(int32_t *dest, int pe);
+void shmem_int64_inc(int64_t *dest, int pe);
+void shmem_uint32_inc(uint32_t *dest, int pe);
+void shmem_uint64_inc(uint64_t *dest, int pe);
+void shmem_size_inc(size_t *dest, int pe);
+void shmem_ptrdiff_inc(ptrdiff_t *dest, int pe);
+
+/* As shmem_atomic_fetch_add.
+ *   dest: symmetric, an aligned object of PE pe
+ *   value: the operand
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric, or an operation that the device
+ * lacks ends the job, with a message.
+ * Deprecated since 1.4: use shmem_atomic_fetch_add.
+ * Section 9.7.1.7. */
+int shmem_int_fadd(int *dest, int value, int pe);
+long shmem_long_fadd(long *dest, long value, int pe);
+long long shmem_longlong_fadd(long long *dest, long long value, int pe);
+unsigned int shmem_uint_fadd(unsigned int *dest, unsigned int value, int pe);
+unsigned long shmem_ulong_fadd(unsigned long *dest, unsigned long value, int pe);
+unsigned long long shmem_ulonglong_fadd(unsigned long long *dest, unsigned long long value, int pe);
+int32_t shmem_int32_fadd(int32_t *dest, int32_t value, int pe);
+int64_t shmem_int64_fadd(int64_t *dest, int64_t value, int pe);
+uint32_t shmem_uint32_fadd(uint32_t *dest, uint32_t value, int pe);
+uint64_t shmem_uint64_fadd(uint64_t *dest, uint64_t value, int pe);
+size_t shmem_size_fadd(size_t *dest, size_t value, int pe);
+ptrdiff_t shmem_ptrdiff_fadd(ptrdiff_t *dest, ptrdiff_t value, int pe);
+
+/* As shmem_atomic_add.
+ *   dest: symmetric, an aligned object of PE pe
+ *   value: the operand
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric, or an operation that the device
+ * lacks ends the job, with a message.
+ * Deprecated since 1.4: use shmem_atomic_add.
+ * Section 9.7.1.8. */
+void shmem_int_add(int *dest, int value, int pe);
+void shmem_long_add(long *dest, long value, int pe);
+void shmem_longlong_add(long long *dest, long long value, int pe);
+void shmem_uint_add(unsigned int *dest, unsigned int value, int pe);
+void shmem_ulong_add(unsigned long *dest, unsigned long value, int pe);
+void shmem_ulonglong_add(unsigned long long *dest, unsigned long long value, int pe);
+void shmem_int32_add(int32_t *dest, int32_t value, int pe);
+void shmem_int64_add(int64_t *dest, int64_t value, int pe);
+void shmem_uint32_add(uint32_t *dest, uint32_t value, int pe);
+void shmem_uint64_add(uint64_t *dest, uint64_t value, int pe);
+void shmem_size_add(size_t *dest, size_t value, int pe);
+void shmem_ptrdiff_add(ptrdiff_t *dest, ptrdiff_t value, int pe);
+
 /* ---- Signaling operations ---- */
 
-/* Copies nelems elements to dest on PE pe, then sets or adds to sig_addr there; on return source may be reused. Section 9.8.1. */
+/* Copies nelems elements to dest on PE pe, then sets or adds to sig_addr there; on return source
+ * may be reused.
+ *   ctx: the context; without it the default context
+ *   dest: symmetric, an object of PE pe
+ *   source: an object of this PE
+ *   nelems: elements; 0 writes the signal only
+ *   sig_addr: symmetric, the signal object of PE pe, apart from dest
+ *   signal: the operand
+ *   sig_op: SHMEM_SIGNAL_SET or SHMEM_SIGNAL_ADD
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric, or another sig_op or cmp ends
+ * the job, with a message.
+ * Section 9.8.1. */
 void shmem_float_put_signal(float *dest, const float *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
 void shmem_double_put_signal(double *dest, const double *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
 void shmem_longdouble_put_signal(long double *dest, const long double *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
@@ -1039,7 +1924,19 @@ void shmem_ctx_uint64_put_signal(shmem_ctx_t ctx, uint64_t *dest, const uint64_t
 void shmem_ctx_size_put_signal(shmem_ctx_t ctx, size_t *dest, const size_t *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
 void shmem_ctx_ptrdiff_put_signal(shmem_ctx_t ctx, ptrdiff_t *dest, const ptrdiff_t *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
 
-/* Copies nelems elements of the size in bits (mem: bytes) to dest on PE pe, then sets or adds to sig_addr there. Section 9.8.1. */
+/* Copies nelems elements of the size in bits (mem: bytes) to dest on PE pe, then sets or adds to
+ * sig_addr there; on return source may be reused.
+ *   ctx: the context; without it the default context
+ *   dest: symmetric, an object of PE pe
+ *   source: an object of this PE
+ *   nelems: elements; 0 writes the signal only
+ *   sig_addr: symmetric, the signal object of PE pe, apart from dest
+ *   signal: the operand
+ *   sig_op: SHMEM_SIGNAL_SET or SHMEM_SIGNAL_ADD
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric, or another sig_op or cmp ends
+ * the job, with a message.
+ * Section 9.8.1. */
 void shmem_put8_signal(void *dest, const void *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
 void shmem_put16_signal(void *dest, const void *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
 void shmem_put32_signal(void *dest, const void *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
@@ -1053,7 +1950,19 @@ void shmem_ctx_put64_signal(shmem_ctx_t ctx, void *dest, const void *source, siz
 void shmem_ctx_put128_signal(shmem_ctx_t ctx, void *dest, const void *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
 void shmem_ctx_putmem_signal(shmem_ctx_t ctx, void *dest, const void *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
 
-/* Starts to copy nelems elements to dest on PE pe and to signal there; source may be reused after a quiet. Section 9.8.2. */
+/* Starts to copy nelems elements to dest on PE pe and to signal there; source may be reused after a
+ * quiet.
+ *   ctx: the context; without it the default context
+ *   dest: symmetric, an object of PE pe
+ *   source: an object of this PE
+ *   nelems: elements; 0 writes the signal only
+ *   sig_addr: symmetric, the signal object of PE pe, apart from dest
+ *   signal: the operand
+ *   sig_op: SHMEM_SIGNAL_SET or SHMEM_SIGNAL_ADD
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric, or another sig_op or cmp ends
+ * the job, with a message.
+ * Section 9.8.2. */
 void shmem_float_put_signal_nbi(float *dest, const float *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
 void shmem_double_put_signal_nbi(double *dest, const double *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
 void shmem_longdouble_put_signal_nbi(long double *dest, const long double *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
@@ -1103,7 +2012,19 @@ void shmem_ctx_uint64_put_signal_nbi(shmem_ctx_t ctx, uint64_t *dest, const uint
 void shmem_ctx_size_put_signal_nbi(shmem_ctx_t ctx, size_t *dest, const size_t *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
 void shmem_ctx_ptrdiff_put_signal_nbi(shmem_ctx_t ctx, ptrdiff_t *dest, const ptrdiff_t *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
 
-/* Starts to copy nelems elements of the size in bits (mem: bytes) to dest on PE pe and to signal there. Section 9.8.2. */
+/* Starts to copy nelems elements of the size in bits (mem: bytes) to dest on PE pe and to signal
+ * there; source may be reused after a quiet.
+ *   ctx: the context; without it the default context
+ *   dest: symmetric, an object of PE pe
+ *   source: an object of this PE
+ *   nelems: elements; 0 writes the signal only
+ *   sig_addr: symmetric, the signal object of PE pe, apart from dest
+ *   signal: the operand
+ *   sig_op: SHMEM_SIGNAL_SET or SHMEM_SIGNAL_ADD
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric, or another sig_op or cmp ends
+ * the job, with a message.
+ * Section 9.8.2. */
 void shmem_put8_signal_nbi(void *dest, const void *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
 void shmem_put16_signal_nbi(void *dest, const void *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
 void shmem_put32_signal_nbi(void *dest, const void *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
@@ -1117,23 +2038,51 @@ void shmem_ctx_put64_signal_nbi(shmem_ctx_t ctx, void *dest, const void *source,
 void shmem_ctx_put128_signal_nbi(shmem_ctx_t ctx, void *dest, const void *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
 void shmem_ctx_putmem_signal_nbi(shmem_ctx_t ctx, void *dest, const void *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
 
-/* Adds signal to the signal object sig_addr on PE pe. Section 9.8.3. */
+/* Adds signal to the signal object sig_addr on PE pe.
+ *   ctx: the context; without it the default context
+ *   sig_addr: symmetric, the signal object of PE pe, apart from dest
+ *   signal: the operand
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric, or another sig_op or cmp ends
+ * the job, with a message.
+ * Section 9.8.3. */
 void shmem_signal_add(uint64_t *sig_addr, uint64_t signal, int pe);
 void shmem_ctx_signal_add(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int pe);
 
-/* Returns the value of the signal object sig_addr of this PE. Section 9.8.4. */
+/* Returns the value of the signal object sig_addr of this PE.
+ *   sig_addr: symmetric, a signal object of this PE
+ * Errors: none.
+ * Section 9.8.4. */
 uint64_t shmem_signal_fetch(const uint64_t *sig_addr);
 
-/* Sets the signal object sig_addr on PE pe to signal. Section 9.8.5. */
+/* Sets the signal object sig_addr on PE pe to signal.
+ *   ctx: the context; without it the default context
+ *   sig_addr: symmetric, the signal object of PE pe, apart from dest
+ *   signal: the operand
+ *   pe: the PE, counted in the context's team
+ * Errors: a PE that is not there, an object that is not symmetric, or another sig_op or cmp ends
+ * the job, with a message.
+ * Section 9.8.5. */
 void shmem_signal_set(uint64_t *sig_addr, uint64_t signal, int pe);
 void shmem_ctx_signal_set(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int pe);
 
-/* Waits until the signal object sig_addr of this PE compares to cmp_value by cmp; returns the value that did. Section 9.11.15. */
+/* Waits until the signal object sig_addr of this PE compares to cmp_value by cmp; returns the value
+ * that did.
+ *   sig_addr: symmetric, a signal object of this PE
+ *   cmp: a SHMEM_CMP_ constant
+ *   cmp_value: what sig_addr is compared with
+ * Errors: another cmp ends the job, with a message.
+ * Section 9.11.15. */
 uint64_t shmem_signal_wait_until(uint64_t *sig_addr, int cmp, uint64_t cmp_value);
 
 /* ---- Point-to-point synchronization ---- */
 
-/* Waits until ivar of this PE compares to cmp_value by cmp. Section 9.11.1. */
+/* Waits until ivar of this PE compares to cmp_value by cmp.
+ *   ivar: symmetric, an aligned object of this PE
+ *   cmp: a SHMEM_CMP_ constant
+ *   cmp_value: what is compared with
+ * Errors: another cmp ends the job, with a message.
+ * Section 9.11.1. */
 void shmem_int_wait_until(int *ivar, int cmp, int cmp_value);
 void shmem_long_wait_until(long *ivar, int cmp, long cmp_value);
 void shmem_longlong_wait_until(long long *ivar, int cmp, long long cmp_value);
@@ -1147,7 +2096,14 @@ void shmem_uint64_wait_until(uint64_t *ivar, int cmp, uint64_t cmp_value);
 void shmem_size_wait_until(size_t *ivar, int cmp, size_t cmp_value);
 void shmem_ptrdiff_wait_until(ptrdiff_t *ivar, int cmp, ptrdiff_t cmp_value);
 
-/* Waits until all nelems elements of ivars compare to cmp_value by cmp. Section 9.11.2. */
+/* Waits until all nelems elements of ivars compare to cmp_value by cmp.
+ *   ivars: symmetric, nelems aligned elements of this PE
+ *   nelems: elements of ivars
+ *   status: nelems numbers: elements with another one than 0 are left out; NULL leaves out none
+ *   cmp: a SHMEM_CMP_ constant
+ *   cmp_value: what is compared with
+ * Errors: another cmp ends the job, with a message.
+ * Section 9.11.2. */
 void shmem_int_wait_until_all(int *ivars, size_t nelems, const int *status, int cmp, int cmp_value);
 void shmem_long_wait_until_all(long *ivars, size_t nelems, const int *status, int cmp, long cmp_value);
 void shmem_longlong_wait_until_all(long long *ivars, size_t nelems, const int *status, int cmp, long long cmp_value);
@@ -1161,7 +2117,15 @@ void shmem_uint64_wait_until_all(uint64_t *ivars, size_t nelems, const int *stat
 void shmem_size_wait_until_all(size_t *ivars, size_t nelems, const int *status, int cmp, size_t cmp_value);
 void shmem_ptrdiff_wait_until_all(ptrdiff_t *ivars, size_t nelems, const int *status, int cmp, ptrdiff_t cmp_value);
 
-/* Waits until one of nelems elements of ivars compares to cmp_value by cmp; returns its index, SIZE_MAX if all are left out. Section 9.11.3. */
+/* Waits until one of nelems elements of ivars compares to cmp_value by cmp; returns its index,
+ * SIZE_MAX if all are left out.
+ *   ivars: symmetric, nelems aligned elements of this PE
+ *   nelems: elements of ivars
+ *   status: nelems numbers: elements with another one than 0 are left out; NULL leaves out none
+ *   cmp: a SHMEM_CMP_ constant
+ *   cmp_value: what is compared with
+ * Errors: another cmp ends the job, with a message.
+ * Section 9.11.3. */
 size_t shmem_int_wait_until_any(int *ivars, size_t nelems, const int *status, int cmp, int cmp_value);
 size_t shmem_long_wait_until_any(long *ivars, size_t nelems, const int *status, int cmp, long cmp_value);
 size_t shmem_longlong_wait_until_any(long long *ivars, size_t nelems, const int *status, int cmp, long long cmp_value);
@@ -1175,7 +2139,16 @@ size_t shmem_uint64_wait_until_any(uint64_t *ivars, size_t nelems, const int *st
 size_t shmem_size_wait_until_any(size_t *ivars, size_t nelems, const int *status, int cmp, size_t cmp_value);
 size_t shmem_ptrdiff_wait_until_any(ptrdiff_t *ivars, size_t nelems, const int *status, int cmp, ptrdiff_t cmp_value);
 
-/* Waits until some of nelems elements of ivars compare to cmp_value by cmp; writes their indices and returns how many. Section 9.11.4. */
+/* Waits until some of nelems elements of ivars compare to cmp_value by cmp; writes their indices
+ * and returns how many.
+ *   ivars: symmetric, nelems aligned elements of this PE
+ *   nelems: elements of ivars
+ *   indices: room for nelems indices, counted from 0
+ *   status: nelems numbers: elements with another one than 0 are left out; NULL leaves out none
+ *   cmp: a SHMEM_CMP_ constant
+ *   cmp_value: what is compared with
+ * Errors: another cmp ends the job, with a message.
+ * Section 9.11.4. */
 size_t shmem_int_wait_until_some(int *ivars, size_t nelems, size_t *indices, const int *status, int cmp, int cmp_value);
 size_t shmem_long_wait_until_some(long *ivars, size_t nelems, size_t *indices, const int *status, int cmp, long cmp_value);
 size_t shmem_longlong_wait_until_some(long long *ivars, size_t nelems, size_t *indices, const int *status, int cmp, long long cmp_value);
@@ -1189,7 +2162,14 @@ size_t shmem_uint64_wait_until_some(uint64_t *ivars, size_t nelems, size_t *indi
 size_t shmem_size_wait_until_some(size_t *ivars, size_t nelems, size_t *indices, const int *status, int cmp, size_t cmp_value);
 size_t shmem_ptrdiff_wait_until_some(ptrdiff_t *ivars, size_t nelems, size_t *indices, const int *status, int cmp, ptrdiff_t cmp_value);
 
-/* Waits until all nelems elements of ivars compare by cmp, each to its own of cmp_values. Section 9.11.5. */
+/* Waits until all nelems elements of ivars compare by cmp, each to its own of cmp_values.
+ *   ivars: symmetric, nelems aligned elements of this PE
+ *   nelems: elements of ivars
+ *   status: nelems numbers: elements with another one than 0 are left out; NULL leaves out none
+ *   cmp: a SHMEM_CMP_ constant
+ *   cmp_values: nelems values, one for each element
+ * Errors: another cmp ends the job, with a message.
+ * Section 9.11.5. */
 void shmem_int_wait_until_all_vector(int *ivars, size_t nelems, const int *status, int cmp, const int *cmp_values);
 void shmem_long_wait_until_all_vector(long *ivars, size_t nelems, const int *status, int cmp, const long *cmp_values);
 void shmem_longlong_wait_until_all_vector(long long *ivars, size_t nelems, const int *status, int cmp, const long long *cmp_values);
@@ -1203,7 +2183,15 @@ void shmem_uint64_wait_until_all_vector(uint64_t *ivars, size_t nelems, const in
 void shmem_size_wait_until_all_vector(size_t *ivars, size_t nelems, const int *status, int cmp, const size_t *cmp_values);
 void shmem_ptrdiff_wait_until_all_vector(ptrdiff_t *ivars, size_t nelems, const int *status, int cmp, const ptrdiff_t *cmp_values);
 
-/* Waits until one of nelems elements of ivars compares by cmp to its own of cmp_values; returns its index, SIZE_MAX if all are left out. Section 9.11.6. */
+/* Waits until one of nelems elements of ivars compares by cmp to its own of cmp_values; returns its
+ * index, SIZE_MAX if all are left out.
+ *   ivars: symmetric, nelems aligned elements of this PE
+ *   nelems: elements of ivars
+ *   status: nelems numbers: elements with another one than 0 are left out; NULL leaves out none
+ *   cmp: a SHMEM_CMP_ constant
+ *   cmp_values: nelems values, one for each element
+ * Errors: another cmp ends the job, with a message.
+ * Section 9.11.6. */
 size_t shmem_int_wait_until_any_vector(int *ivars, size_t nelems, const int *status, int cmp, const int *cmp_values);
 size_t shmem_long_wait_until_any_vector(long *ivars, size_t nelems, const int *status, int cmp, const long *cmp_values);
 size_t shmem_longlong_wait_until_any_vector(long long *ivars, size_t nelems, const int *status, int cmp, const long long *cmp_values);
@@ -1217,7 +2205,16 @@ size_t shmem_uint64_wait_until_any_vector(uint64_t *ivars, size_t nelems, const 
 size_t shmem_size_wait_until_any_vector(size_t *ivars, size_t nelems, const int *status, int cmp, const size_t *cmp_values);
 size_t shmem_ptrdiff_wait_until_any_vector(ptrdiff_t *ivars, size_t nelems, const int *status, int cmp, const ptrdiff_t *cmp_values);
 
-/* Waits until some of nelems elements of ivars compare by cmp, each to its own of cmp_values; writes their indices and returns how many. Section 9.11.7. */
+/* Waits until some of nelems elements of ivars compare by cmp, each to its own of cmp_values;
+ * writes their indices and returns how many.
+ *   ivars: symmetric, nelems aligned elements of this PE
+ *   nelems: elements of ivars
+ *   indices: room for nelems indices, counted from 0
+ *   status: nelems numbers: elements with another one than 0 are left out; NULL leaves out none
+ *   cmp: a SHMEM_CMP_ constant
+ *   cmp_values: nelems values, one for each element
+ * Errors: another cmp ends the job, with a message.
+ * Section 9.11.7. */
 size_t shmem_int_wait_until_some_vector(int *ivars, size_t nelems, size_t *indices, const int *status, int cmp, const int *cmp_values);
 size_t shmem_long_wait_until_some_vector(long *ivars, size_t nelems, size_t *indices, const int *status, int cmp, const long *cmp_values);
 size_t shmem_longlong_wait_until_some_vector(long long *ivars, size_t nelems, size_t *indices, const int *status, int cmp, const long long *cmp_values);
@@ -1231,7 +2228,12 @@ size_t shmem_uint64_wait_until_some_vector(uint64_t *ivars, size_t nelems, size_
 size_t shmem_size_wait_until_some_vector(size_t *ivars, size_t nelems, size_t *indices, const int *status, int cmp, const size_t *cmp_values);
 size_t shmem_ptrdiff_wait_until_some_vector(ptrdiff_t *ivars, size_t nelems, size_t *indices, const int *status, int cmp, const ptrdiff_t *cmp_values);
 
-/* Returns 1 if ivar of this PE compares to cmp_value by cmp, else 0. Section 9.11.8. */
+/* Returns 1 if ivar of this PE compares to cmp_value by cmp, else 0.
+ *   ivar: symmetric, an aligned object of this PE
+ *   cmp: a SHMEM_CMP_ constant
+ *   cmp_value: what is compared with
+ * Errors: another cmp ends the job, with a message.
+ * Section 9.11.8. */
 int shmem_int_test(int *ivar, int cmp, int cmp_value);
 int shmem_long_test(long *ivar, int cmp, long cmp_value);
 int shmem_longlong_test(long long *ivar, int cmp, long long cmp_value);
@@ -1245,7 +2247,14 @@ int shmem_uint64_test(uint64_t *ivar, int cmp, uint64_t cmp_value);
 int shmem_size_test(size_t *ivar, int cmp, size_t cmp_value);
 int shmem_ptrdiff_test(ptrdiff_t *ivar, int cmp, ptrdiff_t cmp_value);
 
-/* Returns 1 if all nelems elements of ivars compare to cmp_value by cmp, else 0. Section 9.11.9. */
+/* Returns 1 if all nelems elements of ivars compare to cmp_value by cmp, else 0.
+ *   ivars: symmetric, nelems aligned elements of this PE
+ *   nelems: elements of ivars
+ *   status: nelems numbers: elements with another one than 0 are left out; NULL leaves out none
+ *   cmp: a SHMEM_CMP_ constant
+ *   cmp_value: what is compared with
+ * Errors: another cmp ends the job, with a message.
+ * Section 9.11.9. */
 int shmem_int_test_all(int *ivars, size_t nelems, const int *status, int cmp, int cmp_value);
 int shmem_long_test_all(long *ivars, size_t nelems, const int *status, int cmp, long cmp_value);
 int shmem_longlong_test_all(long long *ivars, size_t nelems, const int *status, int cmp, long long cmp_value);
@@ -1259,7 +2268,15 @@ int shmem_uint64_test_all(uint64_t *ivars, size_t nelems, const int *status, int
 int shmem_size_test_all(size_t *ivars, size_t nelems, const int *status, int cmp, size_t cmp_value);
 int shmem_ptrdiff_test_all(ptrdiff_t *ivars, size_t nelems, const int *status, int cmp, ptrdiff_t cmp_value);
 
-/* Returns the index of one of nelems elements of ivars that compares to cmp_value by cmp, SIZE_MAX if none does. Section 9.11.10. */
+/* Returns the index of one of nelems elements of ivars that compares to cmp_value by cmp, SIZE_MAX
+ * if none does.
+ *   ivars: symmetric, nelems aligned elements of this PE
+ *   nelems: elements of ivars
+ *   status: nelems numbers: elements with another one than 0 are left out; NULL leaves out none
+ *   cmp: a SHMEM_CMP_ constant
+ *   cmp_value: what is compared with
+ * Errors: another cmp ends the job, with a message.
+ * Section 9.11.10. */
 size_t shmem_int_test_any(int *ivars, size_t nelems, const int *status, int cmp, int cmp_value);
 size_t shmem_long_test_any(long *ivars, size_t nelems, const int *status, int cmp, long cmp_value);
 size_t shmem_longlong_test_any(long long *ivars, size_t nelems, const int *status, int cmp, long long cmp_value);
@@ -1273,7 +2290,16 @@ size_t shmem_uint64_test_any(uint64_t *ivars, size_t nelems, const int *status, 
 size_t shmem_size_test_any(size_t *ivars, size_t nelems, const int *status, int cmp, size_t cmp_value);
 size_t shmem_ptrdiff_test_any(ptrdiff_t *ivars, size_t nelems, const int *status, int cmp, ptrdiff_t cmp_value);
 
-/* Writes the indices of those of nelems elements of ivars that compare to cmp_value by cmp, and returns how many. Section 9.11.11. */
+/* Writes the indices of those of nelems elements of ivars that compare to cmp_value by cmp, and
+ * returns how many.
+ *   ivars: symmetric, nelems aligned elements of this PE
+ *   nelems: elements of ivars
+ *   indices: room for nelems indices, counted from 0
+ *   status: nelems numbers: elements with another one than 0 are left out; NULL leaves out none
+ *   cmp: a SHMEM_CMP_ constant
+ *   cmp_value: what is compared with
+ * Errors: another cmp ends the job, with a message.
+ * Section 9.11.11. */
 size_t shmem_int_test_some(int *ivars, size_t nelems, size_t *indices, const int *status, int cmp, int cmp_value);
 size_t shmem_long_test_some(long *ivars, size_t nelems, size_t *indices, const int *status, int cmp, long cmp_value);
 size_t shmem_longlong_test_some(long long *ivars, size_t nelems, size_t *indices, const int *status, int cmp, long long cmp_value);
@@ -1287,7 +2313,14 @@ size_t shmem_uint64_test_some(uint64_t *ivars, size_t nelems, size_t *indices, c
 size_t shmem_size_test_some(size_t *ivars, size_t nelems, size_t *indices, const int *status, int cmp, size_t cmp_value);
 size_t shmem_ptrdiff_test_some(ptrdiff_t *ivars, size_t nelems, size_t *indices, const int *status, int cmp, ptrdiff_t cmp_value);
 
-/* Returns 1 if all nelems elements of ivars compare by cmp, each to its own of cmp_values, else 0. Section 9.11.12. */
+/* Returns 1 if all nelems elements of ivars compare by cmp, each to its own of cmp_values, else 0.
+ *   ivars: symmetric, nelems aligned elements of this PE
+ *   nelems: elements of ivars
+ *   status: nelems numbers: elements with another one than 0 are left out; NULL leaves out none
+ *   cmp: a SHMEM_CMP_ constant
+ *   cmp_values: nelems values, one for each element
+ * Errors: another cmp ends the job, with a message.
+ * Section 9.11.12. */
 int shmem_int_test_all_vector(int *ivars, size_t nelems, const int *status, int cmp, const int *cmp_values);
 int shmem_long_test_all_vector(long *ivars, size_t nelems, const int *status, int cmp, const long *cmp_values);
 int shmem_longlong_test_all_vector(long long *ivars, size_t nelems, const int *status, int cmp, const long long *cmp_values);
@@ -1301,7 +2334,15 @@ int shmem_uint64_test_all_vector(uint64_t *ivars, size_t nelems, const int *stat
 int shmem_size_test_all_vector(size_t *ivars, size_t nelems, const int *status, int cmp, const size_t *cmp_values);
 int shmem_ptrdiff_test_all_vector(ptrdiff_t *ivars, size_t nelems, const int *status, int cmp, const ptrdiff_t *cmp_values);
 
-/* Returns the index of one of nelems elements of ivars that compares by cmp to its own of cmp_values, SIZE_MAX if none does. Section 9.11.13. */
+/* Returns the index of one of nelems elements of ivars that compares by cmp to its own of
+ * cmp_values, SIZE_MAX if none does.
+ *   ivars: symmetric, nelems aligned elements of this PE
+ *   nelems: elements of ivars
+ *   status: nelems numbers: elements with another one than 0 are left out; NULL leaves out none
+ *   cmp: a SHMEM_CMP_ constant
+ *   cmp_values: nelems values, one for each element
+ * Errors: another cmp ends the job, with a message.
+ * Section 9.11.13. */
 size_t shmem_int_test_any_vector(int *ivars, size_t nelems, const int *status, int cmp, const int *cmp_values);
 size_t shmem_long_test_any_vector(long *ivars, size_t nelems, const int *status, int cmp, const long *cmp_values);
 size_t shmem_longlong_test_any_vector(long long *ivars, size_t nelems, const int *status, int cmp, const long long *cmp_values);
@@ -1315,7 +2356,16 @@ size_t shmem_uint64_test_any_vector(uint64_t *ivars, size_t nelems, const int *s
 size_t shmem_size_test_any_vector(size_t *ivars, size_t nelems, const int *status, int cmp, const size_t *cmp_values);
 size_t shmem_ptrdiff_test_any_vector(ptrdiff_t *ivars, size_t nelems, const int *status, int cmp, const ptrdiff_t *cmp_values);
 
-/* Writes the indices of those of nelems elements of ivars that compare by cmp to their own of cmp_values, and returns how many. Section 9.11.14. */
+/* Writes the indices of those of nelems elements of ivars that compare by cmp to their own of
+ * cmp_values, and returns how many.
+ *   ivars: symmetric, nelems aligned elements of this PE
+ *   nelems: elements of ivars
+ *   indices: room for nelems indices, counted from 0
+ *   status: nelems numbers: elements with another one than 0 are left out; NULL leaves out none
+ *   cmp: a SHMEM_CMP_ constant
+ *   cmp_values: nelems values, one for each element
+ * Errors: another cmp ends the job, with a message.
+ * Section 9.11.14. */
 size_t shmem_int_test_some_vector(int *ivars, size_t nelems, size_t *indices, const int *status, int cmp, const int *cmp_values);
 size_t shmem_long_test_some_vector(long *ivars, size_t nelems, size_t *indices, const int *status, int cmp, const long *cmp_values);
 size_t shmem_longlong_test_some_vector(long long *ivars, size_t nelems, size_t *indices, const int *status, int cmp, const long long *cmp_values);
@@ -1329,25 +2379,96 @@ size_t shmem_uint64_test_some_vector(uint64_t *ivars, size_t nelems, size_t *ind
 size_t shmem_size_test_some_vector(size_t *ivars, size_t nelems, size_t *indices, const int *status, int cmp, const size_t *cmp_values);
 size_t shmem_ptrdiff_test_some_vector(ptrdiff_t *ivars, size_t nelems, size_t *indices, const int *status, int cmp, const ptrdiff_t *cmp_values);
 
+/* As shmem_wait_until of the standard AMO types.
+ *   ivar: symmetric, an aligned object of this PE
+ *   cmp: a SHMEM_CMP_ constant
+ *   cmp_value: what is compared with
+ * Errors: another cmp ends the job, with a message.
+ * Deprecated since 1.5: use a standard AMO type.
+ * Section 9.11.1. */
+void shmem_short_wait_until(short *ivar, int cmp, short cmp_value);
+void shmem_ushort_wait_until(unsigned short *ivar, int cmp, unsigned short cmp_value);
+
+/* As shmem_long_wait_until.
+ *   ivar: symmetric, an aligned object of this PE
+ *   cmp: a SHMEM_CMP_ constant
+ *   cmp_value: what is compared with
+ * Errors: another cmp ends the job, with a message.
+ * Deprecated since 1.4: use shmem_long_wait_until.
+ * Section 9.11.1. */
+void shmem_wait_until(long *ivar, int cmp, long cmp_value);
+
+/* Waits until ivar of this PE is not cmp_value.
+ *   ivar: symmetric, an aligned object of this PE
+ *   cmp_value: what is compared with
+ * Errors: none.
+ * Deprecated since 1.4: use shmem_long_wait_until with SHMEM_CMP_NE.
+ * Section 9.11.1. */
+void shmem_wait(long *ivar, long cmp_value);
+
+/* Waits until ivar of this PE is not cmp_value.
+ *   ivar: symmetric, an aligned object of this PE
+ *   cmp_value: what is compared with
+ * Errors: none.
+ * Deprecated since 1.4: use shmem_wait_until with SHMEM_CMP_NE.
+ * Section 9.11.1. */
+void shmem_short_wait(short *ivar, short cmp_value);
+void shmem_int_wait(int *ivar, int cmp_value);
+void shmem_long_wait(long *ivar, long cmp_value);
+void shmem_longlong_wait(long long *ivar, long long cmp_value);
+
+/* As shmem_test of the standard AMO types.
+ *   ivar: symmetric, an aligned object of this PE
+ *   cmp: a SHMEM_CMP_ constant
+ *   cmp_value: what is compared with
+ * Errors: another cmp ends the job, with a message.
+ * Deprecated since 1.5: use a standard AMO type.
+ * Section 9.11.8. */
+int shmem_short_test(short *ivar, int cmp, short cmp_value);
+int shmem_ushort_test(unsigned short *ivar, int cmp, unsigned short cmp_value);
+
 /* ---- Memory ordering and collectives ---- */
 
-/* Orders: what was put to a PE before is delivered there before what is put to it after. Section 9.12.1. */
+/* Orders: what was put to a PE before is delivered there before what is put to it after.
+ *   ctx: the context; without it the default context
+ * Errors: a PE that is not there, or a failure of the device, ends the job, with a message.
+ * Section 9.12.1. */
 void shmem_fence(void);
 void shmem_ctx_fence(shmem_ctx_t ctx);
 
-/* Completes: all that was put, got and updated so far is in the memory it was meant for. Section 9.12.2. */
+/* Completes: all that was put, got and updated so far is in the memory it was meant for.
+ *   ctx: the context; without it the default context
+ * Errors: a PE that is not there, or a failure of the device, ends the job, with a message.
+ * Section 9.12.2. */
 void shmem_quiet(void);
 void shmem_ctx_quiet(shmem_ctx_t ctx);
 
-/* Completes what was put to, got from and updated on the npes PEs of target_pes. Section 9.12.3. */
+/* Completes what was put to, got from and updated on the npes PEs of target_pes.
+ *   ctx: the context; without it the default context
+ *   target_pes: npes numbers of PEs, counted in the context's team
+ *   npes: how many; 0 does nothing
+ * Errors: a PE that is not there, or a failure of the device, ends the job, with a message.
+ * Section 9.12.3. */
 void shmem_pe_quiet(const int *target_pes, size_t npes);
 void shmem_ctx_pe_quiet(shmem_ctx_t ctx, const int *target_pes, size_t npes);
 
-/* Completes this PE's transfers and waits until every PE has called it. Section 9.10.1. */
+/* Completes this PE's transfers and waits until every PE has called it.
+ * Errors: a PE that is not there, or a failure of the device, ends the job, with a message.
+ * Section 9.10.1. */
 void shmem_barrier_all(void);
 
-/* Waits until every PE has called it; completes no transfers. Section 9.10.4. */
+/* Waits until every PE has called it; completes no transfers.
+ * Errors: a PE that is not there, or a failure of the device, ends the job, with a message.
+ * Section 9.10.4. */
 void shmem_sync_all(void);
+
+/* ---- Profiling ---- */
+
+/* Does nothing; a profiling library that defines it is told level and what else is given.
+ *   level: what to do: the profiling library says
+ * Errors: none.
+ * Section 10.1. */
+void shmem_pcontrol(int level, ...);
 
 #ifdef __cplusplus
 }
@@ -1362,7 +2483,33 @@ void shmem_sync_all(void);
 #define FARREACH_3_OR_4(a1, a2, a3, a4, name, ...) name
 #define FARREACH_4_OR_5(a1, a2, a3, a4, a5, name, ...) name
 #define FARREACH_5_OR_6(a1, a2, a3, a4, a5, a6, name, ...) name
+#define FARREACH_6_OR_7(a1, a2, a3, a4, a5, a6, a7, name, ...) name
 #define FARREACH_7_OR_8(a1, a2, a3, a4, a5, a6, a7, a8, name, ...) name
+
+#define FARREACH_AMO(ptr, prefix, name) _Generic(*(ptr), \
+    int: prefix##int_##name, \
+    long: prefix##long_##name, \
+    long long: prefix##longlong_##name, \
+    unsigned int: prefix##uint_##name, \
+    unsigned long: prefix##ulong_##name, \
+    unsigned long long: prefix##ulonglong_##name)
+
+#define FARREACH_BITWISE(ptr, prefix, name) _Generic(*(ptr), \
+    unsigned int: prefix##uint_##name, \
+    unsigned long: prefix##ulong_##name, \
+    unsigned long long: prefix##ulonglong_##name, \
+    int32_t: prefix##int32_##name, \
+    int64_t: prefix##int64_##name)
+
+#define FARREACH_EXTENDED(ptr, prefix, name) _Generic(*(ptr), \
+    float: prefix##float_##name, \
+    double: prefix##double_##name, \
+    int: prefix##int_##name, \
+    long: prefix##long_##name, \
+    long long: prefix##longlong_##name, \
+    unsigned int: prefix##uint_##name, \
+    unsigned long: prefix##ulong_##name, \
+    unsigned long long: prefix##ulonglong_##name)
 
 #define FARREACH_RMA(ptr, prefix, name) _Generic(*(ptr), \
     float: prefix##float_##name, \
@@ -1380,30 +2527,15 @@ void shmem_sync_all(void);
     unsigned long: prefix##ulong_##name, \
     unsigned long long: prefix##ulonglong_##name)
 
-#define FARREACH_AMO(ptr, prefix, name) _Generic(*(ptr), \
+#define FARREACH_WAITED(ptr, prefix, name) _Generic(*(ptr), \
+    short: prefix##short_##name, \
     int: prefix##int_##name, \
     long: prefix##long_##name, \
     long long: prefix##longlong_##name, \
+    unsigned short: prefix##ushort_##name, \
     unsigned int: prefix##uint_##name, \
     unsigned long: prefix##ulong_##name, \
     unsigned long long: prefix##ulonglong_##name)
-
-#define FARREACH_EXTENDED(ptr, prefix, name) _Generic(*(ptr), \
-    float: prefix##float_##name, \
-    double: prefix##double_##name, \
-    int: prefix##int_##name, \
-    long: prefix##long_##name, \
-    long long: prefix##longlong_##name, \
-    unsigned int: prefix##uint_##name, \
-    unsigned long: prefix##ulong_##name, \
-    unsigned long long: prefix##ulonglong_##name)
-
-#define FARREACH_BITWISE(ptr, prefix, name) _Generic(*(ptr), \
-    unsigned int: prefix##uint_##name, \
-    unsigned long: prefix##ulong_##name, \
-    unsigned long long: prefix##ulonglong_##name, \
-    int32_t: prefix##int32_##name, \
-    int64_t: prefix##int64_##name)
 
 #define shmem_put(...) FARREACH_4_OR_5(__VA_ARGS__, FARREACH_ctx_put, FARREACH_put, FARREACH_WRONG_COUNT, 0)(__VA_ARGS__)
 #define FARREACH_put(ptr, ...) FARREACH_RMA(ptr, shmem_, put)(ptr, __VA_ARGS__)
@@ -1413,6 +2545,14 @@ void shmem_sync_all(void);
 #define FARREACH_p(ptr, ...) FARREACH_RMA(ptr, shmem_, p)(ptr, __VA_ARGS__)
 #define FARREACH_ctx_p(ctx, ptr, ...) FARREACH_RMA(ptr, shmem_ctx_, p)(ctx, ptr, __VA_ARGS__)
 
+#define shmem_iput(...) FARREACH_6_OR_7(__VA_ARGS__, FARREACH_ctx_iput, FARREACH_iput, FARREACH_WRONG_COUNT, 0)(__VA_ARGS__)
+#define FARREACH_iput(ptr, ...) FARREACH_RMA(ptr, shmem_, iput)(ptr, __VA_ARGS__)
+#define FARREACH_ctx_iput(ctx, ptr, ...) FARREACH_RMA(ptr, shmem_ctx_, iput)(ctx, ptr, __VA_ARGS__)
+
+#define shmem_ibput(...) FARREACH_7_OR_8(__VA_ARGS__, FARREACH_ctx_ibput, FARREACH_ibput, FARREACH_WRONG_COUNT, 0)(__VA_ARGS__)
+#define FARREACH_ibput(ptr, ...) FARREACH_RMA(ptr, shmem_, ibput)(ptr, __VA_ARGS__)
+#define FARREACH_ctx_ibput(ctx, ptr, ...) FARREACH_RMA(ptr, shmem_ctx_, ibput)(ctx, ptr, __VA_ARGS__)
+
 #define shmem_get(...) FARREACH_4_OR_5(__VA_ARGS__, FARREACH_ctx_get, FARREACH_get, FARREACH_WRONG_COUNT, 0)(__VA_ARGS__)
 #define FARREACH_get(ptr, ...) FARREACH_RMA(ptr, shmem_, get)(ptr, __VA_ARGS__)
 #define FARREACH_ctx_get(ctx, ptr, ...) FARREACH_RMA(ptr, shmem_ctx_, get)(ctx, ptr, __VA_ARGS__)
@@ -1420,6 +2560,14 @@ void shmem_sync_all(void);
 #define shmem_g(...) FARREACH_2_OR_3(__VA_ARGS__, FARREACH_ctx_g, FARREACH_g, FARREACH_WRONG_COUNT, 0)(__VA_ARGS__)
 #define FARREACH_g(ptr, ...) FARREACH_RMA(ptr, shmem_, g)(ptr, __VA_ARGS__)
 #define FARREACH_ctx_g(ctx, ptr, ...) FARREACH_RMA(ptr, shmem_ctx_, g)(ctx, ptr, __VA_ARGS__)
+
+#define shmem_iget(...) FARREACH_6_OR_7(__VA_ARGS__, FARREACH_ctx_iget, FARREACH_iget, FARREACH_WRONG_COUNT, 0)(__VA_ARGS__)
+#define FARREACH_iget(ptr, ...) FARREACH_RMA(ptr, shmem_, iget)(ptr, __VA_ARGS__)
+#define FARREACH_ctx_iget(ctx, ptr, ...) FARREACH_RMA(ptr, shmem_ctx_, iget)(ctx, ptr, __VA_ARGS__)
+
+#define shmem_ibget(...) FARREACH_7_OR_8(__VA_ARGS__, FARREACH_ctx_ibget, FARREACH_ibget, FARREACH_WRONG_COUNT, 0)(__VA_ARGS__)
+#define FARREACH_ibget(ptr, ...) FARREACH_RMA(ptr, shmem_, ibget)(ptr, __VA_ARGS__)
+#define FARREACH_ctx_ibget(ctx, ptr, ...) FARREACH_RMA(ptr, shmem_ctx_, ibget)(ctx, ptr, __VA_ARGS__)
 
 #define shmem_put_nbi(...) FARREACH_4_OR_5(__VA_ARGS__, FARREACH_ctx_put_nbi, FARREACH_put_nbi, FARREACH_WRONG_COUNT, 0)(__VA_ARGS__)
 #define FARREACH_put_nbi(ptr, ...) FARREACH_RMA(ptr, shmem_, put_nbi)(ptr, __VA_ARGS__)
@@ -1517,6 +2665,22 @@ void shmem_sync_all(void);
 #define FARREACH_atomic_fetch_xor_nbi(ptr, ...) FARREACH_BITWISE(ptr, shmem_, atomic_fetch_xor_nbi)(ptr, __VA_ARGS__)
 #define FARREACH_ctx_atomic_fetch_xor_nbi(ctx, ptr, ...) FARREACH_BITWISE(ptr, shmem_ctx_, atomic_fetch_xor_nbi)(ctx, ptr, __VA_ARGS__)
 
+#define shmem_fetch(ptr, ...) FARREACH_EXTENDED(ptr, shmem_, fetch)(ptr, __VA_ARGS__)
+
+#define shmem_set(ptr, ...) FARREACH_EXTENDED(ptr, shmem_, set)(ptr, __VA_ARGS__)
+
+#define shmem_cswap(ptr, ...) FARREACH_AMO(ptr, shmem_, cswap)(ptr, __VA_ARGS__)
+
+#define shmem_swap(ptr, ...) FARREACH_EXTENDED(ptr, shmem_, swap)(ptr, __VA_ARGS__)
+
+#define shmem_finc(ptr, ...) FARREACH_AMO(ptr, shmem_, finc)(ptr, __VA_ARGS__)
+
+#define shmem_inc(ptr, ...) FARREACH_AMO(ptr, shmem_, inc)(ptr, __VA_ARGS__)
+
+#define shmem_fadd(ptr, ...) FARREACH_AMO(ptr, shmem_, fadd)(ptr, __VA_ARGS__)
+
+#define shmem_add(ptr, ...) FARREACH_AMO(ptr, shmem_, add)(ptr, __VA_ARGS__)
+
 #define shmem_put_signal(...) FARREACH_7_OR_8(__VA_ARGS__, FARREACH_ctx_put_signal, FARREACH_put_signal, FARREACH_WRONG_COUNT, 0)(__VA_ARGS__)
 #define FARREACH_put_signal(ptr, ...) FARREACH_RMA(ptr, shmem_, put_signal)(ptr, __VA_ARGS__)
 #define FARREACH_ctx_put_signal(ctx, ptr, ...) FARREACH_RMA(ptr, shmem_ctx_, put_signal)(ctx, ptr, __VA_ARGS__)
@@ -1525,7 +2689,7 @@ void shmem_sync_all(void);
 #define FARREACH_put_signal_nbi(ptr, ...) FARREACH_RMA(ptr, shmem_, put_signal_nbi)(ptr, __VA_ARGS__)
 #define FARREACH_ctx_put_signal_nbi(ctx, ptr, ...) FARREACH_RMA(ptr, shmem_ctx_, put_signal_nbi)(ctx, ptr, __VA_ARGS__)
 
-#define shmem_wait_until(ptr, ...) FARREACH_AMO(ptr, shmem_, wait_until)(ptr, __VA_ARGS__)
+#define shmem_wait_until(ptr, ...) FARREACH_WAITED(ptr, shmem_, wait_until)(ptr, __VA_ARGS__)
 
 #define shmem_wait_until_all(ptr, ...) FARREACH_AMO(ptr, shmem_, wait_until_all)(ptr, __VA_ARGS__)
 
@@ -1539,7 +2703,7 @@ void shmem_sync_all(void);
 
 #define shmem_wait_until_some_vector(ptr, ...) FARREACH_AMO(ptr, shmem_, wait_until_some_vector)(ptr, __VA_ARGS__)
 
-#define shmem_test(ptr, ...) FARREACH_AMO(ptr, shmem_, test)(ptr, __VA_ARGS__)
+#define shmem_test(ptr, ...) FARREACH_WAITED(ptr, shmem_, test)(ptr, __VA_ARGS__)
 
 #define shmem_test_all(ptr, ...) FARREACH_AMO(ptr, shmem_, test_all)(ptr, __VA_ARGS__)
 
@@ -1622,6 +2786,64 @@ inline void shmem_p(shmem_ctx_t ctx, unsigned int *dest, unsigned int value, int
 inline void shmem_p(shmem_ctx_t ctx, unsigned long *dest, unsigned long value, int pe) { shmem_ctx_ulong_p(ctx, dest, value, pe); }
 inline void shmem_p(shmem_ctx_t ctx, unsigned long long *dest, unsigned long long value, int pe) { shmem_ctx_ulonglong_p(ctx, dest, value, pe); }
 
+inline void shmem_iput(float *dest, const float *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_float_iput(dest, source, dst, sst, nelems, pe); }
+inline void shmem_iput(double *dest, const double *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_double_iput(dest, source, dst, sst, nelems, pe); }
+inline void shmem_iput(long double *dest, const long double *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_longdouble_iput(dest, source, dst, sst, nelems, pe); }
+inline void shmem_iput(char *dest, const char *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_char_iput(dest, source, dst, sst, nelems, pe); }
+inline void shmem_iput(signed char *dest, const signed char *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_schar_iput(dest, source, dst, sst, nelems, pe); }
+inline void shmem_iput(short *dest, const short *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_short_iput(dest, source, dst, sst, nelems, pe); }
+inline void shmem_iput(int *dest, const int *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_int_iput(dest, source, dst, sst, nelems, pe); }
+inline void shmem_iput(long *dest, const long *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_long_iput(dest, source, dst, sst, nelems, pe); }
+inline void shmem_iput(long long *dest, const long long *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_longlong_iput(dest, source, dst, sst, nelems, pe); }
+inline void shmem_iput(unsigned char *dest, const unsigned char *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_uchar_iput(dest, source, dst, sst, nelems, pe); }
+inline void shmem_iput(unsigned short *dest, const unsigned short *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_ushort_iput(dest, source, dst, sst, nelems, pe); }
+inline void shmem_iput(unsigned int *dest, const unsigned int *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_uint_iput(dest, source, dst, sst, nelems, pe); }
+inline void shmem_iput(unsigned long *dest, const unsigned long *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_ulong_iput(dest, source, dst, sst, nelems, pe); }
+inline void shmem_iput(unsigned long long *dest, const unsigned long long *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_ulonglong_iput(dest, source, dst, sst, nelems, pe); }
+inline void shmem_iput(shmem_ctx_t ctx, float *dest, const float *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_ctx_float_iput(ctx, dest, source, dst, sst, nelems, pe); }
+inline void shmem_iput(shmem_ctx_t ctx, double *dest, const double *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_ctx_double_iput(ctx, dest, source, dst, sst, nelems, pe); }
+inline void shmem_iput(shmem_ctx_t ctx, long double *dest, const long double *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_ctx_longdouble_iput(ctx, dest, source, dst, sst, nelems, pe); }
+inline void shmem_iput(shmem_ctx_t ctx, char *dest, const char *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_ctx_char_iput(ctx, dest, source, dst, sst, nelems, pe); }
+inline void shmem_iput(shmem_ctx_t ctx, signed char *dest, const signed char *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_ctx_schar_iput(ctx, dest, source, dst, sst, nelems, pe); }
+inline void shmem_iput(shmem_ctx_t ctx, short *dest, const short *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_ctx_short_iput(ctx, dest, source, dst, sst, nelems, pe); }
+inline void shmem_iput(shmem_ctx_t ctx, int *dest, const int *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_ctx_int_iput(ctx, dest, source, dst, sst, nelems, pe); }
+inline void shmem_iput(shmem_ctx_t ctx, long *dest, const long *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_ctx_long_iput(ctx, dest, source, dst, sst, nelems, pe); }
+inline void shmem_iput(shmem_ctx_t ctx, long long *dest, const long long *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_ctx_longlong_iput(ctx, dest, source, dst, sst, nelems, pe); }
+inline void shmem_iput(shmem_ctx_t ctx, unsigned char *dest, const unsigned char *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_ctx_uchar_iput(ctx, dest, source, dst, sst, nelems, pe); }
+inline void shmem_iput(shmem_ctx_t ctx, unsigned short *dest, const unsigned short *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_ctx_ushort_iput(ctx, dest, source, dst, sst, nelems, pe); }
+inline void shmem_iput(shmem_ctx_t ctx, unsigned int *dest, const unsigned int *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_ctx_uint_iput(ctx, dest, source, dst, sst, nelems, pe); }
+inline void shmem_iput(shmem_ctx_t ctx, unsigned long *dest, const unsigned long *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_ctx_ulong_iput(ctx, dest, source, dst, sst, nelems, pe); }
+inline void shmem_iput(shmem_ctx_t ctx, unsigned long long *dest, const unsigned long long *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_ctx_ulonglong_iput(ctx, dest, source, dst, sst, nelems, pe); }
+
+inline void shmem_ibput(float *dest, const float *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_float_ibput(dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibput(double *dest, const double *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_double_ibput(dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibput(long double *dest, const long double *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_longdouble_ibput(dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibput(char *dest, const char *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_char_ibput(dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibput(signed char *dest, const signed char *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_schar_ibput(dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibput(short *dest, const short *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_short_ibput(dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibput(int *dest, const int *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_int_ibput(dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibput(long *dest, const long *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_long_ibput(dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibput(long long *dest, const long long *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_longlong_ibput(dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibput(unsigned char *dest, const unsigned char *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_uchar_ibput(dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibput(unsigned short *dest, const unsigned short *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_ushort_ibput(dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibput(unsigned int *dest, const unsigned int *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_uint_ibput(dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibput(unsigned long *dest, const unsigned long *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_ulong_ibput(dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibput(unsigned long long *dest, const unsigned long long *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_ulonglong_ibput(dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibput(shmem_ctx_t ctx, float *dest, const float *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_ctx_float_ibput(ctx, dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibput(shmem_ctx_t ctx, double *dest, const double *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_ctx_double_ibput(ctx, dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibput(shmem_ctx_t ctx, long double *dest, const long double *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_ctx_longdouble_ibput(ctx, dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibput(shmem_ctx_t ctx, char *dest, const char *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_ctx_char_ibput(ctx, dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibput(shmem_ctx_t ctx, signed char *dest, const signed char *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_ctx_schar_ibput(ctx, dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibput(shmem_ctx_t ctx, short *dest, const short *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_ctx_short_ibput(ctx, dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibput(shmem_ctx_t ctx, int *dest, const int *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_ctx_int_ibput(ctx, dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibput(shmem_ctx_t ctx, long *dest, const long *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_ctx_long_ibput(ctx, dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibput(shmem_ctx_t ctx, long long *dest, const long long *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_ctx_longlong_ibput(ctx, dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibput(shmem_ctx_t ctx, unsigned char *dest, const unsigned char *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_ctx_uchar_ibput(ctx, dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibput(shmem_ctx_t ctx, unsigned short *dest, const unsigned short *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_ctx_ushort_ibput(ctx, dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibput(shmem_ctx_t ctx, unsigned int *dest, const unsigned int *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_ctx_uint_ibput(ctx, dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibput(shmem_ctx_t ctx, unsigned long *dest, const unsigned long *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_ctx_ulong_ibput(ctx, dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibput(shmem_ctx_t ctx, unsigned long long *dest, const unsigned long long *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_ctx_ulonglong_ibput(ctx, dest, source, dst, sst, bsize, nblocks, pe); }
+
 inline void shmem_get(float *dest, const float *source, size_t nelems, int pe) { shmem_float_get(dest, source, nelems, pe); }
 inline void shmem_get(double *dest, const double *source, size_t nelems, int pe) { shmem_double_get(dest, source, nelems, pe); }
 inline void shmem_get(long double *dest, const long double *source, size_t nelems, int pe) { shmem_longdouble_get(dest, source, nelems, pe); }
@@ -1679,6 +2901,64 @@ inline unsigned short shmem_g(shmem_ctx_t ctx, const unsigned short *source, int
 inline unsigned int shmem_g(shmem_ctx_t ctx, const unsigned int *source, int pe) { return shmem_ctx_uint_g(ctx, source, pe); }
 inline unsigned long shmem_g(shmem_ctx_t ctx, const unsigned long *source, int pe) { return shmem_ctx_ulong_g(ctx, source, pe); }
 inline unsigned long long shmem_g(shmem_ctx_t ctx, const unsigned long long *source, int pe) { return shmem_ctx_ulonglong_g(ctx, source, pe); }
+
+inline void shmem_iget(float *dest, const float *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_float_iget(dest, source, dst, sst, nelems, pe); }
+inline void shmem_iget(double *dest, const double *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_double_iget(dest, source, dst, sst, nelems, pe); }
+inline void shmem_iget(long double *dest, const long double *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_longdouble_iget(dest, source, dst, sst, nelems, pe); }
+inline void shmem_iget(char *dest, const char *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_char_iget(dest, source, dst, sst, nelems, pe); }
+inline void shmem_iget(signed char *dest, const signed char *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_schar_iget(dest, source, dst, sst, nelems, pe); }
+inline void shmem_iget(short *dest, const short *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_short_iget(dest, source, dst, sst, nelems, pe); }
+inline void shmem_iget(int *dest, const int *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_int_iget(dest, source, dst, sst, nelems, pe); }
+inline void shmem_iget(long *dest, const long *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_long_iget(dest, source, dst, sst, nelems, pe); }
+inline void shmem_iget(long long *dest, const long long *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_longlong_iget(dest, source, dst, sst, nelems, pe); }
+inline void shmem_iget(unsigned char *dest, const unsigned char *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_uchar_iget(dest, source, dst, sst, nelems, pe); }
+inline void shmem_iget(unsigned short *dest, const unsigned short *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_ushort_iget(dest, source, dst, sst, nelems, pe); }
+inline void shmem_iget(unsigned int *dest, const unsigned int *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_uint_iget(dest, source, dst, sst, nelems, pe); }
+inline void shmem_iget(unsigned long *dest, const unsigned long *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_ulong_iget(dest, source, dst, sst, nelems, pe); }
+inline void shmem_iget(unsigned long long *dest, const unsigned long long *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_ulonglong_iget(dest, source, dst, sst, nelems, pe); }
+inline void shmem_iget(shmem_ctx_t ctx, float *dest, const float *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_ctx_float_iget(ctx, dest, source, dst, sst, nelems, pe); }
+inline void shmem_iget(shmem_ctx_t ctx, double *dest, const double *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_ctx_double_iget(ctx, dest, source, dst, sst, nelems, pe); }
+inline void shmem_iget(shmem_ctx_t ctx, long double *dest, const long double *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_ctx_longdouble_iget(ctx, dest, source, dst, sst, nelems, pe); }
+inline void shmem_iget(shmem_ctx_t ctx, char *dest, const char *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_ctx_char_iget(ctx, dest, source, dst, sst, nelems, pe); }
+inline void shmem_iget(shmem_ctx_t ctx, signed char *dest, const signed char *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_ctx_schar_iget(ctx, dest, source, dst, sst, nelems, pe); }
+inline void shmem_iget(shmem_ctx_t ctx, short *dest, const short *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_ctx_short_iget(ctx, dest, source, dst, sst, nelems, pe); }
+inline void shmem_iget(shmem_ctx_t ctx, int *dest, const int *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_ctx_int_iget(ctx, dest, source, dst, sst, nelems, pe); }
+inline void shmem_iget(shmem_ctx_t ctx, long *dest, const long *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_ctx_long_iget(ctx, dest, source, dst, sst, nelems, pe); }
+inline void shmem_iget(shmem_ctx_t ctx, long long *dest, const long long *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_ctx_longlong_iget(ctx, dest, source, dst, sst, nelems, pe); }
+inline void shmem_iget(shmem_ctx_t ctx, unsigned char *dest, const unsigned char *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_ctx_uchar_iget(ctx, dest, source, dst, sst, nelems, pe); }
+inline void shmem_iget(shmem_ctx_t ctx, unsigned short *dest, const unsigned short *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_ctx_ushort_iget(ctx, dest, source, dst, sst, nelems, pe); }
+inline void shmem_iget(shmem_ctx_t ctx, unsigned int *dest, const unsigned int *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_ctx_uint_iget(ctx, dest, source, dst, sst, nelems, pe); }
+inline void shmem_iget(shmem_ctx_t ctx, unsigned long *dest, const unsigned long *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_ctx_ulong_iget(ctx, dest, source, dst, sst, nelems, pe); }
+inline void shmem_iget(shmem_ctx_t ctx, unsigned long long *dest, const unsigned long long *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { shmem_ctx_ulonglong_iget(ctx, dest, source, dst, sst, nelems, pe); }
+
+inline void shmem_ibget(float *dest, const float *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_float_ibget(dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibget(double *dest, const double *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_double_ibget(dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibget(long double *dest, const long double *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_longdouble_ibget(dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibget(char *dest, const char *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_char_ibget(dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibget(signed char *dest, const signed char *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_schar_ibget(dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibget(short *dest, const short *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_short_ibget(dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibget(int *dest, const int *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_int_ibget(dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibget(long *dest, const long *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_long_ibget(dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibget(long long *dest, const long long *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_longlong_ibget(dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibget(unsigned char *dest, const unsigned char *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_uchar_ibget(dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibget(unsigned short *dest, const unsigned short *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_ushort_ibget(dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibget(unsigned int *dest, const unsigned int *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_uint_ibget(dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibget(unsigned long *dest, const unsigned long *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_ulong_ibget(dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibget(unsigned long long *dest, const unsigned long long *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_ulonglong_ibget(dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibget(shmem_ctx_t ctx, float *dest, const float *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_ctx_float_ibget(ctx, dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibget(shmem_ctx_t ctx, double *dest, const double *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_ctx_double_ibget(ctx, dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibget(shmem_ctx_t ctx, long double *dest, const long double *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_ctx_longdouble_ibget(ctx, dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibget(shmem_ctx_t ctx, char *dest, const char *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_ctx_char_ibget(ctx, dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibget(shmem_ctx_t ctx, signed char *dest, const signed char *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_ctx_schar_ibget(ctx, dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibget(shmem_ctx_t ctx, short *dest, const short *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_ctx_short_ibget(ctx, dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibget(shmem_ctx_t ctx, int *dest, const int *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_ctx_int_ibget(ctx, dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibget(shmem_ctx_t ctx, long *dest, const long *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_ctx_long_ibget(ctx, dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibget(shmem_ctx_t ctx, long long *dest, const long long *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_ctx_longlong_ibget(ctx, dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibget(shmem_ctx_t ctx, unsigned char *dest, const unsigned char *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_ctx_uchar_ibget(ctx, dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibget(shmem_ctx_t ctx, unsigned short *dest, const unsigned short *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_ctx_ushort_ibget(ctx, dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibget(shmem_ctx_t ctx, unsigned int *dest, const unsigned int *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_ctx_uint_ibget(ctx, dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibget(shmem_ctx_t ctx, unsigned long *dest, const unsigned long *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_ctx_ulong_ibget(ctx, dest, source, dst, sst, bsize, nblocks, pe); }
+inline void shmem_ibget(shmem_ctx_t ctx, unsigned long long *dest, const unsigned long long *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe) { shmem_ctx_ulonglong_ibget(ctx, dest, source, dst, sst, bsize, nblocks, pe); }
 
 inline void shmem_put_nbi(float *dest, const float *source, size_t nelems, int pe) { shmem_float_put_nbi(dest, source, nelems, pe); }
 inline void shmem_put_nbi(double *dest, const double *source, size_t nelems, int pe) { shmem_double_put_nbi(dest, source, nelems, pe); }
@@ -2026,6 +3306,68 @@ inline void shmem_atomic_fetch_xor_nbi(shmem_ctx_t ctx, unsigned long long *fetc
 inline void shmem_atomic_fetch_xor_nbi(shmem_ctx_t ctx, int32_t *fetch, int32_t *dest, int32_t value, int pe) { shmem_ctx_int32_atomic_fetch_xor_nbi(ctx, fetch, dest, value, pe); }
 inline void shmem_atomic_fetch_xor_nbi(shmem_ctx_t ctx, int64_t *fetch, int64_t *dest, int64_t value, int pe) { shmem_ctx_int64_atomic_fetch_xor_nbi(ctx, fetch, dest, value, pe); }
 
+inline float shmem_fetch(const float *source, int pe) { return shmem_float_fetch(source, pe); }
+inline double shmem_fetch(const double *source, int pe) { return shmem_double_fetch(source, pe); }
+inline int shmem_fetch(const int *source, int pe) { return shmem_int_fetch(source, pe); }
+inline long shmem_fetch(const long *source, int pe) { return shmem_long_fetch(source, pe); }
+inline long long shmem_fetch(const long long *source, int pe) { return shmem_longlong_fetch(source, pe); }
+inline unsigned int shmem_fetch(const unsigned int *source, int pe) { return shmem_uint_fetch(source, pe); }
+inline unsigned long shmem_fetch(const unsigned long *source, int pe) { return shmem_ulong_fetch(source, pe); }
+inline unsigned long long shmem_fetch(const unsigned long long *source, int pe) { return shmem_ulonglong_fetch(source, pe); }
+
+inline void shmem_set(float *dest, float value, int pe) { shmem_float_set(dest, value, pe); }
+inline void shmem_set(double *dest, double value, int pe) { shmem_double_set(dest, value, pe); }
+inline void shmem_set(int *dest, int value, int pe) { shmem_int_set(dest, value, pe); }
+inline void shmem_set(long *dest, long value, int pe) { shmem_long_set(dest, value, pe); }
+inline void shmem_set(long long *dest, long long value, int pe) { shmem_longlong_set(dest, value, pe); }
+inline void shmem_set(unsigned int *dest, unsigned int value, int pe) { shmem_uint_set(dest, value, pe); }
+inline void shmem_set(unsigned long *dest, unsigned long value, int pe) { shmem_ulong_set(dest, value, pe); }
+inline void shmem_set(unsigned long long *dest, unsigned long long value, int pe) { shmem_ulonglong_set(dest, value, pe); }
+
+inline int shmem_cswap(int *dest, int cond, int value, int pe) { return shmem_int_cswap(dest, cond, value, pe); }
+inline long shmem_cswap(long *dest, long cond, long value, int pe) { return shmem_long_cswap(dest, cond, value, pe); }
+inline long long shmem_cswap(long long *dest, long long cond, long long value, int pe) { return shmem_longlong_cswap(dest, cond, value, pe); }
+inline unsigned int shmem_cswap(unsigned int *dest, unsigned int cond, unsigned int value, int pe) { return shmem_uint_cswap(dest, cond, value, pe); }
+inline unsigned long shmem_cswap(unsigned long *dest, unsigned long cond, unsigned long value, int pe) { return shmem_ulong_cswap(dest, cond, value, pe); }
+inline unsigned long long shmem_cswap(unsigned long long *dest, unsigned long long cond, unsigned long long value, int pe) { return shmem_ulonglong_cswap(dest, cond, value, pe); }
+
+inline float shmem_swap(float *dest, float value, int pe) { return shmem_float_swap(dest, value, pe); }
+inline double shmem_swap(double *dest, double value, int pe) { return shmem_double_swap(dest, value, pe); }
+inline int shmem_swap(int *dest, int value, int pe) { return shmem_int_swap(dest, value, pe); }
+inline long shmem_swap(long *dest, long value, int pe) { return shmem_long_swap(dest, value, pe); }
+inline long long shmem_swap(long long *dest, long long value, int pe) { return shmem_longlong_swap(dest, value, pe); }
+inline unsigned int shmem_swap(unsigned int *dest, unsigned int value, int pe) { return shmem_uint_swap(dest, value, pe); }
+inline unsigned long shmem_swap(unsigned long *dest, unsigned long value, int pe) { return shmem_ulong_swap(dest, value, pe); }
+inline unsigned long long shmem_swap(unsigned long long *dest, unsigned long long value, int pe) { return shmem_ulonglong_swap(dest, value, pe); }
+
+inline int shmem_finc(int *dest, int pe) { return shmem_int_finc(dest, pe); }
+inline long shmem_finc(long *dest, int pe) { return shmem_long_finc(dest, pe); }
+inline long long shmem_finc(long long *dest, int pe) { return shmem_longlong_finc(dest, pe); }
+inline unsigned int shmem_finc(unsigned int *dest, int pe) { return shmem_uint_finc(dest, pe); }
+inline unsigned long shmem_finc(unsigned long *dest, int pe) { return shmem_ulong_finc(dest, pe); }
+inline unsigned long long shmem_finc(unsigned long long *dest, int pe) { return shmem_ulonglong_finc(dest, pe); }
+
+inline void shmem_inc(int *dest, int pe) { shmem_int_inc(dest, pe); }
+inline void shmem_inc(long *dest, int pe) { shmem_long_inc(dest, pe); }
+inline void shmem_inc(long long *dest, int pe) { shmem_longlong_inc(dest, pe); }
+inline void shmem_inc(unsigned int *dest, int pe) { shmem_uint_inc(dest, pe); }
+inline void shmem_inc(unsigned long *dest, int pe) { shmem_ulong_inc(dest, pe); }
+inline void shmem_inc(unsigned long long *dest, int pe) { shmem_ulonglong_inc(dest, pe); }
+
+inline int shmem_fadd(int *dest, int value, int pe) { return shmem_int_fadd(dest, value, pe); }
+inline long shmem_fadd(long *dest, long value, int pe) { return shmem_long_fadd(dest, value, pe); }
+inline long long shmem_fadd(long long *dest, long long value, int pe) { return shmem_longlong_fadd(dest, value, pe); }
+inline unsigned int shmem_fadd(unsigned int *dest, unsigned int value, int pe) { return shmem_uint_fadd(dest, value, pe); }
+inline unsigned long shmem_fadd(unsigned long *dest, unsigned long value, int pe) { return shmem_ulong_fadd(dest, value, pe); }
+inline unsigned long long shmem_fadd(unsigned long long *dest, unsigned long long value, int pe) { return shmem_ulonglong_fadd(dest, value, pe); }
+
+inline void shmem_add(int *dest, int value, int pe) { shmem_int_add(dest, value, pe); }
+inline void shmem_add(long *dest, long value, int pe) { shmem_long_add(dest, value, pe); }
+inline void shmem_add(long long *dest, long long value, int pe) { shmem_longlong_add(dest, value, pe); }
+inline void shmem_add(unsigned int *dest, unsigned int value, int pe) { shmem_uint_add(dest, value, pe); }
+inline void shmem_add(unsigned long *dest, unsigned long value, int pe) { shmem_ulong_add(dest, value, pe); }
+inline void shmem_add(unsigned long long *dest, unsigned long long value, int pe) { shmem_ulonglong_add(dest, value, pe); }
+
 inline void shmem_put_signal(float *dest, const float *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe) { shmem_float_put_signal(dest, source, nelems, sig_addr, signal, sig_op, pe); }
 inline void shmem_put_signal(double *dest, const double *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe) { shmem_double_put_signal(dest, source, nelems, sig_addr, signal, sig_op, pe); }
 inline void shmem_put_signal(long double *dest, const long double *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe) { shmem_longdouble_put_signal(dest, source, nelems, sig_addr, signal, sig_op, pe); }
@@ -2084,9 +3426,10 @@ inline void shmem_put_signal_nbi(shmem_ctx_t ctx, unsigned int *dest, const unsi
 inline void shmem_put_signal_nbi(shmem_ctx_t ctx, unsigned long *dest, const unsigned long *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe) { shmem_ctx_ulong_put_signal_nbi(ctx, dest, source, nelems, sig_addr, signal, sig_op, pe); }
 inline void shmem_put_signal_nbi(shmem_ctx_t ctx, unsigned long long *dest, const unsigned long long *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe) { shmem_ctx_ulonglong_put_signal_nbi(ctx, dest, source, nelems, sig_addr, signal, sig_op, pe); }
 
+inline void shmem_wait_until(short *ivar, int cmp, short cmp_value) { shmem_short_wait_until(ivar, cmp, cmp_value); }
 inline void shmem_wait_until(int *ivar, int cmp, int cmp_value) { shmem_int_wait_until(ivar, cmp, cmp_value); }
-inline void shmem_wait_until(long *ivar, int cmp, long cmp_value) { shmem_long_wait_until(ivar, cmp, cmp_value); }
 inline void shmem_wait_until(long long *ivar, int cmp, long long cmp_value) { shmem_longlong_wait_until(ivar, cmp, cmp_value); }
+inline void shmem_wait_until(unsigned short *ivar, int cmp, unsigned short cmp_value) { shmem_ushort_wait_until(ivar, cmp, cmp_value); }
 inline void shmem_wait_until(unsigned int *ivar, int cmp, unsigned int cmp_value) { shmem_uint_wait_until(ivar, cmp, cmp_value); }
 inline void shmem_wait_until(unsigned long *ivar, int cmp, unsigned long cmp_value) { shmem_ulong_wait_until(ivar, cmp, cmp_value); }
 inline void shmem_wait_until(unsigned long long *ivar, int cmp, unsigned long long cmp_value) { shmem_ulonglong_wait_until(ivar, cmp, cmp_value); }
@@ -2133,9 +3476,11 @@ inline size_t shmem_wait_until_some_vector(unsigned int *ivars, size_t nelems, s
 inline size_t shmem_wait_until_some_vector(unsigned long *ivars, size_t nelems, size_t *indices, const int *status, int cmp, const unsigned long *cmp_values) { return shmem_ulong_wait_until_some_vector(ivars, nelems, indices, status, cmp, cmp_values); }
 inline size_t shmem_wait_until_some_vector(unsigned long long *ivars, size_t nelems, size_t *indices, const int *status, int cmp, const unsigned long long *cmp_values) { return shmem_ulonglong_wait_until_some_vector(ivars, nelems, indices, status, cmp, cmp_values); }
 
+inline int shmem_test(short *ivar, int cmp, short cmp_value) { return shmem_short_test(ivar, cmp, cmp_value); }
 inline int shmem_test(int *ivar, int cmp, int cmp_value) { return shmem_int_test(ivar, cmp, cmp_value); }
 inline int shmem_test(long *ivar, int cmp, long cmp_value) { return shmem_long_test(ivar, cmp, cmp_value); }
 inline int shmem_test(long long *ivar, int cmp, long long cmp_value) { return shmem_longlong_test(ivar, cmp, cmp_value); }
+inline int shmem_test(unsigned short *ivar, int cmp, unsigned short cmp_value) { return shmem_ushort_test(ivar, cmp, cmp_value); }
 inline int shmem_test(unsigned int *ivar, int cmp, unsigned int cmp_value) { return shmem_uint_test(ivar, cmp, cmp_value); }
 inline int shmem_test(unsigned long *ivar, int cmp, unsigned long cmp_value) { return shmem_ulong_test(ivar, cmp, cmp_value); }
 inline int shmem_test(unsigned long long *ivar, int cmp, unsigned long long cmp_value) { return shmem_ulonglong_test(ivar, cmp, cmp_value); }

@@ -1,13 +1,16 @@
-//! Compiles the routines that pass `long double` by value, which Rust cannot.
+//! Compiles the routines that Rust cannot define: of `long double`, and with any arguments.
 
 fn main() {
-    println!("cargo::rerun-if-changed=src/longdouble.c");
+    let files = ["src/longdouble.c", "src/pcontrol.c"];
+    for file in files {
+        println!("cargo::rerun-if-changed={file}");
+    }
     cc::Build::new()
-        .file("src/longdouble.c")
+        .files(files)
         .std("c99")
         .opt_level(2)
         .warnings(true)
         .extra_warnings(true)
         .flag("-ffunction-sections")
-        .compile("farreach_longdouble");
+        .compile("farreach_c");
 }

@@ -11,7 +11,10 @@ use crate::ctx;
 use crate::report::{self, Routine};
 use crate::stall::Watch;
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{
+    AtomicI16, AtomicI32, AtomicI64, AtomicIsize, AtomicU16, AtomicU32, AtomicU64, AtomicUsize,
+    Ordering,
+};
 
 /// The comparison operators, as SHMEM_CMP_EQ and so on (section 9.11).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +67,39 @@ pub(crate) fn require_initialized(at: Routine) {
     if ctx::default_ctx().endpoint.peer_count() == 0 {
         report::call(at, fi_provider::Error::NotEnabled);
     }
+}
+
+/// What wait_until and test look at: the standard AMO types, and two deprecated ones that no atomic operation is for.
+pub trait Waited: Copy + Ord {
+    /// Reads `*at`; what was written before the value that is read is visible then.
+    ///
+    /// # Safety
+    /// `at` is aligned and mapped for reading.
+    unsafe fn look(at: *const Self) -> Self;
+}
+
+macro_rules! waited {
+    ($($t:ty: $atomic:ty;)*) => {$(
+        impl Waited for $t {
+            #[inline(always)]
+            unsafe fn look(at: *const Self) -> Self {
+                // SAFETY: aligned and mapped by contract; what others write meanwhile is written as a whole.
+                // ORDERING: acquires what the peer wrote before it wrote the element.
+                unsafe { <$atomic>::from_ptr(at.cast_mut()) }.load(Ordering::Acquire)
+            }
+        }
+    )*};
+}
+
+waited! {
+    i16: AtomicI16;
+    u16: AtomicU16;
+    i32: AtomicI32;
+    u32: AtomicU32;
+    i64: AtomicI64;
+    u64: AtomicU64;
+    isize: AtomicIsize;
+    usize: AtomicUsize;
 }
 
 /// Elements to look at: values that peers change, which of them count, and what they are compared with.
@@ -174,12 +210,11 @@ fn somewhere() -> usize {
 /// # Safety
 /// `ivar` is an aligned element of the calling PE.
 #[inline]
-pub(crate) unsafe fn wait_for<T: Integer>(at: Routine, ivar: *const T, cmp: c_int, value: T) -> T {
+pub(crate) unsafe fn wait_for<T: Waited>(at: Routine, ivar: *const T, cmp: c_int, value: T) -> T {
     require_initialized(at);
     let cmp = Cmp::from_c(at, cmp);
     // SAFETY: `ivar` is readable and aligned by contract.
-    // ORDERING: the load acquires what the peer wrote before it wrote the element.
-    let look = || Some(unsafe { T::fetch(ivar.cast_mut()) }).filter(|&now| cmp.holds(now, value));
+    let look = || Some(unsafe { T::look(ivar) }).filter(|&now| cmp.holds(now, value));
     if let Some(now) = look() {
         return now;
     }
@@ -197,7 +232,7 @@ pub(crate) unsafe fn wait_for<T: Integer>(at: Routine, ivar: *const T, cmp: c_in
 /// # Safety
 /// `ivar` is an aligned element of the calling PE.
 #[inline]
-pub unsafe fn wait_until<T: Integer>(at: Routine, ivar: *mut T, cmp: c_int, value: T) {
+pub unsafe fn wait_until<T: Waited>(at: Routine, ivar: *mut T, cmp: c_int, value: T) {
     // SAFETY: the contract is the same.
     unsafe { wait_for(at, ivar, cmp, value) };
 }
@@ -207,12 +242,11 @@ pub unsafe fn wait_until<T: Integer>(at: Routine, ivar: *mut T, cmp: c_int, valu
 /// # Safety
 /// `ivar` is an aligned element of the calling PE.
 #[inline]
-pub unsafe fn test<T: Integer>(at: Routine, ivar: *mut T, cmp: c_int, value: T) -> c_int {
+pub unsafe fn test<T: Waited>(at: Routine, ivar: *mut T, cmp: c_int, value: T) -> c_int {
     require_initialized(at);
     let cmp = Cmp::from_c(at, cmp);
     // SAFETY: `ivar` is readable and aligned by contract.
-    // ORDERING: the load acquires what the peer wrote before it wrote the element.
-    let now = unsafe { T::fetch(ivar) };
+    let now = unsafe { T::look(ivar) };
     c_int::from(cmp.holds(now, value))
 }
 

@@ -7,8 +7,8 @@ use crate::workspace::{Workspace, output};
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
-/// The routine that is read.
-const ROUTINE: &str = "shmem_int_p";
+/// The routine that is read, shmem_int_p, by the name that stands before the code.
+const ROUTINE: &str = "pshmem_int_p";
 /// What a path to the device does, in order: three or four units into the ring, the doorbell record, a store fence, the
 /// copy into the register, and another fence. The first is of connected queues, the second of dynamic ones.
 const RIGHT: [&str; 2] = ["VVVRFVVVVF", "VVVVRFVVVVF"];
@@ -135,17 +135,17 @@ mod tests {
     use super::*;
 
     const LISTING: &str = "
-0000000000001000 <shmem_int_p>:
+0000000000001000 <pshmem_int_p>:
     1000:\tcmp    %ecx,%edx
-    1002:\tjae    1010 <shmem_int_p+0x10>
+    1002:\tjae    1010 <pshmem_int_p+0x10>
     1004:\tmov    %esi,(%rdi,%rax,1)
     1006:\tret
-    1010:\tje     1040 <shmem_int_p+0x40>
+    1010:\tje     1040 <pshmem_int_p+0x40>
     1012:\tmovdqa %xmm1,(%rdi,%rdx,1)
     1014:\tmovdqa %xmm0,0x10(%rdi,%rdx,1)
     1016:\tmovdqa %xmm2,0x20(%rdi,%rdx,1)
     1018:\tmov    %ecx,(%rax)
-    101a:\tjmp    1060 <shmem_int_p+0x60>
+    101a:\tjmp    1060 <pshmem_int_p+0x60>
     1040:\tmovdqa %xmm1,(%rsi,%rdx,1)
     1042:\tmovdqa %xmm2,0x10(%rsi,%rdx,1)
     1044:\tmovdqa %xmm0,0x20(%rsi,%rdx,1)

@@ -1,16 +1,27 @@
-//! The generated files that are checked in: `include/shmem.h` and the list of exported names.
+//! The generated files that are checked in: the headers and the list of exported names.
 
 use crate::error::{Error, Result};
 use crate::library::{SONAME, SYMBOLS};
 use crate::stage;
 use crate::workspace::{Workspace, output, read, write};
+use std::collections::HashSet;
 use std::process::Command;
 
 const HEADER: &str = "include/shmem.h";
+const PROFILING: &str = "include/pshmem.h";
+const EXTENSIONS: &str = "include/shmemx.h";
 
-/// Writes the header and the list of names, or compares them.
+/// What the generator calls the files, and where they lie.
+const FILES: [(&str, &str); 4] = [
+    ("header", HEADER),
+    ("profiling", PROFILING),
+    ("extensions", EXTENSIONS),
+    ("symbols", SYMBOLS),
+];
+
+/// Writes the headers and the list of names, or compares them.
 pub(crate) fn headers(ws: &Workspace, check: bool) -> Result<()> {
-    for (what, path) in [("header", HEADER), ("symbols", SYMBOLS)] {
+    for (what, path) in FILES {
         let fresh = ws.generated(what)?;
         let path = ws.file(path);
         if !check {
@@ -25,8 +36,8 @@ pub(crate) fn headers(ws: &Workspace, check: bool) -> Result<()> {
     Ok(())
 }
 
-/// Compares the names that libshmem.so and libshmem.a offer to the linker, and those that the header
-/// declares, with the list.
+/// Compares the names that libshmem.so and libshmem.a offer to the linker, and those that the headers
+/// declare, with the list; the names of the routines have to be weak there.
 pub(crate) fn symbols(ws: &Workspace) -> Result<()> {
     let list = read(&ws.file(SYMBOLS))?;
     let listed: Vec<&str> = list.lines().collect();
@@ -34,27 +45,48 @@ pub(crate) fn symbols(ws: &Workspace) -> Result<()> {
     for (library, table) in [(SONAME, "--dynamic"), ("libshmem.a", "--extern-only")] {
         let mut nm = Command::new("nm");
         let output = output(nm.args([table, "--defined-only"]).arg(lib.join(library)))?;
-        let mut offered: Vec<&str> = output
-            .lines()
-            .filter_map(|line| line.rsplit_once(' '))
-            .map(|(_, name)| name)
-            .collect();
+        let symbols = output.lines().filter_map(|line| line.rsplit_once(' '));
+        let (mut offered, mut weak) = (Vec::new(), Vec::new());
+        for (before, name) in symbols {
+            offered.push(name);
+            if before.ends_with('W') {
+                weak.push(name);
+            }
+        }
         offered.sort_unstable();
+        weak.sort_unstable();
         same(library, &listed, &offered)?;
+        same(library, &routines(&listed), &weak)?;
     }
     let header = read(&ws.file(HEADER))?;
-    same(HEADER, &listed, &declared(&header))
+    same(HEADER, &routines(&listed), &declared(&header))?;
+    let profiling: Vec<String> = routines(&listed)
+        .iter()
+        .map(|name| format!("p{name}"))
+        .collect();
+    let profiling: Vec<&str> = profiling.iter().map(String::as_str).collect();
+    let header = read(&ws.file(PROFILING))?;
+    same(PROFILING, &profiling, &declared(&header))
+}
+
+/// The names without those for profiling libraries: what is listed with a `p` before it as well.
+fn routines<'a>(listed: &[&'a str]) -> Vec<&'a str> {
+    let all: HashSet<&str> = listed.iter().copied().collect();
+    let names = listed.iter().copied();
+    names
+        .filter(|name| all.contains(format!("p{name}").as_str()))
+        .collect()
 }
 
 /// The names that the header declares, sorted: each prototype is one line without a body.
 fn declared(header: &str) -> Vec<&str> {
     let prototypes = header.lines().filter(|line| line.ends_with(");"));
     let mut names: Vec<&str> = prototypes
+        .filter(|line| !line.starts_with("inline") && !line.starts_with(' '))
         .filter_map(|line| {
-            let start = line
-                .find("shmem_")
-                .filter(|_| !line.starts_with("inline"))?;
-            line[start..].split('(').next()
+            let line = line.trim_start_matches("__attribute__((__noreturn__)) ");
+            let (before, _) = line.split_once('(')?;
+            before.rsplit([' ', '*']).next()
         })
         .collect();
     names.sort_unstable();
@@ -106,10 +138,20 @@ mod tests {
 
     #[test]
     fn prototypes_are_read_and_bodies_are_not() {
-        let header = "void *shmem_malloc(size_t size);\nint shmem_my_pe(void);\n\
+        let header = "void *shmem_malloc(size_t size);\nint _my_pe(void);\n\
+            __attribute__((__noreturn__)) void shmem_global_exit(int status);\n\
+            __extension__ int shmem_x(double _Complex *dest);\n\
             inline void shmem_p(int *dest, int value, int pe) { shmem_int_p(dest, value, pe); }\n\
             #define shmem_put(...) x(__VA_ARGS__)\n";
-        assert_eq!(declared(header), ["shmem_malloc", "shmem_my_pe"]);
+        assert_eq!(
+            declared(header),
+            ["_my_pe", "shmem_global_exit", "shmem_malloc", "shmem_x"]
+        );
+    }
+
+    #[test]
+    fn names_for_profiling_are_told_from_the_others() {
+        assert_eq!(routines(&["a", "pa", "pb", "ppb"]), ["a", "pb"]);
     }
 
     #[test]

@@ -20,9 +20,9 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 cargo xtask TASK
 
-  headers [--check]       write include/shmem.h and shmem/cabi/symbols.txt from the tables of
-                          shmem/cabi, or fail if they differ
-  symbols [--check]       fail if libshmem.so, libshmem.a or shmem.h offers other names than
+  headers [--check]       write shmem.h, pshmem.h and shmemx.h in include, and shmem/cabi/symbols.txt, from
+                          the tables of shmem/cabi, or fail if they differ
+  symbols [--check]       fail if libshmem.so, libshmem.a, shmem.h or pshmem.h offers other names than
                           shmem/cabi/symbols.txt lists
   compile-check           compile and link programs that use every routine and generic name, as C99,
                           C11, C17 and C++17, with gcc and clang

@@ -121,6 +121,7 @@ fn tree_files(ws: &Workspace) -> Result<Vec<(PathBuf, PathBuf)>> {
     let mut files = Vec::new();
     for (dir, to, wanted) in [
         ("include", "include", &[""][..]),
+        ("include/mpp", "include/mpp", &[""]),
         (
             ".",
             "share/doc/farreach",

@@ -4,6 +4,16 @@ use core::ffi::c_int;
 use shmem::amo;
 
 families! {
+    arguments {
+        fetch: "an object of this PE, valid after a quiet and not after a fence",
+        dest: "symmetric, an aligned object of PE pe",
+        source: "symmetric, an aligned object of PE pe",
+        cond: "what dest is compared with",
+        value: "the operand",
+        pe: "the PE, counted in the context's team",
+    }
+    errors "a PE that is not there, an object that is not symmetric, or an operation that the device lacks ends the job, with a message.";
+
     /// Returns the value of source on PE pe, read atomically.
     "9.7.1.1" ctx typed(Extended, "atomic_fetch")(source: *const T, pe: c_int) -> T = amo::fetch;
     /// Sets dest on PE pe to value.
@@ -48,4 +58,29 @@ families! {
     "9.7.2.7" ctx typed(Bitwise, "atomic_fetch_or_nbi")(fetch: *mut T, dest: *mut T, value: T, pe: c_int) = amo::fetch_or_nbi;
     /// Starts a bitwise exclusive OR of value into dest on PE pe; its old value is in fetch after a quiet.
     "9.7.2.8" ctx typed(Bitwise, "atomic_fetch_xor_nbi")(fetch: *mut T, dest: *mut T, value: T, pe: c_int) = amo::fetch_xor_nbi;
+
+    /// As shmem_atomic_fetch.
+    /// Deprecated since 1.4: use shmem_atomic_fetch.
+    "9.7.1.1" main typed(Extended, "fetch")(source: *const T, pe: c_int) -> T = amo::fetch;
+    /// As shmem_atomic_set.
+    /// Deprecated since 1.4: use shmem_atomic_set.
+    "9.7.1.2" main typed(Extended, "set")(dest: *mut T, value: T, pe: c_int) = amo::set;
+    /// As shmem_atomic_compare_swap.
+    /// Deprecated since 1.4: use shmem_atomic_compare_swap.
+    "9.7.1.3" main typed(Amo, "cswap")(dest: *mut T, cond: T, value: T, pe: c_int) -> T = amo::compare_swap;
+    /// As shmem_atomic_swap.
+    /// Deprecated since 1.4: use shmem_atomic_swap.
+    "9.7.1.4" main typed(Extended, "swap")(dest: *mut T, value: T, pe: c_int) -> T = amo::swap;
+    /// As shmem_atomic_fetch_inc.
+    /// Deprecated since 1.4: use shmem_atomic_fetch_inc.
+    "9.7.1.5" main typed(Amo, "finc")(dest: *mut T, pe: c_int) -> T = amo::fetch_inc;
+    /// As shmem_atomic_inc.
+    /// Deprecated since 1.4: use shmem_atomic_inc.
+    "9.7.1.6" main typed(Amo, "inc")(dest: *mut T, pe: c_int) = amo::inc;
+    /// As shmem_atomic_fetch_add.
+    /// Deprecated since 1.4: use shmem_atomic_fetch_add.
+    "9.7.1.7" main typed(Amo, "fadd")(dest: *mut T, value: T, pe: c_int) -> T = amo::fetch_add;
+    /// As shmem_atomic_add.
+    /// Deprecated since 1.4: use shmem_atomic_add.
+    "9.7.1.8" main typed(Amo, "add")(dest: *mut T, value: T, pe: c_int) = amo::add;
 }

@@ -1,13 +1,16 @@
 //! Prints programs that use every routine and every generic name with every type: if they compile
 //! without a warning and link, the header and the library agree with the tables.
 
+use crate::header::extended;
 use crate::registry::{Family, Naming, Routine, families};
 use crate::types::{TYPES, Type};
 use std::fmt::Write;
 
 /// A program in C99 and, where the compiler speaks it, C11.
 pub fn c() -> String {
-    let mut out = String::from("#include <shmem.h>\n\n");
+    let mut out = String::from(
+        "#include <pshmem.h>\n#include <shmem.h>\n#include <mpp/shmem.h>\n#include <mpp/shmemx.h>\n\n",
+    );
     print_pointers(&mut out);
     out.push_str("\n#if __STDC_VERSION__ >= 201112L\n");
     print_sizes(&mut out, "_Static_assert");
@@ -22,7 +25,13 @@ pub fn c() -> String {
 
 /// A program in C++17 that includes the header inside `extern "C"`, as many programs do.
 pub fn cxx() -> String {
-    let mut out = String::from("#include <type_traits>\nextern \"C\" {\n#include <shmem.h>\n}\n\n");
+    let mut out = String::from(
+        "#include <type_traits>\n\
+         extern \"C\" {\n#include <shmem.h>\n#include <shmemx.h>\n#include <pshmem.h>\n}\n\n\
+         __extension__ typedef double _Complex complexd;\n\
+         __extension__ typedef float _Complex complexf;\n",
+    );
+    let top = out.len();
     print_pointers(&mut out);
     print_sizes(&mut out, "static_assert");
     print_generics(&mut out, |result, call| {
@@ -30,7 +39,11 @@ pub fn cxx() -> String {
     });
     out.push_str(NESTED);
     out.push_str(MAIN);
-    out
+    // Strict C++ has no complex numbers of C; they are named once, above.
+    let body = out.split_off(top);
+    out + &body
+        .replace("double _Complex", "complexd")
+        .replace("float _Complex", "complexf")
 }
 
 /// Programs that must not compile, one to a line: a generic name with a type that the routine does
@@ -70,20 +83,23 @@ fn print_sizes(out: &mut String, assert: &str) {
     }
 }
 
-/// Takes the address of every routine as a pointer of exactly its type.
+/// Takes the address of every routine, by each of its names, as a pointer of exactly its type.
 fn print_pointers(out: &mut String) {
-    for (i, routine) in families().flat_map(Family::routines).enumerate() {
+    let routines = families().flat_map(Family::routines);
+    let names = routines.flat_map(|routine| {
+        let extended = extended(&routine.name).into_iter();
+        let names = [format!("p{}", routine.name), routine.name.clone()];
+        let names = names.into_iter().chain(extended).collect::<Vec<_>>();
+        names.into_iter().map(move |name| (name, routine.clone()))
+    });
+    for (i, (name, routine)) in names.enumerate() {
         let types: Vec<&str> = routine.arguments.iter().map(|(_, c)| c.as_str()).collect();
         let types = if types.is_empty() {
             "void".to_owned()
         } else {
             types.join(", ")
         };
-        let _ = writeln!(
-            out,
-            "{} (*pointer_{i})({types}) = {};",
-            routine.result, routine.name
-        );
+        let _ = writeln!(out, "{} (*pointer_{i})({types}) = {name};", routine.result);
     }
 }
 
@@ -91,27 +107,24 @@ fn print_pointers(out: &mut String) {
 /// built-in type, and asserts the type of the result.
 fn print_generics(out: &mut String, assert: impl Fn(&str, &str) -> String) {
     for family in families() {
-        match family.naming {
-            Naming::Typed(set, base) => {
-                for t in Type::all_in(set) {
-                    for ctx in [false, true] {
-                        if family.has_ctx || !ctx {
-                            print_call(out, base, &family.typed(ctx, t), &assert);
-                        }
+        if let Some((base, set)) = family.generic() {
+            for t in Type::all_in(set) {
+                for ctx in [false, true] {
+                    if family.has_ctx || !ctx {
+                        print_call(out, base, &family.typed(ctx, t), &assert);
                     }
                 }
             }
-            Naming::Once(name) if name == "signal_add" || name == "signal_set" => {
-                for routine in family.routines() {
-                    print_call(out, name, &routine, &assert);
-                }
+        }
+        if let Naming::Once(name @ ("signal_add" | "signal_set")) = family.naming {
+            for routine in family.routines() {
+                print_call(out, name, &routine, &assert);
             }
-            _ => {}
         }
     }
 }
 
-/// A function that passes its own parameters on to the generic name.
+/// Functions that pass their own parameters on to the generic name, and to the name with x if it has one.
 fn print_call(
     out: &mut String,
     base: &str,
@@ -123,22 +136,27 @@ fn print_call(
         .iter()
         .map(|(name, _)| name.as_str())
         .collect();
-    let call = format!("shmem_{base}({})", names.join(", "));
+    let generic = format!("shmem_{base}");
+    let extended = extended(&routine.name).and(extended(&generic));
     let has_result = routine.result != "void";
-    let _ = writeln!(
-        out,
-        "{result} call_{name}({parameters});\n\
-         {result} call_{name}({parameters}) {{ {assertion}{returns}{call}; }}",
-        result = routine.result,
-        name = routine.name,
-        parameters = routine.parameters(),
-        assertion = if has_result {
-            assert(&routine.result, &call)
-        } else {
-            String::new()
-        },
-        returns = if has_result { "return " } else { "" },
-    );
+    for (letter, generic) in [("", Some(generic)), ("x", extended)] {
+        let Some(generic) = generic else { continue };
+        let call = format!("{generic}({})", names.join(", "));
+        let _ = writeln!(
+            out,
+            "{result} call{letter}_{name}({parameters});\n\
+             {result} call{letter}_{name}({parameters}) {{ {assertion}{returns}{call}; }}",
+            result = routine.result,
+            name = routine.name,
+            parameters = routine.parameters(),
+            assertion = if has_result {
+                assert(&routine.result, &call)
+            } else {
+                String::new()
+            },
+            returns = if has_result { "return " } else { "" },
+        );
+    }
 }
 
 /// Generic names inside the arguments of generic names, qualified types, arrays, and handles as

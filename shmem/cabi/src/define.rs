@@ -2,30 +2,53 @@
 
 /// Defines the families of a module, and `FAMILIES`, their descriptions.
 ///
-/// A row is
-/// `/// SUMMARY` `"SECTION"` CALL NAME `(ARGUMENTS) [-> RESULT] = FUNCTION;` where
+/// First stands what the arguments of most rows mean, with units, and what happens on errors. Then
+/// come the rows:
+/// `/// DOC` `"SECTION"` CALL KIND NAME `(ARGUMENTS) [-> RESULT] = FUNCTION;` where
 ///
-/// - SUMMARY is the contract in one line, SECTION its place in the specification;
-/// - NAME is `once("fence")` for `shmem_fence`; `typed(Set, "put")` for `shmem_TYPE_put` over the
-///   types of the set; `sized("put", "_nbi")` for `shmem_putSIZE_nbi`. In the arguments `T` stands
-///   for the type, or for an element of the size;
+/// - DOC is the contract in a sentence or two. A further line `- argument: meaning` says what an
+///   argument of this row is, a line `Errors: ...` what happens on errors, where that differs from the
+///   module's; a line that begins with `Deprecated since` marks the row;
+/// - SECTION is its place in the specification;
+/// - NAME is `once("fence")` for `shmem_fence`, `old("start_pes")` for a name that is not made from
+///   `shmem_`; `typed(Set, "put")` for `shmem_TYPE_put` over the types of the set, with a generic name;
+///   `generic(Set, Wide, "test")` the same, with a generic name that covers the types of Wide;
+///   `plain(Set, "wait")` the same, without a generic name; `sized(Sizes, "put", "_nbi")` for
+///   `shmem_putSIZE_nbi`. In the arguments `T` stands for the type, or for an element of the size;
 /// - CALL says what the function is passed before the arguments: `ctx` a context and the routine's
-///   name, and then there is a `shmem_ctx_` form too; `at` the routine's name; `bare` nothing.
+///   name, and then there is a `shmem_ctx_` form too; `main` the default context and the name; `at`
+///   the name; `bare` nothing; `c` says that the routine is written in C and only described here.
 macro_rules! families {
-    ($(
-        #[doc = $summary:literal] $section:literal
-        $call:ident $kind:ident $key:tt ($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)? = $f:path;
-    )*) => {
+    (
+        arguments { $($known:ident: $meaning:literal,)* }
+        errors $errors:literal;
+        $(
+            $(#[doc = $doc:literal])+ $section:literal
+            $call:ident $kind:ident $key:tt ($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)? = $f:path;
+        )*
+    ) => {
+        /// What the arguments mean, unless a row says otherwise.
+        const KNOWN: &[(&str, &str)] = &[$((stringify!($known), $meaning)),*];
+
         /// The families of this module, in the order of the header.
         pub(crate) const FAMILIES: &[crate::registry::Family] = &[$(crate::registry::Family {
-            summary: $summary,
+            docs: &[$($doc),+],
+            known: KNOWN,
+            errors: $errors,
             section: $section,
             has_ctx: crate::define::has_ctx!($call),
             naming: crate::define::naming!($kind $key),
             arguments: &[$((stringify!($arg), stringify!($ty))),*],
             result: concat!($(stringify!($ret))?),
         }),*];
-        $( crate::define::$kind! { $key [$call ($($arg: $ty),*) ($($ret)?) $f] } )*
+        crate::define::rows! { $([$call $kind $key ($($arg: $ty),*) ($($ret)?) $f])* }
+    };
+}
+
+/// Defines the routines of the rows, without the words that describe them.
+macro_rules! rows {
+    ($([$call:ident $kind:ident $key:tt $args:tt $ret:tt $f:path])*) => {
+        $( crate::define::$kind! { $key [$call $args $ret $f] } )*
     };
 }
 
@@ -42,11 +65,32 @@ macro_rules! naming {
     (once($name:literal)) => {
         crate::registry::Naming::Once($name)
     };
-    (sized($before:literal, $after:literal)) => {
-        crate::registry::Naming::Sized($before, $after)
+    (old($name:literal)) => {
+        crate::registry::Naming::Old($name)
+    };
+    (sized($sizes:ident, $before:literal, $after:literal)) => {
+        crate::registry::Naming::Sized(crate::types::Sizes::$sizes, $before, $after)
     };
     (typed($set:ident, $base:literal)) => {
-        crate::registry::Naming::Typed(crate::types::Set::$set, $base)
+        crate::registry::Naming::Typed {
+            set: crate::types::Set::$set,
+            generic: Some(crate::types::Set::$set),
+            base: $base,
+        }
+    };
+    (generic($set:ident, $wide:ident, $base:literal)) => {
+        crate::registry::Naming::Typed {
+            set: crate::types::Set::$set,
+            generic: Some(crate::types::Set::$wide),
+            base: $base,
+        }
+    };
+    (plain($set:ident, $base:literal)) => {
+        crate::registry::Naming::Typed {
+            set: crate::types::Set::$set,
+            generic: None,
+            base: $base,
+        }
     };
 }
 
@@ -56,9 +100,18 @@ macro_rules! once {
     };
 }
 
+macro_rules! old {
+    (($name:literal) [bare $args:tt $ret:tt $f:path]) => {
+        crate::define::function! { [$name] {} $args [] $ret $f [] }
+    };
+    (($name:literal) [at $args:tt $ret:tt $f:path]) => {
+        crate::define::function! { [$name] {} $args [] $ret $f [&$name,] }
+    };
+}
+
 macro_rules! sized {
-    (($before:literal, $after:literal) $row:tt) => {
-        crate::types::sizes! { sized_routine! { $before $after $row } }
+    (($sizes:ident, $before:literal, $after:literal) $row:tt) => {
+        crate::types::sizes! { $sizes => sized_routine! { $before $after $row } }
     };
 }
 
@@ -70,6 +123,12 @@ macro_rules! sized_routine {
 
 macro_rules! typed {
     (($set:ident, $base:literal) $row:tt) => {
+        crate::types::types! { $set => typed_routine! { $base $row } }
+    };
+}
+
+macro_rules! generic {
+    (($set:ident, $wide:ident, $base:literal) $row:tt) => {
         crate::types::types! { $set => typed_routine! { $base $row } }
     };
 }
@@ -89,22 +148,33 @@ macro_rules! routine {
         crate::define::function! { [concat!("shmem_", $($name),*)] $t $args [] $ret $f
             [&concat!("shmem_", $($name),*),] }
     };
-    ([$($name:literal),*] $t:tt [ctx $args:tt $ret:tt $f:path]) => {
+    ([$($name:literal),*] $t:tt [main $args:tt $ret:tt $f:path]) => {
         crate::define::function! { [concat!("shmem_", $($name),*)] $t $args [] $ret $f
             [shmem::ctx::default_ctx(), &concat!("shmem_", $($name),*),] }
+    };
+    ([$($name:literal),*] $t:tt [ctx $args:tt $ret:tt $f:path]) => {
+        crate::define::routine! { [$($name),*] $t [main $args $ret $f] }
         crate::define::function! { [concat!("shmem_ctx_", $($name),*)] $t $args [ctx: usize,] $ret $f
             [shmem::ctx::from_handle(ctx), &concat!("shmem_ctx_", $($name),*),] }
     };
+    ([$($name:literal),*] $t:tt [c $args:tt $ret:tt $f:path]) => {};
 }
 
 /// Defines one exported function, the only place that exports names: its name, the type `T`, its arguments, those that come before
 /// them, its result, the function it calls, and what that is passed first.
+///
+/// The function is `pshmem_X`; `shmem_X` is a weak name for it, which a profiling library may define
+/// as well (section 10).
 macro_rules! function {
     ([$name:expr] { $($t:item)* } ($($arg:ident: $ty:ty),*) [$($ctx:tt)*] ($($ret:ty)?) $f:path
      [$($first:tt)*]) => {
+        core::arch::global_asm!(
+            concat!(".weak ", $name),
+            concat!(".set ", $name, ", p", $name),
+        );
         const _: () = {
             $($t)*
-            #[unsafe(export_name = $name)]
+            #[unsafe(export_name = concat!("p", $name))]
             unsafe extern "C" fn entry($($ctx)* $($arg: $ty),*) $(-> $ret)? {
                 // SAFETY: the requirements of the function are those of the C routine, which the C
                 // caller answers for; a context handle is one that the library gave out.
@@ -115,4 +185,6 @@ macro_rules! function {
 }
 
 // `sized_routine` and `typed_routine` are found by their bare names, which the tables are passed.
-pub(crate) use {function, has_ctx, naming, once, routine, sized, typed};
+pub(crate) use {
+    function, generic, has_ctx, naming, old, once, routine, rows, sized, typed, typed as plain,
+};

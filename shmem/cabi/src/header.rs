@@ -1,13 +1,19 @@
-//! Prints `include/shmem.h`: constants, prototypes, C11 generics, C++ overloads.
+//! Prints what lies in `include/`: `shmem.h` with constants, prototypes, C11 generics and C++ overloads,
+//! `pshmem.h` and `shmemx.h`.
 
 mod cxx;
+mod extensions;
 mod generic;
+mod profiling;
+
+pub use extensions::{extended, print as print_extensions};
+pub use profiling::print as print_profiling;
 
 use crate::constants;
-use crate::registry::{Family, GROUPS, Naming};
+use crate::registry::{Family, GROUPS, Naming, Routine, families};
 use std::fmt::Write;
 
-/// The header.
+/// `shmem.h`.
 pub fn print() -> String {
     let mut out = String::from(OPENING);
     print_constants(&mut out);
@@ -25,10 +31,9 @@ const OPENING: &str = "\
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * Printed from the tables of shmem/cabi by `cargo xtask headers`: change those, not this file.
- * Sections are those of the OpenSHMEM 1.6 specification. PEs are numbered from 0; nelems counts
- * elements, sizes are in bytes. dest of a put and source of a get, the operands of atomics, signals
- * and what is waited on are symmetric: they lie in the symmetric heap or in the program's static
- * data, and are named by their address here. */
+ * Sections are those of the OpenSHMEM 1.6 specification. PEs are numbered from 0. An object is
+ * symmetric when it lies in the symmetric heap or in the program's static data; it is named by its
+ * address on the calling PE. What a message ends is the whole job, with status 1. */
 #ifndef FARREACH_SHMEM_H
 #define FARREACH_SHMEM_H
 
@@ -55,31 +60,80 @@ fn print_prototypes(out: &mut String) {
     for group in GROUPS {
         let _ = writeln!(out, "\n/* ---- {} ---- */", group.title);
         for family in group.families {
-            let _ = writeln!(
-                out,
-                "\n/* {} Section {}. */",
-                family.summary.trim(),
-                family.section
-            );
+            let _ = write!(out, "\n{}", comment(family));
             for routine in family.routines() {
-                let never = if routine.never_returns {
-                    "__attribute__((__noreturn__)) "
-                } else {
-                    ""
-                };
-                let _ = writeln!(out, "{never}{};", routine.prototype());
+                print_prototype(out, &routine);
             }
         }
     }
 }
 
-/// The families that have one generic name for all types: that name without `shmem_`, and how many
-/// arguments its plain form takes.
-fn generics(families: &'static [Family]) -> impl Iterator<Item = (&'static Family, &'static str)> {
-    families.iter().filter_map(|family| match family.naming {
-        Naming::Typed(_, base) => Some((family, base)),
-        _ => None,
-    })
+/// A prototype on a line of its own.
+fn print_prototype(out: &mut String, routine: &Routine) {
+    let _ = writeln!(out, "{}{};", before(routine), routine.prototype());
+}
+
+/// What stands before a declaration: what the compiler is to know, and that it is not to complain of
+/// complex numbers, which strict C++ does not have.
+fn before(routine: &Routine) -> String {
+    let mut words = String::new();
+    if routine
+        .arguments
+        .iter()
+        .any(|(_, c)| c.contains("_Complex"))
+    {
+        words.push_str("__extension__ ");
+    }
+    if routine.never_returns {
+        words.push_str("__attribute__((__noreturn__)) ");
+    }
+    words
+}
+
+/// How wide a comment may be.
+const WIDTH: usize = 100;
+
+/// The documentation of a family as a C comment: the contract, the arguments, errors, section.
+fn comment(family: &Family) -> String {
+    let mut lines = wrap(&family.summary(), "");
+    if family.has_ctx {
+        lines.extend(wrap(
+            "ctx: the context; without it the default context",
+            "  ",
+        ));
+    }
+    for (argument, _) in family.arguments {
+        if let Some(meaning) = family.about(argument) {
+            lines.extend(wrap(&format!("{argument}: {meaning}"), "  "));
+        }
+    }
+    lines.extend(wrap(&format!("Errors: {}", family.on_errors()), ""));
+    if let Some(deprecated) = family.deprecated() {
+        lines.extend(wrap(deprecated, ""));
+    }
+    lines.push(format!("Section {}.", family.section));
+    format!("/* {} */\n", lines.join("\n * "))
+}
+
+/// Breaks a text into lines; the first begins with `indent`, the others with more of it.
+fn wrap(text: &str, indent: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = indent.to_owned();
+    let mut has_words = false;
+    for word in text.split_whitespace() {
+        if has_words && line.len() + 1 + word.len() > WIDTH - 3 {
+            lines.push(line);
+            line = format!("{indent}{indent}");
+            has_words = false;
+        }
+        if has_words {
+            line.push(' ');
+        }
+        line.push_str(word);
+        has_words = true;
+    }
+    lines.push(line);
+    lines
 }
 
 /// The routines whose plain form is a function and whose generic name accepts a context as well
@@ -91,4 +145,12 @@ fn ctx_by_plain_name() -> impl Iterator<Item = (&'static Family, &'static str)> 
             Naming::Once(name) if family.has_ctx => Some((family, name)),
             _ => None,
         })
+}
+
+/// The routine of that name, if it is one of its own and not made for each type or size.
+fn function(name: &str) -> Option<Routine> {
+    families()
+        .filter(|family| matches!(family.naming, Naming::Once(_)))
+        .flat_map(Family::routines)
+        .find(|routine| routine.name == name)
 }

@@ -1,7 +1,7 @@
 //! The C symbols of OpenSHMEM 1.6.
 //!
 //! Every routine is one row of a family table (`setup`, `memory`, `rma`, `amo`, `signal`, `sync`,
-//! `order`), every type one row of [`types`]. The macro of `define` turns a family row into the
+//! `order` and the others), every type one row of [`types`]. The macro of `define` turns a family row into the
 //! `extern "C"` functions, one for each type, in the plain and the `shmem_ctx_` form, and into a
 //! [`registry::Family`], from which [`header`] prints `include/shmem.h` and [`registry::symbols`]
 //! the list of exported names. So a prototype cannot differ from the function it declares.
@@ -25,6 +25,7 @@ mod amo;
 mod longdouble;
 mod memory;
 mod order;
+mod profiling;
 mod rma;
 mod setup;
 mod signal;

@@ -9,6 +9,12 @@ use core::ffi::c_int;
 use shmem::{collective, order};
 
 families! {
+    arguments {
+        target_pes: "npes numbers of PEs, counted in the context's team",
+        npes: "how many; 0 does nothing",
+    }
+    errors "a PE that is not there, or a failure of the device, ends the job, with a message.";
+
     /// Orders: what was put to a PE before is delivered there before what is put to it after.
     "9.12.1" ctx once("fence")() = order::fence;
     /// Completes: all that was put, got and updated so far is in the memory it was meant for.

@@ -1,23 +1,36 @@
 //! What the rows of the families describe: names, C types, lists.
 
-use crate::types::{SIZES, Set, Type};
+use crate::types::{Set, Sizes, Type};
 
-/// How the routines of a family are named, after `shmem_` or `shmem_ctx_`.
+/// How the routines of a family are named.
 #[derive(Clone, Copy, Debug)]
 pub enum Naming {
-    /// One routine: `fence`.
+    /// One routine, after `shmem_` or `shmem_ctx_`: `fence`.
     Once(&'static str),
+    /// One routine with a name of its own: `start_pes`.
+    Old(&'static str),
     /// One for each size: what stands before and after it, `put` and `_nbi`.
-    Sized(&'static str, &'static str),
-    /// One for each type of the set: `int_put`.
-    Typed(Set, &'static str),
+    Sized(Sizes, &'static str, &'static str),
+    /// One for each type: `int_put`.
+    Typed {
+        /// The types.
+        set: Set,
+        /// The types that the generic name covers; none: there is no generic name.
+        generic: Option<Set>,
+        /// What follows the type, and is the generic name: `put`.
+        base: &'static str,
+    },
 }
 
 /// A row of a family table.
 #[derive(Debug)]
 pub struct Family {
-    /// The contract in one line.
-    pub summary: &'static str,
+    /// The contract and what is special about this row, as the lines of its documentation.
+    pub docs: &'static [&'static str],
+    /// What the arguments of the module's rows mean, unless the row says otherwise.
+    pub known: &'static [(&'static str, &'static str)],
+    /// What happens on errors, unless the row says otherwise.
+    pub errors: &'static str,
     /// The section of OpenSHMEM 1.6.
     pub section: &'static str,
     /// Whether each routine has a `shmem_ctx_` form.
@@ -82,6 +95,10 @@ pub const GROUPS: &[Group] = &[
         title: "Memory ordering and collectives",
         families: crate::order::FAMILIES,
     },
+    Group {
+        title: "Profiling",
+        families: crate::profiling::FAMILIES,
+    },
 ];
 
 /// All families.
@@ -89,11 +106,16 @@ pub fn families() -> impl Iterator<Item = &'static Family> {
     GROUPS.iter().flat_map(|group| group.families)
 }
 
-/// The names that the library exports, sorted.
+/// The names of the standard's routines.
+pub fn names() -> impl Iterator<Item = String> {
+    families().flat_map(Family::routines).map(|r| r.name)
+}
+
+/// The names that the library exports, sorted: those of the routines, and each with a `p` before it, for
+/// profiling libraries (section 10).
 pub fn symbols() -> Vec<String> {
-    let mut names: Vec<String> = families()
-        .flat_map(Family::routines)
-        .map(|r| r.name)
+    let mut names: Vec<String> = names()
+        .flat_map(|name| [format!("p{name}"), name])
         .collect();
     names.sort();
     names
@@ -110,12 +132,19 @@ impl Family {
         forms
             .iter()
             .flat_map(|&ctx| match self.naming {
-                Naming::Once(name) => vec![self.routine(ctx, name.to_owned(), "void")],
-                Naming::Sized(before, after) => SIZES
+                Naming::Once(name) => vec![self.routine(ctx, name, "void")],
+                Naming::Old(name) => vec![Routine {
+                    name: name.to_owned(),
+                    ..self.routine(ctx, name, "void")
+                }],
+                Naming::Sized(sizes, before, after) => sizes
+                    .names()
                     .iter()
-                    .map(|size| self.routine(ctx, format!("{before}{size}{after}"), "void"))
+                    .map(|size| self.routine(ctx, &format!("{before}{size}{after}"), "void"))
                     .collect(),
-                Naming::Typed(set, _) => Type::all_in(set).map(|t| self.typed(ctx, t)).collect(),
+                Naming::Typed { set, .. } => {
+                    Type::all_in(set).map(|t| self.typed(ctx, t)).collect()
+                }
             })
             .collect()
     }
@@ -125,13 +154,13 @@ impl Family {
     /// # Panics
     /// When the family is not named by type.
     pub fn typed(&self, ctx: bool, t: &Type) -> Routine {
-        let Naming::Typed(_, base) = self.naming else {
+        let Naming::Typed { base, .. } = self.naming else {
             panic!("{:?} is not named by type", self.naming)
         };
-        self.routine(ctx, format!("{}_{base}", t.name), t.c)
+        self.routine(ctx, &format!("{}_{base}", t.name), t.c)
     }
 
-    fn routine(&self, ctx: bool, name: String, element: &str) -> Routine {
+    fn routine(&self, ctx: bool, name: &str, element: &str) -> Routine {
         let handle = ctx.then(|| ("ctx".to_owned(), "shmem_ctx_t".to_owned()));
         let rest = self.arguments.iter();
         Routine {
@@ -144,7 +173,59 @@ impl Family {
             never_returns: self.result == "!",
         }
     }
+
+    /// The generic name without `shmem_`, and the types that it covers, if there is one.
+    pub fn generic(&self) -> Option<(&'static str, Set)> {
+        match self.naming {
+            Naming::Typed {
+                generic: Some(set),
+                base,
+                ..
+            } => Some((base, set)),
+            _ => None,
+        }
+    }
+
+    /// The contract: a sentence or two.
+    pub fn summary(&self) -> String {
+        let is_contract = |line: &&str| {
+            !["- ", "Errors: ", DEPRECATED]
+                .iter()
+                .any(|s| line.starts_with(s))
+        };
+        self.lines()
+            .take_while(is_contract)
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+
+    /// What is said about an argument, with its unit; the row's own words before the module's.
+    pub fn about(&self, argument: &str) -> Option<&'static str> {
+        let own = self.lines().find_map(|line| {
+            let (name, meaning) = line.strip_prefix("- ")?.split_once(": ")?;
+            (name == argument).then_some(meaning)
+        });
+        let known = || self.known.iter().find(|(name, _)| *name == argument);
+        own.or_else(|| known().map(|(_, meaning)| *meaning))
+    }
+
+    /// What happens on errors.
+    pub fn on_errors(&self) -> &'static str {
+        let own = self.lines().find_map(|line| line.strip_prefix("Errors: "));
+        own.unwrap_or(self.errors)
+    }
+
+    /// Since when the routines are deprecated, and what replaces them; none if they are not.
+    pub fn deprecated(&self) -> Option<&'static str> {
+        self.lines().find(|line| line.starts_with(DEPRECATED))
+    }
+
+    fn lines(&self) -> impl Iterator<Item = &'static str> {
+        self.docs.iter().map(|line| line.trim())
+    }
 }
+
+const DEPRECATED: &str = "Deprecated since ";
 
 impl Routine {
     /// The arguments as a C parameter list.
@@ -170,11 +251,17 @@ impl Routine {
     }
 }
 
-/// `name` declared to be of the C type `c`.
+/// `name` declared to be of the C type `c`. Further arguments of any type have no name.
 pub fn declare(c: &str, name: &str) -> String {
+    if c == MORE {
+        return c.to_owned();
+    }
     let space = if c.ends_with('*') { "" } else { " " };
     format!("{c}{space}{name}")
 }
+
+/// How C spells further arguments of any type.
+const MORE: &str = "...";
 
 /// The C spelling of the Rust type of an argument or a result; `element` stands for `T`.
 ///
@@ -195,6 +282,8 @@ fn c_type(rust: &str, element: &str) -> String {
         "c_long" => "long",
         "u64" => "uint64_t",
         "usize" => "size_t",
+        "isize" => "ptrdiff_t",
+        "More" => MORE,
         unknown => panic!("no C spelling for the Rust type {unknown}"),
     }
     .to_owned()

@@ -7,10 +7,26 @@
 
 use crate::constants::{MAJOR_VERSION, MINOR_VERSION};
 use core::ffi::{c_char, c_int, c_void};
-use shmem::{VENDOR, world};
+use shmem::{Routine, VENDOR, world};
 
 families! {
+    arguments {
+        initialized: "room for a number",
+        status: "the exit status of the job",
+        pe: "the number of a PE",
+        addr: "any address of this PE",
+        dest: "symmetric, an object as this PE addresses it",
+        major: "room for a number",
+        minor: "room for a number",
+        name: "room for SHMEM_MAX_NAME_LEN bytes",
+        requested: "a SHMEM_THREAD_ constant",
+        provided: "room for the level that is provided",
+        npes: "not used; should be 0",
+    }
+    errors "none.";
+
     /// Initializes the library. Collective; may be called again, once for each finalize.
+    /// Errors: a launcher, a heap or a device that is not as it should be ends the job, with a message.
     "9.1.1" at once("init")() = world::init;
     /// Returns the number of this PE, from 0.
     "9.1.2" bare once("my_pe")() -> c_int = world::my_pe;
@@ -33,9 +49,28 @@ families! {
     /// Writes SHMEM_VENDOR_STRING and a null character to name, at most SHMEM_MAX_NAME_LEN bytes.
     "9.1.12" bare once("info_get_name")(name: *mut c_char) = info_get_name;
     /// As init, for the thread level requested; writes the level provided; returns 0, or nonzero on failure.
+    /// Errors: nonzero, and a message, for what ends the job in shmem_init.
     "9.2.1" at once("init_thread")(requested: c_int, provided: *mut c_int) -> c_int = init_thread;
     /// Writes the thread level that the library provides.
     "9.2.2" bare once("query_thread")(provided: *mut c_int) = query_thread;
+
+    /// Initializes the library unless it is; the end of the program finalizes it.
+    /// Deprecated since 1.2: use shmem_init.
+    /// Errors: as shmem_init.
+    "9.1.13" at old("start_pes")(npes: c_int) = start_pes;
+    /// As shmem_my_pe.
+    /// Deprecated since 1.2: use shmem_my_pe.
+    "9.1.2" bare old("_my_pe")() -> c_int = world::my_pe;
+    /// As shmem_n_pes.
+    /// Deprecated since 1.2: use shmem_n_pes.
+    "9.1.3" bare old("_num_pes")() -> c_int = world::n_pes;
+}
+
+/// Initializes the library unless it is (section 9.1.13).
+fn start_pes(at: Routine, _npes: c_int) {
+    if world::query_initialized() == 0 {
+        world::init(at);
+    }
 }
 
 /// Writes whether the library is initialized (section 9.1.5).
@@ -78,7 +113,7 @@ unsafe fn info_get_name(name: *mut c_char) {
 ///
 /// # Safety
 /// `provided` is valid for a write.
-unsafe fn init_thread(at: &'static &'static str, requested: c_int, provided: *mut c_int) -> c_int {
+unsafe fn init_thread(at: Routine, requested: c_int, provided: *mut c_int) -> c_int {
     match world::init_thread(at, requested) {
         Ok(level) => {
             // SAFETY: the caller vouches for the pointer.

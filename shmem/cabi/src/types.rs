@@ -1,7 +1,8 @@
 //! The table of types: which C types each family of routines covers, and how Rust spells them.
 //!
 //! Source: OpenSHMEM 1.6, tables of standard RMA types (section 9.6), and of standard, extended and
-//! bitwise AMO types (section 9.7).
+//! bitwise AMO types (section 9.7), of point-to-point synchronisation (section 9.11) and of reductions
+//! (section 9.10.9).
 
 /// Sixteen bytes that are copied and never looked at: `long double`, and the elements of
 /// `shmem_put128` and `shmem_get128`.
@@ -13,7 +14,7 @@ pub(crate) struct Sixteen(pub(crate) [u64; 2]);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Set {
-    /// Standard RMA types (24), as elements of arrays.
+    /// Standard RMA types (24), as elements of arrays; also the types of max and min over teams.
     Rma,
     /// The same 24 types, passed by value.
     Value,
@@ -23,7 +24,23 @@ pub enum Set {
     Extended,
     /// Bitwise AMO types (7).
     Bitwise,
+    /// The deprecated types of wait_until and test (2).
+    Short,
+    /// What their generic names cover: the standard AMO types and the deprecated ones (14).
+    Waited,
+    /// Types of and, or and xor over teams (14).
+    Bits,
+    /// Types of sum, prod and scans over teams (26).
+    Sum,
+    /// Types of and, or and xor over active sets, and of the deprecated wait (4).
+    OldBits,
+    /// Types of max and min over active sets (7).
+    OldOrder,
+    /// Types of sum and prod over active sets (9).
+    OldSum,
 }
+
+const COLUMNS: usize = Set::OldSum as usize + 1;
 
 /// A row of the table.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +54,7 @@ pub struct Type {
     pub same_as: &'static str,
     /// The size of the Rust type, in bytes.
     pub size: usize,
-    columns: [bool; 5],
+    columns: [bool; COLUMNS],
 }
 
 impl Type {
@@ -71,31 +88,33 @@ impl Type {
 /// each type of the set.
 macro_rules! types {
     ($($call:tt)*) => { $crate::types::type_rows! { $($call)* ;
-    //  Rma Value Amo Extended Bitwise
-        [x   x     -   x        -]  "float"      "float"               "float"               core::ffi::c_float,
-        [x   x     -   x        -]  "double"     "double"              "double"              core::ffi::c_double,
-        [x   c     -   -        -]  "longdouble" "long double"         "long double"         $crate::types::Sixteen,
-        [x   x     -   -        -]  "char"       "char"                "char"                core::ffi::c_char,
-        [x   x     -   -        -]  "schar"      "signed char"         "signed char"         core::ffi::c_schar,
-        [x   x     -   -        -]  "short"      "short"               "short"               core::ffi::c_short,
-        [x   x     x   x        -]  "int"        "int"                 "int"                 core::ffi::c_int,
-        [x   x     x   x        -]  "long"       "long"                "long"                core::ffi::c_long,
-        [x   x     x   x        -]  "longlong"   "long long"           "long long"           core::ffi::c_longlong,
-        [x   x     -   -        -]  "uchar"      "unsigned char"       "unsigned char"       core::ffi::c_uchar,
-        [x   x     -   -        -]  "ushort"     "unsigned short"      "unsigned short"      core::ffi::c_ushort,
-        [x   x     x   x        x]  "uint"       "unsigned int"        "unsigned int"        core::ffi::c_uint,
-        [x   x     x   x        x]  "ulong"      "unsigned long"       "unsigned long"       core::ffi::c_ulong,
-        [x   x     x   x        x]  "ulonglong"  "unsigned long long"  "unsigned long long"  core::ffi::c_ulonglong,
-        [x   x     -   -        -]  "int8"       "int8_t"              "signed char"         i8,
-        [x   x     -   -        -]  "int16"      "int16_t"             "short"               i16,
-        [x   x     x   x        x]  "int32"      "int32_t"             "int"                 i32,
-        [x   x     x   x        x]  "int64"      "int64_t"             "long"                i64,
-        [x   x     -   -        -]  "uint8"      "uint8_t"             "unsigned char"       u8,
-        [x   x     -   -        -]  "uint16"     "uint16_t"            "unsigned short"      u16,
-        [x   x     x   x        x]  "uint32"     "uint32_t"            "unsigned int"        u32,
-        [x   x     x   x        x]  "uint64"     "uint64_t"            "unsigned long"       u64,
-        [x   x     x   x        -]  "size"       "size_t"              "unsigned long"       usize,
-        [x   x     x   x        -]  "ptrdiff"    "ptrdiff_t"           "long"                isize,
+    //  Rma Value Amo Extended Bitwise Short Waited Bits Sum OldBits OldOrder OldSum
+        [x   x     -   x        -       -     -      -    x   -       x        x] "float"      "float"              "float"              core::ffi::c_float,
+        [x   x     -   x        -       -     -      -    x   -       x        x] "double"     "double"             "double"             core::ffi::c_double,
+        [x   c     -   -        -       -     -      -    x   -       x        x] "longdouble" "long double"        "long double"        $crate::types::Sixteen,
+        [x   x     -   -        -       -     -      -    x   -       -        -] "char"       "char"               "char"               core::ffi::c_char,
+        [x   x     -   -        -       -     -      -    x   -       -        -] "schar"      "signed char"        "signed char"        core::ffi::c_schar,
+        [x   x     -   -        -       x     x      -    x   x       x        x] "short"      "short"              "short"              core::ffi::c_short,
+        [x   x     x   x        -       -     x      -    x   x       x        x] "int"        "int"                "int"                core::ffi::c_int,
+        [x   x     x   x        -       -     x      -    x   x       x        x] "long"       "long"               "long"               core::ffi::c_long,
+        [x   x     x   x        -       -     x      -    x   x       x        x] "longlong"   "long long"          "long long"          core::ffi::c_longlong,
+        [x   x     -   -        -       -     -      x    x   -       -        -] "uchar"      "unsigned char"      "unsigned char"      core::ffi::c_uchar,
+        [x   x     -   -        -       x     x      x    x   -       -        -] "ushort"     "unsigned short"     "unsigned short"     core::ffi::c_ushort,
+        [x   x     x   x        x       -     x      x    x   -       -        -] "uint"       "unsigned int"       "unsigned int"       core::ffi::c_uint,
+        [x   x     x   x        x       -     x      x    x   -       -        -] "ulong"      "unsigned long"      "unsigned long"      core::ffi::c_ulong,
+        [x   x     x   x        x       -     x      x    x   -       -        -] "ulonglong"  "unsigned long long" "unsigned long long" core::ffi::c_ulonglong,
+        [x   x     -   -        -       -     -      x    x   -       -        -] "int8"       "int8_t"             "signed char"        i8,
+        [x   x     -   -        -       -     -      x    x   -       -        -] "int16"      "int16_t"            "short"              i16,
+        [x   x     x   x        x       -     x      x    x   -       -        -] "int32"      "int32_t"            "int"                i32,
+        [x   x     x   x        x       -     x      x    x   -       -        -] "int64"      "int64_t"            "long"               i64,
+        [x   x     -   -        -       -     -      x    x   -       -        -] "uint8"      "uint8_t"            "unsigned char"      u8,
+        [x   x     -   -        -       -     -      x    x   -       -        -] "uint16"     "uint16_t"           "unsigned short"     u16,
+        [x   x     x   x        x       -     x      x    x   -       -        -] "uint32"     "uint32_t"           "unsigned int"       u32,
+        [x   x     x   x        x       -     x      x    x   -       -        -] "uint64"     "uint64_t"           "unsigned long"      u64,
+        [x   x     x   x        -       -     x      x    x   -       -        -] "size"       "size_t"             "unsigned long"      usize,
+        [x   x     x   x        -       -     x      -    x   -       -        -] "ptrdiff"    "ptrdiff_t"          "long"               isize,
+        [-   -     -   -        -       -     -      -    x   -       -        x] "complexd"   "double _Complex"    "double _Complex"    shmem::collective::combine::Complex<f64>,
+        [-   -     -   -        -       -     -      -    x   -       -        x] "complexf"   "float _Complex"     "float _Complex"     shmem::collective::combine::Complex<f32>,
     } };
 }
 
@@ -127,11 +146,18 @@ macro_rules! is_marked {
 
 /// Expands its last argument when the column of the set is marked `x`.
 macro_rules! if_in {
-    (Rma [$m:tt $v:tt $a:tt $e:tt $b:tt] $body:tt) => { $crate::types::if_in! { $m $body } };
-    (Value [$m:tt $v:tt $a:tt $e:tt $b:tt] $body:tt) => { $crate::types::if_in! { $v $body } };
-    (Amo [$m:tt $v:tt $a:tt $e:tt $b:tt] $body:tt) => { $crate::types::if_in! { $a $body } };
-    (Extended [$m:tt $v:tt $a:tt $e:tt $b:tt] $body:tt) => { $crate::types::if_in! { $e $body } };
-    (Bitwise [$m:tt $v:tt $a:tt $e:tt $b:tt] $body:tt) => { $crate::types::if_in! { $b $body } };
+    (Rma [$r:tt $v:tt $a:tt $e:tt $b:tt $s:tt $w:tt $t:tt $p:tt $ob:tt $oo:tt $os:tt] $body:tt) => { $crate::types::if_in! { $r $body } };
+    (Value [$r:tt $v:tt $a:tt $e:tt $b:tt $s:tt $w:tt $t:tt $p:tt $ob:tt $oo:tt $os:tt] $body:tt) => { $crate::types::if_in! { $v $body } };
+    (Amo [$r:tt $v:tt $a:tt $e:tt $b:tt $s:tt $w:tt $t:tt $p:tt $ob:tt $oo:tt $os:tt] $body:tt) => { $crate::types::if_in! { $a $body } };
+    (Extended [$r:tt $v:tt $a:tt $e:tt $b:tt $s:tt $w:tt $t:tt $p:tt $ob:tt $oo:tt $os:tt] $body:tt) => { $crate::types::if_in! { $e $body } };
+    (Bitwise [$r:tt $v:tt $a:tt $e:tt $b:tt $s:tt $w:tt $t:tt $p:tt $ob:tt $oo:tt $os:tt] $body:tt) => { $crate::types::if_in! { $b $body } };
+    (Short [$r:tt $v:tt $a:tt $e:tt $b:tt $s:tt $w:tt $t:tt $p:tt $ob:tt $oo:tt $os:tt] $body:tt) => { $crate::types::if_in! { $s $body } };
+    (Waited [$r:tt $v:tt $a:tt $e:tt $b:tt $s:tt $w:tt $t:tt $p:tt $ob:tt $oo:tt $os:tt] $body:tt) => { $crate::types::if_in! { $w $body } };
+    (Bits [$r:tt $v:tt $a:tt $e:tt $b:tt $s:tt $w:tt $t:tt $p:tt $ob:tt $oo:tt $os:tt] $body:tt) => { $crate::types::if_in! { $t $body } };
+    (Sum [$r:tt $v:tt $a:tt $e:tt $b:tt $s:tt $w:tt $t:tt $p:tt $ob:tt $oo:tt $os:tt] $body:tt) => { $crate::types::if_in! { $p $body } };
+    (OldBits [$r:tt $v:tt $a:tt $e:tt $b:tt $s:tt $w:tt $t:tt $p:tt $ob:tt $oo:tt $os:tt] $body:tt) => { $crate::types::if_in! { $ob $body } };
+    (OldOrder [$r:tt $v:tt $a:tt $e:tt $b:tt $s:tt $w:tt $t:tt $p:tt $ob:tt $oo:tt $os:tt] $body:tt) => { $crate::types::if_in! { $oo $body } };
+    (OldSum [$r:tt $v:tt $a:tt $e:tt $b:tt $s:tt $w:tt $t:tt $p:tt $ob:tt $oo:tt $os:tt] $body:tt) => { $crate::types::if_in! { $os $body } };
     (x { $($body:tt)* }) => { $($body)* };
     (c $body:tt) => {};
     (- $body:tt) => {};
@@ -142,19 +168,51 @@ pub(crate) use {if_in, is_marked, type_rows, types};
 /// The table, for printing.
 pub const TYPES: &[Type] = types!(TABLE);
 
-/// The element sizes of the routines that are named by size, with the types that stand for them.
-/// `sizes!(macro! {tokens})` calls `macro!` with the tokens, the size in the name and the Rust type.
+/// Which element sizes a family covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Sizes {
+    /// 8 to 128 bits, and mem: bytes.
+    All,
+    /// 8 to 128 bits.
+    Bits,
+    /// mem: bytes.
+    Mem,
+    /// 32 and 64 bits.
+    Words,
+}
+
+impl Sizes {
+    /// The sizes as they stand in names.
+    pub fn names(self) -> &'static [&'static str] {
+        match self {
+            Self::All => &["8", "16", "32", "64", "128", "mem"],
+            Self::Bits => &["8", "16", "32", "64", "128"],
+            Self::Mem => &["mem"],
+            Self::Words => &["32", "64"],
+        }
+    }
+}
+
+/// The same, with the types that stand for the sizes: `sizes!(SIZES => macro! {tokens})` calls `macro!`
+/// with the tokens, the size in the name and the Rust type.
 macro_rules! sizes {
-    ($then:ident! $with:tt) => {
+    (All => $then:ident! $with:tt) => {
+        $crate::types::sizes! { Bits => $then! $with }
+        $crate::types::sizes! { Mem => $then! $with }
+    };
+    (Bits => $then:ident! $with:tt) => {
         $then! { $with "8" u8 }
         $then! { $with "16" u16 }
+        $crate::types::sizes! { Words => $then! $with }
+        $then! { $with "128" $crate::types::Sixteen }
+    };
+    (Mem => $then:ident! $with:tt) => {
+        $then! { $with "mem" u8 }
+    };
+    (Words => $then:ident! $with:tt) => {
         $then! { $with "32" u32 }
         $then! { $with "64" u64 }
-        $then! { $with "128" $crate::types::Sixteen }
-        $then! { $with "mem" u8 }
     };
 }
 pub(crate) use sizes;
-
-/// The sizes of `sizes!`, for printing.
-pub const SIZES: &[&str] = &["8", "16", "32", "64", "128", "mem"];

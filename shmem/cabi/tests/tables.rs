@@ -1,11 +1,24 @@
 //! The tables against numbers and names that stand in the specification.
 
-use shmem_cabi::registry::{GROUPS, families, symbols};
+use shmem_cabi::registry::{self, Family, GROUPS, families, symbols};
 use shmem_cabi::types::{Set, Type};
 use std::collections::BTreeSet;
 
-fn names(pick: impl Fn(&str) -> bool) -> Vec<String> {
-    symbols().into_iter().filter(|name| pick(name)).collect()
+/// How many routines are current that are picked, and how many are deprecated.
+fn counts(pick: impl Fn(&Family, &str) -> bool) -> (usize, usize) {
+    let count = |deprecated: bool| {
+        let families = families().filter(|family| family.deprecated().is_some() == deprecated);
+        families
+            .flat_map(|family| {
+                family
+                    .routines()
+                    .into_iter()
+                    .map(move |routine| (family, routine))
+            })
+            .filter(|(family, routine)| pick(family, &routine.name))
+            .count()
+    };
+    (count(false), count(true))
 }
 
 #[test]
@@ -16,6 +29,13 @@ fn sets_have_as_many_types_as_in_the_specification() {
     assert_eq!(count(Set::Amo), 12);
     assert_eq!(count(Set::Extended), 14);
     assert_eq!(count(Set::Bitwise), 7);
+    assert_eq!(count(Set::Short), 2);
+    assert_eq!(count(Set::Waited), 14);
+    assert_eq!(count(Set::Bits), 14);
+    assert_eq!(count(Set::Sum), 26);
+    assert_eq!(count(Set::OldBits), 4);
+    assert_eq!(count(Set::OldOrder), 7);
+    assert_eq!(count(Set::OldSum), 9);
 }
 
 #[test]
@@ -25,6 +45,9 @@ fn each_built_in_type_is_distinct_once() {
         (Set::Amo, 6),
         (Set::Extended, 8),
         (Set::Bitwise, 5),
+        (Set::Waited, 8),
+        (Set::Bits, 9),
+        (Set::Sum, 16),
     ] {
         let distinct = Type::distinct_in(set);
         assert_eq!(distinct.len(), expected, "{set:?}");
@@ -33,37 +56,66 @@ fn each_built_in_type_is_distinct_once() {
     }
 }
 
+/// The groups as the specification has them: current and deprecated routines.
 #[test]
 fn families_have_as_many_routines_as_in_the_specification() {
-    let is_nbi = |name: &str| name.ends_with("_nbi");
-    let is_atomic = |name: &str| name.contains("_atomic_");
-    let is_signal = |name: &str| name.contains("signal");
-    let is_put_get = |name: &str| {
-        let parts: Vec<&str> = name.split('_').collect();
-        let is_one = |part: &&str| {
-            matches!(*part, "p" | "g") || part.starts_with("put") || part.starts_with("get")
-        };
-        let is_other = is_atomic(name) || is_signal(name) || name.starts_with("shmem_info");
-        !is_other && parts.iter().any(is_one)
+    let section = |section: &'static str| {
+        counts(move |family, _| {
+            family
+                .section
+                .strip_prefix(section)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        })
     };
-    assert_eq!(names(|n| is_put_get(n) && !is_nbi(n)).len(), 216);
-    assert_eq!(names(|n| is_put_get(n) && is_nbi(n)).len(), 120);
-    assert_eq!(names(|n| is_atomic(n) && !is_nbi(n)).len(), 288);
-    assert_eq!(names(|n| is_atomic(n) && is_nbi(n)).len(), 170);
-    assert_eq!(names(|n| n.contains("_put") && is_signal(n)).len(), 120);
+    assert_eq!(section("9.1"), (11, 3));
+    assert_eq!(section("9.2"), (2, 0));
+    assert_eq!(section("9.3"), (6, 4));
+    let strided = |name: &str| {
+        ["iput", "iget", "ibput", "ibget"]
+            .iter()
+            .any(|part| name.contains(part))
+    };
     assert_eq!(
-        names(|n| n.contains("_signal_") && !n.contains("_put")).len(),
-        6
+        counts(|family, name| family.section.starts_with("9.6.1") && !strided(name)),
+        (216, 0)
+    );
+    assert_eq!(counts(|_, name| strided(name)), (232, 0));
+    assert_eq!(section("9.6.2"), (120, 0));
+    assert_eq!(section("9.7.1"), (288, 102));
+    assert_eq!(section("9.7.2"), (170, 0));
+    assert_eq!(
+        counts(|_, name| name.contains("_put") && name.contains("signal")),
+        (120, 0)
     );
     assert_eq!(
-        names(|n| n.contains("_wait_until") && !is_signal(n)).len(),
-        7 * 12
+        counts(|family, name| family.section.starts_with("9.8") && !name.contains("_put")),
+        (5, 0)
     );
-    assert_eq!(names(|n| n.contains("_test")).len(), 7 * 12);
-    assert_eq!(
-        names(|n| n.ends_with("quiet") || n.ends_with("fence")).len(),
-        6
-    );
+    assert_eq!(section("9.11"), (14 * 12 + 1, 10));
+    assert_eq!(section("9.12"), (6, 0));
+    assert_eq!(section("10"), (1, 0));
+}
+
+#[test]
+fn every_routine_has_a_name_for_profiling_and_the_list_nothing_else() {
+    let mut expected: Vec<String> = registry::names()
+        .flat_map(|name| [format!("p{name}"), name])
+        .collect();
+    expected.sort();
+    assert_eq!(symbols(), expected);
+}
+
+#[test]
+fn a_generic_name_covers_what_is_declared() {
+    let all: BTreeSet<String> = registry::names().collect();
+    for family in families() {
+        if let Some((base, set)) = family.generic() {
+            for t in Type::all_in(set) {
+                let name = format!("shmem_{}_{base}", t.name);
+                assert!(all.contains(&name), "{name}");
+            }
+        }
+    }
 }
 
 #[test]
@@ -76,9 +128,29 @@ fn no_name_occurs_twice() {
 #[test]
 fn every_family_says_what_it_does_and_where_that_is_written() {
     for family in families() {
-        assert!(family.summary.trim().ends_with('.'), "{family:?}");
-        assert!(family.section.starts_with("9."), "{family:?}");
-        assert!(!family.summary.contains("*/"), "{family:?}");
+        let routine = &family.routines()[0].name;
+        assert!(family.summary().ends_with('.'), "{routine}");
+        assert!(family.on_errors().ends_with('.'), "{routine}");
+        assert!(
+            family.section.starts_with("9.") || family.section.starts_with("10."),
+            "{routine}"
+        );
+        for (argument, _) in family.arguments.iter().filter(|(name, _)| *name != "more") {
+            assert!(family.about(argument).is_some(), "{routine}: {argument}");
+        }
+        for line in family.docs {
+            assert!(!line.contains("*/"), "{routine}");
+            if let Some((name, _)) = line
+                .trim()
+                .strip_prefix("- ")
+                .and_then(|line| line.split_once(": "))
+            {
+                assert!(
+                    family.arguments.iter().any(|(known, _)| *known == name),
+                    "{routine}: {name}"
+                );
+            }
+        }
     }
     assert!(GROUPS.iter().all(|group| !group.families.is_empty()));
 }
@@ -99,6 +171,15 @@ fn prototypes_are_those_of_the_specification() {
          unsigned long long *dest, unsigned long long value, int pe)",
         "size_t shmem_ptrdiff_wait_until_some_vector(ptrdiff_t *ivars, size_t nelems, \
          size_t *indices, const int *status, int cmp, const ptrdiff_t *cmp_values)",
+        "void shmem_longlong_wait(long long *ivar, long long cmp_value)",
+        "void shmem_wait_until(long *ivar, int cmp, long cmp_value)",
+        "int shmem_ushort_test(unsigned short *ivar, int cmp, unsigned short cmp_value)",
+        "float shmem_float_swap(float *dest, float value, int pe)",
+        "void *shmemalign(size_t alignment, size_t size)",
+        "void start_pes(int npes)",
+        "void shmem_pcontrol(int level, ...)",
+        "void shmem_ctx_ibput128(shmem_ctx_t ctx, void *dest, const void *source, ptrdiff_t dst, \
+         ptrdiff_t sst, size_t bsize, size_t nblocks, int pe)",
         "void shmem_putmem_signal(void *dest, const void *source, size_t nelems, \
          uint64_t *sig_addr, uint64_t signal, int sig_op, int pe)",
     ] {

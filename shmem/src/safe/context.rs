@@ -15,9 +15,9 @@ use std::ffi::c_int;
 use std::marker::PhantomData;
 
 /// An integer that atomic operations and waits work on: 4 or 8 bytes.
-pub trait Element: Pod + amo::Integer {}
+pub trait Element: Pod + amo::Integer + sync::Waited {}
 
-impl<T: Pod + amo::Integer> Element for T {}
+impl<T: Pod + amo::Integer + sync::Waited> Element for T {}
 
 /// A communication context: a lane to all PEs, for one thread at a time.
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! Prints what is generated from the tables: `shmem-headers header|symbols|check-c|check-cxx|check-bad`.
+//! Prints what is generated from the tables: `shmem-headers WHAT`.
 
 use shmem_cabi::{check, header, registry};
 use std::process::ExitCode;
@@ -7,6 +7,8 @@ fn main() -> ExitCode {
     let what = std::env::args().nth(1).unwrap_or_default();
     let text = match what.as_str() {
         "header" => header::print(),
+        "profiling" => header::print_profiling(),
+        "extensions" => header::print_extensions(),
         "symbols" => registry::symbols().join("\n") + "\n",
         "check-c" => check::c(),
         "check-cxx" => check::cxx(),

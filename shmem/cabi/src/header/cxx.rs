@@ -1,8 +1,8 @@
 //! C++: each generic name is overloaded over the types that are distinct, with and without a
 //! context.
 
-use super::{ctx_by_plain_name, generics};
-use crate::registry::{GROUPS, Naming, Routine};
+use super::{before, ctx_by_plain_name, function};
+use crate::registry::{Family, GROUPS, Routine, families};
 use crate::types::Type;
 use std::fmt::Write;
 
@@ -11,19 +11,18 @@ pub(super) fn print(out: &mut String) {
         "\n/* ---- C++: overloads of the generic names, with or without a context ---- */\n\n\
          #ifdef __cplusplus\nextern \"C++\" {\n",
     );
-    for group in GROUPS {
-        for (family, base) in generics(group.families) {
-            let Naming::Typed(set, _) = family.naming else {
+    for family in GROUPS.iter().flat_map(|group| group.families) {
+        let Some((base, set)) = family.generic() else {
+            continue;
+        };
+        out.push('\n');
+        let name = format!("shmem_{base}");
+        for ctx in [false, true] {
+            if ctx && !family.has_ctx {
                 continue;
-            };
-            out.push('\n');
-            for ctx in [false, true] {
-                if ctx && !family.has_ctx {
-                    continue;
-                }
-                for t in Type::distinct_in(set) {
-                    print_overload(out, base, &family.typed(ctx, t));
-                }
+            }
+            for t in Type::distinct_in(set) {
+                print_overload(out, &name, &family.typed(ctx, t));
             }
         }
     }
@@ -34,13 +33,28 @@ pub(super) fn print(out: &mut String) {
             .iter()
             .filter(|r| r.name.starts_with("shmem_ctx_"))
         {
-            print_overload(out, name, routine);
+            print_overload(out, &format!("shmem_{name}"), routine);
+        }
+    }
+    for routine in families().flat_map(Family::routines) {
+        if routine.name == "shmem_team_sync" {
+            print_overload(out, "shmem_sync", &routine);
         }
     }
     out.push_str("\n}\n#endif /* C++ */\n");
 }
 
-fn print_overload(out: &mut String, base: &str, routine: &Routine) {
+/// Prints the function, unless C has it already: shmem_wait_until of a long.
+fn print_overload(out: &mut String, name: &str, routine: &Routine) {
+    let types = |r: &Routine| {
+        r.arguments
+            .iter()
+            .map(|(_, c)| c.clone())
+            .collect::<Vec<_>>()
+    };
+    if function(name).is_some_and(|of_c| types(&of_c) == types(routine)) {
+        return;
+    }
     let result = if routine.result == "void" {
         ""
     } else {
@@ -52,12 +66,13 @@ fn print_overload(out: &mut String, base: &str, routine: &Routine) {
         .map(|(name, _)| name.as_str())
         .collect();
     let overload = Routine {
-        name: format!("shmem_{base}"),
+        name: name.to_owned(),
         ..routine.clone()
     };
     let _ = writeln!(
         out,
-        "inline {} {{ {result}{}({}); }}",
+        "{}inline {} {{ {result}{}({}); }}",
+        before(routine),
         overload.prototype(),
         routine.name,
         names.join(", ")

@@ -2,10 +2,10 @@
 //! context, the type that the first pointer points to which function is called; qualifiers of that
 //! type do not matter.
 
-use super::{ctx_by_plain_name, generics};
-use crate::registry::{GROUPS, families};
+use super::ctx_by_plain_name;
+use crate::registry::{Family, GROUPS, families};
 use crate::types::{Set, Type};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 pub(super) fn print(out: &mut String) {
@@ -14,30 +14,16 @@ pub(super) fn print(out: &mut String) {
          #if !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L\n",
     );
     print_counters(out);
-    for set in [Set::Rma, Set::Amo, Set::Extended, Set::Bitwise] {
+    let sets: BTreeMap<&str, Set> = families()
+        .filter_map(Family::generic)
+        .map(|(_, set)| (selector(set), set))
+        .collect();
+    for set in sets.into_values() {
         print_selector(out, set);
     }
-    for group in GROUPS {
-        for (family, base) in generics(group.families) {
-            let crate::registry::Naming::Typed(set, _) = family.naming else {
-                continue;
-            };
-            let select = selector(set);
-            if !family.has_ctx {
-                let _ = writeln!(
-                    out,
-                    "\n#define shmem_{base}(ptr, ...) {select}(ptr, shmem_, {base})(ptr, __VA_ARGS__)"
-                );
-                continue;
-            }
-            let counter = counter(family.arguments.len());
-            let _ = writeln!(
-                out,
-                "\n#define shmem_{base}(...) {counter}(__VA_ARGS__, FARREACH_ctx_{base}, \
-                 FARREACH_{base}, FARREACH_WRONG_COUNT, 0)(__VA_ARGS__)\n\
-                 #define FARREACH_{base}(ptr, ...) {select}(ptr, shmem_, {base})(ptr, __VA_ARGS__)\n\
-                 #define FARREACH_ctx_{base}(ctx, ptr, ...) {select}(ptr, shmem_ctx_, {base})(ctx, ptr, __VA_ARGS__)"
-            );
+    for family in GROUPS.iter().flat_map(|group| group.families) {
+        if let Some((base, set)) = family.generic() {
+            print_generic(out, family, base, selector(set));
         }
     }
     for (family, name) in ctx_by_plain_name() {
@@ -49,6 +35,30 @@ pub(super) fn print(out: &mut String) {
         );
     }
     out.push_str("\n#endif /* C11 */\n");
+}
+
+/// The macro of a generic name; a team stands before the pointers, a context is optional.
+fn print_generic(out: &mut String, family: &Family, base: &str, select: &str) {
+    if !family.has_ctx {
+        let team = if family.arguments[0].0 == "team" {
+            "team, "
+        } else {
+            ""
+        };
+        let _ = writeln!(
+            out,
+            "\n#define shmem_{base}({team}ptr, ...) {select}(ptr, shmem_, {base})({team}ptr, __VA_ARGS__)"
+        );
+        return;
+    }
+    let counter = counter(family.arguments.len());
+    let _ = writeln!(
+        out,
+        "\n#define shmem_{base}(...) {counter}(__VA_ARGS__, FARREACH_ctx_{base}, \
+         FARREACH_{base}, FARREACH_WRONG_COUNT, 0)(__VA_ARGS__)\n\
+         #define FARREACH_{base}(ptr, ...) {select}(ptr, shmem_, {base})(ptr, __VA_ARGS__)\n\
+         #define FARREACH_ctx_{base}(ctx, ptr, ...) {select}(ptr, shmem_ctx_, {base})(ctx, ptr, __VA_ARGS__)"
+    );
 }
 
 /// `FARREACH_n_OR_m(arguments, with_m, with_n, wrong, 0)` is the macro for their number.
@@ -94,5 +104,12 @@ fn selector(set: Set) -> &'static str {
         Set::Amo => "FARREACH_AMO",
         Set::Extended => "FARREACH_EXTENDED",
         Set::Bitwise => "FARREACH_BITWISE",
+        Set::Short => "FARREACH_SHORT",
+        Set::Waited => "FARREACH_WAITED",
+        Set::Bits => "FARREACH_BITS",
+        Set::Sum => "FARREACH_SUM",
+        Set::OldBits => "FARREACH_OLD_BITS",
+        Set::OldOrder => "FARREACH_OLD_ORDER",
+        Set::OldSum => "FARREACH_OLD_SUM",
     }
 }
