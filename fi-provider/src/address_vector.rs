@@ -61,6 +61,13 @@ impl AddressVector {
         record.remote = remote;
     }
 
+    /// The peers `members` of this vector, numbered anew in this order; `None` where one of them is no peer.
+    pub fn select(&self, members: &[PeerIndex]) -> Option<Self> {
+        let record = |&peer: &PeerIndex| self.peers.get(peer as usize).copied();
+        let peers = members.iter().map(record).collect::<Option<_>>()?;
+        Some(Self { peers })
+    }
+
     /// The number of peers.
     pub fn len(&self) -> usize {
         self.peers.len()

@@ -5,7 +5,7 @@
 //! waits for the completions, which tell that the peer's device has the data; since whatever tells the peer comes
 //! through the same device, it comes behind them.
 
-use crate::device::Device;
+use crate::device::Gate;
 use crate::endpoint::Endpoint;
 use crate::error::Error;
 use fi_shm::order;
@@ -66,12 +66,13 @@ impl Endpoint {
     /// [`Error::NotEnabled`], and those of the device.
     #[cold]
     pub fn fence_far(&self) -> Result<(), Error> {
-        let device = self.device().ok_or(Error::NotEnabled)?;
-        if device.has_near_atomics() {
+        let gate = self.gate().ok_or(Error::NotEnabled)?;
+        let held = gate.lane().hold();
+        if gate.has_near_atomics() {
+            drop(held);
             return self.quiet_far();
         }
-        let _held = device.lane().hold();
-        device.lane().fence();
+        gate.lane().fence();
         order::stores();
         Ok(())
     }
@@ -82,24 +83,24 @@ impl Endpoint {
     /// [`Error::NotEnabled`], and those of the device.
     #[inline(always)]
     pub fn quiet_far(&self) -> Result<(), Error> {
-        let device = self.device().ok_or(Error::NotEnabled)?;
-        if !device.lane().quiet_one() {
-            return self.quiet_all(device);
+        let gate = self.gate().ok_or(Error::NotEnabled)?;
+        if !gate.lane().quiet_one() {
+            return self.quiet_all(gate);
         }
-        device.forget_near_atomics();
-        self.note_idle(device);
+        gate.forget_near_atomics();
+        self.note_idle(gate);
         order::full();
         Ok(())
     }
 
     #[inline(never)]
-    fn quiet_all(&self, device: &Device) -> Result<(), Error> {
-        device.lane().await_one()?;
-        if device.lane().quiet_one() {
-            device.forget_near_atomics();
-            self.note_idle(device);
+    fn quiet_all(&self, gate: &Gate) -> Result<(), Error> {
+        gate.lane().await_one()?;
+        if gate.lane().quiet_one() {
+            gate.forget_near_atomics();
+            self.note_idle(gate);
         } else {
-            device.quiet(&self.route, || self.note_idle(device))?;
+            gate.quiet(&self.route, || self.note_idle(gate))?;
         }
         order::full();
         Ok(())

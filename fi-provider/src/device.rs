@@ -1,4 +1,4 @@
-//! The node's device under a domain: what is registered with it, the lane, and the way to the peers.
+//! The node's device under a domain: what is registered with it, the default endpoint's gate, and the way to the peers.
 
 #![expect(
     unsafe_code,
@@ -6,14 +6,14 @@
 )]
 
 use crate::domain::Placement;
+pub use crate::gate::Gate;
+use crate::gate::{Plan, private_memory};
 use crate::memory::Window;
 use crate::wire::Address;
-use fi_mlx5::device::{self as hca, CompletionQueue, Peer, QueuePair, Region, Target};
-use fi_mlx5::lane::{Failure, Hook, Lane, Local, Parts, Posted, Queues, To};
-use fi_mlx5::post::Route;
+use fi_mlx5::device::{self as hca, Peer, Region, Target};
+use fi_mlx5::lane::{Hook, To};
 use fi_mlx5::remote::Remote;
-use fi_shm::segment::{Memfd, Reservation, page_size};
-use std::cell::Cell;
+use fi_shm::segment::{Reservation, page_size};
 use std::fmt::{self, Display};
 use std::sync::atomic::AtomicU64;
 
@@ -73,25 +73,28 @@ pub enum Error {
     /// The domain has no device.
     #[error("the device is not open")]
     NotOpen,
+    /// Lanes beside the default one go by dynamic connections, and some peer's device has none.
+    #[error("peer {0} has no target of dynamic connections (DC)")]
+    NoTarget(usize),
+}
+
+impl Error {
+    /// This device has not `what`.
+    pub(crate) fn lacks(hca: &hca::Device, what: &'static str) -> Self {
+        Self::Lacks {
+            device: hca.name().to_owned(),
+            what,
+        }
+    }
 }
 
 /// Parts of a window that can be registered: a peer's record has a key for each.
 pub(crate) const PARTS: usize = 2;
-/// Basic blocks of each send queue.
-const BLOCKS: u32 = 512;
-/// Entries of a completion queue, beside one for each send queue: posts wait when as many completions are due.
-const COMPLETIONS: u32 = 4096;
 /// The key by which initiators enter the targets. It keeps strangers out by accident only.
-const DC_KEY: u64 = 0x6661_7272_6561_6368;
-/// Bytes of a piece of the bounce memory, and pieces.
-pub(crate) const PIECE: usize = 32 << 10;
-pub(crate) const PIECES: usize = 8;
-
-/// Where things lie in the device's own memory, in bytes: results that nobody wants, results of blocking operations,
-/// the mailbox, and then the bounce memory.
-const DISCARD: usize = 0;
-const RESULT: usize = 64;
-const MAILBOX: usize = 128;
+pub(crate) const DC_KEY: u64 = 0x6661_7272_6561_6368;
+/// Bytes of a piece of the bounce memory: of the default endpoint's gate, and of those made later.
+const PIECE: usize = 32 << 10;
+const SMALL_PIECE: usize = 8 << 10;
 
 unsafe extern "C" {
     fn dlsym(handle: *mut libc::c_void, name: *const libc::c_char) -> *mut libc::c_void;
@@ -127,111 +130,84 @@ struct Part {
 /// An open device.
 #[derive(Debug)]
 pub(crate) struct Device {
-    lane: Lane,
-    pairs: Vec<QueuePair>,
-    _completions: CompletionQueue,
+    /// The default endpoint's.
+    gate: Gate,
     target: Option<Target>,
     /// The parts of the window in the order of their addresses.
     parts: Vec<Part>,
-    own: Region,
-    memory: Reservation,
+    mail: Region,
+    mail_memory: Reservation,
     mailbox_words: usize,
-    /// What wrote or reads each piece of the bounce memory last.
-    pub(crate) pieces: [Cell<Option<Posted>>; PIECES],
-    pub(crate) next_piece: Cell<usize>,
-    near_atomics: Cell<bool>,
     /// The peers' mailboxes: what to add to a place in the own one, and the key.
     mailboxes: Vec<Remote>,
+    /// A peer without a DC target, once the device is connected.
+    without_target: Option<usize>,
     split: usize,
     transport: Transport,
+    hook: Option<Hook>,
     hca: hca::Device,
 }
 
-// SAFETY: a device that is not `shared` is used by one thread at a time (the contract of `Endpoint::enable`); one that
-// is takes the lane's lock around every use of what changes. The raw pointers lead to memory that the device's objects keep.
-unsafe impl Send for Device {}
-// SAFETY: as above.
-unsafe impl Sync for Device {}
-
 impl Device {
-    /// Opens the device, registers the window and makes the lane.
+    /// Opens the device, registers the window and makes the default endpoint's gate.
     pub(crate) fn open(
         window: &Window,
         placement: &Placement,
         config: Config,
     ) -> Result<Self, Error> {
         let hca = hca::Device::open(None)?;
-        let lacks = |what| Error::Lacks {
-            device: hca.name().to_owned(),
-            what,
-        };
         if !hca.features().host_endian_atomics {
-            return Err(lacks(
-                "atomic operations with results in the machine's byte order",
-            ));
+            let what = "atomic operations with results in the machine's byte order";
+            return Err(Error::lacks(&hca, what));
         }
-        if config.transport == Transport::Dc && !hca.features().dc {
-            return Err(lacks("dynamic connections (DC); use RC"));
-        }
-        let registered = register(&hca, window)?;
-        let memory = own_memory(config.mailbox_words)?;
-        // SAFETY: the mapping was just made, and only this device uses it, by cells and atomics.
-        let own = unsafe { hca.register(memory.base() as *mut u8, memory.len())? };
-        let domain = hca.lane_domain()?;
-        if !domain.exclusive() {
-            // Its queue pairs would have different registers, and the lane writes one.
-            return Err(lacks(
-                "doorbell register for a lane of its own (thread domains)",
-            ));
-        }
-        let entries = COMPLETIONS + placement.count;
-        if entries > hca.features().max_completions {
-            return Err(lacks("completion queue for so many peers; use DC"));
-        }
-        let completions = hca.completion_queue(&domain, entries)?;
-        let mut pairs = Vec::new();
-        let mut target = None;
-        if config.transport == Transport::Rc {
-            for _ in 0..placement.count {
-                pairs.push(hca.connected(&domain, &completions, BLOCKS)?);
-            }
-        } else {
-            pairs.push(hca.initiator(&domain, &completions, BLOCKS)?);
-            target = Some(hca.target(DC_KEY)?);
-        }
-        let rings = pairs.iter().map(QueuePair::ring);
-        let queues = match config.transport {
-            Transport::Rc => Queues::Connected(rings.collect()),
-            Transport::Dc => Queues::Dynamic(pairs[0].ring(), DC_KEY),
-        };
-        let parts = Parts {
-            queues,
-            completions: completions.ring(),
-            discard: ((memory.base() + DISCARD) as u64, own.lkey()),
+        let parts = register(&hca, window)?;
+        let mail_memory = private_memory(
+            (config.mailbox_words * size_of::<u64>()).next_multiple_of(page_size()),
+        )?;
+        // SAFETY: the mapping was just made, and is used by atomics only.
+        let mail = unsafe { hca.register(mail_memory.base() as *mut u8, mail_memory.len())? };
+        let hook = software_hook();
+        let plan = Plan {
+            connected: (config.transport == Transport::Rc).then_some(placement.count),
             shared: config.shared,
-            hook: software_hook(),
+            piece_len: PIECE,
+            hook,
         };
-        // SAFETY: the rings live as long as the queue pairs and the completion queue, which are kept beside the lane.
-        let lane = unsafe { Lane::new(parts) };
         Ok(Self {
-            lane,
-            pairs,
-            _completions: completions,
-            target,
-            split: registered
+            gate: Gate::open(&hca, &plan)?,
+            // Whatever the default endpoint goes by: lanes made later are initiators.
+            target: if hca.features().dc {
+                Some(hca.target(DC_KEY)?)
+            } else {
+                None
+            },
+            split: parts
                 .get(1)
                 .map_or(usize::MAX, |part| part.base - window.base()),
-            parts: registered,
-            own,
-            memory,
+            parts,
+            mail,
+            mail_memory,
             mailbox_words: config.mailbox_words,
-            pieces: Default::default(),
-            next_piece: Cell::new(0),
-            near_atomics: Cell::new(false),
             mailboxes: Vec::new(),
+            without_target: None,
             transport: config.transport,
+            hook,
             hca,
         })
+    }
+
+    /// Makes a lane beside the default one.
+    pub(crate) fn open_gate(&self, shared: bool) -> Result<Gate, Error> {
+        if let Some(peer) = self.without_target {
+            return Err(Error::NoTarget(peer));
+        }
+        let plan = Plan {
+            connected: None,
+            shared,
+            piece_len: SMALL_PIECE,
+            hook: self.hook,
+        };
+        Gate::open(&self.hca, &plan)
     }
 
     /// What peers have to know.
@@ -250,8 +226,8 @@ impl Device {
             bases,
             keys,
             mailbox: self.mailbox_base() as u64,
-            mailbox_key: self.own.rkey(),
-            queues: self.pairs.iter().map(QueuePair::number).collect(),
+            mailbox_key: self.mail.rkey(),
+            queues: self.gate.numbers(),
         }
         .encode()
     }
@@ -267,12 +243,16 @@ impl Device {
             let peer = Address::decode(bytes).ok_or(Error::Garbled(index))?;
             if self.transport == Transport::Rc {
                 let number = *peer.queues.get(own).ok_or(Error::Garbled(index))?;
-                self.pairs[index].connect(&Peer {
+                let peer = Peer {
                     number,
                     lid: peer.lid,
                     mtu: peer.mtu,
                     max_read_atomic: peer.max_read_atomic,
-                })?;
+                };
+                self.gate.connect(index, &peer)?;
+            }
+            if peer.target == 0 {
+                self.without_target = Some(index);
             }
             let (mut deltas, mut keys) = ([0; PARTS], [0; PARTS]);
             for (place, part) in self.parts.iter().enumerate() {
@@ -289,7 +269,7 @@ impl Device {
     }
 
     fn mailbox_base(&self) -> usize {
-        self.memory.base() + MAILBOX
+        self.mail_memory.base()
     }
 
     /// The own words that peers write and read.
@@ -313,31 +293,6 @@ impl Device {
             address: word.wrapping_add(remote.deltas[0]),
             key: remote.keys[0],
         })
-    }
-
-    /// Eight bytes of registered memory for the result of a blocking operation of `bytes` bytes.
-    pub(crate) fn result(&self, bytes: usize) -> Local {
-        self.local(RESULT, bytes)
-    }
-
-    /// Registered memory for results that nobody wants.
-    pub(crate) fn discard(&self, bytes: usize) -> Local {
-        self.local(DISCARD, bytes)
-    }
-
-    /// `bytes` bytes of piece `index` of the bounce memory.
-    pub(crate) fn piece(&self, index: usize, bytes: usize) -> Local {
-        let bounce =
-            (MAILBOX + self.mailbox_words * size_of::<u64>()).next_multiple_of(page_size());
-        self.local(bounce + index * PIECE, bytes)
-    }
-
-    fn local(&self, offset: usize, bytes: usize) -> Local {
-        Local {
-            address: (self.memory.base() + offset) as u64,
-            length: bytes as u32,
-            key: self.own.lkey(),
-        }
     }
 
     /// The local key of the part of the own window that has `bytes` bytes at `addr`.
@@ -377,71 +332,9 @@ impl Device {
         self.split
     }
 
-    /// The lane of the default endpoint.
-    pub(crate) fn lane(&self) -> &Lane {
-        &self.lane
-    }
-
-    /// Notes that the device does an atomic operation on memory of this node.
-    pub(crate) fn note_near_atomic(&self) {
-        self.near_atomics.set(true);
-    }
-
-    /// Whether such operations may be outstanding.
-    pub(crate) fn has_near_atomics(&self) -> bool {
-        self.near_atomics.get()
-    }
-
-    /// Notes that none is.
-    pub(crate) fn forget_near_atomics(&self) {
-        self.near_atomics.set(false);
-    }
-
-    /// Looks at the completion queue; where it is empty the software device may act.
-    pub(crate) fn progress(&self) -> Result<(), Failure> {
-        let _held = self.lane.hold();
-        if self.lane.poll()? {
-            Ok(())
-        } else {
-            self.lane.idle()
-        }
-    }
-
-    /// Waits until everything is done, and calls `idle` before another thread may post.
-    pub(crate) fn quiet(&self, route: &Route, idle: impl FnOnce()) -> Result<(), Failure> {
-        let _held = self.lane.hold();
-        // SAFETY: the lane is held, and endpoints have no other route than its.
-        unsafe { self.lane.quiet(route)? };
-        self.forget_near_atomics();
-        idle();
-        Ok(())
-    }
-
-    /// Reads or writes the word of a mailbox: `write` is what to write, and else the word is returned.
-    ///
-    /// # Safety
-    /// The route is that of the lane.
-    pub(crate) unsafe fn mail(
-        &self,
-        route: &Route,
-        to: To<'_>,
-        write: Option<u64>,
-    ) -> Result<u64, Failure> {
-        let _held = self.lane.hold();
-        if let Some(value) = write {
-            // SAFETY: the lane is held, and the value is as long as said.
-            unsafe {
-                self.lane
-                    .write_inline(route, to, (&raw const value).cast(), size_of::<u64>())?
-            };
-            return Ok(value);
-        }
-        let local = self.result(size_of::<u64>());
-        // SAFETY: the lane is held, and the result registered.
-        let posted = unsafe { self.lane.read(route, to, local)? };
-        self.lane.wait(posted)?;
-        // SAFETY: the device has written the word, which nobody else uses while the lane is held.
-        Ok(unsafe { (local.address as *const u64).read_volatile() })
+    /// The gate of the default endpoint.
+    pub(crate) fn gate(&self) -> &Gate {
+        &self.gate
     }
 }
 
@@ -470,15 +363,4 @@ fn register(hca: &hca::Device, window: &Window) -> Result<Vec<Part>, Error> {
     }
     registered.sort_by_key(|part| part.base);
     Ok(registered)
-}
-
-/// Memory for the device's own use. It is shared, so that a fork does not part the process from its device.
-fn own_memory(mailbox_words: usize) -> std::io::Result<Reservation> {
-    let bounce = (MAILBOX + mailbox_words * size_of::<u64>()).next_multiple_of(page_size());
-    let len = bounce + PIECES * PIECE;
-    let memory = Memfd::create(c"farreach-device")?;
-    memory.set_len(len)?;
-    let space = Reservation::anywhere(len)?;
-    space.map_shared(0, &memory, 0, len)?;
-    Ok(space)
 }

@@ -6,7 +6,7 @@
 )]
 
 use crate::address_vector::{AddressVector, Peer, PeerIndex};
-use crate::device::{self, Config, Device};
+use crate::device::{self, Config, Device, Gate};
 use crate::memory::{ELEMENT_SLACK, Window};
 use fi_shm::segment::{HUGE_PAGE, Memfd, Reservation, page_size};
 use std::fmt::Display;
@@ -171,6 +171,19 @@ impl Domain {
             self.peers.set_remote(peer as PeerIndex, remote);
         }
         Ok(())
+    }
+
+    /// Makes a lane beside the default one, for [`Endpoint::enable_on`](crate::endpoint::Endpoint::enable_on); `shared` if
+    /// several threads may use it at a time. It reaches all peers at once, whatever the default one goes by: it is an
+    /// initiator of dynamic connections. The device has to be connected.
+    ///
+    /// # Errors
+    /// What the device refused, or that some device has no dynamic connections.
+    pub fn open_gate(&self, shared: bool) -> Result<Gate, device::Error> {
+        match &self.device {
+            Some(device) => device.open_gate(shared),
+            None => Err(device::Error::NotOpen),
+        }
     }
 
     /// Whether every process of the job is on this node.

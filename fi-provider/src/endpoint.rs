@@ -5,10 +5,11 @@
     reason = "an endpoint reads the peer table through a raw pointer, so that it can live in a static and cost no indirection"
 )]
 
-use crate::address_vector::{Peer, PeerIndex};
-use crate::device::Device;
+use crate::address_vector::{AddressVector, Peer, PeerIndex};
+use crate::device::{Device, Gate};
 use crate::domain::Domain;
 use crate::error::Error;
+use fi_mlx5::lane::Lane;
 use fi_mlx5::post::Route;
 use std::cell::Cell;
 
@@ -30,7 +31,24 @@ pub struct Endpoint {
     /// Where the window's second part begins, in bytes from its base: it has another key.
     pub(crate) split: usize,
     pub(crate) route: Route,
-    pub(crate) device: *const Device,
+    gate: *const Gate,
+    device: *const Device,
+}
+
+/// What an endpoint on a device goes through.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Via<'a> {
+    /// Its own part.
+    pub(crate) gate: &'a Gate,
+    /// What all endpoints share.
+    pub(crate) device: &'a Device,
+}
+
+impl<'a> Via<'a> {
+    /// The lane.
+    pub(crate) fn lane(self) -> &'a Lane {
+        self.gate.lane()
+    }
 }
 
 const _: () = assert!(size_of::<Endpoint>() <= 128);
@@ -46,6 +64,7 @@ impl Endpoint {
             device_len: 0,
             split: 0,
             route: Route::none(),
+            gate: std::ptr::null(),
             device: std::ptr::null(),
         }
     }
@@ -59,12 +78,30 @@ impl Endpoint {
         }
     }
 
-    /// Binds the endpoint to the peers and the memory of `domain`, and to its lane if there is a device.
+    /// Binds the endpoint to the peers and the memory of `domain`, and to its default lane if there is a device.
     ///
     /// # Safety
-    /// The domain must outlive every use of the endpoint until [`Endpoint::close`], and its lane have no other endpoint.
+    /// The domain must outlive every use of the endpoint until [`Endpoint::close`], and its default lane have no other
+    /// endpoint.
     pub unsafe fn enable(&mut self, domain: &Domain) {
-        let records = domain.peers().records();
+        let gate = domain.device().map(Device::gate);
+        // SAFETY: the contract is the same; the gate lives as long as the domain.
+        unsafe { self.enable_on(domain, domain.peers(), gate) };
+    }
+
+    /// Binds the endpoint to `peers`, which are some of those of `domain`, numbered as in `peers`, to the memory of `domain`,
+    /// and to `gate`, which is to be one of the domain's device if it has one.
+    ///
+    /// # Safety
+    /// Domain, peers and gate must outlive every use of the endpoint until [`Endpoint::close`], and the gate have no other
+    /// endpoint.
+    pub unsafe fn enable_on(
+        &mut self,
+        domain: &Domain,
+        peers: &AddressVector,
+        gate: Option<&Gate>,
+    ) {
+        let records = peers.records();
         *self = Self {
             peers: records.as_ptr(),
             window_base: domain.window().base(),
@@ -72,12 +109,13 @@ impl Endpoint {
             busy: Cell::new(0),
             ..Self::closed()
         };
-        if let Some(device) = domain.device() {
+        if let (Some(device), Some(gate)) = (domain.device(), gate) {
             self.device_len = domain.window().len();
             self.split = device.split();
-            self.route = device.lane().route();
+            self.route = gate.lane().route();
+            self.gate = gate;
             self.device = device;
-            self.busy = Cell::new(device.lane().is_shared().into());
+            self.busy = Cell::new(gate.is_shared().into());
         }
     }
 
@@ -107,16 +145,25 @@ impl Endpoint {
 
     /// Notes that nothing is outstanding on the lane; one that threads share is never known to be idle.
     #[inline(always)]
-    pub(crate) fn note_idle(&self, device: &Device) {
-        if !device.lane().is_shared() {
+    pub(crate) fn note_idle(&self, gate: &Gate) {
+        if !gate.is_shared() {
             self.busy.set(0);
         }
     }
 
-    /// The device, if the endpoint is enabled on one.
-    pub(crate) fn device(&self) -> Option<&Device> {
-        // SAFETY: null, or the device of the domain that outlives the use of the endpoint by the contract of `enable`.
-        unsafe { self.device.as_ref() }
+    /// The gate, if the endpoint is enabled on a device.
+    #[inline(always)]
+    pub(crate) fn gate(&self) -> Option<&Gate> {
+        // SAFETY: null, or a gate that outlives the use of the endpoint by the contract of `enable_on`.
+        unsafe { self.gate.as_ref() }
+    }
+
+    /// What the endpoint goes through, if it is enabled on a device.
+    pub(crate) fn via(&self) -> Option<Via<'_>> {
+        // SAFETY: null, or the device of the domain that outlives the use of the endpoint by the contract of `enable_on`.
+        let device = unsafe { self.device.as_ref() }?;
+        let gate = self.gate()?;
+        Some(Via { gate, device })
     }
 
     /// The number of peers, 0 when closed.

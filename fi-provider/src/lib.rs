@@ -4,7 +4,8 @@
 //! fi_atomic(3)), cut to what PGAS programs need and typed:
 //!
 //! * a [`domain::Domain`] holds the memory that peers may reach and the address vector;
-//! * an [`endpoint::Endpoint`] is a lane: one per communication context, without locks;
+//! * an [`endpoint::Endpoint`] is a lane: one per communication context, without locks but where threads share it; beside the
+//!   default one each has a [`device::Gate`] of its own where a device is used;
 //! * an [`address_vector::Peer`] is the record of one peer, one cache line, its route fixed at insertion;
 //! * a [`memory::Window`] is the symmetric memory of one process: one range of addresses that holds
 //!   its static data and its heap, at the same distances in every process;
@@ -26,6 +27,7 @@ pub mod device;
 pub mod domain;
 pub mod endpoint;
 pub mod error;
+mod gate;
 pub mod memory;
 pub mod rma;
 pub mod strided;

@@ -5,9 +5,9 @@
 #![expect(unsafe_code, reason = "C memory is given to the device by its address")]
 
 use crate::address_vector::PeerIndex;
-use crate::device::{Device, PIECE, PIECES};
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, Via};
 use crate::error::Error;
+use crate::gate::{Gate, PIECES};
 use crate::strided::Blocks;
 use fi_mlx5::lane::{Local, Posted, To};
 
@@ -20,9 +20,6 @@ pub(crate) enum Source {
     KeptUntilQuiet,
 }
 
-/// Bytes of registered memory from which on a write waits for the device rather than copy them first.
-const TOO_LONG_TO_COPY: usize = PIECES * PIECE;
-
 impl Endpoint {
     /// Where `bytes` bytes at the own address `addr` are on `peer`, over the device; why not otherwise.
     fn reach(
@@ -30,15 +27,15 @@ impl Endpoint {
         addr: usize,
         bytes: usize,
         peer: PeerIndex,
-    ) -> Result<(&Device, To<'_>), Error> {
+    ) -> Result<(Via<'_>, To<'_>), Error> {
         let refusal = || self.refusal(addr, bytes, peer);
-        let device = self.device().ok_or_else(refusal)?;
+        let via = self.via().ok_or_else(refusal)?;
         let record = self.record(peer).ok_or_else(refusal)?;
         if bytes > isize::MAX as usize {
             return Err(Error::TooLong);
         }
-        if !device.is_registered(addr, bytes) {
-            let starts_inside = device.is_registered(addr, 0);
+        if !via.device.is_registered(addr, bytes) {
+            let starts_inside = via.device.is_registered(addr, 0);
             return Err(if starts_inside {
                 Error::PastWindow
             } else {
@@ -52,7 +49,7 @@ impl Endpoint {
             address: (addr as u64).wrapping_add(record.remote.deltas[part]),
             key: record.remote.keys[part],
         };
-        Ok((device, to))
+        Ok((via, to))
     }
 
     /// As [`Endpoint::reach`], for a transfer, which is a matter of the device only where the peer's memory is not mapped
@@ -62,8 +59,8 @@ impl Endpoint {
         addr: usize,
         bytes: usize,
         peer: PeerIndex,
-    ) -> Result<Option<(&Device, To<'_>)>, Error> {
-        let is_far = self.device().is_some()
+    ) -> Result<Option<(Via<'_>, To<'_>)>, Error> {
+        let is_far = self.gate().is_some()
             && self
                 .record(peer)
                 .is_some_and(|record| record.window_len == 0);
@@ -96,26 +93,26 @@ impl Endpoint {
         peer: PeerIndex,
         kept: Source,
     ) -> Result<(), Error> {
-        let Some((device, to)) = self.reach_far(dest, bytes, peer)? else {
+        let Some((via, to)) = self.reach_far(dest, bytes, peer)? else {
             return Ok(());
         };
-        let _held = device.lane().hold();
+        let _held = via.lane().hold();
         self.note_busy();
-        if bytes <= device.lane().max_inline() {
+        if bytes <= via.lane().max_inline() {
             // SAFETY: the lane is held; the source by contract.
-            unsafe { device.lane().write_inline(&self.route, to, source, bytes)? };
+            unsafe { via.lane().write_inline(&self.route, to, source, bytes)? };
             return Ok(());
         }
-        match device.own_key(source.addr(), bytes) {
-            Some(key) if kept == Source::KeptUntilQuiet || bytes > TOO_LONG_TO_COPY => {
+        match via.device.own_key(source.addr(), bytes) {
+            Some(key) if kept == Source::KeptUntilQuiet || bytes > too_long_to_copy(via.gate) => {
                 // SAFETY: the source is registered; the rest by contract.
-                let last = unsafe { self.write_registered(device, to, source, bytes, key)? };
+                let last = unsafe { self.write_registered(via, to, source, bytes, key)? };
                 if kept == Source::Reusable {
-                    device.lane().wait(last)?;
+                    via.lane().wait(last)?;
                 }
             }
             // SAFETY: by contract.
-            _ => unsafe { self.write_by_pieces(device, to, source, bytes)? },
+            _ => unsafe { self.write_by_pieces(via, to, source, bytes)? },
         }
         Ok(())
     }
@@ -124,21 +121,21 @@ impl Endpoint {
     /// The source is registered under `key` and stays as it is until the entries are done; the lane is held.
     unsafe fn write_registered(
         &self,
-        device: &Device,
+        via: Via<'_>,
         to: To<'_>,
         source: *const u8,
         bytes: usize,
         key: u32,
     ) -> Result<Posted, Error> {
         let mut last = None;
-        for (at, length) in pieces(bytes, device.max_message()) {
+        for (at, length) in pieces(bytes, via.device.max_message()) {
             let local = Local {
                 address: (source.addr() + at) as u64,
                 length: length as u32,
                 key,
             };
             // SAFETY: by contract.
-            last = Some(unsafe { device.lane().write(&self.route, further(to, at), local)? });
+            last = Some(unsafe { via.lane().write(&self.route, further(to, at), local)? });
         }
         last.ok_or(Error::TooLong)
     }
@@ -147,20 +144,21 @@ impl Endpoint {
     /// `source` holds the bytes; the lane is held.
     unsafe fn write_by_pieces(
         &self,
-        device: &Device,
+        via: Via<'_>,
         to: To<'_>,
         source: *const u8,
         bytes: usize,
     ) -> Result<(), Error> {
-        for (at, length) in pieces(bytes, PIECE) {
-            let (index, local) = device.claim_piece(length)?;
+        let piece_len = via.gate.piece_len();
+        for (at, length) in pieces(bytes, piece_len) {
+            let (index, local) = via.gate.claim_piece(length)?;
             // SAFETY: the source by contract; nobody uses the piece.
             unsafe {
                 std::ptr::copy_nonoverlapping(source.add(at), local.address as *mut u8, length)
             };
             // SAFETY: the piece stays as it is until it is claimed again, which waits for this entry.
-            let posted = unsafe { device.lane().write(&self.route, further(to, at), local)? };
-            device.pieces[index].set(Some(posted));
+            let posted = unsafe { via.lane().write(&self.route, further(to, at), local)? };
+            via.gate.pieces[index].set(Some(posted));
         }
         Ok(())
     }
@@ -182,27 +180,27 @@ impl Endpoint {
         peer: PeerIndex,
         wait: bool,
     ) -> Result<(), Error> {
-        let Some((device, to)) = self.reach_far(source, bytes, peer)? else {
+        let Some((via, to)) = self.reach_far(source, bytes, peer)? else {
             return Ok(());
         };
-        let _held = device.lane().hold();
+        let _held = via.lane().hold();
         self.note_busy();
-        let Some(key) = device.own_key(dest.addr(), bytes) else {
+        let Some(key) = via.device.own_key(dest.addr(), bytes) else {
             // SAFETY: by contract.
-            return unsafe { self.read_by_pieces(device, to, dest, bytes) };
+            return unsafe { self.read_by_pieces(via, to, dest, bytes) };
         };
         let mut last = None;
-        for (at, length) in pieces(bytes, device.max_message()) {
+        for (at, length) in pieces(bytes, via.device.max_message()) {
             let local = Local {
                 address: (dest.addr() + at) as u64,
                 length: length as u32,
                 key,
             };
             // SAFETY: the destination is registered; the lane is held.
-            last = Some(unsafe { device.lane().read(&self.route, further(to, at), local)? });
+            last = Some(unsafe { via.lane().read(&self.route, further(to, at), local)? });
         }
         match last {
-            Some(posted) if wait => Ok(device.lane().wait(posted)?),
+            Some(posted) if wait => Ok(via.lane().wait(posted)?),
             _ => Ok(()),
         }
     }
@@ -211,29 +209,30 @@ impl Endpoint {
     /// `dest` has room for the bytes; the lane is held.
     unsafe fn read_by_pieces(
         &self,
-        device: &Device,
+        via: Via<'_>,
         to: To<'_>,
         dest: *mut u8,
         bytes: usize,
     ) -> Result<(), Error> {
         // The reads under way, of which the oldest is taken out when there are as many as pieces.
+        let piece_len = via.gate.piece_len();
         let mut under_way = [const { None }; PIECES];
-        let last = PIECES + bytes.div_ceil(PIECE);
-        let mut todo = pieces(bytes, PIECE);
+        let last = PIECES + bytes.div_ceil(piece_len);
+        let mut todo = pieces(bytes, piece_len);
         for turn in 0..last {
             let slot = turn % PIECES;
             if let Some((at, local, posted)) = under_way[slot].take() {
-                device.lane().wait(posted)?;
+                via.lane().wait(posted)?;
                 let local: Local = local;
                 let (from, length) = (local.address as *const u8, local.length as usize);
                 // SAFETY: the piece has been read; the destination by contract.
                 unsafe { std::ptr::copy_nonoverlapping(from, dest.add(at), length) };
             }
             if let Some((at, length)) = todo.next() {
-                let (index, local) = device.claim_piece(length)?;
+                let (index, local) = via.gate.claim_piece(length)?;
                 // SAFETY: nobody uses the piece; the lane is held.
-                let posted = unsafe { device.lane().read(&self.route, further(to, at), local)? };
-                device.pieces[index].set(Some(posted));
+                let posted = unsafe { via.lane().read(&self.route, further(to, at), local)? };
+                via.gate.pieces[index].set(Some(posted));
                 under_way[slot] = Some((at, local, posted));
             }
         }
@@ -256,10 +255,10 @@ impl Endpoint {
         peer: PeerIndex,
     ) -> Result<(), Error> {
         let span = blocks.span(blocks.source_stride);
-        let Some((device, to)) = self.reach_far(source, span, peer)? else {
+        let Some((via, to)) = self.reach_far(source, span, peer)? else {
             return Ok(());
         };
-        if blocks.len > PIECE {
+        if blocks.len > via.gate.piece_len() {
             for (there, from) in blocks.offsets() {
                 let (dest, source) = (dest.wrapping_add(there), source.wrapping_add(from));
                 // SAFETY: the destination has room for the block.
@@ -267,11 +266,14 @@ impl Endpoint {
             }
             return Ok(());
         }
-        let _held = device.lane().hold();
+        let _held = via.lane().hold();
         self.note_busy();
-        let Some(key) = device.own_key(dest.addr(), blocks.span(blocks.dest_stride)) else {
+        let Some(key) = via
+            .device
+            .own_key(dest.addr(), blocks.span(blocks.dest_stride))
+        else {
             // SAFETY: by contract.
-            return unsafe { self.gather(device, to, dest, blocks) };
+            return unsafe { self.gather(via, to, dest, blocks) };
         };
         let mut last = None;
         for (there, from) in blocks.offsets() {
@@ -281,11 +283,11 @@ impl Endpoint {
                 key,
             };
             // SAFETY: the destination is registered; the lane is held.
-            last = Some(unsafe { device.lane().read(&self.route, further(to, from), local)? });
+            last = Some(unsafe { via.lane().read(&self.route, further(to, from), local)? });
         }
         match last {
             // Entries to one peer are done in their order.
-            Some(posted) => Ok(device.lane().wait(posted)?),
+            Some(posted) => Ok(via.lane().wait(posted)?),
             None => Ok(()),
         }
     }
@@ -296,15 +298,15 @@ impl Endpoint {
     /// `dest` has room for the blocks; the lane is held.
     unsafe fn gather(
         &self,
-        device: &Device,
+        via: Via<'_>,
         to: To<'_>,
         dest: *mut u8,
         blocks: &Blocks,
     ) -> Result<(), Error> {
-        let at_a_time = PIECE / blocks.len;
+        let at_a_time = via.gate.piece_len() / blocks.len;
         for first in (0..blocks.count).step_by(at_a_time) {
             let turn = first..blocks.count.min(first + at_a_time);
-            let (_, piece) = device.claim_piece(turn.len() * blocks.len)?;
+            let (_, piece) = via.gate.claim_piece(turn.len() * blocks.len)?;
             let mut last = None;
             for (place, block) in turn.clone().enumerate() {
                 let local = Local {
@@ -314,11 +316,11 @@ impl Endpoint {
                 };
                 let from = further(to, block * blocks.source_stride);
                 // SAFETY: nobody uses the piece; the lane is held.
-                last = Some(unsafe { device.lane().read(&self.route, from, local)? });
+                last = Some(unsafe { via.lane().read(&self.route, from, local)? });
             }
             if let Some(posted) = last {
                 // Entries to one peer are done in their order.
-                device.lane().wait(posted)?;
+                via.lane().wait(posted)?;
             }
             for (place, block) in turn.enumerate() {
                 let from = (piece.address as *const u8).wrapping_add(place * blocks.len);
@@ -336,11 +338,11 @@ impl Endpoint {
     /// [`Error::NotEnabled`] without a device, [`Error::NoSuchPeer`] also for a word that the mailbox does not have, and
     /// those of the device.
     pub fn post(&self, slot: usize, value: u64, peer: PeerIndex) -> Result<(), Error> {
-        let device = self.device().ok_or(Error::NotEnabled)?;
-        let to = device.mailbox_of(peer, slot).ok_or(Error::NoSuchPeer)?;
+        let via = self.via().ok_or(Error::NotEnabled)?;
+        let to = via.device.mailbox_of(peer, slot).ok_or(Error::NoSuchPeer)?;
         self.note_busy();
-        // SAFETY: the route is that of the device's lane.
-        unsafe { device.mail(&self.route, to, Some(value))? };
+        // SAFETY: the route is that of the gate's lane.
+        unsafe { via.gate.mail(&self.route, to, Some(value))? };
         Ok(())
     }
 
@@ -349,11 +351,11 @@ impl Endpoint {
     /// # Errors
     /// As [`Endpoint::post`].
     pub fn peek(&self, slot: usize, peer: PeerIndex) -> Result<u64, Error> {
-        let device = self.device().ok_or(Error::NotEnabled)?;
-        let to = device.mailbox_of(peer, slot).ok_or(Error::NoSuchPeer)?;
+        let via = self.via().ok_or(Error::NotEnabled)?;
+        let to = via.device.mailbox_of(peer, slot).ok_or(Error::NoSuchPeer)?;
         self.note_busy();
-        // SAFETY: the route is that of the device's lane.
-        Ok(unsafe { device.mail(&self.route, to, None)? })
+        // SAFETY: the route is that of the gate's lane.
+        Ok(unsafe { via.gate.mail(&self.route, to, None)? })
     }
 
     /// Looks at the completion queue; where it is empty, a software device may act.
@@ -361,8 +363,8 @@ impl Endpoint {
     /// # Errors
     /// Those of the device.
     pub fn progress(&self) -> Result<(), Error> {
-        match self.device() {
-            Some(device) => Ok(device.progress()?),
+        match self.gate() {
+            Some(gate) => Ok(gate.progress()?),
             None => Ok(()),
         }
     }
@@ -381,42 +383,41 @@ impl Endpoint {
         peer: PeerIndex,
         wanted: bool,
     ) -> Result<u64, Error> {
-        let (device, to) = self.reach(target, bytes, peer)?;
+        let (via, to) = self.reach(target, bytes, peer)?;
+        let _held = via.lane().hold();
+        self.note_busy();
         if self
             .record(peer)
             .is_some_and(|record| record.window_len > 0)
         {
-            device.note_near_atomic();
+            via.gate.note_near_atomic();
         }
-        let _held = device.lane().hold();
-        self.note_busy();
-        let Some(entry) = what.entry(bytes, device.has_masked_atomics(bytes)) else {
-            return self.atomic_by_comparison(device, to, what, bytes);
+        let Some(entry) = what.entry(bytes, via.device.has_masked_atomics(bytes)) else {
+            return self.atomic_by_comparison(via, to, what, bytes);
         };
         if !wanted {
             // SAFETY: the lane is held; the memory is registered.
             unsafe {
-                device
-                    .lane()
-                    .atomic(&self.route, to, &entry, device.discard(bytes))?
+                via.lane()
+                    .atomic(&self.route, to, &entry, via.gate.discard(bytes))?
             };
             return Ok(0);
         }
-        Ok(self.fetch(device, to, &entry, bytes)?)
+        Ok(self.fetch(via, to, &entry, bytes)?)
     }
 
     /// Does an atomic operation and waits for what was there before.
     fn fetch(
         &self,
-        device: &Device,
+        via: Via<'_>,
         to: To<'_>,
         entry: &fi_mlx5::lane::Atomic,
         bytes: usize,
     ) -> Result<u64, fi_mlx5::lane::Failure> {
-        let local = device.result(bytes);
+        let local = via.gate.result(bytes);
         // SAFETY: the lane is held; the memory is registered.
-        let posted = unsafe { device.lane().atomic(&self.route, to, entry, local)? };
-        device.lane().wait(posted)?;
+        let posted = unsafe { via.lane().atomic(&self.route, to, entry, local)? };
+        via.lane().wait(posted)?;
         // SAFETY: the device has written the result, which nobody else uses while the lane is held. It gives results of
         // four bytes in its own byte order, whatever it does with those of eight.
         Ok(unsafe {
@@ -431,7 +432,7 @@ impl Endpoint {
     /// An operation that the device does not have, by the one that it has: on eight bytes.
     fn atomic_by_comparison(
         &self,
-        device: &Device,
+        via: Via<'_>,
         to: To<'_>,
         what: crate::amo::Amo,
         bytes: usize,
@@ -439,10 +440,10 @@ impl Endpoint {
         if bytes != size_of::<u64>() {
             return Err(Error::Unsupported);
         }
-        let mut before = self.fetch(device, to, &fi_mlx5::lane::Atomic::add_8(0), bytes)?;
+        let mut before = self.fetch(via, to, &fi_mlx5::lane::Atomic::add_8(0), bytes)?;
         loop {
             let exchange = fi_mlx5::lane::Atomic::compare_swap_8(before, what.apply(before));
-            let found = self.fetch(device, to, &exchange, bytes)?;
+            let found = self.fetch(via, to, &exchange, bytes)?;
             if found == before {
                 return Ok(found);
             }
@@ -451,16 +452,9 @@ impl Endpoint {
     }
 }
 
-impl Device {
-    /// A piece of the bounce memory that nobody uses any more, with `length` bytes of it.
-    fn claim_piece(&self, length: usize) -> Result<(usize, Local), Error> {
-        let index = self.next_piece.get();
-        self.next_piece.set((index + 1) % PIECES);
-        if let Some(posted) = self.pieces[index].take() {
-            self.lane().wait(posted)?;
-        }
-        Ok((index, self.piece(index, length)))
-    }
+/// Bytes of registered memory from which on a write waits for the device rather than copy them first.
+fn too_long_to_copy(gate: &Gate) -> usize {
+    PIECES * gate.piece_len()
 }
 
 /// The offsets and lengths of pieces of at most `most` bytes.

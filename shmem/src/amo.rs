@@ -34,7 +34,7 @@ macro_rules! amos {
             // SAFETY: the contract is that of the near part.
             match unsafe { ctx.endpoint.$far_method(dest $(, $given)*, pe as u32) } {
                 Ok(done) => done,
-                Err(error) => report::transfer(at, error, "dest", dest.addr(), size_of::<T>(), pe),
+                Err(error) => report::transfer_on(ctx, at, error, "dest", (dest.addr(), size_of::<T>()), pe),
             }
         }
     )*};
@@ -91,7 +91,14 @@ unsafe fn fetch_far<T: Word>(source: *mut T, pe: c_int, ctx: &Context, at: Routi
     // SAFETY: the contract is that of the near part.
     match unsafe { ctx.endpoint.atomic_fetch_far(source, pe as u32) } {
         Ok(value) => value,
-        Err(error) => report::transfer(at, error, "source", source.addr(), size_of::<T>(), pe),
+        Err(error) => report::transfer_on(
+            ctx,
+            at,
+            error,
+            "source",
+            (source.addr(), size_of::<T>()),
+            pe,
+        ),
     }
 }
 

@@ -180,7 +180,7 @@ pub(crate) unsafe fn unpark() -> Option<Session> {
 unsafe fn forget_peers() {
     // SAFETY: the contract is the same.
     unsafe {
-        ctx::default_endpoint().close();
+        ctx::close_all();
         *MY_PE.get_mut() = -1;
         *DIRECT.get_mut() = DirectMap::empty();
     }

@@ -2,8 +2,9 @@
 
 #![expect(unsafe_code, reason = "pe_quiet reads an array of PEs given by C")]
 
-use crate::ctx::Context;
+use crate::ctx::{self, Context};
 use crate::report::{self, Routine};
+use fi_provider::Error;
 use std::ffi::c_int;
 
 /// Orders earlier puts and atomics on the context to each PE before later ones (9.12.1).
@@ -38,6 +39,17 @@ fn quiet_far(ctx: &Context, at: Routine) {
     }
 }
 
+/// There is nothing to wait for on SHMEM_CTX_INVALID, which has no PEs; on any other context the PE does not exist.
+#[cold]
+#[inline(never)]
+fn no_pe(ctx: &Context, at: Routine, pe: c_int) {
+    if ctx.endpoint.peer_count() > 0 {
+        report::pe_out_of_range(ctx, at, pe);
+    } else if !ctx::is_invalid(ctx) {
+        report::call(at, Error::NotEnabled);
+    }
+}
+
 /// As [`quiet`] for the operations to the `count` PEs at `pes` (9.12.3).
 ///
 /// # Safety
@@ -48,7 +60,7 @@ pub unsafe fn pe_quiet(ctx: &Context, at: Routine, pes: *const c_int, count: usi
         // SAFETY: `pes` holds `count` numbers by contract.
         let pe = unsafe { pes.add(i).read() };
         if pe as u32 >= ctx.endpoint.peer_count() {
-            report::pe_out_of_range(at, pe);
+            return no_pe(ctx, at, pe);
         }
     }
     if count > 0 {

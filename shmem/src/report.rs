@@ -2,6 +2,7 @@
 //!
 //! One line each, on standard error: `farreach: PE 1: shmem_int_p: pe 7 is out of range (0 to 3)`.
 
+use crate::ctx::{self, Context};
 use crate::exit;
 use crate::job::{self, Phase};
 use fi_provider::Error;
@@ -42,7 +43,7 @@ pub(crate) fn fatal(line: Arguments<'_>) -> ! {
     exit::global_exit(FAILURE)
 }
 
-/// A transfer was refused: `what` names the argument with the symmetric address `addr` of `bytes` bytes.
+/// A transfer on the default context was refused: as [`transfer_on`].
 #[cold]
 #[inline(never)]
 pub(crate) fn transfer(
@@ -53,28 +54,57 @@ pub(crate) fn transfer(
     bytes: usize,
     pe: c_int,
 ) -> ! {
+    transfer_on(ctx::default_ctx(), at, error, what, (addr, bytes), pe)
+}
+
+/// A transfer was refused: `what` names the argument with the symmetric address and so many bytes, `pe` is a PE as `ctx`
+/// counts them.
+#[cold]
+#[inline(never)]
+pub(crate) fn transfer_on(
+    ctx: &Context,
+    at: Routine,
+    error: Error,
+    what: &str,
+    (addr, bytes): (usize, usize),
+    pe: c_int,
+) -> ! {
     let_others_go_first(error);
+    let pe_of = PeOf(ctx, pe);
     match error {
         Error::NotEnabled => call(at, error),
-        Error::NoSuchPeer => pe_out_of_range(at, pe),
+        Error::NoSuchPeer => pe_out_of_range(ctx, at, pe),
         Error::TooLong => fatal(format_args!(
-            "{at}: the length for PE {pe} is over PTRDIFF_MAX bytes ({what} {addr:#x})"
+            "{at}: the length for {pe_of} is over PTRDIFF_MAX bytes ({what} {addr:#x})"
         )),
         Error::NotInWindow => fatal(format_args!(
-            "{at}: {what} {addr:#x} for PE {pe} is not symmetric: {}",
+            "{at}: {what} {addr:#x} for {pe_of} is not symmetric: {}",
             Whereabouts
         )),
         Error::PastWindow => fatal(format_args!(
-            "{at}: {bytes} bytes at {what} {addr:#x} for PE {pe} run over the end of symmetric memory: {}",
+            "{at}: {bytes} bytes at {what} {addr:#x} for {pe_of} run over the end of symmetric memory: {}",
             Whereabouts
         )),
         Error::Unsupported => fatal(format_args!(
-            "{at}: the device has no atomic operation of {bytes} bytes for {what} {addr:#x} on PE {pe}: it lacks masked atomics of that size"
+            "{at}: the device has no atomic operation of {bytes} bytes for {what} {addr:#x} on {pe_of}: it lacks masked atomics of that size"
         )),
         Error::PeerUnreachable => fatal(format_args!(
-            "{at}: PE {pe} does not answer: has it ended? ({what} {addr:#x})"
+            "{at}: {pe_of} does not answer: has it ended? ({what} {addr:#x})"
         )),
-        other => fatal(format_args!("{at}: {what} {addr:#x}, PE {pe}: {other}")),
+        other => fatal(format_args!("{at}: {what} {addr:#x}, {pe_of}: {other}")),
+    }
+}
+
+/// A PE as a context counts them, for messages.
+struct PeOf<'a>(&'a Context, c_int);
+
+impl Display for PeOf<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self(ctx, pe) = *self;
+        match ctx::world_pe(ctx, pe) {
+            Some(of_world) => write!(f, "PE {pe} of the context's team, PE {of_world} of all,"),
+            None => write!(f, "PE {pe}"),
+        }
     }
 }
 
@@ -125,13 +155,19 @@ pub(crate) fn call(at: Routine, error: Error) -> ! {
     }
 }
 
-/// A PE number that the job does not have.
+/// A PE number that the team of `ctx` does not have.
 #[cold]
 #[inline(never)]
-pub(crate) fn pe_out_of_range(at: Routine, pe: c_int) -> ! {
+pub(crate) fn pe_out_of_range(ctx: &Context, at: Routine, pe: c_int) -> ! {
+    let (count, of_team) = if ctx::is_of_world(ctx) {
+        (job::size(), "")
+    } else {
+        let count = ctx.endpoint.peer_count();
+        (count, ", the PEs of the context's team")
+    };
     fatal(format_args!(
-        "{at}: pe {pe} is out of range (0 to {})",
-        job::size() - 1
+        "{at}: pe {pe} is out of range (0 to {}{of_team})",
+        count - 1
     ))
 }
 

@@ -32,7 +32,7 @@ pub unsafe fn p<T: Copy>(ctx: &Context, at: Routine, dest: *mut T, value: T, pe:
 unsafe fn p_far<T: Copy>(dest: *mut T, value: T, pe: c_int, ctx: &Context, at: Routine) {
     // SAFETY: the contract is that of `p`.
     if let Err(error) = unsafe { ctx.endpoint.inject_far(value, dest, pe as u32) } {
-        report::transfer(at, error, "dest", dest.addr(), size_of::<T>(), pe);
+        report::transfer_on(ctx, at, error, "dest", (dest.addr(), size_of::<T>()), pe);
     }
 }
 
@@ -57,7 +57,14 @@ unsafe fn g_far<T: Copy>(source: *const T, pe: c_int, ctx: &Context, at: Routine
     // SAFETY: the contract is that of `g`.
     match unsafe { ctx.endpoint.read_element_far(source, pe as u32) } {
         Ok(value) => value,
-        Err(error) => report::transfer(at, error, "source", source.addr(), size_of::<T>(), pe),
+        Err(error) => report::transfer_on(
+            ctx,
+            at,
+            error,
+            "source",
+            (source.addr(), size_of::<T>()),
+            pe,
+        ),
     }
 }
 
@@ -85,7 +92,7 @@ macro_rules! transfers {
             // SAFETY: the contract is that of the near part.
             if let Err(error) = unsafe { ctx.endpoint.$far_method($dest, $source, nelems, pe as u32) } {
                 let bytes = nelems.saturating_mul(size_of::<T>());
-                report::transfer(at, error, $label, $remote.addr(), bytes, pe);
+                report::transfer_on(ctx, at, error, $label, ($remote.addr(), bytes), pe);
             }
         }
     )*};

@@ -20,7 +20,7 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::sync::{Mutex, PoisonError};
 
 /// SHMEM_THREAD_MULTIPLE and the level below it.
-const MULTIPLE: c_int = 3;
+pub(crate) const MULTIPLE: c_int = 3;
 const SERIALIZED: c_int = 2;
 
 /// The last of the numbers that standard streams have.

@@ -11,7 +11,7 @@
 use crate::mailbox::{Farewell, Sleep};
 use crate::node::{Node, state};
 use crate::report::{self, Routine};
-use crate::{ctx, job, order};
+use crate::{ctx, job};
 use fi_provider::address_vector::PeerIndex;
 use fi_provider::node::wait::Waiter;
 use std::sync::Arc;
@@ -114,7 +114,7 @@ impl Sleeping {
         if own.load(Ordering::Relaxed).is_multiple_of(2) && threads() == Some(1) {
             if !self.node.places.is_one_node() {
                 // What a device has not delivered yet may still end the wait of another.
-                order::quiet(ctx::default_ctx(), at);
+                ctx::quiet_all(at);
             }
             own.fetch_add(1, Ordering::AcqRel);
         }

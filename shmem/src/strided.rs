@@ -128,7 +128,7 @@ macro_rules! strided {
                 }
                 if let Err(error) = ctx.endpoint.$far($dest, $source, blocks, pe as u32) {
                     let bytes = blocks.span(blocks.$stride).saturating_mul(size_of::<T>());
-                    report::transfer(at, error, $label, $remote.addr(), bytes, pe);
+                    report::transfer_on(ctx, at, error, $label, ($remote.addr(), bytes), pe);
                 }
             }
         }

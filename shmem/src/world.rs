@@ -278,7 +278,7 @@ fn end(at: Routine) -> Option<Session> {
     let job = job::job()?;
     let own = job.node.own();
     let is_one_node = job.node.places.is_one_node();
-    order::quiet(ctx::default_ctx(), at);
+    ctx::quiet_all(at);
     own.last_epoch
         .store(collective::barriers_done(), Ordering::Relaxed);
     // ORDERING: releases `last_epoch`; pairs with the acquire load of the state in `stall`.

@@ -525,6 +525,10 @@ impl Lane {
     /// the device has done it: the next completion is that entry's. Does nothing, and returns false, in any other.
     #[inline(always)]
     pub fn quiet_one(&self) -> bool {
+        if self.is_shared() {
+            // Other threads may be at the rest.
+            return false;
+        }
         let Some(queue) = self.queues.get(self.used.get().wrapping_sub(1) as usize) else {
             return false;
         };
@@ -532,8 +536,7 @@ impl Lane {
         let is_only = queue.armed.get()
             && at == queue.limit.get()
             && queue.link.get() == END
-            && self.outstanding.get() == 0
-            && self.lock.is_none();
+            && self.outstanding.get() == 0;
         if !is_only || !self.completions.take_success() {
             return false;
         }

@@ -114,7 +114,6 @@ fn remove(number: usize) -> Option<Box<Team>> {
 }
 
 /// The PEs of a team, in the order of its numbers.
-#[expect(dead_code, reason = "contexts of teams come next")]
 pub(crate) fn members(handle: Handle) -> Option<&'static [PeerIndex]> {
     get(handle).map(Team::pes)
 }
@@ -190,7 +189,10 @@ pub fn destroy(at: Routine, team: Handle) {
             "a team that can be destroyed: it is predefined",
         );
     }
-    split::destroy(at, expect(at, team));
+    let gone = expect(at, team);
+    // SAFETY: the program uses no context of a team that it destroys.
+    unsafe { ctx::destroy_of_team(at, team) };
+    split::destroy(at, gone);
 }
 
 /// An address for loads and stores to the object `dest` of the PE that is `pe` in `team`, or null (9.4.10).

@@ -1,9 +1,19 @@
 //! Communication contexts (OpenSHMEM 1.6, section 9.5): each is a lane of the fabric.
+//!
+//! Operations on one are ordered and completed apart from those on another. On one node a lane is no more than where the
+//! peers are; in a job of several nodes it is send and completion queues of the device.
 
 #![expect(
     unsafe_code,
     reason = "a C handle is turned into a reference to the context that it stands for"
 )]
+
+mod created;
+mod sessions;
+
+pub use created::{NOSTORE, PRIVATE, SERIALIZED, create, destroy, get_team, team_create_ctx};
+pub(crate) use created::{destroy_of_team, is_of_world, quiet_all, world_pe};
+pub use sessions::{SESSION_BATCH, SESSION_TOTAL_OPS, SessionConfig, session_start, session_stop};
 
 use crate::plain::Plain;
 use crate::report::{self, Routine};
@@ -20,9 +30,9 @@ pub struct Context {
     reserved: [u8; CONTEXT_BYTES - size_of::<Endpoint>()],
 }
 
-// SAFETY: a context is plain data that is written only while one thread uses the library, but for the endpoint's
+// SAFETY: a context is plain data that is written only while nobody else uses it, but for the endpoint's
 // state, which the endpoint guards where several threads may use it at once; what points out of it (the peer table,
-// the lane) lives as long as the session.
+// the lane) lives until the context is closed.
 unsafe impl Sync for Context {}
 // SAFETY: as above; a context belongs to no thread.
 unsafe impl Send for Context {}
@@ -79,6 +89,30 @@ pub unsafe fn from_handle(handle: usize) -> &'static Context {
             .as_ptr()
             .cast::<Context>()
             .wrapping_byte_add(handle)
+    }
+}
+
+/// The handle of a context.
+fn handle_of(ctx: &Context) -> usize {
+    std::ptr::from_ref(ctx)
+        .addr()
+        .wrapping_sub(CONTEXTS.as_ptr().addr())
+}
+
+/// Whether `ctx` is what SHMEM_CTX_INVALID stands for.
+pub(crate) fn is_invalid(ctx: &Context) -> bool {
+    handle_of(ctx) == INVALID_HANDLE
+}
+
+/// Closes all contexts: calls on them are refused from now on.
+///
+/// # Safety
+/// No other thread is inside the library, and nothing is outstanding on any context.
+pub(crate) unsafe fn close_all() {
+    // SAFETY: the contract is the same.
+    unsafe {
+        created::close_all();
+        default_endpoint().close();
     }
 }
 

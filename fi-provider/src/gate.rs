@@ -1,0 +1,263 @@
+//! A gate: one lane of the device, and the memory that it alone uses. What goes through one gate neither waits for nor
+//! touches anything of another's.
+
+#![expect(
+    unsafe_code,
+    reason = "registers memory, and posts from it and into it"
+)]
+
+use crate::device::{DC_KEY, Error};
+use fi_mlx5::device::{self as hca, CompletionQueue, Peer, QueuePair, Region};
+use fi_mlx5::lane::{Failure, Hook, Lane, Local, Parts, Posted, Queues, To};
+use fi_mlx5::post::Route;
+use fi_shm::segment::{Memfd, Reservation, page_size};
+use std::cell::Cell;
+
+/// Basic blocks of each send queue.
+const BLOCKS: u32 = 512;
+/// Entries of a completion queue, beside one for each send queue, where the queues are many: posts wait when as many
+/// completions are due. One queue has at most as many due as it has blocks.
+const COMPLETIONS: u32 = 4096;
+/// Pieces of the bounce memory.
+pub(crate) const PIECES: usize = 8;
+
+/// Where things lie in a gate's memory, in bytes: results that nobody wants, results of blocking operations, and from the
+/// next page on the bounce memory.
+const DISCARD: usize = 0;
+const RESULT: usize = 64;
+
+/// How a gate is made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plan {
+    /// By a connected queue for each of so many peers, or by one queue that enters their targets.
+    pub(crate) connected: Option<u32>,
+    /// Whether several threads may use it at a time.
+    pub(crate) shared: bool,
+    /// Bytes of a piece of the bounce memory.
+    pub(crate) piece_len: usize,
+    /// Called where the completion queue was found empty.
+    pub(crate) hook: Option<Hook>,
+}
+
+/// A lane of the device with the memory that it alone uses, for one endpoint at a time: see
+/// [`crate::domain::Domain::open_gate`].
+#[derive(Debug)]
+#[repr(align(128))]
+pub struct Gate {
+    lane: Lane,
+    near_atomics: Cell<bool>,
+    /// What wrote or reads each piece of the bounce memory last.
+    pub(crate) pieces: [Cell<Option<Posted>>; PIECES],
+    next_piece: Cell<usize>,
+    piece_len: usize,
+    pairs: Vec<QueuePair>,
+    _completions: CompletionQueue,
+    own: Region,
+    memory: Reservation,
+}
+
+// SAFETY: a gate that is not `shared` is used by one thread at a time (the contract of `Endpoint::enable`); one that
+// is takes the lane's lock around every use of what changes. The raw pointers lead to memory that the gate's objects keep.
+unsafe impl Send for Gate {}
+// SAFETY: as above.
+unsafe impl Sync for Gate {}
+
+impl Gate {
+    /// A gate on this device.
+    pub(crate) fn open(hca: &hca::Device, plan: &Plan) -> Result<Self, Error> {
+        let bounce = page_size();
+        let memory = private_memory(bounce + PIECES * plan.piece_len)?;
+        // SAFETY: the mapping was just made, and only this gate uses it, by cells.
+        let own = unsafe { hca.register(memory.base() as *mut u8, memory.len())? };
+        let domain = hca.lane_domain()?;
+        let entries = plan
+            .connected
+            .map_or(2 * BLOCKS, |peers| COMPLETIONS + peers);
+        if let Some(what) = lacking(hca, plan, &domain, entries) {
+            return Err(Error::lacks(hca, what));
+        }
+        let completions = hca.completion_queue(&domain, entries)?;
+        let mut pairs = Vec::new();
+        for _ in 0..plan.connected.unwrap_or(0) {
+            pairs.push(hca.connected(&domain, &completions, BLOCKS)?);
+        }
+        let queues = if plan.connected.is_some() {
+            Queues::Connected(pairs.iter().map(QueuePair::ring).collect())
+        } else {
+            let initiator = hca.initiator(&domain, &completions, BLOCKS)?;
+            let ring = initiator.ring();
+            pairs.push(initiator);
+            Queues::Dynamic(ring, DC_KEY)
+        };
+        let parts = Parts {
+            queues,
+            completions: completions.ring(),
+            discard: ((memory.base() + DISCARD) as u64, own.lkey()),
+            shared: plan.shared,
+            hook: plan.hook,
+        };
+        // SAFETY: the rings live as long as the queue pairs and the completion queue, which are kept beside the lane.
+        let lane = unsafe { Lane::new(parts) };
+        Ok(Self {
+            lane,
+            near_atomics: Cell::new(false),
+            pieces: Default::default(),
+            next_piece: Cell::new(0),
+            piece_len: plan.piece_len,
+            pairs,
+            _completions: completions,
+            own,
+            memory,
+        })
+    }
+
+    /// The numbers by which the device knows its queues.
+    pub(crate) fn numbers(&self) -> Vec<u32> {
+        self.pairs.iter().map(QueuePair::number).collect()
+    }
+
+    /// Connects the queue for peer `index`, where there is one for each.
+    pub(crate) fn connect(&mut self, index: usize, peer: &Peer) -> Result<(), Error> {
+        match self.pairs.get_mut(index) {
+            Some(pair) => Ok(pair.connect(peer)?),
+            None => Err(Error::Garbled(index)),
+        }
+    }
+
+    /// The lane.
+    #[inline(always)]
+    pub(crate) fn lane(&self) -> &Lane {
+        &self.lane
+    }
+
+    /// Whether several threads may use it at a time.
+    pub fn is_shared(&self) -> bool {
+        self.lane.is_shared()
+    }
+
+    /// Eight bytes of registered memory for the result of a blocking operation of `bytes` bytes.
+    pub(crate) fn result(&self, bytes: usize) -> Local {
+        self.local(RESULT, bytes)
+    }
+
+    /// Registered memory for results that nobody wants.
+    pub(crate) fn discard(&self, bytes: usize) -> Local {
+        self.local(DISCARD, bytes)
+    }
+
+    /// Bytes of a piece of the bounce memory.
+    pub(crate) fn piece_len(&self) -> usize {
+        self.piece_len
+    }
+
+    /// A piece of the bounce memory that nobody uses any more, with `length` bytes of it.
+    pub(crate) fn claim_piece(&self, length: usize) -> Result<(usize, Local), Failure> {
+        let index = self.next_piece.get();
+        self.next_piece.set((index + 1) % PIECES);
+        if let Some(posted) = self.pieces[index].take() {
+            self.lane.wait(posted)?;
+        }
+        let at = page_size() + index * self.piece_len;
+        Ok((index, self.local(at, length)))
+    }
+
+    fn local(&self, offset: usize, bytes: usize) -> Local {
+        Local {
+            address: (self.memory.base() + offset) as u64,
+            length: bytes as u32,
+            key: self.own.lkey(),
+        }
+    }
+
+    /// Notes that the device does an atomic operation on memory of this node.
+    pub(crate) fn note_near_atomic(&self) {
+        self.near_atomics.set(true);
+    }
+
+    /// Whether such operations may be outstanding.
+    pub(crate) fn has_near_atomics(&self) -> bool {
+        self.near_atomics.get()
+    }
+
+    /// Notes that none is.
+    pub(crate) fn forget_near_atomics(&self) {
+        self.near_atomics.set(false);
+    }
+
+    /// Looks at the completion queue; where it is empty the software device may act.
+    pub(crate) fn progress(&self) -> Result<(), Failure> {
+        let _held = self.lane.hold();
+        if self.lane.poll()? {
+            Ok(())
+        } else {
+            self.lane.idle()
+        }
+    }
+
+    /// Waits until everything is done, and calls `idle` before another thread may post.
+    pub(crate) fn quiet(&self, route: &Route, idle: impl FnOnce()) -> Result<(), Failure> {
+        let _held = self.lane.hold();
+        // SAFETY: the lane is held, and endpoints have no other route than its.
+        unsafe { self.lane.quiet(route)? };
+        self.forget_near_atomics();
+        idle();
+        Ok(())
+    }
+
+    /// Reads or writes the word of a mailbox: `write` is what to write, and else the word is returned.
+    ///
+    /// # Safety
+    /// The route is that of the lane.
+    pub(crate) unsafe fn mail(
+        &self,
+        route: &Route,
+        to: To<'_>,
+        write: Option<u64>,
+    ) -> Result<u64, Failure> {
+        let _held = self.lane.hold();
+        if let Some(value) = write {
+            // SAFETY: the lane is held, and the value is as long as said.
+            unsafe {
+                self.lane
+                    .write_inline(route, to, (&raw const value).cast(), size_of::<u64>())?
+            };
+            return Ok(value);
+        }
+        let local = self.result(size_of::<u64>());
+        // SAFETY: the lane is held, and the result registered.
+        let posted = unsafe { self.lane.read(route, to, local)? };
+        self.lane.wait(posted)?;
+        // SAFETY: the device has written the word, which nobody else uses while the lane is held.
+        Ok(unsafe { (local.address as *const u64).read_volatile() })
+    }
+}
+
+/// What the device has not that such a gate needs.
+fn lacking(
+    hca: &hca::Device,
+    plan: &Plan,
+    domain: &hca::ThreadDomain,
+    entries: u32,
+) -> Option<&'static str> {
+    let features = hca.features();
+    match plan.connected {
+        // Its queue pairs would have different registers, and the lane writes one.
+        Some(_) if !domain.exclusive() => {
+            Some("doorbell register for a lane of its own (thread domains)")
+        }
+        Some(_) if entries > features.max_completions => {
+            Some("completion queue for so many peers; use DC")
+        }
+        None if !features.dc => Some("dynamic connections (DC); use RC"),
+        _ => None,
+    }
+}
+
+/// Memory for the device's own use. It is shared, so that a fork does not part the process from its device.
+pub(crate) fn private_memory(len: usize) -> std::io::Result<Reservation> {
+    let memory = Memfd::create(c"farreach-device")?;
+    memory.set_len(len)?;
+    let space = Reservation::anywhere(len)?;
+    space.map_shared(0, &memory, 0, len)?;
+    Ok(space)
+}
