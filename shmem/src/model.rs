@@ -71,7 +71,7 @@ struct State<O> {
 }
 
 /// Is told of an operation with its PE and its result; the error is what is wrong about it.
-type Observe<O> = dyn Fn(&mut O, usize, Op, u64) -> Result<(), String>;
+type Observe<'a, O> = dyn Fn(&mut O, usize, Op, u64) -> Result<(), String> + 'a;
 
 /// What the checker is given.
 pub(crate) struct Model<'a, O> {
@@ -84,7 +84,7 @@ pub(crate) struct Model<'a, O> {
     /// What it does in a turn.
     pub(crate) run: &'a dyn Fn(&mut Pe<'_>) -> Result<(), Asked>,
     /// Who is told of every operation.
-    pub(crate) observe: &'a Observe<O>,
+    pub(crate) observe: &'a Observe<'a, O>,
 }
 
 impl<O: Clone + Default + Hash> Model<'_, O> {

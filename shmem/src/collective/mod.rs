@@ -9,6 +9,7 @@
     reason = "arrays are given by address and length, as C has them"
 )]
 
+pub mod active;
 pub(crate) mod barrier;
 pub mod combine;
 mod flat;

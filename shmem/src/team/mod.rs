@@ -16,6 +16,7 @@ mod split;
 mod turns;
 
 pub(crate) use group::{Team, set_up, tear_down};
+pub(crate) use meet::tell;
 pub(crate) use slots::Shown;
 pub use split::{split_2d, split_strided};
 
