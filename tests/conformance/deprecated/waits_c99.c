@@ -1,0 +1,3 @@
+// The old waits, and those for short, each by its own name for each type.
+// run: np=1,2,3,4,7 std=c99
+#include "waits.h"
