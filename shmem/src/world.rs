@@ -111,6 +111,7 @@ fn start(at: Routine, thread_level: c_int) -> Result<(), Failure> {
     own.state.store(state::RUNNING, Ordering::Release);
     take_farewell_back(at, job);
     collective::wait_for_init();
+    collective::active::agree(at, thread_level);
     job.introduce();
     Ok(())
 }

@@ -3,7 +3,7 @@
 //!
 //! Of pSync the first [`tree::CHILDREN`] words are written by PEs that arrive, the next one by the PE that releases this one,
 //! and the one behind holds the count of a collect. All are what they were when the routine returns. pWrk is not needed.
-//! A set that is all PEs uses what the world team has, and not its pSync, unless several threads may do so at a time.
+//! A set that is all PEs uses what the world team has, and not its pSync, unless threads of a PE may do so at a time.
 //!
 //! The routines take the arguments of those in C: the set is `pe_start`, `log_pe_stride` and `pe_size`.
 
@@ -16,7 +16,7 @@ mod tree;
 
 use super::combine::{And, Max, Min, Operation, Or, Prod, Sum, Xor};
 use super::party::Party;
-use super::{bytes_of, flat};
+use super::{bytes_of, flat, reduce_words};
 use crate::report::{self, Routine};
 use crate::session::MULTIPLE;
 use crate::sync::{self, Cmp, require_initialized};
@@ -24,6 +24,7 @@ use crate::team::{self, Team};
 use crate::{ctx, job, order, rma};
 use fi_provider::address_vector::PeerIndex;
 use std::ffi::{c_int, c_long};
+use std::sync::atomic::{AtomicBool, Ordering};
 use tree::{RELEASE, Words};
 
 /// Words of a pSync that a program has to provide (SHMEM_BARRIER_SYNC_SIZE and all others).
@@ -39,6 +40,18 @@ const TOLD: u64 = 1;
 const COUNT: usize = RELEASE + 1;
 
 const _: () = assert!(COUNT < SYNC_SIZE);
+
+/// Whether several threads of any PE may be in collectives of all PEs at a time.
+static THREADS: AtomicBool = AtomicBool::new(false);
+
+/// Finds out what all PEs have to know of each other's thread levels, in an initialisation that gives this one
+/// `thread_level`. Collective.
+pub(crate) fn agree(at: Routine, thread_level: c_int) {
+    let mut level = [u64::from(thread_level.cast_unsigned())];
+    reduce_words::<Max>(at, team::expect(at, team::WORLD), &mut level);
+    let is_multiple = level == [u64::from(MULTIPLE.cast_unsigned())];
+    THREADS.store(is_multiple, Ordering::Relaxed);
+}
 
 /// An active set that this PE is in.
 struct Set {
@@ -110,9 +123,7 @@ impl Arguments {
         let endpoint = &ctx::default_ctx().endpoint;
         let pes = endpoint.peer_count();
         let (first, stride, len) = self.check(pes);
-        if len == pes as usize
-            && job::session().is_some_and(|session| session.thread_level < MULTIPLE)
-        {
+        if len == pes as usize && !THREADS.load(Ordering::Relaxed) {
             return Who::All(team::expect(self.at, team::WORLD));
         }
         let me = job::my_pe() as PeerIndex;
