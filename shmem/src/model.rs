@@ -16,6 +16,8 @@ pub(crate) struct Asked;
 pub(crate) enum Op {
     /// Reads a word.
     Load(usize),
+    /// Reads so many words from the first at once; the result is 0 if all are.
+    Any(usize, usize),
     /// Writes a word at once.
     Store(usize, u64),
     /// Writes a word some time later.
@@ -183,6 +185,7 @@ impl<O> State<O> {
         let words = &mut self.words;
         Some(match op {
             Op::Load(at) => words[at],
+            Op::Any(at, count) => words[at..at + count].iter().fold(0, |any, word| any | word),
             Op::Store(at, value) | Op::Swap(at, value) => std::mem::replace(&mut words[at], value),
             Op::Put(at, value) => {
                 self.on_their_way.push((at, value));
