@@ -45,6 +45,10 @@ pub(crate) struct Block {
     pub(crate) rounds: Rounds,
     /// Written by the leader of another node in each round of their meeting: its epoch.
     pub(crate) leaders: [AtomicU64; ROUNDS],
+    /// How often PEs of a team on one node have come to a collective that asks for their order, in the first one's block;
+    /// and this PE's collective and place in the order, plus 1.
+    pub(crate) arrivals: AtomicU64,
+    pub(crate) arrival: AtomicU64,
     /// What this PE tells the others in collect: its elements.
     pub(crate) count: AtomicU64,
     /// What it shows them, in turns.

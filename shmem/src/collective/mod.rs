@@ -14,6 +14,7 @@ pub(crate) mod barrier;
 pub mod combine;
 mod flat;
 pub(crate) mod nodes;
+mod pairs;
 pub(crate) mod party;
 mod small;
 mod tiered;
@@ -191,6 +192,8 @@ pub unsafe fn alltoall<T: Copy>(
         if bytes == 0 {
         } else if small::fits(team, bytes.saturating_mul(team.len())) {
             small::alltoall(team, at, dest, source, bytes);
+        } else if team.is_crowded() {
+            pairs::alltoall(team, at, dest, source, bytes);
         } else {
             flat::alltoall(team, at, dest, source, bytes);
         }

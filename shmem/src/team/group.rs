@@ -168,6 +168,8 @@ pub(super) fn last_epoch_of(number: usize) -> u64 {
 pub(super) fn skip_to(number: usize, epoch: u64) {
     EPOCHS[number].store(epoch, Ordering::Relaxed);
     if let Some(block) = workspace::own(number) {
+        block.arrivals.store(0, Ordering::Relaxed);
+        block.arrival.store(0, Ordering::Relaxed);
         block.central.skip_to(epoch as u32);
         block.rounds.skip_to(epoch as u32);
         for slot in &block.slots {

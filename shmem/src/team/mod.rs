@@ -9,6 +9,7 @@
     reason = "C arguments are read and written through pointers; the table hands out references to what it owns"
 )]
 
+mod arrival;
 mod group;
 mod meet;
 mod slots;
