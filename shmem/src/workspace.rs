@@ -12,6 +12,7 @@
 use crate::ctx;
 use crate::job;
 use fi_provider::address_vector::PeerIndex;
+use fi_provider::node::arrival::{Arrival, Arrivals};
 use fi_provider::node::barrier::{Central, Rounds};
 use fi_provider::node::flag;
 use std::cell::UnsafeCell;
@@ -45,10 +46,10 @@ pub(crate) struct Block {
     pub(crate) rounds: Rounds,
     /// Written by the leader of another node in each round of their meeting: its epoch.
     pub(crate) leaders: [AtomicU64; ROUNDS],
-    /// How often PEs of a team on one node have come to a collective that asks for their order, in the first one's block;
-    /// and this PE's collective and place in the order, plus 1.
-    pub(crate) arrivals: AtomicU64,
-    pub(crate) arrival: AtomicU64,
+    /// How often PEs of a team on one node have come to a collective that asks for their order: in the first one's block.
+    pub(crate) arrivals: Arrivals,
+    /// What this PE says of its coming.
+    pub(crate) arrival: Arrival,
     /// What this PE tells the others in collect: its elements.
     pub(crate) count: AtomicU64,
     /// What it shows them, in turns.

@@ -6,6 +6,7 @@
 //! * [`amo`]: atomic operations on raw addresses.
 //! * [`order`]: the fences that `fence` and `quiet` need.
 //! * [`flag`] and [`barrier`]: the library's own flags (futex) and the node barrier built of them.
+//! * [`turns`] and [`arrival`]: whose turn a shared slot is, and who came first.
 //! * [`wait`]: spin, yield, sleep: for memory that peers change by plain stores.
 //!
 //! Nothing here knows of peers' names, of OpenSHMEM or of launchers.
@@ -16,17 +17,19 @@
 )]
 
 pub mod amo;
+pub mod arrival;
 pub mod barrier;
 pub mod copy;
 pub mod flag;
 pub mod order;
 pub mod segment;
+pub mod turns;
 pub mod wait;
 
 /// The atomics that the model-checked parts use: std's, or loom's under `--cfg loom`.
 mod sync {
     #[cfg(loom)]
-    pub(crate) use loom::sync::atomic::{AtomicU32, Ordering, fence};
+    pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
     #[cfg(not(loom))]
-    pub(crate) use std::sync::atomic::{AtomicU32, Ordering, fence};
+    pub(crate) use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 }

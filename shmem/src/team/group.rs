@@ -1,12 +1,12 @@
 //! A team as this PE sees it: who is in it, and who of them is near.
 
-use super::turns::Turns;
 use super::{Config, INVALID, SHARED, WORLD, enter, remove};
 use crate::job;
 use crate::node::Node;
-use crate::workspace::{self, Block, TEAMS};
+use crate::workspace::{self, Block, RING, TEAMS};
 use fi_provider::address_vector::PeerIndex;
 use fi_provider::node::barrier::Kind;
+use fi_provider::node::turns::Turns;
 use fi_provider::node::wait::Patience;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -80,7 +80,7 @@ impl Team {
             is_job: plan.number + 1 == WORLD && !node.has_other_groups(),
             near_epoch: AtomicU64::new(plan.epoch),
             all_epoch: AtomicU64::new(plan.epoch),
-            turns: Turns::behind(plan.epoch),
+            turns: Turns::behind(plan.epoch, RING),
             config: plan.config,
             pes: plan.pes.into_boxed_slice(),
         }
@@ -168,8 +168,8 @@ pub(super) fn last_epoch_of(number: usize) -> u64 {
 pub(super) fn skip_to(number: usize, epoch: u64) {
     EPOCHS[number].store(epoch, Ordering::Relaxed);
     if let Some(block) = workspace::own(number) {
-        block.arrivals.store(0, Ordering::Relaxed);
-        block.arrival.store(0, Ordering::Relaxed);
+        block.arrivals.reset();
+        block.arrival.reset();
         block.central.skip_to(epoch as u32);
         block.rounds.skip_to(epoch as u32);
         for slot in &block.slots {

@@ -8,7 +8,8 @@ use crate::rma;
 use crate::stall::Watch;
 use fi_provider::address_vector::PeerIndex;
 use fi_provider::node::barrier::{Kind, disseminate};
-use fi_provider::node::order;
+use fi_provider::node::wait::Waiter;
+use fi_provider::node::{arrival, order};
 use std::sync::atomic::Ordering;
 
 impl Team {
@@ -60,6 +61,24 @@ impl Team {
             self.meet_leaders(at, epoch);
         }
         self.meet_near(at);
+    }
+
+    /// Whether the PEs are on one node and share its processors.
+    pub(crate) fn is_crowded(&self) -> bool {
+        let count = self.blocks.len();
+        self.kind == Kind::Central && self.groups().len() == 1 && count <= arrival::MOST
+    }
+
+    /// Calls `f` for each PE of the team that has come before this one to a collective at whose end all meet: for each pair
+    /// on one of the two. The team is on one node.
+    pub(crate) fn for_each_before_me(&self, f: impl FnMut(usize)) {
+        let mut waiter = Waiter::new(self.patience);
+        let pause = || {
+            waiter.pause();
+        };
+        let of = |index: usize| &self.blocks[index].arrival;
+        let (me, count) = (self.place(), self.blocks.len());
+        arrival::for_each_before(&self.blocks[0].arrivals, of, me, count, pause, f);
     }
 
     fn meet_leaders(&self, at: Routine, epoch: u64) {

@@ -9,12 +9,10 @@
     reason = "C arguments are read and written through pointers; the table hands out references to what it owns"
 )]
 
-mod arrival;
 mod group;
 mod meet;
 mod slots;
 mod split;
-mod turns;
 
 pub(crate) use group::{Team, set_up, tear_down};
 pub(crate) use meet::tell;

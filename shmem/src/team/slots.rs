@@ -11,7 +11,7 @@ use crate::ctx;
 use crate::report::Routine;
 use crate::rma;
 use crate::stall::Watch;
-use crate::workspace::{RING, SLOT, Slot};
+use crate::workspace::{SLOT, Slot};
 use fi_provider::node::barrier::Kind;
 use fi_provider::node::copy::copy;
 use std::ffi::c_int;
@@ -64,25 +64,13 @@ impl Team {
         if self.is_job {
             self.turns.note_barriers(barriers_done());
         }
-        if self.turns.are_all_open() || self.turns.are_words_old() {
-            self.make_room(at);
-        }
+        let renew = |last| {
+            let slots = &self.block().slots;
+            slots.iter().for_each(|slot| slot.turn.post(last));
+        };
         Shown {
             team: self,
-            turn: self.turns.take(),
-        }
-    }
-
-    /// Waits until all have read all slots.
-    #[cold]
-    fn make_room(&self, at: Routine) {
-        self.meet(at);
-        if self.turns.are_words_old() {
-            let last = self.turns.last() as u32;
-            self.block()
-                .slots
-                .iter()
-                .for_each(|slot| slot.turn.post(last));
+            turn: self.turns.next(|| self.meet(at), renew),
         }
     }
 
@@ -95,7 +83,7 @@ impl Team {
 impl Shown<'_> {
     #[inline]
     fn slot(&self) -> usize {
-        self.turn as usize % RING
+        self.team.turns.slot(self.turn)
     }
 
     /// This PE has seen that all others take the turn.
