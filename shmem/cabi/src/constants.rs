@@ -5,6 +5,7 @@ use shmem::VENDOR;
 use shmem::ctx;
 use shmem::signal::{SIGNAL_ADD, SIGNAL_SET};
 use shmem::sync::Cmp;
+use shmem::team;
 
 /// SHMEM_MAJOR_VERSION: of the specification.
 pub const MAJOR_VERSION: c_int = 1;
@@ -41,6 +42,8 @@ pub fn groups() -> Vec<(&'static str, Vec<Constant>)> {
         underscored: true,
     };
     let handle = |name, offset: usize| plain(name, format!("((shmem_ctx_t)(uintptr_t){offset})"));
+    let team =
+        |name, number: team::Handle| plain(name, format!("((shmem_team_t)(uintptr_t){number})"));
     let flag = |name, bit: u32| plain(name, format!("(1L << {bit})"));
     vec![
         (
@@ -84,6 +87,18 @@ pub fn groups() -> Vec<(&'static str, Vec<Constant>)> {
             vec![
                 flag("SHMEM_MALLOC_ATOMICS_REMOTE", 0),
                 flag("SHMEM_MALLOC_SIGNAL_REMOTE", 1),
+            ],
+        ),
+        (
+            "Team handles (section 7), and the bit of a member of a configuration (section 9.4.3), of type long.",
+            vec![
+                team("SHMEM_TEAM_INVALID", team::INVALID),
+                team("SHMEM_TEAM_WORLD", team::WORLD),
+                team("SHMEM_TEAM_SHARED", team::SHARED),
+                plain(
+                    "SHMEM_TEAM_NUM_CONTEXTS",
+                    format!("{}L", team::NUM_CONTEXTS),
+                ),
             ],
         ),
         (

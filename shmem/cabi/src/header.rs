@@ -10,7 +10,7 @@ pub use extensions::{extended, print as print_extensions};
 pub use profiling::print as print_profiling;
 
 use crate::constants;
-use crate::registry::{Family, GROUPS, Naming, Routine, families};
+use crate::registry::{Family, GROUPS, Naming, Routine, c_name, families};
 use std::fmt::Write;
 
 /// `shmem.h`.
@@ -42,6 +42,15 @@ const OPENING: &str = "\
 
 /* A communication context; the routines without a ctx argument use SHMEM_CTX_DEFAULT. */
 typedef struct farreach_context *shmem_ctx_t;
+
+/* A team of PEs, numbered from 0; the routines without a team or a context use SHMEM_TEAM_WORLD. */
+typedef struct farreach_team *shmem_team_t;
+
+/* The configuration of a team: how many contexts the program wants to have of it at a time. They are
+ * made when they are asked for; a wish for none, the default, does not forbid them. Section 9.4.3. */
+typedef struct {
+    int num_contexts;
+} shmem_team_config_t;
 ";
 
 fn print_constants(out: &mut String) {
@@ -104,7 +113,7 @@ fn comment(family: &Family) -> String {
     }
     for (argument, _) in family.arguments {
         if let Some(meaning) = family.about(argument) {
-            lines.extend(wrap(&format!("{argument}: {meaning}"), "  "));
+            lines.extend(wrap(&format!("{}: {meaning}", c_name(argument)), "  "));
         }
     }
     lines.extend(wrap(&format!("Errors: {}", family.on_errors()), ""));

@@ -22,11 +22,15 @@ pub mod registry;
 pub mod types;
 
 mod amo;
+mod collective;
+mod lock;
 mod longdouble;
 mod memory;
 mod order;
 mod profiling;
+mod reduce;
 mod rma;
 mod setup;
 mod signal;
 mod sync;
+mod team;

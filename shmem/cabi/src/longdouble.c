@@ -1,5 +1,23 @@
-/* The four routines that pass a long double by value: Rust has no such type. The value goes through
- * memory, 16 bytes, to and from the routines of longdouble.rs. */
+/* What Rust, which has no such type, cannot do with a long double: arithmetic, and the four routines that
+ * pass one by value. The value goes through memory, 16 bytes, to and from the routines of longdouble.rs. */
+
+#include <stddef.h>
+
+/* acc[i] = acc[i] OP other[i]. Of a number and a NaN the number is the greater and the lesser one. */
+#define COMBINE(name, of)                                                                           \
+    void farreach_longdouble_##name(long double *acc, const long double *other, size_t count);      \
+    void farreach_longdouble_##name(long double *acc, const long double *other, size_t count)       \
+    {                                                                                               \
+        for (size_t i = 0; i < count; ++i) {                                                        \
+            const long double a = acc[i], b = other[i];                                             \
+            acc[i] = of;                                                                            \
+        }                                                                                           \
+    }
+
+COMBINE(sum, a + b)
+COMBINE(prod, a * b)
+COMBINE(max, a >= b || b != b ? a : b)
+COMBINE(min, a <= b || b != b ? a : b)
 
 struct farreach_context;
 

@@ -1,8 +1,35 @@
-//! What the routines of `longdouble.c` call: `long double` by value becomes sixteen bytes in memory.
+//! What `longdouble.c` does for this crate, arithmetic, and what its routines call: `long double` by value becomes
+//! sixteen bytes in memory.
 
 use crate::types::Sixteen;
 use core::ffi::c_int;
+use shmem::collective::combine::{Max, Min, Operation, Prod, Sum};
 use shmem::{ctx, rma};
+
+macro_rules! operations {
+    ($($op:ident: $function:ident;)*) => {
+        unsafe extern "C" {
+            $(fn $function(acc: *mut Sixteen, other: *const Sixteen, count: usize);)*
+        }
+        $(
+            // SAFETY: the C function visits `count` elements of both arrays; sums, products, maxima and minima are
+            // associative and commutative but for rounding.
+            unsafe impl Operation<Sixteen> for $op {
+                unsafe fn combine(acc: *mut Sixteen, other: *const Sixteen, count: usize) {
+                    // SAFETY: the contract is the same.
+                    unsafe { $function(acc, other, count) }
+                }
+            }
+        )*
+    };
+}
+
+operations! {
+    Sum: farreach_longdouble_sum;
+    Prod: farreach_longdouble_prod;
+    Max: farreach_longdouble_max;
+    Min: farreach_longdouble_min;
+}
 
 /// `shmem_longdouble_p`.
 #[unsafe(no_mangle)]

@@ -1,4 +1,4 @@
-//! Memory ordering (section 9.12) and the collectives of the world team (section 9.10).
+//! Memory ordering (section 9.12).
 
 #![expect(
     unused_unsafe,
@@ -6,7 +6,7 @@
 )]
 
 use core::ffi::c_int;
-use shmem::{collective, order};
+use shmem::order;
 
 families! {
     arguments {
@@ -21,8 +21,4 @@ families! {
     "9.12.2" ctx once("quiet")() = order::quiet;
     /// Completes what was put to, got from and updated on the npes PEs of target_pes.
     "9.12.3" ctx once("pe_quiet")(target_pes: *const c_int, npes: usize) = order::pe_quiet;
-    /// Completes this PE's transfers and waits until every PE has called it.
-    "9.10.1" at once("barrier_all")() = collective::barrier_all;
-    /// Waits until every PE has called it; completes no transfers.
-    "9.10.4" at once("sync_all")() = collective::sync_all;
 }

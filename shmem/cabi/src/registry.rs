@@ -76,6 +76,10 @@ pub const GROUPS: &[Group] = &[
         families: crate::memory::FAMILIES,
     },
     Group {
+        title: "Teams",
+        families: crate::team::FAMILIES,
+    },
+    Group {
         title: "Remote memory access",
         families: crate::rma::FAMILIES,
     },
@@ -88,12 +92,24 @@ pub const GROUPS: &[Group] = &[
         families: crate::signal::FAMILIES,
     },
     Group {
+        title: "Collectives",
+        families: crate::collective::FAMILIES,
+    },
+    Group {
+        title: "Reductions and scans",
+        families: crate::reduce::FAMILIES,
+    },
+    Group {
         title: "Point-to-point synchronization",
         families: crate::sync::FAMILIES,
     },
     Group {
-        title: "Memory ordering and collectives",
+        title: "Memory ordering",
         families: crate::order::FAMILIES,
+    },
+    Group {
+        title: "Locks",
+        families: crate::lock::FAMILIES,
     },
     Group {
         title: "Profiling",
@@ -167,7 +183,7 @@ impl Family {
             name: format!("shmem_{}{name}", if ctx { "ctx_" } else { "" }),
             arguments: handle
                 .into_iter()
-                .chain(rest.map(|(name, rust)| ((*name).to_owned(), c_type(rust, element))))
+                .chain(rest.map(|(name, rust)| (c_name(name).to_owned(), c_type(rust, element))))
                 .collect(),
             result: c_type(self.result, element),
             never_returns: self.result == "!",
@@ -260,6 +276,19 @@ pub fn declare(c: &str, name: &str) -> String {
     format!("{c}{space}{name}")
 }
 
+/// The name of an argument as the specification has it, and messages too.
+pub fn c_name(rust: &str) -> &str {
+    match rust {
+        "pe_root" => "PE_root",
+        "pe_start" => "PE_start",
+        "log_pe_stride" => "logPE_stride",
+        "pe_size" => "PE_size",
+        "pwrk" => "pWrk",
+        "psync" => "pSync",
+        other => other,
+    }
+}
+
 /// How C spells further arguments of any type.
 const MORE: &str = "...";
 
@@ -284,6 +313,8 @@ fn c_type(rust: &str, element: &str) -> String {
         "usize" => "size_t",
         "isize" => "ptrdiff_t",
         "More" => MORE,
+        "Handle" => "shmem_team_t",
+        "Config" => "shmem_team_config_t",
         unknown => panic!("no C spelling for the Rust type {unknown}"),
     }
     .to_owned()

@@ -4,8 +4,8 @@
 //! bitwise AMO types (section 9.7), of point-to-point synchronisation (section 9.11) and of reductions
 //! (section 9.10.9).
 
-/// Sixteen bytes that are copied and never looked at: `long double`, and the elements of
-/// `shmem_put128` and `shmem_get128`.
+/// Sixteen bytes that Rust copies and does not look at: `long double`, whose arithmetic is in C, and the
+/// elements of `shmem_put128` and `shmem_get128`.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(crate) struct Sixteen(pub(crate) [u64; 2]);
