@@ -23,6 +23,11 @@ typedef struct {
     int num_contexts;
 } shmem_team_config_t;
 
+/* What a session may tell: the most operations that are expected in it. Section 9.9.1. */
+typedef struct {
+    size_t total_ops;
+} shmem_ctx_session_config_t;
+
 /* The specification that the library implements, and the library (section 6). */
 #define SHMEM_MAJOR_VERSION 1
 #define SHMEM_MINOR_VERSION 6
@@ -58,10 +63,10 @@ typedef struct {
 #define SHMEM_SIGNAL_ADD 1
 
 /* Hints to shmem_malloc_with_hints (section 9.3.5), of type long. */
-#define SHMEM_MALLOC_ATOMICS_REMOTE (1L << 0)
-#define SHMEM_MALLOC_SIGNAL_REMOTE (1L << 1)
+#define SHMEM_MALLOC_ATOMICS_REMOTE 1L
+#define SHMEM_MALLOC_SIGNAL_REMOTE 2L
 
-/* Team handles (section 7), and the bit of a member of a configuration (section 9.4.3), of type long. */
+/* Team handles (section 7), and the bit of a member of their configuration (section 9.4.3), of type long. */
 #define SHMEM_TEAM_INVALID ((shmem_team_t)(uintptr_t)0)
 #define SHMEM_TEAM_WORLD ((shmem_team_t)(uintptr_t)1)
 #define SHMEM_TEAM_SHARED ((shmem_team_t)(uintptr_t)2)
@@ -70,9 +75,31 @@ typedef struct {
 /* Context handles (section 7) and options (section 9.5), of type long. */
 #define SHMEM_CTX_INVALID ((shmem_ctx_t)(uintptr_t)0)
 #define SHMEM_CTX_DEFAULT ((shmem_ctx_t)(uintptr_t)128)
-#define SHMEM_CTX_SERIALIZED (1L << 0)
-#define SHMEM_CTX_PRIVATE (1L << 1)
-#define SHMEM_CTX_NOSTORE (1L << 2)
+#define SHMEM_CTX_SERIALIZED 1L
+#define SHMEM_CTX_PRIVATE 2L
+#define SHMEM_CTX_NOSTORE 4L
+
+/* An option of sessions, and the bit of a member of their configuration (section 9.9), of type long. */
+#define SHMEM_CTX_SESSION_BATCH 1L
+#define SHMEM_CTX_SESSION_TOTAL_OPS 1L
+
+/* The work arrays of active sets (section 6): what is in them, and how many elements they have.
+ * Deprecated since 1.5: collectives of teams need none. */
+#define SHMEM_SYNC_VALUE 0L
+#define SHMEM_SYNC_SIZE 16
+#define SHMEM_BARRIER_SYNC_SIZE 16
+#define SHMEM_BCAST_SYNC_SIZE 16
+#define SHMEM_COLLECT_SYNC_SIZE 16
+#define SHMEM_REDUCE_SYNC_SIZE 16
+#define SHMEM_ALLTOALL_SYNC_SIZE 16
+#define SHMEM_ALLTOALLS_SYNC_SIZE 16
+#define SHMEM_REDUCE_MIN_WRKDATA_SIZE 1
+#define _SHMEM_SYNC_VALUE SHMEM_SYNC_VALUE
+#define _SHMEM_BARRIER_SYNC_SIZE SHMEM_BARRIER_SYNC_SIZE
+#define _SHMEM_BCAST_SYNC_SIZE SHMEM_BCAST_SYNC_SIZE
+#define _SHMEM_COLLECT_SYNC_SIZE SHMEM_COLLECT_SYNC_SIZE
+#define _SHMEM_REDUCE_SYNC_SIZE SHMEM_REDUCE_SYNC_SIZE
+#define _SHMEM_REDUCE_MIN_WRKDATA_SIZE SHMEM_REDUCE_MIN_WRKDATA_SIZE
 
 #ifdef __cplusplus
 extern "C" {
@@ -320,8 +347,8 @@ int shmem_team_split_strided(shmem_team_t parent_team, int start, int stride, in
  * Section 9.4.7. */
 int shmem_team_split_2d(shmem_team_t parent_team, int xrange, const shmem_team_config_t *xaxis_config, long xaxis_mask, shmem_team_t *xaxis_team, const shmem_team_config_t *yaxis_config, long yaxis_mask, shmem_team_t *yaxis_team);
 
-/* Destroys team and the contexts made from it; nothing for SHMEM_TEAM_INVALID. Collective over
- * team.
+/* Destroys team and the contexts made from it that are not private; nothing for SHMEM_TEAM_INVALID.
+ * Collective over team.
  *   team: a team that the calling PE is in
  * Errors: a predefined team, or a handle that is no team, ends the job, with a message.
  * Section 9.4.8. */
@@ -341,6 +368,54 @@ void *shmem_team_ptr(shmem_team_t team, const void *dest, int pe);
  * Errors: a handle that is no team ends the job, with a message.
  * Section 9.10.3. */
 int shmem_team_sync(shmem_team_t team);
+
+/* ---- Contexts and sessions ---- */
+
+/* Creates a context of the world team and returns 0.
+ *   options: a bitwise OR of SHMEM_CTX_ options, or 0
+ *   ctx: room for a handle; SHMEM_CTX_INVALID on failure
+ * Errors: nonzero where the device has no lane for it; the program may go on.
+ * Section 9.5.1. */
+int shmem_ctx_create(long options, shmem_ctx_t *ctx);
+
+/* Creates a context of team and returns 0.
+ *   team: the team whose numbers its PEs have, or SHMEM_TEAM_INVALID
+ *   options: a bitwise OR of SHMEM_CTX_ options, or 0
+ *   ctx: room for a handle; SHMEM_CTX_INVALID on failure
+ * Errors: nonzero for SHMEM_TEAM_INVALID and where the device has no lane for it; a handle that is
+ * no team ends the job, with a message.
+ * Section 9.5.2. */
+int shmem_team_create_ctx(shmem_team_t team, long options, shmem_ctx_t *ctx);
+
+/* Completes what was begun on the context and destroys it; nothing for SHMEM_CTX_INVALID.
+ *   ctx: a context that was created, or SHMEM_CTX_INVALID
+ * Errors: the default context, or a handle that is no context, ends the job, with a message.
+ * Section 9.5.3. */
+void shmem_ctx_destroy(shmem_ctx_t ctx);
+
+/* Writes the team of the context and returns 0.
+ *   ctx: any context, or SHMEM_CTX_INVALID
+ *   team: room for a handle
+ * Errors: nonzero and SHMEM_TEAM_INVALID for SHMEM_CTX_INVALID; a handle that is no context ends
+ * the job, with a message.
+ * Section 9.5.4. */
+int shmem_ctx_get_team(shmem_ctx_t ctx, shmem_team_t *team);
+
+/* Begins a session: says what kind of operations follow on the context. It has no effect here: all
+ * operations are begun at once. Nothing for SHMEM_CTX_INVALID.
+ *   ctx: any context, or SHMEM_CTX_INVALID
+ *   options: SHMEM_CTX_SESSION_BATCH or 0
+ *   config: the configuration, or NULL with a mask of 0
+ *   config_mask: SHMEM_CTX_SESSION_TOTAL_OPS if total_ops of config counts, or 0
+ * Errors: a handle that is no context or no team ends the job, with a message.
+ * Section 9.9.2. */
+void shmem_ctx_session_start(shmem_ctx_t ctx, long options, const shmem_ctx_session_config_t *config, long config_mask);
+
+/* Ends the session on the context, if there is one; nothing for SHMEM_CTX_INVALID.
+ *   ctx: any context, or SHMEM_CTX_INVALID
+ * Errors: a handle that is no context or no team ends the job, with a message.
+ * Section 9.9.3. */
+void shmem_ctx_session_stop(shmem_ctx_t ctx);
 
 /* ---- Remote memory access ---- */
 
@@ -2678,6 +2753,279 @@ int shmem_ptrdiff_sum_exscan(shmem_team_t team, ptrdiff_t *dest, const ptrdiff_t
 __extension__ int shmem_complexd_sum_exscan(shmem_team_t team, double _Complex *dest, const double _Complex *source, size_t nelems);
 __extension__ int shmem_complexf_sum_exscan(shmem_team_t team, float _Complex *dest, const float _Complex *source, size_t nelems);
 
+/* ---- Collectives of active sets (deprecated) ---- */
+
+/* Completes this PE's operations on the default context and waits until every PE of the set has
+ * called it.
+ *   PE_start: the first PE of the set
+ *   logPE_stride: the distance from one PE to the next, as a power of two
+ *   PE_size: PEs of the set
+ *   pSync: symmetric, as many words as the constant for the routine says, all SHMEM_SYNC_VALUE and
+ *     in no other use; they are so again on return
+ * Errors: a set that is not, or does not hold this PE, an object that is not symmetric, or a length
+ * out of range ends the job, with a message.
+ * Deprecated since 1.5: use shmem_quiet and shmem_team_sync.
+ * Section 9.10.2. */
+void shmem_barrier(int PE_start, int logPE_stride, int PE_size, long *pSync);
+
+/* Waits until every PE of the set has called it; what each has stored in memory is visible then,
+ * but no transfer is completed.
+ *   PE_start: the first PE of the set
+ *   logPE_stride: the distance from one PE to the next, as a power of two
+ *   PE_size: PEs of the set
+ *   pSync: symmetric, as many words as the constant for the routine says, all SHMEM_SYNC_VALUE and
+ *     in no other use; they are so again on return
+ * Errors: a set that is not, or does not hold this PE, an object that is not symmetric, or a length
+ * out of range ends the job, with a message.
+ * Deprecated since 1.5: use shmem_team_sync.
+ * Section 9.10.3. */
+void shmem_sync(int PE_start, int logPE_stride, int PE_size, long *pSync);
+
+/* Exchanges blocks of nelems elements of the size in bits: block i of PE j becomes block j of PE i.
+ *   dest: symmetric, a block for each PE of the set, apart from source, ready on all of them
+ *   source: symmetric, a block for each PE of the set, ready on this PE
+ *   nelems: elements, the same on all PEs
+ *   PE_start: the first PE of the set
+ *   logPE_stride: the distance from one PE to the next, as a power of two
+ *   PE_size: PEs of the set
+ *   pSync: symmetric, as many words as the constant for the routine says, all SHMEM_SYNC_VALUE and
+ *     in no other use; they are so again on return
+ * Errors: a set that is not, or does not hold this PE, an object that is not symmetric, or a length
+ * out of range ends the job, with a message.
+ * Deprecated since 1.5: use shmem_alltoall of a team.
+ * Section 9.10.5. */
+void shmem_alltoall32(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride, int PE_size, long *pSync);
+void shmem_alltoall64(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride, int PE_size, long *pSync);
+
+/* Exchanges blocks of nelems elements of the size in bits, which lie dst and sst elements apart:
+ * block i of PE j becomes block j of PE i.
+ *   dest: symmetric, apart from source, ready on all PEs of the set
+ *   source: symmetric, ready on this PE
+ *   dst: distance between elements in dest, in elements: at least 1
+ *   sst: the same in source
+ *   nelems: elements, the same on all PEs
+ *   PE_start: the first PE of the set
+ *   logPE_stride: the distance from one PE to the next, as a power of two
+ *   PE_size: PEs of the set
+ *   pSync: symmetric, as many words as the constant for the routine says, all SHMEM_SYNC_VALUE and
+ *     in no other use; they are so again on return
+ * Errors: a set that is not, or does not hold this PE, an object that is not symmetric, or a length
+ * out of range ends the job, with a message.
+ * Deprecated since 1.5: use shmem_alltoalls of a team.
+ * Section 9.10.6. */
+void shmem_alltoalls32(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int PE_start, int logPE_stride, int PE_size, long *pSync);
+void shmem_alltoalls64(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int PE_start, int logPE_stride, int PE_size, long *pSync);
+
+/* Copies nelems elements of the size in bits from source of PE PE_root to dest on the others of the
+ * set; dest of PE_root stays as it is.
+ *   dest: symmetric, apart from source, ready on all PEs of the set
+ *   source: symmetric, ready on this PE
+ *   nelems: elements, the same on all PEs
+ *   PE_root: the PE whose source is copied, counted in the set from 0
+ *   PE_start: the first PE of the set
+ *   logPE_stride: the distance from one PE to the next, as a power of two
+ *   PE_size: PEs of the set
+ *   pSync: symmetric, as many words as the constant for the routine says, all SHMEM_SYNC_VALUE and
+ *     in no other use; they are so again on return
+ * Errors: a set that is not, or does not hold this PE, an object that is not symmetric, or a length
+ * out of range ends the job, with a message.
+ * Deprecated since 1.5: use shmem_broadcast of a team.
+ * Section 9.10.7. */
+void shmem_broadcast32(void *dest, const void *source, size_t nelems, int PE_root, int PE_start, int logPE_stride, int PE_size, long *pSync);
+void shmem_broadcast64(void *dest, const void *source, size_t nelems, int PE_root, int PE_start, int logPE_stride, int PE_size, long *pSync);
+
+/* Puts the elements of the size in bits of all PEs of the set one behind the other into dest on
+ * each of them.
+ *   dest: symmetric, room for the elements of all PEs of the set, apart from source, ready on all
+ *     of them
+ *   source: symmetric, ready on this PE
+ *   nelems: elements of this PE
+ *   PE_start: the first PE of the set
+ *   logPE_stride: the distance from one PE to the next, as a power of two
+ *   PE_size: PEs of the set
+ *   pSync: symmetric, as many words as the constant for the routine says, all SHMEM_SYNC_VALUE and
+ *     in no other use; they are so again on return
+ * Errors: a set that is not, or does not hold this PE, an object that is not symmetric, or a length
+ * out of range ends the job, with a message.
+ * Deprecated since 1.5: use shmem_collect of a team.
+ * Section 9.10.8. */
+void shmem_collect32(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride, int PE_size, long *pSync);
+void shmem_collect64(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride, int PE_size, long *pSync);
+
+/* Puts nelems elements of the size in bits of each PE of the set one behind the other into dest on
+ * each of them.
+ *   dest: symmetric, room for the elements of all PEs of the set, apart from source, ready on all
+ *     of them
+ *   source: symmetric, ready on this PE
+ *   nelems: elements, the same on all PEs
+ *   PE_start: the first PE of the set
+ *   logPE_stride: the distance from one PE to the next, as a power of two
+ *   PE_size: PEs of the set
+ *   pSync: symmetric, as many words as the constant for the routine says, all SHMEM_SYNC_VALUE and
+ *     in no other use; they are so again on return
+ * Errors: a set that is not, or does not hold this PE, an object that is not symmetric, or a length
+ * out of range ends the job, with a message.
+ * Deprecated since 1.5: use shmem_fcollect of a team.
+ * Section 9.10.8. */
+void shmem_fcollect32(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride, int PE_size, long *pSync);
+void shmem_fcollect64(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride, int PE_size, long *pSync);
+
+/* Writes to each element of dest, on every PE of the set, the bitwise AND of that element of source
+ * on all of them.
+ *   dest: symmetric, the same as source or apart from it, ready on all PEs of the set
+ *   source: symmetric, ready on this PE
+ *   nreduce: elements, the same on all PEs
+ *   PE_start: the first PE of the set
+ *   logPE_stride: the distance from one PE to the next, as a power of two
+ *   PE_size: PEs of the set
+ *   pWrk: symmetric, SHMEM_REDUCE_MIN_WRKDATA_SIZE or nreduce / 2 + 1 elements; not used here
+ *   pSync: symmetric, as many words as the constant for the routine says, all SHMEM_SYNC_VALUE and
+ *     in no other use; they are so again on return
+ * Errors: a set that is not, or does not hold this PE, an object that is not symmetric, or a length
+ * out of range ends the job, with a message.
+ * Deprecated since 1.5: use shmem_and_reduce.
+ * Section 9.10.9.1. */
+void shmem_short_and_to_all(short *dest, const short *source, int nreduce, int PE_start, int logPE_stride, int PE_size, short *pWrk, long *pSync);
+void shmem_int_and_to_all(int *dest, const int *source, int nreduce, int PE_start, int logPE_stride, int PE_size, int *pWrk, long *pSync);
+void shmem_long_and_to_all(long *dest, const long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long *pWrk, long *pSync);
+void shmem_longlong_and_to_all(long long *dest, const long long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long long *pWrk, long *pSync);
+
+/* Writes to each element of dest, on every PE of the set, the bitwise OR of that element of source
+ * on all of them.
+ *   dest: symmetric, the same as source or apart from it, ready on all PEs of the set
+ *   source: symmetric, ready on this PE
+ *   nreduce: elements, the same on all PEs
+ *   PE_start: the first PE of the set
+ *   logPE_stride: the distance from one PE to the next, as a power of two
+ *   PE_size: PEs of the set
+ *   pWrk: symmetric, SHMEM_REDUCE_MIN_WRKDATA_SIZE or nreduce / 2 + 1 elements; not used here
+ *   pSync: symmetric, as many words as the constant for the routine says, all SHMEM_SYNC_VALUE and
+ *     in no other use; they are so again on return
+ * Errors: a set that is not, or does not hold this PE, an object that is not symmetric, or a length
+ * out of range ends the job, with a message.
+ * Deprecated since 1.5: use shmem_or_reduce.
+ * Section 9.10.9.2. */
+void shmem_short_or_to_all(short *dest, const short *source, int nreduce, int PE_start, int logPE_stride, int PE_size, short *pWrk, long *pSync);
+void shmem_int_or_to_all(int *dest, const int *source, int nreduce, int PE_start, int logPE_stride, int PE_size, int *pWrk, long *pSync);
+void shmem_long_or_to_all(long *dest, const long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long *pWrk, long *pSync);
+void shmem_longlong_or_to_all(long long *dest, const long long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long long *pWrk, long *pSync);
+
+/* Writes to each element of dest, on every PE of the set, the bitwise exclusive OR of that element
+ * of source on all of them.
+ *   dest: symmetric, the same as source or apart from it, ready on all PEs of the set
+ *   source: symmetric, ready on this PE
+ *   nreduce: elements, the same on all PEs
+ *   PE_start: the first PE of the set
+ *   logPE_stride: the distance from one PE to the next, as a power of two
+ *   PE_size: PEs of the set
+ *   pWrk: symmetric, SHMEM_REDUCE_MIN_WRKDATA_SIZE or nreduce / 2 + 1 elements; not used here
+ *   pSync: symmetric, as many words as the constant for the routine says, all SHMEM_SYNC_VALUE and
+ *     in no other use; they are so again on return
+ * Errors: a set that is not, or does not hold this PE, an object that is not symmetric, or a length
+ * out of range ends the job, with a message.
+ * Deprecated since 1.5: use shmem_xor_reduce.
+ * Section 9.10.9.3. */
+void shmem_short_xor_to_all(short *dest, const short *source, int nreduce, int PE_start, int logPE_stride, int PE_size, short *pWrk, long *pSync);
+void shmem_int_xor_to_all(int *dest, const int *source, int nreduce, int PE_start, int logPE_stride, int PE_size, int *pWrk, long *pSync);
+void shmem_long_xor_to_all(long *dest, const long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long *pWrk, long *pSync);
+void shmem_longlong_xor_to_all(long long *dest, const long long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long long *pWrk, long *pSync);
+
+/* Writes to each element of dest, on every PE of the set, the maximum of that element of source on
+ * all of them.
+ *   dest: symmetric, the same as source or apart from it, ready on all PEs of the set
+ *   source: symmetric, ready on this PE
+ *   nreduce: elements, the same on all PEs
+ *   PE_start: the first PE of the set
+ *   logPE_stride: the distance from one PE to the next, as a power of two
+ *   PE_size: PEs of the set
+ *   pWrk: symmetric, SHMEM_REDUCE_MIN_WRKDATA_SIZE or nreduce / 2 + 1 elements; not used here
+ *   pSync: symmetric, as many words as the constant for the routine says, all SHMEM_SYNC_VALUE and
+ *     in no other use; they are so again on return
+ * Errors: a set that is not, or does not hold this PE, an object that is not symmetric, or a length
+ * out of range ends the job, with a message.
+ * Deprecated since 1.5: use shmem_max_reduce.
+ * Section 9.10.9.4. */
+void shmem_float_max_to_all(float *dest, const float *source, int nreduce, int PE_start, int logPE_stride, int PE_size, float *pWrk, long *pSync);
+void shmem_double_max_to_all(double *dest, const double *source, int nreduce, int PE_start, int logPE_stride, int PE_size, double *pWrk, long *pSync);
+void shmem_longdouble_max_to_all(long double *dest, const long double *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long double *pWrk, long *pSync);
+void shmem_short_max_to_all(short *dest, const short *source, int nreduce, int PE_start, int logPE_stride, int PE_size, short *pWrk, long *pSync);
+void shmem_int_max_to_all(int *dest, const int *source, int nreduce, int PE_start, int logPE_stride, int PE_size, int *pWrk, long *pSync);
+void shmem_long_max_to_all(long *dest, const long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long *pWrk, long *pSync);
+void shmem_longlong_max_to_all(long long *dest, const long long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long long *pWrk, long *pSync);
+
+/* Writes to each element of dest, on every PE of the set, the minimum of that element of source on
+ * all of them.
+ *   dest: symmetric, the same as source or apart from it, ready on all PEs of the set
+ *   source: symmetric, ready on this PE
+ *   nreduce: elements, the same on all PEs
+ *   PE_start: the first PE of the set
+ *   logPE_stride: the distance from one PE to the next, as a power of two
+ *   PE_size: PEs of the set
+ *   pWrk: symmetric, SHMEM_REDUCE_MIN_WRKDATA_SIZE or nreduce / 2 + 1 elements; not used here
+ *   pSync: symmetric, as many words as the constant for the routine says, all SHMEM_SYNC_VALUE and
+ *     in no other use; they are so again on return
+ * Errors: a set that is not, or does not hold this PE, an object that is not symmetric, or a length
+ * out of range ends the job, with a message.
+ * Deprecated since 1.5: use shmem_min_reduce.
+ * Section 9.10.9.5. */
+void shmem_float_min_to_all(float *dest, const float *source, int nreduce, int PE_start, int logPE_stride, int PE_size, float *pWrk, long *pSync);
+void shmem_double_min_to_all(double *dest, const double *source, int nreduce, int PE_start, int logPE_stride, int PE_size, double *pWrk, long *pSync);
+void shmem_longdouble_min_to_all(long double *dest, const long double *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long double *pWrk, long *pSync);
+void shmem_short_min_to_all(short *dest, const short *source, int nreduce, int PE_start, int logPE_stride, int PE_size, short *pWrk, long *pSync);
+void shmem_int_min_to_all(int *dest, const int *source, int nreduce, int PE_start, int logPE_stride, int PE_size, int *pWrk, long *pSync);
+void shmem_long_min_to_all(long *dest, const long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long *pWrk, long *pSync);
+void shmem_longlong_min_to_all(long long *dest, const long long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long long *pWrk, long *pSync);
+
+/* Writes to each element of dest, on every PE of the set, the sum of that element of source on all
+ * of them.
+ *   dest: symmetric, the same as source or apart from it, ready on all PEs of the set
+ *   source: symmetric, ready on this PE
+ *   nreduce: elements, the same on all PEs
+ *   PE_start: the first PE of the set
+ *   logPE_stride: the distance from one PE to the next, as a power of two
+ *   PE_size: PEs of the set
+ *   pWrk: symmetric, SHMEM_REDUCE_MIN_WRKDATA_SIZE or nreduce / 2 + 1 elements; not used here
+ *   pSync: symmetric, as many words as the constant for the routine says, all SHMEM_SYNC_VALUE and
+ *     in no other use; they are so again on return
+ * Errors: a set that is not, or does not hold this PE, an object that is not symmetric, or a length
+ * out of range ends the job, with a message.
+ * Deprecated since 1.5: use shmem_sum_reduce.
+ * Section 9.10.9.6. */
+void shmem_float_sum_to_all(float *dest, const float *source, int nreduce, int PE_start, int logPE_stride, int PE_size, float *pWrk, long *pSync);
+void shmem_double_sum_to_all(double *dest, const double *source, int nreduce, int PE_start, int logPE_stride, int PE_size, double *pWrk, long *pSync);
+void shmem_longdouble_sum_to_all(long double *dest, const long double *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long double *pWrk, long *pSync);
+void shmem_short_sum_to_all(short *dest, const short *source, int nreduce, int PE_start, int logPE_stride, int PE_size, short *pWrk, long *pSync);
+void shmem_int_sum_to_all(int *dest, const int *source, int nreduce, int PE_start, int logPE_stride, int PE_size, int *pWrk, long *pSync);
+void shmem_long_sum_to_all(long *dest, const long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long *pWrk, long *pSync);
+void shmem_longlong_sum_to_all(long long *dest, const long long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long long *pWrk, long *pSync);
+__extension__ void shmem_complexd_sum_to_all(double _Complex *dest, const double _Complex *source, int nreduce, int PE_start, int logPE_stride, int PE_size, double _Complex *pWrk, long *pSync);
+__extension__ void shmem_complexf_sum_to_all(float _Complex *dest, const float _Complex *source, int nreduce, int PE_start, int logPE_stride, int PE_size, float _Complex *pWrk, long *pSync);
+
+/* Writes to each element of dest, on every PE of the set, the product of that element of source on
+ * all of them.
+ *   dest: symmetric, the same as source or apart from it, ready on all PEs of the set
+ *   source: symmetric, ready on this PE
+ *   nreduce: elements, the same on all PEs
+ *   PE_start: the first PE of the set
+ *   logPE_stride: the distance from one PE to the next, as a power of two
+ *   PE_size: PEs of the set
+ *   pWrk: symmetric, SHMEM_REDUCE_MIN_WRKDATA_SIZE or nreduce / 2 + 1 elements; not used here
+ *   pSync: symmetric, as many words as the constant for the routine says, all SHMEM_SYNC_VALUE and
+ *     in no other use; they are so again on return
+ * Errors: a set that is not, or does not hold this PE, an object that is not symmetric, or a length
+ * out of range ends the job, with a message.
+ * Deprecated since 1.5: use shmem_prod_reduce.
+ * Section 9.10.9.7. */
+void shmem_float_prod_to_all(float *dest, const float *source, int nreduce, int PE_start, int logPE_stride, int PE_size, float *pWrk, long *pSync);
+void shmem_double_prod_to_all(double *dest, const double *source, int nreduce, int PE_start, int logPE_stride, int PE_size, double *pWrk, long *pSync);
+void shmem_longdouble_prod_to_all(long double *dest, const long double *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long double *pWrk, long *pSync);
+void shmem_short_prod_to_all(short *dest, const short *source, int nreduce, int PE_start, int logPE_stride, int PE_size, short *pWrk, long *pSync);
+void shmem_int_prod_to_all(int *dest, const int *source, int nreduce, int PE_start, int logPE_stride, int PE_size, int *pWrk, long *pSync);
+void shmem_long_prod_to_all(long *dest, const long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long *pWrk, long *pSync);
+void shmem_longlong_prod_to_all(long long *dest, const long long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long long *pWrk, long *pSync);
+__extension__ void shmem_complexd_prod_to_all(double _Complex *dest, const double _Complex *source, int nreduce, int PE_start, int logPE_stride, int PE_size, double _Complex *pWrk, long *pSync);
+__extension__ void shmem_complexf_prod_to_all(float _Complex *dest, const float _Complex *source, int nreduce, int PE_start, int logPE_stride, int PE_size, float _Complex *pWrk, long *pSync);
+
 /* ---- Point-to-point synchronization ---- */
 
 /* Waits until ivar of this PE compares to cmp_value by cmp.
@@ -3394,6 +3742,9 @@ void shmem_pcontrol(int level, ...);
 #define shmem_signal_add(...) FARREACH_3_OR_4(__VA_ARGS__, shmem_ctx_signal_add, shmem_signal_add, FARREACH_WRONG_COUNT, 0)(__VA_ARGS__)
 
 #define shmem_signal_set(...) FARREACH_3_OR_4(__VA_ARGS__, shmem_ctx_signal_set, shmem_signal_set, FARREACH_WRONG_COUNT, 0)(__VA_ARGS__)
+
+#define FARREACH_1_OR_4(a1, a2, a3, a4, name, ...) name
+#define shmem_sync(...) FARREACH_1_OR_4(__VA_ARGS__, shmem_sync, FARREACH_WRONG_COUNT, FARREACH_WRONG_COUNT, shmem_team_sync, 0)(__VA_ARGS__)
 
 #endif /* C11 */
 

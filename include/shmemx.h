@@ -33,6 +33,15 @@
 #define shmemx_team_ptr shmem_team_ptr
 #define shmemx_team_sync shmem_team_sync
 
+/* ---- Contexts and sessions ---- */
+
+#define shmemx_ctx_create shmem_ctx_create
+#define shmemx_team_create_ctx shmem_team_create_ctx
+#define shmemx_ctx_destroy shmem_ctx_destroy
+#define shmemx_ctx_get_team shmem_ctx_get_team
+#define shmemx_ctx_session_start shmem_ctx_session_start
+#define shmemx_ctx_session_stop shmem_ctx_session_stop
+
 /* ---- Remote memory access ---- */
 
 #define shmemx_float_ibput shmem_float_ibput

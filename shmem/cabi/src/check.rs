@@ -70,6 +70,11 @@ pub fn bad() -> String {
         ("int x", "shmem_put(&x, &x)"),
         ("int x", "shmem_g(&x)"),
         ("uint64_t x", "shmem_signal_add(&x, 1)"),
+        ("long x", "shmem_sync(0, 0, &x)"),
+        ("double x", "shmem_and_reduce(SHMEM_TEAM_WORLD, &x, &x, 1)"),
+        ("int x", "shmem_broadcast(SHMEM_TEAM_WORLD, &x, &x, 1)"),
+        ("short x", "shmem_swap(&x, 1, 0)"),
+        ("char x", "shmem_wait_until(&x, SHMEM_CMP_EQ, 1)"),
     ] {
         let _ = writeln!(out, "{declaration}; {call}");
     }
@@ -163,6 +168,26 @@ fn print_call(
 /// initial values.
 const NESTED: &str = "
 static shmem_ctx_t nested_default = SHMEM_CTX_DEFAULT, nested_invalid = SHMEM_CTX_INVALID;
+shmem_team_t nested_teams[] = {SHMEM_TEAM_WORLD, SHMEM_TEAM_SHARED, SHMEM_TEAM_INVALID};
+long nested_work[SHMEM_SYNC_SIZE];
+long nested_bits[] = {
+    SHMEM_SYNC_VALUE, SHMEM_TEAM_NUM_CONTEXTS, SHMEM_CTX_SESSION_BATCH, SHMEM_CTX_SESSION_TOTAL_OPS,
+    SHMEM_CTX_SERIALIZED | SHMEM_CTX_PRIVATE | SHMEM_CTX_NOSTORE};
+char nested_sizes[] = {
+    sizeof(char[SHMEM_BARRIER_SYNC_SIZE]), sizeof(char[SHMEM_BCAST_SYNC_SIZE]),
+    sizeof(char[SHMEM_COLLECT_SYNC_SIZE]), sizeof(char[SHMEM_REDUCE_SYNC_SIZE]),
+    sizeof(char[SHMEM_ALLTOALL_SYNC_SIZE]), sizeof(char[SHMEM_ALLTOALLS_SYNC_SIZE]),
+    sizeof(char[SHMEM_REDUCE_MIN_WRKDATA_SIZE]), sizeof(char[_SHMEM_BARRIER_SYNC_SIZE]),
+    sizeof(char[_SHMEM_BCAST_SYNC_SIZE]), sizeof(char[_SHMEM_COLLECT_SYNC_SIZE]),
+    sizeof(char[_SHMEM_REDUCE_SYNC_SIZE]), sizeof(char[_SHMEM_REDUCE_MIN_WRKDATA_SIZE]),
+    _SHMEM_SYNC_VALUE};
+int nested_sync(shmem_team_t team, int size);
+int nested_sync(shmem_team_t team, int size)
+{
+    shmem_sync(0, 0, size, nested_work);
+    shmemx_sync(0, 0, size, nested_work);
+    return shmem_sync(team) + shmemx_sync(team);
+}
 void nested(long *a, const long *b, double (*c)[4]);
 void nested(long *a, const long *b, double (*c)[4])
 {

@@ -1,7 +1,8 @@
 //! The constants of the header (OpenSHMEM 1.6, section 6), with the values that the library uses.
 
-use core::ffi::c_int;
+use core::ffi::{c_int, c_long};
 use shmem::VENDOR;
+use shmem::collective::active::{SYNC_SIZE, SYNC_VALUE};
 use shmem::ctx;
 use shmem::signal::{SIGNAL_ADD, SIGNAL_SET};
 use shmem::sync::Cmp;
@@ -13,6 +14,9 @@ pub const MAJOR_VERSION: c_int = 1;
 pub const MINOR_VERSION: c_int = 6;
 /// SHMEM_MAX_NAME_LEN: bytes that hold SHMEM_VENDOR_STRING and its null character.
 pub const MAX_NAME_LEN: usize = 64;
+
+/// SHMEM_REDUCE_MIN_WRKDATA_SIZE: elements of a pWrk, which is not used; but an array has to have one.
+pub const MIN_WRKDATA_SIZE: usize = 1;
 
 const _: () = assert!(VENDOR.len() < MAX_NAME_LEN);
 
@@ -30,86 +34,133 @@ pub struct Constant {
 
 /// The constants, in groups: a heading, then what belongs under it.
 pub fn groups() -> Vec<(&'static str, Vec<Constant>)> {
-    let plain = |name, value: String| Constant {
+    let mut groups = numbers();
+    groups.extend(handles());
+    groups.extend(work_arrays());
+    groups
+}
+
+/// A constant without a second name.
+fn plain(name: &'static str, value: impl ToString) -> Constant {
+    Constant {
         name,
-        value,
+        value: value.to_string(),
         underscored: false,
-    };
-    let number = |name, value: c_int| plain(name, value.to_string());
-    let both = |name, value: String| Constant {
-        name,
-        value,
+    }
+}
+
+/// A constant with a second name.
+fn both(name: &'static str, value: impl ToString) -> Constant {
+    Constant {
         underscored: true,
-    };
-    let handle = |name, offset: usize| plain(name, format!("((shmem_ctx_t)(uintptr_t){offset})"));
-    let team =
-        |name, number: team::Handle| plain(name, format!("((shmem_team_t)(uintptr_t){number})"));
-    let flag = |name, bit: u32| plain(name, format!("(1L << {bit})"));
+        ..plain(name, value)
+    }
+}
+
+/// A constant of type long.
+fn long(name: &'static str, value: c_long) -> Constant {
+    plain(name, format!("{value}L"))
+}
+
+fn numbers() -> Vec<(&'static str, Vec<Constant>)> {
     vec![
         (
             "The specification that the library implements, and the library (section 6).",
             vec![
-                both("SHMEM_MAJOR_VERSION", MAJOR_VERSION.to_string()),
-                both("SHMEM_MINOR_VERSION", MINOR_VERSION.to_string()),
-                both("SHMEM_MAX_NAME_LEN", MAX_NAME_LEN.to_string()),
+                both("SHMEM_MAJOR_VERSION", MAJOR_VERSION),
+                both("SHMEM_MINOR_VERSION", MINOR_VERSION),
+                both("SHMEM_MAX_NAME_LEN", MAX_NAME_LEN),
                 both("SHMEM_VENDOR_STRING", format!("\"{VENDOR}\"")),
             ],
         ),
         (
             "Thread levels (section 9.2).",
             vec![
-                number("SHMEM_THREAD_SINGLE", 0),
-                number("SHMEM_THREAD_FUNNELED", 1),
-                number("SHMEM_THREAD_SERIALIZED", 2),
-                number("SHMEM_THREAD_MULTIPLE", 3),
+                plain("SHMEM_THREAD_SINGLE", 0),
+                plain("SHMEM_THREAD_FUNNELED", 1),
+                plain("SHMEM_THREAD_SERIALIZED", 2),
+                plain("SHMEM_THREAD_MULTIPLE", 3),
             ],
         ),
         (
             "Comparisons (section 9.11).",
             vec![
-                both("SHMEM_CMP_EQ", (Cmp::Eq as c_int).to_string()),
-                both("SHMEM_CMP_NE", (Cmp::Ne as c_int).to_string()),
-                both("SHMEM_CMP_GT", (Cmp::Gt as c_int).to_string()),
-                both("SHMEM_CMP_LE", (Cmp::Le as c_int).to_string()),
-                both("SHMEM_CMP_LT", (Cmp::Lt as c_int).to_string()),
-                both("SHMEM_CMP_GE", (Cmp::Ge as c_int).to_string()),
+                both("SHMEM_CMP_EQ", Cmp::Eq as c_int),
+                both("SHMEM_CMP_NE", Cmp::Ne as c_int),
+                both("SHMEM_CMP_GT", Cmp::Gt as c_int),
+                both("SHMEM_CMP_LE", Cmp::Le as c_int),
+                both("SHMEM_CMP_LT", Cmp::Lt as c_int),
+                both("SHMEM_CMP_GE", Cmp::Ge as c_int),
             ],
         ),
         (
             "Signal operators (section 9.8).",
             vec![
-                number("SHMEM_SIGNAL_SET", SIGNAL_SET),
-                number("SHMEM_SIGNAL_ADD", SIGNAL_ADD),
+                plain("SHMEM_SIGNAL_SET", SIGNAL_SET),
+                plain("SHMEM_SIGNAL_ADD", SIGNAL_ADD),
             ],
         ),
         (
             "Hints to shmem_malloc_with_hints (section 9.3.5), of type long.",
             vec![
-                flag("SHMEM_MALLOC_ATOMICS_REMOTE", 0),
-                flag("SHMEM_MALLOC_SIGNAL_REMOTE", 1),
+                long("SHMEM_MALLOC_ATOMICS_REMOTE", 1),
+                long("SHMEM_MALLOC_SIGNAL_REMOTE", 2),
             ],
         ),
+    ]
+}
+
+fn handles() -> Vec<(&'static str, Vec<Constant>)> {
+    let handle =
+        |name, kind: &str, value: usize| plain(name, format!("(({kind})(uintptr_t){value})"));
+    let team = |name, number| handle(name, "shmem_team_t", number);
+    let context = |name, offset| handle(name, "shmem_ctx_t", offset);
+    vec![
         (
-            "Team handles (section 7), and the bit of a member of a configuration (section 9.4.3), of type long.",
+            "Team handles (section 7), and the bit of a member of their configuration (section 9.4.3), of type long.",
             vec![
                 team("SHMEM_TEAM_INVALID", team::INVALID),
                 team("SHMEM_TEAM_WORLD", team::WORLD),
                 team("SHMEM_TEAM_SHARED", team::SHARED),
-                plain(
-                    "SHMEM_TEAM_NUM_CONTEXTS",
-                    format!("{}L", team::NUM_CONTEXTS),
-                ),
+                long("SHMEM_TEAM_NUM_CONTEXTS", team::NUM_CONTEXTS),
             ],
         ),
         (
             "Context handles (section 7) and options (section 9.5), of type long.",
             vec![
-                handle("SHMEM_CTX_INVALID", ctx::INVALID_HANDLE),
-                handle("SHMEM_CTX_DEFAULT", ctx::DEFAULT_HANDLE),
-                flag("SHMEM_CTX_SERIALIZED", 0),
-                flag("SHMEM_CTX_PRIVATE", 1),
-                flag("SHMEM_CTX_NOSTORE", 2),
+                context("SHMEM_CTX_INVALID", ctx::INVALID_HANDLE),
+                context("SHMEM_CTX_DEFAULT", ctx::DEFAULT_HANDLE),
+                long("SHMEM_CTX_SERIALIZED", ctx::SERIALIZED),
+                long("SHMEM_CTX_PRIVATE", ctx::PRIVATE),
+                long("SHMEM_CTX_NOSTORE", ctx::NOSTORE),
+            ],
+        ),
+        (
+            "An option of sessions, and the bit of a member of their configuration (section 9.9), of type long.",
+            vec![
+                long("SHMEM_CTX_SESSION_BATCH", ctx::SESSION_BATCH),
+                long("SHMEM_CTX_SESSION_TOTAL_OPS", ctx::SESSION_TOTAL_OPS),
             ],
         ),
     ]
+}
+
+/// Of the collectives of active sets: all take arrays of one size.
+fn work_arrays() -> Vec<(&'static str, Vec<Constant>)> {
+    let words = SYNC_SIZE;
+    vec![(
+        "The work arrays of active sets (section 6): what is in them, and how many elements they have.\n \
+         * Deprecated since 1.5: collectives of teams need none.",
+        vec![
+            both("SHMEM_SYNC_VALUE", format!("{SYNC_VALUE}L")),
+            plain("SHMEM_SYNC_SIZE", words),
+            both("SHMEM_BARRIER_SYNC_SIZE", words),
+            both("SHMEM_BCAST_SYNC_SIZE", words),
+            both("SHMEM_COLLECT_SYNC_SIZE", words),
+            both("SHMEM_REDUCE_SYNC_SIZE", words),
+            plain("SHMEM_ALLTOALL_SYNC_SIZE", words),
+            plain("SHMEM_ALLTOALLS_SYNC_SIZE", words),
+            both("SHMEM_REDUCE_MIN_WRKDATA_SIZE", MIN_WRKDATA_SIZE),
+        ],
+    )]
 }

@@ -51,6 +51,11 @@ typedef struct farreach_team *shmem_team_t;
 typedef struct {
     int num_contexts;
 } shmem_team_config_t;
+
+/* What a session may tell: the most operations that are expected in it. Section 9.9.1. */
+typedef struct {
+    size_t total_ops;
+} shmem_ctx_session_config_t;
 ";
 
 fn print_constants(out: &mut String) {

@@ -21,8 +21,10 @@ pub mod header;
 pub mod registry;
 pub mod types;
 
+mod active;
 mod amo;
 mod collective;
+mod ctx;
 mod lock;
 mod longdouble;
 mod memory;

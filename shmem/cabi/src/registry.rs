@@ -80,6 +80,10 @@ pub const GROUPS: &[Group] = &[
         families: crate::team::FAMILIES,
     },
     Group {
+        title: "Contexts and sessions",
+        families: crate::ctx::FAMILIES,
+    },
+    Group {
         title: "Remote memory access",
         families: crate::rma::FAMILIES,
     },
@@ -98,6 +102,10 @@ pub const GROUPS: &[Group] = &[
     Group {
         title: "Reductions and scans",
         families: crate::reduce::FAMILIES,
+    },
+    Group {
+        title: "Collectives of active sets (deprecated)",
+        families: crate::active::FAMILIES,
     },
     Group {
         title: "Point-to-point synchronization",
@@ -313,6 +321,8 @@ fn c_type(rust: &str, element: &str) -> String {
         "usize" => "size_t",
         "isize" => "ptrdiff_t",
         "More" => MORE,
+        "CtxHandle" => "shmem_ctx_t",
+        "SessionConfig" => "shmem_ctx_session_config_t",
         "Handle" => "shmem_team_t",
         "Config" => "shmem_team_config_t",
         unknown => panic!("no C spelling for the Rust type {unknown}"),

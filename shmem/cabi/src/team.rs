@@ -51,7 +51,7 @@ families! {
     /// returns 0. Collective over parent_team.
     /// Errors: nonzero, on all PEs, where xrange is not positive or too many teams exist; a handle that is no team ends the job, with a message.
     "9.4.7" at once("team_split_2d")(parent_team: Handle, xrange: c_int, xaxis_config: *const Config, xaxis_mask: c_long, xaxis_team: *mut Handle, yaxis_config: *const Config, yaxis_mask: c_long, yaxis_team: *mut Handle) -> c_int = team::split_2d;
-    /// Destroys team and the contexts made from it; nothing for SHMEM_TEAM_INVALID. Collective over team.
+    /// Destroys team and the contexts made from it that are not private; nothing for SHMEM_TEAM_INVALID. Collective over team.
     /// Errors: a predefined team, or a handle that is no team, ends the job, with a message.
     "9.4.8" at once("team_destroy")(team: Handle) = team::destroy;
     /// Returns an address for loads and stores to the object dest of PE pe of team, or NULL.

@@ -106,7 +106,16 @@ fn families_have_as_many_routines_as_in_the_specification() {
         section("9.4").0 + of(&["team_sync"]).0 + counts(|_, name| name == "shmem_team_ptr").0,
         9
     );
+    assert_eq!(section("9.5"), (4, 0));
+    assert_eq!(section("9.9"), (2, 0));
+    assert_eq!(of(&["_to_all"]), (0, 44));
+    assert_eq!(
+        of(&["broadcast", "collect", "alltoall", "_barrier", "_sync"]),
+        (128, 12)
+    );
     assert_eq!(section("10"), (1, 0));
+    let all = counts(|_, _| true);
+    assert_eq!((all.0 + all.1, all.1), (1860, 175));
 }
 
 #[test]

@@ -34,8 +34,15 @@ pub(super) fn print(out: &mut String) {
              shmem_{name}, FARREACH_WRONG_COUNT, 0)(__VA_ARGS__)"
         );
     }
+    out.push_str(SYNC);
     out.push_str("\n#endif /* C11 */\n");
 }
+
+/// The one generic name that is told by the number of arguments: a team, or an active set.
+const SYNC: &str = "
+#define FARREACH_1_OR_4(a1, a2, a3, a4, name, ...) name
+#define shmem_sync(...) FARREACH_1_OR_4(__VA_ARGS__, shmem_sync, FARREACH_WRONG_COUNT, FARREACH_WRONG_COUNT, shmem_team_sync, 0)(__VA_ARGS__)
+";
 
 /// The macro of a generic name; a team stands before the pointers, a context is optional.
 fn print_generic(out: &mut String, family: &Family, base: &str, select: &str) {
