@@ -175,15 +175,13 @@ impl Domain {
 
     /// Makes a lane beside the default one, for [`Endpoint::enable_on`](crate::endpoint::Endpoint::enable_on); `shared` if
     /// several threads may use it at a time. It reaches all peers at once, whatever the default one goes by: it is an
-    /// initiator of dynamic connections. The device has to be connected.
+    /// initiator of dynamic connections. The device has to be connected; without one nothing is needed, and the result is none.
     ///
     /// # Errors
     /// What the device refused, or that some device has no dynamic connections.
-    pub fn open_gate(&self, shared: bool) -> Result<Gate, device::Error> {
-        match &self.device {
-            Some(device) => device.open_gate(shared),
-            None => Err(device::Error::NotOpen),
-        }
+    pub fn open_gate(&self, shared: bool) -> Result<Option<Gate>, device::Error> {
+        let device = self.device.as_ref();
+        device.map(|device| device.open_gate(shared)).transpose()
     }
 
     /// Whether every process of the job is on this node.

@@ -90,7 +90,7 @@ impl Endpoint {
     }
 
     /// Binds the endpoint to `peers`, which are some of those of `domain`, numbered as in `peers`, to the memory of `domain`,
-    /// and to `gate`, which is to be one of the domain's device if it has one.
+    /// and to `gate`, which is one of [`Domain::open_gate`]'s.
     ///
     /// # Safety
     /// Domain, peers and gate must outlive every use of the endpoint until [`Endpoint::close`], and the gate have no other

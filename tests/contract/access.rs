@@ -16,6 +16,9 @@ pub(crate) struct Area {
     len: usize,
 }
 
+// SAFETY: the memory belongs to no thread; whoever shares it with threads, as with peers, is told so by what an area is.
+unsafe impl Send for Area {}
+
 /// The address of an object in the own symmetric memory, or one that the fabric has to refuse.
 pub(crate) struct Place<T> {
     /// The address.

@@ -27,6 +27,8 @@ const MAILBOX_WORDS: usize = 8;
 pub(crate) struct Device {
     pub(crate) transport: device::Transport,
     pub(crate) per_node: u32,
+    /// See [`Setting::beside`].
+    pub(crate) beside: Option<bool>,
     /// Whether the device checks what is written to its registers.
     pub(crate) strict: bool,
 }
@@ -59,6 +61,7 @@ impl Transport for Device {
                 shared: false,
                 mailbox_words: MAILBOX_WORDS,
             }),
+            beside: self.beside,
             slowness: if self.strict {
                 STRICT_SLOWNESS
             } else {

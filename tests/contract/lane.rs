@@ -8,11 +8,13 @@
 use crate::access::Place;
 use bytemuck::Pod;
 use fi_provider::Error;
-use fi_provider::address_vector::PeerIndex;
+use fi_provider::address_vector::{AddressVector, PeerIndex};
 use fi_provider::atomic::{Integer, Word};
+use fi_provider::device::Gate;
 use fi_provider::domain::Domain;
 use fi_provider::endpoint::Endpoint;
 use fi_provider::strided::Blocks;
+use std::ops::Deref;
 
 /// What the near part did, or else what the far part does.
 #[inline(always)]
@@ -30,8 +32,36 @@ pub(crate) fn or_far<T>(
 #[derive(Debug)]
 pub(crate) struct Lane<'a> {
     endpoint: Endpoint,
+    /// What the endpoint is enabled on, if it is not the default one: given up after it.
+    own: Option<Own>,
     /// Keeps the domain open.
     _domain: Option<&'a Domain>,
+}
+
+/// What an endpoint beside the default one has of its own.
+#[derive(Debug)]
+pub(crate) struct Own {
+    pub(crate) peers: AddressVector,
+    /// None on one node.
+    pub(crate) gate: Option<Box<Gate>>,
+}
+
+// SAFETY: an endpoint belongs to no thread, and what it points to is there as long as the lane.
+unsafe impl Send for Lane<'_> {}
+
+/// A lane that several threads use at a time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shared<'a, 'd>(&'a Lane<'d>);
+
+// SAFETY: only lanes that were made for several threads are given out like this; the endpoint sees to the rest.
+unsafe impl Send for Shared<'_, '_> {}
+
+impl<'d> Deref for Shared<'_, 'd> {
+    type Target = Lane<'d>;
+
+    fn deref(&self) -> &Lane<'d> {
+        self.0
+    }
 }
 
 macro_rules! atomics {
@@ -56,8 +86,34 @@ impl<'a> Lane<'a> {
         unsafe { endpoint.enable(domain) };
         Self {
             endpoint,
+            own: None,
             _domain: Some(domain),
         }
+    }
+
+    /// A lane beside the default one, to the peers that it has of its own.
+    pub(crate) fn beside(domain: &'a Domain, own: Own) -> Self {
+        let mut endpoint = Endpoint::closed();
+        // SAFETY: as above; peers and gate are kept in the lane, whose vector and box do not move.
+        unsafe { endpoint.enable_on(domain, &own.peers, own.gate.as_deref()) };
+        Self {
+            endpoint,
+            own: Some(own),
+            _domain: Some(domain),
+        }
+    }
+
+    /// Closes the lane, and gives back what it had of its own.
+    pub(crate) fn into_own(mut self) -> Option<Own> {
+        self.endpoint.close();
+        self.own
+    }
+
+    /// The lane for several threads at a time; none where it was not made for them.
+    pub(crate) fn shared(&self) -> Option<Shared<'_, 'a>> {
+        let gate = self.own.as_ref()?.gate.as_ref();
+        gate.is_none_or(|gate| gate.is_shared())
+            .then_some(Shared(self))
     }
 
     /// A lane to nobody.
@@ -65,6 +121,7 @@ impl<'a> Lane<'a> {
         assert_eq!(endpoint.peer_count(), 0);
         Self {
             endpoint,
+            own: None,
             _domain: None,
         }
     }

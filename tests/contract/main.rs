@@ -10,6 +10,7 @@ mod contention;
 mod device;
 mod elements;
 mod lane;
+mod lanes;
 mod meeting;
 mod order;
 mod party;
@@ -45,6 +46,7 @@ macro_rules! suite {
             tearing { by_writes by_reads by_elements }
             places { of_peers_are_exact have_owners are_pages_apart }
             sequences { follow_the_model }
+            lanes { of_threads shared_by_threads used_again with_numbers_of_their_own }
         }
     };
     ($name:ident: $transport:expr; $($group:ident { $($contract:ident)* })*) => {
@@ -67,16 +69,17 @@ suite!(shm_processes: crate::processes::Processes);
 macro_rules! device_suite {
     ($name:ident, $strict:ident: $transport:ident) => {
         suite!($name: crate::device::Device {
-            transport: fi_provider::device::Transport::$transport, per_node: 1, strict: false
+            transport: fi_provider::device::Transport::$transport, per_node: 1, beside: None, strict: false
         });
         suite! { $strict: crate::device::Device {
-                transport: fi_provider::device::Transport::$transport, per_node: 1, strict: true
+                transport: fi_provider::device::Transport::$transport, per_node: 1, beside: None, strict: true
             };
             elements { arrive_whole_and_alone reach_both_ends_of_every_part }
             ranges { around_64_kibibytes_and_a_mebibyte of_larger_elements onto_themselves up_to_the_last_byte }
             atomics { of_floats }
             contention { of_sums of_bits of_swaps of_compare_swaps of_sets for_a_lock_by_swap for_a_lock_by_compare_swap }
             order { fence_keeps_elements_in_order fence_publishes_ranges quiet_delivers quiet_precedes_later_reads }
+            lanes { of_threads shared_by_threads used_again with_numbers_of_their_own }
         }
     };
 }
@@ -84,5 +87,26 @@ macro_rules! device_suite {
 device_suite!(mlx5_rc, mlx5_rc_strict: Rc);
 device_suite!(mlx5_dc, mlx5_dc_strict: Dc);
 suite!(mlx5_mixed: crate::device::Device {
-    transport: fi_provider::device::Transport::Rc, per_node: 2, strict: false
+    transport: fi_provider::device::Transport::Rc, per_node: 2, beside: None, strict: false
 });
+
+/// Lanes beside the default one are initiators whatever that goes by; locked ones have paths of their own.
+macro_rules! suite_beside {
+    ($name:ident: $transport:ident, $per_node:literal, $shared:literal) => {
+        suite! { $name: crate::device::Device {
+                transport: fi_provider::device::Transport::$transport, per_node: $per_node, beside: Some($shared), strict: false
+            };
+            elements { arrive_whole_and_alone reach_both_ends_of_every_part }
+            ranges { around_64_kibibytes_and_a_mebibyte of_larger_elements onto_themselves up_to_the_last_byte }
+            strided { of_every_shape }
+            refusals { of_unknown_peers of_addresses_outside of_ranges_past_the_end }
+            atomics { of_4_bytes of_8_bytes of_floats }
+            contention { of_sums of_swaps of_compare_swaps for_a_lock_by_swap }
+            order { fence_keeps_elements_in_order fence_publishes_ranges quiet_delivers quiet_precedes_later_reads }
+            sequences { follow_the_model }
+        }
+    };
+}
+
+suite_beside!(mlx5_rc_beside: Rc, 1, false);
+suite_beside!(mlx5_mixed_beside_shared: Rc, 2, true);

@@ -1,8 +1,10 @@
 //! A party: what a process of a job is to the fabric.
 
 use crate::access::Area;
-use crate::lane::Lane;
+use crate::lane::{Lane, Own};
 use crate::meeting::Meeting;
+use fi_provider::address_vector::PeerIndex;
+use fi_provider::device;
 use fi_provider::domain::Domain;
 
 /// One of the parties that reach each other: its rank, its symmetric memory, its lane.
@@ -52,6 +54,18 @@ impl Party<'_> {
         (times / self.slowness).max(1)
     }
 
+    /// A lane beside the party's own, to `members` in this order; for several threads if it is to be `shared`.
+    ///
+    /// # Errors
+    /// What the device refused.
+    pub(crate) fn open_lane(
+        &self,
+        shared: bool,
+        members: &[PeerIndex],
+    ) -> Result<Lane<'_>, device::Error> {
+        open_lane(self.domain, shared, members)
+    }
+
     /// Both parts of the symmetric memory.
     pub(crate) fn areas(&self) -> [Area; 2] {
         [self.heap, self.statics]
@@ -67,4 +81,18 @@ impl Party<'_> {
         self.lane.quiet().unwrap();
         self.meet();
     }
+}
+
+/// A lane of `domain` beside the default one, to `members` in this order.
+///
+/// # Errors
+/// What the device refused.
+pub(crate) fn open_lane<'a>(
+    domain: &'a Domain,
+    shared: bool,
+    members: &[PeerIndex],
+) -> Result<Lane<'a>, device::Error> {
+    let gate = domain.open_gate(shared)?.map(Box::new);
+    let peers = domain.peers().select(members).expect("members are peers");
+    Ok(Lane::beside(domain, Own { peers, gate }))
 }

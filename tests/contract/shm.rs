@@ -5,7 +5,7 @@
 use crate::access::Area;
 use crate::lane::Lane;
 use crate::meeting::{self, Meeting};
-use crate::party::{HEAP, Party, STATICS};
+use crate::party::{HEAP, Party, STATICS, open_lane};
 use fi_provider::device::Config;
 use fi_provider::domain::{Domain, NodeLayout, Placement};
 use fi_provider::memory::{MemoryRegion, Window};
@@ -26,6 +26,8 @@ pub(crate) struct Setting {
     pub(crate) per_node: u32,
     /// The device, if there is one.
     pub(crate) device: Option<Config>,
+    /// Whether parties use a lane beside the default one, and if so, whether it is one for several threads.
+    pub(crate) beside: Option<bool>,
     /// By what numbers of repetitions are divided.
     pub(crate) slowness: u32,
 }
@@ -35,6 +37,7 @@ impl Setting {
     pub(crate) const ONE_NODE: Self = Self {
         per_node: u32::MAX,
         device: None,
+        beside: None,
         slowness: 1,
     };
 }
@@ -135,11 +138,15 @@ impl Node {
             let address = domain.open_device(config)?;
             domain.connect(&self.meeting.exchange(rank, &address))?;
         }
+        let all: Vec<_> = (0..self.parties).collect();
         let party = Party {
             rank,
             count: self.parties,
             slowness: self.setting.slowness,
-            lane: Lane::enabled(&domain),
+            lane: match self.setting.beside {
+                Some(shared) => open_lane(&domain, shared, &all)?,
+                None => Lane::enabled(&domain),
+            },
             domain: &domain,
             // SAFETY: mapped above; the reservation outlives the party, and only areas use its addresses.
             heap: unsafe { Area::new(heap, HEAP) },

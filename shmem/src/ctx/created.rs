@@ -93,24 +93,17 @@ impl Registry {
     /// A lane, if the session needs one: one that is left over, or a new one; where there is none any more, one with a lock does
     /// for a single thread, too.
     fn gate(&mut self, session: &Session, shared: bool) -> Result<Option<Box<Gate>>, String> {
-        if session.domain.all_near() {
-            return Ok(None);
+        let of_kind = |gate: &Gate| gate.is_shared() == shared;
+        if let Some(spare) = self.gates.iter().position(of_kind) {
+            return Ok(Some(Box::new(self.gates.swap_remove(spare))));
         }
-        let spare = self
-            .gates
-            .iter()
-            .position(|gate| gate.is_shared() == shared);
-        let gate = match spare {
-            Some(spare) => self.gates.swap_remove(spare),
-            None => match session.domain.open_gate(shared) {
-                Ok(gate) => gate,
-                Err(error) => {
-                    let locked = self.gates.iter().position(Gate::is_shared);
-                    self.gates.swap_remove(locked.ok_or(error.to_string())?)
-                }
+        match session.domain.open_gate(shared) {
+            Ok(gate) => Ok(gate.map(Box::new)),
+            Err(error) => match self.gates.iter().position(Gate::is_shared) {
+                Some(spare) => Ok(Some(Box::new(self.gates.swap_remove(spare)))),
+                None => Err(error.to_string()),
             },
-        };
-        Ok(Some(Box::new(gate)))
+        }
     }
 
     /// Creates a context of `team`; returns its handle, or why there is none.
