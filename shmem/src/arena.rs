@@ -1,5 +1,7 @@
 //! The own heap's blocks, and what of them is known to be zero.
 
+#[cfg(feature = "check")]
+use crate::heap::Stretch;
 use crate::heap::{Heap, HeapError};
 
 /// The blocks of the heap, and how much of it was ever handed out.
@@ -47,6 +49,13 @@ impl Arena {
     /// The usable size of the block at `offset`.
     pub(crate) fn size_of(&self, offset: usize) -> Option<usize> {
         self.heap.size_of(offset)
+    }
+
+    /// The stretch that the byte at `offset` is in, and whether it was part of a block some time.
+    #[cfg(feature = "check")]
+    pub(crate) fn stretch_at(&self, offset: usize) -> Option<(Stretch, bool)> {
+        let stretch = self.heap.stretch_at(offset)?;
+        Some((stretch, offset < self.fresh))
     }
 
     /// Gives the block at `offset` back.

@@ -20,6 +20,12 @@ pub(crate) fn is_set(name: &str) -> bool {
     variable(name).is_some()
 }
 
+/// Whether the checking library is asked for (SHMEM_CHECK): a value that is neither empty nor 0. oshrun reads it as well.
+#[cfg(not(feature = "check"))]
+pub(crate) fn wants_check() -> bool {
+    variable("CHECK").is_some_and(|value| !value.is_empty() && value != "0")
+}
+
 /// The size of the symmetric heap in bytes (SHMEM_SYMMETRIC_SIZE).
 pub(crate) fn symmetric_size() -> Result<usize, Error> {
     match variable("SYMMETRIC_SIZE") {
@@ -136,6 +142,8 @@ Environment variables of OpenSHMEM (the names with SMA_ are deprecated, and work
                         reserved at start-up, taken at first touch
   SHMEM_DEBUG           any value: say on standard error how the job is set up
 Of Farreach:
+  SHMEM_CHECK           1: oshrun loads the checking library, which ends the job with a message when PEs call
+                        different collectives, or a routine is given objects or numbers that it must not be given
   FARREACH_FABRIC       auto (shared memory on a node, an mlx5 device between nodes), shm (shared memory only)
                         or mlx5 (as auto; says so where no device is); default auto
   FARREACH_TRANSPORT    rc or dc: how the device connects PEs; default rc

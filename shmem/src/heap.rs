@@ -58,6 +58,17 @@ struct Block {
     free: bool,
 }
 
+/// A part of the region: a block in use, or free memory between two of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stretch {
+    /// Where it begins, in bytes.
+    pub start: usize,
+    /// Its size in bytes.
+    pub size: usize,
+    /// Whether it is free.
+    pub free: bool,
+}
+
 /// An allocator of offsets into a region of fixed size (OpenSHMEM 1.6, section 9.3, Memory Management Routines).
 #[derive(Debug)]
 pub struct Heap {
@@ -135,6 +146,16 @@ impl Heap {
             .get(&offset)
             .filter(|block| !block.free)
             .map(|block| block.size)
+    }
+
+    /// The stretch that the byte at `offset` is in; `None` behind the end of the heap.
+    #[must_use]
+    pub fn stretch_at(&self, offset: usize) -> Option<Stretch> {
+        if offset >= self.size {
+            return None;
+        }
+        let (&start, &Block { size, free }) = self.blocks.range(..=offset).next_back()?;
+        Some(Stretch { start, size, free })
     }
 
     /// Makes the block at `offset` hold `new_size` bytes without moving it, and says whether that was possible.
@@ -303,15 +324,10 @@ impl Heap {
     /// Why no block in use starts at `offset`.
     #[cold]
     fn explain(&self, offset: usize) -> HeapError {
-        match self.blocks.range(..=offset).next_back() {
-            Some((&start, block)) if offset < self.size => {
-                if block.free {
-                    HeapError::Free { offset }
-                } else {
-                    HeapError::Inside { offset, start }
-                }
-            }
-            _ => HeapError::OutOfRange {
+        match self.stretch_at(offset) {
+            Some(Stretch { free: true, .. }) => HeapError::Free { offset },
+            Some(Stretch { start, .. }) => HeapError::Inside { offset, start },
+            None => HeapError::OutOfRange {
                 offset,
                 size: self.size,
             },

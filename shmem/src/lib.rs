@@ -7,6 +7,8 @@
 //! bodies over them (crate `shmem-cabi`). `at` is always the name of the C routine, for messages.
 
 pub mod amo;
+#[cfg(feature = "check")]
+pub mod check;
 pub mod collective;
 pub mod ctx;
 pub mod heap;

@@ -30,7 +30,7 @@ fn session(at: Routine) -> &'static Session {
 }
 
 impl Session {
-    fn with_arena<R>(&self, f: impl FnOnce(&mut Arena) -> R) -> R {
+    pub(crate) fn with_arena<R>(&self, f: impl FnOnce(&mut Arena) -> R) -> R {
         f(&mut self.arena.lock().unwrap_or_else(PoisonError::into_inner))
     }
 

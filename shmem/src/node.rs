@@ -47,6 +47,8 @@ pub(crate) struct Slot {
     /// Looks at the awaited memory since the PE began to sleep.
     pub(crate) looks: AtomicU32,
     pub(crate) rounds: Rounds,
+    #[cfg(feature = "check")]
+    pub(crate) board: crate::check::Board,
 }
 
 /// The states of a PE in [`Slot::state`]; 0 before its first initialisation.

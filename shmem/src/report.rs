@@ -116,7 +116,7 @@ fn let_others_go_first(error: Error) {
 }
 
 /// Where symmetric memory lies, for messages.
-struct Whereabouts;
+pub(crate) struct Whereabouts;
 
 impl Display for Whereabouts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -192,12 +192,18 @@ impl Job {
             if env::is_set("INFO") {
                 announce(env::HELP);
             }
+            #[cfg(not(feature = "check"))]
+            if env::wants_check() {
+                report::say(format_args!(
+                    "SHMEM_CHECK is set, but this is not the checking library: a program that is linked with libshmem.so gets it from oshrun, or from another launcher with lib/check of the installation first in LD_LIBRARY_PATH"
+                ));
+            }
         }
         if env::is_set("DEBUG")
             && let Some([statics, heap]) = job::symmetric_ranges()
         {
             report::say(format_args!(
-                "{}, {:?} barrier, static data {:#x} to {:#x}, heap {:#x} to {:#x}",
+                "{}{CHECKS}, {:?} barrier, static data {:#x} to {:#x}, heap {:#x} to {:#x}",
                 Setting(self),
                 collective::barrier_kind(),
                 statics.start,
@@ -208,6 +214,13 @@ impl Job {
         }
     }
 }
+
+/// What SHMEM_DEBUG says of the checking library.
+const CHECKS: &str = if cfg!(feature = "check") {
+    ", with checks"
+} else {
+    ""
+};
 
 /// The PEs, nodes and devices of a job in words.
 struct Setting<'a>(&'a Job);

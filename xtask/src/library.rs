@@ -18,13 +18,27 @@ pub(crate) const SYMBOLS: &str = "shmem/cabi/symbols.txt";
 /// The shared library's name to the loader. Where the number changes, programs are built again.
 pub(crate) const SONAME: &str = "libshmem.so.0";
 
+/// Which library.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Edition {
+    /// The one that programs are linked with.
+    Ordinary,
+    /// The one that looks at what programs do (SHMEM_CHECK).
+    Checking,
+}
+
 /// Builds the static library with cargo and returns its path.
-pub(crate) fn build(ws: &Workspace) -> Result<PathBuf> {
+pub(crate) fn build(ws: &Workspace, edition: Edition) -> Result<PathBuf> {
+    let (profile, features) = match edition {
+        Edition::Ordinary => ("clib", &[][..]),
+        Edition::Checking => ("clib-check", &["--features", "check"][..]),
+    };
     let mut cargo = ws.cargo("rustc");
     run(cargo
-        .args(["--profile", "clib", "--package", "shmem-cabi", "--lib"])
-        .args(["--crate-type", "staticlib"]))?;
-    Ok(ws.built("clib/libshmem_cabi.a"))
+        .args(["--profile", profile, "--package", "shmem-cabi", "--lib"])
+        .args(["--crate-type", "staticlib"])
+        .args(features))?;
+    Ok(ws.built(profile).join("libshmem_cabi.a"))
 }
 
 /// Links both libraries from `archive` into `dir`, which exists.

@@ -1,7 +1,7 @@
 //! The staging directory `target/farreach`, which is an installation, and installing elsewhere.
 
 use crate::error::{At, Result};
-use crate::library;
+use crate::library::{self, Edition};
 use crate::workspace::{Workspace, make_parent, not_started, run, write};
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -43,10 +43,11 @@ pub(crate) fn stage(ws: &Workspace) -> Result<PathBuf> {
         .cargo("build")
         .args(["--release", "--bins", "--lib"])
         .args(packages))?;
-    let archive = library::build(ws)?;
+    let archive = library::build(ws, Edition::Ordinary)?;
+    let checking = library::build(ws, Edition::Checking)?;
     let files = tree_files(ws)?;
     let stamp_path = ws.built("farreach.stamp");
-    let stamp = stamp(ws, &archive, &files)?;
+    let stamp = stamp(ws, [&archive, &checking], &files)?;
     if fs::read_to_string(&stamp_path).is_ok_and(|old| old == stamp) {
         return Ok(stage);
     }
@@ -61,6 +62,10 @@ pub(crate) fn stage(ws: &Workspace) -> Result<PathBuf> {
         place(&work.join(name), &stage.join("lib").join(name))?;
     }
     link(library::SONAME, &stage.join("lib/libshmem.so"))?;
+    library::link(ws, &checking, &work)?;
+    let check = stage.join("lib/check");
+    place(&work.join(library::SONAME), &check.join(library::SONAME))?;
+    link(library::SONAME, &check.join("libshmem.so"))?;
     for (built, to) in TOOLS {
         place(&ws.built("release").join(built), &stage.join(to))?;
     }
@@ -145,13 +150,14 @@ fn tree_files(ws: &Workspace) -> Result<Vec<(PathBuf, PathBuf)>> {
 }
 
 /// What the staging directory is made from, as a text that differs when any of it does.
-fn stamp(ws: &Workspace, archive: &Path, files: &[(PathBuf, PathBuf)]) -> Result<String> {
+fn stamp(ws: &Workspace, archives: [&Path; 2], files: &[(PathBuf, PathBuf)]) -> Result<String> {
     let own = std::env::current_exe().at(Path::new("/proc/self/exe"))?;
     let tools = TOOLS
         .iter()
         .map(|(built, _)| ws.built("release").join(built));
-    let inputs = [archive.to_owned(), own, ws.file(library::SYMBOLS)].into_iter();
+    let inputs = archives.map(Path::to_owned).into_iter();
     let inputs = inputs
+        .chain([own, ws.file(library::SYMBOLS)])
         .chain(tools)
         .chain(files.iter().map(|(from, _)| from.clone()));
     let mut stamp = String::new();

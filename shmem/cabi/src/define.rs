@@ -178,7 +178,7 @@ macro_rules! function {
             unsafe extern "C" fn entry($($ctx)* $($arg: $ty),*) $(-> $ret)? {
                 // SAFETY: the requirements of the function are those of the C routine, which the C
                 // caller answers for; a context handle is one that the library gave out.
-                unsafe { $f($($first)* $($arg),*) }
+                unsafe { crate::checks::around!($name, [$($ctx)* $($arg: $ty),*], $f($($first)* $($arg),*)) }
             }
         };
     };

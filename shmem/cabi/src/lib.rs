@@ -14,6 +14,7 @@
 
 #[macro_use]
 mod define;
+mod checks;
 
 pub mod check;
 pub mod constants;

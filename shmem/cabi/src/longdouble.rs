@@ -1,6 +1,7 @@
 //! What `longdouble.c` does for this crate, arithmetic, and what its routines call: `long double` by value becomes
 //! sixteen bytes in memory.
 
+use crate::checks;
 use crate::types::Sixteen;
 use core::ffi::c_int;
 use shmem::collective::combine::{Max, Min, Operation, Prod, Sum};
@@ -34,15 +35,20 @@ operations! {
 /// `shmem_longdouble_p`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn farreach_longdouble_p(dest: *mut Sixteen, value: *const Sixteen, pe: c_int) {
+    const NAME: &str = "shmem_longdouble_p";
     // SAFETY: `value` is a local variable of the C routine, whose caller vouches for the rest.
     unsafe {
-        rma::put(
+        checks::around!(
+            NAME,
+            [dest: *mut Sixteen, pe: c_int],
+            rma::put(
             ctx::default_ctx(),
-            &"shmem_longdouble_p",
+            &NAME,
             dest,
             value,
             1,
             pe,
+        )
         )
     }
 }
@@ -55,15 +61,20 @@ unsafe extern "C" fn farreach_ctx_longdouble_p(
     value: *const Sixteen,
     pe: c_int,
 ) {
+    const NAME: &str = "shmem_ctx_longdouble_p";
     // SAFETY: as above, and the handle is one that the library gave out.
     unsafe {
-        rma::put(
+        checks::around!(
+            NAME,
+            [ctx: usize, dest: *mut Sixteen, pe: c_int],
+            rma::put(
             ctx::from_handle(ctx),
-            &"shmem_ctx_longdouble_p",
+            &NAME,
             dest,
             value,
             1,
             pe,
+        )
         )
     }
 }
@@ -71,15 +82,20 @@ unsafe extern "C" fn farreach_ctx_longdouble_p(
 /// `shmem_longdouble_g`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn farreach_longdouble_g(value: *mut Sixteen, source: *const Sixteen, pe: c_int) {
+    const NAME: &str = "shmem_longdouble_g";
     // SAFETY: `value` is a local variable of the C routine, whose caller vouches for the rest.
     unsafe {
-        rma::get(
+        checks::around!(
+            NAME,
+            [source: *const Sixteen, pe: c_int],
+            rma::get(
             ctx::default_ctx(),
-            &"shmem_longdouble_g",
+            &NAME,
             value,
             source,
             1,
             pe,
+        )
         )
     }
 }
@@ -92,15 +108,20 @@ unsafe extern "C" fn farreach_ctx_longdouble_g(
     source: *const Sixteen,
     pe: c_int,
 ) {
+    const NAME: &str = "shmem_ctx_longdouble_g";
     // SAFETY: as above, and the handle is one that the library gave out.
     unsafe {
-        rma::get(
+        checks::around!(
+            NAME,
+            [ctx: usize, source: *const Sixteen, pe: c_int],
+            rma::get(
             ctx::from_handle(ctx),
-            &"shmem_ctx_longdouble_g",
+            &NAME,
             value,
             source,
             1,
             pe,
+        )
         )
     }
 }

@@ -30,16 +30,30 @@ pub(crate) fn unit(session: &Session) -> Result<Vec<Case>, String> {
         "--no-run",
         "--message-format=json-render-diagnostics",
     ]);
+    let checking = session.cargo(&[
+        "test",
+        "--package",
+        "shmem",
+        "--package",
+        "shmem-cabi",
+        "--features",
+        "shmem-cabi/check",
+        "--lib",
+        "--no-run",
+        "--message-format=json-render-diagnostics",
+    ]);
     let mut cases = Vec::new();
-    for program in programs(session, &build)? {
-        let tests = tests(session, &program)?;
-        if !tests.is_empty() && !program.source.ends_with(CONTRACT) {
-            let source = program
-                .source
-                .strip_prefix(&session.place.root)
-                .unwrap_or(&program.source);
-            let name = format!("{} ({} tests)", source.display(), tests.len());
-            cases.push(Case::new(name, LIMIT, start(&program)));
+    for (build, words) in [(build, ""), (checking, ", checking library")] {
+        for program in programs(session, &build)? {
+            let tests = tests(session, &program)?;
+            if !tests.is_empty() && !program.source.ends_with(CONTRACT) {
+                let source = program
+                    .source
+                    .strip_prefix(&session.place.root)
+                    .unwrap_or(&program.source);
+                let name = format!("{} ({} tests{words})", source.display(), tests.len());
+                cases.push(Case::new(name, LIMIT, start(&program)));
+            }
         }
     }
     let documentation = session.cargo(&["test", "--workspace", "--doc"]);

@@ -14,6 +14,19 @@ pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
         "-D",
         "warnings",
     ]);
+    let checking = session.cargo(&[
+        "clippy",
+        "--package",
+        "shmem",
+        "--package",
+        "shmem-cabi",
+        "--features",
+        "shmem-cabi/check",
+        "--all-targets",
+        "--",
+        "-D",
+        "warnings",
+    ]);
     let doc = session
         .cargo(&["doc", "--workspace", "--no-deps"])
         .env("RUSTDOCFLAGS", "-D warnings");
@@ -24,6 +37,7 @@ pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
             session.cargo(&["fmt", "--all", "--check", "--", "--files-with-diff"]),
         ),
         Case::new("clippy", 300, clippy),
+        Case::new("clippy of the checking library", 300, checking),
         Case::new("doc", 300, doc),
         Case::new("layers", 120, session.cargo(&["xtask", "layers"])),
     ];

@@ -1,6 +1,6 @@
 //! The PEs' processes: started with their connection, and read from.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
@@ -17,6 +17,9 @@ use super::{Failure, NOT_EXECUTABLE, sys};
 use crate::installation::Installation;
 
 const LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
+
+/// Asks for the checking library; the second name is the old form.
+const CHECK: [&str; 2] = ["SHMEM_CHECK", "SMA_CHECK"];
 
 /// One PE's process and the launcher's end of its connection.
 #[derive(Debug)]
@@ -136,14 +139,20 @@ impl Launch<'_> {
             .or_else(|| std::env::var_os(name))
     }
 
-    /// The folders in which the PEs look for libraries: the user's, then the installation's.
+    /// The folders in which the PEs look for libraries: the checking library's where it is asked for, the user's, and
+    /// the installation's.
     fn library_path(&self) -> OsString {
-        let mut folders = self.given(LIBRARY_PATH).unwrap_or_default();
-        if !folders.is_empty() {
-            folders.push(":");
-        }
-        folders.push(self.place.lib());
-        folders
+        let own = self.place.lib();
+        let check = self.wants_check().then(|| own.join("check").into());
+        let users = self.given(LIBRARY_PATH).filter(|path| !path.is_empty());
+        let folders: Vec<OsString> = check.into_iter().chain(users).chain([own.into()]).collect();
+        folders.join(OsStr::new(":"))
+    }
+
+    /// Whether SHMEM_CHECK is set, and not to 0.
+    fn wants_check(&self) -> bool {
+        let given = CHECK.iter().find_map(|name| self.given(name));
+        given.is_some_and(|value| !value.is_empty() && value != "0")
     }
 }
 
