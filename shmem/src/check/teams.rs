@@ -52,7 +52,7 @@ impl Group {
     /// The PEs that take part, in their order; `None` where there is no such group.
     pub(super) fn members(self) -> Option<Vec<PeerIndex>> {
         match self {
-            Self::Team(handle) => Some(team::members(handle)?.to_vec()),
+            Self::Team(handle) => Some(team::get(handle)?.pes().to_vec()),
             Self::Active {
                 start,
                 log_stride,
