@@ -3,6 +3,8 @@
 //! The C symbols of the checking library call these before and behind the routine itself. Nothing here is fast, and
 //! nothing of it is in the ordinary library. What is found is said in one line, and the job ends.
 
+#![expect(unsafe_code, reason = "C handles of contexts are followed")]
+
 mod board;
 mod locks;
 mod meeting;
@@ -15,7 +17,7 @@ pub use meeting::{Call, meet};
 pub use objects::{Object, disjoint, not_freed, symmetric};
 pub use teams::{Group, made};
 
-use crate::ctx::DEFAULT_HANDLE;
+use crate::ctx::{self, DEFAULT_HANDLE, INVALID_HANDLE};
 use crate::job;
 use crate::report::{self, Routine};
 use std::ffi::c_int;
@@ -45,11 +47,28 @@ pub fn pes() -> u32 {
     job::size()
 }
 
-/// The number in the job of the PE that context `ctx` calls `pe`; no context is the default one. `None` where that is
-/// not known.
-pub fn owner(ctx: Option<usize>, pe: c_int) -> Option<u32> {
-    let pe = u32::try_from(pe).ok()?;
-    ctx.is_none_or(|ctx| ctx == DEFAULT_HANDLE).then_some(pe)
+/// Ends the job unless `handle` is a context that was not destroyed, or SHMEM_CTX_INVALID.
+pub fn live(at: Routine, handle: usize) {
+    ctx::require_context(at, handle);
+}
+
+/// The number in the job of the PE that the context with the handle `handle` calls `pe`; no handle is the default one's.
+/// `None` where there is no such PE.
+pub fn owner(handle: Option<usize>, pe: c_int) -> Option<u32> {
+    let of_job = u32::try_from(pe).ok();
+    match handle {
+        None | Some(DEFAULT_HANDLE) => of_job,
+        Some(INVALID_HANDLE) => None,
+        Some(handle) => {
+            // SAFETY: `live` has seen that the context is not destroyed.
+            let context = unsafe { ctx::from_handle(handle) };
+            if ctx::is_of_world(context) {
+                of_job
+            } else {
+                ctx::world_pe(context, pe)
+            }
+        }
+    }
 }
 
 /// The place of the object at `addr` in symmetric memory: the same number on every PE, and the same for no other place.

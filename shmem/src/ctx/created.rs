@@ -254,7 +254,7 @@ pub unsafe fn get_team(at: Routine, ctx: usize, team: *mut Handle) -> c_int {
 }
 
 /// Ends the job with a message unless `ctx` is a context or SHMEM_CTX_INVALID.
-pub(super) fn require_context(at: Routine, ctx: usize) {
+pub(crate) fn require_context(at: Routine, ctx: usize) {
     let is_static = ctx == INVALID_HANDLE || ctx == DEFAULT_HANDLE;
     if !is_static && !registry().in_use.contains_key(&ctx) {
         not_a_context(at, ctx);

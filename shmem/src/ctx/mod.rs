@@ -11,6 +11,8 @@
 mod created;
 mod sessions;
 
+#[cfg(feature = "check")]
+pub(crate) use created::require_context;
 pub use created::{NOSTORE, PRIVATE, SERIALIZED, create, destroy, get_team, team_create_ctx};
 pub(crate) use created::{destroy_of_team, is_of_world, quiet_all, world_pe};
 pub use sessions::{SESSION_BATCH, SESSION_TOTAL_OPS, SessionConfig, session_start, session_stop};

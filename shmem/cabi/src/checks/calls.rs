@@ -27,6 +27,9 @@ pub(crate) fn call<R: Any>(
 }
 
 fn before(routine: &Routine<'_>) {
+    if let Some(ctx) = routine.context() {
+        check::live(routine.at, ctx);
+    }
     objects::look_at(routine);
     let lock = routine.pointer("lock").map(|(addr, _)| addr);
     match (routine.kind, lock) {

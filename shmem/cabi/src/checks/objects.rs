@@ -67,7 +67,7 @@ impl Routine<'_> {
     }
 
     /// The handle of the context that the routine is called on; `None` for the default one.
-    fn context(&self) -> Option<usize> {
+    pub(super) fn context(&self) -> Option<usize> {
         usize::try_from(self.number("ctx")?).ok()
     }
 
