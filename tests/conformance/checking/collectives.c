@@ -1,9 +1,10 @@
 // The checking library: PEs that are in different collectives, or in one with different arguments, end the job with the
 // routines and the PEs.
-// run: np=2,3 env=SHMEM_CHECK=1 expect-exit=1 expect-stderr="shmem_calloc: the collectives do not match: PE 0 calls shmem_calloc(count 2, size 8), PE 1 calls shmem_malloc(size 16)" args=routines
-// run: np=2,3 env=SHMEM_CHECK=1 expect-exit=1 expect-stderr="PE 0 calls shmem_malloc(size 8), PE 1 calls shmem_malloc(size 16)" args=size
-// run: np=3 env=SHMEM_CHECK=1 expect-exit=1 expect-stderr="PE 0 calls shmem_barrier_all(), PE 1 calls shmem_free(ptr at 0x40 of the heap)" args=barrier
-// run: np=3 env=SHMEM_CHECK=1 expect-exit=1 expect-stderr="PE 0 calls shmem_free(ptr at 0x0 of the heap), PE 1 calls shmem_free(ptr at 0x40 of the heap)" args=pointer
+// run: np=2 nodes=1 env=SHMEM_CHECK=1 expect-exit=1 expect-stderr="shmem_calloc: the collectives do not match: PE 0 calls shmem_calloc(count 2, size 8), PE 1 calls shmem_malloc(size 16)" args=routines
+// run: np=2 nodes=1 env=SHMEM_CHECK=1 expect-exit=1 expect-stderr="PE 0 calls shmem_malloc(size 8), PE 1 calls shmem_malloc(size 16)" args=size
+// run: np=2 nodes=1 env=SHMEM_CHECK=1 expect-exit=1 expect-stderr="PE 0 calls shmem_barrier_all(), PE 1 calls shmem_free(ptr at 0x40 of the heap)" args=barrier
+// run: np=2 nodes=1 env=SHMEM_CHECK=1 expect-exit=1 expect-stderr="PE 0 calls shmem_free(ptr at 0x0 of the heap), PE 1 calls shmem_free(ptr at 0x40 of the heap)" args=pointer
+// run: np=3 nodes=1 env=SHMEM_CHECK=1 expect-exit=1 expect-stderr="the collectives do not match: PE " expect-stderr="PE 1 calls shmem_malloc(size 16)" args=routines
 #include "check.h"
 
 int main(int argc, char **argv)
