@@ -2,6 +2,7 @@
 # A time is the median over the rounds, a ratio the median of the rounds' ratios.
 
 { time[$1, $3, $2] = $4; if ($2 > rounds) rounds = $2 }
+$1 == "teams 2" && !($3 in place) { place[$3] = ++places; row_at[places] = $3 }
 
 function sorted_middle(values, count,    i, j, value) {
     for (i = 2; i <= count; i++) {
@@ -55,7 +56,37 @@ function best(start,    key, part, found, least) {
     return substr(found, length(start) + 1)
 }
 
+# Bytes in the name of a row.
+function bytes_of(row,    part) {
+    if (row ~ /doubles?$/) return 8 * (split(row, part, " ") > 4 ? part[3] * (part[4] == "Ki" ? 1024 : 1048576) : 1)
+    return split(row, part, " ") == 3 ? part[2] : 0
+}
+
+# One collective of `pes` PEs: not slower, with a tolerance of a tenth, and of two PEs twice as fast below 1 KiB.
+function collective(row, pes,    target, teams, active) {
+    if (!(("theirs " pes, row, 1) in time)) {
+        printf "| %s | %s | %s | it ends with an error | | | |\n", row, ns(middle("teams " pes, row)), ns(middle("active " pes, row))
+        return
+    }
+    target = pes == 2 && bytes_of(row) < 1024 ? "at least 2 x its speed" : "at least 0.9 x its speed"
+    teams = ratio("theirs " pes, row, "teams " pes, row)
+    active = ratio("theirs " pes, row, "active " pes, row)
+    printf "| %s | %s | %s | %s | %.2f, %.2f | %s | %s |\n", row, ns(middle("teams " pes, row)), ns(middle("active " pes, row)), \
+        ns(middle("theirs " pes, row)), teams, active, target, is_kept(teams < active ? teams : active, target)
+}
+
+function tables_of_collectives(    pes, i) {
+    for (pes = 2; pes <= 8; pes += 6) {
+        printf "\n| %d PEs | team | active set | Open MPI | times as fast: team, active set | target | kept |\n|---|---|---|---|---|---|---|\n", pes
+        for (i = 1; i <= places; i++) collective(row_at[i], pes)
+    }
+}
+
 END {
+    if (collectives) {
+        tables_of_collectives()
+        exit
+    }
     print "\n| operation | time | against | ratio | target | kept |\n|---|---|---|---|---|---|"
     bare("put 8 B + quiet", "bare store + lock or", 0, "at most 1.5 x its time")
     bare("put 1 MiB", "best copy for put", 1, "at least 0.95 x its speed")
