@@ -20,8 +20,9 @@ pub(crate) use slots::Shown;
 pub use split::{split_2d, split_strided};
 
 use crate::report::{self, Routine};
+use crate::sync::require_initialized;
 use crate::workspace::TEAMS;
-use crate::{ctx, job, world};
+use crate::{ctx, world};
 use fi_provider::address_vector::PeerIndex;
 use std::ffi::{c_int, c_long, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -78,6 +79,7 @@ pub(crate) fn get(handle: Handle) -> Option<&'static Team> {
 /// The team that routine `at` was called for; ends the job where there is none.
 #[inline]
 pub(crate) fn expect(at: Routine, handle: Handle) -> &'static Team {
+    require_initialized(at);
     match get(handle) {
         Some(team) => team,
         None => no_team(at, handle),
@@ -86,9 +88,6 @@ pub(crate) fn expect(at: Routine, handle: Handle) -> &'static Team {
 
 #[cold]
 fn no_team(at: Routine, handle: Handle) -> ! {
-    if job::session().is_none() {
-        report::call(at, fi_provider::Error::NotEnabled);
-    }
     let value = match handle {
         INVALID => "SHMEM_TEAM_INVALID".to_owned(),
         other => format!("{other:#x}"),
