@@ -1,10 +1,10 @@
 //! The C interface: the generated files are current, and the library exports what they say; and the machine code of a
-//! put has its stores in order.
+//! put has its stores in order. `tests/abi/README.md` says more.
 
-use crate::case::Case;
+use crate::case::{Case, Invocation};
 use crate::session::Session;
 
-/// One case for each check that xtask has.
+/// One case for each check that xtask has, and the profiling library.
 pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
     let checks: [(&str, &[&str]); 4] = [
         ("headers", &["xtask", "headers", "--check"]),
@@ -12,7 +12,12 @@ pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
         ("compile-check", &["xtask", "compile-check"]),
         ("barriers", &["xtask", "barriers"]),
     ];
-    Ok(checks
+    let mut cases = checks
         .map(|(name, args)| Case::new(name, 300, session.cargo(args)))
-        .into())
+        .to_vec();
+    let profiling = Invocation::new(session.place.root.join("tests/abi/profiling"));
+    let mut profiling = Case::new("profiling", 120, profiling.arg(session.place.staged("")));
+    profiling.leaves_nothing = true;
+    cases.push(profiling);
+    Ok(cases)
 }
