@@ -96,6 +96,29 @@ static inline void check_failed(const char *file, int line, const char *format, 
     X(uint8, uint8_t)                                                                              \
     X(uint16, uint16_t)
 
+// Types of the reductions: RMA_TYPES have max, min, sum and prod, and the scans; these have and, or
+// and xor, too.
+#define REDUCE_BITWISE_TYPES(X)                                                                    \
+    X(uchar, unsigned char)                                                                        \
+    X(ushort, unsigned short)                                                                      \
+    X(uint, unsigned int)                                                                          \
+    X(ulong, unsigned long)                                                                        \
+    X(ulonglong, unsigned long long)                                                               \
+    X(int8, int8_t)                                                                                \
+    X(int16, int16_t)                                                                              \
+    X(int32, int32_t)                                                                              \
+    X(int64, int64_t)                                                                              \
+    X(uint8, uint8_t)                                                                              \
+    X(uint16, uint16_t)                                                                            \
+    X(uint32, uint32_t)                                                                            \
+    X(uint64, uint64_t)                                                                            \
+    X(size, size_t)
+
+// The remaining types of reductions have sum and prod, and the scans.
+__extension__ typedef double _Complex complex_double;
+__extension__ typedef float _Complex complex_float;
+#define COMPLEX_TYPES(X) X(complexd, complex_double) X(complexf, complex_float)
+
 // The fixed-size routines: X(BITS, BYTES)
 #define RMA_SIZES(X) X(8, 1) X(16, 2) X(32, 4) X(64, 8) X(128, 16)
 

@@ -1,0 +1,3 @@
+// broadcast, collect, fcollect, alltoall and alltoalls, each by its own name for each type.
+// run: np=1,2,3,4,7 std=c99
+#include "moves_types.h"

@@ -1,0 +1,3 @@
+// All reductions and scans of teams, each by its own name for each type.
+// run: np=1,2,3,4,7 std=c99
+#include "reduce_types.h"
