@@ -3,7 +3,7 @@
 //! A lock is a queue of PEs (Mellor-Crummey and Scott 1991) in the copies of one `long`: the upper half of the home PE's
 //! copy names the last of the queue, the lower half of each PE's copy is its link to the next. So a PE waits by looking at
 //! its own memory, the lock is passed on by one atomic operation, and only those that take part are written to. Which PE
-//! is home follows from the lock's address, so that many locks are not all at one PE. A lock belongs to a PE, not to
+//! is home follows from the lock's place in its page, so that many locks are not all at one PE. A lock belongs to a PE, not to
 //! one of its threads.
 
 #![expect(
@@ -16,10 +16,12 @@ mod queue;
 use crate::amo::Word;
 use crate::ctx::{self, Context};
 use crate::report::{self, Routine};
+use crate::stall::Watch;
 use crate::sync::{self, Cmp, require_initialized};
 use crate::{job, order};
 use fi_provider::Error;
 use fi_provider::address_vector::PeerIndex;
+use fi_provider::node::futex;
 use queue::Words;
 use std::ffi::{c_int, c_long};
 
@@ -62,6 +64,9 @@ pub unsafe fn clear_lock(at: Routine, lock: *mut c_long) {
     }
 }
 
+/// The smallest size of a page.
+const PAGE: usize = 4096;
+
 /// Bits of the half of a word.
 const HALF: u32 = u32::BITS;
 
@@ -74,6 +79,14 @@ struct Lock {
     me: PeerIndex,
     /// The PE whose copy holds the tail.
     home: PeerIndex,
+    /// Looks around while this PE sleeps.
+    watch: Option<Watch>,
+}
+
+/// The home PE of the lock at the own address `lock`, of `pes` PEs. Static data and the heap lie elsewhere on each PE,
+/// by whole pages.
+fn home_of(lock: usize, pes: u32) -> PeerIndex {
+    (lock % PAGE / size_of::<c_long>()) as PeerIndex % pes
 }
 
 /// What could not be done to the copy of PE `pe`.
@@ -86,15 +99,19 @@ impl Lock {
     fn new(at: Routine, lock: *mut c_long) -> Self {
         require_initialized(at);
         let ctx = ctx::default_ctx();
-        let base = job::session().map_or(0, |session| session.domain.window().base());
-        let place = lock.addr().wrapping_sub(base) / size_of::<u64>();
         Self {
             at,
             ctx,
             word: lock.cast(),
             me: job::my_pe() as PeerIndex,
-            home: (place % ctx.endpoint.peer_count() as usize) as PeerIndex,
+            home: home_of(lock.addr(), ctx.endpoint.peer_count()),
+            watch: None,
         }
+    }
+
+    /// Whether all PEs are on this node: others cannot wake one that sleeps.
+    fn may_sleep(&self) -> bool {
+        job::job().is_some_and(|job| job.node.places.is_one_node())
     }
 
     /// The half of the word that holds the PE's link.
@@ -198,7 +215,7 @@ impl Words for Lock {
         .map_err(self.at_home())
     }
 
-    fn add_to_link(&mut self, pe: PeerIndex, by: i64) -> Result<(), Refusal> {
+    fn add_to_link(&mut self, pe: PeerIndex, by: i64) -> Result<u32, Refusal> {
         let (endpoint, by) = (&self.ctx.endpoint, by.cast_unsigned());
         // The whole word, which every device can add to; the sum does not reach the upper half. An operation that fetches is
         // done when it returns: the next PE need not wait for what this one does after that.
@@ -208,7 +225,9 @@ impl Words for Lock {
                 .atomic_fetch_add_near(self.word, by, pe)
                 .map_or_else(|| endpoint.atomic_fetch_add_far(self.word, by, pe), Ok)
         };
-        before.map(drop).map_err(|error| Refusal { error, pe })
+        // The lower half.
+        let link = before.map(|before| before as u32);
+        link.map_err(|error| Refusal { error, pe })
     }
 
     fn link(&mut self) -> Result<u32, Refusal> {
@@ -222,5 +241,58 @@ impl Words for Lock {
         // SAFETY: the lock is aligned and this PE's memory, by the contract of the routines.
         // ORDERING: as in `link`.
         Ok(unsafe { sync::wait_for(self.at, self.link_half(), greater, floor) })
+    }
+    fn watch_link_over(&mut self, floor: u32) -> Result<u32, Refusal> {
+        if !self.may_sleep() {
+            return self.wait_for_link_over(floor);
+        }
+        let patience = job::patience();
+        for _ in 0..patience.bursts {
+            for _ in 0..patience.looks {
+                let link = self.link()?;
+                if link > floor {
+                    return Ok(link);
+                }
+                std::hint::spin_loop();
+            }
+            std::thread::yield_now();
+        }
+        self.link()
+    }
+
+    fn sleep_while(&mut self, seen: u32) -> Result<(), Refusal> {
+        // SAFETY: the link is aligned, and in memory that the PEs of the node share.
+        unsafe { futex::sleep_while(self.link_half(), seen) };
+        let at = self.at;
+        self.watch
+            .get_or_insert_with(|| Watch::new(at))
+            .look_around(None);
+        Ok(())
+    }
+
+    fn wake(&mut self, pe: PeerIndex) -> Result<(), Refusal> {
+        // Those of other nodes do not sleep.
+        if let Some(link) = self.ctx.endpoint.element(self.link_half().addr(), pe) {
+            // SAFETY: the peer's memory is mapped here, as aligned as the own.
+            unsafe { futex::wake(link as *const u32) };
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_has_one_home_wherever_the_memory_of_a_pe_is_and_neighbours_have_others() {
+        let home = |lock| home_of(lock, 7);
+        for shift in [PAGE, 3 * PAGE, 0x5614_c000_0000] {
+            for lock in (0x4000..0x4400).step_by(8) {
+                assert_eq!(home(lock + shift), home(lock));
+                assert_ne!(home(lock + 8), home(lock));
+            }
+        }
+        assert_eq!(home_of(0x4ff8, 1), 0);
     }
 }

@@ -30,6 +30,8 @@ pub(crate) enum Op {
     Add(usize, u64),
     /// Waits until a word is greater than the number; the result is the word.
     WaitOver(usize, u64),
+    /// Makes the second word 0 if the first is still the number; the result is whether it was.
+    Sleep(usize, u64, usize),
     /// Tells the observer something.
     Tell(u64),
 }
@@ -202,6 +204,13 @@ impl<O> State<O> {
             }
             Op::WaitOver(at, floor) if words[at] > floor => words[at],
             Op::WaitOver(..) => return None,
+            Op::Sleep(at, seen, awake) => {
+                let sleeps = words[at] == seen;
+                if sleeps {
+                    words[awake] = 0;
+                }
+                sleeps.into()
+            }
             Op::Tell(_) => 0,
         })
     }

@@ -106,35 +106,15 @@ impl Word {
 
     #[cfg(not(loom))]
     fn sleep_while(&self, seen: u32) {
-        let limit = libc::timespec {
-            tv_sec: 0,
-            tv_nsec: 40_000_000,
-        };
-        // SAFETY: the word is alive and aligned for the duration of the call, and so is the time.
-        // The wait is not private: the poster is another process.
-        unsafe {
-            libc::syscall(
-                libc::SYS_futex,
-                self.value.as_ptr(),
-                libc::FUTEX_WAIT,
-                seen,
-                &raw const limit,
-            );
-        }
+        // SAFETY: the word is aligned and alive for the duration of the call, in memory that the processes share.
+        unsafe { crate::futex::sleep_while(self.value.as_ptr(), seen) };
     }
 
     #[cfg(not(loom))]
     #[cold]
     fn wake(&self) {
-        // SAFETY: the word is alive and aligned for the duration of the call.
-        unsafe {
-            libc::syscall(
-                libc::SYS_futex,
-                self.value.as_ptr(),
-                libc::FUTEX_WAKE,
-                i32::MAX,
-            );
-        }
+        // SAFETY: as above.
+        unsafe { crate::futex::wake(self.value.as_ptr()) };
     }
 
     #[cfg(loom)]

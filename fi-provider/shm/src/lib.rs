@@ -5,6 +5,7 @@
 //! * [`copy`]: copies that never tear an aligned element of 1, 2, 4 or 8 bytes.
 //! * [`amo`]: atomic operations on raw addresses.
 //! * [`order`]: the fences that `fence` and `quiet` need.
+//! * [`futex`]: sleeping on a word of shared memory.
 //! * [`flag`] and [`barrier`]: the library's own flags (futex) and the node barrier built of them.
 //! * [`turns`] and [`arrival`]: whose turn a shared slot is, and who came first.
 //! * [`wait`]: spin, yield, sleep: for memory that peers change by plain stores.
@@ -21,6 +22,7 @@ pub mod arrival;
 pub mod barrier;
 pub mod copy;
 pub mod flag;
+pub mod futex;
 pub mod order;
 pub mod segment;
 pub mod turns;

@@ -1,7 +1,8 @@
 //! The queue of a lock: what a PE does to join it, and to pass the lock on, whatever the words are in.
 //!
 //! The tail names the last PE of the queue, [`FREE`] if there is none. Each PE has a link, 0 outside the queue, to which
-//! the PE before it adds [`GRANTED`] and the PE behind it adds its name, each once and in any order.
+//! the PE before it adds [`GRANTED`] and the PE behind it adds its name, each once and in any order. A PE that goes to sleep
+//! adds [`ASLEEP`] itself: then whoever passes the lock on finds it, or it finds the lock.
 
 use fi_provider::address_vector::PeerIndex;
 
@@ -11,9 +12,17 @@ const FREE: u32 = 0;
 /// In a link: the lock has been passed on to its owner.
 const GRANTED: u32 = 1 << 31;
 
-/// The name of a PE in tails and links: not 0, and less than [`GRANTED`].
+/// In a link: its owner sleeps, and has to be woken when the lock is passed on to it.
+const ASLEEP: u32 = 1 << 30;
+
+/// The name of a PE in tails and links: not 0, and less than [`ASLEEP`].
 fn name(pe: PeerIndex) -> u32 {
     pe + 1
+}
+
+/// The name in a link, 0 if nobody is behind.
+fn next(link: u32) -> u32 {
+    link & !(GRANTED | ASLEEP)
 }
 
 /// The PE of a name.
@@ -35,14 +44,23 @@ pub(super) trait Words {
     /// Replaces the tail if it is `old`; returns what was there.
     fn replace_tail(&mut self, old: u32, new: u32) -> Result<u32, Self::Error>;
 
-    /// Adds to the link of `pe`.
-    fn add_to_link(&mut self, pe: PeerIndex, by: i64) -> Result<(), Self::Error>;
+    /// Adds to the link of `pe`; returns what was there.
+    fn add_to_link(&mut self, pe: PeerIndex, by: i64) -> Result<u32, Self::Error>;
 
     /// The own link.
     fn link(&mut self) -> Result<u32, Self::Error>;
 
     /// Waits until the own link is greater than `floor`; returns it.
     fn wait_for_link_over(&mut self, floor: u32) -> Result<u32, Self::Error>;
+
+    /// As [`Words::wait_for_link_over`], but gives up and returns the link as it is where it is time to sleep, if this PE may.
+    fn watch_link_over(&mut self, floor: u32) -> Result<u32, Self::Error>;
+
+    /// Sleeps until woken, unless the own link is not `seen` any more. May wake for no reason.
+    fn sleep_while(&mut self, seen: u32) -> Result<(), Self::Error>;
+
+    /// Wakes `pe` if it sleeps.
+    fn wake(&mut self, pe: PeerIndex) -> Result<(), Self::Error>;
 }
 
 /// Joins the queue and waits for the lock; returns whether it was joined, which it cannot be behind oneself.
@@ -57,9 +75,22 @@ pub(super) fn acquire<W: Words>(words: &mut W) -> Result<bool, W::Error> {
     }
     if before != FREE {
         words.add_to_link(pe_of(before), own.into())?;
-        words.wait_for_link_over(GRANTED - 1)?;
+        wait_for_grant(words)?;
     }
     Ok(true)
+}
+
+/// Waits until the PE before this one has passed the lock on.
+fn wait_for_grant<W: Words>(words: &mut W) -> Result<(), W::Error> {
+    let mut link = words.watch_link_over(GRANTED - 1)?;
+    if link < GRANTED {
+        link = words.add_to_link(words.me(), ASLEEP.into())?;
+        while link < GRANTED {
+            words.sleep_while(link | ASLEEP)?;
+            link = words.link()?;
+        }
+    }
+    Ok(())
 }
 
 /// Joins the queue if it is empty; returns whether it was.
@@ -78,7 +109,7 @@ pub(super) fn try_acquire<W: Words>(words: &mut W) -> Result<bool, W::Error> {
 pub(super) fn release<W: Words>(words: &mut W) -> Result<bool, W::Error> {
     let own = name(words.me());
     let mut link = words.link()?;
-    if link & !GRANTED == 0 {
+    if next(link) == 0 {
         match words.replace_tail(own, FREE)? {
             FREE => return Ok(false),
             before if before == own => return clear(words, link),
@@ -86,7 +117,10 @@ pub(super) fn release<W: Words>(words: &mut W) -> Result<bool, W::Error> {
             _ => link = words.wait_for_link_over(link)?,
         }
     }
-    words.add_to_link(pe_of(link & !GRANTED), GRANTED.into())?;
+    let next = pe_of(next(link));
+    if words.add_to_link(next, GRANTED.into())? & ASLEEP != 0 {
+        words.wake(next)?;
+    }
     // Those before and behind have added to the link what they add.
     clear(words, link)
 }

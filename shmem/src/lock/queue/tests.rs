@@ -3,24 +3,51 @@
 use super::*;
 use crate::model::{Asked, Model, Op, Pe};
 
-/// The word of the tail; the links follow, one for each PE.
+/// The word of the tail; the links follow, one for each PE, and a word for each that is 0 while it sleeps.
 const TAIL: usize = 0;
+
+/// The most PEs.
+const PES: usize = 4;
 
 /// What a PE tells when it has the lock, and before it gives it back.
 const ENTERS: u64 = 1;
 const LEAVES: u64 = 2;
 
-impl Pe<'_> {
+/// The words of a lock as a PE of the model uses them.
+struct User<'pe, 'run> {
+    pe: &'pe mut Pe<'run>,
+    /// Whether it goes to sleep where it may.
+    sleeps: bool,
+}
+
+impl User<'_, '_> {
+    fn step(&mut self, op: Op) -> Result<u64, Asked> {
+        self.pe.step(op)
+    }
+
     fn own_link(&self) -> usize {
-        1 + self.me
+        1 + self.pe.me
+    }
+
+    /// The word that is 0 while PE `pe` sleeps.
+    fn awake(pe: usize) -> usize {
+        1 + PES + pe
+    }
+
+    /// Uses the lock once, however it was acquired.
+    fn use_and_release(&mut self) -> Result<(), Asked> {
+        self.step(Op::Tell(ENTERS))?;
+        self.step(Op::Tell(LEAVES))?;
+        assert!(release(self)?);
+        Ok(())
     }
 }
 
-impl Words for Pe<'_> {
+impl Words for User<'_, '_> {
     type Error = Asked;
 
     fn me(&self) -> PeerIndex {
-        self.me as PeerIndex
+        self.pe.me as PeerIndex
     }
 
     fn swap_tail(&mut self, new: u32) -> Result<u32, Asked> {
@@ -31,9 +58,8 @@ impl Words for Pe<'_> {
         Ok(self.step(Op::CompareSwap(TAIL, old.into(), new.into()))? as u32)
     }
 
-    fn add_to_link(&mut self, pe: PeerIndex, by: i64) -> Result<(), Asked> {
-        self.step(Op::Add(1 + pe as usize, by.cast_unsigned()))
-            .map(drop)
+    fn add_to_link(&mut self, pe: PeerIndex, by: i64) -> Result<u32, Asked> {
+        Ok(self.step(Op::Add(1 + pe as usize, by.cast_unsigned()))? as u32)
     }
 
     fn link(&mut self) -> Result<u32, Asked> {
@@ -42,6 +68,26 @@ impl Words for Pe<'_> {
 
     fn wait_for_link_over(&mut self, floor: u32) -> Result<u32, Asked> {
         Ok(self.step(Op::WaitOver(self.own_link(), floor.into()))? as u32)
+    }
+
+    fn watch_link_over(&mut self, floor: u32) -> Result<u32, Asked> {
+        if self.sleeps {
+            self.link()
+        } else {
+            self.wait_for_link_over(floor)
+        }
+    }
+
+    fn sleep_while(&mut self, seen: u32) -> Result<(), Asked> {
+        let awake = Self::awake(self.pe.me);
+        if self.step(Op::Sleep(self.own_link(), seen.into(), awake))? != 0 {
+            self.step(Op::WaitOver(awake, 0))?;
+        }
+        Ok(())
+    }
+
+    fn wake(&mut self, pe: PeerIndex) -> Result<(), Asked> {
+        self.step(Op::Store(Self::awake(pe as usize), 1)).map(drop)
     }
 }
 
@@ -75,17 +121,14 @@ fn observe(queue: &mut Queue, pe: usize, op: Op, result: u64) -> Result<(), Stri
     Ok(())
 }
 
-/// Uses the lock once, however it was acquired.
-fn use_and_release(pe: &mut Pe<'_>) -> Result<(), Asked> {
-    pe.step(Op::Tell(ENTERS))?;
-    pe.step(Op::Tell(LEAVES))?;
-    assert!(release(pe)?);
-    Ok(())
+/// The words of a free lock.
+fn words() -> Vec<u64> {
+    [vec![0; 1 + PES], vec![1; PES]].concat()
 }
 
 fn check(pes: usize, turns: usize, run: &dyn Fn(&mut Pe<'_>) -> Result<(), Asked>) {
     let model = Model {
-        words: vec![0; 1 + pes],
+        words: words(),
         pes,
         turns,
         run,
@@ -100,16 +143,33 @@ fn check(pes: usize, turns: usize, run: &dyn Fn(&mut Pe<'_>) -> Result<(), Asked
 #[test]
 fn three_pes_get_the_lock_one_after_another() {
     check(3, 2, &|pe| {
-        assert!(acquire(pe)?);
-        use_and_release(pe)
+        let mut user = User { pe, sleeps: false };
+        assert!(acquire(&mut user)?);
+        user.use_and_release()
     });
 }
 
 #[test]
 fn four_pes_get_the_lock_in_the_order_in_which_they_came() {
     check(4, 1, &|pe| {
-        assert!(acquire(pe)?);
-        use_and_release(pe)
+        let mut user = User { pe, sleeps: false };
+        assert!(acquire(&mut user)?);
+        user.use_and_release()
+    });
+}
+
+#[test]
+fn who_sleeps_is_woken() {
+    check(3, 1, &|pe| {
+        let mut user = User { pe, sleeps: true };
+        assert!(acquire(&mut user)?);
+        user.use_and_release()
+    });
+    check(2, 3, &|pe| {
+        let sleeps = pe.me == 0;
+        let mut user = User { pe, sleeps };
+        assert!(acquire(&mut user)?);
+        user.use_and_release()
     });
 }
 
@@ -117,12 +177,13 @@ fn four_pes_get_the_lock_in_the_order_in_which_they_came() {
 fn a_pe_that_does_not_wait_disturbs_nobody() {
     check(3, 2, &|pe| {
         let waits = (pe.me + pe.turn).is_multiple_of(2);
-        if if waits {
-            acquire(pe)?
-        } else {
-            try_acquire(pe)?
-        } {
-            use_and_release(pe)?;
+        let mut user = User { pe, sleeps: false };
+        let has_lock = match waits {
+            true => acquire(&mut user)?,
+            false => try_acquire(&mut user)?,
+        };
+        if has_lock {
+            user.use_and_release()?;
         }
         Ok(())
     });
@@ -131,16 +192,17 @@ fn a_pe_that_does_not_wait_disturbs_nobody() {
 #[test]
 fn what_cannot_be_right_is_told() {
     let run = |pe: &mut Pe<'_>| {
-        assert!(!release(pe)?, "of a lock that is free");
-        assert!(try_acquire(pe)?);
-        assert!(!try_acquire(pe)?, "of a lock that is set");
-        assert!(!acquire(pe)?, "behind oneself");
-        assert!(release(pe)?);
+        let user = &mut User { pe, sleeps: true };
+        assert!(!release(user)?, "of a lock that is free");
+        assert!(try_acquire(user)?);
+        assert!(!try_acquire(user)?, "of a lock that is set");
+        assert!(!acquire(user)?, "behind oneself");
+        assert!(release(user)?);
         Ok(())
     };
     let observe = |_: &mut (), _: usize, _: Op, _: u64| Ok(());
     let model = Model {
-        words: vec![0; 2],
+        words: words(),
         pes: 1,
         turns: 1,
         run: &run,
