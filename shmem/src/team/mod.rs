@@ -39,7 +39,7 @@ pub const WORLD: Handle = 1;
 /// The PEs of this node, whose memory is reached by loads and stores (SHMEM_TEAM_SHARED).
 pub const SHARED: Handle = 2;
 
-/// The configuration of a team (shmem_team_config_t, 9.4.1).
+/// The configuration of a team (shmem_team_config_t, 9.4.3).
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Config {
@@ -117,7 +117,7 @@ pub(crate) fn members(handle: Handle) -> Option<&'static [PeerIndex]> {
     get(handle).map(Team::pes)
 }
 
-/// The number of this PE in `team`, -1 for SHMEM_TEAM_INVALID (9.4.3).
+/// The number of this PE in `team`, -1 for SHMEM_TEAM_INVALID (9.4.1).
 pub fn my_pe(at: Routine, team: Handle) -> c_int {
     if team == INVALID {
         return -1;
@@ -125,7 +125,7 @@ pub fn my_pe(at: Routine, team: Handle) -> c_int {
     expect(at, team).me_as_c()
 }
 
-/// The PEs of `team`, -1 for SHMEM_TEAM_INVALID (9.4.4).
+/// The PEs of `team`, -1 for SHMEM_TEAM_INVALID (9.4.2).
 pub fn n_pes(at: Routine, team: Handle) -> c_int {
     if team == INVALID {
         return -1;
@@ -133,7 +133,7 @@ pub fn n_pes(at: Routine, team: Handle) -> c_int {
     expect(at, team).pes().len() as c_int
 }
 
-/// Writes what `config_mask` names of the team's configuration (9.4.5); returns 0, or -1 for SHMEM_TEAM_INVALID and
+/// Writes what `config_mask` names of the team's configuration (9.4.4); returns 0, or -1 for SHMEM_TEAM_INVALID and
 /// for a null `config` with a mask.
 ///
 /// # Safety
@@ -159,7 +159,7 @@ pub unsafe fn get_config(
     0
 }
 
-/// The number in `dest_team` of the PE that is `src_pe` in `src_team`, -1 where it has none (9.4.6).
+/// The number in `dest_team` of the PE that is `src_pe` in `src_team`, -1 where it has none (9.4.5).
 pub fn translate_pe(at: Routine, src_team: Handle, src_pe: c_int, dest_team: Handle) -> c_int {
     if src_team == INVALID || dest_team == INVALID {
         return -1;
@@ -175,7 +175,7 @@ pub fn translate_pe(at: Routine, src_team: Handle, src_pe: c_int, dest_team: Han
     place.map_or(-1, |place| place as c_int)
 }
 
-/// Destroys `team` (9.4.9), and the contexts made from it. Collective over the team.
+/// Destroys `team` (9.4.8), and the contexts made from it. Collective over the team.
 pub fn destroy(at: Routine, team: Handle) {
     if team == INVALID {
         return;
@@ -194,7 +194,7 @@ pub fn destroy(at: Routine, team: Handle) {
     split::destroy(at, gone);
 }
 
-/// An address for loads and stores to the object `dest` of the PE that is `pe` in `team`, or null (9.4.10).
+/// An address for loads and stores to the object `dest` of the PE that is `pe` in `team`, or null (9.1.10).
 pub fn ptr(at: Routine, team: Handle, dest: *const c_void, pe: c_int) -> *mut c_void {
     if team == INVALID {
         return std::ptr::null_mut();

@@ -108,7 +108,7 @@ fn create(at: Routine, parent: &Team, members: Vec<usize>, config: Config) -> Op
     Some(handle)
 }
 
-/// Makes a team of the PEs `start`, `start + stride` and so on of `parent`, `size` in all (9.4.7); `new_team` gets
+/// Makes a team of the PEs `start`, `start + stride` and so on of `parent`, `size` in all (9.4.6); `new_team` gets
 /// SHMEM_TEAM_INVALID on the other PEs. Collective over the parent. Returns 0, or -1 on all of them where the PEs
 /// are not all there or no more teams can be made.
 ///
@@ -168,7 +168,7 @@ fn row_and_column(count: usize, xrange: usize, me: usize) -> (Vec<usize>, Vec<us
     (row.collect(), column.collect())
 }
 
-/// Makes two teams of `parent`, laid out in rows of `xrange` PEs: this PE's row, and its column (9.4.8). Collective over
+/// Makes two teams of `parent`, laid out in rows of `xrange` PEs: this PE's row, and its column (9.4.7). Collective over
 /// the parent. Returns 0, or -1 on all its PEs where a team cannot be made.
 ///
 /// # Safety
