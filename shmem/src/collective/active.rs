@@ -14,7 +14,7 @@
 
 mod tree;
 
-use super::combine::{And, Max, Min, Operation, Or, Prod, Sum, Xor};
+use super::combine::{And, Kernel, Max, Min, Operation, Or, Prod, Sum, Xor};
 use super::party::Party;
 use super::{bytes_of, flat, reduce_words};
 use crate::report::{self, Routine};
@@ -385,6 +385,28 @@ exchanges! {
     };
 }
 
+/// Combines `count` elements of those who take part.
+///
+/// # Safety
+/// As the routines below.
+unsafe fn reduce(
+    at: Routine,
+    who: &Who,
+    dest: *mut u8,
+    source: *const u8,
+    count: usize,
+    kernel: &Kernel,
+) {
+    // SAFETY: the contract is the same.
+    unsafe {
+        match who {
+            Who::All(team) => super::reduce(at, team, dest, source, count, kernel),
+            Who::Some(set) if count > 0 => flat::reduce(set, at, dest, source, count, kernel),
+            Who::Some(_) => (),
+        }
+    }
+}
+
 macro_rules! reductions {
     ($($(#[$doc:meta])* $name:ident: $op:ident;)*) => {$(
         $(#[$doc])* ///
@@ -411,13 +433,7 @@ macro_rules! reductions {
                 report::bad_argument(at, "nreduce", format_args!("{nreduce}"), "a number of elements");
             };
             // SAFETY: the contract is the same.
-            unsafe {
-                match who {
-                    Who::All(team) => super::reduce::<T, $op>(at, team, dest, source, count),
-                    Who::Some(set) if count > 0 => flat::reduce::<T, $op>(&set, at, dest, source, count),
-                    Who::Some(_) => (),
-                }
-            }
+            unsafe { reduce(at, &who, dest.cast(), source.cast(), count, const { &Kernel::of::<T, $op>() }) };
         }
     )*};
 }

@@ -24,6 +24,37 @@ pub unsafe trait Operation<T> {
     unsafe fn combine(acc: *mut T, other: *const T, count: usize);
 }
 
+/// An operation on elements of one type, as the algorithms see it: they are the same for all.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kernel {
+    /// Bytes of an element.
+    pub(crate) size: usize,
+    combine: unsafe fn(*mut u8, *const u8, usize),
+}
+
+impl Kernel {
+    /// Operation `O` on elements of type `T`.
+    pub(crate) const fn of<T, O: Operation<T>>() -> Self {
+        Self {
+            size: size_of::<T>(),
+            combine: |acc, other, count| {
+                // SAFETY: the contract of `Kernel::combine` is that of the operation.
+                unsafe { O::combine(acc.cast(), other.cast(), count) }
+            },
+        }
+    }
+
+    /// Replaces each element of `acc` by what the operation makes of it and that of `other`, for `count` elements.
+    ///
+    /// # Safety
+    /// As [`Operation::combine`], for the type that the kernel is of.
+    #[inline(always)]
+    pub(crate) unsafe fn combine(&self, acc: *mut u8, other: *const u8, count: usize) {
+        // SAFETY: the contract is the same.
+        unsafe { (self.combine)(acc, other, count) }
+    }
+}
+
 /// Bitwise and.
 #[derive(Clone, Copy, Debug)]
 pub struct And;

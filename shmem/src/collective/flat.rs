@@ -8,11 +8,12 @@
     reason = "copies between arrays that C has given as symmetric"
 )]
 
-use super::combine::Operation;
+use super::combine::Kernel;
 use super::party::{Party, fetch, near};
 use crate::report::Routine;
 use fi_provider::node::copy::copy;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 
 /// Bytes that are reduced at a time: so that they stay in the processor's first cache.
 const CHUNK: usize = 8192;
@@ -26,14 +27,9 @@ impl Chunk {
         Self(MaybeUninit::uninit())
     }
 
-    /// Its bytes, as elements.
-    pub(super) fn elements<T>(&mut self) -> *mut T {
+    /// Its bytes.
+    pub(super) fn bytes(&mut self) -> *mut u8 {
         self.0.as_mut_ptr().cast()
-    }
-
-    /// The elements that it holds.
-    pub(super) const fn capacity<T>() -> usize {
-        CHUNK / size_of::<T>()
     }
 }
 
@@ -167,12 +163,7 @@ fn from_me(party: &impl Party) -> impl Iterator<Item = usize> {
 }
 
 /// The part of `count` elements of `size` bytes that is number `index` of `parts`: whole cache lines, but for the end.
-pub(super) fn slice(
-    count: usize,
-    size: usize,
-    index: usize,
-    parts: usize,
-) -> std::ops::Range<usize> {
+pub(super) fn slice(count: usize, size: usize, index: usize, parts: usize) -> Range<usize> {
     let line = (64 / size).max(1);
     let each = count.div_ceil(parts).next_multiple_of(line);
     let start = (index * each).min(count);
@@ -184,53 +175,36 @@ pub(super) fn slice(
 /// On a node each PE does its slice, for all; nobody else touches it, so that both may be the same array.
 ///
 /// # Safety
-/// Both are arrays of `count` elements on every PE, which are equal or do not overlap.
-pub(crate) unsafe fn reduce<T: Copy, O: Operation<T>>(
+/// Both are arrays of `count` of the kernel's elements on every PE, which are equal or do not overlap.
+pub(crate) unsafe fn reduce(
     party: &impl Party,
     at: Routine,
-    dest: *mut T,
-    source: *const T,
+    dest: *mut u8,
+    source: *const u8,
     count: usize,
+    kernel: &Kernel,
 ) {
     if !party.is_near() {
+        let all = 0..party.len();
         // SAFETY: the contract is the same.
-        return unsafe {
-            reduce_by_reading::<T, O>(party, at, dest, source, count, 0..party.len())
-        };
+        return unsafe { reduce_by_reading(party, at, dest, source, count, kernel, all) };
     }
     party.meet(at);
-    let mine = slice(count, size_of::<T>(), party.me(), party.len());
-    for_chunks::<T>(mine, |start, count| {
+    let mine = slice(count, kernel.size, party.me(), party.len());
+    for_chunks(mine, kernel.size, |start, bytes| {
         let mut chunk = Chunk::new();
-        let sum = chunk.elements::<T>();
-        let bytes = count * size_of::<T>();
-        let source = |index| {
-            near(
-                party,
-                at,
-                "source",
-                source.wrapping_add(start).addr(),
-                bytes,
-                index,
-            )
-        };
-        // SAFETY: the chunk holds `count` elements; the sources are complete, and so many bytes are in reach. Nobody
-        // else uses these elements of any PE until all have met.
+        let sum = chunk.bytes();
+        let source = |index| near(party, at, "source", source.addr() + start, bytes, index);
+        // SAFETY: the chunk holds the elements; the sources are complete, and so many bytes are in reach. Nobody else
+        // uses these elements of any PE until all have met.
         unsafe {
-            copy(sum.cast(), source(0) as *const u8, bytes);
+            copy(sum, source(0) as *const u8, bytes);
             for index in 1..party.len() {
-                O::combine(sum, source(index) as *const T, count);
+                kernel.combine(sum, source(index) as *const u8, bytes / kernel.size);
             }
             for index in from_me(party) {
-                let to = near(
-                    party,
-                    at,
-                    "dest",
-                    dest.wrapping_add(start).addr(),
-                    bytes,
-                    index,
-                );
-                copy(to as *mut u8, sum.cast(), bytes);
+                let to = near(party, at, "dest", dest.addr() + start, bytes, index);
+                copy(to as *mut u8, sum, bytes);
             }
         }
     });
@@ -241,34 +215,34 @@ pub(crate) unsafe fn reduce<T: Copy, O: Operation<T>>(
 ///
 /// # Safety
 /// As [`reduce`].
-unsafe fn reduce_by_reading<T: Copy, O: Operation<T>>(
+unsafe fn reduce_by_reading(
     party: &impl Party,
     at: Routine,
-    dest: *mut T,
-    source: *const T,
+    dest: *mut u8,
+    source: *const u8,
     count: usize,
-    of: std::ops::Range<usize>,
+    kernel: &Kernel,
+    of: Range<usize>,
 ) {
     party.meet(at);
-    for_chunks::<T>(0..count, |start, count| {
+    for_chunks(0..count, kernel.size, |start, bytes| {
         let (mut chunk, mut other) = (Chunk::new(), Chunk::new());
-        let (sum, other) = (chunk.elements::<T>(), other.elements::<T>());
-        let bytes = count * size_of::<T>();
-        let source = source.wrapping_add(start).cast();
-        // SAFETY: both chunks hold `count` elements, which are written before they are read; this PE's part of `dest`
-        // is written when nobody reads it any more.
+        let (sum, other) = (chunk.bytes(), other.bytes());
+        let source = source.wrapping_add(start);
+        // SAFETY: both chunks hold the elements, which are written before they are read; this PE's part of `dest` is
+        // written when nobody reads it any more.
         unsafe {
-            sum.cast::<u8>().write_bytes(0, bytes);
+            sum.write_bytes(0, bytes);
             for index in of.clone() {
                 if index == of.start {
-                    fetch(party, at, sum.cast(), source, bytes, index);
+                    fetch(party, at, sum, source, bytes, index);
                 } else {
-                    fetch(party, at, other.cast(), source, bytes, index);
-                    O::combine(sum, other, count);
+                    fetch(party, at, other, source, bytes, index);
+                    kernel.combine(sum, other, bytes / kernel.size);
                 }
             }
             party.meet(at);
-            copy(dest.add(start).cast(), sum.cast(), bytes);
+            copy(dest.add(start), sum, bytes);
         }
     });
 }
@@ -278,61 +252,47 @@ unsafe fn reduce_by_reading<T: Copy, O: Operation<T>>(
 ///
 /// # Safety
 /// As [`reduce`]; all bits zero is the operation's identity.
-pub(crate) unsafe fn scan<T: Copy, O: Operation<T>>(
+pub(crate) unsafe fn scan(
     party: &impl Party,
     at: Routine,
-    dest: *mut T,
-    source: *const T,
+    dest: *mut u8,
+    source: *const u8,
     count: usize,
+    kernel: &Kernel,
     inclusive: bool,
 ) {
     if !party.is_near() {
         let of = 0..party.me() + usize::from(inclusive);
         // SAFETY: the contract is the same.
-        return unsafe { reduce_by_reading::<T, O>(party, at, dest, source, count, of) };
+        return unsafe { reduce_by_reading(party, at, dest, source, count, kernel, of) };
     }
     party.meet(at);
-    let mine = slice(count, size_of::<T>(), party.me(), party.len());
-    for_chunks::<T>(mine, |start, count| {
+    let mine = slice(count, kernel.size, party.me(), party.len());
+    for_chunks(mine, kernel.size, |start, bytes| {
         let (mut chunk, mut before) = (Chunk::new(), Chunk::new());
-        let (sum, before) = (chunk.elements::<T>(), before.elements::<T>());
-        let bytes = count * size_of::<T>();
+        let (sum, before) = (chunk.bytes(), before.bytes());
         // SAFETY: as in `reduce`; of arrays that are equal the elements are read before they are written.
         unsafe {
-            sum.cast::<u8>().write_bytes(0, bytes);
+            sum.write_bytes(0, bytes);
             for index in 0..party.len() {
-                let from = near(
-                    party,
-                    at,
-                    "source",
-                    source.wrapping_add(start).addr(),
-                    bytes,
-                    index,
-                );
-                let to = near(
-                    party,
-                    at,
-                    "dest",
-                    dest.wrapping_add(start).addr(),
-                    bytes,
-                    index,
-                );
-                copy(before.cast(), sum.cast(), bytes);
-                O::combine(sum, from as *const T, count);
+                let from = near(party, at, "source", source.addr() + start, bytes, index);
+                let to = near(party, at, "dest", dest.addr() + start, bytes, index);
+                copy(before, sum, bytes);
+                kernel.combine(sum, from as *const u8, bytes / kernel.size);
                 let result = if inclusive { sum } else { before };
-                copy(to as *mut u8, result.cast(), bytes);
+                copy(to as *mut u8, result, bytes);
             }
         }
     });
     party.meet(at);
 }
 
-/// Calls `f` with the first element and the length of each chunk of `range`.
-pub(super) fn for_chunks<T>(range: std::ops::Range<usize>, mut f: impl FnMut(usize, usize)) {
+/// Calls `f` with the first byte and the bytes of each chunk of the elements `range`, of `size` bytes each.
+pub(super) fn for_chunks(range: Range<usize>, size: usize, mut f: impl FnMut(usize, usize)) {
     let mut start = range.start;
     while start < range.end {
-        let count = (range.end - start).min(Chunk::capacity::<T>());
-        f(start, count);
+        let count = (range.end - start).min(CHUNK / size);
+        f(start * size, count * size);
         start += count;
     }
 }
@@ -357,10 +317,10 @@ mod tests {
         #[test]
         fn chunks_are_no_longer_than_their_memory(start in 0_usize..5000, len in 0_usize..5000) {
             let mut next = start;
-            for_chunks::<u64>(start..start + len, |start, count| {
-                assert_eq!(start, next);
-                assert!(count > 0 && count <= Chunk::capacity::<u64>());
-                next += count;
+            for_chunks(start..start + len, 8, |at, bytes| {
+                assert_eq!(at, next * 8);
+                assert!(bytes > 0 && bytes <= CHUNK);
+                next += bytes / 8;
             });
             prop_assert_eq!(next, start + len);
         }

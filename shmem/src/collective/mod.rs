@@ -27,7 +27,7 @@ use crate::order;
 use crate::report::{self, Routine};
 use crate::sync::require_initialized;
 use crate::team::{self, Handle, Team};
-use combine::{And, Max, Min, Operation, Or, Prod, Sum, Xor};
+use combine::{And, Kernel, Max, Min, Operation, Or, Prod, Sum, Xor};
 use party::Party;
 use std::ffi::c_int;
 
@@ -112,7 +112,12 @@ fn root_of(at: Routine, party: &impl Party, pe_root: c_int) -> usize {
 
 /// The bytes of `count` elements of each of `pes` PEs; ends the job where no array has so many.
 fn bytes_of<T>(at: Routine, count: usize, pes: usize) -> usize {
-    let bytes = count.checked_mul(size_of::<T>());
+    bytes_of_elements(at, count, size_of::<T>(), pes)
+}
+
+/// As [`bytes_of`] for elements of `size` bytes.
+fn bytes_of_elements(at: Routine, count: usize, size: usize, pes: usize) -> usize {
+    let bytes = count.checked_mul(size);
     let all = bytes.and_then(|bytes| bytes.checked_mul(pes));
     match (bytes, all) {
         (Some(bytes), Some(all)) if all <= isize::MAX as usize => bytes,
@@ -223,29 +228,30 @@ pub unsafe fn alltoalls<T: Copy>(
     0
 }
 
-/// Combines by `O` on any team, by the algorithm that suits it.
+/// Combines on any team, by the algorithm that suits it.
 ///
 /// # Safety
-/// Both arrays are symmetric, hold `count` elements, and are the same or do not overlap.
-pub(crate) unsafe fn reduce<T: Copy, O: Operation<T>>(
+/// Both arrays are symmetric, hold `count` of the kernel's elements, and are the same or do not overlap.
+pub(crate) unsafe fn reduce(
     at: Routine,
     team: &Team,
-    dest: *mut T,
-    source: *const T,
+    dest: *mut u8,
+    source: *const u8,
     count: usize,
+    kernel: &Kernel,
 ) {
-    let bytes = bytes_of::<T>(at, count, 1);
+    let bytes = bytes_of_elements(at, count, kernel.size, 1);
     // SAFETY: the contract is the same.
     unsafe {
         if bytes == 0 {
         } else if team.len() == 1 {
-            flat::copy_own(dest.cast(), source.cast(), bytes);
+            flat::copy_own(dest, source, bytes);
         } else if small::fits(team, bytes) {
-            small::reduce::<T, O>(team, at, dest, source, count);
+            small::reduce(team, at, dest, source, count, kernel);
         } else if team.is_near() {
-            flat::reduce::<T, O>(team, at, dest, source, count);
+            flat::reduce(team, at, dest, source, count, kernel);
         } else {
-            tiered::reduce::<T, O>(team, at, dest, source, count);
+            tiered::reduce(team, at, dest, source, count, kernel);
         }
     }
 }
@@ -267,8 +273,10 @@ macro_rules! reductions {
         where
             $op: Operation<T>,
         {
+            let kernel = const { &Kernel::of::<T, $op>() };
+            let team = team::expect(at, team);
             // SAFETY: the contract is the same.
-            unsafe { reduce::<T, $op>(at, team::expect(at, team), dest, source, nreduce) };
+            unsafe { reduce(at, team, dest.cast(), source.cast(), nreduce, kernel) };
             0
         }
     )*};
@@ -306,7 +314,17 @@ where
     Sum: Operation<T>,
 {
     // SAFETY: the contract is the same.
-    unsafe { scan::<T, Sum>(at, team, dest, source, nelems, true) }
+    unsafe {
+        scan(
+            at,
+            team,
+            dest.cast(),
+            source.cast(),
+            nelems,
+            const { &Kernel::of::<T, Sum>() },
+            true,
+        )
+    }
 }
 
 /// The sum of the PEs of the team before this one, 0 on the first (9.10.10). Returns 0.
@@ -324,26 +342,37 @@ where
     Sum: Operation<T>,
 {
     // SAFETY: the contract is the same.
-    unsafe { scan::<T, Sum>(at, team, dest, source, nelems, false) }
+    unsafe {
+        scan(
+            at,
+            team,
+            dest.cast(),
+            source.cast(),
+            nelems,
+            const { &Kernel::of::<T, Sum>() },
+            false,
+        )
+    }
 }
 
-unsafe fn scan<T: Copy, O: Operation<T>>(
+unsafe fn scan(
     at: Routine,
     team: Handle,
-    dest: *mut T,
-    source: *const T,
+    dest: *mut u8,
+    source: *const u8,
     count: usize,
+    kernel: &Kernel,
     inclusive: bool,
 ) -> c_int {
     let team = team::expect(at, team);
-    let bytes = bytes_of::<T>(at, count, 1);
+    let bytes = bytes_of_elements(at, count, kernel.size, 1);
     // SAFETY: the contract is the same.
     unsafe {
         if bytes == 0 {
         } else if small::fits(team, bytes) {
-            small::scan::<T, O>(team, at, dest, source, count, inclusive);
+            small::scan(team, at, dest, source, count, kernel, inclusive);
         } else {
-            flat::scan::<T, O>(team, at, dest, source, count, inclusive);
+            flat::scan(team, at, dest, source, count, kernel, inclusive);
         }
     }
     0

@@ -10,12 +10,13 @@
     reason = "copies between arrays that C has given, and slots"
 )]
 
-use super::combine::Operation;
+use super::combine::{Kernel, Operation};
 use super::flat::Chunk;
 use super::party::Party;
 use crate::report::Routine;
 use crate::team::{Shown, Team};
 use crate::workspace::SLOT;
+use std::ops::Range;
 
 /// The largest team of several nodes whose PEs read each other's slots; in larger ones few speak for many.
 const MOST_FAR: usize = 8;
@@ -95,17 +96,18 @@ pub(super) unsafe fn alltoall(
 ///
 /// # Safety
 /// As there, and the data fits.
-pub(super) unsafe fn reduce<T: Copy, O: Operation<T>>(
+pub(super) unsafe fn reduce(
     team: &Team,
     at: Routine,
-    dest: *mut T,
-    source: *const T,
+    dest: *mut u8,
+    source: *const u8,
     count: usize,
+    kernel: &Kernel,
 ) {
     // SAFETY: the contract is the same; the slot holds the source already.
     unsafe {
-        let shown = team.show(at, source.cast(), count * size_of::<T>());
-        combine::<T, O>(&shown, at, dest, count, 0..team.len());
+        let shown = team.show(at, source, count * kernel.size);
+        combine(&shown, at, dest, count, kernel, 0..team.len());
         shown.by_all();
     }
 }
@@ -114,22 +116,24 @@ pub(super) unsafe fn reduce<T: Copy, O: Operation<T>>(
 ///
 /// # Safety
 /// As there, and the data fits.
-pub(super) unsafe fn scan<T: Copy, O: Operation<T>>(
+pub(super) unsafe fn scan(
     team: &Team,
     at: Routine,
-    dest: *mut T,
-    source: *const T,
+    dest: *mut u8,
+    source: *const u8,
     count: usize,
+    kernel: &Kernel,
     inclusive: bool,
 ) {
     let of = 0..team.me() + usize::from(inclusive);
+    let bytes = count * kernel.size;
     // SAFETY: the contract is the same; the slot holds the source already.
     unsafe {
-        let shown = team.show(at, source.cast(), count * size_of::<T>());
+        let shown = team.show(at, source, bytes);
         if of.is_empty() {
-            dest.write_bytes(0, count);
+            dest.write_bytes(0, bytes);
         } else {
-            combine::<T, O>(&shown, at, dest, count, of);
+            combine(&shown, at, dest, count, kernel, of);
         }
     }
 }
@@ -139,24 +143,25 @@ pub(super) unsafe fn scan<T: Copy, O: Operation<T>>(
 /// # Safety
 /// `dest` and every slot hold `count` elements.
 #[inline]
-unsafe fn combine<T: Copy, O: Operation<T>>(
+unsafe fn combine(
     shown: &Shown<'_>,
     at: Routine,
-    dest: *mut T,
+    dest: *mut u8,
     count: usize,
-    of: std::ops::Range<usize>,
+    kernel: &Kernel,
+    of: Range<usize>,
 ) {
-    let bytes = count * size_of::<T>();
+    let bytes = count * kernel.size;
     // SAFETY: the contract is the same; a chunk has room for a slot.
     unsafe {
-        shown.read(at, of.start, 0, dest.cast(), bytes);
+        shown.read(at, of.start, 0, dest, bytes);
         for index in of.skip(1) {
             if let Some(theirs) = shown.near(at, index) {
-                O::combine(dest, theirs.cast(), count);
+                kernel.combine(dest, theirs, count);
             } else {
                 let mut chunk = Chunk::new();
-                shown.read(at, index, 0, chunk.elements(), bytes);
-                O::combine(dest, chunk.elements(), count);
+                shown.read(at, index, 0, chunk.bytes(), bytes);
+                kernel.combine(dest, chunk.bytes(), count);
             }
         }
     }
@@ -164,8 +169,9 @@ unsafe fn combine<T: Copy, O: Operation<T>>(
 
 /// Combines `words` of all PEs of `team`, in place.
 pub(crate) fn reduce_words<O: Operation<u64>>(at: Routine, team: &Team, words: &mut [u64]) {
-    let own = words.as_mut_ptr();
+    let own = words.as_mut_ptr().cast();
     assert!(size_of_val(words) <= SLOT);
+    let kernel = Kernel::of::<u64, O>();
     // SAFETY: the words are this thread's alone, and fit; what is read from others are slots.
-    unsafe { reduce::<u64, O>(team, at, own, own, words.len()) };
+    unsafe { reduce(team, at, own, own, words.len(), &kernel) };
 }

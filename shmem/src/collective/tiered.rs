@@ -8,7 +8,7 @@
     reason = "copies between arrays that C has given as symmetric"
 )]
 
-use super::combine::Operation;
+use super::combine::Kernel;
 use super::flat::{Chunk, copy_own, for_chunks, slice};
 use super::party::{Party, fetch};
 use crate::report::Routine;
@@ -107,126 +107,117 @@ pub(super) unsafe fn fcollect(
 ///
 /// # Safety
 /// As there.
-pub(super) unsafe fn reduce<T: Copy, O: Operation<T>>(
+pub(super) unsafe fn reduce(
     team: &Team,
     at: Routine,
-    dest: *mut T,
-    source: *const T,
+    dest: *mut u8,
+    source: *const u8,
     count: usize,
+    kernel: &Kernel,
 ) {
     let groups = team.groups();
     let owners = groups.iter().map(|group| group.len()).min().unwrap_or(1);
     let place = team.place();
-    let slice_of = |place| slice(count, size_of::<T>(), place, owners);
+    let slice_of = |place| slice(count, kernel.size, place, owners);
     let mine = if place < owners {
         slice_of(place)
     } else {
         0..0
     };
     let piece_of = |group| {
-        let piece = slice(mine.len(), size_of::<T>(), group, groups.len());
+        let piece = slice(mine.len(), kernel.size, group, groups.len());
         mine.start + piece.start..mine.start + piece.end
     };
     let far = || (0..groups.len()).filter(|&group| group != team.group());
+    let work = Work {
+        team,
+        at,
+        dest,
+        kernel,
+    };
     // SAFETY: the contract is the same; who writes what is said above, and between writing and reading all meet.
     unsafe {
         team.meet_near(at);
-        combine::<T, O>(team, at, dest, source, mine.clone(), team.near());
+        work.combine(source, mine.clone());
         team.meet(at);
         for group in far() {
-            add::<T, O>(
-                team,
-                at,
-                dest,
-                piece_of(team.group()),
-                dest,
-                groups[group].get(place),
-            );
+            work.add(dest, piece_of(team.group()), groups[group].get(place));
         }
         team.meet(at);
         for group in far() {
-            read(team, at, dest, piece_of(group), groups[group].get(place));
+            work.read(piece_of(group), groups[group].get(place));
         }
         team.meet_near(at);
         for other in (0..owners).filter(|&other| other != place) {
-            read(team, at, dest, slice_of(other), team.near().get(other));
+            work.read(slice_of(other), team.near().get(other));
         }
         team.meet(at);
     }
 }
 
-/// Puts what the PEs `of` have at `source`, combined, into this PE's `dest`: the elements `part`.
-///
-/// # Safety
-/// As [`super::flat::reduce`]; nobody writes those elements of a source, or reads those of this PE's `dest`.
-unsafe fn combine<T: Copy, O: Operation<T>>(
-    team: &Team,
+/// What all steps of a reduction have in common.
+struct Work<'a> {
+    team: &'a Team,
     at: Routine,
-    dest: *mut T,
-    source: *const T,
-    part: Range<usize>,
-    of: &[usize],
-) {
-    // The own source first, which may be `dest` itself.
-    // SAFETY: the contract is the same.
-    unsafe {
-        let bytes = part.len() * size_of::<T>();
-        copy_own(
-            dest.add(part.start).cast(),
-            source.add(part.start).cast(),
-            bytes,
-        );
-        for index in of.iter().filter(|&&index| index != team.me()) {
-            add::<T, O>(team, at, dest, part.clone(), source, Some(index));
+    dest: *mut u8,
+    kernel: &'a Kernel,
+}
+
+impl Work<'_> {
+    /// Puts what this node's PEs have at `source`, combined, into this PE's `dest`: the elements `part`.
+    ///
+    /// # Safety
+    /// As [`super::flat::reduce`]; nobody writes those elements of a source, or reads those of this PE's `dest`.
+    unsafe fn combine(&self, source: *const u8, part: Range<usize>) {
+        let (start, bytes) = (part.start * self.kernel.size, part.len() * self.kernel.size);
+        let others = self
+            .team
+            .near()
+            .iter()
+            .filter(|&&index| index != self.team.me());
+        // The own source first, which may be `dest` itself.
+        // SAFETY: the contract is the same.
+        unsafe {
+            copy_own(self.dest.add(start), source.add(start), bytes);
+            for index in others {
+                self.add(source, part.clone(), Some(index));
+            }
         }
     }
-}
 
-/// Combines the elements `part` of this PE's `dest` with those that PE `of` has at `from`.
-///
-/// # Safety
-/// As [`combine`].
-unsafe fn add<T: Copy, O: Operation<T>>(
-    team: &Team,
-    at: Routine,
-    dest: *mut T,
-    part: Range<usize>,
-    from: *const T,
-    of: Option<&usize>,
-) {
-    let Some(&index) = of else { return };
-    for_chunks::<T>(part, |start, count| {
-        let mut chunk = Chunk::new();
-        let theirs = chunk.elements::<T>();
-        let bytes = count * size_of::<T>();
-        // SAFETY: the contract is the same; the chunk has room.
-        unsafe {
-            fetch(
-                team,
-                at,
-                theirs.cast(),
-                from.wrapping_add(start).cast(),
-                bytes,
-                index,
-            );
-            O::combine(dest.add(start), theirs, count);
-        }
-    });
-}
+    /// Combines the elements `part` of this PE's `dest` with those that PE `of` has at `from`.
+    ///
+    /// # Safety
+    /// As [`Work::combine`].
+    unsafe fn add(&self, from: *const u8, part: Range<usize>, of: Option<&usize>) {
+        let Some(&index) = of else { return };
+        for_chunks(part, self.kernel.size, |start, bytes| {
+            let mut chunk = Chunk::new();
+            let (theirs, count) = (chunk.bytes(), bytes / self.kernel.size);
+            // SAFETY: the contract is the same; the chunk has room.
+            unsafe {
+                fetch(
+                    self.team,
+                    self.at,
+                    theirs,
+                    from.wrapping_add(start),
+                    bytes,
+                    index,
+                );
+                self.kernel.combine(self.dest.add(start), theirs, count);
+            }
+        });
+    }
 
-/// Reads the elements `part` of PE `of`'s `dest` into the own.
-///
-/// # Safety
-/// As [`combine`].
-unsafe fn read<T: Copy>(
-    team: &Team,
-    at: Routine,
-    dest: *mut T,
-    part: Range<usize>,
-    of: Option<&usize>,
-) {
-    let Some(&index) = of else { return };
-    let place = dest.wrapping_add(part.start).cast::<u8>();
-    // SAFETY: the contract is the same.
-    unsafe { fetch(team, at, place, place, part.len() * size_of::<T>(), index) };
+    /// Reads the elements `part` of PE `of`'s `dest` into the own.
+    ///
+    /// # Safety
+    /// As [`Work::combine`].
+    unsafe fn read(&self, part: Range<usize>, of: Option<&usize>) {
+        let Some(&index) = of else { return };
+        let place = self.dest.wrapping_add(part.start * self.kernel.size);
+        let bytes = part.len() * self.kernel.size;
+        // SAFETY: the contract is the same.
+        unsafe { fetch(self.team, self.at, place, place, bytes, index) };
+    }
 }
