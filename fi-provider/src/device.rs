@@ -91,7 +91,7 @@ impl Error {
 /// Parts of a window that can be registered: a peer's record has a key for each.
 pub(crate) const PARTS: usize = 2;
 /// The key by which initiators enter the targets. It keeps strangers out by accident only.
-pub(crate) const DC_KEY: u64 = 0x6661_7272_6561_6368;
+const DC_KEY: u64 = 0x6661_7272_6561_6368;
 /// Bytes of a piece of the bounce memory: of the default endpoint's gate, and of those made later.
 const PIECE: usize = 32 << 10;
 const SMALL_PIECE: usize = 8 << 10;
@@ -259,11 +259,16 @@ impl Device {
                 deltas[place] = peer.bases[part.number].wrapping_sub(part.base as u64);
                 keys[place] = peer.keys[part.number];
             }
-            remotes.push(Remote::new(deltas, keys, peer.target, peer.lid));
+            remotes.push(Remote::new(deltas, keys, DC_KEY, peer.target, peer.lid));
             let delta = peer.mailbox.wrapping_sub(self.mailbox_base() as u64);
             let keys = [peer.mailbox_key; PARTS];
-            self.mailboxes
-                .push(Remote::new([delta; PARTS], keys, peer.target, peer.lid));
+            self.mailboxes.push(Remote::new(
+                [delta; PARTS],
+                keys,
+                DC_KEY,
+                peer.target,
+                peer.lid,
+            ));
         }
         Ok(remotes)
     }

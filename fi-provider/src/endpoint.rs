@@ -235,7 +235,7 @@ impl Endpoint {
 /// The same number, which the compiler takes for another: so what is computed from it is not shared with what the paths to
 /// peers of this node compute, and those keep their registers.
 #[inline(always)]
-pub(crate) fn anew(number: u32) -> u32 {
+pub(crate) fn anew(number: u32) -> usize {
     #[cfg(target_arch = "x86_64")]
     {
         let mut number = number;
@@ -243,10 +243,12 @@ pub(crate) fn anew(number: u32) -> u32 {
         unsafe {
             core::arch::asm!("/* {0:e} */", inout(reg) number, options(pure, nomem, nostack, preserves_flags));
         }
-        number
+        number as usize
     }
     #[cfg(not(target_arch = "x86_64"))]
-    number
+    {
+        number as usize
+    }
 }
 
 /// The same pointer, computed once: without this the compiler computes the record's address anew for

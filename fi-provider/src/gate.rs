@@ -6,7 +6,7 @@
     reason = "registers memory, and posts from it and into it"
 )]
 
-use crate::device::{DC_KEY, Error};
+use crate::device::Error;
 use fi_mlx5::device::{self as hca, CompletionQueue, Peer, QueuePair, Region};
 use fi_mlx5::lane::{Failure, Hook, Lane, Local, Parts, Posted, Queues, To};
 use fi_mlx5::post::Route;
@@ -87,7 +87,7 @@ impl Gate {
             let initiator = hca.initiator(&domain, &completions, BLOCKS)?;
             let ring = initiator.ring();
             pairs.push(initiator);
-            Queues::Dynamic(ring, DC_KEY)
+            Queues::Dynamic(ring)
         };
         let parts = Parts {
             queues,

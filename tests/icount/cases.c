@@ -50,6 +50,7 @@ LOOPS(ptr, 2, RESULT(void *), USE, shmem_ptr, (const void *)v.target, v.pe)
 
 LOOPS(long_p, 3, NOTHING, NOTHING, shmem_long_p, (long *)v.target, v.value, v.pe)
 LOOPS(ctx_int_p, 4, NOTHING, NOTHING, shmem_ctx_int_p, SHMEM_CTX_DEFAULT, (int *)v.target, (int)v.value, v.pe)
+LOOPS(private_int_p, 4, NOTHING, NOTHING, shmem_ctx_int_p, (shmem_ctx_t)v.context, (int *)v.target, (int)v.value, v.pe)
 LOOPS(int_put, 4, NOTHING, NOTHING, shmem_int_put, (int *)v.target, (const int *)v.local, (size_t)1, v.pe)
 LOOPS(putmem_64, 4, NOTHING, NOTHING, shmem_putmem, v.target, (const void *)v.local, (size_t)64, v.pe)
 LOOPS(putmem_4k, 4, NOTHING, NOTHING, shmem_putmem, v.target, (const void *)v.local, (size_t)LARGEST, v.pe)
@@ -101,6 +102,7 @@ static const struct {
     {"shmem_ptr", BOTH, call_ptr, bare_ptr},
     {"shmem_long_p", BOTH, call_long_p, bare_long_p},
     {"shmem_ctx_int_p", BOTH, call_ctx_int_p, bare_ctx_int_p},
+    {"shmem_ctx_int_p, private", BOTH, call_private_int_p, bare_private_int_p},
     {"shmem_int_put 1 element", BOTH, call_int_put, bare_int_put},
     {"shmem_putmem 64 B", BOTH, call_putmem_64, bare_putmem_64},
     {"shmem_putmem 4 KiB", BOTH, call_putmem_4k, bare_putmem_4k},
@@ -144,12 +146,13 @@ int main(int argc, char **argv) {
     char *heap_target = shmem_align(64, LARGEST);
     uint64_t *signal = shmem_calloc(1, sizeof *signal);
     char *local = aligned_alloc(64, LARGEST);
-    if (heap_target == NULL || signal == NULL || local == NULL || shmem_n_pes() != 2) {
+    shmem_ctx_t context;
+    if (shmem_ctx_create(SHMEM_CTX_PRIVATE, &context) != 0 || heap_target == NULL || signal == NULL || local == NULL || shmem_n_pes() != 2) {
         return 2;
     }
     memset(local, 0, LARGEST);
     if (shmem_my_pe() == 0) {
-        struct operands heap = {heap_target, local, signal, 0, 1};
+        struct operands heap = {heap_target, local, signal, 0, 1, (void *)context};
         struct operands global = heap;
         global.target = static_target;
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -51,6 +51,7 @@ static NOINLINE void icount_uncounted(void) {
 
 FAR_LOOPS(int_p, 3, shmem_int_p, (int *)v.target, (int)v.value, v.pe)
 FAR_LOOPS(ctx_int_p, 4, shmem_ctx_int_p, SHMEM_CTX_DEFAULT, (int *)v.target, (int)v.value, v.pe)
+FAR_LOOPS(private_int_p, 4, shmem_ctx_int_p, (shmem_ctx_t)v.context, (int *)v.target, (int)v.value, v.pe)
 FAR_LOOPS(putmem_8, 4, shmem_putmem, v.target, (const void *)v.local, (size_t)8, v.pe)
 FAR_LOOPS(atomic_add, 3, shmem_long_atomic_add, (long *)v.target, v.value, v.pe)
 LOOPS(quiet, 0, NOTHING, NOTHING, shmem_quiet)
@@ -81,6 +82,7 @@ static const struct {
     {"shmem_int_p and shmem_quiet", call_p_quiet, bare_p_quiet},
     {"shmem_quiet", call_quiet, bare_quiet},
     {"shmem_ctx_int_p", call_ctx_int_p, bare_ctx_int_p},
+    {"shmem_ctx_int_p, private", call_private_int_p, bare_private_int_p},
     {"shmem_putmem 8 B", call_putmem_8, bare_putmem_8},
 };
 
@@ -99,6 +101,7 @@ static void run(size_t which, const struct operands *operands, long rounds) {
     };
     for (size_t i = 0; i < sizeof loops / sizeof *loops; i++) {
         shmem_quiet();
+        shmem_ctx_quiet((shmem_ctx_t)operands->context);
         printf("loop\t%s\tfar\t%s\t%ld\n", cases[which].routine, loops[i].kind, loops[i].rounds);
         icount_counted(loops[i].run, loops[i].rounds, operands);
     }
@@ -113,11 +116,12 @@ int main(int argc, char **argv) {
     *(void **)&kick = dlsym(RTLD_DEFAULT, "farreach_softhca_kick");
     long *target = shmem_calloc(1, sizeof *target);
     long local = 0;
-    if (target == NULL || kick == NULL || shmem_n_pes() != 2 || shmem_ptr(target, 1 - shmem_my_pe()) != NULL) {
+    shmem_ctx_t context;
+    if (shmem_ctx_create(SHMEM_CTX_PRIVATE, &context) != 0 || target == NULL || kick == NULL || shmem_n_pes() != 2 || shmem_ptr(target, 1 - shmem_my_pe()) != NULL) {
         return 2;
     }
     if (shmem_my_pe() == 0) {
-        struct operands operands = {target, &local, NULL, 0, 1};
+        struct operands operands = {target, &local, NULL, 0, 1, (void *)context};
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
             run(i, &operands, rounds);
         }

@@ -15,6 +15,7 @@ struct operands {
     uint64_t *signal;
     long value;
     int pe;
+    void *context; /* a private one */
 };
 
 #define NOINLINE __attribute__((noinline))

@@ -65,8 +65,8 @@ pub type Hook = extern "C" fn() -> i32;
 pub enum Queues {
     /// By a connected queue for each, in their order.
     Connected(Vec<SendRing>),
-    /// By one queue; targets are entered with this key.
-    Dynamic(SendRing, u64),
+    /// By one queue, which enters their targets.
+    Dynamic(SendRing),
 }
 
 /// What a lane is made of.
@@ -89,8 +89,6 @@ pub struct Parts {
 pub struct Lane {
     queues: Box<[Queue]>,
     dynamic: bool,
-    /// The key of every peer's DC target, as it lies in an entry.
-    key: u64,
     completions: Completions,
     /// Entries posted with a completion that was not seen yet, without those of armed queues.
     outstanding: Cell<u32>,
@@ -138,9 +136,9 @@ impl Lane {
     /// The memory of the queues, the registers and the memory for results live longer than the lane, and nobody else
     /// uses them.
     pub unsafe fn new(parts: Parts) -> Self {
-        let (rings, key) = match parts.queues {
-            Queues::Connected(rings) => (rings, None),
-            Queues::Dynamic(ring, key) => (vec![ring], Some(key)),
+        let (rings, dynamic) = match parts.queues {
+            Queues::Connected(rings) => (rings, false),
+            Queues::Dynamic(ring) => (vec![ring], true),
         };
         let fits = |ring: &SendRing| {
             ring.blocks.is_power_of_two() && (16..=1 << 15).contains(&ring.blocks)
@@ -148,6 +146,10 @@ impl Lane {
         assert!(rings.iter().all(fits), "a ring of 16 to 32768 blocks");
         let entries = parts.completions.entries;
         assert!(entries.is_power_of_two() && entries as usize > rings.len());
+        for ring in &rings {
+            // SAFETY: by contract. Queues take their next index from their records.
+            unsafe { ring.record.write_volatile(Be32::new(0)) };
+        }
         let all = |what: fn(&SendRing) -> u32| rings.iter().map(what).min().unwrap_or(0) as usize;
         let blueflame = match all(|ring| ring.register_size) {
             size if size >= HALF => HALF,
@@ -155,11 +157,10 @@ impl Lane {
         };
         let (address, lkey) = parts.discard;
         // Control segment, remote address and the element; between them the address vector where queues are not connected.
-        let units = if key.is_some() { 4 } else { 3 };
+        let units = if dynamic { 4 } else { 3 };
         Self {
             queues: rings.iter().map(|ring| Queue::new(ring, units)).collect(),
-            dynamic: key.is_some(),
-            key: key.unwrap_or(0).to_be(),
+            dynamic,
             // SAFETY: by contract.
             completions: unsafe { Completions::new(parts.completions) },
             outstanding: Cell::new(0),
@@ -185,7 +186,6 @@ impl Lane {
             dynamic: in_line && self.dynamic,
             register: Cell::new(self.register),
             queues: self.queues.as_ptr(),
-            key: self.key,
             discard: self.discard,
             lane: &raw const *self,
         }
@@ -217,10 +217,11 @@ impl Lane {
     }
 
     /// An empty entry that goes to peer `index`.
-    fn entry(&self, route: &Route, remote: &Remote) -> Entry {
+    fn entry(&self, remote: &Remote) -> Entry {
         let mut entry = Entry::new();
         if self.dynamic {
-            entry.words(route.key, remote.target);
+            let [low, high] = remote.vector;
+            entry.words(low, high);
         }
         entry
     }
@@ -242,7 +243,7 @@ impl Lane {
         source: *const u8,
         len: usize,
     ) -> Result<Posted, Failure> {
-        let mut entry = self.entry(route, to.remote);
+        let mut entry = self.entry(to.remote);
         entry.remote(to.address, to.key);
         // SAFETY: by contract.
         unsafe { entry.inline(source, len) };
@@ -255,7 +256,7 @@ impl Lane {
     /// # Safety
     /// As [`Lane::write_inline`]; the local memory is registered under its key.
     pub unsafe fn write(&self, route: &Route, to: To<'_>, local: Local) -> Result<Posted, Failure> {
-        let mut entry = self.entry(route, to.remote);
+        let mut entry = self.entry(to.remote);
         entry.remote(to.address, to.key);
         entry.data(local.address, local.length, local.key);
         // SAFETY: by contract.
@@ -267,7 +268,7 @@ impl Lane {
     /// # Safety
     /// As [`Lane::write`].
     pub unsafe fn read(&self, route: &Route, to: To<'_>, local: Local) -> Result<Posted, Failure> {
-        let mut entry = self.entry(route, to.remote);
+        let mut entry = self.entry(to.remote);
         entry.remote(to.address, to.key);
         entry.data(local.address, local.length, local.key);
         let queue = self.queue_of(to.peer);
@@ -288,7 +289,7 @@ impl Lane {
         what: &Atomic,
         local: Local,
     ) -> Result<Posted, Failure> {
-        let mut entry = self.entry(route, to.remote);
+        let mut entry = self.entry(to.remote);
         entry.remote(to.address, to.key);
         for &[low, high] in &what.operands[..what.units] {
             entry.words(low, high);

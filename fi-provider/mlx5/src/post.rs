@@ -47,8 +47,6 @@ pub struct Route {
     /// The half of the doorbell register that is to be written next.
     pub(crate) register: Cell<*mut u8>,
     pub(crate) queues: *const Queue,
-    /// The key of every peer's DC target, as it lies in an entry.
-    pub(crate) key: u64,
     /// The data segment of atomics whose result nobody wants, as it lies in an entry.
     pub(crate) discard: [u64; 2],
     pub(crate) lane: *const Lane,
@@ -65,7 +63,6 @@ impl Route {
             dynamic: false,
             register: Cell::new(std::ptr::null_mut()),
             queues: std::ptr::null(),
-            key: 0,
             discard: [0; 2],
             lane: std::ptr::null(),
         }
@@ -92,22 +89,24 @@ impl Route {
         address: u64,
         key: Be32,
         remote: &Remote,
-        index: u32,
+        index: usize,
     ) -> bool {
         let there = raddr(address, key);
         if self.connected {
             // SAFETY: a connected lane has a queue for each peer.
-            let queue = unsafe { &*self.queues.add(index as usize) };
+            let queue = unsafe { &*self.queues.add(index) };
             let Some(at) = queue.free_block() else {
                 return false;
             };
             let [first, second] = inline_units(value);
             // The second unit of a longer value is one more than the template says.
             let longer = if size_of::<T>() > 12 { ONE_MORE } else { 0 };
-            let control = control(queue, Queue::place(at) ^ longer);
+            let record = queue.record;
+            // SAFETY: the lane is alive, and with it the record.
+            let control = control(queue, unsafe { next_place(record) } ^ longer);
             let used = if size_of::<T>() > 12 { 4 } else { 3 };
             // SAFETY: the block is free, and the queue this thread's.
-            unsafe { self.commit(queue, at, [control, there, first, second], used) };
+            unsafe { self.commit(queue, record, at, [control, there, first, second], used) };
             kept_apart!("connected");
             return true;
         }
@@ -117,11 +116,13 @@ impl Route {
             let Some(at) = queue.free_block() else {
                 return false;
             };
-            let control = control(queue, Queue::place(at));
-            let vector = unit(self.key, remote.target);
-            let entry = [control, vector, there, inline_units(value)[0]];
+            let record = queue.record;
+            // SAFETY: the lane is alive, and with it the record.
+            let control = control(queue, unsafe { next_place(record) });
+            let [low, high] = remote.vector;
+            let entry = [control, unit(low, high), there, inline_units(value)[0]];
             // SAFETY: as above.
-            unsafe { self.commit(queue, at, entry, 4) };
+            unsafe { self.commit(queue, record, at, entry, 4) };
             kept_apart!("dynamic");
             return true;
         }
@@ -133,32 +134,41 @@ impl Route {
     /// # Safety
     /// As [`Route::inject`].
     #[inline(always)]
-    pub unsafe fn add(&self, value: u64, address: u64, key: Be32, index: u32) -> bool {
+    pub unsafe fn add(&self, value: u64, address: u64, key: Be32, index: usize) -> bool {
         if !self.connected {
             return false;
         }
         // SAFETY: a connected lane has a queue for each peer.
-        let queue = unsafe { &*self.queues.add(index as usize) };
+        let queue = unsafe { &*self.queues.add(index) };
         let Some(at) = queue.free_block() else {
             return false;
         };
         const OTHER: u64 = what(Opcode::Write, 0, 3) ^ what(Opcode::FetchAdd, 0, 4);
-        let control = control(queue, Queue::place(at) ^ OTHER);
+        let record = queue.record;
+        // SAFETY: the lane is alive, and with it the record.
+        let control = control(queue, unsafe { next_place(record) } ^ OTHER);
         let operand = unit(Be64::new(value).raw(), 0);
         let result = unit(self.discard[0], self.discard[1]);
         queue.unfenced.set(true);
         let entry = [control, raddr(address, key), operand, result];
         // SAFETY: the block is free, and the queue this thread's.
-        unsafe { self.commit(queue, at, entry, 4) };
+        unsafe { self.commit(queue, record, at, entry, 4) };
         true
     }
 
     /// Writes an entry of one block, of which the first `used` units count, and rings.
     ///
     /// # Safety
-    /// Block `at` of `queue` is free and the next one, and this thread alone posts to it and to the register.
+    /// The record is the queue's, block `at` is free and the next one, and this thread alone posts to it and to the register.
     #[inline(always)]
-    unsafe fn commit(&self, queue: &Queue, at: u32, entry: [Unit; 4], used: usize) {
+    unsafe fn commit(
+        &self,
+        queue: &Queue,
+        record: *mut Be32,
+        at: u32,
+        entry: [Unit; 4],
+        used: usize,
+    ) {
         let block = queue.block(at).cast::<Unit>();
         for (place, &unit) in entry.iter().take(used).enumerate() {
             // SAFETY: a block has four units, and this one is free.
@@ -168,7 +178,7 @@ impl Route {
         queue.producer.set(next);
         entry_before_record();
         // SAFETY: the record is mapped as long as the queue; volatile, because the device reads it.
-        unsafe { queue.record.write_volatile(Be32::new(next)) };
+        unsafe { record.write_volatile(Be32::new(next)) };
         record_before_register();
         let register = self.register.get();
         // SAFETY: a route of this kind has a BlueFlame register of two halves.
@@ -180,6 +190,17 @@ impl Route {
 
 /// What makes an entry one unit longer or, as here, its length of 3 one of 4.
 const ONE_MORE: u64 = what(Opcode::Nop, 0, 3 ^ 4);
+
+/// [`Queue::place`] of the next block of the queue with this doorbell record, which holds its index as the device reads it.
+///
+/// # Safety
+/// The record is mapped.
+#[inline(always)]
+unsafe fn next_place(record: *const Be32) -> u64 {
+    // SAFETY: by contract; nobody else writes the record.
+    let index = unsafe { record.read() };
+    u64::from(index.raw() >> 8)
+}
 
 /// The queue's control segment with these bits of its first word changed.
 #[inline(always)]

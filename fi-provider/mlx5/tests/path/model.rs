@@ -185,7 +185,7 @@ impl Device {
     pub(crate) fn lane(&self, hook: Option<Hook>) -> Box<Lane> {
         let mut rings: Vec<_> = self.ports.iter().map(|port| port.ring).collect();
         let queues = if self.shape.dynamic {
-            Queues::Dynamic(rings.remove(0), DC_KEY)
+            Queues::Dynamic(rings.remove(0))
         } else {
             Queues::Connected(rings)
         };
@@ -403,7 +403,7 @@ impl Rig {
             shape,
             lane,
             route,
-            remote: Remote::new([0; 2], [KEY; 2], 0x0003_2100, 0x17),
+            remote: Remote::new([0; 2], [KEY; 2], DC_KEY, 0x0003_2100, 0x17),
         }
     }
 
@@ -433,12 +433,18 @@ impl Rig {
     pub(crate) fn inject<T: Copy>(&self, peer: u32, value: T, address: u64) -> bool {
         let key = Be32::new(KEY);
         // SAFETY: the lane is alive and this thread's; the peer is one of its.
-        unsafe { self.route.inject(value, address, key, &self.remote, peer) }
+        unsafe {
+            self.route
+                .inject(value, address, key, &self.remote, peer as usize)
+        }
     }
 
     pub(crate) fn add(&self, peer: u32, value: u64, address: u64) -> bool {
         // SAFETY: as above.
-        unsafe { self.route.add(value, address, Be32::new(KEY), peer) }
+        unsafe {
+            self.route
+                .add(value, address, Be32::new(KEY), peer as usize)
+        }
     }
 
     pub(crate) fn quiet(&self) -> Result<(), fi_mlx5::lane::Failure> {
