@@ -4,7 +4,9 @@
  * Printed from the tables of shmem/cabi by `cargo xtask headers`: change those, not this file.
  * Sections are those of the OpenSHMEM 1.6 specification. PEs are numbered from 0. An object is
  * symmetric when it lies in the symmetric heap or in the program's static data; it is named by its
- * address on the calling PE. What a message ends is the whole job, with status 1. */
+ * address on the calling PE. What a message ends is the whole job, with status 1. So does a call before
+ * initialization or after finalization, but for the routines that initialize, query_initialized, the
+ * info routines, pe_accessible, addr_accessible and ptr, which tell that nothing can be reached. */
 #ifndef FARREACH_SHMEM_H
 #define FARREACH_SHMEM_H
 
@@ -173,8 +175,8 @@ void shmem_info_get_version(int *major, int *minor);
  * Section 9.1.12. */
 void shmem_info_get_name(char *name);
 
-/* As init, for the thread level requested; writes the level provided; returns 0, or nonzero on
- * failure.
+/* As shmem_init, for the thread level requested; writes the level provided; returns 0, or nonzero
+ * on failure.
  *   requested: a SHMEM_THREAD_ constant
  *   provided: room for the level that is provided
  * Errors: nonzero, and a message, for what ends the job in shmem_init.
@@ -210,8 +212,7 @@ int _num_pes(void);
 
 /* Returns size bytes of the symmetric heap, the same on every PE, or NULL on every PE. Collective.
  *   size: bytes; 0 gives NULL and is not collective
- * Errors: where the heap has no room: NULL on every PE. PEs that ask for different sizes end the
- * job, with a message.
+ * Errors: NULL on every PE where the heap has no room.
  * Section 9.3.1. */
 void *shmem_malloc(size_t size);
 
@@ -225,39 +226,36 @@ void shmem_free(void *ptr);
  * Collective.
  *   ptr: a block of the symmetric heap, or NULL
  *   size: bytes; 0 frees the block
- * Errors: where the heap has no room: NULL on every PE. PEs that ask for different sizes end the
- * job, with a message.
+ * Errors: NULL on every PE where the heap has no room; what is no block ends the job, with a
+ * message.
  * Section 9.3.3. */
 void *shmem_realloc(void *ptr, size_t size);
 
-/* As malloc, at an address that alignment (bytes, a power of two) divides. Collective.
- *   alignment: bytes, a power of two that sizeof(void *) divides
+/* As shmem_malloc, at an address that alignment (bytes, a power of two) divides. Collective.
+ *   alignment: bytes, a power of two of at most 64 MiB
  *   size: bytes; 0 gives NULL and is not collective
- * Errors: where the heap has no room: NULL on every PE. PEs that ask for different sizes end the
- * job, with a message.
+ * Errors: NULL on every PE where the heap has no room, and for any other alignment.
  * Section 9.3.4. */
 void *shmem_align(size_t alignment, size_t size);
 
-/* As malloc, with a bitwise OR of SHMEM_MALLOC_ hints. Collective.
+/* As shmem_malloc, with a bitwise OR of SHMEM_MALLOC_ hints. Collective.
  *   size: bytes; 0 gives NULL and is not collective
  *   hints: a bitwise OR of SHMEM_MALLOC_ constants, or 0
- * Errors: where the heap has no room: NULL on every PE. PEs that ask for different sizes end the
- * job, with a message.
+ * Errors: NULL on every PE where the heap has no room.
  * Section 9.3.5. */
 void *shmem_malloc_with_hints(size_t size, long hints);
 
-/* As malloc, count elements of size bytes, all zero. Collective.
+/* As shmem_malloc, count elements of size bytes, all zero. Collective.
  *   count: elements
  *   size: bytes of an element
- * Errors: where the heap has no room: NULL on every PE. PEs that ask for different sizes end the
- * job, with a message.
+ * Errors: NULL on every PE where the heap has no room, and where count times size is no number of
+ * bytes.
  * Section 9.3.6. */
 void *shmem_calloc(size_t count, size_t size);
 
 /* As shmem_malloc.
  *   size: bytes; 0 gives NULL and is not collective
- * Errors: where the heap has no room: NULL on every PE. PEs that ask for different sizes end the
- * job, with a message.
+ * Errors: NULL on every PE where the heap has no room.
  * Deprecated since 1.2: use shmem_malloc.
  * Section 9.3.1. */
 void *shmalloc(size_t size);
@@ -271,18 +269,17 @@ void shfree(void *ptr);
 
 /* As shmem_realloc.
  *   ptr: a block of the symmetric heap, or NULL
- *   size: bytes; 0 gives NULL and is not collective
- * Errors: where the heap has no room: NULL on every PE. PEs that ask for different sizes end the
- * job, with a message.
+ *   size: bytes; 0 frees the block
+ * Errors: NULL on every PE where the heap has no room; what is no block ends the job, with a
+ * message.
  * Deprecated since 1.2: use shmem_realloc.
  * Section 9.3.3. */
 void *shrealloc(void *ptr, size_t size);
 
 /* As shmem_align.
- *   alignment: bytes, a power of two that sizeof(void *) divides
+ *   alignment: bytes, a power of two of at most 64 MiB
  *   size: bytes; 0 gives NULL and is not collective
- * Errors: where the heap has no room: NULL on every PE. PEs that ask for different sizes end the
- * job, with a message.
+ * Errors: NULL on every PE where the heap has no room, and for any other alignment.
  * Deprecated since 1.2: use shmem_align.
  * Section 9.3.4. */
 void *shmemalign(size_t alignment, size_t size);
@@ -372,7 +369,8 @@ int shmem_team_sync(shmem_team_t team);
 /* ---- Contexts and sessions ---- */
 
 /* Creates a context of the world team and returns 0.
- *   options: a bitwise OR of SHMEM_CTX_ options, or 0
+ *   options: 0, or a bitwise OR of SHMEM_CTX_SERIALIZED (one thread at a time uses it), _PRIVATE
+ *     (its creator alone) and _NOSTORE (which has no effect)
  *   ctx: room for a handle; SHMEM_CTX_INVALID on failure
  * Errors: nonzero where the device has no lane for it; the program may go on.
  * Section 9.5.1. */
@@ -380,7 +378,8 @@ int shmem_ctx_create(long options, shmem_ctx_t *ctx);
 
 /* Creates a context of team and returns 0.
  *   team: the team whose numbers its PEs have, or SHMEM_TEAM_INVALID
- *   options: a bitwise OR of SHMEM_CTX_ options, or 0
+ *   options: 0, or a bitwise OR of SHMEM_CTX_SERIALIZED (one thread at a time uses it), _PRIVATE
+ *     (its creator alone) and _NOSTORE (which has no effect)
  *   ctx: room for a handle; SHMEM_CTX_INVALID on failure
  * Errors: nonzero for SHMEM_TEAM_INVALID and where the device has no lane for it; a handle that is
  * no team ends the job, with a message.
@@ -425,8 +424,8 @@ void shmem_ctx_session_stop(shmem_ctx_t ctx);
  *   source: an object of this PE
  *   nelems: elements; 0 does nothing
  *   pe: the PE, counted in the context's team
- * Errors: a PE that is not there, an object that is not symmetric or too short ends the job, with a
- * message.
+ * Errors: a PE that is not there, an object that is not symmetric or too short, or a stride that is
+ * too small ends the job, with a message.
  * Section 9.6.1.1. */
 void shmem_float_put(float *dest, const float *source, size_t nelems, int pe);
 void shmem_double_put(double *dest, const double *source, size_t nelems, int pe);
@@ -484,8 +483,8 @@ void shmem_ctx_ptrdiff_put(shmem_ctx_t ctx, ptrdiff_t *dest, const ptrdiff_t *so
  *   source: an object of this PE
  *   nelems: elements; 0 does nothing
  *   pe: the PE, counted in the context's team
- * Errors: a PE that is not there, an object that is not symmetric or too short ends the job, with a
- * message.
+ * Errors: a PE that is not there, an object that is not symmetric or too short, or a stride that is
+ * too small ends the job, with a message.
  * Section 9.6.1.1. */
 void shmem_put8(void *dest, const void *source, size_t nelems, int pe);
 void shmem_put16(void *dest, const void *source, size_t nelems, int pe);
@@ -505,8 +504,8 @@ void shmem_ctx_putmem(shmem_ctx_t ctx, void *dest, const void *source, size_t ne
  *   dest: symmetric, an object of PE pe
  *   value: what is written
  *   pe: the PE, counted in the context's team
- * Errors: a PE that is not there, an object that is not symmetric or too short ends the job, with a
- * message.
+ * Errors: a PE that is not there, an object that is not symmetric or too short, or a stride that is
+ * too small ends the job, with a message.
  * Section 9.6.1.2. */
 void shmem_float_p(float *dest, float value, int pe);
 void shmem_double_p(double *dest, double value, int pe);
@@ -566,8 +565,8 @@ void shmem_ctx_ptrdiff_p(shmem_ctx_t ctx, ptrdiff_t *dest, ptrdiff_t value, int 
  *   sst: the same in source
  *   nelems: elements; 0 does nothing
  *   pe: the PE, counted in the context's team
- * Errors: a PE that is not there, an object that is not symmetric or too short ends the job, with a
- * message.
+ * Errors: a PE that is not there, an object that is not symmetric or too short, or a stride that is
+ * too small ends the job, with a message.
  * Section 9.6.1.3. */
 void shmem_float_iput(float *dest, const float *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
 void shmem_double_iput(double *dest, const double *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
@@ -627,8 +626,8 @@ void shmem_ctx_ptrdiff_iput(shmem_ctx_t ctx, ptrdiff_t *dest, const ptrdiff_t *s
  *   sst: the same in source
  *   nelems: elements; 0 does nothing
  *   pe: the PE, counted in the context's team
- * Errors: a PE that is not there, an object that is not symmetric or too short ends the job, with a
- * message.
+ * Errors: a PE that is not there, an object that is not symmetric or too short, or a stride that is
+ * too small ends the job, with a message.
  * Section 9.6.1.3. */
 void shmem_iput8(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
 void shmem_iput16(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
@@ -651,8 +650,8 @@ void shmem_ctx_iput128(shmem_ctx_t ctx, void *dest, const void *source, ptrdiff_
  *   bsize: elements of a block
  *   nblocks: blocks; 0 does nothing
  *   pe: the PE, counted in the context's team
- * Errors: a PE that is not there, an object that is not symmetric or too short ends the job, with a
- * message.
+ * Errors: a PE that is not there, an object that is not symmetric or too short, or a stride that is
+ * too small ends the job, with a message.
  * Section 9.6.1.4. */
 void shmem_float_ibput(float *dest, const float *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
 void shmem_double_ibput(double *dest, const double *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
@@ -713,8 +712,8 @@ void shmem_ctx_ptrdiff_ibput(shmem_ctx_t ctx, ptrdiff_t *dest, const ptrdiff_t *
  *   bsize: elements of a block
  *   nblocks: blocks; 0 does nothing
  *   pe: the PE, counted in the context's team
- * Errors: a PE that is not there, an object that is not symmetric or too short ends the job, with a
- * message.
+ * Errors: a PE that is not there, an object that is not symmetric or too short, or a stride that is
+ * too small ends the job, with a message.
  * Section 9.6.1.4. */
 void shmem_ibput8(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
 void shmem_ibput16(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
@@ -733,8 +732,8 @@ void shmem_ctx_ibput128(shmem_ctx_t ctx, void *dest, const void *source, ptrdiff
  *   source: symmetric, an object of PE pe
  *   nelems: elements; 0 does nothing
  *   pe: the PE, counted in the context's team
- * Errors: a PE that is not there, an object that is not symmetric or too short ends the job, with a
- * message.
+ * Errors: a PE that is not there, an object that is not symmetric or too short, or a stride that is
+ * too small ends the job, with a message.
  * Section 9.6.1.5. */
 void shmem_float_get(float *dest, const float *source, size_t nelems, int pe);
 void shmem_double_get(double *dest, const double *source, size_t nelems, int pe);
@@ -791,8 +790,8 @@ void shmem_ctx_ptrdiff_get(shmem_ctx_t ctx, ptrdiff_t *dest, const ptrdiff_t *so
  *   source: symmetric, an object of PE pe
  *   nelems: elements; 0 does nothing
  *   pe: the PE, counted in the context's team
- * Errors: a PE that is not there, an object that is not symmetric or too short ends the job, with a
- * message.
+ * Errors: a PE that is not there, an object that is not symmetric or too short, or a stride that is
+ * too small ends the job, with a message.
  * Section 9.6.1.5. */
 void shmem_get8(void *dest, const void *source, size_t nelems, int pe);
 void shmem_get16(void *dest, const void *source, size_t nelems, int pe);
@@ -811,8 +810,8 @@ void shmem_ctx_getmem(shmem_ctx_t ctx, void *dest, const void *source, size_t ne
  *   ctx: the context; without it the default context
  *   source: symmetric, an object of PE pe
  *   pe: the PE, counted in the context's team
- * Errors: a PE that is not there, an object that is not symmetric or too short ends the job, with a
- * message.
+ * Errors: a PE that is not there, an object that is not symmetric or too short, or a stride that is
+ * too small ends the job, with a message.
  * Section 9.6.1.6. */
 float shmem_float_g(const float *source, int pe);
 double shmem_double_g(const double *source, int pe);
@@ -872,8 +871,8 @@ ptrdiff_t shmem_ctx_ptrdiff_g(shmem_ctx_t ctx, const ptrdiff_t *source, int pe);
  *   sst: the same in source
  *   nelems: elements; 0 does nothing
  *   pe: the PE, counted in the context's team
- * Errors: a PE that is not there, an object that is not symmetric or too short ends the job, with a
- * message.
+ * Errors: a PE that is not there, an object that is not symmetric or too short, or a stride that is
+ * too small ends the job, with a message.
  * Section 9.6.1.7. */
 void shmem_float_iget(float *dest, const float *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
 void shmem_double_iget(double *dest, const double *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
@@ -933,8 +932,8 @@ void shmem_ctx_ptrdiff_iget(shmem_ctx_t ctx, ptrdiff_t *dest, const ptrdiff_t *s
  *   sst: the same in source
  *   nelems: elements; 0 does nothing
  *   pe: the PE, counted in the context's team
- * Errors: a PE that is not there, an object that is not symmetric or too short ends the job, with a
- * message.
+ * Errors: a PE that is not there, an object that is not symmetric or too short, or a stride that is
+ * too small ends the job, with a message.
  * Section 9.6.1.7. */
 void shmem_iget8(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
 void shmem_iget16(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe);
@@ -957,8 +956,8 @@ void shmem_ctx_iget128(shmem_ctx_t ctx, void *dest, const void *source, ptrdiff_
  *   bsize: elements of a block
  *   nblocks: blocks; 0 does nothing
  *   pe: the PE, counted in the context's team
- * Errors: a PE that is not there, an object that is not symmetric or too short ends the job, with a
- * message.
+ * Errors: a PE that is not there, an object that is not symmetric or too short, or a stride that is
+ * too small ends the job, with a message.
  * Section 9.6.1.8. */
 void shmem_float_ibget(float *dest, const float *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
 void shmem_double_ibget(double *dest, const double *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
@@ -1020,8 +1019,8 @@ void shmem_ctx_ptrdiff_ibget(shmem_ctx_t ctx, ptrdiff_t *dest, const ptrdiff_t *
  *   bsize: elements of a block
  *   nblocks: blocks; 0 does nothing
  *   pe: the PE, counted in the context's team
- * Errors: a PE that is not there, an object that is not symmetric or too short ends the job, with a
- * message.
+ * Errors: a PE that is not there, an object that is not symmetric or too short, or a stride that is
+ * too small ends the job, with a message.
  * Section 9.6.1.8. */
 void shmem_ibget8(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
 void shmem_ibget16(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
@@ -1040,8 +1039,8 @@ void shmem_ctx_ibget128(shmem_ctx_t ctx, void *dest, const void *source, ptrdiff
  *   source: an object of this PE
  *   nelems: elements; 0 does nothing
  *   pe: the PE, counted in the context's team
- * Errors: a PE that is not there, an object that is not symmetric or too short ends the job, with a
- * message.
+ * Errors: a PE that is not there, an object that is not symmetric or too short, or a stride that is
+ * too small ends the job, with a message.
  * Section 9.6.2.1. */
 void shmem_float_put_nbi(float *dest, const float *source, size_t nelems, int pe);
 void shmem_double_put_nbi(double *dest, const double *source, size_t nelems, int pe);
@@ -1099,8 +1098,8 @@ void shmem_ctx_ptrdiff_put_nbi(shmem_ctx_t ctx, ptrdiff_t *dest, const ptrdiff_t
  *   source: an object of this PE
  *   nelems: elements; 0 does nothing
  *   pe: the PE, counted in the context's team
- * Errors: a PE that is not there, an object that is not symmetric or too short ends the job, with a
- * message.
+ * Errors: a PE that is not there, an object that is not symmetric or too short, or a stride that is
+ * too small ends the job, with a message.
  * Section 9.6.2.1. */
 void shmem_put8_nbi(void *dest, const void *source, size_t nelems, int pe);
 void shmem_put16_nbi(void *dest, const void *source, size_t nelems, int pe);
@@ -1121,8 +1120,8 @@ void shmem_ctx_putmem_nbi(shmem_ctx_t ctx, void *dest, const void *source, size_
  *   source: symmetric, an object of PE pe
  *   nelems: elements; 0 does nothing
  *   pe: the PE, counted in the context's team
- * Errors: a PE that is not there, an object that is not symmetric or too short ends the job, with a
- * message.
+ * Errors: a PE that is not there, an object that is not symmetric or too short, or a stride that is
+ * too small ends the job, with a message.
  * Section 9.6.2.2. */
 void shmem_float_get_nbi(float *dest, const float *source, size_t nelems, int pe);
 void shmem_double_get_nbi(double *dest, const double *source, size_t nelems, int pe);
@@ -1180,8 +1179,8 @@ void shmem_ctx_ptrdiff_get_nbi(shmem_ctx_t ctx, ptrdiff_t *dest, const ptrdiff_t
  *   source: symmetric, an object of PE pe
  *   nelems: elements; 0 does nothing
  *   pe: the PE, counted in the context's team
- * Errors: a PE that is not there, an object that is not symmetric or too short ends the job, with a
- * message.
+ * Errors: a PE that is not there, an object that is not symmetric or too short, or a stride that is
+ * too small ends the job, with a message.
  * Section 9.6.2.2. */
 void shmem_get8_nbi(void *dest, const void *source, size_t nelems, int pe);
 void shmem_get16_nbi(void *dest, const void *source, size_t nelems, int pe);

@@ -14,7 +14,7 @@ type CtxHandle = usize;
 
 families! {
     arguments {
-        options: "a bitwise OR of SHMEM_CTX_ options, or 0",
+        options: "0, or a bitwise OR of SHMEM_CTX_SERIALIZED (one thread at a time uses it), _PRIVATE (its creator alone) and _NOSTORE (which has no effect)",
         team: "the team whose numbers its PEs have, or SHMEM_TEAM_INVALID",
         ctx: "a context that was created, or SHMEM_CTX_INVALID",
         config: "the configuration, or NULL with a mask of 0",

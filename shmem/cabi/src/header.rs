@@ -33,7 +33,9 @@ const OPENING: &str = "\
  * Printed from the tables of shmem/cabi by `cargo xtask headers`: change those, not this file.
  * Sections are those of the OpenSHMEM 1.6 specification. PEs are numbered from 0. An object is
  * symmetric when it lies in the symmetric heap or in the program's static data; it is named by its
- * address on the calling PE. What a message ends is the whole job, with status 1. */
+ * address on the calling PE. What a message ends is the whole job, with status 1. So does a call before
+ * initialization or after finalization, but for the routines that initialize, query_initialized, the
+ * info routines, pe_accessible, addr_accessible and ptr, which tell that nothing can be reached. */
 #ifndef FARREACH_SHMEM_H
 #define FARREACH_SHMEM_H
 

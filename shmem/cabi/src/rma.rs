@@ -15,7 +15,7 @@ families! {
         nblocks: "blocks; 0 does nothing",
         pe: "the PE, counted in the context's team",
     }
-    errors "a PE that is not there, an object that is not symmetric or too short ends the job, with a message.";
+    errors "a PE that is not there, an object that is not symmetric or too short, or a stride that is too small ends the job, with a message.";
 
     /// Copies nelems elements from source here to dest on PE pe; on return source may be reused.
     "9.6.1.1" ctx typed(Rma, "put")(dest: *mut T, source: *const T, nelems: usize, pe: c_int) = rma::put;

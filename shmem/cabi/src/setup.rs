@@ -48,7 +48,7 @@ families! {
     "9.1.11" bare once("info_get_version")(major: *mut c_int, minor: *mut c_int) = info_get_version;
     /// Writes SHMEM_VENDOR_STRING and a null character to name, at most SHMEM_MAX_NAME_LEN bytes.
     "9.1.12" bare once("info_get_name")(name: *mut c_char) = info_get_name;
-    /// As init, for the thread level requested; writes the level provided; returns 0, or nonzero on failure.
+    /// As shmem_init, for the thread level requested; writes the level provided; returns 0, or nonzero on failure.
     /// Errors: nonzero, and a message, for what ends the job in shmem_init.
     "9.2.1" at once("init_thread")(requested: c_int, provided: *mut c_int) -> c_int = init_thread;
     /// Writes the thread level that the library provides.
