@@ -42,7 +42,13 @@ pub(crate) fn symbols(ws: &Workspace) -> Result<()> {
     let list = read(&ws.file(SYMBOLS))?;
     let listed: Vec<&str> = list.lines().collect();
     let lib = stage::stage(ws)?.join("lib");
-    for (library, table) in [(SONAME, "--dynamic"), ("libshmem.a", "--extern-only")] {
+    let checking = format!("check/{SONAME}");
+    let libraries = [
+        (SONAME, "--dynamic"),
+        (&checking, "--dynamic"),
+        ("libshmem.a", "--extern-only"),
+    ];
+    for (library, table) in libraries {
         let mut nm = Command::new("nm");
         let output = output(nm.args([table, "--defined-only"]).arg(lib.join(library)))?;
         let symbols = output.lines().filter_map(|line| line.rsplit_once(' '));
