@@ -3530,6 +3530,69 @@ void shmem_pcontrol(int level, ...);
     unsigned long: prefix##ulong_##name, \
     unsigned long long: prefix##ulonglong_##name)
 
+/* Beyond the standard: several objects of short or unsigned short, as some programs have them. */
+#define FARREACH_SEVERAL(type, t) \
+    static __inline__ int farreach_##t##_test_all(type *ivars, size_t nelems, const int *status, int cmp, type value) \
+    { \
+        size_t i; \
+        for (i = 0; i < nelems; i++) \
+            if (!(status && status[i]) && !shmem_##t##_test(&ivars[i], cmp, value)) return 0; \
+        return 1; \
+    } \
+    static __inline__ size_t farreach_##t##_test_any(type *ivars, size_t nelems, const int *status, int cmp, type value) \
+    { \
+        size_t i; \
+        for (i = 0; i < nelems; i++) \
+            if (!(status && status[i]) && shmem_##t##_test(&ivars[i], cmp, value)) return i; \
+        return (size_t)-1; \
+    } \
+    static __inline__ size_t farreach_##t##_test_some(type *ivars, size_t nelems, size_t *indices, const int *status, int cmp, type value) \
+    { \
+        size_t i, found = 0; \
+        for (i = 0; i < nelems; i++) \
+            if (!(status && status[i]) && shmem_##t##_test(&ivars[i], cmp, value)) indices[found++] = i; \
+        return found; \
+    } \
+    static __inline__ int farreach_##t##_none(size_t nelems, const int *status) \
+    { \
+        size_t i; \
+        for (i = 0; i < nelems; i++) \
+            if (!(status && status[i])) return 0; \
+        return 1; \
+    } \
+    static __inline__ void farreach_##t##_wait_until_all(type *ivars, size_t nelems, const int *status, int cmp, type value) \
+    { \
+        size_t i; \
+        for (i = 0; i < nelems; i++) \
+            if (!(status && status[i])) shmem_##t##_wait_until(&ivars[i], cmp, value); \
+    } \
+    static __inline__ size_t farreach_##t##_wait_until_any(type *ivars, size_t nelems, const int *status, int cmp, type value) \
+    { \
+        size_t found = (size_t)-1; \
+        if (!farreach_##t##_none(nelems, status)) \
+            while ((found = farreach_##t##_test_any(ivars, nelems, status, cmp, value)) == (size_t)-1) {} \
+        return found; \
+    } \
+    static __inline__ size_t farreach_##t##_wait_until_some(type *ivars, size_t nelems, size_t *indices, const int *status, int cmp, type value) \
+    { \
+        size_t found = 0; \
+        if (!farreach_##t##_none(nelems, status)) \
+            while ((found = farreach_##t##_test_some(ivars, nelems, indices, status, cmp, value)) == 0) {} \
+        return found; \
+    }
+FARREACH_SEVERAL(short, short)
+FARREACH_SEVERAL(unsigned short, ushort)
+
+#define FARREACH_AMO_OR_SHORT(ptr, prefix, name) _Generic(*(ptr), \
+    int: prefix##int_##name, \
+    long: prefix##long_##name, \
+    long long: prefix##longlong_##name, \
+    unsigned int: prefix##uint_##name, \
+    unsigned long: prefix##ulong_##name, \
+    unsigned long long: prefix##ulonglong_##name, \
+    short: farreach_short_##name, \
+    unsigned short: farreach_ushort_##name)
+
 #define shmem_put(...) FARREACH_4_OR_5(__VA_ARGS__, FARREACH_ctx_put, FARREACH_put, FARREACH_WRONG_COUNT, 0)(__VA_ARGS__)
 #define FARREACH_put(ptr, ...) FARREACH_RMA(ptr, shmem_, put)(ptr, __VA_ARGS__)
 #define FARREACH_ctx_put(ctx, ptr, ...) FARREACH_RMA(ptr, shmem_ctx_, put)(ctx, ptr, __VA_ARGS__)
@@ -3712,11 +3775,11 @@ void shmem_pcontrol(int level, ...);
 
 #define shmem_wait_until(ptr, ...) FARREACH_WAITED(ptr, shmem_, wait_until)(ptr, __VA_ARGS__)
 
-#define shmem_wait_until_all(ptr, ...) FARREACH_AMO(ptr, shmem_, wait_until_all)(ptr, __VA_ARGS__)
+#define shmem_wait_until_all(ptr, ...) FARREACH_AMO_OR_SHORT(ptr, shmem_, wait_until_all)(ptr, __VA_ARGS__)
 
-#define shmem_wait_until_any(ptr, ...) FARREACH_AMO(ptr, shmem_, wait_until_any)(ptr, __VA_ARGS__)
+#define shmem_wait_until_any(ptr, ...) FARREACH_AMO_OR_SHORT(ptr, shmem_, wait_until_any)(ptr, __VA_ARGS__)
 
-#define shmem_wait_until_some(ptr, ...) FARREACH_AMO(ptr, shmem_, wait_until_some)(ptr, __VA_ARGS__)
+#define shmem_wait_until_some(ptr, ...) FARREACH_AMO_OR_SHORT(ptr, shmem_, wait_until_some)(ptr, __VA_ARGS__)
 
 #define shmem_wait_until_all_vector(ptr, ...) FARREACH_AMO(ptr, shmem_, wait_until_all_vector)(ptr, __VA_ARGS__)
 
@@ -3726,11 +3789,11 @@ void shmem_pcontrol(int level, ...);
 
 #define shmem_test(ptr, ...) FARREACH_WAITED(ptr, shmem_, test)(ptr, __VA_ARGS__)
 
-#define shmem_test_all(ptr, ...) FARREACH_AMO(ptr, shmem_, test_all)(ptr, __VA_ARGS__)
+#define shmem_test_all(ptr, ...) FARREACH_AMO_OR_SHORT(ptr, shmem_, test_all)(ptr, __VA_ARGS__)
 
-#define shmem_test_any(ptr, ...) FARREACH_AMO(ptr, shmem_, test_any)(ptr, __VA_ARGS__)
+#define shmem_test_any(ptr, ...) FARREACH_AMO_OR_SHORT(ptr, shmem_, test_any)(ptr, __VA_ARGS__)
 
-#define shmem_test_some(ptr, ...) FARREACH_AMO(ptr, shmem_, test_some)(ptr, __VA_ARGS__)
+#define shmem_test_some(ptr, ...) FARREACH_AMO_OR_SHORT(ptr, shmem_, test_some)(ptr, __VA_ARGS__)
 
 #define shmem_test_all_vector(ptr, ...) FARREACH_AMO(ptr, shmem_, test_all_vector)(ptr, __VA_ARGS__)
 

@@ -21,9 +21,15 @@ pub(super) fn print(out: &mut String) {
     for set in sets.into_values() {
         print_selector(out, set);
     }
+    print_shorts(out);
     for family in GROUPS.iter().flat_map(|group| group.families) {
         if let Some((base, set)) = family.generic() {
-            print_generic(out, family, base, selector(set));
+            let select = if TAKE_SHORTS.contains(&base) {
+                "FARREACH_AMO_OR_SHORT"
+            } else {
+                selector(set)
+            };
+            print_generic(out, family, base, select);
         }
     }
     for (family, name) in ctx_by_plain_name() {
@@ -42,6 +48,86 @@ pub(super) fn print(out: &mut String) {
 const SYNC: &str = "
 #define FARREACH_1_OR_4(a1, a2, a3, a4, name, ...) name
 #define shmem_sync(...) FARREACH_1_OR_4(__VA_ARGS__, shmem_sync, FARREACH_WRONG_COUNT, FARREACH_WRONG_COUNT, shmem_team_sync, 0)(__VA_ARGS__)
+";
+
+/// The generic names that take `short` and `unsigned short` too, beyond the standard: Sandia's library
+/// does, and its tests ask for it.
+const TAKE_SHORTS: &[&str] = &[
+    "wait_until_all",
+    "wait_until_any",
+    "wait_until_some",
+    "test_all",
+    "test_any",
+    "test_some",
+];
+
+/// What stands behind these names for the two types: loops over the deprecated routines for one object,
+/// since the library exports the standard's routines and no others.
+fn print_shorts(out: &mut String) {
+    out.push_str(SHORTS);
+    out.push_str("\n#define FARREACH_AMO_OR_SHORT(ptr, prefix, name) _Generic(*(ptr)");
+    for t in Type::distinct_in(Set::Amo) {
+        let _ = write!(out, ", \\\n    {}: prefix##{}_##name", t.c, t.name);
+    }
+    for t in Type::distinct_in(Set::Short) {
+        let _ = write!(out, ", \\\n    {}: farreach_{}_##name", t.c, t.name);
+    }
+    out.push_str(")\n");
+}
+
+const SHORTS: &str = "
+/* Beyond the standard: several objects of short or unsigned short, as some programs have them. */
+#define FARREACH_SEVERAL(type, t) \\
+    static __inline__ int farreach_##t##_test_all(type *ivars, size_t nelems, const int *status, int cmp, type value) \\
+    { \\
+        size_t i; \\
+        for (i = 0; i < nelems; i++) \\
+            if (!(status && status[i]) && !shmem_##t##_test(&ivars[i], cmp, value)) return 0; \\
+        return 1; \\
+    } \\
+    static __inline__ size_t farreach_##t##_test_any(type *ivars, size_t nelems, const int *status, int cmp, type value) \\
+    { \\
+        size_t i; \\
+        for (i = 0; i < nelems; i++) \\
+            if (!(status && status[i]) && shmem_##t##_test(&ivars[i], cmp, value)) return i; \\
+        return (size_t)-1; \\
+    } \\
+    static __inline__ size_t farreach_##t##_test_some(type *ivars, size_t nelems, size_t *indices, const int *status, int cmp, type value) \\
+    { \\
+        size_t i, found = 0; \\
+        for (i = 0; i < nelems; i++) \\
+            if (!(status && status[i]) && shmem_##t##_test(&ivars[i], cmp, value)) indices[found++] = i; \\
+        return found; \\
+    } \\
+    static __inline__ int farreach_##t##_none(size_t nelems, const int *status) \\
+    { \\
+        size_t i; \\
+        for (i = 0; i < nelems; i++) \\
+            if (!(status && status[i])) return 0; \\
+        return 1; \\
+    } \\
+    static __inline__ void farreach_##t##_wait_until_all(type *ivars, size_t nelems, const int *status, int cmp, type value) \\
+    { \\
+        size_t i; \\
+        for (i = 0; i < nelems; i++) \\
+            if (!(status && status[i])) shmem_##t##_wait_until(&ivars[i], cmp, value); \\
+    } \\
+    static __inline__ size_t farreach_##t##_wait_until_any(type *ivars, size_t nelems, const int *status, int cmp, type value) \\
+    { \\
+        size_t found = (size_t)-1; \\
+        if (!farreach_##t##_none(nelems, status)) \\
+            while ((found = farreach_##t##_test_any(ivars, nelems, status, cmp, value)) == (size_t)-1) {} \\
+        return found; \\
+    } \\
+    static __inline__ size_t farreach_##t##_wait_until_some(type *ivars, size_t nelems, size_t *indices, const int *status, int cmp, type value) \\
+    { \\
+        size_t found = 0; \\
+        if (!farreach_##t##_none(nelems, status)) \\
+            while ((found = farreach_##t##_test_some(ivars, nelems, indices, status, cmp, value)) == 0) {} \\
+        return found; \\
+    }
+FARREACH_SEVERAL(short, short)
+FARREACH_SEVERAL(unsigned short, ushort)
 ";
 
 /// The macro of a generic name; a team stands before the pointers, a context is optional.
