@@ -33,7 +33,7 @@ pub(crate) struct Group {
 }
 
 /// All groups, in the order in which they run.
-pub(crate) static ALL: [Group; 11] = [
+pub(crate) static ALL: [Group; 12] = [
     Group {
         name: "lint",
         about: "formatting, clippy, documentation, layers, house rules",
@@ -81,6 +81,14 @@ pub(crate) static ALL: [Group; 11] = [
         parallel: true,
         needs_staging: true,
         cases: programs::conformance,
+    },
+    Group {
+        name: "soak",
+        about: "a minute of random operations of all kinds against a model (tests/soak)",
+        by_default: true,
+        parallel: false,
+        needs_staging: true,
+        cases: programs::soak,
     },
     Group {
         name: "launch",

@@ -18,7 +18,16 @@ const VALGRIND: [&str; 4] = ["valgrind", "--quiet", "--error-exitcode=99", "--"]
 
 /// The cases of all programs below tests/conformance.
 pub(crate) fn conformance(session: &Session) -> Result<Vec<Case>, String> {
-    let dir = session.place.root.join("tests/conformance");
+    below(session, "tests/conformance")
+}
+
+/// The cases of the soak.
+pub(crate) fn soak(session: &Session) -> Result<Vec<Case>, String> {
+    below(session, "tests/soak")
+}
+
+fn below(session: &Session, dir: &str) -> Result<Vec<Case>, String> {
+    let dir = session.place.root.join(dir);
     let mut cases = Vec::new();
     for path in sources(&dir, &["c", "cpp"])? {
         let name = path

@@ -1,0 +1,82 @@
+// Rounds of signals that tell of data, and of locks that guard what is not atomic.
+#ifndef FARREACH_SOAK_POINTS_H
+#define FARREACH_SOAK_POINTS_H
+
+#include "lane.h"
+
+#include <sched.h>
+
+// Every PE sends data with a signal to another, `distance` ahead, which looks at the data when the signal has come.
+static void signal_round(Lane *lane, Random *random)
+{
+    int distance = below(random, lane->pes), adds = below(random, 2), nbi = below(random, 2);
+    int to = (lane->me + distance) % lane->pes, from = (lane->me + lane->pes - distance) % lane->pes;
+    size_t count = 1 + (size_t)(draw(random) % (AREA / sizeof(long)));
+    uint64_t key = draw(random);
+    int op = adds ? SHMEM_SIGNAL_ADD : SHMEM_SIGNAL_SET;
+    Context *context = &lane->contexts[0];
+    long *data = local(lane, count * sizeof *data), *dest = (long *)(void *)lane->shared->area;
+    uint64_t step = 1 + draw(random) % 100, *signal = &lane->shared->signals[0];
+    uint64_t value = adds ? step : lane->signals[0] + step, seen;
+    size_t i;
+    int pe;
+
+    for (pe = 0; pe < lane->pes; pe++) {
+        uint64_t source = key + (uint64_t)((pe + lane->pes - distance) % lane->pes);
+
+        fill(lane->areas[pe], count * sizeof *data, source);
+    }
+    fill(data, count * sizeof *data, key + (uint64_t)lane->me);
+    context->is_used = true;
+    if (nbi)
+        shmem_ctx_long_put_signal_nbi(context->handle, dest, data, count, signal, value, op, to);
+    else
+        shmem_ctx_long_put_signal(context->handle, dest, data, count, signal, value, op, to);
+    lane->signals[0] += step;
+    seen = shmem_signal_wait_until(signal, SHMEM_CMP_GE, lane->signals[0]);
+    if (seen != lane->signals[0])
+        wrong(lane, "the signal of PE %d is %llu and should be %llu", from, (unsigned long long)seen,
+              (unsigned long long)lane->signals[0]);
+    for (i = 0; i < count; i++)
+        if ((uint64_t)dest[i] != mixed(key + (uint64_t)from, i))
+            wrong(lane, "element %zu of %zu did not come before the signal of PE %d", i, count, from);
+    finish_round(lane);
+}
+
+// Every PE goes through the lock some times, and does to what it guards what would be lost if others did it too.
+static void lock_round(Lane *lane, Random *random)
+{
+    int which = below(random, LOCKS), home = below(random, lane->pes), tries = below(random, 2);
+    int times = 1 + below(random, 4), i, j;
+    long *lock = &lane->shared->locks[which];
+    uint64_t *guarded = lane->shared->guarded[which], old[4], key = draw(random);
+
+    if (lane->me == home)
+        for (i = 0; i < 4; i++)
+            shmem_uint64_p(&guarded[i], key, home);
+    shmem_quiet();
+    shmem_team_sync(lane->teams[0].handle);
+    for (i = 0; i < times; i++) {
+        if (tries)
+            while (shmem_test_lock(lock) != 0)
+                sched_yield();
+        else
+            shmem_set_lock(lock);
+        shmem_uint64_get(old, guarded, 4, home);
+        for (j = 1; j < 4; j++)
+            if (old[j] != old[0])
+                wrong(lane, "lock %d: word %d is %#llx and word 0 %#llx", which, j,
+                      (unsigned long long)old[j], (unsigned long long)old[0]);
+        for (j = 0; j < 4; j++)
+            shmem_uint64_p(&guarded[j], old[j] + 1, home);
+        shmem_clear_lock(lock);
+    }
+    finish_round(lane);
+    if (lane->me == home && guarded[0] != key + (uint64_t)(times * lane->pes))
+        wrong(lane, "lock %d: %lld passages were counted and %d made", which,
+              (long long)(guarded[0] - key), times * lane->pes);
+    if (*lock != 0)
+        wrong(lane, "lock %d is %#lx when nobody holds it", which, (unsigned long)*lock);
+}
+
+#endif
