@@ -4,6 +4,8 @@
 // that all PEs have looked at theirs.
 // run: np=1,2,3,7 nodes=1 args=1000
 // run: np=4 nodes=several args=40
+// run: np=3,7 nodes=1 args=400 env=FARREACH_COLLECTIVE_NODE_SIZE=1
+// run: np=7 nodes=1 args=200 env=FARREACH_COLLECTIVE_NODE_SIZE=3
 #include "check.h"
 
 enum { MAX_PES = 8, LARGE = 1500, SMALL = 3, KINDS = 7, RING = 14 };

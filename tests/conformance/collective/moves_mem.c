@@ -1,5 +1,6 @@
 // broadcastmem, collectmem, fcollectmem, alltoallmem and alltoallsmem: the elements are bytes.
 // run: np=1,2,3,4,7 std=c99
+// run: np=7 nodes=1 std=c99 env=FARREACH_COLLECTIVE_NODE_SIZE=3
 #include "moves.h"
 
 static void make_byte(void *element, uint64_t seed)

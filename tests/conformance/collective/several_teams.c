@@ -3,6 +3,7 @@
 // their own data, and do not disturb each other.
 // run: np=1,2,3,7 nodes=1 args=400
 // run: np=4 nodes=several args=20
+// run: np=3,7 nodes=1 args=200 env=FARREACH_COLLECTIVE_NODE_SIZE=2
 #include "group.h"
 
 enum { MAX_PES = 8, N = 40, RING = 8 };

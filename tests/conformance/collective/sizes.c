@@ -2,6 +2,9 @@
 // addresses, too. Every element is looked at.
 // run: np=1,2,3,7 nodes=1 args=100000
 // run: np=4 nodes=several args=20000
+// run: np=2,3,7 nodes=1 args=100000 env=FARREACH_COLLECTIVE_NODE_SIZE=1
+// run: np=3,7 nodes=1 args=100000 env=FARREACH_COLLECTIVE_NODE_SIZE=2
+// run: np=7,16 nodes=1 args=20000 env=FARREACH_COLLECTIVE_NODE_SIZE=5
 #include "group.h"
 
 static const size_t LENGTHS[] = {0, 1, 2, 7, 63, 64, 65, 511, 512, 513, 1000, 4095};

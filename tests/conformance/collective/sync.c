@@ -2,6 +2,7 @@
 // members are then visible; no other PE is waited for.
 // run: np=1,2,3,7 nodes=1 std=c11 args=400
 // run: np=4 nodes=several std=c11 args=40
+// run: np=3,7 nodes=1 std=c11 args=200 env=FARREACH_COLLECTIVE_NODE_SIZE=2
 #include "group.h"
 
 static long came[GROUP_MAX + 1][GROUP_MAX_PES], stored[GROUP_MAX + 1];
