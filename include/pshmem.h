@@ -5,8 +5,9 @@
  * Each routine has a second name, with p before it. A library that is found before libshmem may define
  * the first name and call the second. The generic names of C11 are macros and those of C++ inline
  * functions: they call the routines that are named by type, so a library that replaces those sees them
- * too; int32_t is int to them, and so on. The routines of libshmem do not call each other by these
- * names. */
+ * too; int32_t is int to them, and so on. Four routines have the names of generic macros: in C11 write
+ * (shmem_wait_until), (shmem_sync), (shmem_signal_add), (shmem_signal_set) to define them. The routines
+ * of libshmem do not call each other by these names. */
 #ifndef FARREACH_PSHMEM_H
 #define FARREACH_PSHMEM_H
 
