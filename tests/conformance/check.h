@@ -133,6 +133,21 @@ __extension__ typedef float _Complex complex_float;
 #define WITH_CTX(NAME, STEM) shmem_ctx_##NAME##_##STEM
 #endif
 
+// The context of the forms that take one: the default one, or, where a program defines OWN_CONTEXT
+// as its options, one that is made after shmem_init. Only the program itself completes the latter.
+#ifdef OWN_CONTEXT
+static shmem_ctx_t own_context = SHMEM_CTX_INVALID;
+#define CTX own_context
+#define CTX_BEGIN() CHECK_INT(shmem_ctx_create(OWN_CONTEXT, &own_context), 0, "shmem_ctx_create")
+#define CTX_COMPLETE() shmem_ctx_quiet(own_context)
+#define CTX_END() shmem_ctx_destroy(own_context)
+#else
+#define CTX SHMEM_CTX_DEFAULT
+#define CTX_BEGIN() ((void)0)
+#define CTX_COMPLETE() ((void)0)
+#define CTX_END() ((void)0)
+#endif
+
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 #endif

@@ -35,7 +35,7 @@ typedef void (*update_fn)(void *dest, word value, int pe);
     }                                                                                              \
     static word ctx_fetch_##NAME(const void *s, int pe)                                            \
     {                                                                                              \
-        return out_##NAME(WITH_CTX(NAME, atomic_fetch)(SHMEM_CTX_DEFAULT, (const TYPE *)s, pe));   \
+        return out_##NAME(WITH_CTX(NAME, atomic_fetch)(CTX, (const TYPE *)s, pe));                 \
     }                                                                                              \
     static word fetch_nbi_##NAME(const void *s, int pe)                                            \
     {                                                                                              \
@@ -47,8 +47,8 @@ typedef void (*update_fn)(void *dest, word value, int pe);
     static word ctx_fetch_nbi_##NAME(const void *s, int pe)                                        \
     {                                                                                              \
         TYPE fetched = in_##NAME(0);                                                               \
-        WITH_CTX(NAME, atomic_fetch_nbi)(SHMEM_CTX_DEFAULT, &fetched, (const TYPE *)s, pe);        \
-        shmem_ctx_quiet(SHMEM_CTX_DEFAULT);                                                        \
+        WITH_CTX(NAME, atomic_fetch_nbi)(CTX, &fetched, (const TYPE *)s, pe);                      \
+        shmem_ctx_quiet(CTX);                                                                      \
         return out_##NAME(fetched);                                                                \
     }
 
@@ -61,7 +61,7 @@ typedef void (*update_fn)(void *dest, word value, int pe);
     static word ctx_##OP##_##NAME(void *d, word w, int pe)                                         \
     {                                                                                              \
         return out_##NAME(                                                                         \
-            WITH_CTX(NAME, atomic_##OP)(SHMEM_CTX_DEFAULT, (TYPE *)d, in_##NAME(w), pe));          \
+            WITH_CTX(NAME, atomic_##OP)(CTX, (TYPE *)d, in_##NAME(w), pe));                        \
     }                                                                                              \
     static word OP##_nbi_##NAME(void *d, word w, int pe)                                           \
     {                                                                                              \
@@ -74,8 +74,8 @@ typedef void (*update_fn)(void *dest, word value, int pe);
     {                                                                                              \
         TYPE fetched = in_##NAME(0);                                                               \
         WITH_CTX(NAME, atomic_##OP##_nbi)                                                          \
-        (SHMEM_CTX_DEFAULT, &fetched, (TYPE *)d, in_##NAME(w), pe);                                \
-        shmem_ctx_quiet(SHMEM_CTX_DEFAULT);                                                        \
+        (CTX, &fetched, (TYPE *)d, in_##NAME(w), pe);                                              \
+        shmem_ctx_quiet(CTX);                                                                      \
         return out_##NAME(fetched);                                                                \
     }
 
@@ -88,7 +88,7 @@ typedef void (*update_fn)(void *dest, word value, int pe);
     static word ctx_fetch_inc_##NAME(void *d, word w, int pe)                                      \
     {                                                                                              \
         (void)w;                                                                                   \
-        return out_##NAME(WITH_CTX(NAME, atomic_fetch_inc)(SHMEM_CTX_DEFAULT, (TYPE *)d, pe));     \
+        return out_##NAME(WITH_CTX(NAME, atomic_fetch_inc)(CTX, (TYPE *)d, pe));                   \
     }                                                                                              \
     static word fetch_inc_nbi_##NAME(void *d, word w, int pe)                                      \
     {                                                                                              \
@@ -100,8 +100,8 @@ typedef void (*update_fn)(void *dest, word value, int pe);
     static word ctx_fetch_inc_nbi_##NAME(void *d, word w, int pe)                                  \
     {                                                                                              \
         TYPE fetched = in_##NAME(w);                                                               \
-        WITH_CTX(NAME, atomic_fetch_inc_nbi)(SHMEM_CTX_DEFAULT, &fetched, (TYPE *)d, pe);          \
-        shmem_ctx_quiet(SHMEM_CTX_DEFAULT);                                                        \
+        WITH_CTX(NAME, atomic_fetch_inc_nbi)(CTX, &fetched, (TYPE *)d, pe);                        \
+        shmem_ctx_quiet(CTX);                                                                      \
         return out_##NAME(fetched);                                                                \
     }                                                                                              \
     static void inc_##NAME(void *d, word w, int pe)                                                \
@@ -112,7 +112,7 @@ typedef void (*update_fn)(void *dest, word value, int pe);
     static void ctx_inc_##NAME(void *d, word w, int pe)                                            \
     {                                                                                              \
         (void)w;                                                                                   \
-        WITH_CTX(NAME, atomic_inc)(SHMEM_CTX_DEFAULT, (TYPE *)d, pe);                              \
+        WITH_CTX(NAME, atomic_inc)(CTX, (TYPE *)d, pe);                                            \
     }
 
 // A nonfetching operation with one operand: set, add, and, or, xor.
@@ -123,7 +123,7 @@ typedef void (*update_fn)(void *dest, word value, int pe);
     }                                                                                              \
     static void ctx_##OP##_##NAME(void *d, word w, int pe)                                         \
     {                                                                                              \
-        WITH_CTX(NAME, atomic_##OP)(SHMEM_CTX_DEFAULT, (TYPE *)d, in_##NAME(w), pe);               \
+        WITH_CTX(NAME, atomic_##OP)(CTX, (TYPE *)d, in_##NAME(w), pe);                             \
     }
 
 #define WRAP_CSWAP(NAME, TYPE)                                                                     \
@@ -134,7 +134,7 @@ typedef void (*update_fn)(void *dest, word value, int pe);
     }                                                                                              \
     static word ctx_cswap_##NAME(void *d, word c, word w, int pe)                                  \
     {                                                                                              \
-        return out_##NAME(WITH_CTX(NAME, atomic_compare_swap)(SHMEM_CTX_DEFAULT, (TYPE *)d,        \
+        return out_##NAME(WITH_CTX(NAME, atomic_compare_swap)(CTX, (TYPE *)d,                      \
                                                               in_##NAME(c), in_##NAME(w), pe));    \
     }                                                                                              \
     static word cswap_nbi_##NAME(void *d, word c, word w, int pe)                                  \
@@ -149,8 +149,8 @@ typedef void (*update_fn)(void *dest, word value, int pe);
     {                                                                                              \
         TYPE fetched = in_##NAME(0);                                                               \
         WITH_CTX(NAME, atomic_compare_swap_nbi)                                                    \
-        (SHMEM_CTX_DEFAULT, &fetched, (TYPE *)d, in_##NAME(c), in_##NAME(w), pe);                  \
-        shmem_ctx_quiet(SHMEM_CTX_DEFAULT);                                                        \
+        (CTX, &fetched, (TYPE *)d, in_##NAME(c), in_##NAME(w), pe);                                \
+        shmem_ctx_quiet(CTX);                                                                      \
         return out_##NAME(fetched);                                                                \
     }
 
@@ -299,6 +299,7 @@ static void try_update(const struct update *op, void *object, word old, word val
     prepare(object, op->size, old);
     for (int pe = 0; pe < npes; pe++)
         op->call(slot(object, op->size, me), value, pe);
+    CTX_COMPLETE();
     expect_all(object, op->size, apply(op->effect, old, value), op->name);
 }
 
@@ -393,6 +394,7 @@ int main(void)
     static long in_function[MAX_PES * STRIDE];
 
     shmem_init();
+    CTX_BEGIN();
     me = shmem_my_pe();
     npes = shmem_n_pes();
     CHECK(npes <= MAX_PES, "run with at most %d PEs", (int)MAX_PES);
@@ -404,6 +406,7 @@ int main(void)
     try_all(in_bss, 2);
     try_all(in_function, 1);
     shmem_free(on_heap);
+    CTX_END();
     shmem_finalize();
     return 0;
 }

@@ -26,7 +26,10 @@ static void send(long round, shmem_ctx_t ctx, shmem_ctx_t other)
         source[i] = value(round, me, i);
     switch (round % WAYS) {
     case 0: // two operations on one context, in order
-        shmem_ctx_long_put(ctx, data[round % 2], source, WORDS, right);
+        if (round % 2)
+            shmem_ctx_long_put(ctx, data[1], source, WORDS, right);
+        else
+            shmem_ctx_long_put_nbi(ctx, data[0], source, WORDS, right);
         shmem_ctx_fence(ctx);
         shmem_ctx_long_p(ctx, &flag, round, right);
         break;
@@ -53,8 +56,6 @@ static void send(long round, shmem_ctx_t ctx, shmem_ctx_t other)
         shmem_ctx_quiet(ctx);
         break;
     }
-    // Whatever the way was, the source is used again in the next round.
-    shmem_ctx_quiet(ctx);
 }
 
 int main(int argc, char **argv)
@@ -78,6 +79,9 @@ int main(int argc, char **argv)
         // The left neighbour may send the round after the next.
         shmem_long_p(&seen, round, left);
         shmem_long_wait_until(&seen, SHMEM_CMP_GE, round);
+        // Only now: nothing but what the ways do has brought the data. The source is used again.
+        shmem_ctx_quiet(a);
+        shmem_ctx_quiet(b);
     }
     // A barrier does not need to complete other contexts: quiet does.
     shmem_ctx_long_p(a, &word, 5 + me, (me + 1) % npes);

@@ -33,11 +33,17 @@ static void order(shmem_ctx_t ctx, long round)
     for (int i = 0; i < 300; i++)
         source[i] = round * 1000 + me * 300 + i;
     shmem_ctx_long_put_nbi(ctx, data, source, 300, right);
-    shmem_ctx_fence(ctx);
-    shmem_ctx_long_p(ctx, &flag, round, right);
+    if (round % 2) {
+        shmem_ctx_fence(ctx);
+        shmem_ctx_long_p(ctx, &flag, round, right);
+    } else {
+        shmem_ctx_quiet(ctx);
+        shmem_long_atomic_set(&flag, round, right);
+    }
     // Blocking and fetching operations do not wait for the end of the session.
     CHECK_INT(shmem_ctx_long_atomic_fetch(ctx, &table[0], right), 0, "atomic_fetch");
     shmem_ctx_quiet(ctx);
+    shmem_quiet();
     shmem_ctx_long_atomic_fetch_nbi(ctx, &fetched, &flag, right);
     shmem_ctx_quiet(ctx);
     CHECK_INT(fetched, round, "atomic_fetch_nbi after quiet");

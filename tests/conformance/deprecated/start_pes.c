@@ -2,6 +2,7 @@
 // end of the program finalizes. _my_pe and _num_pes count as the new names do.
 // run: np=1,2,3,4,7
 // run: np=2 args=return
+// run: np=2 args=finalize
 // run: np=2 link=static
 // run: np=2 launcher=hydra
 // run: np=1 launcher=none
@@ -11,7 +12,9 @@ static long words[64];
 
 int main(int argc, char **argv)
 {
-    (void)argv;
+    const char *end = argc > 1 ? argv[1] : "exit";
+    int initialized = 1;
+
     start_pes(argc > 1 ? 12 : 0);
     int me = _my_pe(), npes = _num_pes();
 
@@ -25,7 +28,13 @@ int main(int argc, char **argv)
     shmem_barrier_all();
     for (int pe = 0; pe < npes; pe++)
         CHECK_INT(words[pe], pe + 1, "put after start_pes");
-    if (argc > 1)
-        return 0;
-    exit(0);
+    if (strcmp(end, "finalize") == 0) {
+        // One is enough: start_pes had no effect the second time.
+        shmem_finalize();
+        shmem_query_initialized(&initialized);
+        CHECK_INT(initialized, 0, "shmem_query_initialized after shmem_finalize");
+    }
+    if (strcmp(end, "exit") == 0)
+        exit(0);
+    return 0;
 }

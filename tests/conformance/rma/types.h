@@ -48,7 +48,7 @@ static uint64_t mix(uint64_t seed)
     }                                                                                              \
     static void ctx_p_##NAME(void *dest, const void *value, int pe)                                \
     {                                                                                              \
-        WITH_CTX(NAME, p)(SHMEM_CTX_DEFAULT, (TYPE *)dest, *(const TYPE *)value, pe);              \
+        WITH_CTX(NAME, p)(CTX, (TYPE *)dest, *(const TYPE *)value, pe);                            \
     }                                                                                              \
     static void g_##NAME(void *value, const void *source, int pe)                                  \
     {                                                                                              \
@@ -56,7 +56,7 @@ static uint64_t mix(uint64_t seed)
     }                                                                                              \
     static void ctx_g_##NAME(void *value, const void *source, int pe)                              \
     {                                                                                              \
-        *(TYPE *)value = WITH_CTX(NAME, g)(SHMEM_CTX_DEFAULT, (const TYPE *)source, pe);           \
+        *(TYPE *)value = WITH_CTX(NAME, g)(CTX, (const TYPE *)source, pe);                         \
     }                                                                                              \
     WRAP_BLOCK(NAME, TYPE, put)                                                                    \
     WRAP_BLOCK(NAME, TYPE, get)                                                                    \
@@ -70,7 +70,7 @@ static uint64_t mix(uint64_t seed)
     }                                                                                              \
     static void ctx_##STEM##_##NAME(void *dest, const void *source, size_t nelems, int pe)         \
     {                                                                                              \
-        WITH_CTX(NAME, STEM)(SHMEM_CTX_DEFAULT, (TYPE *)dest, (const TYPE *)source, nelems, pe);   \
+        WITH_CTX(NAME, STEM)(CTX, (TYPE *)dest, (const TYPE *)source, nelems, pe);                 \
     }
 
 RMA_TYPES(WRAP)
@@ -147,6 +147,7 @@ static void write_all(const struct type *t, const struct form *f, void *object, 
                (unsigned char *)sources[pe][BY_PUT] + (size_t)(ELEMENTS - 1) * t->size, 1, pe);
         f->put_nbi(part(t, object, BY_PUT_NBI, me, 0), sources[pe][BY_PUT_NBI], ELEMENTS, pe);
     }
+    CTX_COMPLETE();
     shmem_barrier_all();
 }
 
@@ -179,6 +180,7 @@ static void read_all(const struct type *t, const struct form *f, void *object, i
                                round, i, "get", where);
         }
         shmem_quiet();
+        CTX_COMPLETE();
         for (int region = 0; region < REGIONS; region++)
             for (int writer = 0; writer < npes; writer++)
                 for (int i = 0; i < ELEMENTS; i++)
@@ -194,6 +196,7 @@ int main(void)
     int round = 0;
 
     shmem_init();
+    CTX_BEGIN();
     me = shmem_my_pe();
     npes = shmem_n_pes();
     CHECK(npes <= MAX_PES, "run with at most %d PEs", (int)MAX_PES);
@@ -213,6 +216,7 @@ int main(void)
             read_all(&TYPES[t], other, objects[o], round, names[o]);
         }
     shmem_free(on_heap);
+    CTX_END();
     shmem_finalize();
     return 0;
 }

@@ -25,7 +25,7 @@ struct routine {
                                     uint64_t signal, int op, int pe)                               \
     {                                                                                              \
         WITH_CTX(NAME, STEM)                                                                       \
-        (SHMEM_CTX_DEFAULT, (TYPE *)d, (const TYPE *)s, n, sig, signal, op, pe);                   \
+        (CTX, (TYPE *)d, (const TYPE *)s, n, sig, signal, op, pe);                                 \
     }
 
 #define WRAP(NAME, TYPE) WRAP_ONE(NAME, TYPE, put_signal) WRAP_ONE(NAME, TYPE, put_signal_nbi)
@@ -34,12 +34,12 @@ struct routine {
     static void ctx_put##BITS##_signal(void *d, const void *s, size_t n, uint64_t *sig,            \
                                        uint64_t signal, int op, int pe)                            \
     {                                                                                              \
-        shmem_ctx_put##BITS##_signal(SHMEM_CTX_DEFAULT, d, s, n, sig, signal, op, pe);             \
+        shmem_ctx_put##BITS##_signal(CTX, d, s, n, sig, signal, op, pe);                           \
     }                                                                                              \
     static void ctx_put##BITS##_signal_nbi(void *d, const void *s, size_t n, uint64_t *sig,        \
                                            uint64_t signal, int op, int pe)                        \
     {                                                                                              \
-        shmem_ctx_put##BITS##_signal_nbi(SHMEM_CTX_DEFAULT, d, s, n, sig, signal, op, pe);         \
+        shmem_ctx_put##BITS##_signal_nbi(CTX, d, s, n, sig, signal, op, pe);                       \
     }
 
 RMA_TYPES(WRAP)
@@ -106,6 +106,7 @@ static void exchange(const struct routine *r, unsigned char *object, uint64_t *s
         CHECK(object[i] == 0x3c && data[length + i] == 0x3c,
               "%s of %zu elements: changed what lies beside the data", r->name, nelems);
     shmem_quiet();
+    CTX_COMPLETE();
     shmem_barrier_all();
 }
 
@@ -115,6 +116,7 @@ int main(void)
     int round = 0;
 
     shmem_init();
+    CTX_BEGIN();
     me = shmem_my_pe();
     npes = shmem_n_pes();
     unsigned char *on_heap = (unsigned char *)shmem_malloc(sizeof in_bss);
@@ -132,6 +134,7 @@ int main(void)
         }
     shmem_free(signal_on_heap);
     shmem_free(on_heap);
+    CTX_END();
     shmem_finalize();
     return 0;
 }

@@ -10,7 +10,7 @@ enum { TEAMS = 3, N = 700, MAX_PES = 8, RING = 4 };
 
 static shmem_team_t teams[TEAMS];
 static long source[TEAMS][N], dest[TEAMS][RING][MAX_PES * N];
-static long lock, counter;
+static long lock, counter, inside;
 static int me, npes, rounds;
 
 static long value(long round, int team, int owner, int index)
@@ -47,7 +47,11 @@ static void *count(void *unused)
 {
     for (int i = 0; i < rounds; i++) {
         shmem_set_lock(&lock);
+        CHECK_INT(shmem_long_atomic_fetch_inc(&inside, 0), 0, "PEs in the critical region");
+        for (volatile int pause = 0; pause < 200; pause++)
+            ;
         shmem_long_p(&counter, shmem_long_g(&counter, 0) + 1, 0);
+        shmem_long_atomic_add(&inside, -1, 0);
         shmem_clear_lock(&lock);
     }
     return unused;
