@@ -1,7 +1,7 @@
 //! Collectives of active sets (OpenSHMEM 1.6, section 9.10, deprecated): PEs with a stride that is a power of two, which meet
 //! by their pSync.
 //!
-//! Of pSync the first [`tree::CHILDREN`] words are written by PEs that arrive, the next one by the PE that releases this one,
+//! Of pSync the first `tree::CHILDREN` words are written by PEs that arrive, the next one by the PE that releases this one,
 //! and the one behind holds the count of a collect. All are what they were when the routine returns. pWrk is not needed.
 //! A set that is all PEs uses what the world team has, and not its pSync, unless threads of a PE may do so at a time.
 //!

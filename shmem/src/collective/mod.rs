@@ -1,7 +1,7 @@
 //! Collective operations (OpenSHMEM 1.6, section 9.10).
 //!
-//! On a node every PE reads the others' memory. Little data goes through slots ([`small`]), more is read where it is
-//! ([`flat`]); of a team on several nodes the PEs of a node share what comes from elsewhere ([`tiered`]). Nothing here
+//! On a node every PE reads the others' memory. Little data goes through slots (`small`), more is read where it is
+//! (`flat`); of a team on several nodes the PEs of a node share what comes from elsewhere (`tiered`). Nothing here
 //! allocates, and nothing is kept but numbers in the team's blocks: several teams may be in collectives at a time.
 
 #![expect(

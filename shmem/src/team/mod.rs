@@ -2,7 +2,7 @@
 //!
 //! A handle is the place of the team in a table, counted from 1, so that the predefined handles are constants and
 //! SHMEM_TEAM_INVALID is 0. The numbers of a team in the tables of its PEs are equal: it is also that of the team's
-//! blocks in the [workspace](crate::workspace).
+//! blocks in the workspace (`crate::workspace`).
 
 #![expect(
     unsafe_code,
