@@ -1,8 +1,9 @@
 //! What the PEs of a collective must agree on, and the objects of it.
 
 use super::objects::{elements, strides};
-use super::routine::{Routine, is_same_name};
+use super::routine::Routine;
 use super::values::Value;
+use crate::registry::c_name;
 use shmem::check::{self, Call, Group, fail};
 use std::fmt::Write;
 
@@ -169,7 +170,7 @@ fn look_at_objects(routine: &Routine<'_>, group: Group) {
 fn describe(routine: &Routine<'_>, group: Group) -> (String, String) {
     let mut agreed = String::new();
     for argument in routine.arguments {
-        let is = |name: &&str| is_same_name(argument.name, name);
+        let name = c_name(argument.name);
         let differs = [
             "team",
             "parent_team",
@@ -178,18 +179,18 @@ fn describe(routine: &Routine<'_>, group: Group) -> (String, String) {
             "yaxis_mask",
         ];
         let value = match argument.value {
-            Value::Number(_) if differs.iter().any(is) => continue,
-            Value::Number(_) if routine.base == "collect" && is(&"nelems") => continue,
+            Value::Number(_) if differs.contains(&name) => continue,
+            Value::Number(_) if routine.base == "collect" && name == "nelems" => continue,
             Value::Number(number) => number.to_string(),
             Value::Pointer { addr, .. }
-                if ["dest", "source", "pSync", "pWrk", "ptr"].iter().any(is) =>
+                if ["dest", "source", "pSync", "pWrk", "ptr"].contains(&name) =>
             {
                 check::describe_place(addr)
             }
             _ => continue,
         };
         let comma = if agreed.is_empty() { "" } else { ", " };
-        let _ = write!(agreed, "{comma}{} {value}", argument.name);
+        let _ = write!(agreed, "{comma}{name} {value}");
     }
     let is_sync = WORLD_SYNCS.contains(&routine.base.as_str()) || routine.base == "team_sync";
     let compared = if is_sync && group == Group::ALL {

@@ -1,6 +1,7 @@
 //! A routine's name, taken apart: `shmem_ctx_int_put_nbi` is `put_nbi` of `int`.
 
 use super::values::{Argument, Value};
+use crate::registry::c_name;
 use crate::types::TYPES;
 
 /// What a routine is about.
@@ -116,14 +117,14 @@ impl<'a> Routine<'a> {
     }
 
     fn value(&self, name: &str) -> Option<Value> {
-        let same = |argument: &&Argument| is_same_name(argument.name, name);
+        let same = |argument: &&Argument| c_name(argument.name) == name;
         self.arguments
             .iter()
             .find(same)
             .map(|argument| argument.value)
     }
 
-    /// The argument called `name`, where it is a number.
+    /// The argument that the specification calls `name`, where it is a number.
     pub(super) fn number(&self, name: &str) -> Option<i128> {
         match self.value(name)? {
             Value::Number(number) => Some(number),
@@ -131,23 +132,13 @@ impl<'a> Routine<'a> {
         }
     }
 
-    /// The argument called `name`, where it is a pointer: the address, and the bytes of one element there.
+    /// The argument that the specification calls `name`, where it is a pointer: the address, and the bytes of one element there.
     pub(super) fn pointer(&self, name: &str) -> Option<(usize, usize)> {
         match self.value(name)? {
             Value::Pointer { addr, element } => Some((addr, element)),
             _ => None,
         }
     }
-}
-
-/// Whether two names of arguments differ in capitals and underscores only: `PE_size` and `pe_size`.
-pub(super) fn is_same_name(one: &str, other: &str) -> bool {
-    let letters = |name: &str| {
-        let kept = name.bytes().filter(|&byte| byte != b'_');
-        kept.map(|byte| byte.to_ascii_lowercase())
-            .collect::<Vec<u8>>()
-    };
-    letters(one) == letters(other)
 }
 
 /// The base of a name, and its type or size.
@@ -220,14 +211,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn capitals_and_underscores_do_not_matter() {
-        assert!(is_same_name("pe_size", "PE_size"));
-        assert!(is_same_name("log_pe_stride", "logPE_stride"));
-        assert!(is_same_name("psync", "pSync"));
-        assert!(!is_same_name("dest", "dst"));
-    }
-
     /// Every routine that has an argument for a PE, or for a symmetric object, is of some kind.
     #[test]
     fn no_routine_with_objects_is_overlooked() {
@@ -236,9 +219,7 @@ mod tests {
         ];
         let excused = ["ptr", "team_ptr"];
         for routine in families().flat_map(Family::routines) {
-            let argument = |(name, _): &(String, String)| {
-                objects.iter().any(|object| is_same_name(object, name))
-            };
+            let argument = |(name, _): &(String, String)| objects.contains(&name.as_str());
             let arguments: Vec<Argument> = routine
                 .arguments
                 .iter()
