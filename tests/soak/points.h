@@ -6,48 +6,59 @@
 
 #include <sched.h>
 
-// Every PE sends data with a signal to another, `distance` ahead, which looks at the data when the signal has come.
-static void signal_round(Lane *lane, Random *random)
+// One turn: every other PE sends data with a signal to the PE `distance` ahead, which waits for it meanwhile and looks at
+// the data as soon as the signal has come.
+static void signal_turn(Lane *lane, Random *random, int turn)
 {
     int distance = below(random, lane->pes), adds = below(random, 2), nbi = below(random, 2);
     int to = (lane->me + distance) % lane->pes, from = (lane->me + lane->pes - distance) % lane->pes;
-    size_t count = 1 + (size_t)(draw(random) % (AREA / sizeof(long)));
-    uint64_t key = draw(random);
-    int op = adds ? SHMEM_SIGNAL_ADD : SHMEM_SIGNAL_SET;
+    size_t count = 1 + (size_t)(draw(random) % (AREA / sizeof(long))), i;
+    uint64_t key = draw(random), step = 1 + draw(random) % 100, seen;
     Context *context = &lane->contexts[0];
     long *data = local(lane, count * sizeof *data), *dest = (long *)(void *)lane->shared->area;
-    uint64_t step = 1 + draw(random) % 100, *signal = &lane->shared->signals[0];
-    uint64_t value = adds ? step : lane->signals[0] + step, seen;
-    size_t i;
+    uint64_t *signal = &lane->shared->signals[0], value;
     int pe;
 
-    for (pe = 0; pe < lane->pes; pe++) {
-        uint64_t source = key + (uint64_t)((pe + lane->pes - distance) % lane->pes);
-
-        fill(lane->areas[pe], count * sizeof *data, source);
+    for (pe = 0; pe < lane->pes; pe++)
+        if ((pe + turn) % 2 == 0) {
+            fill(lane->areas[(pe + distance) % lane->pes], count * sizeof *data, key + (uint64_t)pe);
+            lane->signals[(pe + distance) % lane->pes] += step;
+        }
+    if ((lane->me + turn) % 2 == 0) {
+        fill(data, count * sizeof *data, key + (uint64_t)lane->me);
+        value = adds ? step : lane->signals[to];
+        context->is_used = true;
+        if (nbi)
+            shmem_ctx_long_put_signal_nbi(context->handle, dest, data, count, signal, value,
+                                          adds ? SHMEM_SIGNAL_ADD : SHMEM_SIGNAL_SET, to);
+        else
+            shmem_ctx_long_put_signal(context->handle, dest, data, count, signal, value,
+                                      adds ? SHMEM_SIGNAL_ADD : SHMEM_SIGNAL_SET, to);
     }
-    fill(data, count * sizeof *data, key + (uint64_t)lane->me);
-    context->is_used = true;
-    if (nbi)
-        shmem_ctx_long_put_signal_nbi(context->handle, dest, data, count, signal, value, op, to);
-    else
-        shmem_ctx_long_put_signal(context->handle, dest, data, count, signal, value, op, to);
-    lane->signals[0] += step;
-    seen = shmem_signal_wait_until(signal, SHMEM_CMP_GE, lane->signals[0]);
-    if (seen != lane->signals[0])
+    seen = shmem_signal_wait_until(signal, SHMEM_CMP_GE, lane->signals[lane->me]);
+    if (seen != lane->signals[lane->me])
         wrong(lane, "the signal of PE %d is %llu and should be %llu", from, (unsigned long long)seen,
-              (unsigned long long)lane->signals[0]);
-    for (i = 0; i < count; i++)
+              (unsigned long long)lane->signals[lane->me]);
+    // The last element comes last.
+    for (i = count; (from + turn) % 2 == 0 && i-- > 0;)
         if ((uint64_t)dest[i] != mixed(key + (uint64_t)from, i))
             wrong(lane, "element %zu of %zu did not come before the signal of PE %d", i, count, from);
     finish_round(lane);
+}
+
+static void signal_round(Lane *lane, Random *random)
+{
+    int turns = 1 + below(random, 6), turn;
+
+    for (turn = 0; turn < turns; turn++)
+        signal_turn(lane, random, turn);
 }
 
 // Every PE goes through the lock some times, and does to what it guards what would be lost if others did it too.
 static void lock_round(Lane *lane, Random *random)
 {
     int which = below(random, LOCKS), home = below(random, lane->pes), tries = below(random, 2);
-    int times = 1 + below(random, 4), i, j;
+    int times = 1 + below(random, 8), i, j;
     long *lock = &lane->shared->locks[which];
     uint64_t *guarded = lane->shared->guarded[which], old[4], key = draw(random);
 
@@ -67,8 +78,11 @@ static void lock_round(Lane *lane, Random *random)
             if (old[j] != old[0])
                 wrong(lane, "lock %d: word %d is %#llx and word 0 %#llx", which, j,
                       (unsigned long long)old[j], (unsigned long long)old[0]);
-        for (j = 0; j < 4; j++)
+        for (j = 0; j < 4; j++) {
+            // On few processors the others come meanwhile.
+            sched_yield();
             shmem_uint64_p(&guarded[j], old[j] + 1, home);
+        }
         shmem_clear_lock(lock);
     }
     finish_round(lane);
