@@ -171,5 +171,7 @@ fn symbol(address: usize) -> Option<&'static str> {
     }
     // SAFETY: the name is a C string in a loaded object, and stays for the rest of this process's life.
     let name = unsafe { CStr::from_ptr(info.dli_sname) }.to_str().ok()?;
+    // The profiling interface gives every routine two names at one address.
+    let name = name.strip_prefix('p').unwrap_or(name);
     name.starts_with("shmem_").then_some(name)
 }
