@@ -23,6 +23,9 @@ const TOOLS: [(&str, &str); 5] = [
     ("libsofthca_shim.so", "lib/libsofthca_shim.so"),
 ];
 
+/// The profile of the tools, xtask included, and the folder that they are built into.
+const TOOLS_PROFILE: &str = "tools";
+
 /// Where the staging directory lies in the target directory.
 const STAGE: &str = "farreach";
 
@@ -41,7 +44,7 @@ pub(crate) fn stage(ws: &Workspace) -> Result<PathBuf> {
     let packages = PACKAGES.iter().flat_map(|name| ["--package", name]);
     run(ws
         .cargo("build")
-        .args(["--release", "--bins", "--lib"])
+        .args(["--profile", TOOLS_PROFILE, "--bins", "--lib"])
         .args(packages))?;
     // Side by side: what takes the time is link-time optimisation, which uses one core.
     let (archive, checking) = std::thread::scope(|scope| {
@@ -72,7 +75,7 @@ pub(crate) fn stage(ws: &Workspace) -> Result<PathBuf> {
     place(&work.join(library::SONAME), &check.join(library::SONAME))?;
     link(library::SONAME, &check.join("libshmem.so"))?;
     for (built, to) in TOOLS {
-        place(&ws.built("release").join(built), &stage.join(to))?;
+        place(&ws.built(TOOLS_PROFILE).join(built), &stage.join(to))?;
     }
     for (from, to) in &files {
         place(from, &stage.join(to))?;
@@ -123,7 +126,7 @@ pub(crate) fn oshrun(ws: &Workspace, arguments: Vec<OsString>) -> Result<()> {
 /// Whether `cargo run` adds this directory to `LD_LIBRARY_PATH`: those that it builds into, and the
 /// one of Rust's own libraries.
 fn is_cargos(ws: &Workspace, dir: &Path) -> bool {
-    dir.starts_with(ws.built("release")) || dir.join("rustlib").is_dir()
+    dir.starts_with(ws.built(TOOLS_PROFILE)) || dir.join("rustlib").is_dir()
 }
 
 /// The files of the tree that are installed as they are: from where, and to which place.
@@ -159,7 +162,7 @@ fn stamp(ws: &Workspace, archives: [&Path; 2], files: &[(PathBuf, PathBuf)]) -> 
     let own = std::env::current_exe().at(Path::new("/proc/self/exe"))?;
     let tools = TOOLS
         .iter()
-        .map(|(built, _)| ws.built("release").join(built));
+        .map(|(built, _)| ws.built(TOOLS_PROFILE).join(built));
     let inputs = archives.map(Path::to_owned).into_iter();
     let inputs = inputs
         .chain([own, ws.file(library::SYMBOLS)])
