@@ -4,36 +4,16 @@
 //! They need an x86-64 processor and Debian's packages `ibverbs-providers`, `ibverbs-utils`, `perftest` and `libibverbs-dev`.
 #![cfg(target_arch = "x86_64")]
 
+mod support;
+
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
+use support::{softhca, text};
 
 /// What `softhca run` ends with when there was a violation.
 const VIOLATIONS: i32 = 99;
-
-/// The command, with the shim built beside it.
-fn softhca() -> &'static Path {
-    static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| {
-        let program = PathBuf::from(env!("CARGO_BIN_EXE_softhca"));
-        let profile = program.parent().expect("a directory");
-        let target = profile.parent().expect("a target directory");
-        let name = match profile.file_name().and_then(|name| name.to_str()) {
-            Some("debug") | None => "dev",
-            Some(name) => name,
-        };
-        let status = Command::new(env!("CARGO"))
-            .args(["build", "--quiet", "--package", "softhca-shim"])
-            .args(["--profile", name, "--target-dir"])
-            .arg(target)
-            .current_dir(env!("CARGO_MANIFEST_DIR"))
-            .status()
-            .expect("cargo runs");
-        assert!(status.success(), "the shim does not build");
-        program
-    })
-}
 
 /// Builds a C program of `tests/c`.
 fn build(name: &str) -> PathBuf {
@@ -60,15 +40,6 @@ fn build(name: &str) -> PathBuf {
         text(&output)
     );
     program
-}
-
-fn text(output: &Output) -> String {
-    format!(
-        "{}\n{}\n{}",
-        output.status,
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr)
-    )
 }
 
 /// Runs a command line in strict mode, for two minutes at most.

@@ -1,6 +1,7 @@
 //! Processes that end, are killed or become other programs, and those that go on (`ends.c` says how).
 
-use crate::under::{Run, compile, softhca, text};
+use crate::support::{softhca, text};
+use crate::under::{Run, compile};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;

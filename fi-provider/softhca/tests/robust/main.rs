@@ -4,4 +4,6 @@
 
 mod ends;
 mod soak;
+#[path = "../support/mod.rs"]
+mod support;
 mod under;

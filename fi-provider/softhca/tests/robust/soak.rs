@@ -2,7 +2,8 @@
 //!
 //! `FARREACH_SOAK=SECONDS[,SEED]` makes it longer; the seed is printed.
 
-use crate::under::{Run, compile, text};
+use crate::support::text;
+use crate::under::{Run, compile};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Seconds of one run in the tests: two rounds or three.

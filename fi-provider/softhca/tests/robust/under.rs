@@ -1,36 +1,11 @@
 //! Programs under `softhca run`, with all that they leave behind.
 
+use crate::support::{finish, softhca, text};
 use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
-use std::sync::OnceLock;
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
-
-/// The command, with the shim built beside it.
-pub(crate) fn softhca() -> &'static Path {
-    static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| {
-        let program = PathBuf::from(env!("CARGO_BIN_EXE_softhca"));
-        // target/PROFILE/softhca
-        let profile = program.parent().expect("a directory");
-        let target = profile.parent().expect("a target directory");
-        let name = match profile.file_name().and_then(|name| name.to_str()) {
-            Some("debug") | None => "dev",
-            Some(name) => name,
-        };
-        let status = Command::new(env!("CARGO"))
-            .args(["build", "--quiet", "--package", "softhca-shim"])
-            .args(["--profile", name, "--target-dir"])
-            .arg(target)
-            .current_dir(env!("CARGO_MANIFEST_DIR"))
-            .status()
-            .expect("cargo runs");
-        assert!(status.success(), "the shim does not build");
-        program
-    })
-}
 
 /// Compiles C files of this directory into a program.
 pub(crate) fn compile(name: &str, files: &[&str]) -> PathBuf {
@@ -123,25 +98,6 @@ impl Drop for Run {
     }
 }
 
-/// Waits for a child, and ends it with its group when it hangs.
-fn finish(child: Child, patience: Duration) -> Output {
-    let group = format!("-{}", child.id());
-    let (send, receive) = channel::<()>();
-    let watch = std::thread::spawn(move || {
-        let hangs = receive.recv_timeout(patience) == Err(RecvTimeoutError::Timeout);
-        if hangs {
-            // The whole group: softhca, its program, and what that has started.
-            let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
-        }
-        hangs
-    });
-    let output = child.wait_with_output().expect("the program ends");
-    drop(send);
-    let hung = watch.join().expect("the watch ends");
-    assert!(!hung, "hung: {}", text(&output));
-    output
-}
-
 /// The processes of a group that are not zombies.
 fn members(group: u32) -> Vec<String> {
     let processes = fs::read_dir("/proc").expect("/proc").flatten();
@@ -157,13 +113,4 @@ fn members(group: u32) -> Vec<String> {
             fields.first() != Some(&"Z") && fields.get(2) == Some(&group.to_string().as_str())
         })
         .collect()
-}
-
-pub(crate) fn text(output: &Output) -> String {
-    format!(
-        "{}\n{}\n{}",
-        output.status,
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr)
-    )
 }

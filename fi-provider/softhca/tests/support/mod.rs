@@ -129,7 +129,7 @@ impl Under<'_> {
             .process_group(0)
             .spawn()
             .expect("softhca starts");
-        let output = finish(child);
+        let output = finish(child, PATIENCE);
         let left: Vec<_> = std::fs::read_dir(&scratch)
             .expect("the scratch directory")
             .flatten()
@@ -169,12 +169,12 @@ impl Under<'_> {
     }
 }
 
-/// Waits for a child, and ends it when it hangs.
-pub(crate) fn finish(child: Child) -> Output {
+/// Waits for a child, and ends it with its group when it hangs.
+pub(crate) fn finish(child: Child, patience: Duration) -> Output {
     let id = child.id();
     let (send, receive) = channel::<()>();
     let watch = std::thread::spawn(move || {
-        if receive.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+        if receive.recv_timeout(patience) == Err(RecvTimeoutError::Timeout) {
             // The whole group: softhca, its program, and what that has started.
             let group = format!("-{id}");
             let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
