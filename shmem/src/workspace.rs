@@ -1,8 +1,8 @@
 //! The library's own symmetric memory: a block for each team, right below the heap in the same part of the window.
 //!
 //! So peers of the node load and store in it, and everybody else reaches it by the fabric's operations, with the key
-//! that the heap has. It lives as long as the process, from one session to the next, and so do the numbers in it, which
-//! only grow.
+//! that the heap has. It lives as long as the process, from one session to the next, and so do the epochs and turns in it,
+//! which only grow.
 
 #![expect(
     unsafe_code,

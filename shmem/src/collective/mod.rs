@@ -112,18 +112,18 @@ fn root_of(at: Routine, party: &impl Party, pe_root: c_int) -> usize {
 
 /// The bytes of `count` elements of each of `pes` PEs; ends the job where no array has so many.
 fn bytes_of<T>(at: Routine, count: usize, pes: usize) -> usize {
-    bytes_of_elements(at, count, size_of::<T>(), pes)
+    bytes_of_elements(at, "nelems", count, size_of::<T>(), pes)
 }
 
-/// As [`bytes_of`] for elements of `size` bytes.
-fn bytes_of_elements(at: Routine, count: usize, size: usize, pes: usize) -> usize {
+/// As [`bytes_of`] for elements of `size` bytes, whose number is the argument `name`.
+fn bytes_of_elements(at: Routine, name: &str, count: usize, size: usize, pes: usize) -> usize {
     let bytes = count.checked_mul(size);
     let all = bytes.and_then(|bytes| bytes.checked_mul(pes));
     match (bytes, all) {
         (Some(bytes), Some(all)) if all <= isize::MAX as usize => bytes,
         _ => report::bad_argument(
             at,
-            "nelems",
+            name,
             format_args!("{count}"),
             "a length that an array can have",
         ),
@@ -240,7 +240,7 @@ pub(crate) unsafe fn reduce(
     count: usize,
     kernel: &Kernel,
 ) {
-    let bytes = bytes_of_elements(at, count, kernel.size, 1);
+    let bytes = bytes_of_elements(at, "nreduce", count, kernel.size, 1);
     // SAFETY: the contract is the same.
     unsafe {
         if bytes == 0 {
@@ -365,7 +365,7 @@ unsafe fn scan(
     inclusive: bool,
 ) -> c_int {
     let team = team::expect(at, team);
-    let bytes = bytes_of_elements(at, count, kernel.size, 1);
+    let bytes = bytes_of_elements(at, "nelems", count, kernel.size, 1);
     // SAFETY: the contract is the same.
     unsafe {
         if bytes == 0 {

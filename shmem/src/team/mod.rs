@@ -213,8 +213,3 @@ pub fn sync(at: Routine, team: Handle) -> c_int {
     expect(at, team).meet(at);
     0
 }
-
-/// Quiets the default context, as every routine does that ends something for the peers.
-fn quiet(at: Routine) {
-    crate::order::quiet(ctx::default_ctx(), at);
-}

@@ -4,7 +4,7 @@
 //! the new teams begin. All teams of one split have the same number: no PE is in two of them.
 
 use super::group::{self, Plan, Team};
-use super::{Config, Handle, INVALID, SHARED, enter, expect, quiet};
+use super::{Config, Handle, INVALID, SHARED, enter, expect};
 use crate::collective::combine::{And, Max};
 use crate::collective::reduce_words;
 use crate::job;
@@ -220,7 +220,6 @@ pub unsafe fn split_2d(
 
 /// Destroys a team, when all its PEs have come.
 pub(super) fn destroy(at: Routine, team: &'static Team) {
-    quiet(at);
     // Whoever is still in the team's last collective leaves it first.
     team.meet(at);
     let number = team.number();
