@@ -8,14 +8,10 @@ use crate::processes;
 use crate::shm::Setting;
 use crate::transport::Transport;
 use fi_provider::device::{self, Config};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::OnceLock;
+use softhca_again::Again;
 
-/// Says to this program that it runs under the device.
-const UNDER: &str = "FARREACH_CONTRACT_UNDER_SOFTHCA";
 /// Seconds after which a contract on the device is ended.
-const LIMIT: &str = "170";
+const LIMIT: u32 = 170;
 /// By what numbers of repetitions are divided: an operation takes microseconds, and in strict mode some dozens per store.
 const SLOWNESS: u32 = 250;
 const STRICT_SLOWNESS: u32 = 1000;
@@ -46,9 +42,15 @@ impl Transport for Device {
     }
 
     fn has_run(&self, test: &str) -> bool {
-        let elsewhere = std::env::var_os(UNDER).is_none();
+        let elsewhere = !softhca_again::is_under();
         if elsewhere {
-            self.run_under_softhca(test);
+            // In strict mode its violations are failures, too.
+            let again = Again {
+                options: if self.strict { &["--strict"] } else { &[] },
+                seconds: LIMIT,
+                ..Again::default()
+            };
+            again.run(test);
         }
         elsewhere
     }
@@ -70,58 +72,4 @@ impl Transport for Device {
         };
         processes::run(parties, &setting, body)
     }
-}
-
-impl Device {
-    /// Runs one test of this program under the device; in strict mode its violations are failures, too.
-    fn run_under_softhca(&self, test: &str) {
-        let output = Command::new("timeout")
-            .args(["-k", "5", LIMIT])
-            .arg(softhca())
-            .arg("run")
-            .args(self.strict.then_some("--strict"))
-            .arg("--")
-            .arg(this_program())
-            .args([test, "--exact", "--nocapture"])
-            .env(UNDER, "yes")
-            .stdin(Stdio::null())
-            .output()
-            .expect("timeout starts");
-        let text = String::from_utf8_lossy(&output.stdout);
-        let errors = String::from_utf8_lossy(&output.stderr);
-        let done = output.status.success() && text.contains("1 passed");
-        assert!(done, "{test}: {}\n{text}\n{errors}", output.status);
-    }
-}
-
-fn this_program() -> PathBuf {
-    std::env::current_exe().expect("this program")
-}
-
-/// The command `softhca`, built once a process, with its shim, in this program's profile.
-fn softhca() -> &'static Path {
-    static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| {
-        let program = this_program();
-        // It is in `deps`, one below.
-        let profile = program.parent().and_then(Path::parent);
-        let profile = profile.expect("a target directory");
-        let name = match profile.file_name().and_then(|name| name.to_str()) {
-            Some("debug") | None => "dev",
-            Some(name) => name,
-        };
-        let status = Command::new(env!("CARGO"))
-            .args(["build", "--quiet", "--profile", name])
-            .args(["--package", "softhca", "--package", "softhca-shim"])
-            .arg("--target-dir")
-            .arg(profile.parent().expect("a target directory"))
-            .current_dir(env!("CARGO_MANIFEST_DIR"))
-            .stdin(Stdio::null())
-            .status();
-        assert!(
-            status.expect("cargo runs").success(),
-            "softhca does not build"
-        );
-        profile.join("softhca")
-    })
 }

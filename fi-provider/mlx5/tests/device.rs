@@ -16,9 +16,9 @@ use fi_mlx5::error::Error;
 use fi_mlx5::opcode::{CqeOpcode, Opcode, Syndrome};
 use fi_mlx5::queue::SendRing;
 use fi_mlx5::wqe::{BASIC_BLOCK, CompactAddress, flags};
+use softhca_again::Again;
 use std::cell::UnsafeCell;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::Path;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering, fence};
 use std::time::{Duration, Instant};
 
@@ -27,64 +27,14 @@ const DC_KEY: u64 = 0x1122_3344_5566_7788;
 /// What the tests below are told about the device that they run on.
 const MASKED: &str = "FI_MLX5_TEST_MASKED";
 
-/// The directory of this program's profile.
-fn profile() -> PathBuf {
-    let program = std::env::current_exe().expect("this program");
-    // It is in `deps`, one below.
-    let directory = program.parent().and_then(Path::parent);
-    directory.expect("a target directory").to_owned()
-}
-
-/// The command `softhca`, built with its shim if need be.
-fn softhca() -> PathBuf {
-    let profile = profile();
-    let name = match profile.file_name().and_then(|name| name.to_str()) {
-        Some("debug") | None => "dev",
-        Some(name) => name,
-    };
-    let status = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--profile", name])
-        .args(["--package", "softhca", "--package", "softhca-shim"])
-        .arg("--target-dir")
-        .arg(profile.parent().expect("a target directory"))
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .stdin(Stdio::null())
-        .status();
-    assert!(
-        status.expect("cargo runs").success(),
-        "softhca does not build"
-    );
-    profile.join("softhca")
-}
-
 /// Runs `body`, of the test of this name, on the software device: in this program again, where it is on the device already.
 fn on_device(test: &str, body: fn(), options: &[&str], masked: bool) {
-    if std::env::var_os(MASKED).is_some() {
-        return body();
-    }
-    let output = Command::new("timeout")
-        .arg("60")
-        .arg(softhca())
-        .args(["run", "--trace"])
-        .args(options)
-        .arg("--")
-        .arg(std::env::current_exe().expect("this program"))
-        .args([test, "--exact", "--nocapture"])
-        .env(MASKED, if masked { "yes" } else { "no" })
-        .stdin(Stdio::null())
-        .output()
-        .expect("timeout starts");
-    let (text, errors) = (output.stdout, output.stderr);
-    let (text, errors) = (
-        String::from_utf8_lossy(&text),
-        String::from_utf8_lossy(&errors),
-    );
-    let done = output.status.success() && text.contains("1 passed");
-    assert!(
-        done,
-        "{test} {options:?}: {}\n{text}\n{errors}",
-        output.status
-    );
+    let again = Again {
+        options: &[&["--trace"], options].concat(),
+        environment: &[(MASKED, if masked { "yes" } else { "no" })],
+        ..Again::default()
+    };
+    again.body(test, body);
 }
 
 #[test]
