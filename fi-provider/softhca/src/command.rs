@@ -36,6 +36,8 @@ fabric. The exit status is the program's own (128 + N when signal N ended it).
   --legacy-uars        doorbell registers are assigned to queue pairs as old kernels do, not by libmlx5
   --no-devx            contexts with DEVX are refused, as for users without the right to them
   --no-masked-atomics  atomics with masks, and of 4 bytes, are not among what DEVX tells of
+  --queue-pairs N      a process gets no more than N queue pairs, in all its contexts
+  --uar-pages N        a process gets no more than N doorbell pages, in all its contexts
   --strict             act on writes to doorbell registers alone, and check them; doorbells that are not as hardware
                        needs them are told on standard error, and the exit status is 99 (x86-64 only)
   --trace              tell on standard error of every command that the device refuses
@@ -87,6 +89,10 @@ pub struct Options {
     pub no_devx: bool,
     /// Do not tell of atomics with masks.
     pub no_masked_atomics: bool,
+    /// Doorbell pages that a process gets, if that is limited.
+    pub uar_pages: Option<u32>,
+    /// Queue pairs that a process gets, if that is limited.
+    pub queue_pairs: Option<u32>,
     /// Act on writes to doorbell registers alone, and check them.
     pub strict: bool,
     /// Tell of every command that the device refuses.
@@ -114,6 +120,8 @@ pub fn run(program: &OsStr, arguments: &[OsString], options: Options) -> Result<
         legacy_uars: options.legacy_uars,
         devx: !options.no_devx,
         masked_atomics: !options.no_masked_atomics,
+        uar_pages: options.uar_pages,
+        queue_pairs: options.queue_pairs,
     };
     let mut server =
         Server::new(&directory, config, settings, options.trace).map_err(Error::Device)?;

@@ -1,6 +1,7 @@
 //! `softhca run -- PROGRAM`: a program on a machine with a ConnectX in software.
 
 use lexopt::Arg::{Long, Short, Value};
+use lexopt::ValueExt;
 use softhca::command::{Error, HELP, Options, account, run};
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -48,6 +49,8 @@ fn command() -> Result<ExitCode, Error> {
             Some(Long("legacy-uars")) => options.legacy_uars = true,
             Some(Long("no-devx")) => options.no_devx = true,
             Some(Long("no-masked-atomics")) => options.no_masked_atomics = true,
+            Some(Long("uar-pages")) => options.uar_pages = Some(number(&mut parser)?),
+            Some(Long("queue-pairs")) => options.queue_pairs = Some(number(&mut parser)?),
             Some(Long("strict")) => options.strict = true,
             Some(Long("trace")) => options.trace = true,
             Some(Value(program)) => break program,
@@ -57,4 +60,13 @@ fn command() -> Result<ExitCode, Error> {
     };
     let arguments: Vec<OsString> = parser.raw_args().map_err(usage)?.collect();
     run(&program, &arguments, options).map(ExitCode::from)
+}
+
+/// The value of an option that limits something.
+fn number(parser: &mut lexopt::Parser) -> Result<u32, Error> {
+    let usage = |error: lexopt::Error| Error::Usage(error.to_string());
+    parser
+        .value()
+        .and_then(|value| value.parse())
+        .map_err(usage)
 }

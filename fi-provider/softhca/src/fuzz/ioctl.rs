@@ -25,6 +25,7 @@ pub(super) fn run(bytes: &[u8]) {
         legacy_uars: setup & 1 != 0,
         devx: setup & 2 != 0,
         masked_atomics: setup & 4 != 0,
+        ..Settings::default()
     };
     let mut memory = Processes::default();
     memory.add(WITNESS);

@@ -28,6 +28,7 @@ pub(super) fn run(bytes: &[u8]) {
         legacy_uars: false,
         devx: true,
         masked_atomics: true,
+        ..Settings::default()
     };
     let server = Server::on_bench(Config::default(), settings).expect("a server");
     let mut bench = Bench::new(server, client, bystander);

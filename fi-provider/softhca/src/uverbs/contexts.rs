@@ -47,6 +47,7 @@ impl Device {
         // A library that cannot manage them, or a kernel that does not let it.
         let legacy = self.settings.legacy_uars || request.lib_caps & LIB_CAP_DYN_UAR == 0;
         let mut tot_bfregs = 0;
+        let mut num_dyn_bfregs = 1024;
         if legacy {
             // Whole pages, of two registers each.
             let total = request.total_bfregs.checked_next_multiple_of(2);
@@ -55,6 +56,12 @@ impl Device {
                 total: tot_bfregs,
                 low_latency: request.low_latency_bfregs,
             };
+            if let Some(pages) = self.pages_left(id)? {
+                // The library maps pages of thread domains by itself, one more than it is told.
+                let pages = pages.checked_sub(tot_bfregs / 2 + 1);
+                let told = pages.ok_or(Errno::NO_MEMORY)?.saturating_mul(2);
+                num_dyn_bfregs = told.min(num_dyn_bfregs);
+            }
             self.engine.set_uar_regime(id, regime)?;
         }
         let response = ContextResponse {
@@ -76,7 +83,7 @@ impl Device {
             eth_min_inline: 1,
             log_uar_size: 12,
             num_uars_per_page: 1,
-            num_dyn_bfregs: 1024,
+            num_dyn_bfregs,
             ..Zeroable::zeroed()
         };
         call.answer(DRIVER_OUT, &response)?;
@@ -104,6 +111,9 @@ impl Device {
             1 => UarKind::NonCached,
             _ => return Err(Errno::NOT_SUPPORTED),
         };
+        if self.pages_left(id)? == Some(0) {
+            return Err(Errno::NO_MEMORY);
+        }
         let page = self.engine.uar_alloc(id, kind)?;
         let offset = (FIRST_UAR_PAGE + u64::from(page)) * PAGE;
         call.output(UAR_MMAP_OFFSET, &offset.to_ne_bytes())?;
@@ -115,5 +125,25 @@ impl Device {
     pub(super) fn destroy_uar(&mut self, id: ContextId, call: &mut Call<'_>) -> Result<(), Errno> {
         let page = call.handle(UAR_HANDLE)?;
         Ok(self.engine.uar_destroy(id, page)?)
+    }
+
+    /// How many doorbell pages the process of a context may still get, if that is limited.
+    fn pages_left(&mut self, id: ContextId) -> Result<Option<u32>, Errno> {
+        let Some(limit) = self.settings.uar_pages else {
+            return Ok(None);
+        };
+        let mut used = 0;
+        for context in self.contexts_of(id)? {
+            used += self.engine.uar_account(context)?.pages;
+        }
+        Ok(Some(limit.saturating_sub(used)))
+    }
+
+    /// All contexts of the process that has this one.
+    pub(super) fn contexts_of(&mut self, id: ContextId) -> Result<Vec<ContextId>, Errno> {
+        let process = self.context(id)?.process;
+        let all = self.contexts.iter();
+        let own = all.filter(|(_, context)| context.process == process);
+        Ok(own.map(|(id, _)| *id).collect())
     }
 }

@@ -127,7 +127,7 @@ struct Context {
 }
 
 /// What the device says that it has, where clients behave differently.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Settings {
     /// The kernel assigns doorbell registers to queue pairs, as old ones do, whatever the library can.
     pub(crate) legacy_uars: bool,
@@ -135,6 +135,10 @@ pub(crate) struct Settings {
     pub(crate) devx: bool,
     /// Atomics with masks, and of 4 bytes; only DEVX tells of them.
     pub(crate) masked_atomics: bool,
+    /// Doorbell pages that a process gets in all its contexts, static ones included; `None`: as many as there are.
+    pub(crate) uar_pages: Option<u32>,
+    /// Queue pairs that a process gets, likewise.
+    pub(crate) queue_pairs: Option<u32>,
 }
 
 /// The device behind the character device: all open files, and the engine.

@@ -43,7 +43,7 @@ impl Device {
             page_size_cap: 0xffff_ffff_ffff_f000,
             vendor_id: identity::VENDOR_ID,
             vendor_part_id: u32::from(identity::PCI_DEVICE),
-            max_qp: 1 << 18,
+            max_qp: self.settings.queue_pairs.unwrap_or(1 << 18),
             max_qp_wr: 32768,
             device_cap_flags: DEVICE_CAPABILITIES,
             max_sge: 30,

@@ -29,6 +29,11 @@ impl Device {
         if request.comp_mask != 0 || request.create_flags != 0 || driver.flags & !FLAGS != 0 {
             return Err(Errno::NOT_SUPPORTED);
         }
+        if let Some(limit) = self.settings.queue_pairs
+            && self.queue_pairs_of(id)? >= limit as usize
+        {
+            return Err(Errno::NO_MEMORY);
+        }
         let init = init(&request, &driver)?;
         let created = self.engine.create_qp(id, &init)?;
         let capacities = Capacities {
@@ -63,6 +68,13 @@ impl Device {
         };
         call.output(invoke_write::CORE_OUT, &bytes_of(&response)[..length])?;
         call.answer(DRIVER_OUT, &created.bfreg_index)
+    }
+
+    /// How many queue pairs the process of a context has.
+    fn queue_pairs_of(&mut self, id: ContextId) -> Result<usize, Errno> {
+        let own = self.contexts_of(id)?;
+        let counts = own.iter().filter_map(|id| self.contexts.get(id));
+        Ok(counts.map(|context| context.queue_pairs.len()).sum())
     }
 
     pub(super) fn modify_qp(

@@ -98,11 +98,7 @@ enum Given<'a> {
 
 impl Bench {
     fn new() -> Self {
-        Self::with(Settings {
-            legacy_uars: false,
-            devx: false,
-            masked_atomics: false,
-        })
+        Self::with(Settings::default())
     }
 
     fn with(settings: Settings) -> Self {
@@ -275,8 +271,7 @@ fn registers_are_the_kernels_to_assign_where_the_library_cannot_or_shall_not() {
     assert_eq!(response.tot_bfregs, 16);
     let mut forced = Bench::with(Settings {
         legacy_uars: true,
-        devx: false,
-        masked_atomics: false,
+        ..Settings::default()
     });
     let response = forced.get_context(32, 0).expect("a context");
     assert_eq!(response.tot_bfregs, 16);
@@ -496,7 +491,7 @@ proptest! {
     /// Any bytes end in an answer or an errno.
     #[test]
     fn hostile_ioctls_never_panic(calls in proptest::collection::vec(hostile(), 1..6)) {
-        let mut bench = Bench::with(Settings { legacy_uars: false, devx: true, masked_atomics: true });
+        let mut bench = Bench::with(Settings { devx: true, masked_atomics: true, ..Settings::default() });
         bench.get_context(32, 1).expect("a context");
         for bytes in calls {
             bench.host.memory = bytes;

@@ -5,9 +5,9 @@ use crate::engine::{Access, CqInit, QpInit, QpKind, QpState, QpUar};
 
 fn ready(masked_atomics: bool) -> Bench {
     let mut bench = Bench::with(Settings {
-        legacy_uars: false,
         devx: true,
         masked_atomics,
+        ..Settings::default()
     });
     bench.get_context(32, 1).expect("a context with DEVX");
     bench
