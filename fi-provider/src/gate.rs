@@ -69,7 +69,7 @@ impl Gate {
         let memory = private_memory(bounce + PIECES * plan.piece_len)?;
         // SAFETY: the mapping was just made, and only this gate uses it, by cells.
         let own = unsafe { hca.register(memory.base() as *mut u8, memory.len())? };
-        let domain = hca.lane_domain()?;
+        let domain = hca.lane_domain().unwrap_or_else(|_| hca.plain_domain());
         let entries = plan
             .connected
             .map_or(2 * BLOCKS, |peers| COMPLETIONS + peers);
@@ -85,7 +85,11 @@ impl Gate {
             Queues::Connected(pairs.iter().map(QueuePair::ring).collect())
         } else {
             let initiator = hca.initiator(&domain, &completions, BLOCKS)?;
-            let ring = initiator.ring();
+            let mut ring = initiator.ring();
+            if !domain.exclusive() {
+                // Copies of several threads to one register would mix.
+                ring.register_size = 0;
+            }
             pairs.push(initiator);
             Queues::Dynamic(ring)
         };

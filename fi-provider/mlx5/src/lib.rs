@@ -11,7 +11,8 @@
 //!
 //! And a device with what is made on it, by way of rdma-core:
 //!
-//! * [`device`]: devices, registered memory, completion queues, queue pairs; [`error`]: why not.
+//! * [`device`]: devices, registered memory, completion queues, queue pairs, and what lanes are made in; [`error`]: why not.
+//! * [`policy`]: what lanes share.
 //!
 //! Layouts are those of NVIDIA's "Ethernet Adapters Programming Manual" (chapters "Work Queue Structure and
 //! Access", "Completion Queues", "User Access Region"), whose structures rdma-core publishes as `mlx5dv.h`.
@@ -29,6 +30,7 @@ mod entry;
 pub mod error;
 pub mod lane;
 pub mod opcode;
+pub mod policy;
 pub mod post;
 pub mod queue;
 pub mod remote;

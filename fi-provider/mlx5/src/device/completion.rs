@@ -4,6 +4,7 @@ use super::context::{Context, check, none};
 use super::domain::ThreadDomain;
 use crate::completion::CompletionRing;
 use crate::cqe::Cqe;
+use crate::doorbell::CompletionRecord;
 use crate::error::Error;
 use crate::verbs::core::{Cq, CqInitAttrEx, cq_flags, cq_init};
 use crate::verbs::direct::{self, CqInitAttr, CqLayout, Object, Pair, object};
@@ -20,8 +21,12 @@ struct Queue {
     cq: NonNull<Cq>,
     ring: CompletionRing,
     number: u32,
+    /// Bytes of ring and record, once they are in the book.
+    bytes: Option<u64>,
     context: Arc<Context>,
     _domain: Option<ThreadDomain>,
+    /// One that is made for it and not used.
+    spare: Option<CompletionQueue>,
 }
 
 // SAFETY: libibverbs lets any thread use a queue; the ring's pointers are handed out, and not used here.
@@ -31,6 +36,49 @@ unsafe impl Sync for Queue {}
 
 impl CompletionQueue {
     pub(super) fn new(
+        context: &Arc<Context>,
+        domain: Option<&ThreadDomain>,
+        entries: u32,
+        spare: Option<Self>,
+    ) -> Result<Self, Error> {
+        let mut queue = Queue::new(context, domain, entries)?;
+        let bytes = u64::from(queue.ring.entries) * size_of::<Cqe>() as u64;
+        let bytes = bytes + size_of::<CompletionRecord>() as u64;
+        context.book.count_completions(bytes, true);
+        queue.bytes = Some(bytes);
+        queue.spare = spare;
+        Ok(Self(Arc::new(queue)))
+    }
+
+    /// The smallest, which stands in no book: for what never has a completion and has to have a queue.
+    pub(super) fn smallest(context: &Arc<Context>) -> Result<Self, Error> {
+        Ok(Self(Arc::new(Queue::new(context, None, 1)?)))
+    }
+
+    /// Where the device writes its entries: valid as long as this or a queue pair that was made with it lives.
+    #[must_use]
+    pub fn ring(&self) -> CompletionRing {
+        self.0.ring
+    }
+
+    /// The number by which the device knows it.
+    #[must_use]
+    pub fn number(&self) -> u32 {
+        self.0.number
+    }
+
+    pub(super) fn raw(&self) -> *mut Cq {
+        self.0.cq.as_ptr()
+    }
+
+    /// The one that is made for it and not used, for queue pairs that are not used; itself where there is none.
+    pub(super) fn spare(&self) -> &Self {
+        self.0.spare.as_ref().unwrap_or(self)
+    }
+}
+
+impl Queue {
+    fn new(
         context: &Arc<Context>,
         domain: Option<&ThreadDomain>,
         entries: u32,
@@ -57,7 +105,7 @@ impl CompletionQueue {
         let cq = unsafe { (context.library.create_cq)(context.raw(), &raw mut attr, &raw mut own) };
         let cq = NonNull::new(cq).ok_or_else(|| Error::last("mlx5dv_create_cq"))?;
         // From here on it is destroyed when it is dropped.
-        let mut queue = Queue {
+        let mut queue = Self {
             cq,
             ring: CompletionRing {
                 base: none(),
@@ -65,31 +113,15 @@ impl CompletionQueue {
                 record: none(),
             },
             number: 0,
+            bytes: None,
             context: Arc::clone(context),
             _domain: domain.cloned(),
+            spare: None,
         };
         queue.look()?;
-        Ok(Self(Arc::new(queue)))
+        Ok(queue)
     }
 
-    /// Where the device writes its entries: valid as long as this or a queue pair that was made with it lives.
-    #[must_use]
-    pub fn ring(&self) -> CompletionRing {
-        self.0.ring
-    }
-
-    /// The number by which the device knows it.
-    #[must_use]
-    pub fn number(&self) -> u32 {
-        self.0.number
-    }
-
-    pub(super) fn raw(&self) -> *mut Cq {
-        self.0.cq.as_ptr()
-    }
-}
-
-impl Queue {
     /// Takes over from the library what it set up; the library no longer touches entries and record then.
     fn look(&mut self) -> Result<(), Error> {
         // SAFETY: structures of pointers and numbers, of which zero is one.
@@ -119,6 +151,9 @@ impl Queue {
 
 impl Drop for Queue {
     fn drop(&mut self) {
+        if let Some(bytes) = self.bytes {
+            self.context.book.count_completions(bytes, false);
+        }
         // SAFETY: queue pairs that use it hold a share of this, hence are gone.
         self.context
             .close(|library| unsafe { (library.destroy_cq)(self.cq.as_ptr()) });

@@ -1,21 +1,23 @@
 //! Finding a device, opening it, and asking what it can do.
 
+use super::account::{Book, Regime};
 use super::{Features, capability};
 use crate::error::Error;
 use crate::verbs::core::{self, DeviceAttr, Pd, PortAttr, atomic_cap, link_layer, port_state};
-use crate::verbs::direct::{ContextAttr, context};
+use crate::verbs::direct::{ContextAttr, context, uar};
 use crate::verbs::{Library, inline};
 use std::ffi::{CStr, c_int};
 use std::fmt;
 use std::io;
 use std::mem::zeroed;
 use std::ptr::{NonNull, null_mut};
+use std::sync::Arc;
 
-/// An open device and its protection domain.
+/// An open device.
 pub(super) struct Context {
     pub(super) library: &'static Library,
     pub(super) context: NonNull<core::Context>,
-    pub(super) pd: NonNull<Pd>,
+    pub(super) book: Book,
     name: String,
     /// Who opened it.
     process: u32,
@@ -69,17 +71,10 @@ impl Context {
         seen: &mut Vec<String>,
     ) -> Result<Option<Opened>, Error> {
         let (context, devx) = open_device(library, device)?;
-        // SAFETY: the context was opened just now.
-        let Some(pd) = NonNull::new(unsafe { (library.alloc_pd)(context.as_ptr()) }) else {
-            let error = Error::last("ibv_alloc_pd");
-            // SAFETY: as above, and nothing is on it.
-            unsafe { (library.close_device)(context.as_ptr()) };
-            return Err(error);
-        };
         let context = Self {
             library,
             context,
-            pd,
+            book: Book::new(regime(library, context)),
             name: name.to_owned(),
             process: std::process::id(),
         };
@@ -167,10 +162,8 @@ impl Context {
 
 impl Drop for Context {
     fn drop(&mut self) {
-        let (context, pd) = (self.context.as_ptr(), self.pd.as_ptr());
-        // SAFETY: all objects on them hold a share of this, hence are gone.
-        self.close(|library| unsafe { (library.dealloc_pd)(pd) });
-        // SAFETY: as above.
+        let context = self.context.as_ptr();
+        // SAFETY: all objects on it hold a share of this, hence are gone.
         self.close(|library| unsafe { (library.close_device)(context) });
     }
 }
@@ -179,6 +172,60 @@ impl fmt::Debug for Context {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Context").field(&self.name).finish()
     }
+}
+
+/// A protection domain: memory and queues of one belong together.
+pub(super) struct Protection {
+    pub(super) context: Arc<Context>,
+    pd: NonNull<Pd>,
+}
+
+// SAFETY: libibverbs lets any thread use a protection domain.
+unsafe impl Send for Protection {}
+// SAFETY: libibverbs lets several threads do so at a time.
+unsafe impl Sync for Protection {}
+
+impl Protection {
+    pub(super) fn new(context: &Arc<Context>) -> Result<Self, Error> {
+        // SAFETY: the context is open.
+        let pd = unsafe { (context.library.alloc_pd)(context.raw()) };
+        let pd = NonNull::new(pd).ok_or_else(|| Error::last("ibv_alloc_pd"))?;
+        context.book.note(|objects| objects.protection_domains += 1);
+        let context = Arc::clone(context);
+        Ok(Self { context, pd })
+    }
+
+    pub(super) fn raw(&self) -> NonNull<Pd> {
+        self.pd
+    }
+}
+
+impl Drop for Protection {
+    fn drop(&mut self) {
+        let context = &self.context;
+        context.book.note(|objects| objects.protection_domains -= 1);
+        // SAFETY: all objects of it hold a share of this, hence are gone.
+        context.close(|library| unsafe { (library.dealloc_pd)(self.pd.as_ptr()) });
+    }
+}
+
+impl fmt::Debug for Protection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Protection").field(&self.context).finish()
+    }
+}
+
+/// Who hands out doorbell pages. Where libmlx5 does, it has taken one that takes no copies when it opened the device, and tells
+/// of that one; where the kernel does, there is none.
+fn regime(library: &Library, context: NonNull<core::Context>) -> Regime {
+    // SAFETY: the context is open.
+    let page = unsafe { (library.alloc_uar)(context.as_ptr(), uar::NON_CACHED) };
+    if page.is_null() {
+        return Regime::Legacy;
+    }
+    // SAFETY: the library gave the page, and nothing uses it.
+    unsafe { (library.free_uar)(page) };
+    Regime::Library
 }
 
 /// Opens the device, with the right to ask its firmware (DEVX) where this user has it; whether so is the second part.

@@ -1,6 +1,6 @@
 //! Thread domains.
 
-use super::context::Context;
+use super::context::Protection;
 use crate::error::Error;
 use crate::verbs::core::{Pd, Td};
 use crate::verbs::inline;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub struct ThreadDomain(Arc<Domain>);
 
 struct Domain {
-    context: Arc<Context>,
+    protection: Arc<Protection>,
     /// The thread domain, and the parent domain that joins it with the device's protection domain.
     own: Option<(NonNull<Td>, NonNull<Pd>)>,
 }
@@ -24,30 +24,34 @@ unsafe impl Send for Domain {}
 unsafe impl Sync for Domain {}
 
 impl ThreadDomain {
-    pub(super) fn new(context: &Arc<Context>) -> Result<Self, Error> {
-        let mut domain = Domain::plain(context);
+    pub(super) fn new(protection: &Arc<Protection>) -> Result<Self, Error> {
+        let context = &protection.context;
         // SAFETY: the context is open.
         let td = unsafe { inline::alloc_td(context.raw()) };
-        if let Some(td) = NonNull::new(td) {
-            // SAFETY: all are of the context, which is open.
-            let parent = unsafe {
-                inline::alloc_parent_domain(context.raw(), context.pd.as_ptr(), td.as_ptr())
-            };
-            let Some(parent) = NonNull::new(parent) else {
-                let error = Error::last("ibv_alloc_parent_domain");
-                let context = &domain.context;
-                // SAFETY: nothing uses it.
-                context.close(|_| unsafe { inline::dealloc_td(context.raw(), td.as_ptr()) });
-                return Err(error);
-            };
-            domain.own = Some((td, parent));
-        }
-        Ok(Self(Arc::new(domain)))
+        let td = NonNull::new(td).ok_or_else(|| Error::last("ibv_alloc_td"))?;
+        // SAFETY: all are of the context, which is open.
+        let parent = unsafe {
+            inline::alloc_parent_domain(context.raw(), protection.raw().as_ptr(), td.as_ptr())
+        };
+        let Some(parent) = NonNull::new(parent) else {
+            let error = Error::last("ibv_alloc_parent_domain");
+            // SAFETY: nothing uses it.
+            context.close(|_| unsafe { inline::dealloc_td(context.raw(), td.as_ptr()) });
+            return Err(error);
+        };
+        context.book.add_domain();
+        Ok(Self(Arc::new(Domain {
+            protection: Arc::clone(protection),
+            own: Some((td, parent)),
+        })))
     }
 
     /// None: the device's protection domain alone.
-    pub(super) fn plain(context: &Arc<Context>) -> Self {
-        Self(Arc::new(Domain::plain(context)))
+    pub(super) fn plain(protection: &Arc<Protection>) -> Self {
+        Self(Arc::new(Domain {
+            protection: Arc::clone(protection),
+            own: None,
+        }))
     }
 
     /// Whether it has a register of its own; otherwise other queue pairs of the device ring the same ones.
@@ -58,7 +62,9 @@ impl ThreadDomain {
 
     /// The protection domain for what is made in it.
     pub(super) fn pd(&self) -> *mut Pd {
-        self.parent().unwrap_or(self.0.context.pd).as_ptr()
+        self.parent()
+            .unwrap_or_else(|| self.0.protection.raw())
+            .as_ptr()
     }
 
     /// The parent domain, if it is one.
@@ -67,19 +73,11 @@ impl ThreadDomain {
     }
 }
 
-impl Domain {
-    fn plain(context: &Arc<Context>) -> Self {
-        Self {
-            context: Arc::clone(context),
-            own: None,
-        }
-    }
-}
-
 impl Drop for Domain {
     fn drop(&mut self) {
-        let context = &self.context;
+        let context = &self.protection.context;
         if let Some((td, parent)) = self.own {
+            context.book.remove_domain();
             // SAFETY: what was made in it holds a share of this, hence is gone.
             context.close(|library| unsafe { (library.dealloc_pd)(parent.as_ptr()) });
             // SAFETY: as above, and the parent domain is gone, too.

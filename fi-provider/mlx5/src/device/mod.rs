@@ -11,22 +11,26 @@
     reason = "calls the C functions of rdma-core on the objects that they gave"
 )]
 
+mod account;
 mod capability;
 mod completion;
 mod context;
 mod domain;
+mod pool;
 mod queue_pair;
 mod region;
 mod target;
 
+pub use account::{Account, Objects, Regime};
 pub use completion::CompletionQueue;
 pub use domain::ThreadDomain;
+pub use pool::{Pool, Seat};
 pub use queue_pair::{Peer, QueuePair};
 pub use region::Region;
 pub use target::Target;
 
 use crate::error::Error;
-use context::{Context, Opened};
+use context::{Context, Opened, Protection};
 use std::sync::Arc;
 
 /// What a device and its port can do.
@@ -59,6 +63,7 @@ pub struct Features {
 #[derive(Clone, Debug)]
 pub struct Device {
     context: Arc<Context>,
+    protection: Arc<Protection>,
     features: Features,
 }
 
@@ -70,12 +75,53 @@ impl Device {
     /// [`Error::Call`] where a device does not do what all do.
     pub fn open(name: Option<&str>) -> Result<Self, Error> {
         let Opened { context, features } = Context::open(name)?;
-        let mut device = Self {
-            context: Arc::new(context),
-            features,
-        };
-        device.features.dc = device.makes_initiators();
+        let mut device = Self::on(Arc::new(context), features)?;
+        device.features.dc = device.has_targets();
         Ok(device)
+    }
+
+    fn on(context: Arc<Context>, features: Features) -> Result<Self, Error> {
+        Ok(Self {
+            protection: Arc::new(Protection::new(&context)?),
+            context,
+            features,
+        })
+    }
+
+    /// Opens the same device once more: another context, with doorbell pages of its own, and a protection domain in it. Memory that
+    /// its queue pairs are to use has to be registered there.
+    ///
+    /// # Errors
+    /// As [`Device::open`].
+    pub fn another_context(&self) -> Result<Self, Error> {
+        let Opened { context, .. } = Context::open(Some(self.name()))?;
+        Self::on(Arc::new(context), self.features)
+    }
+
+    /// Another protection domain on the same context: memory and queue pairs of the one are not for those of the other.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub fn another_protection_domain(&self) -> Result<Self, Error> {
+        Self::on(Arc::clone(&self.context), self.features)
+    }
+
+    /// Who hands out the doorbell registers of queue pairs that are in no thread domain.
+    #[must_use]
+    pub fn regime(&self) -> Regime {
+        self.context.book.regime()
+    }
+
+    /// What this context takes, of whatever protection domain.
+    #[must_use]
+    pub fn account(&self) -> Account {
+        self.context.book.account()
+    }
+
+    /// How many objects of each kind are on this context, of whatever protection domain.
+    #[must_use]
+    pub fn objects(&self) -> Objects {
+        self.context.book.objects()
     }
 
     /// The kernel's name for it, such as `mlx5_0`.
@@ -99,16 +145,23 @@ impl Device {
     /// The bytes are mapped, readable and writable. Until the region is dropped others write them at any time: no reference may need them not to change.
     pub unsafe fn register(&self, base: *mut u8, len: usize) -> Result<Region, Error> {
         // SAFETY: by contract.
-        unsafe { Region::new(&self.context, base, len) }
+        unsafe { Region::new(&self.protection, base, len) }
     }
 
-    /// A thread domain: a doorbell register of its own, for queue pairs that one thread at a time posts to. Where the device
-    /// has none (left), its queue pairs share registers with others, and their rings say that BlueFlame is not to be used.
+    /// A thread domain: a doorbell register of its own, for queue pairs that one thread at a time posts to. Two that are made one after
+    /// the other share a page: who wants a page makes two, and uses one.
     ///
     /// # Errors
-    /// [`Error::Call`] when the parent domain cannot be made.
+    /// [`Error::Call`] where no register or page is left.
     pub fn lane_domain(&self) -> Result<ThreadDomain, Error> {
-        ThreadDomain::new(&self.context)
+        ThreadDomain::new(&self.protection)
+    }
+
+    /// No thread domain: queue pairs get the registers that the driver assigns, which may be those of others of this context, and
+    /// takes no copies where the ring's `register_size` is 0.
+    #[must_use]
+    pub fn plain_domain(&self) -> ThreadDomain {
+        ThreadDomain::plain(&self.protection)
     }
 
     /// A completion queue of at least so many entries of 64 bytes, uncompressed, polled by one thread at a time.
@@ -120,7 +173,7 @@ impl Device {
         domain: &ThreadDomain,
         entries: u32,
     ) -> Result<CompletionQueue, Error> {
-        CompletionQueue::new(&self.context, Some(domain), entries)
+        CompletionQueue::new(&self.context, Some(domain), entries, None)
     }
 
     /// A reliably connected queue pair of at least so many basic blocks for sends and none for receives, in the state INIT.
@@ -157,12 +210,9 @@ impl Device {
         Target::new(self, key)
     }
 
-    /// Whether there are dynamic connections: no query tells it to a user without the right to DEVX.
-    fn makes_initiators(&self) -> bool {
-        let made = self.lane_domain().and_then(|domain| {
-            let completions = self.completion_queue(&domain, 1)?;
-            self.initiator(&domain, &completions, 1)
-        });
-        made.is_ok()
+    /// Whether there are dynamic connections: no query tells it to a user without the right to DEVX. A target is tried, as it takes no
+    /// doorbell register.
+    fn has_targets(&self) -> bool {
+        self.target(0).is_ok()
     }
 }

@@ -1,9 +1,11 @@
 //! Queue pairs that send: connected ones and initiators of dynamic connections.
 
+use super::account::PairEntry;
 use super::completion::CompletionQueue;
 use super::context::{Context, check, none};
 use super::domain::ThreadDomain;
 use super::{Device, Features};
+use crate::doorbell::QueueRecord;
 use crate::error::Error;
 use crate::queue::SendRing;
 use crate::verbs::core::{
@@ -44,11 +46,16 @@ pub struct Peer {
 #[derive(Debug)]
 pub struct QueuePair {
     qp: NonNull<Qp>,
+    kind: u32,
     ring: SendRing,
     features: Features,
+    /// What it has in the context's book.
+    entry: Option<PairEntry>,
     context: Arc<Context>,
-    domain: ThreadDomain,
-    _completions: CompletionQueue,
+    _domain: ThreadDomain,
+    completions: CompletionQueue,
+    /// One that is made for it and not used.
+    spare: Option<Box<Self>>,
 }
 
 // SAFETY: libibverbs lets any thread use a queue pair; the ring's pointers are handed out, and not used here.
@@ -110,15 +117,42 @@ impl QueuePair {
         // From here on it is destroyed when it is dropped.
         let mut made = Self {
             qp,
+            kind,
             // SAFETY: a structure of pointers and numbers, of which zero is one.
             ring: unsafe { zeroed() },
             features: device.features,
+            entry: None,
             context: Arc::clone(&device.context),
-            domain: domain.clone(),
-            _completions: completions.clone(),
+            _domain: domain.clone(),
+            completions: completions.clone(),
+            spare: None,
         };
         made.look(attr.cap.max_inline_data, blocks)?;
+        let ring = &made.ring;
+        let bytes = u64::from(ring.blocks) * BASIC_BLOCK as u64 + size_of::<QueueRecord>() as u64;
+        let register = ring.register.addr();
+        let book = &made.context.book;
+        made.entry = Some(book.add_pair(register, domain.exclusive(), bytes));
         Ok(made)
+    }
+
+    /// Makes one beside it, in `domain`, that is never used.
+    pub(super) fn make_spare(
+        &mut self,
+        device: &Device,
+        domain: &ThreadDomain,
+    ) -> Result<(), Error> {
+        let completions = self.completions.spare();
+        let (kind, blocks) = (self.kind, self.ring.blocks);
+        let mut spare = Self::new(device, domain, completions, blocks, kind)?;
+        let rights = if kind == qp_type::RC {
+            access::REMOTE
+        } else {
+            0
+        };
+        spare.initialise(rights)?;
+        self.spare = Some(Box::new(spare));
+        Ok(())
     }
 
     /// The number by which the device knows it.
@@ -216,12 +250,7 @@ impl QueuePair {
             // The first word is for receives.
             record: layout.dbrec.wrapping_add(1),
             register: layout.bf.reg.cast(),
-            // Copies of several threads to one register would mix.
-            register_size: if self.domain.exclusive() {
-                layout.bf.size
-            } else {
-                0
-            },
+            register_size: layout.bf.size,
             max_inline,
         };
         Ok(())
@@ -230,6 +259,9 @@ impl QueuePair {
 
 impl Drop for QueuePair {
     fn drop(&mut self) {
+        if let Some(entry) = self.entry.take() {
+            self.context.book.remove_pair(entry);
+        }
         // SAFETY: it is the library's, and destroyed once.
         self.context
             .close(|library| unsafe { (library.destroy_qp)(self.qp.as_ptr()) });

@@ -1,6 +1,6 @@
 //! Registered memory.
 
-use super::context::Context;
+use super::context::Protection;
 use crate::error::Error;
 use crate::verbs::core::{Mr, access};
 use std::ptr::NonNull;
@@ -12,7 +12,7 @@ pub struct Region {
     mr: NonNull<Mr>,
     lkey: u32,
     rkey: u32,
-    context: Arc<Context>,
+    protection: Arc<Protection>,
 }
 
 // SAFETY: libibverbs lets any thread use a region.
@@ -24,21 +24,25 @@ impl Region {
     /// # Safety
     /// As for [`super::Device::register`].
     pub(super) unsafe fn new(
-        context: &Arc<Context>,
+        protection: &Arc<Protection>,
         base: *mut u8,
         len: usize,
     ) -> Result<Self, Error> {
+        let context = &protection.context;
         let rights = (access::LOCAL_WRITE | access::REMOTE).cast_signed();
         // SAFETY: the domain is alive; of the memory by contract.
-        let mr = unsafe { (context.library.reg_mr)(context.pd.as_ptr(), base.cast(), len, rights) };
+        let mr = unsafe {
+            (context.library.reg_mr)(protection.raw().as_ptr(), base.cast(), len, rights)
+        };
         let mr = NonNull::new(mr).ok_or_else(|| Error::last("ibv_reg_mr"))?;
         // SAFETY: the library gave a region, whose keys do not change.
         let (lkey, rkey) = unsafe { (mr.as_ref().lkey, mr.as_ref().rkey) };
+        context.book.note(|objects| objects.regions += 1);
         Ok(Self {
             mr,
             lkey,
             rkey,
-            context: Arc::clone(context),
+            protection: Arc::clone(protection),
         })
     }
 
@@ -57,8 +61,9 @@ impl Region {
 
 impl Drop for Region {
     fn drop(&mut self) {
+        let context = &self.protection.context;
+        context.book.note(|objects| objects.regions -= 1);
         // SAFETY: it is the library's, and deregistered once.
-        self.context
-            .close(|library| unsafe { (library.dereg_mr)(self.mr.as_ptr()) });
+        context.close(|library| unsafe { (library.dereg_mr)(self.mr.as_ptr()) });
     }
 }

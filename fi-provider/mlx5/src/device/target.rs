@@ -2,7 +2,7 @@
 
 use super::Device;
 use super::completion::CompletionQueue;
-use super::context::{Context, none};
+use super::context::{Context, Protection, none};
 use super::domain::ThreadDomain;
 use super::queue_pair::{
     RECEIVER_NOT_READY_TIMER, create, direct_attr, init_attr, initial, modify, number,
@@ -33,15 +33,17 @@ unsafe impl Sync for Target {}
 impl Target {
     pub(super) fn new(device: &Device, key: u64) -> Result<Self, Error> {
         let context = &device.context;
-        let domain = ThreadDomain::plain(context);
-        let completions = CompletionQueue::new(context, None, 1)?;
-        let receives = SharedReceives::new(context)?;
+        let domain = ThreadDomain::plain(&device.protection);
+        let completions = CompletionQueue::smallest(context)?;
+        let receives = SharedReceives::new(&device.protection)?;
         let mut attr = init_attr(&domain, &completions, qp_type::DRIVER);
         attr.srq = receives.srq.as_ptr();
         let mut own = direct_attr(Some((dc_type::TARGET, key)));
+        let qp = create(context, &mut attr, &mut own)?;
+        context.book.note(|objects| objects.targets += 1);
         // From here on it is destroyed when it is dropped.
         let mut made = Self {
-            qp: create(context, &mut attr, &mut own)?,
+            qp,
             number: 0,
             context: Arc::clone(context),
             _receives: receives,
@@ -66,6 +68,7 @@ impl Target {
 
 impl Drop for Target {
     fn drop(&mut self) {
+        self.context.book.note(|objects| objects.targets -= 1);
         // SAFETY: it is the library's, and destroyed once.
         self.context
             .close(|library| unsafe { (library.destroy_qp)(self.qp.as_ptr()) });
@@ -76,23 +79,24 @@ impl Drop for Target {
 #[derive(Debug)]
 struct SharedReceives {
     srq: NonNull<Srq>,
-    context: Arc<Context>,
+    protection: Arc<Protection>,
 }
 
 impl SharedReceives {
-    fn new(context: &Arc<Context>) -> Result<Self, Error> {
+    fn new(protection: &Arc<Protection>) -> Result<Self, Error> {
         let mut attr = SrqInitAttr {
             srq_context: none(),
             max_wr: 1,
             max_sge: 1,
             srq_limit: 0,
         };
+        let create = protection.context.library.create_srq;
         // SAFETY: the domain is alive, and the structure is valid.
-        let srq = unsafe { (context.library.create_srq)(context.pd.as_ptr(), &raw mut attr) };
+        let srq = unsafe { create(protection.raw().as_ptr(), &raw mut attr) };
         let srq = NonNull::new(srq).ok_or_else(|| Error::last("ibv_create_srq"))?;
         Ok(Self {
             srq,
-            context: Arc::clone(context),
+            protection: Arc::clone(protection),
         })
     }
 }
@@ -100,7 +104,8 @@ impl SharedReceives {
 impl Drop for SharedReceives {
     fn drop(&mut self) {
         // SAFETY: the target that used it was destroyed before.
-        self.context
+        self.protection
+            .context
             .close(|library| unsafe { (library.destroy_srq)(self.srq.as_ptr()) });
     }
 }

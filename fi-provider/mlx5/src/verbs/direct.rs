@@ -18,6 +18,17 @@ pub(crate) mod context {
     pub(crate) const DEVX: u32 = 1 << 0;
 }
 
+/// A doorbell page that is asked for by itself. The library's own.
+#[repr(C)]
+pub(crate) struct Uar {
+    _private: [u8; 0],
+}
+
+/// `enum mlx5_ib_uapi_uar_alloc_type`.
+pub(crate) mod uar {
+    pub(crate) const NON_CACHED: u32 = 1;
+}
+
 /// Wishes of mlx5's own for a completion queue.
 #[repr(C)]
 pub(crate) struct CqInitAttr {

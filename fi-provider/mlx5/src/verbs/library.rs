@@ -4,7 +4,7 @@ use super::core::{
     Context, Cq, CqInitAttrEx, Device, DeviceAttr, Mr, Pd, Qp, QpAttr, QpInitAttrEx, Srq,
     SrqInitAttr,
 };
-use super::direct::{ContextAttr, CqInitAttr, Object, QpInitAttr};
+use super::direct::{ContextAttr, CqInitAttr, Object, QpInitAttr, Uar};
 use crate::error::Error;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::sync::OnceLock;
@@ -62,6 +62,8 @@ functions! {
     general_command = "mlx5dv_devx_general_cmd" of mlx5 "MLX5_1.7": fn(*mut Context, *const c_void, usize, *mut c_void, usize) -> c_int;
     create_cq = "mlx5dv_create_cq" of mlx5 "MLX5_1.1": fn(*mut Context, *mut CqInitAttrEx, *mut CqInitAttr) -> *mut Cq;
     create_qp = "mlx5dv_create_qp" of mlx5 "MLX5_1.3": fn(*mut Context, *mut QpInitAttrEx, *mut QpInitAttr) -> *mut Qp;
+    alloc_uar = "mlx5dv_devx_alloc_uar" of mlx5 "MLX5_1.7": fn(*mut Context, u32) -> *mut Uar;
+    free_uar = "mlx5dv_devx_free_uar" of mlx5 "MLX5_1.7": fn(*mut Uar);
     init_object = "mlx5dv_init_obj" of mlx5 "MLX5_1.2": fn(*mut Object, u64) -> c_int;
 }
 
