@@ -8,13 +8,15 @@
 use crate::domain::Placement;
 pub use crate::gate::Gate;
 use crate::gate::{Plan, private_memory};
-use crate::memory::Window;
+use crate::memory::{MemoryRegion, Window};
+use crate::registration::{Limits, Registrations, Statistics};
 use crate::wire::Address;
 use fi_mlx5::device::{self as hca, Peer, Region, Target};
 use fi_mlx5::lane::{Hook, To};
 use fi_mlx5::remote::Remote;
 use fi_shm::segment::{Reservation, page_size};
 use std::fmt::{self, Display};
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 /// How a device reaches peers.
@@ -44,6 +46,8 @@ pub struct Config {
     pub shared: bool,
     /// Words of 8 bytes that peers may write and read, for the layers above.
     pub mailbox_words: usize,
+    /// How much private memory stays registered.
+    pub registrations: Limits,
 }
 
 /// Why the device cannot be used.
@@ -144,6 +148,7 @@ pub(crate) struct Device {
     without_target: Option<usize>,
     split: usize,
     transport: Transport,
+    registrations: Arc<Registrations>,
     hook: Option<Hook>,
     hca: hca::Device,
 }
@@ -161,6 +166,7 @@ impl Device {
             return Err(Error::lacks(&hca, what));
         }
         let parts = register(&hca, window)?;
+        let registrations = Arc::new(Registrations::of(&hca, config.registrations));
         let mail_memory = private_memory(
             (config.mailbox_words * size_of::<u64>()).next_multiple_of(page_size()),
         )?;
@@ -174,7 +180,7 @@ impl Device {
             hook,
         };
         Ok(Self {
-            gate: Gate::open(&hca, &plan)?,
+            gate: Gate::open(&hca, &plan, Arc::clone(&registrations))?,
             // Whatever the default endpoint goes by: lanes made later are initiators.
             target: if hca.features().dc {
                 Some(hca.target(DC_KEY)?)
@@ -191,6 +197,7 @@ impl Device {
             mailboxes: Vec::new(),
             without_target: None,
             transport: config.transport,
+            registrations,
             hook,
             hca,
         })
@@ -207,7 +214,7 @@ impl Device {
             piece_len: SMALL_PIECE,
             hook: self.hook,
         };
-        Gate::open(&self.hca, &plan)
+        Gate::open(&self.hca, &plan, Arc::clone(&self.registrations))
     }
 
     /// What peers have to know.
@@ -317,6 +324,11 @@ impl Device {
         })
     }
 
+    /// What became of private memory that was registered.
+    pub(crate) fn registration_statistics(&self) -> Statistics {
+        self.registrations.statistics()
+    }
+
     /// Bytes of the longest message.
     pub(crate) fn max_message(&self) -> usize {
         self.hca.features().max_message as usize & !(page_size() - 1)
@@ -359,6 +371,9 @@ fn register(hca: &hca::Device, window: &Window) -> Result<Vec<Part>, Error> {
     for (number, part) in parts.into_iter().enumerate() {
         // SAFETY: the part is mapped as long as the domain, and the fabric's users know that peers write it.
         let region = unsafe { hca.register(part.base as *mut u8, part.len)? };
+        if hca.hides_memory_from_children() {
+            show_to_children(part);
+        }
         registered.push(Part {
             region,
             base: part.base,
@@ -368,4 +383,12 @@ fn register(hca: &hca::Device, window: &Window) -> Result<Vec<Part>, Error> {
     }
     registered.sort_by_key(|part| part.base);
     Ok(registered)
+}
+
+/// Takes back what the library has asked of the kernel for registered memory: that forked children do not have it. They
+/// would be without their static data. Pages that are shared are never copied for one of the processes that have them, so
+/// that a device's are always those that the process has.
+fn show_to_children(part: &MemoryRegion) {
+    // SAFETY: the part is mapped, and nothing about this process's own use of it changes. A failure leaves what there was.
+    unsafe { libc::madvise(part.base as *mut libc::c_void, part.len, libc::MADV_DOFORK) };
 }

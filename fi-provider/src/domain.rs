@@ -204,6 +204,11 @@ impl Domain {
         self.device()
     }
 
+    /// What became of private memory that was registered with the device for long transfers; `None` without one.
+    pub fn registration_statistics(&self) -> Option<crate::registration::Statistics> {
+        self.device().map(Device::registration_statistics)
+    }
+
     /// The own symmetric memory.
     pub fn window(&self) -> &Window {
         &self.window

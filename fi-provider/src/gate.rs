@@ -7,11 +7,13 @@
 )]
 
 use crate::device::Error;
+use crate::registration::{Absent, Loan, Registrations};
 use fi_mlx5::device::{self as hca, CompletionQueue, Peer, QueuePair, Region};
 use fi_mlx5::lane::{Failure, Hook, Lane, Local, Parts, Posted, Queues, To};
 use fi_mlx5::post::Route;
 use fi_shm::segment::{Memfd, Reservation, page_size};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
 
 /// Basic blocks of each send queue.
 const BLOCKS: u32 = 512;
@@ -20,6 +22,9 @@ const BLOCKS: u32 = 512;
 const COMPLETIONS: u32 = 4096;
 /// Pieces of the bounce memory.
 pub(crate) const PIECES: usize = 8;
+
+/// Bytes that are copied in less time than it takes to look whether they are registered.
+const QUICKLY_COPIED: usize = 4 << 10;
 
 /// Where things lie in a gate's memory, in bytes: results that nobody wants, results of blocking operations, and from the
 /// next page on the bounce memory.
@@ -50,6 +55,10 @@ pub struct Gate {
     pub(crate) pieces: [Cell<Option<Posted>>; PIECES],
     next_piece: Cell<usize>,
     piece_len: usize,
+    /// Private memory that is registered with the lane's context.
+    registrations: Arc<Registrations>,
+    /// Such memory that what was posted uses, until quiet; each once, in the order of what tells them apart.
+    loans: RefCell<Vec<Loan>>,
     pairs: Vec<QueuePair>,
     _completions: CompletionQueue,
     own: Region,
@@ -64,7 +73,11 @@ unsafe impl Sync for Gate {}
 
 impl Gate {
     /// A gate on this device.
-    pub(crate) fn open(hca: &hca::Device, plan: &Plan) -> Result<Self, Error> {
+    pub(crate) fn open(
+        hca: &hca::Device,
+        plan: &Plan,
+        registrations: Arc<Registrations>,
+    ) -> Result<Self, Error> {
         let bounce = page_size();
         let memory = private_memory(bounce + PIECES * plan.piece_len)?;
         // SAFETY: the mapping was just made, and only this gate uses it, by cells.
@@ -108,6 +121,8 @@ impl Gate {
             pieces: Default::default(),
             next_piece: Cell::new(0),
             piece_len: plan.piece_len,
+            registrations,
+            loans: RefCell::default(),
             pairs,
             _completions: completions,
             own,
@@ -165,6 +180,37 @@ impl Gate {
         Ok((index, self.local(at, length)))
     }
 
+    /// Bytes that the bounce memory holds at a time.
+    pub(crate) fn bounce_len(&self) -> usize {
+        PIECES * self.piece_len
+    }
+
+    /// Private memory of `bytes` bytes at `addr` as registered memory, where that is better than the bounce memory: it
+    /// is registered for a transfer that the bounce memory does not hold, and then used for shorter ones, too.
+    ///
+    /// # Safety
+    /// The bytes are mapped, and stay so until the loan is given back.
+    pub(crate) unsafe fn lend(&self, addr: usize, bytes: usize) -> Option<Loan> {
+        let absent = if bytes > self.bounce_len() {
+            Absent::Register
+        } else if bytes > QUICKLY_COPIED {
+            Absent::Leave
+        } else {
+            return None;
+        };
+        // SAFETY: by contract.
+        unsafe { self.registrations.lend(addr, bytes, absent) }
+    }
+
+    /// Keeps what an entry uses until quiet. The lane is held.
+    pub(crate) fn keep(&self, loan: Loan) {
+        let mut loans = self.loans.borrow_mut();
+        let place = loans.binary_search_by_key(&loan.identity(), Loan::identity);
+        if let Err(place) = place {
+            loans.insert(place, loan);
+        }
+    }
+
     fn local(&self, offset: usize, bytes: usize) -> Local {
         Local {
             address: (self.memory.base() + offset) as u64,
@@ -203,6 +249,9 @@ impl Gate {
         let _held = self.lane.hold();
         // SAFETY: the lane is held, and endpoints have no other route than its.
         unsafe { self.lane.quiet(route)? };
+        if !self.loans.take().is_empty() {
+            self.registrations.drop_invalid();
+        }
         self.forget_near_atomics();
         idle();
         Ok(())

@@ -29,6 +29,7 @@ pub mod endpoint;
 pub mod error;
 mod gate;
 pub mod memory;
+pub mod registration;
 pub mod rma;
 pub mod strided;
 mod transfer;

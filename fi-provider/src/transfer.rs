@@ -7,7 +7,8 @@
 use crate::address_vector::PeerIndex;
 use crate::endpoint::{Endpoint, Via};
 use crate::error::Error;
-use crate::gate::{Gate, PIECES};
+use crate::gate::PIECES;
+use crate::registration::Loan;
 use crate::strided::Blocks;
 use fi_mlx5::lane::{Local, Posted, To};
 
@@ -103,16 +104,20 @@ impl Endpoint {
             unsafe { via.lane().write_inline(&self.route, to, source, bytes)? };
             return Ok(());
         }
-        match via.device.own_key(source.addr(), bytes) {
-            Some(key) if kept == Source::KeptUntilQuiet || bytes > too_long_to_copy(via.gate) => {
-                // SAFETY: the source is registered; the rest by contract.
-                let last = unsafe { self.write_registered(via, to, source, bytes, key)? };
-                if kept == Source::Reusable {
-                    via.lane().wait(last)?;
-                }
-            }
+        if kept == Source::Reusable && bytes <= via.gate.bounce_len() {
             // SAFETY: by contract.
-            _ => unsafe { self.write_by_pieces(via, to, source, bytes)? },
+            return unsafe { self.write_by_pieces(via, to, source, bytes) };
+        }
+        // SAFETY: the source is mapped by contract, as long as the loan.
+        let Some((key, loan)) = (unsafe { registered(via, source.addr(), bytes) }) else {
+            // SAFETY: by contract.
+            return unsafe { self.write_by_pieces(via, to, source, bytes) };
+        };
+        // SAFETY: the source is registered; the rest by contract.
+        let last = unsafe { self.write_registered(via, to, source, bytes, key)? };
+        match kept {
+            Source::Reusable => via.lane().wait(last)?,
+            Source::KeptUntilQuiet => keep(via, loan),
         }
         Ok(())
     }
@@ -185,7 +190,8 @@ impl Endpoint {
         };
         let _held = via.lane().hold();
         self.note_busy();
-        let Some(key) = via.device.own_key(dest.addr(), bytes) else {
+        // SAFETY: the destination is mapped by contract, as long as the loan.
+        let Some((key, loan)) = (unsafe { registered(via, dest.addr(), bytes) }) else {
             // SAFETY: by contract.
             return unsafe { self.read_by_pieces(via, to, dest, bytes) };
         };
@@ -200,9 +206,10 @@ impl Endpoint {
             last = Some(unsafe { via.lane().read(&self.route, further(to, at), local)? });
         }
         match last {
-            Some(posted) if wait => Ok(via.lane().wait(posted)?),
-            _ => Ok(()),
+            Some(posted) if wait => via.lane().wait(posted)?,
+            _ => keep(via, loan),
         }
+        Ok(())
     }
 
     /// # Safety
@@ -452,9 +459,25 @@ impl Endpoint {
     }
 }
 
-/// Bytes of registered memory from which on a write waits for the device rather than copy them first.
-fn too_long_to_copy(gate: &Gate) -> usize {
-    PIECES * gate.piece_len()
+/// The key under which `bytes` bytes of own memory at `addr` are registered, and the loan of those that are not for good;
+/// `None` where they have to go by the bounce memory.
+///
+/// # Safety
+/// The bytes are mapped, and stay so until the loan is given back.
+unsafe fn registered(via: Via<'_>, addr: usize, bytes: usize) -> Option<(u32, Option<Loan>)> {
+    if let Some(key) = via.device.own_key(addr, bytes) {
+        return Some((key, None));
+    }
+    // SAFETY: by contract.
+    let loan = unsafe { via.gate.lend(addr, bytes)? };
+    Some((loan.key(), Some(loan)))
+}
+
+/// Keeps a loan until quiet.
+fn keep(via: Via<'_>, loan: Option<Loan>) {
+    if let Some(loan) = loan {
+        via.gate.keep(loan);
+    }
 }
 
 /// The offsets and lengths of pieces of at most `most` bytes.

@@ -3,6 +3,7 @@
 
 use crate::error::Error;
 use fi_provider::device::Transport;
+use fi_provider::registration::Limits;
 
 /// The size of the symmetric heap in bytes where nobody says otherwise.
 pub(crate) const DEFAULT_HEAP: usize = 512 << 20;
@@ -65,6 +66,31 @@ pub(crate) fn transport() -> Result<Transport, Error> {
         &[("rc", Transport::Rc), ("dc", Transport::Dc)],
     )
     .map_err(Error::Transport)
+}
+
+/// How much private memory stays registered (FARREACH_REGISTRATION_CACHE): bytes, and entries behind a comma; 0 for none.
+pub(crate) fn registrations() -> Result<Limits, Error> {
+    let Some(value) = std::env::var_os("FARREACH_REGISTRATION_CACHE") else {
+        return Ok(Limits::default());
+    };
+    let text = value.to_string_lossy();
+    parse_limits(&text).ok_or_else(|| Error::RegistrationCache(text.into_owned()))
+}
+
+fn parse_limits(text: &str) -> Option<Limits> {
+    let mut limits = Limits::default();
+    let (bytes, entries) = match text.split_once(',') {
+        Some((bytes, entries)) => (bytes, Some(entries)),
+        None => (text, None),
+    };
+    if !bytes.is_empty() {
+        limits.bytes = parse_size(bytes)?;
+    }
+    if let Some(entries) = entries {
+        // A table of all of them is made at once.
+        limits.entries = entries.trim().parse().ok().filter(|&it| it <= 1 << 20)?;
+    }
+    Some(limits)
 }
 
 /// The PEs that collectives of teams take for a node (FARREACH_COLLECTIVE_NODE_SIZE), where they are not to ask the launcher.
@@ -147,6 +173,9 @@ Of Farreach:
   FARREACH_FABRIC       auto (shared memory on a node, an mlx5 device between nodes), shm (shared memory only)
                         or mlx5 (as auto; says so where no device is); default auto
   FARREACH_TRANSPORT    rc or dc: how the device connects PEs; default rc
+  FARREACH_REGISTRATION_CACHE
+                        bytes, or bytes and entries (512m,100), of private memory that stays registered with the device
+                        after long puts and gets; 0: none, all go by the bounce memory; default 1g,1024
   FARREACH_COLLECTIVE_NODE_SIZE
                         for tests: collectives of teams take so many PEs for a node, wherever they are";
 
@@ -163,6 +192,20 @@ mod tests {
         assert_eq!(chosen("shm"), Ok(2));
         assert_eq!(chosen("SHM"), Err("SHM".to_owned()));
         assert_eq!(chosen("tcp"), Err("tcp".to_owned()));
+    }
+
+    #[test]
+    fn limits_of_registrations() {
+        let default = Limits::default();
+        let limits = |bytes, entries| Some(Limits { bytes, entries });
+        assert_eq!(parse_limits(""), Some(default));
+        assert_eq!(parse_limits("0"), limits(0, default.entries));
+        assert_eq!(parse_limits("64m"), limits(64 << 20, default.entries));
+        assert_eq!(parse_limits("1g,20"), limits(1 << 30, 20));
+        assert_eq!(parse_limits(",2"), limits(default.bytes, 2));
+        for text in ["off", "1g,", "1g,x", "1,2,3", "1g,-1", "1g,9999999"] {
+            assert_eq!(parse_limits(text), None, "{text:?}");
+        }
     }
 
     #[test]

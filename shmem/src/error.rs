@@ -44,6 +44,11 @@ pub enum Error {
     /// FARREACH_TRANSPORT names no transport.
     #[error("FARREACH_TRANSPORT={0:?} is none of rc and dc")]
     Transport(String),
+    /// FARREACH_REGISTRATION_CACHE gives no limits.
+    #[error(
+        "FARREACH_REGISTRATION_CACHE={0:?} is neither a number of bytes, perhaps with k, m, g or t, nor that, a comma and a number of entries up to 1048576"
+    )]
+    RegistrationCache(String),
     /// FARREACH_COLLECTIVE_NODE_SIZE is not a number of PEs.
     #[error("FARREACH_COLLECTIVE_NODE_SIZE={0:?} is not a number of PEs, from 1")]
     CollectiveNodeSize(String),

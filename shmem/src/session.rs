@@ -14,6 +14,7 @@ use fi_provider::address_vector::PeerIndex;
 use fi_provider::device::{self, Config, Transport};
 use fi_provider::domain::Domain;
 use fi_provider::memory::Window;
+use fi_provider::registration::Limits;
 use std::ffi::c_int;
 use std::fs::File;
 use std::os::fd::{AsRawFd, RawFd};
@@ -34,6 +35,7 @@ pub(crate) struct Wishes {
     pub(crate) thread_level: c_int,
     pub(crate) fabric: Fabric,
     pub(crate) transport: Transport,
+    pub(crate) registrations: Limits,
 }
 
 /// Why an initialisation failed.
@@ -111,6 +113,7 @@ fn connect(at: Routine, job: &Job, domain: &mut Domain, wishes: &Wishes) -> Resu
         transport: wishes.transport,
         shared: wishes.thread_level == MULTIPLE,
         mailbox_words: mailbox::words(places.pes()),
+        registrations: wishes.registrations,
     };
     let opened = if wishes.fabric == Fabric::Shm {
         Err(Error::NodesWithoutDevice { nodes })

@@ -82,6 +82,7 @@ fn start(at: Routine, thread_level: c_int) -> Result<(), Failure> {
         thread_level,
         fabric: env::fabric()?,
         transport: env::transport()?,
+        registrations: env::registrations()?,
     };
     let job = match job::job() {
         Some(job) => {
@@ -303,6 +304,7 @@ fn end(at: Routine) -> Option<Session> {
         wait_for_own_messages(job);
     }
     team::tear_down();
+    tell_registrations(at);
     // SAFETY: finalisation: no other thread is in the library, and no peer uses this PE's memory.
     let mut session = unsafe { job::close() };
     if !is_one_node && let Some(session) = session.take() {
@@ -313,6 +315,14 @@ fn end(at: Routine) -> Option<Session> {
         report::say(format_args!("{at}: {error} (did the program close it?)"));
     }
     session
+}
+
+/// What SHMEM_DEBUG says at the end of private memory that the device knew.
+fn tell_registrations(at: Routine) {
+    let statistics = job::session().and_then(|session| session.domain.registration_statistics());
+    if let Some(statistics) = statistics.filter(|_| env::is_set("DEBUG")) {
+        report::say(format_args!("{at}: registration cache: {statistics}"));
+    }
 }
 
 /// Returns when no message of this PE's barriers is on its way, and then no message of anybody's: a process that

@@ -8,6 +8,7 @@ use crate::processes;
 use crate::shm::Setting;
 use crate::transport::Transport;
 use fi_provider::device::{self, Config};
+use fi_provider::registration::Limits;
 use softhca_again::Again;
 
 /// Seconds after which a contract on the device is ended.
@@ -62,6 +63,7 @@ impl Transport for Device {
                 transport: self.transport,
                 shared: false,
                 mailbox_words: MAILBOX_WORDS,
+                registrations: Limits::default(),
             }),
             beside: self.beside,
             slowness: if self.strict {

@@ -30,6 +30,7 @@ pub use region::Region;
 pub use target::Target;
 
 use crate::error::Error;
+use crate::verbs::core::access;
 use context::{Context, Opened, Protection};
 use std::sync::Arc;
 
@@ -145,7 +146,33 @@ impl Device {
     /// The bytes are mapped, readable and writable. Until the region is dropped others write them at any time: no reference may need them not to change.
     pub unsafe fn register(&self, base: *mut u8, len: usize) -> Result<Region, Error> {
         // SAFETY: by contract.
-        unsafe { Region::new(&self.protection, base, len) }
+        unsafe {
+            Region::new(
+                &self.protection,
+                base,
+                len,
+                access::LOCAL_WRITE | access::REMOTE,
+            )
+        }
+    }
+
+    /// As [`Device::register`], for this process's own entries alone: peers have no right to it.
+    ///
+    /// # Errors
+    /// As [`Device::register`].
+    ///
+    /// # Safety
+    /// As [`Device::register`].
+    pub unsafe fn register_local(&self, base: *mut u8, len: usize) -> Result<Region, Error> {
+        // SAFETY: by contract.
+        unsafe { Region::new(&self.protection, base, len, access::LOCAL_WRITE) }
+    }
+
+    /// Whether the library keeps registered memory out of forked children (`RDMAV_FORK_SAFE`, where the kernel does not
+    /// copy it for them): they do not have its pages at all.
+    #[must_use]
+    pub fn hides_memory_from_children(&self) -> bool {
+        self.context.library.is_fork_initialised()
     }
 
     /// A thread domain: a doorbell register of its own, for queue pairs that one thread at a time posts to. Two that are made one after

@@ -2,7 +2,7 @@
 
 use super::context::Protection;
 use crate::error::Error;
-use crate::verbs::core::{Mr, access};
+use crate::verbs::core::Mr;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -27,9 +27,10 @@ impl Region {
         protection: &Arc<Protection>,
         base: *mut u8,
         len: usize,
+        rights: u32,
     ) -> Result<Self, Error> {
         let context = &protection.context;
-        let rights = (access::LOCAL_WRITE | access::REMOTE).cast_signed();
+        let rights = rights.cast_signed();
         // SAFETY: the domain is alive; of the memory by contract.
         let mr = unsafe {
             (context.library.reg_mr)(protection.raw().as_ptr(), base.cast(), len, rights)

@@ -21,12 +21,15 @@ macro_rules! functions {
     ($($field:ident = $symbol:literal of $handle:ident $version:literal: fn($($argument:ty),*) $(-> $result:ty)?;)*) => {
         /// The functions that are used.
         pub(crate) struct Library {
+            /// `ibv_is_fork_initialized`, which older versions do not have.
+            fork_status: Option<unsafe extern "C" fn() -> c_int>,
             $(pub(crate) $field: unsafe extern "C" fn($($argument),*) $(-> $result)?,)*
         }
 
         impl Library {
             fn find(handles: &Handles) -> Result<Self, Error> {
                 Ok(Self {
+                    fork_status: handles.fork_status(),
                     $($field: {
                         let symbol = handles.$handle.symbol($symbol, $version)?;
                         // SAFETY: the symbol is a function of the libraries' public interface; this version of it has this type (`verbs.h`,
@@ -82,12 +85,36 @@ impl Library {
         })?;
         Ok(LIBRARY.get_or_init(|| library))
     }
+
+    /// Whether registered memory is kept out of forked children (`IBV_FORK_ENABLED`).
+    pub(crate) fn is_fork_initialised(&self) -> bool {
+        const ENABLED: c_int = 1;
+        match self.fork_status {
+            // SAFETY: it takes nothing, and may be called at any time.
+            Some(status) => unsafe { status() == ENABLED },
+            // What makes the library do it by itself.
+            None => ["RDMAV_FORK_SAFE", "IBV_FORK_SAFE"]
+                .iter()
+                .any(|name| std::env::var_os(name).is_some()),
+        }
+    }
 }
 
 /// Both libraries.
 struct Handles {
     verbs: Handle,
     mlx5: Handle,
+}
+
+impl Handles {
+    fn fork_status(&self) -> Option<unsafe extern "C" fn() -> c_int> {
+        let found = self
+            .verbs
+            .symbol("ibv_is_fork_initialized", "IBVERBS_1.13")
+            .ok()?;
+        // SAFETY: the function of this name is of this type (`verbs.h`), and the library stays loaded.
+        Some(unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn() -> c_int>(found) })
+    }
 }
 
 /// A library that is loaded, and stays so: its providers register themselves in it, and its functions are kept.

@@ -1,0 +1,324 @@
+//! News of memory that is unmapped, moved or emptied, from the kernel: userfaultfd(2) with its events and without a fault.
+//!
+//! There is one watcher a process, as memory can be watched by one. Its thread reads what happened and tells the tables of
+//! all caches. Whoever unmaps goes on when the event is *read*, not when it is told. So the watcher says that it is about
+//! to read before it does, and takes that back when all tables know; who looks something up meanwhile, or while the kernel
+//! waits for somebody to read, goes without. It
+//! never waits for a lock: its holder may be one who waits for the watcher to read. And it neither allocates nor frees: it
+//! would wait for itself where that gives watched memory back.
+
+use super::maps;
+use super::table::{State, Table};
+use std::io;
+use std::mem::MaybeUninit;
+use std::ops::Range;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+
+/// A cache's table, as the watcher has it.
+pub(super) type Shared = Arc<Mutex<Table>>;
+
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+    match mutex.try_lock() {
+        Ok(guard) => Some(guard),
+        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    }
+}
+
+/// See the module's documentation.
+pub(super) struct Watcher {
+    file: OwnedFd,
+    process: u32,
+    /// News are being read that some table may not know yet.
+    behind: AtomicBool,
+    tables: Mutex<Vec<Shared>>,
+    /// Ranges that are watched, once for each entry.
+    watched: Mutex<Vec<Range<usize>>>,
+}
+
+/// The process's own, from the first use on.
+static WATCHER: Mutex<Option<Arc<Watcher>>> = Mutex::new(None);
+
+impl Watcher {
+    /// The process's watcher, made and started if need be; `None` where the system does not let a process watch.
+    pub(super) fn of_process() -> Option<Arc<Self>> {
+        // In a child that was forked meanwhile nobody would give it back.
+        let mut current = try_lock(&WATCHER)?;
+        let process = std::process::id();
+        if let Some(watcher) = current.as_ref().filter(|it| it.process == process) {
+            return Some(Arc::clone(watcher));
+        }
+        let watcher = Arc::new(Self {
+            file: open().ok()?,
+            process,
+            behind: AtomicBool::new(false),
+            tables: Mutex::new(Vec::new()),
+            watched: Mutex::new(Vec::new()),
+        });
+        let reader = Arc::clone(&watcher);
+        without_signals(move || {
+            let thread = std::thread::Builder::new().name("farreach-watch".to_owned());
+            thread.spawn(move || reader.read_on())
+        })
+        .ok()?;
+        *current = Some(Arc::clone(&watcher));
+        Some(watcher)
+    }
+
+    /// Tells `table` what happens from here on.
+    pub(super) fn tell(&self, table: &Shared) {
+        lock(&self.tables).push(Arc::clone(table));
+    }
+
+    /// Forgets a table.
+    pub(super) fn forget(&self, table: &Shared) {
+        let mut tables = lock(&self.tables);
+        let index = tables.iter().position(|it| Arc::ptr_eq(it, table));
+        let forgotten = index.map(|index| tables.swap_remove(index));
+        drop(tables);
+        // Only now: what this frees may be watched.
+        drop(forgotten);
+    }
+
+    /// Whether something has happened that a table may not know of. To be asked before a look at the table.
+    pub(super) fn is_behind(&self) -> bool {
+        // Another thread may have its memory where somebody has unmapped his, and has not come back from that: the kernel
+        // tells only then. Before it unmaps, it notes that it is going to tell; then no request to it has an answer but
+        // this one, not even a request that makes no sense.
+        let mut senseless = [0_u64; 3];
+        let answered = self.ask(WRITE_PROTECT, &mut senseless);
+        let telling = !answered && io::Error::last_os_error().raw_os_error() == Some(libc::EAGAIN);
+        // ORDERING: Acquire pairs with the release in `read_on`: who finds it done finds the tables told. Who finds that the
+        // kernel has told finds it begun: the reader says so before it reads.
+        telling || self.behind.load(Ordering::Acquire)
+    }
+
+    /// Watches memory of whole pages; `false` if that is not private memory of no file, or somebody else watches it.
+    pub(super) fn watch(&self, range: &Range<usize>) -> bool {
+        if !maps::is_plain(range) {
+            return false;
+        }
+        let mut register = Register {
+            start: range.start as u64,
+            len: range.len() as u64,
+            mode: MODE_WRITE_PROTECT,
+            ioctls: 0,
+        };
+        // Held all the time, so that nobody else finds the range free meanwhile.
+        let mut watched = lock(&self.watched);
+        let registered = self.ask(REGISTER, &mut register);
+        if registered {
+            watched.push(range.clone());
+        }
+        registered
+    }
+
+    /// No entry has the range any more. Where its mapping is still the same, what no other entry has is not watched any more.
+    pub(super) fn unwatch(&self, range: &Range<usize>, mapped: bool) {
+        let mut watched = lock(&self.watched);
+        if let Some(index) = watched.iter().position(|it| it == range) {
+            watched.swap_remove(index);
+        }
+        let mut at = range.start;
+        while mapped && at < range.end {
+            let covering = watched.iter().find(|it| it.contains(&at));
+            if let Some(other) = covering {
+                at = other.end;
+                continue;
+            }
+            let starts = watched.iter().map(|it| it.start);
+            let next = starts
+                .filter(|&start| start > at)
+                .min()
+                .unwrap_or(range.end);
+            let end = next.min(range.end);
+            let mut free = [at as u64, (end - at) as u64];
+            // It fails where the memory is gone meanwhile, which is as well.
+            self.ask(UNREGISTER, &mut free);
+            at = end;
+        }
+    }
+
+    fn ask<T>(&self, request: libc::c_ulong, argument: &mut T) -> bool {
+        // SAFETY: the request reads and writes a structure of this type (ioctl_userfaultfd(2)).
+        unsafe { libc::ioctl(self.file.as_raw_fd(), request, &raw mut *argument) == 0 }
+    }
+
+    /// The watcher's thread.
+    fn read_on(&self) {
+        let mut news = News::default();
+        loop {
+            let timeout = if news.is_empty() { -1 } else { 0 };
+            let mut poll = libc::pollfd {
+                fd: self.file.as_raw_fd(),
+                events: libc::POLLIN,
+                revents: 0,
+            };
+            // SAFETY: one structure, as said.
+            unsafe { libc::poll(&raw mut poll, 1, timeout) };
+            // ORDERING: SeqCst, so that no part of reading is before it; see `is_behind`.
+            self.behind.store(true, Ordering::SeqCst);
+            self.read(&mut news);
+            if self.spread(&news) {
+                news = News::default();
+                // ORDERING: Release pairs with the acquire in `is_behind`.
+                self.behind.store(false, Ordering::Release);
+            } else {
+                std::thread::yield_now();
+            }
+        }
+    }
+
+    fn read(&self, news: &mut News) {
+        let mut messages = [const { MaybeUninit::<Message>::uninit() }; 16];
+        loop {
+            let (buffer, len) = (messages.as_mut_ptr().cast(), size_of_val(&messages));
+            // SAFETY: the buffer has as many bytes.
+            let got = unsafe { libc::read(self.file.as_raw_fd(), buffer, len) };
+            let Some(count) = usize::try_from(got).ok().filter(|&got| got > 0) else {
+                return;
+            };
+            for message in &messages[..count / size_of::<Message>()] {
+                // SAFETY: the kernel has written so many whole messages.
+                news.add(unsafe { message.assume_init_ref() });
+            }
+        }
+    }
+
+    /// Tells all tables; false if one of them could not be told now.
+    fn spread(&self, news: &News) -> bool {
+        let Some(tables) = try_lock(&self.tables) else {
+            return false;
+        };
+        let mut all = true;
+        for table in tables.iter() {
+            match try_lock(table) {
+                Some(mut table) => news.each(|range, state| table.invalidate(range, state)),
+                None => all = false,
+            }
+        }
+        all
+    }
+}
+
+/// What happened and was not told to everybody yet.
+struct News {
+    ranges: [(usize, usize, State); Self::ROOM],
+    count: usize,
+}
+
+impl Default for News {
+    fn default() -> Self {
+        Self {
+            ranges: [(0, 0, State::Gone); Self::ROOM],
+            count: 0,
+        }
+    }
+}
+
+impl News {
+    const ROOM: usize = 64;
+
+    fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    fn add(&mut self, message: &Message) {
+        let [first, second, third] = message.arguments.map(|argument| argument as usize);
+        let range = match message.event {
+            EVENT_UNMAP => (first, second, State::Gone),
+            EVENT_REMOVE => (first, second, State::Changed),
+            EVENT_REMAP => (first, first.saturating_add(third), State::Gone),
+            _ => return,
+        };
+        if self.count == Self::ROOM {
+            // So much at a time: all memory is taken to have changed.
+            self.count = 0;
+            self.ranges[0] = (0, usize::MAX, State::Gone);
+        } else {
+            self.ranges[self.count] = range;
+        }
+        self.count += 1;
+    }
+
+    fn each(&self, mut tell: impl FnMut(&Range<usize>, State)) {
+        for &(start, end, state) in &self.ranges[..self.count] {
+            tell(&(start..end), state);
+        }
+    }
+}
+
+// linux/userfaultfd.h; ioctl_userfaultfd(2), userfaultfd(2).
+const USER_MODE_ONLY: libc::c_long = 1;
+const API: libc::c_ulong = 0xc018_aa3f;
+const REGISTER: libc::c_ulong = 0xc020_aa00;
+const WRITE_PROTECT: libc::c_ulong = 0xc018_aa06;
+const UNREGISTER: libc::c_ulong = 0x8010_aa01;
+const VERSION: u64 = 0xaa;
+const FEATURES: u64 = FEATURE_REMAP | FEATURE_REMOVE | FEATURE_UNMAP;
+const FEATURE_REMAP: u64 = 1 << 2;
+const FEATURE_REMOVE: u64 = 1 << 3;
+const FEATURE_UNMAP: u64 = 1 << 6;
+const EVENT_REMAP: u8 = 0x14;
+const EVENT_REMOVE: u8 = 0x15;
+const EVENT_UNMAP: u8 = 0x16;
+/// Nothing is ever protected: it is the mode that changes nothing by itself.
+const MODE_WRITE_PROTECT: u64 = 1 << 1;
+
+/// `struct uffdio_register`.
+#[repr(C)]
+struct Register {
+    start: u64,
+    len: u64,
+    mode: u64,
+    ioctls: u64,
+}
+
+/// `struct uffd_msg`.
+#[repr(C)]
+struct Message {
+    event: u8,
+    _reserved: [u8; 7],
+    arguments: [u64; 3],
+}
+
+const _: () = assert!(size_of::<Message>() == 32 && size_of::<Register>() == 32);
+
+/// A descriptor that tells of changes.
+fn open() -> io::Result<OwnedFd> {
+    let flags = libc::c_long::from(libc::O_CLOEXEC | libc::O_NONBLOCK) | USER_MODE_ONLY;
+    // SAFETY: the system call takes a number and gives a descriptor.
+    let got = unsafe { libc::syscall(libc::SYS_userfaultfd, flags) };
+    let Some(fd) = i32::try_from(got).ok().filter(|&fd| fd >= 0) else {
+        return Err(io::Error::last_os_error());
+    };
+    // SAFETY: nobody else has the new descriptor.
+    let file = unsafe { OwnedFd::from_raw_fd(fd) };
+    let mut api = [VERSION, FEATURES, 0];
+    // SAFETY: the request reads and writes three words (`struct uffdio_api`).
+    match unsafe { libc::ioctl(file.as_raw_fd(), API, api.as_mut_ptr()) } {
+        0 => Ok(file),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Does something, such as to start a thread that inherits it, with all signals blocked: they are the program's.
+fn without_signals<T>(what: impl FnOnce() -> T) -> T {
+    let mut all = MaybeUninit::uninit();
+    let mut before = MaybeUninit::uninit();
+    // SAFETY: the set is filled, then read; the other one is written.
+    unsafe {
+        libc::sigfillset(all.as_mut_ptr());
+        libc::pthread_sigmask(libc::SIG_BLOCK, all.as_ptr(), before.as_mut_ptr());
+    }
+    let result = what();
+    // SAFETY: the set was written above.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), std::ptr::null_mut()) };
+    result
+}
