@@ -15,16 +15,14 @@ const WRAPPER: &str = r#"[ "${PMI_RANK:-${OMPI_COMM_WORLD_RANK:-0}}" = @PE@ ] ||
 exec valgrind --quiet --tool=callgrind --callgrind-out-file='@OUT@' @OPTIONS@ "$@"
 "#;
 
-/// A job of which one PE is counted.
+/// A job of which one PE is counted, or a program that is PE 0 of none.
 pub(crate) struct Job<'a> {
-    /// The launcher.
-    pub(crate) oshrun: &'a Path,
-    /// How many PEs.
-    pub(crate) pes: u32,
-    /// The one that is counted.
+    /// What starts the program, and its arguments.
+    pub(crate) launcher: &'a [OsString],
+    /// Variables of the job.
+    pub(crate) environment: &'a [(&'a str, &'a str)],
+    /// The PE that is counted.
     pub(crate) pe: u32,
-    /// More arguments of the launcher.
-    pub(crate) arguments: &'a [&'a str],
     /// callgrind's options, for a shell.
     pub(crate) options: &'a str,
     /// The program and its arguments.
@@ -46,17 +44,17 @@ pub(crate) fn run(job: &Job<'_>, scratch: &Scratch, captured: bool) -> Result<Ou
         .replace("@OUT@", &out)
         .replace("@OPTIONS@", job.options);
     fs::write(&wrapper, text).map_err(|error| format!("{}: {error}", wrapper.display()))?;
-    let mut command = Command::new(job.oshrun);
+    let (launcher, arguments) = job.launcher.split_first().ok_or("no launcher")?;
+    let mut command = Command::new(launcher);
     command
-        .arg("-n")
-        .arg(job.pes.to_string())
-        .args(job.arguments)
+        .args(arguments)
         .arg("/bin/sh")
         .arg(&wrapper)
         .args(job.program);
     // Every symbol is resolved before the program starts, so that no first call is dearer than the others.
     command
         .env("LD_BIND_NOW", "1")
+        .envs(job.environment.iter().copied())
         .stdin(Stdio::null())
         .stderr(Stdio::inherit());
     command.stdout(if captured {
@@ -66,11 +64,11 @@ pub(crate) fn run(job: &Job<'_>, scratch: &Scratch, captured: bool) -> Result<Ou
     });
     let output = command
         .output()
-        .map_err(|error| format!("{}: {error}", job.oshrun.display()))?;
+        .map_err(|error| format!("{}: {error}", launcher.display()))?;
     if output.status.success() {
         Ok(output)
     } else {
-        Err(format!("{}: {}", job.oshrun.display(), output.status))
+        Err(format!("{}: {}", launcher.display(), output.status))
     }
 }
 
@@ -79,19 +77,23 @@ pub(crate) fn out(scratch: &Scratch) -> PathBuf {
     scratch.file("callgrind.out")
 }
 
-/// The total of each part that callgrind has written before the end, in the order of writing.
-pub(crate) fn parts(scratch: &Scratch) -> Result<Vec<u64>, String> {
-    let mut totals = Vec::new();
+/// What callgrind has written before the end, part by part.
+pub(crate) fn parts(scratch: &Scratch) -> Result<Vec<String>, String> {
+    let mut parts = Vec::new();
     loop {
-        let path = scratch.file(&format!("callgrind.out.{}", totals.len() + 1));
+        let path = scratch.file(&format!("callgrind.out.{}", parts.len() + 1));
         if !path.exists() {
-            return Ok(totals);
+            return Ok(parts);
         }
-        let text = read(&path)?;
-        let total = text.lines().find_map(|line| line.strip_prefix("totals: "));
-        let total = total.and_then(|total| total.trim().parse().ok());
-        totals.push(total.ok_or_else(|| format!("{} has no total", path.display()))?);
+        parts.push(read(&path)?);
     }
+}
+
+/// The total of a part.
+pub(crate) fn total(part: &str) -> Result<u64, String> {
+    let total = part.lines().find_map(|line| line.strip_prefix("totals: "));
+    let total = total.and_then(|total| total.trim().parse().ok());
+    total.ok_or_else(|| "a part that callgrind has written has no total".to_owned())
 }
 
 /// Reads a file of callgrind.

@@ -118,23 +118,9 @@ static const struct {
 
 static char static_target[LARGEST] __attribute__((aligned(64)));
 
-/* Runs the loops of one case and target. */
+/* Runs the loops of one case and target. What happens at a first call only shall have happened. */
 static void run(size_t which, const char *target, const struct operands *operands, long rounds) {
-    const struct {
-        const char *kind;
-        loop *run;
-        long rounds;
-    } loops[] = {
-        {"first", cases[which].call, 1}, /* what happens at a first call only shall have happened */
-        {"call", cases[which].call, rounds},
-        {"call", cases[which].call, 2 * rounds},
-        {"bare", cases[which].bare, rounds},
-        {"bare", cases[which].bare, 2 * rounds},
-    };
-    for (size_t i = 0; i < sizeof loops / sizeof *loops; i++) {
-        printf("loop\t%s\t%s\t%s\t%ld\n", cases[which].routine, target, loops[i].kind, loops[i].rounds);
-        icount_counted(loops[i].run, loops[i].rounds, operands);
-    }
+    count_loops(cases[which].routine, target, cases[which].call, cases[which].bare, 1, rounds, operands);
 }
 
 int main(int argc, char **argv) {

@@ -1,115 +1,168 @@
-//! Counts the calls of cases.c and of far.c.
+//! Counts the calls of a program that runs loops of them, as cases.c describes.
 
 use crate::Tools;
 use crate::callgrind::{self, Job};
+use crate::instructions::{self, Disassembly};
 use crate::scratch::Scratch;
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The smaller number of calls; the larger is twice as many. Send queues and their quarters divide it, so that the entries
 /// with a completion weigh what they do in a long stream.
-const ROUNDS: u64 = 1024;
-/// The function of cases.c in which is counted; the parts that callgrind writes end with it.
-const OPTIONS: &str =
-    "--toggle-collect=icount_counted --zero-before=icount_counted --dump-after=icount_counted";
-/// What is not counted within it: the software device's turn, asked for by the program or by a lane that waits.
-const UNCOUNTED: &str = "--toggle-collect=icount_uncounted '--toggle-collect=*::Lane::idle'";
+pub(crate) const ROUNDS: u64 = 1024;
+/// The function of the program in which is counted; the parts that callgrind writes end with it. A part has every instruction
+/// at its address within its file.
+pub(crate) const OPTIONS: &str = "--toggle-collect=icount_counted --zero-before=icount_counted \
+    --dump-after=icount_counted --dump-instr=yes --compress-pos=no --compress-strings=no";
+/// What is not counted within it: the software device's turn, asked for by the program or by a lane that waits. The compiler
+/// may have made a copy of the function, of another name.
+pub(crate) const UNCOUNTED: &str =
+    "'--toggle-collect=icount_uncounted*' '--toggle-collect=*::Lane::idle'";
 /// A call whose count is known, which shows that counting works.
 const KNOWN: (&str, &str, u64) = ("known_8", "-", 8);
 
-/// Instructions of one call, by routine and target. A fraction if not all calls take equally many.
-pub(crate) type Counts = BTreeMap<(String, String), f64>;
+/// A routine and the target of its call.
+pub(crate) type Call = (String, String);
+
+/// Instructions of one call. A fraction if not all calls take equally many.
+pub(crate) type Counts = BTreeMap<Call, f64>;
+
+/// What was counted.
+#[derive(Debug, Default)]
+pub(crate) struct Counted {
+    /// Instructions of each call.
+    pub(crate) counts: Counts,
+    /// Those that lock, of what each call has executed.
+    pub(crate) locking: BTreeMap<Call, BTreeSet<String>>,
+}
+
+impl Counted {
+    /// Adds what another program has counted.
+    pub(crate) fn extend(&mut self, other: Self) {
+        self.counts.extend(other.counts);
+        self.locking.extend(other.locking);
+    }
+
+    /// The same with other names.
+    pub(crate) fn renamed(self, name: impl Fn(Call) -> Call) -> Self {
+        fn keys<T>(map: BTreeMap<Call, T>, name: impl Fn(Call) -> Call) -> BTreeMap<Call, T> {
+            map.into_iter()
+                .map(|(call, value)| (name(call), value))
+                .collect()
+        }
+        Self {
+            counts: keys(self.counts, &name),
+            locking: keys(self.locking, &name),
+        }
+    }
+}
+
+/// A program that runs loops of calls.
+pub(crate) struct Program<'a> {
+    /// The compiler.
+    pub(crate) compiler: &'a Path,
+    /// Its arguments: before the source.
+    pub(crate) flags: Vec<OsString>,
+    /// The source.
+    pub(crate) source: PathBuf,
+    /// Its arguments: behind the source.
+    pub(crate) libraries: &'a [&'a str],
+    /// What starts the program, and its arguments.
+    pub(crate) launcher: Vec<OsString>,
+    /// Variables of the job.
+    pub(crate) environment: Vec<(&'a str, &'a str)>,
+    /// Arguments of the program before the number of rounds.
+    pub(crate) arguments: &'a [&'a str],
+    /// callgrind's options.
+    pub(crate) options: &'a str,
+}
 
 /// Counts the calls of cases.c, in `folder`: both PEs on one node.
-pub(crate) fn near(tools: &Tools, folder: &Path) -> Result<Counts, String> {
-    let mut counts = count(tools, &folder.join("cases.c"), &[], OPTIONS)?;
+pub(crate) fn near(
+    tools: &Tools,
+    folder: &Path,
+    disassembly: &mut Disassembly,
+) -> Result<Counted, String> {
+    let program = Program {
+        compiler: &tools.oshcc,
+        flags: tools.oshcc_flags.clone(),
+        source: folder.join("cases.c"),
+        libraries: &[],
+        launcher: vec![tools.oshrun.clone().into(), "-n".into(), "2".into()],
+        environment: Vec::new(),
+        arguments: &[],
+        options: OPTIONS,
+    };
+    let mut counted = count(&program, disassembly)?;
     let (routine, target, known) = KNOWN;
-    match counts.remove(&(routine.to_owned(), target.to_owned())) {
-        Some(counted) if counted == known as f64 => Ok(counts),
-        counted => Err(format!(
-            "a call of {known} instructions was counted as {counted:?}"
+    let call = (routine.to_owned(), target.to_owned());
+    match counted.counts.remove(&call) {
+        Some(count) if count == known as f64 => Ok(counted),
+        count => Err(format!(
+            "a call of {known} instructions was counted as {count:?}"
         )),
     }
 }
 
-/// Counts the calls of far.c, in `folder`: each PE on a pretended node of its own, over each transport of the software device.
-/// The transport takes the place of the target.
-pub(crate) fn far(tools: &Tools, folder: &Path) -> Result<Counts, String> {
-    let mut counts = Counts::new();
-    let options = format!("{OPTIONS} {UNCOUNTED}");
-    for (transport, name) in [("rc", "RC"), ("dc", "DC")] {
-        let arguments = [
-            "--ppn",
-            "1",
-            "--fabric",
-            "softhca",
-            "--transport",
-            transport,
-        ];
-        let counted = count(tools, &folder.join("far.c"), &arguments, &options)?;
-        counts.extend(
-            counted
-                .into_iter()
-                .map(|((routine, _), count)| ((routine, name.to_owned()), count)),
-        );
-    }
-    Ok(counts)
-}
-
-/// Compiles `source`, runs it on two PEs and counts.
-fn count(
-    tools: &Tools,
-    source: &Path,
-    arguments: &[&str],
-    options: &str,
-) -> Result<Counts, String> {
+/// Compiles a program, runs it and counts.
+pub(crate) fn count(
+    program: &Program<'_>,
+    disassembly: &mut Disassembly,
+) -> Result<Counted, String> {
     let scratch = Scratch::new()?;
-    let program = scratch.file("cases");
-    let mut compiler = Command::new(&tools.oshcc);
+    let executable = scratch.file("cases");
+    let mut compiler = Command::new(program.compiler);
     compiler
         .arg("-O3")
-        .args(&tools.oshcc_flags)
+        .args(&program.flags)
         .arg("-o")
-        .arg(&program)
-        .arg(source);
+        .arg(&executable)
+        .arg(&program.source)
+        .args(program.libraries);
     let status = compiler
         .status()
-        .map_err(|error| format!("{}: {error}", tools.oshcc.display()))?;
+        .map_err(|error| format!("{}: {error}", program.compiler.display()))?;
     if !status.success() {
-        return Err(format!("{}: {status}", tools.oshcc.display()));
+        return Err(format!("{}: {status}", program.compiler.display()));
     }
-    let program = [program.into(), ROUNDS.to_string().into()];
+    let mut words: Vec<OsString> = vec![executable.clone().into()];
+    words.extend(program.arguments.iter().map(OsString::from));
+    words.push(ROUNDS.to_string().into());
     let job = Job {
-        oshrun: &tools.oshrun,
-        pes: 2,
+        launcher: &program.launcher,
+        environment: &program.environment,
         pe: 0,
-        arguments,
-        options,
-        program: &program,
+        options: program.options,
+        program: &words,
     };
     let output = callgrind::run(&job, &scratch, true)?;
-    evaluate(
-        &String::from_utf8_lossy(&output.stdout),
-        &callgrind::parts(&scratch)?,
-    )
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let counted = evaluate(&printed, &callgrind::parts(&scratch)?, disassembly);
+    disassembly.forget(&executable);
+    counted
 }
 
-/// Brings together the loops that the program names and the totals that callgrind has written, one for one.
-fn evaluate(printed: &str, totals: &[u64]) -> Result<Counts, String> {
+/// Brings together the loops that the program names and the parts that callgrind has written, one for one.
+fn evaluate(
+    printed: &str,
+    parts: &[String],
+    disassembly: &mut Disassembly,
+) -> Result<Counted, String> {
     let loops: Vec<_> = printed
         .lines()
         .filter_map(|line| line.strip_prefix("loop\t"))
         .collect();
-    if loops.len() != totals.len() {
+    if loops.len() != parts.len() {
         return Err(format!(
             "{} loops were run, callgrind has written {} parts",
             loops.len(),
-            totals.len()
+            parts.len()
         ));
     }
-    let mut counts = Counts::new();
-    for (line, total) in loops.iter().zip(totals) {
+    let mut counted = Counted::default();
+    for (line, part) in loops.iter().zip(parts) {
         let fields: Vec<_> = line.split('\t').collect();
         let [routine, target, kind, rounds] = fields[..] else {
             return Err(format!("a line of the program is not understood: {line}"));
@@ -120,15 +173,19 @@ fn evaluate(printed: &str, totals: &[u64]) -> Result<Counts, String> {
             ("call", false) | ("bare", true) => -1.0,
             _ => continue,
         };
-        let count = counts
-            .entry((routine.to_owned(), target.to_owned()))
-            .or_insert(0.0);
-        *count += sign * *total as f64;
+        let call = (routine.to_owned(), target.to_owned());
+        if kind == "call" {
+            let executed = instructions::executed(part)?;
+            let locking = counted.locking.entry(call.clone()).or_default();
+            locking.extend(disassembly.locking(&executed)?);
+        }
+        let count = counted.counts.entry(call).or_insert(0.0);
+        *count += sign * callgrind::total(part)? as f64;
     }
-    for count in counts.values_mut() {
+    for count in counted.counts.values_mut() {
         *count /= ROUNDS as f64;
     }
-    Ok(counts)
+    Ok(counted)
 }
 
 #[cfg(test)]
@@ -138,17 +195,23 @@ mod tests {
     const PRINTED: &str = "loop\tr\theap\tfirst\t1\nloop\tr\theap\tcall\t1024\nloop\tr\theap\tcall\t2048\n\
         other output\nloop\tr\theap\tbare\t1024\nloop\tr\theap\tbare\t2048\n";
 
+    fn evaluated(totals: &[u64]) -> Result<Counted, String> {
+        let parts: Vec<_> = totals
+            .iter()
+            .map(|total| format!("events: Ir\ntotals: {total}\n"))
+            .collect();
+        evaluate(PRINTED, &parts, &mut Disassembly::default())
+    }
+
     #[test]
     fn what_both_loops_have_is_taken_away() {
-        let counts = evaluate(PRINTED, &[99, 20_490, 40_970, 6_149, 12_293]).expect("evaluated");
-        assert_eq!(
-            counts.get(&("r".to_owned(), "heap".to_owned())),
-            Some(&14.0)
-        );
+        let counted = evaluated(&[99, 20_490, 40_970, 6_149, 12_293]).expect("evaluated");
+        let call = ("r".to_owned(), "heap".to_owned());
+        assert_eq!(counted.counts.get(&call), Some(&14.0));
     }
 
     #[test]
     fn a_part_for_every_loop() {
-        assert!(evaluate(PRINTED, &[1, 2, 3, 4]).is_err());
+        assert!(evaluated(&[1, 2, 3, 4]).is_err());
     }
 }

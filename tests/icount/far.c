@@ -13,6 +13,7 @@
 #include <shmem.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Rounds between two turns of the device: fewer than a send queue has entries. */
 enum { TURN = 16 };
@@ -54,6 +55,7 @@ FAR_LOOPS(ctx_int_p, 4, shmem_ctx_int_p, SHMEM_CTX_DEFAULT, (int *)v.target, (in
 FAR_LOOPS(private_int_p, 4, shmem_ctx_int_p, (shmem_ctx_t)v.context, (int *)v.target, (int)v.value, v.pe)
 FAR_LOOPS(putmem_8, 4, shmem_putmem, v.target, (const void *)v.local, (size_t)8, v.pe)
 FAR_LOOPS(atomic_add, 3, shmem_long_atomic_add, (long *)v.target, v.value, v.pe)
+FAR_LOOPS(long_p, 3, shmem_long_p, (long *)v.target, v.value, v.pe)
 LOOPS(quiet, 0, NOTHING, NOTHING, shmem_quiet)
 
 static NOINLINE void call_p_quiet(long rounds, const struct operands *o) {
@@ -73,17 +75,42 @@ static NOINLINE void bare_p_quiet(long rounds, const struct operands *o) {
     }
 }
 
+/* What quiet takes for one completion that is there: 17 of them against one. Each of these atomics asks for one. */
+static NOINLINE void icount_uncounted_atomics(int count, const struct operands *o) {
+    for (int i = 0; i < count; i++) {
+        shmem_ulong_atomic_xor(o->target, (unsigned long)o->value, o->pe);
+    }
+    if (kick() != 0) {
+        abort();
+    }
+}
+static NOINLINE void call_completion(long rounds, const struct operands *o) {
+    for (long i = 0; i < rounds; i += TURN) {
+        icount_uncounted_atomics(TURN + 1, o);
+        shmem_quiet();
+    }
+}
+static NOINLINE void bare_completion(long rounds, const struct operands *o) {
+    for (long i = 0; i < rounds; i += TURN) {
+        icount_uncounted_atomics(1, o);
+        shmem_quiet();
+    }
+}
+
 static const struct {
     const char *routine;
     loop *call, *bare;
+    int posts; /* and nothing else: counted with each policy */
 } cases[] = {
-    {"shmem_int_p", call_int_p, bare_int_p},
-    {"shmem_long_atomic_add", call_atomic_add, bare_atomic_add},
-    {"shmem_int_p and shmem_quiet", call_p_quiet, bare_p_quiet},
-    {"shmem_quiet", call_quiet, bare_quiet},
-    {"shmem_ctx_int_p", call_ctx_int_p, bare_ctx_int_p},
-    {"shmem_ctx_int_p, private", call_private_int_p, bare_private_int_p},
-    {"shmem_putmem 8 B", call_putmem_8, bare_putmem_8},
+    {"shmem_int_p", call_int_p, bare_int_p, 1},
+    {"shmem_long_p", call_long_p, bare_long_p, 1},
+    {"shmem_long_atomic_add", call_atomic_add, bare_atomic_add, 0},
+    {"shmem_int_p and shmem_quiet", call_p_quiet, bare_p_quiet, 0},
+    {"shmem_quiet", call_quiet, bare_quiet, 0},
+    {"one completion in shmem_quiet", call_completion, bare_completion, 0},
+    {"shmem_ctx_int_p", call_ctx_int_p, bare_ctx_int_p, 0},
+    {"shmem_ctx_int_p, private", call_private_int_p, bare_private_int_p, 1},
+    {"shmem_putmem 8 B", call_putmem_8, bare_putmem_8, 1},
 };
 
 /* Runs the loops of one case; each begins with nothing outstanding. */
@@ -107,12 +134,17 @@ static void run(size_t which, const struct operands *operands, long rounds) {
     }
 }
 
+/* far LEVEL CASES ROUNDS: LEVEL is single or multiple, CASES posts or all. */
 int main(int argc, char **argv) {
-    if (argc != 2) {
+    if (argc != 4) {
         return 2;
     }
-    long rounds = atol(argv[1]);
-    shmem_init();
+    long rounds = atol(argv[3]);
+    int all = strcmp(argv[2], "all") == 0, provided;
+    int level = strcmp(argv[1], "multiple") == 0 ? SHMEM_THREAD_MULTIPLE : SHMEM_THREAD_SINGLE;
+    if (shmem_init_thread(level, &provided) != 0 || provided != level) {
+        return 2;
+    }
     *(void **)&kick = dlsym(RTLD_DEFAULT, "farreach_softhca_kick");
     long *target = shmem_calloc(1, sizeof *target);
     long local = 0;
@@ -123,7 +155,9 @@ int main(int argc, char **argv) {
     if (shmem_my_pe() == 0) {
         struct operands operands = {target, &local, NULL, 0, 1, (void *)context};
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-            run(i, &operands, rounds);
+            if (all || cases[i].posts) {
+                run(i, &operands, rounds);
+            }
         }
     }
     shmem_barrier_all();

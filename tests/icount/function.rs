@@ -28,10 +28,9 @@ pub(crate) fn count(
     let scratch = Scratch::new()?;
     callgrind::run(
         &Job {
-            oshrun,
-            pes,
+            launcher: &[oshrun.into(), "-n".into(), pes.to_string().into()],
+            environment: &[],
             pe,
-            arguments: &[],
             options: "",
             program,
         },

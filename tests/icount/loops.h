@@ -4,6 +4,7 @@
 #define LOOPS_H
 
 #include <stdint.h>
+#include <stdio.h>
 
 #ifndef __x86_64__
 #error "the registers of a call are written down for x86-64 only"
@@ -24,12 +25,14 @@ struct operands {
 #define CHANGES_1 "rsi", CHANGES_2
 #define CHANGES_2 "rdx", CHANGES_3
 #define CHANGES_3 "rcx", CHANGES_4
-#define CHANGES_4 "r8", "r9", "rax", "r10", "r11", "memory", "cc"
+#define CHANGES_4 "r8", CHANGES_5
+#define CHANGES_5 "r9", "rax", "r10", "r11", "memory", "cc"
 
 #define A1(a) __typeof__(a) a1 = (a)
 #define A2(a, b) A1(a); __typeof__(b) a2 = (b)
 #define A3(a, b, c) A2(a, b); __typeof__(c) a3 = (c)
 #define A4(a, b, c, d) A3(a, b, c); __typeof__(d) a4 = (d)
+#define A5(a, b, c, d, e) A4(a, b, c, d); __typeof__(e) a5 = (e)
 
 #define BARE_0() __asm__ volatile("" : : : CHANGES_0)
 #define BARE_1(...) A1(__VA_ARGS__); __asm__ volatile("" : "+D"(a1) : : CHANGES_1)
@@ -37,6 +40,9 @@ struct operands {
 #define BARE_3(...) A3(__VA_ARGS__); __asm__ volatile("" : "+D"(a1), "+S"(a2), "+d"(a3) : : CHANGES_3)
 #define BARE_4(...) \
     A4(__VA_ARGS__); __asm__ volatile("" : "+D"(a1), "+S"(a2), "+d"(a3), "+c"(a4) : : CHANGES_4)
+#define BARE_5(...) \
+    A5(__VA_ARGS__); register __typeof__(a5) in_r8 __asm__("r8") = a5; \
+    __asm__ volatile("" : "+D"(a1), "+S"(a2), "+d"(a3), "+c"(a4), "+r"(in_r8) : : CHANGES_5)
 
 /* The result of a call, if it has one, is used. */
 #define NOTHING
@@ -66,6 +72,22 @@ typedef void loop(long rounds, const struct operands *operands);
 static NOINLINE void icount_counted(loop *run, long rounds, const struct operands *operands) {
     run(rounds, operands);
     __asm__ volatile("" : : : "memory");
+}
+
+/* Runs the loops of one call with so many rounds and twice as many, after a first one of `first`. */
+static inline void count_loops(const char *routine, const char *target, loop *call, loop *bare, long first, long rounds,
+                               const struct operands *operands) {
+    const struct {
+        const char *kind;
+        loop *run;
+        long rounds;
+    } loops[] = {
+        {"first", call, first}, {"call", call, rounds}, {"call", call, 2 * rounds}, {"bare", bare, rounds}, {"bare", bare, 2 * rounds},
+    };
+    for (unsigned i = 0; i < sizeof loops / sizeof *loops; i++) {
+        printf("loop\t%s\t%s\t%s\t%ld\n", routine, target, loops[i].kind, loops[i].rounds);
+        icount_counted(loops[i].run, loops[i].rounds, operands);
+    }
 }
 
 #endif

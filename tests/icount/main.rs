@@ -4,10 +4,14 @@
 
 mod callgrind;
 mod cases;
+mod claims;
+mod far;
 mod function;
+mod instructions;
 mod scratch;
 mod table;
 
+use instructions::Disassembly;
 use lexopt::Arg::{Long, Short, Value};
 use lexopt::ValueExt;
 use std::ffi::OsString;
@@ -17,6 +21,7 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 tests/icount/icount [OPTIONS]
     counts the instructions of the library's calls, prints a table and fails if one is over its budget
+  --near               leave out the calls to another node
   --check              fail also if the table in docs/critical-path.md differs
   --update             write the table into docs/critical-path.md
   --root DIR           the project's folder (default: the current one)
@@ -35,6 +40,7 @@ tests/icount/icount --function NAME [OPTIONS] [--] PROGRAM ARGUMENTS...
 
 /// What the command line asks for.
 struct Options {
+    near: bool,
     check: bool,
     update: bool,
     root: PathBuf,
@@ -52,7 +58,8 @@ struct Tools {
     oshcc: PathBuf,
     oshcc_flags: Vec<OsString>,
     oshrun: PathBuf,
-    /// Whether they may be those of another library, which has no software device.
+    softhca: PathBuf,
+    /// Whether oshcc and oshrun may be those of another library, which has no software device.
     is_another: bool,
 }
 
@@ -82,20 +89,23 @@ fn run(options: &Options) -> Result<(), String> {
         |chosen: &Option<PathBuf>, name| chosen.clone().unwrap_or_else(|| options.root.join(name));
     let budgets = table::Budgets::read(&file(&options.budgets, "tests/icount/budgets.tsv"))?;
     let folder = options.root.join("tests/icount");
-    let mut counts = cases::near(&options.tools, &folder)?;
-    let budgets = if options.tools.is_another {
+    let mut disassembly = Disassembly::default();
+    let mut counted = cases::near(&options.tools, &folder, &mut disassembly)?;
+    let budgets = if options.near || options.tools.is_another {
         budgets.without_far()
     } else {
-        counts.extend(cases::far(&options.tools, &folder)?);
+        counted.extend(far::far(&options.tools, &folder, &mut disassembly)?);
+        counted.extend(far::beside(&options.tools, &folder, &mut disassembly)?);
         budgets
     };
-    let rows = budgets.with_counts(&counts)?;
+    let mut wrong = budgets.broken(&counted);
+    let rows = budgets.with_counts(&counted.counts)?;
     let document = file(&options.document, "docs/critical-path.md");
     print!("{}", table::printed(&rows));
     if options.update {
         table::update(&document, &rows)?;
     }
-    let mut wrong = table::over_budget(&rows);
+    wrong.extend(table::over_budget(&rows));
     if options.check {
         wrong.extend(table::differences(&document, &rows)?);
     }
@@ -120,6 +130,7 @@ fn options() -> Result<Options, String> {
     let text = |error: lexopt::Error| format!("{error}\n{USAGE}");
     let mut parser = lexopt::Parser::from_env();
     let mut options = Options {
+        near: false,
         check: false,
         update: false,
         root: PathBuf::from("."),
@@ -129,6 +140,7 @@ fn options() -> Result<Options, String> {
             oshcc: staged("oshcc")?,
             oshcc_flags: Vec::new(),
             oshrun: staged("oshrun")?,
+            softhca: staged("softhca")?,
             is_another: false,
         },
         function: None,
@@ -138,6 +150,7 @@ fn options() -> Result<Options, String> {
     };
     while let Some(arg) = parser.next().map_err(text)? {
         match arg {
+            Long("near") => options.near = true,
             Long("check") => options.check = true,
             Long("update") => options.update = true,
             Long("root") => options.root = parser.value().map_err(text)?.into(),
@@ -170,6 +183,9 @@ fn options() -> Result<Options, String> {
     }
     if options.function.is_some() && options.program.is_empty() {
         return Err(format!("--function needs a program\n{USAGE}"));
+    }
+    if options.near && options.update {
+        return Err("--update needs the calls to another node, too".to_owned());
     }
     if options.pe >= options.pes {
         return Err(format!(

@@ -1,6 +1,7 @@
 //! The budgets, the table of the counts, and its place in the document.
 
-use crate::cases::Counts;
+use crate::cases::{Counted, Counts};
+use crate::claims::Claim;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -12,8 +13,11 @@ const FAR: [&str; 2] = ["RC", "DC"];
 /// In place of a budget.
 const ONLY_PRINTED: &str = "printed";
 
-/// The budgets of the calls that are counted, in the order of their file.
-pub(crate) struct Budgets(Vec<Row>);
+/// The budgets of the calls that are counted, in the order of their file, and what is claimed of them besides.
+pub(crate) struct Budgets {
+    rows: Vec<Row>,
+    claims: Vec<Claim>,
+}
 
 /// One routine and target.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,43 +44,45 @@ impl Budgets {
         let lines = text
             .lines()
             .filter(|line| !line.starts_with('#') && !line.is_empty());
-        lines
-            .map(|line| {
-                let fields: Vec<_> = line.split('\t').collect();
-                let [routine, target, budget, goal, peer] = fields[..] else {
-                    return Err(format!("not five fields: {line}"));
-                };
-                let number = |field: &str| match field {
-                    "-" | ONLY_PRINTED => Ok(None),
-                    _ => field
-                        .parse()
-                        .map(Some)
-                        .map_err(|_| format!("not a number: {field}")),
-                };
-                Ok(Row {
-                    routine: routine.to_owned(),
-                    target: target.to_owned(),
-                    count: f64::NAN,
-                    budget: number(budget)?,
-                    is_only_printed: budget == ONLY_PRINTED,
-                    goal: number(goal)?,
-                    peer: peer.to_owned(),
-                })
-            })
-            .collect::<Result<_, _>>()
-            .map(Self)
+        let mut budgets = Self {
+            rows: Vec::new(),
+            claims: Vec::new(),
+        };
+        for line in lines {
+            let fields: Vec<_> = line.split('\t').collect();
+            match fields[..] {
+                [routine, target, words] => {
+                    let claim = Claim::parse(routine, target, words);
+                    let claim = claim.ok_or_else(|| format!("not a claim: {line}"))?;
+                    budgets.claims.push(claim);
+                }
+                [routine, target, budget, goal, peer] => {
+                    let row = Row::parse([routine, target, budget, goal, peer])?;
+                    budgets.rows.push(row);
+                }
+                _ => return Err(format!("neither three nor five fields: {line}")),
+            }
+        }
+        Ok(budgets)
     }
 
     /// Those of the calls on one node.
     pub(crate) fn without_far(mut self) -> Self {
-        self.0.retain(|row| !row.is_far());
+        self.rows.retain(|row| !row.is_far());
+        self.claims.retain(|claim| !claim.is_of(&FAR));
         self
+    }
+
+    /// A sentence for each claim that does not hold.
+    pub(crate) fn broken(&self, counted: &Counted) -> Vec<String> {
+        let broken = self.claims.iter().filter_map(|claim| claim.broken(counted));
+        broken.collect()
     }
 
     /// The rows with their counts. Every row has to have one and every count a row, except that a library without
     /// signals has no count for them, which only a row without a budget may lack.
     pub(crate) fn with_counts(self, counts: &Counts) -> Result<Vec<Row>, String> {
-        let mut rows = self.0;
+        let mut rows = self.rows;
         for (routine, target) in counts.keys() {
             if !rows
                 .iter()
@@ -100,6 +106,25 @@ impl Budgets {
 }
 
 impl Row {
+    fn parse([routine, target, budget, goal, peer]: [&str; 5]) -> Result<Self, String> {
+        let number = |field: &str| match field {
+            "-" | ONLY_PRINTED => Ok(None),
+            _ => field
+                .parse()
+                .map(Some)
+                .map_err(|_| format!("not a number: {field}")),
+        };
+        Ok(Self {
+            routine: routine.to_owned(),
+            target: target.to_owned(),
+            count: f64::NAN,
+            budget: number(budget)?,
+            is_only_printed: budget == ONLY_PRINTED,
+            goal: number(goal)?,
+            peer: peer.to_owned(),
+        })
+    }
+
     fn is_far(&self) -> bool {
         FAR.contains(&self.target.as_str())
     }
@@ -108,7 +133,7 @@ impl Row {
 /// The table for a terminal.
 pub(crate) fn printed(rows: &[Row]) -> String {
     let mut text = format!(
-        "{:32} {:7} {:>12} {:>7} {:>5}  best peer\n",
+        "{:43} {:7} {:>12} {:>7} {:>5}  best peer\n",
         "", "target", "instructions", "budget", "goal"
     );
     for row in rows {
@@ -116,7 +141,7 @@ pub(crate) fn printed(rows: &[Row]) -> String {
         let (routine, target, count) = (&row.routine, &row.target, number(row.count));
         let _ = writeln!(
             text,
-            "{routine:32} {target:7} {count:>12} {budget:>7} {goal:>5}  {}",
+            "{routine:43} {target:7} {count:>12} {budget:>7} {goal:>5}  {}",
             row.peer
         );
     }
@@ -311,6 +336,8 @@ mod tests {
         let unknown = [(("d".to_owned(), "-".to_owned()), 1.0)];
         assert!(budgets().with_counts(&unknown.into()).is_err());
         assert!(Budgets::parse("a\theap\t14\n").is_err());
+        assert!(Budgets::parse("a\theap\tno lock\n").is_ok());
+        assert!(Budgets::parse("a\theap\n").is_err());
         assert!(Budgets::parse("a\theap\tmany\t14\t75\n").is_err());
     }
 }

@@ -119,7 +119,7 @@ pub(crate) fn icount(session: &Session) -> Result<Vec<Case>, String> {
     let run = Invocation::new("bash")
         .arg(script)
         .env("CARGO_TARGET_DIR", &session.place.target);
-    Ok(vec![Case::new("budgets", 300, run)])
+    Ok(vec![Case::new("budgets", 600, run)])
 }
 
 fn start(program: &Program) -> Invocation {

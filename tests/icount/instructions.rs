@@ -1,0 +1,161 @@
+//! Which instructions of a loop were executed, and which of these lock.
+//!
+//! callgrind writes the address of each within its file; binutils' objdump has the words for it. An instruction locks that no
+//! other processor may come between: one with the prefix `lock`, an exchange with memory, which has it unsaid; and a full fence,
+//! `mfence`, counts as one. `sfence` does not: it orders what one processor stores.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Addresses of executed instructions, by the file that they are from.
+pub(crate) type Executed = BTreeMap<PathBuf, BTreeSet<u64>>;
+
+/// The instructions of the files that were asked for, by their addresses.
+#[derive(Debug, Default)]
+pub(crate) struct Disassembly(HashMap<PathBuf, HashMap<u64, String>>);
+
+impl Disassembly {
+    /// Those of the executed instructions that lock, as objdump writes them.
+    pub(crate) fn locking(&mut self, executed: &Executed) -> Result<BTreeSet<String>, String> {
+        let mut found = BTreeSet::new();
+        for (file, addresses) in executed {
+            let known = self.of(file)?;
+            for address in addresses {
+                let text = known.get(address).ok_or_else(|| {
+                    format!(
+                        "{} has no instruction at {address:#x}, which was executed",
+                        file.display()
+                    )
+                })?;
+                if locks(text) {
+                    found.insert(text.clone());
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Forgets a file, as another one will have its name.
+    pub(crate) fn forget(&mut self, file: &Path) {
+        self.0.remove(file);
+    }
+
+    fn of(&mut self, file: &Path) -> Result<&HashMap<u64, String>, String> {
+        if !self.0.contains_key(file) {
+            let output = Command::new("objdump")
+                .args(["--disassemble", "--no-show-raw-insn"])
+                .arg(file)
+                .stdin(Stdio::null())
+                .stderr(Stdio::inherit())
+                .output()
+                .map_err(|error| format!("objdump (Debian: binutils): {error}"))?;
+            if !output.status.success() {
+                return Err(format!("objdump {}: {}", file.display(), output.status));
+            }
+            let text = String::from_utf8_lossy(&output.stdout);
+            self.0.insert(file.to_owned(), parse(&text));
+        }
+        Ok(&self.0[file])
+    }
+}
+
+/// The instructions of a disassembly: lines of an address, a colon, and the words.
+fn parse(text: &str) -> HashMap<u64, String> {
+    let lines = text.lines().filter_map(|line| line.split_once(":\t"));
+    let instructions = lines.filter_map(|(address, words)| {
+        let address = u64::from_str_radix(address.trim(), 16).ok()?;
+        let words: Vec<_> = words.split_whitespace().collect();
+        Some((address, words.join(" ")))
+    });
+    instructions.collect()
+}
+
+fn locks(text: &str) -> bool {
+    let mut words = text.split(' ').filter(|word| !PREFIXES.contains(word));
+    match words.next() {
+        Some("lock" | "mfence") => true,
+        // With a register in place of memory it is none, such as the one that does nothing.
+        Some(word) => word.starts_with("xchg") && text.contains('('),
+        None => false,
+    }
+}
+
+/// What may stand before the word of an instruction.
+const PREFIXES: [&str; 4] = ["xacquire", "xrelease", "data16", "cs"];
+
+/// The instructions of a part that callgrind has written with `--dump-instr=yes` and without compression.
+pub(crate) fn executed(part: &str) -> Result<Executed, String> {
+    let mut executed = Executed::new();
+    let mut file: Option<&mut BTreeSet<u64>> = None;
+    let mut is_of_calls = false;
+    for line in part.lines() {
+        if let Some(name) = line.strip_prefix("ob=") {
+            file = Some(executed.entry(PathBuf::from(name)).or_default());
+        } else if line.starts_with("calls=") {
+            is_of_calls = true;
+        } else if let Some(line) = line.strip_prefix("0x") {
+            // What calls cost in all is at the address of an instruction that is listed for itself, too.
+            if std::mem::take(&mut is_of_calls) {
+                continue;
+            }
+            let address = line.split(' ').next().unwrap_or_default();
+            let address = u64::from_str_radix(address, 16)
+                .map_err(|_| format!("a line of callgrind's is not understood: 0x{line}"))?;
+            let file = file.as_mut().ok_or("an instruction of no file")?;
+            file.insert(address);
+        }
+    }
+    executed.retain(|_, addresses| !addresses.is_empty());
+    Ok(executed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_locks() {
+        for text in [
+            "lock cmpxchg %cl,(%rdx)",
+            "xchg %al,(%rdi)",
+            "xchgl (%rdi),%eax",
+            "xacquire lock inc (%rax)",
+            "mfence",
+        ] {
+            assert!(locks(text), "{text}");
+        }
+        for text in [
+            "xchg %ax,%ax",
+            "sfence",
+            "mov %eax,(%rdi)",
+            "data16 cs nopw 0x0(%rax,%rax,1)",
+            "",
+        ] {
+            assert!(!locks(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn instructions_by_their_file() {
+        let part = "events: Ir\nob=/lib/a\nfn=f\n0x10 0 5\ncob=/lib/b\ncfn=g\ncalls=2 0x20 0\n0x14 0 60\n\
+                    ob=/lib/b\nfn=g\n0x20 0 2\n0x2a 0 2\nob=/lib/c\nfn=h\ncalls=1 0 0\n0x1 0 3\n";
+        let expected = [
+            (PathBuf::from("/lib/a"), BTreeSet::from([0x10])),
+            (PathBuf::from("/lib/b"), BTreeSet::from([0x20, 0x2a])),
+        ];
+        assert_eq!(executed(part), Ok(expected.into()));
+        assert!(executed("0x10 0 5\n").is_err());
+        assert!(executed("ob=a\n0xno 0 5\n").is_err());
+    }
+
+    #[test]
+    fn words_of_a_disassembly() {
+        let text = "\n/lib/a:     file format elf64-x86-64\n\n0000000000001000 <f>:\n    1000:\tlock cmpxchg %ecx,(%rdi)\n\
+                    \n    1004:\tret    \n\t...\n";
+        let known = parse(text);
+        assert_eq!(known.len(), 2);
+        assert_eq!(known[&0x1000], "lock cmpxchg %ecx,(%rdi)");
+        assert_eq!(known[&0x1004], "ret");
+    }
+}
