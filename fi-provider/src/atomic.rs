@@ -84,9 +84,7 @@ impl Endpoint {
         if size_of::<T>() != 8 || offset >= self.device_len || record.window_len > 0 {
             return None;
         }
-        let part = usize::from(offset >= self.split);
-        let address = (target.addr() as u64).wrapping_add(record.remote.deltas[part]);
-        let key = record.remote.keys[part];
+        let (address, key) = self.there(target.addr(), offset, &record.remote);
         // SAFETY: the lane is alive while the endpoint is enabled, and used by one thread at a time or declines; `peer` has a record.
         let posted = unsafe { self.route.add(bits(operand), address, key, anew(peer)) };
         posted.then(|| self.set_busy())

@@ -100,7 +100,7 @@ impl Endpoint {
             gate.forget_near_atomics();
             self.note_idle(gate);
         } else {
-            gate.quiet(&self.route, || self.note_idle(gate))?;
+            gate.quiet(|| self.note_idle(gate))?;
         }
         order::full();
         Ok(())

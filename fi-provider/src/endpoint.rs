@@ -9,8 +9,10 @@ use crate::address_vector::{AddressVector, Peer, PeerIndex};
 use crate::device::{Device, Gate};
 use crate::domain::Domain;
 use crate::error::Error;
+use fi_mlx5::endian::Be32;
 use fi_mlx5::lane::Lane;
 use fi_mlx5::post::Route;
+use fi_mlx5::remote::Remote;
 use std::cell::Cell;
 
 /// A lane to all peers of a domain, for one thread at a time unless the device was opened for several.
@@ -81,8 +83,8 @@ impl Endpoint {
     /// Binds the endpoint to the peers and the memory of `domain`, and to its default lane if there is a device.
     ///
     /// # Safety
-    /// The domain must outlive every use of the endpoint until [`Endpoint::close`], and its default lane have no other
-    /// endpoint.
+    /// The domain must outlive every use of the endpoint until [`Endpoint::close`]. Endpoints of one lane are used by one thread
+    /// at a time, unless the lane is for several.
     pub unsafe fn enable(&mut self, domain: &Domain) {
         let gate = domain.device().map(Device::gate);
         // SAFETY: the contract is the same; the gate lives as long as the domain.
@@ -93,8 +95,8 @@ impl Endpoint {
     /// and to `gate`, which is one of [`Domain::open_gate`]'s.
     ///
     /// # Safety
-    /// Domain, peers and gate must outlive every use of the endpoint until [`Endpoint::close`], and the gate have no other
-    /// endpoint.
+    /// Domain, peers and gate must outlive every use of the endpoint until [`Endpoint::close`]. Endpoints of one gate are used by
+    /// one thread at a time, unless it is for several.
     pub unsafe fn enable_on(
         &mut self,
         domain: &Domain,
@@ -203,6 +205,22 @@ impl Endpoint {
         addr.wrapping_sub(self.window_base)
     }
 
+    /// The address on the peer, over the device, of what is `offset` bytes from the window's base, at the own address `addr`; and the
+    /// key for it.
+    #[inline(always)]
+    pub(crate) fn there(&self, addr: usize, offset: usize, remote: &Remote) -> (u64, Be32) {
+        // One before the second, or none: a comparison and a subtraction with its borrow.
+        let before = -isize::from(offset < self.split);
+        // SAFETY: one of the two.
+        let (delta, key) = unsafe {
+            (
+                *remote.deltas.as_ptr().add(1).offset(before),
+                *remote.keys.as_ptr().add(1).offset(before),
+            )
+        };
+        ((addr as u64).wrapping_add(delta), key)
+    }
+
     #[inline(always)]
     pub(crate) fn record(&self, peer: PeerIndex) -> Option<&Peer> {
         if peer < self.peer_count {
@@ -238,12 +256,12 @@ impl Endpoint {
 pub(crate) fn anew(number: u32) -> usize {
     #[cfg(target_arch = "x86_64")]
     {
-        let mut number = number;
-        // SAFETY: no instruction at all.
+        let again: usize;
+        // SAFETY: one move between registers, which clears the upper half of its target.
         unsafe {
-            core::arch::asm!("/* {0:e} */", inout(reg) number, options(pure, nomem, nostack, preserves_flags));
+            core::arch::asm!("mov {0:e}, {1:e}", lateout(reg) again, in(reg) number, options(pure, nomem, nostack, preserves_flags));
         }
-        number as usize
+        again
     }
     #[cfg(not(target_arch = "x86_64"))]
     {

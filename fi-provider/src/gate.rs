@@ -9,8 +9,7 @@
 use crate::device::Error;
 use crate::registration::{Absent, Loan, Registrations};
 use fi_mlx5::device::{self as hca, CompletionQueue, Peer, QueuePair, Region};
-use fi_mlx5::lane::{Failure, Hook, Lane, Local, Parts, Posted, Queues, To};
-use fi_mlx5::post::Route;
+use fi_mlx5::lane::{Failure, Hook, Lane, Local, Parts, Posted, Queues, Source, Threads, To};
 use fi_shm::segment::{Memfd, Reservation, page_size};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -44,7 +43,7 @@ pub(crate) struct Plan {
     pub(crate) hook: Option<Hook>,
 }
 
-/// A lane of the device with the memory that it alone uses, for one endpoint at a time: see
+/// A lane of the device with the memory that it alone uses: see
 /// [`crate::domain::Domain::open_gate`].
 #[derive(Debug)]
 #[repr(align(128))]
@@ -94,8 +93,9 @@ impl Gate {
         for _ in 0..plan.connected.unwrap_or(0) {
             pairs.push(hca.connected(&domain, &completions, BLOCKS)?);
         }
-        let queues = if plan.connected.is_some() {
-            Queues::Connected(pairs.iter().map(QueuePair::ring).collect())
+        let mut queues = Queues::default();
+        if plan.connected.is_some() {
+            queues.connected = pairs.iter().map(QueuePair::ring).collect();
         } else {
             let initiator = hca.initiator(&domain, &completions, BLOCKS)?;
             let mut ring = initiator.ring();
@@ -103,14 +103,19 @@ impl Gate {
                 // Copies of several threads to one register would mix.
                 ring.register_size = 0;
             }
+            queues.initiators.push(ring);
             pairs.push(initiator);
-            Queues::Dynamic(ring)
-        };
+        }
         let parts = Parts {
             queues,
-            completions: completions.ring(),
+            completions: Source::Own(completions.ring()),
             discard: ((memory.base() + DISCARD) as u64, own.lkey()),
-            shared: plan.shared,
+            threads: if plan.shared {
+                Threads::Several
+            } else {
+                Threads::One
+            },
+            registers: None,
             hook: plan.hook,
         };
         // SAFETY: the rings live as long as the queue pairs and the completion queue, which are kept beside the lane.
@@ -245,10 +250,10 @@ impl Gate {
     }
 
     /// Waits until everything is done, and calls `idle` before another thread may post.
-    pub(crate) fn quiet(&self, route: &Route, idle: impl FnOnce()) -> Result<(), Failure> {
+    pub(crate) fn quiet(&self, idle: impl FnOnce()) -> Result<(), Failure> {
         let _held = self.lane.hold();
-        // SAFETY: the lane is held, and endpoints have no other route than its.
-        unsafe { self.lane.quiet(route)? };
+        // SAFETY: the lane is held.
+        unsafe { self.lane.quiet()? };
         if !self.loans.take().is_empty() {
             self.registrations.drop_invalid();
         }
@@ -258,27 +263,19 @@ impl Gate {
     }
 
     /// Reads or writes the word of a mailbox: `write` is what to write, and else the word is returned.
-    ///
-    /// # Safety
-    /// The route is that of the lane.
-    pub(crate) unsafe fn mail(
-        &self,
-        route: &Route,
-        to: To<'_>,
-        write: Option<u64>,
-    ) -> Result<u64, Failure> {
+    pub(crate) fn mail(&self, to: To<'_>, write: Option<u64>) -> Result<u64, Failure> {
         let _held = self.lane.hold();
         if let Some(value) = write {
             // SAFETY: the lane is held, and the value is as long as said.
             unsafe {
                 self.lane
-                    .write_inline(route, to, (&raw const value).cast(), size_of::<u64>())?
+                    .write_inline(to, (&raw const value).cast(), size_of::<u64>())?
             };
             return Ok(value);
         }
         let local = self.result(size_of::<u64>());
         // SAFETY: the lane is held, and the result registered.
-        let posted = unsafe { self.lane.read(route, to, local)? };
+        let posted = unsafe { self.lane.read(to, local)? };
         self.lane.wait(posted)?;
         // SAFETY: the device has written the word, which nobody else uses while the lane is held.
         Ok(unsafe { (local.address as *const u64).read_volatile() })

@@ -41,9 +41,7 @@ impl Endpoint {
         if offset >= self.device_len {
             return false;
         }
-        let part = usize::from(offset >= self.split);
-        let address = (dest.addr() as u64).wrapping_add(record.remote.deltas[part]);
-        let key = record.remote.keys[part];
+        let (address, key) = self.there(dest.addr(), offset, &record.remote);
         // SAFETY: the lane is alive while the endpoint is enabled, and used by one thread at a time or declines; `peer` has a record.
         let posted = unsafe {
             self.route

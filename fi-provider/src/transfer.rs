@@ -43,12 +43,12 @@ impl Endpoint {
                 Error::NotInWindow
             });
         }
-        let part = usize::from(self.offset(addr) >= self.split);
+        let (address, key) = self.there(addr, self.offset(addr), &record.remote);
         let to = To {
             peer,
             remote: &record.remote,
-            address: (addr as u64).wrapping_add(record.remote.deltas[part]),
-            key: record.remote.keys[part],
+            address,
+            key,
         };
         Ok((via, to))
     }
@@ -101,7 +101,7 @@ impl Endpoint {
         self.note_busy();
         if bytes <= via.lane().max_inline() {
             // SAFETY: the lane is held; the source by contract.
-            unsafe { via.lane().write_inline(&self.route, to, source, bytes)? };
+            unsafe { via.lane().write_inline(to, source, bytes)? };
             return Ok(());
         }
         if kept == Source::Reusable && bytes <= via.gate.bounce_len() {
@@ -140,7 +140,7 @@ impl Endpoint {
                 key,
             };
             // SAFETY: by contract.
-            last = Some(unsafe { via.lane().write(&self.route, further(to, at), local)? });
+            last = Some(unsafe { via.lane().write(further(to, at), local)? });
         }
         last.ok_or(Error::TooLong)
     }
@@ -162,7 +162,7 @@ impl Endpoint {
                 std::ptr::copy_nonoverlapping(source.add(at), local.address as *mut u8, length)
             };
             // SAFETY: the piece stays as it is until it is claimed again, which waits for this entry.
-            let posted = unsafe { via.lane().write(&self.route, further(to, at), local)? };
+            let posted = unsafe { via.lane().write(further(to, at), local)? };
             via.gate.pieces[index].set(Some(posted));
         }
         Ok(())
@@ -203,7 +203,7 @@ impl Endpoint {
                 key,
             };
             // SAFETY: the destination is registered; the lane is held.
-            last = Some(unsafe { via.lane().read(&self.route, further(to, at), local)? });
+            last = Some(unsafe { via.lane().read(further(to, at), local)? });
         }
         match last {
             Some(posted) if wait => via.lane().wait(posted)?,
@@ -238,7 +238,7 @@ impl Endpoint {
             if let Some((at, length)) = todo.next() {
                 let (index, local) = via.gate.claim_piece(length)?;
                 // SAFETY: nobody uses the piece; the lane is held.
-                let posted = unsafe { via.lane().read(&self.route, further(to, at), local)? };
+                let posted = unsafe { via.lane().read(further(to, at), local)? };
                 via.gate.pieces[index].set(Some(posted));
                 under_way[slot] = Some((at, local, posted));
             }
@@ -290,7 +290,7 @@ impl Endpoint {
                 key,
             };
             // SAFETY: the destination is registered; the lane is held.
-            last = Some(unsafe { via.lane().read(&self.route, further(to, from), local)? });
+            last = Some(unsafe { via.lane().read(further(to, from), local)? });
         }
         match last {
             // Entries to one peer are done in their order.
@@ -323,7 +323,7 @@ impl Endpoint {
                 };
                 let from = further(to, block * blocks.source_stride);
                 // SAFETY: nobody uses the piece; the lane is held.
-                last = Some(unsafe { via.lane().read(&self.route, from, local)? });
+                last = Some(unsafe { via.lane().read(from, local)? });
             }
             if let Some(posted) = last {
                 // Entries to one peer are done in their order.
@@ -348,8 +348,7 @@ impl Endpoint {
         let via = self.via().ok_or(Error::NotEnabled)?;
         let to = via.device.mailbox_of(peer, slot).ok_or(Error::NoSuchPeer)?;
         self.note_busy();
-        // SAFETY: the route is that of the gate's lane.
-        unsafe { via.gate.mail(&self.route, to, Some(value))? };
+        via.gate.mail(to, Some(value))?;
         Ok(())
     }
 
@@ -361,8 +360,7 @@ impl Endpoint {
         let via = self.via().ok_or(Error::NotEnabled)?;
         let to = via.device.mailbox_of(peer, slot).ok_or(Error::NoSuchPeer)?;
         self.note_busy();
-        // SAFETY: the route is that of the gate's lane.
-        Ok(unsafe { via.gate.mail(&self.route, to, None)? })
+        Ok(via.gate.mail(to, None)?)
     }
 
     /// Looks at the completion queue; where it is empty, a software device may act.
@@ -404,10 +402,7 @@ impl Endpoint {
         };
         if !wanted {
             // SAFETY: the lane is held; the memory is registered.
-            unsafe {
-                via.lane()
-                    .atomic(&self.route, to, &entry, via.gate.discard(bytes))?
-            };
+            unsafe { via.lane().atomic(to, &entry, via.gate.discard(bytes))? };
             return Ok(0);
         }
         Ok(self.fetch(via, to, &entry, bytes)?)
@@ -423,7 +418,7 @@ impl Endpoint {
     ) -> Result<u64, fi_mlx5::lane::Failure> {
         let local = via.gate.result(bytes);
         // SAFETY: the lane is held; the memory is registered.
-        let posted = unsafe { via.lane().atomic(&self.route, to, entry, local)? };
+        let posted = unsafe { via.lane().atomic(to, entry, local)? };
         via.lane().wait(posted)?;
         // SAFETY: the device has written the result, which nobody else uses while the lane is held. It gives results of
         // four bytes in its own byte order, whatever it does with those of eight.

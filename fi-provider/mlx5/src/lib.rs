@@ -33,6 +33,7 @@ pub mod opcode;
 pub mod policy;
 pub mod post;
 pub mod queue;
+pub mod registers;
 pub mod remote;
 mod unit;
 mod verbs;

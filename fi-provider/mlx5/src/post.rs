@@ -2,8 +2,8 @@
 //! register, in line at the place of the call.
 //!
 //! A [`Route`] is what an endpoint holds of its lane. The posts here take place when the lane belongs to one
-//! thread, has BlueFlame, and the queue has room without looking; otherwise they decline, and the lane's own
-//! functions ([`crate::lane`]) do the work.
+//! thread, has BlueFlame and registers of its own, and the queue has room without looking; otherwise they decline, and the
+//! lane's own functions ([`crate::lane`]) do the work.
 
 #![expect(
     unsafe_code,
@@ -12,15 +12,15 @@
 
 use crate::endian::{Be32, Be64};
 use crate::lane::Lane;
+use crate::lane::head::slot;
 use crate::opcode::Opcode;
-use crate::queue::{Control, Queue, after, what};
+use crate::queue::{Control, Queue, count, what};
 use crate::remote::Remote;
 use crate::unit::{
     Unit, combine, entry_before_record, flush_register, record_before_register, store_to_register,
     unit,
 };
 use crate::wqe::INLINE;
-use std::cell::Cell;
 
 /// Keeps the compiler from making one of the ends of two paths: what they hold in registers would have to be moved to
 /// the same ones.
@@ -36,16 +36,16 @@ macro_rules! kept_apart {
     };
 }
 
-/// What an endpoint holds of its lane: job constants, and where the next BlueFlame copy goes.
+/// What an endpoint holds of its lane: job constants.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Route {
-    /// Whether there is a connected queue for each peer, in which elements are posted in line.
+    /// Whether elements are posted in line by initiators, of which a peer has always the same.
+    pub(crate) initiators: bool,
+    /// Whether they are posted in line by a connected queue for each peer.
     pub(crate) connected: bool,
-    /// Whether there is one queue for all peers (DC), in which they are.
-    pub(crate) dynamic: bool,
-    /// The half of the doorbell register that is to be written next.
-    pub(crate) register: Cell<*mut u8>,
+    /// Initiators minus one, a power of two of them.
+    pub(crate) mask: u32,
     pub(crate) queues: *const Queue,
     /// The data segment of atomics whose result nobody wants, as it lies in an entry.
     pub(crate) discard: [u64; 2],
@@ -59,9 +59,9 @@ impl Route {
     /// No route.
     pub const fn none() -> Self {
         Self {
+            initiators: false,
             connected: false,
-            dynamic: false,
-            register: Cell::new(std::ptr::null_mut()),
+            mask: 0,
             queues: std::ptr::null(),
             discard: [0; 2],
             lane: std::ptr::null(),
@@ -92,27 +92,12 @@ impl Route {
         index: usize,
     ) -> bool {
         let there = raddr(address, key);
-        if self.connected {
-            // SAFETY: a connected lane has a queue for each peer.
-            let queue = unsafe { &*self.queues.add(index) };
-            let Some(at) = queue.free_block() else {
+        if self.initiators {
+            if size_of::<T>() > 12 {
                 return false;
-            };
-            let [first, second] = inline_units(value);
-            // The second unit of a longer value is one more than the template says.
-            let longer = if size_of::<T>() > 12 { ONE_MORE } else { 0 };
-            let record = queue.record;
-            // SAFETY: the lane is alive, and with it the record.
-            let control = control(queue, unsafe { next_place(record) } ^ longer);
-            let used = if size_of::<T>() > 12 { 4 } else { 3 };
-            // SAFETY: the block is free, and the queue this thread's.
-            unsafe { self.commit(queue, record, at, [control, there, first, second], used) };
-            kept_apart!("connected");
-            return true;
-        }
-        if self.dynamic && size_of::<T>() <= 12 {
-            // SAFETY: a dynamic lane has one queue.
-            let queue = unsafe { &*self.queues };
+            }
+            // SAFETY: the mask is that of the lane's initiators.
+            let queue = unsafe { &*self.queues.add(index & self.mask as usize) };
             let Some(at) = queue.free_block() else {
                 return false;
             };
@@ -121,12 +106,30 @@ impl Route {
             let control = control(queue, unsafe { next_place(record) });
             let [low, high] = remote.vector;
             let entry = [control, unit(low, high), there, inline_units(value)[0]];
-            // SAFETY: as above.
+            // SAFETY: the block is free, and the queue this thread's.
             unsafe { self.commit(queue, record, at, entry, 4) };
-            kept_apart!("dynamic");
+            kept_apart!("initiator");
             return true;
         }
-        false
+        if !self.connected {
+            return false;
+        }
+        // SAFETY: a connected lane has a queue for each peer.
+        let queue = unsafe { &*self.queues.add(index) };
+        let Some(at) = queue.free_block() else {
+            return false;
+        };
+        let [first, second] = inline_units(value);
+        // The second unit of a longer value is one more than the template says.
+        let longer = if size_of::<T>() > 12 { ONE_MORE } else { 0 };
+        let record = queue.record;
+        // SAFETY: the lane is alive, and with it the record.
+        let control = control(queue, unsafe { next_place(record) } ^ longer);
+        let used = if size_of::<T>() > 12 { 4 } else { 3 };
+        // SAFETY: as above.
+        unsafe { self.commit(queue, record, at, [control, there, first, second], used) };
+        kept_apart!("connected");
+        true
     }
 
     /// Adds `value`, of 8 bytes, at `address` of peer `index`, if nothing has to be waited for.
@@ -165,7 +168,7 @@ impl Route {
         &self,
         queue: &Queue,
         record: *mut Be32,
-        at: u32,
+        at: u16,
         entry: [Unit; 4],
         used: usize,
     ) {
@@ -174,17 +177,19 @@ impl Route {
             // SAFETY: a block has four units, and this one is free.
             unsafe { block.add(place).write(unit) };
         }
-        let next = after(at, 1);
+        let next = at.wrapping_add(1);
         queue.producer.set(next);
         entry_before_record();
-        // SAFETY: the record is mapped as long as the queue; volatile, because the device reads it.
-        unsafe { record.write_volatile(Be32::new(next)) };
+        // SAFETY: the record is mapped as long as the queue.
+        unsafe { count(record, next) };
         record_before_register();
-        let register = self.register.get();
-        // SAFETY: a route of this kind has a BlueFlame register of two halves.
-        unsafe { store_to_register(register, &entry) };
+        // SAFETY: the queues are a live lane's, whose queues have slots.
+        let slot = unsafe { slot(self.queues, queue.register) }.half();
+        // SAFETY: a route of this kind has BlueFlame registers of two halves, which are the lane's own.
+        unsafe { store_to_register(slot.get(), &entry) };
         flush_register();
-        self.register.set(other_half(register));
+        // Read again: so it is changed in its place.
+        slot.set(other_half(slot.get()));
     }
 }
 

@@ -1,6 +1,8 @@
 //! A send queue as the data path sees it: one cache line.
 
-use crate::endian::Be32;
+#![expect(unsafe_code, reason = "writes the doorbell record")]
+
+use crate::endian::{Be16, Be32};
 use crate::opcode::Opcode;
 use crate::wqe::BASIC_BLOCK;
 use std::cell::Cell;
@@ -34,9 +36,9 @@ pub(crate) struct Control(pub(crate) [u64; 2]);
 #[repr(C, align(64))]
 pub struct Queue {
     /// Blocks posted.
-    pub(crate) producer: Cell<u32>,
+    pub(crate) producer: Cell<u16>,
     /// Where the producer has to stop for the slow path: the next entry needs room, a completion, or a fence.
-    pub(crate) limit: Cell<u32>,
+    pub(crate) limit: Cell<u16>,
     pub(crate) base: *mut u8,
     /// The control segment of the next write of one element, as it lies in memory, but for its index.
     pub(crate) control: Cell<Control>,
@@ -57,6 +59,8 @@ pub struct Queue {
     pub(crate) unfenced: Cell<bool>,
     /// Whether the next entry is to wait for them.
     pub(crate) fence: Cell<bool>,
+    /// The slot of the doorbell register in the lane's [`crate::lane::head`].
+    pub(crate) register: u8,
 }
 
 const _: () = assert!(std::mem::size_of::<Queue>() == 64);
@@ -76,8 +80,9 @@ pub(crate) const fn what(opcode: Opcode, modifier: u8, units: usize) -> u64 {
 }
 
 impl Queue {
-    /// The state of a queue that nothing was posted to yet, and in which an element is written by entries of `units` units.
-    pub(crate) fn new(ring: &SendRing, units: usize) -> Self {
+    /// The state of a queue that nothing was posted to yet, in which an element is written by entries of `units` units, and which rings
+    /// the register in this slot.
+    pub(crate) fn new(ring: &SendRing, units: usize, register: u8) -> Self {
         let number = u64::from((ring.number << 8).to_be()) << HIGH;
         Self {
             producer: Cell::new(0),
@@ -93,6 +98,7 @@ impl Queue {
             armed: Cell::new(false),
             unfenced: Cell::new(false),
             fence: Cell::new(false),
+            register,
         }
     }
 
@@ -104,13 +110,12 @@ impl Queue {
 
     /// An index where the first eight bytes of a control segment have it.
     #[inline(always)]
-    pub(crate) fn place(index: u32) -> u64 {
-        // As a big-endian word it has its bytes at the end; one further to the front they are in place.
-        u64::from(index.to_be() >> 8)
+    pub(crate) fn place(index: u16) -> u64 {
+        u64::from(index.to_be()) << 8
     }
 
     /// The first eight bytes, as they lie in memory, of the entry at `index`.
-    pub(crate) fn head(&self, opcode: Opcode, modifier: u8, index: u32, units: usize) -> u64 {
+    pub(crate) fn head(&self, opcode: Opcode, modifier: u8, index: u16, units: usize) -> u64 {
         let number = u64::from((self.number() << 8).to_be()) << HIGH;
         number | Self::place(index) | what(opcode, modifier, units)
     }
@@ -123,22 +128,22 @@ impl Queue {
 
     /// The next block, if an entry of one block may be posted without looking: neither room nor a fence is due.
     #[inline(always)]
-    pub(crate) fn free_block(&self) -> Option<u32> {
+    pub(crate) fn free_block(&self) -> Option<u16> {
         let at = self.producer.get();
         (at != self.limit.get()).then_some(at)
     }
 
     /// Where the block at `index` lies.
     #[inline(always)]
-    pub(crate) fn block(&self, index: u32) -> *mut u8 {
-        let at = (index & self.mask) as usize * BASIC_BLOCK;
+    pub(crate) fn block(&self, index: u16) -> *mut u8 {
+        let at = (u32::from(index) & self.mask) as usize * BASIC_BLOCK;
         self.base.wrapping_add(at)
     }
 
     /// Blocks posted and not known to be done.
     #[inline(always)]
     pub(crate) fn in_flight(&self) -> u32 {
-        u32::from((self.producer.get() as u16).wrapping_sub(self.consumed.get() as u16))
+        u32::from(self.producer.get().wrapping_sub(self.consumed.get() as u16))
     }
 
     /// Whether everything that was posted is known to be done.
@@ -156,10 +161,15 @@ impl Queue {
     }
 }
 
-/// The block `blocks` after `index`.
+/// Writes the index of the next block into a doorbell record. It is big-endian, and its upper half is always zero.
+///
+/// # Safety
+/// The record is mapped.
 #[inline(always)]
-pub(crate) fn after(index: u32, blocks: u32) -> u32 {
-    (index + blocks) & 0xffff
+pub(crate) unsafe fn count(record: *mut Be32, next: u16) {
+    let low = record.cast::<Be16>().wrapping_add(1);
+    // SAFETY: by contract; volatile, because the device reads it.
+    unsafe { low.write_volatile(Be16::new(next)) };
 }
 
 #[cfg(target_endian = "big")]
@@ -181,7 +191,7 @@ mod tests {
             register_size: 256,
             max_inline: 0,
         };
-        let queue = Queue::new(&ring, 3);
+        let queue = Queue::new(&ring, 3, 0);
         assert_eq!(queue.number(), ring.number);
         for (opcode, modifier, index, units) in [
             (Opcode::Write, 0, 0, 3),
@@ -189,7 +199,7 @@ mod tests {
             (Opcode::Nop, 0, 0xffff, 1),
         ] {
             let control = Control::new(opcode, modifier, index, ring.number, units, 0);
-            let head = queue.head(opcode, modifier, u32::from(index), usize::from(units));
+            let head = queue.head(opcode, modifier, index, usize::from(units));
             assert_eq!(head.to_ne_bytes(), control.doorbell(), "{opcode:?}");
         }
     }

@@ -133,8 +133,8 @@ fn writes_of_any_length_that_fits() {
         let mut register = Register(0);
         for len in 0..=rig.lane.max_inline() {
             let to = rig.to(0, ADDRESS);
-            // SAFETY: the route is the lane's, and there are as many bytes.
-            unsafe { rig.lane.write_inline(&rig.route, to, bytes.as_ptr(), len) }.expect("a post");
+            // SAFETY: there are as many bytes.
+            unsafe { rig.lane.write_inline(to, bytes.as_ptr(), len) }.expect("a post");
             // What waits for room lets the device look.
             let taken = one();
             assert!(taken.signalled());
@@ -150,11 +150,11 @@ fn writes_and_reads_of_local_memory() {
         let rig = Rig::new(shape);
         for opcode in [Opcode::Write, Opcode::Read] {
             let to = rig.to(0, ADDRESS);
-            // SAFETY: the route is the lane's; no device touches the memory.
+            // SAFETY: no device touches the memory.
             let posted = unsafe {
                 match opcode {
-                    Opcode::Write => rig.lane.write(&rig.route, to, LOCAL),
-                    _ => rig.lane.read(&rig.route, to, LOCAL),
+                    Opcode::Write => rig.lane.write(to, LOCAL),
+                    _ => rig.lane.read(to, LOCAL),
                 }
             };
             posted.expect("a post");
@@ -268,8 +268,8 @@ fn atomics(shape: Shape, cases: &[Case], size: usize) {
     let mut register = Register(0);
     for (atomic, (opcode, modifier, operands), arithmetic) in cases {
         let to = rig.to(0, ADDRESS);
-        // SAFETY: the route is the lane's; no device touches the memory.
-        unsafe { rig.lane.atomic(&rig.route, to, atomic, LOCAL) }.expect("a post");
+        // SAFETY: no device touches the memory.
+        unsafe { rig.lane.atomic(to, atomic, LOCAL) }.expect("a post");
         let taken = one();
         let mut expected = built(&rig, &taken, *opcode, *modifier);
         for unit in operands.chunks_exact(16) {

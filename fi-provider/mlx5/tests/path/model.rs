@@ -6,7 +6,7 @@ use fi_mlx5::cqe::{Cqe, INVALID, owner_of};
 use fi_mlx5::decode::{self, Service};
 use fi_mlx5::doorbell::CompletionRecord;
 use fi_mlx5::endian::{Be16, Be32};
-use fi_mlx5::lane::{Hook, Lane, Local, Parts, Queues, To};
+use fi_mlx5::lane::{Hook, Lane, Local, Parts, Queues, Source, Threads, To};
 use fi_mlx5::opcode::{CqeOpcode, Opcode, Syndrome};
 use fi_mlx5::post::Route;
 use fi_mlx5::queue::SendRing;
@@ -54,7 +54,7 @@ pub(crate) struct Shape {
     pub(crate) queues: u32,
     pub(crate) blocks: u32,
     pub(crate) completions: u32,
-    pub(crate) shared: bool,
+    pub(crate) threads: Threads,
     /// Bytes of half a register; 0 for no BlueFlame.
     pub(crate) register: u32,
 }
@@ -65,7 +65,7 @@ impl Shape {
         queues: 2,
         blocks: 64,
         completions: 64,
-        shared: false,
+        threads: Threads::One,
         register: HALF as u32,
     };
     pub(crate) const DC: Self = Self {
@@ -183,21 +183,23 @@ impl Device {
 
     /// A lane of this device.
     pub(crate) fn lane(&self, hook: Option<Hook>) -> Box<Lane> {
-        let mut rings: Vec<_> = self.ports.iter().map(|port| port.ring).collect();
-        let queues = if self.shape.dynamic {
-            Queues::Dynamic(rings.remove(0))
+        let rings: Vec<_> = self.ports.iter().map(|port| port.ring).collect();
+        let mut queues = Queues::default();
+        if self.shape.dynamic {
+            queues.initiators = rings;
         } else {
-            Queues::Connected(rings)
-        };
+            queues.connected = rings;
+        }
         let parts = Parts {
             queues,
-            completions: CompletionRing {
+            completions: Source::Own(CompletionRing {
                 base: self.cqes,
                 entries: self.shape.completions,
                 record: self.record,
-            },
+            }),
             discard: DISCARD,
-            shared: self.shape.shared,
+            threads: self.shape.threads,
+            registers: None,
             hook,
         };
         assert!(!self.memory.is_empty());
@@ -423,11 +425,8 @@ impl Rig {
         bytes: &[u8],
     ) -> Result<fi_mlx5::lane::Posted, fi_mlx5::lane::Failure> {
         let to = self.to(peer, 0x1000);
-        // SAFETY: the route is the lane's, and the bytes are as many as said.
-        unsafe {
-            self.lane
-                .write_inline(&self.route, to, bytes.as_ptr(), bytes.len())
-        }
+        // SAFETY: the bytes are as many as said.
+        unsafe { self.lane.write_inline(to, bytes.as_ptr(), bytes.len()) }
     }
 
     pub(crate) fn inject<T: Copy>(&self, peer: u32, value: T, address: u64) -> bool {
@@ -448,13 +447,13 @@ impl Rig {
     }
 
     pub(crate) fn quiet(&self) -> Result<(), fi_mlx5::lane::Failure> {
-        // SAFETY: the route is the lane's.
-        unsafe { self.lane.quiet(&self.route) }
+        // SAFETY: this thread alone uses the lane.
+        unsafe { self.lane.quiet() }
     }
 
     pub(crate) fn drain(&self, peer: u32) -> Result<(), fi_mlx5::lane::Failure> {
         // SAFETY: as above.
-        unsafe { self.lane.drain(&self.route, peer) }
+        unsafe { self.lane.drain(peer) }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::model::{Device, KEY, Shape};
 use fi_mlx5::endian::Be32;
-use fi_mlx5::lane::{Lane, To};
+use fi_mlx5::lane::{Lane, Threads, To};
 use fi_mlx5::post::Route;
 use fi_mlx5::remote::Remote;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,14 +31,14 @@ impl Shared {
         let held = self.lane.hold();
         let source = (&raw const value).cast();
         // SAFETY: the lane is held, and the value has eight bytes.
-        let posted = unsafe { self.lane.write_inline(&self.route, to, source, 8) };
+        let posted = unsafe { self.lane.write_inline(to, source, 8) };
         let posted = posted.expect("a post");
         if at.is_multiple_of(7) {
             self.lane.wait(posted).expect("its completion");
         }
         if at.is_multiple_of(31) {
             // SAFETY: the lane is held.
-            unsafe { self.lane.quiet(&self.route) }.expect("quiet");
+            unsafe { self.lane.quiet() }.expect("quiet");
         }
         drop(held);
     }
@@ -47,7 +47,7 @@ impl Shared {
 #[test]
 fn threads_take_turns() {
     let device = Device::new(Shape {
-        shared: true,
+        threads: Threads::Several,
         ..Shape::RC
     });
     let lane = device.lane(None);

@@ -1,0 +1,233 @@
+//! Completions, and what waits for them: quiet, and the order of a fence.
+
+use super::{Failure, Lane, Posted};
+use crate::completion::Completed;
+use crate::entry::Entry;
+use crate::opcode::Opcode;
+use crate::queue::{END, Queue};
+
+/// Looks at an empty queue before the processor is offered to others.
+const LOOKS: u32 = 200;
+
+impl Lane {
+    /// Takes a completion, or lets the device have its turn.
+    #[inline]
+    pub(super) fn wait_once(&self) -> Result<(), Failure> {
+        if self.poll()? { Ok(()) } else { self.idle() }
+    }
+
+    /// Takes the next completion, if there is one.
+    #[inline(always)]
+    pub fn poll(&self) -> Result<bool, Failure> {
+        let Some(done) = self.completions.next() else {
+            return self.failure.get().map_or(Ok(false), Err);
+        };
+        self.complete(done)
+    }
+
+    #[inline(always)]
+    fn complete(&self, done: Completed) -> Result<bool, Failure> {
+        if let Some(syndrome) = done.syndrome {
+            return Err(self.keep(Failure::of(syndrome)));
+        }
+        let queue = self.queue_numbered(done.number);
+        if queue.armed.get() {
+            // The one entry of an armed queue.
+            queue.armed.set(false);
+            queue.set_flags(0);
+        } else {
+            self.outstanding.set(self.outstanding.get() - 1);
+        }
+        let end = if done.index == queue.signalled.get() {
+            queue.signalled_end.get()
+        } else {
+            done.index.wrapping_add(1)
+        };
+        queue.complete(end);
+        Ok(true)
+    }
+
+    /// Keeps a failure and returns the first one, which is the cause: it makes the device flush the rest.
+    #[cold]
+    fn keep(&self, failure: Failure) -> Failure {
+        let failure = self.failure.get().unwrap_or(failure);
+        self.failure.set(Some(failure));
+        failure
+    }
+
+    /// Lets the device have its turn: the completion queue was found empty.
+    #[cold]
+    #[inline(never)]
+    pub fn idle(&self) -> Result<(), Failure> {
+        match self.hook {
+            Some(hook) if hook() != 0 => Err(self.keep(Failure::Lost)),
+            Some(_) => Ok(()),
+            None => {
+                // The device writes on while the processor is another's.
+                for _ in 0..LOOKS {
+                    if self.completions.is_ready() {
+                        return Ok(());
+                    }
+                    std::hint::spin_loop();
+                }
+                std::thread::yield_now();
+                self.failure.get().map_or(Ok(()), Err)
+            }
+        }
+    }
+
+    /// Waits until an entry is done.
+    pub fn wait(&self, posted: Posted) -> Result<(), Failure> {
+        let queue = &self.queues[posted.queue as usize];
+        while queue.consumed.get() < posted.end {
+            self.wait_once()?;
+        }
+        self.rest(queue);
+        Ok(())
+    }
+
+    /// Waits until everything that was posted to peer `index` is done.
+    ///
+    /// # Safety
+    /// As [`Lane::write_inline`].
+    pub unsafe fn drain(&self, index: u32) -> Result<(), Failure> {
+        let index = self.queue_of(index);
+        let queue = &self.queues[index as usize];
+        if queue.link.get() == 0 {
+            return Ok(());
+        }
+        // SAFETY: by contract.
+        unsafe { self.sign_last(index)? };
+        while !queue.is_idle() {
+            self.wait_once()?;
+        }
+        self.rest(queue);
+        Ok(())
+    }
+
+    /// Arms a queue that has nothing outstanding.
+    fn rest(&self, queue: &Queue) {
+        // A queue out of the list must stay closed to posts in line: quiet would not see them.
+        if queue.is_idle() && queue.link.get() != 0 {
+            self.arm(queue);
+        }
+    }
+
+    /// Sees to it that the last entry of a queue has a completion.
+    ///
+    /// # Safety
+    /// As [`Lane::write_inline`].
+    unsafe fn sign_last(&self, index: u32) -> Result<(), Failure> {
+        let queue = &self.queues[index as usize];
+        if queue.is_idle() || queue.signalled_end.get() == queue.producer.get() {
+            return Ok(());
+        }
+        // SAFETY: by contract.
+        unsafe { self.post(index, Opcode::Nop, 0, &Entry::new()) }.map(|_| ())
+    }
+
+    /// [`Lane::quiet`] for the commonest case, a lane of one thread where one armed queue has its one entry outstanding and
+    /// the device has done it: the next completion is that entry's. Does nothing, and returns false, in any other.
+    #[inline(always)]
+    pub fn quiet_one(&self) -> bool {
+        if self.is_shared() {
+            // Other threads may be at the rest.
+            return false;
+        }
+        let Some(queue) = self.queues.get(self.used.get().wrapping_sub(1) as usize) else {
+            return false;
+        };
+        let at = queue.producer.get();
+        let is_only = queue.armed.get()
+            && at == queue.limit.get()
+            && queue.link.get() == END
+            && self.outstanding.get() == 0;
+        if !is_only || !self.completions.take_success() {
+            return false;
+        }
+        let next = at.wrapping_add(1);
+        queue.consumed.set(queue.consumed.get() + 1);
+        queue.signalled.set(at);
+        queue.signalled_end.set(next);
+        queue.limit.set(next);
+        queue.unfenced.set(false);
+        true
+    }
+
+    /// Waits for the device, if [`Lane::quiet_one`] would only have to wait.
+    ///
+    /// # Errors
+    /// That the device is gone, or has failed before.
+    pub fn await_one(&self) -> Result<(), Failure> {
+        while !self.is_shared() && self.outstanding.get() == 0 && !self.completions.is_ready() {
+            let index = self.used.get().wrapping_sub(1) as usize;
+            match self.queues.get(index) {
+                Some(queue) if queue.armed.get() && !queue.is_idle() => self.idle()?,
+                _ => break,
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until everything that was posted is done.
+    ///
+    /// # Safety
+    /// As [`Lane::write_inline`].
+    pub unsafe fn quiet(&self) -> Result<(), Failure> {
+        if let Some(failure) = self.failure.get() {
+            return Err(failure);
+        }
+        let mut at = self.used.get();
+        while at != END {
+            // SAFETY: by contract.
+            unsafe { self.sign_last(at - 1)? };
+            at = self.queues[(at - 1) as usize].link.get();
+        }
+        let mut at = self.used.replace(END);
+        while at != END {
+            let queue = &self.queues[(at - 1) as usize];
+            let next = queue.link.replace(0);
+            if queue.armed.get() && queue.is_idle() {
+                // Not used since the last time: out of the list.
+                self.disarm(queue);
+            } else {
+                while !queue.is_idle() {
+                    self.wait_once()?;
+                }
+                queue.link.set(self.used.replace(at));
+                self.arm(queue);
+            }
+            at = next;
+        }
+        Ok(())
+    }
+
+    /// Orders everything that was posted before everything posted later to the same peer. Writes are in order by
+    /// themselves; what comes behind reads and atomics has to wait for them (manual: "fence").
+    pub fn fence(&self) {
+        let mut at = self.used.get();
+        while at != END {
+            let queue = &self.queues[(at - 1) as usize];
+            if queue.unfenced.replace(false) {
+                queue.fence.set(true);
+                queue.limit.set(queue.producer.get());
+            }
+            at = queue.link.get();
+        }
+    }
+
+    /// The queue with this number.
+    #[inline(always)]
+    fn queue_numbered(&self, number: u32) -> &Queue {
+        let mask = self.by_number.len() - 1;
+        let mut at = number as usize & mask;
+        loop {
+            // The table has a place for every number that the device was given.
+            let queue = &self.queues[(self.by_number[at] - 1) as usize];
+            if queue.number() == number {
+                return queue;
+            }
+            at = (at + 1) & mask;
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! A lane: send queues, where their completions come from, and whatever takes more than a post.
+//!
+//! * Every post here asks for a completion; those in line ([`crate::post`]) do so where the queue was idle and is
+//!   armed for it. So the first entry has a completion, which is all that a put followed by quiet needs, and then one
+//!   for each quarter of the ring (moderation); at the end quiet adds an empty entry where the last one has none.
+//! * Completions of a queue come in the order of its entries, so that one tells of all before it.
+//! * Queues that were used since the last quiet but one are a list; quiet walks no others.
+//!
+//! A lane is used by one thread at a time. Where several may come, it is made for [`Threads::Several`], and takes a lock.
+//! Any number of endpoints may use it: what posts change is the lane's.
+
+#![expect(
+    unsafe_code,
+    reason = "writes rings and doorbell registers through raw pointers"
+)]
+
+mod atomic;
+mod completing;
+pub(crate) mod head;
+mod parts;
+mod posting;
+
+pub use atomic::Atomic;
+pub use head::Held;
+pub use parts::{Failure, Hook, Local, Parts, Posted, Queues, Source, Threads, To};
+
+use crate::completion::Completions;
+use crate::endian::Be32;
+use crate::entry::Entry;
+use crate::post::{HALF, Route};
+use crate::queue::{END, Queue, SendRing};
+use crate::registers::Register;
+use head::{Body, FIRST};
+use std::cell::Cell;
+use std::sync::Arc;
+
+/// See the module's documentation.
+#[derive(Debug)]
+pub struct Lane {
+    /// The initiators, and behind them the connected ones.
+    queues: Body,
+    initiators: u32,
+    completions: Completions,
+    /// Entries posted with a completion that was not seen yet, without those of armed queues.
+    outstanding: Cell<u32>,
+    /// The first queue in use: its index + 1.
+    used: Cell<u32>,
+    /// Which queue has a number: open addressing, index + 1.
+    by_number: Box<[u32]>,
+    failure: Cell<Option<Failure>>,
+    /// Bytes of a BlueFlame copy; 0 for none.
+    blueflame: usize,
+    /// The registers, where other lanes ring them, too.
+    registers: Box<[Arc<Register>]>,
+    max_inline: usize,
+    discard: [u64; 2],
+    hook: Option<Hook>,
+    threads: Threads,
+}
+
+/// Units of the entry that writes an element: control segment, remote address and the element; between them the address vector
+/// where queues are not connected.
+const CONNECTED_UNITS: usize = 3;
+const INITIATOR_UNITS: usize = 4;
+
+impl Lane {
+    /// A lane of these parts.
+    ///
+    /// # Safety
+    /// The memory of the queues, the registers and the memory for results live longer than the lane, and nobody else
+    /// uses them, but for registers that are in [`Parts::registers`].
+    pub unsafe fn new(parts: Parts) -> Self {
+        let Queues {
+            connected,
+            initiators,
+        } = parts.queues;
+        let count = initiators.len();
+        assert!(count == 0 || count.is_power_of_two());
+        let rings: Vec<_> = initiators.into_iter().chain(connected).collect();
+        let fits = |ring: &SendRing| {
+            ring.blocks.is_power_of_two() && (16..=1 << 15).contains(&ring.blocks)
+        };
+        assert!(rings.iter().all(fits), "a ring of 16 to 32768 blocks");
+        let Source::Own(completions) = parts.completions;
+        let entries = completions.entries;
+        assert!(entries.is_power_of_two() && entries as usize > rings.len());
+        for ring in &rings {
+            // SAFETY: by contract. Queues take their next index from their records.
+            unsafe { ring.record.write_volatile(Be32::new(0)) };
+        }
+        let all = |what: fn(&SendRing) -> u32| rings.iter().map(what).min().unwrap_or(0) as usize;
+        let blueflame = match all(|ring| ring.register_size) {
+            size if size >= HALF => HALF,
+            _ => 0,
+        };
+        let addresses = distinct_registers(&rings);
+        let registers = parts.registers.map_or(Box::default(), |known| {
+            addresses.iter().map(|&at| known.at(at)).collect()
+        });
+        let (address, lkey) = parts.discard;
+        Self {
+            queues: body(&rings, count, &addresses, &registers),
+            initiators: count as u32,
+            // SAFETY: by contract.
+            completions: unsafe { Completions::new(completions) },
+            outstanding: Cell::new(0),
+            used: Cell::new(END),
+            by_number: index_numbers(&rings),
+            failure: Cell::new(None),
+            blueflame,
+            registers,
+            max_inline: all(|ring| ring.max_inline),
+            discard: Entry::data_words(address, 8, lkey),
+            hook: parts.hook,
+            threads: parts.threads,
+        }
+    }
+
+    /// The route to the lane, for an endpoint; the lane must not move while it is used.
+    pub fn route(&self) -> Route {
+        let is_alone = self.threads == Threads::One && self.registers.is_empty();
+        let in_line = is_alone && self.blueflame > 0;
+        Route {
+            initiators: in_line && self.initiators as usize == self.queues.len(),
+            connected: in_line && self.initiators == 0,
+            mask: self.initiators.saturating_sub(1),
+            queues: self.queues.as_ptr(),
+            discard: self.discard,
+            lane: &raw const *self,
+        }
+    }
+
+    /// Whether several threads may use it.
+    #[inline(always)]
+    pub fn is_shared(&self) -> bool {
+        self.threads != Threads::One
+    }
+
+    /// Keeps other threads out until the result is dropped, where there are several.
+    pub fn hold(&self) -> Held<'_> {
+        Held::take(self.is_shared().then(|| &self.queues.head().lock))
+    }
+
+    /// Bytes that an entry for `write` may hold inline.
+    pub fn max_inline(&self) -> usize {
+        self.max_inline.min(Entry::INLINE)
+    }
+
+    /// The queue that peer `index` is reached by.
+    fn queue_of(&self, index: u32) -> u32 {
+        let connected = self.queues.len() as u32 - self.initiators;
+        if index < connected {
+            self.initiators + index
+        } else {
+            index & (self.initiators - 1)
+        }
+    }
+}
+
+/// The doorbell registers of these queues.
+fn distinct_registers(rings: &[SendRing]) -> Vec<*mut u8> {
+    let mut registers = Vec::new();
+    for ring in rings {
+        if !registers.contains(&ring.register) {
+            registers.push(ring.register);
+        }
+    }
+    registers
+}
+
+/// Queues of these rings, of which the first `initiators` enter targets, with the registers at these addresses: their own,
+/// or `shared` ones.
+fn body(
+    rings: &[SendRing],
+    initiators: usize,
+    addresses: &[*mut u8],
+    shared: &[Arc<Register>],
+) -> Body {
+    let slots: Vec<_> = if shared.is_empty() {
+        addresses.to_vec()
+    } else {
+        let place = |register: &Arc<Register>| Arc::as_ptr(register).cast::<u8>().cast_mut();
+        shared.iter().map(place).collect()
+    };
+    let queue = |(at, ring): (usize, &SendRing)| {
+        let units = if at < initiators {
+            INITIATOR_UNITS
+        } else {
+            CONNECTED_UNITS
+        };
+        let register = addresses.iter().position(|&other| other == ring.register);
+        // `Body` refuses more slots than there are numbers.
+        Queue::new(ring, units, FIRST.wrapping_sub(register.unwrap_or(0) as u8))
+    };
+    Body::new(rings.iter().enumerate().map(queue).collect(), &slots)
+}
+
+/// The table for [`Lane::queue_numbered`].
+fn index_numbers(rings: &[SendRing]) -> Box<[u32]> {
+    let len = (2 * rings.len()).next_power_of_two();
+    let mut table = vec![0; len].into_boxed_slice();
+    for (index, ring) in rings.iter().enumerate() {
+        let mut at = ring.number as usize & (len - 1);
+        while table[at] != 0 {
+            at = (at + 1) & (len - 1);
+        }
+        table[at] = index as u32 + 1;
+    }
+    table
+}

@@ -1,0 +1,117 @@
+//! What a lane is made of, and what its posts are told.
+
+use crate::completion::CompletionRing;
+use crate::endian::Be32;
+use crate::opcode::Syndrome;
+use crate::queue::SendRing;
+use crate::registers::Registers;
+use crate::remote::Remote;
+use std::sync::Arc;
+
+/// Why the device did not do what was posted. The lane is of no use any more.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Failure {
+    /// The peer's memory is not registered there, or not with this key.
+    #[error("the peer's device refuses access to the memory")]
+    RemoteAccess,
+    /// The peer does not answer.
+    #[error("the peer does not answer")]
+    Unreachable,
+    /// The device is gone.
+    #[error("the device is gone")]
+    Lost,
+    /// A completion told of another error.
+    #[error("the device reports the error {0:#x} (manual: completion with error, syndrome)")]
+    Other(u8),
+}
+
+impl Failure {
+    pub(super) fn of(syndrome: u8) -> Self {
+        match Syndrome::from_number(syndrome) {
+            Some(Syndrome::RemoteAccess) => Self::RemoteAccess,
+            Some(
+                Syndrome::TransportRetryExceeded
+                | Syndrome::ReceiverNotReadyRetryExceeded
+                | Syndrome::RemoteAborted,
+            ) => Self::Unreachable,
+            _ => Self::Other(syndrome),
+        }
+    }
+}
+
+/// What a lane may call where it found its completion queue empty; returns 0, or -1 when the device is gone.
+pub type Hook = extern "C" fn() -> i32;
+
+/// How a lane reaches its peers: those that have a connected queue by it, all others by an initiator.
+#[derive(Debug, Default)]
+pub struct Queues {
+    /// A connected queue for each of the first peers, in their order.
+    pub connected: Vec<SendRing>,
+    /// Queues that enter the peers' targets, none or a power of two of them: a peer has always the same, its index modulo their number.
+    pub initiators: Vec<SendRing>,
+}
+
+/// Where a lane's completions come from.
+#[derive(Debug)]
+pub enum Source {
+    /// A completion queue of its own.
+    Own(CompletionRing),
+}
+
+/// Which threads use a lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Threads {
+    /// One at a time.
+    One,
+    /// Several, which hold its lock by turns.
+    Several,
+}
+
+/// What a lane is made of.
+#[derive(Debug)]
+pub struct Parts {
+    /// The send queues.
+    pub queues: Queues,
+    /// Where their completions come from.
+    pub completions: Source,
+    /// Local memory for results that nobody wants: address, local key.
+    pub discard: (u64, u32),
+    /// Which threads use the lane.
+    pub threads: Threads,
+    /// Where other lanes ring the queues' registers as well: all of the device context's.
+    pub registers: Option<Arc<Registers>>,
+    /// Called where the completion queue was found empty.
+    pub hook: Option<Hook>,
+}
+
+/// Remote memory: which peer, and where there.
+#[derive(Clone, Copy, Debug)]
+pub struct To<'a> {
+    /// The peer's index.
+    pub peer: u32,
+    /// How it is reached.
+    pub remote: &'a Remote,
+    /// The address there.
+    pub address: u64,
+    /// Its key.
+    pub key: Be32,
+}
+
+/// Local memory that is registered.
+#[derive(Clone, Copy, Debug)]
+pub struct Local {
+    /// The address.
+    pub address: u64,
+    /// Bytes.
+    pub length: u32,
+    /// The local key.
+    pub key: u32,
+}
+
+/// Where an entry was posted: the queue, and the block behind its first, counted from the queue's beginning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Posted {
+    pub(super) queue: u32,
+    pub(super) end: u64,
+}

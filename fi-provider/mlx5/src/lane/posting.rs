@@ -1,0 +1,217 @@
+//! How entries get into a lane's queues, with whatever has to be waited for before.
+
+use super::{Atomic, Failure, Lane, Local, Posted, To};
+use crate::entry::{Aligned, Entry};
+use crate::opcode::Opcode;
+use crate::post::other_half;
+use crate::queue::{Queue, count};
+use crate::remote::Remote;
+use crate::unit::{entry_before_record, flush_register, record_before_register, store_to_register};
+use crate::wqe::flags;
+use std::cell::Cell;
+
+impl Lane {
+    /// An empty entry for a queue, which enters the target of the peer if it is an initiator.
+    fn entry(&self, queue: u32, remote: &Remote) -> Entry {
+        let mut entry = Entry::new();
+        if queue < self.initiators {
+            let [low, high] = remote.vector;
+            entry.words(low, high);
+        }
+        entry
+    }
+
+    /// Posts a write of the bytes at `source`, which the entry takes with it.
+    ///
+    /// # Safety
+    /// This thread holds the lane; the peer is one of the lane's. `source` has `len` bytes, at most
+    /// [`Lane::max_inline`].
+    pub unsafe fn write_inline(
+        &self,
+        to: To<'_>,
+        source: *const u8,
+        len: usize,
+    ) -> Result<Posted, Failure> {
+        let queue = self.queue_of(to.peer);
+        let mut entry = self.entry(queue, to.remote);
+        entry.remote(to.address, to.key);
+        // SAFETY: by contract.
+        unsafe { entry.inline(source, len) };
+        // SAFETY: by contract.
+        unsafe { self.post(queue, Opcode::Write, 0, &entry) }
+    }
+
+    /// Posts a write of local memory, which has to stay as it is until the completion.
+    ///
+    /// # Safety
+    /// As [`Lane::write_inline`]; the local memory is registered under its key.
+    pub unsafe fn write(&self, to: To<'_>, local: Local) -> Result<Posted, Failure> {
+        let queue = self.queue_of(to.peer);
+        let mut entry = self.entry(queue, to.remote);
+        entry.remote(to.address, to.key);
+        entry.data(local.address, local.length, local.key);
+        // SAFETY: by contract.
+        unsafe { self.post(queue, Opcode::Write, 0, &entry) }
+    }
+
+    /// Posts a read into local memory.
+    ///
+    /// # Safety
+    /// As [`Lane::write`].
+    pub unsafe fn read(&self, to: To<'_>, local: Local) -> Result<Posted, Failure> {
+        let queue = self.queue_of(to.peer);
+        let mut entry = self.entry(queue, to.remote);
+        entry.remote(to.address, to.key);
+        entry.data(local.address, local.length, local.key);
+        // SAFETY: by contract.
+        let posted = unsafe { self.post(queue, Opcode::Read, 0, &entry) };
+        self.queues[queue as usize].unfenced.set(true);
+        posted
+    }
+
+    /// Posts an atomic operation; what was there before comes into local memory.
+    ///
+    /// # Safety
+    /// As [`Lane::write`].
+    pub unsafe fn atomic(
+        &self,
+        to: To<'_>,
+        what: &Atomic,
+        local: Local,
+    ) -> Result<Posted, Failure> {
+        let queue = self.queue_of(to.peer);
+        let mut entry = self.entry(queue, to.remote);
+        entry.remote(to.address, to.key);
+        for &[low, high] in &what.operands[..what.units] {
+            entry.words(low, high);
+        }
+        entry.data(local.address, local.length, local.key);
+        // SAFETY: by contract.
+        let posted = unsafe { self.post(queue, what.opcode, what.modifier, &entry) };
+        self.queues[queue as usize].unfenced.set(true);
+        posted
+    }
+
+    /// Posts an entry with a completion, and waits for room before that.
+    ///
+    /// # Safety
+    /// As [`Lane::write_inline`].
+    pub(super) unsafe fn post(
+        &self,
+        index: u32,
+        opcode: Opcode,
+        modifier: u8,
+        entry: &Entry,
+    ) -> Result<Posted, Failure> {
+        let blocks = entry.blocks();
+        let flags = self.prepare(index, blocks)?;
+        let queue = &self.queues[index as usize];
+        let at = queue.producer.get();
+        let head = queue.head(opcode, modifier, at, entry.units());
+        let entry = entry.with_head(head, flags);
+        for (place, block) in (0..).zip(entry.iter().take(blocks.into())) {
+            let place = queue.block(at.wrapping_add(place));
+            // SAFETY: `prepare` has made room for the entry.
+            unsafe { place.cast::<[u64; 8]>().write(*block) };
+        }
+        let next = at.wrapping_add(blocks);
+        queue.producer.set(next);
+        entry_before_record();
+        // SAFETY: the record is mapped as long as the queue.
+        unsafe { count(queue.record, next) };
+        record_before_register();
+        // SAFETY: the entry is in the ring and counted, and no longer than a half of the register.
+        unsafe { self.ring(queue, &entry, blocks.into()) };
+        let before = queue.consumed.get();
+        let end = before + u64::from(at.wrapping_sub(before as u16)) + 1;
+        Ok(Posted { queue: index, end })
+    }
+
+    /// Rings the register of a queue for an entry of so many blocks.
+    ///
+    /// # Safety
+    /// The entry is in the ring and in the record; it has at most as many blocks as a half of the register takes.
+    unsafe fn ring(&self, queue: &Queue, entry: &Aligned, blocks: usize) {
+        let slot = self.queues.slot(queue);
+        if self.registers.is_empty() {
+            // SAFETY: the register is the lane's own, which this thread holds; the rest by contract.
+            unsafe { self.ring_half(slot.half(), entry, blocks) };
+            return;
+        }
+        // SAFETY: the lane has a share of its registers, to which its slots lead.
+        let register = unsafe { &*slot.register() };
+        // SAFETY: the register is locked; the rest by contract.
+        unsafe { self.ring_half(register.lock(), entry, blocks) };
+        register.unlock();
+    }
+
+    /// # Safety
+    /// Nobody else rings the register; the rest as [`Lane::ring`].
+    unsafe fn ring_half(&self, half: &Cell<*mut u8>, entry: &Aligned, blocks: usize) {
+        let register = half.get();
+        if self.blueflame > 0 {
+            let units = entry.as_ptr().cast();
+            // SAFETY: the entry has as many units and their alignment, and is no longer than the register.
+            unsafe { store_to_register(register, std::slice::from_raw_parts(units, blocks * 4)) };
+            half.set(other_half(register));
+        } else {
+            // SAFETY: the register is mapped, and eight bytes are written at once.
+            unsafe { register.cast::<u64>().write_volatile(entry[0][0]) };
+        }
+        flush_register();
+    }
+
+    /// Makes room for an entry of `blocks` blocks, which must be posted next and with the flags returned, and for
+    /// entries without looking behind it.
+    fn prepare(&self, index: u32, blocks: u16) -> Result<u8, Failure> {
+        if let Some(failure) = self.failure.get() {
+            return Err(failure);
+        }
+        let queue = &self.queues[index as usize];
+        if queue.link.get() == 0 {
+            queue.link.set(self.used.get());
+            self.used.set(index + 1);
+        }
+        self.disarm(queue);
+        let ahead = u32::from(blocks) + (queue.mask + 1) / 4;
+        // Armed queues have completions that are not counted.
+        let most = self.completions.entries() - self.queues.len() as u32;
+        while queue.in_flight() + ahead > queue.mask + 1 || self.outstanding.get() >= most {
+            self.wait_once()?;
+        }
+        let at = queue.producer.get();
+        queue.signalled.set(at);
+        queue.signalled_end.set(at.wrapping_add(blocks));
+        queue.limit.set(at.wrapping_add(ahead as u16));
+        self.outstanding.set(self.outstanding.get() + 1);
+        let fence = queue.fence.replace(false);
+        Ok(flags::COMPLETION | if fence { flags::FENCE } else { 0 })
+    }
+
+    /// Gives the next entry, of a queue with nothing outstanding, a completion that is not counted.
+    #[inline(always)]
+    pub(super) fn arm(&self, queue: &Queue) {
+        let at = queue.producer.get();
+        queue.signalled.set(at);
+        queue.signalled_end.set(at.wrapping_add(1));
+        queue.limit.set(at.wrapping_add(1));
+        queue.set_flags(flags::COMPLETION);
+        queue.armed.set(true);
+        queue.unfenced.set(false);
+        queue.fence.set(false);
+    }
+
+    /// Takes that back where the entry was not posted, and otherwise counts its completion.
+    pub(super) fn disarm(&self, queue: &Queue) {
+        if !queue.armed.replace(false) {
+            return;
+        }
+        queue.set_flags(0);
+        queue.limit.set(queue.producer.get());
+        if queue.is_idle() {
+            queue.signalled_end.set(queue.producer.get());
+        } else {
+            self.outstanding.set(self.outstanding.get() + 1);
+        }
+    }
+}
