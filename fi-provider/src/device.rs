@@ -7,12 +7,17 @@
 
 use crate::domain::Placement;
 pub use crate::gate::Gate;
-use crate::gate::{Plan, private_memory};
+use crate::gate::{Common, Plan, private_memory};
+use crate::lanes::Lanes;
+pub use crate::lanes::{Report, Survey, survey};
 use crate::memory::{MemoryRegion, Window};
 use crate::registration::{Limits, Registrations, Statistics};
 use crate::wire::Address;
 use fi_mlx5::device::{self as hca, Peer, Region, Target};
+pub use fi_mlx5::device::{Account, Features, Regime};
 use fi_mlx5::lane::{Hook, To};
+pub use fi_mlx5::policy::{Completions, DEFAULT as DEFAULT_POLICY, POLICIES, Policy};
+use fi_mlx5::registers::Registers;
 use fi_mlx5::remote::Remote;
 use fi_shm::segment::{Reservation, page_size};
 use std::fmt::{self, Display};
@@ -42,8 +47,12 @@ impl Display for Transport {
 pub struct Config {
     /// How it reaches peers.
     pub transport: Transport,
-    /// Whether several threads may use the default endpoint at a time.
+    /// Whether several threads may use the default endpoint at a time, or others that share its lane.
     pub shared: bool,
+    /// What lanes share.
+    pub policy: &'static Policy,
+    /// Who uses a completion queue.
+    pub completions: Completions,
     /// Words of 8 bytes that peers may write and read, for the layers above.
     pub mailbox_words: usize,
     /// How much private memory stays registered.
@@ -77,6 +86,9 @@ pub enum Error {
     /// The domain has no device.
     #[error("the device is not open")]
     NotOpen,
+    /// All lanes are one, and there is one.
+    #[error("all lanes are one")]
+    NoLane,
     /// Lanes beside the default one go by dynamic connections, and some peer's device has none.
     #[error("peer {0} has no target of dynamic connections (DC)")]
     NoTarget(usize),
@@ -98,14 +110,14 @@ pub(crate) const PARTS: usize = 2;
 const DC_KEY: u64 = 0x6661_7272_6561_6368;
 /// Bytes of a piece of the bounce memory: of the default endpoint's gate, and of those made later.
 const PIECE: usize = 32 << 10;
-const SMALL_PIECE: usize = 8 << 10;
+pub(crate) const SMALL_PIECE: usize = 8 << 10;
 
 unsafe extern "C" {
     fn dlsym(handle: *mut libc::c_void, name: *const libc::c_char) -> *mut libc::c_void;
 }
 
 /// What a software device calls itself by, if the process runs on one.
-fn software_hook() -> Option<Hook> {
+pub(crate) fn software_hook() -> Option<Hook> {
     // SAFETY: the name is a C string, and the lookup has no other precondition.
     let found = unsafe { dlsym(libc::RTLD_DEFAULT, c"farreach_softhca_kick".as_ptr()) };
     // SAFETY: the function of this name is of this type (docs/softhca.md).
@@ -123,7 +135,7 @@ pub fn probe() -> Result<(), Error> {
 
 /// A registered part of the own window.
 #[derive(Debug)]
-struct Part {
+pub(crate) struct Part {
     region: Region,
     base: usize,
     len: usize,
@@ -135,10 +147,11 @@ struct Part {
 #[derive(Debug)]
 pub(crate) struct Device {
     /// The default endpoint's.
-    gate: Gate,
+    gate: Arc<Gate>,
+    lanes: Lanes,
     target: Option<Target>,
     /// The parts of the window in the order of their addresses.
-    parts: Vec<Part>,
+    parts: Arc<[Part]>,
     mail: Region,
     mail_memory: Reservation,
     mailbox_words: usize,
@@ -176,11 +189,19 @@ impl Device {
         let plan = Plan {
             connected: (config.transport == Transport::Rc).then_some(placement.count),
             shared: config.shared,
+            default: true,
             piece_len: PIECE,
             hook,
         };
+        let common = Common {
+            parts: Arc::clone(&parts),
+            registrations: Arc::clone(&registrations),
+            registers: Arc::new(Registers::new()),
+        };
+        let lanes = Lanes::new(&hca, config.policy, Completions::Own, common);
         Ok(Self {
-            gate: Gate::open(&hca, &plan, Arc::clone(&registrations))?,
+            gate: Arc::new(lanes.open(&plan, window)?),
+            lanes,
             // Whatever the default endpoint goes by: lanes made later are initiators.
             target: if hca.features().dc {
                 Some(hca.target(DC_KEY)?)
@@ -203,25 +224,41 @@ impl Device {
         })
     }
 
-    /// Makes a lane beside the default one.
-    pub(crate) fn open_gate(&self, shared: bool) -> Result<Gate, Error> {
-        if let Some(peer) = self.without_target {
-            return Err(Error::NoTarget(peer));
-        }
+    /// Makes a lane beside the default one, for memory in `window`; the default one where all lanes are one.
+    pub(crate) fn open_gate(&self, shared: bool, window: &Window) -> Result<Arc<Gate>, Error> {
         let plan = Plan {
             connected: None,
             shared,
+            default: false,
             piece_len: SMALL_PIECE,
             hook: self.hook,
         };
-        Gate::open(&self.hca, &plan, Arc::clone(&self.registrations))
+        if self.lanes.are_one() {
+            return Ok(Arc::clone(&self.gate));
+        }
+        if let Some(peer) = self.without_target {
+            return Err(Error::NoTarget(peer));
+        }
+        let gate = self.lanes.open(&plan, window)?;
+        Ok(Arc::new(gate))
+    }
+
+    /// The default lane for a context that cannot have its own.
+    pub(crate) fn share_gate(&self, why: &Error) -> Arc<Gate> {
+        self.lanes.note_shared(why);
+        Arc::clone(&self.gate)
+    }
+
+    /// The lanes.
+    pub(crate) fn report(&self) -> Report {
+        self.lanes.report()
     }
 
     /// What peers have to know.
     pub(crate) fn address(&self) -> Vec<u8> {
         let features = self.hca.features();
         let (mut bases, mut keys) = ([0; PARTS], [0; PARTS]);
-        for part in &self.parts {
+        for part in self.parts.iter() {
             bases[part.number] = part.base as u64;
             keys[part.number] = part.region.rkey();
         }
@@ -307,21 +344,9 @@ impl Device {
         })
     }
 
-    /// The local key of the part of the own window that has `bytes` bytes at `addr`.
-    pub(crate) fn own_key(&self, addr: usize, bytes: usize) -> Option<u32> {
-        self.part(addr, bytes).map(|part| part.region.lkey())
-    }
-
     /// Whether `bytes` bytes at `addr` are in one part of the own window, and so in one of every peer's.
     pub(crate) fn is_registered(&self, addr: usize, bytes: usize) -> bool {
-        self.part(addr, bytes).is_some()
-    }
-
-    fn part(&self, addr: usize, bytes: usize) -> Option<&Part> {
-        self.parts.iter().find(|part| {
-            let offset = addr.wrapping_sub(part.base);
-            offset < part.len && bytes <= part.len - offset
-        })
+        part_of(&self.parts, addr, bytes).is_some()
     }
 
     /// What became of private memory that was registered.
@@ -362,7 +387,7 @@ impl Display for Device {
 }
 
 /// Registers the parts of the window, in the order of their addresses.
-fn register(hca: &hca::Device, window: &Window) -> Result<Vec<Part>, Error> {
+pub(crate) fn register(hca: &hca::Device, window: &Window) -> Result<Arc<[Part]>, Error> {
     let parts: Vec<_> = window.parts().iter().filter(|part| part.len > 0).collect();
     if parts.len() > PARTS {
         return Err(Error::Scattered(parts.len()));
@@ -381,8 +406,21 @@ fn register(hca: &hca::Device, window: &Window) -> Result<Vec<Part>, Error> {
             number,
         });
     }
-    registered.sort_by_key(|part| part.base);
-    Ok(registered)
+    registered.sort_by_key(|part: &Part| part.base);
+    Ok(registered.into())
+}
+
+/// The part that has `bytes` bytes at `addr`.
+fn part_of(parts: &[Part], addr: usize, bytes: usize) -> Option<&Part> {
+    parts.iter().find(|part| {
+        let offset = addr.wrapping_sub(part.base);
+        offset < part.len && bytes <= part.len - offset
+    })
+}
+
+/// The local key of the part that has `bytes` bytes at `addr`.
+pub(crate) fn key_of(parts: &[Part], addr: usize, bytes: usize) -> Option<u32> {
+    part_of(parts, addr, bytes).map(|part| part.region.lkey())
 }
 
 /// Takes back what the library has asked of the kernel for registered memory: that forked children do not have it. They

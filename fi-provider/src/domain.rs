@@ -175,13 +175,27 @@ impl Domain {
 
     /// Makes a lane beside the default one, for [`Endpoint::enable_on`](crate::endpoint::Endpoint::enable_on); `shared` if
     /// several threads may use it at a time. It reaches all peers at once, whatever the default one goes by: it is an
-    /// initiator of dynamic connections. The device has to be connected; without one nothing is needed, and the result is none.
+    /// initiator of dynamic connections. Where the policy has one lane for all, that is the result. The device has to be connected;
+    /// without one nothing is needed, and the result is none.
     ///
     /// # Errors
-    /// What the device refused, or that some device has no dynamic connections.
-    pub fn open_gate(&self, shared: bool) -> Result<Option<Gate>, device::Error> {
+    /// What the device refused, or that some device has no dynamic connections. [`Domain::share_gate`] helps then.
+    pub fn open_gate(&self, shared: bool) -> Result<Option<Arc<Gate>>, device::Error> {
         let device = self.device.as_ref();
-        device.map(|device| device.open_gate(shared)).transpose()
+        device
+            .map(|device| device.open_gate(shared, &self.window))
+            .transpose()
+    }
+
+    /// The default lane, for an endpoint that cannot have its own for this reason, which is kept for [`Domain::lanes`]; none without a
+    /// device.
+    pub fn share_gate(&self, why: &device::Error) -> Option<Arc<Gate>> {
+        self.device.as_ref().map(|device| device.share_gate(why))
+    }
+
+    /// What the lanes share, how many there are, and what they take of the device; none without one.
+    pub fn lanes(&self) -> Option<device::Report> {
+        self.device.as_ref().map(|device| device.report())
     }
 
     /// Whether every process of the job is on this node.

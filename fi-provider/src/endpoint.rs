@@ -35,6 +35,8 @@ pub struct Endpoint {
     pub(crate) route: Route,
     gate: *const Gate,
     device: *const Device,
+    /// The lane's numbers of the peers, where they are others than the endpoint's; null otherwise.
+    numbers: *const PeerIndex,
 }
 
 /// What an endpoint on a device goes through.
@@ -68,6 +70,7 @@ impl Endpoint {
             route: Route::none(),
             gate: std::ptr::null(),
             device: std::ptr::null(),
+            numbers: std::ptr::null(),
         }
     }
 
@@ -88,22 +91,25 @@ impl Endpoint {
     pub unsafe fn enable(&mut self, domain: &Domain) {
         let gate = domain.device().map(Device::gate);
         // SAFETY: the contract is the same; the gate lives as long as the domain.
-        unsafe { self.enable_on(domain, domain.peers(), gate) };
+        unsafe { self.enable_on(domain, domain.peers(), None, gate) };
     }
 
     /// Binds the endpoint to `peers`, which are some of those of `domain`, numbered as in `peers`, to the memory of `domain`,
-    /// and to `gate`, which is one of [`Domain::open_gate`]'s.
+    /// and to `gate`, which is one of [`Domain::open_gate`]'s. Which peers of the domain they are, `numbers` says, where that is not all
+    /// of them in their order.
     ///
     /// # Safety
-    /// Domain, peers and gate must outlive every use of the endpoint until [`Endpoint::close`]. Endpoints of one gate are used by
+    /// Domain, peers, numbers and gate must outlive every use of the endpoint until [`Endpoint::close`]. Endpoints of one gate are used by
     /// one thread at a time, unless it is for several.
     pub unsafe fn enable_on(
         &mut self,
         domain: &Domain,
         peers: &AddressVector,
+        numbers: Option<&[PeerIndex]>,
         gate: Option<&Gate>,
     ) {
         let records = peers.records();
+        assert!(numbers.is_none_or(|numbers| numbers.len() == records.len()));
         *self = Self {
             peers: records.as_ptr(),
             window_base: domain.window().base(),
@@ -115,10 +121,26 @@ impl Endpoint {
             self.device_len = domain.window().len();
             self.split = device.split();
             self.route = gate.lane().route();
+            let other = numbers.filter(|numbers| numbers.iter().zip(0..).any(|(&a, b)| a != b));
+            if let (Some(numbers), true) = (other, gate.is_default()) {
+                // It may have a queue for each peer, by the domain's numbers.
+                self.numbers = numbers.as_ptr();
+                self.route = gate.lane().route().out_of_line();
+            }
             self.gate = gate;
             self.device = device;
             self.busy = Cell::new(gate.is_shared().into());
         }
+    }
+
+    /// The lane's number of a peer that the endpoint has.
+    pub(crate) fn number_on_lane(&self, peer: PeerIndex) -> PeerIndex {
+        if self.numbers.is_null() {
+            return peer;
+        }
+        assert!(peer < self.peer_count);
+        // SAFETY: there are as many numbers as peers, and they live while the endpoint is enabled.
+        unsafe { *self.numbers.add(peer as usize) }
     }
 
     /// Unbinds the endpoint; operations on it are refused from then on.

@@ -6,10 +6,11 @@
     reason = "registers memory, and posts from it and into it"
 )]
 
-use crate::device::Error;
+use crate::device::{Error, Part, key_of};
 use crate::registration::{Absent, Loan, Registrations};
-use fi_mlx5::device::{self as hca, CompletionQueue, Peer, QueuePair, Region};
+use fi_mlx5::device::{self as hca, CompletionQueue, Peer, QueuePair, Region, Seat};
 use fi_mlx5::lane::{Failure, Hook, Lane, Local, Parts, Posted, Queues, Source, Threads, To};
+use fi_mlx5::registers::Registers;
 use fi_shm::segment::{Memfd, Reservation, page_size};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -37,10 +38,23 @@ pub(crate) struct Plan {
     pub(crate) connected: Option<u32>,
     /// Whether several threads may use it at a time.
     pub(crate) shared: bool,
+    /// Whether it is the default endpoint's.
+    pub(crate) default: bool,
     /// Bytes of a piece of the bounce memory.
     pub(crate) piece_len: usize,
     /// Called where the completion queue was found empty.
     pub(crate) hook: Option<Hook>,
+}
+
+/// What the gates of a device context share.
+#[derive(Clone, Debug)]
+pub(crate) struct Common {
+    /// The window as the context knows it.
+    pub(crate) parts: Arc<[Part]>,
+    /// Private memory that is registered with the context.
+    pub(crate) registrations: Arc<Registrations>,
+    /// The registers that several lanes ring.
+    pub(crate) registers: Arc<Registers>,
 }
 
 /// A lane of the device with the memory that it alone uses: see
@@ -58,10 +72,13 @@ pub struct Gate {
     registrations: Arc<Registrations>,
     /// Such memory that what was posted uses, until quiet; each once, in the order of what tells them apart.
     loans: RefCell<Vec<Loan>>,
+    is_default: bool,
+    parts: Arc<[Part]>,
     pairs: Vec<QueuePair>,
     _completions: CompletionQueue,
     own: Region,
     memory: Reservation,
+    seat: Seat,
 }
 
 // SAFETY: a gate that is not `shared` is used by one thread at a time (the contract of `Endpoint::enable`); one that
@@ -71,39 +88,30 @@ unsafe impl Send for Gate {}
 unsafe impl Sync for Gate {}
 
 impl Gate {
-    /// A gate on this device.
-    pub(crate) fn open(
-        hca: &hca::Device,
-        plan: &Plan,
-        registrations: Arc<Registrations>,
-    ) -> Result<Self, Error> {
+    /// A gate whose queues are made in this seat.
+    pub(crate) fn open(seat: Seat, plan: &Plan, common: Common) -> Result<Self, Error> {
+        let hca = seat.device();
         let bounce = page_size();
         let memory = private_memory(bounce + PIECES * plan.piece_len)?;
         // SAFETY: the mapping was just made, and only this gate uses it, by cells.
         let own = unsafe { hca.register(memory.base() as *mut u8, memory.len())? };
-        let domain = hca.lane_domain().unwrap_or_else(|_| hca.plain_domain());
         let entries = plan
             .connected
             .map_or(2 * BLOCKS, |peers| COMPLETIONS + peers);
-        if let Some(what) = lacking(hca, plan, &domain, entries) {
+        if let Some(what) = lacking(hca, plan, entries) {
             return Err(Error::lacks(hca, what));
         }
-        let completions = hca.completion_queue(&domain, entries)?;
+        let completions = seat.completion_queue(entries)?;
         let mut pairs = Vec::new();
         for _ in 0..plan.connected.unwrap_or(0) {
-            pairs.push(hca.connected(&domain, &completions, BLOCKS)?);
+            pairs.push(seat.connected(&completions, BLOCKS)?);
         }
         let mut queues = Queues::default();
         if plan.connected.is_some() {
             queues.connected = pairs.iter().map(QueuePair::ring).collect();
         } else {
-            let initiator = hca.initiator(&domain, &completions, BLOCKS)?;
-            let mut ring = initiator.ring();
-            if !domain.exclusive() {
-                // Copies of several threads to one register would mix.
-                ring.register_size = 0;
-            }
-            queues.initiators.push(ring);
+            let initiator = seat.initiator(&completions, BLOCKS)?;
+            queues.initiators.push(initiator.ring());
             pairs.push(initiator);
         }
         let parts = Parts {
@@ -115,7 +123,7 @@ impl Gate {
             } else {
                 Threads::One
             },
-            registers: None,
+            registers: seat.shares_registers().then_some(common.registers),
             hook: plan.hook,
         };
         // SAFETY: the rings live as long as the queue pairs and the completion queue, which are kept beside the lane.
@@ -126,13 +134,31 @@ impl Gate {
             pieces: Default::default(),
             next_piece: Cell::new(0),
             piece_len: plan.piece_len,
-            registrations,
+            registrations: common.registrations,
             loans: RefCell::default(),
+            is_default: plan.default,
+            parts: common.parts,
             pairs,
             _completions: completions,
             own,
             memory,
+            seat,
         })
+    }
+
+    /// Whether it has less than the policy of the lanes says, because the device has no more.
+    pub(crate) fn is_short(&self) -> bool {
+        self.seat.is_short()
+    }
+
+    /// Whether it is the default endpoint's.
+    pub fn is_default(&self) -> bool {
+        self.is_default
+    }
+
+    /// The local key of the part of the own window that has `bytes` bytes at `addr`.
+    pub(crate) fn own_key(&self, addr: usize, bytes: usize) -> Option<u32> {
+        key_of(&self.parts, addr, bytes)
     }
 
     /// The numbers by which the device knows its queues.
@@ -141,8 +167,8 @@ impl Gate {
     }
 
     /// Connects the queue for peer `index`, where there is one for each.
-    pub(crate) fn connect(&mut self, index: usize, peer: &Peer) -> Result<(), Error> {
-        match self.pairs.get_mut(index) {
+    pub(crate) fn connect(&self, index: usize, peer: &Peer) -> Result<(), Error> {
+        match self.pairs.get(index) {
             Some(pair) => Ok(pair.connect(peer)?),
             None => Err(Error::Garbled(index)),
         }
@@ -283,18 +309,9 @@ impl Gate {
 }
 
 /// What the device has not that such a gate needs.
-fn lacking(
-    hca: &hca::Device,
-    plan: &Plan,
-    domain: &hca::ThreadDomain,
-    entries: u32,
-) -> Option<&'static str> {
+fn lacking(hca: &hca::Device, plan: &Plan, entries: u32) -> Option<&'static str> {
     let features = hca.features();
     match plan.connected {
-        // Its queue pairs would have different registers, and the lane writes one.
-        Some(_) if !domain.exclusive() => {
-            Some("doorbell register for a lane of its own (thread domains)")
-        }
         Some(_) if entries > features.max_completions => {
             Some("completion queue for so many peers; use DC")
         }

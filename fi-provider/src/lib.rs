@@ -28,6 +28,7 @@ pub mod domain;
 pub mod endpoint;
 pub mod error;
 mod gate;
+mod lanes;
 pub mod memory;
 pub mod registration;
 pub mod rma;

@@ -45,7 +45,7 @@ impl Endpoint {
         }
         let (address, key) = self.there(addr, self.offset(addr), &record.remote);
         let to = To {
-            peer,
+            peer: self.number_on_lane(peer),
             remote: &record.remote,
             address,
             key,
@@ -276,7 +276,7 @@ impl Endpoint {
         let _held = via.lane().hold();
         self.note_busy();
         let Some(key) = via
-            .device
+            .gate
             .own_key(dest.addr(), blocks.span(blocks.dest_stride))
         else {
             // SAFETY: by contract.
@@ -460,7 +460,7 @@ impl Endpoint {
 /// # Safety
 /// The bytes are mapped, and stay so until the loan is given back.
 unsafe fn registered(via: Via<'_>, addr: usize, bytes: usize) -> Option<(u32, Option<Loan>)> {
-    if let Some(key) = via.device.own_key(addr, bytes) {
+    if let Some(key) = via.gate.own_key(addr, bytes) {
         return Some((key, None));
     }
     // SAFETY: by contract.

@@ -2,7 +2,7 @@
 //! those that choose the fabric.
 
 use crate::error::Error;
-use fi_provider::device::Transport;
+use fi_provider::device::{Completions, DEFAULT_POLICY, POLICIES, Policy, Transport};
 use fi_provider::registration::Limits;
 
 /// The size of the symmetric heap in bytes where nobody says otherwise.
@@ -93,6 +93,26 @@ fn parse_limits(text: &str) -> Option<Limits> {
     Some(limits)
 }
 
+/// What lanes of a device share (FARREACH_LANES).
+pub(crate) fn lanes() -> Result<&'static Policy, Error> {
+    let mut choices = vec![("", DEFAULT_POLICY)];
+    choices.extend(POLICIES.iter().map(|policy| (policy.name, policy)));
+    choice("FARREACH_LANES", &choices).map_err(Error::Lanes)
+}
+
+/// Who uses a completion queue of a device (FARREACH_COMPLETIONS).
+pub(crate) fn completions() -> Result<Completions, Error> {
+    let choices = Completions::ALL.map(|which| (which.name(), which));
+    choice("FARREACH_COMPLETIONS", &choices).map_err(Error::Completions)
+}
+
+/// The names of all policies, as `a, b and c`.
+pub(crate) fn policies() -> String {
+    let names = POLICIES.each_ref().map(|policy| policy.name);
+    let [others @ .., last] = &names;
+    format!("{} and {last}", others.join(", "))
+}
+
 /// The PEs that collectives of teams take for a node (FARREACH_COLLECTIVE_NODE_SIZE), where they are not to ask the launcher.
 pub(crate) fn collective_node_size() -> Result<Option<u32>, Error> {
     let Some(value) = std::env::var_os("FARREACH_COLLECTIVE_NODE_SIZE") else {
@@ -159,8 +179,18 @@ fn number_len(text: &str) -> usize {
     }
 }
 
-/// What SHMEM_INFO prints.
-pub(crate) const HELP: &str = "\
+/// What SHMEM_INFO prints of the variables.
+pub(crate) fn help() -> String {
+    let (default, policies) = (DEFAULT_POLICY.name, policies());
+    format!(
+        "{HELP}
+  FARREACH_LANES        what lanes of the device share, one for each context: {policies};
+                        default {default}
+  FARREACH_COMPLETIONS  own (each lane has a completion queue, the default) or shared (all of a device context have one)"
+    )
+}
+
+const HELP: &str = "\
 Environment variables of OpenSHMEM (the names with SMA_ are deprecated, and work):
   SHMEM_VERSION         any value: print the version of the library at start-up
   SHMEM_INFO            any value: print this text

@@ -49,6 +49,12 @@ pub enum Error {
         "FARREACH_REGISTRATION_CACHE={0:?} is neither a number of bytes, perhaps with k, m, g or t, nor that, a comma and a number of entries up to 1048576"
     )]
     RegistrationCache(String),
+    /// FARREACH_LANES names no policy.
+    #[error("FARREACH_LANES={0:?} is none of {names}", names = crate::env::policies())]
+    Lanes(String),
+    /// FARREACH_COMPLETIONS names nothing.
+    #[error("FARREACH_COMPLETIONS={0:?} is none of own and shared")]
+    Completions(String),
     /// FARREACH_COLLECTIVE_NODE_SIZE is not a number of PEs.
     #[error("FARREACH_COLLECTIVE_NODE_SIZE={0:?} is not a number of PEs, from 1")]
     CollectiveNodeSize(String),

@@ -11,7 +11,7 @@ use crate::report::{self, Routine};
 use crate::window::HeapSpace;
 use fi_bootstrap::Bootstrap;
 use fi_provider::address_vector::PeerIndex;
-use fi_provider::device::{self, Config, Transport};
+use fi_provider::device::{self, Completions, Config, Policy, Transport};
 use fi_provider::domain::Domain;
 use fi_provider::memory::Window;
 use fi_provider::registration::Limits;
@@ -36,6 +36,9 @@ pub(crate) struct Wishes {
     pub(crate) fabric: Fabric,
     pub(crate) transport: Transport,
     pub(crate) registrations: Limits,
+    /// What lanes share, and who uses a completion queue.
+    pub(crate) policy: &'static Policy,
+    pub(crate) completions: Completions,
 }
 
 /// Why an initialisation failed.
@@ -111,6 +114,8 @@ fn connect(at: Routine, job: &Job, domain: &mut Domain, wishes: &Wishes) -> Resu
     let nodes = places.nodes();
     let config = Config {
         transport: wishes.transport,
+        policy: wishes.policy,
+        completions: wishes.completions,
         shared: wishes.thread_level == MULTIPLE,
         mailbox_words: mailbox::words(places.pes()),
         registrations: wishes.registrations,

@@ -15,6 +15,7 @@ use crate::report::{self, Routine};
 use crate::session::{Failure, Wishes};
 use crate::{ctx, env, exit, fault, fork, order, stall, statics, team};
 use fi_bootstrap::Bootstrap;
+use fi_provider::device;
 use std::ffi::{c_int, c_void};
 use std::fmt::Display;
 use std::io::Write;
@@ -83,6 +84,8 @@ fn start(at: Routine, thread_level: c_int) -> Result<(), Failure> {
         fabric: env::fabric()?,
         transport: env::transport()?,
         registrations: env::registrations()?,
+        policy: env::lanes()?,
+        completions: env::completions()?,
     };
     let job = match job::job() {
         Some(job) => {
@@ -191,7 +194,8 @@ impl Job {
                 announce(&format!("{} {}", crate::VENDOR, crate::STANDARD));
             }
             if env::is_set("INFO") {
-                announce(env::HELP);
+                announce(&env::help());
+                announce(&format!("In force: {}, {}", Setting(self), InForce));
             }
             #[cfg(not(feature = "check"))]
             if env::wants_check() {
@@ -212,7 +216,55 @@ impl Job {
                 heap.start,
                 heap.end
             ));
+            if let Some(lanes) = lanes() {
+                report::say(format_args!("{lanes}"));
+            }
         }
+    }
+}
+
+/// The device's lanes, if the session has a device.
+fn lanes() -> Option<device::Report> {
+    job::session().and_then(|session| session.domain.lanes())
+}
+
+/// What lanes share, for SHMEM_INFO.
+struct InForce;
+
+impl Display for InForce {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let Some(lanes) = lanes() {
+            return write!(f, "{lanes}");
+        }
+        // Initialisation has read both.
+        let policy = env::lanes().unwrap_or(device::DEFAULT_POLICY).name;
+        let completions = env::completions().unwrap_or_default().name();
+        write!(
+            f,
+            "lanes {policy}, completion queues {completions}, and no device that has any"
+        )
+    }
+}
+
+/// What SHMEM_DEBUG prints at the end: how many lanes there were, and how many contexts had to do with less.
+fn say_what_lanes_there_were() {
+    if let Some(lanes) = lanes().filter(|_| env::is_set("DEBUG")) {
+        let device::Report {
+            policy,
+            lanes: made,
+            short,
+            shared,
+            ref reason,
+            ..
+        } = lanes;
+        let why = match reason {
+            Some(why) => format!(" ({why})"),
+            None => String::new(),
+        };
+        report::say(format_args!(
+            "there were {made} lanes ({}): {short} had less than that says, and {shared} contexts shared the default one, for want of the device's pages or queues{why}",
+            policy.name
+        ));
     }
 }
 
@@ -303,6 +355,7 @@ fn end(at: Routine) -> Option<Session> {
     if !is_one_node {
         wait_for_own_messages(job);
     }
+    say_what_lanes_there_were();
     team::tear_down();
     tell_registrations(at);
     // SAFETY: finalisation: no other thread is in the library, and no peer uses this PE's memory.

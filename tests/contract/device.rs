@@ -62,6 +62,8 @@ impl Transport for Device {
             device: Some(Config {
                 transport: self.transport,
                 shared: false,
+                policy: device::DEFAULT_POLICY,
+                completions: device::Completions::Own,
                 mailbox_words: MAILBOX_WORDS,
                 registrations: Limits::default(),
             }),

@@ -15,6 +15,7 @@ use fi_provider::domain::Domain;
 use fi_provider::endpoint::Endpoint;
 use fi_provider::strided::Blocks;
 use std::ops::Deref;
+use std::sync::Arc;
 
 /// What the near part did, or else what the far part does.
 #[inline(always)]
@@ -43,7 +44,9 @@ pub(crate) struct Lane<'a> {
 pub(crate) struct Own {
     pub(crate) peers: AddressVector,
     /// None on one node.
-    pub(crate) gate: Option<Box<Gate>>,
+    /// Which peers of the domain they are.
+    pub(crate) numbers: Vec<PeerIndex>,
+    pub(crate) gate: Option<Arc<Gate>>,
 }
 
 // SAFETY: an endpoint belongs to no thread, and what it points to is there as long as the lane.
@@ -94,8 +97,8 @@ impl<'a> Lane<'a> {
     /// A lane beside the default one, to the peers that it has of its own.
     pub(crate) fn beside(domain: &'a Domain, own: Own) -> Self {
         let mut endpoint = Endpoint::closed();
-        // SAFETY: as above; peers and gate are kept in the lane, whose vector and box do not move.
-        unsafe { endpoint.enable_on(domain, &own.peers, own.gate.as_deref()) };
+        // SAFETY: as above; peers, numbers and gate are kept in the lane, and do not move.
+        unsafe { endpoint.enable_on(domain, &own.peers, Some(&own.numbers), own.gate.as_deref()) };
         Self {
             endpoint,
             own: Some(own),

@@ -92,7 +92,13 @@ pub(crate) fn open_lane<'a>(
     shared: bool,
     members: &[PeerIndex],
 ) -> Result<Lane<'a>, device::Error> {
-    let gate = domain.open_gate(shared)?.map(Box::new);
+    let gate = domain.open_gate(shared)?;
     let peers = domain.peers().select(members).expect("members are peers");
-    Ok(Lane::beside(domain, Own { peers, gate }))
+    let numbers = members.to_vec();
+    let own = Own {
+        peers,
+        numbers,
+        gate,
+    };
+    Ok(Lane::beside(domain, own))
 }

@@ -15,6 +15,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("softhca-again", &[]),
     ("fi-bootstrap", &[]),
     ("fi-provider", &["fi-shm", "fi-mlx5"]),
+    ("farreach-cli", &["fi-provider", "softhca-again"]),
     ("shmem", &["fi-provider", "fi-bootstrap"]),
     ("shmem-cabi", &["shmem"]),
     ("shmem-launcher", &["fi-bootstrap"]),

@@ -29,7 +29,7 @@ cargo xtask TASK
   barriers                fail if the machine code of a put over a device lacks a store fence, or has stores in
                           another order than the device needs
   layers                  fail if a crate depends on one above it
-  stage                   build the library, the launcher and softhca into target/farreach
+  stage                   build the library, its tools and softhca into target/farreach
   install --prefix DIR    copy them to DIR (bin, lib, include, share)
   oshrun ARGUMENTS        stage, then run target/farreach/bin/oshrun ARGUMENTS
 ";

@@ -12,13 +12,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The packages of the tools.
-const PACKAGES: [&str; 3] = ["shmem-launcher", "softhca", "softhca-shim"];
+const PACKAGES: [&str; 4] = ["shmem-launcher", "farreach-cli", "softhca", "softhca-shim"];
 
 /// What cargo builds of them, and where it is installed.
-const TOOLS: [(&str, &str); 5] = [
+const TOOLS: [(&str, &str); 6] = [
     ("oshrun", "bin/oshrun"),
     ("oshcc", "bin/oshcc"),
     ("oshcxx", "bin/oshc++"),
+    ("farreach", "bin/farreach"),
     ("softhca", "bin/softhca"),
     ("libsofthca_shim.so", "lib/libsofthca_shim.so"),
 ];

@@ -68,6 +68,16 @@ impl Route {
         }
     }
 
+    /// The same way, and nothing posted in line: for endpoints whose peers have other numbers than the lane's.
+    #[must_use]
+    pub fn out_of_line(self) -> Self {
+        Self {
+            initiators: false,
+            connected: false,
+            ..self
+        }
+    }
+
     /// The lane, if there is one.
     ///
     /// # Safety

@@ -404,7 +404,7 @@ fn a_connected_queue_pair_does_what_is_posted() {
 fn connected() {
     let world = World::new();
     let (domain, completions) = world.lane();
-    let mut own = world
+    let own = world
         .device
         .connected(&domain, &completions, 16)
         .expect("a queue pair");
@@ -420,11 +420,11 @@ fn connected() {
     // A pair of two on devices of their own, so that neither's key is good for the other; one says that it may have fewer reads under way.
     let far = World::new();
     let (far_domain, far_completions) = far.lane();
-    let mut a = world
+    let a = world
         .device
         .connected(&domain, &completions, 16)
         .expect("a queue pair");
-    let mut b = far
+    let b = far
         .device
         .connected(&far_domain, &far_completions, 16)
         .expect("a queue pair");
@@ -459,7 +459,7 @@ fn dynamic() {
     let other = world.device.target(DC_KEY).expect("a target");
     assert_ne!(target.number(), 0);
     assert_ne!(target.number(), other.number());
-    let mut initiator = world
+    let initiator = world
         .device
         .initiator(&domain, &completions, 16)
         .expect("an initiator");

@@ -211,7 +211,6 @@ impl Registrations {
     }
 
     /// Those of another context of the same domain: counted together, and with limits of their own.
-    #[expect(dead_code, reason = "for lanes with contexts of their own")]
     pub(crate) fn beside(&self, device: &hca::Device) -> Self {
         Self {
             device: device.clone(),

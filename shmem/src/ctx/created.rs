@@ -1,7 +1,8 @@
 //! Contexts that programs create and destroy (OpenSHMEM 1.6, sections 9.5.1 to 9.5.4).
 //!
-//! A context has a cache line or more of its own, and in a job of several nodes a lane of its own, so that threads on
-//! different contexts share nothing that is written. Places and lanes of contexts that were destroyed are used again.
+//! A context has a cache line or more of its own, and in a job of several nodes a lane of its own where the policy in force has
+//! such, so that threads on different contexts share nothing that is written. Where the device has no more it shares the default
+//! context's lane. Places and lanes of contexts that were destroyed are used again.
 
 use super::{CONTEXTS, Context, DEFAULT_HANDLE, INVALID_HANDLE, default_ctx, from_handle};
 use crate::job::{self, Phase, Session};
@@ -15,7 +16,7 @@ use fi_provider::endpoint::Endpoint;
 use std::cell::UnsafeCell;
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_long};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// SHMEM_CTX_SERIALIZED: one thread at a time uses the context, which then has no lock.
 pub const SERIALIZED: c_long = 1 << 0;
@@ -67,8 +68,8 @@ struct Created {
     is_private: bool,
     /// The peers in the team's numbering and which PEs they are; none for the world team.
     team_peers: Option<(AddressVector, Vec<PeerIndex>)>,
-    /// Its lane, in a job of several nodes.
-    gate: Option<Box<Gate>>,
+    /// Its lane, in a job of several nodes: its own, or the default context's.
+    gate: Option<Arc<Gate>>,
 }
 
 /// All of them, by their handles, and what those that were destroyed have left.
@@ -76,7 +77,7 @@ struct Created {
 struct Registry {
     in_use: BTreeMap<usize, Created>,
     places: Vec<&'static Place>,
-    gates: Vec<Gate>,
+    gates: Vec<Arc<Gate>>,
 }
 
 static REGISTRY: Mutex<Registry> = Mutex::new(Registry {
@@ -90,20 +91,20 @@ fn registry() -> MutexGuard<'static, Registry> {
 }
 
 impl Registry {
-    /// A lane, if the session needs one: one that is left over, or a new one; where there is none any more, one with a lock does
-    /// for a single thread, too.
-    fn gate(&mut self, session: &Session, shared: bool) -> Result<Option<Box<Gate>>, String> {
-        let of_kind = |gate: &Gate| gate.is_shared() == shared;
+    /// A lane, if the session needs one: one that is left over, a new one, or, where the device has nothing for a new one, one that
+    /// others use, too.
+    fn gate(&mut self, session: &Session, shared: bool) -> Option<Arc<Gate>> {
+        let of_kind = |gate: &Arc<Gate>| gate.is_shared() == shared;
         if let Some(spare) = self.gates.iter().position(of_kind) {
-            return Ok(Some(Box::new(self.gates.swap_remove(spare))));
+            return Some(self.gates.swap_remove(spare));
         }
-        match session.domain.open_gate(shared) {
-            Ok(gate) => Ok(gate.map(Box::new)),
-            Err(error) => match self.gates.iter().position(Gate::is_shared) {
-                Some(spare) => Ok(Some(Box::new(self.gates.swap_remove(spare)))),
-                None => Err(error.to_string()),
-            },
-        }
+        session.domain.open_gate(shared).unwrap_or_else(|error| {
+            // One with a lock does for a single thread.
+            match self.gates.iter().position(|gate| gate.is_shared()) {
+                Some(spare) => Some(self.gates.swap_remove(spare)),
+                None => session.domain.share_gate(&error),
+            }
+        })
     }
 
     /// Creates a context of `team`; returns its handle, or why there is none.
@@ -122,7 +123,7 @@ impl Registry {
             Some((selected, members.to_vec()))
         };
         let one_thread = options & (SERIALIZED | PRIVATE) != 0;
-        let gate = self.gate(session, session.thread_level == MULTIPLE && !one_thread)?;
+        let gate = self.gate(session, session.thread_level == MULTIPLE && !one_thread);
         let place = self.places.pop().unwrap_or_else(Place::new);
         let created = Created {
             place,
@@ -131,13 +132,16 @@ impl Registry {
             team_peers,
             gate,
         };
-        let peers = created.team_peers.as_ref().map_or(*peers, |(own, _)| own);
-        // SAFETY: nobody has the handle yet. Domain, peers and gate are there until the context is closed: by `retire`, or
+        let (peers, numbers) = match &created.team_peers {
+            Some((own, members)) => (own, Some(&members[..])),
+            None => (*peers, None),
+        };
+        // SAFETY: nobody has the handle yet. Domain, peers, numbers and gate are there until the context is closed: by `retire`, or
         // at the end of the session.
         unsafe {
             place
                 .endpoint()
-                .enable_on(&session.domain, peers, created.gate.as_deref());
+                .enable_on(&session.domain, peers, numbers, created.gate.as_deref());
         }
         self.in_use.insert(place.handle(), created);
         Ok(place.handle())
@@ -151,11 +155,12 @@ impl Registry {
         // SAFETY: the contract is the same.
         unsafe { context.place.endpoint().close() };
         self.places.push(context.place);
-        self.gates.extend(context.gate.map(|gate| *gate));
+        let own = context.gate.filter(|gate| !gate.is_default());
+        self.gates.extend(own);
     }
 }
 
-/// Creates a context of the world team (9.5.1); returns 0, or nonzero where there is no lane for it.
+/// Creates a context of the world team (9.5.1); returns 0.
 ///
 /// # Safety
 /// `ctx` is writable.
@@ -164,8 +169,7 @@ pub unsafe fn create(at: Routine, options: c_long, ctx: *mut usize) -> c_int {
     unsafe { team_create_ctx(at, team::WORLD, options, ctx) }
 }
 
-/// Creates a context of `team`, whose PEs have their numbers in it (9.5.2); returns 0, or nonzero where there is no lane for
-/// it and for SHMEM_TEAM_INVALID.
+/// Creates a context of `team`, whose PEs have their numbers in it (9.5.2); returns 0, or nonzero for SHMEM_TEAM_INVALID.
 ///
 /// # Safety
 /// `ctx` is writable.

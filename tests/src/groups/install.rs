@@ -5,10 +5,10 @@ use crate::session::Session;
 use std::time::Duration;
 
 /// What is tried: a name, and a script. `$1` is the moved installation, `$2` the project's root.
-const SCRIPTS: [(&str, &str); 8] = [
+const SCRIPTS: [(&str, &str); 9] = [
     (
         "files",
-        r#"for file in bin/oshrun bin/oshcc bin/oshc++ bin/softhca lib/libsofthca_shim.so lib/libshmem.so lib/check/libshmem.so lib/libshmem.a lib/pkgconfig/shmem.pc \
+        r#"for file in bin/oshrun bin/oshcc bin/oshc++ bin/farreach bin/softhca lib/libsofthca_shim.so lib/libshmem.so lib/check/libshmem.so lib/libshmem.a lib/pkgconfig/shmem.pc \
                include/shmem.h include/pshmem.h include/shmemx.h include/mpp/shmem.h include/mpp/shmemx.h share; do
                test -e "$1/$file" || { echo "$file is missing" >&2; exit 1; }; done"#,
     ),
@@ -38,6 +38,10 @@ const SCRIPTS: [(&str, &str); 8] = [
     (
         "softhca",
         r#""$1/bin/oshrun" -n 2 --fabric softhca sh -c 'grep -q "$1/lib/libsofthca_shim.so" /proc/self/maps' sh "$(realpath "$1")""#,
+    ),
+    (
+        "farreach",
+        r#""$1/bin/softhca" run -- "$1/bin/farreach" info --lanes 2 --tsv | grep -q "^2x-dynamic	2	own	library	1	4	4	5	10	""#,
     ),
     (
         "pkg-config",

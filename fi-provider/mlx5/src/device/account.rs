@@ -6,6 +6,7 @@
 //! back is used again before there is another page.
 
 use crate::doorbell::REGISTERS_PER_PAGE;
+use std::fmt::{self, Display};
 use std::ops::AddAssign;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -48,6 +49,24 @@ pub struct Account {
     pub used_uuars: u32,
     /// Bytes of the rings of queue pairs and completion queues, and of their doorbell records.
     pub bytes: u64,
+}
+
+impl Display for Account {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            contexts,
+            queue_pairs,
+            completion_queues,
+            uars,
+            uuars,
+            used_uuars,
+            bytes,
+        } = self;
+        write!(
+            f,
+            "{contexts} contexts, {queue_pairs} QPs, {completion_queues} CQs, {uars} UARs, {uuars} uUARs of which {used_uuars} used, {bytes} bytes"
+        )
+    }
 }
 
 impl AddAssign for Account {

@@ -70,7 +70,7 @@ impl QueuePair {
         completions: &CompletionQueue,
         blocks: u32,
     ) -> Result<Self, Error> {
-        let mut made = Self::new(device, domain, completions, blocks, qp_type::RC)?;
+        let made = Self::new(device, domain, completions, blocks, qp_type::RC)?;
         made.initialise(access::REMOTE)?;
         Ok(made)
     }
@@ -81,7 +81,7 @@ impl QueuePair {
         completions: &CompletionQueue,
         blocks: u32,
     ) -> Result<Self, Error> {
-        let mut made = Self::new(device, domain, completions, blocks, qp_type::DRIVER)?;
+        let made = Self::new(device, domain, completions, blocks, qp_type::DRIVER)?;
         made.initialise(0)?;
         let mut attr = made.ready_to_receive(device.features.mtu, 0);
         made.modify(&mut attr, qp_attr::PATH_MTU | qp_attr::AV)?;
@@ -144,7 +144,7 @@ impl QueuePair {
     ) -> Result<(), Error> {
         let completions = self.completions.spare();
         let (kind, blocks) = (self.kind, self.ring.blocks);
-        let mut spare = Self::new(device, domain, completions, blocks, kind)?;
+        let spare = Self::new(device, domain, completions, blocks, kind)?;
         let rights = if kind == qp_type::RC {
             access::REMOTE
         } else {
@@ -172,7 +172,7 @@ impl QueuePair {
     ///
     /// # Errors
     /// [`Error::Call`], also of one that is connected already or is an initiator.
-    pub fn connect(&mut self, peer: &Peer) -> Result<(), Error> {
+    pub fn connect(&self, peer: &Peer) -> Result<(), Error> {
         let own = self.features;
         let mut attr = self.ready_to_receive(own.mtu.min(peer.mtu), peer.lid);
         attr.dest_qp_num = peer.number;
@@ -190,7 +190,7 @@ impl QueuePair {
         self.send(own.max_read_atomic.min(peer.max_read_atomic))
     }
 
-    fn initialise(&mut self, rights: u32) -> Result<(), Error> {
+    fn initialise(&self, rights: u32) -> Result<(), Error> {
         let (mut attr, mut mask) = initial(&self.features, rights);
         if rights == 0 {
             mask &= !qp_attr::ACCESS_FLAGS;
@@ -203,7 +203,7 @@ impl QueuePair {
     }
 
     /// To the state RTS.
-    fn send(&mut self, max_read_atomic: u8) -> Result<(), Error> {
+    fn send(&self, max_read_atomic: u8) -> Result<(), Error> {
         let mut attr = QpAttr {
             qp_state: qp_state::RTS,
             timeout: TIMEOUT,
@@ -222,7 +222,7 @@ impl QueuePair {
         )
     }
 
-    fn modify(&mut self, attr: &mut QpAttr, mask: i32) -> Result<(), Error> {
+    fn modify(&self, attr: &mut QpAttr, mask: i32) -> Result<(), Error> {
         modify(&self.context, self.qp, attr, mask)
     }
 

@@ -30,6 +30,8 @@ pub(super) struct Options {
     pub(super) fabric: Option<Fabric>,
     /// What the mlx5 fabric's queues are; `None` leaves it to the environment.
     pub(super) transport: Option<Transport>,
+    /// What lanes of the device share, which the PEs know by this name; `None` leaves it to the environment.
+    pub(super) lanes: Option<OsString>,
     /// Variables for the PEs: name and value.
     pub(super) environment: Vec<(OsString, OsString)>,
     pub(super) program: OsString,
@@ -104,6 +106,8 @@ is compiled first (with the oshcc or oshc++ beside oshrun, -O2 -g).
   --transport rc|dc      the queues of mlx5: a connection to each PE (rc, the default), or one
                          queue to all (dc), as in \"oshrun -n 4 --ppn 1 --fabric softhca
                          --transport dc ./a.out\"; wins over FARREACH_TRANSPORT
+  --lanes NAME           what lanes of the device share, one for each context: dynamic (the default),
+                         static, ... (\"farreach info\" lists them); wins over FARREACH_LANES
   --bind core|none       core: PE i runs on the i-th core only, which needs a core for each PE;
                          none (the default): the system places PEs as it likes
   --output lines|direct  lines: the PEs write into pipes, and oshrun writes their lines out whole;
@@ -135,6 +139,7 @@ pub(super) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Request
         per_node: None,
         fabric: None,
         transport: None,
+        lanes: None,
         environment: Vec::new(),
         program: OsString::new(),
         arguments: Vec::new(),
@@ -190,6 +195,7 @@ impl Options {
             "--ppn" => self.per_node = Some(count("--ppn", &value()?)?),
             "--fabric" => self.fabric = Some(one_of("--fabric", &FABRICS, &value()?)?),
             "--transport" => self.transport = Some(one_of("--transport", &TRANSPORTS, &value()?)?),
+            "--lanes" => self.lanes = Some(value()?),
             "--bind" => self.bind = one_of("--bind", &BINDINGS, &value()?)?,
             "--output" => self.passage = Some(one_of("--output", &PASSAGES, &value()?)?),
             "--timeout" => self.timeout = Some(seconds(&value()?)?),
@@ -401,11 +407,13 @@ mod tests {
         let transport = |line| run(line).unwrap().transport.map(Transport::variable);
         assert_eq!(transport("--transport rc x"), Some("rc"));
         assert_eq!(transport("--transport=dc x"), Some("dc"));
-        let options = run("x --ppn 2 --fabric shm --transport dc").unwrap();
+        assert_eq!(run("--lanes static x").unwrap().lanes.unwrap(), "static");
+        let options = run("x --ppn 2 --fabric shm --transport dc --lanes y").unwrap();
         assert_eq!(
             (options.per_node, options.fabric, options.transport),
             (None, None, None)
         );
+        assert_eq!(options.lanes, None);
     }
 
     #[test]
@@ -422,6 +430,7 @@ mod tests {
             ("--fabric tcp x", "auto, shm, mlx5 or softhca, not \"tcp\""),
             ("--fabric", "missing argument"),
             ("--transport ud x", "rc or dc, not \"ud\""),
+            ("--lanes", "missing argument"),
             ("-q x", "'-q'"),
             ("-n 2", "no program"),
             ("", "no program"),

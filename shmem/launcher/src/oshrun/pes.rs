@@ -115,6 +115,9 @@ impl Launch<'_> {
         if let Some(transport) = self.options.transport {
             command.env("FARREACH_TRANSPORT", transport.variable());
         }
+        if let Some(lanes) = &self.options.lanes {
+            command.env("FARREACH_LANES", lanes);
+        }
         if let Some(device) = self.device {
             device.give_to(command, self.given(device::PRELOAD).as_deref());
         }

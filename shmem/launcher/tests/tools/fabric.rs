@@ -5,7 +5,12 @@ use super::support::{Outcome, Running, launch, oshrun};
 /// Runs oshrun in an environment that says of the fabric what `variables` say.
 fn in_environment(variables: &[(&str, &str)], line: &str) -> Outcome {
     let mut command = oshrun(line);
-    for name in ["FARREACH_FABRIC", "FARREACH_TRANSPORT", "FARREACH_SOFTHCA"] {
+    for name in [
+        "FARREACH_FABRIC",
+        "FARREACH_TRANSPORT",
+        "FARREACH_LANES",
+        "FARREACH_SOFTHCA",
+    ] {
         command.env_remove(name);
     }
     command.envs(variables.iter().copied());
@@ -76,6 +81,11 @@ fn an_option_wins_over_the_variable() {
         let line = format!("{option} PE env:FARREACH_TRANSPORT");
         let outcome = in_environment(&[("FARREACH_TRANSPORT", "dc")], line.trim());
         assert_eq!(outcome.lines(), [transport], "{outcome:?}");
+    }
+    for (option, lanes) in [("", "static"), ("--lanes 2x-dynamic", "2x-dynamic")] {
+        let line = format!("{option} PE env:FARREACH_LANES");
+        let outcome = in_environment(&[("FARREACH_LANES", "static")], line.trim());
+        assert_eq!(outcome.lines(), [lanes], "{outcome:?}");
     }
 }
 

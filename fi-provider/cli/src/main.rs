@@ -1,0 +1,32 @@
+//! `farreach`: what the fabric is on this machine.
+//!
+//! `farreach info` opens the device, makes lanes as jobs have them, and tells what they take.
+
+mod arguments;
+mod info;
+
+use arguments::Request;
+use std::io::Write;
+use std::process::ExitCode;
+
+/// The exit status for a wrong command line.
+const USAGE: u8 = 2;
+
+fn main() -> ExitCode {
+    let done = match arguments::parse(std::env::args_os().skip(1)) {
+        Ok(Request::Print(text)) => Ok(text),
+        Ok(Request::Info(options)) => info::tell(&options).map_err(|error| (1, error.to_string())),
+        Err(message) => Err((USAGE, message)),
+    };
+    match done {
+        Ok(text) => {
+            // Whoever does not read on has what he wanted.
+            let _ = std::io::stdout().write_all(text.as_bytes());
+            ExitCode::SUCCESS
+        }
+        Err((status, message)) => {
+            eprintln!("farreach: {message}");
+            ExitCode::from(status)
+        }
+    }
+}

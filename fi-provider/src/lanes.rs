@@ -1,0 +1,193 @@
+//! How lanes come to a domain: one for each context as long as the device has what the policy asks for, and the default endpoint's
+//! where it has not.
+
+use crate::device::{Error, SMALL_PIECE, register, software_hook};
+use crate::gate::{Common, Gate, Plan};
+use crate::memory::Window;
+use crate::registration::{Limits, Registrations};
+use fi_mlx5::device::{self as hca, Account, Features, Pool, Regime};
+use fi_mlx5::policy::{Completions, Policy};
+use fi_mlx5::registers::Registers;
+use std::fmt::{self, Display};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The lanes of a device.
+#[derive(Debug)]
+pub(crate) struct Lanes {
+    pool: Pool,
+    /// Of the device's first context.
+    common: Common,
+    regime: Regime,
+    /// Lanes made, the default endpoint's included.
+    made: AtomicU32,
+    /// Those of them that have less than the policy says.
+    short: AtomicU32,
+    /// Contexts that were given the default endpoint's lane though the policy would have them have their own.
+    shared: AtomicU32,
+    /// Why the first of both had to do with less.
+    reason: Mutex<Option<String>>,
+}
+
+/// What the lanes of a domain share, how many there are, and what they take; for reports.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Report {
+    /// What they share.
+    pub policy: &'static Policy,
+    /// Who uses a completion queue.
+    pub completions: Completions,
+    /// Who hands out doorbell registers.
+    pub regime: Regime,
+    /// Lanes that were made, the default endpoint's included.
+    pub lanes: u32,
+    /// Lanes that have less than the policy says, for want of doorbell pages.
+    pub short: u32,
+    /// Contexts that share the default endpoint's lane because the device had nothing for one of their own.
+    pub shared: u32,
+    /// What the device said when that happened first.
+    pub reason: Option<String>,
+    /// What the lanes take.
+    pub account: Account,
+}
+
+impl Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "lanes {}, completion queues {}, registers by {}: {}",
+            self.policy.name,
+            self.completions.name(),
+            match self.regime {
+                Regime::Library => "libmlx5",
+                Regime::Legacy => "the kernel",
+            },
+            self.account
+        )
+    }
+}
+
+impl Lanes {
+    pub(crate) fn new(
+        hca: &hca::Device,
+        policy: &'static Policy,
+        completions: Completions,
+        common: Common,
+    ) -> Self {
+        Self {
+            pool: Pool::new(hca, policy, completions),
+            common,
+            regime: hca.regime(),
+            made: AtomicU32::new(0),
+            short: AtomicU32::new(0),
+            shared: AtomicU32::new(0),
+            reason: Mutex::new(None),
+        }
+    }
+
+    /// Whether all lanes are the first one.
+    pub(crate) fn are_one(&self) -> bool {
+        self.pool.policy().one_lane
+    }
+
+    /// Makes a lane for memory in `window`.
+    pub(crate) fn open(&self, plan: &Plan, window: &Window) -> Result<Gate, Error> {
+        let seat = self.pool.seat()?.ok_or(Error::NoLane)?;
+        let common = if seat.has_other_context() {
+            Common {
+                parts: register(seat.device(), window)?,
+                registrations: Arc::new(self.common.registrations.beside(seat.device())),
+                registers: Arc::new(Registers::new()),
+            }
+        } else {
+            self.common.clone()
+        };
+        let gate = Gate::open(seat, plan, common)?;
+        self.made.fetch_add(1, Ordering::Relaxed);
+        if gate.is_short() {
+            self.short.fetch_add(1, Ordering::Relaxed);
+            self.keep_reason("no doorbell page is left");
+        }
+        Ok(gate)
+    }
+
+    /// Notes that a context has to share a lane.
+    pub(crate) fn note_shared(&self, why: &Error) {
+        self.shared.fetch_add(1, Ordering::Relaxed);
+        self.keep_reason(&why.to_string());
+    }
+
+    fn keep_reason(&self, why: &str) {
+        let mut reason = self.reason.lock().unwrap_or_else(PoisonError::into_inner);
+        reason.get_or_insert_with(|| why.to_owned());
+    }
+
+    /// What there is.
+    pub(crate) fn report(&self) -> Report {
+        let reason = self.reason.lock().unwrap_or_else(PoisonError::into_inner);
+        Report {
+            policy: self.pool.policy(),
+            completions: self.pool.completions(),
+            regime: self.regime,
+            lanes: self.made.load(Ordering::Relaxed),
+            short: self.short.load(Ordering::Relaxed),
+            shared: self.shared.load(Ordering::Relaxed),
+            reason: reason.clone(),
+            account: self.pool.account(),
+        }
+    }
+}
+
+/// What [`survey`] finds.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Survey {
+    /// The kernel's name for the device.
+    pub device: String,
+    /// What the device can do.
+    pub features: Features,
+    /// The lanes.
+    pub report: Report,
+}
+
+/// Opens the device and makes `lanes` lanes of one queue pair as contexts have them; tells what they take.
+///
+/// # Errors
+/// That there is no device, or that it has nothing for a single lane.
+pub fn survey(
+    policy: &'static Policy,
+    completions: Completions,
+    lanes: u32,
+) -> Result<Survey, Error> {
+    let hca = hca::Device::open(None)?;
+    let features = *hca.features();
+    let plan = Plan {
+        connected: (!features.dc).then_some(1),
+        shared: false,
+        default: false,
+        piece_len: SMALL_PIECE,
+        hook: software_hook(),
+    };
+    let nowhere = Window::spanning(Vec::new());
+    let common = Common {
+        parts: register(&hca, &nowhere)?,
+        registrations: Arc::new(Registrations::of(&hca, Limits::default())),
+        registers: Arc::new(Registers::new()),
+    };
+    let all = Lanes::new(&hca, policy, completions, common);
+    let mut made = vec![all.open(&plan, &nowhere)?];
+    for _ in 1..lanes {
+        if all.are_one() {
+            break;
+        }
+        match all.open(&plan, &nowhere) {
+            Ok(gate) => made.push(gate),
+            Err(error) => all.note_shared(&error),
+        }
+    }
+    Ok(Survey {
+        device: hca.name().to_owned(),
+        features,
+        report: all.report(),
+    })
+}
