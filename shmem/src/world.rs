@@ -247,24 +247,16 @@ impl Display for InForce {
 }
 
 /// What SHMEM_DEBUG prints at the end: how many lanes there were, and how many contexts had to do with less.
-fn say_what_lanes_there_were() {
-    if let Some(lanes) = lanes().filter(|_| env::is_set("DEBUG")) {
-        let device::Report {
-            policy,
-            lanes: made,
-            short,
-            shared,
-            ref reason,
-            ..
-        } = lanes;
-        let why = match reason {
-            Some(why) => format!(" ({why})"),
-            None => String::new(),
-        };
-        report::say(format_args!(
-            "there were {made} lanes ({}): {short} had less than that says, and {shared} contexts shared the default one, for want of the device's pages or queues{why}",
-            policy.name
-        ));
+fn say_what_lanes_there_were(at: Routine) {
+    let Some(lanes) = lanes().filter(|_| env::is_set("DEBUG")) else {
+        return;
+    };
+    let (name, made, short, shared) = (lanes.policy.name, lanes.lanes, lanes.short, lanes.shared);
+    match lanes.reason {
+        None => report::say(format_args!("{at}: lanes {name}: {made} in all")),
+        Some(why) => report::say(format_args!(
+            "{at}: lanes {name}: {made} in all, {short} of them with less than that says, and {shared} contexts shared the default one ({why})"
+        )),
     }
 }
 
@@ -355,7 +347,7 @@ fn end(at: Routine) -> Option<Session> {
     if !is_one_node {
         wait_for_own_messages(job);
     }
-    say_what_lanes_there_were();
+    say_what_lanes_there_were(at);
     team::tear_down();
     tell_registrations(at);
     // SAFETY: finalisation: no other thread is in the library, and no peer uses this PE's memory.

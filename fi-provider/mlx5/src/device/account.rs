@@ -64,7 +64,7 @@ impl Display for Account {
         } = self;
         write!(
             f,
-            "{contexts} contexts, {queue_pairs} QPs, {completion_queues} CQs, {uars} UARs, {uuars} uUARs of which {used_uuars} used, {bytes} bytes"
+            "contexts {contexts}, QPs {queue_pairs}, CQs {completion_queues}, UARs {uars}, uUARs {uuars} ({used_uuars} used), bytes {bytes}"
         )
     }
 }
