@@ -106,7 +106,7 @@ impl Lanes {
         self.made.fetch_add(1, Ordering::Relaxed);
         if gate.is_short() {
             self.short.fetch_add(1, Ordering::Relaxed);
-            self.keep_reason("no doorbell page is left");
+            self.keep_reason("no page or queue is left for all that the policy says");
         }
         Ok(gate)
     }

@@ -122,6 +122,16 @@ fn lanes_that_had_to_do_with_less_are_counted() {
 }
 
 #[test]
+fn a_device_without_dynamic_connections_has_connected_lanes() {
+    let arguments = ["info", "--lanes", "3", "--policy", "dynamic"];
+    let text = printed(&under(&["--no-dc"], &[], &arguments));
+    assert!(text.contains("no dynamic connections (DC)"), "{text}");
+    let row = text.lines().find(|line| line.starts_with("dynamic"));
+    let words: Vec<_> = row.expect("a row").split_whitespace().collect();
+    assert_eq!(words[1..4], ["1", "3", "3"], "{text}");
+}
+
+#[test]
 fn without_a_device_it_says_so() {
     let output = Command::new(env!("CARGO_BIN_EXE_farreach"))
         .arg("info")

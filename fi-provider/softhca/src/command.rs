@@ -34,6 +34,7 @@ Programs see it through the libibverbs and libmlx5 of the system. All programs u
 fabric. The exit status is the program's own (128 + N when signal N ended it).
 
   --legacy-uars        doorbell registers are assigned to queue pairs as old kernels do, not by libmlx5
+  --no-dc              no dynamic connections
   --no-devx            contexts with DEVX are refused, as for users without the right to them
   --no-masked-atomics  atomics with masks, and of 4 bytes, are not among what DEVX tells of
   --queue-pairs N      a process gets no more than N queue pairs, in all its contexts
@@ -87,6 +88,8 @@ pub struct Options {
     pub legacy_uars: bool,
     /// Refuse contexts with DEVX.
     pub no_devx: bool,
+    /// Have no dynamic connections.
+    pub no_dc: bool,
     /// Do not tell of atomics with masks.
     pub no_masked_atomics: bool,
     /// Doorbell pages that a process gets, if that is limited.
@@ -120,6 +123,7 @@ pub fn run(program: &OsStr, arguments: &[OsString], options: Options) -> Result<
         legacy_uars: options.legacy_uars,
         devx: !options.no_devx,
         masked_atomics: !options.no_masked_atomics,
+        no_dc: options.no_dc,
         uar_pages: options.uar_pages,
         queue_pairs: options.queue_pairs,
     };

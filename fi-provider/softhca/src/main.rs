@@ -47,6 +47,7 @@ fn command() -> Result<ExitCode, Error> {
     let program = loop {
         match parser.next().map_err(usage)? {
             Some(Long("legacy-uars")) => options.legacy_uars = true,
+            Some(Long("no-dc")) => options.no_dc = true,
             Some(Long("no-devx")) => options.no_devx = true,
             Some(Long("no-masked-atomics")) => options.no_masked_atomics = true,
             Some(Long("uar-pages")) => options.uar_pages = Some(number(&mut parser)?),

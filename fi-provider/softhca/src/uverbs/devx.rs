@@ -65,6 +65,9 @@ const GENERAL_CAPABILITIES: [(usize, u8); 9] = [
     (0x43, 0b0010_0010),
 ];
 
+/// The byte, and the bit in it, that tells of dynamic connections.
+const DYNAMIC_CONNECTIONS: (usize, u8) = (0x43, 0b0010_0000);
+
 /// Compare-and-swap and fetch-and-add; the same with masks; sizes of 4 and 8 bytes.
 const PLAIN_OPERATIONS: u16 = 0b0011;
 const MASKED_OPERATIONS: u16 = 0b1100;
@@ -109,6 +112,9 @@ impl Device {
                 for (at, value) in GENERAL_CAPABILITIES {
                     capabilities[at] = value;
                 }
+                if self.settings.no_dc {
+                    capabilities[DYNAMIC_CONNECTIONS.0] &= !DYNAMIC_CONNECTIONS.1;
+                }
             }
             ATOMIC => {
                 let masked = self.settings.masked_atomics;
@@ -118,7 +124,9 @@ impl Device {
                 capabilities[8] = 0b0100_0010;
                 capabilities[0x12..0x14].copy_from_slice(&operations.to_be_bytes());
                 capabilities[0x16..0x18].copy_from_slice(&sizes.to_be_bytes());
-                capabilities[0x1a..0x1c].copy_from_slice(&sizes.to_be_bytes());
+                if !self.settings.no_dc {
+                    capabilities[0x1a..0x1c].copy_from_slice(&sizes.to_be_bytes());
+                }
             }
             _ => {}
         }

@@ -135,6 +135,8 @@ pub(crate) struct Settings {
     pub(crate) devx: bool,
     /// Atomics with masks, and of 4 bytes; only DEVX tells of them.
     pub(crate) masked_atomics: bool,
+    /// There are no dynamic connections.
+    pub(crate) no_dc: bool,
     /// Doorbell pages that a process gets in all its contexts, static ones included; `None`: as many as there are.
     pub(crate) uar_pages: Option<u32>,
     /// Queue pairs that a process gets, likewise.

@@ -35,6 +35,9 @@ impl Device {
             return Err(Errno::NO_MEMORY);
         }
         let init = init(&request, &driver)?;
+        if self.settings.no_dc && init.kind != QpKind::Rc {
+            return Err(Errno::NOT_SUPPORTED);
+        }
         let created = self.engine.create_qp(id, &init)?;
         let capacities = Capacities {
             max_send_wr: request.max_send_wr,
