@@ -84,9 +84,9 @@ impl Endpoint {
         if size_of::<T>() != 8 || offset >= self.device_len || record.window_len > 0 {
             return None;
         }
-        let (address, key) = self.there(target.addr(), offset, &record.remote);
+        let there = record.remote.segment(offset, &self.split);
         // SAFETY: the lane is alive while the endpoint is enabled, and used by one thread at a time or declines; `peer` has a record.
-        let posted = unsafe { self.route.add(bits(operand), address, key, anew(peer)) };
+        let posted = unsafe { self.route.add(bits(operand), there, anew(peer)) };
         posted.then(|| self.set_busy())
     }
 }

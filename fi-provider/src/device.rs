@@ -5,9 +5,10 @@
     reason = "registers memory, and keeps views of memory that peers write"
 )]
 
+use crate::address_vector::Peer as Record;
 use crate::domain::Placement;
 pub use crate::gate::Gate;
-use crate::gate::{Common, Plan, private_memory};
+use crate::gate::{Common, Plan};
 use crate::lanes::Lanes;
 pub use crate::lanes::{Report, Survey, survey};
 use crate::memory::{MemoryRegion, Window};
@@ -15,11 +16,12 @@ use crate::registration::{Limits, Registrations, Statistics};
 use crate::wire::Address;
 use fi_mlx5::device::{self as hca, Peer, Region, Target};
 pub use fi_mlx5::device::{Account, Features, Regime};
+use fi_mlx5::endian::Be32;
 use fi_mlx5::lane::{Hook, To};
 pub use fi_mlx5::policy::{Completions, DEFAULT as DEFAULT_POLICY, POLICIES, Policy};
 use fi_mlx5::registers::Registers;
 use fi_mlx5::remote::Remote;
-use fi_shm::segment::{Reservation, page_size};
+use fi_shm::segment::page_size;
 use std::fmt::{self, Display};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -53,7 +55,9 @@ pub struct Config {
     pub policy: &'static Policy,
     /// Who uses a completion queue.
     pub completions: Completions,
-    /// Words of 8 bytes that peers may write and read, for the layers above.
+    /// The address, in the window, of zeroed words of 8 bytes that peers may write and read, for the layers above.
+    pub mailbox: usize,
+    /// How many.
     pub mailbox_words: usize,
     /// How much private memory stays registered.
     pub registrations: Limits,
@@ -89,6 +93,9 @@ pub enum Error {
     /// All lanes are one, and there is one.
     #[error("all lanes are one")]
     NoLane,
+    /// A peer reaches others in another way than this process.
+    #[error("peer {0} has another transport")]
+    OtherTransport(usize),
     /// Lanes beside the default one go by dynamic connections, and some peer's device has none.
     #[error("peer {0} has no target of dynamic connections (DC)")]
     NoTarget(usize),
@@ -152,11 +159,10 @@ pub(crate) struct Device {
     target: Option<Target>,
     /// The parts of the window in the order of their addresses.
     parts: Arc<[Part]>,
-    mail: Region,
-    mail_memory: Reservation,
+    /// The window's base.
+    base: usize,
+    mailbox: usize,
     mailbox_words: usize,
-    /// The peers' mailboxes: what to add to a place in the own one, and the key.
-    mailboxes: Vec<Remote>,
     /// A peer without a DC target, once the device is connected.
     without_target: Option<usize>,
     split: usize,
@@ -180,11 +186,6 @@ impl Device {
         }
         let parts = register(&hca, window)?;
         let registrations = Arc::new(Registrations::of(&hca, config.registrations));
-        let mail_memory = private_memory(
-            (config.mailbox_words * size_of::<u64>()).next_multiple_of(page_size()),
-        )?;
-        // SAFETY: the mapping was just made, and is used by atomics only.
-        let mail = unsafe { hca.register(mail_memory.base() as *mut u8, mail_memory.len())? };
         let hook = software_hook();
         let plan = Plan {
             connected: (config.transport == Transport::Rc).then_some(placement.count),
@@ -212,10 +213,9 @@ impl Device {
                 .get(1)
                 .map_or(usize::MAX, |part| part.base - window.base()),
             parts,
-            mail,
-            mail_memory,
+            base: window.base(),
+            mailbox: config.mailbox,
             mailbox_words: config.mailbox_words,
-            mailboxes: Vec::new(),
             without_target: None,
             transport: config.transport,
             registrations,
@@ -269,79 +269,89 @@ impl Device {
             target: self.target.as_ref().map_or(0, Target::number),
             bases,
             keys,
-            mailbox: self.mailbox_base() as u64,
-            mailbox_key: self.mail.rkey(),
-            queues: self.gate.numbers(),
+            transport: self.transport,
+            queues: match self.transport {
+                Transport::Rc => self.gate.numbers(),
+                Transport::Dc => Vec::new(),
+            },
         }
         .encode()
     }
 
-    /// Connects to the peers of these addresses; returns how each is reached.
-    pub(crate) fn connect(
-        &mut self,
-        own: usize,
-        addresses: &[Vec<u8>],
-    ) -> Result<Vec<Remote>, Error> {
-        let mut remotes = Vec::with_capacity(addresses.len());
-        for (index, bytes) in addresses.iter().enumerate() {
-            let peer = Address::decode(bytes).ok_or(Error::Garbled(index))?;
-            if self.transport == Transport::Rc {
-                let number = *peer.queues.get(own).ok_or(Error::Garbled(index))?;
-                let peer = Peer {
-                    number,
-                    lid: peer.lid,
-                    mtu: peer.mtu,
-                    max_read_atomic: peer.max_read_atomic,
-                };
-                self.gate.connect(index, &peer)?;
-            }
-            if peer.target == 0 {
-                self.without_target = Some(index);
-            }
-            let (mut deltas, mut keys) = ([0; PARTS], [0; PARTS]);
-            for (place, part) in self.parts.iter().enumerate() {
-                deltas[place] = peer.bases[part.number].wrapping_sub(part.base as u64);
-                keys[place] = peer.keys[part.number];
-            }
-            remotes.push(Remote::new(deltas, keys, DC_KEY, peer.target, peer.lid));
-            let delta = peer.mailbox.wrapping_sub(self.mailbox_base() as u64);
-            let keys = [peer.mailbox_key; PARTS];
-            self.mailboxes.push(Remote::new(
-                [delta; PARTS],
-                keys,
-                DC_KEY,
-                peer.target,
-                peer.lid,
-            ));
+    /// How a device reaches the peer of this address, for the table of a node.
+    pub(crate) fn remote(&self, index: usize, address: &[u8]) -> Result<Remote, Error> {
+        let peer = Address::decode(address).ok_or(Error::Garbled(index))?;
+        if peer.transport != self.transport {
+            return Err(Error::OtherTransport(index));
         }
-        Ok(remotes)
+        if peer.target == 0 && self.transport == Transport::Dc {
+            return Err(Error::NoTarget(index));
+        }
+        let (mut bases, mut keys) = ([0; PARTS], [0; PARTS]);
+        for (place, part) in self.parts.iter().enumerate() {
+            bases[place] = peer.bases[part.number];
+            keys[place] = peer.keys[part.number];
+        }
+        Ok(Remote::new(bases, keys, DC_KEY, peer.target, peer.lid))
     }
 
-    fn mailbox_base(&self) -> usize {
-        self.mail_memory.base()
+    /// Whether a table with this record of the own process has the window's parts the other way round.
+    pub(crate) fn is_swapped(&self, own: usize, record: &Record) -> Result<bool, Error> {
+        let lower = self.parts.first().map_or(0, |part| part.base as u64);
+        let place = record.remote.bases.iter().position(|&base| base == lower);
+        place.map(|place| place > 0).ok_or(Error::Garbled(own))
+    }
+
+    /// Connects to a peer of this address, where each has a queue.
+    pub(crate) fn connect(&mut self, own: usize, index: usize, bytes: &[u8]) -> Result<(), Error> {
+        let peer = Address::decode(bytes).ok_or(Error::Garbled(index))?;
+        if peer.target == 0 {
+            self.without_target = Some(index);
+        }
+        let number = *peer.queues.get(own).ok_or(Error::Garbled(index))?;
+        let peer = Peer {
+            number,
+            lid: peer.lid,
+            mtu: peer.mtu,
+            max_read_atomic: peer.max_read_atomic,
+        };
+        self.gate.connect(index, &peer)
+    }
+
+    /// How it reaches peers.
+    pub(crate) fn transport(&self) -> Transport {
+        self.transport
     }
 
     /// The own words that peers write and read.
     pub(crate) fn mailbox(&self) -> &[AtomicU64] {
-        // SAFETY: mapped and zeroed at first, as long as `self`; everybody writes whole words.
-        unsafe {
-            std::slice::from_raw_parts(self.mailbox_base() as *const AtomicU64, self.mailbox_words)
-        }
+        // SAFETY: mapped as long as the window, and zeroed at first; everybody writes whole words.
+        unsafe { std::slice::from_raw_parts(self.mailbox as *const AtomicU64, self.mailbox_words) }
     }
 
-    /// Where word `slot` of the mailbox of `peer` is; `None` where there is none.
-    pub(crate) fn mailbox_of(&self, peer: u32, slot: usize) -> Option<To<'_>> {
-        let remote = self.mailboxes.get(peer as usize)?;
+    /// Where word `slot` of the mailbox of `peer`, which has this record, is; `None` where there is none.
+    pub(crate) fn mailbox_of<'a>(
+        &self,
+        peer: u32,
+        record: &'a Record,
+        slot: usize,
+    ) -> Option<To<'a>> {
         if slot >= self.mailbox_words {
             return None;
         }
-        let word = (self.mailbox_base() + slot * size_of::<u64>()) as u64;
+        let word = self.mailbox + slot * size_of::<u64>();
+        let (address, key) = self.place(&record.remote, word);
         Some(To {
             peer,
-            remote,
-            address: word.wrapping_add(remote.deltas[0]),
-            key: remote.keys[0],
+            remote: &record.remote,
+            address,
+            key,
         })
+    }
+
+    /// Where the object at the own address `addr` is on a peer, and by which key.
+    fn place(&self, remote: &Remote, addr: usize) -> (u64, Be32) {
+        remote.place(addr - self.base, self.split)
     }
 
     /// Whether `bytes` bytes at `addr` are in one part of the own window, and so in one of every peer's.

@@ -5,8 +5,8 @@
     reason = "the direct map reads the peer table through a raw pointer, so that it can live in a static"
 )]
 
-use crate::address_vector::{AddressVector, Peer, PeerIndex};
-use crate::device::{self, Config, Device, Gate};
+use crate::address_vector::{AddressVector, Peer, PeerIndex, Records, Table};
+use crate::device::{self, Config, Device, Gate, Transport};
 use crate::memory::{ELEMENT_SLACK, Window};
 use fi_shm::segment::{HUGE_PAGE, Memfd, Reservation, page_size};
 use std::fmt::Display;
@@ -105,7 +105,7 @@ impl Domain {
     pub fn open(layout: &NodeLayout, window: Window, placement: &Placement) -> io::Result<Self> {
         assert_eq!(placement.near.len(), layout.processes as usize);
         let stride = Self::stride(window.len());
-        let mut peers = AddressVector::of_unreachable(placement.count);
+        let mut peers = AddressVector::of_unreachable(placement.count)?;
         let mapped = if layout.processes > 1 {
             let space = Self::address_space(window.len(), layout.processes as usize)
                 .ok_or(io::ErrorKind::OutOfMemory)?;
@@ -131,7 +131,8 @@ impl Domain {
                 }
                 _ => 0,
             };
-            peers.set_on_node(placement.near[rank as usize], window.len(), delta);
+            let len = window.len();
+            peers.set_on_node(placement.near[rank as usize], len, len, delta);
         }
         if let Some(space) = &mapped {
             space.keep_from_children();
@@ -162,15 +163,73 @@ impl Domain {
     /// Connects to all peers, of which `addresses` are what [`Domain::open_device`] returned there, in the order of
     /// the ranks. When every process has done so, operations to any peer may begin.
     ///
+    /// [`Domain::fill`], [`Domain::adopt`] and [`Domain::connect_queue`] are the same in steps, of which the first is for one
+    /// process of a node.
+    ///
     /// # Errors
     /// What the device refused, or an address that makes no sense.
     pub fn connect(&mut self, addresses: &[Vec<u8>]) -> Result<(), device::Error> {
-        let device = self.device.as_mut().ok_or(device::Error::NotOpen)?;
-        let own = self.placement.own as usize;
-        for (peer, remote) in device.connect(own, addresses)?.into_iter().enumerate() {
-            self.peers.set_remote(peer as PeerIndex, remote);
+        let table = Table::private(self.placement.count)?;
+        let mut filling = self.fill(&table)?;
+        addresses
+            .iter()
+            .try_for_each(|address| filling.push(address))?;
+        filling.finish()?;
+        self.adopt(&table)?;
+        if self.needs_queues() {
+            for (peer, address) in (0..).zip(addresses) {
+                self.connect_queue(peer, address)?;
+            }
         }
         Ok(())
+    }
+
+    /// Begins to write the records of all peers, for all processes of this node.
+    ///
+    /// # Errors
+    /// That there is no device, or that the memory cannot be mapped.
+    pub fn fill(&self, table: &Table) -> Result<Filling<'_>, device::Error> {
+        Ok(Filling {
+            device: self.device().ok_or(device::Error::NotOpen)?,
+            records: table.records()?,
+            next: 0,
+        })
+    }
+
+    /// Takes the peers of a table that one process of this node has filled: without queues of their own for each peer they are
+    /// reached from then on.
+    ///
+    /// # Errors
+    /// That there is no device, that the memory cannot be mapped, or that the table is not of this job.
+    pub fn adopt(&mut self, table: &Table) -> Result<(), device::Error> {
+        let device = self.device().ok_or(device::Error::NotOpen)?;
+        let own = self.placement.own as usize;
+        let mut peers = AddressVector::of_table(table)?;
+        let record = peers.records().get(own);
+        if device.is_swapped(own, record.ok_or(device::Error::Garbled(own))?)? {
+            peers = peers.swapped()?;
+        }
+        for &peer in &self.placement.near {
+            let before = self.peers.records()[peer as usize];
+            peers.set_on_node(peer, before.window_len, 0, before.delta);
+        }
+        self.peers = peers;
+        Ok(())
+    }
+
+    /// Whether [`Domain::connect_queue`] is needed for every peer.
+    pub fn needs_queues(&self) -> bool {
+        self.device()
+            .is_some_and(|device| device.transport() == Transport::Rc)
+    }
+
+    /// Connects the own queue for `peer`, whose address is `address`.
+    ///
+    /// # Errors
+    /// What the device refused, or an address that makes no sense.
+    pub fn connect_queue(&mut self, peer: PeerIndex, address: &[u8]) -> Result<(), device::Error> {
+        let device = self.device.as_mut().ok_or(device::Error::NotOpen)?;
+        device.connect(self.placement.own as usize, peer as usize, address)
     }
 
     /// Makes a lane beside the default one, for [`Endpoint::enable_on`](crate::endpoint::Endpoint::enable_on); `shared` if
@@ -263,6 +322,39 @@ impl Domain {
             first,
             rest: (rest.base(), rest.len()),
         }
+    }
+}
+
+/// Writes a table of peers, in the order of their ranks.
+#[derive(Debug)]
+pub struct Filling<'a> {
+    device: &'a Device,
+    records: Records,
+    next: usize,
+}
+
+impl Filling<'_> {
+    /// Adds the next peer, whose address is what [`Domain::open_device`] returned there.
+    ///
+    /// # Errors
+    /// That the address makes no sense, or that there are more of them than peers.
+    pub fn push(&mut self, address: &[u8]) -> Result<(), device::Error> {
+        let remote = self.device.remote(self.next, address)?;
+        let record = self.records.all_mut().get_mut(self.next);
+        record.ok_or(device::Error::Garbled(self.next))?.remote = remote;
+        self.next += 1;
+        Ok(())
+    }
+
+    /// Ends the table.
+    ///
+    /// # Errors
+    /// That there are fewer addresses than peers.
+    pub fn finish(mut self) -> Result<(), device::Error> {
+        if self.next < self.records.all_mut().len() {
+            return Err(device::Error::Garbled(self.next));
+        }
+        Ok(())
     }
 }
 

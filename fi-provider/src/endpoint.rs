@@ -9,10 +9,8 @@ use crate::address_vector::{AddressVector, Peer, PeerIndex};
 use crate::device::{Device, Gate};
 use crate::domain::Domain;
 use crate::error::Error;
-use fi_mlx5::endian::Be32;
 use fi_mlx5::lane::Lane;
 use fi_mlx5::post::Route;
-use fi_mlx5::remote::Remote;
 use std::cell::Cell;
 
 /// A lane to all peers of a domain, for one thread at a time unless the device was opened for several.
@@ -225,22 +223,6 @@ impl Endpoint {
     #[inline(always)]
     pub(crate) fn offset(&self, addr: usize) -> usize {
         addr.wrapping_sub(self.window_base)
-    }
-
-    /// The address on the peer, over the device, of what is `offset` bytes from the window's base, at the own address `addr`; and the
-    /// key for it.
-    #[inline(always)]
-    pub(crate) fn there(&self, addr: usize, offset: usize, remote: &Remote) -> (u64, Be32) {
-        // One before the second, or none: a comparison and a subtraction with its borrow.
-        let before = -isize::from(offset < self.split);
-        // SAFETY: one of the two.
-        let (delta, key) = unsafe {
-            (
-                *remote.deltas.as_ptr().add(1).offset(before),
-                *remote.keys.as_ptr().add(1).offset(before),
-            )
-        };
-        ((addr as u64).wrapping_add(delta), key)
     }
 
     #[inline(always)]

@@ -41,12 +41,9 @@ impl Endpoint {
         if offset >= self.device_len {
             return false;
         }
-        let (address, key) = self.there(dest.addr(), offset, &record.remote);
+        let there = record.remote.segment(offset, &self.split);
         // SAFETY: the lane is alive while the endpoint is enabled, and used by one thread at a time or declines; `peer` has a record.
-        let posted = unsafe {
-            self.route
-                .inject(value, address, key, &record.remote, anew(peer))
-        };
+        let posted = unsafe { self.route.inject(value, there, &record.remote, anew(peer)) };
         if posted {
             self.set_busy();
         }

@@ -43,7 +43,7 @@ impl Endpoint {
                 Error::NotInWindow
             });
         }
-        let (address, key) = self.there(addr, self.offset(addr), &record.remote);
+        let (address, key) = record.remote.place(self.offset(addr), self.split);
         let to = To {
             peer: self.number_on_lane(peer),
             remote: &record.remote,
@@ -346,7 +346,9 @@ impl Endpoint {
     /// those of the device.
     pub fn post(&self, slot: usize, value: u64, peer: PeerIndex) -> Result<(), Error> {
         let via = self.via().ok_or(Error::NotEnabled)?;
-        let to = via.device.mailbox_of(peer, slot).ok_or(Error::NoSuchPeer)?;
+        let record = self.record(peer).ok_or(Error::NoSuchPeer)?;
+        let to = via.device.mailbox_of(peer, record, slot);
+        let to = to.ok_or(Error::NoSuchPeer)?;
         self.note_busy();
         via.gate.mail(to, Some(value))?;
         Ok(())
@@ -358,7 +360,9 @@ impl Endpoint {
     /// As [`Endpoint::post`].
     pub fn peek(&self, slot: usize, peer: PeerIndex) -> Result<u64, Error> {
         let via = self.via().ok_or(Error::NotEnabled)?;
-        let to = via.device.mailbox_of(peer, slot).ok_or(Error::NoSuchPeer)?;
+        let record = self.record(peer).ok_or(Error::NoSuchPeer)?;
+        let to = via.device.mailbox_of(peer, record, slot);
+        let to = to.ok_or(Error::NoSuchPeer)?;
         self.note_busy();
         Ok(via.gate.mail(to, None)?)
     }

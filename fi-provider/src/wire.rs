@@ -1,6 +1,10 @@
 //! What a process tells its peers about its device, as bytes.
 
-use crate::device::PARTS;
+use crate::device::{PARTS, Transport};
+
+/// The transports as bytes.
+const RC: u8 = 1;
+const DC: u8 = 2;
 
 /// How a process is reached over its device.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,11 +21,9 @@ pub(crate) struct Address {
     pub(crate) bases: [u64; PARTS],
     /// Their keys.
     pub(crate) keys: [u32; PARTS],
-    /// The mailbox's base.
-    pub(crate) mailbox: u64,
-    /// Its key.
-    pub(crate) mailbox_key: u32,
-    /// The queue pair for each peer, or the initiator alone.
+    /// How it reaches its peers, which all do alike.
+    pub(crate) transport: Transport,
+    /// The queue pair for each peer, where each has one from the start.
     pub(crate) queues: Vec<u32>,
 }
 
@@ -35,8 +37,10 @@ impl Address {
         bytes.extend(self.target.to_le_bytes());
         bytes.extend(self.bases.iter().flat_map(|base| base.to_le_bytes()));
         bytes.extend(self.keys.iter().flat_map(|key| key.to_le_bytes()));
-        bytes.extend(self.mailbox.to_le_bytes());
-        bytes.extend(self.mailbox_key.to_le_bytes());
+        bytes.push(match self.transport {
+            Transport::Rc => RC,
+            Transport::Dc => DC,
+        });
         bytes.extend(self.queues.iter().flat_map(|queue| queue.to_le_bytes()));
         bytes
     }
@@ -49,7 +53,11 @@ impl Address {
         let target = take(&mut rest)?;
         let bases = [take(&mut rest)?, take(&mut rest)?];
         let keys = [take(&mut rest)?, take(&mut rest)?];
-        let (mailbox, mailbox_key) = (take(&mut rest)?, take(&mut rest)?);
+        let transport = match take(&mut rest)? {
+            [RC] => Transport::Rc,
+            [DC] => Transport::Dc,
+            _ => return None,
+        };
         let (queues, odd) = rest.as_chunks();
         if !odd.is_empty() {
             return None;
@@ -61,8 +69,7 @@ impl Address {
             target: u32::from_le_bytes(target),
             bases: bases.map(u64::from_le_bytes),
             keys: keys.map(u32::from_le_bytes),
-            mailbox: u64::from_le_bytes(mailbox),
-            mailbox_key: u32::from_le_bytes(mailbox_key),
+            transport,
             queues: queues.iter().copied().map(u32::from_le_bytes).collect(),
         })
     }
@@ -88,8 +95,7 @@ mod tests {
             target: 0xff_0001,
             bases: [0x7fff_1234_5000, 0x1000],
             keys: [0x100, u32::MAX],
-            mailbox: 0x1000,
-            mailbox_key: 7,
+            transport: Transport::Rc,
             queues: vec![1, 2, 0xff_ffff],
         };
         let bytes = address.encode();

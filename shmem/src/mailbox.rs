@@ -1,7 +1,9 @@
 //! The words of a PE's mailbox, which PEs of other nodes write and read: which is for what.
 //!
-//! There are mailboxes in jobs of several nodes only. A word has one writer, and what is written replaces what stood
-//! there. They live as long as the process, from one session to the next, and so do the numbers in them.
+//! They lie in the workspace ([`crate::workspace`]) and are used in jobs of several nodes only. A word has one writer, and what is
+//! written replaces what stood there. They live as long as the process, from one session to the next, and so do the numbers in
+//! them. In a job of more PEs than [`FAREWELLS`] no PE tells the others that it finalises: nobody has so many words, and the messages would be
+//! as many as there are pairs of PEs.
 
 use crate::ctx;
 use crate::job;
@@ -11,6 +13,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The most rounds of a barrier of nodes: more than there can be of 2^31 PEs.
 pub(crate) const ROUNDS: usize = 32;
+
+/// The most PEs of a job in which each tells the others that it finalises.
+const FAREWELLS: u32 = 4096;
+
+/// Words of a mailbox.
+pub(crate) const WORDS: usize = 1 + ROUNDS + FAREWELLS as usize;
+
+/// Bytes of a mailbox.
+pub(crate) const BYTES: usize = WORDS * size_of::<u64>();
 
 /// A word of a mailbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,9 +70,9 @@ impl Word {
     }
 }
 
-/// The words of a mailbox in a job of `pes` PEs.
-pub(crate) fn words(pes: u32) -> usize {
-    Word::Farewell(pes).slot()
+/// Whether PEs of a job of so many tell each other that they finalise.
+fn has_farewells(pes: u32) -> bool {
+    pes <= FAREWELLS
 }
 
 fn own(word: Word) -> Option<&'static AtomicU64> {
@@ -114,12 +125,12 @@ pub(crate) struct Farewell {
 }
 
 impl Farewell {
-    /// What PE `pe` of another node has told.
+    /// What PE `pe` of another node has told; nothing, in a job in which nobody does.
     pub(crate) fn of(pe: PeerIndex) -> Self {
         Self::from_word(Word::Farewell(pe).get())
     }
 
-    /// Tells `pes`, as PE `own`.
+    /// Tells `pes`, as PE `own`, where the job is not too large for that.
     ///
     /// # Errors
     /// Those of the device.
@@ -128,6 +139,9 @@ impl Farewell {
         own: PeerIndex,
         mut pes: impl Iterator<Item = PeerIndex>,
     ) -> Result<(), Error> {
+        if !has_farewells(job::size()) {
+            return Ok(());
+        }
         pes.try_for_each(|pe| Word::Farewell(own).post(self.to_word(), pe))
     }
 
@@ -149,13 +163,12 @@ mod tests {
 
     #[test]
     fn every_word_has_a_slot_of_its_own() {
-        let pes = 5;
         let rounds = (0..ROUNDS).map(Word::Round);
-        let farewells = (0..pes).map(Word::Farewell);
+        let farewells = (0..FAREWELLS).map(Word::Farewell);
         let all = rounds.chain(farewells).chain([Word::Sleep]);
         let mut slots: Vec<usize> = all.map(Word::slot).collect();
         slots.sort_unstable();
-        assert_eq!(slots, (0..words(pes)).collect::<Vec<_>>());
+        assert_eq!(slots, (0..WORDS).collect::<Vec<_>>());
     }
 
     #[test]

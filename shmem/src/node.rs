@@ -1,4 +1,5 @@
-//! The node's memory: one memfd that all PEs of the node map, and its control part.
+//! The node's memory: one memfd that all PEs of the node map. Its control part, a share per PE, and in a job of several nodes the table of
+//! all PEs of the job.
 //!
 //! The node's leader creates it and tells the others where to find it; it has no name, so that nothing is left
 //! behind when processes are killed.
@@ -14,7 +15,7 @@ use crate::places::{Places, Rank};
 use crate::statics::Image;
 use crate::workspace::WORKSPACE;
 use fi_bootstrap::Bootstrap;
-use fi_provider::address_vector::PeerIndex;
+use fi_provider::address_vector::{PeerIndex, Table};
 use fi_provider::domain::NodeLayout;
 use fi_provider::node::barrier::{Central, Kind, Rounds};
 use fi_provider::node::segment::{HUGE_PAGE, Memfd, Reservation};
@@ -32,6 +33,9 @@ pub(crate) struct Control {
     neighbours: u32,
     /// One more than the status given to shmem_global_exit, 0 while nobody called it.
     exit_request: AtomicI64,
+    /// What the leader has found when it made the table of peers, written before the launcher's barrier behind which the others
+    /// read it: one more than the lowest PE whose device cannot be used, 0 where all can.
+    pub(crate) refused: AtomicU32,
     pub(crate) central: Central,
 }
 
@@ -224,6 +228,13 @@ impl Node {
         Ok(())
     }
 
+    /// Where the leader writes how devices reach the PEs of the job, for all PEs of this node.
+    pub(crate) fn peers(&self) -> Table {
+        let layout = &self.layout;
+        let behind_shares = layout.share_offset(layout.processes);
+        Table::new(Arc::clone(&layout.memory), behind_shares, self.pes())
+    }
+
     /// The number of this PE.
     pub(crate) fn pe(&self) -> PeerIndex {
         self.places.pe()
@@ -341,12 +352,17 @@ fn control_len(processes: usize) -> usize {
 /// Creates this node's memory.
 fn create(sizes: Sizes, places: &Places) -> Result<Memfd, Error> {
     let processes = places.near().len();
+    let peers = if places.is_one_node() {
+        0
+    } else {
+        Table::bytes(places.pes())
+    };
     let total = sizes
         .share()
         .and_then(|share| {
             share
                 .checked_mul(processes)?
-                .checked_add(control_len(processes))
+                .checked_add(control_len(processes) + peers)
         })
         .filter(|&total| total < isize::MAX as usize)
         .ok_or(Error::AddressSpace {

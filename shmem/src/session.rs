@@ -5,7 +5,7 @@ use crate::env::Fabric;
 use crate::error::Error;
 use crate::job::{Job, Session};
 use crate::mailbox;
-use crate::node::Sizes;
+use crate::node::{Node, Sizes};
 use crate::places::Places;
 use crate::report::{self, Routine};
 use crate::window::HeapSpace;
@@ -18,6 +18,7 @@ use fi_provider::registration::Limits;
 use std::ffi::c_int;
 use std::fs::File;
 use std::os::fd::{AsRawFd, RawFd};
+use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 
 /// SHMEM_THREAD_MULTIPLE and the level below it.
@@ -68,7 +69,7 @@ impl Session {
         let mut domain = Domain::open(layout, window, &places.placement())
             .map_err(Error::system("mapping the peers' memory"))?;
         if !places.is_one_node() {
-            connect(at, job, &mut domain, wishes)?;
+            connect(at, job, &space, &mut domain, wishes)?;
         } else if wishes.fabric == Fabric::Mlx5 && places.pe() == 0 {
             say_if_missing(at);
         }
@@ -109,32 +110,32 @@ fn say_if_missing(at: Routine) {
 
 /// Opens the device and connects it to those of all PEs. That it cannot be used on some PE is an error on all, and
 /// one of them says so.
-fn connect(at: Routine, job: &Job, domain: &mut Domain, wishes: &Wishes) -> Result<(), Failure> {
-    let places = &job.node.places;
-    let nodes = places.nodes();
-    let config = Config {
-        transport: wishes.transport,
-        policy: wishes.policy,
-        completions: wishes.completions,
-        shared: wishes.thread_level == MULTIPLE,
-        mailbox_words: mailbox::words(places.pes()),
-        registrations: wishes.registrations,
-    };
+fn connect(
+    at: Routine,
+    job: &Job,
+    space: &HeapSpace,
+    domain: &mut Domain,
+    wishes: &Wishes,
+) -> Result<(), Failure> {
+    let nodes = job.node.places.nodes();
     let opened = if wishes.fabric == Fabric::Shm {
         Err(Error::NodesWithoutDevice { nodes })
     } else {
         let refused = |source| Error::Device { nodes, source };
+        let config = Config {
+            transport: wishes.transport,
+            policy: wishes.policy,
+            completions: wishes.completions,
+            shared: wishes.thread_level == MULTIPLE,
+            mailbox: space.mailbox(),
+            mailbox_words: mailbox::WORDS,
+            registrations: wishes.registrations,
+        };
         let _streams = standard_streams();
         domain.open_device(config).map_err(refused)
     };
     let mut launcher = job.launcher.lock().unwrap_or_else(PoisonError::into_inner);
-    let addresses = exchange(at, &mut launcher, places, opened)?;
-    domain
-        .connect(&addresses)
-        .map_err(|source| Error::Device { nodes, source })?;
-    // Nobody sends before all can receive.
-    launcher.barrier()?;
-    Ok(())
+    exchange(at, &mut launcher, &job.node, domain, opened)
 }
 
 /// Takes the numbers of standard streams that are closed, until it is dropped: none of the device's descriptors may get
@@ -155,31 +156,97 @@ fn device_key(pe: PeerIndex) -> String {
     format!("device-{pe}")
 }
 
-/// Tells everybody the own device's address, or that there is none; returns everybody's.
+/// Tells everybody the own device's address, or that there is none, and connects the device to those of all PEs.
+///
+/// Of a node the leader alone asks the launcher for all addresses, and makes the table of peers for the others.
 fn exchange(
     at: Routine,
     launcher: &mut Bootstrap,
-    places: &Places,
+    node: &Node,
+    domain: &mut Domain,
     opened: Result<Vec<u8>, Error>,
-) -> Result<Vec<Vec<u8>>, Failure> {
+) -> Result<(), Failure> {
+    let places = &node.places;
+    let failed = |source| Error::Device {
+        nodes: places.nodes(),
+        source,
+    };
     let own = match &opened {
         Ok(address) => [&[OPEN], &address[..]].concat(),
         Err(_) => vec![REFUSED],
     };
     launcher.put(&device_key(places.pe()), &own)?;
     launcher.barrier()?;
-    let mut addresses = Vec::new();
-    for pe in 0..places.pes() {
-        let told = launcher.get(&device_key(pe))?;
-        match told.split_first() {
-            Some((&OPEN, address)) => addresses.push(address.to_vec()),
-            _ => {
-                let own = opened.err().filter(|_| pe == places.pe());
-                return Err(refused_by(at, launcher, own));
-            }
+    if places.is_leader() {
+        let refused = match &opened {
+            Ok(_) => fill(launcher, node, domain)?,
+            Err(_) => first_refused(launcher, places)?,
+        };
+        let refused = refused.map_or(0, |pe| pe + 1);
+        node.control().refused.store(refused, Ordering::Relaxed);
+    }
+    // ORDERING: of the table and `refused`: the leader's message to the launcher comes behind them, and the launcher's before they are read.
+    launcher.barrier()?;
+    if let Some(pe) = node
+        .control()
+        .refused
+        .load(Ordering::Relaxed)
+        .checked_sub(1)
+    {
+        let own = opened.err().filter(|_| pe == places.pe());
+        return Err(refused_by(at, launcher, own));
+    }
+    domain.adopt(&node.peers()).map_err(failed)?;
+    if domain.needs_queues() {
+        for pe in 0..places.pes() {
+            let address = address_of(launcher, pe)?.unwrap_or_default();
+            domain.connect_queue(pe, &address).map_err(failed)?;
+        }
+        // Nobody sends before all can receive.
+        launcher.barrier()?;
+    }
+    Ok(())
+}
+
+/// The address of the device of `pe`; none where that cannot be used.
+fn address_of(launcher: &mut Bootstrap, pe: PeerIndex) -> Result<Option<Vec<u8>>, Failure> {
+    let mut told = launcher.get(&device_key(pe))?;
+    if told.first() != Some(&OPEN) {
+        return Ok(None);
+    }
+    told.remove(0);
+    Ok(Some(told))
+}
+
+/// Writes the table of peers of this node; returns the lowest PE whose device cannot be used, if there is one.
+fn fill(
+    launcher: &mut Bootstrap,
+    node: &Node,
+    domain: &Domain,
+) -> Result<Option<PeerIndex>, Failure> {
+    let failed = |source| Error::Device {
+        nodes: node.places.nodes(),
+        source,
+    };
+    let mut filling = domain.fill(&node.peers()).map_err(failed)?;
+    for pe in 0..node.pes() {
+        match address_of(launcher, pe)? {
+            Some(address) => filling.push(&address).map_err(failed)?,
+            None => return Ok(Some(pe)),
         }
     }
-    Ok(addresses)
+    filling.finish().map_err(failed)?;
+    Ok(None)
+}
+
+/// The lowest PE whose device cannot be used.
+fn first_refused(launcher: &mut Bootstrap, places: &Places) -> Result<Option<PeerIndex>, Failure> {
+    for pe in 0..places.pes() {
+        if address_of(launcher, pe)?.is_none() {
+            return Ok(Some(pe));
+        }
+    }
+    Ok(None)
 }
 
 /// The first device that cannot be used is this PE's, for the reason `own`, or another's: its PE says so before any PE

@@ -7,7 +7,7 @@
 
 use crate::error::Error;
 use crate::statics::Image;
-use crate::workspace::WORKSPACE;
+use crate::workspace::{MAILBOX, WORKSPACE};
 use fi_provider::domain::{Domain, NodeLayout};
 use fi_provider::memory::MemoryRegion;
 use fi_provider::node::segment::{Reservation, discard, page_size};
@@ -86,6 +86,11 @@ impl HeapSpace {
     /// The first address of the workspace.
     pub(crate) fn workspace(&self) -> usize {
         self.region.base
+    }
+
+    /// The first address of the mailbox.
+    pub(crate) fn mailbox(&self) -> usize {
+        self.workspace() + MAILBOX
     }
 
     /// The first address of the heap.

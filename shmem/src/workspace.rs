@@ -1,4 +1,4 @@
-//! The library's own symmetric memory: a block for each team, right below the heap in the same part of the window.
+//! The library's own symmetric memory: a block for each team and the mailbox, right below the heap in the same part of the window.
 //!
 //! So peers of the node load and store in it, and everybody else reaches it by the fabric's operations, with the key
 //! that the heap has. It lives as long as the process, from one session to the next, and so do the epochs and turns in it,
@@ -11,6 +11,7 @@
 
 use crate::ctx;
 use crate::job;
+use crate::mailbox;
 use fi_provider::address_vector::PeerIndex;
 use fi_provider::node::arrival::{Arrival, Arrivals};
 use fi_provider::node::barrier::{Central, Rounds};
@@ -31,10 +32,13 @@ pub(crate) const RING: usize = 8;
 pub(crate) const ROUNDS: usize = 32;
 
 /// Bytes of a team's block.
-const BLOCK: usize = 16 << 10;
+const BLOCK: usize = 12 << 10;
 
 /// Bytes of the workspace: whole huge pages.
-pub(crate) const WORKSPACE: usize = TEAMS * BLOCK;
+pub(crate) const WORKSPACE: usize = 4 << 20;
+
+/// Where the mailbox ([`crate::mailbox`]) lies in the workspace, behind the blocks.
+pub(crate) const MAILBOX: usize = TEAMS * BLOCK;
 
 /// What a PE has for one team. All zero bytes is the initial state.
 #[repr(C, align(64))]
@@ -81,7 +85,7 @@ impl Slot {
     }
 }
 
-const _: () = assert!(size_of::<Block>() <= BLOCK);
+const _: () = assert!(size_of::<Block>() <= BLOCK && MAILBOX + mailbox::BYTES <= WORKSPACE);
 
 /// The address of this PE's block of team number `team`, while there is a session.
 fn address(team: usize) -> Option<usize> {

@@ -16,7 +16,7 @@ const LIMIT: u32 = 170;
 /// By what numbers of repetitions are divided: an operation takes microseconds, and in strict mode some dozens per store.
 const SLOWNESS: u32 = 250;
 const STRICT_SLOWNESS: u32 = 1000;
-/// Words of each mailbox, which no contract is about.
+/// Words of each mailbox, which no contract is about: they are the heap's first.
 const MAILBOX_WORDS: usize = 8;
 
 /// Parties are processes, of which `per_node` each are on one node.
@@ -64,6 +64,7 @@ impl Transport for Device {
                 shared: false,
                 policy: device::DEFAULT_POLICY,
                 completions: device::Completions::Own,
+                mailbox: 0,
                 mailbox_words: MAILBOX_WORDS,
                 registrations: Limits::default(),
             }),

@@ -135,7 +135,10 @@ impl Node {
         ]);
         let mut domain = Domain::open(&layout, window, &placement)?;
         if let Some(config) = self.setting.device {
-            let address = domain.open_device(config)?;
+            let address = domain.open_device(Config {
+                mailbox: heap,
+                ..config
+            })?;
             domain.connect(&self.meeting.exchange(rank, &address))?;
         }
         let all: Vec<_> = (0..self.parties).collect();

@@ -15,7 +15,7 @@ use crate::lane::Lane;
 use crate::lane::head::slot;
 use crate::opcode::Opcode;
 use crate::queue::{Control, Queue, count, what};
-use crate::remote::Remote;
+use crate::remote::{Remote, Segment};
 use crate::unit::{
     Unit, combine, entry_before_record, flush_register, record_before_register, store_to_register,
     unit,
@@ -96,12 +96,11 @@ impl Route {
     pub unsafe fn inject<T: Copy>(
         &self,
         value: T,
-        address: u64,
-        key: Be32,
+        there: Segment,
         remote: &Remote,
         index: usize,
     ) -> bool {
-        let there = raddr(address, key);
+        let Segment(there) = there;
         if self.initiators {
             if size_of::<T>() > 12 {
                 return false;
@@ -147,7 +146,7 @@ impl Route {
     /// # Safety
     /// As [`Route::inject`].
     #[inline(always)]
-    pub unsafe fn add(&self, value: u64, address: u64, key: Be32, index: usize) -> bool {
+    pub unsafe fn add(&self, value: u64, there: Segment, index: usize) -> bool {
         if !self.connected {
             return false;
         }
@@ -163,7 +162,7 @@ impl Route {
         let operand = unit(Be64::new(value).raw(), 0);
         let result = unit(self.discard[0], self.discard[1]);
         queue.unfenced.set(true);
-        let entry = [control, raddr(address, key), operand, result];
+        let entry = [control, there.0, operand, result];
         // SAFETY: the block is free, and the queue this thread's.
         unsafe { self.commit(queue, record, at, entry, 4) };
         true
@@ -228,12 +227,6 @@ fn control(queue: &Queue, change: u64) -> Unit {
 #[inline(always)]
 pub(crate) fn other_half(half: *mut u8) -> *mut u8 {
     half.map_addr(|addr| addr ^ HALF)
-}
-
-/// A remote address segment.
-#[inline(always)]
-fn raddr(address: u64, key: Be32) -> Unit {
-    unit(Be64::new(address).raw(), key.raw().into())
 }
 
 /// The inline segment of one element of up to 16 bytes.

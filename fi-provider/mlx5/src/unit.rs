@@ -37,6 +37,18 @@ pub(crate) fn combine(one: Unit, other: Unit) -> Unit {
     Unit([one.0[0] ^ other.0[0], one.0[1] ^ other.0[1]])
 }
 
+/// The lower words of two units.
+#[inline(always)]
+pub(crate) fn lows(one: Unit, other: Unit) -> Unit {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: SSE2 is part of x86-64.
+    unsafe {
+        core::arch::x86_64::_mm_unpacklo_epi64(one, other)
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    Unit([one.0[0], other.0[0]])
+}
+
 /// Copies `units` into a BlueFlame register.
 ///
 /// # Safety

@@ -146,6 +146,25 @@ impl Reservation {
         }
     }
 
+    /// `len` bytes of zeroed memory of this process alone, which is taken at first touch.
+    ///
+    /// # Errors
+    /// The error of mmap(2) or mprotect(2).
+    pub fn zeroed(len: usize) -> io::Result<Self> {
+        let space = Self::anywhere(len)?;
+        // SAFETY: the range was reserved above, and nothing is there.
+        match unsafe {
+            libc::mprotect(
+                space.base as *mut _,
+                len,
+                libc::PROT_READ | libc::PROT_WRITE,
+            )
+        } {
+            0 => Ok(space),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+
     fn map(base: usize, len: usize, flags: i32) -> io::Result<Self> {
         let flags = flags | libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
         // SAFETY: a new private mapping without MAP_FIXED replaces nothing that exists.
@@ -193,6 +212,25 @@ impl Reservation {
         unsafe { map_shared_at(self.base + at, memory, offset, len) }
     }
 
+    /// As [`Reservation::map_shared`], but what this process writes there is its own: it has a copy of the page then, and
+    /// shares all others.
+    ///
+    /// # Errors
+    /// As [`Reservation::map_shared`].
+    pub fn map_private(
+        &self,
+        at: usize,
+        memory: &Memfd,
+        offset: usize,
+        len: usize,
+    ) -> io::Result<()> {
+        if at.checked_add(len).is_none_or(|end| end > self.len) {
+            return Err(io::Error::from(io::ErrorKind::InvalidInput));
+        }
+        // SAFETY: as in `map_shared`.
+        unsafe { map_at(self.base + at, memory, offset, len, libc::MAP_PRIVATE) }
+    }
+
     /// Tells the kernel that children of a fork shall not have these addresses.
     pub fn keep_from_children(&self) {
         // SAFETY: the range is owned by this value; the advice changes no contents in this process.
@@ -222,6 +260,25 @@ pub unsafe fn map_shared_at(
     offset: usize,
     len: usize,
 ) -> io::Result<()> {
+    // SAFETY: the contract is the same.
+    unsafe { map_at(addr, memory, offset, len, libc::MAP_SHARED)? };
+    // Transparent huge pages where the system's shmem policy is "advise"; elsewhere a no-op.
+    // SAFETY: the range was mapped above; the advice changes no contents.
+    unsafe { libc::madvise(addr as *mut _, len, libc::MADV_HUGEPAGE) };
+    Ok(())
+}
+
+/// Maps, as `kind` says, which is MAP_SHARED or MAP_PRIVATE.
+///
+/// # Safety
+/// As [`map_shared_at`].
+unsafe fn map_at(
+    addr: usize,
+    memory: &Memfd,
+    offset: usize,
+    len: usize,
+    kind: i32,
+) -> io::Result<()> {
     let offset =
         libc::off_t::try_from(offset).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
     if !memory.is_intact() {
@@ -235,7 +292,7 @@ pub unsafe fn map_shared_at(
             addr as *mut _,
             len,
             libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_SHARED | libc::MAP_FIXED | libc::MAP_NORESERVE,
+            kind | libc::MAP_FIXED | libc::MAP_NORESERVE,
             memory.raw_fd(),
             offset,
         )
@@ -243,9 +300,6 @@ pub unsafe fn map_shared_at(
     if got == libc::MAP_FAILED {
         return Err(io::Error::last_os_error());
     }
-    // Transparent huge pages where the system's shmem policy is "advise"; elsewhere a no-op.
-    // SAFETY: the range was mapped above; the advice changes no contents.
-    unsafe { libc::madvise(addr as *mut _, len, libc::MADV_HUGEPAGE) };
     Ok(())
 }
 

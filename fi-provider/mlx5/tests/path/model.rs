@@ -10,7 +10,7 @@ use fi_mlx5::lane::{Hook, Lane, Local, Parts, Queues, Source, Threads, To};
 use fi_mlx5::opcode::{CqeOpcode, Opcode, Syndrome};
 use fi_mlx5::post::Route;
 use fi_mlx5::queue::SendRing;
-use fi_mlx5::remote::Remote;
+use fi_mlx5::remote::{Remote, Segment};
 use fi_mlx5::wqe::{BASIC_BLOCK, Control, UNIT, blocks, flags};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::cell::RefCell;
@@ -433,8 +433,12 @@ impl Rig {
         let key = Be32::new(KEY);
         // SAFETY: the lane is alive and this thread's; the peer is one of its.
         unsafe {
-            self.route
-                .inject(value, address, key, &self.remote, peer as usize)
+            self.route.inject(
+                value,
+                Segment::new(address, key),
+                &self.remote,
+                peer as usize,
+            )
         }
     }
 
@@ -442,7 +446,7 @@ impl Rig {
         // SAFETY: as above.
         unsafe {
             self.route
-                .add(value, address, Be32::new(KEY), peer as usize)
+                .add(value, Segment::new(address, Be32::new(KEY)), peer as usize)
         }
     }
 

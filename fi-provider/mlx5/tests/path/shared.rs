@@ -4,7 +4,7 @@ use crate::model::{Device, KEY, Shape};
 use fi_mlx5::endian::Be32;
 use fi_mlx5::lane::{Lane, Threads, To};
 use fi_mlx5::post::Route;
-use fi_mlx5::remote::Remote;
+use fi_mlx5::remote::{Remote, Segment};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 const THREADS: u32 = 4;
@@ -58,9 +58,12 @@ fn threads_take_turns() {
     assert!(
         // SAFETY: the lane is alive.
         !unsafe {
-            shared
-                .route
-                .inject(1_u32, 0, Be32::new(KEY), &Remote::nowhere(), 0)
+            shared.route.inject(
+                1_u32,
+                Segment::new(0, Be32::new(KEY)),
+                &Remote::nowhere(),
+                0,
+            )
         },
         "in line would be without the lock"
     );
