@@ -45,6 +45,8 @@ pub(crate) struct Run {
     pub(crate) valgrind: bool,
     /// The program's arguments.
     pub(crate) args: Vec<String>,
+    /// Options of the software device that is put around the job, in a setting of several nodes.
+    pub(crate) device: Vec<String>,
     /// The environment.
     pub(crate) env: Vec<(String, String)>,
     /// The time limit in seconds.
@@ -108,6 +110,7 @@ fn parse_line(text: &str) -> Result<Vec<Run>, String> {
             compiler: None,
             valgrind: false,
             args: Vec::new(),
+            device: Vec::new(),
             env: Vec::new(),
             timeout: 0,
             expect: Expect::default(),
@@ -126,7 +129,7 @@ fn parse_line(text: &str) -> Result<Vec<Run>, String> {
             labels.push(format!("args={}", line.rest.args.join(" ")));
         } else {
             set(&mut line, key, value)?;
-            if matches!(key, "valgrind" | "env" | "cflags" | "cc") {
+            if matches!(key, "valgrind" | "env" | "cflags" | "cc" | "device") {
                 labels.push(word.clone());
             }
         }
@@ -152,6 +155,9 @@ fn set(line: &mut Line, key: &str, value: &str) -> Result<(), String> {
         }
         "nodes" => rest.nodes = nodes(value)?,
         "cflags" => rest.cflags = value.split_whitespace().map(str::to_owned).collect(),
+        "device" if !value.is_empty() => {
+            rest.device = value.split_whitespace().map(str::to_owned).collect();
+        }
         "cc" if !value.is_empty() => rest.compiler = Some(value.to_owned()),
         "valgrind" if value.is_empty() => rest.valgrind = true,
         "timeout" => {
@@ -225,6 +231,9 @@ fn list<T>(value: &str, item: impl Fn(&str) -> Result<T, String>) -> Result<Vec<
 fn expand(line: Line) -> Result<Vec<Run>, String> {
     if line.np.is_empty() {
         return Err("np= is missing".to_owned());
+    }
+    if !line.rest.device.is_empty() && line.rest.nodes != Nodes::Several {
+        return Err("device= is for nodes=several".to_owned());
     }
     let several = line.launchers.len() > 1 || line.launchers[0] != Launcher::Oshrun;
     let mut runs = Vec::new();

@@ -98,6 +98,8 @@ fn nonsense_is_named() {
         ("np=2 nodes=2", "nodes=2"),
         ("np=1 timeout=soon", "timeout=soon"),
         ("np=1 env=A", "env=A"),
+        ("np=1 nodes=several device=", "device"),
+        ("np=1 device=--strict", "nodes=several"),
         ("np=1 expect-exit=never", "expect-exit=never"),
         ("np=1 expected-exit=1", "expected-exit"),
         ("np=1 valgrind=yes", "valgrind"),

@@ -25,7 +25,7 @@ pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
             _ => path.clone(),
         };
         let runs = programs::runs(&path)?;
-        for (run, setting) in programs::jobs(&runs) {
+        for (run, setting) in programs::jobs(&name, &runs) {
             if run.launcher != Launcher::Oshrun {
                 return Err(format!("{}: examples are run by oshrun", path.display()));
             }

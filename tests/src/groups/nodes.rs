@@ -8,6 +8,20 @@ const PES: u32 = 4;
 /// Ways to link after which a program cannot load the libraries of the device.
 const STATIC: [&str; 2] = ["static", "static-pie"];
 
+/// Programs that are run with each policy of lanes: those in which contexts and threads matter, and of each other kind of operation
+/// one that does all there are.
+const OF_LANES: &[&str] = &[
+    "amo/contention.c",
+    "amo/types_c99.c",
+    "context/",
+    "order/",
+    "rma/large.c",
+    "rma/lengths.c",
+    "rma/types_c99.c",
+    "signal/types_c99.c",
+    "threads/",
+];
+
 /// How the PEs of a job lie on nodes, and what is between these.
 #[derive(Debug)]
 pub(crate) struct Setting {
@@ -15,30 +29,117 @@ pub(crate) struct Setting {
     pub(crate) label: &'static str,
     /// The words for oshrun.
     pub(crate) words: [&'static str; 6],
+    /// Variables of the job.
+    pub(crate) environment: &'static [(&'static str, &'static str)],
     /// How many PEs a node has.
     per_node: u32,
+    /// What the names of its programs begin with.
+    programs: &'static [&'static str],
 }
 
-/// All settings: each transport between all PEs, and one transport beside shared memory.
-pub(crate) const SETTINGS: [Setting; 3] = [
+/// By a transport, so many PEs on each node.
+const fn nodes(
+    label: &'static str,
+    transport: &'static str,
+    (per_node, text): (u32, &'static str),
+) -> Setting {
     Setting {
-        label: "rc ppn=1",
-        words: ["--fabric", "softhca", "--transport", "rc", "--ppn", "1"],
-        per_node: 1,
-    },
+        label,
+        words: [
+            "--fabric",
+            "softhca",
+            "--transport",
+            transport,
+            "--ppn",
+            text,
+        ],
+        environment: &[],
+        per_node,
+        programs: &[""],
+    }
+}
+
+/// The same for the programs of lanes alone, with a variable.
+const fn lanes(
+    label: &'static str,
+    transport: &'static str,
+    per_node: (u32, &'static str),
+    environment: &'static [(&'static str, &'static str)],
+) -> Setting {
     Setting {
-        label: "dc ppn=1",
-        words: ["--fabric", "softhca", "--transport", "dc", "--ppn", "1"],
-        per_node: 1,
-    },
-    Setting {
-        label: "rc ppn=2",
-        words: ["--fabric", "softhca", "--transport", "rc", "--ppn", "2"],
-        per_node: 2,
-    },
+        environment,
+        programs: OF_LANES,
+        ..nodes(label, transport, per_node)
+    }
+}
+
+const ONE: (u32, &str) = (1, "1");
+const TWO: (u32, &str) = (2, "2");
+
+/// All settings: each transport between all PEs, and one transport beside shared memory; then each policy of lanes but the
+/// default one, in turn over these, and one completion queue for all lanes.
+pub(crate) const SETTINGS: [Setting; 11] = [
+    nodes("rc ppn=1", "rc", ONE),
+    nodes("dc ppn=1", "dc", ONE),
+    nodes("rc ppn=2", "rc", TWO),
+    lanes(
+        "rc ppn=1 mpi-everywhere",
+        "rc",
+        ONE,
+        &[("FARREACH_LANES", "mpi-everywhere")],
+    ),
+    lanes(
+        "dc ppn=2 2x-dynamic",
+        "dc",
+        TWO,
+        &[("FARREACH_LANES", "2x-dynamic")],
+    ),
+    lanes(
+        "dc ppn=1 shared-dynamic",
+        "dc",
+        ONE,
+        &[("FARREACH_LANES", "shared-dynamic")],
+    ),
+    lanes(
+        "rc ppn=1 static",
+        "rc",
+        ONE,
+        &[("FARREACH_LANES", "static")],
+    ),
+    lanes(
+        "dc ppn=1 static",
+        "dc",
+        ONE,
+        &[("FARREACH_LANES", "static")],
+    ),
+    lanes(
+        "rc ppn=2 mpi+threads",
+        "rc",
+        TWO,
+        &[("FARREACH_LANES", "mpi+threads")],
+    ),
+    lanes(
+        "dc ppn=1 mpi+threads",
+        "dc",
+        ONE,
+        &[("FARREACH_LANES", "mpi+threads")],
+    ),
+    lanes(
+        "rc ppn=1 shared CQ",
+        "rc",
+        ONE,
+        &[("FARREACH_COMPLETIONS", "shared")],
+    ),
 ];
 
 impl Setting {
+    /// Whether the program of this name runs here.
+    pub(crate) fn has(&self, program: &str) -> bool {
+        self.programs
+            .iter()
+            .any(|prefix| program.starts_with(prefix))
+    }
+
     /// The runs of a program that make sense here: of those that differ in the number of PEs alone, the one with the most
     /// PEs up to four, or the fewest if all have more.
     pub(crate) fn choose<'a>(&self, runs: &'a [Run]) -> Vec<&'a Run> {
@@ -88,6 +189,13 @@ mod tests {
         let source = "// run: np=1,2,3,7\n// run: np=16,64 args=many\n";
         assert_eq!(chosen(0, source), ["np=3", "np=16 args=many"]);
         assert_eq!(chosen(2, "// run: np=1,2\n"), [""; 0]);
+    }
+
+    #[test]
+    fn programs_of_lanes() {
+        let policy = &SETTINGS[SETTINGS.len() - 1];
+        assert!(policy.has("context/lanes.c") && policy.has("amo/types_c99.c"));
+        assert!(!policy.has("amo/types_c11.c") && SETTINGS[0].has("amo/types_c11.c"));
     }
 
     #[test]

@@ -70,7 +70,7 @@ fn of_program(session: &Session, path: &Path, name: &str) -> Result<Vec<Case>, S
     let mut builds = HashMap::new();
     let mut cases = Vec::new();
     let runs = runs(path)?;
-    for (run, setting) in jobs(&runs) {
+    for (run, setting) in jobs(name, &runs) {
         let flags = flags(run)?;
         let compiler = run.compiler.clone();
         let number = builds.len();
@@ -91,9 +91,10 @@ fn of_program(session: &Session, path: &Path, name: &str) -> Result<Vec<Case>, S
 }
 
 /// The jobs of a program: all of its runs on one node, and a choice of them in each setting of several nodes.
-pub(crate) fn jobs(runs: &[Run]) -> Vec<(&Run, Option<&'static Setting>)> {
+pub(crate) fn jobs<'a>(name: &str, runs: &'a [Run]) -> Vec<(&'a Run, Option<&'static Setting>)> {
     let on_one = runs.iter().filter(|run| run.nodes != Nodes::Several);
-    let on_several = SETTINGS.iter().flat_map(|setting| {
+    let on_several = SETTINGS.iter().filter(|setting| setting.has(name));
+    let on_several = on_several.flat_map(|setting| {
         let chosen = setting.choose(runs).into_iter();
         chosen.map(move |run| (run, Some(setting)))
     });
@@ -116,7 +117,7 @@ pub(crate) fn case(
     words.push(executable.display().to_string());
     words.extend(run.args.iter().cloned());
     let start = match run.launcher {
-        Launcher::Oshrun => Invocation::new(session.place.staged("bin/oshrun"))
+        Launcher::Oshrun => oshrun(session, run)
             .args(["-n", &np])
             .args(setting.into_iter().flat_map(|setting| setting.words))
             .arg("--")
@@ -124,6 +125,10 @@ pub(crate) fn case(
         Launcher::Hydra => Invocation::new(HYDRA).args(["-n", &np]).args(words),
         Launcher::None => Invocation::new(words.remove(0)).args(words),
     };
+    let start = setting
+        .map_or(&[][..], |setting| setting.environment)
+        .iter()
+        .fold(start, |start, (name, value)| start.env(name, *value));
     let start = run
         .env
         .iter()
@@ -139,6 +144,19 @@ pub(crate) fn case(
     case.expect = run.expect.clone();
     case.leaves_nothing = true;
     case
+}
+
+/// The staged oshrun, under a device with the options of the run, if it has any.
+fn oshrun(session: &Session, run: &Run) -> Invocation {
+    let oshrun = session.place.staged("bin/oshrun");
+    if run.device.is_empty() {
+        return Invocation::new(oshrun);
+    }
+    Invocation::new(session.place.staged("bin/softhca"))
+        .arg("run")
+        .args(&run.device)
+        .arg("--")
+        .arg(oshrun)
 }
 
 fn flags(run: &Run) -> Result<Vec<String>, String> {

@@ -8,6 +8,5 @@
 mod entries;
 mod failures;
 mod flow;
-mod lists;
 mod model;
 mod shared;
