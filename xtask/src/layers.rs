@@ -20,6 +20,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("shmem-cabi", &["shmem"]),
     ("shmem-launcher", &["fi-bootstrap"]),
     ("farreach-examples", &["shmem"]),
+    // Measures the device's data path by itself.
+    ("farreach-bench", &["fi-mlx5", "softhca-again"]),
     ("xtask", &[]),
     // What stands on top of everything may look at anything but the tools that build it.
     (

@@ -1,0 +1,78 @@
+//! Why a benchmark did not run to its end.
+
+use std::io;
+use std::path::PathBuf;
+
+/// An error of the command.
+#[non_exhaustive]
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    /// The command line does not say what to do.
+    #[error("{0} (see endpoints --help)")]
+    Usage(String),
+    /// The device, or the library below it.
+    #[error(transparent)]
+    Device(#[from] fi_mlx5::error::Error),
+    /// The device did not do what was posted.
+    #[error("the device failed: {0}")]
+    Failure(#[from] fi_mlx5::lane::Failure),
+    /// A process of the benchmark, or the way to it.
+    #[error("{what}: {error}")]
+    Job {
+        /// What was tried.
+        what: String,
+        /// Why not.
+        error: io::Error,
+    },
+    /// A process of the benchmark ended early, or said something else than what was waited for.
+    #[error("process {rank} of the benchmark {what}")]
+    Member {
+        /// Which.
+        rank: usize,
+        /// What it did.
+        what: String,
+    },
+    /// The processes of a benchmark do not understand each other.
+    #[error("not understood: {0}")]
+    Words(String),
+    /// A file.
+    #[error("{}: {error}", path.display())]
+    File {
+        /// Its path.
+        path: PathBuf,
+        /// Why not.
+        error: io::Error,
+    },
+    /// A file of results.
+    #[error("{}, line {line}: {what}", path.display())]
+    Results {
+        /// Its path.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: usize,
+        /// What is wrong there.
+        what: String,
+    },
+    /// A figure could not be drawn.
+    #[error("{}: {what}", path.display())]
+    Figure {
+        /// Where it was to be.
+        path: PathBuf,
+        /// Why not.
+        what: String,
+    },
+    /// The result of the computation is not that of a serial run.
+    #[error("wrong result: {0}")]
+    Wrong(String),
+}
+
+/// What functions here return.
+pub(crate) type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// An [`Error::Job`] of this try.
+    pub(crate) fn job(what: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
+        let what = what.into();
+        |error| Self::Job { what, error }
+    }
+}
