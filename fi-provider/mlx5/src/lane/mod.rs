@@ -17,11 +17,13 @@
 mod atomic;
 mod completing;
 pub(crate) mod head;
+mod list;
 mod parts;
 mod posting;
 
 pub use atomic::Atomic;
 pub use head::Held;
+pub use list::{Payload, Signals, Write};
 pub use parts::{Failure, Hook, Local, Parts, Posted, Queues, Source, Threads, To};
 
 use crate::completion::Completions;

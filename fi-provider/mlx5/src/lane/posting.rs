@@ -12,7 +12,7 @@ use std::cell::Cell;
 
 impl Lane {
     /// An empty entry for a queue, which enters the target of the peer if it is an initiator.
-    fn entry(&self, queue: u32, remote: &Remote) -> Entry {
+    pub(super) fn entry(&self, queue: u32, remote: &Remote) -> Entry {
         let mut entry = Entry::new();
         if queue < self.initiators {
             let [low, high] = remote.vector;
@@ -131,7 +131,7 @@ impl Lane {
     ///
     /// # Safety
     /// The entry is in the ring and in the record; it has at most as many blocks as a half of the register takes.
-    unsafe fn ring(&self, queue: &Queue, entry: &Aligned, blocks: usize) {
+    pub(super) unsafe fn ring(&self, queue: &Queue, entry: &Aligned, blocks: usize) {
         let slot = self.queues.slot(queue);
         if self.registers.is_empty() {
             // SAFETY: the register is the lane's own, which this thread holds; the rest by contract.
@@ -167,12 +167,8 @@ impl Lane {
         if let Some(failure) = self.failure.get() {
             return Err(failure);
         }
+        self.use_queue(index);
         let queue = &self.queues[index as usize];
-        if queue.link.get() == 0 {
-            queue.link.set(self.used.get());
-            self.used.set(index + 1);
-        }
-        self.disarm(queue);
         let ahead = u32::from(blocks) + (queue.mask + 1) / 4;
         // Armed queues have completions that are not counted.
         let most = self.completions.entries() - self.queues.len() as u32;
@@ -186,6 +182,16 @@ impl Lane {
         self.outstanding.set(self.outstanding.get() + 1);
         let fence = queue.fence.replace(false);
         Ok(flags::COMPLETION | if fence { flags::FENCE } else { 0 })
+    }
+
+    /// Puts a queue into the list of those in use, and counts the completion of what was posted to it in line.
+    pub(super) fn use_queue(&self, index: u32) {
+        let queue = &self.queues[index as usize];
+        if queue.link.get() == 0 {
+            queue.link.set(self.used.get());
+            self.used.set(index + 1);
+        }
+        self.disarm(queue);
     }
 
     /// Gives the next entry, of a queue with nothing outstanding, a completion that is not counted.

@@ -8,5 +8,6 @@
 mod entries;
 mod failures;
 mod flow;
+mod lists;
 mod model;
 mod shared;
