@@ -86,6 +86,18 @@ impl Lane {
         Ok(())
     }
 
+    /// Whether an entry is done, as far as completions that are there tell: for threads that let others have the lane while they wait.
+    pub fn is_done(&self, posted: Posted) -> Result<bool, Failure> {
+        let queue = &self.queues[posted.queue as usize];
+        while queue.consumed.get() < posted.end {
+            if !self.poll()? {
+                return Ok(false);
+            }
+        }
+        self.rest(queue);
+        Ok(true)
+    }
+
     /// Waits until everything that was posted to peer `index` is done.
     ///
     /// # Safety

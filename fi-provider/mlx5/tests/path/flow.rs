@@ -299,3 +299,20 @@ fn a_fence_marks_the_next_entry_alone() {
         }
     }
 }
+
+#[test]
+fn whether_an_entry_is_done_is_told_without_waiting() {
+    let rig = Rig::new(Shape::RC);
+    let first = rig.write(0, &[1; 8]).expect("room");
+    let second = rig.write(0, &[2; 8]).expect("room");
+    let is_done = |posted| rig.lane.is_done(posted).expect("no failure");
+    assert!(!is_done(first));
+    device(|device| {
+        device.look();
+        device.finish(0);
+    });
+    assert!(!is_done(second));
+    assert!(is_done(first));
+    device(|device| device.finish(0));
+    assert!(is_done(second) && is_done(first));
+}
