@@ -8,7 +8,7 @@
 use crate::address_vector::Peer as Record;
 use crate::domain::Placement;
 pub use crate::gate::Gate;
-use crate::gate::{Common, Plan};
+use crate::gate::{Common, Plan, Queues};
 use crate::lanes::Lanes;
 pub use crate::lanes::{Report, Survey, survey};
 use crate::memory::{MemoryRegion, Window};
@@ -31,7 +31,7 @@ use std::sync::atomic::AtomicU64;
 pub enum Transport {
     /// A connected queue pair for each peer (RC).
     Rc,
-    /// One initiator for all peers, each with a target (DC).
+    /// Initiators that go to all peers, each with a target (DC).
     Dc,
 }
 
@@ -49,6 +49,8 @@ impl Display for Transport {
 pub struct Config {
     /// How it reaches peers.
     pub transport: Transport,
+    /// The queues that the default endpoint has where peers do not have one each, a power of two: a peer has always the same of them.
+    pub initiators: u32,
     /// Whether several threads may use the default endpoint at a time, or others that share its lane.
     pub shared: bool,
     /// What lanes share.
@@ -188,7 +190,10 @@ impl Device {
         let registrations = Arc::new(Registrations::of(&hca, config.registrations));
         let hook = software_hook();
         let plan = Plan {
-            connected: (config.transport == Transport::Rc).then_some(placement.count),
+            queues: match config.transport {
+                Transport::Rc => Queues::Connected(placement.count),
+                Transport::Dc => Queues::Initiators(config.initiators),
+            },
             shared: config.shared,
             default: true,
             piece_len: PIECE,
@@ -227,7 +232,7 @@ impl Device {
     /// Makes a lane beside the default one, for memory in `window`; the default one where all lanes are one.
     pub(crate) fn open_gate(&self, shared: bool, window: &Window) -> Result<Arc<Gate>, Error> {
         let plan = Plan {
-            connected: None,
+            queues: Queues::Initiators(1),
             shared,
             default: false,
             piece_len: SMALL_PIECE,

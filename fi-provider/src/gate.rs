@@ -9,16 +9,20 @@
 use crate::device::{Error, Part, key_of};
 use crate::registration::{Absent, Loan, Registrations};
 use fi_mlx5::device::{self as hca, CompletionQueue, Peer, QueuePair, Region, Seat};
-use fi_mlx5::lane::{Failure, Hook, Lane, Local, Parts, Posted, Queues, Source, Threads, To};
+use fi_mlx5::lane::{self, Failure, Hook, Lane, Local, Parts, Posted, Source, Threads, To};
 use fi_mlx5::registers::Registers;
 use fi_shm::segment::{Memfd, Reservation, page_size};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-/// Basic blocks of each send queue.
+/// Basic blocks of a send queue: of an initiator, and of each of a few.
 const BLOCKS: u32 = 512;
-/// Entries of a completion queue, beside one for each send queue, where the queues are many: posts wait when as many
-/// completions are due. One queue has at most as many due as it has blocks.
+/// The fewest of one of many.
+const FEWEST_BLOCKS: u32 = 64;
+/// Basic blocks of all connected send queues of a lane, where they are not the fewest.
+const ALL_BLOCKS: u32 = 16 * BLOCKS;
+/// The fewest entries of a completion queue, beside one for each send queue, where the queues are many: posts wait when as many
+/// completions are due.
 const COMPLETIONS: u32 = 4096;
 /// Pieces of the bounce memory.
 pub(crate) const PIECES: usize = 8;
@@ -31,11 +35,47 @@ const QUICKLY_COPIED: usize = 4 << 10;
 const DISCARD: usize = 0;
 const RESULT: usize = 64;
 
+/// The send queues of a gate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Queues {
+    /// A connected one for each of so many peers.
+    Connected(u32),
+    /// So many, a power of two, that enter the peers' targets.
+    Initiators(u32),
+}
+
+impl Queues {
+    /// Basic blocks of each: fewer where they are many.
+    fn blocks(self) -> u32 {
+        match self {
+            Self::Connected(count) => {
+                let share = ALL_BLOCKS / count.clamp(1, ALL_BLOCKS).next_power_of_two();
+                share.clamp(FEWEST_BLOCKS, BLOCKS)
+            }
+            Self::Initiators(_) => BLOCKS,
+        }
+    }
+
+    fn count(self) -> u32 {
+        match self {
+            Self::Connected(count) | Self::Initiators(count) => count,
+        }
+    }
+
+    /// Entries of their completion queue, of at most `most`, if so many will do: one for each block, because each entry that is
+    /// flushed has one. Those of a device with fewer may overflow, but not before the one that tells why.
+    fn completions(self, most: u32) -> Option<u32> {
+        let wanted = self.count().saturating_mul(self.blocks()).max(2 * BLOCKS);
+        let fewest = wanted.min(COMPLETIONS.saturating_add(self.count()));
+        (fewest <= most).then(|| wanted.min(most))
+    }
+}
+
 /// How a gate is made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
-    /// By a connected queue for each of so many peers, or by one queue that enters their targets.
-    pub(crate) connected: Option<u32>,
+    /// Its send queues.
+    pub(crate) queues: Queues,
     /// Whether several threads may use it at a time.
     pub(crate) shared: bool,
     /// Whether it is the default endpoint's.
@@ -95,25 +135,31 @@ impl Gate {
         let memory = private_memory(bounce + PIECES * plan.piece_len)?;
         // SAFETY: the mapping was just made, and only this gate uses it, by cells.
         let own = unsafe { hca.register(memory.base() as *mut u8, memory.len())? };
-        let entries = plan
-            .connected
-            .map_or(2 * BLOCKS, |peers| COMPLETIONS + peers);
-        if let Some(what) = lacking(hca, plan, entries) {
+        let blocks = plan.queues.blocks();
+        let entries = plan.queues.completions(hca.features().max_completions);
+        if let Some(what) = lacking(hca, plan.queues, entries) {
             return Err(Error::lacks(hca, what));
         }
+        let entries = entries.unwrap_or(COMPLETIONS);
         let completions = seat.completion_queue(entries)?;
         let mut pairs = Vec::new();
-        for _ in 0..plan.connected.unwrap_or(0) {
-            pairs.push(seat.connected(&completions, BLOCKS)?);
+        for _ in 0..plan.queues.count() {
+            pairs.push(match plan.queues {
+                Queues::Connected(_) => seat.connected(&completions, blocks)?,
+                Queues::Initiators(_) => seat.initiator(&completions, blocks)?,
+            });
         }
-        let mut queues = Queues::default();
-        if plan.connected.is_some() {
-            queues.connected = pairs.iter().map(QueuePair::ring).collect();
-        } else {
-            let initiator = seat.initiator(&completions, BLOCKS)?;
-            queues.initiators.push(initiator.ring());
-            pairs.push(initiator);
-        }
+        let rings = pairs.iter().map(QueuePair::ring).collect();
+        let queues = match plan.queues {
+            Queues::Connected(_) => lane::Queues {
+                connected: rings,
+                initiators: Vec::new(),
+            },
+            Queues::Initiators(_) => lane::Queues {
+                connected: Vec::new(),
+                initiators: rings,
+            },
+        };
         let parts = Parts {
             queues,
             completions: Source::Own(completions.ring()),
@@ -309,13 +355,12 @@ impl Gate {
 }
 
 /// What the device has not that such a gate needs.
-fn lacking(hca: &hca::Device, plan: &Plan, entries: u32) -> Option<&'static str> {
-    let features = hca.features();
-    match plan.connected {
-        Some(_) if entries > features.max_completions => {
-            Some("completion queue for so many peers; use DC")
+fn lacking(hca: &hca::Device, queues: Queues, entries: Option<u32>) -> Option<&'static str> {
+    match (queues, entries) {
+        (_, None) => Some("completion queue for so many peers; use DC"),
+        (Queues::Initiators(_), _) if !hca.features().dc => {
+            Some("dynamic connections (DC); use RC")
         }
-        None if !features.dc => Some("dynamic connections (DC); use RC"),
         _ => None,
     }
 }

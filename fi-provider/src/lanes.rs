@@ -2,7 +2,7 @@
 //! where it has not.
 
 use crate::device::{Error, SMALL_PIECE, register, software_hook};
-use crate::gate::{Common, Gate, Plan};
+use crate::gate::{Common, Gate, Plan, Queues};
 use crate::memory::Window;
 use crate::registration::{Limits, Registrations};
 use fi_mlx5::device::{self as hca, Account, Features, Pool, Regime};
@@ -162,7 +162,11 @@ pub fn survey(
     let hca = hca::Device::open(None)?;
     let features = *hca.features();
     let plan = Plan {
-        connected: (!features.dc).then_some(1),
+        queues: if features.dc {
+            Queues::Initiators(1)
+        } else {
+            Queues::Connected(1)
+        },
         shared: false,
         default: false,
         piece_len: SMALL_PIECE,

@@ -59,13 +59,65 @@ pub(crate) fn fabric() -> Result<Fabric, Error> {
     .map_err(Error::Fabric)
 }
 
-/// The transport over a device (FARREACH_TRANSPORT).
-pub(crate) fn transport() -> Result<Transport, Error> {
+/// How PEs reach each other over a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Transports {
+    /// By RC in a job of at most so many PEs, and by DC in a larger one or where the device has no RC left.
+    Auto(u32),
+    /// In one way.
+    Only(Transport),
+}
+
+impl Transports {
+    /// What a job of `pes` PEs goes by, if the device can.
+    pub(crate) fn of_job(self, pes: u32) -> Transport {
+        match self {
+            Self::Auto(most) if pes <= most => Transport::Rc,
+            Self::Auto(_) => Transport::Dc,
+            Self::Only(transport) => transport,
+        }
+    }
+}
+
+/// The most PEs of a job that has a queue pair for each from the start, where nobody says otherwise.
+const RC_PES: u32 = 32;
+
+/// The transport over a device (FARREACH_TRANSPORT), and the size of jobs from which on it is another (FARREACH_RC_PES).
+pub(crate) fn transports() -> Result<Transports, Error> {
+    let auto = Transports::Auto(number("FARREACH_RC_PES", RC_PES)?);
     choice(
         "FARREACH_TRANSPORT",
-        &[("rc", Transport::Rc), ("dc", Transport::Dc)],
+        &[
+            ("auto", auto),
+            ("rc", Transports::Only(Transport::Rc)),
+            ("dc", Transports::Only(Transport::Dc)),
+        ],
     )
     .map_err(Error::Transport)
+}
+
+/// The most queues of DC that a default lane spreads its peers over.
+const MOST_INITIATORS: u32 = 64;
+
+/// The queues of DC that a default lane spreads its peers over (FARREACH_DCIS), a power of two: in a job of `pes` PEs, where nobody says
+/// otherwise, one if it is small.
+pub(crate) fn initiators(pes: u32) -> Result<u32, Error> {
+    let default = if pes <= RC_PES { 1 } else { 4 };
+    let count = number("FARREACH_DCIS", default)?;
+    if count.is_power_of_two() && count <= MOST_INITIATORS {
+        Ok(count)
+    } else {
+        Err(Error::Initiators(count))
+    }
+}
+
+/// The number that `variable` gives, or `default`.
+fn number(variable: &'static str, default: u32) -> Result<u32, Error> {
+    let value = std::env::var_os(variable).map(|value| value.to_string_lossy().into_owned());
+    match value.filter(|text| !text.is_empty()) {
+        None => Ok(default),
+        Some(text) => text.parse().map_err(|_| Error::Number(variable, text)),
+    }
 }
 
 /// How much private memory stays registered (FARREACH_REGISTRATION_CACHE): bytes, and entries behind a comma; 0 for none.
@@ -202,7 +254,10 @@ Of Farreach:
                         different collectives, or a routine is given objects or numbers that it must not be given
   FARREACH_FABRIC       auto (shared memory on a node, an mlx5 device between nodes), shm (shared memory only)
                         or mlx5 (as auto; says so where no device is); default auto
-  FARREACH_TRANSPORT    rc or dc: how the device connects PEs; default rc
+  FARREACH_TRANSPORT    how the device connects PEs: rc (a queue pair for each PE), dc (queue pairs that go to any PE), or
+                        auto (rc in a job of at most FARREACH_RC_PES PEs, default 32; dc in a larger one); default auto
+  FARREACH_DCIS         over dc, the queue pairs that the default context spreads PEs over: a power of two up to 64;
+                        default 1, and 4 in a job of more than 32 PEs
   FARREACH_REGISTRATION_CACHE
                         bytes, or bytes and entries (512m,100), of private memory that stays registered with the device
                         after long puts and gets; 0: none, all go by the bounce memory; default 1g,1024
@@ -222,6 +277,17 @@ mod tests {
         assert_eq!(chosen("shm"), Ok(2));
         assert_eq!(chosen("SHM"), Err("SHM".to_owned()));
         assert_eq!(chosen("tcp"), Err("tcp".to_owned()));
+    }
+
+    #[test]
+    fn small_jobs_are_connected_from_the_start() {
+        let auto = Transports::Auto(4);
+        assert_eq!(
+            [1, 4, 5].map(|pes| auto.of_job(pes)),
+            [Transport::Rc, Transport::Rc, Transport::Dc]
+        );
+        let rc = Transports::Only(Transport::Rc);
+        assert_eq!(rc.of_job(1_000_000), Transport::Rc);
     }
 
     #[test]

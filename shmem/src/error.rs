@@ -42,8 +42,14 @@ pub enum Error {
     #[error("FARREACH_FABRIC={0:?} is none of auto, shm and mlx5")]
     Fabric(String),
     /// FARREACH_TRANSPORT names no transport.
-    #[error("FARREACH_TRANSPORT={0:?} is none of rc and dc")]
+    #[error("FARREACH_TRANSPORT={0:?} is none of auto, rc and dc")]
     Transport(String),
+    /// A variable's value is no number.
+    #[error("{0}={1:?} is not a number")]
+    Number(&'static str, String),
+    /// FARREACH_DCIS is no number of queues.
+    #[error("FARREACH_DCIS={0} is no power of two up to 64")]
+    Initiators(u32),
     /// FARREACH_REGISTRATION_CACHE gives no limits.
     #[error(
         "FARREACH_REGISTRATION_CACHE={0:?} is neither a number of bytes, perhaps with k, m, g or t, nor that, a comma and a number of entries up to 1048576"

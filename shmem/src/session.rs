@@ -1,7 +1,7 @@
 //! Beginning a session: the heap, the window, and in a job of several nodes the device that connects them.
 
 use crate::arena::Arena;
-use crate::env::Fabric;
+use crate::env::{self, Fabric, Transports};
 use crate::error::Error;
 use crate::job::{Job, Session};
 use crate::mailbox;
@@ -35,7 +35,7 @@ pub(crate) struct Wishes {
     pub(crate) heap_len: usize,
     pub(crate) thread_level: c_int,
     pub(crate) fabric: Fabric,
-    pub(crate) transport: Transport,
+    pub(crate) transports: Transports,
     pub(crate) registrations: Limits,
     /// What lanes share, and who uses a completion queue.
     pub(crate) policy: &'static Policy,
@@ -122,8 +122,10 @@ fn connect(
         Err(Error::NodesWithoutDevice { nodes })
     } else {
         let refused = |source| Error::Device { nodes, source };
+        let pes = job.node.pes();
         let config = Config {
-            transport: wishes.transport,
+            transport: wishes.transports.of_job(pes),
+            initiators: env::initiators(pes)?,
             policy: wishes.policy,
             completions: wishes.completions,
             shared: wishes.thread_level == MULTIPLE,
@@ -132,10 +134,29 @@ fn connect(
             registrations: wishes.registrations,
         };
         let _streams = standard_streams();
-        domain.open_device(config).map_err(refused)
+        open(domain, config, wishes.transports).map_err(refused)
     };
     let mut launcher = job.launcher.lock().unwrap_or_else(PoisonError::into_inner);
     exchange(at, &mut launcher, &job.node, domain, opened)
+}
+
+/// Opens the device, by RC if it has no DC and the user leaves it to the library.
+fn open(
+    domain: &mut Domain,
+    config: Config,
+    transports: Transports,
+) -> Result<Vec<u8>, device::Error> {
+    match domain.open_device(config) {
+        Err(device::Error::Lacks { .. })
+            if config.transport == Transport::Dc && matches!(transports, Transports::Auto(_)) =>
+        {
+            domain.open_device(Config {
+                transport: Transport::Rc,
+                ..config
+            })
+        }
+        opened => opened,
+    }
 }
 
 /// Takes the numbers of standard streams that are closed, until it is dropped: none of the device's descriptors may get

@@ -82,7 +82,7 @@ fn start(at: Routine, thread_level: c_int) -> Result<(), Failure> {
         heap_len: crate::window::heap_len(env::symmetric_size()?)?,
         thread_level,
         fabric: env::fabric()?,
-        transport: env::transport()?,
+        transports: env::transports()?,
         registrations: env::registrations()?,
         policy: env::lanes()?,
         completions: env::completions()?,

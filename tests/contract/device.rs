@@ -61,6 +61,7 @@ impl Transport for Device {
             per_node: self.per_node,
             device: Some(Config {
                 transport: self.transport,
+                initiators: 1,
                 shared: false,
                 policy: device::DEFAULT_POLICY,
                 completions: device::Completions::Own,

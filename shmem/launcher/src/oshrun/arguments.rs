@@ -71,6 +71,7 @@ impl Fabric {
 /// The mlx5 fabric's queues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Transport {
+    Auto,
     Rc,
     Dc,
 }
@@ -79,6 +80,7 @@ impl Transport {
     /// The value of FARREACH_TRANSPORT for the PEs.
     pub(super) fn variable(self) -> &'static str {
         match self {
+            Transport::Auto => "auto",
             Transport::Rc => "rc",
             Transport::Dc => "dc",
         }
@@ -103,9 +105,9 @@ is compiled first (with the oshcc or oshc++ beside oshrun, -O2 -g).
                          softhca: mlx5 on a device in software that comes and goes with the job,
                          as in \"oshrun -n 4 --ppn 2 --fabric softhca ./a.out\"; under \"softhca run\",
                          the device of that
-  --transport rc|dc      the queues of mlx5: a connection to each PE (rc, the default), or one
-                         queue to all (dc), as in \"oshrun -n 4 --ppn 1 --fabric softhca
-                         --transport dc ./a.out\"; wins over FARREACH_TRANSPORT
+  --transport NAME       the queues of mlx5: a connection to each PE (rc), queues that go to any (dc),
+                         or by the size of the job (auto, the default), as in \"oshrun -n 4 --ppn 1
+                         --fabric softhca --transport dc ./a.out\"; wins over FARREACH_TRANSPORT
   --lanes NAME           what lanes of the device share, one for each context: dynamic (the default),
                          static, ... (\"farreach info\" lists them); wins over FARREACH_LANES
   --bind core|none       core: PE i runs on the i-th core only, which needs a core for each PE;
@@ -280,7 +282,11 @@ const FABRICS: [(&str, Fabric); 4] = [
     ("mlx5", Fabric::Mlx5),
     ("softhca", Fabric::Softhca),
 ];
-const TRANSPORTS: [(&str, Transport); 2] = [("rc", Transport::Rc), ("dc", Transport::Dc)];
+const TRANSPORTS: [(&str, Transport); 3] = [
+    ("auto", Transport::Auto),
+    ("rc", Transport::Rc),
+    ("dc", Transport::Dc),
+];
 const BINDINGS: [(&str, bool); 2] = [("core", true), ("none", false)];
 const PASSAGES: [(&str, Passage); 2] = [("lines", Passage::Lines), ("direct", Passage::Direct)];
 
@@ -429,7 +435,7 @@ mod tests {
             ("--ppn", "missing argument"),
             ("--fabric tcp x", "auto, shm, mlx5 or softhca, not \"tcp\""),
             ("--fabric", "missing argument"),
-            ("--transport ud x", "rc or dc, not \"ud\""),
+            ("--transport ud x", "auto, rc or dc, not \"ud\""),
             ("--lanes", "missing argument"),
             ("-q x", "'-q'"),
             ("-n 2", "no program"),

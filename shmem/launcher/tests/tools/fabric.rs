@@ -100,7 +100,7 @@ fn wrong_values_are_explained() {
             "auto, shm, mlx5 or softhca, not \"tcp\"",
         ),
         ("--fabric= true", "not \"\""),
-        ("--transport ud true", "rc or dc, not \"ud\""),
+        ("--transport ud true", "auto, rc or dc, not \"ud\""),
     ] {
         let outcome = launch(line);
         outcome.assert_one_line(2, &[part]);
