@@ -80,7 +80,7 @@ pub(crate) struct Plan {
     pub(crate) shared: bool,
     /// Whether it is the default endpoint's.
     pub(crate) default: bool,
-    /// Bytes of a piece of the bounce memory.
+    /// Bytes of a piece of the bounce memory, which is at most a message.
     pub(crate) piece_len: usize,
     /// Called where the completion queue was found empty.
     pub(crate) hook: Option<Hook>,
@@ -132,7 +132,8 @@ impl Gate {
     pub(crate) fn open(seat: Seat, plan: &Plan, common: Common) -> Result<Self, Error> {
         let hca = seat.device();
         let bounce = page_size();
-        let memory = private_memory(bounce + PIECES * plan.piece_len)?;
+        let piece_len = plan.piece_len.min(hca.features().max_message as usize);
+        let memory = private_memory(bounce + PIECES * piece_len)?;
         // SAFETY: the mapping was just made, and only this gate uses it, by cells.
         let own = unsafe { hca.register(memory.base() as *mut u8, memory.len())? };
         let blocks = plan.queues.blocks();
@@ -179,7 +180,7 @@ impl Gate {
             near_atomics: Cell::new(false),
             pieces: Default::default(),
             next_piece: Cell::new(0),
-            piece_len: plan.piece_len,
+            piece_len,
             registrations: common.registrations,
             loans: RefCell::default(),
             is_default: plan.default,

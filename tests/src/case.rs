@@ -74,6 +74,8 @@ pub(crate) struct Expect {
     pub(crate) stderr: Vec<String>,
     /// Texts that standard error must not contain.
     pub(crate) refused: Vec<String>,
+    /// The lines of standard error, if their number matters.
+    pub(crate) stderr_lines: Option<usize>,
 }
 
 impl Default for Expect {
@@ -83,6 +85,7 @@ impl Default for Expect {
             stdout: Vec::new(),
             stderr: Vec::new(),
             refused: Vec::new(),
+            stderr_lines: None,
         }
     }
 }
@@ -185,6 +188,16 @@ pub(crate) fn judge(case: &Case, outcome: &Outcome) -> Vec<String> {
         .filter(|part| stderr.contains(part.as_str()))
     {
         wrong.push(format!("standard error contains \"{part}\""));
+    }
+    let lines = stderr.lines().count();
+    if let Some(expected) = case
+        .expect
+        .stderr_lines
+        .filter(|&expected| expected != lines)
+    {
+        wrong.push(format!(
+            "standard error has {lines} lines, expected {expected}"
+        ));
     }
     wrong.extend(
         outcome

@@ -171,6 +171,12 @@ fn set(line: &mut Line, key: &str, value: &str) -> Result<(), String> {
                 .ok_or_else(|| format!("env={value} has no second '='"))?;
             rest.env.push((name.to_owned(), text.to_owned()));
         }
+        "expect-stderr-lines" => {
+            let lines = value.parse();
+            rest.expect.stderr_lines = Some(
+                lines.map_err(|_| format!("expect-stderr-lines={value} is no number of lines"))?,
+            );
+        }
         "expect-exit" if value == "nonzero" => rest.expect.status = Status::Nonzero,
         "expect-exit" => {
             let status = value

@@ -1,5 +1,7 @@
 //! Why a device or one of its objects could not be set up.
 
+#![expect(unsafe_code, reason = "asks for a limit of the process")]
+
 use std::io;
 
 /// Why a device or one of its objects could not be set up.
@@ -42,6 +44,19 @@ pub enum Error {
         /// Its errno.
         error: io::Error,
     },
+    /// The kernel did not lock so much memory of this process for the device, which it does for registered memory and queues.
+    #[error(
+        "{call}: this process may not lock {} for the device (its limit of locked memory: {limit}); what helps is `ulimit -l unlimited` before the job starts, a line \"* - memlock unlimited\" in /etc/security/limits.d, or for a container --ulimit memlock=-1",
+        amount(.bytes)
+    )]
+    Locked {
+        /// The C function.
+        call: &'static str,
+        /// Bytes that were to be locked, where that is known.
+        bytes: Option<usize>,
+        /// The limit (RLIMIT_MEMLOCK) in words.
+        limit: String,
+    },
     /// The library made something else than what was asked for.
     #[error("{call} gave {what}")]
     Unexpected {
@@ -55,10 +70,52 @@ pub enum Error {
 impl Error {
     /// The failure of `call` that errno tells of.
     pub(crate) fn last(call: &'static str) -> Self {
-        Self::Call {
-            call,
-            error: io::Error::last_os_error(),
+        Self::of(call, io::Error::last_os_error(), None)
+    }
+
+    /// The failure of `call`, which would have locked so many bytes, where that is known.
+    pub(crate) fn of(call: &'static str, error: io::Error, bytes: Option<usize>) -> Self {
+        let limit = locked_limit();
+        // Of queues the kernel says the same when the device has no more.
+        let by_limit = bytes.is_some() || limit.is_some_and(|limit| limit < USUAL);
+        if error.raw_os_error() != Some(libc::ENOMEM) || !by_limit {
+            return Self::Call { call, error };
         }
+        let limit = limit.map_or_else(|| "none".to_owned(), |limit| format!("{limit} bytes"));
+        Self::Locked { call, bytes, limit }
+    }
+}
+
+/// Bytes below which a limit of locked memory is likely to be what a queue was refused for.
+const USUAL: u64 = 64 << 20;
+
+/// The bytes of memory that this process may lock; `None` without a limit, or with the right to go beyond.
+fn locked_limit() -> Option<u64> {
+    if may_lock_all() {
+        return None;
+    }
+    let mut limit = libc::rlimit {
+        rlim_cur: libc::RLIM_INFINITY,
+        rlim_max: libc::RLIM_INFINITY,
+    };
+    // SAFETY: the structure is written where it may be.
+    unsafe { libc::getrlimit(libc::RLIMIT_MEMLOCK, &raw mut limit) };
+    (limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur)
+}
+
+/// Whether no limit of locked memory holds for this process (CAP_IPC_LOCK: capabilities(7), proc(5)).
+fn may_lock_all() -> bool {
+    const IPC_LOCK: u64 = 1 << 14;
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let set = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let set = set.and_then(|set| u64::from_str_radix(set.trim(), 16).ok());
+    set.is_some_and(|set| set & IPC_LOCK != 0)
+}
+
+fn amount(bytes: &Option<usize>) -> String {
+    match bytes {
+        Some(bytes) => format!("{bytes} bytes"),
+        None => "more memory".to_owned(),
     }
 }
 

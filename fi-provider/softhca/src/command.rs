@@ -21,6 +21,9 @@ const SHIM: &str = "libsofthca_shim.so";
 /// the entry after it has rung is found out if it comes within.
 const HOLD: u64 = 50_000;
 
+/// Bytes of a message of a ConnectX.
+const MAX_MESSAGE: u32 = 1 << 30;
+
 /// The exit status when strict mode found a violation.
 const VIOLATIONS: u8 = 99;
 
@@ -37,6 +40,8 @@ fabric. The exit status is the program's own (128 + N when signal N ended it).
   --no-dc              no dynamic connections
   --no-devx            contexts with DEVX are refused, as for users without the right to them
   --no-masked-atomics  atomics with masks, and of 4 bytes, are not among what DEVX tells of
+  --max-message N      a message holds no more than N bytes (default: 1 GiB)
+  --max-pinned N       a process registers no more than N bytes, in whole pages, whatever its limit of locked memory
   --queue-pairs N      a process gets no more than N queue pairs, in all its contexts
   --uar-pages N        a process gets no more than N doorbell pages, in all its contexts
   --strict             act on writes to doorbell registers alone, and check them; doorbells that are not as hardware
@@ -92,6 +97,10 @@ pub struct Options {
     pub no_dc: bool,
     /// Do not tell of atomics with masks.
     pub no_masked_atomics: bool,
+    /// Bytes of a message, where they are to be fewer than a ConnectX's.
+    pub max_message: Option<u32>,
+    /// Bytes that a process may register; otherwise it is what its limit of locked memory says.
+    pub max_pinned: Option<u64>,
     /// Doorbell pages that a process gets, if that is limited.
     pub uar_pages: Option<u32>,
     /// Queue pairs that a process gets, if that is limited.
@@ -112,8 +121,7 @@ pub fn run(program: &OsStr, arguments: &[OsString], options: Options) -> Result<
     }
     let shim = find_shim()?;
     let config = Config {
-        // As a ConnectX.
-        max_message: 1 << 30,
+        max_message: options.max_message.unwrap_or(MAX_MESSAGE),
         strict: options.strict,
         hold_ns: HOLD,
         ..Config::default()
@@ -124,6 +132,7 @@ pub fn run(program: &OsStr, arguments: &[OsString], options: Options) -> Result<
         devx: !options.no_devx,
         masked_atomics: !options.no_masked_atomics,
         no_dc: options.no_dc,
+        max_pinned: options.max_pinned,
         uar_pages: options.uar_pages,
         queue_pairs: options.queue_pairs,
     };

@@ -5,6 +5,7 @@ use lexopt::ValueExt;
 use softhca::command::{Error, HELP, Options, account, run};
 use std::ffi::OsString;
 use std::process::ExitCode;
+use std::str::FromStr;
 
 fn main() -> ExitCode {
     match command() {
@@ -50,6 +51,8 @@ fn command() -> Result<ExitCode, Error> {
             Some(Long("no-dc")) => options.no_dc = true,
             Some(Long("no-devx")) => options.no_devx = true,
             Some(Long("no-masked-atomics")) => options.no_masked_atomics = true,
+            Some(Long("max-message")) => options.max_message = Some(number(&mut parser)?),
+            Some(Long("max-pinned")) => options.max_pinned = Some(number(&mut parser)?),
             Some(Long("uar-pages")) => options.uar_pages = Some(number(&mut parser)?),
             Some(Long("queue-pairs")) => options.queue_pairs = Some(number(&mut parser)?),
             Some(Long("strict")) => options.strict = true,
@@ -64,7 +67,10 @@ fn command() -> Result<ExitCode, Error> {
 }
 
 /// The value of an option that limits something.
-fn number(parser: &mut lexopt::Parser) -> Result<u32, Error> {
+fn number<T>(parser: &mut lexopt::Parser) -> Result<T, Error>
+where
+    T: FromStr<Err: Into<Box<dyn std::error::Error + Send + Sync>>>,
+{
     let usage = |error: lexopt::Error| Error::Usage(error.to_string());
     parser
         .value()

@@ -1,10 +1,12 @@
-//! A device that runs out of doorbell pages, or of queue pairs: how much a process gets, and how the system's libmlx5 tells of it.
+//! A device that runs out of doorbell pages, queue pairs, or memory that may be locked: how much a process gets, and how the
+//! system's libmlx5 tells of it.
 //!
 //! It needs a C compiler and Debian's packages `libibverbs-dev` and `ibverbs-providers`.
 
 mod support;
 
-use support::{Under, program};
+use std::os::unix::fs::MetadataExt;
+use support::{Under, need, program};
 
 /// What a process gets that asks for 20 queue pairs with a thread domain and for 20 plain ones, in each of two contexts; the same twice.
 fn given(options: &[&str]) -> Vec<String> {
@@ -46,4 +48,48 @@ fn pages_of_the_legacy_regime() {
 fn queue_pairs_of_a_process() {
     let expected = ["domains 20 0 plain 20 0", "domains 10 12 plain 0 12"];
     assert_eq!(given(&["--queue-pairs", "50"]), expected);
+}
+
+/// How many regions of `bytes` bytes a process gets, of 40, that is started by these words; the same twice.
+fn registered(options: &[&str], words: &[&str], bytes: &str) -> String {
+    let under = Under {
+        options,
+        ..Under::default()
+    };
+    let program = program("pinned", &["ibverbs"]);
+    let printed = under.succeed(&[words, &[&program, bytes, "40"]].concat());
+    let lines: Vec<_> = printed.lines().collect();
+    assert_eq!(lines.len(), 2, "{printed}");
+    assert_eq!(lines[0], lines[1], "what was given back is there again");
+    lines[0].to_owned()
+}
+
+#[test]
+fn memory_that_may_be_registered() {
+    assert_eq!(registered(&[], &[], "8192"), "regions 40 0");
+    // 16 pages are the program's own.
+    let limited = ["--max-pinned", "131072"];
+    assert_eq!(registered(&limited, &[], "8192"), "regions 8 12");
+    // Two pages each.
+    assert_eq!(registered(&limited, &[], "4097"), "regions 8 12");
+    assert_eq!(
+        registered(&["--max-pinned", "131071"], &[], "4096"),
+        "regions 15 12"
+    );
+}
+
+#[test]
+fn memory_that_the_process_may_lock() {
+    need("setpriv");
+    need("prlimit");
+    let limit = ["prlimit", "--memlock=131072"];
+    // One that may lock what it likes is not asked for its limit; who is not root may not anyway.
+    let without = [
+        "setpriv",
+        "--bounding-set=-ipc_lock",
+        "--inh-caps=-ipc_lock",
+    ];
+    let root = std::fs::metadata("/proc/self").expect("proc(5)").uid() == 0;
+    let limited = [&limit[..], if root { &without } else { &[] }].concat();
+    assert_eq!(registered(&[], &limited, "8192"), "regions 8 12");
 }

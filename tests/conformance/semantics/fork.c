@@ -3,6 +3,7 @@
 // It may end by _exit or by exit(0) without disturbing the job. system() and popen() work.
 // run: np=2,3
 // run: np=2 launcher=hydra
+// run: np=3 nodes=several env=RDMAV_FORK_SAFE=1
 #include "check.h"
 
 #include <sys/wait.h>

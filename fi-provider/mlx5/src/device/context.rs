@@ -290,10 +290,7 @@ impl Drop for List {
 pub(super) fn check(call: &'static str, result: c_int) -> Result<(), Error> {
     match result {
         0 => Ok(()),
-        errno if errno > 0 => Err(Error::Call {
-            call,
-            error: io::Error::from_raw_os_error(errno),
-        }),
+        errno if errno > 0 => Err(Error::of(call, io::Error::from_raw_os_error(errno), None)),
         _ => Err(Error::last(call)),
     }
 }

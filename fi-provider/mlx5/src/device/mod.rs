@@ -140,7 +140,7 @@ impl Device {
     /// Registers `len` bytes at `base` for the device to read and write, and for peers that know the key to read, write and do atomics on.
     ///
     /// # Errors
-    /// [`Error::Call`], of `ENOMEM` where the process may not lock so much memory (`ulimit -l`).
+    /// [`Error::Locked`] where the process may not lock so much memory; [`Error::Call`].
     ///
     /// # Safety
     /// The bytes are mapped, readable and writable. Until the region is dropped others write them at any time: no reference may need them not to change.

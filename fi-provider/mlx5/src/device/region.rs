@@ -3,6 +3,7 @@
 use super::context::Protection;
 use crate::error::Error;
 use crate::verbs::core::Mr;
+use std::io;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -35,7 +36,8 @@ impl Region {
         let mr = unsafe {
             (context.library.reg_mr)(protection.raw().as_ptr(), base.cast(), len, rights)
         };
-        let mr = NonNull::new(mr).ok_or_else(|| Error::last("ibv_reg_mr"))?;
+        let mr = NonNull::new(mr)
+            .ok_or_else(|| Error::of("ibv_reg_mr", io::Error::last_os_error(), Some(len)))?;
         // SAFETY: the library gave a region, whose keys do not change.
         let (lkey, rkey) = unsafe { (mr.as_ref().lkey, mr.as_ref().rkey) };
         context.book.note(|objects| objects.regions += 1);

@@ -46,6 +46,23 @@ impl Queue {
     }
 }
 
+/// The right to lock any number of bytes (capabilities(7)).
+const CAP_IPC_LOCK: u32 = 14;
+
+/// The capabilities that a process may use, by its status (proc(5)).
+fn capabilities(status: &str) -> Option<u64> {
+    let mut lines = status.lines();
+    let set = lines.find_map(|line| line.strip_prefix("CapEff:"))?;
+    u64::from_str_radix(set.trim(), 16).ok()
+}
+
+/// The bytes that a process may lock, by its limits (proc(5)); `None` without a limit.
+fn locked_memory(limits: &str) -> Option<u64> {
+    let mut lines = limits.lines();
+    let line = lines.find_map(|line| line.strip_prefix("Max locked memory"))?;
+    line.split_ascii_whitespace().next()?.parse().ok()
+}
+
 /// Memory, files and queues of all programs.
 #[derive(Debug, Default)]
 pub(crate) struct Programs {
@@ -167,6 +184,15 @@ impl Host for Programs {
         Some(*number)
     }
 
+    fn may_lock(&mut self, process: Pid) -> Option<u64> {
+        let read = |file| fs::read_to_string(format!("/proc/{process}/{file}")).ok();
+        let rights = capabilities(&read("status")?)?;
+        if rights & 1 << CAP_IPC_LOCK != 0 {
+            return None;
+        }
+        locked_memory(&read("limits")?)
+    }
+
     fn deliver(&mut self, queue: u64, event: &[u8]) -> bool {
         let Some(queue) = self.queues.get_mut(&queue) else {
             return false;
@@ -219,5 +245,19 @@ mod tests {
         assert!((MOST_EVENTS..2 * MOST_EVENTS).contains(&delivered));
         assert_eq!(programs.withdraw(queue, 7) as usize, delivered);
         assert!(programs.deliver(queue, &event));
+    }
+    #[test]
+    fn what_a_process_may_lock() {
+        let limits = |value| {
+            format!(
+                "Max processes  1 2 processes\nMax locked memory         {value}     unlimited            bytes\n"
+            )
+        };
+        assert_eq!(locked_memory(&limits("65536")), Some(65536));
+        assert_eq!(locked_memory(&limits("unlimited")), None);
+        assert_eq!(locked_memory(""), None);
+        let status = "Name:\tx\nCapPrm:\t0000000000000000\nCapEff:\t0000000000004000\n";
+        assert_eq!(capabilities(status), Some(1 << CAP_IPC_LOCK));
+        assert_eq!(capabilities("CapEff: x"), None);
     }
 }

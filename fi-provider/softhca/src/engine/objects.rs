@@ -107,6 +107,11 @@ impl Engine {
             .register((context, pid), pd, (start, len), hca_va, access)
     }
 
+    /// Bytes of the pages of all regions of a process.
+    pub(crate) fn pinned(&self, process: Pid) -> u64 {
+        self.regions.pinned(process)
+    }
+
     /// Drops a region: its keys are not valid any more.
     ///
     /// # Errors

@@ -30,6 +30,13 @@ pub(super) struct Span {
     pub(super) len: u64,
 }
 
+/// The bytes of the pages that have `len` bytes at `start`.
+pub(crate) fn whole_pages(start: u64, len: u64) -> u64 {
+    const PAGE: u64 = 4096;
+    let end = start.saturating_add(len).div_ceil(PAGE);
+    end.saturating_sub(start / PAGE).saturating_mul(PAGE)
+}
+
 /// All regions of the device, by the index in their keys.
 #[derive(Debug)]
 pub(super) struct Regions {
@@ -111,6 +118,13 @@ impl Regions {
 
     pub(super) fn len(&self) -> usize {
         self.table.len()
+    }
+
+    /// The bytes of whole pages that regions of a process have, each counted for itself.
+    pub(super) fn pinned(&self, pid: Pid) -> u64 {
+        let own = self.table.values().filter(|region| region.pid == pid);
+        own.map(|region| whole_pages(region.start, region.len))
+            .sum()
     }
 
     pub(super) fn uses_pd(&self, pd: u32) -> bool {
@@ -199,6 +213,20 @@ mod tests {
         assert!(regions.deregister(ContextId(2), keys.handle).is_err());
         regions.deregister(OWNER.0, keys.handle).unwrap();
         assert_eq!(regions.resolve(key, 3, 0x9000, 1, 0), None);
+    }
+
+    #[test]
+    fn whole_pages_are_counted() {
+        for (start, len, pages) in [
+            (0, 0, 0),
+            (0, 1, 1),
+            (4095, 2, 2),
+            (4096, 4096, 1),
+            (1, 4096, 2),
+        ] {
+            assert_eq!(whole_pages(start, len), pages * 4096, "{len} at {start}");
+        }
+        assert_eq!(whole_pages(0, u64::MAX), u64::MAX);
     }
 
     #[test]

@@ -75,6 +75,11 @@ pub(crate) trait Host: Memory {
     /// Puts an event into a queue; false when it has no room for one more.
     fn deliver(&mut self, queue: u64, event: &[u8]) -> bool;
 
+    /// The bytes that a process may lock; `None`: as many as it likes, or nobody knows.
+    fn may_lock(&mut self, _process: Pid) -> Option<u64> {
+        None
+    }
+
     /// Takes the events that nobody has read and that start with `element` out of a queue; says how many they were.
     fn withdraw(&mut self, queue: u64, element: u64) -> u32;
 }
@@ -137,6 +142,8 @@ pub(crate) struct Settings {
     pub(crate) masked_atomics: bool,
     /// There are no dynamic connections.
     pub(crate) no_dc: bool,
+    /// Bytes that a process may register; `None`: as its own limit says.
+    pub(crate) max_pinned: Option<u64>,
     /// Doorbell pages that a process gets in all its contexts, static ones included; `None`: as many as there are.
     pub(crate) uar_pages: Option<u32>,
     /// Queue pairs that a process gets, likewise.

@@ -5,7 +5,7 @@ use super::abi::{
     HandleWithResponse, RegMr, invoke_write,
 };
 use super::{Call, Device, Errno, Events};
-use crate::engine::{Access, ContextId, CqInit};
+use crate::engine::{Access, ContextId, CqInit, whole_pages};
 
 /// Rights that are modelled, and bits that a device may ignore.
 const ACCESS: u32 = 0xf;
@@ -33,6 +33,16 @@ impl Device {
         let request: RegMr = call.structure(invoke_write::CORE_IN)?;
         if request.access & !(ACCESS | ACCESS_OPTIONAL) != 0 {
             return Err(Errno::NOT_SUPPORTED);
+        }
+        let process = self.context(id)?.process;
+        let limit = self
+            .settings
+            .max_pinned
+            .or_else(|| call.host.may_lock(process));
+        if let Some(limit) = limit
+            && self.engine.pinned(process) + whole_pages(request.start, request.length) > limit
+        {
+            return Err(Errno::NO_MEMORY);
         }
         let access = Access(request.access & ACCESS);
         let keys = self.engine.reg_mr(
