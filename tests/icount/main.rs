@@ -2,6 +2,7 @@
 //!
 //! docs/critical-path.md says what is counted and how; `tests/icount/icount` builds this and starts it.
 
+mod barriers;
 mod callgrind;
 mod cases;
 mod claims;
@@ -99,6 +100,10 @@ fn run(options: &Options) -> Result<(), String> {
         budgets
     };
     let mut wrong = budgets.broken(&counted);
+    if !options.tools.is_another {
+        let libshmem = options.tools.oshcc.with_file_name("../lib/libshmem.so");
+        wrong.extend(barriers::broken(&options.root, &libshmem)?);
+    }
     let rows = budgets.with_counts(&counted.counts)?;
     let document = file(&options.document, "docs/critical-path.md");
     print!("{}", table::printed(&rows));

@@ -9,8 +9,8 @@ use crate::cqe::{Cqe, is_ready, owner_of};
 use crate::doorbell::CompletionRecord;
 use crate::endian::Be32;
 use crate::opcode::CqeOpcode;
+use crate::unit::after_device;
 use std::cell::Cell;
-use std::sync::atomic::{Ordering, fence};
 
 /// A completion queue's memory, as its owner mapped it and told the device.
 #[derive(Clone, Copy, Debug)]
@@ -82,7 +82,7 @@ impl Completions {
             return false;
         }
         // ORDERING: pairs with the device, which writes the last byte after all others, and after the data.
-        fence(Ordering::Acquire);
+        after_device();
         self.advance(at);
         true
     }
@@ -107,7 +107,7 @@ impl Completions {
             return None;
         }
         // ORDERING: pairs with the device, which writes the last byte after all others.
-        fence(Ordering::Acquire);
+        after_device();
         // SAFETY: the entry belongs to software now.
         let entry = unsafe { &*entry };
         let done = Completed {

@@ -78,6 +78,21 @@ pub(crate) fn entry_before_record() {
     std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
 }
 
+/// Orders what is read of memory that a device has written behind the read that told of it.
+#[inline(always)]
+pub(crate) fn after_device() {
+    // ORDERING: pairs with the device's writes: a completion's owner last, and data before the completion. Loads of x86-64
+    // are in their order; on aarch64 the device is outside of the inner shareable domain, which a load fence of std's is for
+    // (rdma-core: udma_from_device_barrier).
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: a barrier has no preconditions.
+    unsafe {
+        core::arch::asm!("dmb oshld", options(nostack, preserves_flags));
+    }
+    #[cfg(not(target_arch = "aarch64"))]
+    std::sync::atomic::fence(std::sync::atomic::Ordering::Acquire);
+}
+
 /// Orders all earlier stores before those to a register that is mapped write-combining (rdma-core: mmio_wc_start).
 #[inline(always)]
 pub(crate) fn record_before_register() {
