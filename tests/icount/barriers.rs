@@ -22,7 +22,7 @@ const AARCH64: [(&str, &str, u32); 3] = [
     // udma_to_device_barrier
     ("entry_before_record", "dmb oshst", 0xd503_32bf),
     // mmio_wc_start, mmio_flush_writes
-    ("write_combining_fence", "dsb st", 0xd503_3ebf),
+    ("write_combining_fence", "dsb st", 0xd503_3e9f),
     // udma_from_device_barrier
     ("after_device", "dmb oshld", 0xd503_31bf),
 ];

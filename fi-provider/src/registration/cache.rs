@@ -97,6 +97,12 @@ impl Cache {
         self.watcher.is_behind()
     }
 
+    /// The table, which the watcher cannot tell anything meanwhile.
+    #[cfg(test)]
+    pub(super) fn hold(&self) -> MutexGuard<'_, Table> {
+        lock(&self.shared)
+    }
+
     fn find(&self, range: &Range<usize>) -> Result<Option<Loan>, Behind> {
         if self.is_behind() {
             return Err(Behind);

@@ -290,6 +290,21 @@ fn other_memory_at_the_same_address() {
 }
 
 #[test]
+fn a_table_that_was_not_told_is_not_asked() {
+    let _alone = lock(&PROCESS);
+    let bench = Bench::of_entries(8);
+    let memory = Memory::new(LEN, 1);
+    bench.arrives(&memory);
+    let held = bench.cache.hold();
+    // Comes back when the watcher has read of it.
+    memory.unmap();
+    assert!(bench.cache.is_behind());
+    drop(held);
+    bench.settle();
+    assert_eq!(bench.statistics().invalidations, 1);
+}
+
+#[test]
 fn some_pages_of_it_are_others() {
     let _alone = lock(&PROCESS);
     let bench = Bench::of_entries(8);

@@ -2,11 +2,11 @@
 // buffers and with more of them than the device keeps registered; with default and private contexts. Nothing else of the
 // buffers changes, and no limit of the device makes a transfer fail.
 // run: np=2
-// run: np=3 nodes=several env=SHMEM_DEBUG=1 expect-stderr="registration cache: " refuse-stderr=" 0 hits"
+// run: np=2 nodes=several env=SHMEM_DEBUG=1 expect-stderr="registration cache: " refuse-stderr=" 0 hits"
 // run: np=2 nodes=several env=FARREACH_REGISTRATION_CACHE=0 env=SHMEM_DEBUG=1 expect-stderr="registration cache: 0 hits, 0 misses"
 // run: np=2 nodes=several env=FARREACH_REGISTRATION_CACHE=8m,2 env=SHMEM_DEBUG=1 expect-stderr="2 entries of"
 // run: np=2 nodes=several device="--max-pinned 29360128" env=SHMEM_SYMMETRIC_SIZE=16m env=SHMEM_DEBUG=1 expect-stderr=" refusals" refuse-stderr=" 0 refusals"
-// run: np=2 env=FARREACH_REGISTRATION_CACHE=some expect-exit=1 expect-stderr="FARREACH_REGISTRATION_CACHE=\"some\" is neither"
+// run: np=2 env=FARREACH_REGISTRATION_CACHE=some expect-exit=1 nodes=1 expect-stderr="is neither a number of bytes, perhaps with k, m, g or t"
 #include "registration/buffers.h"
 
 enum { KINDS = 5, LONGEST = 1 << 20, GUARD = 64, SMALL = 3000 };

@@ -24,6 +24,7 @@ mod uar;
 pub use census::Census;
 pub use memory::{Fault, Memory};
 pub(crate) use region::whole_pages;
+pub(crate) use transition::MOST_READS;
 pub use types::{
     Access, AsyncEvent, AsyncKind, CompletionEvent, Config, ContextId, CqInit, Error, MrKeys, Path,
     Pid, Progress, QpAttr, QpCreated, QpInit, QpKind, QpModified, QpState, QpUar, RegisterKind,

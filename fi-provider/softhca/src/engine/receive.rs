@@ -23,7 +23,7 @@ pub(super) struct Responder {
     pub(super) pd: u32,
     pub(super) access: Access,
     kind: QpKind,
-    /// Reads and atomics are answered at all.
+    /// As many reads and atomics at a time are answered as the requester may send: strict mode counts, otherwise one will do.
     pub(super) reads: bool,
     pub(super) rnr_code: u8,
     srq: Option<u32>,
@@ -71,7 +71,12 @@ impl Engine {
             Some(address) => peer.init.kind == QpKind::Dct && peer.init.dc_key == address.key.get(),
             None => peer.init.kind == QpKind::Rc && peer.attr.dest_qpn == handle,
         };
-        (known && lid == self.config.lid).then(|| Responder::new(number, peer))
+        let reads = if self.config.strict {
+            requester.attr.max_rd_atomic
+        } else {
+            1
+        };
+        (known && lid == self.config.lid).then(|| Responder::new(number, peer, reads))
     }
 
     /// Delivers a message to the next receive of `responder`.
@@ -278,7 +283,7 @@ impl Engine {
 }
 
 impl Responder {
-    fn new(handle: u32, qp: &QueuePair) -> Self {
+    fn new(handle: u32, qp: &QueuePair, reads: u8) -> Self {
         Self {
             handle,
             context: qp.context,
@@ -286,7 +291,7 @@ impl Responder {
             pd: qp.init.pd,
             access: qp.attr.access,
             kind: qp.init.kind,
-            reads: qp.init.kind == QpKind::Dct || qp.attr.max_dest_rd_atomic > 0,
+            reads: qp.init.kind == QpKind::Dct || qp.attr.max_dest_rd_atomic >= reads.max(1),
             rnr_code: qp.attr.min_rnr_timer,
             srq: qp.init.srq,
         }

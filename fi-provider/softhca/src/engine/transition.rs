@@ -48,6 +48,9 @@ pub(super) fn next_state(
     Ok(next)
 }
 
+/// Reads and atomics that a queue pair can have under way, in either direction.
+pub(crate) const MOST_READS: u8 = 16;
+
 const REFUSED: Error = Error::Invalid("there is no such transition");
 
 fn connected(current: QpState, next: QpState) -> Result<(u32, u32), Error> {
@@ -113,6 +116,8 @@ fn ranges(attr: &QpAttr, mask: u32) -> Result<(), Error> {
         || has(AV) && attr.path.port_num > 1
         || has(MIN_RNR_TIMER) && attr.min_rnr_timer > 31
         || has(TIMEOUT) && attr.timeout > 31
+        || has(MAX_QP_RD_ATOMIC) && attr.max_rd_atomic > MOST_READS
+        || has(MAX_DEST_RD_ATOMIC) && attr.max_dest_rd_atomic > MOST_READS
         || has(RETRY_CNT) && attr.retry_cnt > 7
         || has(RNR_RETRY) && attr.rnr_retry > 7
         || has(PKEY_INDEX) && attr.pkey_index > 0

@@ -5,6 +5,7 @@ use super::abi::{
     invoke_write,
 };
 use super::{Call, Device, Errno};
+use crate::engine::MOST_READS;
 use crate::identity;
 use bytemuck::{Zeroable, bytes_of};
 
@@ -52,9 +53,9 @@ impl Device {
             max_cqe: (1 << 22) - 1,
             max_mr: 1 << 24,
             max_pd: 1 << 24,
-            max_qp_rd_atom: 16,
-            max_res_rd_atom: 16 << 18,
-            max_qp_init_rd_atom: 16,
+            max_qp_rd_atom: MOST_READS.into(),
+            max_res_rd_atom: u32::from(MOST_READS) << 18,
+            max_qp_init_rd_atom: MOST_READS.into(),
             // IBV_ATOMIC_HCA: atomic among the device's own operations, not with the processor's.
             atomic_cap: 1,
             max_srq: 1 << 23,
