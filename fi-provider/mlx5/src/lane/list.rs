@@ -4,13 +4,17 @@
 //! have none: otherwise a full ring could not be waited for.
 
 use super::{Failure, Lane, Local};
-use crate::endian::Be32;
-use crate::entry::{Aligned, Entry};
+use crate::endian::{Be32, Be64};
+use crate::entry::Entry;
 use crate::opcode::Opcode;
-use crate::queue::{Queue, count};
+use crate::post::other_half;
+use crate::queue::{FLAGS, Queue, count};
+use crate::registers::Register;
 use crate::remote::Remote;
-use crate::unit::{entry_before_record, flush_register, record_before_register};
-use crate::wqe::flags;
+use crate::unit::{
+    Unit, entry_before_record, flush_register, record_before_register, store_to_register,
+};
+use crate::wqe::{BASIC_BLOCK, INLINE, UNIT, flags, inline_len};
 
 /// What a write carries.
 #[derive(Clone, Copy, Debug)]
@@ -60,36 +64,14 @@ impl Signals {
     }
 }
 
-/// The entries of a queue that no doorbell has told of yet.
-struct Unrung<'a> {
-    lane: &'a Lane,
-    queue: &'a Queue,
-    entries: u32,
-    /// The newest of them, and its blocks.
-    last: Option<(Aligned, usize)>,
-}
+/// Words of a basic block.
+type Block = [u64; 8];
 
-impl Unrung<'_> {
-    /// Tells the device of the entries, if there are any.
-    ///
-    /// # Safety
-    /// As [`Lane::write_list`].
-    unsafe fn ring(&mut self) {
-        let Some((entry, blocks)) = self.last.take() else {
-            return;
-        };
-        entry_before_record();
-        // SAFETY: the record is mapped as long as the queue.
-        unsafe { count(self.queue.record, self.queue.producer.get()) };
-        record_before_register();
-        if std::mem::take(&mut self.entries) == 1 {
-            // SAFETY: the entry is in the ring and counted; those that are made here fit into a half of the register.
-            unsafe { self.lane.ring(self.queue, &entry, blocks) };
-        } else {
-            // SAFETY: the entries are in the ring and counted.
-            unsafe { self.lane.ring_word(self.queue, entry[0][0]) };
-        }
-    }
+/// The entries of a queue that no doorbell has told of yet: how many, and the first block of the newest.
+#[derive(Clone, Copy, Default)]
+struct Unrung {
+    entries: u32,
+    last: u16,
 }
 
 impl Lane {
@@ -117,47 +99,65 @@ impl Lane {
         let index = self.queue_of(index);
         self.use_queue(index);
         let queue = &self.queues[index as usize];
-        let mut unrung = Unrung {
-            lane: self,
-            queue,
-            entries: 0,
-            last: None,
-        };
+        let vector = (index < self.initiators).then_some(remote.vector);
+        let mut unrung = Unrung::default();
         let mut done = Ok(());
         for write in list {
-            let mut entry = self.entry(index, remote);
-            entry.remote(write.address, write.key);
-            match write.payload {
-                // SAFETY: by contract.
-                Payload::Inline(source, len) => unsafe { entry.inline(source, len) },
-                Payload::Local(local) => entry.data(local.address, local.length, local.key),
-            }
             // SAFETY: by contract.
-            done = unsafe { self.append(&mut unrung, &entry, signals) };
+            done = unsafe {
+                match short(vector, write) {
+                    Some((block, units)) => {
+                        self.append(queue, &mut unrung, &[block], units, signals)
+                    }
+                    None => {
+                        let entry = self.long(index, remote, write);
+                        let blocks = &entry.with_head(0, 0)[..entry.blocks().into()];
+                        self.append(queue, &mut unrung, blocks, entry.units(), signals)
+                    }
+                }
+            };
             if done.is_err() {
                 break;
             }
         }
         // SAFETY: by contract.
-        unsafe { unrung.ring() };
+        unsafe { self.ring_for(queue, &mut unrung) };
         // Posts in line have to look whether there is room.
         queue.limit.set(queue.producer.get());
         done
     }
 
-    /// Puts an entry into the ring, for which no doorbell is rung yet.
+    /// The entry of a write, of whatever length, without its control segment.
     ///
     /// # Safety
     /// As [`Lane::write_list`].
+    #[cold]
+    unsafe fn long(&self, index: u32, remote: &Remote, write: &Write) -> Entry {
+        let mut entry = self.entry(index, remote);
+        entry.remote(write.address, write.key);
+        match write.payload {
+            // SAFETY: by contract.
+            Payload::Inline(source, len) => unsafe { entry.inline(source, len) },
+            Payload::Local(local) => entry.data(local.address, local.length, local.key),
+        }
+        entry
+    }
+
+    /// Puts an entry, which lacks its control segment, into the ring. No doorbell is rung for it yet.
+    ///
+    /// # Safety
+    /// As [`Lane::write_list`].
+    #[inline(always)]
     unsafe fn append(
         &self,
-        unrung: &mut Unrung<'_>,
-        entry: &Entry,
+        queue: &Queue,
+        unrung: &mut Unrung,
+        entry: &[Block],
+        units: usize,
         signals: &mut Signals,
     ) -> Result<(), Failure> {
-        let queue = unrung.queue;
         let ring = queue.mask + 1;
-        let blocks = entry.blocks();
+        let blocks = entry.len() as u16;
         let silent = queue.producer.get().wrapping_sub(queue.signalled_end.get());
         let signalled = signals.next() || u32::from(silent + blocks) > ring / 2;
         // The queue is not armed; others may be, and their completions are not counted.
@@ -166,7 +166,7 @@ impl Lane {
             || signalled && self.outstanding.get() >= most
         {
             // SAFETY: by contract.
-            unsafe { unrung.ring() };
+            unsafe { self.ring_for(queue, unrung) };
             self.wait_once()?;
         }
         let at = queue.producer.get();
@@ -181,35 +181,97 @@ impl Lane {
         if queue.fence.replace(false) {
             flag |= flags::FENCE;
         }
-        let entry = entry.with_head(queue.head(Opcode::Write, 0, at, entry.units()), flag);
-        for (place, block) in (0..).zip(entry.iter().take(blocks.into())) {
+        let mut first = entry[0];
+        first[0] = queue.head(Opcode::Write, 0, at, units);
+        first[1] = u64::from(flag) << FLAGS;
+        // SAFETY: there is room for the entry.
+        unsafe { queue.block(at).cast::<Block>().write(first) };
+        for (place, block) in (1..).zip(&entry[1..]) {
             let place = queue.block(at.wrapping_add(place));
-            // SAFETY: there is room for the entry.
-            unsafe { place.cast::<[u64; 8]>().write(*block) };
+            // SAFETY: as above.
+            unsafe { place.cast::<Block>().write(*block) };
         }
         queue.producer.set(next);
         unrung.entries += 1;
-        unrung.last = Some((entry, blocks.into()));
+        unrung.last = at;
         Ok(())
     }
 
-    /// Rings the register of a queue by the first word of the newest entry alone.
+    /// Tells the device of entries, if there are any.
     ///
     /// # Safety
-    /// The entries are in the ring and in the record.
-    unsafe fn ring_word(&self, queue: &Queue, word: u64) {
-        let slot = self.queues.slot(queue);
-        if self.registers.is_empty() {
-            // SAFETY: the register is mapped, and eight bytes are written at once.
-            unsafe { slot.half().get().cast::<u64>().write_volatile(word) };
-            flush_register();
+    /// As [`Lane::write_list`].
+    unsafe fn ring_for(&self, queue: &Queue, unrung: &mut Unrung) {
+        let Unrung { entries, last } = std::mem::take(unrung);
+        if entries == 0 {
             return;
         }
-        // SAFETY: the lane has a share of its registers, to which its slots lead.
-        let register = unsafe { &*slot.register() };
-        // SAFETY: as above; copies of others are not mixed with it, as the register is locked.
-        unsafe { register.lock().get().cast::<u64>().write_volatile(word) };
+        let end = queue.producer.get();
+        entry_before_record();
+        // SAFETY: the record is mapped as long as the queue.
+        unsafe { count(queue.record, end) };
+        record_before_register();
+        let slot = self.queues.slot(queue);
+        // SAFETY: the lane has a share of its registers, to which its slots lead then.
+        let shared = (!self.registers.is_empty()).then(|| unsafe { &*slot.register() });
+        let half = shared.map_or_else(|| slot.half(), Register::lock);
+        let register = half.get();
+        if entries == 1 && self.blueflame > 0 {
+            for at in 0..end.wrapping_sub(last) {
+                let block = queue.block(last.wrapping_add(at)).cast::<[Unit; 4]>();
+                let place = register.wrapping_add(usize::from(at) * BASIC_BLOCK);
+                // SAFETY: the entry is in the ring, and no longer than a half of the register, which nobody else rings.
+                unsafe { store_to_register(place, &block.read()) };
+            }
+            half.set(other_half(register));
+        } else {
+            // SAFETY: the entry is in the ring; the register is mapped, and eight bytes are written at once.
+            unsafe {
+                let word = queue.block(last).cast::<u64>().read();
+                register.cast::<u64>().write_volatile(word);
+            }
+        }
         flush_register();
-        register.unlock();
+        if let Some(register) = shared {
+            register.unlock();
+        }
+    }
+}
+
+/// The entry of a write, if it is one block long: all but its control segment, and its units.
+///
+/// # Safety
+/// As [`Lane::write_list`].
+#[inline(always)]
+unsafe fn short(vector: Option<[u64; 2]>, write: &Write) -> Option<(Block, usize)> {
+    let mut block = [0; 8];
+    let mut units = 1;
+    if let Some([low, high]) = vector {
+        (block[2], block[3]) = (low, high);
+        units = 2;
+    }
+    block[2 * units] = Be64::new(write.address).raw();
+    block[2 * units + 1] = write.key.raw().into();
+    units += 1;
+    match write.payload {
+        Payload::Local(local) => {
+            let words = Entry::data_words(local.address, local.length, local.key);
+            (block[2 * units], block[2 * units + 1]) = (words[0], words[1]);
+            Some((block, units + 1))
+        }
+        Payload::Inline(source, len) => {
+            const COUNT: usize = size_of::<Be32>();
+            if len > BASIC_BLOCK - units * UNIT - COUNT {
+                return None;
+            }
+            let bytes = block.as_mut_ptr().cast::<u8>().wrapping_add(units * UNIT);
+            // SAFETY: behind the units there is room for the count and as many bytes; the source by contract.
+            unsafe {
+                let count = Be32::new(INLINE | len as u32);
+                bytes.cast::<u32>().write(count.raw());
+                std::ptr::copy_nonoverlapping(source, bytes.add(COUNT), len);
+            }
+            Some((block, units + inline_len(len) / UNIT))
+        }
     }
 }

@@ -131,7 +131,7 @@ impl Lane {
     ///
     /// # Safety
     /// The entry is in the ring and in the record; it has at most as many blocks as a half of the register takes.
-    pub(super) unsafe fn ring(&self, queue: &Queue, entry: &Aligned, blocks: usize) {
+    unsafe fn ring(&self, queue: &Queue, entry: &Aligned, blocks: usize) {
         let slot = self.queues.slot(queue);
         if self.registers.is_empty() {
             // SAFETY: the register is the lane's own, which this thread holds; the rest by contract.
