@@ -204,7 +204,7 @@ impl Device {
             registrations: Arc::clone(&registrations),
             registers: Arc::new(Registers::new()),
         };
-        let lanes = Lanes::new(&hca, config.policy, Completions::Own, common);
+        let lanes = Lanes::new(&hca, config.policy, config.completions, common);
         Ok(Self {
             gate: Arc::new(lanes.open(&plan, window)?),
             lanes,

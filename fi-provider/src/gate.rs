@@ -9,7 +9,7 @@
 use crate::device::{Error, Part, key_of};
 use crate::registration::{Absent, Loan, Registrations};
 use fi_mlx5::device::{self as hca, CompletionQueue, Peer, QueuePair, Region, Seat};
-use fi_mlx5::lane::{self, Failure, Hook, Lane, Local, Parts, Posted, Source, Threads, To};
+use fi_mlx5::lane::{self, Failure, Hook, Lane, Local, Parts, Posted, Threads, To};
 use fi_mlx5::registers::Registers;
 use fi_shm::segment::{Memfd, Reservation, page_size};
 use std::cell::{Cell, RefCell};
@@ -142,7 +142,7 @@ impl Gate {
             return Err(Error::lacks(hca, what));
         }
         let entries = entries.unwrap_or(COMPLETIONS);
-        let completions = seat.completion_queue(entries)?;
+        let (completions, source) = seat.completions(entries)?;
         let mut pairs = Vec::new();
         for _ in 0..plan.queues.count() {
             pairs.push(match plan.queues {
@@ -163,7 +163,7 @@ impl Gate {
         };
         let parts = Parts {
             queues,
-            completions: Source::Own(completions.ring()),
+            completions: source,
             discard: ((memory.base() + DISCARD) as u64, own.lkey()),
             threads: if plan.shared {
                 Threads::Several

@@ -98,6 +98,21 @@ impl Completions {
         };
     }
 
+    /// Takes the next entry whole, if the device has written it.
+    pub(crate) fn take(&self) -> Option<Cqe> {
+        let at = self.consumer.get();
+        let (entry, last) = self.head();
+        if !is_ready(last, at, self.ring.entries) {
+            return None;
+        }
+        // ORDERING: pairs with the device, which writes the last byte after all others.
+        fence(Ordering::Acquire);
+        // SAFETY: the entry belongs to software now.
+        let cqe = unsafe { entry.read() };
+        self.advance(at);
+        Some(cqe)
+    }
+
     /// Takes the next entry, if the device has written it.
     #[inline(always)]
     pub(crate) fn next(&self) -> Option<Completed> {

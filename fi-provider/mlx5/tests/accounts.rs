@@ -24,7 +24,7 @@ struct Lane {
 
 fn lane(pool: &Pool, connected: bool) -> Option<Lane> {
     let seat = pool.seat().expect("a seat")?;
-    let completions = seat.completion_queue(BLOCKS).expect("a completion queue");
+    let (completions, _) = seat.completions(BLOCKS).expect("a completion queue");
     let make = if connected {
         Seat::connected
     } else {

@@ -7,6 +7,7 @@
 use super::context::Context;
 use super::{Account, CompletionQueue, Device, QueuePair, ThreadDomain};
 use crate::error::Error;
+use crate::lane::{SharedCompletions, Source};
 use crate::policy::{Completions, Policy};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -39,6 +40,7 @@ struct State {
 #[derive(Debug)]
 struct SharedQueue {
     queue: CompletionQueue,
+    completions: Arc<SharedCompletions>,
     /// Entries that no lane counts with.
     free: u32,
 }
@@ -193,8 +195,11 @@ impl Inner {
         place
     }
 
-    /// The shared completion queue that has room for `entries` more, and its place in the list.
-    fn shared_queue(&self, entries: u32) -> Result<(usize, CompletionQueue), Error> {
+    /// The shared completion queue that has room for `entries` more: its place in the list, itself, and what its lanes share.
+    fn shared_queue(
+        &self,
+        entries: u32,
+    ) -> Result<(usize, CompletionQueue, Arc<SharedCompletions>), Error> {
         let mut state = self.lock();
         let room = state.shared.iter().position(|it| it.free >= entries);
         let at = match room {
@@ -203,14 +208,20 @@ impl Inner {
                 let most = self.device.features().max_completions;
                 let wanted = SHARED_ENTRIES.max(entries).min(most.max(entries));
                 let queue = CompletionQueue::new(&self.device.context, None, wanted, None)?;
-                let free = queue.ring().entries;
-                state.shared.push(SharedQueue { queue, free });
+                let ring = queue.ring();
+                state.shared.push(SharedQueue {
+                    queue,
+                    // SAFETY: the ring is the queue's, which lanes have from their seats.
+                    completions: Arc::new(unsafe { SharedCompletions::new(ring) }),
+                    free: ring.entries,
+                });
                 state.shared.len() - 1
             }
         };
         let shared = &mut state.shared[at];
         shared.free -= entries;
-        Ok((at, shared.queue.clone()))
+        let completions = Arc::clone(&shared.completions);
+        Ok((at, shared.queue.clone(), completions))
     }
 }
 
@@ -247,17 +258,33 @@ impl Seat {
             && !self.pool.policy.one_lane
     }
 
-    /// A completion queue of at least so many entries of 64 bytes, or, where lanes share them, one in which so many are kept for this lane.
+    /// Where the lane's completions come from, at least so many at a time: a completion queue of its own, or one that the lanes of a context
+    /// share.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub fn completions(&self, entries: u32) -> Result<(CompletionQueue, Source), Error> {
+        if !self.shares_completions() {
+            let queue = self.completion_queue(entries)?;
+            let source = Source::Own(queue.ring());
+            return Ok((queue, source));
+        }
+        let entries = entries.next_power_of_two();
+        let (at, queue, completions) = self.pool.shared_queue(entries)?;
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        taken.push((at, entries));
+        let source = Source::Shared {
+            completions,
+            entries,
+        };
+        Ok((queue, source))
+    }
+
+    /// A completion queue of at least so many entries of 64 bytes, and the spare ones that belong to it.
     ///
     /// # Errors
     /// [`Error::Call`].
     pub fn completion_queue(&self, entries: u32) -> Result<CompletionQueue, Error> {
-        if self.shares_completions() {
-            let (at, queue) = self.pool.shared_queue(entries)?;
-            let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-            taken.push((at, entries));
-            return Ok(queue);
-        }
         let context = &self.place.device.context;
         let spare = self.place.spare.as_ref();
         let made = spare.map(|domain| CompletionQueue::new(context, Some(domain), entries, None));

@@ -19,10 +19,32 @@ impl Lane {
     /// Takes the next completion, if there is one.
     #[inline(always)]
     pub fn poll(&self) -> Result<bool, Failure> {
-        let Some(done) = self.completions.next() else {
-            return self.failure.get().map_or(Ok(false), Err);
-        };
-        self.complete(done)
+        match self.completions.next() {
+            Some(done) => self.complete(done),
+            None => self.poll_elsewhere(),
+        }
+    }
+
+    /// [`Lane::poll`] where nothing is there: looks into the completion queue, where that is not the lane's own.
+    #[cold]
+    fn poll_elsewhere(&self) -> Result<bool, Failure> {
+        if let Some(share) = &self.share {
+            share.look();
+            if let Some(done) = self.completions.next() {
+                return self.complete(done);
+            }
+        }
+        self.failure.get().map_or(Ok(false), Err)
+    }
+
+    /// Whether a completion is there.
+    fn is_ready(&self) -> bool {
+        if let Some(share) = &self.share
+            && !self.completions.is_ready()
+        {
+            share.look();
+        }
+        self.completions.is_ready()
     }
 
     #[inline(always)]
@@ -65,7 +87,7 @@ impl Lane {
             None => {
                 // The device writes on while the processor is another's.
                 for _ in 0..LOOKS {
-                    if self.completions.is_ready() {
+                    if self.is_ready() {
                         return Ok(());
                     }
                     std::hint::spin_loop();
@@ -171,7 +193,7 @@ impl Lane {
     /// # Errors
     /// That the device is gone, or has failed before.
     pub fn await_one(&self) -> Result<(), Failure> {
-        while !self.is_shared() && self.outstanding.get() == 0 && !self.completions.is_ready() {
+        while !self.is_shared() && self.outstanding.get() == 0 && !self.is_ready() {
             let index = self.used.get().wrapping_sub(1) as usize;
             match self.queues.get(index) {
                 Some(queue) if queue.armed.get() && !queue.is_idle() => self.idle()?,

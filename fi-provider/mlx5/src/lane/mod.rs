@@ -20,11 +20,13 @@ pub(crate) mod head;
 mod list;
 mod parts;
 mod posting;
+mod shared;
 
 pub use atomic::Atomic;
 pub use head::Held;
 pub use list::{Payload, Signals, Write};
 pub use parts::{Failure, Hook, Local, Parts, Posted, Queues, Source, Threads, To};
+pub use shared::SharedCompletions;
 
 use crate::completion::Completions;
 use crate::endian::Be32;
@@ -33,6 +35,7 @@ use crate::post::{HALF, Route};
 use crate::queue::{END, Queue, SendRing};
 use crate::registers::Register;
 use head::{Body, FIRST};
+use shared::Share;
 use std::cell::Cell;
 use std::sync::Arc;
 
@@ -43,6 +46,8 @@ pub struct Lane {
     queues: Body,
     initiators: u32,
     completions: Completions,
+    /// Where they are looked for, if the completion queue is not the lane's own.
+    share: Option<Share>,
     /// Entries posted with a completion that was not seen yet, without those of armed queues.
     outstanding: Cell<u32>,
     /// The first queue in use: its index + 1.
@@ -83,7 +88,17 @@ impl Lane {
             ring.blocks.is_power_of_two() && (16..=1 << 15).contains(&ring.blocks)
         };
         assert!(rings.iter().all(fits), "a ring of 16 to 32768 blocks");
-        let Source::Own(completions) = parts.completions;
+        let (completions, share) = match parts.completions {
+            Source::Own(ring) => (ring, None),
+            Source::Shared {
+                completions,
+                entries,
+            } => {
+                let numbers = rings.iter().map(|ring| ring.number).collect();
+                let share = completions.open(numbers, entries);
+                (share.ring(), Some(share))
+            }
+        };
         let entries = completions.entries;
         assert!(entries.is_power_of_two() && entries as usize > rings.len());
         for ring in &rings {
@@ -103,8 +118,9 @@ impl Lane {
         Self {
             queues: body(&rings, count, &addresses, &registers),
             initiators: count as u32,
-            // SAFETY: by contract.
+            // SAFETY: by contract, or it is the inbox's, which is kept beside it.
             completions: unsafe { Completions::new(completions) },
+            share,
             outstanding: Cell::new(0),
             used: Cell::new(END),
             by_number: index_numbers(&rings),

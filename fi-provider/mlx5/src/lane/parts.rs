@@ -1,5 +1,6 @@
 //! What a lane is made of, and what its posts are told.
 
+use super::shared::SharedCompletions;
 use crate::completion::CompletionRing;
 use crate::endian::Be32;
 use crate::opcode::Syndrome;
@@ -57,6 +58,13 @@ pub struct Queues {
 pub enum Source {
     /// A completion queue of its own.
     Own(CompletionRing),
+    /// One that other lanes share.
+    Shared {
+        /// The completion queue.
+        completions: Arc<SharedCompletions>,
+        /// Entries of it, a power of two, that the lane may have at a time.
+        entries: u32,
+    },
 }
 
 /// Which threads use a lane.

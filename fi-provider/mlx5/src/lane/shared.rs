@@ -1,0 +1,178 @@
+//! A completion queue that several lanes' queues complete into.
+//!
+//! Each lane has an inbox, a ring of entries in memory that looks to it as a device's ring of its own would. Whoever finds
+//! its inbox empty takes what the device has written, if nobody else is at it, and puts each entry into the inbox of the lane whose queue
+//! it is of. So a lane takes no lock and shares no line for entries that are there; and as lanes have no more completions due
+//! than their inboxes have entries, no inbox is ever full.
+
+use crate::completion::{CompletionRing, Completions};
+use crate::cqe::{Cqe, INVALID, owner_of};
+use crate::doorbell::CompletionRecord;
+use bytemuck::Zeroable;
+use std::cell::{Cell, UnsafeCell};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+
+/// A completion queue, and the lanes that share it.
+#[derive(Debug)]
+pub struct SharedCompletions(Mutex<State>);
+
+#[derive(Debug)]
+struct State {
+    completions: Completions,
+    /// Whose the queue of a number is.
+    inboxes: BTreeMap<u32, Arc<Inbox>>,
+}
+
+// SAFETY: the ring is mapped as long as this by contract of `SharedCompletions::new`, and used under the lock.
+unsafe impl Send for State {}
+
+/// Entries for one lane, and how far it has read them.
+#[derive(Debug)]
+struct Inbox {
+    entries: Box<[UnsafeCell<Cqe>]>,
+    record: UnsafeCell<CompletionRecord>,
+    /// Entries put in; under the lock.
+    producer: Cell<u32>,
+}
+
+// SAFETY: the producer is used under the lock; an entry belongs to the lane or to who holds the lock by its last byte, and the lane
+// alone writes the record, which nobody reads.
+unsafe impl Send for Inbox {}
+// SAFETY: as above.
+unsafe impl Sync for Inbox {}
+
+impl Inbox {
+    fn new(entries: u32) -> Self {
+        let empty = Cqe {
+            opcode_owner: INVALID,
+            ..Cqe::zeroed()
+        };
+        Self {
+            entries: (0..entries).map(|_| UnsafeCell::new(empty)).collect(),
+            record: UnsafeCell::new(CompletionRecord::zeroed()),
+            producer: Cell::new(0),
+        }
+    }
+
+    fn ring(&self) -> CompletionRing {
+        CompletionRing {
+            base: UnsafeCell::raw_get(self.entries.as_ptr()),
+            entries: self.entries.len() as u32,
+            record: self.record.get(),
+        }
+    }
+
+    /// Puts an entry in; its lane has room by what it has posted.
+    fn put(&self, cqe: &Cqe) {
+        let (at, len) = (self.producer.get(), self.entries.len() as u32);
+        let place = self.entries[(at & (len - 1)) as usize].get();
+        let mut cqe = *cqe;
+        cqe.set_owner(owner_of(at, len));
+        let last = cqe.opcode_owner;
+        // SAFETY: the place is the inbox's. Its last byte says that the entry is not the lane's, until the store below.
+        unsafe {
+            place
+                .cast::<[u8; size_of::<Cqe>() - 1]>()
+                .write(head_of(&cqe));
+        }
+        // SAFETY: the byte lives as long as the inbox, and is only read elsewhere.
+        let owner = unsafe { AtomicU8::from_ptr(&raw mut (*place).opcode_owner) };
+        // ORDERING: pairs with the fence behind the load of this byte in `Completions::next` and `take_success`.
+        owner.store(last, Ordering::Release);
+        self.producer.set(at.wrapping_add(1));
+    }
+}
+
+/// All bytes of an entry but the last.
+fn head_of(cqe: &Cqe) -> [u8; size_of::<Cqe>() - 1] {
+    let mut head = [0; size_of::<Cqe>() - 1];
+    head.copy_from_slice(&bytemuck::bytes_of(cqe)[..size_of::<Cqe>() - 1]);
+    head
+}
+
+impl SharedCompletions {
+    /// The completion queue with this ring, which no lane shares yet.
+    ///
+    /// # Safety
+    /// The ring is mapped as long as this and the lanes that share it live, and nobody else consumes from it.
+    #[must_use]
+    pub unsafe fn new(ring: CompletionRing) -> Self {
+        // SAFETY: by contract.
+        let completions = unsafe { Completions::new(ring) };
+        Self(Mutex::new(State {
+            completions,
+            inboxes: BTreeMap::new(),
+        }))
+    }
+
+    /// An inbox of so many entries, a power of two, for queues of these numbers.
+    pub(super) fn open(self: Arc<Self>, numbers: Vec<u32>, entries: u32) -> Share {
+        let inbox = Arc::new(Inbox::new(entries));
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // What is left of queues that had these numbers before is nobody's.
+        state.distribute();
+        for &number in &numbers {
+            state.inboxes.insert(number, Arc::clone(&inbox));
+        }
+        drop(state);
+        Share {
+            completions: self,
+            numbers,
+            inbox,
+        }
+    }
+
+    /// Gives each lane what the device has written for it, unless another thread is at it.
+    #[cold]
+    fn distribute(&self) {
+        let state = match self.0.try_lock() {
+            Ok(state) => state,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return,
+        };
+        state.distribute();
+    }
+}
+
+impl State {
+    fn distribute(&self) {
+        while let Some(cqe) = self.completions.take() {
+            // Of a lane that is gone nobody wants to know.
+            if let Some(inbox) = self.inboxes.get(&cqe.qpn()) {
+                inbox.put(&cqe);
+            }
+        }
+    }
+}
+
+/// A lane's share of a completion queue.
+#[derive(Debug)]
+pub(super) struct Share {
+    completions: Arc<SharedCompletions>,
+    numbers: Vec<u32>,
+    inbox: Arc<Inbox>,
+}
+
+impl Share {
+    /// The inbox, as a ring of the lane's own.
+    pub(super) fn ring(&self) -> CompletionRing {
+        self.inbox.ring()
+    }
+
+    /// Looks for entries.
+    pub(super) fn look(&self) {
+        self.completions.distribute();
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        let state = self.completions.0.lock();
+        let mut state = state.unwrap_or_else(PoisonError::into_inner);
+        for number in &self.numbers {
+            state.inboxes.remove(number);
+        }
+    }
+}
