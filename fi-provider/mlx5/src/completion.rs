@@ -106,7 +106,7 @@ impl Completions {
             return None;
         }
         // ORDERING: pairs with the device, which writes the last byte after all others.
-        fence(Ordering::Acquire);
+        after_device();
         // SAFETY: the entry belongs to software now.
         let cqe = unsafe { entry.read() };
         self.advance(at);

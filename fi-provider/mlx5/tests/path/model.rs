@@ -6,7 +6,7 @@ use fi_mlx5::cqe::{Cqe, INVALID, owner_of};
 use fi_mlx5::decode::{self, Service};
 use fi_mlx5::doorbell::CompletionRecord;
 use fi_mlx5::endian::{Be16, Be32};
-use fi_mlx5::lane::{Hook, Lane, Local, Parts, Queues, Source, Threads, To};
+use fi_mlx5::lane::{Hook, Lane, Local, Parts, Queues, SharedCompletions, Source, Threads, To};
 use fi_mlx5::opcode::{CqeOpcode, Opcode, Syndrome};
 use fi_mlx5::post::Route;
 use fi_mlx5::queue::SendRing;
@@ -15,6 +15,7 @@ use fi_mlx5::wqe::{BASIC_BLOCK, Control, UNIT, blocks, flags};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
 
 pub(crate) const DC_KEY: u64 = 0x1122_3344_5566_7788;
@@ -205,6 +206,36 @@ impl Device {
         assert!(!self.memory.is_empty());
         // SAFETY: tests drop the lane before the device.
         Box::new(unsafe { Lane::new(parts) })
+    }
+
+    /// Lanes of a queue each that share the completion queue, in equal parts.
+    pub(crate) fn lanes(&self, hook: Option<Hook>) -> Vec<Box<Lane>> {
+        let ring = CompletionRing {
+            base: self.cqes,
+            entries: self.shape.completions,
+            record: self.record,
+        };
+        // SAFETY: tests drop the lanes before the device.
+        let completions = Arc::new(unsafe { SharedCompletions::new(ring) });
+        let lane = |port: &Port| {
+            let parts = Parts {
+                queues: Queues {
+                    connected: vec![port.ring],
+                    initiators: Vec::new(),
+                },
+                completions: Source::Shared {
+                    completions: Arc::clone(&completions),
+                    entries: self.shape.completions / self.shape.queues,
+                },
+                discard: DISCARD,
+                threads: self.shape.threads,
+                registers: None,
+                hook,
+            };
+            // SAFETY: as above.
+            Box::new(unsafe { Lane::new(parts) })
+        };
+        self.ports.iter().map(lane).collect()
     }
 
     pub(crate) fn number(&self, queue: usize) -> u32 {
