@@ -7,7 +7,7 @@ use crate::party::Party;
 use crate::processes;
 use crate::shm::Setting;
 use crate::transport::Transport;
-use fi_provider::device::{self, Config};
+use fi_provider::device::{self, Completions, Config, Policy};
 use fi_provider::registration::Limits;
 use softhca_again::Again;
 
@@ -19,15 +19,79 @@ const STRICT_SLOWNESS: u32 = 1000;
 /// Words of each mailbox, which no contract is about: they are the heap's first.
 const MAILBOX_WORDS: usize = 8;
 
-/// Parties are processes, of which `per_node` each are on one node.
+/// Parties are processes, each on a node of its own unless said otherwise, with the default policy.
 #[derive(Debug)]
 pub(crate) struct Device {
-    pub(crate) transport: device::Transport,
-    pub(crate) per_node: u32,
+    transport: device::Transport,
+    per_node: u32,
     /// See [`Setting::beside`].
-    pub(crate) beside: Option<bool>,
+    beside: Option<bool>,
+    /// The policy of lanes.
+    policy: &'static str,
+    /// Where lanes have their completions.
+    completions: Completions,
     /// Whether the device checks what is written to its registers.
-    pub(crate) strict: bool,
+    strict: bool,
+}
+
+impl Device {
+    const fn by(transport: device::Transport) -> Self {
+        Self {
+            transport,
+            per_node: 1,
+            beside: None,
+            policy: "dynamic",
+            completions: Completions::Own,
+            strict: false,
+        }
+    }
+
+    /// With connected queues between all nodes.
+    pub(crate) const fn rc() -> Self {
+        Self::by(device::Transport::Rc)
+    }
+
+    /// With initiators and targets.
+    pub(crate) const fn dc() -> Self {
+        Self::by(device::Transport::Dc)
+    }
+
+    /// Two parties on each node.
+    pub(crate) const fn two_on_each_node(self) -> Self {
+        Self {
+            per_node: 2,
+            ..self
+        }
+    }
+
+    /// Parties use a lane beside the default one, which may be one for several threads.
+    pub(crate) const fn beside(self, shared: bool) -> Self {
+        Self {
+            beside: Some(shared),
+            ..self
+        }
+    }
+
+    /// With another policy of lanes.
+    pub(crate) const fn policy(self, policy: &'static str) -> Self {
+        Self { policy, ..self }
+    }
+
+    /// With one completion queue for all lanes of a device context.
+    pub(crate) const fn one_queue(self) -> Self {
+        Self {
+            completions: Completions::Shared,
+            ..self
+        }
+    }
+
+    /// The device checks what is written to its registers.
+    pub(crate) const fn strict(self) -> Self {
+        Self {
+            strict: true,
+            ..self
+        }
+    }
 }
 
 impl Transport for Device {
@@ -57,14 +121,16 @@ impl Transport for Device {
     }
 
     fn run(&self, parties: u32, body: &(dyn Fn(&Party) + Sync)) -> Result<(), String> {
+        let policy = Policy::named(self.policy).expect("a policy");
         let setting = Setting {
             per_node: self.per_node,
             device: Some(Config {
                 transport: self.transport,
                 initiators: 1,
-                shared: false,
-                policy: device::DEFAULT_POLICY,
-                completions: device::Completions::Own,
+                // Contracts have threads on several lanes, which may all be the default one.
+                shared: policy.one_lane,
+                policy,
+                completions: self.completions,
                 mailbox: 0,
                 mailbox_words: MAILBOX_WORDS,
                 registrations: Limits::default(),

@@ -68,12 +68,8 @@ suite!(shm_processes: crate::processes::Processes);
 /// The suite over the device; in strict mode, in which each store to a register takes long, a part of it.
 macro_rules! device_suite {
     ($name:ident, $strict:ident: $transport:ident) => {
-        suite!($name: crate::device::Device {
-            transport: fi_provider::device::Transport::$transport, per_node: 1, beside: None, strict: false
-        });
-        suite! { $strict: crate::device::Device {
-                transport: fi_provider::device::Transport::$transport, per_node: 1, beside: None, strict: true
-            };
+        suite!($name: crate::device::Device::$transport());
+        suite! { $strict: crate::device::Device::$transport().strict();
             elements { arrive_whole_and_alone reach_both_ends_of_every_part }
             ranges { around_64_kibibytes_and_a_mebibyte of_larger_elements onto_themselves up_to_the_last_byte }
             atomics { of_floats }
@@ -84,18 +80,14 @@ macro_rules! device_suite {
     };
 }
 
-device_suite!(mlx5_rc, mlx5_rc_strict: Rc);
-device_suite!(mlx5_dc, mlx5_dc_strict: Dc);
-suite!(mlx5_mixed: crate::device::Device {
-    transport: fi_provider::device::Transport::Rc, per_node: 2, beside: None, strict: false
-});
+device_suite!(mlx5_rc, mlx5_rc_strict: rc);
+device_suite!(mlx5_dc, mlx5_dc_strict: dc);
+suite!(mlx5_mixed: crate::device::Device::rc().two_on_each_node());
 
 /// Lanes beside the default one are initiators whatever that goes by; locked ones have paths of their own.
 macro_rules! suite_beside {
-    ($name:ident: $transport:ident, $per_node:literal, $shared:literal) => {
-        suite! { $name: crate::device::Device {
-                transport: fi_provider::device::Transport::$transport, per_node: $per_node, beside: Some($shared), strict: false
-            };
+    ($name:ident: $device:expr) => {
+        suite! { $name: $device;
             elements { arrive_whole_and_alone reach_both_ends_of_every_part }
             ranges { around_64_kibibytes_and_a_mebibyte of_larger_elements onto_themselves up_to_the_last_byte }
             strided { of_every_shape }
@@ -108,5 +100,39 @@ macro_rules! suite_beside {
     };
 }
 
-suite_beside!(mlx5_rc_beside: Rc, 1, false);
-suite_beside!(mlx5_mixed_beside_shared: Rc, 2, true);
+suite_beside!(mlx5_rc_beside: crate::device::Device::rc().beside(false));
+suite_beside!(mlx5_mixed_beside_shared: crate::device::Device::rc().beside(true).two_on_each_node());
+
+/// The policies of lanes but the default one, and one completion queue for all lanes: what is done in another way, or by lanes
+/// that disturb each other. Those whose paths have locks do it in strict mode, too.
+macro_rules! suite_of_lanes {
+    ($($name:ident: $device:expr;)*) => {$(
+        suite! { $name: $device;
+            elements { arrive_whole_and_alone }
+            ranges { around_64_kibibytes_and_a_mebibyte }
+            atomics { of_8_bytes }
+            contention { of_sums for_a_lock_by_compare_swap }
+            order { fence_publishes_ranges quiet_delivers }
+            lanes { of_threads shared_by_threads used_again with_numbers_of_their_own }
+            sequences { follow_the_model }
+        }
+    )*};
+}
+
+suite_of_lanes! {
+    mlx5_rc_everywhere: crate::device::Device::rc().policy("mpi-everywhere");
+    mlx5_dc_everywhere: crate::device::Device::dc().policy("mpi-everywhere").two_on_each_node();
+    mlx5_rc_twice_dynamic: crate::device::Device::rc().policy("2x-dynamic").two_on_each_node();
+    mlx5_dc_twice_dynamic: crate::device::Device::dc().policy("2x-dynamic");
+    mlx5_rc_shared_dynamic: crate::device::Device::rc().policy("shared-dynamic");
+    mlx5_dc_shared_dynamic: crate::device::Device::dc().policy("shared-dynamic").two_on_each_node();
+    mlx5_rc_static: crate::device::Device::rc().policy("static");
+    mlx5_mixed_static: crate::device::Device::rc().policy("static").two_on_each_node();
+    mlx5_dc_static_strict: crate::device::Device::dc().policy("static").strict();
+    mlx5_rc_one_strict: crate::device::Device::rc().policy("mpi+threads").strict();
+    mlx5_mixed_one: crate::device::Device::rc().policy("mpi+threads").two_on_each_node();
+    mlx5_dc_one: crate::device::Device::dc().policy("mpi+threads");
+    mlx5_rc_shared_queue: crate::device::Device::rc().one_queue();
+    mlx5_dc_shared_queue: crate::device::Device::dc().one_queue().two_on_each_node();
+    mlx5_dc_static_shared_queue: crate::device::Device::dc().policy("static").one_queue();
+}

@@ -92,7 +92,11 @@ pub(crate) fn open_lane<'a>(
     shared: bool,
     members: &[PeerIndex],
 ) -> Result<Lane<'a>, device::Error> {
-    let gate = domain.open_gate(shared)?;
+    let gate = match domain.open_gate(shared) {
+        // All lanes are one.
+        Err(error @ device::Error::NoLane) => domain.share_gate(&error),
+        opened => opened?,
+    };
     let peers = domain.peers().select(members).expect("members are peers");
     let numbers = members.to_vec();
     let own = Own {
