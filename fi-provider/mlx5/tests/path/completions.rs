@@ -91,7 +91,7 @@ fn what_a_lane_leaves_is_not_the_next_ones() {
 }
 
 /// A lane that goes to another thread.
-struct Sent(Box<Lane>);
+struct Sent(Lane);
 
 // SAFETY: the thread that it goes to alone uses it.
 unsafe impl Send for Sent {}

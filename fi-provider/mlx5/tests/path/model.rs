@@ -209,7 +209,7 @@ impl Device {
     }
 
     /// Lanes of a queue each that share the completion queue, in equal parts.
-    pub(crate) fn lanes(&self, hook: Option<Hook>) -> Vec<Box<Lane>> {
+    pub(crate) fn lanes(&self, hook: Option<Hook>) -> Vec<Lane> {
         let ring = CompletionRing {
             base: self.cqes,
             entries: self.shape.completions,
@@ -233,7 +233,7 @@ impl Device {
                 hook,
             };
             // SAFETY: as above.
-            Box::new(unsafe { Lane::new(parts) })
+            unsafe { Lane::new(parts) }
         };
         self.ports.iter().map(lane).collect()
     }
