@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::message_rate::{Features, Plan};
 use crate::shape::{Shape, Ways, named};
+use fi_mlx5::policy::POLICIES;
 
 /// A figure of the message rate.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +31,12 @@ pub(crate) fn title(name: &str) -> &str {
 }
 
 /// The figures of the message rate, in the order of the paper.
-pub(crate) const FIGURES: [Figure; 10] = [
+pub(crate) const FIGURES: [Figure; 11] = [
+    figure(
+        "policies",
+        "1 to 16 threads, by policy (paper: figure 2b has the first and the last)",
+        policies,
+    ),
     figure(
         "scaling",
         "A context for each thread (paper: figure 3)",
@@ -210,6 +216,21 @@ impl Case {
             plan,
         }
     }
+}
+
+fn policies(basis: &Basis) -> Result<Vec<Case>> {
+    let mut cases = Vec::new();
+    for threads in powers(basis.plan.shape.threads) {
+        for policy in &POLICIES {
+            let shape = Shape::of_policy(policy, threads);
+            let plan = Plan {
+                shape,
+                ..basis.plan
+            };
+            cases.push(Case::new(threads.to_string(), policy.name, "All", plan));
+        }
+    }
+    Ok(cases)
 }
 
 fn scaling(basis: &Basis) -> Result<Vec<Case>> {
@@ -425,7 +446,7 @@ mod tests {
             cases.len()
         };
         let counts = FIGURES.map(|figure| count(figure.name));
-        assert_eq!(counts, [25, 25, 2, 35, 25, 25, 25, 20, 20, 25]);
+        assert_eq!(counts, [30, 25, 25, 2, 35, 25, 25, 25, 20, 20, 25]);
         assert!(Figure::named("share-all").is_err());
         assert_eq!(
             title("stencil"),

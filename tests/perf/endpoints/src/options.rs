@@ -34,8 +34,8 @@ prints throughput and what the endpoints took, side by side.
   --rounds N            rounds, of which the median counts (default 5)
   --policy NAME         global-array, stencil, account: this policy; may be repeated (default: all)
 
-message-rate: FIGURE is scaling, share-buf, alignment, share-ctx, share-pd, share-mr, share-cq, unsignalled-p32, unsignalled-p1 or
-share-qp (default: all)
+message-rate: FIGURE is policies, scaling, share-buf, alignment, share-ctx, share-pd, share-mr, share-cq, unsignalled-p32,
+unsignalled-p1 or share-qp (default: all)
   --messages N          messages of a thread in a round (default 1000000)
   --size N              bytes of a message (default 2)
   --depth N             entries of a send queue, d (default 128)

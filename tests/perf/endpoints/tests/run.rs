@@ -96,6 +96,10 @@ fn of_figure(row: &Row) -> [u64; 4] {
     let groups = threads / each;
     let counts = |pairs, completions, pages| [pairs, completions, pages, 2 * pages];
     match (row.text("figure"), row.text("endpoints")) {
+        ("policies", policy) => {
+            let [_, pairs, completions, pages] = of_paper(policy, each);
+            counts(pairs, completions, pages)
+        }
         ("scaling", _) => counts(each, each, 9 * each),
         ("share-buf" | "alignment", _) => counts(16, 16, 9 * 16),
         ("share-ctx", "own pages") => counts(16, 16, 8 * groups + 16),
@@ -117,7 +121,7 @@ fn endpoints_that_share_more_and_more_take_what_is_left() {
         &["message-rate", "--resources-only", "--out", out],
     );
     let rows = rows(&directory, "message-rate.tsv");
-    assert_eq!(rows.len(), 9 * 5 + 2 + 10);
+    assert_eq!(rows.len(), 30 + 9 * 5 + 2 + 10);
     for row in &rows {
         let what = format!(
             "{} {} {}",
@@ -169,6 +173,7 @@ fn messages_arrive_whatever_threads_share() {
     let directory = Directory::new("messages");
     let out = directory.path().to_str().expect("a path");
     let figures = [
+        "policies",
         "scaling",
         "share-buf",
         "alignment",
@@ -194,8 +199,8 @@ fn messages_arrive_whatever_threads_share() {
         "{text}"
     );
     let rows = rows(&directory, "message-rate.tsv");
-    // Three places of five variants, in one figure two more.
-    assert_eq!(rows.len(), 6 * 15 + 2 + 6);
+    // Three places of six policies, or of five variants, in one figure two more.
+    assert_eq!(rows.len(), 18 + 6 * 15 + 2 + 6);
     for row in &rows {
         assert!(row.number("rate") > 0);
         assert!(row.text("device").contains("softhca"));
@@ -219,6 +224,18 @@ fn messages_arrive_whatever_threads_share() {
     for figure in ["share-ctx.svg", "scaling.svg", "share-qp.svg"] {
         assert_eq!(directory.read(figure), again.read(figure), "{figure}");
     }
+}
+
+/// Lists, single entries and words, by one thread and by several, on registers of their own and on shared ones.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn doorbells_are_rung_as_hardware_needs_them() {
+    let figures = ["policies", "share-qp"];
+    let options = ["--threads", "2", "--messages", "100", "--rounds", "1"];
+    endpoints(
+        &["--strict"],
+        &[&["message-rate"], &figures[..], &options[..]].concat(),
+    );
 }
 
 #[test]
