@@ -182,7 +182,7 @@ fn client(member: &mut Member, device: Option<&str>, plan: &Plan) -> Result<Outc
         address: words.get("address")?,
         key: words.get("key")?,
     };
-    let lanes = ends.open()?;
+    let lanes = ends.open();
     let all = together(shape.threads, 0, |team| {
         let thread = team.thread;
         let end = &lanes[shape.lane_of(thread)];

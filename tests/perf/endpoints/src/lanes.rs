@@ -13,7 +13,8 @@ use crate::usage::Usage;
 use fi_mlx5::device::{CompletionQueue, Device, Peer, Pool, QueuePair, Region, Seat};
 use fi_mlx5::endian::Be32;
 use fi_mlx5::lane::{
-    Failure, Hook, Lane, Local, Parts, Payload, Posted, Queues, Signals, Source, Threads, To, Write,
+    Failure, Hook, Lane, Local, Parts, Payload, Posted, Queues, SharedCompletions, Signals, Source,
+    Threads, To, Write,
 };
 use fi_mlx5::policy::Completions;
 use fi_mlx5::registers::Registers;
@@ -232,41 +233,57 @@ impl Ends {
     }
 
     /// The lanes, ready to post.
-    pub(crate) fn open(&self) -> Result<Vec<End>> {
-        if self.shape.ways.completion > self.shape.ways.pair {
-            let what = "lanes that share completion queues cannot be used yet: --resources-only";
-            return Err(Error::Usage(what.to_owned()));
-        }
+    pub(crate) fn open(&self) -> Vec<End> {
+        let ways = self.shape.ways;
         let registers = Arc::new(Registers::new());
-        let end = |made: &Made| {
-            let ring = |pair: &QueuePair| {
-                let mut ring = pair.ring();
-                if !self.queue.blueflame {
-                    ring.register_size = 0;
-                }
-                ring
-            };
-            let threads = if self.shape.ways.pair > 1 {
-                Threads::Several
-            } else {
-                Threads::One
-            };
-            let parts = Parts {
-                queues: Queues {
-                    connected: made.pairs.iter().map(ring).collect(),
-                    initiators: Vec::new(),
-                },
-                completions: Source::Own(made.completions.ring()),
-                discard: (0, 0),
-                threads,
-                registers: made.seat.shares_registers().then(|| Arc::clone(&registers)),
-                hook: hook(),
-            };
-            // SAFETY: whoever has endpoints open keeps the objects (`Ends`), and nobody else posts to their rings.
-            let lane = unsafe { Lane::new(parts) };
-            End { lane }
+        let mut ends: Vec<End> = Vec::new();
+        for lanes in self.lanes.chunks(ways.completion / ways.pair) {
+            let ring = lanes[0].completions.ring();
+            let shared = (lanes.len() > 1).then(|| {
+                // SAFETY: whoever has endpoints open keeps the objects (`Ends`), and nobody else takes from the ring.
+                Arc::new(unsafe { SharedCompletions::new(ring) })
+            });
+            for made in lanes {
+                let completions = match &shared {
+                    None => Source::Own(ring),
+                    Some(shared) => Source::Shared {
+                        completions: Arc::clone(shared),
+                        entries: self.queue.completions * ways.pair as u32,
+                    },
+                };
+                let parts = self.parts(made, completions, &registers);
+                // SAFETY: as above; nobody else posts to the queues.
+                let lane = unsafe { Lane::new(parts) };
+                ends.push(End { lane });
+            }
+        }
+        ends
+    }
+
+    fn parts(&self, made: &Made, completions: Source, registers: &Arc<Registers>) -> Parts {
+        let ring = |pair: &QueuePair| {
+            let mut ring = pair.ring();
+            if !self.queue.blueflame {
+                ring.register_size = 0;
+            }
+            ring
         };
-        Ok(self.lanes.iter().map(end).collect())
+        let threads = if self.shape.ways.pair > 1 {
+            Threads::Several
+        } else {
+            Threads::One
+        };
+        Parts {
+            queues: Queues {
+                connected: made.pairs.iter().map(ring).collect(),
+                initiators: Vec::new(),
+            },
+            completions,
+            discard: (0, 0),
+            threads,
+            registers: made.seat.shares_registers().then(|| Arc::clone(registers)),
+            hook: hook(),
+        }
     }
 }
 

@@ -207,7 +207,7 @@ fn send(member: &mut Member, device: Option<&str>, plan: &Plan) -> Result<Outcom
     let heard = member.exchange("")?;
     let words = Words::of(&heard[1]);
     let (address, key): (u64, u32) = (words.get("address")?, words.get("key")?);
-    let lanes = ends.open()?;
+    let lanes = ends.open();
     let all = together(shape.threads, 0, |team| {
         let thread = team.thread;
         let end = &lanes[shape.lane_of(thread)];

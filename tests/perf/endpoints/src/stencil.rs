@@ -187,7 +187,7 @@ pub(crate) fn run(member: &mut Member, device: Option<&str>) -> Result<Outcome> 
     let [left, right] = there;
     let there = [left?, right?];
     let part = RwLock::new(plan.grid(size).part(rank));
-    let lanes = ends.open()?;
+    let lanes = ends.open();
     // The processes of a machine follow each other on its processors.
     let first = rank % (size / 2) * shape.threads;
     let all = together(shape.threads, first, |team| {

@@ -172,41 +172,22 @@ fn endpoints_that_share_more_and_more_take_what_is_left() {
 fn messages_arrive_whatever_threads_share() {
     let directory = Directory::new("messages");
     let out = directory.path().to_str().expect("a path");
-    let figures = [
-        "policies",
-        "scaling",
-        "share-buf",
-        "alignment",
-        "share-ctx",
-        "share-pd",
-        "share-mr",
-        "share-qp",
-    ];
-    let options = [
-        "--threads",
-        "4",
-        "--messages",
-        "200",
-        "--rounds",
-        "1",
-        "--out",
-        out,
-    ];
-    let words = [&["message-rate"], &figures[..], &options[..]].concat();
+    let options = ["--messages", "200", "--rounds", "1", "--out", out];
+    let words = [&["message-rate", "--threads", "2"][..], &options].concat();
     let text = endpoints(&[], &words);
     assert!(
         text.contains("the throughput says nothing about any hardware"),
         "{text}"
     );
     let rows = rows(&directory, "message-rate.tsv");
-    // Three places of six policies, or of five variants, in one figure two more.
-    assert_eq!(rows.len(), 18 + 6 * 15 + 2 + 6);
+    // Two places of six policies, of five variants, in one figure two more, or of four values of q.
+    assert_eq!(rows.len(), 12 + 7 * 10 + 2 + 4 + 2 * 8);
     for row in &rows {
         assert!(row.number("rate") > 0);
         assert!(row.text("device").contains("softhca"));
     }
     let svg = directory.read("share-ctx.svg");
-    assert_eq!(bars(&svg), 5 * 9 + 21);
+    assert_eq!(bars(&svg), 5 * 6 + 14);
     assert!(svg.contains("messages/s, mlx5_0 (softhca, library doorbell pages)"));
     assert!(svg.contains("throughput says nothing about any hardware"));
     // Drawn again from what was saved, it is the same.
@@ -224,6 +205,14 @@ fn messages_arrive_whatever_threads_share() {
     for figure in ["share-ctx.svg", "scaling.svg", "share-qp.svg"] {
         assert_eq!(directory.read(figure), again.read(figure), "{figure}");
     }
+}
+
+#[test]
+fn several_threads_share_each_of_several_objects() {
+    let options = ["--threads", "4", "--messages", "500", "--rounds", "2"];
+    let figures = ["message-rate", "share-cq", "share-qp"];
+    let text = endpoints(&[], &[&figures[..], &options].concat());
+    assert!(text.contains("2-way") && text.contains("4-way"), "{text}");
 }
 
 /// Lists, single entries and words, by one thread and by several, on registers of their own and on shared ones.
