@@ -64,6 +64,7 @@ fn the_figures_are_those_of_the_legacy_regime() {
     let common = ["--resources-only", "--out", out];
     let message_rate = [
         "message-rate",
+        "policies",
         "scaling",
         "share-ctx",
         "share-cq",
@@ -73,6 +74,7 @@ fn the_figures_are_those_of_the_legacy_regime() {
         endpoints(&["--legacy-uars"], &[words, &common[..]].concat());
     }
     for name in [
+        "policies",
         "scaling",
         "share-ctx",
         "share-cq",
