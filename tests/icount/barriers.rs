@@ -5,7 +5,7 @@
 //! Architecture Reference Manual has for them (C6.2, DMB and DSB), in the functions that rdma-core's `udma_barrier.h` has
 //! the same instructions for; and that the functions are called in this order wherever an entry is posted.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Routines that post in line, each in every way that it has.
@@ -27,9 +27,6 @@ const AARCH64: [(&str, &str, u32); 3] = [
     ("after_device", "dmb oshld", 0xd503_31bf),
 ];
 
-/// Where entries are posted.
-const POSTING: [&str; 3] = ["post.rs", "lane/list.rs", "lane/posting.rs"];
-
 /// What is wrong with the library `libshmem`, and with the sources below `root`.
 pub(crate) fn broken(root: &Path, libshmem: &Path) -> Result<Vec<String>, String> {
     let mut wrong = Vec::new();
@@ -47,17 +44,20 @@ pub(crate) fn broken(root: &Path, libshmem: &Path) -> Result<Vec<String>, String
         }
     }
     let sources = root.join("fi-provider/mlx5/src");
-    let read = |name: &str| {
-        let path = sources.join(name);
-        std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))
-    };
-    let barriers = aarch64(&read("unit.rs")?);
+    let barriers = aarch64(&read(&sources.join("unit.rs"))?);
     wrong.extend(unlike(&barriers));
     for (_, instruction) in &barriers {
         wrong.extend(misencoded(instruction)?);
     }
-    for name in POSTING {
-        wrong.extend(calls_in_order(&read(name)?).map(|why| format!("{name}: {why}")));
+    let mut posting = 0;
+    for path in below(&sources)? {
+        let text = read(&path)?;
+        posting += usize::from(text.contains(ORDER[0]));
+        let name = path.display();
+        wrong.extend(calls_in_order(&text).map(|why| format!("{name}: {why}")));
+    }
+    if posting == 0 {
+        wrong.push(format!("nothing in {} posts", sources.display()));
     }
     Ok(wrong)
 }
@@ -254,24 +254,51 @@ fn assembled(text: &str) -> Result<Vec<u8>, String> {
     std::fs::read(&object).map_err(|error| error.to_string())
 }
 
-/// What is wrong with the order in which a source calls the barriers.
+/// The barriers in the order in which a post calls them.
+const ORDER: [&str; 3] = [
+    "entry_before_record();",
+    "record_before_register();",
+    "flush_register();",
+];
+
+/// What is wrong with the order in which a source calls them. The last one may be there for each of several registers.
 fn calls_in_order(source: &str) -> Option<String> {
-    const ORDER: [&str; 3] = [
-        "entry_before_record();",
-        "record_before_register();",
-        "flush_register();",
-    ];
     let mut next = 0;
+    let mut is_flushed = false;
     for line in source.lines() {
         let Some(found) = ORDER.iter().position(|call| line.contains(call)) else {
             continue;
         };
+        if is_flushed && found == ORDER.len() - 1 {
+            continue;
+        }
         if found != next {
             return Some(format!("{} where {} is due", ORDER[found], ORDER[next]));
         }
         next = (next + 1) % ORDER.len();
+        is_flushed = next == 0;
     }
     (next != 0).then(|| format!("no {} at the end", ORDER[next]))
+}
+
+/// The sources in a folder and those below it.
+fn below(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let error = |error: std::io::Error| format!("{}: {error}", folder.display());
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(error)? {
+        let path = entry.map_err(error)?.path();
+        if path.is_dir() {
+            found.extend(below(&path)?);
+        } else if path.extension().is_some_and(|end| end == "rs") && !path.ends_with("unit.rs") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 fn output(command: &mut Command) -> Result<String, String> {
@@ -363,6 +390,9 @@ ret";
     fn calls() {
         let right = "entry_before_record();\nrecord_before_register();\nx;\nflush_register();\n";
         assert_eq!(calls_in_order(&right.repeat(2)), None);
+        let twice = format!("{right}else\nflush_register();\n{right}");
+        assert_eq!(calls_in_order(&twice), None);
+        assert!(calls_in_order("flush_register();\n").is_some());
         assert!(calls_in_order("record_before_register();\n").is_some());
         assert!(calls_in_order("entry_before_record();\nflush_register();\n").is_some());
         assert!(calls_in_order("entry_before_record();\nrecord_before_register();\n").is_some());
