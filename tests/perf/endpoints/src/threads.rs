@@ -32,8 +32,8 @@ pub(crate) fn together<T: Send>(
     let barrier = Barrier::new(threads);
     let processors = processors();
     let run = |thread: usize| {
-        if let Some(&processor) = processors.get(first + thread) {
-            pin(processor);
+        if let Some(own) = processors.get(first..first + threads) {
+            pin(own[thread]);
         }
         let team = Team {
             thread,
