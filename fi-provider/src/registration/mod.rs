@@ -2,7 +2,7 @@
 //!
 //! Symmetric memory is registered for good. Any other memory goes by way of the bounce memory, which costs a copy, or is
 //! registered when a long transfer needs it first, and stays so while it is used: until there are too many entries or
-//! bytes, or until its mapping changes ([`watch`]). An entry in use is lent out, and outlives all that until it is given back.
+//! bytes, or until its mapping changes (`watch`). An entry in use is lent out, and outlives all that until it is given back.
 //!
 //! A forked child uses no entry of its parent's. The parent registers anew what it has registered before: where a device
 //! driver knows nothing of copy-on-write, the pages that the parent writes next are others than those that the device has.
