@@ -28,13 +28,13 @@ pub(crate) const SOFTWARE: &str = "softhca";
 /// The call by which a device in software is told to act; hardware has none.
 const HOOK: &CStr = c"farreach_softhca_kick";
 
-/// The most entries of a send queue.
+/// The most basic blocks of a send queue.
 const LONGEST: usize = 1 << 15;
 
 /// How queues are made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Queue {
-    /// Entries of a send queue that are for one thread: queues that several share are as much longer.
+    /// Basic blocks of a send queue that are for one thread: queues that several share are as much longer.
     pub(crate) depth: u32,
     /// Entries of the completion queue that are for one thread.
     pub(crate) completions: u32,
@@ -83,7 +83,7 @@ impl Ends {
         let ways = shape.ways;
         if queue.depth as usize * ways.pair > LONGEST {
             let what = format!(
-                "{} threads to a queue of {} entries for each",
+                "{} threads to a queue of {} blocks for each",
                 ways.pair, queue.depth
             );
             return Err(Error::Usage(what));

@@ -10,6 +10,7 @@ use crate::outcome::Outcome;
 use crate::shape::Shape;
 use crate::threads::{Stretch, rate, together};
 use crate::words::{Line, Words};
+use fi_mlx5::wqe::{BASIC_BLOCK, UNIT};
 use std::time::Instant;
 
 /// The word by which processes know the benchmark.
@@ -46,6 +47,10 @@ pub(crate) struct Plan {
     /// Rounds.
     pub(crate) rounds: usize,
 }
+
+/// Bytes of an entry before those that are written, and the most of these in the largest entry.
+const HEAD: usize = 2 * UNIT + size_of::<u32>();
+const MOST_INLINE: usize = 4 * BASIC_BLOCK - HEAD;
 
 /// Bytes from one buffer to the next, unless they are packed: a cache line.
 const LINE: usize = 64;
@@ -90,6 +95,15 @@ impl Plan {
             messages: words.get("messages")?,
             rounds: words.get("rounds")?,
         })
+    }
+
+    /// Basic blocks of an entry: behind control segment, remote address and a count lie the bytes, or else their address.
+    fn blocks(&self) -> u32 {
+        if self.features.inlining && self.size <= MOST_INLINE {
+            (HEAD + self.size).div_ceil(BASIC_BLOCK) as u32
+        } else {
+            1
+        }
     }
 
     /// The buffer of a thread.
@@ -176,7 +190,7 @@ impl Sender {
         let shape = plan.shape;
         let memory = Memory::new(shape.threads * plan.size.next_multiple_of(LINE));
         let queue = Queue {
-            depth: plan.depth,
+            depth: plan.depth * plan.blocks(),
             completions: plan.depth.div_ceil(plan.features.unsignalled),
             blueflame: plan.features.blueflame,
         };
@@ -280,5 +294,7 @@ mod tests {
         plan.shape.ways.buffer = 2;
         assert_eq!((plan.region(6), plan.region(7)), ((192, 2), (192, 2)));
         assert_eq!(Plan::hear(&plan.tell()).unwrap(), plan);
+        let blocks = |size| Plan { size, ..plan }.blocks();
+        assert_eq!([2, 28, 29, 92, 220, 221].map(blocks), [1, 1, 2, 2, 4, 1]);
     }
 }
