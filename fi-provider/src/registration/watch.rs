@@ -54,13 +54,7 @@ impl Watcher {
         if let Some(watcher) = current.as_ref().filter(|it| it.process == process) {
             return Some(Arc::clone(watcher));
         }
-        let watcher = Arc::new(Self {
-            file: open().ok()?,
-            process,
-            behind: AtomicBool::new(false),
-            tables: Mutex::new(Vec::new()),
-            watched: Mutex::new(Vec::new()),
-        });
+        let watcher = Arc::new(Self::over(open().ok()?, process));
         let reader = Arc::clone(&watcher);
         without_signals(move || {
             let thread = std::thread::Builder::new().name("farreach-watch".to_owned());
@@ -69,6 +63,16 @@ impl Watcher {
         .ok()?;
         *current = Some(Arc::clone(&watcher));
         Some(watcher)
+    }
+
+    fn over(file: OwnedFd, process: u32) -> Self {
+        Self {
+            file,
+            process,
+            behind: AtomicBool::new(false),
+            tables: Mutex::new(Vec::new()),
+            watched: Mutex::new(Vec::new()),
+        }
     }
 
     /// Tells `table` what happens from here on.
@@ -88,15 +92,27 @@ impl Watcher {
 
     /// Whether something has happened that a table may not know of. To be asked before a look at the table.
     pub(super) fn is_behind(&self) -> bool {
-        // Another thread may have its memory where somebody has unmapped his, and has not come back from that: the kernel
-        // tells only then. Before it unmaps, it notes that it is going to tell; then no request to it has an answer but
-        // this one, not even a request that makes no sense.
-        let mut senseless = [0_u64; 3];
-        let answered = self.ask(WRITE_PROTECT, &mut senseless);
-        let telling = !answered && io::Error::last_os_error().raw_os_error() == Some(libc::EAGAIN);
+        let ready = self.kernel() == Kernel::Ready;
         // ORDERING: Acquire pairs with the release in `read_on`: who finds it done finds the tables told. Who finds that the
         // kernel has told finds it begun: the reader says so before it reads.
-        telling || self.behind.load(Ordering::Acquire)
+        !ready || self.behind.load(Ordering::Acquire)
+    }
+
+    /// What the kernel is about.
+    ///
+    /// Another thread may have its memory where somebody has unmapped his, and has not come back from that: the kernel
+    /// tells only then. Before it unmaps, it notes that it is going to tell; then no request to it has an answer but
+    /// this one, not even a request that makes no sense.
+    fn kernel(&self) -> Kernel {
+        let mut senseless = [0_u64; 3];
+        if self.ask(WRITE_PROTECT, &mut senseless) {
+            return Kernel::Lost;
+        }
+        match io::Error::last_os_error().raw_os_error() {
+            Some(libc::EINVAL) => Kernel::Ready,
+            Some(libc::EAGAIN) => Kernel::Telling,
+            _ => Kernel::Lost,
+        }
     }
 
     /// Watches memory of whole pages; `false` if that is not private memory of no file, or somebody else watches it.
@@ -150,7 +166,8 @@ impl Watcher {
         unsafe { libc::ioctl(self.file.as_raw_fd(), request, &raw mut *argument) == 0 }
     }
 
-    /// The watcher's thread.
+    /// The watcher's thread. It ends where the program has closed the descriptor, which may be another file's by now; then
+    /// nothing is looked up any more.
     fn read_on(&self) {
         let mut news = News::default();
         loop {
@@ -164,6 +181,9 @@ impl Watcher {
             unsafe { libc::poll(&raw mut poll, 1, timeout) };
             // ORDERING: SeqCst, so that no part of reading is before it; see `is_behind`.
             self.behind.store(true, Ordering::SeqCst);
+            if self.kernel() == Kernel::Lost {
+                return;
+            }
             self.read(&mut news);
             if self.spread(&news) {
                 news = News::default();
@@ -205,6 +225,17 @@ impl Watcher {
         }
         all
     }
+}
+
+/// What the kernel is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kernel {
+    /// Everything that it had to tell was read.
+    Ready,
+    /// Somebody is unmapping.
+    Telling,
+    /// The descriptor leads to it no more.
+    Lost,
 }
 
 /// What happened and was not told to everybody yet.
@@ -321,4 +352,19 @@ fn without_signals<T>(what: impl FnOnce() -> T) -> T {
     // SAFETY: the set was written above.
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), std::ptr::null_mut()) };
     result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_file_is_not_read() {
+        let null = std::fs::File::open("/dev/null").expect("/dev/null");
+        let watcher = Watcher::over(null.into(), std::process::id());
+        assert!(watcher.is_behind());
+        // Comes back.
+        watcher.read_on();
+        assert!(watcher.is_behind());
+    }
 }
