@@ -33,7 +33,7 @@ use outcome::Outcome;
 use results::Row;
 use std::io::IsTerminal;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use words::Words;
 
@@ -121,18 +121,24 @@ fn bench_all(bench: &Bench, options: &Options) -> Result<()> {
     draw(&rows, directory)
 }
 
-/// Draws the rows of each figure.
+/// Draws the rows of each figure; those of a second device, or regime, as a figure of their own, `NAME-2.svg`.
 fn draw(rows: &[Row], directory: &Path) -> Result<()> {
-    let mut figures: Vec<&str> = Vec::new();
+    let mut figures: Vec<(&str, &str)> = Vec::new();
     for row in rows {
-        if !figures.contains(&row.figure.as_str()) {
-            figures.push(&row.figure);
+        let key = (row.figure.as_str(), row.device.as_str());
+        if !figures.contains(&key) {
+            figures.push(key);
         }
     }
-    for figure in figures {
-        let rows: Vec<&Row> = rows.iter().filter(|row| row.figure == figure).collect();
-        let path: PathBuf = directory.join(format!("{figure}.svg"));
-        figures::draw(cases::title(figure), &rows, &path)?;
+    for (at, &(figure, device)) in figures.iter().enumerate() {
+        let is_of = |row: &&Row| row.figure == figure && row.device == device;
+        let rows: Vec<&Row> = rows.iter().filter(is_of).collect();
+        let before = figures[..at].iter().filter(|key| key.0 == figure).count();
+        let name = match before {
+            0 => format!("{figure}.svg"),
+            _ => format!("{figure}-{}.svg", before + 1),
+        };
+        figures::draw(cases::title(figure), &rows, &directory.join(name))?;
     }
     Ok(())
 }

@@ -91,6 +91,37 @@ fn accounts_are_those_of_the_paper_for_one_to_sixteen_threads() {
     assert_eq!(bars(&directory.read("account.svg")), 5 * COUNT * 16);
 }
 
+#[test]
+fn results_of_two_regimes_are_two_figures() {
+    let directory = Directory::new("regimes");
+    let path = |name: &str| {
+        directory
+            .path()
+            .join(name)
+            .to_str()
+            .expect("a path")
+            .to_owned()
+    };
+    for (regime, options) in [("legacy", &["--legacy-uars"][..]), ("library", &[])] {
+        let words = ["account", "--threads", "2", "--out", &path(regime)];
+        endpoints(options, &words);
+    }
+    let files = [path("legacy/account.tsv"), path("library/account.tsv")];
+    let mut command = std::process::Command::new(program());
+    command.args(["draw", &files[0], &files[1], "--out", &path("")]);
+    finish(command);
+    assert!(
+        directory
+            .read("account.svg")
+            .contains("legacy doorbell pages")
+    );
+    assert!(
+        directory
+            .read("account-2.svg")
+            .contains("library doorbell pages")
+    );
+}
+
 /// What the endpoints of a figure of the message rate take for 16 threads in the legacy regime.
 fn of_figure(row: &Row) -> [u64; 4] {
     let place = row.text("place");
