@@ -389,6 +389,16 @@ impl Device {
         self.split
     }
 
+    /// Where the window's parts end, in bytes from its base.
+    pub(crate) fn ends(&self) -> [usize; PARTS] {
+        let base = self.parts.first().map_or(0, |part| part.base);
+        let mut ends = [0; PARTS];
+        for (end, part) in ends.iter_mut().zip(self.parts.iter()) {
+            *end = part.base + part.len - base;
+        }
+        ends
+    }
+
     /// The gate of the default endpoint.
     pub(crate) fn gate(&self) -> &Gate {
         &self.gate

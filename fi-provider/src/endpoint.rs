@@ -10,7 +10,7 @@ use crate::device::{Device, Gate};
 use crate::domain::Domain;
 use crate::error::Error;
 use fi_mlx5::lane::Lane;
-use fi_mlx5::post::Route;
+use fi_mlx5::post::{Place, Route};
 use std::cell::Cell;
 
 /// A lane to all peers of a domain, for one thread at a time unless the device was opened for several.
@@ -21,15 +21,17 @@ use std::cell::Cell;
 #[derive(Debug)]
 pub struct Endpoint {
     peers: *const Peer,
-    window_base: usize,
+    pub(crate) window_base: usize,
     peer_count: u32,
     /// Not zero where fence and quiet have more to do than order this processor's stores: the endpoint is closed, or
     /// operations are outstanding on its lane. Where several threads share the lane it never changes.
     busy: Cell<u32>,
-    /// Bytes of a peer's window as the device reaches it; 0 without a device.
+    /// Bytes of a peer's window as posts in line reach it; 0 where there are none.
     pub(crate) device_len: usize,
     /// Where the window's second part begins, in bytes from its base: it has another key.
     pub(crate) split: usize,
+    /// Where the two parts end, in bytes from the window's base.
+    ends: [usize; 2],
     pub(crate) route: Route,
     gate: *const Gate,
     device: *const Device,
@@ -65,6 +67,7 @@ impl Endpoint {
             busy: Cell::new(1),
             device_len: 0,
             split: 0,
+            ends: [0; 2],
             route: Route::none(),
             gate: std::ptr::null(),
             device: std::ptr::null(),
@@ -116,14 +119,17 @@ impl Endpoint {
             ..Self::closed()
         };
         if let (Some(device), Some(gate)) = (domain.device(), gate) {
-            self.device_len = domain.window().len();
             self.split = device.split();
+            self.ends = device.ends();
             self.route = gate.lane().route();
             let other = numbers.filter(|numbers| numbers.iter().zip(0..).any(|(&a, b)| a != b));
             if let (Some(numbers), true) = (other, gate.is_default()) {
                 // It may have a queue for each peer, by the domain's numbers.
                 self.numbers = numbers.as_ptr();
                 self.route = gate.lane().route().out_of_line();
+            }
+            if self.route.is_in_line() {
+                self.device_len = domain.window().len();
             }
             self.gate = gate;
             self.device = device;
@@ -211,6 +217,18 @@ impl Endpoint {
     #[inline(always)]
     pub fn range(&self, addr: usize, count: usize, size: usize, peer: PeerIndex) -> Option<usize> {
         let record = self.record(peer)?;
+        self.range_on(addr, count, size, record)
+    }
+
+    /// As [`Endpoint::range`], on the peer of this record.
+    #[inline(always)]
+    pub(crate) fn range_on(
+        &self,
+        addr: usize,
+        count: usize,
+        size: usize,
+        record: &Peer,
+    ) -> Option<usize> {
         let offset = addr.wrapping_sub(self.window_base);
         if offset < record.window_len && count <= (record.window_len - offset) / size {
             Some(addr.wrapping_add(record.delta))
@@ -223,6 +241,26 @@ impl Endpoint {
     #[inline(always)]
     pub(crate) fn offset(&self, addr: usize) -> usize {
         addr.wrapping_sub(self.window_base)
+    }
+
+    /// Which part of the window is `offset` bytes from its base: 0 for the second, -1 for the first; a comparison, and a subtraction with
+    /// its borrow.
+    #[inline(always)]
+    fn before_second(&self, offset: usize) -> isize {
+        -isize::from(offset < self.split)
+    }
+
+    /// Where the part of the window ends that is `offset` bytes from its base.
+    #[inline(always)]
+    pub(crate) fn part_end(&self, offset: usize) -> usize {
+        // SAFETY: one of the two.
+        unsafe { *self.ends.as_ptr().add(1).offset(self.before_second(offset)) }
+    }
+
+    /// Where the queue of the peer with this record is.
+    #[inline(always)]
+    pub(crate) fn place(&self, record: &Peer) -> Place {
+        again((&raw const *record).addr()).wrapping_sub(self.peers.addr())
     }
 
     #[inline(always)]
@@ -254,10 +292,10 @@ impl Endpoint {
     }
 }
 
-/// The same number, which the compiler takes for another: so what is computed from it is not shared with what the paths to
-/// peers of this node compute, and those keep their registers.
+/// Where the queue of a peer is, of a number which the compiler takes for another: so what is computed from it is not shared with
+/// what the paths to peers of this node compute, and those keep their registers.
 #[inline(always)]
-pub(crate) fn anew(number: u32) -> usize {
+pub(crate) fn anew(number: u32) -> Place {
     #[cfg(target_arch = "x86_64")]
     {
         let again: usize;
@@ -265,12 +303,28 @@ pub(crate) fn anew(number: u32) -> usize {
         unsafe {
             core::arch::asm!("mov {0:e}, {1:e}", lateout(reg) again, in(reg) number, options(pure, nomem, nostack, preserves_flags));
         }
-        again
+        again * size_of::<Peer>()
     }
     #[cfg(not(target_arch = "x86_64"))]
     {
-        number as usize
+        number as usize * size_of::<Peer>()
     }
+}
+
+/// The same word, which the compiler takes for another: so what is computed from it need not be kept.
+#[inline(always)]
+fn again(word: usize) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let mut word = word;
+        // SAFETY: a comment of the assembler's.
+        unsafe {
+            core::arch::asm!("/* {0} */", inout(reg) word, options(nomem, nostack, preserves_flags));
+        }
+        word
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    word
 }
 
 /// The same pointer, computed once: without this the compiler computes the record's address anew for

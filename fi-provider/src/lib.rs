@@ -32,6 +32,8 @@ mod lanes;
 pub mod memory;
 pub mod registration;
 pub mod rma;
+pub mod short;
+pub use fi_mlx5::guard;
 pub mod strided;
 mod transfer;
 mod wire;

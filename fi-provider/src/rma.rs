@@ -15,39 +15,47 @@ use crate::address_vector::PeerIndex;
 use crate::endpoint::{Endpoint, anew};
 use crate::error::Error;
 use crate::memory::ELEMENT_SLACK;
+use crate::short::{Beyond, Injected, Written};
 use crate::transfer::Source;
 use fi_shm::{copy, order};
 use std::mem::MaybeUninit;
 
 impl Endpoint {
-    /// Writes one element of up to 16 bytes, if `peer` is near; `value` is taken over at once
+    /// Writes one element of up to 16 bytes, if `peer` is near or the lane takes it in line; `value` is taken over at once
     /// (fi_inject_write).
     ///
     /// # Safety
     /// `dest` is the address of an object in the own symmetric memory, aligned for `T`.
     #[inline(always)]
-    pub unsafe fn inject_near<T: Copy>(&self, value: T, dest: *mut T, peer: PeerIndex) -> bool {
+    pub unsafe fn inject_near<T: Copy>(
+        &self,
+        value: T,
+        dest: *mut T,
+        peer: PeerIndex,
+    ) -> Injected<'_> {
         const { assert!(size_of::<T>() <= ELEMENT_SLACK) };
         let Some(record) = self.record(peer) else {
-            return false;
+            return Injected::Not;
         };
         let offset = self.offset(dest.addr());
         if offset < record.window_len {
             let there = dest.map_addr(|addr| addr.wrapping_add(record.delta));
             // SAFETY: the peer's window is mapped at `there`; one volatile store keeps an element of a register whole.
             unsafe { there.write_volatile(value) };
-            return true;
+            return Injected::Done;
         }
         if offset >= self.device_len {
-            return false;
+            return Injected::Beyond(Beyond { offset, record });
         }
         let there = record.remote.segment(offset, &self.split);
-        // SAFETY: the lane is alive while the endpoint is enabled, and used by one thread at a time or declines; `peer` has a record.
+        // SAFETY: the lane is alive while the endpoint is enabled, and used by one thread at a time; `peer` has a record.
         let posted = unsafe { self.route.inject(value, there, &record.remote, anew(peer)) };
         if posted {
             self.set_busy();
+            Injected::Done
+        } else {
+            Injected::Not
         }
-        posted
     }
 
     /// As [`Endpoint::inject_near`], for any peer.
@@ -132,14 +140,17 @@ impl Endpoint {
         source: *const T,
         count: usize,
         peer: PeerIndex,
-    ) -> bool {
-        let Some(there) = self.range(dest.addr(), count, size_of::<T>(), peer) else {
-            return false;
+    ) -> Written<'_> {
+        let Some(record) = self.record(peer) else {
+            return Written::Not;
+        };
+        let Some(there) = self.range_on(dest.addr(), count, size_of::<T>(), record) else {
+            return Written::Beyond(record);
         };
         // SAFETY: `source` by contract; the target range lies in the peer's mapped window. The product
         // does not overflow: it is at most the window's length.
         unsafe { copy::copy(there as *mut u8, source.cast(), count * size_of::<T>()) };
-        true
+        Written::Done
     }
 
     /// As [`Endpoint::write_near`], for any peer.

@@ -5,6 +5,7 @@
 #![expect(unsafe_code, reason = "C memory is given to the device by its address")]
 
 use crate::address_vector::PeerIndex;
+use crate::amo::Amo;
 use crate::endpoint::{Endpoint, Via};
 use crate::error::Error;
 use crate::gate::PIECES;
@@ -386,12 +387,17 @@ impl Endpoint {
     #[cold]
     pub(crate) fn device_atomic(
         &self,
-        what: crate::amo::Amo,
+        what: Amo,
         target: usize,
         bytes: usize,
         peer: PeerIndex,
         wanted: bool,
     ) -> Result<u64, Error> {
+        if let (Amo::Add(value), 8, false) = (what, bytes, wanted)
+            && self.add_short(target, value, peer)
+        {
+            return Ok(0);
+        }
         let (via, to) = self.reach(target, bytes, peer)?;
         let _held = via.lane().hold();
         self.note_busy();
@@ -440,7 +446,7 @@ impl Endpoint {
         &self,
         via: Via<'_>,
         to: To<'_>,
-        what: crate::amo::Amo,
+        what: Amo,
         bytes: usize,
     ) -> Result<u64, Error> {
         if bytes != size_of::<u64>() {

@@ -11,6 +11,9 @@
 
 use crate::ctx::Context;
 use crate::report::{self, Routine};
+use fi_provider::address_vector::Peer;
+use fi_provider::guard::{Alone, Counted, Guard, Kind, OnBoth, OnLane, OnRegister};
+use fi_provider::short::{Beyond, Injected, Written};
 use std::ffi::c_int;
 
 /// Writes one element to PE `pe`; `value` is taken over at once (9.6.1.2).
@@ -21,8 +24,64 @@ use std::ffi::c_int;
 pub unsafe fn p<T: Copy>(ctx: &Context, at: Routine, dest: *mut T, value: T, pe: c_int) {
     // SAFETY: the contract is the same.
     unsafe {
-        if !ctx.endpoint.inject_near(value, dest, pe as u32) {
-            p_far(dest, value, pe, ctx, at);
+        match ctx.endpoint.inject_near(value, dest, pe as u32) {
+            Injected::Done => {}
+            Injected::Beyond(Beyond { offset, record }) => {
+                p_on_register(dest, value, offset, ctx, at, record);
+            }
+            Injected::Not => p_far(dest, value, pe, ctx, at),
+        }
+    }
+}
+
+/// On a lane whose registers other lanes ring; and the way to all other guards.
+#[cold]
+#[inline(never)]
+unsafe fn p_on_register<T: Copy>(
+    dest: *mut T,
+    value: T,
+    offset: usize,
+    ctx: &Context,
+    at: Routine,
+    record: &Peer,
+) {
+    // SAFETY: the contract is that of `p`, which has found out where; the guard is the lane's.
+    unsafe {
+        let beyond = Beyond { offset, record };
+        match ctx.endpoint.inject_on_register(value, beyond) {
+            Some(true) => return,
+            Some(false) => {
+                return p_far(dest, value, ctx.endpoint.peer_of(record) as c_int, ctx, at);
+            }
+            None => {}
+        }
+        match ctx.endpoint.guard() {
+            Kind::Alone => p_by::<T, Alone>(dest, value, offset, ctx, at, record),
+            Kind::OnRegister => p_by::<T, OnRegister>(dest, value, offset, ctx, at, record),
+            Kind::OnLane => p_by::<T, OnLane>(dest, value, offset, ctx, at, record),
+            Kind::OnBoth => p_by::<T, OnBoth>(dest, value, offset, ctx, at, record),
+            Kind::Counted => p_by::<T, Counted>(dest, value, offset, ctx, at, record),
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn p_by<T: Copy, G: Guard>(
+    dest: *mut T,
+    value: T,
+    offset: usize,
+    ctx: &Context,
+    at: Routine,
+    record: &Peer,
+) {
+    // SAFETY: as above.
+    unsafe {
+        if !ctx
+            .endpoint
+            .inject_by::<T, G>(value, Beyond { offset, record })
+        {
+            p_far(dest, value, ctx.endpoint.peer_of(record) as c_int, ctx, at);
         }
     }
 }
@@ -69,7 +128,7 @@ unsafe fn g_far<T: Copy>(source: *const T, pe: c_int, ctx: &Context, at: Routine
 }
 
 macro_rules! transfers {
-    ($($(#[$doc:meta])* $name:ident($dest:ident, $source:ident): $near:ident, $far:ident, $far_method:ident, $remote:ident $label:literal;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident($dest:ident, $source:ident): $near:ident, $far:ident, $far_method:ident, $remote:ident $label:literal $(, $short:ident)?;)*) => {$(
         $(#[$doc])* ///
         /// `nelems` elements of `size_of::<T>()` bytes; 0 does nothing, whatever the addresses.
         ///
@@ -80,9 +139,7 @@ macro_rules! transfers {
         pub unsafe fn $name<T: Copy>(ctx: &Context, at: Routine, $dest: *mut T, $source: *const T, nelems: usize, pe: c_int) {
             // SAFETY: the contract is the same.
             unsafe {
-                if !ctx.endpoint.$near($dest, $source, nelems, pe as u32) {
-                    $far($dest, $source, nelems, pe, ctx, at);
-                }
+                transfers!(@near $near $far $($short)? (ctx, at, $dest, $source, nelems, pe));
             }
         }
 
@@ -96,15 +153,66 @@ macro_rules! transfers {
             }
         }
     )*};
+    (@near $near:ident $far:ident ($ctx:ident, $at:ident, $dest:ident, $source:ident, $nelems:ident, $pe:ident)) => {
+        if !$ctx.endpoint.$near($dest, $source, $nelems, $pe as u32) {
+            $far($dest, $source, $nelems, $pe, $ctx, $at);
+        }
+    };
+    (@near $near:ident $far:ident $short:ident ($ctx:ident, $at:ident, $dest:ident, $source:ident, $nelems:ident, $pe:ident)) => {
+        match $ctx.endpoint.$near($dest, $source, $nelems, $pe as u32) {
+            Written::Done => {}
+            // What is too much to be multiplied is too much for any way.
+            Written::Beyond(record) => {
+                let bytes = $nelems.saturating_mul(size_of::<T>());
+                $short($dest.cast(), $source.cast(), bytes, record, $ctx, $at);
+            }
+            Written::Not => $far($dest, $source, $nelems, $pe, $ctx, $at),
+        }
+    };
 }
 
 transfers! {
     /// Writes elements to PE `pe`; `source` may be changed when the call returns (9.6.1.1).
-    put(dest, source): write_near, put_far, write_far, dest "dest";
+    put(dest, source): write_near, put_far, write_far, dest "dest", put_block;
     /// Reads elements from PE `pe`; they are there when the call returns (9.6.1.5).
     get(dest, source): read_near, get_far, read_far, source "source";
     /// Starts to write elements; `source` stays as it is until quiet (9.6.2.1).
-    put_nbi(dest, source): write_near, put_nbi_far, start_write_far, dest "dest";
+    put_nbi(dest, source): write_near, put_nbi_far, start_write_far, dest "dest", put_nbi_block;
     /// Starts to read elements; they are there after quiet (9.6.2.2).
     get_nbi(dest, source): read_near, get_nbi_far, start_read_far, source "source";
+}
+
+/// What `put` and its nonblocking form do over the device with a few bytes, before anything that takes longer. Each part is called in
+/// the tail position of the one before.
+macro_rules! short {
+    ($($block:ident, $short:ident, $far:ident;)*) => {$(
+        #[cold]
+        #[inline(never)]
+        unsafe fn $block(dest: *mut u8, source: *const u8, bytes: usize, record: &Peer, ctx: &Context, at: Routine) {
+            // SAFETY: the contract is that of the near part, which has declined.
+            unsafe {
+                match ctx.endpoint.write_block(dest.addr(), source, bytes, record) {
+                    Some(true) => {}
+                    Some(false) => $far(dest, source, bytes, ctx.endpoint.peer_of(record) as c_int, ctx, at),
+                    None => $short(dest, source, bytes, record, ctx, at),
+                }
+            }
+        }
+
+        #[cold]
+        #[inline(never)]
+        unsafe fn $short(dest: *mut u8, source: *const u8, bytes: usize, record: &Peer, ctx: &Context, at: Routine) {
+            // SAFETY: the contract is that of the near part, which has declined.
+            unsafe {
+                if !ctx.endpoint.write_short(dest.addr(), source, bytes, record) {
+                    $far(dest, source, bytes, ctx.endpoint.peer_of(record) as c_int, ctx, at);
+                }
+            }
+        }
+    )*};
+}
+
+short! {
+    put_block, put_short, put_far;
+    put_nbi_block, put_nbi_short, put_nbi_far;
 }

@@ -13,6 +13,7 @@ use fi_provider::atomic::{Integer, Word};
 use fi_provider::device::Gate;
 use fi_provider::domain::Domain;
 use fi_provider::endpoint::Endpoint;
+use fi_provider::short::{Injected, Written};
 use fi_provider::strided::Blocks;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -152,9 +153,15 @@ impl<'a> Lane<'a> {
         peer: PeerIndex,
     ) -> Result<(), Error> {
         // SAFETY: a place is aligned, and holds an object of the own symmetric memory or is refused.
-        let near = unsafe { self.endpoint.inject_near(value, dest.at, peer) };
+        let done = unsafe {
+            match self.endpoint.inject_near(value, dest.at, peer) {
+                Injected::Done => true,
+                Injected::Beyond(beyond) => self.endpoint.inject_beyond(value, beyond),
+                Injected::Not => false,
+            }
+        };
         // SAFETY: as above.
-        or_far(near.then_some(()), || unsafe {
+        or_far(done.then_some(()), || unsafe {
             self.endpoint.inject_far(value, dest.at, peer)
         })
     }
@@ -237,11 +244,42 @@ impl<'a> Lane<'a> {
         peer: PeerIndex,
     ) -> Result<(), Error> {
         // SAFETY: by the function's contract.
-        let near = unsafe { self.endpoint.write_near(dest, source, count, peer) };
+        let done = unsafe { self.write_at_once(dest, source, count, peer) };
         // SAFETY: by the function's contract.
-        or_far(near.then_some(()), || unsafe {
+        or_far(done.then_some(()), || unsafe {
             self.endpoint.write_far(dest, source, count, peer)
         })
+    }
+
+    /// What needs no far part: into mapped memory, or a few bytes over the device.
+    ///
+    /// # Safety
+    /// As [`Lane::write_raw`].
+    unsafe fn write_at_once<T: Copy>(
+        &self,
+        dest: *mut T,
+        source: *const T,
+        count: usize,
+        peer: PeerIndex,
+    ) -> bool {
+        let (addr, bytes) = (dest.addr(), count.saturating_mul(size_of::<T>()));
+        // SAFETY: by the function's contract.
+        unsafe {
+            match self.endpoint.write_near(dest, source, count, peer) {
+                Written::Done => true,
+                Written::Beyond(record) => {
+                    let block = self
+                        .endpoint
+                        .write_block(addr, source.cast(), bytes, record);
+                    let short = || {
+                        self.endpoint
+                            .write_short(addr, source.cast(), bytes, record)
+                    };
+                    block.unwrap_or_else(short)
+                }
+                Written::Not => false,
+            }
+        }
     }
 
     /// [`Lane::read`] by pointers.
@@ -276,9 +314,9 @@ impl<'a> Lane<'a> {
         peer: PeerIndex,
     ) -> Result<(), Error> {
         // SAFETY: by the function's contract.
-        let near = unsafe { self.endpoint.write_near(dest, source, count, peer) };
+        let done = unsafe { self.write_at_once(dest, source, count, peer) };
         // SAFETY: by the function's contract.
-        or_far(near.then_some(()), || unsafe {
+        or_far(done.then_some(()), || unsafe {
             self.endpoint.start_write_far(dest, source, count, peer)
         })
     }

@@ -1,8 +1,8 @@
-//! The posts that take one block and no decision: written from registers into the ring and the BlueFlame
-//! register, in line at the place of the call.
+//! The posts that take no decision: written from registers into the ring and the BlueFlame register.
 //!
-//! A [`Route`] is what an endpoint holds of its lane. The posts here take place when the lane belongs to one
-//! thread, has BlueFlame and registers of its own, and the queue has room without looking; otherwise they decline, and the
+//! A [`Route`] is what an endpoint holds of its lane. Where the lane belongs to one thread and has BlueFlame and registers of its own,
+//! [`Route::inject`] and [`Route::add`] are in line at the place of the call. All lanes with BlueFlame have the posts of
+//! [`crate::short`], which are compiled for each guard. Where the queue has no room without looking, all of them decline, and the
 //! lane's own functions ([`crate::lane`]) do the work.
 
 #![expect(
@@ -11,8 +11,9 @@
 )]
 
 use crate::endian::{Be32, Be64};
+use crate::guard::{Alone, Guard, Kind};
 use crate::lane::Lane;
-use crate::lane::head::slot;
+use crate::lane::head::{head, slot};
 use crate::opcode::Opcode;
 use crate::queue::{Control, Queue, count, what};
 use crate::remote::{Remote, Segment};
@@ -35,6 +36,24 @@ macro_rules! kept_apart {
         }
     };
 }
+pub(crate) use kept_apart;
+
+/// By which queues a lane's peers are reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Way {
+    /// The posts that take no decision have to decline.
+    None,
+    /// By initiators, of which a peer has always the same.
+    Initiators,
+    /// By a connected queue for each peer.
+    Connected,
+    /// Some peers by connected queues, the others by initiators.
+    Mixed,
+}
+
+/// Where in the lane's queues a peer's is: 64 times the peer's index, as peers and queues take 64 bytes each.
+pub type Place = usize;
 
 /// What an endpoint holds of its lane: job constants.
 #[derive(Debug)]
@@ -44,16 +63,27 @@ pub struct Route {
     pub(crate) initiators: bool,
     /// Whether they are posted in line by a connected queue for each peer.
     pub(crate) connected: bool,
-    /// Initiators minus one, a power of two of them.
-    pub(crate) mask: u32,
+    /// The same, in a function of their own, on registers that other lanes ring as well.
+    pub(crate) initiators_on_register: bool,
+    pub(crate) connected_on_register: bool,
+    /// Which way it is, each by a comparison of its own.
+    pub(crate) by_initiators: bool,
+    pub(crate) by_connection: bool,
+    pub(crate) way: Way,
+    pub(crate) guard: Kind,
+    /// Bytes that an entry may hold inline.
+    pub(crate) most_inline: u16,
+    /// The places of the initiators, of which there are a power of two.
+    pub(crate) mask: Place,
     pub(crate) queues: *const Queue,
-    /// The data segment of atomics whose result nobody wants, as it lies in an entry.
-    pub(crate) discard: [u64; 2],
     pub(crate) lane: *const Lane,
 }
 
 /// Between the two halves of a BlueFlame register that posts alternate between.
 pub(crate) const HALF: usize = 256;
+
+/// Bytes of an element that fit into one block beside an address vector; into one unit in any case.
+pub(crate) const BESIDE_VECTOR: usize = 12;
 
 impl Route {
     /// No route.
@@ -61,9 +91,15 @@ impl Route {
         Self {
             initiators: false,
             connected: false,
+            initiators_on_register: false,
+            connected_on_register: false,
+            by_initiators: false,
+            by_connection: false,
+            way: Way::None,
+            guard: Kind::Alone,
+            most_inline: 0,
             mask: 0,
             queues: std::ptr::null(),
-            discard: [0; 2],
             lane: std::ptr::null(),
         }
     }
@@ -72,9 +108,10 @@ impl Route {
     #[must_use]
     pub fn out_of_line(self) -> Self {
         Self {
-            initiators: false,
-            connected: false,
-            ..self
+            queues: self.queues,
+            lane: self.lane,
+            guard: self.guard,
+            ..Self::none()
         }
     }
 
@@ -88,70 +125,85 @@ impl Route {
         unsafe { self.lane.as_ref() }
     }
 
-    /// Writes `value` to `address` of peer `index`, if nothing has to be waited for.
+    /// Whether posts are in line, or else there are only those of [`crate::short`] and of the lane.
+    #[must_use]
+    pub fn is_in_line(&self) -> bool {
+        self.initiators || self.connected
+    }
+
+    /// Whether several threads may use the lane.
+    #[inline(always)]
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        !matches!(self.guard, Kind::Alone | Kind::OnRegister)
+    }
+
+    /// The queue of the initiator for the peer at `place`.
     ///
     /// # Safety
-    /// The route's lane is alive and used by this thread alone; `index` is one of its peers, `remote` that peer's.
+    /// The route's lane is alive, and has initiators.
+    #[inline(always)]
+    pub(crate) unsafe fn initiator(&self, place: Place) -> &Queue {
+        // SAFETY: the mask is that of the lane's initiators.
+        unsafe { &*self.queues.byte_add(place & self.mask) }
+    }
+
+    /// The queue that is connected with the peer at `place`.
+    ///
+    /// # Safety
+    /// The route's lane is alive, and has a connected queue for each peer.
+    #[inline(always)]
+    pub(crate) unsafe fn connection(&self, place: Place) -> &Queue {
+        // SAFETY: by contract.
+        unsafe { &*self.queues.byte_add(place) }
+    }
+
+    /// Writes `value` to `address` of the peer at `place`, if nothing has to be waited for.
+    ///
+    /// # Safety
+    /// The route's lane is alive and used by this thread alone; `place` is that of one of its peers, `remote` that peer's.
     #[inline(always)]
     pub unsafe fn inject<T: Copy>(
         &self,
         value: T,
         there: Segment,
         remote: &Remote,
-        index: usize,
+        place: Place,
     ) -> bool {
         let Segment(there) = there;
+        let queues = self.queues;
         if self.initiators {
-            if size_of::<T>() > 12 {
-                return false;
-            }
-            // SAFETY: the mask is that of the lane's initiators.
-            let queue = unsafe { &*self.queues.add(index & self.mask as usize) };
-            let Some(at) = queue.free_block() else {
-                return false;
+            // SAFETY: by contract; in-line routes are those of lanes that are guarded so.
+            let posted = unsafe {
+                let queue = self.initiator(place);
+                element_to::<T, Alone>(queues, queue, value, there, remote)
             };
-            let record = queue.record;
-            // SAFETY: the lane is alive, and with it the record.
-            let control = control(queue, unsafe { next_place(record) });
-            let [low, high] = remote.vector;
-            let entry = [control, unit(low, high), there, inline_units(value)[0]];
-            // SAFETY: the block is free, and the queue this thread's.
-            unsafe { self.commit(queue, record, at, entry, 4) };
             kept_apart!("initiator");
-            return true;
+            return posted;
         }
         if !self.connected {
             return false;
         }
-        // SAFETY: a connected lane has a queue for each peer.
-        let queue = unsafe { &*self.queues.add(index) };
-        let Some(at) = queue.free_block() else {
-            return false;
-        };
-        let [first, second] = inline_units(value);
-        // The second unit of a longer value is one more than the template says.
-        let longer = if size_of::<T>() > 12 { ONE_MORE } else { 0 };
-        let record = queue.record;
-        // SAFETY: the lane is alive, and with it the record.
-        let control = control(queue, unsafe { next_place(record) } ^ longer);
-        let used = if size_of::<T>() > 12 { 4 } else { 3 };
         // SAFETY: as above.
-        unsafe { self.commit(queue, record, at, [control, there, first, second], used) };
+        let posted = unsafe {
+            let queue = self.connection(place);
+            element::<T, Alone>(queues, queue, value, there)
+        };
         kept_apart!("connected");
-        true
+        posted
     }
 
-    /// Adds `value`, of 8 bytes, at `address` of peer `index`, if nothing has to be waited for.
+    /// Adds `value`, of 8 bytes, at `address` of the peer at `place`, if nothing has to be waited for.
     ///
     /// # Safety
     /// As [`Route::inject`].
     #[inline(always)]
-    pub unsafe fn add(&self, value: u64, there: Segment, index: usize) -> bool {
+    pub unsafe fn add(&self, value: u64, there: Segment, place: Place) -> bool {
         if !self.connected {
             return false;
         }
-        // SAFETY: a connected lane has a queue for each peer.
-        let queue = unsafe { &*self.queues.add(index) };
+        // SAFETY: by contract.
+        let queue = unsafe { self.connection(place) };
         let Some(at) = queue.free_block() else {
             return false;
         };
@@ -160,45 +212,156 @@ impl Route {
         // SAFETY: the lane is alive, and with it the record.
         let control = control(queue, unsafe { next_place(record) } ^ OTHER);
         let operand = unit(Be64::new(value).raw(), 0);
-        let result = unit(self.discard[0], self.discard[1]);
+        // SAFETY: the lane is alive.
+        let [low, high] = unsafe { head(self.queues) }.discard;
+        let result = unit(low, high);
         queue.unfenced.set(true);
         let entry = [control, there.0, operand, result];
         // SAFETY: the block is free, and the queue this thread's.
-        unsafe { self.commit(queue, record, at, entry, 4) };
+        unsafe { commit::<Alone>(self.queues, queue, record, at, entry, 4) };
         true
     }
+}
 
-    /// Writes an entry of one block, of which the first `used` units count, and rings.
-    ///
-    /// # Safety
-    /// The record is the queue's, block `at` is free and the next one, and this thread alone posts to it and to the register.
-    #[inline(always)]
-    unsafe fn commit(
-        &self,
-        queue: &Queue,
-        record: *mut Be32,
-        at: u16,
-        entry: [Unit; 4],
-        used: usize,
-    ) {
-        let block = queue.block(at).cast::<Unit>();
-        for (place, &unit) in entry.iter().take(used).enumerate() {
-            // SAFETY: a block has four units, and this one is free.
-            unsafe { block.add(place).write(unit) };
-        }
-        let next = at.wrapping_add(1);
-        queue.producer.set(next);
-        entry_before_record();
-        // SAFETY: the record is mapped as long as the queue.
-        unsafe { count(record, next) };
-        record_before_register();
-        // SAFETY: the queues are a live lane's, whose queues have slots.
-        let slot = unsafe { slot(self.queues, queue.register) }.half();
-        // SAFETY: a route of this kind has BlueFlame registers of two halves, which are the lane's own.
-        unsafe { store_to_register(slot.get(), &entry) };
-        flush_register();
-        // Read again: so it is changed in its place.
-        slot.set(other_half(slot.get()));
+/// Writes `value` by an initiator, if nothing has to be waited for.
+///
+/// # Safety
+/// The queue is one of `queues`, which are a live lane's of guard `G`, and an initiator.
+#[inline(always)]
+pub(crate) unsafe fn element_to<T: Copy, G: Guard>(
+    queues: *const Queue,
+    queue: &Queue,
+    value: T,
+    there: Unit,
+    remote: &Remote,
+) -> bool {
+    if size_of::<T>() > BESIDE_VECTOR {
+        return false;
+    }
+    // SAFETY: by contract.
+    let Some(at) = (unsafe { enter::<G>(queues, queue) }) else {
+        return false;
+    };
+    let record = queue.record;
+    // SAFETY: the lane is alive, and with it the record.
+    let control = control(queue, unsafe { next_place(record) });
+    let [low, high] = remote.vector;
+    let entry = [control, unit(low, high), there, inline_units(value)[0]];
+    // SAFETY: the block is free, and the queue was entered.
+    unsafe { commit::<G>(queues, queue, record, at, entry, 4) };
+    true
+}
+
+/// Writes `value` by a connected queue, if nothing has to be waited for.
+///
+/// # Safety
+/// As [`element_to`], but that the queue is a connected one.
+#[inline(always)]
+pub(crate) unsafe fn element<T: Copy, G: Guard>(
+    queues: *const Queue,
+    queue: &Queue,
+    value: T,
+    there: Unit,
+) -> bool {
+    // SAFETY: by contract.
+    let Some(at) = (unsafe { enter::<G>(queues, queue) }) else {
+        return false;
+    };
+    let [first, second] = inline_units(value);
+    // The second unit of a longer value is one more than the template says.
+    let (longer, used) = if size_of::<T>() > BESIDE_VECTOR {
+        (ONE_MORE, 4)
+    } else {
+        (0, 3)
+    };
+    let record = queue.record;
+    // SAFETY: the lane is alive, and with it the record.
+    let control = control(queue, unsafe { next_place(record) } ^ longer);
+    // SAFETY: the block is free, and the queue was entered.
+    unsafe {
+        commit::<G>(
+            queues,
+            queue,
+            record,
+            at,
+            [control, there, first, second],
+            used,
+        )
+    };
+    true
+}
+
+/// The next block of the queue, which is free; none where the post has to decline.
+///
+/// # Safety
+/// The queue is one of `queues`, which are a live lane's of guard `G`.
+#[inline(always)]
+pub(crate) unsafe fn enter<G: Guard>(queues: *const Queue, queue: &Queue) -> Option<u16> {
+    // SAFETY: by contract.
+    if !unsafe { G::enter(queues, queue) } {
+        return None;
+    }
+    let at = queue.free_block();
+    if at.is_none() {
+        // SAFETY: it was entered.
+        unsafe { G::leave(queues, queue, 0) };
+    }
+    at
+}
+
+/// Writes an entry of one block, of which the first `used` units count, rings and leaves the queue.
+///
+/// # Safety
+/// The record is the queue's, block `at` is free and the next one, and the queue was entered under its guard.
+#[inline(always)]
+unsafe fn commit<G: Guard>(
+    queues: *const Queue,
+    queue: &Queue,
+    record: *mut Be32,
+    at: u16,
+    entry: [Unit; 4],
+    used: usize,
+) {
+    let block = queue.block(at).cast::<Unit>();
+    for (place, &unit) in entry.iter().take(used).enumerate() {
+        // SAFETY: a block has four units, and this one is free.
+        unsafe { block.add(place).write(unit) };
+    }
+    // SAFETY: by contract.
+    unsafe {
+        finish::<G>(queues, queue, record, at, 1, |half| {
+            store_to_register(half, &entry)
+        });
+    }
+}
+
+/// Counts an entry of `blocks` blocks that is in the ring, rings by `store` and leaves the queue.
+///
+/// # Safety
+/// The record is the queue's, the entry at block `at` is complete, and the queue was entered under its guard. `store` stores
+/// the entry into half a register.
+#[inline(always)]
+pub(crate) unsafe fn finish<G: Guard>(
+    queues: *const Queue,
+    queue: &Queue,
+    record: *mut Be32,
+    at: u16,
+    blocks: u16,
+    store: impl FnOnce(*mut u8),
+) {
+    let next = at.wrapping_add(blocks);
+    queue.producer.set(next);
+    entry_before_record();
+    // SAFETY: the record is mapped as long as the queue.
+    unsafe { count(record, next) };
+    record_before_register();
+    // SAFETY: the queues are a live lane's, whose queues have slots. Its registers have two halves for BlueFlame.
+    unsafe {
+        G::ring(slot(queues, queue.register), |half| {
+            store(half);
+            flush_register();
+        });
+        G::leave(queues, queue, blocks);
     }
 }
 
@@ -210,7 +373,7 @@ const ONE_MORE: u64 = what(Opcode::Nop, 0, 3 ^ 4);
 /// # Safety
 /// The record is mapped.
 #[inline(always)]
-unsafe fn next_place(record: *const Be32) -> u64 {
+pub(crate) unsafe fn next_place(record: *const Be32) -> u64 {
     // SAFETY: by contract; nobody else writes the record.
     let index = unsafe { record.read() };
     u64::from(index.raw() >> 8)
@@ -218,7 +381,7 @@ unsafe fn next_place(record: *const Be32) -> u64 {
 
 /// The queue's control segment with these bits of its first word changed.
 #[inline(always)]
-fn control(queue: &Queue, change: u64) -> Unit {
+pub(crate) fn control(queue: &Queue, change: u64) -> Unit {
     let Control([first, second]) = queue.control.get();
     combine(unit(first, second), unit(change, 0))
 }

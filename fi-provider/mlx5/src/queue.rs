@@ -6,6 +6,7 @@ use crate::endian::{Be16, Be32};
 use crate::opcode::Opcode;
 use crate::wqe::BASIC_BLOCK;
 use std::cell::Cell;
+use std::sync::atomic::AtomicI32;
 
 /// A send queue's memory, as its owner mapped it and told the device.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +40,8 @@ pub struct Queue {
     pub(crate) producer: Cell<u16>,
     /// Where the producer has to stop for the slow path: the next entry needs room, a completion, or a fence.
     pub(crate) limit: Cell<u16>,
+    /// Blocks that threads may still take before they compete for the lane's lock, where they count.
+    pub(crate) depth: AtomicI32,
     pub(crate) base: *mut u8,
     /// The control segment of the next write of one element, as it lies in memory, but for its index.
     pub(crate) control: Cell<Control>,
@@ -87,6 +90,7 @@ impl Queue {
         Self {
             producer: Cell::new(0),
             limit: Cell::new(0),
+            depth: AtomicI32::new(ring.blocks.cast_signed()),
             base: ring.base,
             control: Cell::new(Control([number | what(Opcode::Write, 0, units), 0])),
             record: ring.record,
@@ -133,6 +137,26 @@ impl Queue {
         (at != self.limit.get()).then_some(at)
     }
 
+    /// The next of `blocks` blocks, if an entry of so many may be posted without looking, and they follow each other. Where the
+    /// queue is armed, all of the ring is free for its one entry.
+    #[inline(always)]
+    pub(crate) fn free_blocks(&self, blocks: u16) -> Option<u16> {
+        let at = self.producer.get();
+        let place = u32::from(at) & self.mask;
+        if place + u32::from(blocks) > self.mask + 1 {
+            return None;
+        }
+        if self.limit.get().wrapping_sub(at) < blocks {
+            if !self.armed.get() || self.signalled.get() != at {
+                return None;
+            }
+            let end = at.wrapping_add(blocks);
+            self.signalled_end.set(end);
+            self.limit.set(end);
+        }
+        Some(at)
+    }
+
     /// Where the block at `index` lies.
     #[inline(always)]
     pub(crate) fn block(&self, index: u16) -> *mut u8 {
@@ -152,12 +176,13 @@ impl Queue {
         self.in_flight() == 0
     }
 
-    /// Notes that everything before block `end` is done.
+    /// Notes that everything before block `end` is done; returns how many blocks that were not.
     #[inline(always)]
-    pub(crate) fn complete(&self, end: u16) {
+    pub(crate) fn complete(&self, end: u16) -> u16 {
         let before = self.consumed.get();
         let more = end.wrapping_sub(before as u16);
         self.consumed.set(before + u64::from(more));
+        more
     }
 }
 

@@ -5,9 +5,9 @@
 
 #![expect(unsafe_code, reason = "lanes of several threads reach a register")]
 
+use crate::guard::Lock;
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A doorbell register, and the lock for it.
@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(crate) struct Register {
     /// The half to be written next.
     half: Cell<*mut u8>,
-    lock: AtomicBool,
+    lock: Lock,
 }
 
 // SAFETY: the pointer is to a register that is mapped as long as the lanes live that ring it.
@@ -24,47 +24,25 @@ unsafe impl Send for Register {}
 // SAFETY: the half is used under the lock.
 unsafe impl Sync for Register {}
 
-/// Looks at a lock that is taken before the processor is offered to others.
-const LOOKS: u32 = 100;
-
 impl Register {
     fn new(first: *mut u8) -> Self {
         Self {
             half: Cell::new(first),
-            lock: AtomicBool::new(false),
+            lock: Lock::new(),
         }
     }
 
     /// Waits until nobody rings the register, and keeps others from it until [`Register::unlock`].
     #[inline(always)]
     pub(crate) fn lock(&self) -> &Cell<*mut u8> {
-        // ORDERING: pairs with the release in `unlock`: the stores of one lane are on their way before those of the next.
-        if self.lock.swap(true, Ordering::Acquire) {
-            self.wait();
-        }
+        self.lock.take();
         &self.half
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn wait(&self) {
-        let mut looks = 0;
-        // ORDERING: as in `lock`.
-        while self.lock.swap(true, Ordering::Acquire) {
-            looks += 1;
-            if looks < LOOKS {
-                std::hint::spin_loop();
-            } else {
-                std::thread::yield_now();
-            }
-        }
     }
 
     /// Lets others ring it.
     #[inline(always)]
     pub(crate) fn unlock(&self) {
-        // ORDERING: pairs with the exchange in `lock`.
-        self.lock.store(false, Ordering::Release);
+        self.lock.give();
     }
 }
 

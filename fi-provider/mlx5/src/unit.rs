@@ -49,6 +49,22 @@ pub(crate) fn lows(one: Unit, other: Unit) -> Unit {
     Unit([one.0[0], other.0[0]])
 }
 
+/// The same unit, computed here and not later: so what it is made of need not be kept in registers.
+#[inline(always)]
+pub(crate) fn now(unit: Unit) -> Unit {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let mut unit = unit;
+        // SAFETY: a comment of the assembler's.
+        unsafe {
+            core::arch::asm!("/* {0} */", inout(xmm_reg) unit, options(nomem, nostack, preserves_flags));
+        }
+        unit
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    unit
+}
+
 /// Copies `units` into a BlueFlame register.
 ///
 /// # Safety
@@ -121,4 +137,22 @@ fn write_combining_fence() {
     }
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+}
+
+/// Offers the processor to others. No call: whoever waits in the middle of a post needs no frame for it.
+#[inline(always)]
+pub(crate) fn give_way() {
+    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+    // SAFETY: sched_yield(2) takes nothing and touches no memory; the kernel changes these registers alone.
+    unsafe {
+        core::arch::asm!(
+            "syscall",
+            inout("rax") libc::SYS_sched_yield => _,
+            lateout("rcx") _,
+            lateout("r11") _,
+            options(nostack)
+        );
+    }
+    #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
+    std::thread::yield_now();
 }

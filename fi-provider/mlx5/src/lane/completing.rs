@@ -1,10 +1,11 @@
 //! Completions, and what waits for them: quiet, and the order of a fence.
 
-use super::{Failure, Lane, Posted};
+use super::{Failure, Lane, Posted, Threads};
 use crate::completion::Completed;
 use crate::entry::Entry;
 use crate::opcode::Opcode;
 use crate::queue::{END, Queue};
+use std::sync::atomic::Ordering;
 
 /// Looks at an empty queue before the processor is offered to others.
 const LOOKS: u32 = 200;
@@ -65,7 +66,11 @@ impl Lane {
         } else {
             done.index.wrapping_add(1)
         };
-        queue.complete(end);
+        let done = queue.complete(end);
+        if self.threads == Threads::Counted {
+            // ORDERING: none, as in `Counted::enter`.
+            queue.depth.fetch_add(done.into(), Ordering::Relaxed);
+        }
         Ok(true)
     }
 
@@ -179,8 +184,8 @@ impl Lane {
         if !is_only || !self.completions.take_success() {
             return false;
         }
+        queue.complete(at);
         let next = at.wrapping_add(1);
-        queue.consumed.set(queue.consumed.get() + 1);
         queue.signalled.set(at);
         queue.signalled_end.set(next);
         queue.limit.set(next);

@@ -7,18 +7,18 @@
 //!
 //! Several endpoints may use a lane, one after the other or under its lock: nothing of this is theirs.
 
+use crate::guard::Lock;
 use crate::queue::Queue;
 use crate::registers::Register;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::Cell;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The place of a doorbell register in a lane: the half to be written next, or where other lanes ring the register as well, the
 /// [`Register`] that knows it.
 #[derive(Debug)]
 #[repr(transparent)]
-pub(crate) struct Slot(Cell<*mut u8>);
+pub struct Slot(Cell<*mut u8>);
 
 impl Slot {
     /// The half of a register of the lane's own that is to be written next.
@@ -46,7 +46,9 @@ pub(crate) const FIRST: u8 = (SLOTS - 1) as u8;
 pub(crate) struct Head {
     first: Slot,
     /// Taken by a thread that uses a lane of several.
-    pub(crate) lock: AtomicBool,
+    pub(crate) lock: Lock,
+    /// The data segment of atomics whose result nobody wants, as it lies in an entry.
+    pub(crate) discard: [u64; 2],
 }
 
 /// The slot `number` of the lane whose queues these are.
@@ -84,7 +86,7 @@ pub(crate) struct Body {
 impl Body {
     /// These queues, which ring the registers that `slots` leads to: halves, or [`Register`]s. A queue's `register` is the number of
     /// its slot, counted downwards from [`FIRST`].
-    pub(crate) fn new(queues: Vec<Queue>, slots: &[*mut u8]) -> Self {
+    pub(crate) fn new(queues: Vec<Queue>, slots: &[*mut u8], discard: [u64; 2]) -> Self {
         assert!(
             slots.len() <= SLOTS,
             "a lane has at most {SLOTS} doorbell registers"
@@ -105,7 +107,8 @@ impl Body {
             let head = memory.add(before).cast::<Head>();
             head.write(Head {
                 first: Slot(Cell::new(std::ptr::null_mut())),
-                lock: AtomicBool::new(false),
+                lock: Lock::new(),
+                discard,
             });
             for (at, &register) in slots.iter().enumerate() {
                 let slot = head.cast::<Slot>().sub(at);
@@ -158,19 +161,13 @@ impl Drop for Body {
 
 /// Holds the lock of a lane of several threads, if it is one.
 #[derive(Debug)]
-pub struct Held<'a>(Option<&'a AtomicBool>);
+pub struct Held<'a>(Option<&'a Lock>);
 
 impl<'a> Held<'a> {
     /// Takes the lock.
-    pub(crate) fn take(lock: Option<&'a AtomicBool>) -> Self {
+    pub(crate) fn take(lock: Option<&'a Lock>) -> Self {
         if let Some(lock) = lock {
-            // ORDERING: pairs with the release in `drop`: what one thread left, the next one finds.
-            while lock
-                .compare_exchange_weak(false, true, Ordering::Acquire, Ordering::Relaxed)
-                .is_err()
-            {
-                std::thread::yield_now();
-            }
+            lock.take();
         }
         Self(lock)
     }
@@ -179,8 +176,7 @@ impl<'a> Held<'a> {
 impl Drop for Held<'_> {
     fn drop(&mut self) {
         if let Some(lock) = self.0 {
-            // ORDERING: pairs with the exchange in `take`.
-            lock.store(false, Ordering::Release);
+            lock.give();
         }
     }
 }

@@ -192,6 +192,7 @@ impl Lane {
             unsafe { place.cast::<Block>().write(*block) };
         }
         queue.producer.set(next);
+        self.count_depth(queue, blocks);
         unrung.entries += 1;
         unrung.last = at;
         Ok(())

@@ -31,7 +31,8 @@ pub use shared::SharedCompletions;
 use crate::completion::Completions;
 use crate::endian::Be32;
 use crate::entry::Entry;
-use crate::post::{HALF, Route};
+use crate::guard::Kind;
+use crate::post::{HALF, Place, Route, Way};
 use crate::queue::{END, Queue, SendRing};
 use crate::registers::Register;
 use head::{Body, FIRST};
@@ -60,7 +61,6 @@ pub struct Lane {
     /// The registers, where other lanes ring them, too.
     registers: Box<[Arc<Register>]>,
     max_inline: usize,
-    discard: [u64; 2],
     hook: Option<Hook>,
     threads: Threads,
 }
@@ -116,7 +116,13 @@ impl Lane {
         });
         let (address, lkey) = parts.discard;
         Self {
-            queues: body(&rings, count, &addresses, &registers),
+            queues: body(
+                &rings,
+                count,
+                &addresses,
+                &registers,
+                Entry::data_words(address, 8, lkey),
+            ),
             initiators: count as u32,
             // SAFETY: by contract, or it is the inbox's, which is kept beside it.
             completions: unsafe { Completions::new(completions) },
@@ -128,7 +134,6 @@ impl Lane {
             blueflame,
             registers,
             max_inline: all(|ring| ring.max_inline),
-            discard: Entry::data_words(address, 8, lkey),
             hook: parts.hook,
             threads: parts.threads,
         }
@@ -136,14 +141,32 @@ impl Lane {
 
     /// The route to the lane, for an endpoint; the lane must not move while it is used.
     pub fn route(&self) -> Route {
-        let is_alone = self.threads == Threads::One && self.registers.is_empty();
-        let in_line = is_alone && self.blueflame > 0;
+        let connected = self.queues.len() - self.initiators as usize;
+        let way = match (self.initiators, connected) {
+            _ if self.blueflame == 0 => Way::None,
+            (0, _) => Way::Connected,
+            (_, 0) => Way::Initiators,
+            _ => Way::Mixed,
+        };
+        let guard = match (self.threads, self.registers.is_empty()) {
+            (Threads::One, true) => Kind::Alone,
+            (Threads::One, false) => Kind::OnRegister,
+            (Threads::Several, true) => Kind::OnLane,
+            (Threads::Counted, true) => Kind::Counted,
+            (_, false) => Kind::OnBoth,
+        };
         Route {
-            initiators: in_line && self.initiators as usize == self.queues.len(),
-            connected: in_line && self.initiators == 0,
-            mask: self.initiators.saturating_sub(1),
+            initiators: guard == Kind::Alone && way == Way::Initiators,
+            connected: guard == Kind::Alone && way == Way::Connected,
+            initiators_on_register: guard == Kind::OnRegister && way == Way::Initiators,
+            connected_on_register: guard == Kind::OnRegister && way == Way::Connected,
+            by_initiators: way == Way::Initiators,
+            by_connection: way == Way::Connected,
+            way,
+            guard,
+            most_inline: self.max_inline() as u16,
+            mask: self.initiators.saturating_sub(1) as usize * size_of::<Queue>(),
             queues: self.queues.as_ptr(),
-            discard: self.discard,
             lane: &raw const *self,
         }
     }
@@ -162,6 +185,12 @@ impl Lane {
     /// Bytes that an entry for `write` may hold inline.
     pub fn max_inline(&self) -> usize {
         self.max_inline.min(Entry::INLINE)
+    }
+
+    /// The queue for the peer at `place`, and whether it is an initiator.
+    pub(crate) fn queue_at(&self, place: Place) -> (&Queue, bool) {
+        let index = self.queue_of((place / size_of::<Queue>()) as u32);
+        (&self.queues[index as usize], index < self.initiators)
     }
 
     /// The queue that peer `index` is reached by.
@@ -193,6 +222,7 @@ fn body(
     initiators: usize,
     addresses: &[*mut u8],
     shared: &[Arc<Register>],
+    discard: [u64; 2],
 ) -> Body {
     let slots: Vec<_> = if shared.is_empty() {
         addresses.to_vec()
@@ -210,7 +240,8 @@ fn body(
         // `Body` refuses more slots than there are numbers.
         Queue::new(ring, units, FIRST.wrapping_sub(register.unwrap_or(0) as u8))
     };
-    Body::new(rings.iter().enumerate().map(queue).collect(), &slots)
+    let queues = rings.iter().enumerate().map(queue).collect();
+    Body::new(queues, &slots, discard)
 }
 
 /// The table for [`Lane::queue_numbered`].

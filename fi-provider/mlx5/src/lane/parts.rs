@@ -74,6 +74,8 @@ pub enum Threads {
     One,
     /// Several, which hold its lock by turns.
     Several,
+    /// As [`Threads::Several`], on a lane that is the only one: they count the queues' depth before they compete for the lock.
+    Counted,
 }
 
 /// What a lane is made of.

@@ -1,6 +1,6 @@
 //! How entries get into a lane's queues, with whatever has to be waited for before.
 
-use super::{Atomic, Failure, Lane, Local, Posted, To};
+use super::{Atomic, Failure, Lane, Local, Posted, Threads, To};
 use crate::entry::{Aligned, Entry};
 use crate::opcode::Opcode;
 use crate::post::other_half;
@@ -9,6 +9,7 @@ use crate::remote::Remote;
 use crate::unit::{entry_before_record, flush_register, record_before_register, store_to_register};
 use crate::wqe::flags;
 use std::cell::Cell;
+use std::sync::atomic::Ordering;
 
 impl Lane {
     /// An empty entry for a queue, which enters the target of the peer if it is an initiator.
@@ -116,6 +117,7 @@ impl Lane {
         }
         let next = at.wrapping_add(blocks);
         queue.producer.set(next);
+        self.count_depth(queue, blocks);
         entry_before_record();
         // SAFETY: the record is mapped as long as the queue.
         unsafe { count(queue.record, next) };
@@ -125,6 +127,14 @@ impl Lane {
         let before = queue.consumed.get();
         let end = before + u64::from(at.wrapping_sub(before as u16)) + 1;
         Ok(Posted { queue: index, end })
+    }
+
+    /// Takes blocks of a queue's depth, where threads count it. Below zero it keeps others away, and no more.
+    pub(super) fn count_depth(&self, queue: &Queue, blocks: u16) {
+        if self.threads == Threads::Counted {
+            // ORDERING: none, as in `Counted::enter`.
+            queue.depth.fetch_sub(blocks.into(), Ordering::Relaxed);
+        }
     }
 
     /// Rings the register of a queue for an entry of so many blocks.

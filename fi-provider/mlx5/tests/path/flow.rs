@@ -11,6 +11,8 @@ enum Step {
     /// In line, else on the slow path.
     Inject(u32),
     Add(u32),
+    /// A few bytes without waiting, else on the slow path.
+    Short(u32, usize),
     Inline(u32, usize),
     Read(u32),
     Atomic(u32),
@@ -30,6 +32,7 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         12 => peer.clone().prop_map(Step::Inject),
         4 => peer.clone().prop_map(Step::Add),
+        6 => (peer.clone(), 1..200_usize).prop_map(|(peer, len)| Step::Short(peer, len)),
         3 => (peer.clone(), 0..200_usize).prop_map(|(peer, len)| Step::Inline(peer, len)),
         1 => peer.clone().prop_map(Step::Read),
         1 => peer.clone().prop_map(Step::Atomic),
@@ -99,8 +102,15 @@ impl Run {
             }
             Step::Add(peer) => {
                 let peer = self.queue(peer) as u32;
-                if !self.rig.add(peer, 1, 0x1000) {
+                if !self.rig.add(peer, 1, 0x1000) && !self.rig.add_guarded(peer, 1, 0x1000) {
                     self.atomic(peer);
+                }
+            }
+            Step::Short(peer, len) => {
+                let peer = self.queue(peer) as u32;
+                let bytes = vec![len as u8; len];
+                if !self.rig.write_guarded(peer, &bytes, 0x1000) {
+                    self.slow(peer, |rig| rig.write(peer, &bytes));
                 }
             }
             Step::Inline(peer, len) => {

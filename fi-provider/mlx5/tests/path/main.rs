@@ -12,3 +12,4 @@ mod flow;
 mod lists;
 mod model;
 mod shared;
+mod short;

@@ -6,11 +6,14 @@ use fi_mlx5::cqe::{Cqe, INVALID, owner_of};
 use fi_mlx5::decode::{self, Service};
 use fi_mlx5::doorbell::CompletionRecord;
 use fi_mlx5::endian::{Be16, Be32};
+use fi_mlx5::guard::Guard;
 use fi_mlx5::lane::{Hook, Lane, Local, Parts, Queues, SharedCompletions, Source, Threads, To};
 use fi_mlx5::opcode::{CqeOpcode, Opcode, Syndrome};
-use fi_mlx5::post::Route;
+use fi_mlx5::post::{Place, Route};
 use fi_mlx5::queue::SendRing;
+use fi_mlx5::registers::Registers;
 use fi_mlx5::remote::{Remote, Segment};
+use fi_mlx5::short::There;
 use fi_mlx5::wqe::{BASIC_BLOCK, Control, UNIT, blocks, flags};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::cell::RefCell;
@@ -56,6 +59,8 @@ pub(crate) struct Shape {
     pub(crate) blocks: u32,
     pub(crate) completions: u32,
     pub(crate) threads: Threads,
+    /// Whether other lanes ring the register as well.
+    pub(crate) registers_shared: bool,
     /// Bytes of half a register; 0 for no BlueFlame.
     pub(crate) register: u32,
 }
@@ -67,6 +72,7 @@ impl Shape {
         blocks: 64,
         completions: 64,
         threads: Threads::One,
+        registers_shared: false,
         register: HALF as u32,
     };
     pub(crate) const DC: Self = Self {
@@ -130,6 +136,8 @@ pub(crate) struct Device {
     /// What was seen since the test last asked.
     pub(crate) log: Vec<Taken>,
     memory: Vec<Memory>,
+    /// Of its context, where lanes share them.
+    pub(crate) registers: Option<Arc<Registers>>,
     /// State of the generator by which a turn of the device is decided.
     pub(crate) random: u64,
 }
@@ -178,6 +186,7 @@ impl Device {
             due: 0,
             log: Vec::new(),
             memory,
+            registers: shape.registers_shared.then(|| Arc::new(Registers::new())),
             random: 1,
         }
     }
@@ -200,7 +209,7 @@ impl Device {
             }),
             discard: DISCARD,
             threads: self.shape.threads,
-            registers: None,
+            registers: self.registers.clone(),
             hook,
         };
         assert!(!self.memory.is_empty());
@@ -455,7 +464,16 @@ impl Rig {
         peer: u32,
         bytes: &[u8],
     ) -> Result<fi_mlx5::lane::Posted, fi_mlx5::lane::Failure> {
-        let to = self.to(peer, 0x1000);
+        self.write_at(peer, bytes, 0x1000)
+    }
+
+    pub(crate) fn write_at(
+        &self,
+        peer: u32,
+        bytes: &[u8],
+        address: u64,
+    ) -> Result<fi_mlx5::lane::Posted, fi_mlx5::lane::Failure> {
+        let to = self.to(peer, address);
         // SAFETY: the bytes are as many as said.
         unsafe { self.lane.write_inline(to, bytes.as_ptr(), bytes.len()) }
     }
@@ -464,12 +482,8 @@ impl Rig {
         let key = Be32::new(KEY);
         // SAFETY: the lane is alive and this thread's; the peer is one of its.
         unsafe {
-            self.route.inject(
-                value,
-                Segment::new(address, key),
-                &self.remote,
-                peer as usize,
-            )
+            self.route
+                .inject(value, Segment::new(address, key), &self.remote, place(peer))
         }
     }
 
@@ -477,8 +491,56 @@ impl Rig {
         // SAFETY: as above.
         unsafe {
             self.route
-                .add(value, Segment::new(address, Be32::new(KEY)), peer as usize)
+                .add(value, Segment::new(address, Be32::new(KEY)), place(peer))
         }
+    }
+
+    fn there(&self, peer: u32, address: u64) -> There<'_> {
+        There {
+            segment: Segment::new(address, Be32::new(KEY)),
+            remote: &self.remote,
+            place: place(peer),
+        }
+    }
+
+    /// Writes a few bytes without waiting, under whatever guard.
+    pub(crate) fn write_guarded(&self, peer: u32, bytes: &[u8], address: u64) -> bool {
+        let there = self.there(peer, address);
+        // SAFETY: as above; the bytes are as many as said.
+        unsafe { self.route.write_guarded(bytes.as_ptr(), bytes.len(), there) }
+    }
+
+    /// The same on a lane of one thread, into one block.
+    pub(crate) fn write_block(&self, peer: u32, bytes: &[u8], address: u64) -> Option<bool> {
+        let there = self.there(peer, address);
+        // SAFETY: as above.
+        unsafe { self.route.write_block(bytes.as_ptr(), bytes.len(), there) }
+    }
+
+    pub(crate) fn add_guarded(&self, peer: u32, value: u64, address: u64) -> bool {
+        // SAFETY: as above.
+        unsafe { self.route.add_guarded(value, self.there(peer, address)) }
+    }
+
+    /// Writes an element under the guard `G`, which is the lane's.
+    pub(crate) fn inject_by<T: Copy, G: Guard>(&self, peer: u32, value: T, address: u64) -> bool {
+        // SAFETY: as above.
+        unsafe {
+            self.route
+                .inject_by::<T, G>(value, self.there(peer, address))
+        }
+    }
+
+    /// The same under [`OnRegister`](fi_mlx5::guard::OnRegister), if the lane has that.
+    pub(crate) fn inject_on_register<T: Copy>(
+        &self,
+        peer: u32,
+        value: T,
+        address: u64,
+    ) -> Option<bool> {
+        let there = || Some(self.there(peer, address));
+        // SAFETY: as above.
+        unsafe { self.route.inject_on_register(value, there) }
     }
 
     pub(crate) fn quiet(&self) -> Result<(), fi_mlx5::lane::Failure> {
@@ -490,6 +552,11 @@ impl Rig {
         // SAFETY: as above.
         unsafe { self.lane.drain(peer) }
     }
+}
+
+/// Where the queue of a peer is.
+pub(crate) fn place(peer: u32) -> Place {
+    peer as usize * 64
 }
 
 /// Local memory that no test looks at.

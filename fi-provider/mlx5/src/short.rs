@@ -1,0 +1,448 @@
+//! Posts of a few bytes that take no decision but what the lane is like: under each guard, from the caller's memory, of up to as many
+//! blocks as one BlueFlame copy holds. They are written where they stay, in the ring, and the register gets a copy of that.
+//!
+//! They decline, as those in line do, where the queue has no room without looking, and at the end of the ring.
+
+#![expect(
+    unsafe_code,
+    reason = "writes rings and doorbell registers through raw pointers"
+)]
+
+use crate::endian::{Be32, Be64};
+use crate::guard::{Alone, Counted, Guard, Kind, OnBoth, OnLane, OnRegister};
+use crate::lane::head::head;
+use crate::opcode::Opcode;
+use crate::post::{
+    BESIDE_VECTOR, HALF, Place, Route, Way, control, element, element_to, enter, finish,
+    kept_apart, next_place,
+};
+use crate::queue::{Queue, what};
+use crate::remote::{Remote, Segment};
+use crate::unit::{Unit, now, store_to_register, unit};
+use crate::wqe::{BASIC_BLOCK, INLINE, UNIT, blocks, inline_len};
+
+/// Calls a method with the guard of a lane as its last type, behind those given.
+macro_rules! guarded {
+    ($route:ident, [$($type:ident),*], $method:ident($($argument:ident),*)) => {
+        match $route.guard {
+            Kind::Alone => $route.$method::<$($type,)* Alone>($($argument),*),
+            Kind::OnRegister => $route.$method::<$($type,)* OnRegister>($($argument),*),
+            Kind::OnLane => $route.$method::<$($type,)* OnLane>($($argument),*),
+            Kind::OnBoth => $route.$method::<$($type,)* OnBoth>($($argument),*),
+            Kind::Counted => $route.$method::<$($type,)* Counted>($($argument),*),
+        }
+    };
+}
+
+/// Remote memory, and the place of the peer's queue.
+#[derive(Clone, Copy)]
+pub struct There<'a> {
+    /// The address there, and its key.
+    pub segment: Segment,
+    /// How the peer is reached.
+    pub remote: &'a Remote,
+    /// Where its queue is.
+    pub place: Place,
+}
+
+impl Route {
+    /// Which guard the lane has.
+    #[inline(always)]
+    #[must_use]
+    pub fn guard(&self) -> Kind {
+        self.guard
+    }
+
+    /// As [`Route::inject`], on a lane that is guarded by its registers alone, and whose queues are of one kind; none where it is another.
+    ///
+    /// # Safety
+    /// As [`Route::inject_by`] with [`OnRegister`].
+    #[inline(always)]
+    pub unsafe fn inject_on_register<'a, T: Copy>(
+        &self,
+        value: T,
+        there: impl FnOnce() -> Option<There<'a>>,
+    ) -> Option<bool> {
+        if self.initiators_on_register {
+            let Some(there) = there() else {
+                return Some(false);
+            };
+            // SAFETY: by contract.
+            let posted = unsafe { self.inject_to::<T, OnRegister>(value, there) };
+            kept_apart!("initiator");
+            return Some(posted);
+        }
+        if !self.connected_on_register {
+            return None;
+        }
+        let Some(there) = there() else {
+            return Some(false);
+        };
+        // SAFETY: by contract.
+        let posted = unsafe { self.inject_connected::<T, OnRegister>(value, there) };
+        kept_apart!("connected");
+        Some(posted)
+    }
+
+    /// As [`Route::inject`], on any lane whose queues are of one kind.
+    ///
+    /// # Safety
+    /// The route's lane is alive, has the guard `G`, and is used as that is made for; the place is that of one of its peers.
+    #[inline(always)]
+    pub unsafe fn inject_by<T: Copy, G: Guard>(&self, value: T, there: There<'_>) -> bool {
+        if self.by_initiators {
+            // SAFETY: by contract.
+            let posted = unsafe { self.inject_to::<T, G>(value, there) };
+            kept_apart!("initiator");
+            return posted;
+        }
+        if !self.by_connection {
+            return false;
+        }
+        // SAFETY: by contract.
+        let posted = unsafe { self.inject_connected::<T, G>(value, there) };
+        kept_apart!("connected");
+        posted
+    }
+
+    /// By an initiator.
+    #[inline(always)]
+    unsafe fn inject_to<T: Copy, G: Guard>(&self, value: T, there: There<'_>) -> bool {
+        let address = now(there.segment.0);
+        // SAFETY: by contract of the callers.
+        unsafe {
+            let queue = self.initiator(there.place);
+            element_to::<T, G>(self.queues, queue, value, address, there.remote)
+        }
+    }
+
+    /// By a connected queue.
+    #[inline(always)]
+    unsafe fn inject_connected<T: Copy, G: Guard>(&self, value: T, there: There<'_>) -> bool {
+        let address = now(there.segment.0);
+        // SAFETY: by contract of the callers.
+        unsafe {
+            let queue = self.connection(there.place);
+            element::<T, G>(self.queues, queue, value, address)
+        }
+    }
+
+    /// The queue for the peer at `place`, and whether it is an initiator.
+    #[inline(always)]
+    unsafe fn queue_of(&self, place: Place) -> Option<(&Queue, bool)> {
+        // SAFETY: by contract of the callers; each way has such queues.
+        unsafe {
+            match self.way {
+                Way::Initiators => Some((self.initiator(place), true)),
+                Way::Connected => Some((self.connection(place), false)),
+                Way::Mixed => Some((*self.lane).queue_at(place)),
+                Way::None => None,
+            }
+        }
+    }
+
+    /// Writes the `len` bytes at `source`, if they fit into one block beside an address vector, on a lane of one thread, and nothing has
+    /// to be waited for. They may be changed at once. None where the lane is another, or the bytes are more.
+    ///
+    /// # Safety
+    /// As [`Route::inject_by`] with [`Alone`]; there are as many bytes at `source`.
+    #[inline(always)]
+    pub unsafe fn write_block(
+        &self,
+        source: *const u8,
+        len: usize,
+        there: There<'_>,
+    ) -> Option<bool> {
+        let address = there.segment.0;
+        let queues = self.queues;
+        if self.initiators {
+            // SAFETY: by contract.
+            let posted = unsafe {
+                let queue = self.initiator(there.place);
+                let remote = Some(there.remote);
+                write_one::<Alone>(queues, queue, source, len, address, remote)
+            };
+            kept_apart!("initiator");
+            return Some(posted);
+        }
+        if !self.connected {
+            return None;
+        }
+        // SAFETY: by contract.
+        let posted = unsafe {
+            let queue = self.connection(there.place);
+            write_one::<Alone>(queues, queue, source, len, address, None)
+        };
+        kept_apart!("connected");
+        Some(posted)
+    }
+
+    /// The most bytes for [`Route::write_block`].
+    pub const BLOCK: usize = BESIDE_VECTOR;
+
+    /// Writes the `len` bytes at `source`, if they fit into a BlueFlame copy and nothing has to be waited for. They may be changed
+    /// at once.
+    ///
+    /// # Safety
+    /// As [`Route::write_block`].
+    #[inline(always)]
+    pub unsafe fn write_guarded(&self, source: *const u8, len: usize, there: There<'_>) -> bool {
+        // SAFETY: by contract.
+        unsafe { guarded!(self, [], write_by(source, len, there)) }
+    }
+
+    #[inline(always)]
+    unsafe fn write_by<G: Guard>(&self, source: *const u8, len: usize, there: There<'_>) -> bool {
+        // SAFETY: by contract.
+        let Some((queue, is_initiator)) = (unsafe { self.queue_of(there.place) }) else {
+            return false;
+        };
+        // SAFETY: by contract.
+        unsafe {
+            if len <= BESIDE_VECTOR {
+                let address = there.segment.0;
+                let remote = is_initiator.then_some(there.remote);
+                return write_one::<G>(self.queues, queue, source, len, address, remote);
+            }
+            self.write_some::<G>(queue, is_initiator, source, len, there)
+        }
+    }
+
+    /// Writes what takes several blocks.
+    #[inline(always)]
+    unsafe fn write_some<G: Guard>(
+        &self,
+        queue: &Queue,
+        is_initiator: bool,
+        source: *const u8,
+        len: usize,
+        there: There<'_>,
+    ) -> bool {
+        let before = 2 + usize::from(is_initiator);
+        if len > HALF - UNIT * 3 - size_of::<Be32>() || len > usize::from(self.most_inline) {
+            return false;
+        }
+        let units = before + inline_len(len) / UNIT;
+        let blocks = blocks(units) as u16;
+        // SAFETY: by contract.
+        let Some(at) = (unsafe { self.enter_some::<G>(queue, blocks) }) else {
+            return false;
+        };
+        let template = before + 1;
+        let change = what(Opcode::Nop, 0, units) ^ what(Opcode::Nop, 0, template);
+        let record = queue.record;
+        // SAFETY: the blocks are free and follow each other, the queue was entered, and the bytes fit behind the units before them.
+        unsafe {
+            let control = control(queue, next_place(record) ^ change);
+            let first = queue.block(at).cast::<Unit>();
+            first.write(control);
+            if is_initiator {
+                let [low, high] = there.remote.vector;
+                first.add(1).write(unit(low, high));
+            }
+            first.add(before - 1).write(there.segment.0);
+            put_inline(first.add(before).cast(), source, len);
+            finish_in_ring::<G>(self.queues, queue, record, at, blocks);
+        }
+        true
+    }
+
+    /// Adds `value`, of 8 bytes, if nothing has to be waited for; what was there before goes where nobody wants it.
+    ///
+    /// # Safety
+    /// As [`Route::inject_by`].
+    #[inline(always)]
+    pub unsafe fn add_guarded(&self, value: u64, there: There<'_>) -> bool {
+        // SAFETY: by contract.
+        unsafe { guarded!(self, [], add_by(value, there)) }
+    }
+
+    #[inline(always)]
+    unsafe fn add_by<G: Guard>(&self, value: u64, there: There<'_>) -> bool {
+        // SAFETY: by contract.
+        let Some((queue, is_initiator)) = (unsafe { self.queue_of(there.place) }) else {
+            return false;
+        };
+        let before = 2 + usize::from(is_initiator);
+        let units = before + 2;
+        let blocks = blocks(units) as u16;
+        // SAFETY: by contract.
+        let Some(at) = (unsafe { self.enter_some::<G>(queue, blocks) }) else {
+            return false;
+        };
+        let change = what(Opcode::FetchAdd, 0, units) ^ what(Opcode::Write, 0, before + 1);
+        let record = queue.record;
+        queue.unfenced.set(true);
+        // SAFETY: the blocks are free and follow each other, and the queue was entered.
+        unsafe {
+            let control = control(queue, next_place(record) ^ change);
+            let first = queue.block(at).cast::<Unit>();
+            first.write(control);
+            if is_initiator {
+                let [low, high] = there.remote.vector;
+                first.add(1).write(unit(low, high));
+            }
+            first.add(before - 1).write(there.segment.0);
+            first.add(before).write(unit(Be64::new(value).raw(), 0));
+            let [low, high] = head(self.queues).discard;
+            first.add(before + 1).write(unit(low, high));
+            finish_in_ring::<G>(self.queues, queue, record, at, blocks);
+        }
+        true
+    }
+
+    /// The next of `blocks` blocks of the queue that are free and follow each other; none where the post has to decline.
+    ///
+    /// # Safety
+    /// As [`crate::post::enter`].
+    #[inline(always)]
+    unsafe fn enter_some<G: Guard>(&self, queue: &Queue, blocks: u16) -> Option<u16> {
+        // SAFETY: by contract.
+        if !unsafe { G::enter(self.queues, queue) } {
+            return None;
+        }
+        let at = queue.free_blocks(blocks);
+        if at.is_none() {
+            // SAFETY: it was entered.
+            unsafe { G::leave(self.queues, queue, 0) };
+        }
+        at
+    }
+}
+
+/// Writes what fits into one unit, behind an address vector where there is a `remote` to enter.
+///
+/// # Safety
+/// The queue is one of `queues`, which are a live lane's of guard `G`; it is an initiator if there is a `remote`. The bytes fit.
+#[inline(always)]
+unsafe fn write_one<G: Guard>(
+    queues: *const Queue,
+    queue: &Queue,
+    source: *const u8,
+    len: usize,
+    there: Unit,
+    remote: Option<&Remote>,
+) -> bool {
+    // SAFETY: by contract.
+    let Some(at) = (unsafe { enter::<G>(queues, queue) }) else {
+        return false;
+    };
+    let record = queue.record;
+    // SAFETY: the lane is alive, and with it the record.
+    let control = control(queue, unsafe { next_place(record) });
+    let block = queue.block(at).cast::<Unit>();
+    // SAFETY: the block is free, the queue was entered, and the bytes fit behind the units before them.
+    unsafe {
+        block.write(control);
+        if let Some(remote) = remote {
+            let [low, high] = remote.vector;
+            let vector = unit(low, high);
+            block.add(1).write(vector);
+            block.add(2).write(there);
+            put_inline(block.add(3).cast(), source, len);
+            let entry = [control, vector, there, block.add(3).read()];
+            finish::<G>(queues, queue, record, at, 1, |half| {
+                store_to_register(half, &entry);
+            });
+        } else {
+            block.add(1).write(there);
+            put_inline(block.add(2).cast(), source, len);
+            // The register gets whole blocks; what fills up this one is of no account.
+            let data = block.add(2).read();
+            let entry = [control, there, data, data];
+            finish::<G>(queues, queue, record, at, 1, |half| {
+                store_to_register(half, &entry);
+            });
+        }
+    }
+    true
+}
+
+/// Counts an entry of `blocks` blocks that is in the ring, rings with a copy of it and leaves the queue.
+///
+/// # Safety
+/// As [`finish`]; the blocks follow each other.
+#[inline(always)]
+unsafe fn finish_in_ring<G: Guard>(
+    queues: *const Queue,
+    queue: &Queue,
+    record: *mut Be32,
+    at: u16,
+    blocks: u16,
+) {
+    let units = usize::from(blocks) * (BASIC_BLOCK / UNIT);
+    // SAFETY: the entry is in the ring, and stays there.
+    let entry = unsafe { std::slice::from_raw_parts(queue.block(at).cast::<Unit>(), units) };
+    // SAFETY: by contract.
+    unsafe {
+        finish::<G>(queues, queue, record, at, blocks, |half| {
+            store_to_register(half, entry);
+        });
+    }
+}
+
+/// Writes an inline segment: the length, and `len` bytes.
+///
+/// # Safety
+/// `segment` has room for it, and `source` has as many bytes.
+#[inline(always)]
+unsafe fn put_inline(segment: *mut u8, source: *const u8, len: usize) {
+    if len == size_of::<u64>() {
+        // The commonest by far.
+        const COUNT: Be32 = Be32::new(INLINE | size_of::<u64>() as u32);
+        // SAFETY: by contract.
+        unsafe {
+            segment.cast::<u32>().write(COUNT.raw());
+            let bytes = source.cast::<u64>().read_unaligned();
+            segment
+                .add(size_of::<Be32>())
+                .cast::<u64>()
+                .write_unaligned(bytes);
+        }
+        return;
+    }
+    let count = Be32::new(INLINE | len as u32);
+    // SAFETY: by contract.
+    unsafe {
+        segment.cast::<u32>().write(count.raw());
+        copy(segment.add(size_of::<Be32>()), source, len);
+    }
+}
+
+/// Copies by pieces in registers, of which the last two may overlap.
+///
+/// # Safety
+/// Both have `len` bytes, and do not overlap.
+#[inline(always)]
+unsafe fn copy(dest: *mut u8, source: *const u8, len: usize) {
+    macro_rules! ends {
+        ($t:ty) => {{
+            let last = len - size_of::<$t>();
+            let head = source.cast::<$t>().read_unaligned();
+            let tail = source.add(last).cast::<$t>().read_unaligned();
+            dest.cast::<$t>().write_unaligned(head);
+            dest.add(last).cast::<$t>().write_unaligned(tail);
+        }};
+    }
+    // SAFETY: every piece lies inside both.
+    unsafe {
+        if len >= 16 {
+            let mut at = 0;
+            while at + 16 < len {
+                let piece = source.add(at).cast::<u128>().read_unaligned();
+                dest.add(at).cast::<u128>().write_unaligned(piece);
+                at += 16;
+            }
+            let piece = source.add(len - 16).cast::<u128>().read_unaligned();
+            dest.add(len - 16).cast::<u128>().write_unaligned(piece);
+        } else if len >= 8 {
+            ends!(u64);
+        } else if len >= 4 {
+            ends!(u32);
+        } else if len >= 2 {
+            ends!(u16);
+        } else if len == 1 {
+            dest.write(source.read());
+        }
+    }
+}
