@@ -37,6 +37,8 @@ pub(crate) enum Operation {
     Ioctl = 3,
     /// Act now: return when everything that was posted before is done.
     Kick = 4,
+    /// In strict mode: pages of the program are about to be unmapped, moved or emptied; the argument is [`pages`].
+    Unmap = 5,
     /// Who rings which doorbell register: the reply brings a file with the text.
     Account = 16,
 }
@@ -48,10 +50,29 @@ impl Operation {
             Self::Close,
             Self::Ioctl,
             Self::Kick,
+            Self::Unmap,
             Self::Account,
         ];
         all.into_iter().find(|operation| *operation as u32 == value)
     }
+}
+
+/// Bits of an [`Operation::Unmap`]'s argument that count pages; the others are the number of the first one.
+const PAGE_COUNT: u32 = 28;
+const PAGE: u64 = 4096;
+
+/// The pages that have `len` bytes at `addr`; beyond a terabyte the rest is left out.
+pub(crate) fn pages(addr: u64, len: u64) -> u64 {
+    let first = addr / PAGE;
+    let count = addr.saturating_add(len).div_ceil(PAGE) - first;
+    first << PAGE_COUNT | count.min((1 << PAGE_COUNT) - 1)
+}
+
+/// The addresses of such pages, from the first to behind the last.
+pub(crate) fn addresses(pages: u64) -> (u64, u64) {
+    let first = pages >> PAGE_COUNT;
+    let count = pages & ((1 << PAGE_COUNT) - 1);
+    (first * PAGE, (first + count) * PAGE)
 }
 
 /// A request of a program.

@@ -304,3 +304,19 @@ fn latencies_are_right() {
         assert!(printed.contains("t_typical"), "{printed}");
     }
 }
+
+#[test]
+fn memory_that_is_not_what_was_registered() {
+    let program = build("unmapped");
+    let program = program.to_str().expect("a plain path");
+    for how in ["nothing", "fork"] {
+        assert_eq!(passes("", &[program, how]), "success\n", "{how}");
+    }
+    for how in ["fixed", "munmap", "moved", "emptied"] {
+        assert_eq!(
+            passes("", &[program, how]),
+            "local protection error\n",
+            "{how}"
+        );
+    }
+}

@@ -3,6 +3,7 @@
 // run: np=2
 // run: np=2 nodes=several env=FARREACH_REGISTRATION_CACHE=1g,2 env=SHMEM_DEBUG=1 expect-stderr="registration cache: " refuse-stderr=" 0 invalidations"
 // run: np=2 nodes=several env=FARREACH_REGISTRATION_CACHE=0
+// run: np=2 nodes=several device="--strict" timeout=120
 // run: np=2 nodes=several env=RDMAV_FORK_SAFE=1 env=SHMEM_DEBUG=1 expect-stderr="registration cache: 0 hits, 0 misses"
 #include "registration/buffers.h"
 

@@ -4,7 +4,7 @@ use crate::wire::{Operation, PROBE, Reply, Request, SOCKET};
 use crate::{paths, set_context};
 use std::ptr::{self, null_mut};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
 
 /// A reply and the descriptor that came with it.
 pub(crate) struct Answer {
@@ -39,6 +39,18 @@ pub(crate) fn exchange(socket: i32, packet: &[u8]) -> Result<Answer, i32> {
     receive(socket)
 }
 
+/// The process that has opened the device, if it did: forked children have a copy of the number only.
+static OPENED_BY: AtomicI32 = AtomicI32::new(0);
+
+/// Whether this process has opened the device.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn is_opened_here() -> bool {
+    // ORDERING: who registers memory has opened the device before, and orders that with its other threads.
+    let process = OPENED_BY.load(Ordering::Relaxed);
+    // SAFETY: getpid has no requirements.
+    process != 0 && process == unsafe { libc::getpid() }
+}
+
 /// Opens the device: a new file descriptor.
 pub(crate) fn open() -> Result<i32, i32> {
     let answer = request(Operation::Open, 0, (&raw const PROBED).addr() as u64)?;
@@ -50,6 +62,9 @@ pub(crate) fn open() -> Result<i32, i32> {
             errno => errno,
         });
     }
+    // ORDERING: as in `is_opened_here`.
+    // SAFETY: getpid has no requirements.
+    OPENED_BY.store(unsafe { libc::getpid() }, Ordering::Relaxed);
     Ok(descriptor)
 }
 

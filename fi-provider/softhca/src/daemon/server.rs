@@ -7,7 +7,7 @@ use super::host::Programs;
 use super::{Directory, sys};
 use crate::engine::{Config, ContextId, Pid};
 use crate::uverbs::{self, Device, Errno, Settings};
-use crate::wire::{Operation, PROBE, Reply, Request, SOCKET, Store};
+use crate::wire::{self, Operation, PROBE, Reply, Request, SOCKET, Store};
 use std::fmt::Display;
 use std::fs::File;
 use std::io::{Error, ErrorKind, Result};
@@ -266,6 +266,12 @@ impl Server {
                 self.device.release(self.now());
                 self.act_until_idle();
                 self.programs.flush();
+                self.reply(index, Ok(()))
+            }
+            Operation::Unmap => {
+                let process = self.clients[index].process;
+                let (start, end) = wire::addresses(request.argument);
+                self.device.unmapped(process, start, end);
                 self.reply(index, Ok(()))
             }
             Operation::Account => self.account(index),

@@ -107,6 +107,12 @@ impl Engine {
             .register((context, pid), pd, (start, len), hca_va, access)
     }
 
+    /// The pages of a process from `start` to `end` are going to be others: regions with any of them are not to be used any
+    /// more, as a device that knows the old pages would not do what the process means.
+    pub(crate) fn unmapped(&mut self, process: Pid, start: u64, end: u64) {
+        self.regions.unmapped(process, start, end);
+    }
+
     /// Bytes of the pages of all regions of a process.
     pub(crate) fn pinned(&self, process: Pid) -> u64 {
         self.regions.pinned(process)

@@ -14,6 +14,8 @@ pub(super) struct Region {
     hca_va: u64,
     access: Access,
     variant: u8,
+    /// Some of its pages are not those that were registered.
+    stale: bool,
 }
 
 impl Owned for Region {
@@ -96,6 +98,7 @@ impl Regions {
             hca_va,
             access,
             variant,
+            stale: false,
         };
         let handle = self.table.insert(region)?;
         let key = handle << 8 | u32::from(variant);
@@ -120,6 +123,14 @@ impl Regions {
         self.table.len()
     }
 
+    /// The pages of a process from `start` to `end` are others from here on.
+    pub(super) fn unmapped(&mut self, pid: Pid, start: u64, end: u64) {
+        for region in self.table.values_mut() {
+            let touched = region.start < end && start < region.start + region.len;
+            region.stale |= region.pid == pid && touched;
+        }
+    }
+
     /// The bytes of whole pages that regions of a process have, each counted for itself.
     pub(super) fn pinned(&self, pid: Pid) -> u64 {
         let own = self.table.values().filter(|region| region.pid == pid);
@@ -141,7 +152,10 @@ impl Regions {
         rights: u32,
     ) -> Option<Span> {
         let region = self.table.get(key >> 8)?;
-        if u32::from(region.variant) != key & 0xff || region.pd != pd || !region.access.has(rights)
+        if u32::from(region.variant) != key & 0xff
+            || region.pd != pd
+            || !region.access.has(rights)
+            || region.stale
         {
             return None;
         }
@@ -213,6 +227,21 @@ mod tests {
         assert!(regions.deregister(ContextId(2), keys.handle).is_err());
         regions.deregister(OWNER.0, keys.handle).unwrap();
         assert_eq!(regions.resolve(key, 3, 0x9000, 1, 0), None);
+    }
+
+    #[test]
+    fn other_pages_are_not_used() {
+        let mut regions = Regions::new();
+        let mut register = |start| {
+            let range = (start, 0x2000);
+            let keys = regions.register(OWNER, 3, range, start, Access(Access::LOCAL_WRITE));
+            keys.unwrap().lkey
+        };
+        let keys = [0x10000, 0x12000, 0x14000].map(|start| (register(start), start));
+        regions.unmapped(OWNER.1 + 1, 0, u64::MAX);
+        regions.unmapped(OWNER.1, 0x13000, 0x14000);
+        let used = keys.map(|(key, start)| regions.resolve(key, 3, start, 1, 0).is_some());
+        assert_eq!(used, [true, false, true]);
     }
 
     #[test]

@@ -97,6 +97,10 @@ impl<T: Owned> Table<T> {
         self.items.values()
     }
 
+    pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.items.values_mut()
+    }
+
     /// The numbers, in a list of their own: the table may change meanwhile.
     pub(super) fn numbers(&self) -> Vec<u32> {
         self.items.keys().copied().collect()

@@ -203,6 +203,11 @@ impl Device {
         contexts.any(|context| !context.queue_pairs.is_empty())
     }
 
+    /// The pages of a process from `start` to `end` are going to be others (strict mode).
+    pub(crate) fn unmapped(&mut self, process: Pid, start: u64, end: u64) {
+        self.engine.unmapped(process, start, end);
+    }
+
     /// Lets the engine act and delivers the events; `now` is a monotonic time in ns.
     pub(crate) fn step(&mut self, host: &mut dyn Host, now: u64) -> Progress {
         let progress = self.engine.step(host, now);

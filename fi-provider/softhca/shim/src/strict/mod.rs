@@ -6,6 +6,7 @@
 
 mod decode;
 mod frame;
+mod mappings;
 mod pages;
 mod signals;
 mod stores;
