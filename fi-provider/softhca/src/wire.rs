@@ -221,6 +221,7 @@ mod tests {
             Operation::Close,
             Operation::Ioctl,
             Operation::Kick,
+            Operation::Unmap,
             Operation::Account,
         ] {
             let request = Request {
@@ -245,6 +246,19 @@ mod tests {
             store_size: 4,
         };
         assert_eq!(Reply::decode(&reply.encode()), Some(reply));
+    }
+
+    #[test]
+    fn pages_come_back_whole() {
+        for (addr, len, start, end) in [
+            (0x7fff_0000_1000, 0x2000, 0x7fff_0000_1000, 0x7fff_0000_3000),
+            (0x7fff_0000_1fff, 2, 0x7fff_0000_1000, 0x7fff_0000_3000),
+            (0x1000, 0, 0x1000, 0x1000),
+        ] {
+            assert_eq!(addresses(pages(addr, len)), (start, end));
+        }
+        let (start, end) = addresses(pages(0x7fff_0000_1000, 1 << 46));
+        assert!(start == 0x7fff_0000_1000 && end - start >= 1 << 39);
     }
 
     #[test]
