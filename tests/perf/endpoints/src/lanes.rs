@@ -269,7 +269,8 @@ impl Ends {
             ring
         };
         let threads = if self.shape.ways.pair > 1 {
-            Threads::Several
+            // As the paper has it: the lane's lock, and an account of the queue's depth.
+            Threads::Counted
         } else {
             Threads::One
         };
