@@ -166,10 +166,10 @@ impl Gate {
             queues,
             completions: source,
             discard: ((memory.base() + DISCARD) as u64, own.lkey()),
-            threads: if plan.shared {
-                Threads::Several
-            } else {
-                Threads::One
+            threads: match (plan.shared, seat.is_only()) {
+                (false, _) => Threads::One,
+                (true, false) => Threads::Several,
+                (true, true) => Threads::Counted,
             },
             registers: seat.shares_registers().then_some(common.registers),
             hook: plan.hook,

@@ -244,6 +244,12 @@ impl Seat {
         self.place.shares_registers
     }
 
+    /// Whether its lane is the only one there is, which all threads use.
+    #[must_use]
+    pub fn is_only(&self) -> bool {
+        self.pool.policy.one_lane
+    }
+
     /// Whether it has less than the policy says, because the device has no more.
     #[must_use]
     pub fn is_short(&self) -> bool {
@@ -255,7 +261,7 @@ impl Seat {
     pub fn shares_completions(&self) -> bool {
         self.pool.completions == Completions::Shared
             && !self.has_other_context()
-            && !self.pool.policy.one_lane
+            && !self.is_only()
     }
 
     /// Where the lane's completions come from, at least so many at a time: a completion queue of its own, or one that the lanes of a context
