@@ -31,7 +31,9 @@ pub struct Endpoint {
     /// Where the window's second part begins, in bytes from its base: it has another key.
     pub(crate) split: usize,
     /// Where the two parts end, in bytes from the window's base.
-    ends: [usize; 2],
+    pub(crate) ends: [usize; 2],
+    /// Bytes of a peer's window as the device reaches it; 0 without a device.
+    pub(crate) reach: usize,
     pub(crate) route: Route,
     gate: *const Gate,
     device: *const Device,
@@ -68,6 +70,7 @@ impl Endpoint {
             device_len: 0,
             split: 0,
             ends: [0; 2],
+            reach: 0,
             route: Route::none(),
             gate: std::ptr::null(),
             device: std::ptr::null(),
@@ -121,6 +124,7 @@ impl Endpoint {
         if let (Some(device), Some(gate)) = (domain.device(), gate) {
             self.split = device.split();
             self.ends = device.ends();
+            self.reach = domain.window().len();
             self.route = gate.lane().route();
             let other = numbers.filter(|numbers| numbers.iter().zip(0..).any(|(&a, b)| a != b));
             if let (Some(numbers), true) = (other, gate.is_default()) {
@@ -241,20 +245,6 @@ impl Endpoint {
     #[inline(always)]
     pub(crate) fn offset(&self, addr: usize) -> usize {
         addr.wrapping_sub(self.window_base)
-    }
-
-    /// Which part of the window is `offset` bytes from its base: 0 for the second, -1 for the first; a comparison, and a subtraction with
-    /// its borrow.
-    #[inline(always)]
-    fn before_second(&self, offset: usize) -> isize {
-        -isize::from(offset < self.split)
-    }
-
-    /// Where the part of the window ends that is `offset` bytes from its base.
-    #[inline(always)]
-    pub(crate) fn part_end(&self, offset: usize) -> usize {
-        // SAFETY: one of the two.
-        unsafe { *self.ends.as_ptr().add(1).offset(self.before_second(offset)) }
     }
 
     /// Where the queue of the peer with this record is.

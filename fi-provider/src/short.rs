@@ -190,27 +190,30 @@ impl Endpoint {
     #[inline(always)]
     fn there_of<'a>(&self, addr: usize, bytes: usize, record: &'a Peer) -> Option<There<'a>> {
         let offset = self.offset(addr);
-        if offset.checked_add(bytes)? > self.part_end(offset) {
+        let end = offset.checked_add(bytes)?;
+        let is_lower = offset < self.split;
+        if end > self.ends[usize::from(!is_lower)] {
             return None;
         }
-        Some(self.there_on(Beyond { offset, record }))
+        let place = self.place(record);
+        Some(There {
+            segment: record.remote.segment_if(is_lower, offset, &self.split),
+            remote: &record.remote,
+            place,
+        })
     }
 
     /// Where an element at an own address is. It may reach over the end by as much as the path in line lets it.
     #[inline(always)]
-    fn there_for<'a>(&self, beyond: Beyond<'a>) -> Option<There<'a>> {
-        let is_inside = beyond.offset < self.part_end(beyond.offset);
-        is_inside.then(|| self.there_on(beyond))
-    }
-
-    /// Where an own address is.
-    #[inline(always)]
-    fn there_on<'a>(&self, Beyond { offset, record }: Beyond<'a>) -> There<'a> {
+    fn there_for<'a>(&self, Beyond { offset, record }: Beyond<'a>) -> Option<There<'a>> {
+        if offset >= self.reach {
+            return None;
+        }
         let place = self.place(record);
-        There {
+        Some(There {
             segment: record.remote.segment(offset, &self.split),
             remote: &record.remote,
             place,
-        }
+        })
     }
 }

@@ -34,6 +34,13 @@ pub(crate) struct Completed {
     pub(crate) syndrome: Option<u8>,
 }
 
+/// Which of an entry's last eight bytes, as they lie in memory, tell that it is one of a queue: its number, and opcode and owner.
+const OF_QUEUE: u64 = 0xff << 56 | 0xff_ff_ff << 8;
+
+const _: () = assert!(
+    std::mem::offset_of!(Cqe, opcode_qpn) == 56 && std::mem::offset_of!(Cqe, wqe_counter) == 60
+);
+
 /// A ring of completion entries and how far it has been read.
 #[derive(Debug)]
 pub(crate) struct Completions {
@@ -96,6 +103,36 @@ impl Completions {
         unsafe {
             (&raw mut (*self.ring.record).consumer).write_volatile(Be32::new(next & 0xff_ffff))
         };
+    }
+
+    /// Takes the entries that are there as long as they are of the queue with this number and tell of successes; returns how many
+    /// they are, and the first block of the request of the last one.
+    #[inline(always)]
+    pub(crate) fn take_all_of(&self, number: u32) -> (u32, u16) {
+        let (first, entries) = (self.consumer.get(), self.ring.entries);
+        // As the last eight bytes have it, between the opcode of the request and its first block.
+        let number = u64::from(number.to_be());
+        let (mut at, mut index) = (first, 0);
+        loop {
+            let entry = self.ring.base.wrapping_add((at & (entries - 1)) as usize);
+            // SAFETY: the ring is mapped by contract, and entries are aligned; volatile, because the device writes it. The last byte, by
+            // which it is known, is written after the others, and read at the same time.
+            let word = unsafe { entry.cast::<u64>().add(7).read_volatile() };
+            let success = u64::from(CqeOpcode::Requester.number() << 4);
+            let success = success | u64::from(owner_of(at, entries));
+            if word & OF_QUEUE != number | success << 56 {
+                break;
+            }
+            index = ((word >> 32) as u16).swap_bytes();
+            at = at.wrapping_add(1);
+        }
+        let count = at.wrapping_sub(first);
+        if count > 0 {
+            // ORDERING: pairs with the device, which writes the last byte after all others, and after the data.
+            after_device();
+            self.advance(at.wrapping_sub(1));
+        }
+        (count, index)
     }
 
     /// Takes the next entry whole, if the device has written it.

@@ -74,9 +74,15 @@ impl Remote {
     /// The same as an entry has it, by the shortest path: the compiler would have both parts go through a table.
     #[inline(always)]
     pub fn segment(&self, offset: usize, split: &usize) -> Segment {
+        self.segment_if(offset < *split, offset, split)
+    }
+
+    /// The same where it is known whether it is in the lower part.
+    #[inline(always)]
+    pub fn segment_if(&self, is_lower: bool, offset: usize, split: &usize) -> Segment {
         let [lower, upper] = self.bases;
         let [first, second] = self.keys;
-        let (address, key) = if offset < *split {
+        let (address, key) = if is_lower {
             let address = lower.wrapping_add(offset as u64);
             (address, in_vector!("lower", unit(first.raw().into(), 0)))
         } else {

@@ -48,29 +48,46 @@ impl Lane {
         self.completions.is_ready()
     }
 
+    /// Takes a completion of this queue and those of it behind it, or lets the device have its turn.
+    #[inline]
+    fn wait_for(&self, queue: &Queue) -> Result<(), Failure> {
+        let (count, index) = self.completions.take_all_of(queue.number());
+        if count == 0 {
+            return self.wait_once();
+        }
+        self.complete_to(queue, count, index);
+        Ok(())
+    }
+
+    /// Notes `count` completions of a queue, of which the last is that of the entry at block `index`.
     #[inline(always)]
-    fn complete(&self, done: Completed) -> Result<bool, Failure> {
-        if let Some(syndrome) = done.syndrome {
-            return Err(self.keep(Failure::of(syndrome)));
-        }
-        let queue = self.queue_numbered(done.number);
-        if queue.armed.get() {
-            // The one entry of an armed queue.
-            queue.armed.set(false);
+    fn complete_to(&self, queue: &Queue, count: u32, index: u16) {
+        // That of the one entry of an armed queue, which is the first, is not counted.
+        let armed = queue.armed.replace(false);
+        if armed {
             queue.set_flags(0);
-        } else {
-            self.outstanding.set(self.outstanding.get() - 1);
         }
-        let end = if done.index == queue.signalled.get() {
+        self.outstanding
+            .set(self.outstanding.get() + u32::from(armed) - count);
+        let end = if index == queue.signalled.get() {
             queue.signalled_end.get()
         } else {
-            done.index.wrapping_add(1)
+            index.wrapping_add(1)
         };
         let done = queue.complete(end);
         if self.threads == Threads::Counted {
             // ORDERING: none, as in `Counted::enter`.
             queue.depth.fetch_add(done.into(), Ordering::Relaxed);
         }
+    }
+
+    #[inline(always)]
+    fn complete(&self, done: Completed) -> Result<bool, Failure> {
+        if let Some(syndrome) = done.syndrome {
+            return Err(self.keep(Failure::of(syndrome)));
+        }
+        let queue = self.queue_numbered(done.number);
+        self.complete_to(queue, 1, done.index);
         Ok(true)
     }
 
@@ -107,7 +124,7 @@ impl Lane {
     pub fn wait(&self, posted: Posted) -> Result<(), Failure> {
         let queue = &self.queues[posted.queue as usize];
         while queue.consumed.get() < posted.end {
-            self.wait_once()?;
+            self.wait_for(queue)?;
         }
         self.rest(queue);
         Ok(())
@@ -138,7 +155,7 @@ impl Lane {
         // SAFETY: by contract.
         unsafe { self.sign_last(index)? };
         while !queue.is_idle() {
-            self.wait_once()?;
+            self.wait_for(queue)?;
         }
         self.rest(queue);
         Ok(())
@@ -231,7 +248,7 @@ impl Lane {
                 self.disarm(queue);
             } else {
                 while !queue.is_idle() {
-                    self.wait_once()?;
+                    self.wait_for(queue)?;
                 }
                 queue.link.set(self.used.replace(at));
                 self.arm(queue);
