@@ -6,6 +6,7 @@
 )]
 
 use crate::address_vector::Peer as Record;
+use crate::connector::{Connector, Surroundings};
 use crate::domain::Placement;
 pub use crate::gate::Gate;
 use crate::gate::{Common, Plan, Queues};
@@ -17,7 +18,7 @@ use crate::wire::Address;
 use fi_mlx5::device::{self as hca, Peer, Region, Target};
 pub use fi_mlx5::device::{Account, Features, Regime};
 use fi_mlx5::endian::Be32;
-use fi_mlx5::lane::{Hook, To};
+use fi_mlx5::lane::{Failure, Hook, To};
 pub use fi_mlx5::policy::{Completions, DEFAULT as DEFAULT_POLICY, POLICIES, Policy};
 use fi_mlx5::registers::Registers;
 use fi_mlx5::remote::Remote;
@@ -33,6 +34,8 @@ pub enum Transport {
     Rc,
     /// Initiators that go to all peers, each with a target (DC).
     Dc,
+    /// As DC, and in the background a connected queue pair for each peer that much is sent to (RC).
+    Mixed,
 }
 
 impl Display for Transport {
@@ -40,6 +43,7 @@ impl Display for Transport {
         f.write_str(match self {
             Self::Rc => "RC",
             Self::Dc => "DC",
+            Self::Mixed => "DC and RC",
         })
     }
 }
@@ -57,7 +61,8 @@ pub struct Config {
     pub policy: &'static Policy,
     /// Who uses a completion queue.
     pub completions: Completions,
-    /// The address, in the window, of zeroed words of 8 bytes that peers may write and read, for the layers above.
+    /// The address, in the window, of zeroed words of 8 bytes that peers may write and read, for the layers above; but with
+    /// [`Transport::Mixed`] the last ones, one for each peer, are the fabric's.
     pub mailbox: usize,
     /// How many.
     pub mailbox_words: usize,
@@ -80,6 +85,9 @@ pub enum Error {
         /// What it has not.
         what: &'static str,
     },
+    /// A lane of the fabric's own has failed.
+    #[error(transparent)]
+    Lane(#[from] Failure),
     /// Memory for the device's own use cannot be had.
     #[error("memory for the device: {0}")]
     Memory(#[from] std::io::Error),
@@ -155,6 +163,8 @@ pub(crate) struct Part {
 /// An open device.
 #[derive(Debug)]
 pub(crate) struct Device {
+    /// Dropped first: its thread uses everything else.
+    connector: Option<Connector>,
     /// The default endpoint's.
     gate: Arc<Gate>,
     lanes: Lanes,
@@ -193,6 +203,10 @@ impl Device {
             queues: match config.transport {
                 Transport::Rc => Queues::Connected(placement.count),
                 Transport::Dc => Queues::Initiators(config.initiators),
+                Transport::Mixed => Queues::Mixed {
+                    initiators: config.initiators,
+                    peers: placement.count,
+                },
             },
             shared: config.shared,
             default: true,
@@ -206,6 +220,7 @@ impl Device {
         };
         let lanes = Lanes::new(&hca, config.policy, config.completions, common);
         Ok(Self {
+            connector: None,
             gate: Arc::new(lanes.open(&plan, window)?),
             lanes,
             // Whatever the default endpoint goes by: lanes made later are initiators.
@@ -277,7 +292,7 @@ impl Device {
             transport: self.transport,
             queues: match self.transport {
                 Transport::Rc => self.gate.numbers(),
-                Transport::Dc => Vec::new(),
+                Transport::Dc | Transport::Mixed => Vec::new(),
             },
         }
         .encode()
@@ -289,7 +304,7 @@ impl Device {
         if peer.transport != self.transport {
             return Err(Error::OtherTransport(index));
         }
-        if peer.target == 0 && self.transport == Transport::Dc {
+        if peer.target == 0 && self.transport != Transport::Rc {
             return Err(Error::NoTarget(index));
         }
         let (mut bases, mut keys) = ([0; PARTS], [0; PARTS]);
@@ -321,6 +336,33 @@ impl Device {
             max_read_atomic: peer.max_read_atomic,
         };
         self.gate.connect(index, &peer)
+    }
+
+    /// Prepares to connect queues in the background to the peers of these records, if that is wanted. It begins with
+    /// [`Device::connector`]'s start.
+    ///
+    /// Where the device has nothing left for it, nothing is connected: every peer is reached without.
+    pub(crate) fn prepare_connections(&mut self, own: u32, records: &[Record]) {
+        let Some(later) = self.gate.later() else {
+            return;
+        };
+        let first = self.mailbox_words.saturating_sub(records.len());
+        let words = &self.mailbox()[first..];
+        let around = Surroundings {
+            records: records.as_ptr(),
+            count: records.len().min(words.len()) as u32,
+            own,
+            words: words.as_ptr(),
+            offset: words.as_ptr().addr() - self.base,
+            split: self.split,
+        };
+        let (gate, later) = (Arc::clone(&self.gate), Arc::clone(later));
+        self.connector = Connector::new(&self.hca, self.hook, around, gate, later).ok();
+    }
+
+    /// What connects queues in the background.
+    pub(crate) fn connector(&self) -> Option<&Connector> {
+        self.connector.as_ref()
     }
 
     /// How it reaches peers.

@@ -69,6 +69,8 @@ impl NodeLayout {
 /// An open domain: the peers' windows are mapped and their records made.
 #[derive(Debug)]
 pub struct Domain {
+    /// In a place of its own, because endpoints point to it. Dropped first: a thread of its reads the peers' records.
+    device: Option<Box<Device>>,
     window: Window,
     peers: AddressVector,
     /// The peers' windows, in the order of their ranks, `stride` bytes each from `first`; unmapped on drop.
@@ -76,8 +78,6 @@ pub struct Domain {
     first: usize,
     stride: usize,
     placement: Placement,
-    /// In a place of its own, because endpoints point to it.
-    device: Option<Box<Device>>,
 }
 
 impl Domain {
@@ -213,8 +213,33 @@ impl Domain {
             let before = self.peers.records()[peer as usize];
             peers.set_on_node(peer, before.window_len, 0, before.delta);
         }
+        if let Some(device) = &mut self.device {
+            device.prepare_connections(self.placement.own, peers.records());
+        }
         self.peers = peers;
         Ok(())
+    }
+
+    /// Begins to connect queues in the background, with a thread of the fabric's own, if the transport is [`Transport::Mixed`]: every process has
+    /// to have adopted its peers. The domain must not be moved apart from its memory; the thread ends with [`Domain::rest`] or the domain.
+    pub fn connect_in_background(&self) {
+        if let Some(connector) = self.device().and_then(Device::connector) {
+            // SAFETY: records and words are the domain's, which drops the connector before them.
+            unsafe { connector.start() };
+        }
+    }
+
+    /// Ends what [`Domain::connect_in_background`] began, until it is called again.
+    pub fn rest(&self) {
+        if let Some(connector) = self.device().and_then(Device::connector) {
+            connector.stop();
+        }
+    }
+
+    /// The peers that the default lane reaches by queues which were connected in the background.
+    pub fn connected_in_background(&self) -> u32 {
+        let later = self.device().and_then(|device| device.gate().later());
+        later.map_or(0, |later| later.taken())
     }
 
     /// Whether [`Domain::connect_queue`] is needed for every peer.

@@ -9,11 +9,11 @@
 use crate::device::{Error, Part, key_of};
 use crate::registration::{Absent, Loan, Registrations};
 use fi_mlx5::device::{self as hca, CompletionQueue, Peer, QueuePair, Region, Seat};
-use fi_mlx5::lane::{self, Failure, Hook, Lane, Local, Parts, Posted, Threads, To};
+use fi_mlx5::lane::{self, Failure, Hook, Lane, Later, Local, Parts, Posted, Threads, To};
 use fi_mlx5::registers::Registers;
 use fi_shm::segment::{Memfd, Reservation, page_size};
 use std::cell::{Cell, RefCell};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Basic blocks of a send queue: of an initiator, and of each of a few.
 const BLOCKS: u32 = 512;
@@ -43,31 +43,41 @@ pub(crate) enum Queues {
     Connected(u32),
     /// So many, a power of two, that enter the peers' targets.
     Initiators(u32),
+    /// So many that enter the peers' targets, and a connected one for each of so many peers, which come later if they come.
+    Mixed {
+        /// A power of two.
+        initiators: u32,
+        /// Peers.
+        peers: u32,
+    },
 }
 
 impl Queues {
-    /// Basic blocks of each: fewer where they are many.
-    fn blocks(self) -> u32 {
+    /// Connected ones, those that come later included, and initiators.
+    fn counts(self) -> (u32, u32) {
         match self {
-            Self::Connected(count) => {
-                let share = ALL_BLOCKS / count.clamp(1, ALL_BLOCKS).next_power_of_two();
-                share.clamp(FEWEST_BLOCKS, BLOCKS)
-            }
-            Self::Initiators(_) => BLOCKS,
+            Self::Connected(count) => (count, 0),
+            Self::Initiators(count) => (0, count),
+            Self::Mixed { initiators, peers } => (peers, initiators),
         }
     }
 
-    fn count(self) -> u32 {
-        match self {
-            Self::Connected(count) | Self::Initiators(count) => count,
-        }
+    /// Basic blocks of each connected one: fewer where they are many.
+    fn connected_blocks(self) -> u32 {
+        let (count, _) = self.counts();
+        let share = ALL_BLOCKS / count.clamp(1, ALL_BLOCKS).next_power_of_two();
+        share.clamp(FEWEST_BLOCKS, BLOCKS)
     }
 
     /// Entries of their completion queue, of at most `most`, if so many will do: one for each block, because each entry that is
     /// flushed has one. Those of a device with fewer may overflow, but not before the one that tells why.
     fn completions(self, most: u32) -> Option<u32> {
-        let wanted = self.count().saturating_mul(self.blocks()).max(2 * BLOCKS);
-        let fewest = wanted.min(COMPLETIONS.saturating_add(self.count()));
+        let (connected, initiators) = self.counts();
+        let wanted = connected
+            .saturating_mul(self.connected_blocks())
+            .saturating_add(initiators * BLOCKS)
+            .max(2 * BLOCKS);
+        let fewest = wanted.min(COMPLETIONS.saturating_add(connected + initiators));
         (fewest <= most).then(|| wanted.min(most))
     }
 }
@@ -115,8 +125,12 @@ pub struct Gate {
     loans: RefCell<Vec<Loan>>,
     is_default: bool,
     parts: Arc<[Part]>,
+    /// Queues that come later, their basic blocks, and what they belong to.
+    later: Option<Arc<Later>>,
+    later_blocks: u32,
+    late_pairs: Mutex<Vec<QueuePair>>,
     pairs: Vec<QueuePair>,
-    _completions: CompletionQueue,
+    completions: CompletionQueue,
     own: Region,
     memory: Reservation,
     seat: Seat,
@@ -137,31 +151,30 @@ impl Gate {
         let memory = private_memory(bounce + PIECES * piece_len)?;
         // SAFETY: the mapping was just made, and only this gate uses it, by cells.
         let own = unsafe { hca.register(memory.base() as *mut u8, memory.len())? };
-        let blocks = plan.queues.blocks();
         let entries = plan.queues.completions(hca.features().max_completions);
         if let Some(what) = lacking(hca, plan.queues, entries) {
             return Err(Error::lacks(hca, what));
         }
         let entries = entries.unwrap_or(COMPLETIONS);
         let (completions, source) = seat.completions(entries)?;
-        let mut pairs = Vec::new();
-        for _ in 0..plan.queues.count() {
-            pairs.push(match plan.queues {
-                Queues::Connected(_) => seat.connected(&completions, blocks)?,
-                Queues::Initiators(_) => seat.initiator(&completions, blocks)?,
-            });
+        let blocks = plan.queues.connected_blocks();
+        let (mut pairs, mut queues) = (Vec::new(), lane::Queues::default());
+        let (mut connected, initiators) = plan.queues.counts();
+        if matches!(plan.queues, Queues::Mixed { .. }) {
+            // Queues that come later have to have the register of the others.
+            queues.later = seat.has_domain().then(|| Later::new(connected));
+            connected = 0;
         }
-        let rings = pairs.iter().map(QueuePair::ring).collect();
-        let queues = match plan.queues {
-            Queues::Connected(_) => lane::Queues {
-                connected: rings,
-                initiators: Vec::new(),
-            },
-            Queues::Initiators(_) => lane::Queues {
-                connected: Vec::new(),
-                initiators: rings,
-            },
-        };
+        for _ in 0..connected {
+            pairs.push(seat.connected(&completions, blocks)?);
+        }
+        queues.connected = pairs.iter().map(QueuePair::ring).collect();
+        for _ in 0..initiators {
+            let initiator = seat.initiator(&completions, BLOCKS)?;
+            queues.initiators.push(initiator.ring());
+            pairs.push(initiator);
+        }
+        let later = queues.later.clone();
         let parts = Parts {
             queues,
             completions: source,
@@ -186,8 +199,11 @@ impl Gate {
             loans: RefCell::default(),
             is_default: plan.default,
             parts: common.parts,
+            later,
+            later_blocks: blocks,
+            late_pairs: Mutex::default(),
             pairs,
-            _completions: completions,
+            completions,
             own,
             memory,
             seat,
@@ -220,6 +236,25 @@ impl Gate {
             Some(pair) => Ok(pair.connect(peer)?),
             None => Err(Error::Garbled(index)),
         }
+    }
+
+    /// Queues that the lane gets later, if there shall be any.
+    pub(crate) fn later(&self) -> Option<&Arc<Later>> {
+        self.later.as_ref()
+    }
+
+    /// Makes a queue pair for the lane that is not connected yet; on any thread.
+    pub(crate) fn make_connected(&self) -> Result<QueuePair, Error> {
+        Ok(self.seat.connected(&self.completions, self.later_blocks)?)
+    }
+
+    /// Keeps a queue pair that the lane was given as long as the lane.
+    pub(crate) fn keep_pair(&self, pair: QueuePair) {
+        let mut pairs = self
+            .late_pairs
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        pairs.push(pair);
     }
 
     /// The lane.
@@ -360,7 +395,7 @@ impl Gate {
 fn lacking(hca: &hca::Device, queues: Queues, entries: Option<u32>) -> Option<&'static str> {
     match (queues, entries) {
         (_, None) => Some("completion queue for so many peers; use DC"),
-        (Queues::Initiators(_), _) if !hca.features().dc => {
+        (Queues::Initiators(_) | Queues::Mixed { .. }, _) if !hca.features().dc => {
             Some("dynamic connections (DC); use RC")
         }
         _ => None,

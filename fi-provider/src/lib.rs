@@ -22,12 +22,14 @@
 pub mod address_vector;
 mod amo;
 pub mod atomic;
+mod connector;
 pub mod counter;
 pub mod device;
 pub mod domain;
 pub mod endpoint;
 pub mod error;
 mod gate;
+pub mod helper;
 mod lanes;
 pub mod memory;
 pub mod registration;

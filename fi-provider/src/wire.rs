@@ -5,6 +5,7 @@ use crate::device::{PARTS, Transport};
 /// The transports as bytes.
 const RC: u8 = 1;
 const DC: u8 = 2;
+const MIXED: u8 = 3;
 
 /// How a process is reached over its device.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +41,7 @@ impl Address {
         bytes.push(match self.transport {
             Transport::Rc => RC,
             Transport::Dc => DC,
+            Transport::Mixed => MIXED,
         });
         bytes.extend(self.queues.iter().flat_map(|queue| queue.to_le_bytes()));
         bytes
@@ -56,6 +58,7 @@ impl Address {
         let transport = match take(&mut rest)? {
             [RC] => Transport::Rc,
             [DC] => Transport::Dc,
+            [MIXED] => Transport::Mixed,
             _ => return None,
         };
         let (queues, odd) = rest.as_chunks();

@@ -2,6 +2,7 @@
 //! those that choose the fabric.
 
 use crate::error::Error;
+use crate::mailbox::CONNECTIONS;
 use fi_provider::device::{Completions, DEFAULT_POLICY, POLICIES, Policy, Transport};
 use fi_provider::registration::Limits;
 
@@ -62,8 +63,13 @@ pub(crate) fn fabric() -> Result<Fabric, Error> {
 /// How PEs reach each other over a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Transports {
-    /// By RC in a job of at most so many PEs, and by DC in a larger one or where the device has no RC left.
-    Auto(u32),
+    /// By the size of the job.
+    Auto {
+        /// The most PEs of one that goes by RC.
+        rc: u32,
+        /// The most PEs of one that has queue pairs of RC in the background. In larger ones all goes by DC.
+        dc: u32,
+    },
     /// In one way.
     Only(Transport),
 }
@@ -72,8 +78,9 @@ impl Transports {
     /// What a job of `pes` PEs goes by, if the device can.
     pub(crate) fn of_job(self, pes: u32) -> Transport {
         match self {
-            Self::Auto(most) if pes <= most => Transport::Rc,
-            Self::Auto(_) => Transport::Dc,
+            Self::Auto { rc, .. } if pes <= rc => Transport::Rc,
+            Self::Auto { dc, .. } if pes <= dc.min(CONNECTIONS) => Transport::Mixed,
+            Self::Auto { .. } => Transport::Dc,
             Self::Only(transport) => transport,
         }
     }
@@ -82,9 +89,16 @@ impl Transports {
 /// The most PEs of a job that has a queue pair for each from the start, where nobody says otherwise.
 const RC_PES: u32 = 32;
 
-/// The transport over a device (FARREACH_TRANSPORT), and the size of jobs from which on it is another (FARREACH_RC_PES).
+/// The most PEs of a job in which such queue pairs are made in the background.
+const DC_PES: u32 = 1024;
+
+/// The transport over a device (FARREACH_TRANSPORT), and the sizes of jobs up to which it is RC (FARREACH_RC_PES), and DC with RC in the
+/// background (FARREACH_DC_PES).
 pub(crate) fn transports() -> Result<Transports, Error> {
-    let auto = Transports::Auto(number("FARREACH_RC_PES", RC_PES)?);
+    let auto = Transports::Auto {
+        rc: number("FARREACH_RC_PES", RC_PES)?,
+        dc: number("FARREACH_DC_PES", DC_PES)?,
+    };
     choice(
         "FARREACH_TRANSPORT",
         &[
@@ -255,7 +269,8 @@ Of Farreach:
   FARREACH_FABRIC       auto (shared memory on a node, an mlx5 device between nodes), shm (shared memory only)
                         or mlx5 (as auto; says so where no device is); default auto
   FARREACH_TRANSPORT    how the device connects PEs: rc (a queue pair for each PE), dc (queue pairs that go to any PE), or
-                        auto (rc in a job of at most FARREACH_RC_PES PEs, default 32; dc in a larger one); default auto
+                        auto (rc in a job of at most FARREACH_RC_PES PEs, default 32; dc in a larger one, in which up to
+                        FARREACH_DC_PES PEs, default 1024, get a queue pair for each PE that they send much to); default auto
   FARREACH_DCIS         over dc, the queue pairs that the default context spreads PEs over: a power of two up to 64;
                         default 1, and 4 in a job of more than 32 PEs
   FARREACH_REGISTRATION_CACHE
@@ -281,11 +296,16 @@ mod tests {
 
     #[test]
     fn small_jobs_are_connected_from_the_start() {
-        let auto = Transports::Auto(4);
-        assert_eq!(
-            [1, 4, 5].map(|pes| auto.of_job(pes)),
-            [Transport::Rc, Transport::Rc, Transport::Dc]
-        );
+        let auto = Transports::Auto { rc: 4, dc: 6 };
+        for (pes, transport) in [
+            (1, Transport::Rc),
+            (4, Transport::Rc),
+            (5, Transport::Mixed),
+            (6, Transport::Mixed),
+            (7, Transport::Dc),
+        ] {
+            assert_eq!(auto.of_job(pes), transport, "{pes} PEs");
+        }
         let rc = Transports::Only(Transport::Rc);
         assert_eq!(rc.of_job(1_000_000), Transport::Rc);
     }

@@ -138,6 +138,7 @@ pub(crate) unsafe fn open(job: &Job, session: Session) {
     unsafe {
         let session = SESSION.get_mut().insert(session);
         ctx::default_endpoint().enable(&session.domain);
+        session.domain.connect_in_background();
         *DIRECT.get_mut() = session.domain.direct_map();
         *MY_PE.get_mut() = job.node.pe() as c_int;
     }
@@ -153,7 +154,11 @@ pub(crate) unsafe fn close() -> Option<Session> {
     // SAFETY: the contract is the same.
     unsafe {
         forget_peers();
-        SESSION.get_mut().take()
+        let session = SESSION.get_mut().take();
+        if let Some(session) = &session {
+            session.domain.rest();
+        }
+        session
     }
 }
 

@@ -17,8 +17,14 @@ pub(crate) const ROUNDS: usize = 32;
 /// The most PEs of a job in which each tells the others that it finalises.
 const FAREWELLS: u32 = 4096;
 
+/// The most PEs of a job in which the fabric connects queue pairs in the background, which takes a word for each.
+pub(crate) const CONNECTIONS: u32 = 4096;
+
+/// Words of a mailbox that are of this module.
+const OWN: usize = 1 + ROUNDS + FAREWELLS as usize;
+
 /// Words of a mailbox.
-pub(crate) const WORDS: usize = 1 + ROUNDS + FAREWELLS as usize;
+pub(crate) const WORDS: usize = OWN + CONNECTIONS as usize;
 
 /// Bytes of a mailbox.
 pub(crate) const BYTES: usize = WORDS * size_of::<u64>();
@@ -168,7 +174,7 @@ mod tests {
         let all = rounds.chain(farewells).chain([Word::Sleep]);
         let mut slots: Vec<usize> = all.map(Word::slot).collect();
         slots.sort_unstable();
-        assert_eq!(slots, (0..WORDS).collect::<Vec<_>>());
+        assert_eq!(slots, (0..OWN).collect::<Vec<_>>());
     }
 
     #[test]

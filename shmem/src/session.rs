@@ -148,7 +148,8 @@ fn open(
 ) -> Result<Vec<u8>, device::Error> {
     match domain.open_device(config) {
         Err(device::Error::Lacks { .. })
-            if config.transport == Transport::Dc && matches!(transports, Transports::Auto(_)) =>
+            if config.transport != Transport::Rc
+                && matches!(transports, Transports::Auto { .. }) =>
         {
             domain.open_device(Config {
                 transport: Transport::Rc,

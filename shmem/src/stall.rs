@@ -13,6 +13,7 @@ use crate::node::{Node, state};
 use crate::report::{self, Routine};
 use crate::{ctx, job};
 use fi_provider::address_vector::PeerIndex;
+use fi_provider::helper;
 use fi_provider::node::wait::Waiter;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -236,7 +237,8 @@ impl Drop for Sleeping {
     }
 }
 
-/// The number of threads of this process, where the system tells.
+/// The number of threads of this process without the library's own, where the system tells.
 pub(crate) fn threads() -> Option<usize> {
-    Some(std::fs::read_dir("/proc/self/task").ok()?.count())
+    let all = std::fs::read_dir("/proc/self/task").ok()?.count();
+    Some(all.saturating_sub(helper::threads()))
 }

@@ -251,6 +251,12 @@ fn say_what_lanes_there_were(at: Routine) {
     let Some(lanes) = lanes().filter(|_| env::is_set("DEBUG")) else {
         return;
     };
+    let connected = job::session().map_or(0, |session| session.domain.connected_in_background());
+    if connected > 0 {
+        report::say(format_args!(
+            "{at}: {connected} PEs were connected in the background"
+        ));
+    }
     let (name, made, short, shared) = (lanes.policy.name, lanes.lanes, lanes.short, lanes.shared);
     match lanes.reason {
         None => report::say(format_args!("{at}: lanes {name}: {made} in all")),

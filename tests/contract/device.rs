@@ -16,8 +16,8 @@ const LIMIT: u32 = 170;
 /// By what numbers of repetitions are divided: an operation takes microseconds, and in strict mode some dozens per store.
 const SLOWNESS: u32 = 250;
 const STRICT_SLOWNESS: u32 = 1000;
-/// Words of each mailbox, which no contract is about: they are the heap's first.
-const MAILBOX_WORDS: usize = 8;
+/// Words of each mailbox: one for each party at least.
+const MAILBOX_WORDS: usize = 64;
 
 /// Parties are processes, each on a node of its own unless said otherwise, with the default policy.
 #[derive(Debug)]
@@ -54,6 +54,11 @@ impl Device {
     /// With initiators and targets.
     pub(crate) const fn dc() -> Self {
         Self::by(device::Transport::Dc)
+    }
+
+    /// With initiators at once, and connected queues that come while parties are at it.
+    pub(crate) const fn connecting() -> Self {
+        Self::by(device::Transport::Mixed)
     }
 
     /// Two parties on each node.
@@ -99,6 +104,7 @@ impl Transport for Device {
         match self.transport {
             device::Transport::Rc => "mlx5 by RC",
             device::Transport::Dc => "mlx5 by DC",
+            device::Transport::Mixed => "mlx5 by DC, then RC",
         }
     }
 

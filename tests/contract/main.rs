@@ -6,6 +6,7 @@
 
 mod access;
 mod atomics;
+mod background;
 mod contention;
 mod device;
 mod elements;
@@ -83,6 +84,34 @@ macro_rules! device_suite {
 device_suite!(mlx5_rc, mlx5_rc_strict: rc);
 device_suite!(mlx5_dc, mlx5_dc_strict: dc);
 suite!(mlx5_mixed: crate::device::Device::rc().two_on_each_node());
+
+/// Peers are connected while the contracts go on.
+macro_rules! suite_connecting {
+    ($name:ident: $device:expr) => {
+        suite! { $name: $device;
+            elements { arrive_whole_and_alone reach_both_ends_of_every_part }
+            ranges { around_64_kibibytes_and_a_mebibyte of_larger_elements onto_themselves up_to_the_last_byte }
+            strided { of_every_shape }
+            atomics { of_8_bytes of_floats }
+            contention { of_sums of_swaps of_compare_swaps for_a_lock_by_swap }
+            order { fence_keeps_elements_in_order fence_publishes_ranges quiet_delivers quiet_precedes_later_reads }
+            sequences { follow_the_model }
+            lanes { of_threads shared_by_threads }
+            background { keeps_order }
+        }
+    };
+    ($name:ident in part: $device:expr) => {
+        suite! { $name: $device;
+            order { fence_keeps_elements_in_order fence_publishes_ranges quiet_delivers }
+            background { keeps_order }
+        }
+    };
+}
+
+suite_connecting!(mlx5_connecting: crate::device::Device::connecting());
+suite_connecting!(mlx5_connecting_mixed in part: crate::device::Device::connecting().two_on_each_node());
+suite_connecting!(mlx5_connecting_one_queue in part: crate::device::Device::connecting().one_queue());
+suite_connecting!(mlx5_connecting_strict in part: crate::device::Device::connecting().strict());
 
 /// Lanes beside the default one are initiators whatever that goes by; locked ones have paths of their own.
 macro_rules! suite_beside {

@@ -6,7 +6,7 @@ use crate::access::Area;
 use crate::lane::Lane;
 use crate::meeting::{self, Meeting};
 use crate::party::{HEAP, Party, STATICS, open_lane};
-use fi_provider::device::Config;
+use fi_provider::device::{self, Config};
 use fi_provider::domain::{Domain, NodeLayout, Placement};
 use fi_provider::memory::{MemoryRegion, Window};
 use fi_provider::node::segment::{Memfd, Reservation, page_size};
@@ -103,10 +103,17 @@ impl Node {
     /// are no memory at all.
     fn open(&self, rank: u32, body: &(dyn Fn(&Party) + Sync)) -> Result<(), Box<dyn Error>> {
         let page = page_size();
-        let hole = HOLE_PAGES * page;
+        // Of the hole's last page the mailbox is made, where peers are connected by means of it.
+        let mixed = |config: Config| config.transport == device::Transport::Mixed;
+        let mail = if self.setting.device.is_some_and(mixed) {
+            page
+        } else {
+            0
+        };
+        let hole = HOLE_PAGES * page - mail;
         // Unequal pages before the window: parties shall not find themselves at equal addresses.
         let before = (1 + rank as usize) * page;
-        let space = Reservation::anywhere(before + STATICS + hole + HEAP + page)?;
+        let space = Reservation::anywhere(before + STATICS + hole + mail + HEAP + page)?;
         let placement = self.placement(rank);
         let memory = &self.memories[(rank / self.setting.per_node) as usize];
         let layout = NodeLayout {
@@ -117,29 +124,30 @@ impl Node {
             processes: placement.near.len() as u32,
         };
         let share = layout.share_offset(layout.rank);
-        space.map_shared(before, memory, share + HEAP, STATICS)?;
-        space.map_shared(before + STATICS + hole, memory, share, HEAP)?;
+        space.map_shared(before, memory, share + mail + HEAP, STATICS)?;
+        space.map_shared(before + STATICS + hole, memory, share, mail + HEAP)?;
         let statics = space.base() + before;
-        let heap = statics + STATICS + hole;
+        let heap = statics + STATICS + hole + mail;
         let window = Window::spanning(vec![
             MemoryRegion {
-                base: heap,
-                len: HEAP,
+                base: heap - mail,
+                len: mail + HEAP,
                 file_offset: 0,
             },
             MemoryRegion {
                 base: statics,
                 len: STATICS,
-                file_offset: HEAP,
+                file_offset: mail + HEAP,
             },
         ]);
         let mut domain = Domain::open(&layout, window, &placement)?;
         if let Some(config) = self.setting.device {
             let address = domain.open_device(Config {
-                mailbox: heap,
+                mailbox: heap - mail,
                 ..config
             })?;
             domain.connect(&self.meeting.exchange(rank, &address))?;
+            domain.connect_in_background();
         }
         let all: Vec<_> = (0..self.parties).collect();
         let party = Party {

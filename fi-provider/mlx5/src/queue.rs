@@ -106,6 +106,30 @@ impl Queue {
         }
     }
 
+    /// A place for a queue that is not there yet: posts in line find no room in it.
+    pub(crate) fn absent(register: u8) -> Self {
+        let nowhere = SendRing {
+            number: 0,
+            base: std::ptr::null_mut(),
+            blocks: 1,
+            record: std::ptr::null_mut(),
+            register: std::ptr::null_mut(),
+            register_size: 0,
+            max_inline: 0,
+        };
+        Self::new(&nowhere, 0, register)
+    }
+
+    /// Whether it is there.
+    pub(crate) fn is_there(&self) -> bool {
+        !self.base.is_null()
+    }
+
+    /// Blocks posted, not modulo anything.
+    pub(crate) fn posted(&self) -> u64 {
+        self.consumed.get() + u64::from(self.in_flight())
+    }
+
     /// The number of the queue pair.
     #[inline(always)]
     pub(crate) fn number(&self) -> u32 {

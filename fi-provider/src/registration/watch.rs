@@ -9,8 +9,10 @@
 
 use super::maps;
 use super::table::{State, Table};
+use crate::helper;
 use std::io;
 use std::mem::MaybeUninit;
+
 use std::ops::Range;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -56,11 +58,7 @@ impl Watcher {
         }
         let watcher = Arc::new(Self::over(open().ok()?, process));
         let reader = Arc::clone(&watcher);
-        without_signals(move || {
-            let thread = std::thread::Builder::new().name("farreach-watch".to_owned());
-            thread.spawn(move || reader.read_on())
-        })
-        .ok()?;
+        helper::spawn("farreach-watch", move || reader.read_on()).ok()?;
         *current = Some(Arc::clone(&watcher));
         Some(watcher)
     }
@@ -337,21 +335,6 @@ fn open() -> io::Result<OwnedFd> {
         0 => Ok(file),
         _ => Err(io::Error::last_os_error()),
     }
-}
-
-/// Does something, such as to start a thread that inherits it, with all signals blocked: they are the program's.
-fn without_signals<T>(what: impl FnOnce() -> T) -> T {
-    let mut all = MaybeUninit::uninit();
-    let mut before = MaybeUninit::uninit();
-    // SAFETY: the set is filled, then read; the other one is written.
-    unsafe {
-        libc::sigfillset(all.as_mut_ptr());
-        libc::pthread_sigmask(libc::SIG_BLOCK, all.as_ptr(), before.as_mut_ptr());
-    }
-    let result = what();
-    // SAFETY: the set was written above.
-    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), std::ptr::null_mut()) };
-    result
 }
 
 #[cfg(test)]

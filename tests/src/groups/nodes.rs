@@ -77,8 +77,8 @@ const ONE: (u32, &str) = (1, "1");
 const TWO: (u32, &str) = (2, "2");
 
 /// All settings: each transport between all PEs, and one transport beside shared memory; then each policy of lanes but the
-/// default one, in turn over these, and one completion queue for all lanes.
-pub(crate) const SETTINGS: [Setting; 11] = [
+/// default one, in turn over these, one completion queue for all lanes, and queue pairs that are connected in the background.
+pub(crate) const SETTINGS: [Setting; 13] = [
     nodes("rc ppn=1", "rc", ONE),
     nodes("dc ppn=1", "dc", ONE),
     nodes("rc ppn=2", "rc", TWO),
@@ -129,6 +129,18 @@ pub(crate) const SETTINGS: [Setting; 11] = [
         "rc",
         ONE,
         &[("FARREACH_COMPLETIONS", "shared")],
+    ),
+    lanes(
+        "auto ppn=1 connecting",
+        "auto",
+        ONE,
+        &[("FARREACH_RC_PES", "1")],
+    ),
+    lanes(
+        "auto ppn=2 connecting",
+        "auto",
+        TWO,
+        &[("FARREACH_RC_PES", "1")],
     ),
 ];
 

@@ -238,6 +238,12 @@ impl Seat {
         !Arc::ptr_eq(&self.place.device.context, &self.pool.device.context)
     }
 
+    /// Whether all queue pairs of the lane, whenever they are made, have the doorbell register of its thread domain.
+    #[must_use]
+    pub fn has_domain(&self) -> bool {
+        !self.place.domains.is_empty()
+    }
+
     /// Whether other lanes may ring the same registers, so that copies to them take a lock.
     #[must_use]
     pub fn shares_registers(&self) -> bool {

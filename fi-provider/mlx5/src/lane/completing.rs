@@ -173,7 +173,7 @@ impl Lane {
     ///
     /// # Safety
     /// As [`Lane::write_inline`].
-    unsafe fn sign_last(&self, index: u32) -> Result<(), Failure> {
+    pub(super) unsafe fn sign_last(&self, index: u32) -> Result<(), Failure> {
         let queue = &self.queues[index as usize];
         if queue.is_idle() || queue.signalled_end.get() == queue.producer.get() {
             return Ok(());
@@ -279,7 +279,7 @@ impl Lane {
         let mut at = number as usize & mask;
         loop {
             // The table has a place for every number that the device was given.
-            let queue = &self.queues[(self.by_number[at] - 1) as usize];
+            let queue = &self.queues[(self.by_number[at].get() - 1) as usize];
             if queue.number() == number {
                 return queue;
             }

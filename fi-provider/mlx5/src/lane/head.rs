@@ -134,6 +134,16 @@ impl Body {
         unsafe { head(self.queues.as_ptr()) }
     }
 
+    /// Puts a queue where another was.
+    ///
+    /// # Safety
+    /// There is no reference to the other.
+    pub(crate) unsafe fn replace(&self, at: usize, queue: Queue) {
+        assert!(at < self.count);
+        // SAFETY: by contract, and inside the allocation.
+        unsafe { self.queues.as_ptr().add(at).write(queue) };
+    }
+
     /// The slot of a queue's register.
     #[inline(always)]
     pub(crate) fn slot(&self, queue: &Queue) -> &Slot {

@@ -96,7 +96,8 @@ impl Lane {
         if let Some(failure) = self.failure.get() {
             return Err(failure);
         }
-        let index = self.queue_of(index);
+        let peer = index;
+        let index = self.way_to(peer);
         self.use_queue(index);
         let queue = &self.queues[index as usize];
         let vector = (index < self.initiators).then_some(remote.vector);
@@ -124,6 +125,7 @@ impl Lane {
         unsafe { self.ring_for(queue, &mut unrung) };
         // Posts in line have to look whether there is room.
         queue.limit.set(queue.producer.get());
+        self.note_list(peer);
         done
     }
 

@@ -17,6 +17,7 @@
 mod atomic;
 mod completing;
 pub(crate) mod head;
+mod later;
 mod list;
 mod parts;
 mod posting;
@@ -24,6 +25,7 @@ mod shared;
 
 pub use atomic::Atomic;
 pub use head::Held;
+pub use later::Later;
 pub use list::{Payload, Signals, Write};
 pub use parts::{Failure, Hook, Local, Parts, Posted, Queues, Source, Threads, To};
 pub use shared::SharedCompletions;
@@ -43,9 +45,13 @@ use std::sync::Arc;
 /// See the module's documentation.
 #[derive(Debug)]
 pub struct Lane {
-    /// The initiators, and behind them the connected ones.
+    /// The connected ones, and behind them the initiators.
     queues: Body,
     initiators: u32,
+    /// Connected queues that are not all there yet.
+    later: Option<Arc<Later>>,
+    /// The register of the first queue.
+    register: *mut u8,
     completions: Completions,
     /// Where they are looked for, if the completion queue is not the lane's own.
     share: Option<Share>,
@@ -54,7 +60,7 @@ pub struct Lane {
     /// The first queue in use: its index + 1.
     used: Cell<u32>,
     /// Which queue has a number: open addressing, index + 1.
-    by_number: Box<[u32]>,
+    by_number: Box<[Cell<u32>]>,
     failure: Cell<Option<Failure>>,
     /// Bytes of a BlueFlame copy; 0 for none.
     blueflame: usize,
@@ -80,13 +86,13 @@ impl Lane {
         let Queues {
             connected,
             initiators,
+            later,
         } = parts.queues;
         let count = initiators.len();
         assert!(count == 0 || count.is_power_of_two());
-        let rings: Vec<_> = initiators.into_iter().chain(connected).collect();
-        let fits = |ring: &SendRing| {
-            ring.blocks.is_power_of_two() && (16..=1 << 15).contains(&ring.blocks)
-        };
+        let to_come = later.as_ref().map_or(0, |later| later.len());
+        assert!(to_come == 0 || connected.is_empty());
+        let rings: Vec<_> = connected.into_iter().chain(initiators).collect();
         assert!(rings.iter().all(fits), "a ring of 16 to 32768 blocks");
         let (completions, share) = match parts.completions {
             Source::Own(ring) => (ring, None),
@@ -118,18 +124,21 @@ impl Lane {
         Self {
             queues: body(
                 &rings,
+                to_come,
                 count,
                 &addresses,
                 &registers,
                 Entry::data_words(address, 8, lkey),
             ),
             initiators: count as u32,
+            later,
+            register: addresses.first().copied().unwrap_or(std::ptr::null_mut()),
             // SAFETY: by contract, or it is the inbox's, which is kept beside it.
             completions: unsafe { Completions::new(completions) },
             share,
             outstanding: Cell::new(0),
             used: Cell::new(END),
-            by_number: index_numbers(&rings),
+            by_number: index_numbers(&rings, to_come),
             failure: Cell::new(None),
             blueflame,
             registers,
@@ -146,6 +155,9 @@ impl Lane {
             _ if self.blueflame == 0 => Way::None,
             (0, _) => Way::Connected,
             (_, 0) => Way::Initiators,
+            // Where the queue is not there yet, there is no room in it: these posts decline, and the lane's own functions
+            // see to it that a peer has one way at a time.
+            _ if self.later.is_some() => Way::Connected,
             _ => Way::Mixed,
         };
         let guard = match (self.threads, self.registers.is_empty()) {
@@ -190,17 +202,32 @@ impl Lane {
     /// The queue for the peer at `place`, and whether it is an initiator.
     pub(crate) fn queue_at(&self, place: Place) -> (&Queue, bool) {
         let index = self.queue_of((place / size_of::<Queue>()) as u32);
-        (&self.queues[index as usize], index < self.initiators)
+        (&self.queues[index as usize], index >= self.connected())
     }
 
     /// The queue that peer `index` is reached by.
     fn queue_of(&self, index: u32) -> u32 {
-        let connected = self.queues.len() as u32 - self.initiators;
-        if index < connected {
-            self.initiators + index
+        let connected = self.connected();
+        if index < connected && self.queues[index as usize].is_there() {
+            index
         } else {
-            index & (self.initiators - 1)
+            connected + (index & (self.initiators - 1))
         }
+    }
+
+    /// The connected queues, those that are to come included: the first initiator is behind them.
+    fn connected(&self) -> u32 {
+        self.queues.len() as u32 - self.initiators
+    }
+
+    /// Tells completions which queue has a number.
+    fn note_number(&self, number: u32, index: u32) {
+        let mask = self.by_number.len() - 1;
+        let mut at = number as usize & mask;
+        while self.by_number[at].get() != 0 {
+            at = (at + 1) & mask;
+        }
+        self.by_number[at].set(index + 1);
     }
 }
 
@@ -215,10 +242,16 @@ fn distinct_registers(rings: &[SendRing]) -> Vec<*mut u8> {
     registers
 }
 
-/// Queues of these rings, of which the first `initiators` enter targets, with the registers at these addresses: their own,
-/// or `shared` ones.
+/// Whether a lane can use a ring.
+fn fits(ring: &SendRing) -> bool {
+    ring.blocks.is_power_of_two() && (16..=1 << 15).contains(&ring.blocks)
+}
+
+/// Places for `to_come` connected queues, and queues of these rings, of which the last `initiators` enter targets, with the
+/// registers at these addresses: their own, or `shared` ones.
 fn body(
     rings: &[SendRing],
+    to_come: usize,
     initiators: usize,
     addresses: &[*mut u8],
     shared: &[Arc<Register>],
@@ -231,7 +264,7 @@ fn body(
         shared.iter().map(place).collect()
     };
     let queue = |(at, ring): (usize, &SendRing)| {
-        let units = if at < initiators {
+        let units = if at >= rings.len() - initiators {
             INITIATOR_UNITS
         } else {
             CONNECTED_UNITS
@@ -240,20 +273,21 @@ fn body(
         // `Body` refuses more slots than there are numbers.
         Queue::new(ring, units, FIRST.wrapping_sub(register.unwrap_or(0) as u8))
     };
-    let queues = rings.iter().enumerate().map(queue).collect();
-    Body::new(queues, &slots, discard)
+    let absent = std::iter::repeat_with(|| Queue::absent(FIRST)).take(to_come);
+    let present = rings.iter().enumerate().map(queue);
+    Body::new(absent.chain(present).collect(), &slots, discard)
 }
 
 /// The table for [`Lane::queue_numbered`].
-fn index_numbers(rings: &[SendRing]) -> Box<[u32]> {
-    let len = (2 * rings.len()).next_power_of_two();
-    let mut table = vec![0; len].into_boxed_slice();
-    for (index, ring) in rings.iter().enumerate() {
+fn index_numbers(rings: &[SendRing], to_come: usize) -> Box<[Cell<u32>]> {
+    let len = (2 * (rings.len() + to_come)).next_power_of_two();
+    let table = vec![Cell::new(0); len].into_boxed_slice();
+    for (index, ring) in (to_come..).zip(rings) {
         let mut at = ring.number as usize & (len - 1);
-        while table[at] != 0 {
+        while table[at].get() != 0 {
             at = (at + 1) & (len - 1);
         }
-        table[at] = index as u32 + 1;
+        table[at].set(index as u32 + 1);
     }
     table
 }

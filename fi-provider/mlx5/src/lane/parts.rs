@@ -1,5 +1,6 @@
 //! What a lane is made of, and what its posts are told.
 
+use super::Later;
 use super::shared::SharedCompletions;
 use crate::completion::CompletionRing;
 use crate::endian::Be32;
@@ -51,6 +52,8 @@ pub struct Queues {
     pub connected: Vec<SendRing>,
     /// Queues that enter the peers' targets, none or a power of two of them: a peer has always the same, its index modulo their number.
     pub initiators: Vec<SendRing>,
+    /// Connected queues for the peers that come when the lane is in use already; there are no others then.
+    pub later: Option<Arc<Later>>,
 }
 
 /// Where a lane's completions come from.

@@ -15,7 +15,7 @@ impl Lane {
     /// An empty entry for a queue, which enters the target of the peer if it is an initiator.
     pub(super) fn entry(&self, queue: u32, remote: &Remote) -> Entry {
         let mut entry = Entry::new();
-        if queue < self.initiators {
+        if queue >= self.connected() {
             let [low, high] = remote.vector;
             entry.words(low, high);
         }
@@ -33,7 +33,7 @@ impl Lane {
         source: *const u8,
         len: usize,
     ) -> Result<Posted, Failure> {
-        let queue = self.queue_of(to.peer);
+        let queue = self.way_to(to.peer);
         let mut entry = self.entry(queue, to.remote);
         entry.remote(to.address, to.key);
         // SAFETY: by contract.
@@ -47,7 +47,7 @@ impl Lane {
     /// # Safety
     /// As [`Lane::write_inline`]; the local memory is registered under its key.
     pub unsafe fn write(&self, to: To<'_>, local: Local) -> Result<Posted, Failure> {
-        let queue = self.queue_of(to.peer);
+        let queue = self.way_to(to.peer);
         let mut entry = self.entry(queue, to.remote);
         entry.remote(to.address, to.key);
         entry.data(local.address, local.length, local.key);
@@ -60,7 +60,7 @@ impl Lane {
     /// # Safety
     /// As [`Lane::write`].
     pub unsafe fn read(&self, to: To<'_>, local: Local) -> Result<Posted, Failure> {
-        let queue = self.queue_of(to.peer);
+        let queue = self.way_to(to.peer);
         let mut entry = self.entry(queue, to.remote);
         entry.remote(to.address, to.key);
         entry.data(local.address, local.length, local.key);
@@ -80,7 +80,7 @@ impl Lane {
         what: &Atomic,
         local: Local,
     ) -> Result<Posted, Failure> {
-        let queue = self.queue_of(to.peer);
+        let queue = self.way_to(to.peer);
         let mut entry = self.entry(queue, to.remote);
         entry.remote(to.address, to.key);
         for &[low, high] in &what.operands[..what.units] {

@@ -9,7 +9,7 @@ use crate::completion::{CompletionRing, Completions};
 use crate::cqe::{Cqe, INVALID, owner_of};
 use crate::doorbell::CompletionRecord;
 use bytemuck::Zeroable;
-use std::cell::{Cell, UnsafeCell};
+use std::cell::{Cell, RefCell, UnsafeCell};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
@@ -119,7 +119,7 @@ impl SharedCompletions {
         drop(state);
         Share {
             completions: self,
-            numbers,
+            numbers: RefCell::new(numbers),
             inbox,
         }
     }
@@ -151,7 +151,8 @@ impl State {
 #[derive(Debug)]
 pub(super) struct Share {
     completions: Arc<SharedCompletions>,
-    numbers: Vec<u32>,
+    /// Of whoever holds the lane.
+    numbers: RefCell<Vec<u32>>,
     inbox: Arc<Inbox>,
 }
 
@@ -159,6 +160,14 @@ impl Share {
     /// The inbox, as a ring of the lane's own.
     pub(super) fn ring(&self) -> CompletionRing {
         self.inbox.ring()
+    }
+
+    /// Takes entries of the queue of this number, too.
+    pub(super) fn add(&self, number: u32) {
+        let state = self.completions.0.lock();
+        let mut state = state.unwrap_or_else(PoisonError::into_inner);
+        state.inboxes.insert(number, Arc::clone(&self.inbox));
+        self.numbers.borrow_mut().push(number);
     }
 
     /// Looks for entries.
@@ -171,7 +180,7 @@ impl Drop for Share {
     fn drop(&mut self) {
         let state = self.completions.0.lock();
         let mut state = state.unwrap_or_else(PoisonError::into_inner);
-        for number in &self.numbers {
+        for number in self.numbers.get_mut() {
             state.inboxes.remove(number);
         }
     }

@@ -56,7 +56,7 @@ pub(crate) fn is_inline_write(rig: &Rig, taken: &Taken, bytes: &[u8]) {
     let before = if rig.shape.dynamic { 48 } else { 32 };
     let end = before + size_of::<Be32>() + bytes.len();
     assert_eq!(taken.bytes[..end], expected[..end]);
-    let request = decode::request(&taken.bytes, rig.shape.service()).expect("an entry");
+    let request = decode::request(&taken.bytes, rig.shape.service(0)).expect("an entry");
     let there = RemoteAddress::new(ADDRESS, KEY);
     assert_eq!(request.operation, Operation::Write(there, None));
     assert_eq!(request.pieces.collect(), Ok(vec![Piece::Inline(bytes)]));
@@ -288,7 +288,7 @@ fn atomics(shape: Shape, cases: &[Case], size: usize) {
             "{atomic:?}"
         );
         register.check(&taken);
-        let request = decode::request(&taken.bytes, shape.service()).expect("an entry");
+        let request = decode::request(&taken.bytes, shape.service(0)).expect("an entry");
         let there = RemoteAddress::new(ADDRESS, KEY);
         let operation = Operation::Atomic(there, *arithmetic, size);
         assert_eq!(request.operation, operation, "{atomic:?}");

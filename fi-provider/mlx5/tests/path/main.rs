@@ -9,6 +9,7 @@ mod completions;
 mod entries;
 mod failures;
 mod flow;
+mod later;
 mod lists;
 mod model;
 mod shared;

@@ -7,7 +7,9 @@ use fi_mlx5::decode::{self, Service};
 use fi_mlx5::doorbell::CompletionRecord;
 use fi_mlx5::endian::{Be16, Be32};
 use fi_mlx5::guard::Guard;
-use fi_mlx5::lane::{Hook, Lane, Local, Parts, Queues, SharedCompletions, Source, Threads, To};
+use fi_mlx5::lane::{
+    Hook, Lane, Later, Local, Parts, Queues, SharedCompletions, Source, Threads, To,
+};
 use fi_mlx5::opcode::{CqeOpcode, Opcode, Syndrome};
 use fi_mlx5::post::{Place, Route};
 use fi_mlx5::queue::SendRing;
@@ -56,6 +58,8 @@ impl Drop for Memory {
 pub(crate) struct Shape {
     pub(crate) dynamic: bool,
     pub(crate) queues: u32,
+    /// Peers that get a connected queue later; the last queue is one of these then.
+    pub(crate) later: u32,
     pub(crate) blocks: u32,
     pub(crate) completions: u32,
     pub(crate) threads: Threads,
@@ -69,6 +73,7 @@ impl Shape {
     pub(crate) const RC: Self = Self {
         dynamic: false,
         queues: 2,
+        later: 0,
         blocks: 64,
         completions: 64,
         threads: Threads::One,
@@ -81,8 +86,9 @@ impl Shape {
         ..Self::RC
     };
 
-    pub(crate) fn service(&self) -> Service {
-        if self.dynamic {
+    pub(crate) fn service(&self, queue: usize) -> Service {
+        let is_later = self.later > 0 && queue + 1 == self.queues as usize;
+        if self.dynamic && !is_later {
             Service::Addressed
         } else {
             Service::Connected
@@ -126,6 +132,7 @@ struct Port {
 /// The device.
 pub(crate) struct Device {
     shape: Shape,
+    pub(crate) later: Option<Arc<Later>>,
     ports: Vec<Port>,
     cqes: *mut Cqe,
     record: *mut CompletionRecord,
@@ -178,6 +185,7 @@ impl Device {
         let ports = ports.collect();
         Self {
             shape,
+            later: (shape.later > 0).then(|| Later::new(shape.later)),
             ports,
             cqes,
             record,
@@ -193,8 +201,12 @@ impl Device {
 
     /// A lane of this device.
     pub(crate) fn lane(&self, hook: Option<Hook>) -> Box<Lane> {
-        let rings: Vec<_> = self.ports.iter().map(|port| port.ring).collect();
+        let mut rings: Vec<_> = self.ports.iter().map(|port| port.ring).collect();
         let mut queues = Queues::default();
+        if self.later.is_some() {
+            rings.pop();
+            queues.later = self.later.clone();
+        }
         if self.shape.dynamic {
             queues.initiators = rings;
         } else {
@@ -230,7 +242,7 @@ impl Device {
             let parts = Parts {
                 queues: Queues {
                     connected: vec![port.ring],
-                    initiators: Vec::new(),
+                    ..Queues::default()
                 },
                 completions: Source::Shared {
                     completions: Arc::clone(&completions),
@@ -245,6 +257,10 @@ impl Device {
             unsafe { Lane::new(parts) }
         };
         self.ports.iter().map(lane).collect()
+    }
+
+    pub(crate) fn ring(&self, queue: usize) -> SendRing {
+        self.ports[queue].ring
     }
 
     pub(crate) fn number(&self, queue: usize) -> u32 {
@@ -313,7 +329,7 @@ impl Device {
         let count = blocks(control.units());
         let mut bytes = self.read(queue, start, count);
         bytes.truncate(control.units() * UNIT);
-        let request = decode::request(&bytes, self.shape.service()).expect("an entry");
+        let request = decode::request(&bytes, self.shape.service(queue)).expect("an entry");
         request.pieces.collect().expect("whole data segments");
         let end = start + count as u64;
         let taken = Taken {

@@ -277,7 +277,7 @@ impl Ends {
         Parts {
             queues: Queues {
                 connected: made.pairs.iter().map(ring).collect(),
-                initiators: Vec::new(),
+                ..Queues::default()
             },
             completions,
             discard: (0, 0),
