@@ -13,6 +13,7 @@ mod elements;
 mod lane;
 mod lanes;
 mod meeting;
+mod million;
 mod order;
 mod party;
 mod places;

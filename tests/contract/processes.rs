@@ -2,6 +2,7 @@
 
 #![expect(unsafe_code, reason = "forks, and waits for its children by their ids")]
 
+use crate::meeting::Meeting;
 use crate::party::Party;
 use crate::shm::{Node, Setting};
 use crate::transport::Transport;
@@ -46,19 +47,44 @@ pub(crate) fn run(
     body: &(dyn Fn(&Party) + Sync),
 ) -> Result<(), String> {
     let node = Node::create(parties, setting)?;
+    let told = |rank: u32| {
+        node.attend(rank, &|party: &Party| {
+            telling(&node.meeting, rank, || body(party))
+        });
+    };
+    each(parties, &node.meeting, &told)
+}
+
+/// Runs `life` of each party in a process of its own, and waits for them.
+///
+/// # Errors
+/// The verdict of the meeting.
+pub(crate) fn each(parties: u32, meeting: &Meeting, life: &dyn Fn(u32)) -> Result<(), String> {
     let mut children = Vec::new();
     for rank in 0..parties {
         match fork() {
             Ok(Some(child)) => children.push((rank, child)),
-            Ok(None) => be_party(&node, rank, body),
+            Ok(None) => be_party(rank, life),
             Err(error) => {
-                node.meeting.fail(rank, &format!("fork: {error}"));
+                meeting.fail(rank, &format!("fork: {error}"));
                 break;
             }
         }
     }
-    reap(&node, children);
-    node.meeting.verdict()
+    reap(meeting, children);
+    meeting.verdict()
+}
+
+/// Runs `body`; if it panics, the meeting is told what the panic said.
+pub(crate) fn telling(meeting: &Meeting, rank: u32, body: impl FnOnce()) {
+    let done = panic::catch_unwind(panic::AssertUnwindSafe(body));
+    if let Err(payload) = done {
+        let said = SAID.take();
+        if !said.is_empty() {
+            meeting.fail(rank, &said);
+        }
+        panic::resume_unwind(payload);
+    }
 }
 
 /// The child's id in the parent, nothing in the child.
@@ -73,29 +99,19 @@ fn fork() -> std::io::Result<Option<libc::pid_t>> {
 }
 
 /// The life of a child.
-fn be_party(node: &Node, rank: u32, body: &(dyn Fn(&Party) + Sync)) -> ! {
+fn be_party(rank: u32, life: &dyn Fn(u32)) -> ! {
     // SAFETY: asks to be killed when the parent's thread ends; no memory is involved.
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
     panic::set_hook(Box::new(|info| {
         SAID.with(|said| *said.borrow_mut() = info.to_string())
     }));
-    let told = |party: &Party| {
-        let done = panic::catch_unwind(panic::AssertUnwindSafe(|| body(party)));
-        if let Err(payload) = done {
-            let said = SAID.take();
-            if !said.is_empty() {
-                node.meeting.fail(rank, &said);
-            }
-            panic::resume_unwind(payload);
-        }
-    };
-    node.attend(rank, &told);
+    let lived = panic::catch_unwind(panic::AssertUnwindSafe(|| life(rank)));
     // SAFETY: ends the process at once; what the parent would do at exit is the parent's to do.
-    unsafe { libc::_exit(0) }
+    unsafe { libc::_exit(i32::from(lived.is_err())) }
 }
 
 /// Waits for the children, and kills those that take too long.
-fn reap(node: &Node, mut children: Vec<(u32, libc::pid_t)>) {
+fn reap(meeting: &Meeting, mut children: Vec<(u32, libc::pid_t)>) {
     let deadline = Instant::now() + LIMIT;
     while !children.is_empty() {
         children.retain(|&(rank, child)| {
@@ -104,7 +120,7 @@ fn reap(node: &Node, mut children: Vec<(u32, libc::pid_t)>) {
             let ended = unsafe { libc::waitpid(child, &raw mut status, libc::WNOHANG) } != 0;
             if ended && status != 0 {
                 let signal = libc::WTERMSIG(status);
-                node.meeting.fail(
+                meeting.fail(
                     rank,
                     &format!("ended by signal {signal} (status {status:#x})"),
                 );
@@ -113,7 +129,7 @@ fn reap(node: &Node, mut children: Vec<(u32, libc::pid_t)>) {
         });
         if Instant::now() > deadline {
             for &(rank, child) in &children {
-                node.meeting.fail(rank, "takes too long");
+                meeting.fail(rank, "takes too long");
                 // SAFETY: the child is this process's own and not waited for yet, so that the id is still its.
                 unsafe { libc::kill(child, libc::SIGKILL) };
             }

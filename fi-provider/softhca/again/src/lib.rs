@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 /// Set in a program that runs under the device.
-const UNDER: &str = "FARREACH_TEST_UNDER_SOFTHCA";
+pub const UNDER: &str = "FARREACH_TEST_UNDER_SOFTHCA";
 
 /// Whether this program runs under the device.
 #[must_use]
