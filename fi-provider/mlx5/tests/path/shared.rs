@@ -1,11 +1,12 @@
-//! A lane that several threads use, each while it holds it.
+//! A lane that several threads use, each while it holds it, by itself or by the guard of a post.
 
-use crate::model::{Device, KEY, Shape};
+use crate::model::{Device, KEY, Shape, place};
 use fi_mlx5::endian::Be32;
 use fi_mlx5::lane::{Lane, Threads, To};
 use fi_mlx5::post::Route;
 use fi_mlx5::remote::{Remote, Segment};
-use std::sync::atomic::{AtomicBool, Ordering};
+use fi_mlx5::short::There;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 const THREADS: u32 = 4;
 const POSTS: u32 = 300;
@@ -13,6 +14,8 @@ const POSTS: u32 = 300;
 struct Shared {
     lane: Box<Lane>,
     route: Route,
+    /// Posts that took no slow path.
+    guarded: AtomicU32,
 }
 
 // SAFETY: threads use it only while they hold the lane.
@@ -28,8 +31,19 @@ impl Shared {
             address: 0x1000,
             key: Be32::new(KEY),
         };
-        let held = self.lane.hold();
         let source = (&raw const value).cast();
+        let there = There {
+            segment: Segment::new(to.address, to.key),
+            remote: &remote,
+            place: place(to.peer),
+        };
+        // Mostly as it is posted under the lane's guard, which holds it by itself.
+        // SAFETY: the value has eight bytes.
+        if !at.is_multiple_of(5) && unsafe { self.route.write_guarded(source, 8, there) } {
+            self.guarded.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+        let held = self.lane.hold();
         // SAFETY: the lane is held, and the value has eight bytes.
         let posted = unsafe { self.lane.write_inline(to, source, 8) };
         let posted = posted.expect("a post");
@@ -46,14 +60,30 @@ impl Shared {
 
 #[test]
 fn threads_take_turns() {
+    take_turns(Threads::Several, false);
+}
+
+#[test]
+fn threads_take_turns_on_a_register_of_several_lanes() {
+    take_turns(Threads::Several, true);
+}
+
+#[test]
+fn threads_count_the_depth_and_take_turns() {
+    take_turns(Threads::Counted, false);
+}
+
+fn take_turns(threads: Threads, registers_shared: bool) {
     let device = Device::new(Shape {
-        threads: Threads::Several,
+        threads,
+        registers_shared,
         ..Shape::RC
     });
     let lane = device.lane(None);
     let shared = Shared {
         route: lane.route(),
         lane,
+        guarded: AtomicU32::new(0),
     };
     assert!(
         // SAFETY: the lane is alive.
@@ -92,6 +122,9 @@ fn threads_take_turns() {
         assert!(ended);
         model.join().expect("the device")
     });
+    // As many as the rings have blocks would be posted so if nobody gave depth back.
+    let guarded = shared.guarded.load(Ordering::Relaxed);
+    assert!(guarded > 2 * 64, "{guarded} posts under the guard");
     values.sort();
     values.dedup();
     assert_eq!(values.len(), (THREADS * POSTS) as usize);
