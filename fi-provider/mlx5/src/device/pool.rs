@@ -265,9 +265,7 @@ impl Seat {
     /// Whether its completion queues are those of other lanes, too.
     #[must_use]
     pub fn shares_completions(&self) -> bool {
-        self.pool.completions == Completions::Shared
-            && !self.has_other_context()
-            && !self.is_only()
+        self.pool.completions == Completions::Shared && !self.has_other_context() && !self.is_only()
     }
 
     /// Where the lane's completions come from, at least so many at a time: a completion queue of its own, or one that the lanes of a context

@@ -117,25 +117,22 @@ impl Lane {
         let Some(place) = later.places.get(index as usize) else {
             return self.queue_of(index);
         };
-        match later.state(index) {
-            state::READY => {
-                // Once for each peer. What fails here fails the post, too.
-                if self.await_through(index, place).is_ok() {
-                    self.take_queue(index, place);
-                }
+        let state = later.state(index);
+        if state == state::READY {
+            // Once for each peer. What fails here fails the post, too.
+            if self.await_through(index, place).is_ok() {
+                self.take_queue(index, place);
             }
-            state::NONE => {
-                place.posts.set(place.posts.get() + 1);
-                if place.posts.get() >= MANY {
-                    let _ = place.state.compare_exchange(
-                        state::NONE,
-                        state::WANTED,
-                        Ordering::Relaxed,
-                        Ordering::Relaxed,
-                    );
-                }
+        } else if state == state::NONE {
+            place.posts.set(place.posts.get() + 1);
+            if place.posts.get() >= MANY {
+                let _ = place.state.compare_exchange(
+                    state::NONE,
+                    state::WANTED,
+                    Ordering::Relaxed,
+                    Ordering::Relaxed,
+                );
             }
-            _ => {}
         }
         let way = self.queue_of(index);
         place.mark.set(self.queues[way as usize].posted());
