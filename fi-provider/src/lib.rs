@@ -22,6 +22,7 @@
 pub mod address_vector;
 mod amo;
 pub mod atomic;
+mod blocks;
 mod connector;
 pub mod counter;
 pub mod device;

@@ -1,8 +1,7 @@
 //! Writes and reads of blocks at regular distances (strided transfers).
 //!
 //! A peer whose memory is mapped here is reached element by element, or block by block where a block has several. Over
-//! the device each block is an entry, and what has to be waited for is waited for once, at the end; blocks of reads into memory
-//! that is not registered are gathered in the bounce memory on their way.
+//! the device see `blocks.rs`; what has to be waited for is waited for once, at the end.
 
 #![expect(
     unsafe_code,
@@ -12,7 +11,6 @@
 use crate::address_vector::PeerIndex;
 use crate::endpoint::Endpoint;
 use crate::error::Error;
-use crate::transfer::Source;
 use fi_shm::{copy, order};
 
 /// The shape of a strided transfer; all numbers are of elements.
@@ -134,20 +132,10 @@ impl Endpoint {
         blocks: &Blocks,
         peer: PeerIndex,
     ) -> Result<(), Error> {
-        let span = blocks.span(blocks.dest_stride);
-        let bytes = span.saturating_mul(size_of::<T>());
-        if self.reach_far(dest.addr(), bytes, peer)?.is_none() {
-            return Ok(());
+        // SAFETY: the contract is the same.
+        unsafe {
+            self.device_write_blocks(dest.addr(), source.cast(), &in_bytes::<T>(blocks), peer)
         }
-        let bytes = blocks.len * size_of::<T>();
-        for (to, from) in blocks.offsets() {
-            let (dest, source) = (dest.wrapping_add(to), source.wrapping_add(from));
-            // SAFETY: the source holds the block.
-            unsafe {
-                self.device_write(dest.addr(), source.cast(), bytes, peer, Source::Reusable)?;
-            }
-        }
-        Ok(())
     }
 
     /// Reads blocks, if `peer` is near; they are in `dest` when the call returns.
@@ -187,14 +175,18 @@ impl Endpoint {
         blocks: &Blocks,
         peer: PeerIndex,
     ) -> Result<(), Error> {
-        let in_bytes = Blocks {
-            dest_stride: blocks.dest_stride.saturating_mul(size_of::<T>()),
-            source_stride: blocks.source_stride.saturating_mul(size_of::<T>()),
-            len: blocks.len.saturating_mul(size_of::<T>()),
-            count: blocks.count,
-        };
         // SAFETY: the contract is the same.
-        unsafe { self.device_read_blocks(dest.cast(), source.addr(), &in_bytes, peer) }
+        unsafe { self.device_read_blocks(dest.cast(), source.addr(), &in_bytes::<T>(blocks), peer) }
+    }
+}
+
+/// The same blocks, with numbers of bytes.
+fn in_bytes<T>(blocks: &Blocks) -> Blocks {
+    Blocks {
+        dest_stride: blocks.dest_stride.saturating_mul(size_of::<T>()),
+        source_stride: blocks.source_stride.saturating_mul(size_of::<T>()),
+        len: blocks.len.saturating_mul(size_of::<T>()),
+        count: blocks.count,
     }
 }
 

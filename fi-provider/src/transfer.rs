@@ -10,7 +10,6 @@ use crate::endpoint::{Endpoint, Via};
 use crate::error::Error;
 use crate::gate::PIECES;
 use crate::registration::Loan;
-use crate::strided::Blocks;
 use fi_mlx5::lane::{Local, Posted, To};
 
 /// How long the source of a write stays as it is.
@@ -247,99 +246,6 @@ impl Endpoint {
         Ok(())
     }
 
-    /// Reads blocks of which the first begins at the own address `source` on `peer`; all numbers are of bytes.
-    ///
-    /// # Errors
-    /// As [`Endpoint::device_write`], for all the memory from the first to the last byte.
-    ///
-    /// # Safety
-    /// `dest` has room for the blocks.
-    #[cold]
-    pub(crate) unsafe fn device_read_blocks(
-        &self,
-        dest: *mut u8,
-        source: usize,
-        blocks: &Blocks,
-        peer: PeerIndex,
-    ) -> Result<(), Error> {
-        let span = blocks.span(blocks.source_stride);
-        let Some((via, to)) = self.reach_far(source, span, peer)? else {
-            return Ok(());
-        };
-        if blocks.len > via.gate.piece_len() {
-            for (there, from) in blocks.offsets() {
-                let (dest, source) = (dest.wrapping_add(there), source.wrapping_add(from));
-                // SAFETY: the destination has room for the block.
-                unsafe { self.device_read(dest, source, blocks.len, peer, true)? };
-            }
-            return Ok(());
-        }
-        let _held = via.lane().hold();
-        self.note_busy();
-        let Some(key) = via
-            .gate
-            .own_key(dest.addr(), blocks.span(blocks.dest_stride))
-        else {
-            // SAFETY: by contract.
-            return unsafe { self.gather(via, to, dest, blocks) };
-        };
-        let mut last = None;
-        for (there, from) in blocks.offsets() {
-            let local = Local {
-                address: (dest.addr() + there) as u64,
-                length: blocks.len as u32,
-                key,
-            };
-            // SAFETY: the destination is registered; the lane is held.
-            last = Some(unsafe { via.lane().read(further(to, from), local)? });
-        }
-        match last {
-            // Entries to one peer are done in their order.
-            Some(posted) => Ok(via.lane().wait(posted)?),
-            None => Ok(()),
-        }
-    }
-
-    /// Reads blocks of at most a piece each into memory that is not registered: as many as fit into a piece at a time.
-    ///
-    /// # Safety
-    /// `dest` has room for the blocks; the lane is held.
-    unsafe fn gather(
-        &self,
-        via: Via<'_>,
-        to: To<'_>,
-        dest: *mut u8,
-        blocks: &Blocks,
-    ) -> Result<(), Error> {
-        let at_a_time = via.gate.piece_len() / blocks.len;
-        for first in (0..blocks.count).step_by(at_a_time) {
-            let turn = first..blocks.count.min(first + at_a_time);
-            let (_, piece) = via.gate.claim_piece(turn.len() * blocks.len)?;
-            let mut last = None;
-            for (place, block) in turn.clone().enumerate() {
-                let local = Local {
-                    address: piece.address + (place * blocks.len) as u64,
-                    length: blocks.len as u32,
-                    key: piece.key,
-                };
-                let from = further(to, block * blocks.source_stride);
-                // SAFETY: nobody uses the piece; the lane is held.
-                last = Some(unsafe { via.lane().read(from, local)? });
-            }
-            if let Some(posted) = last {
-                // Entries to one peer are done in their order.
-                via.lane().wait(posted)?;
-            }
-            for (place, block) in turn.enumerate() {
-                let from = (piece.address as *const u8).wrapping_add(place * blocks.len);
-                let there = dest.wrapping_add(block * blocks.dest_stride);
-                // SAFETY: the piece has been read; the destination by contract.
-                unsafe { std::ptr::copy_nonoverlapping(from, there, blocks.len) };
-            }
-        }
-        Ok(())
-    }
-
     /// Writes `value` to word `slot` of the mailbox of `peer`, behind all that this endpoint wrote there before.
     ///
     /// # Errors
@@ -493,7 +399,7 @@ fn pieces(bytes: usize, most: usize) -> impl Iterator<Item = (usize, usize)> {
 }
 
 /// The remote memory `bytes` bytes further on.
-fn further(to: To<'_>, bytes: usize) -> To<'_> {
+pub(crate) fn further(to: To<'_>, bytes: usize) -> To<'_> {
     To {
         address: to.address.wrapping_add(bytes as u64),
         ..to

@@ -100,7 +100,7 @@ impl Lane {
         let index = self.way_to(peer);
         self.use_queue(index);
         let queue = &self.queues[index as usize];
-        let vector = (index < self.initiators).then_some(remote.vector);
+        let vector = self.enters_targets(index).then_some(remote.vector);
         let mut unrung = Unrung::default();
         let mut done = Ok(());
         for write in list {

@@ -202,7 +202,7 @@ impl Lane {
     /// The queue for the peer at `place`, and whether it is an initiator.
     pub(crate) fn queue_at(&self, place: Place) -> (&Queue, bool) {
         let index = self.queue_of((place / size_of::<Queue>()) as u32);
-        (&self.queues[index as usize], index >= self.connected())
+        (&self.queues[index as usize], self.enters_targets(index))
     }
 
     /// The queue that peer `index` is reached by.
@@ -218,6 +218,11 @@ impl Lane {
     /// The connected queues, those that are to come included: the first initiator is behind them.
     fn connected(&self) -> u32 {
         self.queues.len() as u32 - self.initiators
+    }
+
+    /// Whether this queue enters targets: an initiator, not a connected one.
+    fn enters_targets(&self, index: u32) -> bool {
+        index >= self.connected()
     }
 
     /// Tells completions which queue has a number.

@@ -15,7 +15,7 @@ impl Lane {
     /// An empty entry for a queue, which enters the target of the peer if it is an initiator.
     pub(super) fn entry(&self, queue: u32, remote: &Remote) -> Entry {
         let mut entry = Entry::new();
-        if queue >= self.connected() {
+        if self.enters_targets(queue) {
             let [low, high] = remote.vector;
             entry.words(low, high);
         }
