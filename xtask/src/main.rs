@@ -1,6 +1,5 @@
 //! `cargo xtask TASK`: what cargo itself cannot do for this tree.
 
-mod barriers;
 mod compile_check;
 mod error;
 mod generated;
@@ -26,8 +25,6 @@ cargo xtask TASK
                           shmem/cabi/symbols.txt lists
   compile-check           compile and link programs that use every routine and generic name, as C99,
                           C11, C17 and C++17, with gcc and clang
-  barriers                fail if the machine code of a put over a device lacks a store fence, or has stores in
-                          another order than the device needs
   layers                  fail if a crate depends on one above it
   stage                   build the library, its tools and softhca into target/farreach
   install --prefix DIR    copy them to DIR (bin, lib, include, share)
@@ -69,10 +66,6 @@ fn task() -> Result<()> {
         "compile-check" => {
             no_more(parser)?;
             compile_check::run(&ws)
-        }
-        "barriers" => {
-            no_more(parser)?;
-            barriers::check(&ws)
         }
         "layers" => {
             no_more(parser)?;
