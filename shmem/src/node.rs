@@ -1,5 +1,5 @@
-//! The node's memory: one memfd that all PEs of the node map. Its control part, a share per PE, and in a job of several nodes the table of
-//! all PEs of the job.
+//! The node's memory: one memfd that all PEs of the node map. Its control part, in a job of several nodes the table of all PEs of the
+//! job, and a share per PE.
 //!
 //! The node's leader creates it and tells the others where to find it; it has no name, so that nothing is left
 //! behind when processes are killed.
@@ -190,7 +190,7 @@ impl Node {
             .map_err(map)?;
         let layout = NodeLayout {
             memory: Arc::new(memory),
-            control_len,
+            control_len: before_shares(&places),
             share_len: sizes.share().unwrap_or(0),
             rank: places.rank().0,
             processes: processes as u32,
@@ -231,8 +231,8 @@ impl Node {
     /// Where the leader writes how devices reach the PEs of the job, for all PEs of this node.
     pub(crate) fn peers(&self) -> Table {
         let layout = &self.layout;
-        let behind_shares = layout.share_offset(layout.processes);
-        Table::new(Arc::clone(&layout.memory), behind_shares, self.pes())
+        let behind_control = control_len(layout.processes as usize);
+        Table::new(Arc::clone(&layout.memory), behind_control, self.pes())
     }
 
     /// The number of this PE.
@@ -349,20 +349,24 @@ fn control_len(processes: usize) -> usize {
     (size_of::<Control>() + processes * size_of::<Slot>()).next_multiple_of(HUGE_PAGE)
 }
 
+/// Bytes before the first share: of the control part, and of the table of peers where there is one.
+fn before_shares(places: &Places) -> usize {
+    let control = control_len(places.near().len());
+    if places.is_one_node() {
+        return control;
+    }
+    (control + Table::bytes(places.pes())).next_multiple_of(HUGE_PAGE)
+}
+
 /// Creates this node's memory.
 fn create(sizes: Sizes, places: &Places) -> Result<Memfd, Error> {
     let processes = places.near().len();
-    let peers = if places.is_one_node() {
-        0
-    } else {
-        Table::bytes(places.pes())
-    };
     let total = sizes
         .share()
         .and_then(|share| {
             share
                 .checked_mul(processes)?
-                .checked_add(control_len(processes) + peers)
+                .checked_add(before_shares(places))
         })
         .filter(|&total| total < isize::MAX as usize)
         .ok_or(Error::AddressSpace {
