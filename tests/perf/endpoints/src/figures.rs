@@ -246,7 +246,7 @@ fn throughput(rows: &[&Row]) -> Option<Panel> {
         (false, true) => row.work.clone(),
         (false, false) => format!("{}, {}", row.work, row.endpoints),
     };
-    let millions = |row: &Row| row.rate.map(|[rate, ..]| rate / 1e6);
+    let millions = |row: &Row| row.rate.map(|[rate, ..]| rate as f64 / 1e6);
     let devices = distinct(rows.iter().map(|row| row.device.clone()));
     let title = format!("10^6 messages/s, {}", devices.join("; "));
     Some(Panel::new(rows, (&title, &series, &millions)))

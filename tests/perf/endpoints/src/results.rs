@@ -20,8 +20,8 @@ pub(crate) struct Row {
     pub(crate) threads: u64,
     /// The device, and how it manages doorbell pages.
     pub(crate) device: String,
-    /// Messages a second: median, least and most of the rounds; none where nothing was sent.
-    pub(crate) rate: Option<[f64; 3]>,
+    /// Whole messages a second, as they are saved: median, least and most of the rounds; none where nothing was sent.
+    pub(crate) rate: Option<[u64; 3]>,
     /// What the endpoints take.
     pub(crate) usage: Usage,
 }
@@ -50,7 +50,7 @@ impl Row {
 
     fn fields(&self) -> Vec<String> {
         let rates = match self.rate {
-            Some(rates) => rates.map(|rate| format!("{rate:.0}")),
+            Some(rates) => rates.map(|rate| rate.to_string()),
             None => [NONE; 3].map(str::to_owned),
         };
         let words = [&self.figure, &self.place, &self.endpoints, &self.work].map(String::clone);
@@ -76,14 +76,9 @@ impl Row {
         for (at, place) in numbers.iter_mut().enumerate() {
             *place = number(COLUMNS.len() + at)?;
         }
-        let rate = |at: usize| {
-            fields[at]
-                .parse::<f64>()
-                .map_err(|_| format!("\"{}\" is no rate", fields[at]))
-        };
         let rate = match fields[6] {
             NONE => None,
-            _ => Some([rate(6)?, rate(7)?, rate(8)?]),
+            _ => Some([number(6)?, number(7)?, number(8)?]),
         };
         let text = |at: usize| fields[at].to_owned();
         Ok(Self {
@@ -153,7 +148,7 @@ pub(crate) fn to_table(rows: &[Row]) -> String {
             .into();
         line.push(row.rate.map_or_else(
             || NONE.to_owned(),
-            |[rate, ..]| format!("{:.3}", rate / 1e6),
+            |[rate, ..]| format!("{:.3}", rate as f64 / 1e6),
         ));
         let numbers = row.usage.numbers();
         line.extend(numbers[..7].iter().map(u64::to_string));
@@ -184,8 +179,8 @@ pub(crate) fn to_table(rows: &[Row]) -> String {
     text
 }
 
-/// Median, least and most.
-pub(crate) fn median(mut rates: Vec<f64>) -> Option<[f64; 3]> {
+/// Median, least and most, in whole messages a second.
+pub(crate) fn median(mut rates: Vec<f64>) -> Option<[u64; 3]> {
     rates.sort_by(f64::total_cmp);
     let (least, most) = (*rates.first()?, *rates.last()?);
     let middle = rates.len() / 2;
@@ -194,7 +189,7 @@ pub(crate) fn median(mut rates: Vec<f64>) -> Option<[f64; 3]> {
     } else {
         rates[middle]
     };
-    Some([median, least, most])
+    Some([median, least, most].map(|rate| rate.round() as u64))
 }
 
 #[cfg(test)]
@@ -210,7 +205,7 @@ pub(crate) mod tests {
             work: work.to_owned(),
             threads: 16,
             device: format!("mlx5_0 ({}, legacy pages)", crate::lanes::SOFTWARE),
-            rate: Some([3e6, 2e6, 4e6]),
+            rate: Some([3_000_000, 2_000_000, 4_000_000]),
             usage: Usage {
                 contexts: 1,
                 queue_pairs: 16,
@@ -255,8 +250,8 @@ pub(crate) mod tests {
 
     #[test]
     fn medians() {
-        assert_eq!(median(vec![3.0, 1.0, 2.0]), Some([2.0, 1.0, 3.0]));
-        assert_eq!(median(vec![4.0, 1.0]), Some([2.5, 1.0, 4.0]));
+        assert_eq!(median(vec![3.0, 1.0, 2.0]), Some([2, 1, 3]));
+        assert_eq!(median(vec![4.2, 1.0]), Some([3, 1, 4]));
         assert_eq!(median(Vec::new()), None);
     }
 }
