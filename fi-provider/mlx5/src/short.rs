@@ -235,12 +235,7 @@ impl Route {
         unsafe {
             let control = control(queue, next_place(record) ^ change);
             let first = queue.block(at).cast::<Unit>();
-            first.write(control);
-            if is_initiator {
-                let [low, high] = there.remote.vector;
-                first.add(1).write(unit(low, high));
-            }
-            first.add(before - 1).write(there.segment.0);
+            begin(first, control, there, is_initiator);
             put_inline(first.add(before).cast(), source, len);
             finish_in_ring::<G>(self.queues, queue, record, at, blocks);
         }
@@ -277,12 +272,7 @@ impl Route {
         unsafe {
             let control = control(queue, next_place(record) ^ change);
             let first = queue.block(at).cast::<Unit>();
-            first.write(control);
-            if is_initiator {
-                let [low, high] = there.remote.vector;
-                first.add(1).write(unit(low, high));
-            }
-            first.add(before - 1).write(there.segment.0);
+            begin(first, control, there, is_initiator);
             first.add(before).write(unit(Be64::new(value).raw(), 0));
             let [low, high] = head(self.queues).discard;
             first.add(before + 1).write(unit(low, high));
@@ -307,6 +297,24 @@ impl Route {
             unsafe { G::leave(self.queues, queue, 0) };
         }
         at
+    }
+}
+
+/// Writes what comes before the payload of an entry: its control segment, in one for an initiator the address vector, and the remote address.
+///
+/// # Safety
+/// From `first` on there is room for so many units.
+#[inline(always)]
+unsafe fn begin(first: *mut Unit, control: Unit, there: There<'_>, is_initiator: bool) {
+    // SAFETY: by contract.
+    unsafe {
+        first.write(control);
+        if is_initiator {
+            let [low, high] = there.remote.vector;
+            first.add(1).write(unit(low, high));
+        }
+        let before = 1 + usize::from(is_initiator);
+        first.add(before).write(there.segment.0);
     }
 }
 

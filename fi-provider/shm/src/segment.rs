@@ -204,12 +204,10 @@ impl Reservation {
         offset: usize,
         len: usize,
     ) -> io::Result<()> {
-        if at.checked_add(len).is_none_or(|end| end > self.len) {
-            return Err(io::Error::from(io::ErrorKind::InvalidInput));
-        }
+        let addr = self.place(at, len)?;
         // SAFETY: the range lies inside the reservation, which this value owns; pages that an earlier
         // call mapped there are only reachable through this value's addresses.
-        unsafe { map_shared_at(self.base + at, memory, offset, len) }
+        unsafe { map_shared_at(addr, memory, offset, len) }
     }
 
     /// As [`Reservation::map_shared`], but what this process writes there is its own: it has a copy of the page then, and
@@ -224,11 +222,17 @@ impl Reservation {
         offset: usize,
         len: usize,
     ) -> io::Result<()> {
+        let addr = self.place(at, len)?;
+        // SAFETY: as in `map_shared`.
+        unsafe { map_at(addr, memory, offset, len, libc::MAP_PRIVATE) }
+    }
+
+    /// Where the `len` bytes from `base() + at` begin, if they are in the reservation.
+    fn place(&self, at: usize, len: usize) -> io::Result<usize> {
         if at.checked_add(len).is_none_or(|end| end > self.len) {
             return Err(io::Error::from(io::ErrorKind::InvalidInput));
         }
-        // SAFETY: as in `map_shared`.
-        unsafe { map_at(self.base + at, memory, offset, len, libc::MAP_PRIVATE) }
+        Ok(self.base + at)
     }
 
     /// Tells the kernel that children of a fork shall not have these addresses.

@@ -126,6 +126,7 @@ impl Lane {
         } else if state == state::NONE {
             place.posts.set(place.posts.get() + 1);
             if place.posts.get() >= MANY {
+                // ORDERING: none: it tells nothing but the wish, and gives way to a queue that has come.
                 let _ = place.state.compare_exchange(
                     state::NONE,
                     state::WANTED,
