@@ -122,6 +122,24 @@ impl Endpoint {
         (self.place(record) / size_of::<Peer>()) as PeerIndex
     }
 
+    /// Writes 8 bytes over the device, if the lane, of one thread, can take them without looking; `source` may be changed at once. None
+    /// where [`Endpoint::write_short`] is to be tried.
+    ///
+    /// # Safety
+    /// As [`Endpoint::write_block`], with so many bytes.
+    #[inline(always)]
+    pub unsafe fn write_word(&self, dest: usize, source: *const u8, record: &Peer) -> Option<bool> {
+        // SAFETY: as in `inject_by`; the bytes by contract.
+        let posted = unsafe {
+            let there = || self.there_of(dest, size_of::<u64>(), record);
+            self.route.write_word(source, there)?
+        };
+        if posted {
+            self.set_busy();
+        }
+        Some(posted)
+    }
+
     /// Writes a few bytes over the device, if they fit into one block and the lane, of one thread, can take them without looking;
     /// `source` may be changed at once. None where [`Endpoint::write_short`] is to be tried.
     ///
@@ -160,7 +178,7 @@ impl Endpoint {
         bytes: usize,
         record: &Peer,
     ) -> bool {
-        if bytes == 0 {
+        if bytes.wrapping_sub(1) >= Route::SHORT {
             return false;
         }
         let Some(there) = self.there_of(dest, bytes, record) else {
@@ -186,20 +204,27 @@ impl Endpoint {
         self.note_posted(posted)
     }
 
-    /// Where the `bytes` bytes at an own address are, if they are in one part of the window.
+    /// Where the bytes at an own address are, no more than [`Route::SHORT`], if they are in one part of the window.
     #[inline(always)]
     fn there_of<'a>(&self, addr: usize, bytes: usize, record: &'a Peer) -> Option<There<'a>> {
         let offset = self.offset(addr);
-        let end = offset.checked_add(bytes)?;
-        let is_lower = offset < self.split;
-        if end > self.ends[usize::from(!is_lower)] {
-            return None;
-        }
-        let place = self.place(record);
+        let [lower, upper] = self.ends;
+        let segment = if offset < self.split {
+            // The upper part begins within the window, so that nothing wraps before it.
+            if offset.wrapping_add(bytes) > lower {
+                return None;
+            }
+            record.remote.segment_if(true, offset, &self.split)
+        } else {
+            if offset.checked_add(bytes)? > upper {
+                return None;
+            }
+            record.remote.segment_if(false, offset, &self.split)
+        };
         Some(There {
-            segment: record.remote.segment_if(is_lower, offset, &self.split),
+            segment,
             remote: &record.remote,
-            place,
+            place: self.place(record),
         })
     }
 

@@ -173,11 +173,11 @@ macro_rules! transfers {
 
 transfers! {
     /// Writes elements to PE `pe`; `source` may be changed when the call returns (9.6.1.1).
-    put(dest, source): write_near, put_far, write_far, dest "dest", put_block;
+    put(dest, source): write_near, put_far, write_far, dest "dest", put_word;
     /// Reads elements from PE `pe`; they are there when the call returns (9.6.1.5).
     get(dest, source): read_near, get_far, read_far, source "source";
     /// Starts to write elements; `source` stays as it is until quiet (9.6.2.1).
-    put_nbi(dest, source): write_near, put_nbi_far, start_write_far, dest "dest", put_nbi_block;
+    put_nbi(dest, source): write_near, put_nbi_far, start_write_far, dest "dest", put_nbi_word;
     /// Starts to read elements; they are there after quiet (9.6.2.2).
     get_nbi(dest, source): read_near, get_nbi_far, start_read_far, source "source";
 }
@@ -185,7 +185,23 @@ transfers! {
 /// What `put` and its nonblocking form do over the device with a few bytes, before anything that takes longer. Each part is called in
 /// the tail position of the one before.
 macro_rules! short {
-    ($($block:ident, $short:ident, $far:ident;)*) => {$(
+    ($($word:ident, $block:ident, $short:ident, $far:ident;)*) => {$(
+        #[cold]
+        #[inline(never)]
+        unsafe fn $word(dest: *mut u8, source: *const u8, bytes: usize, record: &Peer, ctx: &Context, at: Routine) {
+            // SAFETY: the contract is that of the near part, which has declined.
+            unsafe {
+                if bytes != size_of::<u64>() {
+                    return $block(dest, source, bytes, record, ctx, at);
+                }
+                match ctx.endpoint.write_word(dest.addr(), source, record) {
+                    Some(true) => {}
+                    Some(false) => $far(dest, source, bytes, ctx.endpoint.peer_of(record) as c_int, ctx, at),
+                    None => $short(dest, source, bytes, record, ctx, at),
+                }
+            }
+        }
+
         #[cold]
         #[inline(never)]
         unsafe fn $block(dest: *mut u8, source: *const u8, bytes: usize, record: &Peer, ctx: &Context, at: Routine) {
@@ -213,6 +229,6 @@ macro_rules! short {
 }
 
 short! {
-    put_block, put_short, put_far;
-    put_nbi_block, put_nbi_short, put_nbi_far;
+    put_word, put_block, put_short, put_far;
+    put_nbi_word, put_nbi_block, put_nbi_short, put_nbi_far;
 }

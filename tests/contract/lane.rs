@@ -268,14 +268,13 @@ impl<'a> Lane<'a> {
             match self.endpoint.write_near(dest, source, count, peer) {
                 Written::Done => true,
                 Written::Beyond(record) => {
-                    let block = self
-                        .endpoint
-                        .write_block(addr, source.cast(), bytes, record);
-                    let short = || {
-                        self.endpoint
-                            .write_short(addr, source.cast(), bytes, record)
+                    let (endpoint, source) = (&self.endpoint, source.cast());
+                    let posted = if bytes == size_of::<u64>() {
+                        endpoint.write_word(addr, source, record)
+                    } else {
+                        endpoint.write_block(addr, source, bytes, record)
                     };
-                    block.unwrap_or_else(short)
+                    posted.unwrap_or_else(|| endpoint.write_short(addr, source, bytes, record))
                 }
                 Written::Not => false,
             }

@@ -151,8 +151,24 @@ fn outside(party: &Party) -> Vec<usize> {
     all
 }
 
+/// The numbers of bytes before and behind an end, so that ranges of each length that a post of few bytes may have cross it.
+fn across() -> impl Iterator<Item = (usize, usize)> {
+    (1..=16).flat_map(|before| (1..=16).map(move |behind| (before, behind)))
+}
+
 pub(crate) fn of_addresses_outside(transport: &dyn Transport) {
     harmless(transport, |party| {
+        let base = party.domain.window().base();
+        for peer in party.all() {
+            for (below, inside) in across() {
+                let at = (base - below) as *mut u8;
+                assert_eq!(
+                    range_answers(&party.lane, at, below + inside, peer),
+                    [Err(Error::NotInWindow); 4],
+                    "{below} bytes below, {inside} inside"
+                );
+            }
+        }
         for peer in party.all() {
             for addr in outside(party) {
                 all_refused(&party.lane, addr, peer, Error::NotInWindow);
@@ -185,16 +201,19 @@ pub(crate) fn of_ranges_past_the_end(transport: &dyn Transport) {
     harmless(transport, |party| {
         let end = party.domain.window().base() + party.domain.window().len();
         for peer in party.all() {
+            let far = [1, 2, 8, 15, 16, 17, 4096].map(|inside| (inside, [4096, 1 << 40]));
+            let far = far
+                .into_iter()
+                .flat_map(|(inside, over)| over.map(|over| (inside, over)));
+            for (inside, over) in across().chain(far) {
+                let at = (end - inside) as *mut u8;
+                assert_eq!(
+                    range_answers(&party.lane, at, inside + over, peer),
+                    [Err(Error::PastWindow); 4],
+                    "{inside} bytes inside, {over} past"
+                );
+            }
             for inside in [1, 2, 8, 15, 16, 17, 4096] {
-                for over in [1, 7, 8, 4096, 1 << 40] {
-                    let answers =
-                        range_answers(&party.lane, (end - inside) as *mut u8, inside + over, peer);
-                    assert_eq!(
-                        answers,
-                        [Err(Error::PastWindow); 4],
-                        "{inside} bytes inside, {over} past"
-                    );
-                }
                 let answers = range_answers(
                     &party.lane,
                     (end - 8 * inside) as *mut u64,
@@ -223,6 +242,26 @@ pub(crate) fn of_ranges_past_the_end(transport: &dyn Transport) {
                 range_answers(&party.lane, party.heap.base() as *mut u8, longest, peer),
                 [Err(Error::PastWindow); 4]
             );
+        }
+    });
+}
+
+/// The device knows of the hole between the parts; for peers whose memory is mapped the window is one.
+pub(crate) fn of_ranges_into_the_hole(transport: &dyn Transport) {
+    harmless(transport, |party| {
+        let end = party.statics.base() + party.statics.len();
+        for peer in party.all() {
+            if transport.maps(party.rank, peer) {
+                continue;
+            }
+            for (inside, over) in across() {
+                let at = (end - inside) as *mut u8;
+                let answers = range_answers(&party.lane, at, inside + over, peer);
+                assert!(
+                    answers.iter().all(Result::is_err),
+                    "{inside} bytes inside, {over} in the hole: {answers:?}"
+                );
+            }
         }
     });
 }

@@ -141,6 +141,44 @@ impl Route {
         }
     }
 
+    /// Writes the 8 bytes at `source`, the commonest number by far, on a lane of one thread, if there is a place for them and nothing has to
+    /// be waited for. They may be changed at once. None where the lane is another.
+    ///
+    /// # Safety
+    /// As [`Route::inject_by`] with [`Alone`]; there are as many bytes at `source`, if there is a place for them.
+    #[inline(always)]
+    pub unsafe fn write_word<'a>(
+        &self,
+        source: *const u8,
+        there: impl FnOnce() -> Option<There<'a>>,
+    ) -> Option<bool> {
+        if self.initiators {
+            let Some(there) = there() else {
+                return Some(false);
+            };
+            // SAFETY: by contract; in-line routes are those of lanes that are guarded so.
+            let posted = unsafe {
+                let word = source.cast::<u64>().read_unaligned();
+                self.inject_to::<u64, Alone>(word, there)
+            };
+            kept_apart!("initiator");
+            return Some(posted);
+        }
+        if !self.connected {
+            return None;
+        }
+        let Some(there) = there() else {
+            return Some(false);
+        };
+        // SAFETY: as above.
+        let posted = unsafe {
+            let word = source.cast::<u64>().read_unaligned();
+            self.inject_connected::<u64, Alone>(word, there)
+        };
+        kept_apart!("connected");
+        Some(posted)
+    }
+
     /// Writes the `len` bytes at `source`, if they fit into one block beside an address vector, on a lane of one thread, and nothing has
     /// to be waited for. They may be changed at once. None where the lane is another, or the bytes are more.
     ///
@@ -180,6 +218,9 @@ impl Route {
     /// The most bytes for [`Route::write_block`].
     pub const BLOCK: usize = BESIDE_VECTOR;
 
+    /// The most bytes for [`Route::write_guarded`] on any lane: what fits into a BlueFlame copy.
+    pub const SHORT: usize = HALF - UNIT * 3 - size_of::<Be32>();
+
     /// Writes the `len` bytes at `source`, if they fit into a BlueFlame copy and nothing has to be waited for. They may be changed
     /// at once.
     ///
@@ -199,8 +240,16 @@ impl Route {
         };
         // SAFETY: by contract.
         unsafe {
+            let address = there.segment.0;
+            if len == size_of::<u64>() {
+                let value = source.cast::<u64>().read_unaligned();
+                return if is_initiator {
+                    element_to::<u64, G>(self.queues, queue, value, address, there.remote)
+                } else {
+                    element::<u64, G>(self.queues, queue, value, address)
+                };
+            }
             if len <= BESIDE_VECTOR {
-                let address = there.segment.0;
                 let remote = is_initiator.then_some(there.remote);
                 return write_one::<G>(self.queues, queue, source, len, address, remote);
             }
@@ -219,7 +268,7 @@ impl Route {
         there: There<'_>,
     ) -> bool {
         let before = 2 + usize::from(is_initiator);
-        if len > HALF - UNIT * 3 - size_of::<Be32>() || len > usize::from(self.most_inline) {
+        if len > Self::SHORT || len > usize::from(self.most_inline) {
             return false;
         }
         let units = before + inline_len(len) / UNIT;
@@ -395,20 +444,6 @@ unsafe fn finish_in_ring<G: Guard>(
 /// `segment` has room for it, and `source` has as many bytes.
 #[inline(always)]
 unsafe fn put_inline(segment: *mut u8, source: *const u8, len: usize) {
-    if len == size_of::<u64>() {
-        // The commonest by far.
-        const COUNT: Be32 = Be32::new(INLINE | size_of::<u64>() as u32);
-        // SAFETY: by contract.
-        unsafe {
-            segment.cast::<u32>().write(COUNT.raw());
-            let bytes = source.cast::<u64>().read_unaligned();
-            segment
-                .add(size_of::<Be32>())
-                .cast::<u64>()
-                .write_unaligned(bytes);
-        }
-        return;
-    }
     let count = Be32::new(INLINE | len as u32);
     // SAFETY: by contract.
     unsafe {

@@ -533,6 +533,13 @@ impl Rig {
         unsafe { self.route.write_block(bytes.as_ptr(), bytes.len(), there) }
     }
 
+    /// The same with 8 bytes, of which nothing is asked.
+    pub(crate) fn write_word(&self, peer: u32, word: u64, address: u64) -> Option<bool> {
+        let there = || Some(self.there(peer, address));
+        // SAFETY: as above.
+        unsafe { self.route.write_word((&raw const word).cast(), there) }
+    }
+
     pub(crate) fn add_guarded(&self, peer: u32, value: u64, address: u64) -> bool {
         // SAFETY: as above.
         unsafe { self.route.add_guarded(value, self.there(peer, address)) }

@@ -68,6 +68,11 @@ fn a_block_of_a_lane_of_one_thread() {
             is_inline_write(&rig, &taken, &bytes[..len]);
             register.check(&taken);
         }
+        let word = 0x0807_0605_0403_0201;
+        assert_eq!(rig.write_word(1, word, ADDRESS), Some(true));
+        let taken = one();
+        is_inline_write(&rig, &taken, &word.to_ne_bytes());
+        register.check(&taken);
     }
     for threads in [Threads::Several, Threads::Counted] {
         let rig = Rig::new(Shape {
@@ -75,6 +80,7 @@ fn a_block_of_a_lane_of_one_thread() {
             ..Shape::RC
         });
         assert_eq!(rig.write_block(1, &[1], ADDRESS), None);
+        assert_eq!(rig.write_word(1, 1, ADDRESS), None);
     }
 }
 
