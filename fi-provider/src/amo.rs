@@ -17,6 +17,7 @@ pub(crate) enum Amo {
 
 impl Amo {
     /// The entry for an object of `bytes` bytes (4 or 8); `None` where the device, `masked` or not, has none.
+    #[inline]
     pub(crate) fn entry(self, bytes: usize, masked: bool) -> Option<Atomic> {
         match (bytes, self) {
             (8, Self::Fetch) => Some(Atomic::add_8(0)),

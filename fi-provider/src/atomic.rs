@@ -45,18 +45,16 @@ macro_rules! atomics {
             /// `target` is the address of an object in the own symmetric memory, aligned for `T`.
             pub unsafe fn $far<T: $kind>(&self, target: *mut T $(, $arg: T)*, peer: PeerIndex) -> Result<atomics!(@ret $($ret)?), Error> {
                 let what = atomics!(@amo $device($($arg),*));
-                let wanted = atomics!(@wanted $($ret)?);
-                let before = self.device_atomic(what, target.addr(), size_of::<T>(), peer, wanted)?;
-                Ok(atomics!(@done before $($ret)?))
+                atomics!(@far self, what, target.addr(), size_of::<T>(), peer $(, $ret)?)
             })*
         }
     };
     (@ret) => { () };
     (@ret $ret:tt) => { $ret };
-    (@wanted) => { false };
-    (@wanted $ret:tt) => { true };
-    (@done $before:ident) => {{ let _ = $before; }};
-    (@done $before:ident $ret:tt) => { value::<$ret>($before) };
+    (@far $self:ident, $what:ident, $target:expr, $bytes:expr, $peer:ident) => { $self.device_update($what, $target, $bytes, $peer) };
+    (@far $self:ident, $what:ident, $target:expr, $bytes:expr, $peer:ident, $ret:tt) => {
+        $self.device_fetch($what, $target, $bytes, $peer).map(value::<$ret>)
+    };
     (@amo $device:ident()) => { Amo::$device };
     (@amo $device:ident($($arg:ident),+)) => { Amo::$device($(bits($arg)),+) };
     (@in_line add($self:ident, $target:ident, $record:ident, $peer:ident, $arg:ident)) => {

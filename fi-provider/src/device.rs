@@ -22,7 +22,6 @@ use fi_mlx5::lane::{Failure, Hook, To};
 pub use fi_mlx5::policy::{Completions, DEFAULT as DEFAULT_POLICY, POLICIES, Policy};
 use fi_mlx5::registers::Registers;
 use fi_mlx5::remote::Remote;
-use fi_shm::segment::page_size;
 use std::fmt::{self, Display};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -411,11 +410,6 @@ impl Device {
         self.registrations.statistics()
     }
 
-    /// Bytes of the longest message.
-    pub(crate) fn max_message(&self) -> usize {
-        self.hca.features().max_message as usize & !(page_size() - 1)
-    }
-
     /// Whether there are masked atomics of `bytes` bytes (4 or 8).
     pub(crate) fn has_masked_atomics(&self, bytes: usize) -> bool {
         let features = self.hca.features();
@@ -488,6 +482,15 @@ fn part_of(parts: &[Part], addr: usize, bytes: usize) -> Option<&Part> {
 /// The local key of the part that has `bytes` bytes at `addr`.
 pub(crate) fn key_of(parts: &[Part], addr: usize, bytes: usize) -> Option<u32> {
     part_of(parts, addr, bytes).map(|part| part.region.lkey())
+}
+
+/// The local keys of the parts, of which there are at most so many.
+pub(crate) fn keys_of(parts: &[Part]) -> [u32; PARTS] {
+    let mut keys = [0; PARTS];
+    for (key, part) in keys.iter_mut().zip(parts) {
+        *key = part.region.lkey();
+    }
+    keys
 }
 
 /// Takes back what the library has asked of the kernel for registered memory: that forked children do not have it. They

@@ -190,10 +190,15 @@ impl Endpoint {
         unsafe { self.gate.as_ref() }
     }
 
+    /// The device, if the endpoint is enabled on one.
+    pub(crate) fn device(&self) -> Option<&Device> {
+        // SAFETY: null, or the device of the domain that outlives the use of the endpoint by the contract of `enable_on`.
+        unsafe { self.device.as_ref() }
+    }
+
     /// What the endpoint goes through, if it is enabled on a device.
     pub(crate) fn via(&self) -> Option<Via<'_>> {
-        // SAFETY: null, or the device of the domain that outlives the use of the endpoint by the contract of `enable_on`.
-        let device = unsafe { self.device.as_ref() }?;
+        let device = self.device()?;
         let gate = self.gate()?;
         Some(Via { gate, device })
     }

@@ -6,7 +6,7 @@
     reason = "registers memory, and posts from it and into it"
 )]
 
-use crate::device::{Error, Part, key_of};
+use crate::device::{Error, PARTS, Part, key_of, keys_of};
 use crate::registration::{Absent, Loan, Registrations};
 use fi_mlx5::device::{self as hca, CompletionQueue, Peer, QueuePair, Region, Seat};
 use fi_mlx5::lane::{self, Failure, Hook, Lane, Later, Local, Parts, Posted, Threads, To};
@@ -35,6 +35,9 @@ const QUICKLY_COPIED: usize = 16 << 10;
 /// next page on the bounce memory.
 const DISCARD: usize = 0;
 const RESULT: usize = 64;
+
+/// Bytes that a result may have.
+pub(crate) const RESULT_BYTES: usize = 256;
 
 /// The send queues of a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,12 +122,16 @@ pub struct Gate {
     pub(crate) pieces: [Cell<Option<Posted>>; PIECES],
     next_piece: Cell<usize>,
     piece_len: usize,
+    /// Bytes of the longest message, whole pages.
+    max_message: usize,
     /// Private memory that is registered with the lane's context.
     registrations: Arc<Registrations>,
     /// Such memory that what was posted uses, until quiet; each once, in the order of what tells them apart.
     loans: RefCell<Vec<Loan>>,
     is_default: bool,
     parts: Arc<[Part]>,
+    /// The local keys of the parts.
+    keys: [u32; PARTS],
     /// Queues that come later, their basic blocks, and what they belong to.
     later: Option<Arc<Later>>,
     later_blocks: u32,
@@ -195,9 +202,11 @@ impl Gate {
             pieces: Default::default(),
             next_piece: Cell::new(0),
             piece_len,
+            max_message: hca.features().max_message as usize & !(page_size() - 1),
             registrations: common.registrations,
             loans: RefCell::default(),
             is_default: plan.default,
+            keys: keys_of(&common.parts),
             parts: common.parts,
             later,
             later_blocks: blocks,
@@ -223,6 +232,18 @@ impl Gate {
     /// The local key of the part of the own window that has `bytes` bytes at `addr`.
     pub(crate) fn own_key(&self, addr: usize, bytes: usize) -> Option<u32> {
         key_of(&self.parts, addr, bytes)
+    }
+
+    /// The local key of a part of the own window.
+    #[inline(always)]
+    pub(crate) fn key_of_part(&self, part: usize) -> u32 {
+        self.keys[part]
+    }
+
+    /// Bytes of the longest message, whole pages.
+    #[inline(always)]
+    pub(crate) fn max_message(&self) -> usize {
+        self.max_message
     }
 
     /// The numbers by which the device knows its queues.
@@ -268,9 +289,24 @@ impl Gate {
         self.lane.is_shared()
     }
 
-    /// Eight bytes of registered memory for the result of a blocking operation of `bytes` bytes.
+    /// Registered memory for the result of a blocking operation of `bytes` bytes, at most [`RESULT_BYTES`].
     pub(crate) fn result(&self, bytes: usize) -> Local {
         self.local(RESULT, bytes)
+    }
+
+    /// What an atomic operation on `bytes` bytes (4 or 8) has left in [`Gate::result`]. The lane is held.
+    #[inline(always)]
+    pub(crate) fn fetched(&self, bytes: usize) -> u64 {
+        let address = self.result(bytes).address;
+        // SAFETY: the device has written the result, which nobody else uses while the lane is held. It gives results of
+        // four bytes in its own byte order, whatever it does with those of eight.
+        unsafe {
+            if bytes == size_of::<u32>() {
+                u32::from_be((address as *const u32).read_volatile()).into()
+            } else {
+                (address as *const u64).read_volatile()
+            }
+        }
     }
 
     /// Registered memory for results that nobody wants.

@@ -26,6 +26,7 @@ mod blocks;
 mod connector;
 pub mod counter;
 pub mod device;
+mod direct;
 pub mod domain;
 pub mod endpoint;
 pub mod error;

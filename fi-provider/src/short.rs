@@ -110,7 +110,7 @@ impl Endpoint {
 
     /// Notes on a lane of one thread that something was posted, if it was.
     #[inline(always)]
-    fn note_posted(&self, posted: bool) -> bool {
+    pub(crate) fn note_posted(&self, posted: bool) -> bool {
         if posted && !self.route.is_shared() {
             self.set_busy();
         }
@@ -189,36 +189,18 @@ impl Endpoint {
         self.note_posted(posted)
     }
 
-    /// Adds to 8 bytes over the device, if the lane can take that without looking. Nobody wants what was there before.
+    /// Where the bytes at an own address are, fewer than the window may have, if they are in one part of it.
     #[inline(always)]
-    pub(crate) fn add_short(&self, target: usize, value: u64, peer: PeerIndex) -> bool {
-        // Fence is told of those on memory of this node.
-        let Some(record) = self.record(peer).filter(|record| record.window_len == 0) else {
-            return false;
-        };
-        let Some(there) = self.there_of(target, size_of::<u64>(), record) else {
-            return false;
-        };
-        // SAFETY: as in `inject_by`.
-        let posted = unsafe { self.route.add_guarded(value, there) };
-        self.note_posted(posted)
-    }
-
-    /// Where the bytes at an own address are, no more than [`Route::SHORT`], if they are in one part of the window.
-    #[inline(always)]
-    fn there_of<'a>(&self, addr: usize, bytes: usize, record: &'a Peer) -> Option<There<'a>> {
+    pub(crate) fn there_of<'a>(
+        &self,
+        addr: usize,
+        bytes: usize,
+        record: &'a Peer,
+    ) -> Option<There<'a>> {
         let offset = self.offset(addr);
-        let [lower, upper] = self.ends;
-        let segment = if offset < self.split {
-            // The upper part begins within the window, so that nothing wraps before it.
-            if offset.wrapping_add(bytes) > lower {
-                return None;
-            }
+        let segment = if self.part(offset, bytes)? {
             record.remote.segment_if(true, offset, &self.split)
         } else {
-            if offset.checked_add(bytes)? > upper {
-                return None;
-            }
             record.remote.segment_if(false, offset, &self.split)
         };
         Some(There {
@@ -226,6 +208,19 @@ impl Endpoint {
             remote: &record.remote,
             place: self.place(record),
         })
+    }
+
+    /// Whether the bytes, fewer than the window may have, are in the lower part of the window or else in the upper; none where they are
+    /// not in one part.
+    #[inline(always)]
+    pub(crate) fn part(&self, offset: usize, bytes: usize) -> Option<bool> {
+        let [lower, upper] = self.ends;
+        if offset < self.split {
+            // The upper part begins within the window, so that nothing wraps before it.
+            (offset.wrapping_add(bytes) <= lower).then_some(true)
+        } else {
+            (offset.checked_add(bytes)? <= upper).then_some(false)
+        }
     }
 
     /// Where an element at an own address is. It may reach over the end by as much as the path in line lets it.

@@ -10,7 +10,8 @@ use crate::endpoint::{Endpoint, Via};
 use crate::error::Error;
 use crate::gate::PIECES;
 use crate::registration::Loan;
-use fi_mlx5::lane::{Local, Posted, To};
+use fi_mlx5::lane::{Atomic, Local, Posted, To};
+use fi_mlx5::post::Route;
 
 /// How long the source of a write stays as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,6 +95,13 @@ impl Endpoint {
         peer: PeerIndex,
         kept: Source,
     ) -> Result<(), Error> {
+        if kept == Source::KeptUntilQuiet && bytes > Route::SHORT {
+            // SAFETY: by contract.
+            let posted = unsafe { self.write_direct(dest, source.addr(), bytes, peer) };
+            if posted {
+                return Ok(());
+            }
+        }
         let Some((via, to)) = self.reach_far(dest, bytes, peer)? else {
             return Ok(());
         };
@@ -133,7 +141,7 @@ impl Endpoint {
         key: u32,
     ) -> Result<Posted, Error> {
         let mut last = None;
-        for (at, length) in pieces(bytes, via.device.max_message()) {
+        for (at, length) in pieces(bytes, via.gate.max_message()) {
             let local = Local {
                 address: (source.addr() + at) as u64,
                 length: length as u32,
@@ -185,6 +193,15 @@ impl Endpoint {
         peer: PeerIndex,
         wait: bool,
     ) -> Result<(), Error> {
+        if wait {
+            // SAFETY: by contract.
+            if let Some(done) = unsafe { self.read_at_once(dest, source, bytes, peer) } {
+                return done;
+            }
+        // SAFETY: by contract.
+        } else if unsafe { self.read_direct(dest.addr(), source, bytes, peer) } {
+            return Ok(());
+        }
         let Some((via, to)) = self.reach_far(source, bytes, peer)? else {
             return Ok(());
         };
@@ -196,7 +213,7 @@ impl Endpoint {
             return unsafe { self.read_by_pieces(via, to, dest, bytes) };
         };
         let mut last = None;
-        for (at, length) in pieces(bytes, via.device.max_message()) {
+        for (at, length) in pieces(bytes, via.gate.max_message()) {
             let local = Local {
                 address: (dest.addr() + at) as u64,
                 length: length as u32,
@@ -285,13 +302,61 @@ impl Endpoint {
         }
     }
 
+    /// The entry of an atomic operation on an object of `bytes` bytes (4 or 8), where the device has one.
+    #[inline(always)]
+    fn atomic_entry(&self, what: Amo, bytes: usize) -> Option<Atomic> {
+        what.entry(bytes, self.device()?.has_masked_atomics(bytes))
+    }
+
+    /// Does an atomic operation on the object of `bytes` bytes (4 or 8) at the own address `target` on `peer`, and does not wait.
+    ///
+    /// # Errors
+    /// As [`Endpoint::device_write`], and [`Error::Unsupported`].
+    #[cold]
+    pub(crate) fn device_update(
+        &self,
+        what: Amo,
+        target: usize,
+        bytes: usize,
+        peer: PeerIndex,
+    ) -> Result<(), Error> {
+        if let Some(entry) = self.atomic_entry(what, bytes)
+            && self.start_atomic(&entry, target, bytes, peer)
+        {
+            return Ok(());
+        }
+        self.device_atomic(what, target, bytes, peer, false)?;
+        Ok(())
+    }
+
+    /// As [`Endpoint::device_update`], and returns what was there.
+    ///
+    /// # Errors
+    /// As [`Endpoint::device_update`].
+    #[cold]
+    pub(crate) fn device_fetch(
+        &self,
+        what: Amo,
+        target: usize,
+        bytes: usize,
+        peer: PeerIndex,
+    ) -> Result<u64, Error> {
+        if let Some(entry) = self.atomic_entry(what, bytes)
+            && let Some(found) = self.fetch_at_once(&entry, target, bytes, peer)
+        {
+            return found;
+        }
+        self.device_atomic(what, target, bytes, peer, true)
+    }
+
     /// Does an atomic operation on the object of `bytes` bytes (4 or 8) at the own address `target` on `peer`; returns what
     /// was there if that is `wanted`, and does not wait otherwise.
     ///
     /// # Errors
     /// As [`Endpoint::device_write`], and [`Error::Unsupported`].
     #[cold]
-    pub(crate) fn device_atomic(
+    #[inline(never)]
+    fn device_atomic(
         &self,
         what: Amo,
         target: usize,
@@ -299,11 +364,6 @@ impl Endpoint {
         peer: PeerIndex,
         wanted: bool,
     ) -> Result<u64, Error> {
-        if let (Amo::Add(value), 8, false) = (what, bytes, wanted)
-            && self.add_short(target, value, peer)
-        {
-            return Ok(0);
-        }
         let (via, to) = self.reach(target, bytes, peer)?;
         let _held = via.lane().hold();
         self.note_busy();
@@ -313,7 +373,7 @@ impl Endpoint {
         {
             via.gate.note_near_atomic();
         }
-        let Some(entry) = what.entry(bytes, via.device.has_masked_atomics(bytes)) else {
+        let Some(entry) = self.atomic_entry(what, bytes) else {
             return self.atomic_by_comparison(via, to, what, bytes);
         };
         if !wanted {
@@ -329,22 +389,14 @@ impl Endpoint {
         &self,
         via: Via<'_>,
         to: To<'_>,
-        entry: &fi_mlx5::lane::Atomic,
+        entry: &Atomic,
         bytes: usize,
     ) -> Result<u64, fi_mlx5::lane::Failure> {
         let local = via.gate.result(bytes);
         // SAFETY: the lane is held; the memory is registered.
         let posted = unsafe { via.lane().atomic(to, entry, local)? };
         via.lane().wait(posted)?;
-        // SAFETY: the device has written the result, which nobody else uses while the lane is held. It gives results of
-        // four bytes in its own byte order, whatever it does with those of eight.
-        Ok(unsafe {
-            if bytes == size_of::<u32>() {
-                u32::from_be((local.address as *const u32).read_volatile()).into()
-            } else {
-                (local.address as *const u64).read_volatile()
-            }
-        })
+        Ok(via.gate.fetched(bytes))
     }
 
     /// An operation that the device does not have, by the one that it has: on eight bytes.
@@ -358,9 +410,9 @@ impl Endpoint {
         if bytes != size_of::<u64>() {
             return Err(Error::Unsupported);
         }
-        let mut before = self.fetch(via, to, &fi_mlx5::lane::Atomic::add_8(0), bytes)?;
+        let mut before = self.fetch(via, to, &Atomic::add_8(0), bytes)?;
         loop {
-            let exchange = fi_mlx5::lane::Atomic::compare_swap_8(before, what.apply(before));
+            let exchange = Atomic::compare_swap_8(before, what.apply(before));
             let found = self.fetch(via, to, &exchange, bytes)?;
             if found == before {
                 return Ok(found);

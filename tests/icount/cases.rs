@@ -19,7 +19,7 @@ pub(crate) const OPTIONS: &str = "--toggle-collect=icount_counted --zero-before=
 /// What is not counted within it: the software device's turn, asked for by the program or by a lane that waits. The compiler
 /// may have made a copy of the function, of another name.
 pub(crate) const UNCOUNTED: &str =
-    "'--toggle-collect=icount_uncounted*' '--toggle-collect=*Lane*::idle'";
+    "'--toggle-collect=icount_uncounted*' '--toggle-collect=*Lane*::idle*'";
 /// A call whose count is known, which shows that counting works.
 const KNOWN: (&str, &str, u64) = ("known_8", "-", 8);
 

@@ -55,6 +55,13 @@ FAR_LOOPS(ctx_int_p, 4, shmem_ctx_int_p, SHMEM_CTX_DEFAULT, (int *)v.target, (in
 FAR_LOOPS(private_int_p, 4, shmem_ctx_int_p, (shmem_ctx_t)v.context, (int *)v.target, (int)v.value, v.pe)
 FAR_LOOPS(putmem_8, 4, shmem_putmem, v.target, (const void *)v.local, (size_t)8, v.pe)
 FAR_LOOPS(atomic_add, 3, shmem_long_atomic_add, (long *)v.target, v.value, v.pe)
+FAR_LOOPS(atomic_set, 3, shmem_long_atomic_set, (long *)v.target, v.value, v.pe)
+FAR_LOOPS(putmem_nbi_4096, 4, shmem_putmem_nbi, v.target, (const void *)v.own, (size_t)4096, v.pe)
+FAR_LOOPS(getmem_nbi_8, 4, shmem_getmem_nbi, v.own, (const void *)v.target, (size_t)8, v.pe)
+FAR_LOOPS(long_g, 2, shmem_long_g, (const long *)v.target, v.pe)
+FAR_LOOPS(getmem_8, 4, shmem_getmem, v.local, (const void *)v.target, (size_t)8, v.pe)
+FAR_LOOPS(fetch_add, 3, shmem_long_atomic_fetch_add, (long *)v.target, v.value, v.pe)
+FAR_LOOPS(compare_swap, 4, shmem_long_atomic_compare_swap, (long *)v.target, v.value, v.value, v.pe)
 FAR_LOOPS(long_p, 3, shmem_long_p, (long *)v.target, v.value, v.pe)
 LOOPS(quiet, 0, NOTHING, NOTHING, shmem_quiet)
 
@@ -75,10 +82,10 @@ static NOINLINE void bare_p_quiet(long rounds, const struct operands *o) {
     }
 }
 
-/* What quiet takes for one completion that is there: 17 of them against one. Each of these atomics asks for one. */
-static NOINLINE void icount_uncounted_atomics(int count, const struct operands *o) {
+/* What quiet takes for one completion that is there: 17 of them against one. Each of these lists of two entries asks for one. */
+static NOINLINE void icount_uncounted_lists(int count, const struct operands *o) {
     for (int i = 0; i < count; i++) {
-        shmem_ulong_atomic_xor(o->target, (unsigned long)o->value, o->pe);
+        shmem_long_iput(o->target, o->own, 2, 1, 2, o->pe);
     }
     if (kick() != 0) {
         abort();
@@ -86,13 +93,13 @@ static NOINLINE void icount_uncounted_atomics(int count, const struct operands *
 }
 static NOINLINE void call_completion(long rounds, const struct operands *o) {
     for (long i = 0; i < rounds; i += TURN) {
-        icount_uncounted_atomics(TURN + 1, o);
+        icount_uncounted_lists(TURN + 1, o);
         shmem_quiet();
     }
 }
 static NOINLINE void bare_completion(long rounds, const struct operands *o) {
     for (long i = 0; i < rounds; i += TURN) {
-        icount_uncounted_atomics(1, o);
+        icount_uncounted_lists(1, o);
         shmem_quiet();
     }
 }
@@ -111,6 +118,13 @@ static const struct {
     {"shmem_ctx_int_p", call_ctx_int_p, bare_ctx_int_p, 0},
     {"shmem_ctx_int_p, private", call_private_int_p, bare_private_int_p, 1},
     {"shmem_putmem 8 B", call_putmem_8, bare_putmem_8, 1},
+    {"shmem_putmem_nbi 4 KiB", call_putmem_nbi_4096, bare_putmem_nbi_4096, 0},
+    {"shmem_getmem_nbi 8 B", call_getmem_nbi_8, bare_getmem_nbi_8, 0},
+    {"shmem_long_atomic_set", call_atomic_set, bare_atomic_set, 0},
+    {"shmem_long_g", call_long_g, bare_long_g, 0},
+    {"shmem_getmem 8 B", call_getmem_8, bare_getmem_8, 0},
+    {"shmem_long_atomic_fetch_add", call_fetch_add, bare_fetch_add, 0},
+    {"shmem_long_atomic_compare_swap", call_compare_swap, bare_compare_swap, 0},
 };
 
 /* Runs the loops of one case; each begins with nothing outstanding. */
@@ -146,14 +160,14 @@ int main(int argc, char **argv) {
         return 2;
     }
     *(void **)&kick = dlsym(RTLD_DEFAULT, "farreach_softhca_kick");
-    long *target = shmem_calloc(1, sizeof *target);
+    long *target = shmem_calloc(1, 4096), *own = shmem_calloc(1, 4096);
     long local = 0;
     shmem_ctx_t context;
-    if (shmem_ctx_create(SHMEM_CTX_PRIVATE, &context) != 0 || target == NULL || kick == NULL || shmem_n_pes() != 2 || shmem_ptr(target, 1 - shmem_my_pe()) != NULL) {
+    if (shmem_ctx_create(SHMEM_CTX_PRIVATE, &context) != 0 || target == NULL || own == NULL || kick == NULL || shmem_n_pes() != 2 || shmem_ptr(target, 1 - shmem_my_pe()) != NULL) {
         return 2;
     }
     if (shmem_my_pe() == 0) {
-        struct operands operands = {target, &local, NULL, 0, 1, (void *)context};
+        struct operands operands = {target, &local, NULL, 0, 1, (void *)context, own};
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
             if (all || cases[i].posts) {
                 run(i, &operands, rounds);

@@ -17,6 +17,7 @@ struct operands {
     long value;
     int pe;
     void *context; /* a private one */
+    void *own; /* symmetric memory of this PE */
 };
 
 #define NOINLINE __attribute__((noinline))

@@ -24,6 +24,7 @@ pub mod completion;
 pub mod cqe;
 pub mod decode;
 pub mod device;
+pub mod direct;
 pub mod doorbell;
 pub mod endian;
 mod entry;

@@ -314,7 +314,7 @@ pub(crate) unsafe fn enter<G: Guard>(queues: *const Queue, queue: &Queue) -> Opt
 /// # Safety
 /// The record is the queue's, block `at` is free and the next one, and the queue was entered under its guard.
 #[inline(always)]
-unsafe fn commit<G: Guard>(
+pub(crate) unsafe fn commit<G: Guard>(
     queues: *const Queue,
     queue: &Queue,
     record: *mut Be32,

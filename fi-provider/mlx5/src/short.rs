@@ -8,9 +8,8 @@
     reason = "writes rings and doorbell registers through raw pointers"
 )]
 
-use crate::endian::{Be32, Be64};
+use crate::endian::Be32;
 use crate::guard::{Alone, Counted, Guard, Kind, OnBoth, OnLane, OnRegister};
-use crate::lane::head::head;
 use crate::opcode::Opcode;
 use crate::post::{
     BESIDE_VECTOR, HALF, Place, Route, Way, control, element, element_to, enter, finish,
@@ -33,6 +32,7 @@ macro_rules! guarded {
         }
     };
 }
+pub(crate) use guarded;
 
 /// Remote memory, and the place of the peer's queue.
 #[derive(Clone, Copy)]
@@ -129,7 +129,7 @@ impl Route {
 
     /// The queue for the peer at `place`, and whether it is an initiator.
     #[inline(always)]
-    unsafe fn queue_of(&self, place: Place) -> Option<(&Queue, bool)> {
+    pub(crate) unsafe fn queue_of(&self, place: Place) -> Option<(&Queue, bool)> {
         // SAFETY: by contract of the callers; each way has such queues.
         unsafe {
             match self.way {
@@ -291,51 +291,12 @@ impl Route {
         true
     }
 
-    /// Adds `value`, of 8 bytes, if nothing has to be waited for; what was there before goes where nobody wants it.
-    ///
-    /// # Safety
-    /// As [`Route::inject_by`].
-    #[inline(always)]
-    pub unsafe fn add_guarded(&self, value: u64, there: There<'_>) -> bool {
-        // SAFETY: by contract.
-        unsafe { guarded!(self, [], add_by(value, there)) }
-    }
-
-    #[inline(always)]
-    unsafe fn add_by<G: Guard>(&self, value: u64, there: There<'_>) -> bool {
-        // SAFETY: by contract.
-        let Some((queue, is_initiator)) = (unsafe { self.queue_of(there.place) }) else {
-            return false;
-        };
-        let before = 2 + usize::from(is_initiator);
-        let units = before + 2;
-        let blocks = blocks(units) as u16;
-        // SAFETY: by contract.
-        let Some(at) = (unsafe { self.enter_some::<G>(queue, blocks) }) else {
-            return false;
-        };
-        let change = what(Opcode::FetchAdd, 0, units) ^ what(Opcode::Write, 0, before + 1);
-        let record = queue.record;
-        queue.unfenced.set(true);
-        // SAFETY: the blocks are free and follow each other, and the queue was entered.
-        unsafe {
-            let control = control(queue, next_place(record) ^ change);
-            let first = queue.block(at).cast::<Unit>();
-            begin(first, control, there, is_initiator);
-            first.add(before).write(unit(Be64::new(value).raw(), 0));
-            let [low, high] = head(self.queues).discard;
-            first.add(before + 1).write(unit(low, high));
-            finish_in_ring::<G>(self.queues, queue, record, at, blocks);
-        }
-        true
-    }
-
     /// The next of `blocks` blocks of the queue that are free and follow each other; none where the post has to decline.
     ///
     /// # Safety
     /// As [`crate::post::enter`].
     #[inline(always)]
-    unsafe fn enter_some<G: Guard>(&self, queue: &Queue, blocks: u16) -> Option<u16> {
+    pub(crate) unsafe fn enter_some<G: Guard>(&self, queue: &Queue, blocks: u16) -> Option<u16> {
         // SAFETY: by contract.
         if !unsafe { G::enter(self.queues, queue) } {
             return None;
@@ -354,7 +315,7 @@ impl Route {
 /// # Safety
 /// From `first` on there is room for so many units.
 #[inline(always)]
-unsafe fn begin(first: *mut Unit, control: Unit, there: There<'_>, is_initiator: bool) {
+pub(crate) unsafe fn begin(first: *mut Unit, control: Unit, there: There<'_>, is_initiator: bool) {
     // SAFETY: by contract.
     unsafe {
         first.write(control);
@@ -420,7 +381,7 @@ unsafe fn write_one<G: Guard>(
 /// # Safety
 /// As [`finish`]; the blocks follow each other.
 #[inline(always)]
-unsafe fn finish_in_ring<G: Guard>(
+pub(crate) unsafe fn finish_in_ring<G: Guard>(
     queues: *const Queue,
     queue: &Queue,
     record: *mut Be32,

@@ -103,6 +103,24 @@ impl Lane {
     #[cold]
     #[inline(never)]
     pub fn idle(&self) -> Result<(), Failure> {
+        self.turn()
+    }
+
+    /// Waits until a completion is there, which it is never at once behind a post: what is left out where instructions are counted.
+    #[cold]
+    #[inline(never)]
+    fn idle_until_ready(&self) -> Result<(), Failure> {
+        while !self.is_ready() {
+            if let Some(failure) = self.failure.get() {
+                return Err(failure);
+            }
+            self.turn()?;
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn turn(&self) -> Result<(), Failure> {
         match self.hook {
             Some(hook) if hook() != 0 => Err(self.keep(Failure::Lost)),
             Some(_) => Ok(()),
@@ -124,6 +142,18 @@ impl Lane {
     pub fn wait(&self, posted: Posted) -> Result<(), Failure> {
         let queue = &self.queues[posted.queue as usize];
         while queue.consumed.get() < posted.end {
+            self.idle_until_ready()?;
+            self.wait_for(queue)?;
+        }
+        self.rest(queue);
+        Ok(())
+    }
+
+    /// Waits until everything that was posted to a queue is done, of which the last has a completion.
+    #[inline]
+    pub(crate) fn settle(&self, queue: &Queue) -> Result<(), Failure> {
+        while !queue.is_idle() {
+            self.idle_until_ready()?;
             self.wait_for(queue)?;
         }
         self.rest(queue);
@@ -154,11 +184,7 @@ impl Lane {
         }
         // SAFETY: by contract.
         unsafe { self.sign_last(index)? };
-        while !queue.is_idle() {
-            self.wait_for(queue)?;
-        }
-        self.rest(queue);
-        Ok(())
+        self.settle(queue)
     }
 
     /// Arms a queue that has nothing outstanding.

@@ -14,8 +14,12 @@ enum Step {
     /// A few bytes without waiting, else on the slow path.
     Short(u32, usize),
     Inline(u32, usize),
+    /// Without waiting, else on the slow path.
+    Write(u32),
     Read(u32),
     Atomic(u32),
+    /// At once, where the queue has nothing outstanding.
+    Fetch(u32),
     /// For the entry of this many slow posts ago.
     Wait(usize),
     Drain(u32),
@@ -34,8 +38,10 @@ fn step() -> impl Strategy<Value = Step> {
         4 => peer.clone().prop_map(Step::Add),
         6 => (peer.clone(), 1..200_usize).prop_map(|(peer, len)| Step::Short(peer, len)),
         3 => (peer.clone(), 0..200_usize).prop_map(|(peer, len)| Step::Inline(peer, len)),
-        1 => peer.clone().prop_map(Step::Read),
-        1 => peer.clone().prop_map(Step::Atomic),
+        2 => peer.clone().prop_map(Step::Write),
+        2 => peer.clone().prop_map(Step::Read),
+        2 => peer.clone().prop_map(Step::Atomic),
+        2 => peer.clone().prop_map(Step::Fetch),
         2 => (0..6_usize).prop_map(Step::Wait),
         1 => peer.clone().prop_map(Step::Drain),
         1 => Just(Step::Quiet),
@@ -117,12 +123,22 @@ impl Run {
                 let peer = self.queue(peer) as u32;
                 self.slow(peer, |rig| rig.write(peer, &vec![len as u8; len]));
             }
-            Step::Read(peer) => {
+            Step::Read(peer) => self.transfer(peer, Opcode::Read),
+            Step::Write(peer) => self.transfer(peer, Opcode::Write),
+            Step::Atomic(peer) => {
                 let peer = self.queue(peer) as u32;
-                // SAFETY: no device touches the memory.
-                self.slow(peer, |rig| unsafe { rig.lane.read(rig.to(peer, 8), LOCAL) });
+                if !self.rig.start_atomic(peer, &Atomic::xor_8(1), LOCAL, 8) {
+                    self.atomic(peer);
+                }
             }
-            Step::Atomic(peer) => self.atomic(self.queue(peer) as u32),
+            Step::Fetch(peer) => {
+                let queue = self.queue(peer);
+                if let Some(done) = self.rig.fetch(queue as u32, &Atomic::xor_8(1), LOCAL, 8) {
+                    done.expect("its completion");
+                    self.see();
+                    self.is_done(queue);
+                }
+            }
             Step::Wait(back) => {
                 let Some(&(posted, queue, block)) = self.posts.iter().rev().nth(back) else {
                     return;
@@ -158,6 +174,23 @@ impl Run {
             }
         }
         self.see();
+    }
+
+    fn transfer(&mut self, peer: u32, opcode: Opcode) {
+        let peer = self.queue(peer) as u32;
+        if self.rig.start(opcode, peer, LOCAL, 8) {
+            return;
+        }
+        self.slow(peer, |rig| {
+            let to = rig.to(peer, 8);
+            // SAFETY: no device touches the memory.
+            unsafe {
+                match opcode {
+                    Opcode::Read => rig.lane.read(to, LOCAL),
+                    _ => rig.lane.write(to, LOCAL),
+                }
+            }
+        });
     }
 
     fn atomic(&mut self, peer: u32) {
@@ -224,7 +257,7 @@ impl Run {
             expected.unfenced.clear();
             expected.fence = false;
         }
-        if [Opcode::Read, Opcode::FetchAdd]
+        if [Opcode::Read, Opcode::FetchAdd, Opcode::MaskedFetchAdd]
             .map(Opcode::number)
             .contains(&taken.control.opcode())
         {

@@ -6,6 +6,7 @@
 )]
 
 mod completions;
+mod direct;
 mod entries;
 mod failures;
 mod flow;

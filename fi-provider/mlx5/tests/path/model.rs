@@ -8,7 +8,7 @@ use fi_mlx5::doorbell::CompletionRecord;
 use fi_mlx5::endian::{Be16, Be32};
 use fi_mlx5::guard::Guard;
 use fi_mlx5::lane::{
-    Hook, Lane, Later, Local, Parts, Queues, SharedCompletions, Source, Threads, To,
+    Atomic, Hook, Lane, Later, Local, Parts, Queues, SharedCompletions, Source, Threads, To,
 };
 use fi_mlx5::opcode::{CqeOpcode, Opcode, Syndrome};
 use fi_mlx5::post::{Place, Route};
@@ -541,8 +541,52 @@ impl Rig {
     }
 
     pub(crate) fn add_guarded(&self, peer: u32, value: u64, address: u64) -> bool {
+        let (at, key) = DISCARD;
+        let nowhere = Local {
+            address: at,
+            length: 8,
+            key,
+        };
+        self.start_atomic(peer, &Atomic::add_8(value), nowhere, address)
+    }
+
+    /// Starts an atomic operation without waiting, under whatever guard.
+    pub(crate) fn start_atomic(
+        &self,
+        peer: u32,
+        what: &Atomic,
+        local: Local,
+        address: u64,
+    ) -> bool {
+        // SAFETY: as above; no device touches the memory.
+        unsafe {
+            self.route
+                .start_atomic(what, local, self.there(peer, address))
+        }
+    }
+
+    /// The same with a transfer.
+    pub(crate) fn start(&self, opcode: Opcode, peer: u32, local: Local, address: u64) -> bool {
+        let there = self.there(peer, address);
         // SAFETY: as above.
-        unsafe { self.route.add_guarded(value, self.there(peer, address)) }
+        unsafe {
+            match opcode {
+                Opcode::Read => self.route.start_read(local, there),
+                _ => self.route.start_write(local, there),
+            }
+        }
+    }
+
+    /// Does an atomic operation or a read and waits for it, on a lane of one thread whose queue has nothing outstanding.
+    pub(crate) fn fetch(
+        &self,
+        peer: u32,
+        what: &Atomic,
+        local: Local,
+        address: u64,
+    ) -> Option<Result<(), fi_mlx5::lane::Failure>> {
+        // SAFETY: as above.
+        unsafe { self.route.fetch(what, local, self.there(peer, address)) }
     }
 
     /// Writes an element under the guard `G`, which is the lane's.

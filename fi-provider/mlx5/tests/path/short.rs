@@ -8,10 +8,10 @@ use fi_mlx5::lane::Threads;
 use fi_mlx5::opcode::Opcode;
 use fi_mlx5::wqe::Atomic;
 
-const ADDRESS: u64 = 0x1234_5678_9abc_def0;
+pub(crate) const ADDRESS: u64 = 0x1234_5678_9abc_def0;
 
 /// Connected and dynamic lanes under each guard.
-fn shapes() -> Vec<Shape> {
+pub(crate) fn shapes() -> Vec<Shape> {
     let mut shapes = Vec::new();
     for shape in [Shape::RC, Shape::DC] {
         for threads in [Threads::One, Threads::Several, Threads::Counted] {

@@ -1,0 +1,158 @@
+//! Operations over the device from and into registered memory by one entry, where the lane can take it without looking: transfers that
+//! quiet waits for, and reads and atomics that are waited for at once. Where they decline, [`crate::transfer`] does the operation, and
+//! says what is wrong with it.
+
+#![expect(unsafe_code, reason = "C memory is given to the device by its address")]
+
+use crate::address_vector::{Peer, PeerIndex};
+use crate::endpoint::Endpoint;
+use crate::error::Error;
+use crate::gate::{Gate, RESULT_BYTES};
+use fi_mlx5::lane::{Atomic, Local};
+
+impl Endpoint {
+    /// The record of a peer whose memory is not mapped here.
+    #[inline(always)]
+    fn far(&self, peer: PeerIndex) -> Option<&Peer> {
+        self.record(peer).filter(|record| record.window_len == 0)
+    }
+
+    /// Own memory that is registered as long as the window.
+    #[inline(always)]
+    fn own(&self, gate: &Gate, addr: usize, bytes: usize) -> Option<Local> {
+        let is_lower = self.part(self.offset(addr), bytes)?;
+        Some(Local {
+            address: addr as u64,
+            length: bytes as u32,
+            key: gate.key_of_part(usize::from(!is_lower)),
+        })
+    }
+
+    /// The gate, if `bytes` are some, and no more than a message.
+    #[inline(always)]
+    fn gate_for(&self, bytes: usize) -> Option<&Gate> {
+        self.gate()
+            .filter(|gate| bytes.wrapping_sub(1) < gate.max_message())
+    }
+
+    /// Starts to write `bytes` bytes of the own window to the own address `dest` on `peer`; false where it does not.
+    ///
+    /// # Safety
+    /// The source stays as it is until quiet.
+    #[inline(always)]
+    pub(crate) unsafe fn write_direct(
+        &self,
+        dest: usize,
+        source: usize,
+        bytes: usize,
+        peer: PeerIndex,
+    ) -> bool {
+        let post = || {
+            let gate = self.gate_for(bytes)?;
+            let there = self.there_of(dest, bytes, self.far(peer)?)?;
+            let local = self.own(gate, source, bytes)?;
+            // SAFETY: the lane is alive while the endpoint is enabled, and used as it was made for; the rest by contract.
+            Some(unsafe { self.route.start_write(local, there) })
+        };
+        self.note_posted(post() == Some(true))
+    }
+
+    /// Starts to read `bytes` bytes into the own window from the own address `source` on `peer`; false where it does not.
+    ///
+    /// # Safety
+    /// Nobody else uses the destination until quiet.
+    #[inline(always)]
+    pub(crate) unsafe fn read_direct(
+        &self,
+        dest: usize,
+        source: usize,
+        bytes: usize,
+        peer: PeerIndex,
+    ) -> bool {
+        let post = || {
+            let gate = self.gate_for(bytes)?;
+            let there = self.there_of(source, bytes, self.far(peer)?)?;
+            let local = self.own(gate, dest, bytes)?;
+            // SAFETY: as above.
+            Some(unsafe { self.route.start_read(local, there) })
+        };
+        self.note_posted(post() == Some(true))
+    }
+
+    /// Reads `bytes` bytes from the own address `source` on `peer` and waits for them; none where it does not. The destination is
+    /// in the own window, or the bytes are few.
+    ///
+    /// # Errors
+    /// Those of the device.
+    ///
+    /// # Safety
+    /// `dest` has room for the bytes.
+    #[inline(always)]
+    pub(crate) unsafe fn read_at_once(
+        &self,
+        dest: *mut u8,
+        source: usize,
+        bytes: usize,
+        peer: PeerIndex,
+    ) -> Option<Result<(), Error>> {
+        let gate = self.gate_for(bytes)?;
+        let there = self.there_of(source, bytes, self.far(peer)?)?;
+        if let Some(local) = self.own(gate, dest.addr(), bytes) {
+            // SAFETY: as above.
+            let done = unsafe { self.route.fetch(&Atomic::READ, local, there)? };
+            return Some(done.map_err(Error::from));
+        }
+        if bytes > RESULT_BYTES {
+            return None;
+        }
+        let local = gate.result(bytes);
+        // SAFETY: as above; the result is registered, and a lane of one thread has one operation at a time that waits.
+        let done = unsafe { self.route.fetch(&Atomic::READ, local, there)? };
+        if done.is_ok() {
+            // SAFETY: the result is there; the destination by contract.
+            unsafe { std::ptr::copy_nonoverlapping(local.address as *const u8, dest, bytes) };
+        }
+        Some(done.map_err(Error::from))
+    }
+
+    /// Does an atomic operation on the object of `bytes` bytes (4 or 8) at the own address `target` on `peer`, of whose result nobody
+    /// wants to know; false where it does not.
+    #[inline(always)]
+    pub(crate) fn start_atomic(
+        &self,
+        atomic: &Atomic,
+        target: usize,
+        bytes: usize,
+        peer: PeerIndex,
+    ) -> bool {
+        let post = || {
+            // Fence is told of those on memory of this node.
+            let there = self.there_of(target, bytes, self.far(peer)?)?;
+            let local = self.gate()?.discard(bytes);
+            // SAFETY: as above; the memory is registered.
+            Some(unsafe { self.route.start_atomic(atomic, local, there) })
+        };
+        self.note_posted(post() == Some(true))
+    }
+
+    /// Does an atomic operation on the object of `bytes` bytes (4 or 8) at the own address `target` on `peer` and waits for what was
+    /// there before; none where it does not.
+    ///
+    /// # Errors
+    /// Those of the device.
+    #[inline(always)]
+    pub(crate) fn fetch_at_once(
+        &self,
+        atomic: &Atomic,
+        target: usize,
+        bytes: usize,
+        peer: PeerIndex,
+    ) -> Option<Result<u64, Error>> {
+        let gate = self.gate()?;
+        let there = self.there_of(target, bytes, self.record(peer)?)?;
+        let local = gate.result(bytes);
+        // SAFETY: as in `read_at_once`.
+        let done = unsafe { self.route.fetch(atomic, local, there)? };
+        Some(done.map(|()| gate.fetched(bytes)).map_err(Error::from))
+    }
+}
