@@ -9,6 +9,7 @@ use crate::endpoint::Endpoint;
 use crate::error::Error;
 use crate::gate::{Gate, RESULT_BYTES};
 use fi_mlx5::lane::{Atomic, Local};
+use fi_mlx5::short::There;
 
 impl Endpoint {
     /// The record of a peer whose memory is not mapped here.
@@ -35,6 +36,20 @@ impl Endpoint {
             .filter(|gate| bytes.wrapping_sub(1) < gate.max_message())
     }
 
+    /// Both sides of a transfer between the own window and that of a peer whose memory is not mapped here.
+    #[inline(always)]
+    fn sides(
+        &self,
+        own: usize,
+        far: usize,
+        bytes: usize,
+        peer: PeerIndex,
+    ) -> Option<(Local, There<'_>)> {
+        let gate = self.gate_for(bytes)?;
+        let there = self.there_of(far, bytes, self.far(peer)?)?;
+        Some((self.own(gate, own, bytes)?, there))
+    }
+
     /// Starts to write `bytes` bytes of the own window to the own address `dest` on `peer`; false where it does not.
     ///
     /// # Safety
@@ -47,14 +62,12 @@ impl Endpoint {
         bytes: usize,
         peer: PeerIndex,
     ) -> bool {
-        let post = || {
-            let gate = self.gate_for(bytes)?;
-            let there = self.there_of(dest, bytes, self.far(peer)?)?;
-            let local = self.own(gate, source, bytes)?;
-            // SAFETY: the lane is alive while the endpoint is enabled, and used as it was made for; the rest by contract.
-            Some(unsafe { self.route.start_write(local, there) })
+        let Some((local, there)) = self.sides(source, dest, bytes, peer) else {
+            return false;
         };
-        self.note_posted(post() == Some(true))
+        // SAFETY: the lane is alive while the endpoint is enabled, and used as it was made for; the rest by contract.
+        let posted = unsafe { self.route.start_write(local, there) };
+        self.note_posted(posted)
     }
 
     /// Starts to read `bytes` bytes into the own window from the own address `source` on `peer`; false where it does not.
@@ -69,14 +82,12 @@ impl Endpoint {
         bytes: usize,
         peer: PeerIndex,
     ) -> bool {
-        let post = || {
-            let gate = self.gate_for(bytes)?;
-            let there = self.there_of(source, bytes, self.far(peer)?)?;
-            let local = self.own(gate, dest, bytes)?;
-            // SAFETY: as above.
-            Some(unsafe { self.route.start_read(local, there) })
+        let Some((local, there)) = self.sides(dest, source, bytes, peer) else {
+            return false;
         };
-        self.note_posted(post() == Some(true))
+        // SAFETY: as above.
+        let posted = unsafe { self.route.start_read(local, there) };
+        self.note_posted(posted)
     }
 
     /// Reads `bytes` bytes from the own address `source` on `peer` and waits for them; none where it does not. The destination is

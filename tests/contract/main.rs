@@ -35,7 +35,7 @@ macro_rules! suite {
             elements { arrive_whole_and_alone reach_both_ends_of_every_part }
             ranges {
                 of_every_short_length around_two_and_four_kibibytes around_64_kibibytes_and_a_mebibyte
-                of_larger_elements onto_themselves up_to_the_last_byte
+                of_larger_elements onto_themselves between_symmetric_objects up_to_the_last_byte
             }
             strided { of_every_shape up_to_the_last_element }
             refusals {
@@ -73,7 +73,7 @@ macro_rules! device_suite {
         suite!($name: crate::device::Device::$transport());
         suite! { $strict: crate::device::Device::$transport().strict();
             elements { arrive_whole_and_alone reach_both_ends_of_every_part }
-            ranges { around_64_kibibytes_and_a_mebibyte of_larger_elements onto_themselves up_to_the_last_byte }
+            ranges { around_64_kibibytes_and_a_mebibyte of_larger_elements onto_themselves between_symmetric_objects up_to_the_last_byte }
             atomics { of_floats }
             contention { of_sums of_bits of_swaps of_compare_swaps of_sets for_a_lock_by_swap for_a_lock_by_compare_swap }
             order { fence_keeps_elements_in_order fence_publishes_ranges quiet_delivers quiet_precedes_later_reads }
@@ -91,7 +91,7 @@ macro_rules! suite_connecting {
     ($name:ident: $device:expr) => {
         suite! { $name: $device;
             elements { arrive_whole_and_alone reach_both_ends_of_every_part }
-            ranges { around_64_kibibytes_and_a_mebibyte of_larger_elements onto_themselves up_to_the_last_byte }
+            ranges { around_64_kibibytes_and_a_mebibyte of_larger_elements onto_themselves between_symmetric_objects up_to_the_last_byte }
             strided { of_every_shape }
             atomics { of_8_bytes of_floats }
             contention { of_sums of_swaps of_compare_swaps for_a_lock_by_swap }
@@ -119,7 +119,7 @@ macro_rules! suite_beside {
     ($name:ident: $device:expr) => {
         suite! { $name: $device;
             elements { arrive_whole_and_alone reach_both_ends_of_every_part }
-            ranges { around_64_kibibytes_and_a_mebibyte of_larger_elements onto_themselves up_to_the_last_byte }
+            ranges { around_64_kibibytes_and_a_mebibyte of_larger_elements onto_themselves between_symmetric_objects up_to_the_last_byte }
             strided { of_every_shape }
             refusals { of_unknown_peers of_addresses_outside of_ranges_past_the_end of_ranges_into_the_hole }
             atomics { of_4_bytes of_8_bytes of_floats }
@@ -139,7 +139,7 @@ macro_rules! suite_of_lanes {
     ($($name:ident: $device:expr;)*) => {$(
         suite! { $name: $device;
             elements { arrive_whole_and_alone }
-            ranges { around_64_kibibytes_and_a_mebibyte }
+            ranges { around_64_kibibytes_and_a_mebibyte between_symmetric_objects }
             atomics { of_8_bytes }
             contention { of_sums for_a_lock_by_compare_swap }
             order { fence_publishes_ranges quiet_delivers }

@@ -295,6 +295,62 @@ fn onto_itself(party: &Party, area: Area, offset: usize, len: usize) {
     party.lane.quiet().unwrap();
 }
 
+#[expect(
+    unsafe_code,
+    reason = "both sides of a transfer are symmetric memory, which no slice may be"
+)]
+pub(crate) fn between_symmetric_objects(transport: &dyn Transport) {
+    check(transport, 2, |party| {
+        for (own, far) in pairs(party.areas()) {
+            // Source, destination of reads, and what others write, apart from each other.
+            let [from, into, target] =
+                [0, 1, 2].map(|third| third * (own.len().min(far.len()) / 3) + 5);
+            for len in [1, 7, 8, 12, 13, 64, 204, 205, 256, 257, 2049, 5000] {
+                let data = |rank: u32| pattern(u64::from(rank) << 16 | len as u64, len);
+                own.set_bytes(from, &data(party.rank));
+                far.fill(target - 1, len + 2, GUARD);
+                own.fill(into - 1, len + 2, GUARD);
+                party.meet();
+                let [source, dest] = [from, into].map(|offset| own.place::<u8>(offset).at);
+                let there = far.place::<u8>(target).at;
+                // SAFETY: all is in the own symmetric memory, apart, and stays as it is until quiet.
+                unsafe {
+                    party
+                        .lane
+                        .start_write_raw(there, source, len, party.right())
+                }
+                .unwrap();
+                party.quiet_and_meet();
+                whole(far, target, &data(party.left()));
+                // SAFETY: as above.
+                unsafe { party.lane.start_read_raw(dest, there, len, party.right()) }.unwrap();
+                party.lane.quiet().unwrap();
+                whole(own, into, &data(party.rank));
+                own.fill(into, len, GUARD);
+                // SAFETY: as above.
+                unsafe { party.lane.read_raw(dest, there, len, party.right()) }.unwrap();
+                whole(own, into, &data(party.rank));
+                party.meet();
+            }
+        }
+    });
+}
+
+/// Each of two with each.
+fn pairs(areas: [Area; 2]) -> impl Iterator<Item = (Area, Area)> {
+    areas
+        .into_iter()
+        .flat_map(move |one| areas.map(|other| (one, other)))
+}
+
+/// Asserts that these bytes are there, and nothing around them has changed.
+fn whole(area: Area, offset: usize, data: &[u8]) {
+    let found = area.bytes(offset - 1, data.len() + 2);
+    let around = [found[0], found[data.len() + 1]];
+    assert_eq!(around, [GUARD; 2], "around {} bytes", data.len());
+    assert!(found[1..=data.len()] == *data, "{} bytes", data.len());
+}
+
 pub(crate) fn up_to_the_last_byte(transport: &dyn Transport) {
     check(transport, 3, |party| {
         for area in party.areas() {
