@@ -11,6 +11,15 @@ use crate::gate::{Gate, RESULT_BYTES};
 use fi_mlx5::lane::{Atomic, Local};
 use fi_mlx5::short::There;
 
+/// Which way a transfer goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Direction {
+    /// To the peer.
+    Write,
+    /// From the peer.
+    Read,
+}
+
 impl Endpoint {
     /// The record of a peer whose memory is not mapped here.
     #[inline(always)]
@@ -50,43 +59,29 @@ impl Endpoint {
         Some((self.own(gate, own, bytes)?, there))
     }
 
-    /// Starts to write `bytes` bytes of the own window to the own address `dest` on `peer`; false where it does not.
+    /// Starts to transfer `bytes` bytes between the own address `own` here and the own address `far` on `peer`; false where it does not.
     ///
     /// # Safety
-    /// The source stays as it is until quiet.
+    /// What is written stays as it is until quiet; nobody else uses until then what is read into.
     #[inline(always)]
-    pub(crate) unsafe fn write_direct(
+    pub(crate) unsafe fn start_direct(
         &self,
-        dest: usize,
-        source: usize,
+        direction: Direction,
+        own: usize,
+        far: usize,
         bytes: usize,
         peer: PeerIndex,
     ) -> bool {
-        let Some((local, there)) = self.sides(source, dest, bytes, peer) else {
+        let Some((local, there)) = self.sides(own, far, bytes, peer) else {
             return false;
         };
         // SAFETY: the lane is alive while the endpoint is enabled, and used as it was made for; the rest by contract.
-        let posted = unsafe { self.route.start_write(local, there) };
-        self.note_posted(posted)
-    }
-
-    /// Starts to read `bytes` bytes into the own window from the own address `source` on `peer`; false where it does not.
-    ///
-    /// # Safety
-    /// Nobody else uses the destination until quiet.
-    #[inline(always)]
-    pub(crate) unsafe fn read_direct(
-        &self,
-        dest: usize,
-        source: usize,
-        bytes: usize,
-        peer: PeerIndex,
-    ) -> bool {
-        let Some((local, there)) = self.sides(dest, source, bytes, peer) else {
-            return false;
+        let posted = unsafe {
+            match direction {
+                Direction::Write => self.route.start_write(local, there),
+                Direction::Read => self.route.start_read(local, there),
+            }
         };
-        // SAFETY: as above.
-        let posted = unsafe { self.route.start_read(local, there) };
         self.note_posted(posted)
     }
 

@@ -6,6 +6,7 @@
 
 use crate::address_vector::PeerIndex;
 use crate::amo::Amo;
+use crate::direct::Direction;
 use crate::endpoint::{Endpoint, Via};
 use crate::error::Error;
 use crate::gate::PIECES;
@@ -97,7 +98,8 @@ impl Endpoint {
     ) -> Result<(), Error> {
         if kept == Source::KeptUntilQuiet && bytes > Route::SHORT {
             // SAFETY: by contract.
-            let posted = unsafe { self.write_direct(dest, source.addr(), bytes, peer) };
+            let posted =
+                unsafe { self.start_direct(Direction::Write, source.addr(), dest, bytes, peer) };
             if posted {
                 return Ok(());
             }
@@ -199,7 +201,7 @@ impl Endpoint {
                 return done;
             }
         // SAFETY: by contract.
-        } else if unsafe { self.read_direct(dest.addr(), source, bytes, peer) } {
+        } else if unsafe { self.start_direct(Direction::Read, dest.addr(), source, bytes, peer) } {
             return Ok(());
         }
         let Some((via, to)) = self.reach_far(source, bytes, peer)? else {
