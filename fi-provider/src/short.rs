@@ -1,5 +1,5 @@
 //! Posts over the device that are not in line at the place of the call, but take no decision either: elements where the lane has a
-//! guard, a few bytes, additions. Where they decline, the far part does the operation, and says what is wrong with it.
+//! guard, and a few bytes. Where they decline, the far part does the operation, and says what is wrong with it.
 
 #![expect(unsafe_code, reason = "C memory is taken into entries by its address")]
 

@@ -1,5 +1,6 @@
 //! Posts of a few bytes that take no decision but what the lane is like: under each guard, from the caller's memory, of up to as many
-//! blocks as one BlueFlame copy holds. They are written where they stay, in the ring, and the register gets a copy of that.
+//! blocks as one BlueFlame copy holds. They are written where they stay, in the ring, and the register gets a copy of that; but for eight bytes, the
+//! commonest number, which are put together in registers as elements are.
 //!
 //! They decline, as those in line do, where the queue has no room without looking, and at the end of the ring.
 

@@ -1,7 +1,7 @@
 //! Posts of registered memory, under each guard: byte by byte, what they leave of a queue, and how the ones that wait end.
 
 use crate::entries::{Register, built, one};
-use crate::model::{LOCAL, Rig, Shape, device};
+use crate::model::{DISCARD, LOCAL, Rig, Shape, device};
 use crate::short::{ADDRESS, shapes};
 use fi_mlx5::build::Entry;
 use fi_mlx5::endian::Be64;
@@ -41,6 +41,42 @@ fn transfers_under_every_guard() {
                 (0..shape.queues as usize).for_each(|queue| assert!(!device.is_pending(queue)))
             });
         }
+    }
+}
+
+#[test]
+fn additions_under_every_guard() {
+    for shape in shapes() {
+        let rig = Rig::new(shape);
+        let mut register = Register(0);
+        rig.write(1, &[1]).expect("a post");
+        register.check(&one());
+        rig.quiet().expect("quiet");
+        for at in 0..3 {
+            // The first one is that of an armed queue.
+            assert!(rig.add_guarded(1, 0x0102_0304_0506_0708, ADDRESS) || at > 0);
+            let log = device(|device| {
+                device.look();
+                std::mem::take(&mut device.log)
+            });
+            let [taken] = log.as_slice() else {
+                assert!(at > 0 && log.is_empty());
+                rig.write(1, &[1]).expect("a post");
+                register.check(&one());
+                continue;
+            };
+            let expected = built(&rig, taken, Opcode::FetchAdd, 0)
+                .segment(&wqe::Atomic {
+                    swap_or_add: Be64::new(0x0102_0304_0506_0708),
+                    compare: Be64::new(0),
+                })
+                .data(DISCARD.0, 8, DISCARD.1);
+            assert_eq!(taken.bytes, expected.finish().expect("it fits"));
+            register.check(taken);
+        }
+        rig.lane.fence();
+        rig.write(1, &[1]).expect("a post");
+        assert!(one().fenced(), "behind an addition");
     }
 }
 

@@ -1,12 +1,9 @@
 //! Posts of a few bytes, under each guard: byte by byte, and what they leave of a queue.
 
-use crate::entries::{Register, built, is_inline_write, one};
-use crate::model::{DISCARD, Rig, Shape, device};
-use fi_mlx5::endian::Be64;
+use crate::entries::{Register, is_inline_write, one};
+use crate::model::{Rig, Shape, device};
 use fi_mlx5::guard::{Counted, OnBoth, OnLane, OnRegister};
 use fi_mlx5::lane::Threads;
-use fi_mlx5::opcode::Opcode;
-use fi_mlx5::wqe::Atomic;
 
 pub(crate) const ADDRESS: u64 = 0x1234_5678_9abc_def0;
 
@@ -112,42 +109,6 @@ fn elements_under_every_guard() {
         is_inline_write(&rig, &taken, &value.to_le_bytes());
         register.check(&taken);
         rig.quiet().expect("quiet");
-    }
-}
-
-#[test]
-fn additions_under_every_guard() {
-    for shape in shapes() {
-        let rig = Rig::new(shape);
-        let mut register = Register(0);
-        rig.write(1, &[1]).expect("a post");
-        register.check(&one());
-        rig.quiet().expect("quiet");
-        for at in 0..3 {
-            // The first one is that of an armed queue.
-            assert!(rig.add_guarded(1, 0x0102_0304_0506_0708, ADDRESS) || at > 0);
-            let log = device(|device| {
-                device.look();
-                std::mem::take(&mut device.log)
-            });
-            let [taken] = log.as_slice() else {
-                assert!(at > 0 && log.is_empty());
-                rig.write(1, &[1]).expect("a post");
-                register.check(&one());
-                continue;
-            };
-            let expected = built(&rig, taken, Opcode::FetchAdd, 0)
-                .segment(&Atomic {
-                    swap_or_add: Be64::new(0x0102_0304_0506_0708),
-                    compare: Be64::new(0),
-                })
-                .data(DISCARD.0, 8, DISCARD.1);
-            assert_eq!(taken.bytes, expected.finish().expect("it fits"));
-            register.check(taken);
-        }
-        rig.lane.fence();
-        rig.write(1, &[1]).expect("a post");
-        assert!(one().fenced(), "behind an addition");
     }
 }
 
