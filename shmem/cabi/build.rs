@@ -1,7 +1,7 @@
-//! Compiles the routines that Rust cannot define: of `long double`, and with any arguments.
+//! Compiles what Rust cannot define: routines of `long double`, and with any arguments; weak references.
 
 fn main() {
-    let files = ["src/longdouble.c", "src/pcontrol.c"];
+    let files = ["src/fork.c", "src/longdouble.c", "src/pcontrol.c"];
     for file in files {
         println!("cargo::rerun-if-changed={file}");
     }

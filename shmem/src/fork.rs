@@ -4,6 +4,10 @@
 //! change the parent's, and the parent's the child's. The child copies what has pages before fork returns
 //! in either process. The peers' memory is not mapped in the child at all. (system, popen and
 //! posix_spawn do not come by here: they share the parent's memory until they execute another program.)
+//!
+//! In a static executable the C library's own data is shared as well. There fork's child would write it
+//! before the handlers run (it makes anew the locks and lists of a process with one thread), and so spoil
+//! the parent's. The copy must come sooner: [`by`] stands around `_Fork`, the system call within fork.
 
 #![expect(
     unsafe_code,
@@ -15,12 +19,18 @@ use fi_provider::memory::MemoryRegion;
 use fi_provider::node::segment::Memfd;
 use std::cell::Cell;
 use std::ffi::c_int;
+use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::time::{Duration, Instant};
 
 thread_local! {
     /// The pipe by which the child tells its parent that it has its copy: where to read and where to write, -1
     /// while there is none. Of the thread, because several may fork at once, and because statics of a static
     /// executable are shared by parent and child until the child has its copy.
     static PIPE: [Cell<c_int>; 2] = const { [Cell::new(-1), Cell::new(-1)] };
+
+    /// Whether [`by`] has done already what the handlers are for.
+    static SEPARATED: Cell<bool> = const { Cell::new(false) };
 }
 
 const READ_END: usize = 0;
@@ -33,6 +43,7 @@ pub(crate) fn install() {
 }
 
 extern "C" fn before() {
+    SEPARATED.set(false);
     if job::phase() == Phase::Forked {
         // What this process has is its own already.
         return;
@@ -45,6 +56,24 @@ extern "C" fn before() {
 }
 
 extern "C" fn in_parent() {
+    if !SEPARATED.take() {
+        wait_for_child();
+    }
+}
+
+extern "C" fn in_child() {
+    let separated = SEPARATED.take();
+    if job::phase() == Phase::Forked && !separated {
+        return;
+    }
+    if !separated {
+        separate();
+    }
+    job::become_child();
+}
+
+/// In the parent: until the child has its copy, or has ended.
+fn wait_for_child() {
     close(WRITE_END);
     let mut byte = 0_u8;
     let read_end = end(READ_END);
@@ -56,10 +85,8 @@ extern "C" fn in_parent() {
     close(READ_END);
 }
 
-extern "C" fn in_child() {
-    if job::phase() == Phase::Forked {
-        return;
-    }
+/// In the child: takes its copy, and tells the parent.
+fn separate() {
     close(READ_END);
     job::for_each_shared_region(|memory, region| {
         // SAFETY: in the child only this thread exists, and the region is its mapping of `memory`.
@@ -74,11 +101,92 @@ extern "C" fn in_child() {
             };
         }
     });
-    job::become_child();
     let byte = 1_u8;
     // SAFETY: the buffer is one byte; a descriptor of -1 is refused.
     unsafe { libc::write(end(WRITE_END), (&raw const byte).cast(), 1) };
     close(WRITE_END);
+}
+
+/// In a static executable: `_Fork`, with the child's copy made before the C library goes on in either process.
+/// `threads` is the lock of the C library's lists of threads, null where it has none by that name.
+///
+/// # Safety
+/// `fork` is the C library's `_Fork`, and `threads` null or its lock.
+pub unsafe fn by(
+    fork: unsafe extern "C" fn() -> libc::pid_t,
+    threads: *const AtomicI32,
+) -> libc::pid_t {
+    if end(READ_END) < 0 {
+        // The program called _Fork itself, which runs no handlers; or there was no descriptor left.
+        before();
+    }
+    let mut mask = MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: both sets are filled before they are read. A handler in the child would write what is still shared.
+    unsafe {
+        let mut all = MaybeUninit::<libc::sigset_t>::uninit();
+        libc::sigfillset(all.as_mut_ptr());
+        libc::pthread_sigmask(libc::SIG_BLOCK, all.as_ptr(), mask.as_mut_ptr());
+    }
+    // SAFETY: the contract is the caller's.
+    let threads = unsafe { threads.as_ref() }.filter(|lock| locked(lock));
+    // SAFETY: the contract is the caller's.
+    let pid = unsafe { fork() };
+    // SAFETY: errno belongs to this thread.
+    let errno = unsafe { *libc::__errno_location() };
+    if pid != 0 {
+        wait_for_child();
+        SEPARATED.set(true);
+    } else if job::phase() != Phase::Forked {
+        separate();
+        job::leave();
+        SEPARATED.set(true);
+    }
+    if let Some(lock) = threads {
+        unlock(lock);
+    }
+    // SAFETY: the set was filled above; errno belongs to this thread.
+    unsafe {
+        libc::pthread_sigmask(libc::SIG_SETMASK, mask.as_ptr(), std::ptr::null_mut());
+        *libc::__errno_location() = errno;
+    }
+    pid
+}
+
+/// How long the lock of the lists of threads is waited for.
+const HELD_BY_A_WAITING_THREAD: Duration = Duration::from_millis(100);
+
+/// Takes a lock of the C library: 0 is free, 1 taken, 2 taken and waited for. Not for ever: who holds it may free
+/// memory, and so wait for the locks that fork has already. Then the lists are as good as locked.
+fn locked(lock: &AtomicI32) -> bool {
+    let since = Instant::now();
+    // ORDERING: Acquire, so that the lists are copied as the last holder left them.
+    while lock
+        .compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed)
+        .is_err()
+    {
+        if since.elapsed() > HELD_BY_A_WAITING_THREAD {
+            return false;
+        }
+        // SAFETY: no preconditions.
+        unsafe { libc::sched_yield() };
+    }
+    true
+}
+
+fn unlock(lock: &AtomicI32) {
+    // ORDERING: Release, as any unlocking; nothing was written under it.
+    if lock.swap(0, Ordering::Release) == 2 {
+        let word: *const AtomicI32 = lock;
+        // SAFETY: the word is a valid futex.
+        unsafe {
+            libc::syscall(
+                libc::SYS_futex,
+                word,
+                libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG,
+                1,
+            )
+        };
+    }
 }
 
 /// The descriptor of one end of this thread's pipe.

@@ -191,9 +191,14 @@ unsafe fn forget_peers() {
     }
 }
 
-/// In the child of a fork: from here on this process is no PE.
-pub(crate) fn become_child() {
+/// In the child of a fork: from here on this process is no PE. Frees nothing, as the C library may hold its locks.
+pub(crate) fn leave() {
     set_phase(Phase::Forked);
+}
+
+/// In the child of a fork: [`leave`], and gives back what a PE has.
+pub(crate) fn become_child() {
+    leave();
     // SAFETY: only the thread that called fork exists in the child.
     unsafe { forget_peers() };
 }

@@ -11,6 +11,7 @@ pub mod amo;
 pub mod check;
 pub mod collective;
 pub mod ctx;
+pub mod fork;
 pub mod heap;
 pub mod lock;
 pub mod memory;
@@ -28,7 +29,6 @@ mod env;
 mod error;
 mod exit;
 mod fault;
-mod fork;
 mod job;
 mod mailbox;
 #[cfg(test)]

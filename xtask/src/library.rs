@@ -15,6 +15,9 @@ use std::process::Command;
 /// The checked-in list of exported names.
 pub(crate) const SYMBOLS: &str = "shmem/cabi/symbols.txt";
 
+/// What only libshmem.a offers: `_Fork` of static executables, with the options of `-static` (crate `shmem-launcher`, `compiler`).
+pub(crate) const ONLY_STATIC: &str = "__wrap__Fork";
+
 /// The shared library's name to the loader. Where the number changes, programs are built again.
 pub(crate) const SONAME: &str = "libshmem.so.0";
 
@@ -44,8 +47,8 @@ pub(crate) fn build(ws: &Workspace, edition: Edition) -> Result<PathBuf> {
 /// Links both libraries from `archive` into `dir`, which exists.
 pub(crate) fn link(ws: &Workspace, archive: &Path, dir: &Path) -> Result<()> {
     let symbols = read(&ws.file(SYMBOLS))?;
-    let names = ws.file(SYMBOLS);
     let object = dir.join("shmem.o");
+    let names = dir.join("names");
     let roots = dir.join("roots.ld");
     let versions = dir.join("versions.ld");
     let lines = |before: &str, after: &str| -> String {
@@ -54,7 +57,11 @@ pub(crate) fn link(ws: &Workspace, archive: &Path, dir: &Path) -> Result<()> {
             .map(|name| format!("{before}{name}{after}\n"))
             .collect()
     };
-    write(&roots, &lines("EXTERN(", ")"))?;
+    write(&names, &format!("{symbols}{ONLY_STATIC}\n"))?;
+    write(
+        &roots,
+        &format!("{}EXTERN({ONLY_STATIC})\n", lines("EXTERN(", ")")),
+    )?;
     write(
         &versions,
         &format!("{{ global:\n{}local: *; }};\n", lines("", ";")),
@@ -96,7 +103,7 @@ pub(crate) fn link(ws: &Workspace, archive: &Path, dir: &Path) -> Result<()> {
         .arg(&object)
         .arg("-lgcc_s"))?;
 
-    [object, roots, versions]
+    [object, names, roots, versions]
         .iter()
         .try_for_each(|path| fs::remove_file(path).at(path))
 }

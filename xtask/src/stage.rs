@@ -99,7 +99,7 @@ Description: OpenSHMEM 1.6 by Farreach
 Version: @VERSION@
 Cflags: -I${includedir}
 Libs: -L${libdir} -Wl,-rpath,${libdir} -lshmem
-Libs.private: -lgcc -lgcc_eh -lc
+Libs.private: -Wl,--undefined=_Fork,--wrap=_Fork -lgcc -lgcc_eh -lc
 ";
 
 /// Installs into `prefix`.

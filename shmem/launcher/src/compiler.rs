@@ -210,9 +210,20 @@ fn link_flags(place: &Installation, arguments: &[OsString]) -> Vec<OsString> {
         .iter()
         .any(|argument| argument == "-static" || argument == "-static-pie")
     {
-        // What Rust's standard library asks for, in the order in which symbols are sought.
-        flags
-            .extend(["-lshmem", "-lgcc_eh", "-lpthread", "-ldl", "-lm", "-lc"].map(OsString::from));
+        // The library stands around fork's system call, and names it weakly, which links nothing. After it comes what
+        // Rust's standard library asks for, in the order in which symbols are sought.
+        flags.extend(
+            [
+                "-Wl,--undefined=_Fork,--wrap=_Fork",
+                "-lshmem",
+                "-lgcc_eh",
+                "-lpthread",
+                "-ldl",
+                "-lm",
+                "-lc",
+            ]
+            .map(OsString::from),
+        );
     } else {
         // A RUNPATH, so that LD_LIBRARY_PATH can put another build of the library first.
         flags.extend([
