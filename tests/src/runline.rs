@@ -37,6 +37,8 @@ pub(crate) struct Run {
     pub(crate) link: Option<String>,
     /// Over how many nodes the PEs may be spread.
     pub(crate) nodes: Nodes,
+    /// The one transport between nodes with which it runs, if not with each.
+    pub(crate) transport: Option<String>,
     /// Further words for the compiler.
     pub(crate) cflags: Vec<String>,
     /// The compiler behind oshcc, if not its own choice.
@@ -106,6 +108,7 @@ fn parse_line(text: &str) -> Result<Vec<Run>, String> {
             standard: None,
             link: None,
             nodes: Nodes::Any,
+            transport: None,
             cflags: Vec::new(),
             compiler: None,
             valgrind: false,
@@ -154,6 +157,7 @@ fn set(line: &mut Line, key: &str, value: &str) -> Result<(), String> {
             })?
         }
         "nodes" => rest.nodes = nodes(value)?,
+        "transport" if matches!(value, "rc" | "dc") => rest.transport = Some(value.to_owned()),
         "cflags" => rest.cflags = value.split_whitespace().map(str::to_owned).collect(),
         "device" if !value.is_empty() => {
             rest.device = value.split_whitespace().map(str::to_owned).collect();
@@ -238,8 +242,9 @@ fn expand(line: Line) -> Result<Vec<Run>, String> {
     if line.np.is_empty() {
         return Err("np= is missing".to_owned());
     }
-    if !line.rest.device.is_empty() && line.rest.nodes != Nodes::Several {
-        return Err("device= is for nodes=several".to_owned());
+    let of_several = !line.rest.device.is_empty() || line.rest.transport.is_some();
+    if of_several && line.rest.nodes != Nodes::Several {
+        return Err("device= and transport= are for nodes=several".to_owned());
     }
     let several = line.launchers.len() > 1 || line.launchers[0] != Launcher::Oshrun;
     let mut runs = Vec::new();

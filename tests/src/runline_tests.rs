@@ -100,6 +100,8 @@ fn nonsense_is_named() {
         ("np=1 env=A", "env=A"),
         ("np=1 nodes=several device=", "device"),
         ("np=1 device=--strict", "nodes=several"),
+        ("np=1 nodes=several transport=tcp", "tcp"),
+        ("np=1 transport=rc", "nodes=several"),
         ("np=1 expect-exit=never", "expect-exit=never"),
         ("np=1 expected-exit=1", "expected-exit"),
         ("np=1 valgrind=yes", "valgrind"),

@@ -166,6 +166,10 @@ impl Setting {
         chosen.into_values().collect()
     }
 
+    fn transport(&self) -> &str {
+        self.words[3]
+    }
+
     fn allows(&self, run: &Run) -> bool {
         let loads = !run
             .link
@@ -173,6 +177,10 @@ impl Setting {
             .is_some_and(|link| STATIC.contains(&link));
         run.launcher == Launcher::Oshrun
             && run.nodes != Nodes::One
+            && run
+                .transport
+                .as_deref()
+                .is_none_or(|only| only == self.transport())
             && run.np > self.per_node
             && loads
             && !run.valgrind
@@ -208,6 +216,13 @@ mod tests {
         let policy = &SETTINGS[SETTINGS.len() - 1];
         assert!(policy.has("context/lanes.c") && policy.has("amo/types_c99.c"));
         assert!(!policy.has("amo/types_c11.c") && SETTINGS[0].has("amo/types_c11.c"));
+    }
+
+    #[test]
+    fn a_line_of_one_transport_runs_with_that() {
+        let source = "// run: np=2 nodes=several transport=dc\n";
+        assert_eq!(chosen(0, source), [""; 0]);
+        assert_eq!(chosen(1, source), ["np=2"]);
     }
 
     #[test]
