@@ -1,7 +1,8 @@
 //! Blocks at regular distances over the device: what takes one doorbell for many of them, or one entry.
 //!
-//! Blocks that lie one behind the other at the peer are gathered in the bounce memory, and written by few entries; short ones that do not
-//! are entries of their own, which are posted in lists. Blocks of reads into memory that is not registered are gathered as well.
+//! Blocks that lie one behind the other at the peer are written by few entries: long messages of long blocks gathered by the device, from
+//! symmetric memory; others copied into the bounce memory. Short ones that do not lie so are entries of their own, which are posted in
+//! lists. Reads are the same the other way: into symmetric memory the device scatters, into other memory it is copied.
 
 #![expect(unsafe_code, reason = "C memory is given to the device by its address")]
 
@@ -10,10 +11,20 @@ use crate::endpoint::{Endpoint, Via};
 use crate::error::Error;
 use crate::strided::Blocks;
 use crate::transfer::{Source, further};
-use fi_mlx5::lane::{Local, Payload, Signals, To, Write};
+use fi_mlx5::lane::{Lane, Local, Payload, Posted, Signals, To, Write};
+use std::ops::Range;
 
 /// Writes of a list: as many as have one doorbell.
 const LIST: usize = 32;
+
+/// Bytes of a block that the device gathers: fewer are copied in less time than the device takes to look for them.
+const WORTH_A_SEGMENT: usize = 512;
+
+/// The numbers from 0 to `count`, so many at a time.
+fn turns(count: usize, at_a_time: usize) -> impl Iterator<Item = Range<usize>> {
+    let firsts = (0..count).step_by(at_a_time);
+    firsts.map(move |first| first..count.min(first + at_a_time))
+}
 
 impl Endpoint {
     /// Writes blocks of which the first begins at the own address `dest` on `peer`; all numbers are of bytes. The source may be
@@ -36,8 +47,15 @@ impl Endpoint {
         let Some((via, to)) = self.reach_far(dest, span, peer)? else {
             return Ok(());
         };
-        let gathered = blocks.dest_stride == blocks.len && 2 * blocks.len <= via.gate.piece_len();
-        if !gathered && blocks.len > via.lane().max_inline() {
+        let dense = blocks.dest_stride == blocks.len;
+        if dense && let Some(key) = to_be_gathered(via, source, blocks) {
+            let _held = via.lane().hold();
+            self.note_busy();
+            // SAFETY: the source is registered; the lane is held.
+            return unsafe { write_in_place(via, to, source.addr(), key, blocks) };
+        }
+        let copied = dense && 2 * blocks.len <= via.gate.piece_len();
+        if !copied && blocks.len > via.lane().max_inline() {
             for (there, from) in blocks.offsets() {
                 let (dest, source) = (dest.wrapping_add(there), source.wrapping_add(from));
                 // SAFETY: the source holds the block.
@@ -47,9 +65,9 @@ impl Endpoint {
         }
         let _held = via.lane().hold();
         self.note_busy();
-        if gathered {
+        if copied {
             // SAFETY: by contract; the lane is held.
-            unsafe { self.write_gathered(via, to, source, blocks) }
+            unsafe { self.write_copied(via, to, source, blocks) }
         } else {
             // SAFETY: as above.
             unsafe { self.write_listed(via, to, source, blocks) }
@@ -60,7 +78,7 @@ impl Endpoint {
     ///
     /// # Safety
     /// `source` holds the blocks; the lane is held.
-    unsafe fn write_gathered(
+    unsafe fn write_copied(
         &self,
         via: Via<'_>,
         to: To<'_>,
@@ -68,16 +86,15 @@ impl Endpoint {
         blocks: &Blocks,
     ) -> Result<(), Error> {
         let at_a_time = via.gate.piece_len() / blocks.len;
-        for first in (0..blocks.count).step_by(at_a_time) {
-            let turn = first..blocks.count.min(first + at_a_time);
+        for turn in turns(blocks.count, at_a_time) {
+            let there = further(to, turn.start * blocks.len);
             let (index, piece) = via.gate.claim_piece(turn.len() * blocks.len)?;
             for (place, block) in turn.enumerate() {
                 let from = source.wrapping_add(block * blocks.source_stride);
-                let there = (piece.address as *mut u8).wrapping_add(place * blocks.len);
+                let copy = (piece.address as *mut u8).wrapping_add(place * blocks.len);
                 // SAFETY: the source by contract; nobody uses the piece.
-                unsafe { std::ptr::copy_nonoverlapping(from, there, blocks.len) };
+                unsafe { std::ptr::copy_nonoverlapping(from, copy, blocks.len) };
             }
-            let there = further(to, first * blocks.len);
             // SAFETY: the piece stays as it is until it is claimed again, which waits for this entry.
             let posted = unsafe { via.lane().write(there, piece)? };
             via.gate.pieces[index].set(Some(posted));
@@ -138,7 +155,11 @@ impl Endpoint {
         let Some((via, to)) = self.reach_far(source, span, peer)? else {
             return Ok(());
         };
-        if blocks.len > via.gate.piece_len() {
+        let key = via
+            .gate
+            .own_key(dest.addr(), blocks.span(blocks.dest_stride))
+            .filter(|_| blocks.len <= via.gate.max_message());
+        if key.is_none() && blocks.len > via.gate.piece_len() {
             for (there, from) in blocks.offsets() {
                 let (dest, source) = (dest.wrapping_add(there), source.wrapping_add(from));
                 // SAFETY: the destination has room for the block.
@@ -148,28 +169,12 @@ impl Endpoint {
         }
         let _held = via.lane().hold();
         self.note_busy();
-        let Some(key) = via
-            .gate
-            .own_key(dest.addr(), blocks.span(blocks.dest_stride))
-        else {
+        let Some(key) = key else {
             // SAFETY: by contract.
             return unsafe { self.gather(via, to, dest, blocks) };
         };
-        let mut last = None;
-        for (there, from) in blocks.offsets() {
-            let local = Local {
-                address: (dest.addr() + there) as u64,
-                length: blocks.len as u32,
-                key,
-            };
-            // SAFETY: the destination is registered; the lane is held.
-            last = Some(unsafe { via.lane().read(further(to, from), local)? });
-        }
-        match last {
-            // Entries to one peer are done in their order.
-            Some(posted) => Ok(via.lane().wait(posted)?),
-            None => Ok(()),
-        }
+        // SAFETY: the destination is registered; the lane is held.
+        unsafe { read_in_place(via, to, dest.addr(), key, blocks) }
     }
 
     /// Reads blocks of at most a piece each into memory that is not registered: as many as fit into a piece at a time.
@@ -184,24 +189,16 @@ impl Endpoint {
         blocks: &Blocks,
     ) -> Result<(), Error> {
         let at_a_time = via.gate.piece_len() / blocks.len;
-        for first in (0..blocks.count).step_by(at_a_time) {
-            let turn = first..blocks.count.min(first + at_a_time);
+        for turn in turns(blocks.count, at_a_time) {
             let (_, piece) = via.gate.claim_piece(turn.len() * blocks.len)?;
-            let mut last = None;
-            for (place, block) in turn.clone().enumerate() {
-                let local = Local {
-                    address: piece.address + (place * blocks.len) as u64,
-                    length: blocks.len as u32,
-                    key: piece.key,
-                };
-                let from = further(to, block * blocks.source_stride);
-                // SAFETY: nobody uses the piece; the lane is held.
-                last = Some(unsafe { via.lane().read(from, local)? });
-            }
-            if let Some(posted) = last {
-                // Entries to one peer are done in their order.
-                via.lane().wait(posted)?;
-            }
+            let from = further(to, turn.start * blocks.source_stride);
+            let part = Blocks {
+                dest_stride: blocks.len,
+                count: turn.len(),
+                ..*blocks
+            };
+            // SAFETY: nobody uses the piece; the lane is held.
+            unsafe { read_in_place(via, from, piece.address as usize, piece.key, &part.joined())? };
             for (place, block) in turn.enumerate() {
                 let from = (piece.address as *const u8).wrapping_add(place * blocks.len);
                 let there = dest.wrapping_add(block * blocks.dest_stride);
@@ -210,5 +207,87 @@ impl Endpoint {
             }
         }
         Ok(())
+    }
+}
+
+/// The key of the blocks of a source that the device is to gather where they lie: long ones of a message that the bounce memory does
+/// not hold, in symmetric memory.
+fn to_be_gathered(via: Via<'_>, source: *const u8, blocks: &Blocks) -> Option<u32> {
+    let gate = via.gate;
+    let is_long = blocks.len.saturating_mul(blocks.count) > gate.bounce_len();
+    if !is_long || !(WORTH_A_SEGMENT..=gate.max_message()).contains(&blocks.len) {
+        return None;
+    }
+    gate.own_key(source.addr(), blocks.span(blocks.source_stride))
+}
+
+/// Writes blocks that lie one behind the other at the peer, and waits until their source may be changed.
+///
+/// # Safety
+/// The source is registered under `key`; the lane is held.
+unsafe fn write_in_place(
+    via: Via<'_>,
+    to: To<'_>,
+    source: usize,
+    key: u32,
+    blocks: &Blocks,
+) -> Result<(), Error> {
+    let at_a_time = Lane::SEGMENTS.min(via.gate.max_message() / blocks.len);
+    let mut last = None;
+    for turn in turns(blocks.count, at_a_time) {
+        let there = further(to, turn.start * blocks.len);
+        let pieces = locals(source, blocks.source_stride, blocks.len, key, turn);
+        // SAFETY: by contract.
+        last = Some(unsafe { via.lane().write_gathered(there, pieces)? });
+    }
+    wait_for(via, last)
+}
+
+/// Reads blocks, of which those that lie one behind the other at the peer have an entry for several, and waits for them.
+///
+/// # Safety
+/// The destination is registered under `key`; the lane is held.
+unsafe fn read_in_place(
+    via: Via<'_>,
+    to: To<'_>,
+    dest: usize,
+    key: u32,
+    blocks: &Blocks,
+) -> Result<(), Error> {
+    let at_a_time = if blocks.source_stride == blocks.len {
+        Lane::SEGMENTS.min(via.gate.max_message() / blocks.len)
+    } else {
+        1
+    };
+    let mut last = None;
+    for turn in turns(blocks.count, at_a_time) {
+        let from = further(to, turn.start * blocks.source_stride);
+        let pieces = locals(dest, blocks.dest_stride, blocks.len, key, turn);
+        // SAFETY: by contract.
+        last = Some(unsafe { via.lane().read_scattered(from, pieces)? });
+    }
+    wait_for(via, last)
+}
+
+/// The memory of these blocks, of which that of number 0 is at `address`.
+fn locals(
+    address: usize,
+    stride: usize,
+    len: usize,
+    key: u32,
+    blocks: Range<usize>,
+) -> impl Iterator<Item = Local> {
+    blocks.map(move |block| Local {
+        address: (address + block * stride) as u64,
+        length: len as u32,
+        key,
+    })
+}
+
+/// Waits for the last of several entries to one peer, which are done in their order.
+fn wait_for(via: Via<'_>, last: Option<Posted>) -> Result<(), Error> {
+    match last {
+        Some(posted) => Ok(via.lane().wait(posted)?),
+        None => Ok(()),
     }
 }

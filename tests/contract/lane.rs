@@ -347,16 +347,29 @@ impl<'a> Lane<'a> {
         blocks: &Blocks,
         peer: PeerIndex,
     ) -> Result<(), Error> {
-        assert!(blocks.span(blocks.source_stride) <= source.len());
-        // SAFETY: the slice holds the blocks and is not in symmetric memory; there is room for them or they are refused.
+        let room = source.len();
+        let at = source.as_ptr().cast_mut();
+        self.write_blocks_from_home(dest, Place { at, room }, blocks, peer)
+    }
+
+    /// [`Lane::write_blocks`] from the own symmetric memory.
+    pub(crate) fn write_blocks_from_home<T: Pod>(
+        &self,
+        dest: Place<T>,
+        source: Place<T>,
+        blocks: &Blocks,
+        peer: PeerIndex,
+    ) -> Result<(), Error> {
+        assert!(blocks.span(blocks.source_stride) <= source.room);
+        // SAFETY: the source holds the blocks; there is room for them or they are refused.
         let near = unsafe {
             self.endpoint
-                .write_blocks_near(dest.at, source.as_ptr(), blocks, peer)
+                .write_blocks_near(dest.at, source.at, blocks, peer)
         };
         // SAFETY: as above.
         or_far(near.then_some(()), || unsafe {
             self.endpoint
-                .write_blocks_far(dest.at, source.as_ptr(), blocks, peer)
+                .write_blocks_far(dest.at, source.at, blocks, peer)
         })
     }
 

@@ -22,8 +22,10 @@ fn blocks(dest_stride: usize, source_stride: usize, len: usize, count: usize) ->
     }
 }
 
-/// Shapes of every kind; the last ones have blocks and totals that are longer than the pieces of a bounce memory.
-fn shapes() -> Vec<Blocks> {
+/// Shapes of every kind, for elements of `size` bytes; some have blocks and totals that are longer than the pieces of a bounce memory,
+/// or than all of it. Blocks without gaps on one side are more than an entry of the device gathers or scatters.
+fn shapes(size: usize) -> Vec<Blocks> {
+    let long = 700 / size;
     let mut shapes = vec![
         blocks(1, 1, 1, 1),
         blocks(2, 1, 1, 40),
@@ -37,6 +39,10 @@ fn shapes() -> Vec<Blocks> {
         blocks(0, 0, 0, 7),
         blocks(3001, 3000, 3000, 25),
         blocks(40_000, 40_001, 40_000, 3),
+        blocks(6, 9, 6, 40),
+        blocks(9, 6, 6, 40),
+        blocks(long, long + 3, long, 500),
+        blocks(long + 3, long, long, 500),
     ];
     shapes.extend((0..6).map(|extra| blocks(6 + extra, 11 - extra, 6, 9)));
     shapes
@@ -67,7 +73,7 @@ fn numbered<T: Pod>(rank: u32, count: usize) -> Vec<T> {
 }
 
 fn of_type<T: Pod + PartialEq>(party: &Party) {
-    for shape in shapes() {
+    for shape in shapes(size_of::<T>()) {
         let (dest_span, source_span) = (
             shape.span(shape.dest_stride),
             shape.span(shape.source_stride),
@@ -99,6 +105,24 @@ fn of_type<T: Pod + PartialEq>(party: &Party) {
         );
         assert!(party.heap.bytes(0, AT) == [GUARD; AT], "{shape:?} in front");
         party.meet();
+        // The same from memory that peers may reach.
+        let behind = (AT + bytes).next_multiple_of(64);
+        let own: Place<T> = party.heap.place(behind);
+        party.heap.fill(0, AT + bytes, GUARD);
+        party.heap.set_bytes(behind, cast_slice(&mine));
+        party.meet();
+        party
+            .lane
+            .write_blocks_from_home(place, own, &shape, party.right())
+            .unwrap();
+        party.heap.fill(behind, bytes, !GUARD);
+        party.quiet_and_meet();
+        let expected = copied(&left, guarded(room), &shape);
+        assert!(
+            party.heap.bytes(AT, bytes) == cast_slice::<T, u8>(&expected),
+            "{shape:?} written from home"
+        );
+        party.meet();
 
         party.heap.set_bytes(AT, cast_slice(&mine));
         party.meet();
@@ -110,9 +134,7 @@ fn of_type<T: Pod + PartialEq>(party: &Party) {
         let expected = copied(&right, guarded(room), &shape);
         assert!(dest == expected, "{shape:?} read");
         // The same into memory that peers may reach.
-        let behind = (AT + bytes).next_multiple_of(64);
         party.heap.fill(behind, bytes, GUARD);
-        let own: Place<T> = party.heap.place(behind);
         party
             .lane
             .read_blocks_home(own, place, &shape, party.right())

@@ -60,6 +60,7 @@ FAR_LOOPS(putmem_nbi_4096, 4, shmem_putmem_nbi, v.target, (const void *)v.own, (
 FAR_LOOPS(getmem_nbi_8, 4, shmem_getmem_nbi, v.own, (const void *)v.target, (size_t)8, v.pe)
 FAR_LOOPS(long_g, 2, shmem_long_g, (const long *)v.target, v.pe)
 FAR_LOOPS(getmem_8, 4, shmem_getmem, v.local, (const void *)v.target, (size_t)8, v.pe)
+FAR_LOOPS(long_iget_13, 6, shmem_long_iget, v.own, (const long *)v.target, (ptrdiff_t)2, (ptrdiff_t)1, (size_t)13, v.pe)
 FAR_LOOPS(fetch_add, 3, shmem_long_atomic_fetch_add, (long *)v.target, v.value, v.pe)
 FAR_LOOPS(compare_swap, 4, shmem_long_atomic_compare_swap, (long *)v.target, v.value, v.value, v.pe)
 FAR_LOOPS(long_p, 3, shmem_long_p, (long *)v.target, v.value, v.pe)
@@ -123,6 +124,7 @@ static const struct {
     {"shmem_long_atomic_set", call_atomic_set, bare_atomic_set, 0},
     {"shmem_long_g", call_long_g, bare_long_g, 0},
     {"shmem_getmem 8 B", call_getmem_8, bare_getmem_8, 0},
+    {"shmem_long_iget 13 elements", call_long_iget_13, bare_long_iget_13, 0},
     {"shmem_long_atomic_fetch_add", call_fetch_add, bare_fetch_add, 0},
     {"shmem_long_atomic_compare_swap", call_compare_swap, bare_compare_swap, 0},
 };

@@ -27,13 +27,15 @@ struct operands {
 #define CHANGES_2 "rdx", CHANGES_3
 #define CHANGES_3 "rcx", CHANGES_4
 #define CHANGES_4 "r8", CHANGES_5
-#define CHANGES_5 "r9", "rax", "r10", "r11", "memory", "cc"
+#define CHANGES_5 "r9", CHANGES_6
+#define CHANGES_6 "rax", "r10", "r11", "memory", "cc"
 
 #define A1(a) __typeof__(a) a1 = (a)
 #define A2(a, b) A1(a); __typeof__(b) a2 = (b)
 #define A3(a, b, c) A2(a, b); __typeof__(c) a3 = (c)
 #define A4(a, b, c, d) A3(a, b, c); __typeof__(d) a4 = (d)
 #define A5(a, b, c, d, e) A4(a, b, c, d); __typeof__(e) a5 = (e)
+#define A6(a, b, c, d, e, f) A5(a, b, c, d, e); __typeof__(f) a6 = (f)
 
 #define BARE_0() __asm__ volatile("" : : : CHANGES_0)
 #define BARE_1(...) A1(__VA_ARGS__); __asm__ volatile("" : "+D"(a1) : : CHANGES_1)
@@ -44,6 +46,10 @@ struct operands {
 #define BARE_5(...) \
     A5(__VA_ARGS__); register __typeof__(a5) in_r8 __asm__("r8") = a5; \
     __asm__ volatile("" : "+D"(a1), "+S"(a2), "+d"(a3), "+c"(a4), "+r"(in_r8) : : CHANGES_5)
+#define BARE_6(...) \
+    A6(__VA_ARGS__); register __typeof__(a5) in_r8 __asm__("r8") = a5; \
+    register __typeof__(a6) in_r9 __asm__("r9") = a6; \
+    __asm__ volatile("" : "+D"(a1), "+S"(a2), "+d"(a3), "+c"(a4), "+r"(in_r8), "+r"(in_r9) : : CHANGES_6)
 
 /* The result of a call, if it has one, is used. */
 #define NOTHING

@@ -3,6 +3,7 @@
 #![expect(unsafe_code, reason = "takes bytes from raw pointers into an entry")]
 
 use crate::endian::{Be32, Be64};
+use crate::lane::Local;
 use crate::queue::FLAGS;
 use crate::wqe::{BASIC_BLOCK, Data, INLINE, UNIT, blocks, inline_len};
 use bytemuck::cast;
@@ -10,17 +11,23 @@ use bytemuck::cast;
 /// The most blocks of an entry here: what one BlueFlame copy holds.
 const BLOCKS: usize = 4;
 
+/// A basic block, in words.
+pub(crate) type Block = [u64; 8];
+
 /// Bytes of an entry as they will lie in memory, at most [`BLOCKS`] blocks; the control segment comes last.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Entry {
-    words: [[u64; 8]; BLOCKS],
+    words: [Block; BLOCKS],
     units: usize,
 }
 
 impl Entry {
     /// Bytes that fit inline behind control segment, address vector and remote address.
     pub(crate) const INLINE: usize = BLOCKS * BASIC_BLOCK - 3 * UNIT - 4;
+
+    /// Data segments that fit behind those three.
+    pub(crate) const SEGMENTS: usize = BLOCKS * BASIC_BLOCK / UNIT - 3;
 
     /// An entry of a control segment alone.
     pub(crate) fn new() -> Self {
@@ -47,6 +54,13 @@ impl Entry {
     pub(crate) fn data(&mut self, address: u64, length: u32, key: u32) {
         let [low, high] = Self::data_words(address, length, key);
         self.words(low, high);
+    }
+
+    /// Appends pieces of local memory, at most [`Entry::SEGMENTS`].
+    pub(crate) fn locals(&mut self, pieces: impl IntoIterator<Item = Local>) {
+        for piece in pieces {
+            self.data(piece.address, piece.length, piece.key);
+        }
     }
 
     /// A data segment as it lies in memory.
@@ -81,23 +95,14 @@ impl Entry {
         blocks(self.units) as u16
     }
 
-    /// The blocks, with this control segment.
-    pub(crate) fn with_head(&self, head: u64, flags: u8) -> Aligned {
-        let mut all = Aligned(self.words);
-        all.0[0][0] = head;
-        all.0[0][1] = u64::from(flags) << FLAGS;
-        all
+    /// Puts the control segment in.
+    pub(crate) fn set_head(&mut self, head: u64, flags: u8) {
+        self.words[0][0] = head;
+        self.words[0][1] = u64::from(flags) << FLAGS;
     }
-}
 
-/// Blocks that can be copied by whole units.
-#[repr(C, align(64))]
-pub(crate) struct Aligned([[u64; 8]; BLOCKS]);
-
-impl std::ops::Deref for Aligned {
-    type Target = [[u64; 8]; BLOCKS];
-
-    fn deref(&self) -> &Self::Target {
-        &self.0
+    /// Its basic blocks, aligned as in memory.
+    pub(crate) fn filled(&self) -> &[Block] {
+        &self.words[..self.blocks().into()]
     }
 }

@@ -1,6 +1,6 @@
 // Transfers of more bytes than a message of the device has: put and get, blocking and not, from and to symmetric and
-// private memory, of lengths around multiples of the longest message; and more reads and atomics at a time than a device
-// answers at a time.
+// private memory, of lengths around multiples of the longest message; blocks, of which some messages hold few; and more
+// reads and atomics at a time than a device answers at a time.
 // run: np=2
 // run: np=2 nodes=several device="--max-message 65536"
 // run: np=2 nodes=several device="--max-message 4096" env=FARREACH_REGISTRATION_CACHE=0
@@ -51,6 +51,33 @@ static void move(unsigned char *from, unsigned char *to, size_t bytes, unsigned 
     shmem_barrier_all();
 }
 
+// Blocks with gaps at one side: the target of put and the source of get have none.
+static void blocks(size_t bytes, size_t count)
+{
+    int me = shmem_my_pe(), npes = shmem_n_pes(), right = (me + 1) % npes,
+        left = (me + npes - 1) % npes;
+    size_t stride = bytes + 3, all = bytes * count;
+
+    memset(target, 0, sizeof target);
+    memset(result, 0, sizeof result);
+    for (size_t block = 0; block < count; block++)
+        for (size_t i = 0; i < bytes; i++)
+            source[block * stride + i] = picture(block * bytes + i, (unsigned)me, 99);
+    shmem_barrier_all();
+    shmem_uint8_ibput(target, source, (ptrdiff_t)bytes, (ptrdiff_t)stride, bytes, count, right);
+    memset(source, 0, sizeof source);
+    shmem_barrier_all();
+    expect(target, all, left, 99, "ibput");
+    shmem_uint8_ibget(result, target, (ptrdiff_t)stride, (ptrdiff_t)bytes, bytes, count, right);
+    for (size_t block = 0; block < count; block++) {
+        for (size_t i = 0; i < bytes; i++)
+            CHECK_INT(result[block * stride + i], picture(block * bytes + i, (unsigned)me, 99),
+                      "ibget");
+        CHECK_INT(result[block * stride + bytes], 0, "a gap");
+    }
+    shmem_barrier_all();
+}
+
 static void many(void)
 {
     static long there[MANY], before[MANY];
@@ -83,6 +110,9 @@ int main(void)
         move(source, result, lengths[round / 2], round);
         move(private_source, private_result, lengths[round / 2], round);
     }
+    blocks(700, 500);
+    blocks(5000, 70);
+    blocks(MESSAGE - 1, 9);
     many();
     shmem_finalize();
     return 0;

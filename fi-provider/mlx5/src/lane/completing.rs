@@ -205,7 +205,7 @@ impl Lane {
             return Ok(());
         }
         // SAFETY: by contract.
-        unsafe { self.post(index, Opcode::Nop, 0, &Entry::new()) }.map(|_| ())
+        unsafe { self.post(index, Opcode::Nop, 0, &mut Entry::new()) }.map(|_| ())
     }
 
     /// [`Lane::quiet`] for the commonest case, a lane of one thread where one armed queue has its one entry outstanding and

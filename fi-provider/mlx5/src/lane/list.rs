@@ -5,7 +5,7 @@
 
 use super::{Failure, Lane, Local};
 use crate::endian::{Be32, Be64};
-use crate::entry::Entry;
+use crate::entry::{Block, Entry};
 use crate::opcode::Opcode;
 use crate::post::other_half;
 use crate::queue::{FLAGS, Queue, count};
@@ -64,9 +64,6 @@ impl Signals {
     }
 }
 
-/// Words of a basic block.
-type Block = [u64; 8];
-
 /// The entries of a queue that no doorbell has told of yet: how many, and the first block of the newest.
 #[derive(Clone, Copy, Default)]
 struct Unrung {
@@ -112,8 +109,7 @@ impl Lane {
                     }
                     None => {
                         let entry = self.long(index, remote, write);
-                        let blocks = &entry.with_head(0, 0)[..entry.blocks().into()];
-                        self.append(queue, &mut unrung, blocks, entry.units(), signals)
+                        self.append(queue, &mut unrung, entry.filled(), entry.units(), signals)
                     }
                 }
             };

@@ -1,7 +1,7 @@
 //! How entries get into a lane's queues, with whatever has to be waited for before.
 
 use super::{Atomic, Failure, Lane, Local, Posted, Threads, To};
-use crate::entry::{Aligned, Entry};
+use crate::entry::{Block, Entry};
 use crate::opcode::Opcode;
 use crate::post::other_half;
 use crate::queue::{Queue, count};
@@ -39,20 +39,36 @@ impl Lane {
         // SAFETY: by contract.
         unsafe { entry.inline(source, len) };
         // SAFETY: by contract.
-        unsafe { self.post(queue, Opcode::Write, 0, &entry) }
+        unsafe { self.post(queue, Opcode::Write, 0, &mut entry) }
     }
+
+    /// The most pieces of local memory that one entry gathers or scatters.
+    pub const SEGMENTS: usize = Entry::SEGMENTS;
 
     /// Posts a write of local memory, which has to stay as it is until the completion.
     ///
     /// # Safety
     /// As [`Lane::write_inline`]; the local memory is registered under its key.
     pub unsafe fn write(&self, to: To<'_>, local: Local) -> Result<Posted, Failure> {
+        // SAFETY: the contract is the same.
+        unsafe { self.write_gathered(to, [local]) }
+    }
+
+    /// Posts a write of pieces of local memory, at most [`Lane::SEGMENTS`], to one place: one behind the other.
+    ///
+    /// # Safety
+    /// As [`Lane::write`].
+    pub unsafe fn write_gathered(
+        &self,
+        to: To<'_>,
+        pieces: impl IntoIterator<Item = Local>,
+    ) -> Result<Posted, Failure> {
         let queue = self.way_to(to.peer);
         let mut entry = self.entry(queue, to.remote);
         entry.remote(to.address, to.key);
-        entry.data(local.address, local.length, local.key);
+        entry.locals(pieces);
         // SAFETY: by contract.
-        unsafe { self.post(queue, Opcode::Write, 0, &entry) }
+        unsafe { self.post(queue, Opcode::Write, 0, &mut entry) }
     }
 
     /// Posts a read into local memory.
@@ -60,12 +76,25 @@ impl Lane {
     /// # Safety
     /// As [`Lane::write`].
     pub unsafe fn read(&self, to: To<'_>, local: Local) -> Result<Posted, Failure> {
+        // SAFETY: the contract is the same.
+        unsafe { self.read_scattered(to, [local]) }
+    }
+
+    /// Posts a read of one place into pieces of local memory, at most [`Lane::SEGMENTS`], of which one is filled after the other.
+    ///
+    /// # Safety
+    /// As [`Lane::write`].
+    pub unsafe fn read_scattered(
+        &self,
+        to: To<'_>,
+        pieces: impl IntoIterator<Item = Local>,
+    ) -> Result<Posted, Failure> {
         let queue = self.way_to(to.peer);
         let mut entry = self.entry(queue, to.remote);
         entry.remote(to.address, to.key);
-        entry.data(local.address, local.length, local.key);
+        entry.locals(pieces);
         // SAFETY: by contract.
-        let posted = unsafe { self.post(queue, Opcode::Read, 0, &entry) };
+        let posted = unsafe { self.post(queue, Opcode::Read, 0, &mut entry) };
         self.queues[queue as usize].unfenced.set(true);
         posted
     }
@@ -88,7 +117,7 @@ impl Lane {
         }
         entry.data(local.address, local.length, local.key);
         // SAFETY: by contract.
-        let posted = unsafe { self.post(queue, what.opcode, what.modifier, &entry) };
+        let posted = unsafe { self.post(queue, what.opcode, what.modifier, &mut entry) };
         self.queues[queue as usize].unfenced.set(true);
         posted
     }
@@ -102,18 +131,18 @@ impl Lane {
         index: u32,
         opcode: Opcode,
         modifier: u8,
-        entry: &Entry,
+        entry: &mut Entry,
     ) -> Result<Posted, Failure> {
         let blocks = entry.blocks();
         let flags = self.prepare(index, blocks)?;
         let queue = &self.queues[index as usize];
         let at = queue.producer.get();
         let head = queue.head(opcode, modifier, at, entry.units());
-        let entry = entry.with_head(head, flags);
-        for (place, block) in (0..).zip(entry.iter().take(blocks.into())) {
+        entry.set_head(head, flags);
+        for (place, block) in (0..).zip(entry.filled()) {
             let place = queue.block(at.wrapping_add(place));
             // SAFETY: `prepare` has made room for the entry.
-            unsafe { place.cast::<[u64; 8]>().write(*block) };
+            unsafe { place.cast::<Block>().write(*block) };
         }
         let next = at.wrapping_add(blocks);
         queue.producer.set(next);
@@ -123,7 +152,7 @@ impl Lane {
         unsafe { count(queue.record, next) };
         record_before_register();
         // SAFETY: the entry is in the ring and counted, and no longer than a half of the register.
-        unsafe { self.ring(queue, &entry, blocks.into()) };
+        unsafe { self.ring(queue, entry) };
         let before = queue.consumed.get();
         let end = before + u64::from(at.wrapping_sub(before as u16)) + 1;
         Ok(Posted { queue: index, end })
@@ -137,36 +166,42 @@ impl Lane {
         }
     }
 
-    /// Rings the register of a queue for an entry of so many blocks.
+    /// Rings the register of a queue for an entry.
     ///
     /// # Safety
-    /// The entry is in the ring and in the record; it has at most as many blocks as a half of the register takes.
-    unsafe fn ring(&self, queue: &Queue, entry: &Aligned, blocks: usize) {
+    /// The entry is in the ring and in the record; it is no longer than what a half of the register takes.
+    unsafe fn ring(&self, queue: &Queue, entry: &Entry) {
         let slot = self.queues.slot(queue);
         if self.registers.is_empty() {
             // SAFETY: the register is the lane's own, which this thread holds; the rest by contract.
-            unsafe { self.ring_half(slot.half(), entry, blocks) };
+            unsafe { self.ring_half(slot.half(), entry) };
             return;
         }
         // SAFETY: the lane has a share of its registers, to which its slots lead.
         let register = unsafe { &*slot.register() };
         // SAFETY: the register is locked; the rest by contract.
-        unsafe { self.ring_half(register.lock(), entry, blocks) };
+        unsafe { self.ring_half(register.lock(), entry) };
         register.unlock();
     }
 
     /// # Safety
     /// Nobody else rings the register; the rest as [`Lane::ring`].
-    unsafe fn ring_half(&self, half: &Cell<*mut u8>, entry: &Aligned, blocks: usize) {
+    unsafe fn ring_half(&self, half: &Cell<*mut u8>, entry: &Entry) {
         let register = half.get();
+        let blocks = entry.filled();
         if self.blueflame > 0 {
-            let units = entry.as_ptr().cast();
-            // SAFETY: the entry has as many units and their alignment, and is no longer than the register.
-            unsafe { store_to_register(register, std::slice::from_raw_parts(units, blocks * 4)) };
+            let units = blocks.as_ptr().cast();
+            // SAFETY: the blocks have four units each and their alignment, and fit into the register.
+            unsafe {
+                store_to_register(
+                    register,
+                    std::slice::from_raw_parts(units, blocks.len() * 4),
+                );
+            }
             half.set(other_half(register));
         } else {
             // SAFETY: the register is mapped, and eight bytes are written at once.
-            unsafe { register.cast::<u64>().write_volatile(entry[0][0]) };
+            unsafe { register.cast::<u64>().write_volatile(blocks[0][0]) };
         }
         flush_register();
     }

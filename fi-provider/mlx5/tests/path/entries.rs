@@ -5,7 +5,7 @@ use fi_mlx5::atomic::Arithmetic;
 use fi_mlx5::build::Entry;
 use fi_mlx5::decode::{self, Operation, Piece};
 use fi_mlx5::endian::{Be32, Be64};
-use fi_mlx5::lane;
+use fi_mlx5::lane::{self, Lane};
 use fi_mlx5::opcode::Opcode;
 use fi_mlx5::wqe::{
     Atomic, CompactAddress, MaskedCompareSwap32, MaskedCompareSwap64, MaskedFetchAdd32,
@@ -167,6 +167,37 @@ fn writes_and_reads_of_local_memory() {
             let expected =
                 built(&rig, &taken, opcode, 0).data(LOCAL.address, LOCAL.length, LOCAL.key);
             assert_eq!(taken.bytes, expected.finish().expect("it fits"));
+        }
+    }
+}
+
+#[test]
+fn transfers_of_several_pieces_of_local_memory() {
+    for shape in [Shape::RC, Shape::DC] {
+        let rig = Rig::new(shape);
+        for opcode in [Opcode::Write, Opcode::Read] {
+            for count in [2, 3, 7, Lane::SEGMENTS] {
+                let pieces = (0..count as u32).map(|piece| lane::Local {
+                    address: LOCAL.address + 0x1000 * u64::from(piece),
+                    length: 100 + piece,
+                    key: LOCAL.key + piece,
+                });
+                let to = rig.to(0, ADDRESS);
+                // SAFETY: no device touches the memory.
+                let posted = unsafe {
+                    match opcode {
+                        Opcode::Write => rig.lane.write_gathered(to, pieces.clone()),
+                        _ => rig.lane.read_scattered(to, pieces.clone()),
+                    }
+                };
+                posted.expect("a post");
+                let taken = one();
+                let head = built(&rig, &taken, opcode, 0);
+                let expected = pieces.fold(head, |entry, piece| {
+                    entry.data(piece.address, piece.length, piece.key)
+                });
+                assert_eq!(taken.bytes, expected.finish().expect("it fits"));
+            }
         }
     }
 }
