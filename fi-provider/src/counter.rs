@@ -34,6 +34,16 @@ impl Endpoint {
         true
     }
 
+    /// Orders earlier writes to each peer before later atomic operations on the same peer, which is less than [`Endpoint::fence`].
+    ///
+    /// This processor's stores are ordered here. Writes and atomics over the device have one queue for a peer, which does them in their
+    /// order without more (IBTA volume 1, 10.8.3.3); what the device does on memory of this node comes behind the stores, because a
+    /// doorbell is rung behind them.
+    #[inline(always)]
+    pub fn order_writes_before_atomics(&self) {
+        order::stores();
+    }
+
     /// Returns when every earlier operation is delivered: visible in its target's memory, to everybody.
     ///
     /// # Errors

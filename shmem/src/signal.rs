@@ -8,7 +8,7 @@
 use crate::amo;
 use crate::ctx::Context;
 use crate::report::{self, Routine};
-use crate::{order, rma, sync};
+use crate::{rma, sync};
 use std::ffi::c_int;
 
 /// SHMEM_SIGNAL_SET: the signal replaces what stands in the signal word.
@@ -39,7 +39,7 @@ macro_rules! put_signals {
         ) {
             // SAFETY: `dest` and `source` by contract.
             unsafe { rma::$put(ctx, at, dest, source, nelems, pe) };
-            order::fence(ctx, at);
+            ctx.endpoint.order_writes_before_atomics();
             // SAFETY: `sig` by contract.
             unsafe {
                 match op {

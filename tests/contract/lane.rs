@@ -413,6 +413,11 @@ impl<'a> Lane<'a> {
     }
 
     #[inline(always)]
+    pub(crate) fn order_writes_before_atomics(&self) {
+        self.endpoint.order_writes_before_atomics();
+    }
+
+    #[inline(always)]
     pub(crate) fn quiet(&self) -> Result<(), Error> {
         self.endpoint.quiet()
     }

@@ -44,7 +44,7 @@ macro_rules! suite {
             }
             atomics { of_4_bytes of_8_bytes of_floats }
             contention { of_sums of_bits of_swaps of_compare_swaps of_sets for_a_lock_by_swap for_a_lock_by_compare_swap }
-            order { fence_keeps_elements_in_order fence_publishes_ranges quiet_delivers quiet_precedes_later_reads }
+            order { fence_keeps_elements_in_order fence_publishes_ranges atomics_follow_writes quiet_delivers quiet_precedes_later_reads }
             tearing { by_writes by_reads by_elements }
             places { of_peers_are_exact have_owners are_pages_apart }
             sequences { follow_the_model }
@@ -76,7 +76,7 @@ macro_rules! device_suite {
             ranges { around_64_kibibytes_and_a_mebibyte of_larger_elements onto_themselves between_symmetric_objects up_to_the_last_byte }
             atomics { of_floats }
             contention { of_sums of_bits of_swaps of_compare_swaps of_sets for_a_lock_by_swap for_a_lock_by_compare_swap }
-            order { fence_keeps_elements_in_order fence_publishes_ranges quiet_delivers quiet_precedes_later_reads }
+            order { fence_keeps_elements_in_order fence_publishes_ranges atomics_follow_writes quiet_delivers quiet_precedes_later_reads }
             lanes { of_threads shared_by_threads used_again with_numbers_of_their_own }
         }
     };
@@ -95,7 +95,7 @@ macro_rules! suite_connecting {
             strided { of_every_shape }
             atomics { of_8_bytes of_floats }
             contention { of_sums of_swaps of_compare_swaps for_a_lock_by_swap }
-            order { fence_keeps_elements_in_order fence_publishes_ranges quiet_delivers quiet_precedes_later_reads }
+            order { fence_keeps_elements_in_order fence_publishes_ranges atomics_follow_writes quiet_delivers quiet_precedes_later_reads }
             sequences { follow_the_model }
             lanes { of_threads shared_by_threads }
             background { keeps_order }
@@ -103,7 +103,7 @@ macro_rules! suite_connecting {
     };
     ($name:ident in part: $device:expr) => {
         suite! { $name: $device;
-            order { fence_keeps_elements_in_order fence_publishes_ranges quiet_delivers }
+            order { fence_keeps_elements_in_order fence_publishes_ranges atomics_follow_writes quiet_delivers }
             background { keeps_order }
         }
     };
@@ -124,7 +124,7 @@ macro_rules! suite_beside {
             refusals { of_unknown_peers of_addresses_outside of_ranges_past_the_end of_ranges_into_the_hole }
             atomics { of_4_bytes of_8_bytes of_floats }
             contention { of_sums of_swaps of_compare_swaps for_a_lock_by_swap }
-            order { fence_keeps_elements_in_order fence_publishes_ranges quiet_delivers quiet_precedes_later_reads }
+            order { fence_keeps_elements_in_order fence_publishes_ranges atomics_follow_writes quiet_delivers quiet_precedes_later_reads }
             sequences { follow_the_model }
         }
     };
@@ -142,7 +142,7 @@ macro_rules! suite_of_lanes {
             ranges { around_64_kibibytes_and_a_mebibyte between_symmetric_objects }
             atomics { of_8_bytes }
             contention { of_sums for_a_lock_by_compare_swap }
-            order { fence_publishes_ranges quiet_delivers }
+            order { fence_publishes_ranges atomics_follow_writes quiet_delivers }
             lanes { of_threads shared_by_threads used_again with_numbers_of_their_own }
             refusals { of_addresses_outside of_ranges_past_the_end of_ranges_into_the_hole }
             sequences { follow_the_model }

@@ -34,53 +34,58 @@ pub(crate) fn fence_keeps_elements_in_order(transport: &dyn Transport) {
     });
 }
 
-/// How a flag is raised.
+/// How a flag is raised, or ordered behind what comes before.
 type Raise = fn(&Party, u64);
+
+/// Flags that are raised by an atomic operation.
+const UPDATES: [Raise; 2] = [
+    |party, step| {
+        let flag = party.heap.place(FLAG);
+        party.lane.set(flag, step, party.right()).unwrap();
+    },
+    |party, _| {
+        let flag = party.heap.place(FLAG);
+        party.lane.add(flag, 1_u64, party.right()).unwrap();
+    },
+];
 
 /// Data, a fence, a flag: who sees the flag sees the data, of every length and by every kind of flag.
 pub(crate) fn fence_publishes_ranges(transport: &dyn Transport) {
-    let flag = |party: &Party| party.heap.place::<u64>(FLAG);
-    let raises: [Raise; 3] = [
-        |party, step| {
-            party
-                .lane
-                .inject(step, party.heap.place(FLAG), party.right())
-                .unwrap()
-        },
-        |party, step| {
-            party
-                .lane
-                .set(party.heap.place(FLAG), step, party.right())
-                .unwrap()
-        },
-        |party, _| {
-            party
-                .lane
-                .add(party.heap.place(FLAG), 1_u64, party.right())
-                .unwrap()
-        },
-    ];
+    let inject: Raise = |party, step| {
+        let flag = party.heap.place(FLAG);
+        party.lane.inject(step, flag, party.right()).unwrap();
+    };
+    let fence: Raise = |party, _| party.lane.fence().unwrap();
+    publish_all(transport, fence, &[inject, UPDATES[0], UPDATES[1]]);
+}
+
+/// Data and, without a fence, a flag that is raised by an atomic operation: who sees the flag sees the data.
+pub(crate) fn atomics_follow_writes(transport: &dyn Transport) {
+    let order: Raise = |party, _| party.lane.order_writes_before_atomics();
+    publish_all(transport, order, &UPDATES);
+}
+
+fn publish_all(transport: &dyn Transport, order: Raise, raises: &[Raise]) {
     for parties in [2, 3] {
         check(transport, parties, |party| {
-            assert_eq!(flag(party).room, (party.heap.len() - FLAG) / 8);
             let mut step = 0;
             for len in [1, 9, 40, 61, 300, 1000, 2047, 2049, 4001, 16_300, 65_537] {
                 let turns = party.turns(if len < 3000 { 2000 } else { 60 });
                 for turn in 0..turns as usize {
                     step += 1;
-                    publish(party, raises[turn % 3], step, len);
+                    publish(party, order, raises[turn % raises.len()], step, len);
                 }
             }
         });
     }
 }
 
-fn publish(party: &Party, raise: Raise, step: u64, len: usize) {
+fn publish(party: &Party, order: Raise, raise: Raise, step: u64, len: usize) {
     let place = party.heap.place::<u8>(DATA + step as usize % 8);
-    // Nothing but the fence comes between data and flag: giving memory back, for one, could order them too.
+    // Nothing but what orders them comes between data and flag: giving memory back, for one, could order them too.
     let data = vec![step as u8; len];
     party.lane.write(place, &data, party.right()).unwrap();
-    party.lane.fence().unwrap();
+    order(party, step);
     raise(party, step);
 
     party

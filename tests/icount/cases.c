@@ -61,19 +61,11 @@ LOOPS(my_pe, 0, RESULT(int), USE, shmem_my_pe)
 #ifdef HAS_SIGNALS
 LOOPS(signal_fetch, 1, RESULT(uint64_t), USE, shmem_signal_fetch, (const uint64_t *)v.signal)
 
-/* The seventh argument goes to the stack, in whichever way the compiler likes. So the bare loop calls something: a
-   function that only returns, which takes two instructions; two that do nothing make up for them in the other. */
-void nothing(void *dest, const void *source, size_t bytes, uint64_t *signal, uint64_t value, int operation, int pe);
-__asm__(".text\n"
-        ".type nothing, @function\n"
-        "nothing:\n"
-        "    ret\n"
-        ".size nothing, . - nothing\n");
 static NOINLINE void call_put_signal(long rounds, const struct operands *o) {
     struct operands v = *o;
     for (long i = 0; i < rounds; i++) {
         shmem_putmem_signal(v.target, v.local, 8, v.signal, (uint64_t)v.value, SHMEM_SIGNAL_SET, v.pe);
-        __asm__ volatile("nop; nop");
+        AS_MUCH_AS_A_BARE_CALL;
     }
 }
 static NOINLINE void bare_put_signal(long rounds, const struct operands *o) {

@@ -66,6 +66,30 @@ FAR_LOOPS(compare_swap, 4, shmem_long_atomic_compare_swap, (long *)v.target, v.v
 FAR_LOOPS(long_p, 3, shmem_long_p, (long *)v.target, v.value, v.pe)
 LOOPS(quiet, 0, NOTHING, NOTHING, shmem_quiet)
 
+#define PUT_SIGNAL(name, operation) \
+    static NOINLINE void call_##name(long rounds, const struct operands *o) { \
+        struct operands v = *o; \
+        for (long i = 0; i < rounds; i += TURN) { \
+            for (long j = 0; j < TURN; j++) { \
+                shmem_putmem_signal(v.target, v.local, 8, v.signal, (uint64_t)v.value, operation, v.pe); \
+                AS_MUCH_AS_A_BARE_CALL; \
+            } \
+            icount_uncounted(); \
+        } \
+    } \
+    static NOINLINE void bare_##name(long rounds, const struct operands *o) { \
+        struct operands v = *o; \
+        for (long i = 0; i < rounds; i += TURN) { \
+            for (long j = 0; j < TURN; j++) { \
+                nothing(v.target, v.local, 8, v.signal, (uint64_t)v.value, operation, v.pe); \
+            } \
+            icount_uncounted(); \
+        } \
+    }
+
+PUT_SIGNAL(put_signal_set, SHMEM_SIGNAL_SET)
+PUT_SIGNAL(put_signal_add, SHMEM_SIGNAL_ADD)
+
 static NOINLINE void call_p_quiet(long rounds, const struct operands *o) {
     struct operands v = *o;
     for (long i = 0; i < rounds; i++) {
@@ -119,6 +143,8 @@ static const struct {
     {"shmem_ctx_int_p", call_ctx_int_p, bare_ctx_int_p, 0},
     {"shmem_ctx_int_p, private", call_private_int_p, bare_private_int_p, 1},
     {"shmem_putmem 8 B", call_putmem_8, bare_putmem_8, 1},
+    {"shmem_putmem_signal 8 B, set", call_put_signal_set, bare_put_signal_set, 0},
+    {"shmem_putmem_signal 8 B, add", call_put_signal_add, bare_put_signal_add, 0},
     {"shmem_putmem_nbi 4 KiB", call_putmem_nbi_4096, bare_putmem_nbi_4096, 0},
     {"shmem_getmem_nbi 8 B", call_getmem_nbi_8, bare_getmem_nbi_8, 0},
     {"shmem_long_atomic_set", call_atomic_set, bare_atomic_set, 0},
@@ -169,7 +195,7 @@ int main(int argc, char **argv) {
         return 2;
     }
     if (shmem_my_pe() == 0) {
-        struct operands operands = {target, &local, NULL, 0, 1, (void *)context, own};
+        struct operands operands = {target, &local, (uint64_t *)(target + 1), 0, 1, (void *)context, own};
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
             if (all || cases[i].posts) {
                 run(i, &operands, rounds);
