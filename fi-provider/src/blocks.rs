@@ -7,11 +7,12 @@
 #![expect(unsafe_code, reason = "C memory is given to the device by its address")]
 
 use crate::address_vector::PeerIndex;
+use crate::direct::Direction;
 use crate::endpoint::{Endpoint, Via};
 use crate::error::Error;
 use crate::strided::Blocks;
 use crate::transfer::{Source, further};
-use fi_mlx5::lane::{Lane, Local, Payload, Posted, Signals, To, Write};
+use fi_mlx5::lane::{Lane, Local, Payload, Signals, To, Write};
 use std::ops::Range;
 
 /// Writes of a list: as many as have one doorbell.
@@ -52,7 +53,9 @@ impl Endpoint {
             let _held = via.lane().hold();
             self.note_busy();
             // SAFETY: the source is registered; the lane is held.
-            return unsafe { write_in_place(via, to, source.addr(), key, blocks) };
+            return unsafe {
+                transfer_in_place(Direction::Write, via, to, (source.addr(), key), blocks)
+            };
         }
         let copied = dense && 2 * blocks.len <= via.gate.piece_len();
         if !copied && blocks.len > via.lane().max_inline() {
@@ -174,7 +177,7 @@ impl Endpoint {
             return unsafe { self.gather(via, to, dest, blocks) };
         };
         // SAFETY: the destination is registered; the lane is held.
-        unsafe { read_in_place(via, to, dest.addr(), key, blocks) }
+        unsafe { transfer_in_place(Direction::Read, via, to, (dest.addr(), key), blocks) }
     }
 
     /// Reads blocks of at most a piece each into memory that is not registered: as many as fit into a piece at a time.
@@ -198,7 +201,15 @@ impl Endpoint {
                 ..*blocks
             };
             // SAFETY: nobody uses the piece; the lane is held.
-            unsafe { read_in_place(via, from, piece.address as usize, piece.key, &part.joined())? };
+            unsafe {
+                transfer_in_place(
+                    Direction::Read,
+                    via,
+                    from,
+                    (piece.address as usize, piece.key),
+                    &part.joined(),
+                )?
+            };
             for (place, block) in turn.enumerate() {
                 let from = (piece.address as *const u8).wrapping_add(place * blocks.len);
                 let there = dest.wrapping_add(block * blocks.dest_stride);
@@ -221,52 +232,46 @@ fn to_be_gathered(via: Via<'_>, source: *const u8, blocks: &Blocks) -> Option<u3
     gate.own_key(source.addr(), blocks.span(blocks.source_stride))
 }
 
-/// Writes blocks that lie one behind the other at the peer, and waits until their source may be changed.
+/// Transfers blocks, of which those that lie one behind the other at the peer have an entry for several, and waits until what is here
+/// may be used again.
 ///
 /// # Safety
-/// The source is registered under `key`; the lane is held.
-unsafe fn write_in_place(
+/// The blocks here, of which the first is at `address`, are registered under `key`; the lane is held.
+#[inline(always)]
+unsafe fn transfer_in_place(
+    direction: Direction,
     via: Via<'_>,
     to: To<'_>,
-    source: usize,
-    key: u32,
+    (address, key): (usize, u32),
     blocks: &Blocks,
 ) -> Result<(), Error> {
-    let at_a_time = Lane::SEGMENTS.min(via.gate.max_message() / blocks.len);
-    let mut last = None;
-    for turn in turns(blocks.count, at_a_time) {
-        let there = further(to, turn.start * blocks.len);
-        let pieces = locals(source, blocks.source_stride, blocks.len, key, turn);
-        // SAFETY: by contract.
-        last = Some(unsafe { via.lane().write_gathered(there, pieces)? });
-    }
-    wait_for(via, last)
-}
-
-/// Reads blocks, of which those that lie one behind the other at the peer have an entry for several, and waits for them.
-///
-/// # Safety
-/// The destination is registered under `key`; the lane is held.
-unsafe fn read_in_place(
-    via: Via<'_>,
-    to: To<'_>,
-    dest: usize,
-    key: u32,
-    blocks: &Blocks,
-) -> Result<(), Error> {
-    let at_a_time = if blocks.source_stride == blocks.len {
+    let (here, there) = match direction {
+        Direction::Write => (blocks.source_stride, blocks.dest_stride),
+        Direction::Read => (blocks.dest_stride, blocks.source_stride),
+    };
+    let at_a_time = if there == blocks.len {
         Lane::SEGMENTS.min(via.gate.max_message() / blocks.len)
     } else {
         1
     };
     let mut last = None;
     for turn in turns(blocks.count, at_a_time) {
-        let from = further(to, turn.start * blocks.source_stride);
-        let pieces = locals(dest, blocks.dest_stride, blocks.len, key, turn);
+        let to = further(to, turn.start * there);
+        let pieces = locals(address, here, blocks.len, key, turn);
         // SAFETY: by contract.
-        last = Some(unsafe { via.lane().read_scattered(from, pieces)? });
+        let posted = unsafe {
+            match direction {
+                Direction::Write => via.lane().write_gathered(to, pieces)?,
+                Direction::Read => via.lane().read_scattered(to, pieces)?,
+            }
+        };
+        last = Some(posted);
     }
-    wait_for(via, last)
+    match last {
+        // Entries to one peer are done in their order.
+        Some(posted) => Ok(via.lane().wait(posted)?),
+        None => Ok(()),
+    }
 }
 
 /// The memory of these blocks, of which that of number 0 is at `address`.
@@ -282,12 +287,4 @@ fn locals(
         length: len as u32,
         key,
     })
-}
-
-/// Waits for the last of several entries to one peer, which are done in their order.
-fn wait_for(via: Via<'_>, last: Option<Posted>) -> Result<(), Error> {
-    match last {
-        Some(posted) => Ok(via.lane().wait(posted)?),
-        None => Ok(()),
-    }
 }
