@@ -211,24 +211,27 @@ fn takes_of_a_node(processes: u32) {
         processes::telling(&node.2, rank, || {
             open(&node, rank, processes, &|domain, heap| {
                 let lane = Lane::enabled(domain);
-                // A page has 64 records.
-                for peer in (processes..PEERS).step_by(64) {
-                    let at = heap.place::<u64>(1024);
-                    lane.inject(u64::from(peer), at, peer).expect("a put");
-                }
-                lane.quiet().expect("quiet");
-                node.2.meet();
-                let told = node.2.exchange(rank, &proportional().to_ne_bytes());
-                let all = told.iter().map(|bytes| {
-                    usize::from_ne_bytes(bytes[..].try_into().expect("a number of bytes"))
-                });
-                let all: Vec<_> = all.collect();
-                let sum: usize = all.iter().sum();
                 let records = PEERS as usize * 64;
-                assert!(
-                    (records..=MOST).contains(&sum),
-                    "{sum} bytes for {records} of records: {all:?}"
-                );
+                // What the kernel would like to reclaim it takes out of the page tables, and out of the sum, until it is used again.
+                let takes = || {
+                    // A page has 64 records.
+                    for peer in (processes..PEERS).step_by(64) {
+                        let at = heap.place::<u64>(1024);
+                        lane.inject(u64::from(peer), at, peer).expect("a put");
+                    }
+                    lane.quiet().expect("quiet");
+                    node.2.meet();
+                    let told = node.2.exchange(rank, &proportional().to_ne_bytes());
+                    let all = told.iter().map(|bytes| {
+                        usize::from_ne_bytes(bytes[..].try_into().expect("a number of bytes"))
+                    });
+                    all.collect::<Vec<_>>()
+                };
+                let enough = |all: &Vec<usize>| all.iter().sum::<usize>() >= records;
+                let all = (0..20).map(|_| takes()).find(enough);
+                let all = all.expect("all of the table was used");
+                let sum: usize = all.iter().sum();
+                assert!(sum <= MOST, "{sum} bytes for {records} of records: {all:?}");
                 if rank == 0 {
                     println!("{processes} processes: {sum} bytes of the node, {all:?}");
                 }
