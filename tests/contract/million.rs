@@ -212,7 +212,8 @@ fn takes_of_a_node(processes: u32) {
             open(&node, rank, processes, &|domain, heap| {
                 let lane = Lane::enabled(domain);
                 let records = PEERS as usize * 64;
-                // What the kernel would like to reclaim it takes out of the page tables, and out of the sum, until it is used again.
+                // Under load some pages that were just used are now and then not in the sum. Why is not known; the kernel may have
+                // unmapped them, to reclaim them. Such a measurement is told of, and made again.
                 let takes = || {
                     // A page has 64 records.
                     for peer in (processes..PEERS).step_by(64) {
@@ -227,11 +228,20 @@ fn takes_of_a_node(processes: u32) {
                     });
                     all.collect::<Vec<_>>()
                 };
-                let enough = |all: &Vec<usize>| all.iter().sum::<usize>() >= records;
-                let all = (0..20).map(|_| takes()).find(enough);
-                let all = all.expect("all of the table was used");
+                let mut all = takes();
+                for _ in 0..20 {
+                    let sum: usize = all.iter().sum();
+                    if sum >= records {
+                        break;
+                    }
+                    println!("party {rank}: {sum} bytes for {records} of records: {all:?}");
+                    all = takes();
+                }
                 let sum: usize = all.iter().sum();
-                assert!(sum <= MOST, "{sum} bytes for {records} of records: {all:?}");
+                assert!(
+                    (records..=MOST).contains(&sum),
+                    "{sum} bytes for {records} of records: {all:?}"
+                );
                 if rank == 0 {
                     println!("{processes} processes: {sum} bytes of the node, {all:?}");
                 }
