@@ -114,6 +114,27 @@ pub enum Error {
     /// The call came from a process that a PE forked.
     #[error("a process forked by a PE is not a PE")]
     Forked,
+    /// The system does not tell how many threads there are.
+    #[error(
+        "cannot tell whether other threads run, whose writes to global variables would be lost during this call: {0} (is /proc mounted?)"
+    )]
+    UncountedThreads(io::Error),
+    /// A thread of the program does not come to a stop while the static data moves.
+    #[error(
+        "thread {id} ({name}) does not react to signals, and its writes to global variables would be lost during this call: start it afterwards"
+    )]
+    DeafThread {
+        /// Its number, as gettid(2) gives it.
+        id: i32,
+        /// Its name.
+        name: String,
+    },
+    /// More threads run than can be held while the static data moves.
+    #[error("more than {most} threads run: start some of them afterwards")]
+    ManyThreads {
+        /// Threads that can be held.
+        most: usize,
+    },
     /// The limit of file sizes holds for shared memory too.
     #[error(
         "the job's memory of {total} bytes is over the limit of file sizes of {limit} bytes (see ulimit -f)"

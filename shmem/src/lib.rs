@@ -39,6 +39,7 @@ mod plain;
 mod report;
 mod session;
 mod stall;
+mod standstill;
 mod statics;
 mod window;
 mod workspace;

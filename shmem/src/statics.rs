@@ -11,6 +11,7 @@
 )]
 
 use crate::error::Error;
+use crate::standstill::Standstill;
 use fi_provider::memory::MemoryRegion;
 use fi_provider::node::segment::{Memfd, Reservation, map_shared_at, page_size};
 use std::fs::File;
@@ -146,24 +147,28 @@ pub(crate) fn close_gaps(image: &mut Image, memory: &Memfd, offset: usize) -> Re
 
 /// Moves the static data onto `memory` at `offset`, in place.
 ///
-/// Writes by other threads between the copy and the mapping would be lost: it is called while the
-/// program starts, and other threads are worth a warning.
+/// Other threads stand still meanwhile, and signals wait: writes between the copy and the mapping
+/// would be lost.
 ///
 /// # Errors
-/// The system's errors; what has been moved by then stays moved.
-pub(crate) fn share(image: &Image, memory: &Memfd, offset: usize) -> Result<(), Error> {
+/// Those of [`Standstill::begin`], before anything has been moved, and the system's; segments that
+/// have been moved by then stay moved.
+///
+/// # Safety
+/// One thread calls this at a time.
+pub(crate) unsafe fn share(image: &Image, memory: &Memfd, offset: usize) -> Result<(), Error> {
     let presence = Presence::open();
     let start = image.statics().start;
-    for segment in &image.segments {
-        share_segment(
-            segment,
-            memory,
-            offset + segment.range.start - start,
-            &presence,
-        )
-        .map_err(Error::system("moving the static data onto shared memory"))?;
-    }
-    Ok(())
+    // SAFETY: one thread at a time, by the contract of this function. Until the end of the block this
+    // thread makes system calls and copies by loops: it neither allocates nor locks.
+    let moved = unsafe {
+        let _standstill = Standstill::begin()?;
+        image.segments.iter().try_for_each(|segment| {
+            let offset = offset + segment.range.start - start;
+            share_segment(segment, memory, offset, &presence)
+        })
+    };
+    moved.map_err(Error::system("moving the static data onto shared memory"))
 }
 
 fn share_segment(

@@ -13,7 +13,7 @@ use crate::mailbox::Farewell;
 use crate::node::{Node, Sizes, state};
 use crate::report::{self, Routine};
 use crate::session::{Failure, Wishes};
-use crate::{ctx, env, exit, fault, fork, order, stall, statics, team};
+use crate::{ctx, env, exit, fault, fork, order, statics, team};
 use fi_bootstrap::Bootstrap;
 use fi_provider::device;
 use std::ffi::{c_int, c_void};
@@ -168,13 +168,9 @@ impl Job {
         let pid = std::process::id();
         node.own().pid.store(pid, Ordering::Release);
         let layout = &node.layout;
-        if stall::threads().is_some_and(|threads| threads > 1) {
-            report::say(format_args!(
-                "shmem_init: other threads run already: what they write to global variables during this call is lost"
-            ));
-        }
         let share = layout.share_offset(layout.rank);
-        statics::share(&image, &layout.memory, share)?;
+        // SAFETY: INITS is locked, so that no other thread is here.
+        unsafe { statics::share(&image, &layout.memory, share)? };
         if !node.places.is_one_node() {
             statics::close_gaps(&mut image, &layout.memory, share)?;
         }
