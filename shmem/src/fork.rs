@@ -1,40 +1,38 @@
 //! fork: the child gets a private copy of the symmetric memory, and is not a PE.
 //!
 //! Shared mappings stay shared over fork, so that without this a child's writes to its globals would
-//! change the parent's, and the parent's the child's. The child copies what has pages before fork returns
-//! in either process. The peers' memory is not mapped in the child at all. (system, popen and
+//! change the parent's, and the parent's the child's. The parent copies the pages that have contents
+//! right before the fork, into memory of its own, which the child inherits as any private memory; the
+//! child puts the copy in the place of the shared mappings. So neither waits for the other, and no
+//! descriptor is needed. The peers' memory is not mapped in the child at all. (system, popen and
 //! posix_spawn do not come by here: they share the parent's memory until they execute another program.)
 //!
-//! In a static executable the C library's own data is shared as well. There fork's child would write it
-//! before the handlers run (it makes anew the locks and lists of a process with one thread), and so spoil
-//! the parent's. The copy must come sooner: [`by`] stands around `_Fork`, the system call within fork.
+//! In a static executable the C library's own data is shared as well. There fork writes it behind the
+//! handlers that run before it (it takes the locks of malloc and of streams), and fork's child before
+//! those that run after it, and so spoils the parent's. Copy and exchange must be nearer to the system
+//! call: [`by`] stands around `_Fork`, which is within fork.
 
 #![expect(
     unsafe_code,
-    reason = "fork handlers, pipes, and the replacement of mappings in the child"
+    reason = "fork handlers, and the replacement of mappings in the child"
 )]
 
 use crate::job::{self, Phase};
 use fi_provider::memory::MemoryRegion;
-use fi_provider::node::segment::Memfd;
+use fi_provider::node::segment::{Memfd, page_size};
 use std::cell::Cell;
-use std::ffi::c_int;
 use std::mem::MaybeUninit;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::time::{Duration, Instant};
 
 thread_local! {
-    /// The pipe by which the child tells its parent that it has its copy: where to read and where to write, -1
-    /// while there is none. Of the thread, because several may fork at once, and because statics of a static
-    /// executable are shared by parent and child until the child has its copy.
-    static PIPE: [Cell<c_int>; 2] = const { [Cell::new(-1), Cell::new(-1)] };
-
-    /// Whether [`by`] has done already what the handlers are for.
-    static SEPARATED: Cell<bool> = const { Cell::new(false) };
+    /// The copy for the child that this thread forks. Of the thread, because several may fork at once,
+    /// and because statics of a static executable are shared by parent and child until the exchange.
+    static SNAPSHOT: Cell<Snapshot> = const { Cell::new(Snapshot::Nothing) };
 }
 
-const READ_END: usize = 0;
-const WRITE_END: usize = 1;
+/// Whether [`by`] does what the handlers are for. The first fork tells.
+static IS_BY: AtomicBool = AtomicBool::new(false);
 
 /// Registers the handlers, once for the life of the process.
 pub(crate) fn install() {
@@ -43,72 +41,159 @@ pub(crate) fn install() {
 }
 
 extern "C" fn before() {
-    SEPARATED.set(false);
-    if job::phase() == Phase::Forked {
-        // What this process has is its own already.
-        return;
+    if !IS_BY.load(Ordering::Relaxed) {
+        SNAPSHOT.set(Snapshot::take());
     }
-    let mut ends = [-1; 2];
-    // SAFETY: the array has room for two descriptors.
-    unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) };
-    PIPE.with(|pipe| pipe[READ_END].set(ends[READ_END]));
-    PIPE.with(|pipe| pipe[WRITE_END].set(ends[WRITE_END]));
 }
 
 extern "C" fn in_parent() {
-    if !SEPARATED.take() {
-        wait_for_child();
-    }
+    SNAPSHOT.take().give_back();
 }
 
 extern "C" fn in_child() {
-    let separated = SEPARATED.take();
-    if job::phase() == Phase::Forked && !separated {
-        return;
-    }
-    if !separated {
-        separate();
+    match SNAPSHOT.take() {
+        // The parent was no PE.
+        Snapshot::Nothing => return,
+        Snapshot::Exchanged => (),
+        snapshot => snapshot.exchange(),
     }
     job::become_child();
 }
 
-/// In the parent: until the child has its copy, or has ended.
-fn wait_for_child() {
-    close(WRITE_END);
-    let mut byte = 0_u8;
-    let read_end = end(READ_END);
-    // Ends with the byte, or with the child.
-    // SAFETY: the buffer is one byte; a descriptor of -1 is refused.
-    while unsafe { libc::read(read_end, (&raw mut byte).cast(), 1) } < 0
-        && std::io::Error::last_os_error().kind() == std::io::ErrorKind::Interrupted
-    {}
-    close(READ_END);
+/// The copy of the symmetric memory that a fork's child gets.
+#[derive(Clone, Copy, Default)]
+enum Snapshot {
+    /// There is nothing to be copied.
+    #[default]
+    Nothing,
+    /// The system has refused the memory.
+    Refused,
+    /// It is in its place, in this process.
+    Exchanged,
+    /// At this address: [`Contents`], and from the next page on the regions, one behind the other.
+    At(*mut Contents),
 }
 
-/// In the child: takes its copy, and tells the parent.
-fn separate() {
-    close(READ_END);
-    job::for_each_shared_region(|memory, region| {
-        // SAFETY: in the child only this thread exists, and the region is its mapping of `memory`.
-        if unsafe { make_private(memory, region) }.is_none() {
-            // Going on would mean to write the parent's memory, and so would formatting a message.
-            const WHY: &[u8] =
-                b"farreach: fork: the system refuses the child memory for its copy of the symmetric memory\n";
-            // SAFETY: the buffer has these bytes; _exit has no preconditions.
-            unsafe {
-                libc::write(libc::STDERR_FILENO, WHY.as_ptr().cast(), WHY.len());
-                libc::_exit(crate::report::FAILURE)
-            };
+/// The regions whose copies follow; in the mapping itself, because the child may read no static data
+/// before the exchange.
+struct Contents {
+    /// Bytes of the mapping, this page included.
+    len: usize,
+    count: usize,
+    regions: [(usize, usize); MOST],
+}
+
+/// The segments of the static data, and the heaps of a session and of one that has ended. More do not
+/// fit into a page.
+const MOST: usize = 64;
+
+impl Snapshot {
+    /// Copies this process's symmetric memory, if it is a PE.
+    fn take() -> Self {
+        if job::phase() == Phase::Forked {
+            return Self::Nothing;
         }
-    });
-    let byte = 1_u8;
-    // SAFETY: the buffer is one byte; a descriptor of -1 is refused.
-    unsafe { libc::write(end(WRITE_END), (&raw const byte).cast(), 1) };
-    close(WRITE_END);
+        let page = page_size();
+        let (mut len, mut count) = (page, 0);
+        job::for_each_shared_region(|_, region| {
+            len += region.len;
+            count += 1;
+        });
+        if count == 0 {
+            return Self::Nothing;
+        }
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: a new mapping replaces nothing.
+        let copy = unsafe { libc::mmap(std::ptr::null_mut(), len, access, flags, -1, 0) };
+        if copy == libc::MAP_FAILED || count > MOST {
+            return Self::Refused;
+        }
+        let contents = copy.cast::<Contents>();
+        // SAFETY: the mapping begins with a page for this; all-zero is valid.
+        let index = unsafe { &mut *contents };
+        (index.len, index.count) = (len, 0);
+        let mut at = copy.addr() + page;
+        job::for_each_shared_region(|memory, region| {
+            index.regions[index.count] = (region.base, region.len);
+            index.count += 1;
+            // SAFETY: the region is mapped in this process, and its length is left from `at` on.
+            unsafe { copy_pages(memory, region, at) };
+            at += region.len;
+        });
+        Self::At(contents)
+    }
+
+    /// In the parent: gives the memory back.
+    fn give_back(self) {
+        if let Self::At(contents) = self {
+            // SAFETY: `take` has mapped this many bytes there, and nothing else knows them.
+            unsafe { libc::munmap(contents.cast(), (*contents).len) };
+        }
+    }
+
+    /// In the child: puts the copy in the place of the shared memory. Writes no static data before.
+    fn exchange(self) {
+        let Self::At(contents) = self else {
+            return if matches!(self, Self::Refused) {
+                refuse()
+            };
+        };
+        // SAFETY: `take` has written it, and the child has it as the parent had.
+        let Contents { count, regions, .. } = unsafe { &*contents };
+        let mut at = contents.addr() + page_size();
+        for &(base, len) in &regions[..*count] {
+            let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
+            // SAFETY: the target is the region's own mapping, whose contents have been copied.
+            let moved = unsafe {
+                libc::mremap(
+                    at as *mut libc::c_void,
+                    len,
+                    len,
+                    flags,
+                    base as *mut libc::c_void,
+                )
+            };
+            if moved == libc::MAP_FAILED {
+                refuse();
+            }
+            at += len;
+        }
+        // SAFETY: this page is left of the mapping.
+        unsafe { libc::munmap(contents.cast(), page_size()) };
+    }
 }
 
-/// In a static executable: `_Fork`, with the child's copy made before the C library goes on in either process.
-/// `threads` is the lock of the C library's lists of threads, null where it has none by that name.
+/// Ends the child: going on would mean to write the parent's memory, and so would formatting a message.
+fn refuse() -> ! {
+    const WHY: &[u8] =
+        b"farreach: fork: the system refuses memory for the child's copy of the symmetric memory\n";
+    // SAFETY: the buffer has these bytes; _exit has no preconditions.
+    unsafe {
+        libc::write(libc::STDERR_FILENO, WHY.as_ptr().cast(), WHY.len());
+        libc::_exit(crate::report::FAILURE)
+    }
+}
+
+/// Copies the pages of the region that have contents to `to`, by plain copies and system calls alone.
+///
+/// # Safety
+/// The region is a mapping of `memory` in this process, and its length is mapped at `to`.
+unsafe fn copy_pages(memory: &Memfd, region: &MemoryRegion, to: usize) {
+    let end = region.file_offset + region.len;
+    let mut at = region.file_offset;
+    while let Some((start, stop)) = memory.next_data(at, end) {
+        let offset = start - region.file_offset;
+        let source = (region.base + offset) as *const u8;
+        // SAFETY: both ranges are mapped, by this function's contract, and apart.
+        unsafe { source.copy_to_nonoverlapping((to + offset) as *mut u8, stop - start) };
+        at = stop;
+    }
+}
+
+/// In a static executable: `_Fork`, with the copy made and put in its place before the C library goes on
+/// in either process. `threads` is the lock of the C library's lists of threads, null where it has none
+/// by that name.
 ///
 /// # Safety
 /// `fork` is the C library's `_Fork`, and `threads` null or its lock.
@@ -116,10 +201,9 @@ pub unsafe fn by(
     fork: unsafe extern "C" fn() -> libc::pid_t,
     threads: *const AtomicI32,
 ) -> libc::pid_t {
-    if end(READ_END) < 0 {
-        // The program called _Fork itself, which runs no handlers; or there was no descriptor left.
-        before();
-    }
+    IS_BY.store(true, Ordering::Relaxed);
+    // Of the first fork: what the C library has written since is not in it.
+    SNAPSHOT.take().give_back();
     let mut mask = MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: both sets are filled before they are read. A handler in the child would write what is still shared.
     unsafe {
@@ -127,19 +211,19 @@ pub unsafe fn by(
         libc::sigfillset(all.as_mut_ptr());
         libc::pthread_sigmask(libc::SIG_BLOCK, all.as_ptr(), mask.as_mut_ptr());
     }
-    // SAFETY: the contract is the caller's.
+    // SAFETY: null, or a lock that lives as long as the process, by this function's contract.
     let threads = unsafe { threads.as_ref() }.filter(|lock| locked(lock));
-    // SAFETY: the contract is the caller's.
+    let snapshot = Snapshot::take();
+    // SAFETY: the C library's own function, by this function's contract.
     let pid = unsafe { fork() };
     // SAFETY: errno belongs to this thread.
     let errno = unsafe { *libc::__errno_location() };
     if pid != 0 {
-        wait_for_child();
-        SEPARATED.set(true);
-    } else if job::phase() != Phase::Forked {
-        separate();
+        snapshot.give_back();
+    } else if !matches!(snapshot, Snapshot::Nothing) {
+        snapshot.exchange();
         job::leave();
-        SEPARATED.set(true);
+        SNAPSHOT.set(Snapshot::Exchanged);
     }
     if let Some(lock) = threads {
         unlock(lock);
@@ -187,49 +271,4 @@ fn unlock(lock: &AtomicI32) {
             )
         };
     }
-}
-
-/// The descriptor of one end of this thread's pipe.
-fn end(which: usize) -> c_int {
-    PIPE.with(|pipe| pipe[which].get())
-}
-
-fn close(which: usize) {
-    // SAFETY: the descriptor is the pipe's, or -1, which is refused.
-    unsafe { libc::close(PIPE.with(|pipe| pipe[which].replace(-1))) };
-}
-
-/// Puts a private copy of the region in its place.
-///
-/// # Safety
-/// This thread is the only one, and the region is a mapping of `memory` in this process.
-unsafe fn make_private(memory: &Memfd, region: &MemoryRegion) -> Option<()> {
-    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-    let access = libc::PROT_READ | libc::PROT_WRITE;
-    // SAFETY: a new mapping replaces nothing.
-    let copy = unsafe { libc::mmap(std::ptr::null_mut(), region.len, access, flags, -1, 0) };
-    if copy == libc::MAP_FAILED {
-        return None;
-    }
-    let end = region.file_offset + region.len;
-    let mut at = region.file_offset;
-    // From here to the exchange nothing may write static data: plain copies and system calls only.
-    while let Some((start, stop)) = memory.next_data(at, end) {
-        let offset = start - region.file_offset;
-        let source = (region.base + offset) as *const u8;
-        // SAFETY: both ranges are mapped and apart.
-        unsafe { source.copy_to_nonoverlapping(copy.cast::<u8>().add(offset), stop - start) };
-        at = stop;
-    }
-    // SAFETY: the target is the region's own mapping, whose contents have been copied.
-    let moved = unsafe {
-        libc::mremap(
-            copy,
-            region.len,
-            region.len,
-            libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED,
-            region.base as *mut libc::c_void,
-        )
-    };
-    (moved != libc::MAP_FAILED).then_some(())
 }

@@ -1,6 +1,8 @@
 // A process that forks before shmem_init, or after the last finalize, is a process like any other:
-// the child ends by itself, the job is the parent's.
-// run: np=2
+// the child ends by itself, the job is the parent's. With the argument `child` it is the child that
+// initialises.
+// run: np=2 link=pie,static
+// run: np=1 launcher=none link=pie,static args=child
 #include "check.h"
 
 #include <sys/wait.h>
@@ -28,9 +30,20 @@ static void fork_and_wait(int want)
     CHECK_INT(value, want, "a global after the child has changed its own");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    fork_and_wait(3);
+    if (argc > 1 && strcmp(argv[1], "child") == 0) {
+        int status;
+        pid_t pid = fork();
+
+        if (pid != 0) {
+            CHECK(pid > 0 && waitpid(pid, &status, 0) == pid, "fork or waitpid failed");
+            CHECK(status == 0, "the child ended with status 0x%x", status);
+            return 0;
+        }
+    } else {
+        fork_and_wait(3);
+    }
     shmem_init();
     int me = shmem_my_pe(), npes = shmem_n_pes();
     shmem_int_p(&value, 10 + me, (me + 1) % npes);
