@@ -34,7 +34,7 @@ const MOST: usize = 1 << 16;
 
 /// How long a thread may take to come to a stop: one that is in an uninterruptible system call may
 /// take its time.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The time between two looks at threads that have not stopped yet.
 const PAUSE: Duration = Duration::from_micros(50);

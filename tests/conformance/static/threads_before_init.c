@@ -1,18 +1,21 @@
 // Other threads write static data while shmem_init moves it to where peers reach it, and so does a
 // signal handler: nothing that they write is lost, whatever signals they block, and whether they
 // compute, allocate, wait for one another or are in the middle of a system call. With the argument
-// `leader` the first thread has ended by then, and another one initialises.
+// `leader` the first thread has ended by then, and another one initialises. With `deaf` a thread has
+// blocked the signals of the C library's own as well: then nothing is touched.
 // run: np=1,2,4 cflags=-pthread
 // run: np=2 nodes=1 cflags=-pthread link=static,static-pie,no-pie
 // run: np=2 cflags=-pthread launcher=hydra
 // run: np=1 nodes=1 cflags=-pthread args=leader
 // run: np=2 nodes=1 cflags=-pthread valgrind args=few
+// run: np=1 nodes=1 cflags=-pthread expect-exit=1 expect-stderr="shmem_init: thread " expect-stderr="does not react to signals" args=deaf
 #define _GNU_SOURCE
 #include "check.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -40,21 +43,26 @@ static struct item {
 static int ends[2];
 static char received[8];
 
+// Runs on any thread that has not blocked the signal, on several at a time.
 static void on_alarm(int signal)
 {
     (void)signal;
-    in_data.counts.ticks++;
-    elsewhere->ticks++;
+    __atomic_fetch_add(&in_data.counts.ticks, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&elsewhere->ticks, 1, __ATOMIC_RELAXED);
 }
 
-// Blocks all signals that a program can block.
+static int is_few, is_deaf;
+
+// Blocks all signals that the C library lets a program block, or all that the kernel does.
 static void *count_deaf(void *number)
 {
-    long id = (long)(intptr_t)number;
+    long id = (long)(intptr_t)number, kernels = -1;
     sigset_t all;
 
     sigfillset(&all);
     CHECK_INT(pthread_sigmask(SIG_BLOCK, &all, NULL), 0, "pthread_sigmask");
+    if (is_deaf && id == 0)
+        CHECK(syscall(SYS_rt_sigprocmask, SIG_SETMASK, &kernels, NULL, sizeof kernels) == 0, "mask");
     while (!stop) {
         in_data.counts.deaf[id]++;
         elsewhere->deaf[id]++;
@@ -120,7 +128,6 @@ static void *receive_numbers(void *nothing)
 static void *(*const work[])(void *) = {allocate, release, send_numbers, receive_numbers};
 enum { OTHERS = sizeof work / sizeof work[0] };
 
-static int is_few;
 static pthread_t threads[COUNTERS + OTHERS];
 
 static void *initialise(void *first)
@@ -172,6 +179,7 @@ int main(int argc, char **argv)
     static pthread_t first, second;
 
     is_few = strcmp(argument, "few") == 0;
+    is_deaf = strcmp(argument, "deaf") == 0;
     elsewhere = mmap(NULL, sizeof *elsewhere, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK(elsewhere != MAP_FAILED, "mmap");
     first = pthread_self();
