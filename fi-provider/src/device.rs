@@ -23,6 +23,7 @@ pub use fi_mlx5::policy::{Completions, DEFAULT as DEFAULT_POLICY, POLICIES, Poli
 use fi_mlx5::registers::Registers;
 use fi_mlx5::remote::Remote;
 use std::fmt::{self, Display};
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -132,12 +133,18 @@ unsafe extern "C" {
     fn dlsym(handle: *mut libc::c_void, name: *const libc::c_char) -> *mut libc::c_void;
 }
 
-/// What a software device calls itself by, if the process runs on one.
+/// The function by which a software device is made to act, if the process runs on one that lets itself be made to.
 pub(crate) fn software_hook() -> Option<Hook> {
     // SAFETY: the name is a C string, and the lookup has no other precondition.
     let found = unsafe { dlsym(libc::RTLD_DEFAULT, c"farreach_softhca_kick".as_ptr()) };
+    if found.is_null() {
+        return None;
+    }
     // SAFETY: the function of this name is of this type (docs/softhca.md).
-    (!found.is_null()).then(|| unsafe { std::mem::transmute::<*mut libc::c_void, Hook>(found) })
+    let hook = unsafe { std::mem::transmute::<*mut libc::c_void, Hook>(found) };
+    let is_refused =
+        hook() != 0 && io::Error::last_os_error().raw_os_error() == Some(libc::EOPNOTSUPP);
+    (!is_refused).then_some(hook)
 }
 
 /// Whether there is a device that a domain can open.

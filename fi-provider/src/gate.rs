@@ -384,16 +384,6 @@ impl Gate {
         self.near_atomics.set(false);
     }
 
-    /// Looks at the completion queue; where it is empty the software device may act.
-    pub(crate) fn progress(&self) -> Result<(), Failure> {
-        let _held = self.lane.hold();
-        if self.lane.poll()? {
-            Ok(())
-        } else {
-            self.lane.idle()
-        }
-    }
-
     /// Waits until everything is done, and calls `idle` before another thread may post.
     pub(crate) fn quiet(&self, idle: impl FnOnce()) -> Result<(), Failure> {
         let _held = self.lane.hold();

@@ -293,13 +293,14 @@ impl Endpoint {
         Ok(via.gate.mail(to, None)?)
     }
 
-    /// Looks at the completion queue; where it is empty, a software device may act.
+    /// Looks once at the completion queue; where it is empty, a software device acts. Waits for nothing: callers decide
+    /// when to look again.
     ///
     /// # Errors
     /// Those of the device.
     pub fn progress(&self) -> Result<(), Error> {
         match self.gate() {
-            Some(gate) => Ok(gate.progress()?),
+            Some(gate) => Ok(gate.lane().progress()?),
             None => Ok(()),
         }
     }

@@ -16,6 +16,8 @@ const LIMIT: u32 = 170;
 /// By what numbers of repetitions are divided: an operation takes microseconds, and in strict mode some dozens per store.
 const SLOWNESS: u32 = 250;
 const STRICT_SLOWNESS: u32 = 1000;
+/// A device that is not asked looks after 50 us and more.
+const UNASKED_SLOWNESS: u32 = 2500;
 /// Words of each mailbox: one for each party at least.
 const MAILBOX_WORDS: usize = 64;
 
@@ -32,6 +34,8 @@ pub(crate) struct Device {
     completions: Completions,
     /// Whether the device checks what is written to its registers.
     strict: bool,
+    /// Whether the device acts when it is asked to, or else at its own time, as one in hardware.
+    hook: bool,
 }
 
 impl Device {
@@ -43,6 +47,7 @@ impl Device {
             policy: "dynamic",
             completions: Completions::Own,
             strict: false,
+            hook: true,
         }
     }
 
@@ -97,6 +102,14 @@ impl Device {
             ..self
         }
     }
+
+    /// The device acts at its own time: parties wait as for one in hardware.
+    pub(crate) const fn unasked(self) -> Self {
+        Self {
+            hook: false,
+            ..self
+        }
+    }
 }
 
 impl Transport for Device {
@@ -117,7 +130,11 @@ impl Transport for Device {
         if elsewhere {
             // In strict mode its violations are failures, too.
             let again = Again {
-                options: if self.strict { &["--strict"] } else { &[] },
+                options: match (self.strict, self.hook) {
+                    (true, _) => &["--strict"],
+                    (false, true) => &[],
+                    (false, false) => &["--no-hook"],
+                },
                 seconds: LIMIT,
                 ..Again::default()
             };
@@ -142,10 +159,10 @@ impl Transport for Device {
                 registrations: Limits::default(),
             }),
             beside: self.beside,
-            slowness: if self.strict {
-                STRICT_SLOWNESS
-            } else {
-                SLOWNESS
+            slowness: match (self.strict, self.hook) {
+                (true, _) => STRICT_SLOWNESS,
+                (false, true) => SLOWNESS,
+                (false, false) => UNASKED_SLOWNESS,
             },
         };
         processes::run(parties, &setting, body)

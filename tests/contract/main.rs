@@ -167,3 +167,21 @@ suite_of_lanes! {
     mlx5_dc_shared_queue: crate::device::Device::dc().one_queue().two_on_each_node();
     mlx5_dc_static_shared_queue: crate::device::Device::dc().policy("static").one_queue();
 }
+
+/// What waits, on a device that acts at its own time: the way of hardware.
+macro_rules! suite_unasked {
+    ($($name:ident: $device:expr;)*) => {$(
+        suite! { $name: $device;
+            ranges { around_64_kibibytes_and_a_mebibyte between_symmetric_objects }
+            atomics { of_floats }
+            contention { of_sums for_a_lock_by_compare_swap }
+            order { fence_publishes_ranges atomics_follow_writes quiet_delivers }
+            lanes { of_threads shared_by_threads }
+        }
+    )*};
+}
+
+suite_unasked! {
+    mlx5_rc_unasked: crate::device::Device::rc().unasked();
+    mlx5_dc_unasked: crate::device::Device::dc().policy("static").one_queue().unasked();
+}

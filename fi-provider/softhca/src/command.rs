@@ -1,6 +1,6 @@
 //! The command `softhca`.
 
-use crate::daemon::{self, Directory, Server, Signals};
+use crate::daemon::{self, Directory, Manners, Server, Signals};
 use crate::engine::Config;
 use crate::uverbs::Settings;
 use crate::wire::{DIRECTORY_VARIABLE, STRICT_VARIABLE};
@@ -39,6 +39,7 @@ fabric. The exit status is the program's own (128 + N when signal N ended it).
   --legacy-uars        doorbell registers are assigned to queue pairs as old kernels do, not by libmlx5
   --no-dc              no dynamic connections
   --no-devx            contexts with DEVX are refused, as for users without the right to them
+  --no-hook            farreach_softhca_kick is refused, so that programs that know of it wait as on hardware
   --no-masked-atomics  atomics with masks, and of 4 bytes, are not among what DEVX tells of
   --max-message N      a message holds no more than N bytes (default: 1 GiB)
   --max-pinned N       a process registers no more than N bytes, in whole pages, whatever its limit of locked memory
@@ -109,6 +110,8 @@ pub struct Options {
     pub strict: bool,
     /// Tell of every command that the device refuses.
     pub trace: bool,
+    /// Refuse kicks.
+    pub no_hook: bool,
 }
 
 /// Runs a program with the device; gives the exit status for the shell.
@@ -136,8 +139,11 @@ pub fn run(program: &OsStr, arguments: &[OsString], options: Options) -> Result<
         uar_pages: options.uar_pages,
         queue_pairs: options.queue_pairs,
     };
-    let mut server =
-        Server::new(&directory, config, settings, options.trace).map_err(Error::Device)?;
+    let manners = Manners {
+        trace: options.trace,
+        refuses_kicks: options.no_hook,
+    };
+    let mut server = Server::new(&directory, config, settings, manners).map_err(Error::Device)?;
     let signals = Signals::take().map_err(Error::Device)?;
     let mut command = Command::new(program);
     command

@@ -128,6 +128,15 @@ fn writes_reads_and_atomics_are_done_when_the_kick_returns() {
 }
 
 #[test]
+fn a_device_that_refuses_kicks_acts_by_itself() {
+    let unasked = Under {
+        options: &["--no-hook"],
+        ..PLAIN
+    };
+    unasked.succeed(&[&support::program("verbs", &["ibverbs", "mlx5"]), "unasked"]);
+}
+
+#[test]
 fn a_stopped_process_receives_and_a_killed_one_does_not() {
     verbs("stopped");
 }

@@ -22,6 +22,14 @@ const OF_LANES: &[&str] = &[
     "threads/",
 ];
 
+/// Programs that are run where the device is not asked to act: of each way to wait for it one.
+const OF_WAITING: &[&str] = &[
+    "context/lanes.c",
+    "lock/exclusion.c",
+    "order/quiet.c",
+    "rma/lengths.c",
+];
+
 /// How the PEs of a job lie on nodes, and what is between these.
 #[derive(Debug)]
 pub(crate) struct Setting {
@@ -31,6 +39,8 @@ pub(crate) struct Setting {
     pub(crate) words: [&'static str; 6],
     /// Variables of the job.
     pub(crate) environment: &'static [(&'static str, &'static str)],
+    /// Options of a device that is put around the job; without any, oshrun starts one.
+    pub(crate) device: &'static [&'static str],
     /// How many PEs a node has.
     per_node: u32,
     /// What the names of its programs begin with.
@@ -54,6 +64,7 @@ const fn nodes(
             text,
         ],
         environment: &[],
+        device: &[],
         per_node,
         programs: &[""],
     }
@@ -73,12 +84,19 @@ const fn lanes(
     }
 }
 
+/// By RC, with a device that acts at its own time: PEs wait as they do for hardware.
+const UNASKED: Setting = Setting {
+    device: &["--no-hook"],
+    programs: OF_WAITING,
+    ..nodes("rc ppn=1 no hook", "rc", ONE)
+};
+
 const ONE: (u32, &str) = (1, "1");
 const TWO: (u32, &str) = (2, "2");
 
 /// All settings: each transport between all PEs, and one transport beside shared memory; then each policy of lanes but the
 /// default one, in turn over these, one completion queue for all lanes, and queue pairs that are connected in the background.
-pub(crate) const SETTINGS: [Setting; 13] = [
+pub(crate) const SETTINGS: [Setting; 14] = [
     nodes("rc ppn=1", "rc", ONE),
     nodes("dc ppn=1", "dc", ONE),
     nodes("rc ppn=2", "rc", TWO),
@@ -130,6 +148,7 @@ pub(crate) const SETTINGS: [Setting; 13] = [
         ONE,
         &[("FARREACH_COMPLETIONS", "shared")],
     ),
+    UNASKED,
     lanes(
         "auto ppn=1 connecting",
         "auto",

@@ -117,7 +117,7 @@ pub(crate) fn case(
     words.push(executable.display().to_string());
     words.extend(run.args.iter().cloned());
     let start = match run.launcher {
-        Launcher::Oshrun => oshrun(session, run)
+        Launcher::Oshrun => oshrun(session, run, setting)
             .args(["-n", &np])
             .args(setting.into_iter().flat_map(|setting| setting.words))
             .arg("--")
@@ -146,15 +146,17 @@ pub(crate) fn case(
     case
 }
 
-/// The staged oshrun, under a device with the options of the run, if it has any.
-fn oshrun(session: &Session, run: &Run) -> Invocation {
+/// The staged oshrun, under a device with the options of run and setting, if there are any.
+fn oshrun(session: &Session, run: &Run, setting: Option<&Setting>) -> Invocation {
     let oshrun = session.place.staged("bin/oshrun");
-    if run.device.is_empty() {
+    let of_setting = setting.map_or(&[][..], |setting| setting.device);
+    if run.device.is_empty() && of_setting.is_empty() {
         return Invocation::new(oshrun);
     }
     Invocation::new(session.place.staged("bin/softhca"))
         .arg("run")
         .args(&run.device)
+        .args(of_setting)
         .arg("--")
         .arg(oshrun)
 }

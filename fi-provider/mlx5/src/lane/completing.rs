@@ -99,6 +99,23 @@ impl Lane {
         failure
     }
 
+    /// Looks once for a completion, with the lane held for that alone; where none is there, a software device acts.
+    ///
+    /// # Errors
+    /// That the device is gone, or has failed before.
+    pub fn progress(&self) -> Result<(), Failure> {
+        let held = self.hold();
+        let found = self.poll()?;
+        drop(held);
+        match self.hook {
+            Some(hook) if !found && hook() != 0 => {
+                let _held = self.hold();
+                Err(self.keep(Failure::Lost))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Lets the device have its turn: the completion queue was found empty.
     #[cold]
     #[inline(never)]

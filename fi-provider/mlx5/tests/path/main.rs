@@ -13,5 +13,6 @@ mod flow;
 mod later;
 mod lists;
 mod model;
+mod progress;
 mod shared;
 mod short;

@@ -14,4 +14,4 @@ pub(crate) use ask::account;
 pub(crate) use directory::Directory;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use server::bench;
-pub(crate) use server::{Server, Signals};
+pub(crate) use server::{Manners, Server, Signals};

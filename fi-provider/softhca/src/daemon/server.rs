@@ -59,6 +59,15 @@ struct Client {
     contexts: Vec<ContextId>,
 }
 
+/// How a server treats its clients.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Manners {
+    /// Tells on standard error of commands that are refused.
+    pub(crate) trace: bool,
+    /// Refuses kicks: clients wait as for a device in hardware.
+    pub(crate) refuses_kicks: bool,
+}
+
 /// The device and those who speak to it.
 #[derive(Debug)]
 pub(crate) struct Server {
@@ -69,17 +78,17 @@ pub(crate) struct Server {
     device: Device,
     programs: Programs,
     start: Instant,
-    trace: bool,
+    manners: Manners,
     violations: u64,
 }
 
 impl Server {
-    /// Listens in the directory; with `trace`, commands that are refused are told on standard error.
+    /// Listens in the directory.
     pub(crate) fn new(
         directory: &Directory,
         config: Config,
         settings: Settings,
-        trace: bool,
+        manners: Manners,
     ) -> Result<Self> {
         Ok(Self {
             listener: sys::listen(directory.path(), SOCKET)?,
@@ -88,7 +97,7 @@ impl Server {
             device: Device::new(config, settings),
             programs: Programs::default(),
             start: Instant::now(),
-            trace,
+            manners,
             violations: 0,
         })
     }
@@ -262,6 +271,9 @@ impl Server {
                 self.reply(index, Ok(()))
             }
             Operation::Ioctl => self.ioctl(index, context, request.argument),
+            Operation::Kick if self.manners.refuses_kicks => {
+                self.reply(index, Err(Errno::NOT_SUPPORTED))
+            }
             Operation::Kick => {
                 self.device.release(self.now());
                 self.act_until_idle();
@@ -338,7 +350,7 @@ impl Server {
             .device
             .ioctl(&mut self.programs, context, process, argument);
         if let Err(refusal) = &answer
-            && self.trace
+            && self.manners.trace
             && !refusal.expected
         {
             let error = Error::from_raw_os_error(refusal.errno.0);

@@ -1,6 +1,8 @@
 /* What libibverbs and libmlx5 do on the software device when it is asked to act, when processes stop, and with events: verbs NAME. */
 #include "side.h"
 
+#include <errno.h>
+
 /* WRITE, READ, FETCH_ADD, CAS: after the kick the completion is there, without waiting. */
 static void rdma(void)
 {
@@ -30,6 +32,23 @@ static void rdma(void)
     CHECK(!kick() && ibv_poll_cq(a.cq, 1, &wc) == 1 && *result == 42 && *target == 42);
     post(&a, IBV_WR_ATOMIC_CMP_AND_SWP, result, 8, to.base, to.rkey, 42, 99);
     CHECK(!kick() && ibv_poll_cq(a.cq, 1, &wc) == 1 && *result == 42 && *target == 99);
+    close_side(&a);
+    close_side(&b);
+}
+
+/* A device that refuses kicks does what is posted all the same. */
+static void unasked(void)
+{
+    struct side a, b;
+    struct ibv_wc wc;
+    pair(&a, &b);
+    struct address to = address_of(&b);
+    CHECK(kick() == -1 && errno == EOPNOTSUPP);
+    *(int *)a.memory = 42;
+    post(&a, IBV_WR_RDMA_WRITE, a.memory, 4, to.base + 16, to.rkey, 0, 0);
+    while (!ibv_poll_cq(a.cq, 1, &wc))
+        ;
+    CHECK(wc.status == IBV_WC_SUCCESS && *(int *)(b.memory + 16) == 42);
     close_side(&a);
     close_side(&b);
 }
@@ -134,7 +153,7 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } cases[] = { { "rdma", rdma }, { "stopped", stopped }, { "events", events } };
+    } cases[] = { { "rdma", rdma }, { "stopped", stopped }, { "events", events }, { "unasked", unasked } };
     for (size_t i = 0; argc == 2 && i < sizeof cases / sizeof *cases; i++)
         if (!strcmp(argv[1], cases[i].name)) {
             cases[i].run();
