@@ -4,6 +4,9 @@
 
 mod support;
 
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use support::{PATIENCE, Under, free_port, need, scratch, softhca, text};
@@ -198,6 +201,49 @@ fn a_killed_run_is_swept_by_the_next() {
     let status = start(&["true"]).wait().expect("its end");
     assert!(status.success());
     assert_eq!(count(), 0);
+    std::fs::remove_dir(&scratch).expect("an empty directory");
+}
+
+/// A command that runs `softhca` in a PID namespace of its own, with this directory for temporary files. An ordinary user
+/// needs a user namespace, too.
+fn in_a_namespace(scratch: &Path, script: &str) -> Command {
+    need("unshare");
+    let root = std::fs::metadata("/proc/self").expect("proc(5)").uid() == 0;
+    let mut command = Command::new("unshare");
+    command
+        .args(if root { &[][..] } else { &["-U", "-r"] })
+        .args(["-p", "-f", "--mount-proc", "sh", "-c", script])
+        .arg(softhca())
+        .env("TMPDIR", scratch)
+        .env_remove("XDG_RUNTIME_DIR");
+    command
+}
+
+#[test]
+fn a_live_run_of_another_namespace_keeps_its_directory() {
+    let scratch = scratch();
+    // In the second namespace no process has the number of the first one's softhca.
+    let script = "for n in 1 2 3 4 5 6 7 8 9; do /bin/true; done
+        \"$0\" run sh -c 'echo $FARREACH_SOFTHCA; read line; \"$0\" account' \"$0\"; exit $?";
+    let mut live = in_a_namespace(&scratch, script)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("unshare starts");
+    let mut directory = String::new();
+    let mut printed = BufReader::new(live.stdout.take().expect("a pipe"));
+    printed.read_line(&mut directory).expect("the directory");
+    let directory = Path::new(directory.trim_end());
+    assert!(directory.is_dir(), "{directory:?}");
+    let other = in_a_namespace(&scratch, "exec \"$0\" run true").output();
+    let other = other.expect("unshare starts");
+    assert!(other.status.success(), "{}", text(&other));
+    let kept = directory.join("sys").is_dir();
+    // It reads until this end of the pipe is closed.
+    drop(live.stdin.take());
+    let status = live.wait().expect("its end");
+    assert!(kept, "{directory:?} was removed while its owner lived");
+    assert!(status.success(), "the device does not answer: {status}");
     std::fs::remove_dir(&scratch).expect("an empty directory");
 }
 

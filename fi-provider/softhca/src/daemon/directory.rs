@@ -1,10 +1,14 @@
 //! The fabric's directory: the device's files and the socket. It goes when its owner goes.
+//!
+//! Processes of other PID namespaces may use the same folder for temporary files, so that the number in a directory's name
+//! says nothing of its owner. The owner holds a lock on a file in the directory as long as it lives.
 
 use super::{sys, sysfs};
-use std::fs::{self, DirBuilder};
-use std::io::{ErrorKind, Result};
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
+use std::io::{ErrorKind, Result, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use std::{env, process};
 
 /// How directories are named: this, the number of the owning process, and a count.
@@ -14,10 +18,17 @@ const PREFIX: &str = "softhca-";
 /// in buffers that are made for those of `/sys`.
 const LONGEST_BASE: usize = 100;
 
+/// The file whose lock the owner holds. It is empty until the owner has the lock.
+const LOCK: &str = "lock";
+
+/// Protects, for so long, a directory that its owner has not locked: it may be about to, or be of a version without locks.
+const UNLOCKED_FOR: Duration = Duration::from_hours(24);
+
 /// A directory that is removed when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Directory {
     path: PathBuf,
+    _lock: File,
 }
 
 impl Directory {
@@ -31,7 +42,9 @@ impl Directory {
             PathBuf::from("/tmp")
         };
         remove_abandoned(&base);
-        let directory = Self { path: make(&base)? };
+        let path = make(&base)?;
+        let lock = lock(&path).inspect_err(|_| drop(fs::remove_dir_all(&path)))?;
+        let directory = Self { path, _lock: lock };
         sysfs::write(&directory.path, lid)?;
         Ok(directory)
     }
@@ -61,6 +74,17 @@ fn make(base: &Path) -> Result<PathBuf> {
     }
 }
 
+/// Locks a new directory of this process.
+fn lock(directory: &Path) -> Result<File> {
+    let options = OpenOptions::new().write(true).create_new(true).to_owned();
+    let mut file = options.open(directory.join(LOCK))?;
+    // Where locks are not supported others cannot lock either, and leave the directory alone.
+    if file.lock().is_ok() {
+        writeln!(file, "{}", process::id())?;
+    }
+    Ok(file)
+}
+
 /// Removes this user's directories whose owners are gone.
 fn remove_abandoned(base: &Path) {
     let Ok(entries) = fs::read_dir(base) else {
@@ -68,18 +92,96 @@ fn remove_abandoned(base: &Path) {
     };
     for entry in entries.flatten() {
         let name = entry.file_name();
-        let owner = name
+        let named = name
             .to_str()
             .and_then(|name| name.strip_prefix(PREFIX))
             .and_then(|rest| rest.split_once('-'))
-            .and_then(|(owner, _)| owner.parse::<u32>().ok());
-        let Some(owner) = owner else {
+            .is_some_and(|(owner, _)| owner.parse::<u32>().is_ok());
+        let Ok(status) = entry.path().symlink_metadata() else {
             continue;
         };
-        let ours = fs::symlink_metadata(entry.path())
-            .is_ok_and(|status| status.is_dir() && status.uid() == sys::user());
-        if ours && !sys::is_alive(owner) {
+        let ours = named && status.is_dir() && status.uid() == sys::user();
+        if ours && let Some(_lock) = lock_of_abandoned(&entry.path(), &status) {
             let _ = fs::remove_dir_all(entry.path());
         }
+    }
+}
+
+/// Locks a directory that its owner has left; `Some(None)` if it has no lock. Returns `None` if an owner may live.
+fn lock_of_abandoned(directory: &Path, status: &Metadata) -> Option<Option<File>> {
+    let age = status.modified().ok()?.elapsed().unwrap_or_default();
+    let old = age > UNLOCKED_FOR;
+    match OpenOptions::new().write(true).open(directory.join(LOCK)) {
+        Ok(file) => {
+            let was_locked = file.metadata().ok()?.len() > 0;
+            let abandoned = (was_locked || old) && file.try_lock().is_ok();
+            abandoned.then_some(Some(file))
+        }
+        Err(error) => (old && error.kind() == ErrorKind::NotFound).then_some(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::SystemTime;
+
+    /// A number that no process has.
+    const NOBODY: u32 = i32::MAX.cast_unsigned();
+
+    /// Makes a directory as of a process that is gone; `lock` is the content of its lock's file.
+    fn left(base: &Path, count: u32, lock: Option<&str>, age: Duration) -> PathBuf {
+        let path = base.join(format!("{PREFIX}{NOBODY}-{count}"));
+        fs::create_dir(&path).unwrap();
+        if let Some(content) = lock {
+            fs::write(path.join(LOCK), content).unwrap();
+        }
+        let modified = SystemTime::now() - age;
+        let opened = File::open(&path).unwrap();
+        opened.set_modified(modified).unwrap();
+        path
+    }
+
+    #[test]
+    fn a_lock_and_an_age_tell_which_directories_are_abandoned() {
+        let base = env::temp_dir().join(format!("farreach-test-directory-{}", process::id()));
+        fs::create_dir(&base).unwrap();
+        let old = UNLOCKED_FOR + Duration::from_mins(1);
+        let young = UNLOCKED_FOR - Duration::from_mins(1);
+        let held = left(&base, 0, Some("1\n"), old);
+        let lock = File::open(held.join(LOCK)).unwrap();
+        lock.try_lock().unwrap();
+        let stay = [
+            left(&base, 1, None, young),
+            left(&base, 2, Some(""), young),
+            held,
+        ];
+        let go = [
+            left(&base, 3, Some("1\n"), Duration::ZERO),
+            left(&base, 4, Some(""), old),
+            left(&base, 5, None, old),
+        ];
+        remove_abandoned(&base);
+        assert!(stay.iter().all(|path| path.is_dir()), "{stay:?}");
+        assert!(!go.iter().any(|path| path.exists()), "{go:?}");
+        drop(lock);
+        remove_abandoned(&base);
+        assert!(!stay[2].exists(), "its owner is gone");
+        fs::remove_dir_all(&base).unwrap();
+    }
+
+    #[test]
+    fn the_owner_of_a_directory_keeps_it_by_its_lock() {
+        let base = env::temp_dir().join(format!("farreach-test-owner-{}", process::id()));
+        fs::create_dir(&base).unwrap();
+        let path = base.join(format!("{PREFIX}{NOBODY}-0"));
+        fs::create_dir(&path).unwrap();
+        let owned = lock(&path).unwrap();
+        remove_abandoned(&base);
+        assert!(path.is_dir());
+        drop(owned);
+        remove_abandoned(&base);
+        assert!(!path.exists());
+        fs::remove_dir(&base).unwrap();
     }
 }

@@ -370,13 +370,6 @@ pub(super) fn signal(process: u32, signal: i32) {
     unsafe { libc::kill(process.cast_signed(), signal) };
 }
 
-/// True when there is a process of this number.
-pub(super) fn is_alive(process: u32) -> bool {
-    // SAFETY: kill with signal 0 only looks.
-    let found = unsafe { libc::kill(process.cast_signed(), 0) } == 0;
-    found || Error::last_os_error().raw_os_error() == Some(libc::EPERM)
-}
-
 /// Lets short sleeps be short: without it the kernel adds up to 50 us to each.
 pub(super) fn sleep_precisely() {
     // SAFETY: prctl with numbers alone.
