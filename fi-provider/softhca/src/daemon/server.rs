@@ -2,8 +2,11 @@
 
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod bench;
+#[cfg(test)]
+mod tests;
 
 use super::host::Programs;
+use super::sys::Peer;
 use super::{Directory, sys};
 use crate::engine::{Config, ContextId, Pid};
 use crate::uverbs::{self, Device, Errno, Settings};
@@ -72,6 +75,8 @@ pub(crate) struct Manners {
 #[derive(Debug)]
 pub(crate) struct Server {
     listener: OwnedFd,
+    /// The only user that may connect: the device reads and writes the memory of processes with its own rights.
+    user: u32,
     /// A file that can be closed when there is no other left: who connects then is turned away and not left to wait.
     spare: Option<OwnedFd>,
     clients: Vec<Client>,
@@ -92,6 +97,7 @@ impl Server {
     ) -> Result<Self> {
         Ok(Self {
             listener: sys::listen(directory.path(), SOCKET)?,
+            user: sys::user(),
             spare: Some(sys::spare()?),
             clients: Vec::new(),
             device: Device::new(config, settings),
@@ -197,17 +203,7 @@ impl Server {
     fn accept(&mut self) {
         loop {
             match sys::accept(self.listener.as_fd()) {
-                Ok((socket, process)) => {
-                    // Who has ended already needs no answer.
-                    if let Ok(end) = sys::process(process) {
-                        self.clients.push(Client {
-                            socket,
-                            process,
-                            end,
-                            contexts: Vec::new(),
-                        });
-                    }
-                }
+                Ok((socket, peer)) => self.admit(socket, peer),
                 Err(error) if sys::is_out_of_files(&error) && self.spare.take().is_some() => {
                     // The error comes whether anybody waits or not.
                     let refused = sys::accept(self.listener.as_fd()).map(drop);
@@ -218,6 +214,28 @@ impl Server {
                 }
                 Err(_) => return,
             }
+        }
+    }
+
+    /// Takes a connection, or closes one that another user has made.
+    fn admit(&mut self, socket: OwnedFd, Peer { process, user }: Peer) {
+        if user != self.user {
+            if self.manners.trace {
+                let own = self.user;
+                eprintln!(
+                    "softhca: process {process} of user {user} is refused: the device is user {own}'s"
+                );
+            }
+            return;
+        }
+        // A process that has ended already needs no answer.
+        if let Ok(end) = sys::process(process) {
+            self.clients.push(Client {
+                socket,
+                process,
+                end,
+                contexts: Vec::new(),
+            });
         }
     }
 

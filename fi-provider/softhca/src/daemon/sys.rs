@@ -71,8 +71,15 @@ fn address(directory: &File, name: &str) -> (libc::sockaddr_un, libc::socklen_t)
     (address, size_of::<libc::sockaddr_un>() as libc::socklen_t)
 }
 
-/// The next connection, and the number of the process that made it.
-pub(super) fn accept(socket: BorrowedFd<'_>) -> Result<(OwnedFd, u32)> {
+/// Who has made a connection, as this process's namespaces number them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Peer {
+    pub(super) process: u32,
+    pub(super) user: u32,
+}
+
+/// The next connection, and who has made it.
+pub(super) fn accept(socket: BorrowedFd<'_>) -> Result<(OwnedFd, Peer)> {
     // SAFETY: the peer's address is not asked for.
     let number = unsafe {
         libc::accept4(
@@ -100,7 +107,11 @@ pub(super) fn accept(socket: BorrowedFd<'_>) -> Result<(OwnedFd, u32)> {
         )
     };
     checked(got as isize)?;
-    Ok((connection, peer.pid.cast_unsigned()))
+    let peer = Peer {
+        process: peer.pid.cast_unsigned(),
+        user: peer.uid,
+    };
+    Ok((connection, peer))
 }
 
 /// A file to be closed when another one is needed.

@@ -135,7 +135,7 @@ impl Regions {
     pub(super) fn pinned(&self, pid: Pid) -> u64 {
         let own = self.table.values().filter(|region| region.pid == pid);
         own.map(|region| whole_pages(region.start, region.len))
-            .sum()
+            .fold(0, u64::saturating_add)
     }
 
     pub(super) fn uses_pd(&self, pd: u32) -> bool {

@@ -39,10 +39,11 @@ impl Device {
             .settings
             .max_pinned
             .or_else(|| call.host.may_lock(process));
-        if let Some(limit) = limit
-            && self.engine.pinned(process) + whole_pages(request.start, request.length) > limit
-        {
-            return Err(Errno::NO_MEMORY);
+        if let Some(limit) = limit {
+            let more = whole_pages(request.start, request.length);
+            if self.engine.pinned(process).saturating_add(more) > limit {
+                return Err(Errno::NO_MEMORY);
+            }
         }
         let access = Access(request.access & ACCESS);
         let keys = self.engine.reg_mr(

@@ -1,6 +1,7 @@
 //! Commands as a library sends them, against a memory of one page range and queues that are lists.
 
 mod devx;
+mod memory;
 
 use super::abi::{
     ContextRequest, ContextResponse, DRIVER_IN, DRIVER_OUT, DeviceAttributes, GidEntry,

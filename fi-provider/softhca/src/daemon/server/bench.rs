@@ -1,7 +1,7 @@
 //! A server on the bench: without a listener and a program, and with the clients' ends of the connections in hand.
 
 use super::super::sys;
-use super::{Client, Programs, Server};
+use super::{Client, Manners, Programs, Server};
 use crate::engine::{Config, ContextId, Engine, Pid};
 use crate::uverbs::{Device, Settings};
 use crate::wire::Reply;
@@ -16,12 +16,13 @@ impl Server {
         Ok(Self {
             violations: 0,
             listener,
+            user: sys::user(),
             spare: None,
             clients: Vec::new(),
             device: Device::new(config, settings),
             programs: Programs::default(),
             start: Instant::now(),
-            trace: false,
+            manners: Manners::default(),
         })
     }
 
