@@ -71,6 +71,11 @@ pub(crate) fn stage(ws: &Workspace) -> Result<PathBuf> {
         place(&work.join(name), &stage.join("lib").join(name))?;
     }
     link(library::SONAME, &stage.join("lib/libshmem.so"))?;
+    // The library alone, for oshrun to name in LD_LIBRARY_PATH.
+    link(
+        &format!("../{}", library::SONAME),
+        &stage.join("lib/farreach").join(library::SONAME),
+    )?;
     library::link(ws, &checking, &work)?;
     let check = stage.join("lib/check");
     place(&work.join(library::SONAME), &check.join(library::SONAME))?;

@@ -34,6 +34,12 @@ impl Installation {
         self.prefix.join("lib")
     }
 
+    /// The folder that holds libshmem.so for the loader and nothing else: in LD_LIBRARY_PATH it shadows no library of
+    /// the system's, as [`Self::lib`] may where it is shared with others.
+    pub(crate) fn run_time(&self) -> PathBuf {
+        self.lib().join("farreach")
+    }
+
     /// A tool beside this one.
     pub(crate) fn tool(&self, name: &str) -> PathBuf {
         self.bin.join(name)
@@ -49,6 +55,7 @@ mod tests {
         let place = Installation::of(Path::new("/opt/x/bin/oshrun"));
         assert_eq!(place.include(), Path::new("/opt/x/include"));
         assert_eq!(place.lib(), Path::new("/opt/x/lib"));
+        assert_eq!(place.run_time(), Path::new("/opt/x/lib/farreach"));
         assert_eq!(place.tool("oshcc"), Path::new("/opt/x/bin/oshcc"));
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 const SCRIPTS: [(&str, &str); 9] = [
     (
         "files",
-        r#"for file in bin/oshrun bin/oshcc bin/oshc++ bin/farreach bin/softhca lib/libsofthca_shim.so lib/libshmem.so lib/check/libshmem.so lib/libshmem.a lib/pkgconfig/shmem.pc \
+        r#"for file in bin/oshrun bin/oshcc bin/oshc++ bin/farreach bin/softhca lib/libsofthca_shim.so lib/libshmem.so lib/check/libshmem.so lib/farreach/libshmem.so.0 lib/libshmem.a lib/pkgconfig/shmem.pc \
                include/shmem.h include/pshmem.h include/shmemx.h include/mpp/shmem.h include/mpp/shmemx.h share; do
                test -e "$1/$file" || { echo "$file is missing" >&2; exit 1; }; done"#,
     ),

@@ -143,12 +143,13 @@ impl Launch<'_> {
     }
 
     /// The folders in which the PEs look for libraries: the checking library's where it is asked for, the user's, and
-    /// the installation's.
+    /// the installation's. Those of the installation hold libshmem.so alone.
     fn library_path(&self) -> OsString {
-        let own = self.place.lib();
-        let check = self.wants_check().then(|| own.join("check").into());
+        let check = self.wants_check();
+        let check = check.then(|| self.place.lib().join("check").into());
         let users = self.given(LIBRARY_PATH).filter(|path| !path.is_empty());
-        let folders: Vec<OsString> = check.into_iter().chain(users).chain([own.into()]).collect();
+        let own = self.place.run_time().into();
+        let folders: Vec<OsString> = check.into_iter().chain(users).chain([own]).collect();
         folders.join(OsStr::new(":"))
     }
 

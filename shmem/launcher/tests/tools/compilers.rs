@@ -83,6 +83,32 @@ fn the_installation_can_be_moved() {
 }
 
 #[test]
+fn the_installations_folder_shadows_no_library() {
+    let folder = place("shadow");
+    assert_eq!(
+        tool(folder.path(), "oshcc", &["x.c", "-o", "prog"]).status,
+        0
+    );
+    // A folder of libraries that is shared with others, who have another C library in it; and the program was linked
+    // where the installation was before.
+    let moved = Folder::new("shadow-moved");
+    std::fs::remove_dir(moved.path()).unwrap();
+    std::fs::rename(folder.path(), moved.path()).unwrap();
+    std::fs::write(moved.path().join("lib/libc.so.6"), "another").unwrap();
+    for check in ["", "1"] {
+        let mut command = Command::new(moved.path().join("bin/oshrun"));
+        command.args(["-n", "2", "sh", "-c", "./prog && echo child"]);
+        command.env("SHMEM_CHECK", check).current_dir(moved.path());
+        let outcome = Running::start(command.stdin(Stdio::null())).finish();
+        assert_eq!(
+            (outcome.status, outcome.lines()),
+            (0, vec!["42", "42", "child", "child"]),
+            "{outcome:?}"
+        );
+    }
+}
+
+#[test]
 fn the_compilers_failures_are_passed_on() {
     let folder = place("failures");
     std::fs::write(

@@ -58,12 +58,12 @@ fn the_environment_is_passed_on() {
     );
     let path = run("PE env:LD_LIBRARY_PATH").stdout;
     assert!(
-        path.starts_with("/mine:/") && path.ends_with("/lib\n"),
+        path.starts_with("/mine:/") && path.ends_with("/lib/farreach\n"),
         "{path}"
     );
     let path = run("-x LD_LIBRARY_PATH=/given PE env:LD_LIBRARY_PATH").stdout;
     assert!(
-        path.starts_with("/given:/") && path.ends_with("/lib\n"),
+        path.starts_with("/given:/") && path.ends_with("/lib/farreach\n"),
         "{path}"
     );
 }

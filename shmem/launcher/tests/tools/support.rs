@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::io::Read;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
@@ -216,6 +217,8 @@ pub(crate) fn install(folder: &Path) {
         .args(["-shared", "-fPIC", "-o"])
         .arg(&library)
         .arg(&source));
+    std::fs::create_dir(folder.join("lib/farreach")).expect("a folder");
+    symlink("../libshmem.so", folder.join("lib/farreach/libshmem.so")).expect("a link");
     let object = folder.join("lib/answer.o");
     run(Command::new("cc")
         .arg("-c")
