@@ -1,6 +1,6 @@
 use super::*;
 use crate::server::{Effect, Job};
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 
 /// Serves `job` to the PEs behind `sockets` until all have hung up.
 fn serve(mut job: Job, mut sockets: Vec<UnixStream>) -> Vec<Effect> {
@@ -77,6 +77,42 @@ fn values_of_any_size_reach_every_pe() {
         assert!(matches!(pe.barrier(), Err(Error::Finalized)));
     });
     assert_eq!(ends, []);
+}
+
+#[test]
+fn no_line_is_longer_than_launchers_read() {
+    // Whatever values the launcher says that it takes, and however long its job's name is.
+    for (vallen_max, kvsname) in [(64, 1), (1024, 1), (65536, 256), (1024, 256)] {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let kvsname = "k".repeat(kvsname);
+        let server = std::thread::spawn(move || {
+            let mut longest = 0;
+            let mut lines = BufReader::new(ours.try_clone().unwrap());
+            let mut line = String::new();
+            while lines.read_line(&mut line).unwrap() > 0 {
+                let request = std::mem::take(&mut line);
+                longest = longest.max(request.len());
+                let answer = match Message::parse(request.as_bytes()).unwrap().command() {
+                    "init" => "cmd=response_to_init rc=0".to_owned(),
+                    "get_maxes" => format!("cmd=maxes vallen_max={vallen_max}"),
+                    "get_my_kvsname" => format!("cmd=my_kvsname kvsname={kvsname}"),
+                    "put" => "cmd=put_result rc=0".to_owned(),
+                    "get" => "cmd=get_result rc=-1".to_owned(),
+                    _ => continue,
+                };
+                writeln!(&ours, "{answer}").unwrap();
+            }
+            longest
+        });
+        let mut pe = Bootstrap::over(theirs, 0, 1).unwrap();
+        let key = "k".repeat(encoding::MAX_KEY);
+        pe.put(&key, &[7; 5000]).unwrap();
+        assert!(matches!(pe.get(&key), Err(Error::Missing(_))));
+        pe.abort(1, &"é".repeat(5000)).unwrap();
+        drop(pe);
+        let longest = server.join().unwrap();
+        assert!(longest <= 1024, "{longest} bytes with {vallen_max}");
+    }
 }
 
 #[test]

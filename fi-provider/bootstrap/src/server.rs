@@ -8,6 +8,9 @@ use std::collections::HashMap;
 use crate::wire::{KEYLEN_MAX, KVSNAME_MAX, Line, Message, VALLEN_MAX};
 use crate::{encoding, mapping};
 
+/// Bytes of keys and values that a job holds for each of its PEs: far more than one has to tell.
+const ROOM_PER_PE: usize = 4 << 20;
+
 /// What the launcher has to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
@@ -126,6 +129,8 @@ pub struct Job {
     pes: Vec<Pe>,
     kvsname: String,
     values: HashMap<String, String>,
+    /// Bytes of keys and values that can still be put.
+    room: usize,
     first_failure: Option<i32>,
 }
 
@@ -145,6 +150,7 @@ impl Job {
             pes: vec![pe; size],
             kvsname: kvsname.to_owned(),
             values: HashMap::from([(mapping::KEY.to_owned(), mapping)]),
+            room: size.saturating_mul(ROOM_PER_PE),
             first_failure: None,
         }
     }
@@ -250,6 +256,12 @@ impl Job {
         if key.is_empty() || key.len() > KEYLEN_MAX || value.len() > VALLEN_MAX {
             return line.field("rc", -1).field("msg", "key_or_value_too_long");
         }
+        let old = self.values.get(key).map(|old| key.len() + old.len());
+        let room = self.room.saturating_add(old.unwrap_or(0));
+        let Some(room) = room.checked_sub(key.len() + value.len()) else {
+            return line.field("rc", -1).field("msg", "no_room");
+        };
+        self.room = room;
         self.values.insert(key.to_owned(), value.to_owned());
         line.field("rc", 0).field("msg", "success")
     }

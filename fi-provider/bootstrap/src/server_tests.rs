@@ -36,6 +36,39 @@ fn questions_are_answered() {
 }
 
 #[test]
+fn keys_and_values_may_be_as_long_as_is_told() {
+    let mut job = started(1);
+    for (key, value, taken) in [
+        (KEYLEN_MAX, VALLEN_MAX, true),
+        (KEYLEN_MAX + 1, 1, false),
+        (1, VALLEN_MAX + 1, false),
+    ] {
+        let (key, value) = ("k".repeat(key), "v".repeat(value));
+        let put = answer(&mut job, 0, &format!("cmd=put key={key} value={value}"));
+        assert_eq!(put.contains("rc=0"), taken, "{put}");
+        let got = answer(&mut job, 0, &format!("cmd=get key={key}"));
+        assert_eq!(got.ends_with(&format!("value={value}")), taken, "{got}");
+    }
+}
+
+#[test]
+fn what_a_job_holds_is_bounded() {
+    let mut job = started(1);
+    let value = "v".repeat(VALLEN_MAX);
+    let put = |job: &mut Job, key: usize| {
+        answer(job, 0, &format!("cmd=put key=k{key} value={value}")).contains("rc=0")
+    };
+    let mut count = 0;
+    while put(&mut job, count) {
+        count += 1;
+        assert!(count < 2 * ROOM_PER_PE / VALLEN_MAX);
+    }
+    assert!(count > ROOM_PER_PE / (VALLEN_MAX + KEYLEN_MAX));
+    // A value in the place of another takes no more.
+    assert!(put(&mut job, 0));
+}
+
+#[test]
 fn ranks_are_told_their_nodes() {
     let mut job = Job::new(5, "kvs").on_nodes_of(2);
     assert!(answer(&mut job, 4, "cmd=init pmi_version=1 pmi_subversion=1").contains("rc=0"));

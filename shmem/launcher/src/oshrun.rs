@@ -7,6 +7,7 @@
 mod arguments;
 mod binding;
 mod compile;
+mod connection;
 mod device;
 mod guard;
 mod output;

@@ -1,16 +1,15 @@
-//! The PEs' processes: started with their connection, and read from.
+//! The PEs' processes, started with their connection.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{ErrorKind, Read, Write};
+use std::io::ErrorKind;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use fi_bootstrap::wire::{Lines, WireError};
-
 use super::arguments::Options;
+use super::connection::Connection;
 use super::device::{self, Device};
 use super::output::Output;
 use super::{Failure, NOT_EXECUTABLE, sys};
@@ -27,8 +26,7 @@ pub(super) struct Pe {
     pub(super) pid: i32,
     /// Whether the process has not been reaped.
     pub(super) alive: bool,
-    pub(super) socket: Option<UnixStream>,
-    lines: Lines,
+    pub(super) connection: Connection,
 }
 
 /// What all PEs have in common.
@@ -85,8 +83,7 @@ impl Launch<'_> {
         Ok(Pe {
             pid: child.id().cast_signed(),
             alive: true,
-            socket: Some(ours),
-            lines: Lines::default(),
+            connection: Connection::new(ours),
         })
     }
 
@@ -164,43 +161,6 @@ impl Launch<'_> {
 fn on_node(rank: usize, size: usize, per_node: usize) -> (usize, usize) {
     let local = rank % per_node;
     (local, per_node.min(size - (rank - local)))
-}
-
-impl Pe {
-    /// Reads what has come; does not wait.
-    pub(super) fn read(&mut self) {
-        let mut bytes = [0; 4096];
-        while let Some(socket) = &mut self.socket {
-            match socket.read(&mut bytes) {
-                Ok(0) => self.socket = None,
-                Ok(count) => {
-                    self.lines.push(&bytes[..count]);
-                    if count < bytes.len() {
-                        return;
-                    }
-                }
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
-                Err(_) => self.socket = None,
-            }
-        }
-    }
-
-    /// The next whole line of what was read.
-    pub(super) fn next_line(&mut self) -> Result<Option<Vec<u8>>, WireError> {
-        self.lines.next_line()
-    }
-
-    /// Sends a line; `false` when the PE does not read what it is sent. That it is gone is no matter here.
-    pub(super) fn send(&mut self, line: &str) -> bool {
-        let Some(socket) = &mut self.socket else {
-            return true;
-        };
-        match socket.write_all(line.as_bytes()) {
-            Err(error) => error.kind() != ErrorKind::WouldBlock,
-            Ok(()) => true,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -207,8 +207,8 @@ impl Running<'_> {
                 tokens.push(Token::Device);
             }
             for (rank, pe) in self.pes.iter().enumerate() {
-                if let Some(socket) = &pe.socket {
-                    watches.push(sys::watch(socket, false));
+                if let Some(watch) = pe.connection.watch() {
+                    watches.push(watch);
                     tokens.push(Token::Pe(rank));
                 }
             }
@@ -239,21 +239,22 @@ impl Running<'_> {
         next.map(|at| at.saturating_duration_since(Instant::now()))
     }
 
-    /// Reads what a PE has sent and does what follows from it.
+    /// Reads a part of what a PE has sent and does what follows from it.
     fn serve(&mut self, rank: usize) {
-        self.pes[rank].read();
-        loop {
-            let effects = match self.pes[rank].next_line() {
+        self.pes[rank].connection.take_turn();
+        self.take_lines(rank);
+    }
+
+    /// Does what follows from the lines that were read from a PE, until one of them ends the job.
+    fn take_lines(&mut self, rank: usize) {
+        while !matches!(self.state, State::Ending { .. }) {
+            let effects = match self.pes[rank].connection.next_line() {
                 Ok(Some(line)) => self.job.receive(rank, &line),
                 Ok(None) => return,
-                Err(error) => {
-                    self.pes[rank].socket = None;
-                    self.begin_settling(Fault::Garbage {
-                        rank,
-                        what: error.to_string(),
-                    });
-                    return;
-                }
+                Err(error) => vec![Effect::Fault(Fault::Garbage {
+                    rank,
+                    what: error.to_string(),
+                })],
             };
             for effect in effects {
                 self.carry_out(effect);
@@ -263,14 +264,7 @@ impl Running<'_> {
 
     fn carry_out(&mut self, effect: Effect) {
         match effect {
-            Effect::Reply { rank, line } => {
-                if !self.pes[rank].send(&line) {
-                    self.begin_settling(Fault::Garbage {
-                        rank,
-                        what: "does not read its answers".to_owned(),
-                    });
-                }
-            }
+            Effect::Reply { rank, line } => self.pes[rank].connection.send(&line),
             Effect::Abort {
                 rank,
                 code,
@@ -286,7 +280,12 @@ impl Running<'_> {
                 }
                 self.begin_ending(code & 0xff);
             }
-            Effect::Fault(fault) => self.begin_settling(fault),
+            Effect::Fault(fault) => {
+                if let Fault::Garbage { rank, .. } = &fault {
+                    self.pes[*rank].connection.ignore();
+                }
+                self.begin_settling(fault);
+            }
         }
     }
 
@@ -326,7 +325,8 @@ impl Running<'_> {
             return;
         }
         // Its last words may have been finalize or abort.
-        self.serve(rank);
+        self.pes[rank].connection.close();
+        self.take_lines(rank);
         if let Some(fault) = self.job.depart(rank, departure) {
             self.begin_settling(fault);
         }

@@ -2,6 +2,7 @@
 
 mod compilers;
 mod fabric;
+mod floods;
 mod oshrun;
 mod output;
 mod softhca;

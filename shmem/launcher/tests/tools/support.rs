@@ -67,6 +67,13 @@ impl Running {
 
     /// Reads the next `count` lines of stdout as numbers.
     pub(crate) fn numbers(&mut self, count: usize) -> Vec<u32> {
+        let lines = self.lines(count);
+        let numbers = lines.iter().map(|line| line.parse().expect("a number"));
+        numbers.collect()
+    }
+
+    /// Reads the next `count` lines of stdout.
+    pub(crate) fn lines(&mut self, count: usize) -> Vec<String> {
         let stdout = self.child.stdout.as_mut().expect("captured");
         let mut text = String::new();
         let mut byte = [0];
@@ -75,9 +82,7 @@ impl Running {
         {
             text.push(char::from(byte[0]));
         }
-        text.lines()
-            .map(|line| line.parse().expect("a number"))
-            .collect()
+        text.lines().map(str::to_owned).collect()
     }
 
     /// Waits for the end.
