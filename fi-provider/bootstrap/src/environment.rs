@@ -2,6 +2,20 @@
 
 use crate::Error;
 
+/// What oshrun says of the connection that it has made: the values of `PMI_FD`, `PMI_RANK` and `PMI_SIZE` that it goes
+/// with, and the number of the socket's inode.
+pub const CONNECTION: &str = "FARREACH_PMI";
+
+/// The value of [`CONNECTION`].
+#[must_use]
+pub fn connection(fd: i32, rank: usize, size: usize, inode: u64) -> String {
+    format!("{}{inode}", connection_prefix(fd, rank, size))
+}
+
+fn connection_prefix(fd: i32, rank: usize, size: usize) -> String {
+    format!("{fd}:{rank}:{size}:")
+}
+
 /// How this process was started.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Launch {
@@ -15,6 +29,8 @@ pub(crate) enum Launch {
         rank: usize,
         /// All PEs.
         size: usize,
+        /// The socket's inode, where the launcher tells it.
+        inode: Option<u64>,
     },
 }
 
@@ -36,7 +52,17 @@ pub(crate) fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Launch, 
                 "PMI_RANK is {rank} and PMI_SIZE is {size}"
             )));
         }
-        return Ok(Launch::Pmi { fd, rank, size });
+        // One with other numbers is left from a launcher further out.
+        let inode = variable(CONNECTION).and_then(|text| {
+            let inode = text.strip_prefix(&connection_prefix(fd, rank, size))?;
+            inode.parse().ok()
+        });
+        return Ok(Launch::Pmi {
+            fd,
+            rank,
+            size,
+            inode,
+        });
     }
     let unsupported = |launcher| Err(Error::Unsupported { launcher });
     if variable("PMIX_NAMESPACE").is_some() || variable("PMIX_RANK").is_some() {
@@ -83,14 +109,24 @@ mod tests {
             ("PMI_SIZE", "2"),
             ("PMIX_RANK", "0"),
         ];
-        assert_eq!(
-            with(&good).unwrap(),
-            Launch::Pmi {
-                fd: 7,
-                rank: 1,
-                size: 2
-            }
-        );
+        let expected = |inode| Launch::Pmi {
+            fd: 7,
+            rank: 1,
+            size: 2,
+            inode,
+        };
+        assert_eq!(with(&good).unwrap(), expected(None));
+        let told = connection(7, 1, 2, 12345);
+        for (told, inode) in [
+            (told.as_str(), Some(12345)),
+            ("8:1:2:12345", None),
+            ("7:1:21:12345", None),
+            ("7:1:2:", None),
+        ] {
+            let mut variables = good.to_vec();
+            variables.push((CONNECTION, told));
+            assert_eq!(with(&variables).unwrap(), expected(inode), "{told}");
+        }
         for bad in [
             &[("PMI_FD", "7")][..],
             &[("PMI_FD", "7"), ("PMI_RANK", "1")],

@@ -21,7 +21,7 @@
 
 mod client;
 mod encoding;
-mod environment;
+pub mod environment;
 mod mapping;
 pub mod server;
 mod sys;

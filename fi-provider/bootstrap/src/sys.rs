@@ -6,14 +6,15 @@
 )]
 
 use std::io;
+use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 
 /// Takes over the stream socket that a launcher left open under the number `fd`, and marks it close-on-exec.
 ///
 /// # Errors
-/// When `fd` is not open or is no socket.
-pub(crate) fn adopt_socket(fd: RawFd) -> io::Result<UnixStream> {
+/// When `fd` is not open, is no socket, or is another than the one with the number `inode`.
+pub(crate) fn adopt_socket(fd: RawFd, inode: Option<u64>) -> io::Result<UnixStream> {
     let mut kind: libc::c_int = 0;
     let mut length = size_of::<libc::c_int>() as libc::socklen_t;
     // SAFETY: getsockopt reads no memory of ours and writes at most `length` bytes to `kind`, both of which outlive the call.
@@ -31,6 +32,17 @@ pub(crate) fn adopt_socket(fd: RawFd) -> io::Result<UnixStream> {
     }
     if kind != libc::SOCK_STREAM {
         return Err(io::Error::from_raw_os_error(libc::EPROTOTYPE));
+    }
+    if let Some(inode) = inode {
+        let mut found = MaybeUninit::<libc::stat>::uninit();
+        // SAFETY: fstat writes one structure to `found`, which has its size and outlives the call.
+        if unsafe { libc::fstat(fd, found.as_mut_ptr()) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: fstat has succeeded, and has written the whole structure.
+        if unsafe { found.assume_init() }.st_ino != inode {
+            return Err(io::Error::other("another socket has its number"));
+        }
     }
     // SAFETY: fcntl with F_SETFD takes an integer and touches no memory.
     if unsafe { libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC) } != 0 {

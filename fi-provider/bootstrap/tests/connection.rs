@@ -6,10 +6,11 @@
     reason = "set_var and signal(2) change the process, which is the point here"
 )]
 
-use std::io::{Read, Write};
-use std::os::fd::IntoRawFd;
+use std::io::{ErrorKind, Read, Write};
+use std::os::fd::{AsRawFd, IntoRawFd};
 use std::os::unix::net::UnixStream;
 
+use fi_bootstrap::environment::{CONNECTION, connection};
 use fi_bootstrap::{Bootstrap, Error};
 
 /// Whether a descriptor of this process is closed on exec.
@@ -63,5 +64,21 @@ fn a_launchers_end_is_an_error_and_no_signal() {
     assert!(
         matches!(&error, Error::Environment(text) if text.contains("PMI_FD")),
         "{error}"
+    );
+
+    // There, another socket may get the number: it is not spoken to.
+    let (ours, theirs) = UnixStream::pair().expect("a pair");
+    ours.set_nonblocking(true).expect("a socket");
+    // SAFETY: dup2 takes integers and touches no memory, and nothing in this process has the number `fd`; no other
+    // thread runs that could read the environment.
+    unsafe {
+        assert_eq!(libc::dup2(theirs.as_raw_fd(), fd), fd);
+        std::env::set_var(CONNECTION, connection(fd, 1, 3, 1));
+    }
+    let error = Bootstrap::connect().expect_err("another socket");
+    assert!(error.to_string().contains("another socket"), "{error}");
+    assert_eq!(
+        (&ours).read(&mut [0]).map_err(|error| error.kind()),
+        Err(ErrorKind::WouldBlock)
     );
 }

@@ -4,6 +4,7 @@
 //! To the launcher: `init`, `barrier`, `exchange` (everybody's bytes to all), `finalize`, `again` (init after
 //! finalize), `abort:STATUS[:MESSAGE]`. By itself: `say:TEXT`, `complain:TEXT` (on stderr), `lines:COUNT` (numbered
 //! ones, in blocks that end anywhere, as stdio writes them), `env:NAME`, `pid`, `stdin` (echo it), `sleep:MILLISECONDS`, `spawn:SECONDS` (a child that sleeps),
+//! `start:ACTION+ACTION...` (a child that does these, until its end), `alone:ACTION+ACTION...` (the same, without PMI_FD),
 //! `kill:SIGNAL` (itself), `exit:STATUS`. `@R,` before an action limits it to PE R.
 
 use std::io::{Read, Write};
@@ -128,6 +129,17 @@ fn act(name: &str, value: &str) {
                 "{}",
                 child.unwrap_or_else(|error| fail(&error.to_string())).id()
             );
+        }
+        "start" | "alone" => {
+            let program = std::env::current_exe().unwrap_or_else(|error| fail(&error.to_string()));
+            let mut command = Command::new(program);
+            command.args(value.split('+'));
+            if name == "alone" {
+                command.env_remove("PMI_FD");
+            }
+            let status = command.status();
+            let status = status.unwrap_or_else(|error| fail(&error.to_string()));
+            println!("{name}: {status}");
         }
         "kill" => {
             let _ = Command::new("sh")

@@ -2,11 +2,13 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
+
+use fi_bootstrap::environment;
 
 use super::arguments::Options;
 use super::connection::Connection;
@@ -53,7 +55,11 @@ impl Launch<'_> {
             .map_err(|error| Failure::new(1, format!("cannot connect PE {rank}: {error}")))?;
         let mut command = Command::new(self.executable);
         command.arg0(self.name).args(&self.options.arguments);
+        let inode = sys::inode(&theirs)
+            .map_err(|error| Failure::new(1, format!("cannot connect PE {rank}: {error}")))?;
+        let connection = environment::connection(theirs.as_raw_fd(), rank, size, inode);
         self.set_environment(&mut command, rank, &theirs);
+        command.env(environment::CONNECTION, connection);
         if rank != 0 {
             command.stdin(Stdio::null());
         }
@@ -89,7 +95,6 @@ impl Launch<'_> {
 
     /// oshrun's whole environment, except what another launcher has left in it, and what the PE is to know.
     fn set_environment(&self, command: &mut Command, rank: usize, socket: &UnixStream) {
-        use std::os::fd::AsRawFd;
         let foreign = |name: &str| {
             ["PMI_", "PMI2_", "PMIX_"]
                 .iter()

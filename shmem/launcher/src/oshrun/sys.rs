@@ -117,6 +117,15 @@ pub(super) fn waiting(pipe: &std::fs::File) -> usize {
     checked(result).map_or(0, |_| usize::try_from(count).unwrap_or(0))
 }
 
+/// The number of a descriptor's inode.
+pub(super) fn inode(fd: &impl AsRawFd) -> io::Result<u64> {
+    let mut found = MaybeUninit::<libc::stat>::uninit();
+    // SAFETY: fstat writes one structure to `found`, which has its size and outlives the call.
+    checked(unsafe { libc::fstat(fd.as_raw_fd(), found.as_mut_ptr()) })?;
+    // SAFETY: fstat has succeeded, and has written the whole structure.
+    Ok(unsafe { found.assume_init() }.st_ino)
+}
+
 /// Reaps one child that has ended; `Ok(None)` when none has, an error when there is no child at all.
 pub(super) fn reap() -> io::Result<Option<(i32, Departure)>> {
     let mut status = 0;
@@ -125,12 +134,16 @@ pub(super) fn reap() -> io::Result<Option<(i32, Departure)>> {
     if pid == 0 {
         return Ok(None);
     }
-    let departure = if libc::WIFSIGNALED(status) {
+    Ok(Some((pid, departure(status))))
+}
+
+/// What wait(2) tells of a process that has ended: a status, or a signal, with or without a core file.
+fn departure(status: libc::c_int) -> Departure {
+    if libc::WIFSIGNALED(status) {
         Departure::Killed(libc::WTERMSIG(status))
     } else {
         Departure::Exited(libc::WEXITSTATUS(status))
-    };
-    Ok(Some((pid, departure)))
+    }
 }
 
 /// Sends a signal to one process; that it is gone is no matter.
@@ -286,5 +299,21 @@ fn unblock_signals() -> io::Result<()> {
             std::ptr::null_mut(),
         ))
         .map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_core_file_does_not_change_the_signal() {
+        let aborted = Departure::Killed(libc::SIGABRT);
+        assert_eq!(departure(0x06), aborted);
+        // With the bit of a core file, which not every system lets a test have.
+        assert_eq!(departure(0x86), aborted);
+        assert_eq!(departure(0x8b), Departure::Killed(libc::SIGSEGV));
+        assert_eq!(departure(0x8600), Departure::Exited(0x86));
+        assert_eq!(departure(0), Departure::Exited(0));
     }
 }

@@ -3,7 +3,9 @@
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use super::support::{Running, children, launch, oshrun, pe, runs, signal, wait_at_most};
+use super::support::{
+    Running, children, is_stopped, launch, oshrun, pe, runs, signal, wait_at_most,
+};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -66,6 +68,57 @@ fn the_environment_is_passed_on() {
         path.starts_with("/given:/") && path.ends_with("/lib/farreach\n"),
         "{path}"
     );
+}
+
+#[test]
+fn what_a_pe_starts_is_no_pe() {
+    // It has the PE's variables and not its connection, says so, and the job goes on; without PMI_FD it is a job of one.
+    for (action, lines) in [
+        ("start:init", vec!["start: exit status: 99"; 2]),
+        (
+            "alone:init+exchange+barrier+finalize",
+            ["0 of 1 on nodes [0]", "alone: exit status: 0"]
+                .repeat(2)
+                .to_vec(),
+        ),
+    ] {
+        let line = format!("-n 2 PE init barrier {action} barrier finalize");
+        let outcome = launch(&line);
+        let mut expected = lines.clone();
+        expected.sort_unstable();
+        assert_eq!((outcome.status, outcome.lines()), (0, expected));
+        let told = outcome
+            .stderr
+            .matches("A program that a PE starts is no PE");
+        let failed = lines[0].contains("99");
+        assert_eq!(told.count(), if failed { 2 } else { 0 }, "{outcome:?}");
+    }
+}
+
+#[test]
+fn children_and_all_below_may_clean_up_on_sigterm() {
+    // A shell that waits for another one, which cleans up; and PEs that are stopped, the first one as well.
+    let script = "trap 'echo cleaned; exit 0' TERM; echo 1; while :; do sleep 0.01; done";
+    let stopped = "trap 'echo cleaned; exit 0' TERM; echo 1; kill -STOP $$; sleep 60";
+    for (inner, first) in [
+        (script, "sh -c \"$0\"; true"),
+        (stopped, "exec sh -c \"$0\""),
+    ] {
+        let mut job = Running::start(oshrun("-n 2 sh -c").args([first, inner]));
+        assert_eq!(job.numbers(2), [1, 1]);
+        if inner == stopped {
+            let runner = children(job.pid())[0];
+            let all_stopped = || children(runner).iter().all(|&pid| is_stopped(pid));
+            assert!(wait_at_most(SECOND, all_stopped));
+        }
+        signal("TERM", job.pid());
+        let outcome = job.finish();
+        assert_eq!(
+            (outcome.status, outcome.stdout.as_str()),
+            (143, "cleaned\ncleaned\n"),
+            "{inner}: {outcome:?}"
+        );
+    }
 }
 
 #[test]

@@ -158,6 +158,13 @@ fn look_at(pid: u32) -> Option<u32> {
     (state != "Z" && state != "X").then_some(parent)
 }
 
+/// Whether a process is stopped.
+pub(crate) fn is_stopped(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ")
+        .is_some_and(|(_, rest)| rest.starts_with('T'))
+}
+
 /// Whether a process runs.
 pub(crate) fn runs(pid: u32) -> bool {
     look_at(pid).is_some()
