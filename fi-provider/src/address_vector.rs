@@ -66,10 +66,9 @@ impl Table {
     /// A table of this process's own.
     ///
     /// # Errors
-    /// The error of memfd_create(2) or ftruncate(2).
+    /// The error of memfd_create(2), ftruncate(2) or fcntl(2).
     pub(crate) fn private(count: u32) -> io::Result<Self> {
-        let memory = Memfd::create(c"farreach-peers")?;
-        memory.set_len(Self::bytes(count))?;
+        let memory = Memfd::create(c"farreach-peers", Self::bytes(count))?;
         Ok(Self::new(Arc::new(memory), 0, count))
     }
 

@@ -430,8 +430,7 @@ fn lacking(hca: &hca::Device, queues: Queues, entries: Option<u32>) -> Option<&'
 
 /// Memory for the device's own use. It is shared, so that a fork does not part the process from its device.
 pub(crate) fn private_memory(len: usize) -> std::io::Result<Reservation> {
-    let memory = Memfd::create(c"farreach-device")?;
-    memory.set_len(len)?;
+    let memory = Memfd::create(c"farreach-device", len)?;
     let space = Reservation::anywhere(len)?;
     space.map_shared(0, &memory, 0, len)?;
     Ok(space)

@@ -30,13 +30,31 @@ pub enum Error {
     Bootstrap(#[from] fi_bootstrap::Error),
     /// PEs that the launcher counts to one node are not on one machine.
     #[error(
-        "PE {pe} is on another machine or in another container than PE {leader}, and the launcher does not say that they are on different nodes: it has to tell the nodes (PMI_process_mapping), or all PEs have to be on one machine"
+        "PE {pe} is on another machine than PE {leader}, and the launcher does not say that they are on different nodes: it has to tell the nodes (PMI_process_mapping), or all PEs have to be on one machine"
     )]
     OtherMachine {
         /// The PE that is not where its node's leader is.
         pe: u32,
         /// The lowest PE of the node.
         leader: u32,
+    },
+    /// PEs of a node are in several network namespaces.
+    #[error(
+        "PE {pe} is in another network namespace than PE {leader}, from which it takes the node's memory: the PEs of a node have to be in one network namespace (of containers: a common one, or the host's)"
+    )]
+    OtherNetwork {
+        /// The PE that is not where its node's leader is.
+        pe: u32,
+        /// The lowest PE of the node.
+        leader: u32,
+    },
+    /// A node's leader does not give the node's memory.
+    #[error("taking the node's memory from PE {leader}, which has ended or refuses: {source}")]
+    NotHandedOver {
+        /// The lowest PE of the node.
+        leader: u32,
+        /// The system's answer.
+        source: io::Error,
     },
     /// FARREACH_FABRIC names no fabric.
     #[error("FARREACH_FABRIC={0:?} is none of auto, shm and mlx5")]

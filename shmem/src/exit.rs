@@ -6,13 +6,15 @@ use crate::job;
 use crate::node::Node;
 use crate::places::Rank;
 use std::ffi::c_int;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::sync::atomic::Ordering;
+use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
 /// How long the PEs of the node have to flush their output when a job is ended where the launcher
 /// gives them no time.
 const GRACE: Duration = Duration::from_millis(250);
+
+/// How often to look whether they have.
+const STEP: Duration = Duration::from_millis(1);
 
 /// Ends the program on all PEs with `status`, whatever they do (OpenSHMEM 1.6, section 9.1.6).
 ///
@@ -54,52 +56,33 @@ fn flush_streams() {
 /// Sends SIGTERM to the other PEs of the node and waits for their end; whether all have ended in time.
 fn end_others(node: &Node) -> bool {
     let end = Instant::now() + GRACE;
-    let others = node.ranks().filter(|&rank| rank != node.places.rank());
-    let handles: Vec<Option<OwnedFd>> = others.map(|rank| open_process(node, rank)).collect();
-    for handle in handles.iter().flatten() {
+    let others = || node.ranks().filter(|&rank| rank != node.places.rank());
+    let mut all_told = true;
+    for rank in others() {
+        all_told &= tell(node, rank);
+    }
+    all_told && others().all(|rank| has_ended(node, rank, end))
+}
+
+/// Sends SIGTERM to the PE with rank `rank`; whether it was there, and could be reached.
+fn tell(node: &Node, rank: Rank) -> bool {
+    node.process_of(rank).is_some_and(|process| {
         let nothing = std::ptr::null::<libc::siginfo_t>();
+        let send = libc::SYS_pidfd_send_signal;
         // SAFETY: the descriptor is open; a null record asks for what kill(2) does.
-        unsafe {
-            let signal = libc::SYS_pidfd_send_signal;
-            libc::syscall(signal, handle.as_raw_fd(), libc::SIGTERM, nothing, 0);
-        }
-    }
-    handles
-        .iter()
-        .all(|handle| handle.as_ref().is_some_and(|handle| has_ended(handle, end)))
+        unsafe { libc::syscall(send, process.as_raw_fd(), libc::SIGTERM, nothing, 0) == 0 }
+    })
 }
 
-/// A descriptor of the process of the PE with rank `rank`; `None` where it has not begun or is gone.
-fn open_process(node: &Node, rank: Rank) -> Option<OwnedFd> {
-    let pid = node.slot(rank).pid.load(Ordering::Acquire);
-    if pid == 0 {
-        return None;
-    }
-    // SAFETY: pidfd_open has no memory preconditions.
-    let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
-    let fd = c_int::try_from(fd).ok().filter(|&fd| fd >= 0)?;
-    // SAFETY: the kernel has just returned this descriptor and nothing else owns it.
-    Some(unsafe { OwnedFd::from_raw_fd(fd) })
-}
-
-/// Waits until `end` for the end of a process, reaped or not.
-fn has_ended(process: &OwnedFd, end: Instant) -> bool {
-    let mut poll = libc::pollfd {
-        fd: process.as_raw_fd(),
-        events: libc::POLLIN,
-        revents: 0,
-    };
-    loop {
-        let left = end.saturating_duration_since(Instant::now());
-        // SAFETY: one valid record.
-        match unsafe { libc::poll(&raw mut poll, 1, left.as_millis() as c_int) } {
-            1 => return true,
-            0 => return false,
-            // A signal came between.
-            _ if left.is_zero() => return false,
-            _ => (),
+/// Waits until `end` for the end of the PE with rank `rank`.
+fn has_ended(node: &Node, rank: Rank, end: Instant) -> bool {
+    while !node.is_gone(rank) {
+        if Instant::now() >= end {
+            return false;
         }
+        std::thread::sleep(STEP);
     }
+    true
 }
 
 /// Installs the signal handler, once for the life of the process.

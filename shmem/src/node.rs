@@ -1,8 +1,8 @@
 //! The node's memory: one memfd that all PEs of the node map. Its control part, in a job of several nodes the table of all PEs of the
 //! job, and a share per PE.
 //!
-//! The node's leader creates it and tells the others where to find it; it has no name, so that nothing is left
-//! behind when processes are killed.
+//! The node's leader creates it and hands it over to the others; it has no name, so that nothing is left behind when
+//! processes are killed. Each PE has a claim on it, by its rank, which ends with its process.
 
 #![expect(
     unsafe_code,
@@ -18,9 +18,11 @@ use fi_bootstrap::Bootstrap;
 use fi_provider::address_vector::{PeerIndex, Table};
 use fi_provider::domain::NodeLayout;
 use fi_provider::node::barrier::{Central, Kind, Rounds};
+use fi_provider::node::handover::{Offer, Ticket};
 use fi_provider::node::segment::{HUGE_PAGE, Memfd, Reservation};
 use fi_provider::node::wait::Patience;
-use std::io;
+use std::io::ErrorKind;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 
@@ -42,7 +44,6 @@ pub(crate) struct Control {
 /// One PE's part of the control memory. All zero bytes is the initial state.
 #[repr(C, align(64))]
 pub(crate) struct Slot {
-    pub(crate) pid: AtomicU32,
     pub(crate) state: AtomicU32,
     /// The barriers that the PE had completed when it began to finalise.
     pub(crate) last_epoch: AtomicU32,
@@ -139,22 +140,26 @@ impl Sizes {
 /// Under this key PE 0 tells its [`Sizes`].
 const SIZES_KEY: &str = "sizes";
 
-/// Under this key the leader of node `node` tells where it is, and its node's memory.
+/// Under this key the leader of node `node` tells where it is, and how its node's memory is taken.
 fn place_key(node: usize) -> String {
     format!("node-{node}")
 }
 
 impl Node {
-    /// Creates (the node's leader) or opens the node's memory; all PEs of a node must be on one machine, and all of
+    /// Creates (the node's leader) or takes the node's memory; all PEs of a node must be on one machine, and all of
     /// the job must have the same sizes.
     pub(crate) fn join(launcher: &mut Bootstrap, sizes: Sizes) -> Result<Self, Error> {
         let places = places(launcher)?;
         let node_size = env::collective_node_size()?;
         let led = if places.is_leader() {
             let memory = create(sizes, &places)?;
-            let place = Place::of_own(&memory);
+            let offer = match places.near().len() {
+                1 => None,
+                _ => Some(Offer::new().map_err(Error::system(HANDING_OVER))?),
+            };
+            let place = Place::of_own(offer.as_ref());
             launcher.put(&place_key(places.node()), place.to_text().as_bytes())?;
-            Some(memory)
+            Some((memory, offer))
         } else {
             None
         };
@@ -165,15 +170,26 @@ impl Node {
         sizes.agree(launcher)?;
         let is_leader = led.is_some();
         let memory = match led {
-            Some(memory) => memory,
+            Some((memory, offer)) => {
+                let others = places.near().len() - 1;
+                // The socket is closed then: a process that comes later finds nobody.
+                offer
+                    .map_or(Ok(()), |offer| {
+                        offer.serve(&memory, others, launcher.lifeline())
+                    })
+                    .map_err(Error::system(HANDING_OVER))?;
+                memory
+            }
             None => find(launcher, &places)?,
         };
+        let claim = Error::system("claiming a place in the node's memory");
+        memory.claim(places.rank().0).map_err(claim)?;
         let mut node = Self::map(memory, sizes, places)?;
         node.node_size = node_size;
         if is_leader {
             node.decide(launcher)?;
         }
-        // Nobody goes on, and the leader keeps the memory open, until all have it.
+        // Nobody goes on until all have the memory and their claims.
         launcher.barrier()?;
         Ok(node)
     }
@@ -304,13 +320,15 @@ impl Node {
         self.slot(self.places.rank())
     }
 
-    /// Whether the process of the PE with rank `rank` on this node has ended.
+    /// Whether the process of the PE with rank `rank` on this node has ended, or has closed the node's memory.
     pub(crate) fn is_gone(&self, rank: Rank) -> bool {
-        let pid = self.slot(rank).pid.load(Ordering::Acquire) as libc::pid_t;
-        // SAFETY: kill has no memory preconditions; signal 0 only asks.
-        pid > 0
-            && unsafe { libc::kill(pid, 0) } != 0
-            && io::Error::last_os_error().raw_os_error() == Some(libc::ESRCH)
+        // A process is not told of its own claim. If this one has closed the memory, it knows of nobody.
+        rank != self.places.rank() && matches!(self.layout.memory.is_claimed(rank.0), Ok(false))
+    }
+
+    /// A descriptor of the process of another PE of this node; none where that has ended or cannot be told.
+    pub(crate) fn process_of(&self, rank: Rank) -> Option<OwnedFd> {
+        self.layout.memory.claimant(rank.0).ok().flatten()
     }
 
     /// Asks the PEs of this node for the end of the job with `status`, unless somebody has before.
@@ -374,11 +392,7 @@ fn create(sizes: Sizes, places: &Places) -> Result<Memfd, Error> {
             processes,
         })?;
     check_file_size_limit(total)?;
-    let memory = Memfd::create(c"farreach").map_err(Error::system("memfd_create"))?;
-    memory
-        .set_len(total)
-        .map_err(Error::system("sizing the node's memory"))?;
-    Ok(memory)
+    Memfd::create(c"farreach", total).map_err(Error::system("creating the node's memory"))
 }
 
 /// Fails where setting the size would be answered by SIGXFSZ.
@@ -398,16 +412,26 @@ fn check_file_size_limit(total: usize) -> Result<(), Error> {
     Ok(())
 }
 
-/// Opens the memory of this node's leader.
+/// What the leader of a node does.
+const HANDING_OVER: &str = "handing over the node's memory";
+
+/// Takes the memory of this node's leader.
 fn find(launcher: &mut Bootstrap, places: &Places) -> Result<Memfd, Error> {
-    let leaders = Place::of_leader(launcher, places.node())?;
-    if leaders.machine != machine() {
-        return Err(Error::OtherMachine {
-            pe: places.pe(),
-            leader: places.leader(places.node()),
-        });
+    let place = Place::of_leader(launcher, places.node())?;
+    let (pe, leader) = (places.pe(), places.leader(places.node()));
+    if place.machine != machine() {
+        return Err(Error::OtherMachine { pe, leader });
     }
-    Memfd::open_of(leaders.pid, leaders.fd).map_err(Error::system("opening the node's memory"))
+    let ticket = place
+        .ticket
+        .ok_or_else(|| fi_bootstrap::Error::Garbled(place_key(places.node())))?;
+    ticket
+        .take(launcher.lifeline())
+        .map_err(|source| match source.kind() {
+            ErrorKind::AddrNotAvailable => Error::OtherNetwork { pe, leader },
+            ErrorKind::NotConnected => fi_bootstrap::Error::Closed.into(),
+            _ => Error::NotHandedOver { leader, source },
+        })
 }
 
 /// PEs of the job on the machine of this node, whose leader calls this.
@@ -422,18 +446,17 @@ fn neighbours(launcher: &mut Bootstrap, places: &Places) -> Result<u32, Error> {
     Ok(count)
 }
 
-/// Where a node's leader is, and by which descriptor it has the node's memory.
+/// Where a node's leader is, and by what the node's memory is taken from it.
 struct Place {
-    pid: u32,
-    fd: i32,
+    /// None where it has the node for itself.
+    ticket: Option<Ticket>,
     machine: String,
 }
 
 impl Place {
-    fn of_own(memory: &Memfd) -> Self {
+    fn of_own(offer: Option<&Offer>) -> Self {
         Self {
-            pid: std::process::id(),
-            fd: memory.raw_fd(),
+            ticket: offer.map(|offer| offer.ticket().clone()),
             machine: machine(),
         }
     }
@@ -447,25 +470,33 @@ impl Place {
     }
 
     fn to_text(&self) -> String {
-        format!("{} {} {}", self.pid, self.fd, self.machine)
+        let ticket = self.ticket.as_ref().map(Ticket::to_text);
+        format!(
+            "{} {}",
+            ticket.as_deref().unwrap_or(NO_TICKET),
+            self.machine
+        )
     }
 
     fn parse(text: &str) -> Option<Self> {
-        let mut words = text.splitn(3, ' ');
+        let (ticket, machine) = text.split_once(' ')?;
         Some(Self {
-            pid: words.next()?.parse().ok()?,
-            fd: words.next()?.parse().ok()?,
-            machine: words.next()?.to_owned(),
+            ticket: match ticket {
+                NO_TICKET => None,
+                ticket => Some(Ticket::parse(ticket)?),
+            },
+            machine: machine.to_owned(),
         })
     }
 }
 
-/// A name that two processes share when they see each other's `/proc/PID`: the boot of the kernel and
-/// the PID namespace.
+/// Stands for a ticket where there is none.
+const NO_TICKET: &str = "-";
+
+/// A name that two processes share when one kernel runs both: its boot. Empty where `/proc` does not tell.
 fn machine() -> String {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    let namespace = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
-    format!("{}/{}", boot.trim(), namespace.display())
+    boot.trim().to_owned()
 }
 
 #[cfg(test)]
@@ -481,13 +512,12 @@ mod tests {
         };
         assert_eq!(Sizes::parse(&sizes.to_text()), Some(sizes));
         assert_eq!(Sizes::parse("1 2"), None);
-        let place = Place {
-            pid: 7,
-            fd: 3,
-            machine: "boot id/pid:[1]".to_owned(),
-        };
-        let read = Place::parse(&place.to_text()).unwrap();
-        assert_eq!((read.pid, read.fd, read.machine), (7, 3, place.machine));
-        assert!(Place::parse("7 3").is_none());
+        let offer = Offer::new().unwrap();
+        for offer in [Some(&offer), None] {
+            let place = Place::of_own(offer);
+            let read = Place::parse(&place.to_text()).unwrap();
+            assert_eq!((read.ticket, read.machine), (place.ticket, machine()));
+        }
+        assert!(Place::parse("7").is_none() && Place::parse("7 boot").is_none());
     }
 }

@@ -310,8 +310,7 @@ mod tests {
     #[test]
     fn gaps_become_memory_of_the_share() {
         let page = page_size();
-        let memory = Memfd::create(c"gaps").unwrap();
-        memory.set_len(9 * page).unwrap();
+        let memory = Memfd::create(c"gaps", 9 * page).unwrap();
         let place = Reservation::anywhere(8 * page).unwrap();
         let base = place.base();
         drop(place);

@@ -165,8 +165,6 @@ impl Job {
         let mut launcher = Bootstrap::connect()?;
         let mut image = statics::find();
         let node = Arc::new(Node::join(&mut launcher, Sizes::of(&image, heap_len))?);
-        let pid = std::process::id();
-        node.own().pid.store(pid, Ordering::Release);
         let layout = &node.layout;
         let share = layout.share_offset(layout.rank);
         // SAFETY: INITS is locked, so that no other thread is here.
@@ -178,7 +176,7 @@ impl Job {
             launcher: Mutex::new(launcher),
             node,
             image,
-            pid,
+            pid: std::process::id(),
             by_oshrun: std::env::var_os("FARREACH_OSHRUN").is_some(),
         })
     }

@@ -102,14 +102,9 @@ fn open(
 
 /// The memories of a node: of the windows, and of the table; and where its processes meet.
 fn node(processes: u32) -> (Arc<Memfd>, Arc<Memfd>, Meeting) {
-    let memory = Memfd::create(c"farreach-contract").expect("a memory");
-    memory
-        .set_len(meeting::BYTES + processes as usize * WINDOW)
-        .expect("its length");
-    let records = Memfd::create(c"farreach-million").expect("a memory");
-    records
-        .set_len(Table::bytes(PEERS))
-        .expect("the table's length");
+    let bytes = meeting::BYTES + processes as usize * WINDOW;
+    let memory = Memfd::create(c"farreach-contract", bytes).expect("a memory");
+    let records = Memfd::create(c"farreach-million", Table::bytes(PEERS)).expect("a memory");
     let meeting = Meeting::in_memory(&memory, processes).expect("a meeting");
     (Arc::new(memory), Arc::new(records), meeting)
 }

@@ -65,9 +65,9 @@ impl Node {
         };
         let mut memories = Vec::new();
         for _ in 0..parties.div_ceil(setting.per_node) {
-            let memory = Memfd::create(c"farreach-contract").map_err(text)?;
             let shares = setting.per_node as usize * (HEAP + STATICS + SPARE);
-            memory.set_len(meeting::BYTES + shares).map_err(text)?;
+            let memory =
+                Memfd::create(c"farreach-contract", meeting::BYTES + shares).map_err(text)?;
             memories.push(Arc::new(memory));
         }
         let meeting = Meeting::in_memory(&memories[0], parties)?;

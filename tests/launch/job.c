@@ -2,11 +2,13 @@
 #define _DEFAULT_SOURCE // usleep
 #include <shmem.h>
 
+#include <errno.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static long never;
@@ -115,6 +117,24 @@ static void leave_process(int daemon)
     say_ready();
 }
 
+// Tries to change the length of the job's memory, which would take pages away from under all PEs.
+static void resize(void)
+{
+    for (int fd = 3; fd < 100; fd++) {
+        char path[32], name[64] = "";
+        struct stat info;
+
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        if (readlink(path, name, sizeof name - 1) < 0 || strstr(name, "memfd:farreach") == NULL)
+            continue;
+        if (fstat(fd, &info) == 0)
+            for (int by = -1; by <= 1; by += 2)
+                if (ftruncate(fd, info.st_size + by * 4096) == 0 || errno != EPERM)
+                    exit(6);
+        puts("the length stays");
+    }
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -132,6 +152,8 @@ int main(int argc, char **argv)
         leave(argv[2], atoi(argv[3]), argv[4]);
     else if (is(what, "heap"))
         use_heap(strtoull(argv[2], NULL, 0));
+    else if (is(what, "resize"))
+        resize();
     else if (is(what, "leave-process"))
         leave_process(argc > 2);
     else if (is(what, "flood"))

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::{ErrorKind, Read};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 
 use crate::environment::{self, Launch};
@@ -230,6 +231,16 @@ impl Bootstrap {
         }
         self.finalized = false;
         Ok(true)
+    }
+
+    /// The connection to the launcher, which between two calls can be read only when the launcher is gone: for poll(2), in
+    /// waits that it would end. `None` in a job of one.
+    #[must_use]
+    pub fn lifeline(&self) -> Option<BorrowedFd<'_>> {
+        match &self.link {
+            Link::Alone(_) => None,
+            Link::Launcher(connection) => Some(connection.socket.as_fd()),
+        }
     }
 
     fn usable(&mut self) -> Result<&mut Link, Error> {

@@ -2,6 +2,8 @@
 //! loads, stores and CPU atomics.
 //!
 //! * [`segment`]: anonymous shared memory (memfd), address-space reservations and fixed mappings.
+//! * [`handover`] and [`claim`]: giving such memory to other processes, and seeing which of them have ended.
+//! * [`random`]: names and keys that nobody guesses.
 //! * [`copy`]: copies that never tear an aligned element of 1, 2, 4 or 8 bytes.
 //! * [`amo`]: atomic operations on raw addresses.
 //! * [`order`]: the fences that `fence` and `quiet` need.
@@ -20,10 +22,13 @@
 pub mod amo;
 pub mod arrival;
 pub mod barrier;
+pub mod claim;
 pub mod copy;
 pub mod flag;
 pub mod futex;
+pub mod handover;
 pub mod order;
+pub mod random;
 pub mod segment;
 pub mod turns;
 pub mod wait;

@@ -4,10 +4,10 @@
 //! the size of `/dev/shm` does not matter (memfd_create(2)).
 
 use std::ffi::CStr;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, RawFd};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, RawFd};
+use std::os::unix::fs::MetadataExt;
 use std::sync::OnceLock;
 
 /// The size of a page in bytes.
@@ -39,35 +39,31 @@ fn identity(file: &File) -> io::Result<(u64, u64)> {
 }
 
 impl Memfd {
-    /// Creates an empty object; `name` shows up in `/proc/PID/maps` only.
+    /// Creates an object of `bytes` bytes, all zero, of which pages are provided at first touch; `name` shows up in
+    /// `/proc/PID/maps` only. Nobody can change its length any more, so that what is mapped stays there.
     ///
     /// # Errors
-    /// The error of memfd_create(2).
-    pub fn create(name: &CStr) -> io::Result<Self> {
+    /// The error of memfd_create(2), ftruncate(2) or fcntl(2).
+    pub fn create(name: &CStr, bytes: usize) -> io::Result<Self> {
+        let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
         // SAFETY: `name` is a valid C string for the duration of the call.
-        let fd = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) };
+        let fd = unsafe { libc::memfd_create(name.as_ptr(), flags) };
         if fd < 0 {
             return Err(io::Error::last_os_error());
         }
         // SAFETY: the kernel has just returned this descriptor and nothing else owns it.
         let file = unsafe { File::from_raw_fd(fd) };
+        file.set_len(bytes as u64)?;
+        let seals = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
+        // SAFETY: F_ADD_SEALS takes an integer and touches no memory of this process.
+        if unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
         Self::of(file)
     }
 
-    /// Opens the object that process `pid` of this machine holds as descriptor `fd`.
-    ///
-    /// # Errors
-    /// The error of open(2) on `/proc/PID/fd/FD`.
-    pub fn open_of(pid: u32, fd: RawFd) -> io::Result<Self> {
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .custom_flags(libc::O_CLOEXEC)
-            .open(format!("/proc/{pid}/fd/{fd}"))?;
-        Self::of(file)
-    }
-
-    fn of(file: File) -> io::Result<Self> {
+    /// The object that a descriptor of it was received of.
+    pub(crate) fn of(file: File) -> io::Result<Self> {
         // A program that has closed a standard stream gets its number here, and what it prints must not go into
         // the memory. A clone has a number above those of the standard streams.
         let file = if file.as_raw_fd() <= libc::STDERR_FILENO {
@@ -80,16 +76,8 @@ impl Memfd {
     }
 
     /// Whether the descriptor still is what it was.
-    fn is_intact(&self) -> bool {
+    pub(crate) fn is_intact(&self) -> bool {
         identity(&self.file).is_ok_and(|now| now == self.identity)
-    }
-
-    /// Sets the size in bytes; pages are provided at first touch.
-    ///
-    /// # Errors
-    /// The error of ftruncate(2).
-    pub fn set_len(&self, bytes: usize) -> io::Result<()> {
-        self.file.set_len(bytes as u64)
     }
 
     /// The number of the descriptor in this process.
@@ -119,6 +107,17 @@ impl Memfd {
         let stop = seek(start, libc::SEEK_HOLE).unwrap_or(end);
         Some((start, stop.min(end)))
     }
+}
+
+impl AsFd for Memfd {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}
+
+/// The error of a memory whose descriptor is no more what it was.
+pub(crate) fn closed() -> io::Error {
+    io::Error::other("the program has closed the descriptor of the job's memory")
 }
 
 /// Address space that belongs to this value and is given back when it is dropped.
@@ -291,9 +290,7 @@ unsafe fn map_at(
     let offset =
         libc::off_t::try_from(offset).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
     if !memory.is_intact() {
-        return Err(io::Error::other(
-            "the program has closed the descriptor of the job's memory",
-        ));
+        return Err(closed());
     }
     // SAFETY: the caller owns the range and has given up what it held.
     let got = unsafe {

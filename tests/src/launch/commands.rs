@@ -246,6 +246,13 @@ const ROWS: &[Row] = &[
         &[],
     ),
     row(
+        "the length of the job's memory",
+        "oshrun -n 2 JOB resize",
+        0,
+        &["the length stays"],
+        &[],
+    ),
+    row(
         "more PEs than cores",
         "oshrun -n 64 JOB",
         0,
@@ -292,19 +299,22 @@ fn case(session: &Session, job: &Program, row: &Row) -> Case {
     case
 }
 
+/// A command in namespaces of its own: a user who is not root has to be root in one for that.
+pub(super) fn unshare(namespaces: &[&str]) -> Invocation {
+    let user: &[&str] = if sys::is_root() {
+        &[]
+    } else {
+        &["--map-root-user"]
+    };
+    Invocation::new("unshare").args(user).args(namespaces)
+}
+
 /// A heap of 1 GiB, half of it touched, whatever /dev/shm is like; and heaps that cannot be.
 fn heap_cases(session: &Session, job: &Program) -> Vec<Case> {
     let oshrun = session.place.staged("bin/oshrun");
     let size = (1_u64 << 30).to_string();
     let in_namespace = |script: &str| {
-        // Whoever is not root needs a user namespace in which they are.
-        let flags: &[&str] = if sys::is_root() {
-            &["--mount"]
-        } else {
-            &["--map-root-user", "--mount"]
-        };
-        Invocation::new("unshare")
-            .args(flags)
+        unshare(&["--mount"])
             .args(["sh", "-euc", script, "sh"])
             .arg(&oshrun)
     };

@@ -3,6 +3,7 @@
 //! `tests/launch/job.c` is the program of all of them. What a single command line shows is a row of [`commands`]; what
 //! needs somebody who sends signals and looks at processes is a case written in Rust.
 
+mod apart;
 mod commands;
 mod job;
 mod kills;
@@ -56,8 +57,9 @@ pub(crate) const OWN: &[Own] = &[
 
 /// All cases of the group.
 pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
-    let job = Program::new(session);
+    let job = Program::new(session, "job");
     let mut cases = commands::cases(session, &job)?;
+    cases.extend(apart::cases(session, &job));
     for own in OWN {
         let mut case = own.case(&[job.executable.display().to_string()])?;
         case.needs.push(job.build.clone());
@@ -67,7 +69,7 @@ pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
     Ok(cases)
 }
 
-/// The compiled job.c.
+/// A compiled program of tests/launch.
 #[derive(Debug)]
 struct Program {
     executable: PathBuf,
@@ -75,9 +77,9 @@ struct Program {
 }
 
 impl Program {
-    fn new(session: &Session) -> Self {
-        let source = session.place.root.join("tests/launch/job.c");
-        let executable = session.built("job");
+    fn new(session: &Session, name: &str) -> Self {
+        let source = session.place.root.join(format!("tests/launch/{name}.c"));
+        let executable = session.built(name);
         let build = programs::compile(session, &source, &[], None, &executable);
         Self { executable, build }
     }
