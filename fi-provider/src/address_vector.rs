@@ -76,10 +76,7 @@ impl Table {
     pub(crate) fn records(&self) -> io::Result<Records> {
         let space = Reservation::anywhere(Self::bytes(self.count))?;
         space.map_shared(0, &self.memory, self.offset, space.len())?;
-        Ok(Records {
-            space,
-            count: self.count,
-        })
+        Ok(Records::in_space(space, self.count))
     }
 }
 
@@ -93,10 +90,14 @@ pub(crate) struct Records {
 impl Records {
     /// Records of peers that nothing reaches, of this process alone.
     fn nowhere(count: u32) -> io::Result<Self> {
-        Ok(Self {
-            space: Reservation::zeroed(Table::bytes(count))?,
-            count,
-        })
+        let space = Reservation::zeroed(Table::bytes(count))?;
+        Ok(Self::in_space(space, count))
+    }
+
+    /// The records in mapped memory: no core file holds them.
+    fn in_space(space: Reservation, count: u32) -> Self {
+        space.keep_from_cores();
+        Self { space, count }
     }
 
     /// All of them.
@@ -146,10 +147,7 @@ impl AddressVector {
     pub(crate) fn of_table(table: &Table) -> io::Result<Self> {
         let space = Reservation::anywhere(Table::bytes(table.count))?;
         space.map_private(0, &table.memory, table.offset, space.len())?;
-        let memory = Memory::Job(Records {
-            space,
-            count: table.count,
-        });
+        let memory = Memory::Job(Records::in_space(space, table.count));
         Ok(Self { memory })
     }
 

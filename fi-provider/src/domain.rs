@@ -136,6 +136,7 @@ impl Domain {
         }
         if let Some(space) = &mapped {
             space.keep_from_children();
+            space.keep_from_cores();
         }
         Ok(Self {
             window,

@@ -433,5 +433,6 @@ pub(crate) fn private_memory(len: usize) -> std::io::Result<Reservation> {
     let memory = Memfd::create(c"farreach-device", len)?;
     let space = Reservation::anywhere(len)?;
     space.map_shared(0, &memory, 0, len)?;
+    space.keep_from_cores();
     Ok(space)
 }

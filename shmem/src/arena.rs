@@ -3,6 +3,8 @@
 #[cfg(feature = "check")]
 use crate::heap::Stretch;
 use crate::heap::{Heap, HeapError};
+use fi_provider::node::segment::HUGE_PAGE;
+use std::ops::Range;
 
 /// The blocks of the heap, and how much of it was ever handed out.
 #[derive(Debug)]
@@ -10,6 +12,8 @@ pub(crate) struct Arena {
     heap: Heap,
     /// The first byte that was never part of a block: zero from here on.
     fresh: usize,
+    /// What [`Arena::newly_used`] has told of ends here.
+    told: usize,
 }
 
 impl Arena {
@@ -18,6 +22,7 @@ impl Arena {
         Self {
             heap: Heap::new(len),
             fresh: 0,
+            told: 0,
         }
     }
 
@@ -26,7 +31,16 @@ impl Arena {
         Self {
             heap: Heap::new(len),
             fresh: other.fresh,
+            told: other.told,
         }
+    }
+
+    /// What has become part of blocks for the first time since the last call, to whole huge pages: those that a division of
+    /// the mapping would keep from being huge. The end may lie behind the heap's.
+    pub(crate) fn newly_used(&mut self) -> Option<Range<usize>> {
+        let used = self.told..self.fresh.next_multiple_of(HUGE_PAGE);
+        self.told = used.end.max(self.told);
+        (!used.is_empty()).then_some(used)
     }
 
     /// A block, as its offset and the end of the part of it that may have been written before.

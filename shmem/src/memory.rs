@@ -31,7 +31,12 @@ fn session(at: Routine) -> &'static Session {
 
 impl Session {
     pub(crate) fn with_arena<R>(&self, f: impl FnOnce(&mut Arena) -> R) -> R {
-        f(&mut self.arena.lock().unwrap_or_else(PoisonError::into_inner))
+        let mut arena = self.arena.lock().unwrap_or_else(PoisonError::into_inner);
+        let result = f(&mut arena);
+        if let Some(used) = arena.newly_used() {
+            self.space.put_into_cores(used);
+        }
+        result
     }
 
     fn pointer(&self, offset: usize) -> *mut c_void {

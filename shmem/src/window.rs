@@ -23,7 +23,7 @@ const DISTANCES: [usize; 4] = [8 << 30, 1 << 30, 64 << 30, 1 << 40];
 /// The addresses of workspace and heap, mapped onto the own share of the node's memory.
 #[derive(Debug)]
 pub(crate) struct HeapSpace {
-    _space: Reservation,
+    space: Reservation,
     /// The workspace and the heap.
     region: MemoryRegion,
 }
@@ -73,13 +73,15 @@ impl HeapSpace {
         space
             .map_shared(0, &layout.memory, offset, whole)
             .map_err(Error::system("mapping the symmetric heap"))?;
+        // Until blocks are made there: `put_into_cores`.
+        space.keep_from_cores();
         Ok(Self {
             region: MemoryRegion {
                 base: space.base(),
                 len: whole,
                 file_offset,
             },
-            _space: space,
+            space,
         })
     }
 
@@ -106,6 +108,16 @@ impl HeapSpace {
     /// The heap.
     pub(crate) fn range(&self) -> Range<usize> {
         self.base()..self.region.range().end
+    }
+
+    /// Has core files hold the bytes of the heap at these offsets, as far as the heap goes.
+    pub(crate) fn put_into_cores(&self, offsets: Range<usize>) {
+        let end = offsets.end.min(self.range().len());
+        if offsets.start < end {
+            let at = WORKSPACE + offsets.start;
+            // The range is the heap's. Where the system refuses, a core file holds less.
+            let _ = self.space.put_into_cores(at, end - offsets.start);
+        }
     }
 
     /// Gives the heap's pages back: nobody uses the heap any more.

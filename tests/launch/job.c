@@ -135,6 +135,20 @@ static void resize(void)
     }
 }
 
+// PE 1 aborts, with something in the heap and in the static data.
+static void leave_core(void)
+{
+    static char global[64];
+    char *heap = shmem_malloc(4 << 20);
+
+    snprintf(global, sizeof global, "%s-of-the-%s", "mark", "globals");
+    snprintf(heap + (3 << 20), 64, "%s-of-the-%s", "mark", "heap");
+    say_ready();
+    if (shmem_my_pe() == 1)
+        abort();
+    stay("sleep");
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -154,6 +168,8 @@ int main(int argc, char **argv)
         use_heap(strtoull(argv[2], NULL, 0));
     else if (is(what, "resize"))
         resize();
+    else if (is(what, "core"))
+        leave_core();
     else if (is(what, "leave-process"))
         leave_process(argc > 2);
     else if (is(what, "flood"))

@@ -244,6 +244,24 @@ impl Reservation {
         // SAFETY: the range is owned by this value; the advice changes no contents in this process.
         unsafe { libc::madvise(self.base as *mut _, self.len, libc::MADV_DONTFORK) };
     }
+
+    /// Tells the kernel that a core file shall hold nothing of these addresses: it would touch all pages of a shared mapping
+    /// to write them.
+    pub fn keep_from_cores(&self) {
+        // SAFETY: the range is owned by this value; the advice changes no contents.
+        unsafe { libc::madvise(self.base as *mut _, self.len, libc::MADV_DONTDUMP) };
+    }
+
+    /// Tells the kernel that a core file shall hold the `len` bytes from `base() + at`, whole pages, all the same.
+    ///
+    /// # Errors
+    /// `InvalidInput` when the range leaves the reservation.
+    pub fn put_into_cores(&self, at: usize, len: usize) -> io::Result<()> {
+        let addr = self.place(at, len)?;
+        // SAFETY: the range is owned by this value; the advice changes no contents.
+        unsafe { libc::madvise(addr as *mut _, len, libc::MADV_DODUMP) };
+        Ok(())
+    }
 }
 
 impl Drop for Reservation {

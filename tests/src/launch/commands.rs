@@ -280,6 +280,7 @@ const MISSING: &str = r#"dev=$(mktemp -d); mount -t tmpfs tmpfs "$dev"
 pub(super) fn cases(session: &Session, job: &Program) -> Result<Vec<Case>, String> {
     let mut cases: Vec<_> = ROWS.iter().map(|row| case(session, job, row)).collect();
     cases.extend(heap_cases(session, job));
+    cases.push(core_case(session, job));
     Ok(cases)
 }
 
@@ -307,6 +308,28 @@ pub(super) fn unshare(namespaces: &[&str]) -> Invocation {
         &["--map-root-user"]
     };
     Invocation::new("unshare").args(user).args(namespaces)
+}
+
+/// Runs `$1 -n 4 $2 core`, and looks at the core file: it holds what PE 1 has used, and less than a heap, of which there are four.
+const CORE: &str = r#"pattern=$(cat /proc/sys/kernel/core_pattern)
+    case $pattern in "|"* | */* | "") echo "cores go elsewhere: $pattern"; exit 0 ;; esac
+    if ! ulimit -c unlimited; then echo "no cores are allowed"; exit 0; fi
+    dir=$(mktemp -d); cd "$dir"; status=0; "$1" -n 4 "$2" core || status=$?
+    test "$status" = 134
+    for mark in globals heap; do grep -q "mark-of-the-$mark" core*; done
+    size=$(cat core* | wc -c); cd /; rm -r "$dir"
+    echo "a core of $size bytes"; test "$size" -lt 67108864"#;
+
+/// What an abort leaves.
+fn core_case(session: &Session, job: &Program) -> Case {
+    let run = Invocation::new("sh")
+        .args(["-euc", CORE, "sh"])
+        .arg(session.place.staged("bin/oshrun"))
+        .arg(&job.executable);
+    let mut case = Case::new("a core file", 20, run);
+    case.needs.push(job.build.clone());
+    case.leaves_nothing = true;
+    case
 }
 
 /// A heap of 1 GiB, half of it touched, whatever /dev/shm is like; and heaps that cannot be.
