@@ -99,6 +99,11 @@ pub(crate) fn install() {
     }
 }
 
+/// Whether the address of a handler is that of this module's.
+pub(crate) fn is_own_handler(handler: libc::sighandler_t) -> bool {
+    handler == on_terminate as *const () as usize
+}
+
 /// The job is being ended: flush the C streams as well as can be, and go.
 extern "C" fn on_terminate(signal: c_int) {
     if !job::is_this_process_a_running_pe() {

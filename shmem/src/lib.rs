@@ -29,6 +29,7 @@ mod env;
 mod error;
 mod exit;
 mod fault;
+mod handlers;
 mod job;
 mod mailbox;
 #[cfg(test)]

@@ -47,7 +47,7 @@ pub(crate) struct Slot {
     pub(crate) state: AtomicU32,
     /// The barriers that the PE had completed when it began to finalise.
     pub(crate) last_epoch: AtomicU32,
-    /// Odd while the PE, with one thread only, sleeps in a wait.
+    /// Odd while the PE sleeps in a wait, and has no other thread and no handler of the program that may run.
     pub(crate) blocked: AtomicU32,
     /// Looks at the awaited memory since the PE began to sleep.
     pub(crate) looks: AtomicU32,

@@ -1,9 +1,10 @@
 //! Waiting that notices when nobody is left who could end the wait.
 //!
 //! A PE that sleeps in a wait looks around now and then. The job is stuck when some PE has gone into
-//! its last finalisation, every other PE sleeps in a wait as well, and all of those have looked at their
-//! memory again since they all slept: nobody is left to write anything. Processes with several threads are never
-//! counted as sleeping, because another thread may still write.
+//! its last finalisation, all PEs sleep in waits, that one in its finalisation, and the others have looked at their
+//! memory again since all slept: nobody is left to write anything. Processes with several threads are never
+//! counted as sleeping, because another thread may still write, and no more are those in which a signal handler of
+//! the program may run.
 //!
 //! Those of this node are seen by their slots in the node's memory. PEs of other nodes tell when they finalise; how they
 //! sleep is read through the device, which like a load tells what was so between the beginning and the end of the read.
@@ -11,7 +12,7 @@
 use crate::mailbox::{Farewell, Sleep};
 use crate::node::{Node, state};
 use crate::report::{self, Routine};
-use crate::{ctx, job};
+use crate::{ctx, handlers, job};
 use fi_provider::address_vector::PeerIndex;
 use fi_provider::helper;
 use fi_provider::node::wait::Waiter;
@@ -54,10 +55,9 @@ struct Sight {
 }
 
 impl Sight {
-    /// Whether the PE has finalised, or is in the wait that it was in when `before` was seen.
+    /// Whether the PE is in the wait that it was in when `before` was seen.
     fn still_waits(&self, before: &Self) -> bool {
-        (self.finalizing && before.finalizing)
-            || (self.blocked % 2 == 1 && self.blocked == before.blocked)
+        self.blocked % 2 == 1 && self.blocked == before.blocked
     }
 }
 
@@ -108,11 +108,14 @@ impl Watch {
 }
 
 impl Sleeping {
-    /// Says in the own slot that this process, if it has one thread only, does nothing but wait.
+    /// Says in the own slot that this process does nothing but wait, unless another thread or a handler may do more.
     fn mark_blocked(&self, at: Routine) {
         let own = &self.node.own().blocked;
         // Only this thread changes the count, because it is the only one.
-        if own.load(Ordering::Relaxed).is_multiple_of(2) && threads() == Some(1) {
+        if own.load(Ordering::Relaxed).is_multiple_of(2)
+            && threads() == Some(1)
+            && !handlers::may_run()
+        {
             if !self.node.places.is_one_node() {
                 // What a device has not delivered yet may still end the wait of another.
                 ctx::quiet_all(at);
@@ -155,7 +158,7 @@ impl Sleeping {
         near.map(|rank| places.pe_at(rank)).or_else(far)
     }
 
-    /// A PE that has begun its last finalisation, when all others sleep in waits that nobody can end.
+    /// A PE that has begun its last finalisation, when all PEs sleep in waits that nobody can end.
     fn stuck(&mut self) -> Option<PeerIndex> {
         if self.node.own().state.load(Ordering::Relaxed) == state::FINALIZING {
             // Those that have not come yet are on their way or look around themselves.
@@ -208,16 +211,10 @@ impl Sleeping {
         // The endpoint is this thread's while this process has no other.
         let may_read = self.node.own().blocked.load(Ordering::Relaxed) % 2 == 1;
         let far = self.node.places.far().map(|pe| {
-            if Farewell::of(pe).finalizing {
-                return Some(Sight {
-                    finalizing: true,
-                    blocked: 0,
-                    looks: 0,
-                });
-            }
+            let finalizing = Farewell::of(pe).finalizing;
             let Sleep { blocked, looks } = may_read.then(|| Sleep::of(pe))??;
             Some(Sight {
-                finalizing: false,
+                finalizing,
                 blocked,
                 looks,
             })
