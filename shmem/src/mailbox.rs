@@ -128,7 +128,7 @@ pub(crate) struct Farewell {
     /// Whether it has begun: all that the PE has ever sent is delivered then.
     pub(crate) finalizing: bool,
     /// The barriers that the PE had completed when it began.
-    pub(crate) last_epoch: u32,
+    pub(crate) last_epoch: u64,
 }
 
 impl Farewell {
@@ -153,13 +153,13 @@ impl Farewell {
     }
 
     fn to_word(self) -> u64 {
-        u64::from(self.finalizing) << 32 | u64::from(self.last_epoch)
+        self.last_epoch << 1 | u64::from(self.finalizing)
     }
 
     fn from_word(word: u64) -> Self {
         Self {
-            finalizing: word >> 32 != 0,
-            last_epoch: word as u32,
+            finalizing: word & 1 != 0,
+            last_epoch: word >> 1,
         }
     }
 }
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn what_is_told_fits_its_word() {
         for finalizing in [false, true] {
-            for last_epoch in [0, 1, u32::MAX] {
+            for last_epoch in [0, 1, u64::from(u32::MAX), 1 << 32, u64::MAX >> 1] {
                 let farewell = Farewell {
                     finalizing,
                     last_epoch,

@@ -24,7 +24,7 @@ use fi_provider::node::wait::Patience;
 use std::io::ErrorKind;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 
 /// What the PEs of a node share besides their symmetric memory. All zero bytes is the initial state.
 #[repr(C)]
@@ -46,10 +46,13 @@ pub(crate) struct Control {
 pub(crate) struct Slot {
     pub(crate) state: AtomicU32,
     /// The barriers that the PE had completed when it began to finalise.
-    pub(crate) last_epoch: AtomicU32,
-    /// Odd while the PE sleeps in a wait, and has no other thread and no handler of the program that may run.
+    pub(crate) last_epoch: AtomicU64,
+    /// Odd while the PE sleeps in a wait, and has no other thread and no handler of the program that
+    /// may run. Goes up by two in such a wait, which takes 50 ms at least: in 32 bits it is back after
+    /// three years.
     pub(crate) blocked: AtomicU32,
-    /// Looks at the awaited memory since the PE began to sleep.
+    /// Looks at the awaited memory since the PE began to sleep, modulo 2^32: they are compared
+    /// after some 50 ms.
     pub(crate) looks: AtomicU32,
     pub(crate) rounds: Rounds,
     #[cfg(feature = "check")]

@@ -59,6 +59,11 @@ impl Sight {
     fn still_waits(&self, before: &Self) -> bool {
         self.blocked % 2 == 1 && self.blocked == before.blocked
     }
+
+    /// Whether the PE has finalised, or has looked at its memory since `before` was seen.
+    fn has_looked(&self, before: &Self) -> bool {
+        self.finalizing || self.looks.wrapping_sub(before.looks) >= LOOKS
+    }
 }
 
 impl Watch {
@@ -85,7 +90,7 @@ impl Watch {
     /// Ends the job with a message when nobody can end this wait any more. `epoch` is the number of the
     /// barrier that is waited for.
     #[cold]
-    pub(crate) fn look_around(&mut self, epoch: Option<u32>) {
+    pub(crate) fn look_around(&mut self, epoch: Option<u64>) {
         let Some(node) = job::node() else { return };
         let sleeping = self.sleeping.get_or_insert_with(|| Sleeping {
             next_look: Instant::now() + INTERVAL,
@@ -137,10 +142,10 @@ impl Sleeping {
     }
 
     /// A PE that has begun its last finalisation without having been in the awaited barrier.
-    fn missing(&self, epoch: Option<u32>) -> Option<PeerIndex> {
+    fn missing(&self, epoch: Option<u64>) -> Option<PeerIndex> {
         let epoch = epoch?;
         // The barrier of the finalisation itself counts.
-        let is_before = |last: u32| (last.wrapping_add(1)).wrapping_sub(epoch) >= 1 << 31;
+        let is_before = |last: u64| last + 1 < epoch;
         let places = &self.node.places;
         let near = self.node.ranks().find(|&rank| {
             let slot = self.node.slot(rank);
@@ -179,8 +184,7 @@ impl Sleeping {
             self.settled = true;
             return None;
         }
-        let have_looked = pairs()
-            .all(|(now, before)| now.finalizing || now.looks.wrapping_sub(before.looks) >= LOOKS);
+        let have_looked = pairs().all(|(now, before)| now.has_looked(before));
         have_looked.then_some(gone)
     }
 
@@ -238,4 +242,43 @@ impl Drop for Sleeping {
 pub(crate) fn threads() -> Option<usize> {
     let all = std::fs::read_dir("/proc/self/task").ok()?.count();
     Some(all.saturating_sub(helper::threads()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn looks_are_counted_across_their_end() {
+        let sight = |looks| Sight {
+            finalizing: false,
+            blocked: u32::MAX,
+            looks,
+        };
+        for before in [0, u32::MAX - LOOKS, u32::MAX - 1, u32::MAX] {
+            for (more, has_looked) in [(0, false), (LOOKS - 1, false), (LOOKS, true), (20, true)] {
+                let now = sight(before.wrapping_add(more));
+                assert_eq!(
+                    now.has_looked(&sight(before)),
+                    has_looked,
+                    "{before} + {more}"
+                );
+                assert!(now.still_waits(&sight(before)));
+            }
+        }
+    }
+
+    #[test]
+    fn a_pe_that_has_been_awake_does_not_wait_still_at_the_end_of_its_count() {
+        let sight = |blocked| Sight {
+            finalizing: false,
+            blocked,
+            looks: 0,
+        };
+        // Asleep, awake, asleep.
+        let counts = [u32::MAX, 0, 1].map(sight);
+        assert!(counts[0].still_waits(&counts[0]));
+        assert!(!counts[1].still_waits(&counts[0]));
+        assert!(!counts[2].still_waits(&counts[0]));
+    }
 }

@@ -37,7 +37,8 @@ impl Kind {
     }
 }
 
-/// The counter and the flag of the central barrier; all zero bytes is the initial state.
+/// The counter and the flag of the central barrier; all zero bytes is the initial state. The
+/// counter is 0 again when all have come.
 #[repr(C)]
 #[derive(Debug, Default)]
 pub struct Central {
@@ -57,8 +58,8 @@ impl Default for Arrivals {
 
 impl Central {
     /// Waits until all of `processes` have called this for the same `epoch`; epochs start at 1 and
-    /// follow one another modulo 2^32.
-    pub fn wait(&self, processes: u32, epoch: u32, patience: Patience, idle: impl FnMut()) {
+    /// follow one another.
+    pub fn wait(&self, processes: u32, epoch: u64, patience: Patience, idle: impl FnMut()) {
         // ORDERING: each arrival releases its writes and the last acquires them all; it releases them
         // through `gone`, which the others acquire.
         if self.arrived.0.fetch_add(1, Ordering::AcqRel) + 1 == processes {
@@ -70,8 +71,8 @@ impl Central {
         }
     }
 
-    /// Lets the next epoch be the one behind `epoch`, which lies ahead of all before; nobody comes meanwhile.
-    pub fn skip_to(&self, epoch: u32) {
+    /// Lets the next epoch be the one behind `epoch`; nobody comes meanwhile.
+    pub fn skip_to(&self, epoch: u64) {
         self.gone.post(epoch);
     }
 }
@@ -85,7 +86,7 @@ pub struct Rounds {
 
 impl Rounds {
     /// As [`Central::skip_to`].
-    pub fn skip_to(&self, epoch: u32) {
+    pub fn skip_to(&self, epoch: u64) {
         self.flags.iter().for_each(|flag| flag.post(epoch));
     }
 }
@@ -93,13 +94,13 @@ impl Rounds {
 /// Waits until all of `processes` have called this for the same `epoch`, by dissemination.
 ///
 /// `rounds_of(i)` are the flags of process `i`; `me` is this process's number. Epochs start at 1 and
-/// follow one another modulo 2^32.
+/// follow one another.
 #[inline]
 pub fn disseminate<'a>(
     rounds_of: impl Fn(u32) -> &'a Rounds,
     me: u32,
     processes: u32,
-    epoch: u32,
+    epoch: u64,
     patience: Patience,
     mut idle: impl FnMut(),
 ) {
@@ -115,5 +116,61 @@ pub fn disseminate<'a>(
         mine.flags[round].wait(epoch, patience, &mut idle);
         distance *= 2;
         round += 1;
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicU64;
+    use std::thread;
+    use std::time::{Duration, Instant};
+
+    const PATIENCE: Patience = Patience {
+        looks: 1,
+        bursts: 3,
+    };
+
+    /// Lets `processes` threads go through 6 barriers behind `first`, each by `wait(me, epoch)`;
+    /// sees after each whether all have come.
+    fn run(processes: u32, first: u64, wait: impl Fn(u32, u64) + Sync) {
+        let came: Vec<_> = (0..processes).map(|_| AtomicU64::new(first)).collect();
+        let process = |me: u32| {
+            for epoch in first + 1..=first + 6 {
+                came[me as usize].store(epoch, Ordering::Relaxed);
+                wait(me, epoch);
+                let late = |came: &AtomicU64| came.load(Ordering::Relaxed) < epoch;
+                assert_eq!(
+                    came.iter().position(late),
+                    None,
+                    "left {epoch} before it came"
+                );
+            }
+        };
+        thread::scope(|scope| {
+            let process = &process;
+            (0..processes).for_each(|me| drop(scope.spawn(move || process(me))));
+        });
+    }
+
+    #[test]
+    fn epochs_go_on_across_the_ends_of_32_bits() {
+        let start = Instant::now();
+        let idle = || assert!(start.elapsed() < Duration::from_secs(20), "for ever");
+        for processes in 2..6 {
+            for first in [(1 << 31) - 3, (1 << 32) - 3] {
+                let central = Central::default();
+                central.skip_to(first);
+                run(processes, first, |_, epoch| {
+                    central.wait(processes, epoch, PATIENCE, idle);
+                });
+                let rounds: Vec<_> = (0..processes).map(|_| Rounds::default()).collect();
+                rounds.iter().for_each(|rounds| rounds.skip_to(first));
+                run(processes, first, |me, epoch| {
+                    let of = |process: u32| &rounds[process as usize];
+                    disseminate(of, me, processes, epoch, PATIENCE, idle);
+                });
+            }
+        }
     }
 }

@@ -1,12 +1,15 @@
-//! A 32-bit flag in memory shared by processes that can be waited for in the kernel.
+//! A flag in memory shared by processes that can be waited for in the kernel.
+//!
+//! Its values are counted by ones and of 64 bits: at a thousand million a second they last for 500
+//! years. So none of them wraps. The kernel looks at the lower half only, and for 40 ms at most.
 //!
 //! These are the library's own flags: every change goes through [`Word::post`], which knows whether
 //! someone sleeps. Memory that users change by plain stores is watched by [`crate::wait`] instead.
 
-use crate::sync::{AtomicU32, Ordering, fence};
+use crate::sync::{AtomicU32, AtomicU64, Ordering, fence};
 use crate::wait::Patience;
 
-/// A value that only grows (modulo 2^32), on a cache line of its own.
+/// A value that only grows, on a cache line of its own.
 #[repr(C, align(64))]
 #[derive(Debug, Default)]
 pub struct Flag(Word);
@@ -23,11 +26,12 @@ impl std::ops::Deref for Flag {
     }
 }
 
-/// A value that only grows (modulo 2^32), beside what it tells of.
+/// A value that only grows, beside what it tells of.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Word {
-    value: AtomicU32,
+    value: AtomicU64,
+    /// Those who sleep now: they come and go, and are no more than there are threads.
     sleepers: AtomicU32,
     #[cfg(loom)]
     kernel: model::Futex,
@@ -36,7 +40,7 @@ pub struct Word {
 impl Default for Word {
     fn default() -> Self {
         Self {
-            value: AtomicU32::new(0),
+            value: AtomicU64::new(0),
             sleepers: AtomicU32::new(0),
             #[cfg(loom)]
             kernel: model::Futex::default(),
@@ -44,25 +48,19 @@ impl Default for Word {
     }
 }
 
-/// Whether `value` has reached `target`, both counted modulo 2^32.
-#[inline(always)]
-fn reached(value: u32, target: u32) -> bool {
-    value.wrapping_sub(target) < 1 << 31
-}
-
 impl Word {
     /// The value now.
     ///
     /// What the poster wrote before [`Word::post`] is visible after it.
     #[inline(always)]
-    pub fn get(&self) -> u32 {
+    pub fn get(&self) -> u64 {
         // ORDERING: pairs with the swap in `post`.
         self.value.load(Ordering::Acquire)
     }
 
     /// Sets the value and wakes whoever sleeps on it.
     #[inline]
-    pub fn post(&self, value: u32) {
+    pub fn post(&self, value: u64) {
         // ORDERING: the swap releases the poster's writes to `get` and `wait`. Sequentially consistent
         // with the count of sleepers in `sleep`: either this load sees the sleeper, or the sleeper's
         // look at the value, in the kernel, sees the new one.
@@ -75,17 +73,17 @@ impl Word {
 
     /// Waits until the value has reached `target`; calls `idle` at least every 40 ms while asleep.
     #[inline]
-    pub fn wait(&self, target: u32, patience: Patience, mut idle: impl FnMut()) {
+    pub fn wait(&self, target: u64, patience: Patience, mut idle: impl FnMut()) {
         for _ in 0..patience.bursts {
             for _ in 0..patience.looks {
-                if reached(self.get(), target) {
+                if self.get() >= target {
                     return;
                 }
                 relax();
             }
             yield_processor();
         }
-        while !reached(self.get(), target) {
+        while self.get() < target {
             self.sleep(target);
             idle();
         }
@@ -93,32 +91,41 @@ impl Word {
 
     /// Sleeps in the kernel for at most 40 ms unless the value has reached `target`.
     #[cold]
-    fn sleep(&self, target: u32) {
+    fn sleep(&self, target: u64) {
         // ORDERING: pairs with the swap, fence and load in `post`: see there.
         self.sleepers.fetch_add(1, Ordering::SeqCst);
         fence(Ordering::SeqCst);
         let seen = self.value.load(Ordering::SeqCst);
-        if !reached(seen, target) {
+        if seen < target {
             self.sleep_while(seen);
         }
         self.sleepers.fetch_sub(1, Ordering::SeqCst);
     }
 
+    /// The half of the value that changes with every post: all that the kernel can look at.
     #[cfg(not(loom))]
-    fn sleep_while(&self, seen: u32) {
-        // SAFETY: the word is aligned and alive for the duration of the call, in memory that the processes share.
-        unsafe { crate::futex::sleep_while(self.value.as_ptr(), seen) };
+    fn lower_half(&self) -> *const u32 {
+        let half = if cfg!(target_endian = "little") { 0 } else { 1 };
+        self.value.as_ptr().cast::<u32>().wrapping_add(half)
+    }
+
+    #[cfg(not(loom))]
+    fn sleep_while(&self, seen: u64) {
+        // SAFETY: aligned, as half of an aligned value; in shared memory and mapped during the
+        // call, as `self` is.
+        unsafe { crate::futex::sleep_while(self.lower_half(), seen as u32) };
     }
 
     #[cfg(not(loom))]
     #[cold]
     fn wake(&self) {
-        // SAFETY: as above.
-        unsafe { crate::futex::wake(self.value.as_ptr()) };
+        // SAFETY: aligned, as half of an aligned value; in shared memory and mapped during the
+        // call, as `self` is.
+        unsafe { crate::futex::wake(self.lower_half()) };
     }
 
     #[cfg(loom)]
-    fn sleep_while(&self, seen: u32) {
+    fn sleep_while(&self, seen: u64) {
         self.kernel.wait(&self.value, seen);
     }
 
@@ -147,7 +154,7 @@ fn yield_processor() {
 /// step with respect to a wake.
 #[cfg(loom)]
 mod model {
-    use super::{AtomicU32, Ordering};
+    use super::{AtomicU64, Ordering};
     use loom::sync::{Condvar, Mutex};
 
     #[derive(Debug)]
@@ -166,7 +173,7 @@ mod model {
     }
 
     impl Futex {
-        pub(super) fn wait(&self, word: &AtomicU32, seen: u32) {
+        pub(super) fn wait(&self, word: &AtomicU64, seen: u64) {
             let held = self.bucket.lock().expect("no panics inside");
             if word.load(Ordering::SeqCst) == seen {
                 drop(self.queue.wait(held).expect("no panics inside"));

@@ -7,19 +7,17 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// Turns after which words are brought up to date: a fraction of the 2^31 that they may be behind.
-const OLD_AFTER: u64 = 1 << 28;
-
 /// The turns that a process has taken; one thread at a time takes them.
 #[derive(Debug)]
 pub struct Turns {
     /// The number of slots.
     ring: u32,
+    /// Of 64 bits, as the words that tell of a turn: no job takes so many.
     last: AtomicU64,
-    /// Slots that some process may still have to read.
+    /// Slots that some process may still have to read: at most `ring`.
     open: AtomicU32,
     /// The barriers of the same processes that had been completed at the last turn.
-    barriers: AtomicU32,
+    barriers: AtomicU64,
 }
 
 impl Turns {
@@ -29,7 +27,7 @@ impl Turns {
             ring: ring as u32,
             last: AtomicU64::new(last),
             open: AtomicU32::new(0),
-            barriers: AtomicU32::new(0),
+            barriers: AtomicU64::new(0),
         }
     }
 
@@ -44,24 +42,19 @@ impl Turns {
         (turn % u64::from(self.ring)) as usize
     }
 
-    /// Takes the next turn. Where its slot may still have to be read, all processes `meet` first; and now and then
-    /// `renew` has to post the last turn to the words of all own slots.
+    /// Takes the next turn. Where its slot may still have to be read, all processes `meet` first.
     #[inline]
-    pub fn next(&self, meet: impl FnOnce(), renew: impl FnOnce(u32)) -> u64 {
-        let is_full = self.open.load(Ordering::Relaxed) == self.ring;
-        if is_full || self.are_words_old() {
-            self.make_room(meet, renew);
+    pub fn next(&self, meet: impl FnOnce()) -> u64 {
+        if self.open.load(Ordering::Relaxed) == self.ring {
+            self.make_room(meet);
         }
         self.take()
     }
 
     #[cold]
-    fn make_room(&self, meet: impl FnOnce(), renew: impl FnOnce(u32)) {
+    fn make_room(&self, meet: impl FnOnce()) {
         meet();
         self.all_have_come();
-        if self.are_words_old() {
-            renew(self.last() as u32);
-        }
     }
 
     #[inline]
@@ -71,13 +64,6 @@ impl Turns {
         let open = self.open.load(Ordering::Relaxed);
         self.open.store(open + 1, Ordering::Relaxed);
         turn
-    }
-
-    /// Whether the slots' words, of 32 bits, have to be brought up to date: of a process that never shows anything they fall
-    /// behind the turns.
-    #[inline]
-    fn are_words_old(&self) -> bool {
-        self.last() % OLD_AFTER == OLD_AFTER - 1
     }
 
     /// All processes have come to a collective behind the last turn.
@@ -94,7 +80,7 @@ impl Turns {
 
     /// `barriers` barriers of the same processes have been completed.
     #[inline]
-    pub fn note_barriers(&self, barriers: u32) {
+    pub fn note_barriers(&self, barriers: u64) {
         if self.barriers.load(Ordering::Relaxed) != barriers {
             self.barriers.store(barriers, Ordering::Relaxed);
             self.all_have_come();
@@ -107,7 +93,19 @@ mod tests {
     use super::*;
 
     fn next(turns: &Turns, meetings: &mut u32) -> u64 {
-        turns.next(|| *meetings += 1, |_| ())
+        turns.next(|| *meetings += 1)
+    }
+
+    /// The turns that are taken before processes meet.
+    fn turns_without_meeting(turns: &Turns) -> u32 {
+        let mut meetings = 0;
+        for count in 0..100 {
+            next(turns, &mut meetings);
+            if meetings > 0 {
+                return count;
+            }
+        }
+        panic!("the processes never meet");
     }
 
     #[test]
@@ -118,30 +116,39 @@ mod tests {
             assert_eq!(next(&turns, &mut meetings), turn);
         }
         assert_eq!(meetings, 0);
-        next(&turns, &mut meetings);
-        assert_eq!(meetings, 1);
+        // The turn behind that meeting has one of the slots.
+        assert_eq!(
+            [turns_without_meeting(&turns), turns_without_meeting(&turns)],
+            [0, 7]
+        );
+        for _ in 0..3 {
+            next(&turns, &mut meetings);
+        }
+        // A slot that all take now may still have to be read.
         turns.all_take_it();
-        for _ in 1..8 {
-            next(&turns, &mut meetings);
-        }
-        assert_eq!(meetings, 1);
+        assert_eq!(turns_without_meeting(&turns), 7);
+        turns.all_have_come();
+        assert_eq!(turns_without_meeting(&turns), 8);
         turns.note_barriers(3);
-        for _ in 0..8 {
-            next(&turns, &mut meetings);
-        }
-        assert_eq!(meetings, 1);
+        assert_eq!(turns_without_meeting(&turns), 8);
+        // No barrier more.
         turns.note_barriers(3);
-        next(&turns, &mut meetings);
-        assert_eq!(meetings, 2);
+        assert_eq!(turns_without_meeting(&turns), 7);
     }
 
     #[test]
-    fn words_are_renewed_before_they_are_too_old() {
-        let turns = Turns::behind(OLD_AFTER - 3, 8);
-        let mut renewed = Vec::new();
-        for _ in 0..6 {
-            turns.next(|| (), |last| renewed.push(last));
-        }
-        assert_eq!(renewed, [OLD_AFTER as u32 - 1]);
+    fn barriers_and_turns_are_counted_across_the_end_of_32_bits() {
+        let end = 1 << 32;
+        let turns = Turns::behind(end - 3, 8);
+        let mut meetings = 0;
+        turns.note_barriers(end - 1);
+        let taken = [(); 8].map(|()| next(&turns, &mut meetings));
+        assert_eq!(taken, std::array::from_fn(|i| end - 2 + i as u64));
+        let mut slots = taken.map(|turn| turns.slot(turn));
+        slots.sort_unstable();
+        assert_eq!(slots, [0, 1, 2, 3, 4, 5, 6, 7]);
+        // 2^32 barriers more are no fewer.
+        turns.note_barriers(2 * end - 1);
+        assert_eq!((turns_without_meeting(&turns), meetings), (8, 0));
     }
 }

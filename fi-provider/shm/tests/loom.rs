@@ -11,7 +11,7 @@ use fi_shm::flag::{Flag, Word};
 use fi_shm::turns::Turns;
 use fi_shm::wait::Patience;
 use loom::sync::Arc;
-use loom::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use loom::thread;
 
 /// Straight to sleep: the part of a wait that can go wrong.
@@ -71,14 +71,14 @@ fn two_sleepers_are_both_woken() {
 /// barrier must see everybody's.
 fn barriers<B: Sync + Send + 'static>(
     processes: u32,
-    epochs: u32,
+    epochs: u64,
     barrier: impl Fn() -> B,
-    wait: fn(&B, u32, u32, u32),
+    wait: fn(&B, u32, u32, u64),
 ) {
-    let arrivals: Arc<Vec<AtomicU32>> =
-        Arc::new((0..processes).map(|_| AtomicU32::new(0)).collect());
+    let arrivals: Arc<Vec<AtomicU64>> =
+        Arc::new((0..processes).map(|_| AtomicU64::new(0)).collect());
     let barrier = Arc::new(barrier());
-    let run = move |me: u32, arrivals: &[AtomicU32], barrier: &B| {
+    let run = move |me: u32, arrivals: &[AtomicU64], barrier: &B| {
         for epoch in 1..=epochs {
             arrivals[me as usize].store(epoch, Relaxed);
             wait(barrier, me, processes, epoch);
@@ -99,11 +99,11 @@ fn barriers<B: Sync + Send + 'static>(
     }
 }
 
-fn wait_central(barrier: &Central, _me: u32, processes: u32, epoch: u32) {
+fn wait_central(barrier: &Central, _me: u32, processes: u32, epoch: u64) {
     barrier.wait(processes, epoch, SLEEP, || ());
 }
 
-fn wait_disseminate(rounds: &Vec<Rounds>, me: u32, processes: u32, epoch: u32) {
+fn wait_disseminate(rounds: &Vec<Rounds>, me: u32, processes: u32, epoch: u64) {
     disseminate(
         |pe| &rounds[pe as usize],
         me,
@@ -145,42 +145,95 @@ struct Slots {
     data: [Data; 2],
 }
 
-struct Data(AtomicU32);
+struct Data(AtomicU64);
 
 impl Default for Data {
     fn default() -> Self {
-        Self(AtomicU32::new(0))
+        Self(AtomicU64::new(0))
+    }
+}
+
+impl Slots {
+    fn show(&self, slot: usize, turn: u64) {
+        self.data[slot].0.store(turn, Relaxed);
+        self.words[slot].post(turn);
+    }
+
+    fn read(&self, slot: usize, turn: u64) {
+        self.words[slot].wait(turn, SLEEP, || ());
+        assert_eq!(self.data[slot].0.load(Relaxed), turn);
+    }
+}
+
+/// Two processes that take turns in two slots each, and the barrier by which they meet.
+#[derive(Default)]
+struct Two {
+    slots: [Slots; 2],
+    barrier: Central,
+}
+
+impl Two {
+    /// Runs `run` as both processes; it is given a process's number, itself, and a function that
+    /// takes the next turn.
+    fn check(
+        run: impl Fn(usize, &Self, &Turns, &mut dyn FnMut() -> u64) + Copy + Send + Sync + 'static,
+    ) {
+        check(2, move || {
+            let two = Arc::new(Self::default());
+            let process = move |me: usize, two: &Self| {
+                let turns = Turns::behind(0, 2);
+                let mut meetings = 0;
+                let mut next = || {
+                    turns.next(|| {
+                        meetings += 1;
+                        two.barrier.wait(2, meetings, SLEEP, || ());
+                    })
+                };
+                run(me, two, &turns, &mut next);
+            };
+            let other = Arc::clone(&two);
+            let other = thread::spawn(move || process(1, &other));
+            process(0, &two);
+            other.join().unwrap();
+        });
     }
 }
 
 /// Process 0 shows something in three turns, of which each of the others must see all; there are two slots.
 #[test]
 fn slots_are_shown_in_turns_and_not_before_all_have_read_them() {
-    check(2, || {
-        let shared = Arc::new((Slots::default(), Central::default()));
-        let run = |me: u32, (slots, barrier): &(Slots, Central)| {
-            let turns = Turns::behind(0, 2);
-            let mut meetings = 0;
-            for _ in 0..3 {
-                let meet = || {
-                    meetings += 1;
-                    barrier.wait(2, meetings, SLEEP, || ());
-                };
-                let turn = turns.next(meet, |_| ());
-                let slot = turns.slot(turn);
-                if me == 0 {
-                    slots.data[slot].0.store(turn as u32, Relaxed);
-                    slots.words[slot].post(turn as u32);
-                } else {
-                    slots.words[slot].wait(turn as u32, SLEEP, || ());
-                    assert_eq!(slots.data[slot].0.load(Relaxed), turn as u32);
-                }
+    Two::check(|me, two, turns, next| {
+        for _ in 0..3 {
+            let turn = next();
+            let slot = turns.slot(turn);
+            if me == 0 {
+                two.slots[0].show(slot, turn);
+            } else {
+                two.slots[0].read(slot, turn);
             }
-        };
-        let other = Arc::clone(&shared);
-        let other = thread::spawn(move || run(1, &other));
-        run(0, &shared);
-        other.join().unwrap();
+        }
+    });
+}
+
+/// Both show something, and read the other's: who has read knows that the other has come, but not
+/// that it has read. Then process 0 shows something twice.
+#[test]
+fn a_slot_that_all_have_shown_is_still_to_be_read() {
+    Two::check(|me, two, turns, next| {
+        let turn = next();
+        let slot = turns.slot(turn);
+        two.slots[me].show(slot, turn);
+        two.slots[1 - me].read(slot, turn);
+        turns.all_take_it();
+        for _ in 0..2 {
+            let turn = next();
+            let slot = turns.slot(turn);
+            if me == 0 {
+                two.slots[0].show(slot, turn);
+            } else {
+                two.slots[0].read(slot, turn);
+            }
+        }
     });
 }
 

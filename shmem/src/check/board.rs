@@ -47,7 +47,8 @@ pub(super) enum Phase {
 /// What a seat says, all at one time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mark {
-    /// Differs from every earlier one of this seat.
+    /// Differs from every earlier one of this seat that somebody may still have in mind: it is
+    /// counted modulo 2^32, and a call lasts longer than a nanosecond.
     pub(super) version: u32,
     pub(super) phase: Phase,
     /// Who takes part: a name that all of them find.
@@ -154,10 +155,10 @@ impl Seat {
 mod tests {
     use super::*;
 
-    /// A seat as it is in the node's memory.
-    fn seat() -> Seat {
+    /// A seat as it is in the node's memory, behind `changes` changes.
+    fn seat(changes: u32) -> Seat {
         Seat {
-            version: AtomicU32::new(0),
+            version: AtomicU32::new(changes.wrapping_mul(2)),
             phase: AtomicU32::new(0),
             team: AtomicU64::new(0),
             number: AtomicU64::new(0),
@@ -182,7 +183,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        let seat = seat();
+        let seat = seat(0);
         assert_eq!(seat.mark(), None);
         seat.write(mark(7), "shmem_barrier_all()");
         let read = seat.mark().unwrap();
@@ -205,8 +206,8 @@ mod tests {
     }
 
     #[test]
-    fn no_reader_sees_half_of_a_call() {
-        let seat = seat();
+    fn no_reader_sees_half_of_a_call_across_the_end_of_the_versions() {
+        let seat = seat(0_u32.wrapping_sub(10_000));
         std::thread::scope(|scope| {
             scope.spawn(|| (0..20_000).for_each(|n| seat.write(mark(n), &n.to_string())));
             for _ in 0..20_000 {

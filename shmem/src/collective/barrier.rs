@@ -17,7 +17,7 @@ use fi_provider::node::barrier::{Kind, disseminate};
 use fi_provider::node::order;
 use fi_provider::node::wait::{Patience, Waiter};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// How long the launcher has to end a job whose PE is gone, before another PE does so: it knows more.
@@ -32,8 +32,8 @@ struct Barrier {
     /// The algorithm on the node.
     kind: Kind,
     patience: Patience,
-    /// Barriers that this PE has completed, modulo 2^32.
-    epoch: AtomicU32,
+    /// Barriers that this PE has completed, of 64 bits as the flags that tell of them.
+    epoch: AtomicU64,
 }
 
 impl Barrier {
@@ -43,18 +43,18 @@ impl Barrier {
             is_one_node: node.places.is_one_node(),
             kind: node.barrier_kind(),
             node,
-            epoch: AtomicU32::new(0),
+            epoch: AtomicU64::new(0),
         }
     }
 
-    fn epoch(&self) -> u32 {
+    fn epoch(&self) -> u64 {
         self.epoch.load(Ordering::Relaxed)
     }
 
     /// Waits for all PEs on behalf of routine `at`.
     #[inline]
     fn wait(&self, at: Routine) {
-        let epoch = self.epoch().wrapping_add(1);
+        let epoch = self.epoch() + 1;
         let mut watch = None;
         self.wait_with(at, epoch, || {
             watch
@@ -68,7 +68,7 @@ impl Barrier {
     fn wait_for_init(&self) {
         const AT: Routine = &"shmem_init";
         let mut seen = None;
-        self.wait_with(AT, self.epoch().wrapping_add(1), || {
+        self.wait_with(AT, self.epoch() + 1, || {
             let gone = self.node.ranks().find(|&rank| self.node.is_gone(rank));
             if let Some(rank) = gone
                 && seen.get_or_insert_with(Instant::now).elapsed() > LAUNCHER_TIME
@@ -80,7 +80,7 @@ impl Barrier {
 
     /// Only one thread of a PE may be in a barrier of all PEs, so that counting needs no atomic addition.
     #[inline]
-    fn wait_with(&self, at: Routine, epoch: u32, mut idle: impl FnMut()) {
+    fn wait_with(&self, at: Routine, epoch: u64, mut idle: impl FnMut()) {
         if self.is_one_node {
             self.wait_on_node(epoch, &mut idle);
         } else {
@@ -91,7 +91,7 @@ impl Barrier {
 
     /// Waits for the PEs of this node; `epoch` counts these calls.
     #[inline]
-    fn wait_on_node(&self, epoch: u32, idle: impl FnMut()) {
+    fn wait_on_node(&self, epoch: u64, idle: impl FnMut()) {
         let processes = self.node.processes();
         if processes == 1 {
             order::full();
@@ -107,7 +107,7 @@ impl Barrier {
 
     #[cold]
     #[inline(never)]
-    fn wait_across_nodes(&self, at: Routine, epoch: u32, mut idle: &mut dyn FnMut()) {
+    fn wait_across_nodes(&self, at: Routine, epoch: u64, mut idle: &mut dyn FnMut()) {
         let places = &self.node.places;
         nodes::across(
             epoch,
@@ -117,7 +117,7 @@ impl Barrier {
             |idle| {
                 let (me, count) = (places.node(), places.nodes());
                 let done = nodes::disseminate(me, count, |round, node| {
-                    Word::Round(round).post(u64::from(epoch), places.leader(node))?;
+                    Word::Round(round).post(epoch, places.leader(node))?;
                     self.wait_for_node(round, epoch, idle)
                 });
                 if let Err(error) = done {
@@ -131,11 +131,11 @@ impl Barrier {
     fn wait_for_node(
         &self,
         round: usize,
-        epoch: u32,
+        epoch: u64,
         idle: &mut dyn FnMut(),
     ) -> Result<(), fi_provider::Error> {
         let mut waiter = Waiter::new(self.patience);
-        while !nodes::has_reached(Word::Round(round).get() as u32, epoch) {
+        while Word::Round(round).get() < epoch {
             ctx::default_ctx().endpoint.progress()?;
             if waiter.pause() {
                 idle();
@@ -171,8 +171,8 @@ pub(crate) fn wait_for_init() {
     }
 }
 
-/// The barriers that this PE has completed, modulo 2^32.
-pub(crate) fn barriers_done() -> u32 {
+/// The barriers that this PE has completed.
+pub(crate) fn barriers_done() -> u64 {
     BARRIER.get().as_ref().map_or(0, Barrier::epoch)
 }
 

@@ -1,27 +1,22 @@
 //! The barrier among nodes: what each PE does in it, whatever the words are carried by.
 //!
 //! The PEs of a node meet, their leader meets the other leaders by dissemination (Hensgen, Finkel, Manber 1988), and
-//! the PEs of the node meet again. The numbers of a barrier only grow, so that nothing is reset between two.
-
-/// Whether `value` has come to `epoch`, both counted modulo 2^32.
-#[inline]
-pub(super) fn has_reached(value: u32, epoch: u32) -> bool {
-    value.wrapping_sub(epoch) < 1 << 31
-}
+//! the PEs of the node meet again. The numbers of barriers only grow, so that nothing is reset
+//! between two; they are of 64 bits, and none of them wraps.
 
 /// One PE's part of barrier `epoch` of all PEs.
 ///
 /// `meet(idle, e)` is barrier `e` of this node's PEs, which takes place twice in each of all PEs;
 /// `meet_leaders(idle)` is called by the leader between the two.
 pub(super) fn across<I>(
-    epoch: u32,
+    epoch: u64,
     is_leader: bool,
     idle: &mut I,
-    mut meet: impl FnMut(&mut I, u32),
+    mut meet: impl FnMut(&mut I, u64),
     meet_leaders: impl FnOnce(&mut I),
 ) {
-    let second = epoch.wrapping_mul(2);
-    meet(idle, second.wrapping_sub(1));
+    let second = epoch * 2;
+    meet(idle, second - 1);
     if is_leader {
         meet_leaders(idle);
     }
@@ -50,7 +45,7 @@ mod tests {
     use proptest::prelude::*;
     use std::convert::Infallible;
     use std::sync::Mutex;
-    use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+    use std::sync::atomic::{AtomicU64, Ordering};
     use std::time::{Duration, Instant};
 
     /// A node of the model: what its PEs share, and its leader's mailbox.
@@ -70,7 +65,7 @@ mod tests {
     struct Model {
         nodes: Vec<ModelNode>,
         /// The number of times that each PE has come to the barrier.
-        came: Vec<AtomicU32>,
+        came: Vec<AtomicU64>,
         wrongs: Mutex<Vec<String>>,
     }
 
@@ -80,14 +75,14 @@ mod tests {
         }
 
         /// Goes through barriers `first` + 1 to `first` + `count` as one PE, and sees after each whether all have come.
-        fn run_pe(&self, pe: usize, me: usize, is_leader: bool, first: u32, count: u32) {
+        fn run_pe(&self, pe: usize, me: usize, is_leader: bool, first: u64, count: u64) {
             let node = &self.nodes[me];
             for turn in 1..=count {
-                if (pe as u32 * 7 + turn).is_multiple_of(5) {
+                if (pe as u64 * 7 + turn).is_multiple_of(5) {
                     std::thread::yield_now();
                 }
                 self.came[pe].store(turn, Ordering::Relaxed);
-                let epoch = first.wrapping_add(turn);
+                let epoch = first + turn;
                 let meet = |_: &mut (), e| {
                     if node.pes > 1 {
                         node.central.wait(node.pes, e, PATIENCE, || ());
@@ -96,20 +91,20 @@ mod tests {
                 across(epoch, is_leader, &mut (), meet, |()| {
                     let Ok(()) = disseminate(me, self.nodes.len(), |round, to| {
                         let word = &self.nodes[to].mailbox[round];
-                        word.store(u64::from(epoch), Ordering::Release);
+                        word.store(epoch, Ordering::Release);
                         self.wait_for_word(&node.mailbox[round], epoch)
                     });
                 });
-                let late = |came: &AtomicU32| came.load(Ordering::Relaxed) < turn;
+                let late = |came: &AtomicU64| came.load(Ordering::Relaxed) < turn;
                 if let Some(other) = self.came.iter().position(late) {
                     self.wrong(format!("PE {pe} left barrier {turn} before {other} came"));
                 }
             }
         }
 
-        fn wait_for_word(&self, word: &AtomicU64, epoch: u32) -> Result<(), Infallible> {
+        fn wait_for_word(&self, word: &AtomicU64, epoch: u64) -> Result<(), Infallible> {
             let end = Instant::now() + Duration::from_secs(2);
-            while !has_reached(word.load(Ordering::Acquire) as u32, epoch) {
+            while word.load(Ordering::Acquire) < epoch {
                 if Instant::now() > end {
                     self.wrong(format!("nobody came for {epoch}"));
                     break;
@@ -121,24 +116,23 @@ mod tests {
     }
 
     /// Runs a job with so many PEs on each node through `count` barriers behind number `first`; returns what went wrong.
-    fn run_job(pes_on: &[u32], first: u32, count: u32) -> Vec<String> {
+    fn run_job(pes_on: &[u32], first: u64, count: u64) -> Vec<String> {
         let node = |&pes: &u32| ModelNode {
             pes,
             // What earlier barriers have left there.
-            mailbox: std::array::from_fn(|_| AtomicU64::new(u64::from(first))),
+            mailbox: std::array::from_fn(|_| AtomicU64::new(first)),
             ..ModelNode::default()
         };
         let model = Model {
             nodes: pes_on.iter().map(node).collect(),
             came: (0..pes_on.iter().sum())
-                .map(|_| AtomicU32::new(0))
+                .map(|_| AtomicU64::new(0))
                 .collect(),
             wrongs: Mutex::default(),
         };
         for node in model.nodes.iter().filter(|node| node.pes > 1) {
             let end_of_first = || {
-                node.central
-                    .wait(node.pes, first.wrapping_mul(2), PATIENCE, || ());
+                node.central.wait(node.pes, first * 2, PATIENCE, || ());
             };
             std::thread::scope(|scope| (0..node.pes).for_each(|_| drop(scope.spawn(end_of_first))));
         }
@@ -172,10 +166,10 @@ mod tests {
     }
 
     #[test]
-    fn epochs_go_on_past_their_end() {
+    fn epochs_go_on_across_the_ends_of_32_bits() {
         let nothing = Vec::<String>::new();
-        assert_eq!(run_job(&[1, 2, 1], u32::MAX - 3, 8), nothing);
-        assert_eq!(run_job(&[2, 2], u32::MAX / 2 - 3, 8), nothing);
+        assert_eq!(run_job(&[1, 2, 1], (1 << 32) - 3, 8), nothing);
+        assert_eq!(run_job(&[2, 2], (1 << 31) - 3, 8), nothing);
     }
 
     proptest! {

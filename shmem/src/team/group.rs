@@ -11,7 +11,8 @@ use fi_provider::node::wait::Patience;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The last epoch of each team number that this PE has used; what stands in its block is not beyond.
+/// The last epoch of each team number that this PE has used, of 64 bits; what stands in its block
+/// is not beyond.
 static EPOCHS: [AtomicU64; TEAMS] = [const { AtomicU64::new(0) }; TEAMS];
 
 /// A team of this PE.
@@ -34,7 +35,8 @@ pub(crate) struct Team {
     pub(super) patience: Patience,
     /// Whether the team is all PEs of the job, which meet in the barrier of all PEs.
     pub(super) is_job: bool,
-    /// Meetings of the own group, and of all groups, modulo 2^64; one thread at a time is in a collective of the team.
+    /// Meetings of the own group, and of all groups, of 64 bits as the flags that tell of them; one
+    /// thread at a time is in a collective of the team.
     pub(super) near_epoch: AtomicU64,
     pub(super) all_epoch: AtomicU64,
     /// The slots' turns.
@@ -164,16 +166,17 @@ pub(super) fn last_epoch_of(number: usize) -> u64 {
     EPOCHS[number].load(Ordering::Relaxed)
 }
 
-/// Lets the epochs of team number `number` go on from `epoch`, in the own block as well.
+/// Lets the epochs of team number `number` go on from `epoch`, in the own block as well, to which
+/// nobody comes meanwhile.
 pub(super) fn skip_to(number: usize, epoch: u64) {
     EPOCHS[number].store(epoch, Ordering::Relaxed);
     if let Some(block) = workspace::own(number) {
         block.arrivals.reset();
         block.arrival.reset();
-        block.central.skip_to(epoch as u32);
-        block.rounds.skip_to(epoch as u32);
+        block.central.skip_to(epoch);
+        block.rounds.skip_to(epoch);
         for slot in &block.slots {
-            slot.turn.post(epoch as u32);
+            slot.turn.post(epoch);
         }
         for word in &block.leaders {
             // ORDERING: the PEs of the team meet before one of them writes or awaits a word.

@@ -29,7 +29,7 @@ impl Team {
     /// Waits for the PEs of the own group.
     #[inline]
     pub(crate) fn meet_near(&self, at: Routine) {
-        let epoch = self.near_epoch.load(Ordering::Relaxed).wrapping_add(1);
+        let epoch = self.near_epoch.load(Ordering::Relaxed) + 1;
         self.near_epoch.store(epoch, Ordering::Relaxed);
         let mut watch = None;
         let idle = || {
@@ -43,10 +43,10 @@ impl Team {
         } else if self.kind == Kind::Dissemination {
             let rounds = |place: u32| &self.blocks[place as usize].rounds;
             let me = self.place() as u32;
-            disseminate(rounds, me, processes, epoch as u32, self.patience, idle);
+            disseminate(rounds, me, processes, epoch, self.patience, idle);
         } else {
             let central = &self.blocks[0].central;
-            central.wait(processes, epoch as u32, self.patience, idle);
+            central.wait(processes, epoch, self.patience, idle);
         }
     }
 
@@ -54,7 +54,7 @@ impl Team {
     #[cold]
     #[inline(never)]
     fn meet_far(&self, at: Routine) {
-        let epoch = self.all_epoch.load(Ordering::Relaxed).wrapping_add(1);
+        let epoch = self.all_epoch.load(Ordering::Relaxed) + 1;
         self.all_epoch.store(epoch, Ordering::Relaxed);
         self.meet_near(at);
         if self.place() == 0 {
@@ -89,7 +89,7 @@ impl Team {
             tell(at, words[round].as_ptr(), epoch, leader);
             let mut watch = Watch::new(at);
             // ORDERING: pairs with the write of the other leader, which comes behind all that it has stored before.
-            while (words[round].load(Ordering::Acquire).wrapping_sub(epoch) as i64) < 0 {
+            while words[round].load(Ordering::Acquire) < epoch {
                 watch.pause();
             }
             Ok::<(), std::convert::Infallible>(())

@@ -46,7 +46,7 @@ impl Team {
         // SAFETY: the slot has room, and all have read what was there before: the turn was free to take.
         unsafe { copy(slot.bytes(), source, bytes) };
         if self.awaits_turns() {
-            slot.turn.post(shown.turn as u32);
+            slot.turn.post(shown.turn);
         } else {
             self.meet_for(&shown, at);
         }
@@ -64,13 +64,9 @@ impl Team {
         if self.is_job {
             self.turns.note_barriers(barriers_done());
         }
-        let renew = |last| {
-            let slots = &self.block().slots;
-            slots.iter().for_each(|slot| slot.turn.post(last));
-        };
         Shown {
             team: self,
-            turn: self.turns.next(|| self.meet(at), renew),
+            turn: self.turns.next(|| self.meet(at)),
         }
     }
 
@@ -110,7 +106,7 @@ impl Shown<'_> {
     #[inline]
     fn wait(&self, at: Routine, slot: &Slot) {
         let mut watch = None;
-        slot.turn.wait(self.turn as u32, self.team.patience, || {
+        slot.turn.wait(self.turn, self.team.patience, || {
             watch
                 .get_or_insert_with(|| Watch::new(at))
                 .look_around(None);
