@@ -192,7 +192,9 @@ pub(super) fn retire(number: usize) {
     }
 }
 
-/// Makes the predefined teams at the beginning of a session.
+/// Makes the predefined teams at the beginning of a session, before its first barrier: their epochs
+/// begin anew. Those of the session before need not be the same on all PEs, as the PEs of a node
+/// may have met without the others.
 pub(crate) fn set_up() {
     let Some(job) = job::job() else { return };
     let places = &job.node.places;
@@ -200,9 +202,10 @@ pub(crate) fn set_up() {
     let near = places.near().to_vec();
     for (handle, pes) in [(WORLD, all), (SHARED, near)] {
         let number = handle - 1;
+        skip_to(number, 0);
         let plan = Plan {
             number,
-            epoch: last_epoch_of(number),
+            epoch: 0,
             pes,
             config: Config::default(),
         };
