@@ -19,7 +19,15 @@ const STEP: Duration = Duration::from_millis(1);
 /// Ends the program on all PEs with `status`, whatever they do (OpenSHMEM 1.6, section 9.1.6).
 ///
 /// The own C streams are flushed, the others' as well as a signal handler can.
-pub fn global_exit(status: c_int) -> ! {
+///
+/// # Safety
+/// The [rules of threads](crate#rules-of-threads).
+pub unsafe fn global_exit(status: c_int) -> ! {
+    end_job(status)
+}
+
+/// Ends the program on all PEs with `status`, for a call of this process.
+pub(crate) fn end_job(status: c_int) -> ! {
     flush_streams();
     let mut all_gone = false;
     // A child of a PE ends itself only.

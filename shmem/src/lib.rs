@@ -5,6 +5,33 @@
 //! The modules [`rma`], [`strided`], [`amo`], [`order`], [`signal`], [`sync`], [`lock`], [`collective`], [`memory`] and [`world`]
 //! hold the routines as C programs call them: unsafe, with addresses, in line. The C symbols are one-line
 //! bodies over them (crate `shmem-cabi`). `at` is always the name of the C routine, for messages.
+//!
+//! # Rules of threads
+//! Callers of the unsafe routines, whatever else these ask for, see to it that
+//!
+//! * initialisation and finalisation, also that by the end of the program, overlap with no other
+//!   call of the process;
+//! * threads call as the level says that initialisation has returned: one thread alone, one at a
+//!   time, or (`SHMEM_THREAD_MULTIPLE`) any at any time;
+//! * a context that was created with `SHMEM_CTX_SERIALIZED` or `SHMEM_CTX_PRIVATE` is used by one
+//!   thread at a time, and none after it was destroyed.
+//!
+//! Safe code cannot break them, as it cannot call the routines:
+//!
+//! ```compile_fail,E0133
+//! shmem::world::init(&"shmem_init");
+//! ```
+//! ```compile_fail,E0133
+//! shmem::collective::barrier_all(&"shmem_barrier_all");
+//! ```
+//!
+//! ```no_run
+//! // SAFETY: the rules of threads: there is only this one.
+//! unsafe {
+//!     shmem::world::init(&"shmem_init");
+//!     shmem::collective::barrier_all(&"shmem_barrier_all");
+//! }
+//! ```
 
 pub mod amo;
 #[cfg(feature = "check")]
@@ -35,6 +62,7 @@ mod mailbox;
 #[cfg(test)]
 mod model;
 mod node;
+mod owner;
 mod places;
 mod plain;
 mod report;

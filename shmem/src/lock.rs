@@ -56,7 +56,8 @@ pub unsafe fn test_lock(at: Routine, lock: *mut c_long) -> c_int {
 /// As [`set_lock`]; this PE has set the lock.
 pub unsafe fn clear_lock(at: Routine, lock: *mut c_long) {
     let mut lock = Lock::new(at, lock);
-    order::quiet(lock.ctx, at);
+    // SAFETY: the rules of threads: this call's own caller keeps to them.
+    unsafe { order::quiet(lock.ctx, at) };
     match queue::release(&mut lock) {
         Ok(true) => (),
         Ok(false) => lock.misused("is not set"),

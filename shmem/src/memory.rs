@@ -65,7 +65,8 @@ impl Session {
             // would go on writing to those that were given back.
             unsafe { zero(start, end, self.domain.all_near()) };
         }
-        barrier_all(at);
+        // SAFETY: the rules of threads: this call's own caller keeps to them.
+        unsafe { barrier_all(at) };
         block.map_or(null_mut(), |(offset, _)| self.pointer(offset))
     }
 
@@ -100,7 +101,10 @@ unsafe fn zero(start: usize, end: usize, may_discard: bool) {
 }
 
 /// Allocates `size` bytes (9.3.1); null for 0, without a barrier, and where there is no room.
-pub fn malloc(at: Routine, size: usize) -> *mut c_void {
+///
+/// # Safety
+/// The [rules of threads](crate#rules-of-threads).
+pub unsafe fn malloc(at: Routine, size: usize) -> *mut c_void {
     let session = session(at);
     if size == 0 {
         return null_mut();
@@ -109,12 +113,19 @@ pub fn malloc(at: Routine, size: usize) -> *mut c_void {
 }
 
 /// Allocates `size` bytes for the uses that `hints` names (9.3.5). All of the heap is fit for them.
-pub fn malloc_with_hints(at: Routine, size: usize, _hints: c_long) -> *mut c_void {
-    malloc(at, size)
+///
+/// # Safety
+/// The [rules of threads](crate#rules-of-threads).
+pub unsafe fn malloc_with_hints(at: Routine, size: usize, _hints: c_long) -> *mut c_void {
+    // SAFETY: the rules of threads: this call's own caller keeps to them.
+    unsafe { malloc(at, size) }
 }
 
 /// Allocates `size` bytes at a multiple of `alignment`, a power of two of at most 64 MiB (9.3.4).
-pub fn align(at: Routine, alignment: usize, size: usize) -> *mut c_void {
+///
+/// # Safety
+/// The [rules of threads](crate#rules-of-threads).
+pub unsafe fn align(at: Routine, alignment: usize, size: usize) -> *mut c_void {
     let session = session(at);
     if size == 0 || !alignment.is_power_of_two() || alignment > HEAP_ALIGN {
         return null_mut();
@@ -123,7 +134,10 @@ pub fn align(at: Routine, alignment: usize, size: usize) -> *mut c_void {
 }
 
 /// Allocates `count` objects of `size` bytes, all zero (9.3.6); null when the product overflows.
-pub fn calloc(at: Routine, count: usize, size: usize) -> *mut c_void {
+///
+/// # Safety
+/// The [rules of threads](crate#rules-of-threads).
+pub unsafe fn calloc(at: Routine, count: usize, size: usize) -> *mut c_void {
     let session = session(at);
     match count.checked_mul(size) {
         None | Some(0) => null_mut(),
@@ -146,7 +160,8 @@ pub unsafe fn free(at: Routine, ptr: *mut c_void) {
         return;
     }
     let (offset, _) = session.block(at, ptr);
-    barrier_all(at);
+    // SAFETY: the rules of threads: this call's own caller keeps to them.
+    unsafe { barrier_all(at) };
     session.release(at, offset);
 }
 
@@ -157,7 +172,8 @@ pub unsafe fn free(at: Routine, ptr: *mut c_void) {
 /// Nothing uses the block by its old address any more, on any PE.
 pub unsafe fn realloc(at: Routine, ptr: *mut c_void, size: usize) -> *mut c_void {
     if ptr.is_null() {
-        return malloc(at, size);
+        // SAFETY: the rules of threads: this call's own caller keeps to them.
+        return unsafe { malloc(at, size) };
     }
     if size == 0 {
         // SAFETY: the contract is the same.
@@ -166,7 +182,8 @@ pub unsafe fn realloc(at: Routine, ptr: *mut c_void, size: usize) -> *mut c_void
     }
     let session = session(at);
     let (offset, old_size) = session.block(at, ptr);
-    barrier_all(at);
+    // SAFETY: the rules of threads: this call's own caller keeps to them.
+    unsafe { barrier_all(at) };
     if session.with_arena(|arena| arena.resize(offset, size)) {
         return ptr;
     }
@@ -180,6 +197,7 @@ pub unsafe fn realloc(at: Routine, ptr: *mut c_void, size: usize) -> *mut c_void
         };
         session.release(at, offset);
     }
-    barrier_all(at);
+    // SAFETY: the rules of threads: this call's own caller keeps to them.
+    unsafe { barrier_all(at) };
     moved.map_or(null_mut(), |(new, _)| session.pointer(new))
 }

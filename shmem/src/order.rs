@@ -8,8 +8,11 @@ use fi_provider::Error;
 use std::ffi::c_int;
 
 /// Orders earlier puts and atomics on the context to each PE before later ones (9.12.1).
+///
+/// # Safety
+/// The [rules of threads](crate#rules-of-threads).
 #[inline(always)]
-pub fn fence(ctx: &Context, at: Routine) {
+pub unsafe fn fence(ctx: &Context, at: Routine) {
     if !ctx.endpoint.fence_near() {
         fence_far(ctx, at);
     }
@@ -24,8 +27,11 @@ fn fence_far(ctx: &Context, at: Routine) {
 }
 
 /// Returns when every earlier operation on the context is delivered (9.12.2).
+///
+/// # Safety
+/// The [rules of threads](crate#rules-of-threads).
 #[inline(always)]
-pub fn quiet(ctx: &Context, at: Routine) {
+pub unsafe fn quiet(ctx: &Context, at: Routine) {
     if !ctx.endpoint.quiet_near() {
         quiet_far(ctx, at);
     }
@@ -64,6 +70,7 @@ pub unsafe fn pe_quiet(ctx: &Context, at: Routine, pes: *const c_int, count: usi
         }
     }
     if count > 0 {
-        quiet(ctx, at);
+        // SAFETY: the rules of threads: this call's own caller keeps to them.
+        unsafe { quiet(ctx, at) };
     }
 }

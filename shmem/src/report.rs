@@ -40,7 +40,7 @@ pub(crate) fn say(line: Arguments<'_>) {
 #[inline(never)]
 pub(crate) fn fatal(line: Arguments<'_>) -> ! {
     say(line);
-    exit::global_exit(FAILURE)
+    exit::end_job(FAILURE)
 }
 
 /// A transfer on the default context was refused: as [`transfer_on`].

@@ -11,6 +11,7 @@ pub use crate::exit::global_exit;
 use crate::job::{self, Job, Phase, Session, phase};
 use crate::mailbox::Farewell;
 use crate::node::{Node, Sizes, state};
+use crate::owner::{self, Refusal};
 use crate::report::{self, Routine};
 use crate::session::{Failure, Wishes};
 use crate::{ctx, env, exit, fault, fork, order, statics, team};
@@ -38,7 +39,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 const THREAD_LEVELS: Range<c_int> = 0..4;
 
 /// Initialises the library for one thread (9.1.1); ends the job with a message when that fails.
-pub fn init(at: Routine) {
+///
+/// # Safety
+/// The [rules of threads](crate#rules-of-threads).
+pub unsafe fn init(at: Routine) {
     match try_init(at, THREAD_LEVELS.start) {
         Ok(_) => (),
         Err(Failure::Own(error)) => report::fatal(format_args!("{at}: {error}")),
@@ -50,7 +54,10 @@ pub fn init(at: Routine) {
 ///
 /// # Errors
 /// What is wrong; it has been said on standard error.
-pub fn init_thread(at: Routine, requested: c_int) -> Result<c_int, Error> {
+///
+/// # Safety
+/// The [rules of threads](crate#rules-of-threads).
+pub unsafe fn init_thread(at: Routine, requested: c_int) -> Result<c_int, Error> {
     try_init(at, requested).map_err(|failure| match failure {
         Failure::Own(error) => {
             report::say(format_args!("{at}: {error}"));
@@ -126,7 +133,8 @@ fn take_farewell_back(at: Routine, job: &Job) {
     // In the first initialisation nobody has been told anything.
     if last_epoch > 0 {
         tell_farewell(at, job, false);
-        order::quiet(ctx::default_ctx(), at);
+        // SAFETY: the rules of threads: initialisation: no other thread is in the library.
+        unsafe { order::quiet(ctx::default_ctx(), at) };
     }
 }
 
@@ -155,8 +163,19 @@ fn install_handlers() {
 /// model); with any other the launcher ends the job.
 extern "C" fn at_exit(status: c_int, _argument: *mut c_void) {
     // The system passes on the low eight bits only.
-    if job::is_this_process_a_running_pe() && status & 0xff == 0 {
-        finalize_all(&"exit");
+    if !job::is_this_process_a_running_pe() || status & 0xff != 0 {
+        return;
+    }
+    match owner::end() {
+        Ok(()) => finalize_all(&"exit"),
+        // A session that another thread uses cannot be ended, and one that a panic has left
+        // half-way must not seem done.
+        Err(Refusal::OtherThread) => report::fatal(format_args!(
+            "exit: the program ends with status 0 while another thread has the World: join the thread, or let it drop the World, first"
+        )),
+        Err(Refusal::Panic) => report::fatal(format_args!(
+            "exit: the program ends with status 0 after a panic has dropped the World, which is not finalized"
+        )),
     }
 }
 
@@ -313,7 +332,8 @@ pub unsafe fn finalize(at: Routine) {
         _ => {
             *inits -= 1;
             drop(inits);
-            collective::barrier_all(at);
+            // SAFETY: the rules of threads: this call's own caller keeps to them.
+            unsafe { collective::barrier_all(at) };
         }
     }
 }
@@ -380,8 +400,11 @@ fn wait_for_own_messages(job: &Job) {
 }
 
 /// The number of this PE (9.1.2).
+///
+/// # Safety
+/// The [rules of threads](crate#rules-of-threads).
 #[inline(always)]
-pub fn my_pe() -> c_int {
+pub unsafe fn my_pe() -> c_int {
     let me = job::my_pe();
     if me < 0 {
         return of_ended_job(&"shmem_my_pe", Node::pe);
@@ -390,8 +413,11 @@ pub fn my_pe() -> c_int {
 }
 
 /// The number of PEs (9.1.3).
+///
+/// # Safety
+/// The [rules of threads](crate#rules-of-threads).
 #[inline(always)]
-pub fn n_pes() -> c_int {
+pub unsafe fn n_pes() -> c_int {
     let count = ctx::default_ctx().endpoint.peer_count();
     if count == 0 {
         return of_ended_job(&"shmem_n_pes", Node::pes);
@@ -409,7 +435,10 @@ fn of_ended_job(at: Routine, what: fn(&Node) -> u32) -> c_int {
 }
 
 /// The thread level that initialisation provided (9.2.2).
-pub fn query_thread() -> c_int {
+///
+/// # Safety
+/// The [rules of threads](crate#rules-of-threads).
+pub unsafe fn query_thread() -> c_int {
     match job::session() {
         Some(session) => session.thread_level,
         None => report::call(&"shmem_query_thread", fi_provider::Error::NotEnabled),
@@ -422,19 +451,30 @@ pub fn query_initialized() -> c_int {
 }
 
 /// Whether PE `pe` can be reached: 1 or 0 (9.1.7).
-pub fn pe_accessible(pe: c_int) -> c_int {
+///
+/// # Safety
+/// The [rules of threads](crate#rules-of-threads).
+pub unsafe fn pe_accessible(pe: c_int) -> c_int {
     c_int::from((pe as u32) < ctx::default_ctx().endpoint.peer_count())
 }
 
 /// Whether the object at `addr` can be reached on PE `pe`: 1 or 0 (9.1.8).
-pub fn addr_accessible(addr: *const c_void, pe: c_int) -> c_int {
+///
+/// # Safety
+/// The [rules of threads](crate#rules-of-threads).
+pub unsafe fn addr_accessible(addr: *const c_void, pe: c_int) -> c_int {
     let inside = |session: &Session| session.domain.window().contains(addr.addr(), 1);
-    c_int::from(pe_accessible(pe) == 1 && job::session().is_some_and(inside))
+    // SAFETY: the rules of threads: this call's own caller keeps to them.
+    let is_there = unsafe { pe_accessible(pe) == 1 };
+    c_int::from(is_there && job::session().is_some_and(inside))
 }
 
 /// Where the object at `dest` on PE `pe` can be loaded from and stored to; null where it cannot (9.1.9).
+///
+/// # Safety
+/// The [rules of threads](crate#rules-of-threads).
 #[inline(always)]
-pub fn ptr(dest: *const c_void, pe: c_int) -> *mut c_void {
+pub unsafe fn ptr(dest: *const c_void, pe: c_int) -> *mut c_void {
     // SAFETY: the map is empty unless a session, and with it the domain, is open.
     match unsafe { job::direct_map().pointer(dest.addr(), pe as u32) } {
         Some(there) => there as *mut c_void,

@@ -1,11 +1,6 @@
 //! The collectives of teams and of all PEs (section 9.10). All are collective over their team: every PE of it
 //! calls them, in the same order, with the same arguments.
 
-#![expect(
-    unused_unsafe,
-    reason = "the macro writes one body for all, and some functions are safe"
-)]
-
 use core::ffi::c_int;
 use shmem::collective;
 use shmem::team::Handle;

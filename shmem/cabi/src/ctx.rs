@@ -1,10 +1,5 @@
 //! Communication contexts (section 9.5) and sessions (section 9.9).
 
-#![expect(
-    unused_unsafe,
-    reason = "the macro writes one body for all, and some functions are safe"
-)]
-
 use core::ffi::{c_int, c_long};
 use shmem::ctx::{self, SessionConfig};
 use shmem::team::Handle;

@@ -150,7 +150,7 @@ macro_rules! routine {
     };
     ([$($name:literal),*] $t:tt [main $args:tt $ret:tt $f:path]) => {
         crate::define::function! { [concat!("shmem_", $($name),*)] $t $args [] $ret $f
-            [shmem::ctx::default_ctx(), &concat!("shmem_", $($name),*),] }
+            [shmem::ctx::from_handle(shmem::ctx::DEFAULT_HANDLE), &concat!("shmem_", $($name),*),] }
     };
     ([$($name:literal),*] $t:tt [ctx $args:tt $ret:tt $f:path]) => {
         crate::define::routine! { [$($name),*] $t [main $args $ret $f] }

@@ -42,7 +42,7 @@ unsafe extern "C" fn farreach_longdouble_p(dest: *mut Sixteen, value: *const Six
             NAME,
             [dest: *mut Sixteen, pe: c_int],
             rma::put(
-            ctx::default_ctx(),
+            ctx::from_handle(ctx::DEFAULT_HANDLE),
             &NAME,
             dest,
             value,
@@ -89,7 +89,7 @@ unsafe extern "C" fn farreach_longdouble_g(value: *mut Sixteen, source: *const S
             NAME,
             [source: *const Sixteen, pe: c_int],
             rma::get(
-            ctx::default_ctx(),
+            ctx::from_handle(ctx::DEFAULT_HANDLE),
             &NAME,
             value,
             source,

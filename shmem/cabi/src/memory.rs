@@ -1,10 +1,5 @@
 //! Memory management (section 9.3). All but free of NULL and requests of size 0 are collective.
 
-#![expect(
-    unused_unsafe,
-    reason = "the macro writes one body for all, and these functions are safe"
-)]
-
 use core::ffi::{c_long, c_void};
 use shmem::memory;
 

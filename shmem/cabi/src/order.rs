@@ -1,10 +1,5 @@
 //! Memory ordering (section 9.12).
 
-#![expect(
-    unused_unsafe,
-    reason = "the macro writes one body for all, and most of these functions are safe"
-)]
-
 use core::ffi::c_int;
 use shmem::order;
 

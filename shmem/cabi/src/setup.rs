@@ -1,10 +1,5 @@
 //! Library set-up, exit and query (section 9.1) and thread support (section 9.2).
 
-#![expect(
-    unused_unsafe,
-    reason = "the macro writes one body for all, and some functions are safe"
-)]
-
 use crate::constants::{MAJOR_VERSION, MINOR_VERSION};
 use core::ffi::{c_char, c_int, c_void};
 use shmem::{Routine, VENDOR, world};
@@ -67,9 +62,13 @@ families! {
 }
 
 /// Initializes the library unless it is (section 9.1.13).
-fn start_pes(at: Routine, _npes: c_int) {
+///
+/// # Safety
+/// The rules of threads of `shmem`.
+unsafe fn start_pes(at: Routine, _npes: c_int) {
     if world::query_initialized() == 0 {
-        world::init(at);
+        // SAFETY: the rules of threads: the C program keeps to them.
+        unsafe { world::init(at) };
     }
 }
 
@@ -112,9 +111,10 @@ unsafe fn info_get_name(name: *mut c_char) {
 /// user by the time it arrives here; C learns that there was one.
 ///
 /// # Safety
-/// `provided` is valid for a write.
+/// `provided` is valid for a write. The rules of threads of `shmem`.
 unsafe fn init_thread(at: Routine, requested: c_int, provided: *mut c_int) -> c_int {
-    match world::init_thread(at, requested) {
+    // SAFETY: the rules of threads: the C program keeps to them.
+    match unsafe { world::init_thread(at, requested) } {
         Ok(level) => {
             // SAFETY: the caller vouches for the pointer.
             unsafe { provided.write(level) }
@@ -127,8 +127,8 @@ unsafe fn init_thread(at: Routine, requested: c_int, provided: *mut c_int) -> c_
 /// Writes the thread level (section 9.2.2).
 ///
 /// # Safety
-/// `provided` is valid for a write.
+/// `provided` is valid for a write. The rules of threads of `shmem`.
 unsafe fn query_thread(provided: *mut c_int) {
-    // SAFETY: the caller vouches for the pointer.
+    // SAFETY: the caller vouches for the pointer, and keeps to the rules of threads.
     unsafe { provided.write(world::query_thread()) }
 }

@@ -1,10 +1,5 @@
 //! Teams (section 9.4), and what belongs to them elsewhere (9.1.10, 9.10.3).
 
-#![expect(
-    unused_unsafe,
-    reason = "the macro writes one body for all, and some functions are safe"
-)]
-
 use core::ffi::{c_int, c_long, c_void};
 use shmem::team::{self, Config, Handle};
 

@@ -16,7 +16,7 @@ fn held() -> MutexGuard<'static, Vec<u64>> {
 }
 
 /// Before a routine that sets the lock at `lock`: ends the job when this PE holds it already.
-pub fn sets(at: Routine, lock: usize) {
+pub(super) fn sets(at: Routine, lock: usize) {
     if place_of(lock).is_some_and(|place| held().contains(&place)) {
         fail(
             at,
@@ -29,7 +29,7 @@ pub fn sets(at: Routine, lock: usize) {
 }
 
 /// Behind a routine that has set the lock at `lock`.
-pub fn took(lock: usize) {
+pub(super) fn took(lock: usize) {
     if let Some(place) = place_of(lock) {
         let mut held = held();
         held.push(place);
@@ -38,7 +38,7 @@ pub fn took(lock: usize) {
 }
 
 /// Before a routine that clears the lock at `lock`: ends the job unless this PE holds it.
-pub fn clears(at: Routine, lock: usize) {
+pub(super) fn clears(at: Routine, lock: usize) {
     let (Some(place), Some(node)) = (place_of(lock), job::node()) else {
         return;
     };

@@ -45,7 +45,7 @@ pub struct Call {
 }
 
 /// Waits until every PE of the group that is on this node is in the same collective; ends the job when one is in another.
-pub fn meet(call: &Call) {
+pub(super) fn meet(call: &Call) {
     let Some(node) = job::node() else { return };
     let (Some(members), Some(team)) = (call.group.members(), call.group.name()) else {
         return;
@@ -54,7 +54,8 @@ pub fn meet(call: &Call) {
         return;
     }
     if call.quiets {
-        order::quiet(ctx::default_ctx(), call.at);
+        // SAFETY: the rules of threads: the caller of the routine that meets keeps to them.
+        unsafe { order::quiet(ctx::default_ctx(), call.at) };
     }
     let others = node
         .ranks()

@@ -3,7 +3,10 @@
 //! The C symbols of the checking library call these before and behind the routine itself. Nothing here is fast, and
 //! nothing of it is in the ordinary library. What is found is said in one line, and the job ends.
 
-#![expect(unsafe_code, reason = "C handles of contexts are followed")]
+#![expect(
+    unsafe_code,
+    reason = "C handles of contexts are followed; callers promise to be in a call of the library"
+)]
 
 mod board;
 mod locks;
@@ -12,10 +15,9 @@ mod objects;
 mod teams;
 
 pub(crate) use board::Board;
-pub use locks::{clears, sets, took};
-pub use meeting::{Call, meet};
-pub use objects::{Object, disjoint, not_freed, symmetric};
-pub use teams::{Group, made};
+pub use meeting::Call;
+pub use objects::Object;
+pub use teams::Group;
 
 use crate::ctx::{self, DEFAULT_HANDLE, INVALID_HANDLE};
 use crate::job;
@@ -26,35 +28,97 @@ use std::fmt::Arguments;
 /// The place of the first byte of the heap, far behind the end of any static data.
 const HEAP: u64 = 1 << 62;
 
+/// The questions, for those who are in a call of the library.
+#[derive(Clone, Copy, Debug)]
+pub struct Checks(());
+
+impl Checks {
+    /// The questions.
+    ///
+    /// # Safety
+    /// Where they are asked, the calling thread is in a call of one of the library's routines, or
+    /// might be: the [rules of threads](crate#rules-of-threads).
+    pub unsafe fn in_a_call() -> Self {
+        Self(())
+    }
+}
+
+/// Passes the questions on to those who answer them.
+macro_rules! questions {
+    ($($(#[doc = $doc:literal])* fn $name:ident($($arg:ident: $ty:ty),*) $(-> $ret:ty)? = $f:path;)*) => {
+        impl Checks {
+            $($(#[doc = $doc])*
+            pub fn $name(self $(, $arg: $ty)*) $(-> $ret)? {
+                $f($($arg),*)
+            })*
+        }
+    };
+}
+
+questions! {
+    /// Says what is wrong with a call of routine `at`, and ends the job.
+    fn fail(at: Routine, what: Arguments<'_>) -> ! = fail;
+    /// Whether the library is initialised: where it is not, the routines say so themselves.
+    fn is_running() -> bool = is_running;
+    /// The number of this PE.
+    fn my_pe() -> u32 = my_pe;
+    /// The number of PEs of the job.
+    fn pes() -> u32 = job::size;
+    /// Ends the job unless `handle` is a context that was not destroyed, or SHMEM_CTX_INVALID.
+    fn live(at: Routine, handle: usize) = ctx::require_context;
+    /// The number in the job of the PE that the context with the handle `handle` calls `pe`; no
+    /// handle is the default one's. `None` where there is no such PE. Is asked behind
+    /// [`Checks::live`].
+    fn owner(handle: Option<usize>, pe: c_int) -> Option<u32> = owner;
+    /// The place of the object at `addr` in symmetric memory: the same number on every PE, and the
+    /// same for no other place. `None` where the address is not symmetric.
+    fn place_of(addr: usize) -> Option<u64> = place_of;
+    /// The place of the object at `addr` in words that are the same on every PE.
+    fn describe_place(addr: usize) -> String = describe_place;
+    /// The number of PEs of a group; `None` where there is no such group.
+    fn size(group: Group) -> Option<usize> = Group::size;
+    /// The group in words.
+    fn describe_group(group: Group) -> String = Group::describe;
+    /// Waits until every PE of the group that is on this node is in the same collective; ends the
+    /// job when one is in another.
+    fn meet(call: &Call) = meeting::meet;
+    /// Behind a collective of team `parent` that has made team `handle`: gives it a name.
+    fn made(parent: usize, handle: usize) = teams::made;
+    /// Ends the job unless the object is symmetric: static data, or a part of one block of the heap
+    /// that is in use. An object of 0 bytes may be anywhere.
+    fn symmetric(at: Routine, object: &Object) = objects::symmetric;
+    /// Ends the job when the object lies in the heap, but not inside one block that is in use. It
+    /// may be elsewhere.
+    fn not_freed(at: Routine, object: &Object) = objects::not_freed;
+    /// Ends the job when two objects of a call share memory; where `in_place`, they may be the
+    /// same.
+    fn disjoint(at: Routine, one: &Object, other: &Object, in_place: bool) = objects::disjoint;
+    /// Before a routine that sets the lock at `lock`: ends the job when this PE holds it already.
+    fn sets(at: Routine, lock: usize) = locks::sets;
+    /// Behind a routine that has set the lock at `lock`.
+    fn took(lock: usize) = locks::took;
+    /// Before a routine that clears the lock at `lock`: ends the job unless this PE holds it.
+    fn clears(at: Routine, lock: usize) = locks::clears;
+}
+
 /// Says what is wrong with a call of routine `at`, and ends the job.
 #[cold]
-pub fn fail(at: Routine, what: Arguments<'_>) -> ! {
+fn fail(at: Routine, what: Arguments<'_>) -> ! {
     report::fatal(format_args!("{at}: {what}"))
 }
 
-/// Whether the library is initialised: where it is not, the routines say so themselves.
-pub fn is_running() -> bool {
+/// Whether the library is initialised.
+fn is_running() -> bool {
     job::session().is_some()
 }
 
 /// The number of this PE.
-pub fn my_pe() -> u32 {
+fn my_pe() -> u32 {
     job::node().map_or(0, |node| node.pe())
 }
 
-/// The number of PEs of the job.
-pub fn pes() -> u32 {
-    job::size()
-}
-
-/// Ends the job unless `handle` is a context that was not destroyed, or SHMEM_CTX_INVALID.
-pub fn live(at: Routine, handle: usize) {
-    ctx::require_context(at, handle);
-}
-
-/// The number in the job of the PE that the context with the handle `handle` calls `pe`; no handle is the default one's.
-/// `None` where there is no such PE.
-pub fn owner(handle: Option<usize>, pe: c_int) -> Option<u32> {
+/// The number in the job of the PE that a context calls `pe`.
+fn owner(handle: Option<usize>, pe: c_int) -> Option<u32> {
     let of_job = u32::try_from(pe).ok();
     match handle {
         None | Some(DEFAULT_HANDLE) => of_job,
@@ -71,9 +135,8 @@ pub fn owner(handle: Option<usize>, pe: c_int) -> Option<u32> {
     }
 }
 
-/// The place of the object at `addr` in symmetric memory: the same number on every PE, and the same for no other place.
-/// `None` where the address is not symmetric.
-pub fn place_of(addr: usize) -> Option<u64> {
+/// The place of the object at `addr` in symmetric memory.
+fn place_of(addr: usize) -> Option<u64> {
     let [statics, heap] = job::symmetric_ranges()?;
     if statics.contains(&addr) {
         Some((addr - statics.start) as u64)
@@ -83,8 +146,8 @@ pub fn place_of(addr: usize) -> Option<u64> {
     }
 }
 
-/// The place of the object at `addr` in words that are the same on every PE.
-pub fn describe_place(addr: usize) -> String {
+/// The place of the object at `addr` in words.
+fn describe_place(addr: usize) -> String {
     match place_of(addr) {
         Some(place) if place >= HEAP => format!("at {:#x} of the heap", place - HEAP),
         Some(place) => format!("at {place:#x} of the static data"),

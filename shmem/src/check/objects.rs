@@ -49,7 +49,7 @@ impl Object {
 
 /// Ends the job unless the object is symmetric: static data, or a part of one block of the heap that is in use.
 /// An object of 0 bytes may be anywhere.
-pub fn symmetric(at: Routine, object: &Object) {
+pub(super) fn symmetric(at: Routine, object: &Object) {
     let Some([statics, heap]) = job::symmetric_ranges().filter(|_| object.bytes > 0) else {
         return;
     };
@@ -71,7 +71,7 @@ pub fn symmetric(at: Routine, object: &Object) {
 }
 
 /// Ends the job when the object lies in the heap, but not inside one block that is in use. It may be elsewhere.
-pub fn not_freed(at: Routine, object: &Object) {
+pub(super) fn not_freed(at: Routine, object: &Object) {
     let Some([_, heap]) = job::symmetric_ranges().filter(|_| object.bytes > 0) else {
         return;
     };
@@ -104,7 +104,7 @@ pub fn not_freed(at: Routine, object: &Object) {
 }
 
 /// Ends the job when two objects of a call share memory; where `in_place`, they may be the same.
-pub fn disjoint(at: Routine, one: &Object, other: &Object, in_place: bool) {
+pub(super) fn disjoint(at: Routine, one: &Object, other: &Object, in_place: bool) {
     let (Some((owner, a)), Some((other_owner, b))) = (one.physical(), other.physical()) else {
         return;
     };

@@ -6,7 +6,6 @@
 use crate::team;
 use fi_provider::address_vector::PeerIndex;
 use std::collections::BTreeMap;
-use std::fmt::{self, Display};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -65,7 +64,7 @@ impl Group {
     }
 
     /// The number of PEs that take part; `None` where there is no such group.
-    pub fn size(self) -> Option<usize> {
+    pub(super) fn size(self) -> Option<usize> {
         Some(self.members()?.len())
     }
 
@@ -89,7 +88,7 @@ pub(super) fn next_number(name: u64) -> u64 {
 }
 
 /// Behind a collective of team `parent` that has made team `handle`: gives it a name.
-pub fn made(parent: usize, handle: usize) {
+pub(super) fn made(parent: usize, handle: usize) {
     let Some(parent) = Group::Team(parent).name() else {
         return;
     };
@@ -99,12 +98,13 @@ pub fn made(parent: usize, handle: usize) {
     }
 }
 
-impl Display for Group {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Group {
+    /// Names those who take part, for messages.
+    pub(super) fn describe(self) -> String {
         /// The most PEs that are listed.
         const MOST: usize = 8;
-        if *self == Self::ALL {
-            return f.write_str("all PEs");
+        if self == Self::ALL {
+            return "all PEs".to_owned();
         }
         let members = self.members().unwrap_or_default();
         let listed: Vec<String> = members.iter().take(MOST).map(u32::to_string).collect();
@@ -113,6 +113,6 @@ impl Display for Group {
             Self::Team(_) => "team",
             Self::Active { .. } => "active set",
         };
-        write!(f, "the {kind} of PEs {}{more}", listed.join(", "))
+        format!("the {kind} of PEs {}{more}", listed.join(", "))
     }
 }

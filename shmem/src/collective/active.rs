@@ -265,7 +265,8 @@ pub unsafe fn barrier(
     pe_size: c_int,
     psync: *mut c_long,
 ) {
-    order::quiet(ctx::default_ctx(), at);
+    // SAFETY: the rules of threads: this call's own caller keeps to them.
+    unsafe { order::quiet(ctx::default_ctx(), at) };
     // SAFETY: the contract is the same.
     unsafe { sync(at, pe_start, log_pe_stride, pe_size, psync) };
 }

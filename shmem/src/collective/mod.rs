@@ -34,15 +34,22 @@ use std::ffi::c_int;
 pub use crate::team::sync;
 
 /// Waits for all PEs; every operation of theirs on the default context is delivered then (9.10.1).
+///
+/// # Safety
+/// The [rules of threads](crate#rules-of-threads).
 #[inline]
-pub fn barrier_all(at: Routine) {
-    order::quiet(ctx::default_ctx(), at);
+pub unsafe fn barrier_all(at: Routine) {
+    // SAFETY: the rules of threads: this call's own caller keeps to them.
+    unsafe { order::quiet(ctx::default_ctx(), at) };
     wait(at);
 }
 
 /// Waits for all PEs; their stores to own memory are visible then (9.10.4).
+///
+/// # Safety
+/// The [rules of threads](crate#rules-of-threads).
 #[inline]
-pub fn sync_all(at: Routine) {
+pub unsafe fn sync_all(at: Routine) {
     require_initialized(at);
     wait(at);
 }

@@ -219,8 +219,9 @@ pub unsafe fn destroy(at: Routine, ctx: usize) {
 /// # Safety
 /// Nobody else uses it.
 unsafe fn end(at: Routine, context: Created) {
-    // SAFETY: the place is there for ever, and this thread alone uses what is in it.
-    order::quiet(unsafe { from_handle(context.place.handle()) }, at);
+    // SAFETY: the handle is a context's: the place is there for ever. The rules of threads: this
+    // one alone uses the context.
+    unsafe { order::quiet(from_handle(context.place.handle()), at) };
     // SAFETY: the contract is the same, and the context is quiet.
     unsafe { registry().retire(context) };
 }
@@ -282,11 +283,13 @@ pub(super) fn running(at: Routine) -> &'static Session {
 ///
 /// No other thread is inside the library: private contexts are quieted, too.
 pub(crate) fn quiet_all(at: Routine) {
-    order::quiet(default_ctx(), at);
+    // SAFETY: the rules of threads: no other one is inside the library.
+    unsafe { order::quiet(default_ctx(), at) };
     let handles: Vec<usize> = registry().in_use.keys().copied().collect();
     for handle in handles {
-        // SAFETY: the context is not destroyed, which another thread would have to do.
-        order::quiet(unsafe { from_handle(handle) }, at);
+        // SAFETY: the handle is that of a context not yet destroyed, which another thread would
+        // have to do. The rules of threads: no other one is inside the library.
+        unsafe { order::quiet(from_handle(handle), at) };
     }
 }
 

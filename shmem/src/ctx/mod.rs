@@ -34,7 +34,9 @@ pub struct Context {
 
 // SAFETY: a context is plain data that is written only while nobody else uses it, but for the endpoint's
 // state, which the endpoint guards where several threads may use it at once; what points out of it (the peer table,
-// the lane) lives until the context is closed.
+// the lane) lives until the context is closed. Safe code cannot use a context: [`from_handle`],
+// which gives references out, and the routines that take them are unsafe, and have their callers
+// keep to the rules of threads.
 unsafe impl Sync for Context {}
 // SAFETY: as above; a context belongs to no thread.
 unsafe impl Send for Context {}
@@ -68,7 +70,7 @@ static CONTEXTS: Plain<[Context; 2]> = Plain::new([
 
 /// The default context.
 #[inline(always)]
-pub fn default_ctx() -> &'static Context {
+pub(crate) fn default_ctx() -> &'static Context {
     &CONTEXTS.get()[1]
 }
 

@@ -36,7 +36,10 @@ pub unsafe fn session_start(
 }
 
 /// Ends a session on a context (9.9.3), if there is one; on SHMEM_CTX_INVALID nothing is done.
-pub fn session_stop(at: Routine, ctx: usize) {
+///
+/// # Safety
+/// The [rules of threads](crate#rules-of-threads).
+pub unsafe fn session_stop(at: Routine, ctx: usize) {
     require(at, ctx);
 }
 

@@ -9,9 +9,10 @@ use super::{OneThread, Symmetric};
 use crate::ctx::{self, Context};
 use crate::report::Routine;
 use crate::sync::Cmp;
-use crate::{amo, order, rma, signal, sync, world};
+use crate::{amo, order, owner, rma, signal, sync, world};
 use bytemuck::Pod;
 use std::ffi::c_int;
+use std::fmt;
 use std::marker::PhantomData;
 
 /// An integer that atomic operations and waits work on: 4 or 8 bytes.
@@ -20,7 +21,6 @@ pub trait Element: Pod + amo::Integer + sync::Waited {}
 impl<T: Pod + amo::Integer + sync::Waited> Element for T {}
 
 /// A communication context: a lane to all PEs, for one thread at a time.
-#[derive(Debug)]
 pub struct Ctx {
     context: &'static Context,
     one_thread: OneThread,
@@ -36,8 +36,9 @@ macro_rules! atomics {
         #[track_caller]
         pub fn $name<T: Element>(&self, dest: &Symmetric<'_, T>, index: usize $(, $arg: T)*, pe: usize) $(-> $ret)? {
             let dest = dest.place(index, 1);
-            // SAFETY: the array is symmetric and aligned, the element and the PE are in range.
-            unsafe { amo::$name(self.context, CTX, dest $(, $arg)*, number(pe)) }
+            // SAFETY: the array is symmetric and aligned, the element and the PE are in range; this
+            // thread has the context.
+            unsafe { amo::$name(self.context(), CTX, dest $(, $arg)*, number(pe)) }
         }
     )*};
 }
@@ -45,7 +46,9 @@ macro_rules! atomics {
 /// The number of a PE that exists.
 #[track_caller]
 fn number(pe: usize) -> c_int {
-    let count = world::n_pes() as usize;
+    // SAFETY: the rules of threads: this one is in an operation on a context, and so has the
+    // `World`.
+    let count = unsafe { world::n_pes() as usize };
     assert!(pe < count, "PE {pe} of {count}");
     pe as c_int
 }
@@ -58,6 +61,12 @@ impl Ctx {
         }
     }
 
+    /// The context, for an operation that the calling thread is about to begin.
+    fn context(&self) -> &'static Context {
+        owner::enter();
+        self.context
+    }
+
     /// Writes `source` to the elements from `index` on, on `pe`.
     ///
     /// # Panics
@@ -68,7 +77,7 @@ impl Ctx {
         // SAFETY: the array is symmetric and holds the elements; `source` is no symmetric memory.
         unsafe {
             rma::put(
-                self.context,
+                self.context(),
                 CTX,
                 dest,
                 source.as_ptr(),
@@ -88,7 +97,7 @@ impl Ctx {
         // SAFETY: the array is symmetric and holds the elements; `dest` is no symmetric memory.
         unsafe {
             rma::get(
-                self.context,
+                self.context(),
                 CTX,
                 dest.as_mut_ptr(),
                 source,
@@ -118,8 +127,9 @@ impl Ctx {
     #[track_caller]
     pub fn fetch<T: Element>(&self, source: &Symmetric<'_, T>, index: usize, pe: usize) -> T {
         let source = source.place(index, 1);
-        // SAFETY: the array is symmetric and aligned, the element and the PE are in range.
-        unsafe { amo::fetch(self.context, CTX, source, number(pe)) }
+        // SAFETY: the array is symmetric and aligned, the element and the PE are in range; this
+        // thread has the context.
+        unsafe { amo::fetch(self.context(), CTX, source, number(pe)) }
     }
 
     /// Writes `source` as [`Ctx::put`] does, and then `value` to the signal word `signals[word]` on `pe`:
@@ -141,7 +151,7 @@ impl Ctx {
         // SAFETY: both arrays are symmetric and hold the elements; `source` is no symmetric memory.
         unsafe {
             signal::put_signal(
-                self.context,
+                self.context(),
                 CTX,
                 dest,
                 source.as_ptr(),
@@ -167,17 +177,26 @@ impl Ctx {
         value: T,
     ) -> T {
         let element = array.place(index, 1);
+        owner::enter();
         // SAFETY: the element is in range and aligned.
         unsafe { sync::wait_for(CTX, element, cmp as c_int, value) }
     }
 
     /// Orders earlier puts and atomics to each PE before later ones.
     pub fn fence(&self) {
-        order::fence(self.context, CTX);
+        // SAFETY: the rules of threads: this one has the context.
+        unsafe { order::fence(self.context(), CTX) };
     }
 
     /// Returns when every earlier operation on this context is delivered.
     pub fn quiet(&self) {
-        order::quiet(self.context, CTX);
+        // SAFETY: the rules of threads: this one has the context.
+        unsafe { order::quiet(self.context(), CTX) };
+    }
+}
+
+impl fmt::Debug for Ctx {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ctx").finish_non_exhaustive()
     }
 }

@@ -24,7 +24,7 @@
 
 #![expect(
     unsafe_code,
-    reason = "gives memory back that the borrow checker knows to be out of use"
+    reason = "calls the routines, whose rules the types keep: one thread at a time has the World"
 )]
 
 mod context;
@@ -35,14 +35,27 @@ pub use context::{Ctx, Element};
 pub use symmetric::Symmetric;
 
 use crate::report::Routine;
-use crate::{Error, collective, memory, world};
+use crate::{Error, collective, memory, owner, world};
+use std::fmt;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The initialised library (OpenSHMEM 1.6, section 9.1).
 ///
 /// Its collective operations are called by all PEs in the same order.
-#[derive(Debug)]
+///
+/// # The end of the program
+/// Dropping a `World` finalises. Where it is not dropped before the program ends with status 0, the
+/// end finalises if no other thread can be using the `World`: if the thread that has used it last
+/// is the one that ends the program, or has ended itself. A thread that comes to use it later
+/// sleeps for what is left of the process.
+///
+/// Otherwise, when main returns or [`std::process::exit`] is called while another thread has the
+/// `World`, nothing is finalised under that thread's hands: a line on standard error says so, and
+/// the job ends with status 1. So join the threads before main returns.
+///
+/// A panic that drops a `World` does not finalise, and neither does the end of the program then:
+/// where the panic was caught, or was another thread's, the job ends in the same way.
 pub struct World {
     ctx: Ctx,
 }
@@ -69,8 +82,13 @@ impl World {
         if IN_USE.swap(true, Ordering::AcqRel) {
             return Err(Error::InUse);
         }
-        world::init_thread(INIT, SERIALIZED)
-            .inspect_err(|_| IN_USE.store(false, Ordering::Release))?;
+        owner::enter();
+        // SAFETY: the rules of threads: there is no other `World`, so that no other thread is in
+        // the library, and each use of this one has its thread to itself.
+        unsafe { world::init_thread(INIT, SERIALIZED) }.inspect_err(|_| {
+            owner::leave(false);
+            IN_USE.store(false, Ordering::Release);
+        })?;
         Ok(Self {
             ctx: Ctx::default_context(),
         })
@@ -78,12 +96,16 @@ impl World {
 
     /// The number of this PE, from 0.
     pub fn my_pe(&self) -> usize {
-        world::my_pe() as usize
+        owner::enter();
+        // SAFETY: the rules of threads: this one has the `World`.
+        unsafe { world::my_pe() as usize }
     }
 
     /// The number of PEs, at least 1.
     pub fn n_pes(&self) -> usize {
-        world::n_pes() as usize
+        owner::enter();
+        // SAFETY: the rules of threads: this one has the `World`.
+        unsafe { world::n_pes() as usize }
     }
 
     /// The default context.
@@ -93,19 +115,25 @@ impl World {
 
     /// Waits for all PEs; every operation of theirs on the default context is delivered then.
     pub fn barrier_all(&self) {
-        collective::barrier_all(BARRIER);
+        owner::enter();
+        // SAFETY: the rules of threads: this one has the `World`.
+        unsafe { collective::barrier_all(BARRIER) };
     }
 
     /// Allocates an array of `len` elements on every PE, all zero; collective. `None` on every PE where
     /// there is no room, and for no bytes.
     pub fn alloc<T: Pod>(&self, len: usize) -> Option<Symmetric<'_, T>> {
-        let at = memory::calloc(ALLOC, len, size_of::<T>());
+        owner::enter();
+        // SAFETY: the rules of threads: this one has the `World`.
+        let at = unsafe { memory::calloc(ALLOC, len, size_of::<T>()) };
         (!at.is_null()).then(|| Symmetric::new(at.cast(), len))
     }
 
     /// Frees an array; collective. Arrays that are not freed live as long as the library is initialised.
     pub fn free<T: Pod>(&self, array: Symmetric<'_, T>) {
-        // SAFETY: the array is given up, here and, the call being collective, on every PE.
+        owner::enter();
+        // SAFETY: no use of the block: the array is given up, here and, the call being collective,
+        // on every PE. The rules of threads: this one has the `World`.
         unsafe { memory::free(FREE, array.as_ptr().cast()) };
     }
 }
@@ -113,10 +141,21 @@ impl World {
 impl Drop for World {
     /// Finalises, behind a barrier; not during a panic, which ends the job.
     fn drop(&mut self) {
-        if !std::thread::panicking() {
-            // SAFETY: arrays borrow the world, so that none is left.
-            unsafe { world::finalize(DROP) };
-            IN_USE.store(false, Ordering::Release);
+        if std::thread::panicking() {
+            owner::leave(true);
+            return;
         }
+        owner::enter();
+        // SAFETY: no use of symmetric memory: arrays borrow the world, so that none is left. The
+        // rules of threads: this one has the `World`.
+        unsafe { world::finalize(DROP) };
+        owner::leave(false);
+        IN_USE.store(false, Ordering::Release);
+    }
+}
+
+impl fmt::Debug for World {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("World").finish_non_exhaustive()
     }
 }

@@ -118,7 +118,10 @@ pub(crate) fn members(handle: Handle) -> Option<&'static [PeerIndex]> {
 }
 
 /// The number of this PE in `team`, -1 for SHMEM_TEAM_INVALID (9.4.1).
-pub fn my_pe(at: Routine, team: Handle) -> c_int {
+///
+/// # Safety
+/// The [rules of threads](crate#rules-of-threads).
+pub unsafe fn my_pe(at: Routine, team: Handle) -> c_int {
     if team == INVALID {
         return -1;
     }
@@ -126,7 +129,10 @@ pub fn my_pe(at: Routine, team: Handle) -> c_int {
 }
 
 /// The PEs of `team`, -1 for SHMEM_TEAM_INVALID (9.4.2).
-pub fn n_pes(at: Routine, team: Handle) -> c_int {
+///
+/// # Safety
+/// The [rules of threads](crate#rules-of-threads).
+pub unsafe fn n_pes(at: Routine, team: Handle) -> c_int {
     if team == INVALID {
         return -1;
     }
@@ -160,7 +166,15 @@ pub unsafe fn get_config(
 }
 
 /// The number in `dest_team` of the PE that is `src_pe` in `src_team`, -1 where it has none (9.4.5).
-pub fn translate_pe(at: Routine, src_team: Handle, src_pe: c_int, dest_team: Handle) -> c_int {
+///
+/// # Safety
+/// The [rules of threads](crate#rules-of-threads).
+pub unsafe fn translate_pe(
+    at: Routine,
+    src_team: Handle,
+    src_pe: c_int,
+    dest_team: Handle,
+) -> c_int {
     if src_team == INVALID || dest_team == INVALID {
         return -1;
     }
@@ -176,7 +190,10 @@ pub fn translate_pe(at: Routine, src_team: Handle, src_pe: c_int, dest_team: Han
 }
 
 /// Destroys `team` (9.4.8), and the contexts made from it. Collective over the team.
-pub fn destroy(at: Routine, team: Handle) {
+///
+/// # Safety
+/// The [rules of threads](crate#rules-of-threads).
+pub unsafe fn destroy(at: Routine, team: Handle) {
     if team == INVALID {
         return;
     }
@@ -195,7 +212,10 @@ pub fn destroy(at: Routine, team: Handle) {
 }
 
 /// An address for loads and stores to the object `dest` of the PE that is `pe` in `team`, or null (9.1.10).
-pub fn ptr(at: Routine, team: Handle, dest: *const c_void, pe: c_int) -> *mut c_void {
+///
+/// # Safety
+/// The [rules of threads](crate#rules-of-threads).
+pub unsafe fn ptr(at: Routine, team: Handle, dest: *const c_void, pe: c_int) -> *mut c_void {
     if team == INVALID {
         return std::ptr::null_mut();
     }
@@ -203,13 +223,17 @@ pub fn ptr(at: Routine, team: Handle, dest: *const c_void, pe: c_int) -> *mut c_
         .ok()
         .and_then(|pe| expect(at, team).pes().get(pe))
     {
-        Some(&pe) => world::ptr(dest, pe as c_int),
+        // SAFETY: the rules of threads: this call's own caller keeps to them.
+        Some(&pe) => unsafe { world::ptr(dest, pe as c_int) },
         None => std::ptr::null_mut(),
     }
 }
 
 /// Waits for all PEs of `team`; what they stored is visible then (9.10.3). Returns 0.
-pub fn sync(at: Routine, team: Handle) -> c_int {
+///
+/// # Safety
+/// The [rules of threads](crate#rules-of-threads).
+pub unsafe fn sync(at: Routine, team: Handle) -> c_int {
     expect(at, team).meet(at);
     0
 }

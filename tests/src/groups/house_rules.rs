@@ -27,6 +27,18 @@ const UNFINISHED: [&str; 6] = [
     concat!("#[ign", "ore"),
 ];
 
+/// The crate whose routines have rules of threads that the compiler does not know.
+const ROUTINES: &str = "shmem/src/";
+/// The files of it that safe code may use all of: the interface that keeps the rules by its types,
+/// plain data, and a type that only unsafe code can make.
+const SAFE_FILES: [&str; 3] = [
+    "shmem/src/safe/",
+    "shmem/src/heap.rs",
+    "shmem/src/check/mod.rs",
+];
+/// The functions elsewhere that safe code may call at any time from any thread.
+const SAFE_FUNCTIONS: [&str; 1] = ["query_initialized"];
+
 fn check(root: &Path) -> Result<(), String> {
     let mut files = Vec::new();
     collect(root, &mut files)?;
@@ -95,8 +107,31 @@ fn broken_rules(name: &str, text: &str) -> Vec<String> {
         if name.ends_with(".rs") && needs_reason(line) && !has_reason(&lines, index) {
             wrong.push(format!("{name}:{number}: no // SAFETY: above"));
         }
+        if is_safe_routine(name, line) {
+            wrong.push(format!(
+                "{name}:{number}: a public routine that is not unsafe"
+            ));
+        }
     }
     wrong
+}
+
+/// Whether a line defines a function that safe code can call although it has rules of threads.
+fn is_safe_routine(name: &str, line: &str) -> bool {
+    if !name.starts_with(ROUTINES) || SAFE_FILES.iter().any(|safe| name.starts_with(safe)) {
+        return false;
+    }
+    let Some(rest) = line.trim_start().strip_prefix("pub ") else {
+        return false;
+    };
+    let mut words =
+        rest.split(|character: char| !(character.is_alphanumeric() || character == '_'));
+    let mut before = words.by_ref().take_while(|&word| word != "fn");
+    let is_plain = before.all(|word| ["const", "extern", "C", ""].contains(&word));
+    is_plain
+        && words
+            .next()
+            .is_some_and(|function| !SAFE_FUNCTIONS.contains(&function))
 }
 
 /// Whether `mark` stands in `line` and is not a part of a longer name, such as a template for a file's name.
@@ -140,6 +175,36 @@ mod tests {
             "unsafe impl Send for X {}",
         ] {
             assert_eq!(broken_rules("a.rs", text).len(), 1, "{text}");
+        }
+    }
+
+    #[test]
+    fn routines_are_unsafe() {
+        for line in [
+            "pub fn quiet() {",
+            "    pub const fn quiet() {",
+            "pub extern \"C\" fn quiet() {",
+        ] {
+            assert_eq!(broken_rules("shmem/src/order.rs", line).len(), 1, "{line}");
+            assert_eq!(
+                broken_rules("shmem/src/safe/mod.rs", line).len(),
+                0,
+                "{line}"
+            );
+            assert_eq!(
+                broken_rules("shmem/launcher/src/lib.rs", line).len(),
+                0,
+                "{line}"
+            );
+        }
+        for line in [
+            "pub unsafe fn quiet() {",
+            "pub(crate) fn quiet() {",
+            "pub fn query_initialized() -> c_int {",
+            "pub struct Quiet;",
+            "pub const QUIET: fn() = quiet;",
+        ] {
+            assert_eq!(broken_rules("shmem/src/order.rs", line).len(), 0, "{line}");
         }
     }
 

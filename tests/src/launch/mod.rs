@@ -1,6 +1,7 @@
 //! Jobs that start, end and die in every way, by the real oshrun and library.
 //!
-//! `tests/launch/job.c` is the program of all of them. What a single command line shows is a row of [`commands`]; what
+//! `tests/launch/job.c` is the program of most of them. What a single command line shows is a row
+//! of [`commands`]; what
 //! needs somebody who sends signals and looks at processes is a case written in Rust.
 
 mod apart;
@@ -8,6 +9,7 @@ mod commands;
 mod job;
 mod kills;
 mod signals;
+mod worlds;
 
 use crate::case::{Build, Case};
 use crate::groups::programs;
@@ -60,6 +62,7 @@ pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
     let job = Program::new(session, "job");
     let mut cases = commands::cases(session, &job)?;
     cases.extend(apart::cases(session, &job));
+    cases.extend(worlds::cases(session));
     for own in OWN {
         let mut case = own.case(&[job.executable.display().to_string()])?;
         case.needs.push(job.build.clone());

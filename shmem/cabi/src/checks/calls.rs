@@ -4,7 +4,7 @@ use super::routine::{Kind, Routine};
 use super::{Argument, collectives, objects};
 use core::any::Any;
 use core::ffi::c_int;
-use shmem::check;
+use shmem::check::Checks;
 
 /// Does `work`, which is the call of routine `at` with these arguments.
 pub(crate) fn call<R: Any>(
@@ -13,13 +13,17 @@ pub(crate) fn call<R: Any>(
     work: impl FnOnce() -> R,
 ) -> R {
     // Where the library is not initialised, the routines say so.
-    let routine = check::is_running().then(|| Routine::of(at, arguments));
+    // SAFETY: this is a call: the C program keeps to the rules of threads.
+    let check = unsafe { Checks::in_a_call() };
+    let routine = check
+        .is_running()
+        .then(|| Routine::of(check, at, arguments));
     if let Some(routine) = &routine {
         before(routine);
     }
     let result = work();
     if let Some(routine) = &routine
-        && check::is_running()
+        && check.is_running()
     {
         behind(routine, &result);
     }
@@ -28,15 +32,15 @@ pub(crate) fn call<R: Any>(
 
 fn before(routine: &Routine<'_>) {
     if let Some(ctx) = routine.context() {
-        check::live(routine.at, ctx);
+        routine.check.live(routine.at, ctx);
     }
     objects::look_at(routine);
     let lock = routine.pointer("lock").map(|(addr, _)| addr);
     match (routine.kind, lock) {
         (Kind::Lock, Some(lock)) if routine.base == "clear_lock" => {
-            check::clears(routine.at, lock);
+            routine.check.clears(routine.at, lock);
         }
-        (Kind::Lock, Some(lock)) => check::sets(routine.at, lock),
+        (Kind::Lock, Some(lock)) => routine.check.sets(routine.at, lock),
         (Kind::Collective, _) => collectives::meet(routine),
         _ => (),
     }
@@ -49,7 +53,7 @@ fn behind(routine: &Routine<'_>, result: &dyn Any) {
         _ => false,
     };
     if let (true, Some((lock, _))) = (has_taken, routine.pointer("lock")) {
-        check::took(lock);
+        routine.check.took(lock);
     }
     collectives::name_new_teams(routine);
 }

@@ -4,7 +4,7 @@ use super::objects::{elements, strides};
 use super::routine::Routine;
 use super::values::Value;
 use crate::registry::c_name;
-use shmem::check::{self, Call, Group, fail};
+use shmem::check::{Call, Group};
 use std::fmt::Write;
 
 /// Those that wait for all PEs, which are equivalent (section 9.10).
@@ -19,7 +19,7 @@ pub(super) fn meet(routine: &Routine<'_>) {
     let Some(group) = group(routine) else { return };
     look_at_objects(routine, group);
     let (compared, shown) = describe(routine, group);
-    check::meet(&Call {
+    routine.check.meet(&Call {
         at: routine.at,
         group,
         compared,
@@ -39,7 +39,7 @@ pub(super) fn name_new_teams(routine: &Routine<'_>) {
         if let Some((addr, _)) = routine.pointer(name).filter(|&(addr, _)| addr != 0) {
             // SAFETY: the routine has just written the handle there.
             let handle = unsafe { (addr as *const usize).read() };
-            check::made(parent, handle);
+            routine.check.made(parent, handle);
         }
     }
 }
@@ -61,7 +61,7 @@ fn group(routine: &Routine<'_>) -> Option<Group> {
         },
     };
     let group = team.map_or(Group::ALL, Group::Team);
-    group.size().map(|_| group)
+    routine.check.size(group).map(|_| group)
 }
 
 /// The active set; ends the job when it is none that this PE could be in.
@@ -79,15 +79,17 @@ fn active_set(routine: &Routine<'_>) -> Group {
         ("PE_size", size, 1),
     ] {
         if value < least {
-            fail(at, format_args!("{name} {value} is less than {least}"));
+            routine
+                .check
+                .fail(at, format_args!("{name} {value} is less than {least}"));
         }
     }
     // The numbers are C's int, so that nothing overflows.
     let stride = 1_i128 << log.min(64);
     let last = start + (size - 1) * stride;
-    let pes = check::pes();
+    let pes = routine.check.pes();
     if last >= i128::from(pes) {
-        fail(
+        routine.check.fail(
             at,
             format_args!(
                 "the last PE of the active set (PE_start {start}, logPE_stride {log}, PE_size {size}) is {last}, out of range (0 to {})",
@@ -95,13 +97,13 @@ fn active_set(routine: &Routine<'_>) -> Group {
             ),
         );
     }
-    let distance = i128::from(check::my_pe()) - start;
+    let distance = i128::from(routine.check.my_pe()) - start;
     if distance < 0 || distance % stride != 0 || distance / stride >= size {
-        fail(
+        routine.check.fail(
             at,
             format_args!(
                 "PE {} calls this and is not in the active set (PE_start {start}, logPE_stride {log}, PE_size {size})",
-                check::my_pe()
+                routine.check.my_pe()
             ),
         );
     }
@@ -110,7 +112,7 @@ fn active_set(routine: &Routine<'_>) -> Group {
         start: start as u32,
         log_stride: log as u32,
         size: size as u32,
-        sync: check::place_of(sync).unwrap_or(0),
+        sync: routine.check.place_of(sync).unwrap_or(0),
     }
 }
 
@@ -118,11 +120,11 @@ fn active_set(routine: &Routine<'_>) -> Group {
 /// and destination overlap.
 fn look_at_objects(routine: &Routine<'_>, group: Group) {
     let at = routine.at;
-    let members = group.size().unwrap_or(1);
+    let members = routine.check.size(group).unwrap_or(1);
     if let Some(root) = routine.number("PE_root")
         && !(0..members as i128).contains(&root)
     {
-        fail(
+        routine.check.fail(
             at,
             format_args!("PE_root {root} is out of range (0 to {})", members - 1),
         );
@@ -131,10 +133,12 @@ fn look_at_objects(routine: &Routine<'_>, group: Group) {
         .number("nelems")
         .or_else(|| routine.number("nreduce"));
     if let Some(count) = count.filter(|&count| count < 0) {
-        fail(at, format_args!("nreduce {count} is negative"));
+        routine
+            .check
+            .fail(at, format_args!("nreduce {count} is negative"));
     }
     if let Some(sync) = routine.every("pSync", 1) {
-        check::symmetric(at, &sync);
+        routine.check.symmetric(at, &sync);
     }
     let count = count.map_or(0, elements);
     let all = count.saturating_mul(members);
@@ -152,17 +156,17 @@ fn look_at_objects(routine: &Routine<'_>, group: Group) {
     let dest = routine.every("dest", dest);
     let source = routine.every("source", source);
     for object in [dest, source].iter().flatten() {
-        check::symmetric(at, object);
+        routine.check.symmetric(at, object);
     }
     if count > 0
         && let Some(work) = routine.every("pWrk", 1)
     {
-        check::symmetric(at, &work);
+        routine.check.symmetric(at, &work);
     }
     if let (Some(dest), Some(source)) = (dest, source) {
         let in_place = ["_reduce", "_to_all", "scan"];
         let in_place = in_place.iter().any(|end| routine.base.ends_with(end));
-        check::disjoint(at, &dest, &source, in_place);
+        routine.check.disjoint(at, &dest, &source, in_place);
     }
 }
 
@@ -185,7 +189,7 @@ fn describe(routine: &Routine<'_>, group: Group) -> (String, String) {
             Value::Pointer { addr, .. }
                 if ["dest", "source", "pSync", "pWrk", "ptr"].contains(&name) =>
             {
-                check::describe_place(addr)
+                routine.check.describe_place(addr)
             }
             _ => continue,
         };
@@ -201,7 +205,7 @@ fn describe(routine: &Routine<'_>, group: Group) -> (String, String) {
     let on = if group == Group::ALL {
         String::new()
     } else {
-        format!(" on {group}")
+        format!(" on {}", routine.check.describe_group(group))
     };
     (compared, format!("{}({agreed}){on}", routine.at))
 }

@@ -2,7 +2,7 @@
 
 use super::routine::{Kind, Routine};
 use core::ffi::c_int;
-use shmem::check::{self, Object, fail};
+use shmem::check::Object;
 
 /// Ends the job when an object of the call is where it must not be, or a number out of its range.
 pub(super) fn look_at(routine: &Routine<'_>) {
@@ -18,9 +18,9 @@ pub(super) fn look_at(routine: &Routine<'_>) {
     for object in &objects {
         let is_awaited = matches!(object.name, "ivar" | "ivars" | "sig_addr" | "lock");
         if object.pe.is_some() || is_awaited {
-            check::symmetric(at, object);
+            routine.check.symmetric(at, object);
         } else {
-            check::not_freed(at, object);
+            routine.check.not_freed(at, object);
         }
     }
     all_apart(routine, &objects);
@@ -30,7 +30,7 @@ pub(super) fn look_at(routine: &Routine<'_>) {
 fn all_apart(routine: &Routine<'_>, objects: &[Object]) {
     for (index, one) in objects.iter().enumerate() {
         for other in &objects[index + 1..] {
-            check::disjoint(routine.at, one, other, false);
+            routine.check.disjoint(routine.at, one, other, false);
         }
     }
 }
@@ -62,7 +62,7 @@ impl Routine<'_> {
             addr,
             bytes: element.saturating_mul(count),
             pe: Some(pe),
-            owner: check::owner(self.context(), pe),
+            owner: self.check.owner(self.context(), pe),
         })
     }
 
@@ -126,7 +126,7 @@ fn transfer(routine: &Routine<'_>) -> Vec<Object> {
 pub(super) fn strides(routine: &Routine<'_>, name: &str) {
     let least = routine.number("bsize").unwrap_or(1);
     if let Some(stride) = routine.number(name).filter(|&stride| stride < least) {
-        fail(
+        routine.check.fail(
             routine.at,
             format_args!("{name} {stride} is less than {least}"),
         );

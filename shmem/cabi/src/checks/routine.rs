@@ -3,6 +3,7 @@
 use super::values::{Argument, Value};
 use crate::registry::c_name;
 use crate::types::TYPES;
+use shmem::check::Checks;
 
 /// What a routine is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +24,7 @@ pub(super) enum Kind {
 /// The call of a routine.
 #[derive(Debug)]
 pub(super) struct Routine<'a> {
+    pub(super) check: Checks,
     pub(super) at: shmem::Routine,
     pub(super) arguments: &'a [Argument],
     /// The name without what stands for the type, the size and the context.
@@ -76,9 +78,10 @@ const COLLECTIVES: [&str; 16] = [
 ];
 
 impl<'a> Routine<'a> {
-    pub(super) fn of(at: shmem::Routine, arguments: &'a [Argument]) -> Self {
+    pub(super) fn of(check: Checks, at: shmem::Routine, arguments: &'a [Argument]) -> Self {
         let (base, element) = take_apart(at);
         let mut routine = Self {
+            check,
             at,
             arguments,
             base,
@@ -236,7 +239,9 @@ mod tests {
                 })
                 .collect();
             let name: &'static str = Box::leak(routine.name.clone().into_boxed_str());
-            let taken = Routine::of(Box::leak(Box::new(name)), &arguments);
+            // SAFETY: nothing is asked.
+            let check = unsafe { Checks::in_a_call() };
+            let taken = Routine::of(check, Box::leak(Box::new(name)), &arguments);
             if routine.arguments.iter().any(argument) && !excused.contains(&taken.base.as_str()) {
                 assert_ne!(taken.kind, Kind::Other, "{name}");
             }
