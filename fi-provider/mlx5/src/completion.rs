@@ -1,4 +1,8 @@
 //! The completion queue of a lane, as its only consumer sees it.
+//!
+//! An entry is known by its last byte, which is written last: by the device, or by the thread that puts entries into the inbox of
+//! a lane ([`crate::lane::SharedCompletions`]). It is the only byte that is read before the entry is the consumer's, and it is
+//! read by atomic loads of its size alone, as it is written.
 
 #![expect(
     unsafe_code,
@@ -11,6 +15,7 @@ use crate::endian::Be32;
 use crate::opcode::CqeOpcode;
 use crate::unit::after_device;
 use std::cell::Cell;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 /// A completion queue's memory, as its owner mapped it and told the device.
 #[derive(Clone, Copy, Debug)]
@@ -34,12 +39,37 @@ pub(crate) struct Completed {
     pub(crate) syndrome: Option<u8>,
 }
 
-/// Which of an entry's last eight bytes, as they lie in memory, tell that it is one of a queue: its number, and opcode and owner.
-const OF_QUEUE: u64 = 0xff << 56 | 0xff_ff_ff << 8;
+/// Which bytes of an entry's [`Cqe::opcode_qpn`], as they lie in memory, are the queue's number.
+const OF_QUEUE: u32 = 0xff_ff_ff << 8;
 
-const _: () = assert!(
-    std::mem::offset_of!(Cqe, opcode_qpn) == 56 && std::mem::offset_of!(Cqe, wqe_counter) == 60
-);
+/// The last byte of an entry.
+///
+/// # Safety
+/// The entry is inside a ring that is mapped, of which the caller is the only consumer.
+#[inline(always)]
+unsafe fn last_byte(entry: *mut Cqe) -> u8 {
+    // SAFETY: the entry is inside a ring that is mapped; a byte is aligned, and while the entry is not the consumer's the byte is
+    // accessed by atomic operations alone.
+    let last = unsafe { AtomicU8::from_ptr(&raw mut (*entry).opcode_owner) };
+    // ORDERING: none yet; who uses the entry calls `after_device`.
+    last.load(Ordering::Relaxed)
+}
+
+impl CompletionRing {
+    /// Where entry `at` is.
+    #[inline(always)]
+    fn entry(self, at: u32) -> *mut Cqe {
+        let index = (at & (self.entries - 1)) as usize;
+        self.base.wrapping_add(index)
+    }
+
+    /// The last byte of entry `at` when the device has written it and it tells of a success.
+    #[inline(always)]
+    fn success(self, at: u32) -> u8 {
+        // The bits between opcode and owner are zero in a requester's entry, but for that of a solicited one, which is not asked for.
+        CqeOpcode::Requester.number() << 4 | u8::from(owner_of(at, self.entries))
+    }
+}
 
 /// A ring of completion entries and how far it has been read.
 #[derive(Debug)]
@@ -62,33 +92,27 @@ impl Completions {
         self.ring.entries
     }
 
-    /// The next entry, and its last byte.
-    #[inline(always)]
-    fn head(&self) -> (*mut Cqe, u8) {
-        let index = (self.consumer.get() & (self.ring.entries - 1)) as usize;
-        let entry = self.ring.base.wrapping_add(index);
-        // SAFETY: the ring is mapped by contract; volatile, because the device writes the byte.
-        (entry, unsafe {
-            (&raw const (*entry).opcode_owner).read_volatile()
-        })
-    }
-
     /// Whether the device has written the next entry.
     pub(crate) fn is_ready(&self) -> bool {
-        is_ready(self.head().1, self.consumer.get(), self.ring.entries)
+        let at = self.consumer.get();
+        // SAFETY: the entry is the ring's. `Completions::new` was promised that the ring is mapped as long as this lives, and has no
+        // other consumer.
+        let last = unsafe { last_byte(self.ring.entry(at)) };
+        is_ready(last, at, self.ring.entries)
     }
 
     /// Takes the next entry, if the device has written it and it tells of a success.
     #[inline(always)]
     pub(crate) fn take_success(&self) -> bool {
         let at = self.consumer.get();
-        let success =
-            CqeOpcode::Requester.number() << 4 | u8::from(owner_of(at, self.ring.entries));
-        // The bits between opcode and owner are zero in a requester's entry, but for that of a solicited one, which is not asked for.
-        if self.head().1 != success {
+        // SAFETY: the entry is the ring's. `Completions::new` was promised that the ring is mapped as long as this lives, and has no
+        // other consumer.
+        let last = unsafe { last_byte(self.ring.entry(at)) };
+        if last != self.ring.success(at) {
             return false;
         }
-        // ORDERING: pairs with the device, which writes the last byte after all others, and after the data.
+        // ORDERING: pairs with the device, which writes the last byte after all others, and after the data; or with the release of
+        // `Inbox::put`.
         after_device();
         self.advance(at);
         true
@@ -105,32 +129,44 @@ impl Completions {
         };
     }
 
-    /// Takes the entries that are there as long as they are of the queue with this number and tell of successes; returns how many
-    /// they are, and the first block of the request of the last one.
+    /// Takes the entries that are there, up to the end of the ring, as long as they are of the queue with this number and tell of
+    /// successes; returns how many they are, and the first block of the request of the last one.
     #[inline(always)]
     pub(crate) fn take_all_of(&self, number: u32) -> (u32, u16) {
-        let (first, entries) = (self.consumer.get(), self.ring.entries);
-        // As the last eight bytes have it, between the opcode of the request and its first block.
-        let number = u64::from(number.to_be());
-        let (mut at, mut index) = (first, 0);
+        // A copy: it need not be read again behind each fence.
+        let (ring, at) = (self.ring, self.consumer.get());
+        // The same for all of them: the owner changes at the end of the ring.
+        let success = ring.success(at);
+        // As it lies in memory, behind the opcode of the request.
+        let number = number.to_be();
+        let (first, end) = (
+            ring.entry(at),
+            ring.base.wrapping_add(ring.entries as usize),
+        );
+        let (mut entry, mut index) = (first, 0);
         loop {
-            let entry = self.ring.base.wrapping_add((at & (entries - 1)) as usize);
-            // SAFETY: the ring is mapped by contract, and entries are aligned; volatile, because the device writes it. The last byte, by
-            // which it is known, is written after the others, and read at the same time.
-            let word = unsafe { entry.cast::<u64>().add(7).read_volatile() };
-            let success = u64::from(CqeOpcode::Requester.number() << 4);
-            let success = success | u64::from(owner_of(at, entries));
-            if word & OF_QUEUE != number | success << 56 {
+            // SAFETY: the entry is in front of the ring's end. `Completions::new` was promised that the ring is mapped as long as this
+            // lives, and has no other consumer.
+            if unsafe { last_byte(entry) } != success {
                 break;
             }
-            index = ((word >> 32) as u16).swap_bytes();
-            at = at.wrapping_add(1);
-        }
-        let count = at.wrapping_sub(first);
-        if count > 0 {
-            // ORDERING: pairs with the device, which writes the last byte after all others, and after the data.
+            // ORDERING: pairs with the device, which writes the last byte after all others, and after the data; or with the release
+            // of `Inbox::put`.
             after_device();
-            self.advance(at.wrapping_sub(1));
+            // SAFETY: the entry is inside the ring, which is mapped and aligned, and belongs to software now.
+            let found = unsafe { &*entry };
+            if found.opcode_qpn.raw() & OF_QUEUE != number {
+                break;
+            }
+            index = found.wqe_counter.get();
+            entry = entry.wrapping_add(1);
+            if entry == end {
+                break;
+            }
+        }
+        let count = ((entry.addr() - first.addr()) / size_of::<Cqe>()) as u32;
+        if count > 0 {
+            self.advance(at.wrapping_add(count - 1));
         }
         (count, index)
     }
@@ -138,11 +174,14 @@ impl Completions {
     /// Takes the next entry whole, if the device has written it.
     pub(crate) fn take(&self) -> Option<Cqe> {
         let at = self.consumer.get();
-        let (entry, last) = self.head();
+        let entry = self.ring.entry(at);
+        // SAFETY: the entry is the ring's. `Completions::new` was promised that the ring is mapped as long as this lives, and has no
+        // other consumer.
+        let last = unsafe { last_byte(entry) };
         if !is_ready(last, at, self.ring.entries) {
             return None;
         }
-        // ORDERING: pairs with the device, which writes the last byte after all others.
+        // ORDERING: pairs with the device, which writes the last byte after all others, or with the release of `Inbox::put`.
         after_device();
         // SAFETY: the entry belongs to software now.
         let cqe = unsafe { entry.read() };
@@ -154,11 +193,14 @@ impl Completions {
     #[inline(always)]
     pub(crate) fn next(&self) -> Option<Completed> {
         let at = self.consumer.get();
-        let (entry, last) = self.head();
+        let entry = self.ring.entry(at);
+        // SAFETY: the entry is the ring's. `Completions::new` was promised that the ring is mapped as long as this lives, and has no
+        // other consumer.
+        let last = unsafe { last_byte(entry) };
         if !is_ready(last, at, self.ring.entries) {
             return None;
         }
-        // ORDERING: pairs with the device, which writes the last byte after all others.
+        // ORDERING: pairs with the device, which writes the last byte after all others, or with the release of `Inbox::put`.
         after_device();
         // SAFETY: the entry belongs to software now.
         let entry = unsafe { &*entry };
