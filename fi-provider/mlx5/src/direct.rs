@@ -56,7 +56,7 @@ impl Route {
             return false;
         };
         // SAFETY: by contract of the callers.
-        let Some(at) = (unsafe { enter::<G>(self.queues, queue) }) else {
+        let Some((queue, at)) = (unsafe { enter::<G>(self.queues, queue) }) else {
             return false;
         };
         let mut change = 0;
@@ -101,17 +101,17 @@ impl Route {
         there: There<'_>,
     ) -> bool {
         // SAFETY: by contract of the callers.
-        let Some(way @ (queue, _)) = (unsafe { self.queue_of(there.place) }) else {
+        let Some((queue, is_initiator)) = (unsafe { self.queue_of(there.place) }) else {
             return false;
         };
-        let blocks = atomic.blocks(way);
+        let blocks = atomic.blocks(is_initiator);
         // SAFETY: by contract of the callers.
-        let Some(at) = (unsafe { self.enter_some::<G>(queue, blocks) }) else {
+        let Some((queue, at)) = (unsafe { self.enter_some::<G>(queue, blocks) }) else {
             return false;
         };
         queue.unfenced.set(true);
         // SAFETY: the blocks are free and follow each other, and the queue was entered.
-        unsafe { self.post::<G>(way, at, atomic, local, there) };
+        unsafe { self.post::<G>((queue, is_initiator), at, atomic, local, there) };
         true
     }
 
@@ -133,12 +133,15 @@ impl Route {
         if self.is_shared() {
             return None;
         }
-        // SAFETY: by contract.
-        let way @ (queue, _) = unsafe { self.queue_of(there.place) }?;
+        // SAFETY: the lane is alive, and the place is that of one of its peers, as the caller promises.
+        let (queue, is_initiator) = unsafe { self.queue_of(there.place) }?;
+        // SAFETY: the queue lives with its lane, which is of this thread alone.
+        let queue = unsafe { &*queue };
+        let way = (queue, is_initiator);
         if !queue.armed.get() || !queue.is_idle() {
             return None;
         }
-        let at = queue.free_blocks(atomic.blocks(way))?;
+        let at = queue.free_blocks(atomic.blocks(is_initiator))?;
         // SAFETY: the blocks are free and follow each other; a lane of one thread has nothing to enter.
         unsafe {
             if self.guard == Kind::Alone {
@@ -184,7 +187,7 @@ impl Route {
                 next = next.add(1);
             }
             next.write(local.segment());
-            let blocks = atomic.blocks((queue, is_initiator));
+            let blocks = atomic.blocks(is_initiator);
             finish_in_ring::<G>(self.queues, queue, record, at, blocks);
         }
     }
@@ -201,7 +204,7 @@ impl Atomic {
 
     /// Blocks of an entry.
     #[inline(always)]
-    fn blocks(&self, (_, is_initiator): (&Queue, bool)) -> u16 {
+    fn blocks(&self, is_initiator: bool) -> u16 {
         blocks(3 + usize::from(is_initiator) + self.units) as u16
     }
 }

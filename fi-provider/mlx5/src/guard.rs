@@ -81,11 +81,12 @@ pub trait Guard: sealed::Sealed {
     /// Whether several threads use such a lane.
     const IS_SHARED: bool;
 
-    /// Comes before anything of the queue is read or changed; false where the post has to decline.
+    /// Comes before anything of the queue is read or changed; false where the post has to decline. There may be a reference to the
+    /// queue only behind it: before, another thread may be putting the queue in its place.
     ///
     /// # Safety
     /// The queue is one of `queues`, which are a live lane's of this guard.
-    unsafe fn enter(queues: *const Queue, queue: &Queue) -> bool;
+    unsafe fn enter(queues: *const Queue, queue: *const Queue) -> bool;
 
     /// Comes behind a post that `blocks` blocks were posted by; 0 where it declined.
     ///
@@ -133,7 +134,7 @@ impl Guard for Alone {
     const IS_SHARED: bool = false;
 
     #[inline(always)]
-    unsafe fn enter(_: *const Queue, _: &Queue) -> bool {
+    unsafe fn enter(_: *const Queue, _: *const Queue) -> bool {
         true
     }
 
@@ -156,7 +157,7 @@ impl Guard for OnRegister {
     const IS_SHARED: bool = false;
 
     #[inline(always)]
-    unsafe fn enter(_: *const Queue, _: &Queue) -> bool {
+    unsafe fn enter(_: *const Queue, _: *const Queue) -> bool {
         true
     }
 
@@ -180,7 +181,7 @@ impl Guard for OnLane {
     const IS_SHARED: bool = true;
 
     #[inline(always)]
-    unsafe fn enter(queues: *const Queue, _: &Queue) -> bool {
+    unsafe fn enter(queues: *const Queue, _: *const Queue) -> bool {
         // SAFETY: by contract.
         unsafe { head(queues) }.lock.take();
         true
@@ -208,7 +209,7 @@ impl Guard for OnBoth {
     const IS_SHARED: bool = true;
 
     #[inline(always)]
-    unsafe fn enter(queues: *const Queue, queue: &Queue) -> bool {
+    unsafe fn enter(queues: *const Queue, queue: *const Queue) -> bool {
         // SAFETY: the contract is the same.
         unsafe { OnLane::enter(queues, queue) }
     }
@@ -236,11 +237,13 @@ impl Guard for Counted {
     const IS_SHARED: bool = true;
 
     #[inline(always)]
-    unsafe fn enter(queues: *const Queue, queue: &Queue) -> bool {
+    unsafe fn enter(queues: *const Queue, queue: *const Queue) -> bool {
+        // SAFETY: the queue is alive with its lane; its depth is changed by atomic operations alone, and has no other reference.
+        let depth = unsafe { &(*queue).depth };
         // ORDERING: none: the number alone tells whether there is room, and the lock orders the rest.
-        if queue.depth.fetch_sub(1, Ordering::Relaxed) <= 0 {
-            // ORDERING: as above.
-            queue.depth.fetch_add(1, Ordering::Relaxed);
+        if depth.fetch_sub(1, Ordering::Relaxed) <= 0 {
+            // ORDERING: none, likewise.
+            depth.fetch_add(1, Ordering::Relaxed);
             return false;
         }
         // SAFETY: by contract.

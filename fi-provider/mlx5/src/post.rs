@@ -143,9 +143,9 @@ impl Route {
     /// # Safety
     /// The route's lane is alive, and has initiators.
     #[inline(always)]
-    pub(crate) unsafe fn initiator(&self, place: Place) -> &Queue {
-        // SAFETY: the mask is that of the lane's initiators.
-        unsafe { &*self.queues.byte_add(place & self.mask) }
+    pub(crate) unsafe fn initiator(&self, place: Place) -> *const Queue {
+        // SAFETY: the mask is that of the lane's initiators, so that the sum lies in the allocation of its queues.
+        unsafe { self.queues.byte_add(place & self.mask) }
     }
 
     /// The queue that is connected with the peer at `place`.
@@ -153,9 +153,9 @@ impl Route {
     /// # Safety
     /// The route's lane is alive, and has a connected queue for each peer.
     #[inline(always)]
-    pub(crate) unsafe fn connection(&self, place: Place) -> &Queue {
-        // SAFETY: by contract.
-        unsafe { &*self.queues.byte_add(place) }
+    pub(crate) unsafe fn connection(&self, place: Place) -> *const Queue {
+        // SAFETY: the lane has a queue for each peer, so that the sum lies in the allocation of its queues.
+        unsafe { self.queues.byte_add(place) }
     }
 
     /// Writes `value` to `address` of the peer at `place`, if nothing has to be waited for.
@@ -202,8 +202,8 @@ impl Route {
         if !self.connected {
             return false;
         }
-        // SAFETY: by contract.
-        let queue = unsafe { self.connection(place) };
+        // SAFETY: the lane is alive and this thread's, so that nobody changes the queue meanwhile; it has one for each peer.
+        let queue = unsafe { &*self.connection(place) };
         let Some(at) = queue.free_block() else {
             return false;
         };
@@ -230,7 +230,7 @@ impl Route {
 #[inline(always)]
 pub(crate) unsafe fn element_to<T: Copy, G: Guard>(
     queues: *const Queue,
-    queue: &Queue,
+    queue: *const Queue,
     value: T,
     there: Unit,
     remote: &Remote,
@@ -239,7 +239,7 @@ pub(crate) unsafe fn element_to<T: Copy, G: Guard>(
         return false;
     }
     // SAFETY: by contract.
-    let Some(at) = (unsafe { enter::<G>(queues, queue) }) else {
+    let Some((queue, at)) = (unsafe { enter::<G>(queues, queue) }) else {
         return false;
     };
     let record = queue.record;
@@ -259,12 +259,12 @@ pub(crate) unsafe fn element_to<T: Copy, G: Guard>(
 #[inline(always)]
 pub(crate) unsafe fn element<T: Copy, G: Guard>(
     queues: *const Queue,
-    queue: &Queue,
+    queue: *const Queue,
     value: T,
     there: Unit,
 ) -> bool {
     // SAFETY: by contract.
-    let Some(at) = (unsafe { enter::<G>(queues, queue) }) else {
+    let Some((queue, at)) = (unsafe { enter::<G>(queues, queue) }) else {
         return false;
     };
     let [first, second] = inline_units(value);
@@ -291,22 +291,38 @@ pub(crate) unsafe fn element<T: Copy, G: Guard>(
     true
 }
 
-/// The next block of the queue, which is free; none where the post has to decline.
+/// Enters the queue; returns it, and its next block, which is free. Returns `None` where the post has to decline.
 ///
 /// # Safety
 /// The queue is one of `queues`, which are a live lane's of guard `G`.
 #[inline(always)]
-pub(crate) unsafe fn enter<G: Guard>(queues: *const Queue, queue: &Queue) -> Option<u16> {
-    // SAFETY: by contract.
-    if !unsafe { G::enter(queues, queue) } {
-        return None;
-    }
+pub(crate) unsafe fn enter<'a, G: Guard>(
+    queues: *const Queue,
+    queue: *const Queue,
+) -> Option<(&'a Queue, u16)> {
+    // SAFETY: the queue is one of `queues`, which are a live lane's of guard `G`, as the caller promises.
+    let queue = unsafe { entered::<G>(queues, queue) }?;
     let at = queue.free_block();
     if at.is_none() {
         // SAFETY: it was entered.
         unsafe { G::leave(queues, queue, 0) };
     }
-    at
+    Some((queue, at?))
+}
+
+/// The queue, once it is entered: from there on it is this thread's. Returns `None` where the post has to decline.
+///
+/// # Safety
+/// The queue is one of `queues`, which are a live lane's of guard `G`.
+#[inline(always)]
+pub(crate) unsafe fn entered<'a, G: Guard>(
+    queues: *const Queue,
+    queue: *const Queue,
+) -> Option<&'a Queue> {
+    // SAFETY: the queue is one of `queues`, which are a live lane's of guard `G`, as the caller promises.
+    let is_entered = unsafe { G::enter(queues, queue) };
+    // SAFETY: the queue lives with its lane, and whoever changes it has entered, which is this thread.
+    is_entered.then(|| unsafe { &*queue })
 }
 
 /// Writes an entry of one block, of which the first `used` units count, rings and leaves the queue.

@@ -6,7 +6,7 @@ use crate::endian::{Be16, Be32};
 use crate::opcode::Opcode;
 use crate::wqe::BASIC_BLOCK;
 use std::cell::Cell;
-use std::sync::atomic::AtomicI32;
+use std::sync::atomic::{AtomicI32, Ordering};
 
 /// A send queue's memory, as its owner mapped it and told the device.
 #[derive(Clone, Copy, Debug)]
@@ -106,7 +106,7 @@ impl Queue {
         }
     }
 
-    /// A place for a queue that is not there yet: posts in line find no room in it.
+    /// A place for a queue that is not there yet: posts in line find no room in it. Its depth is 1.
     pub(crate) fn absent(register: u8) -> Self {
         let nowhere = SendRing {
             number: 0,
@@ -120,9 +120,33 @@ impl Queue {
         Self::new(&nowhere, 0, register)
     }
 
-    /// Whether it is there.
-    pub(crate) fn is_there(&self) -> bool {
-        !self.base.is_null()
+    /// Has the queue of a ring in a place where it was [`Queue::absent`]: all other words are as in a new queue.
+    ///
+    /// # Safety
+    /// The place is that of such a queue. Nobody else has a reference to it or uses it meanwhile, but for its depth.
+    pub(crate) unsafe fn arrive(place: *mut Self, ring: &SendRing, units: usize) {
+        let new = Self::new(ring, units, 0);
+        // SAFETY: the place is valid for writes, and nobody else reads or writes these words meanwhile. The reference is to the depth
+        // alone, which all others change by atomic operations, too.
+        unsafe {
+            (&raw mut (*place).base).write(new.base);
+            (&raw mut (*place).control).write(new.control);
+            (&raw mut (*place).record).write(new.record);
+            (&raw mut (*place).mask).write(new.mask);
+            // ORDERING: none: threads that take of it look at the rest under the lane's lock.
+            (*place)
+                .depth
+                .fetch_add(new.mask.cast_signed(), Ordering::Relaxed);
+        }
+    }
+
+    /// Whether the queue at this place is there.
+    ///
+    /// # Safety
+    /// The place is that of a queue, and nobody has it arrive meanwhile.
+    pub(crate) unsafe fn is_there(place: *const Self) -> bool {
+        // SAFETY: the place is valid for reads, and nobody writes the word meanwhile.
+        !unsafe { (*place).base }.is_null()
     }
 
     /// Blocks posted, not modulo anything.

@@ -13,7 +13,7 @@ use crate::endian::Be32;
 use crate::guard::{Alone, Counted, Guard, Kind, OnBoth, OnLane, OnRegister};
 use crate::opcode::Opcode;
 use crate::post::{
-    BESIDE_VECTOR, HALF, Place, Route, Way, control, element, element_to, enter, finish,
+    BESIDE_VECTOR, HALF, Place, Route, Way, control, element, element_to, enter, entered, finish,
     kept_apart, next_place,
 };
 use crate::queue::{Queue, what};
@@ -128,9 +128,9 @@ impl Route {
         }
     }
 
-    /// The queue for the peer at `place`, and whether it is an initiator.
+    /// The queue for the peer at `place`, which is not entered yet, and whether it is an initiator.
     #[inline(always)]
-    pub(crate) unsafe fn queue_of(&self, place: Place) -> Option<(&Queue, bool)> {
+    pub(crate) unsafe fn queue_of(&self, place: Place) -> Option<(*const Queue, bool)> {
         // SAFETY: by contract of the callers; each way has such queues.
         unsafe {
             match self.way {
@@ -262,7 +262,7 @@ impl Route {
     #[inline(always)]
     unsafe fn write_some<G: Guard>(
         &self,
-        queue: &Queue,
+        queue: *const Queue,
         is_initiator: bool,
         source: *const u8,
         len: usize,
@@ -275,7 +275,7 @@ impl Route {
         let units = before + inline_len(len) / UNIT;
         let blocks = blocks(units) as u16;
         // SAFETY: by contract.
-        let Some(at) = (unsafe { self.enter_some::<G>(queue, blocks) }) else {
+        let Some((queue, at)) = (unsafe { self.enter_some::<G>(queue, blocks) }) else {
             return false;
         };
         let template = before + 1;
@@ -292,22 +292,25 @@ impl Route {
         true
     }
 
-    /// The next of `blocks` blocks of the queue that are free and follow each other; none where the post has to decline.
+    /// Enters the queue; returns it, and the next of `blocks` blocks that are free and follow each other. Returns `None` where the
+    /// post has to decline.
     ///
     /// # Safety
     /// As [`crate::post::enter`].
     #[inline(always)]
-    pub(crate) unsafe fn enter_some<G: Guard>(&self, queue: &Queue, blocks: u16) -> Option<u16> {
-        // SAFETY: by contract.
-        if !unsafe { G::enter(self.queues, queue) } {
-            return None;
-        }
+    pub(crate) unsafe fn enter_some<G: Guard>(
+        &self,
+        queue: *const Queue,
+        blocks: u16,
+    ) -> Option<(&Queue, u16)> {
+        // SAFETY: the queue is one of the lane's, which is alive and of guard `G`, as the caller promises.
+        let queue = unsafe { entered::<G>(self.queues, queue) }?;
         let at = queue.free_blocks(blocks);
         if at.is_none() {
             // SAFETY: it was entered.
             unsafe { G::leave(self.queues, queue, 0) };
         }
-        at
+        Some((queue, at?))
     }
 }
 
@@ -336,14 +339,14 @@ pub(crate) unsafe fn begin(first: *mut Unit, control: Unit, there: There<'_>, is
 #[inline(always)]
 unsafe fn write_one<G: Guard>(
     queues: *const Queue,
-    queue: &Queue,
+    queue: *const Queue,
     source: *const u8,
     len: usize,
     there: Unit,
     remote: Option<&Remote>,
 ) -> bool {
     // SAFETY: by contract.
-    let Some(at) = (unsafe { enter::<G>(queues, queue) }) else {
+    let Some((queue, at)) = (unsafe { enter::<G>(queues, queue) }) else {
         return false;
     };
     let record = queue.record;

@@ -134,14 +134,22 @@ impl Body {
         unsafe { head(self.queues.as_ptr()) }
     }
 
-    /// Puts a queue where another was.
-    ///
-    /// # Safety
-    /// There is no reference to the other.
-    pub(crate) unsafe fn replace(&self, at: usize, queue: Queue) {
+    /// How many queues there are.
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Where a queue lies.
+    pub(crate) fn place(&self, at: usize) -> *mut Queue {
         assert!(at < self.count);
-        // SAFETY: by contract, and inside the allocation.
-        unsafe { self.queues.as_ptr().add(at).write(queue) };
+        // SAFETY: inside the allocation.
+        unsafe { self.queues.as_ptr().add(at) }
+    }
+
+    /// Whether a queue is there: for a thread that holds the lane, where queues come later.
+    pub(crate) fn is_there(&self, at: usize) -> bool {
+        // SAFETY: the queue is inside the allocation, and was written when that was made.
+        unsafe { Queue::is_there(self.place(at)) }
     }
 
     /// The slot of a queue's register.

@@ -170,9 +170,9 @@ impl Lane {
     }
 
     /// Has peer `index` reached by the queue that has come.
-    fn take_queue(&self, index: u32, place: &Place) {
+    fn take_queue(&self, index: u32, known: &Place) {
         // SAFETY: the state is READY, so that nobody writes it any more.
-        let ring = unsafe { *place.ring.get() };
+        let ring = unsafe { *known.ring.get() };
         let usable = |ring: &SendRing| {
             self.registers.is_empty()
                 && ring.register == self.register
@@ -181,19 +181,19 @@ impl Lane {
                 && fits(ring)
         };
         let Some(ring) = ring.filter(usable) else {
-            place.state.store(state::REFUSED, Ordering::Relaxed);
+            known.state.store(state::REFUSED, Ordering::Relaxed);
             return;
         };
         // SAFETY: by the contract of `offer`. Queues take their next index from their records.
         unsafe { ring.record.write_volatile(Be32::new(0)) };
-        let register = self.queues[index as usize].register;
-        let queue = Queue::new(&ring, CONNECTED_UNITS, register);
-        // SAFETY: this thread holds the lane, and has no reference to the queue, which nothing was ever posted to.
-        unsafe { self.queues.replace(index as usize, queue) };
+        let place = self.queues.place(index as usize);
+        // SAFETY: the place is one for a queue that comes later. This thread holds the lane, and has no reference to it; others have
+        // none before they hold the lane.
+        unsafe { Queue::arrive(place, &ring, CONNECTED_UNITS) };
         self.note_number(ring.number, index);
         if let Some(share) = &self.share {
             share.add(ring.number);
         }
-        place.state.store(state::TAKEN, Ordering::Relaxed);
+        known.state.store(state::TAKEN, Ordering::Relaxed);
     }
 }

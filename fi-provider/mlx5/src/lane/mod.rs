@@ -199,16 +199,22 @@ impl Lane {
         self.max_inline.min(Entry::INLINE)
     }
 
-    /// The queue for the peer at `place`, and whether it is an initiator.
-    pub(crate) fn queue_at(&self, place: Place) -> (&Queue, bool) {
+    /// The queue for the peer at `place`, which is not entered yet, and whether it is an initiator.
+    ///
+    /// # Safety
+    /// The lane has no queues that come later.
+    pub(crate) unsafe fn queue_at(&self, place: Place) -> (*const Queue, bool) {
         let index = self.queue_of((place / size_of::<Queue>()) as u32);
-        (&self.queues[index as usize], self.enters_targets(index))
+        (
+            self.queues.place(index as usize),
+            self.enters_targets(index),
+        )
     }
 
-    /// The queue that peer `index` is reached by.
+    /// The queue that peer `index` is reached by: for a thread that holds the lane, where queues come later.
     fn queue_of(&self, index: u32) -> u32 {
         let connected = self.connected();
-        if index < connected && self.queues[index as usize].is_there() {
+        if index < connected && self.queues.is_there(index as usize) {
             index
         } else {
             connected + (index & (self.initiators - 1))
@@ -217,7 +223,7 @@ impl Lane {
 
     /// The connected queues, those that are to come included: the first initiator is behind them.
     fn connected(&self) -> u32 {
-        self.queues.len() as u32 - self.initiators
+        self.queues.count() as u32 - self.initiators
     }
 
     /// Whether this queue enters targets: an initiator, not a connected one.
