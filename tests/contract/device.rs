@@ -13,13 +13,43 @@ use softhca_again::Again;
 
 /// Seconds after which a contract on the device is ended.
 const LIMIT: u32 = 170;
-/// By what numbers of repetitions are divided: an operation takes microseconds, and in strict mode some dozens per store.
-const SLOWNESS: u32 = 250;
-const STRICT_SLOWNESS: u32 = 1000;
-/// A device that is not asked looks after 50 us and more.
-const UNASKED_SLOWNESS: u32 = 2500;
 /// Words of each mailbox: one for each party at least.
 const MAILBOX_WORDS: usize = 64;
+
+/// What a device does beside its work.
+#[derive(Clone, Copy, Debug)]
+enum Behaviour {
+    /// Acts when it is asked to.
+    Asked,
+    /// Checks each store to its registers.
+    Strict,
+    /// Acts at its own time, as one in hardware.
+    Unasked,
+    /// Delays queue pairs, in an order drawn by a seed.
+    Delayed,
+}
+
+impl Behaviour {
+    /// The options of `softhca run`. In strict mode violations are failures, too.
+    const fn options(self) -> &'static [&'static str] {
+        match self {
+            Self::Asked => &[],
+            Self::Strict => &["--strict"],
+            Self::Unasked => &["--no-hook"],
+            Self::Delayed => &["--delay-seed", "7"],
+        }
+    }
+
+    /// Divides numbers of repetitions: an operation takes microseconds, in strict mode some dozens for
+    /// each store, and from a device that is not asked 50 and more.
+    const fn slowness(self) -> u32 {
+        match self {
+            Self::Asked => 250,
+            Self::Strict | Self::Delayed => 1000,
+            Self::Unasked => 2500,
+        }
+    }
+}
 
 /// Parties are processes, each on a node of its own unless said otherwise, with the default policy.
 #[derive(Debug)]
@@ -32,10 +62,7 @@ pub(crate) struct Device {
     policy: &'static str,
     /// Where lanes have their completions.
     completions: Completions,
-    /// Whether the device checks what is written to its registers.
-    strict: bool,
-    /// Whether the device acts when it is asked to, or else at its own time, as one in hardware.
-    hook: bool,
+    behaviour: Behaviour,
 }
 
 impl Device {
@@ -46,8 +73,7 @@ impl Device {
             beside: None,
             policy: "dynamic",
             completions: Completions::Own,
-            strict: false,
-            hook: true,
+            behaviour: Behaviour::Asked,
         }
     }
 
@@ -98,7 +124,7 @@ impl Device {
     /// The device checks what is written to its registers.
     pub(crate) const fn strict(self) -> Self {
         Self {
-            strict: true,
+            behaviour: Behaviour::Strict,
             ..self
         }
     }
@@ -106,7 +132,15 @@ impl Device {
     /// The device acts at its own time: parties wait as for one in hardware.
     pub(crate) const fn unasked(self) -> Self {
         Self {
-            hook: false,
+            behaviour: Behaviour::Unasked,
+            ..self
+        }
+    }
+
+    /// The device delays queue pairs: the effects of one are seen in any order with those of another.
+    pub(crate) const fn delayed(self) -> Self {
+        Self {
+            behaviour: Behaviour::Delayed,
             ..self
         }
     }
@@ -128,13 +162,8 @@ impl Transport for Device {
     fn has_run(&self, test: &str) -> bool {
         let elsewhere = !softhca_again::is_under();
         if elsewhere {
-            // In strict mode its violations are failures, too.
             let again = Again {
-                options: match (self.strict, self.hook) {
-                    (true, _) => &["--strict"],
-                    (false, true) => &[],
-                    (false, false) => &["--no-hook"],
-                },
+                options: self.behaviour.options(),
                 seconds: LIMIT,
                 ..Again::default()
             };
@@ -159,11 +188,7 @@ impl Transport for Device {
                 registrations: Limits::default(),
             }),
             beside: self.beside,
-            slowness: match (self.strict, self.hook) {
-                (true, _) => STRICT_SLOWNESS,
-                (false, true) => SLOWNESS,
-                (false, false) => UNASKED_SLOWNESS,
-            },
+            slowness: self.behaviour.slowness(),
         };
         processes::run(parties, &setting, body)
     }

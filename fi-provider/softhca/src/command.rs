@@ -36,6 +36,8 @@ usage: softhca run [OPTION...] [--] PROGRAM [ARGUMENT...]
 Programs see it through the libibverbs and libmlx5 of the system. All programs under one `softhca run` are on one
 fabric. The exit status is the program's own (128 + N when signal N ended it).
 
+  --delay-seed N       leave queue pairs alone now and then, and let them act in any order, as the seed N draws it: what
+                       hardware may do; operations of one queue pair stay in their order
   --legacy-uars        doorbell registers are assigned to queue pairs as old kernels do, not by libmlx5
   --no-dc              no dynamic connections
   --no-devx            contexts with DEVX are refused, as for users without the right to them
@@ -108,6 +110,8 @@ pub struct Options {
     pub queue_pairs: Option<u32>,
     /// Act on writes to doorbell registers alone, and check them.
     pub strict: bool,
+    /// By which queue pairs are left alone for a while, if they are.
+    pub delay_seed: Option<u64>,
     /// Tell of every command that the device refuses.
     pub trace: bool,
     /// Refuse kicks.
@@ -127,6 +131,7 @@ pub fn run(program: &OsStr, arguments: &[OsString], options: Options) -> Result<
         max_message: options.max_message.unwrap_or(MAX_MESSAGE),
         strict: options.strict,
         hold_ns: HOLD,
+        delay_seed: options.delay_seed,
         ..Config::default()
     };
     let directory = Directory::create(config.lid).map_err(Error::Device)?;

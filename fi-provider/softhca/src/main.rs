@@ -56,6 +56,7 @@ fn command() -> Result<ExitCode, Error> {
             Some(Long("max-pinned")) => options.max_pinned = Some(number(&mut parser)?),
             Some(Long("uar-pages")) => options.uar_pages = Some(number(&mut parser)?),
             Some(Long("queue-pairs")) => options.queue_pairs = Some(number(&mut parser)?),
+            Some(Long("delay-seed")) => options.delay_seed = Some(number(&mut parser)?),
             Some(Long("strict")) => options.strict = true,
             Some(Long("trace")) => options.trace = true,
             Some(Value(program)) => break program,
@@ -67,7 +68,7 @@ fn command() -> Result<ExitCode, Error> {
     run(&program, &arguments, options).map(ExitCode::from)
 }
 
-/// The value of an option that limits something.
+/// The value of an option that is a number.
 fn number<T>(parser: &mut lexopt::Parser) -> Result<T, Error>
 where
     T: FromStr<Err: Into<Box<dyn std::error::Error + Send + Sync>>>,

@@ -2,6 +2,7 @@
 // default context's operations, nonblocking ones of all sizes and to any PE.
 // run: np=2,3,7 nodes=1 args=300
 // run: np=2,4 nodes=several args=40
+// run: np=4 nodes=several transport=rc device=--delay-seed=1 args=40
 #include "check.h"
 
 enum { WORDS = 3000 };

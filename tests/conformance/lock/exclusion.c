@@ -3,6 +3,7 @@
 // by test_lock, two held at a time.
 // run: np=1,2,3,7 nodes=1 args=400
 // run: np=4 nodes=several args=15
+// run: np=4 nodes=several transport=rc device=--delay-seed=2 args=15
 #include "check.h"
 
 enum { LOCKS = 5 };

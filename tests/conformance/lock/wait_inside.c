@@ -3,6 +3,7 @@
 // arriving.
 // run: np=2,3,7 nodes=1 args=100
 // run: np=2,4 nodes=several args=10
+// run: np=4 nodes=several transport=rc device=--delay-seed=3 args=10
 #include "check.h"
 
 static long lock, came, passed, word;

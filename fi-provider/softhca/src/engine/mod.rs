@@ -6,6 +6,7 @@
 mod census;
 mod collect;
 mod completion;
+mod delay;
 mod memory;
 mod objects;
 mod queue;
@@ -36,6 +37,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 use collect::Collector;
 use completion::CompletionQueue;
+use delay::Delays;
 use queue::{QueuePair, SharedQueue};
 use region::Regions;
 use std::collections::BTreeMap;
@@ -66,6 +68,8 @@ pub struct Engine {
     released: u64,
     /// What strict mode found since the last step.
     violations: Vec<(Pid, Violation)>,
+    /// Which queue pairs are left alone for a while.
+    delays: Option<Delays>,
 }
 
 /// An opened device.
@@ -95,6 +99,7 @@ impl Engine {
     #[must_use]
     pub fn new(config: Config) -> Self {
         Self {
+            delays: config.delay_seed.map(Delays::new),
             config,
             contexts: BTreeMap::new(),
             next_context: 1,

@@ -41,7 +41,13 @@ impl Engine {
     pub fn step(&mut self, memory: &mut dyn Memory, now: u64) -> Progress {
         self.now = now;
         self.progress = Progress::default();
-        for handle in self.ringing(memory) {
+        let mut ringing = self.ringing(memory);
+        if let Some(delays) = &mut self.delays {
+            let acting = delays.choose(&ringing);
+            self.progress.waiting = acting.len() < ringing.len();
+            ringing = acting;
+        }
+        for handle in ringing {
             self.serve(memory, handle);
         }
         for cqn in self.cqs.numbers() {

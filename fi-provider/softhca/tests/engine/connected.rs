@@ -422,6 +422,37 @@ fn a_turn_is_bounded_in_bytes_too() {
 }
 
 #[test]
+fn by_a_seed_queue_pairs_are_left_alone_and_keep_their_order() {
+    let config = Config {
+        delay_seed: Some(1),
+        ..Config::default()
+    };
+    let mut pair = Pair::with(config, 64, 8);
+    let there = pair.buffer[1];
+    let mut waits = 0;
+    for n in (0..60_u8).step_by(3) {
+        for value in n..n + 3 {
+            pair.post(Opcode::Write, |e| {
+                signalled(e)
+                    .remote(there.addr, there.key())
+                    .inline(&[value; 4])
+            });
+        }
+        let mut seen = Vec::new();
+        while seen.len() < 3 {
+            let progress = pair.world.step();
+            let taken = std::iter::from_fn(|| pair.world.poll(&mut pair.cq[0]));
+            seen.extend(taken.map(|cqe| cqe.wqe_counter.get()));
+            assert_eq!(progress.waiting, !progress.worked);
+            waits += u32::from(progress.waiting);
+        }
+        assert!(seen.is_sorted(), "{seen:?}");
+        assert_eq!(pair.bytes(1, 0, 4), [n + 2; 4]);
+    }
+    assert!(waits > 100, "{waits} steps in which nothing was done");
+}
+
+#[test]
 fn a_queue_pair_connected_to_itself() {
     let mut pair = Pair::new();
     let client = pair.qp[0].client;
