@@ -62,6 +62,14 @@ fn long(name: &'static str, value: c_long) -> Constant {
     plain(name, format!("{value}L"))
 }
 
+/// The library's version as one number, with which `#if` can compare.
+fn version_number() -> u32 {
+    let number = |text: &str| text.parse::<u32>().expect("cargo gives numbers");
+    number(env!("CARGO_PKG_VERSION_MAJOR")) * 10_000
+        + number(env!("CARGO_PKG_VERSION_MINOR")) * 100
+        + number(env!("CARGO_PKG_VERSION_PATCH"))
+}
+
 fn numbers() -> Vec<(&'static str, Vec<Constant>)> {
     vec![
         (
@@ -71,6 +79,25 @@ fn numbers() -> Vec<(&'static str, Vec<Constant>)> {
                 both("SHMEM_MINOR_VERSION", MINOR_VERSION),
                 both("SHMEM_MAX_NAME_LEN", MAX_NAME_LEN),
                 both("SHMEM_VENDOR_STRING", format!("\"{VENDOR}\"")),
+            ],
+        ),
+        (
+            "This implementation, for programs that look for one, and its version: 10000 * major + 100 * minor + patch.",
+            vec![
+                plain("FARREACH_SHMEM", 1),
+                plain(
+                    "FARREACH_SHMEM_MAJOR_VERSION",
+                    env!("CARGO_PKG_VERSION_MAJOR"),
+                ),
+                plain(
+                    "FARREACH_SHMEM_MINOR_VERSION",
+                    env!("CARGO_PKG_VERSION_MINOR"),
+                ),
+                plain(
+                    "FARREACH_SHMEM_PATCH_VERSION",
+                    env!("CARGO_PKG_VERSION_PATCH"),
+                ),
+                plain("FARREACH_SHMEM_VERSION", version_number()),
             ],
         ),
         (
