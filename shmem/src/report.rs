@@ -72,6 +72,7 @@ pub(crate) fn transfer_on(
     let_others_go_first(error);
     let pe_of = PeOf(ctx, pe);
     match error {
+        Error::NotEnabled if job::phase() == Phase::Running => unusable(ctx, at),
         Error::NotEnabled => call(at, error),
         Error::NoSuchPeer => pe_out_of_range(ctx, at, pe),
         Error::TooLong => fatal(format_args!(
@@ -150,9 +151,21 @@ pub(crate) fn call(at: Routine, error: Error) -> ! {
                 "{at}: a PE of another node does not answer: has it ended?"
             )),
             Error::Device => fatal(format_args!("{at}: {error}")),
-            _ => fatal(format_args!("{at}: the context is not valid ({error})")),
+            _ => fatal(format_args!("{at}: the context is none that can be used")),
         },
     }
+}
+
+/// A context that has no PEs, while the library is initialised.
+fn unusable(ctx: &Context, at: Routine) -> ! {
+    if ctx::is_invalid(ctx) {
+        fatal(format_args!(
+            "{at}: ctx is SHMEM_CTX_INVALID, by which no PE can be reached (was a context created?)"
+        ))
+    }
+    fatal(format_args!(
+        "{at}: ctx is a context that was destroyed, or none"
+    ))
 }
 
 /// A PE number that the team of `ctx` does not have.
