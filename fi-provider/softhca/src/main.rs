@@ -35,10 +35,11 @@ fn command() -> Result<ExitCode, Error> {
         }
         Some(Value(verb)) if verb == "run" => {}
         Some(Value(verb)) if verb == "account" => {
-            if let Some(more) = parser.next().map_err(usage)? {
-                return Err(usage(more.unexpected()));
+            match parser.next().map_err(usage)? {
+                Some(Short('h') | Long("help")) => print!("{HELP}"),
+                Some(more) => return Err(usage(more.unexpected())),
+                None => print!("{}", account()?),
             }
-            print!("{}", account()?);
             return Ok(ExitCode::SUCCESS);
         }
         Some(other) => return Err(usage(other.unexpected())),
@@ -59,6 +60,10 @@ fn command() -> Result<ExitCode, Error> {
             Some(Long("delay-seed")) => options.delay_seed = Some(number(&mut parser)?),
             Some(Long("strict")) => options.strict = true,
             Some(Long("trace")) => options.trace = true,
+            Some(Short('h') | Long("help")) => {
+                print!("{HELP}");
+                return Ok(ExitCode::SUCCESS);
+            }
             Some(Value(program)) => break program,
             Some(other) => return Err(usage(other.unexpected())),
             None => return Err(Error::Usage("run which program?".to_owned())),

@@ -162,6 +162,52 @@ fn the_status_of_the_program_is_handed_on() {
 }
 
 #[test]
+fn every_form_of_help_is_answered() {
+    let printed = |arguments: &[&str]| {
+        let output = Command::new(softhca()).args(arguments).output();
+        let output = output.expect("softhca starts");
+        assert!(output.status.success(), "{arguments:?}: {}", text(&output));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let help = printed(&["--help"]);
+    assert!(help.contains("--max-pinned"), "{help}");
+    for arguments in [
+        &["run", "--help"][..],
+        &["run", "--strict", "-h"],
+        &["account", "--help"],
+    ] {
+        assert_eq!(printed(arguments), help);
+    }
+    // Behind the program it is the program's.
+    let printed = PLAIN.succeed(&["sh", "-c", "echo $1", "sh", "--help"]);
+    assert_eq!(printed, "--help\n");
+}
+
+#[test]
+fn a_place_that_is_not_there_is_named() {
+    for (variable, other) in [("XDG_RUNTIME_DIR", "TMPDIR"), ("TMPDIR", "XDG_RUNTIME_DIR")] {
+        // A folder that is there and takes nothing; in one that is not there, for the variable that may name any.
+        let place = if variable == "TMPDIR" {
+            "/no/such"
+        } else {
+            "/proc"
+        };
+        let output = Command::new(softhca())
+            .args(["run", "true"])
+            .env_remove(other)
+            .env(variable, place)
+            .output()
+            .expect("softhca starts");
+        let told = format!(
+            "softhca: cannot set up the device: cannot make a directory in {place} ({variable}): "
+        );
+        assert_eq!(output.status.code(), Some(1), "{}", text(&output));
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(stderr.starts_with(&told), "{stderr}");
+    }
+}
+
+#[test]
 fn the_program_starts_with_no_signal_blocked() {
     let blocked = PLAIN.succeed(&["grep", "SigBlk", "/proc/self/status"]);
     assert_eq!(blocked.trim(), "SigBlk:\t0000000000000000");

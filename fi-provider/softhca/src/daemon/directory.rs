@@ -5,7 +5,7 @@
 
 use super::{sys, sysfs};
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
-use std::io::{ErrorKind, Result, Write};
+use std::io::{Error, ErrorKind, Result, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -69,7 +69,7 @@ fn make(base: &Path) -> Result<PathBuf> {
         match DirBuilder::new().mode(0o700).create(&path) {
             Ok(()) => return Ok(path),
             Err(error) if error.kind() == ErrorKind::AlreadyExists && count < 1000 => count += 1,
-            Err(error) => return Err(error),
+            Err(error) => return Err(named(base, &error)),
         }
     }
 }
@@ -83,6 +83,18 @@ fn lock(directory: &Path) -> Result<File> {
         writeln!(file, "{}", process::id())?;
     }
     Ok(file)
+}
+
+/// An error about a directory in `base`, with its name and that of the variable that it comes from.
+fn named(base: &Path, error: &Error) -> Error {
+    let is_from = |name: &&str| env::var_os(name).is_some_and(|value| Path::new(&value) == base);
+    let variable = ["XDG_RUNTIME_DIR", "TMPDIR"].into_iter().find(is_from);
+    let variable = variable.map_or(String::new(), |name| format!(" ({name})"));
+    let text = format!(
+        "cannot make a directory in {}{variable}: {error}",
+        base.display()
+    );
+    Error::new(error.kind(), text)
 }
 
 /// Removes this user's directories whose owners are gone.

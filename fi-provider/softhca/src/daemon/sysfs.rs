@@ -6,7 +6,7 @@ use crate::identity;
 use crate::wire::{DEVICE_NODE, DEVICE_NUMBER};
 use std::fmt::Write as _;
 use std::fs;
-use std::io::Result;
+use std::io::{Error, Result};
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
@@ -113,7 +113,9 @@ fn write_ib_device(device: &Path, lid: u16) -> Result<()> {
 fn files(directory: &Path, contents: &[(&str, &str)]) -> Result<()> {
     fs::create_dir_all(directory)?;
     for (name, line) in contents {
-        fs::write(directory.join(name), format!("{line}\n"))?;
+        let file = directory.join(name);
+        let named = |error: Error| Error::new(error.kind(), format!("{}: {error}", file.display()));
+        fs::write(&file, format!("{line}\n")).map_err(named)?;
     }
     Ok(())
 }
