@@ -48,6 +48,12 @@ fn task() -> Result<()> {
         Some(Long("help") | Short('h')) | None => "help".to_owned(),
         Some(other) => return Err(other.unexpected().into()),
     };
+    // What oshrun is given, it answers itself.
+    let wants_help = |word: OsString| word == "--help" || word == "-h";
+    if task != "oshrun" && std::env::args_os().skip(2).any(wants_help) {
+        print!("{USAGE}");
+        return Ok(());
+    }
     let ws = Workspace::find()?;
     match task.as_str() {
         "help" => {
