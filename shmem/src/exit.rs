@@ -20,6 +20,9 @@ const STEP: Duration = Duration::from_millis(1);
 ///
 /// The own C streams are flushed, the others' as well as a signal handler can.
 ///
+/// The system passes on the low eight bits: a status other than 0 that has none of them becomes 1, for
+/// it tells of a failure.
+///
 /// # Safety
 /// The [rules of threads](crate#rules-of-threads).
 pub unsafe fn global_exit(status: c_int) -> ! {
@@ -28,6 +31,10 @@ pub unsafe fn global_exit(status: c_int) -> ! {
 
 /// Ends the program on all PEs with `status`, for a call of this process.
 pub(crate) fn end_job(status: c_int) -> ! {
+    let status = match status & 0xff {
+        0 if status != 0 => crate::report::FAILURE,
+        _ => status,
+    };
     flush_streams();
     let mut all_gone = false;
     // A child of a PE ends itself only.

@@ -10,6 +10,7 @@ mod compile;
 mod connection;
 mod device;
 mod guard;
+mod interpreter;
 mod output;
 mod pes;
 mod processes;

@@ -112,7 +112,8 @@ is compiled first (with the oshcc or oshc++ beside oshrun, -O2 -g).
                          static, ... (\"farreach info\" lists them); wins over FARREACH_LANES
   --bind core|none       core: PE i runs on the i-th core only, which needs a core for each PE;
                          none (the default): the system places PEs as it likes
-  --output lines|direct  lines: the PEs write into pipes, and oshrun writes their lines out whole;
+  --output lines|direct  lines: the PEs write into pipes, and oshrun writes their lines out whole (up to
+                         1 MiB each: of longer ones, parts may come between those of others);
                          direct: the PEs write to oshrun's stdout and stderr themselves;
                          by default, each of the two is lines when it is no terminal and N > 1
   -l, --label            begin each line of output with the PE's number, as in \"[3] text\";
@@ -122,6 +123,8 @@ is compiled first (with the oshcc or oshc++ beside oshrun, -O2 -g).
   -h, --help             print this
   -V, --version          print the version
 
+All PEs run one program: a \":\" among its arguments, where other launchers begin another (MPMD), is refused,
+unless \"--\" stands before the program or nothing behind the \":\".
 PE 0 reads oshrun's standard input, the others read none. A program's name without a slash is looked up
 in PATH, then in the current folder.
 
@@ -146,7 +149,14 @@ pub(super) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Request
         program: OsString::new(),
         arguments: Vec::new(),
     };
+    // Whether "--" says that all that follows is the program's.
+    let mut literal = false;
     loop {
+        let next = |raw: lexopt::RawArgs<'_>| raw.as_slice().first().cloned();
+        literal |= parser
+            .try_raw_args()
+            .and_then(next)
+            .is_some_and(|word| word == "--");
         if let Some(word) = single_dash_word(&mut parser) {
             match word {
                 "-np" => options.take("-n", &mut parser)?,
@@ -171,6 +181,9 @@ pub(super) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Request
             Some(Value(program)) => {
                 options.program = program;
                 options.arguments = parser.raw_args().map_err(usage)?.collect();
+                if !literal {
+                    options.refuse_several_programs()?;
+                }
                 return options.checked().map(Request::Run);
             }
             Some(Short(letter)) => options.take(&format!("-{letter}"), &mut parser)?,
@@ -205,6 +218,19 @@ impl Options {
             _ => return Err(usage(lexopt::Error::UnexpectedOption(option.to_owned()))),
         }
         Ok(())
+    }
+
+    /// Other launchers take a ":" between arguments for the end of one program, and begin another with it.
+    fn refuse_several_programs(&self) -> Result<(), Failure> {
+        let colon = self.arguments.iter().position(|argument| argument == ":");
+        match colon {
+            Some(at) if at + 1 < self.arguments.len() => Err(Failure::new(
+                USAGE,
+                "several programs in one job (MPMD, with \":\" between them) are not there yet; \
+                 for an argument \":\" of the program write -- before the program",
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// These options, if they go together.
@@ -471,6 +497,24 @@ mod tests {
         ] {
             assert!(run(line).unwrap_err().contains("several hosts"), "{line}");
         }
+    }
+
+    #[test]
+    fn several_programs_are_refused() {
+        for line in ["-n 2 a : -n 2 b", "a x : b", "-n 2 a : b :"] {
+            let message = run(line).unwrap_err();
+            assert!(message.contains("MPMD"), "{line}: {message}");
+        }
+        for (line, count) in [
+            ("sh -c :", 2),
+            ("-- a : b", 2),
+            ("-n 2 -- a : -n 2 b", 4),
+            ("a :: b", 2),
+        ] {
+            assert_eq!(run(line).unwrap().arguments.len(), count, "{line}");
+        }
+        // Behind the program, "--" is its own.
+        assert!(run("a -- : b").is_err());
     }
 
     #[test]

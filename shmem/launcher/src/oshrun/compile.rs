@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use super::report::interrupted;
 use super::sys::{self, Signals};
 use super::{Failure, NOT_EXECUTABLE, processes};
 use crate::compiler::Language;
@@ -169,7 +170,7 @@ fn wait_for(compiler: i32, signals: &Signals) -> Result<i32, Failure> {
         while let Some(signal) = signals.next() {
             if signal != libc::SIGCHLD {
                 processes::end_all(&[compiler]);
-                return Err(Failure::silent(128 + signal));
+                return Err(interrupted(signal, "the program was being compiled"));
             }
             while let Ok(Some((pid, departure))) = sys::reap() {
                 if pid == compiler {

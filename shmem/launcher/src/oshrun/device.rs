@@ -15,6 +15,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::Duration;
 
 use super::arguments::{Fabric, Options};
+use super::report::interrupted;
 use super::sys::{self, Signals};
 use super::{Failure, processes};
 use crate::installation::Installation;
@@ -104,7 +105,9 @@ fn start(signals: &Signals) -> Result<Device, Failure> {
     }
     let mut command = Command::new(&softhca);
     command
-        .args(["run", "--", "/bin/sh", "-c", HOLDER])
+        // It pins nothing: what the user may lock is no matter for a device that is there for this job alone.
+        .args(["run", "--max-pinned", &u64::MAX.to_string()])
+        .args(["--", "/bin/sh", "-c", HOLDER])
         // The PEs' own comes back to them; then what softhca sets is its shim alone.
         .env_remove(PRELOAD)
         .stdin(Stdio::piped())
@@ -146,7 +149,7 @@ fn hear(softhca: &mut Child, signals: &Signals) -> Result<[OsString; 2], Failure
         sys::poll(&mut watches, None);
         while let Some(signal) = signals.next() {
             if signal != libc::SIGCHLD {
-                return Err(Failure::silent(128 + signal));
+                return Err(interrupted(signal, "the device was being set up"));
             }
         }
         if watches[1].revents == 0 {

@@ -17,10 +17,8 @@ use sink::Sink;
 
 /// How much is read at a time: what a pipe holds.
 const CHUNK: usize = 64 * 1024;
-/// A longer line is passed on in parts.
-const LONGEST_LINE: usize = 64 * 1024;
-/// A longer line is cut here when it has a label.
-const LONGEST_LABELLED_LINE: usize = 1024 * 1024;
+/// A longer line is passed on in parts, each with a line of its own if it has a label.
+const LONGEST_LINE: usize = 1024 * 1024;
 /// How often [`Output::catch_up`] looks for more.
 const ROUNDS: usize = 16;
 
@@ -281,14 +279,16 @@ fn take_lines(partial: &mut Vec<u8>, bytes: &[u8], sink: &mut Sink) {
 
 /// Passes on whole lines, each with its label; keeps the beginning of one in `partial`.
 fn take_labelled(rank: usize, partial: &mut Vec<u8>, bytes: &[u8], sink: &mut Sink) {
+    let mut searched = partial.len();
     partial.extend_from_slice(bytes);
     let mut start = 0;
-    while let Some(length) = partial[start..].iter().position(|&byte| byte == b'\n') {
-        push_labelled(rank, &partial[start..start + length], sink);
-        start += length + 1;
+    while let Some(length) = partial[searched..].iter().position(|&byte| byte == b'\n') {
+        push_labelled(rank, &partial[start..searched + length], sink);
+        start = searched + length + 1;
+        searched = start;
     }
     partial.drain(..start);
-    if partial.len() >= LONGEST_LABELLED_LINE {
+    if partial.len() >= LONGEST_LINE {
         push_labelled(rank, &std::mem::take(partial), sink);
     }
 }
@@ -342,7 +342,7 @@ mod tests {
     #[test]
     fn a_labelled_line_without_end_is_cut() {
         let (mut partial, mut sink) = (Vec::new(), sink());
-        let line = vec![b'x'; LONGEST_LABELLED_LINE];
+        let line = vec![b'x'; LONGEST_LINE];
         take_labelled(0, &mut partial, &line, &mut sink);
         assert_eq!(sink.pending().len(), line.len() + 5);
         assert!(partial.is_empty());

@@ -1,12 +1,13 @@
 //! The PEs' processes, started with their connection.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io::ErrorKind;
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use fi_bootstrap::environment;
 
@@ -14,10 +15,13 @@ use super::arguments::Options;
 use super::connection::Connection;
 use super::device::{self, Device};
 use super::output::Output;
-use super::{Failure, NOT_EXECUTABLE, sys};
+use super::{Failure, NOT_EXECUTABLE, interpreter, sys};
 use crate::installation::Installation;
 
 const LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
+
+/// The standard input of all PEs but the first.
+const NULL: &str = "/dev/null";
 
 /// Asks for the checking library; the second name is the old form.
 const CHECK: [&str; 2] = ["SHMEM_CHECK", "SMA_CHECK"];
@@ -48,20 +52,20 @@ impl Launch<'_> {
     /// Starts PE `rank`. The pipes of its output go to `output` if there are any.
     pub(super) fn start(&self, rank: usize, output: &mut Output) -> Result<Pe, Failure> {
         let size = self.options.pes;
-        let (ours, theirs) = UnixStream::pair().map_err(|error| {
-            Failure::new(1, format!("cannot connect PE {rank} of {size}: {error}; a larger limit (ulimit -n) may help"))
-        })?;
-        ours.set_nonblocking(true)
-            .map_err(|error| Failure::new(1, format!("cannot connect PE {rank}: {error}")))?;
+        let connect = |error| cannot_start(&format!("connect PE {rank} of {size}"), &error);
+        let (ours, theirs) = UnixStream::pair().map_err(connect)?;
+        ours.set_nonblocking(true).map_err(connect)?;
         let mut command = Command::new(self.executable);
         command.arg0(self.name).args(&self.options.arguments);
-        let inode = sys::inode(&theirs)
-            .map_err(|error| Failure::new(1, format!("cannot connect PE {rank}: {error}")))?;
+        let inode = sys::inode(&theirs).map_err(connect)?;
         let connection = environment::connection(theirs.as_raw_fd(), rank, size, inode);
         self.set_environment(&mut command, rank, &theirs);
         command.env(environment::CONNECTION, connection);
         if rank != 0 {
-            command.stdin(Stdio::null());
+            let null = File::open(NULL).map_err(|error| {
+                cannot_start(&format!("start PE {rank} of {size}: {NULL}"), &error)
+            })?;
+            command.stdin(null);
         }
         output.prepare(&mut command);
         let setup = sys::Setup {
@@ -71,19 +75,13 @@ impl Launch<'_> {
         };
         sys::prepare(&mut command, setup);
         let mut child = command.spawn().map_err(|error| match error.kind() {
-            _ if matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE)) => Failure::new(
-                1,
-                format!(
-                    "cannot start PE {rank} of {size}: {error}; a larger limit (ulimit -n) may help"
-                ),
-            ),
             ErrorKind::WouldBlock | ErrorKind::OutOfMemory => {
-                Failure::new(1, format!("cannot start PE {rank} of {size}: {error}"))
+                cannot_start(&format!("start PE {rank} of {size}"), &error)
             }
-            _ => Failure::new(
-                NOT_EXECUTABLE,
-                format!("{} cannot be started: {error}", self.executable.display()),
-            ),
+            _ if is_out_of_files(&error) => {
+                cannot_start(&format!("start PE {rank} of {size}"), &error)
+            }
+            _ => self.not_executable(&error),
         })?;
         output.take(rank, &mut child);
         Ok(Pe {
@@ -91,6 +89,20 @@ impl Launch<'_> {
             alive: true,
             connection: Connection::new(ours),
         })
+    }
+
+    /// The failure of a program that is there and cannot be started.
+    fn not_executable(&self, error: &std::io::Error) -> Failure {
+        let program = self.executable.display();
+        let missing = Some(error).filter(|error| error.kind() == ErrorKind::NotFound);
+        let why = match missing.and_then(|_| interpreter::missing(self.executable)) {
+            Some(name) => format!("its interpreter {name:?} is missing"),
+            None => error.to_string(),
+        };
+        Failure::new(
+            NOT_EXECUTABLE,
+            format!("{program} cannot be started: {why}"),
+        )
     }
 
     /// oshrun's whole environment, except what another launcher has left in it, and what the PE is to know.
@@ -162,6 +174,20 @@ impl Launch<'_> {
     }
 }
 
+/// A failure to do something for a PE.
+fn cannot_start(what: &str, error: &std::io::Error) -> Failure {
+    let hint = match error.raw_os_error() {
+        Some(libc::EMFILE) => "; a larger limit (ulimit -n) may help",
+        _ => "",
+    };
+    Failure::new(1, format!("cannot {what}: {error}{hint}"))
+}
+
+/// Whether the process, or the system, has no descriptor left.
+fn is_out_of_files(error: &std::io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE))
+}
+
 /// A PE's number among those of its node, and how many these are.
 fn on_node(rank: usize, size: usize, per_node: usize) -> (usize, usize) {
     let local = rank % per_node;
@@ -171,6 +197,19 @@ fn on_node(rank: usize, size: usize, per_node: usize) -> (usize, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_limit_of_descriptors_is_named_where_it_was_hit() {
+        let said = |number| {
+            let error = std::io::Error::from_raw_os_error(number);
+            cannot_start("connect PE 3 of 4", &error).message
+        };
+        assert!(said(libc::EMFILE).ends_with("(ulimit -n) may help"));
+        for number in [libc::ENFILE, libc::EPERM, libc::ENOMEM, libc::EAFNOSUPPORT] {
+            let said = said(number);
+            assert!(said.starts_with("cannot connect PE 3 of 4: ") && !said.contains("ulimit"));
+        }
+    }
 
     #[test]
     fn places_on_nodes() {

@@ -19,6 +19,13 @@ pub(super) fn failure(failure: &Failure) -> i32 {
     failure.status
 }
 
+/// The failure of a job that a signal has ended before it began.
+pub(super) fn interrupted(signal: i32, meanwhile: &str) -> Failure {
+    let name = signal_name(signal);
+    let message = format!("{name} came while {meanwhile}; no PE was started");
+    Failure::new(128 + signal, message)
+}
+
 /// A fault in words. `pids` are the PEs' process numbers, `out_of_memory` whether the kernel has killed for lack of
 /// memory since the job began.
 pub(super) fn fault(fault: &Fault, pids: &[i32], out_of_memory: bool) -> String {

@@ -118,6 +118,14 @@ impl Program {
     }
 }
 
+/// The status that a shell sees for what a PE has ended the job with: its low eight bits, but 0 for 0 alone.
+fn exit_status(code: i32) -> i32 {
+    match code & 0xff {
+        0 if code != 0 => 1,
+        status => status,
+    }
+}
+
 /// How far the job has come.
 #[derive(Debug)]
 enum State {
@@ -278,7 +286,7 @@ impl Running<'_> {
                         "PE {rank} ended the job with status {code}: {message}"
                     ));
                 }
-                self.begin_ending(code & 0xff);
+                self.begin_ending(exit_status(code));
             }
             Effect::Fault(fault) => {
                 if let Fault::Garbage { rank, .. } = &fault {

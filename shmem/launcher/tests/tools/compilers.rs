@@ -233,7 +233,11 @@ fn a_signal_during_the_compilation_leaves_nothing() {
         };
         assert!(wait_until(started));
         signal(name, job.pid());
-        assert_eq!(job.finish().status, status);
+        let outcome = job.finish();
+        assert_eq!(outcome.status, status);
+        let told = format!("SIG{name}) came while the program was being compiled");
+        let killed = status == 137;
+        assert!(killed || outcome.stderr.contains(&told), "{outcome:?}");
         assert!(wait_until(|| temporary.count() == 0), "{name}");
     }
 }

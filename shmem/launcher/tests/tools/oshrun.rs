@@ -1,10 +1,11 @@
 //! oshrun with small programs: what they print, how they end, and what is left of them.
 
+use std::os::unix::fs::MetadataExt;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use super::support::{
-    Running, children, is_stopped, launch, oshrun, pe, runs, signal, wait_at_most,
+    Folder, Running, children, is_stopped, launch, oshrun, pe, runs, signal, wait_at_most,
 };
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -258,7 +259,10 @@ fn abort_ends_all_with_its_status() {
     assert!(outcome.time < SECOND);
     launch("-n 3 PE init @0,abort:8:out:of_paper barrier sleep:60000")
         .assert_one_line(8, &["PE 0", "out:of_paper"]);
-    assert_eq!(launch("-n 2 PE init @0,abort:0 barrier").status, 0);
+    for (code, status) in [(0, 0), (256, 1), (-512, 1), (259, 3), (-1, 255)] {
+        let line = format!("-n 2 PE init @0,abort:{code} barrier");
+        assert_eq!(launch(&line).status, status, "{code}");
+    }
     // PEs that the library itself has ended may be seen to exit before the abort comes.
     let outcome = launch("-n 3 PE init barrier @1,exit:7 sleep:20 @2,abort:7 sleep:60000");
     assert_eq!(
@@ -438,6 +442,26 @@ fn wrong_command_lines_are_explained() {
         outcome.assert_one_line(status, &[part]);
         assert_eq!(outcome.stdout, "");
     }
+    let folder = Folder::new("interpreter");
+    let script = folder.path().join("script");
+    for (line, name) in [
+        ("#!/no/such/sh -e", "\"/no/such/sh\""),
+        ("#! /bin/sh\r", "\"/bin/sh\\r\""),
+    ] {
+        let text = format!("{line}\necho ran\n");
+        let copy = Command::new("sh")
+            .args([
+                "-c",
+                "printf %s \"$1\" >\"$2\" && chmod +x \"$2\"",
+                "sh",
+                &text,
+            ])
+            .arg(&script)
+            .status();
+        assert!(copy.unwrap().success());
+        let outcome = launch(&format!("-n 2 {}", script.display()));
+        outcome.assert_one_line(126, &["cannot be started: its interpreter", name]);
+    }
     let outcome = launch("--help");
     assert!(
         outcome.status == 0
@@ -445,6 +469,19 @@ fn wrong_command_lines_are_explained() {
             && outcome.stderr.is_empty()
     );
     assert!(launch("--version").stdout.starts_with("oshrun (Farreach) "));
+}
+
+#[test]
+fn a_file_that_is_missing_for_the_job_is_named() {
+    // /dev without anything in it. Who is not root needs a user namespace for that.
+    let root = std::fs::metadata("/proc/self").unwrap().uid() == 0;
+    let mut command = Command::new("unshare");
+    command.args(if root { &[][..] } else { &["--map-root-user"] });
+    command.args(["--mount", "sh", "-c"]);
+    command.arg("exec 3</dev/null; mount -t tmpfs none /dev; exec \"$@\" <&3");
+    command.args(["sh", env!("CARGO_BIN_EXE_oshrun"), "-n", "2", "true"]);
+    let outcome = Running::start(&mut command).finish();
+    outcome.assert_one_line(1, &["cannot start PE 1 of 2: /dev/null: No such file"]);
 }
 
 #[test]

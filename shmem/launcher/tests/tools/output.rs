@@ -116,6 +116,24 @@ fn both_outputs_in_one_pipe_do_not_tear_each_other() {
 }
 
 #[test]
+fn long_lines_of_several_pes_do_not_mix() {
+    // Of 300 kB, written in pieces that come at any time.
+    let script = "line=$(printf %0300000d 0 | tr 0 $PMI_RANK); for i in 1 2 3; do echo $line; done";
+    for label in ["", "-l "] {
+        let line = format!("{label}-n 4 sh -c");
+        let outcome = Running::start(oshrun(&line).arg(script)).finish();
+        let lines: Vec<_> = outcome.stdout.lines().collect();
+        assert_eq!((outcome.status, lines.len()), (0, 12));
+        for line in lines {
+            let text = line.split_once("] ").map_or(line, |(_, text)| text);
+            let first = text.as_bytes()[0];
+            let whole = text.len() == 300_000 && text.bytes().all(|byte| byte == first);
+            assert!(whole, "{} bytes, from {:?}", text.len(), &text[..20]);
+        }
+    }
+}
+
+#[test]
 fn files_and_pipes_get_lines_unless_told_otherwise() {
     let folder = Folder::new("passage");
     let pipe =

@@ -335,9 +335,10 @@ fn a_signal_ends_the_wait_for_the_device() {
         sleeper = children(job.pid());
         !sleeper.is_empty()
     }));
-    signal("TERM", job.pid());
+    signal("INT", job.pid());
     let outcome = job.finish();
-    assert_eq!((outcome.status, outcome.stdout.as_str()), (143, ""));
+    outcome.assert_one_line(130, &["SIGINT", "while the device was being set up"]);
+    assert_eq!(outcome.stdout, "");
     assert!(
         outcome.time < 5 * SECOND && !runs(sleeper[0]),
         "{outcome:?}"
