@@ -37,6 +37,7 @@ pub mod memory;
 pub mod registration;
 pub mod rma;
 pub mod short;
+pub mod software;
 pub use fi_mlx5::guard;
 pub mod strided;
 mod transfer;

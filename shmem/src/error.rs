@@ -1,6 +1,7 @@
 //! What can go wrong when a job starts.
 
 use fi_provider::device;
+use fi_provider::software;
 use std::io;
 
 /// Why the library could not be initialised.
@@ -92,7 +93,8 @@ pub enum Error {
     },
     /// A device is needed and cannot be used.
     #[error(
-        "the job has PEs on {nodes} nodes, which takes a device: {source}. Without one, put all PEs on one node, or let a software device stand in (oshrun --fabric softhca)"
+        "the job has PEs on {nodes} nodes, which takes a device: {source}. {}",
+        software::remedy(source)
     )]
     Device {
         /// Nodes of the job.

@@ -5,7 +5,7 @@ use crate::session::Session;
 use std::time::Duration;
 
 /// What is tried: a name, and a script. `$1` is the moved installation, `$2` the project's root.
-const SCRIPTS: [(&str, &str); 9] = [
+const SCRIPTS: [(&str, &str); 12] = [
     (
         "files",
         r#"for file in bin/oshrun bin/oshcc bin/oshc++ bin/farreach bin/softhca lib/libsofthca_shim.so lib/libshmem.so lib/check/libshmem.so lib/farreach/libshmem.so.0 lib/libshmem.a lib/pkgconfig/shmem.pc \
@@ -38,6 +38,29 @@ const SCRIPTS: [(&str, &str); 9] = [
     (
         "softhca",
         r#""$1/bin/oshrun" -n 2 --fabric softhca sh -c 'grep -q "$1/lib/libsofthca_shim.so" /proc/self/maps' sh "$(realpath "$1")""#,
+    ),
+    (
+        // As the README has it, for somebody who may lock 8 MiB; /tmp, as others may not enter the project's folder.
+        "softhca, an ordinary user",
+        r#"place=$(mktemp -d /tmp/farreach-user-XXXXXX); trap 'rm -r "$place"' EXIT
+           cp -R "$1/bin" "$1/lib" "$place"; "$1/bin/oshcc" -o "$place/hello" "$2/examples/c/hello.c"
+           ulimit -l 8192 || ulimit -l "$(ulimit -H -l)"; as=
+           if [ "$(id -u)" = 0 ]; then
+               chown -R nobody "$place"; as="setpriv --reuid=nobody --regid=nogroup --clear-groups --inh-caps=-all"; fi
+           cd "$place"; TMPDIR=$place XDG_RUNTIME_DIR=$place $as ./bin/oshrun -n 4 --ppn 2 --fabric softhca ./hello"#,
+    ),
+    (
+        // What keeps a program from the device that is there: linked statically, no libibverbs.
+        "softhca, why not",
+        r#"why() { said=$("$1/bin/oshrun" -n 2 --ppn 1 --fabric softhca "$TMPDIR/hello" 2>&1) && exit 1
+               case $said in *"stand in"*) ;; *"$2"*) return 0 ;; esac; echo "$said" >&2; exit 1; }
+           "$1/bin/oshcc" -static -o "$TMPDIR/hello" "$2/examples/c/hello.c"; why "$1" "is not loaded into this process"
+           "$1/bin/oshcc" -o "$TMPDIR/hello" "$2/examples/c/hello.c"; mkdir "$TMPDIR/empty"; : > "$TMPDIR/empty/libibverbs.so.1"
+           export LD_LIBRARY_PATH="$TMPDIR/empty"; why "$1" "needs these libraries as well"; rm -r "$TMPDIR/hello" "$TMPDIR/empty""#,
+    ),
+    (
+        "help",
+        r#"cd "$2"; cargo xtask install --help | grep -q -e 'install --prefix DIR'; cargo xtask symbols -h | grep -q TASK"#,
     ),
     (
         "farreach",
