@@ -40,7 +40,7 @@ typedef struct {
 #define _SHMEM_MAX_NAME_LEN SHMEM_MAX_NAME_LEN
 #define _SHMEM_VENDOR_STRING SHMEM_VENDOR_STRING
 
-/* This implementation, for programs that look for one, and its version: 10000 * major + 100 * minor + patch. */
+/* This implementation, and its version: 10000 * major + 100 * minor + patch. */
 #define FARREACH_SHMEM 1
 #define FARREACH_SHMEM_MAJOR_VERSION 0
 #define FARREACH_SHMEM_MINOR_VERSION 1

@@ -6,10 +6,11 @@ use fi_mlx5::error::Error as Hca;
 /// Names the device's directory to the programs that are on it.
 const DIRECTORY: &str = "FARREACH_SOFTHCA";
 
-/// Returns what helps a process that cannot use a device for the reason `error`, in a sentence for its user.
+/// Returns what helps a process that cannot use a device for the reason `error`, in a sentence for
+/// its user.
 ///
-/// To let a device in software stand in helps only where none does already, and where rdma-core is there, on which it
-/// relies.
+/// To let a device in software stand in helps only where none does already, and where rdma-core is
+/// there, on which it relies.
 pub fn remedy(error: &Error) -> &'static str {
     let is_there = std::env::var_os(DIRECTORY).is_some();
     remedy_of(error, is_there, is_there && software_hook().is_some())
@@ -18,22 +19,26 @@ pub fn remedy(error: &Error) -> &'static str {
 fn remedy_of(error: &Error, is_there: bool, is_loaded: bool) -> &'static str {
     match error {
         Error::Hca(Hca::NotInstalled { .. } | Hca::NotLoaded { .. } | Hca::TooOld { .. }) => {
-            "Without one, put all PEs on one node; a software device (softhca) needs these libraries as well"
+            "Without one, put all PEs on one node; a software device (softhca) needs these \
+             libraries as well"
         }
         _ if is_there && !is_loaded => {
-            "There is a software device (softhca), and its libsofthca_shim.so is not loaded into this process: statically \
-             linked programs load nothing, and others what LD_PRELOAD names, unless they are set-user-ID"
+            "There is a software device (softhca), and its libsofthca_shim.so is not loaded into \
+             this process: statically linked programs load nothing, and others what LD_PRELOAD \
+             names, unless they are set-user-ID"
         }
         Error::Hca(Hca::Locked { .. }) if is_there => {
-            "The device is a software one (softhca), which goes by that limit, or by its option --max-pinned; one that \
-             oshrun starts itself (--fabric softhca, not below softhca run) has no limit"
+            "The device is a software one (softhca), which goes by that limit, or by its option \
+             --max-pinned; one that oshrun starts itself (--fabric softhca, not below softhca run) \
+             has no limit"
         }
         _ if is_there => {
-            "The device is a software one (softhca), which says on standard error why it refuses a process \
-             (docs/softhca.md, \"When it does not work\")"
+            "The device is a software one (softhca), which says on standard error why it refuses a \
+             process (docs/softhca.md, \"When it does not work\")"
         }
         _ => {
-            "Without one, put all PEs on one node, or let a software device stand in (oshrun --fabric softhca)"
+            "Without one, put all PEs on one node, or let a software device stand in \
+             (oshrun --fabric softhca)"
         }
     }
 }

@@ -43,9 +43,9 @@ impl Bootstrap {
     /// Finds the launcher in the environment (`PMI_FD`, `PMI_RANK`, `PMI_SIZE`) and introduces this PE to it.
     /// Without a launcher this process is a job of one.
     ///
-    /// Call it once a process: it takes the descriptor over, which programs that this process starts do not inherit.
-    /// In those it is an error, as they have the variables: by mistake a program that closes descriptors before it
-    /// starts a PE would make each PE a job of one.
+    /// Call it once a process: it takes the descriptor over, which programs that this process
+    /// starts do not inherit. In those it is an error, as they have the variables: by mistake a
+    /// program that closes descriptors before it starts a PE would make each PE a job of one.
     ///
     /// # Errors
     /// [`Error::Unsupported`] under a launcher that speaks another protocol, [`Error::Environment`] when the
@@ -65,9 +65,10 @@ impl Bootstrap {
         };
         let socket = sys::adopt_socket(fd, inode).map_err(|error| {
             Error::Environment(format!(
-                "PMI_FD is {fd}, which is not this process's connection to a launcher ({error}). A program that a \
-                 PE starts is no PE: without PMI_FD (env -u PMI_FD PROGRAM) it is a job of one. A program between \
-                 the launcher and a PE has to leave its descriptors open"
+                "PMI_FD is {fd}, which is not this process's connection to a launcher ({error}). \
+                 A program that a PE starts is no PE: without PMI_FD (env -u PMI_FD PROGRAM) it is \
+                 a job of one. A program between the launcher and a PE has to leave its \
+                 descriptors open"
             ))
         })?;
         Self::over(socket, rank, size)

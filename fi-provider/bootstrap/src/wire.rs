@@ -117,7 +117,8 @@ impl Line {
 
 /// Cuts a stream of bytes into lines.
 ///
-/// Keeps what was pushed and not taken: whoever takes all lines before the next push keeps [`MAX_LINE`] bytes at most.
+/// Keeps what was pushed and not taken: whoever takes all lines before the next push keeps
+/// [`MAX_LINE`] bytes at most.
 #[derive(Debug, Default)]
 pub struct Lines {
     bytes: Vec<u8>,

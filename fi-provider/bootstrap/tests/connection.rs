@@ -69,8 +69,8 @@ fn a_launchers_end_is_an_error_and_no_signal() {
     // There, another socket may get the number: it is not spoken to.
     let (ours, theirs) = UnixStream::pair().expect("a pair");
     ours.set_nonblocking(true).expect("a socket");
-    // SAFETY: dup2 takes integers and touches no memory, and nothing in this process has the number `fd`; no other
-    // thread runs that could read the environment.
+    // SAFETY: dup2 takes integers and touches no memory, and nothing in this process has the number
+    // `fd`; no other thread runs that could read the environment.
     unsafe {
         assert_eq!(libc::dup2(theirs.as_raw_fd(), fd), fd);
         std::env::set_var(CONNECTION, connection(fd, 1, 3, 1));

@@ -186,7 +186,8 @@ fn every_form_of_help_is_answered() {
 #[test]
 fn a_place_that_is_not_there_is_named() {
     for (variable, other) in [("XDG_RUNTIME_DIR", "TMPDIR"), ("TMPDIR", "XDG_RUNTIME_DIR")] {
-        // A folder that is there and takes nothing; in one that is not there, for the variable that may name any.
+        // A folder that is there and takes nothing; in one that is not there, for the variable that
+        // may name any.
         let place = if variable == "TMPDIR" {
             "/no/such"
         } else {

@@ -82,7 +82,7 @@ fn numbers() -> Vec<(&'static str, Vec<Constant>)> {
             ],
         ),
         (
-            "This implementation, for programs that look for one, and its version: 10000 * major + 100 * minor + patch.",
+            "This implementation, and its version: 10000 * major + 100 * minor + patch.",
             vec![
                 plain("FARREACH_SHMEM", 1),
                 plain(

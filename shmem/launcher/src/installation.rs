@@ -34,8 +34,8 @@ impl Installation {
         self.prefix.join("lib")
     }
 
-    /// The folder that holds libshmem.so for the loader and nothing else: in LD_LIBRARY_PATH it shadows no library of
-    /// the system's, as [`Self::lib`] may where it is shared with others.
+    /// The folder that holds libshmem.so for the loader and nothing else: in LD_LIBRARY_PATH it
+    /// shadows no library of the system's, as [`Self::lib`] may where it is shared with others.
     pub(crate) fn run_time(&self) -> PathBuf {
         self.lib().join("farreach")
     }

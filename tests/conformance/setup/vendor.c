@@ -1,5 +1,5 @@
-// shmem.h names this implementation and its version by macros that the preprocessor can compare; they say the same as
-// SHMEM_VENDOR_STRING and shmem_info_get_name.
+// shmem.h names this implementation and its version by macros that the preprocessor can compare;
+// they say the same as SHMEM_VENDOR_STRING and shmem_info_get_name.
 // run: np=1 std=c99,c11 cflags="-Wundef"
 // run: np=1 launcher=none std=c99
 #include "check.h"
@@ -7,11 +7,13 @@
 #if !defined FARREACH_SHMEM || FARREACH_SHMEM != 1
 #error "the header does not name the implementation"
 #endif
-#if FARREACH_SHMEM_MAJOR_VERSION < 0 || FARREACH_SHMEM_MINOR_VERSION < 0 || FARREACH_SHMEM_PATCH_VERSION < 0
+#define MAJOR FARREACH_SHMEM_MAJOR_VERSION
+#define MINOR FARREACH_SHMEM_MINOR_VERSION
+#define PATCH FARREACH_SHMEM_PATCH_VERSION
+#if MAJOR < 0 || MINOR < 0 || PATCH < 0
 #error "the parts of the version are no numbers"
 #endif
-#if FARREACH_SHMEM_VERSION != FARREACH_SHMEM_MAJOR_VERSION * 10000                                 \
-                                  + FARREACH_SHMEM_MINOR_VERSION * 100 + FARREACH_SHMEM_PATCH_VERSION
+#if FARREACH_SHMEM_VERSION != MAJOR * 10000 + MINOR * 100 + PATCH
 #error "the version is not made of its parts"
 #endif
 #if FARREACH_SHMEM_VERSION < 100
@@ -22,13 +24,13 @@ int main(void)
 {
     char expected[SHMEM_MAX_NAME_LEN], name[SHMEM_MAX_NAME_LEN];
 
-    snprintf(expected, sizeof expected, "Farreach %d.%d.%d", FARREACH_SHMEM_MAJOR_VERSION,
-             FARREACH_SHMEM_MINOR_VERSION, FARREACH_SHMEM_PATCH_VERSION);
+    snprintf(expected, sizeof expected, "Farreach %d.%d.%d", MAJOR, MINOR, PATCH);
     shmem_init();
     shmem_info_get_name(name);
     CHECK(strcmp(SHMEM_VENDOR_STRING, expected) == 0, "SHMEM_VENDOR_STRING is \"%s\", not \"%s\"",
           SHMEM_VENDOR_STRING, expected);
-    CHECK(strcmp(name, expected) == 0, "shmem_info_get_name gives \"%s\", not \"%s\"", name, expected);
+    CHECK(strcmp(name, expected) == 0, "shmem_info_get_name gives \"%s\", not \"%s\"", name,
+          expected);
     shmem_finalize();
     return 0;
 }

@@ -40,7 +40,8 @@ const SCRIPTS: [(&str, &str); 12] = [
         r#""$1/bin/oshrun" -n 2 --fabric softhca sh -c 'grep -q "$1/lib/libsofthca_shim.so" /proc/self/maps' sh "$(realpath "$1")""#,
     ),
     (
-        // As the README has it, for somebody who may lock 8 MiB; /tmp, as others may not enter the project's folder.
+        // As the README has it, for somebody who may lock 8 MiB; /tmp, as others may not enter the
+        // project's folder.
         "softhca, an ordinary user",
         r#"place=$(mktemp -d /tmp/farreach-user-XXXXXX); trap 'rm -r "$place"' EXIT
            cp -R "$1/bin" "$1/lib" "$place"; "$1/bin/oshcc" -o "$place/hello" "$2/examples/c/hello.c"

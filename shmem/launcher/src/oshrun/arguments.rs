@@ -220,7 +220,8 @@ impl Options {
         Ok(())
     }
 
-    /// Other launchers take a ":" between arguments for the end of one program, and begin another with it.
+    /// Other launchers take a ":" between arguments for the end of one program, and begin another
+    /// with it.
     fn refuse_several_programs(&self) -> Result<(), Failure> {
         let colon = self.arguments.iter().position(|argument| argument == ":");
         match colon {

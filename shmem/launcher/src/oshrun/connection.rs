@@ -1,5 +1,5 @@
-//! The launcher's end of a PE's connection. What a PE can have the launcher do or keep is bounded: bytes that are read
-//! in one turn, a line without an end, and answers that it does not take.
+//! The launcher's end of a PE's connection. What a PE can have the launcher do or keep is bounded:
+//! bytes that are read in one turn, a line without an end, and answers that it does not take.
 
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -8,7 +8,8 @@ use fi_bootstrap::wire::{Lines, WireError};
 
 use super::sys::{self, Watch};
 
-/// Bytes read in one turn, so that a PE that sends without end keeps neither others nor signals from being heard.
+/// Bytes read in one turn, so that a PE that sends without end keeps neither others nor signals
+/// from being heard.
 const TURN: usize = 4096;
 
 /// Turns that a PE's last words may take: more than a socket holds.
@@ -20,8 +21,8 @@ pub(super) struct Connection {
     /// `None` when it is closed, or when nothing more is to be heard from the PE.
     socket: Option<UnixStream>,
     lines: Lines,
-    /// Answers that the PE has not taken yet. Nothing is read from it meanwhile: they do not become more than those to
-    /// its last request and to its last barrier.
+    /// Answers that the PE has not taken yet. Nothing is read from it meanwhile: they do not become
+    /// more than those to its last request and to its last barrier.
     unsent: Vec<u8>,
     /// Kept open, so that the PE does not take it for the launcher's end.
     ignored: Option<UnixStream>,
@@ -49,7 +50,8 @@ impl Connection {
         Some(sys::watch(socket, self.is_clogged()))
     }
 
-    /// Does not wait: sends answers that are left, or else reads one turn's worth. Yields whether anything came.
+    /// Does not wait: sends answers that are left, or else reads one turn's worth. Yields whether
+    /// anything came.
     pub(super) fn take_turn(&mut self) -> bool {
         if self.is_clogged() {
             self.flush();
@@ -111,8 +113,8 @@ impl Connection {
         }
     }
 
-    /// Reads what a PE that has ended has sent before, and closes the connection: what it has started in turn, and
-    /// left the descriptor to, is not heard.
+    /// Reads what a PE that has ended has sent before, and closes the connection: what it has
+    /// started in turn, and left the descriptor to, is not heard.
     pub(super) fn close(&mut self) {
         let Some(mut socket) = self.socket.take() else {
             return;

@@ -105,7 +105,8 @@ fn start(signals: &Signals) -> Result<Device, Failure> {
     }
     let mut command = Command::new(&softhca);
     command
-        // It pins nothing: what the user may lock is no matter for a device that is there for this job alone.
+        // It pins nothing: what the user may lock is no matter for a device that is there for this
+        // job alone.
         .args(["run", "--max-pinned", &u64::MAX.to_string()])
         .args(["--", "/bin/sh", "-c", HOLDER])
         // The PEs' own comes back to them; then what softhca sets is its shim alone.

@@ -1,5 +1,5 @@
-//! Which file is missing when the system finds a program and yet says that there is no such file: the program that is to
-//! read it, named in a script's first line or in an ELF file.
+//! Which file is missing when the system finds a program and yet says that there is no such file:
+//! the program that is to read it, named in a script's first line or in an ELF file.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -43,7 +43,8 @@ fn of(file: &File) -> Option<PathBuf> {
     (!name.is_empty()).then(|| PathBuf::from(OsStr::from_bytes(&name)))
 }
 
-/// The first word of a script's first line; what a text from elsewhere ends its lines with belongs to it.
+/// The first word of a script's first line; what a text from elsewhere ends its lines with belongs
+/// to it.
 fn in_line(line: &[u8]) -> &[u8] {
     let end = line.iter().position(|&byte| byte == b'\n' || byte == 0);
     let line = &line[..end.unwrap_or(line.len())];

@@ -118,7 +118,8 @@ impl Program {
     }
 }
 
-/// The status that a shell sees for what a PE has ended the job with: its low eight bits, but 0 for 0 alone.
+/// The status that a shell sees for what a PE has ended the job with: its low eight bits, but 0 for
+/// 0 alone.
 fn exit_status(code: i32) -> i32 {
     match code & 0xff {
         0 if code != 0 => 1,

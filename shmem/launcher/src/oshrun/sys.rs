@@ -137,7 +137,8 @@ pub(super) fn reap() -> io::Result<Option<(i32, Departure)>> {
     Ok(Some((pid, departure(status))))
 }
 
-/// What wait(2) tells of a process that has ended: a status, or a signal, with or without a core file.
+/// What wait(2) tells of a process that has ended: a status, or a signal, with or without a core
+/// file.
 fn departure(status: libc::c_int) -> Departure {
     if libc::WIFSIGNALED(status) {
         Departure::Killed(libc::WTERMSIG(status))

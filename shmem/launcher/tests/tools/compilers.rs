@@ -89,8 +89,8 @@ fn the_installations_folder_shadows_no_library() {
         tool(folder.path(), "oshcc", &["x.c", "-o", "prog"]).status,
         0
     );
-    // A folder of libraries that is shared with others, who have another C library in it; and the program was linked
-    // where the installation was before.
+    // A folder of libraries that is shared with others, who have another C library in it; and the
+    // program was linked where the installation was before.
     let moved = Folder::new("shadow-moved");
     std::fs::remove_dir(moved.path()).unwrap();
     std::fs::rename(folder.path(), moved.path()).unwrap();

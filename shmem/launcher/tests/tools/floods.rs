@@ -6,14 +6,15 @@ use super::support::{Outcome, Running, children, oshrun, pe, runs, signal, wait_
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// What PE 1 sends, as a script of bash: requests whose answers are read, and such whose answers are not.
+/// What PE 1 sends, as a script of bash: requests whose answers are read, and such whose answers
+/// are not.
 const FLOODS: [&str; 2] = [
     "cat <&$PMI_FD >/dev/null & exec yes cmd=get key=x >&$PMI_FD",
     "exec yes cmd=get key=x >&$PMI_FD",
 ];
 
-/// A job of two PEs, of which PE 1 floods the launcher and PE 0 speaks to it after that has begun, prints its number
-/// and waits.
+/// A job of two PEs, of which PE 1 floods the launcher and PE 0 speaks to it after that has begun,
+/// prints its number and waits.
 fn flooded(flood: &str) -> (Running, Vec<u32>) {
     let script = format!(
         "if [ $PMI_RANK = 0 ]; then sleep 0.2; exec \"$0\" init finalize again finalize pid sleep:60000; fi; \

@@ -73,7 +73,8 @@ fn the_environment_is_passed_on() {
 
 #[test]
 fn what_a_pe_starts_is_no_pe() {
-    // It has the PE's variables and not its connection, says so, and the job goes on; without PMI_FD it is a job of one.
+    // It has the PE's variables and not its connection, says so, and the job goes on; without
+    // PMI_FD it is a job of one.
     for (action, lines) in [
         ("start:init", vec!["start: exit status: 99"; 2]),
         (
@@ -98,7 +99,8 @@ fn what_a_pe_starts_is_no_pe() {
 
 #[test]
 fn children_and_all_below_may_clean_up_on_sigterm() {
-    // A shell that waits for another one, which cleans up; and PEs that are stopped, the first one as well.
+    // A shell that waits for another one, which cleans up; and PEs that are stopped, the first one
+    // as well.
     let script = "trap 'echo cleaned; exit 0' TERM; echo 1; while :; do sleep 0.01; done";
     let stopped = "trap 'echo cleaned; exit 0' TERM; echo 1; kill -STOP $$; sleep 60";
     for (inner, first) in [
