@@ -1,11 +1,15 @@
 //! How a job is ended early: shmem_global_exit, and the signal by which launchers end it.
+//!
+//! A signal handler may have stopped its thread anywhere, with any lock. So it neither allocates nor locks, and leaves the
+//! flushing of the C streams to a child.
 
 #![expect(unsafe_code, reason = "signals, and the flushing of C's streams")]
 
 use crate::job;
 use crate::node::Node;
 use crate::places::Rank;
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
+use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
@@ -36,6 +40,17 @@ pub(crate) fn end_job(status: c_int) -> ! {
         _ => status,
     };
     flush_streams();
+    end_all(status)
+}
+
+/// As [`global_exit`], in a signal handler.
+pub(crate) fn end_in_handler(status: c_int) -> ! {
+    flush_in_child();
+    end_all(status)
+}
+
+/// Ends the job; a signal handler may call this.
+fn end_all(status: c_int) -> ! {
     let mut all_gone = false;
     // A child of a PE ends itself only.
     if let Some(node) = job::node().filter(|_| job::is_this_process_the_pe()) {
@@ -66,6 +81,76 @@ pub(crate) fn leave(status: c_int) -> ! {
 fn flush_streams() {
     // SAFETY: a null stream means all of them.
     unsafe { libc::fflush(std::ptr::null_mut()) };
+}
+
+/// How long a child has to flush the streams, in seconds.
+const FLUSH: libc::c_uint = 1;
+
+/// Bytes of the child's stack: functions of the program's own streams run there.
+const STACK: usize = 256 << 10;
+
+/// Flushes the C streams from a signal handler: by a child that has this process's memory, and ends where it hangs, because
+/// the interrupted thread or one that does not go on has a lock, or fails, because a stream was being changed.
+fn flush_in_child() {
+    let anywhere = std::ptr::null_mut();
+    let access = libc::PROT_READ | libc::PROT_WRITE;
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_STACK;
+    // SAFETY: a new mapping replaces nothing.
+    let stack = unsafe { libc::mmap(anywhere, STACK, access, flags, -1, 0) };
+    if stack == libc::MAP_FAILED {
+        return;
+    }
+    let mut all = MaybeUninit::<libc::sigset_t>::uninit();
+    let mut before = MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: the set is filled before it is read; the other one is written.
+    unsafe {
+        libc::sigfillset(all.as_mut_ptr());
+        libc::pthread_sigmask(libc::SIG_BLOCK, all.as_ptr(), before.as_mut_ptr());
+    }
+    // No signal tells of the child's end, until which this thread stands still.
+    let flags = libc::CLONE_VM | libc::CLONE_VFORK;
+    // SAFETY: the stack is mapped, grows down from its end, and is nobody else's; the function asks for no argument.
+    let child = unsafe { libc::clone(flush, stack.byte_add(STACK), flags, anywhere) };
+    if child > 0 {
+        // SAFETY: the status is not asked for.
+        unsafe { libc::waitpid(child, std::ptr::null_mut(), libc::__WALL) };
+    }
+    // SAFETY: the set was written above.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), std::ptr::null_mut()) };
+}
+
+/// What the child does.
+extern "C" fn flush(_argument: *mut c_void) -> c_int {
+    // SAFETY: no call has memory preconditions but for the set, which is emptied before it is used. Actions, mask and timer
+    // are the child's own.
+    unsafe {
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        // Who dumps core ends all processes that have the memory.
+        libc::prctl(libc::PR_SET_DUMPABLE, 0);
+        let mut only = MaybeUninit::<libc::sigset_t>::uninit();
+        libc::sigemptyset(only.as_mut_ptr());
+        libc::sigaddset(only.as_mut_ptr(), libc::SIGALRM);
+        libc::signal(libc::SIGALRM, libc::SIG_DFL);
+        libc::alarm(FLUSH);
+        libc::pthread_sigmask(libc::SIG_UNBLOCK, only.as_ptr(), std::ptr::null_mut());
+    }
+    flush_streams();
+    0
+}
+
+/// Writes a line to standard error by the system call alone.
+pub(crate) fn write_to_stderr(mut line: &[u8]) {
+    while !line.is_empty() {
+        // SAFETY: the buffer has these bytes.
+        let written = unsafe { libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len()) };
+        match usize::try_from(written) {
+            Ok(written) => line = &line[written..],
+            // SAFETY: the location is the thread's own.
+            Err(_) if unsafe { *libc::__errno_location() } == libc::EINTR => (),
+            // Nobody is left to tell when standard error is closed.
+            Err(_) => return,
+        }
+    }
 }
 
 /// Sends SIGTERM to the other PEs of the node and waits for their end; whether all have ended in time.
@@ -122,11 +207,9 @@ pub(crate) fn is_own_handler(handler: libc::sighandler_t) -> bool {
 /// The job is being ended: flush the C streams as well as can be, and go.
 extern "C" fn on_terminate(signal: c_int) {
     if !job::is_this_process_a_running_pe() {
-        die_by(signal);
+        return die_by(signal);
     }
-    // Not async-signal-safe where the signal came inside stdio: the alternative is to lose the output, and
-    // the launcher kills whoever hangs.
-    flush_streams();
+    flush_in_child();
     match job::node().and_then(|node| node.exit_status()) {
         Some(status) => {
             job::leave_launcher();

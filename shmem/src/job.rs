@@ -247,17 +247,17 @@ pub(crate) fn is_this_process_the_pe() -> bool {
     job().is_some_and(|job| job.pid == std::process::id())
 }
 
-/// Tells the launcher that this PE leaves in an orderly way although the job is being ended.
+/// Tells the launcher that this PE leaves in an orderly way although the job is being ended. A signal handler may.
 pub(crate) fn leave_launcher() {
     if let Some(job) = JOB.get()
         && let Ok(mut launcher) = job.launcher.try_lock()
     {
         // When the launcher is gone, there is nobody to tell.
-        let _ = launcher.finalize();
+        let _ = launcher.leave();
     }
 }
 
-/// Tells the launcher to end the job with `status`, if there is one.
+/// Tells the launcher to end the job with `status`, if there is one. A signal handler may.
 pub(crate) fn tell_launcher_to_abort(status: c_int) {
     if let Some(job) = JOB.get()
         && job.pid == std::process::id()

@@ -7,8 +7,8 @@ use crate::exit;
 use crate::job::{self, Phase};
 use fi_provider::Error;
 use std::ffi::c_int;
-use std::fmt::{Arguments, Display};
-use std::io::Write;
+use std::fmt::{self, Arguments, Display, Write as _};
+use std::io::Write as _;
 use std::thread;
 use std::time::Duration;
 
@@ -33,6 +33,42 @@ pub(crate) fn say(line: Arguments<'_>) {
     };
     // Nobody is left to tell when standard error is closed.
     let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
+/// A line that is put together on the stack, which is short where signal handlers run: what does not fit is cut.
+struct Line {
+    bytes: [u8; Line::LENGTH],
+    length: usize,
+}
+
+impl Line {
+    const LENGTH: usize = 512;
+}
+
+impl fmt::Write for Line {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        // One byte is for the end of the line.
+        let room = Self::LENGTH - 1 - self.length;
+        let taken = text.len().min(room);
+        self.bytes[self.length..][..taken].copy_from_slice(&text.as_bytes()[..taken]);
+        self.length += taken;
+        Ok(())
+    }
+}
+
+/// As [`say`], in a signal handler: without a lock and without memory of the heap.
+pub(crate) fn say_in_handler(line: Arguments<'_>) {
+    let mut text = Line {
+        bytes: [0; Line::LENGTH],
+        length: 0,
+    };
+    // A line takes whatever is written.
+    let _ = match job::job() {
+        Some(job) => write!(text, "farreach: PE {}: {line}", job.node.pe()),
+        None => write!(text, "farreach: {line}"),
+    };
+    text.bytes[text.length] = b'\n';
+    exit::write_to_stderr(&text.bytes[..=text.length]);
 }
 
 /// Writes one line and ends the job.

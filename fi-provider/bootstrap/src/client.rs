@@ -1,7 +1,8 @@
 //! The PE's end of the connection.
 
 use std::collections::HashMap;
-use std::io::{ErrorKind, Read};
+use std::fmt::Arguments;
+use std::io::{ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 
@@ -173,7 +174,8 @@ impl Bootstrap {
 
     /// Asks the launcher to end all PEs of the job with the exit status `code`; with a message that is not empty,
     /// oshrun says who asked and why. Returns at once: the caller then exits by itself or is ended. May be called
-    /// after [`finalize`](Self::finalize); does nothing in a job of one.
+    /// after [`finalize`](Self::finalize); does nothing in a job of one. Without a message it allocates nothing, so that
+    /// signal handlers may call it.
     ///
     /// # Errors
     /// What the connection says, [`Error::Forked`] in a forked child.
@@ -184,16 +186,33 @@ impl Bootstrap {
         let Link::Launcher(connection) = &self.link else {
             return Ok(());
         };
-        let mut line = Line::new("abort").field("exitcode", code);
-        if !message.is_empty() {
-            let cut = message.floor_char_boundary(message.len().min(400));
-            line = line.field(
-                "message",
-                encoding::encode(&message.as_bytes()[..cut], SAFE_LINE)
-                    .map_or(String::new(), |text| text.concat()),
-            );
+        if message.is_empty() {
+            return connection.send_now(format_args!("cmd=abort exitcode={code}\n"));
         }
-        connection.send(line)
+        let cut = message.floor_char_boundary(message.len().min(400));
+        let text = encoding::encode(&message.as_bytes()[..cut], SAFE_LINE)
+            .map_or(String::new(), |text| text.concat());
+        let line = Line::new("abort").field("exitcode", code);
+        connection.send(line.field("message", text))
+    }
+
+    /// As [`finalize`](Self::finalize), as the last thing that the process does: allocates nothing, so that signal
+    /// handlers may call it.
+    ///
+    /// # Errors
+    /// What the connection says, [`Error::Forked`] in a forked child.
+    pub fn leave(&mut self) -> Result<(), Error> {
+        if self.process != std::process::id() {
+            return Err(Error::Forked);
+        }
+        if !self.finalized
+            && let Link::Launcher(connection) = &self.link
+        {
+            connection.send_now(format_args!("cmd=finalize\n"))?;
+            connection.skip_line()?;
+        }
+        self.finalized = true;
+        Ok(())
     }
 
     /// Tells the launcher that this PE is done: from now on it may exit as it likes. Idempotent.
@@ -333,6 +352,30 @@ impl Connection {
 
     fn send(&self, line: Line) -> Result<(), Error> {
         sys::send_all(&self.socket, line.finish().as_bytes()).map_err(closed_or_io)
+    }
+
+    /// Sends a short line, whose text is put together on the stack.
+    fn send_now(&self, text: Arguments<'_>) -> Result<(), Error> {
+        let mut line = [0; 64];
+        let mut rest = &mut line[..];
+        rest.write_fmt(text)?;
+        let unused = rest.len();
+        let length = line.len() - unused;
+        sys::send_all(&self.socket, &line[..length]).map_err(closed_or_io)
+    }
+
+    /// Takes the next line off the connection and drops it.
+    fn skip_line(&self) -> Result<(), Error> {
+        let mut byte = [0];
+        while byte != [b'\n'] {
+            match (&self.socket).read(&mut byte) {
+                Ok(0) => return Err(Error::Closed),
+                Ok(_) => {}
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(closed_or_io(error)),
+            }
+        }
+        Ok(())
     }
 
     fn receive(&mut self) -> Result<Vec<u8>, Error> {

@@ -146,6 +146,35 @@ fn abort_arrives_with_its_message() {
 }
 
 #[test]
+fn abort_without_a_message_arrives() {
+    for code in [i32::MIN, 7] {
+        let ends = run(1, |pe| pe.abort(code, "").unwrap());
+        let (rank, message) = (0, None);
+        assert_eq!(
+            ends,
+            [Effect::Abort {
+                rank,
+                code,
+                message
+            }]
+        );
+    }
+}
+
+#[test]
+fn a_pe_that_leaves_is_done() {
+    let ends = run(2, |mut pe| {
+        pe.leave().unwrap();
+        pe.leave().unwrap();
+        assert!(matches!(pe.barrier(), Err(Error::Finalized)));
+        assert!(pe.try_reinit().unwrap(), "the answer was taken");
+        pe.finalize().unwrap();
+        pe.leave().unwrap();
+    });
+    assert_eq!(ends, []);
+}
+
+#[test]
 fn a_launcher_that_hangs_up_is_noticed() {
     let (ours, theirs) = UnixStream::pair().unwrap();
     drop(ours);
@@ -203,6 +232,7 @@ fn a_forked_child_is_kept_out() {
     pe.process += 1;
     assert!(matches!(pe.barrier(), Err(Error::Forked)));
     assert!(matches!(pe.finalize(), Err(Error::Forked)));
+    assert!(matches!(pe.leave(), Err(Error::Forked)));
     assert!(matches!(pe.try_reinit(), Err(Error::Forked)));
     assert!(matches!(pe.abort(1, ""), Err(Error::Forked)));
 }
