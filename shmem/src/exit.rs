@@ -1,7 +1,7 @@
 //! How a job is ended early: shmem_global_exit, and the signal by which launchers end it.
 //!
-//! A signal handler may have stopped its thread anywhere, with any lock. So it neither allocates nor locks, and leaves the
-//! flushing of the C streams to a child.
+//! A signal handler may have stopped its thread anywhere, with any lock. So it neither allocates
+//! nor locks, and leaves the flushing of the C streams to a child.
 
 #![expect(unsafe_code, reason = "signals, and the flushing of C's streams")]
 
@@ -89,8 +89,9 @@ const FLUSH: libc::c_uint = 1;
 /// Bytes of the child's stack: functions of the program's own streams run there.
 const STACK: usize = 256 << 10;
 
-/// Flushes the C streams from a signal handler: by a child that has this process's memory, and ends where it hangs, because
-/// the interrupted thread or one that does not go on has a lock, or fails, because a stream was being changed.
+/// Flushes the C streams from a signal handler: by a child that has this process's memory, and ends
+/// where it hangs, because the interrupted thread or one that does not go on has a lock, or fails,
+/// because a stream was being changed.
 fn flush_in_child() {
     let anywhere = std::ptr::null_mut();
     let access = libc::PROT_READ | libc::PROT_WRITE;
@@ -109,7 +110,8 @@ fn flush_in_child() {
     }
     // No signal tells of the child's end, until which this thread stands still.
     let flags = libc::CLONE_VM | libc::CLONE_VFORK;
-    // SAFETY: the stack is mapped, grows down from its end, and is nobody else's; the function asks for no argument.
+    // SAFETY: the stack is mapped, grows down from its end, and is nobody else's; the function asks
+    // for no argument.
     let child = unsafe { libc::clone(flush, stack.byte_add(STACK), flags, anywhere) };
     if child > 0 {
         // SAFETY: the status is not asked for.
@@ -121,8 +123,8 @@ fn flush_in_child() {
 
 /// What the child does.
 extern "C" fn flush(_argument: *mut c_void) -> c_int {
-    // SAFETY: no call has memory preconditions but for the set, which is emptied before it is used. Actions, mask and timer
-    // are the child's own.
+    // SAFETY: no call has memory preconditions but for the set, which is emptied before it is used.
+    // Actions, mask and timer are the child's own.
     unsafe {
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
         // Who dumps core ends all processes that have the memory.

@@ -2,10 +2,11 @@
 //!
 //! The fast path's range test takes the whole window, holes included; nothing is mapped in the holes of
 //! a peer's window, so that an address there faults. And a page that the system has no memory for
-//! raises SIGBUS. Both get a message; every other fault goes on to the handler that was there before, which
-//! leaves this one in its place.
+//! raises SIGBUS. Both get a message; every other fault goes on to the handler that was there
+//! before, which leaves this one in its place.
 //!
-//! The thread may have been stopped anywhere, with any lock: nothing here allocates, locks, or calls what does.
+//! The thread may have been stopped anywhere, with any lock: nothing here allocates, locks, or
+//! calls what does.
 
 #![expect(unsafe_code, reason = "signal handlers")]
 
@@ -35,7 +36,8 @@ pub(crate) fn install() {
         // SAFETY: initialisation: no other thread is in the library.
         unsafe { routine::learn() };
         for (signal, before) in &SIGNALS {
-            // SAFETY: initialisation: no other thread is in the library. The handler has the form that is asked for.
+            // SAFETY: initialisation: no other thread is in the library. The handler has the form
+            // that is asked for.
             unsafe { before.replace(*signal, on_fault) };
         }
     });
@@ -44,7 +46,8 @@ pub(crate) fn install() {
 extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: the location is the thread's own.
     let errno = unsafe { *libc::__errno_location() };
-    // SAFETY: the kernel passes a record of its own to handlers with SA_SIGINFO; both signals' have an address.
+    // SAFETY: the kernel passes a record of its own to handlers with SA_SIGINFO; both signals' have
+    // an address.
     let (code, addr) = unsafe { ((*info).si_code, (*info).si_addr() as usize) };
     if code > 0 {
         explain(signal, code, addr, context);

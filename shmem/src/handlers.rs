@@ -8,8 +8,8 @@
 use crate::exit;
 use std::ffi::c_int;
 
-/// Signals that a thread raises by its own instructions or calls, which a thread that waits does not. Sanitizers and
-/// many runtimes handle them.
+/// Signals that a thread raises by its own instructions or calls, which a thread that waits does
+/// not. Sanitizers and many runtimes handle them.
 const OF_THE_THREAD: [c_int; 7] = [
     libc::SIGSEGV,
     libc::SIGBUS,
@@ -20,8 +20,8 @@ const OF_THE_THREAD: [c_int; 7] = [
     libc::SIGABRT,
 ];
 
-/// Whether a signal could come to the calling thread that a handler of the program is installed for: of a timer, a
-/// child, another process. Such a handler may end what the thread waits for.
+/// Whether a signal could come to the calling thread that a handler of the program is installed
+/// for: of a timer, a child, another process. Such a handler may end what the thread waits for.
 pub(crate) fn may_run() -> bool {
     let Some(blocked) = blocked() else {
         return true;
@@ -65,7 +65,8 @@ mod tests {
     extern "C" fn handler(_signal: c_int) {}
 
     fn set(signal: c_int, action: usize) {
-        // SAFETY: the action is one of the system's, or a function that takes the signal and does nothing.
+        // SAFETY: the action is one of the system's, or a function that takes the signal and does
+        // nothing.
         unsafe { libc::signal(signal, action) };
     }
 

@@ -247,7 +247,8 @@ pub(crate) fn is_this_process_the_pe() -> bool {
     job().is_some_and(|job| job.pid == std::process::id())
 }
 
-/// Tells the launcher that this PE leaves in an orderly way although the job is being ended. A signal handler may.
+/// Tells the launcher that this PE leaves in an orderly way although the job is being ended. A
+/// signal handler may.
 pub(crate) fn leave_launcher() {
     if let Some(job) = JOB.get()
         && let Ok(mut launcher) = job.launcher.try_lock()

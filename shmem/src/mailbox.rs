@@ -88,8 +88,8 @@ fn own(word: Word) -> Option<&'static AtomicU64> {
 /// How a PE sleeps in its waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sleep {
-    /// Odd while the PE sleeps in a wait, and has no other thread and no handler of the program that may run; all that
-    /// it has sent is delivered then.
+    /// Odd while the PE sleeps in a wait, and has no other thread and no handler of the program
+    /// that may run; all that it has sent is delivered then.
     pub(crate) blocked: u32,
     /// Looks at the awaited memory.
     pub(crate) looks: u32,

@@ -1,10 +1,10 @@
 //! Waiting that notices when nobody is left who could end the wait.
 //!
 //! A PE that sleeps in a wait looks around now and then. The job is stuck when some PE has gone into
-//! its last finalisation, all PEs sleep in waits, that one in its finalisation, and the others have looked at their
-//! memory again since all slept: nobody is left to write anything. Processes with several threads are never
-//! counted as sleeping, because another thread may still write, and no more are those in which a signal handler of
-//! the program may run.
+//! its last finalisation, all PEs sleep in waits, that one in its finalisation, and the others have
+//! looked at their memory again since all slept: nobody is left to write anything. Processes with
+//! several threads are never counted as sleeping, because another thread may still write, and no
+//! more are those in which a signal handler of the program may run.
 //!
 //! Those of this node are seen by their slots in the node's memory. PEs of other nodes tell when they finalise; how they
 //! sleep is read through the device, which like a load tells what was so between the beginning and the end of the read.
@@ -113,7 +113,8 @@ impl Watch {
 }
 
 impl Sleeping {
-    /// Says in the own slot that this process does nothing but wait, unless another thread or a handler may do more.
+    /// Says in the own slot that this process does nothing but wait, unless another thread or a
+    /// handler may do more.
     fn mark_blocked(&self, at: Routine) {
         let own = &self.node.own().blocked;
         // Only this thread changes the count, because it is the only one.

@@ -174,8 +174,8 @@ impl Bootstrap {
 
     /// Asks the launcher to end all PEs of the job with the exit status `code`; with a message that is not empty,
     /// oshrun says who asked and why. Returns at once: the caller then exits by itself or is ended. May be called
-    /// after [`finalize`](Self::finalize); does nothing in a job of one. Without a message it allocates nothing, so that
-    /// signal handlers may call it.
+    /// after [`finalize`](Self::finalize); does nothing in a job of one. Without a message it
+    /// allocates nothing, so that signal handlers may call it.
     ///
     /// # Errors
     /// What the connection says, [`Error::Forked`] in a forked child.
@@ -196,8 +196,8 @@ impl Bootstrap {
         connection.send(line.field("message", text))
     }
 
-    /// As [`finalize`](Self::finalize), as the last thing that the process does: allocates nothing, so that signal
-    /// handlers may call it.
+    /// As [`finalize`](Self::finalize), as the last thing that the process does: allocates nothing,
+    /// so that signal handlers may call it.
     ///
     /// # Errors
     /// What the connection says, [`Error::Forked`] in a forked child.

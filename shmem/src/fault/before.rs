@@ -1,4 +1,5 @@
-//! The action that a signal had before this library's: it is called as the kernel would have called it.
+//! The action that a signal had before this library's: it is called as the kernel would have called
+//! it.
 
 #![expect(
     unsafe_code,
@@ -9,11 +10,12 @@ use crate::plain::Plain;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A handler of the form that SA_SIGINFO asks for. The kernel passes all three arguments to any handler.
+/// A handler of the form that SA_SIGINFO asks for. The kernel passes all three arguments to any
+/// handler.
 pub(super) type Handler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 
-/// The flags of the former action that this library's has, too: its handler runs on the same stack, and interrupts the
-/// same calls.
+/// The flags of the former action that this library's has, too: its handler runs on the same stack,
+/// and interrupts the same calls.
 const SHARED_FLAGS: c_int = libc::SA_ONSTACK | libc::SA_RESTART;
 
 /// The `si_code` of a SIGBUS that no instruction of this thread has raised (`BUS_MCEERR_AO`).
@@ -44,20 +46,23 @@ impl Before {
         unsafe { libc::sigaction(signal, std::ptr::null(), &raw mut before) };
         let mut ours = default_action();
         ours.sa_sigaction = handler as *const () as usize;
-        // With no handler before, on another stack where there is one: the fault may be that of a full stack.
+        // With no handler before, on another stack where there is one: the fault may be that of a
+        // full stack.
         let shared = match before.sa_sigaction {
             libc::SIG_DFL | libc::SIG_IGN => libc::SA_ONSTACK,
             _ => before.sa_flags & SHARED_FLAGS,
         };
         ours.sa_flags = libc::SA_SIGINFO | libc::SA_NODEFER | shared;
-        // SAFETY: no other thread is inside the library, by contract, and the handler, which reads it, is not installed yet.
+        // SAFETY: no other thread is inside the library, by contract, and the handler, which reads
+        // it, is not installed yet.
         unsafe { *self.action.get_mut() = Some(before) };
-        // SAFETY: the action lives during the call; its handler has the form that SA_SIGINFO asks for.
+        // SAFETY: the action lives during the call; its handler has the form that SA_SIGINFO asks
+        // for.
         unsafe { libc::sigaction(signal, &raw const ours, std::ptr::null_mut()) };
     }
 
-    /// Does as the kernel would with the former action, which leaves the present one installed unless the signal is to
-    /// end the process.
+    /// Does as the kernel would with the former action, which leaves the present one installed
+    /// unless the signal is to end the process.
     ///
     /// # Safety
     /// The arguments are those of a handler with SA_SIGINFO and SA_NODEFER, which returns next.
@@ -69,7 +74,8 @@ impl Before {
     ) {
         // SAFETY: the kernel's record, by contract.
         let code = unsafe { (*info).si_code };
-        // What was sent (or found by the kernel in passing) does not come again with the instruction.
+        // What was sent (or found by the kernel in passing) does not come again with the
+        // instruction.
         let is_sent = code <= 0 || (signal == libc::SIGBUS && code == OF_NO_INSTRUCTION);
         let action = self.current();
         match action.sa_sigaction {
@@ -78,10 +84,11 @@ impl Before {
             libc::SIG_IGN | libc::SIG_DFL => die(signal, is_sent),
             handler => {
                 block(&action, signal);
-                // SAFETY: the address came from sigaction(2) and is none of its constants: a handler, which finds the
-                // arguments that it knows of in their places.
+                // SAFETY: the address came from sigaction(2) and is none of its constants: a
+                // handler, which finds the arguments that it knows of in their places.
                 let handler = unsafe { std::mem::transmute::<usize, Handler>(handler) };
-                // The mask is the interrupted code's again when the handler of the kernel's call returns.
+                // The mask is the interrupted code's again when the handler of the kernel's call
+                // returns.
                 handler(signal, info, context);
             }
         }
@@ -91,7 +98,8 @@ impl Before {
     fn current(&self) -> libc::sigaction {
         let action = self.action.get().unwrap_or_else(default_action);
         let is_for_one = action.sa_flags & libc::SA_RESETHAND != 0;
-        // ORDERING: a swap makes one handler of several threads the first; nothing else is ordered by it.
+        // ORDERING: a swap makes one handler of several threads the first; nothing else is ordered
+        // by it.
         if is_for_one && self.is_spent.swap(true, Ordering::Relaxed) {
             return default_action();
         }
@@ -115,8 +123,8 @@ fn block(action: &libc::sigaction, signal: c_int) {
     unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const mask, std::ptr::null_mut()) };
 }
 
-/// Lets the signal end the process: when the handler returns, by the instruction that faults again, and by another signal
-/// where this one `is_sent`.
+/// Lets the signal end the process: when the handler returns, by the instruction that faults again,
+/// and by another signal where this one `is_sent`.
 fn die(signal: c_int, is_sent: bool) {
     let default = default_action();
     // SAFETY: the action lives during the call; raise has no memory preconditions.

@@ -1,7 +1,7 @@
 //! The OpenSHMEM routine that a fault happened in, by the exported symbols of this library.
 //!
-//! They are found at initialisation; the handler reads them, code, and the stack, and asks the kernel first what is mapped.
-//! dladdr(3) takes a lock.
+//! They are found at initialisation; the handler reads them, code, and the stack, and asks the
+//! kernel first what is mapped. dladdr(3) takes a lock.
 
 #![expect(
     unsafe_code,
@@ -12,7 +12,8 @@ use crate::plain::Plain;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ops::Range;
 
-/// The exported symbols of the object that this library is in; none in an executable that exports nothing.
+/// The exported symbols of the object that this library is in; none in an executable that exports
+/// nothing.
 static SYMBOLS: Plain<Option<Symbols>> = Plain::new(None);
 
 /// An object's table of dynamic symbols.
@@ -25,7 +26,8 @@ struct Symbols {
     strings: *const c_char,
 }
 
-// SAFETY: the tables lie in memory of the object that is mapped as long as this code is, and that nobody writes.
+// SAFETY: the tables lie in memory of the object that is mapped as long as this code is, and that
+// nobody writes.
 unsafe impl Send for Symbols {}
 // SAFETY: nobody writes the tables, so that threads may read them at a time.
 unsafe impl Sync for Symbols {}
@@ -104,7 +106,8 @@ unsafe fn symbols(bias: usize, section: *const Dynamic) -> Option<Symbols> {
         Some(if value < bias { value + bias } else { value })
     };
     let count = match (entry(HASH), entry(GNU_HASH)) {
-        // SAFETY: the second word of the table is the number of symbols (System V ABI, "Hash Table").
+        // SAFETY: the second word of the table is the number of symbols (System V ABI, "Hash
+        // Table").
         (Some(hash), _) => unsafe { (hash as *const u32).add(1).read() as usize },
         // SAFETY: the table is the loaded object's.
         (None, Some(hash)) => unsafe { count_of(hash as *const u32) },
@@ -118,8 +121,8 @@ unsafe fn symbols(bias: usize, section: *const Dynamic) -> Option<Symbols> {
     })
 }
 
-/// The number of symbols by a GNU hash table: four numbers, the words of a filter, the first symbol of each bucket, and a
-/// word for each symbol, odd for the last of a bucket.
+/// The number of symbols by a GNU hash table: four numbers, the words of a filter, the first symbol
+/// of each bucket, and a word for each symbol, odd for the last of a bucket.
 ///
 /// # Safety
 /// The table is a loaded object's.
@@ -149,7 +152,8 @@ impl Symbols {
                 is_function && address.wrapping_sub(start) < symbol.st_size as usize
             })
             .find_map(|symbol| {
-                // SAFETY: a symbol's name is a C string of the table, which stays as long as this code.
+                // SAFETY: a symbol's name is a C string of the table, which stays as long as this
+                // code.
                 let name = unsafe { CStr::from_ptr(self.strings.add(symbol.st_name as usize)) };
                 let name = name.to_str().ok()?;
                 // The profiling interface gives every routine two names at one address.
@@ -159,9 +163,9 @@ impl Symbols {
     }
 }
 
-/// The OpenSHMEM routine that a fault happened in: the one that holds the place of the fault or the nearest return address
-/// on the stack, or that was called from there (a large copy is a jump out of the routine, which leaves no address of its
-/// own).
+/// The OpenSHMEM routine that a fault happened in: the one that holds the place of the fault or the
+/// nearest return address on the stack, or that was called from there (a large copy is a jump out
+/// of the routine, which leaves no address of its own).
 ///
 /// # Safety
 /// The context is one that the kernel has passed to a handler.
@@ -208,7 +212,8 @@ fn words_of(stack: usize) -> impl Iterator<Item = usize> {
         .filter(|word| CODE.contains(word))
 }
 
-/// Where the call before `return_address` went to, through a jump of the procedure linkage table if there is one.
+/// Where the call before `return_address` went to, through a jump of the procedure linkage table if
+/// there is one.
 fn callee(return_address: usize) -> Option<usize> {
     const CALL: u8 = 0xe8;
     const JUMP_INDIRECT: [u8; 2] = [0xff, 0x25];
@@ -246,12 +251,13 @@ fn read<T: Copy>(address: usize) -> Option<T> {
     is_readable(address).then(|| unsafe { (address as *const T).read_unaligned() })
 }
 
-/// Whether eight bytes are mapped for reading: the kernel reads a set of signals from there before it finds that it was not
-/// told what to do with it.
+/// Whether eight bytes are mapped for reading: the kernel reads a set of signals from there before
+/// it finds that it was not told what to do with it.
 fn is_readable(address: usize) -> bool {
     const NOTHING: c_int = -1;
     const BYTES: usize = 8;
-    // SAFETY: the call changes no mask, as it is told of no way to, and the kernel checks the address.
+    // SAFETY: the call changes no mask, as it is told of no way to, and the kernel checks the
+    // address.
     let refused = unsafe {
         libc::syscall(
             libc::SYS_rt_sigprocmask,

@@ -1,5 +1,6 @@
-// The handler that the program had before shmem_init is called as the kernel would have called it: every time, with its arguments,
-// its mask and its flags. The library's message comes after that as before.
+// The handler that the program had before shmem_init is called as the kernel would have called it:
+// every time, with its arguments, its mask and its flags. The library's message comes after that as
+// before.
 // run: np=2 nodes=1 expect-exit=1 expect-stderr="farreach: PE 1: shmem_long_p: " expect-stderr="is not symmetric" args=jumps
 // run: np=2 nodes=1 expect-exit=1 expect-stderr="farreach: PE 1: shmem_long_p: " expect-stderr="is not symmetric" args=returns
 // run: np=2 nodes=1 link=static,no-pie expect-exit=1 expect-stderr="farreach: PE 1: " expect-stderr="is not symmetric" args=returns

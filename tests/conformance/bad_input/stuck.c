@@ -1,6 +1,7 @@
 // A job in which nobody is left who could end the wait of the others is ended with a message, and
-// soon: a PE that still waits 2 s later dies by its alarm, which is another status. Handlers that cannot run in a wait
-// ("handlers": of signals that are blocked, or that a fault alone raises) change nothing.
+// soon: a PE that still waits 2 s later dies by its alarm, which is another status. Handlers that
+// cannot run in a wait ("handlers": of signals that are blocked, or that a fault alone raises)
+// change nothing.
 // run: np=2,4,16 expect-exit=1 expect-stderr=": shmem_long_wait_until waits for ever: PE 0 has exited or called shmem_finalize" args=wait
 // run: np=2,4,16 expect-exit=1 expect-stderr=" waits for ever: PE 0 has exited or called shmem_finalize" args=barrier
 // run: np=4,16 expect-exit=1 expect-stderr=" waits for ever: PE 0 has exited or called shmem_finalize" args=both
