@@ -16,6 +16,7 @@ use crate::gate::Gate;
 use crate::helper;
 use fi_mlx5::device::{self as hca, CompletionQueue, Features, Peer, QueuePair};
 use fi_mlx5::lane::{Hook, Lane, Later, Parts, Queues, Source, Threads, To};
+use fi_mlx5::remote::Remote;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -31,7 +32,7 @@ const BLOCKS: u32 = 64;
 /// What the threads of two peers tell each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Told {
-    /// The queue pair for the other.
+    /// The queue pair for the other; without its process's key, which the other knows from elsewhere.
     peer: Peer,
     /// Whether it is connected.
     connected: bool,
@@ -53,6 +54,7 @@ impl Told {
             lid,
             mtu,
             max_read_atomic,
+            key: _,
         } = self.peer;
         u64::from(number)
             | u64::from(lid) << LID
@@ -69,6 +71,7 @@ impl Told {
             lid: (word >> LID) as u16,
             mtu: u16::from((word >> MTU) as u8) * MTU_UNIT,
             max_read_atomic: (word >> READS) as u8,
+            key: 0,
         };
         (word & OFFERED != 0).then_some(Self {
             peer,
@@ -281,9 +284,17 @@ impl Work {
 
     /// Connects the queue pair for a peer to the one that the peer has for this process, and tells it.
     fn connect(&self, peer: u32, pair: QueuePair, other: &Peer) -> Result<Stage, Error> {
-        pair.connect(other)?;
+        let key = self.remote(peer).target_key();
+        pair.connect(&Peer { key, ..*other })?;
         self.tell(peer, &pair, true)?;
         Ok(Stage::Connected(pair))
+    }
+
+    /// How the peer is reached.
+    fn remote(&self, peer: u32) -> &Remote {
+        assert!(peer < self.around.count);
+        // SAFETY: there is a record for each peer, which is mapped while the thread runs.
+        unsafe { &(*self.around.records.add(peer as usize)).remote }
     }
 
     /// Writes into the peer's mailbox.
@@ -301,12 +312,12 @@ impl Work {
                 lid,
                 mtu,
                 max_read_atomic,
+                key: 0,
             },
             connected,
         }
         .to_word();
-        // SAFETY: there is a record for each peer, which is mapped while the thread runs.
-        let remote = unsafe { &(*self.around.records.add(peer as usize)).remote };
+        let remote = self.remote(peer);
         let own = self.around.own as usize;
         let offset = self.around.offset + own * size_of::<u64>();
         let (address, key) = remote.place(offset, self.around.split);
@@ -337,6 +348,7 @@ mod tests {
             lid: 0xbeef,
             mtu: 4096,
             max_read_atomic: 255,
+            key: 0,
         };
         for connected in [false, true] {
             let told = Told { peer, connected };

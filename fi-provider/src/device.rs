@@ -22,6 +22,7 @@ use fi_mlx5::lane::{Failure, Hook, To};
 pub use fi_mlx5::policy::{Completions, DEFAULT as DEFAULT_POLICY, POLICIES, Policy};
 use fi_mlx5::registers::Registers;
 use fi_mlx5::remote::Remote;
+use fi_shm::random;
 use std::fmt::{self, Display};
 use std::io;
 use std::sync::Arc;
@@ -91,6 +92,9 @@ pub enum Error {
     /// Memory for the device's own use cannot be had.
     #[error("memory for the device: {0}")]
     Memory(#[from] std::io::Error),
+    /// The system has no random bytes for a key.
+    #[error("a key for the device: {0}")]
+    Key(std::io::Error),
     /// The window is in more parts than peers have keys for.
     #[error("the symmetric memory is in {0} parts, and a device takes at most {PARTS}")]
     Scattered(usize),
@@ -123,8 +127,6 @@ impl Error {
 
 /// Parts of a window that can be registered: a peer's record has a key for each.
 pub(crate) const PARTS: usize = 2;
-/// The key by which initiators enter the targets. It keeps strangers out by accident only.
-const DC_KEY: u64 = 0x6661_7272_6561_6368;
 /// Bytes of a piece of the bounce memory: of the default endpoint's gate, and of those made later.
 const PIECE: usize = 32 << 10;
 pub(crate) const SMALL_PIECE: usize = 8 << 10;
@@ -175,6 +177,8 @@ pub(crate) struct Device {
     gate: Arc<Gate>,
     lanes: Lanes,
     target: Option<Target>,
+    /// By which peers' initiators enter the target, and from which the numbers of first packets follow.
+    key: u64,
     /// The parts of the window in the order of their addresses.
     parts: Arc<[Part]>,
     /// The window's base.
@@ -197,7 +201,8 @@ impl Device {
         placement: &Placement,
         config: Config,
     ) -> Result<Self, Error> {
-        let hca = hca::Device::open(None)?;
+        let key = u64::from_ne_bytes(random::bytes().map_err(Error::Key)?);
+        let hca = hca::Device::open(None)?.with_key(key);
         if !hca.features().host_endian_atomics {
             let what = "atomic operations with results in the machine's byte order";
             return Err(Error::lacks(&hca, what));
@@ -231,10 +236,11 @@ impl Device {
             lanes,
             // Whatever the default endpoint goes by: lanes made later are initiators.
             target: if hca.features().dc {
-                Some(hca.target(DC_KEY)?)
+                Some(hca.target(key)?)
             } else {
                 None
             },
+            key,
             split: parts
                 .get(1)
                 .map_or(usize::MAX, |part| part.base - window.base()),
@@ -293,6 +299,7 @@ impl Device {
             mtu: features.mtu,
             max_read_atomic: features.max_read_atomic,
             target: self.target.as_ref().map_or(0, Target::number),
+            key: self.key,
             bases,
             keys,
             transport: self.transport,
@@ -318,7 +325,7 @@ impl Device {
             bases[place] = peer.bases[part.number];
             keys[place] = peer.keys[part.number];
         }
-        Ok(Remote::new(bases, keys, DC_KEY, peer.target, peer.lid))
+        Ok(Remote::new(bases, keys, peer.key, peer.target, peer.lid))
     }
 
     /// Whether a table with this record of the own process has the window's parts the other way round.
@@ -340,6 +347,7 @@ impl Device {
             lid: peer.lid,
             mtu: peer.mtu,
             max_read_atomic: peer.max_read_atomic,
+            key: peer.key,
         };
         self.gate.connect(index, &peer)
     }

@@ -157,7 +157,7 @@ impl Gate {
         let piece_len = plan.piece_len.min(hca.features().max_message as usize);
         let memory = private_memory(bounce + PIECES * piece_len)?;
         // SAFETY: the mapping was just made, and only this gate uses it, by cells.
-        let own = unsafe { hca.register(memory.base() as *mut u8, memory.len())? };
+        let own = unsafe { hca.register_local(memory.base() as *mut u8, memory.len())? };
         let entries = plan.queues.completions(hca.features().max_completions);
         if let Some(what) = lacking(hca, plan.queues, entries) {
             return Err(Error::lacks(hca, what));

@@ -18,6 +18,8 @@ pub(crate) struct Address {
     pub(crate) max_read_atomic: u8,
     /// The DC target's number, 0 without.
     pub(crate) target: u32,
+    /// What it is entered with; the process's key.
+    pub(crate) key: u64,
     /// The bases of the window's parts, in the order in which all processes have them.
     pub(crate) bases: [u64; PARTS],
     /// Their keys.
@@ -36,6 +38,7 @@ impl Address {
         bytes.extend(self.mtu.to_le_bytes());
         bytes.push(self.max_read_atomic);
         bytes.extend(self.target.to_le_bytes());
+        bytes.extend(self.key.to_le_bytes());
         bytes.extend(self.bases.iter().flat_map(|base| base.to_le_bytes()));
         bytes.extend(self.keys.iter().flat_map(|key| key.to_le_bytes()));
         bytes.push(match self.transport {
@@ -52,7 +55,7 @@ impl Address {
         let mut rest = bytes;
         let (lid, mtu) = (take(&mut rest)?, take(&mut rest)?);
         let [max_read_atomic] = take(&mut rest)?;
-        let target = take(&mut rest)?;
+        let (target, key) = (take(&mut rest)?, take(&mut rest)?);
         let bases = [take(&mut rest)?, take(&mut rest)?];
         let keys = [take(&mut rest)?, take(&mut rest)?];
         let transport = match take(&mut rest)? {
@@ -70,6 +73,7 @@ impl Address {
             mtu: u16::from_le_bytes(mtu),
             max_read_atomic,
             target: u32::from_le_bytes(target),
+            key: u64::from_le_bytes(key),
             bases: bases.map(u64::from_le_bytes),
             keys: keys.map(u32::from_le_bytes),
             transport,
@@ -96,6 +100,7 @@ mod tests {
             mtu: 4096,
             max_read_atomic: 16,
             target: 0xff_0001,
+            key: 0x0123_4567_89ab_cdef,
             bases: [0x7fff_1234_5000, 0x1000],
             keys: [0x100, u32::MAX],
             transport: Transport::Rc,

@@ -146,7 +146,9 @@ impl Node {
                 mailbox: heap - mail,
                 ..config
             })?;
-            domain.connect(&self.meeting.exchange(rank, &address))?;
+            let addresses = self.meeting.exchange(rank, &address);
+            check_keys(&addresses);
+            domain.connect(&addresses)?;
             domain.connect_in_background();
         }
         let all: Vec<_> = (0..self.parties).collect();
@@ -170,4 +172,14 @@ impl Node {
         party.quiet_and_meet();
         Ok(())
     }
+}
+
+/// Where a process's key is in what it tells of its device.
+const KEY: std::ops::Range<usize> = 9..17;
+
+/// Every process has a key of its own.
+fn check_keys(addresses: &[Vec<u8>]) {
+    let keys: std::collections::BTreeSet<_> =
+        addresses.iter().map(|address| &address[KEY]).collect();
+    assert_eq!(keys.len(), addresses.len(), "keys of processes");
 }

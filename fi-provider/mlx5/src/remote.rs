@@ -60,6 +60,12 @@ impl Remote {
         }
     }
 
+    /// The key by which the peer's DC target is entered.
+    pub fn target_key(&self) -> u64 {
+        let address: CompactAddress = bytemuck::cast(self.vector);
+        address.key.get()
+    }
+
     /// The address and the key of what is `offset` bytes behind the base of the own window, whose upper part begins `split`
     /// bytes behind it: between processes the distance of the parts differs.
     pub fn place(&self, offset: usize, split: usize) -> (u64, Be32) {

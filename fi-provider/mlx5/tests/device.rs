@@ -303,6 +303,7 @@ impl Lane {
 /// A device with memory, of which the second half is called remote.
 struct World {
     device: Device,
+    key: u64,
     region: Region,
     memory: Box<Memory>,
 }
@@ -311,12 +312,18 @@ const FAR: usize = 2048;
 
 impl World {
     fn new() -> Self {
-        let device = Device::open(None).expect("a device");
+        Self::of(0x0123_4567_89ab_cdef)
+    }
+
+    /// Of a process with this key.
+    fn of(key: u64) -> Self {
+        let device = Device::open(None).expect("a device").with_key(key);
         let memory = Memory::new();
         // SAFETY: it is memory that is looked at by atomic loads alone, and outlives the region.
         let region = unsafe { device.register(memory.0.get().cast(), 4096) }.expect("a region");
         Self {
             device,
+            key,
             region,
             memory,
         }
@@ -335,6 +342,7 @@ impl World {
             lid: features.lid,
             mtu: features.mtu,
             max_read_atomic: features.max_read_atomic,
+            key: self.key,
         }
     }
 
@@ -418,7 +426,7 @@ fn connected() {
     assert!(again.starts_with("ibv_modify_qp to RTR: "), "{again}");
 
     // A pair of two on devices of their own, so that neither's key is good for the other; one says that it may have fewer reads under way.
-    let far = World::new();
+    let far = World::of(0xfedc_ba98_7654_3210);
     let (far_domain, far_completions) = far.lane();
     let a = world
         .device
@@ -431,7 +439,7 @@ fn connected() {
     let weak = Peer {
         max_read_atomic: 1,
         mtu: 256,
-        ..world.peer(b.number())
+        ..far.peer(b.number())
     };
     a.connect(&weak).expect("connected");
     b.connect(&world.peer(a.number())).expect("connected");
@@ -445,6 +453,66 @@ fn connected() {
     let cqe = lane.wait();
     assert!(cqe.is_error(), "{cqe:?}");
     assert_eq!(cqe.syndrome(), Syndrome::RemoteAccess.number());
+}
+
+#[test]
+fn who_has_not_the_key_reaches_nothing() {
+    on_device("who_has_not_the_key_reaches_nothing", keys, &[], true);
+}
+
+fn keys() {
+    let (world, far) = (World::of(1), World::of(2));
+    let (domain, completions) = world.lane();
+    let (far_domain, far_completions) = far.lane();
+    let ends = || {
+        let near = world.device.connected(&domain, &completions, 16);
+        let there = far.device.connected(&far_domain, &far_completions, 16);
+        (near.expect("a queue pair"), there.expect("a queue pair"))
+    };
+
+    // Memory for the own entries alone.
+    let private = Memory::new();
+    // SAFETY: it is memory that is looked at by atomic loads alone, and outlives the region.
+    let region = unsafe { far.device.register_local(private.0.get().cast(), 4096) };
+    let region = region.expect("a region");
+    let (a, b) = ends();
+    a.connect(&far.peer(b.number())).expect("connected");
+    b.connect(&world.peer(a.number())).expect("connected");
+    let mut lane = Lane::new(&a, &completions);
+    let write = lane.entry(Opcode::Write);
+    let write = write.remote(private.address(0), region.rkey());
+    lane.post(&write.inline(b"no"));
+    let cqe = lane.wait();
+    assert_eq!(cqe.syndrome(), Syndrome::RemoteAccess.number(), "{cqe:?}");
+
+    // A peer of another key sends packets that this one does not expect: it goes on asking, and nothing is written.
+    let (c, d) = ends();
+    c.connect(&far.peer(d.number())).expect("connected");
+    let stranger = Peer {
+        key: 3,
+        ..world.peer(c.number())
+    };
+    d.connect(&stranger).expect("connected");
+    // The completions are the same queue's.
+    let mut other = Lane::new(&c, &completions);
+    let write = other.entry(Opcode::Write);
+    let write = write.remote(far.memory.address(FAR), far.region.rkey());
+    other.post(&write.inline(b"no"));
+    std::thread::sleep(Duration::from_millis(50));
+    assert_eq!(far.memory.bytes(FAR, 2), [0, 0]);
+
+    // The same for initiators, which have the key in each entry.
+    let target = far.device.target(2).expect("a target");
+    let initiator = world.device.initiator(&domain, &completions, 16);
+    let initiator = initiator.expect("an initiator");
+    let lid = world.device.features().lid;
+    let mut third = Lane::new(&initiator, &completions);
+    let write = third.entry(Opcode::Write);
+    let write = write.address(CompactAddress::dc(1, target.number(), lid));
+    let write = write.remote(far.memory.address(FAR), far.region.rkey());
+    third.post(&write.inline(b"no"));
+    std::thread::sleep(Duration::from_millis(50));
+    assert_eq!(far.memory.bytes(FAR, 2), [0, 0]);
 }
 
 #[test]
@@ -496,6 +564,7 @@ fn closing() {
         device,
         region,
         memory,
+        key: _,
     } = World::new();
     let domain = device.lane_domain().expect("a thread domain");
     let completions = device.completion_queue(&domain, 4).expect("a queue");

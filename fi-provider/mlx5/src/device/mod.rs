@@ -66,6 +66,8 @@ pub struct Device {
     context: Arc<Context>,
     protection: Arc<Protection>,
     features: Features,
+    /// See [`Device::with_key`].
+    key: u64,
 }
 
 impl Device {
@@ -76,16 +78,24 @@ impl Device {
     /// [`Error::Call`] where a device does not do what all do.
     pub fn open(name: Option<&str>) -> Result<Self, Error> {
         let Opened { context, features } = Context::open(name)?;
-        let mut device = Self::on(Arc::new(context), features)?;
+        let mut device = Self::on(Arc::new(context), features, 0)?;
         device.features.dc = device.has_targets();
         Ok(device)
     }
 
-    fn on(context: Arc<Context>, features: Features) -> Result<Self, Error> {
+    /// The same with the key of its process, a random number that peers know: from it and the number of a queue pair follows the
+    /// number of the first packet that the queue pair sends ([`Peer`]). Without, the key is 0.
+    #[must_use]
+    pub fn with_key(self, key: u64) -> Self {
+        Self { key, ..self }
+    }
+
+    fn on(context: Arc<Context>, features: Features, key: u64) -> Result<Self, Error> {
         Ok(Self {
             protection: Arc::new(Protection::new(&context)?),
             context,
             features,
+            key,
         })
     }
 
@@ -96,7 +106,7 @@ impl Device {
     /// As [`Device::open`].
     pub fn another_context(&self) -> Result<Self, Error> {
         let Opened { context, .. } = Context::open(Some(self.name()))?;
-        Self::on(Arc::new(context), self.features)
+        Self::on(Arc::new(context), self.features, self.key)
     }
 
     /// Another protection domain on the same context: memory and queue pairs of the one are not for those of the other.
@@ -104,7 +114,7 @@ impl Device {
     /// # Errors
     /// [`Error::Call`].
     pub fn another_protection_domain(&self) -> Result<Self, Error> {
-        Self::on(Arc::clone(&self.context), self.features)
+        Self::on(Arc::clone(&self.context), self.features, self.key)
     }
 
     /// Who hands out the doorbell registers of queue pairs that are in no thread domain.

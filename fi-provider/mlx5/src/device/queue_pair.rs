@@ -40,6 +40,18 @@ pub struct Peer {
     pub mtu: u16,
     /// [`Features::max_read_atomic`].
     pub max_read_atomic: u8,
+    /// Its process's key ([`Device::with_key`]).
+    pub key: u64,
+}
+
+/// The number of the first packet that queue pair `number` of a process with this key sends, of 24 bits: who does not know the
+/// key does not know where a connection begins. Steele, Lea and Flood's SplitMix64, "Fast splittable pseudorandom number
+/// generators", OOPSLA 2014.
+fn first_packet(key: u64, number: u32) -> u32 {
+    let mut mixed = key.wrapping_add(u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ((mixed ^ mixed >> 31) >> 40) as u32
 }
 
 /// A queue pair that sends. It receives nothing but what takes no receive: reads, writes and atomics of a connected peer.
@@ -49,6 +61,8 @@ pub struct QueuePair {
     kind: u32,
     ring: SendRing,
     features: Features,
+    /// Its process's key.
+    key: u64,
     /// What it has in the context's book.
     entry: Option<PairEntry>,
     context: Arc<Context>,
@@ -121,6 +135,7 @@ impl QueuePair {
             // SAFETY: a structure of pointers and numbers, of which zero is one.
             ring: unsafe { zeroed() },
             features: device.features,
+            key: device.key,
             entry: None,
             context: Arc::clone(&device.context),
             _domain: domain.clone(),
@@ -176,6 +191,7 @@ impl QueuePair {
         let own = self.features;
         let mut attr = self.ready_to_receive(own.mtu.min(peer.mtu), peer.lid);
         attr.dest_qp_num = peer.number;
+        attr.rq_psn = first_packet(peer.key, peer.number);
         attr.max_dest_rd_atomic = own.max_read_atomic;
         attr.min_rnr_timer = RECEIVER_NOT_READY_TIMER;
         self.modify(
@@ -209,6 +225,7 @@ impl QueuePair {
             timeout: TIMEOUT,
             retry_cnt: RETRIES,
             rnr_retry: RETRIES,
+            sq_psn: first_packet(self.key, self.number()),
             max_rd_atomic: max_read_atomic,
             ..QpAttr::default()
         };
@@ -381,4 +398,22 @@ pub(super) fn modify(
     // SAFETY: the queue pair is alive, and the structure is valid.
     let result = unsafe { (context.library.modify_qp)(qp.as_ptr(), attr, mask | qp_attr::STATE) };
     check(call, result)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn first_packets_are_numbers_of_24_bits_and_all_over_the_place() {
+        let keys = [0, 1, u64::MAX, 0x6661_7272_6561_6368];
+        let of = |key| (0x100..0x110).map(move |number| first_packet(key, number));
+        let all: HashSet<_> = keys.into_iter().flat_map(of).collect();
+        assert_eq!(all.len(), 64);
+        assert!(all.iter().all(|&first| first < 1 << 24));
+        // In the upper half of their range and in the lower, odd and even.
+        assert!((16..48).contains(&all.iter().filter(|&&first| first >> 23 == 1).count()));
+        assert!((16..48).contains(&all.iter().filter(|&&first| first % 2 == 1).count()));
+    }
 }

@@ -1,11 +1,11 @@
 //! Wrong keys, ranges and rights; peers that are not ready or not there; what an error flushes.
 
-use crate::world::{ALL, Pair, RC_INIT, signalled};
+use crate::world::{ALL, Pair, RC_INIT, World, signalled};
 use fi_mlx5::build::Entry;
 use fi_mlx5::cqe::Cqe;
 use fi_mlx5::opcode::{CqeOpcode, Opcode, Syndrome};
 use fi_mlx5::wqe::{Atomic, Data};
-use softhca::engine::{Access, AsyncKind, QpState};
+use softhca::engine::{Access, AsyncKind, Config, QpState};
 
 const MS: u64 = 1_000_000;
 
@@ -364,6 +364,37 @@ fn retries_for_a_receive_are_counted_in_the_peers_time() {
     pair.world.now += 1;
     let told: Vec<_> = pair.drain(0).iter().map(syndrome).collect();
     assert_eq!(told, [Some(Syndrome::ReceiverNotReadyRetryExceeded)]);
+}
+
+#[test]
+fn packets_that_count_from_elsewhere_are_not_answered() {
+    let mut world = World::new(Config::default());
+    let clients = [world.client(10), world.client(20)];
+    let mut cq = clients.map(|client| world.cq(client, 64, 64, Some(1)));
+    let mut ends = |received: [u32; 2]| {
+        let mut qp = [0, 1].map(|n| world.qp(clients[n], &cq[n], 16, 8));
+        for n in 0..2 {
+            let peer = qp[1 - n].qpn;
+            world.enter_init(&qp[n], ALL);
+            world.enter_receive(&qp[n], peer, |attr| attr.rq_psn = received[n]);
+            world.enter_send(&qp[n], |attr| attr.sq_psn = [0x12_3456, 0x65_4321][n]);
+        }
+        let there = world.buffer(clients[1], 64, ALL);
+        world.post(&mut qp[0], Opcode::Write, |entry| {
+            signalled(entry)
+                .remote(there.addr, there.key())
+                .inline(&[7])
+        });
+        world.settle();
+        world.now += 1_000_000_000_000;
+        let all = world.drain(&mut cq[0]);
+        (all[0], world.memory.bytes(20, there.addr, 1))
+    };
+    let (cqe, bytes) = ends([0x65_4321, 0x12_3456]);
+    assert_eq!((cqe.opcode(), bytes), (Some(CqeOpcode::Requester), vec![7]));
+    let (cqe, bytes) = ends([0x65_4321, 0x12_3457]);
+    assert_eq!(cqe.syndrome(), Syndrome::TransportRetryExceeded.number());
+    assert_eq!(bytes, [0]);
 }
 
 #[test]

@@ -27,6 +27,8 @@ fn of_text(text: &str) -> Result<Vec<Vec<Peer>>> {
             lid: number()?.try_into().ok()?,
             mtu: number()?.try_into().ok()?,
             max_read_atomic: number()?.try_into().ok()?,
+            // The devices are opened without one.
+            key: 0,
         };
         Some(peer)
     };
@@ -77,6 +79,7 @@ mod tests {
             lid: 7,
             mtu: 4096,
             max_read_atomic: 16,
+            key: 0,
         };
         let lanes = vec![vec![peer(1), peer(2)], vec![peer(3), peer(4)]];
         assert_eq!(of_text(&to_text(&lanes)).unwrap(), lanes);

@@ -154,6 +154,7 @@ impl Ends {
             lid: features.lid,
             mtu: features.mtu,
             max_read_atomic: features.max_read_atomic,
+            key: 0,
         };
         self.lanes
             .iter()
