@@ -51,6 +51,9 @@ pub(crate) struct Slot {
     /// may run. Goes up by two in such a wait, which takes 50 ms at least: in 32 bits it is back after
     /// three years.
     pub(crate) blocked: AtomicU32,
+    /// The thread level that the initialisation gives the PE, which it writes before the barrier that
+    /// ends it.
+    pub(crate) thread_level: AtomicU32,
     /// Looks at the awaited memory since the PE began to sleep, modulo 2^32: they are compared
     /// after some 50 ms.
     pub(crate) looks: AtomicU32,

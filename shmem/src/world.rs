@@ -119,10 +119,13 @@ fn start(at: Routine, thread_level: c_int) -> Result<(), Failure> {
     unsafe { job::open(job, session) };
     team::set_up();
     let own = job.node.own();
+    let level = thread_level.cast_unsigned();
+    // ORDERING: pairs with the load in `collective::active::agree`, behind the barrier that follows.
+    own.thread_level.store(level, Ordering::Relaxed);
     own.state.store(state::RUNNING, Ordering::Release);
     take_farewell_back(at, job);
     collective::wait_for_init();
-    collective::active::agree(at, thread_level);
+    collective::active::agree(at, &job.node, thread_level);
     job.introduce();
     Ok(())
 }

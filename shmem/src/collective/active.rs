@@ -17,6 +17,7 @@ mod tree;
 use super::combine::{And, Kernel, Max, Min, Operation, Or, Prod, Sum, Xor};
 use super::party::Party;
 use super::{bytes_of, flat, reduce_words};
+use crate::node::Node;
 use crate::report::{self, Routine};
 use crate::session::MULTIPLE;
 use crate::sync::{self, Cmp, require_initialized};
@@ -45,11 +46,21 @@ const _: () = assert!(COUNT < SYNC_SIZE);
 static THREADS: AtomicBool = AtomicBool::new(false);
 
 /// Finds out what all PEs have to know of each other's thread levels, in an initialisation that gives this one
-/// `thread_level`. Collective.
-pub(crate) fn agree(at: Routine, thread_level: c_int) {
-    let mut level = [u64::from(thread_level.cast_unsigned())];
-    reduce_words::<Max>(at, team::expect(at, team::WORLD), &mut level);
-    let is_multiple = level == [u64::from(MULTIPLE.cast_unsigned())];
+/// `thread_level`, behind its barrier. Collective.
+///
+/// On one node the slots in the control memory tell it: a collective would touch each peer's workspace, which takes a page of the
+/// kernel's tables for each.
+pub(crate) fn agree(at: Routine, node: &Node, thread_level: c_int) {
+    let highest = if node.places.is_one_node() {
+        // ORDERING: written before the barrier that this PE has passed, and again behind the next one at the earliest.
+        let level = |rank| node.slot(rank).thread_level.load(Ordering::Relaxed);
+        node.ranks().map(level).max().map_or(0, u64::from)
+    } else {
+        let mut level = [u64::from(thread_level.cast_unsigned())];
+        reduce_words::<Max>(at, team::expect(at, team::WORLD), &mut level);
+        level[0]
+    };
+    let is_multiple = highest == u64::from(MULTIPLE.cast_unsigned());
     THREADS.store(is_multiple, Ordering::Relaxed);
 }
 
