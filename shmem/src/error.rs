@@ -49,8 +49,8 @@ pub enum Error {
         /// The lowest PE of the node.
         leader: u32,
     },
-    /// A node's leader does not give the node's memory.
-    #[error("taking the node's memory from PE {leader}, which has ended or refuses: {source}")]
+    /// A node's leader does not give the node's memory, or it cannot be received.
+    #[error("the node's memory cannot be taken from PE {leader} (has it ended?): {source}")]
     NotHandedOver {
         /// The lowest PE of the node.
         leader: u32,

@@ -177,13 +177,9 @@ impl Node {
         let is_leader = led.is_some();
         let memory = match led {
             Some((memory, offer)) => {
-                let others = places.near().len() - 1;
-                // The socket is closed then: a process that comes later finds nobody.
-                offer
-                    .map_or(Ok(()), |offer| {
-                        offer.serve(&memory, others, launcher.lifeline())
-                    })
-                    .map_err(Error::system(HANDING_OVER))?;
+                if let Some(offer) = offer {
+                    hand_over(launcher, &places, &memory, offer)?;
+                }
                 memory
             }
             None => find(launcher, &places)?,
@@ -420,6 +416,23 @@ fn check_file_size_limit(total: usize) -> Result<(), Error> {
 
 /// What the leader of a node does.
 const HANDING_OVER: &str = "handing over the node's memory";
+
+/// Gives the node's memory to the other PEs of the node, as their leader. The socket is closed then: a process that comes later
+/// finds nobody.
+fn hand_over(
+    launcher: &Bootstrap,
+    places: &Places,
+    memory: &Memfd,
+    offer: Offer,
+) -> Result<(), Error> {
+    let others = places.near().len() - 1;
+    offer
+        .serve(memory, others, launcher.lifeline())
+        .map_err(|source| match source.kind() {
+            ErrorKind::NotConnected => fi_bootstrap::Error::Closed.into(),
+            _ => Error::system(HANDING_OVER)(source),
+        })
+}
 
 /// Takes the memory of this node's leader.
 fn find(launcher: &mut Bootstrap, places: &Places) -> Result<Memfd, Error> {

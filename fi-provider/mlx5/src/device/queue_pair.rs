@@ -44,7 +44,7 @@ pub struct Peer {
     pub key: u64,
 }
 
-/// The number of the first packet that queue pair `number` of a process with this key sends, of 24 bits: who does not know the
+/// The number of the first packet that queue pair `number` of a process with this key sends, of 24 bits: a process without the
 /// key does not know where a connection begins. Steele, Lea and Flood's SplitMix64, "Fast splittable pseudorandom number
 /// generators", OOPSLA 2014.
 fn first_packet(key: u64, number: u32) -> u32 {
