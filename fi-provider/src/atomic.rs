@@ -115,3 +115,33 @@ atomics! {
     /// Writes `value` where `cond` stands; returns what was there (FI_CSWAP).
     atomic_compare_swap_near, atomic_compare_swap_far: Integer::compare_swap(cond, value) -> T, CompareSwap;
 }
+
+macro_rules! starts {
+    ($($name:ident, $far:literal: $kind:ident($($arg:ident),*), $device:ident;)*) => {
+        impl Endpoint {
+            $(#[doc = concat!("As [`Endpoint::", $far, "`], without waiting: what was there is at `found` after quiet.")]
+            ///
+            /// # Errors
+            /// [`Error::NoSuchPeer`], [`Error::NotInWindow`], [`Error::NotEnabled`].
+            ///
+            /// # Safety
+            /// `target` is the address of an object in the own symmetric memory, aligned for `T`; `found` has room for a `T`, and nobody else
+            /// uses it until quiet.
+            pub unsafe fn $name<T: $kind>(&self, target: *mut T $(, $arg: T)*, found: *mut T, peer: PeerIndex) -> Result<(), Error> {
+                let what = atomics!(@amo $device($($arg),*));
+                // SAFETY: there is room at `found`, and nobody else uses it until quiet (the requirements here, too).
+                unsafe { self.device_start_fetch(what, target.addr(), size_of::<T>(), peer, found.cast()) }
+            })*
+        }
+    };
+}
+
+starts! {
+    atomic_fetch_start, "atomic_fetch_far": Word(), Fetch;
+    atomic_swap_start, "atomic_swap_far": Word(value), Swap;
+    atomic_fetch_add_start, "atomic_fetch_add_far": Integer(value), Add;
+    atomic_fetch_and_start, "atomic_fetch_and_far": Integer(value), And;
+    atomic_fetch_or_start, "atomic_fetch_or_far": Integer(value), Or;
+    atomic_fetch_xor_start, "atomic_fetch_xor_far": Integer(value), Xor;
+    atomic_compare_swap_start, "atomic_compare_swap_far": Integer(cond, value), CompareSwap;
+}

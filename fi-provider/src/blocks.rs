@@ -91,16 +91,15 @@ impl Endpoint {
         let at_a_time = via.gate.piece_len() / blocks.len;
         for turn in turns(blocks.count, at_a_time) {
             let there = further(to, turn.start * blocks.len);
-            let (index, piece) = via.gate.claim_piece(turn.len() * blocks.len)?;
+            let mut piece = via.gate.claim_piece(turn.len() * blocks.len)?;
             for (place, block) in turn.enumerate() {
                 let from = source.wrapping_add(block * blocks.source_stride);
-                let copy = (piece.address as *mut u8).wrapping_add(place * blocks.len);
+                let copy = (piece.local.address as *mut u8).wrapping_add(place * blocks.len);
                 // SAFETY: the source by contract; nobody uses the piece.
                 unsafe { std::ptr::copy_nonoverlapping(from, copy, blocks.len) };
             }
             // SAFETY: the piece stays as it is until it is claimed again, which waits for this entry.
-            let posted = unsafe { via.lane().write(there, piece)? };
-            via.gate.pieces[index].set(Some(posted));
+            piece.used_by(unsafe { via.lane().write(there, piece.local)? });
         }
         Ok(())
     }
@@ -193,7 +192,8 @@ impl Endpoint {
     ) -> Result<(), Error> {
         let at_a_time = via.gate.piece_len() / blocks.len;
         for turn in turns(blocks.count, at_a_time) {
-            let (_, piece) = via.gate.claim_piece(turn.len() * blocks.len)?;
+            let claimed = via.gate.claim_piece(turn.len() * blocks.len)?;
+            let piece = claimed.local;
             let from = further(to, turn.start * blocks.source_stride);
             let part = Blocks {
                 dest_stride: blocks.len,

@@ -9,7 +9,7 @@ use crate::address_vector::{AddressVector, Peer, PeerIndex};
 use crate::device::{Device, Gate};
 use crate::domain::Domain;
 use crate::error::Error;
-use fi_mlx5::lane::Lane;
+use fi_mlx5::lane::{Failure, Lane};
 use fi_mlx5::post::{Place, Route};
 use std::cell::Cell;
 
@@ -149,6 +149,26 @@ impl Endpoint {
         assert!(peer < self.peer_count);
         // SAFETY: there are as many numbers as peers, and they live while the endpoint is enabled.
         unsafe { *self.numbers.add(peer as usize) }
+    }
+
+    /// The peer whose operation made the device refuse those to `peer`, and why; or the first peer of the lane, where none is named. The device
+    /// stops a queue at the first operation that fails, and a queue may be that of several peers.
+    ///
+    /// `None` where nothing has failed, or the peer is none of the endpoint's.
+    #[cold]
+    pub fn culprit(&self, peer: Option<PeerIndex>) -> Option<(PeerIndex, Failure)> {
+        let number = |peer| self.number_on_lane(peer);
+        let peer = peer.filter(|&peer| peer < self.peer_count);
+        let gate = self.gate()?;
+        let held = gate.lane().hold();
+        let fault = gate.lane().fault(peer.map(number))?;
+        drop(held);
+        let is_culprit = |&peer: &PeerIndex| {
+            let record = self.record(peer);
+            record.is_some_and(|record| fault.is_of(number(peer), &record.remote))
+        };
+        let found = (0..self.peer_count).find(is_culprit)?;
+        Some((found, fault.failure))
     }
 
     /// Unbinds the endpoint; operations on it are refused from then on.

@@ -7,7 +7,9 @@
 )]
 
 use crate::device::{Error, PARTS, Part, key_of, keys_of};
+use crate::pieces::{PIECES, Pieces};
 use crate::registration::{Absent, Loan, Registrations};
+use crate::results::{self, Results};
 use fi_mlx5::device::{self as hca, CompletionQueue, Peer, QueuePair, Region, Seat};
 use fi_mlx5::lane::{self, Failure, Hook, Lane, Later, Local, Parts, Posted, Threads, To};
 use fi_mlx5::registers::Registers;
@@ -24,17 +26,16 @@ const ALL_BLOCKS: u32 = 16 * BLOCKS;
 /// The fewest entries of a completion queue, beside one for each send queue, where the queues are many: posts wait when as many
 /// completions are due.
 const COMPLETIONS: u32 = 4096;
-/// Pieces of the bounce memory.
-pub(crate) const PIECES: usize = 8;
-
 /// Bytes that are copied in less time than it takes to look whether they are registered: a system call and two locks, as long as
 /// copying 4 KiB that are in no cache, or 32 KiB that are.
 const QUICKLY_COPIED: usize = 16 << 10;
 
-/// Where things lie in a gate's memory, in bytes: results that nobody wants, results of blocking operations, and from the
-/// next page on the bounce memory.
+/// Where things lie in a gate's memory, in bytes: results that nobody wants; results of blocking operations on a lane of one thread; slots
+/// for other results; and from the next page on the bounce memory.
 const DISCARD: usize = 0;
 const RESULT: usize = 64;
+const SLOTS: usize = 512;
+const _: () = assert!(RESULT + RESULT_BYTES <= SLOTS && SLOTS + results::BYTES <= 4096);
 
 /// Bytes that a result may have.
 pub(crate) const RESULT_BYTES: usize = 256;
@@ -118,9 +119,8 @@ pub(crate) struct Common {
 pub struct Gate {
     lane: Lane,
     near_atomics: Cell<bool>,
-    /// What wrote or reads each piece of the bounce memory last.
-    pub(crate) pieces: [Cell<Option<Posted>>; PIECES],
-    next_piece: Cell<usize>,
+    pub(crate) pieces: Pieces,
+    pub(crate) results: Results,
     piece_len: usize,
     /// Bytes of the longest message, whole pages.
     max_message: usize,
@@ -199,8 +199,8 @@ impl Gate {
         Ok(Self {
             lane,
             near_atomics: Cell::new(false),
-            pieces: Default::default(),
-            next_piece: Cell::new(0),
+            pieces: Pieces::default(),
+            results: Results::default(),
             piece_len,
             max_message: hca.features().max_message as usize & !(page_size() - 1),
             registrations: common.registrations,
@@ -297,16 +297,27 @@ impl Gate {
     /// What an atomic operation on `bytes` bytes (4 or 8) has left in [`Gate::result`]. The lane is held.
     #[inline(always)]
     pub(crate) fn fetched(&self, bytes: usize) -> u64 {
-        let address = self.result(bytes).address;
-        // SAFETY: the device has written the result, which nobody else uses while the lane is held. It gives results of
-        // four bytes in its own byte order, whatever it does with those of eight.
+        self.word_in(self.result(bytes))
+    }
+
+    /// What an atomic operation has left in a word of the gate's memory. The lane is held.
+    #[inline(always)]
+    pub(crate) fn word_in(&self, local: Local) -> u64 {
+        let address = local.address;
+        // SAFETY: the word is in the gate's memory, which is mapped as long as the gate, and aligned there; volatile, because the device
+        // has written it. It gives results of four bytes in its own byte order, whatever it does with those of eight.
         unsafe {
-            if bytes == size_of::<u32>() {
+            if local.length as usize == size_of::<u32>() {
                 u32::from_be((address as *const u32).read_volatile()).into()
             } else {
                 (address as *const u64).read_volatile()
             }
         }
+    }
+
+    /// Registered memory for `bytes` bytes of the slots.
+    pub(crate) fn slot_memory(&self, offset: usize, bytes: usize) -> Local {
+        self.local(SLOTS + offset, bytes)
     }
 
     /// Registered memory for results that nobody wants.
@@ -319,15 +330,9 @@ impl Gate {
         self.piece_len
     }
 
-    /// A piece of the bounce memory that nobody uses any more, with `length` bytes of it.
-    pub(crate) fn claim_piece(&self, length: usize) -> Result<(usize, Local), Failure> {
-        let index = self.next_piece.get();
-        self.next_piece.set((index + 1) % PIECES);
-        if let Some(posted) = self.pieces[index].take() {
-            self.lane.wait(posted)?;
-        }
-        let at = page_size() + index * self.piece_len;
-        Ok((index, self.local(at, length)))
+    /// `length` bytes of piece `index` of the bounce memory.
+    pub(crate) fn piece(&self, index: usize, length: usize) -> Local {
+        self.local(page_size() + index * self.piece_len, length)
     }
 
     /// Bytes that the bounce memory holds at a time.
@@ -384,15 +389,23 @@ impl Gate {
         self.near_atomics.set(false);
     }
 
-    /// Waits until everything is done, and calls `idle` before another thread may post.
+    /// Waits until everything is done that was posted before, and calls `idle` on a lane of one thread, which has nothing
+    /// outstanding then. Threads that share the lane may have it meanwhile.
     pub(crate) fn quiet(&self, idle: impl FnOnce()) -> Result<(), Failure> {
         let _held = self.lane.hold();
-        // SAFETY: the lane is held.
-        unsafe { self.lane.quiet()? };
-        if !self.loans.take().is_empty() {
+        // What others post from now on may use other loans.
+        let loans = self.loans.take();
+        // SAFETY: this thread holds the lane.
+        let done = unsafe { self.lane.quiet() };
+        self.deliver_all();
+        if !loans.is_empty() {
+            drop(loans);
             self.registrations.drop_invalid();
         }
-        self.forget_near_atomics();
+        done?;
+        if !self.is_shared() || self.lane.is_idle() {
+            self.forget_near_atomics();
+        }
         idle();
         Ok(())
     }
@@ -408,12 +421,25 @@ impl Gate {
             };
             return Ok(value);
         }
-        let local = self.result(size_of::<u64>());
-        // SAFETY: the lane is held, and the result registered.
-        let posted = unsafe { self.lane.read(to, local)? };
-        self.lane.wait(posted)?;
-        // SAFETY: the device has written the word, which nobody else uses while the lane is held.
-        Ok(unsafe { (local.address as *const u64).read_volatile() })
+        // SAFETY: this thread holds the lane, and the result is registered.
+        self.await_word(size_of::<u64>(), |local| unsafe {
+            self.lane.read(to, local)
+        })
+    }
+
+    /// Posts an operation that brings a word of `bytes` bytes (4 or 8), and waits for it. The lane is held; other threads may have it
+    /// meanwhile.
+    pub(crate) fn await_word(
+        &self,
+        bytes: usize,
+        post: impl FnOnce(Local) -> Result<Posted, Failure>,
+    ) -> Result<u64, Failure> {
+        let slot = self.claim_result()?;
+        let local = self.result_in(&slot, bytes);
+        let done = post(local).and_then(|posted| self.lane.wait(posted));
+        let word = self.word_in(local);
+        self.release_result(slot);
+        done.map(|()| word)
     }
 }
 

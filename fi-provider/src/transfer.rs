@@ -9,7 +9,7 @@ use crate::amo::Amo;
 use crate::direct::Direction;
 use crate::endpoint::{Endpoint, Via};
 use crate::error::Error;
-use crate::gate::PIECES;
+use crate::pieces::{PIECES, Piece};
 use crate::registration::Loan;
 use fi_mlx5::lane::{Atomic, Local, Posted, To};
 use fi_mlx5::post::Route;
@@ -166,14 +166,12 @@ impl Endpoint {
     ) -> Result<(), Error> {
         let piece_len = via.gate.piece_len();
         for (at, length) in pieces(bytes, piece_len) {
-            let (index, local) = via.gate.claim_piece(length)?;
+            let mut piece = via.gate.claim_piece(length)?;
+            let copy = piece.local.address as *mut u8;
             // SAFETY: the source by contract; nobody uses the piece.
-            unsafe {
-                std::ptr::copy_nonoverlapping(source.add(at), local.address as *mut u8, length)
-            };
+            unsafe { std::ptr::copy_nonoverlapping(source.add(at), copy, length) };
             // SAFETY: the piece stays as it is until it is claimed again, which waits for this entry.
-            let posted = unsafe { via.lane().write(further(to, at), local)? };
-            via.gate.pieces[index].set(Some(posted));
+            piece.used_by(unsafe { via.lane().write(further(to, at), piece.local)? });
         }
         Ok(())
     }
@@ -240,27 +238,40 @@ impl Endpoint {
         dest: *mut u8,
         bytes: usize,
     ) -> Result<(), Error> {
-        // The reads under way, of which the oldest is taken out when there are as many as pieces.
-        let piece_len = via.gate.piece_len();
+        // The reads under way, of which the oldest is taken out when there is no piece for one more.
         let mut under_way = [const { None }; PIECES];
-        let last = PIECES + bytes.div_ceil(piece_len);
-        let mut todo = pieces(bytes, piece_len);
-        for turn in 0..last {
-            let slot = turn % PIECES;
-            if let Some((at, local, posted)) = under_way[slot].take() {
-                via.lane().wait(posted)?;
-                let local: Local = local;
-                let (from, length) = (local.address as *const u8, local.length as usize);
+        let (mut first, mut count) = (0, 0);
+        let take_out = |oldest: &mut Option<(usize, Piece<'_>)>| -> Result<(), Error> {
+            if let Some((at, mut piece)) = oldest.take() {
+                piece.wait()?;
+                let from = piece.local.address as *const u8;
                 // SAFETY: the piece has been read; the destination by contract.
-                unsafe { std::ptr::copy_nonoverlapping(from, dest.add(at), length) };
+                unsafe {
+                    std::ptr::copy_nonoverlapping(from, dest.add(at), piece.local.length as usize);
+                }
             }
-            if let Some((at, length)) = todo.next() {
-                let (index, local) = via.gate.claim_piece(length)?;
-                // SAFETY: nobody uses the piece; the lane is held.
-                let posted = unsafe { via.lane().read(further(to, at), local)? };
-                via.gate.pieces[index].set(Some(posted));
-                under_way[slot] = Some((at, local, posted));
-            }
+            Ok(())
+        };
+        for (at, length) in pieces(bytes, via.gate.piece_len()) {
+            let mut piece = loop {
+                match via.gate.try_claim_piece(length) {
+                    Some(piece) => break piece,
+                    // Who waits for others' pieces has none of its own: those may wait, too.
+                    None if count == 0 => via.lane().wait_for_others()?,
+                    None => {
+                        take_out(&mut under_way[first % PIECES])?;
+                        first += 1;
+                        count -= 1;
+                    }
+                }
+            };
+            // SAFETY: nobody uses the piece; the lane is held.
+            piece.used_by(unsafe { via.lane().read(further(to, at), piece.local)? });
+            under_way[(first + count) % PIECES] = Some((at, piece));
+            count += 1;
+        }
+        for turn in first..first + count {
+            take_out(&mut under_way[turn % PIECES])?;
         }
         Ok(())
     }
@@ -352,6 +363,69 @@ impl Endpoint {
         self.device_atomic(what, target, bytes, peer, true)
     }
 
+    /// As [`Endpoint::device_fetch`], but what was there is at `dest` after quiet. Waits only where too much of that is outstanding, or where
+    /// the device does not have the operation.
+    ///
+    /// # Errors
+    /// As [`Endpoint::device_update`].
+    ///
+    /// # Safety
+    /// `dest` has room for the bytes, and nobody else uses them until quiet.
+    #[cold]
+    pub(crate) unsafe fn device_start_fetch(
+        &self,
+        what: Amo,
+        target: usize,
+        bytes: usize,
+        peer: PeerIndex,
+        dest: *mut u8,
+    ) -> Result<(), Error> {
+        let entry = self.atomic_entry(what, bytes);
+        // Words of four bytes come in the device's byte order.
+        if let Some(entry) = entry.as_ref().filter(|_| bytes == size_of::<u64>()) {
+            // SAFETY: nobody else uses the destination (the requirement here, too).
+            if unsafe { self.start_fetch(entry, target, dest, peer) } {
+                return Ok(());
+            }
+        }
+        let (via, to) = self.reach(target, bytes, peer)?;
+        let _held = via.lane().hold();
+        self.note_atomic(via, peer);
+        let Some(entry) = entry else {
+            let found = self.atomic_by_comparison(via, to, what, bytes)?;
+            // SAFETY: the destination has room for eight bytes, which is all that is done by comparison.
+            unsafe { dest.cast::<u64>().write_unaligned(found) };
+            return Ok(());
+        };
+        let slot = via.gate.claim_result()?;
+        // SAFETY: the lane is held; the memory is registered.
+        match unsafe {
+            via.lane()
+                .atomic(to, &entry, via.gate.result_in(&slot, bytes))
+        } {
+            Ok(posted) => {
+                // SAFETY: the destination has room, and nobody else uses it until quiet (the requirements here, too).
+                unsafe { via.gate.deliver_later(posted, slot, bytes, dest) };
+                Ok(())
+            }
+            Err(failure) => {
+                via.gate.release_result(slot);
+                Err(failure.into())
+            }
+        }
+    }
+
+    /// Notes that an atomic operation on `peer` is to be posted; the lane is held.
+    fn note_atomic(&self, via: Via<'_>, peer: PeerIndex) {
+        self.note_busy();
+        if self
+            .record(peer)
+            .is_some_and(|record| record.window_len > 0)
+        {
+            via.gate.note_near_atomic();
+        }
+    }
+
     /// Does an atomic operation on the object of `bytes` bytes (4 or 8) at the own address `target` on `peer`; returns what
     /// was there if that is `wanted`, and does not wait otherwise.
     ///
@@ -369,13 +443,7 @@ impl Endpoint {
     ) -> Result<u64, Error> {
         let (via, to) = self.reach(target, bytes, peer)?;
         let _held = via.lane().hold();
-        self.note_busy();
-        if self
-            .record(peer)
-            .is_some_and(|record| record.window_len > 0)
-        {
-            via.gate.note_near_atomic();
-        }
+        self.note_atomic(via, peer);
         let Some(entry) = self.atomic_entry(what, bytes) else {
             return self.atomic_by_comparison(via, to, what, bytes);
         };
@@ -395,11 +463,9 @@ impl Endpoint {
         entry: &Atomic,
         bytes: usize,
     ) -> Result<u64, fi_mlx5::lane::Failure> {
-        let local = via.gate.result(bytes);
         // SAFETY: the lane is held; the memory is registered.
-        let posted = unsafe { via.lane().atomic(to, entry, local)? };
-        via.lane().wait(posted)?;
-        Ok(via.gate.fetched(bytes))
+        let post = |local| unsafe { via.lane().atomic(to, entry, local) };
+        via.gate.await_word(bytes, post)
     }
 
     /// An operation that the device does not have, by the one that it has: on eight bytes.

@@ -22,7 +22,7 @@ pub unsafe fn fence(ctx: &Context, at: Routine) {
 #[inline(never)]
 fn fence_far(ctx: &Context, at: Routine) {
     if let Err(error) = ctx.endpoint.fence_far() {
-        report::call(at, error);
+        report::call_on(ctx, at, error);
     }
 }
 
@@ -41,7 +41,7 @@ pub unsafe fn quiet(ctx: &Context, at: Routine) {
 #[inline(never)]
 fn quiet_far(ctx: &Context, at: Routine) {
     if let Err(error) = ctx.endpoint.quiet_far() {
-        report::call(at, error);
+        report::call_on(ctx, at, error);
     }
 }
 

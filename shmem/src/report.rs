@@ -107,6 +107,17 @@ pub(crate) fn transfer_on(
 ) -> ! {
     let_others_go_first(error);
     let pe_of = PeOf(ctx, pe);
+    if is_of_device(error) {
+        let peer = u32::try_from(pe).ok();
+        let of_other = ctx
+            .endpoint
+            .culprit(peer)
+            .filter(|&(found, _)| Some(found) != peer);
+        if let Some((other, failure)) = of_other {
+            // What was asked for now is not what failed.
+            earlier(ctx, at, other, failure);
+        }
+    }
     match error {
         Error::NotEnabled if job::phase() == Phase::Running => unusable(ctx, at),
         Error::NotEnabled => call(at, error),
@@ -132,6 +143,19 @@ pub(crate) fn transfer_on(
     }
 }
 
+/// An earlier operation to a PE, as `ctx` counts them, has failed.
+fn earlier(ctx: &Context, at: Routine, pe: u32, failure: impl Into<Error> + Display + Copy) -> ! {
+    let pe_of = PeOf(ctx, pe as c_int);
+    match failure.into() {
+        Error::PeerUnreachable => fatal(format_args!(
+            "{at}: {pe_of} does not answer an earlier operation: has it ended?"
+        )),
+        _ => fatal(format_args!(
+            "{at}: an earlier operation to {pe_of} failed: {failure}"
+        )),
+    }
+}
+
 /// A PE as a context counts them, for messages.
 struct PeOf<'a>(&'a Context, c_int);
 
@@ -147,9 +171,14 @@ impl Display for PeOf<'_> {
 
 /// Leaves the launcher the first word about the end of a peer.
 fn let_others_go_first(error: Error) {
-    if matches!(error, Error::PeerUnreachable | Error::Device) {
+    if is_of_device(error) {
         thread::sleep(PATIENCE);
     }
+}
+
+/// Whether the device has told of a failure.
+fn is_of_device(error: Error) -> bool {
+    matches!(error, Error::PeerUnreachable | Error::Device)
 }
 
 /// Where symmetric memory lies, for messages.
@@ -168,11 +197,23 @@ impl Display for Whereabouts {
     }
 }
 
-/// The routine cannot be called now, or not on this context.
+/// The routine cannot be called now.
 #[cold]
 #[inline(never)]
 pub(crate) fn call(at: Routine, error: Error) -> ! {
+    call_on(ctx::default_ctx(), at, error)
+}
+
+/// The routine cannot be called now, or not on this context, or an earlier operation on it has failed.
+#[cold]
+#[inline(never)]
+pub(crate) fn call_on(ctx: &Context, at: Routine, error: Error) -> ! {
     let_others_go_first(error);
+    if is_of_device(error)
+        && let Some((pe, failure)) = ctx.endpoint.culprit(None)
+    {
+        earlier(ctx, at, pe, failure);
+    }
     match job::phase() {
         Phase::Before => fatal(format_args!("{at} was called before shmem_init")),
         Phase::After => fatal(format_args!("{at} was called after shmem_finalize")),

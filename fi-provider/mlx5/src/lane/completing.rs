@@ -1,23 +1,35 @@
 //! Completions, and what waits for them: quiet, and the order of a fence.
 
-use super::{Failure, Lane, Posted, Threads};
+use super::{Failure, Lane, Posted};
 use crate::completion::Completed;
 use crate::entry::Entry;
 use crate::opcode::Opcode;
 use crate::queue::{END, Queue};
-use std::sync::atomic::Ordering;
 
 /// Looks at an empty queue before the processor is offered to others.
 const LOOKS: u32 = 200;
+/// Pauses between two looks of a thread that lets others have the lane.
+const PAUSES: u32 = 10;
 
 impl Lane {
-    /// Takes a completion, or lets the device have its turn.
+    /// Takes a completion, or lets the device have its turn; fails where a queue has failed, whichever it is.
     #[inline]
-    pub(super) fn wait_once(&self) -> Result<(), Failure> {
+    fn wait_once(&self) -> Result<(), Failure> {
         if self.poll()? { Ok(()) } else { self.idle() }
     }
 
+    /// Takes a completion of any queue, or lets the device have its turn; fails where this queue has failed.
+    pub(super) fn wait_for_room(&self, queue: &Queue) -> Result<(), Failure> {
+        if !self.take() {
+            self.idle()?;
+        }
+        self.check(queue)
+    }
+
     /// Takes the next completion, if there is one.
+    ///
+    /// # Errors
+    /// That the completion tells of a failure; or else, where nothing is there, that the device is gone or a queue has failed before.
     #[inline(always)]
     pub fn poll(&self) -> Result<bool, Failure> {
         match self.completions.next() {
@@ -35,7 +47,19 @@ impl Lane {
                 return self.complete(done);
             }
         }
-        self.failure.get().map_or(Ok(false), Err)
+        self.failure().map_or(Ok(false), Err)
+    }
+
+    /// Takes the next completion, whatever it tells; false where none is there.
+    fn take(&self) -> bool {
+        if !self.is_ready() {
+            return false;
+        }
+        if let Some(done) = self.completions.next() {
+            // What fails is kept, for those whose queue it is.
+            let _ = self.complete(done);
+        }
+        true
     }
 
     /// Whether a completion is there.
@@ -46,6 +70,17 @@ impl Lane {
             share.look();
         }
         self.completions.is_ready()
+    }
+
+    /// Takes completions that are there: of this queue, as many as follow each other, or one of another.
+    #[inline]
+    fn take_of(&self, queue: &Queue) {
+        let (count, index) = self.completions.take_all_of(queue.number());
+        if count == 0 {
+            self.take();
+        } else {
+            self.complete_to(queue, count, index);
+        }
     }
 
     /// Takes a completion of this queue and those of it behind it, or lets the device have its turn.
@@ -74,29 +109,17 @@ impl Lane {
         } else {
             index.wrapping_add(1)
         };
-        let done = queue.complete(end);
-        if self.threads == Threads::Counted {
-            // ORDERING: none, as in `Counted::enter`.
-            queue.depth.fetch_add(done.into(), Ordering::Relaxed);
-        }
+        self.give_depth(queue, queue.complete(end));
     }
 
     #[inline(always)]
     fn complete(&self, done: Completed) -> Result<bool, Failure> {
-        if let Some(syndrome) = done.syndrome {
-            return Err(self.keep(Failure::of(syndrome)));
-        }
         let queue = self.queue_numbered(done.number);
+        if let Some(syndrome) = done.syndrome {
+            return Err(self.fail(queue, done.index, Failure::of(syndrome)));
+        }
         self.complete_to(queue, 1, done.index);
         Ok(true)
-    }
-
-    /// Keeps a failure and returns the first one, which is the cause: it makes the device flush the rest.
-    #[cold]
-    fn keep(&self, failure: Failure) -> Failure {
-        let failure = self.failure.get().unwrap_or(failure);
-        self.failure.set(Some(failure));
-        failure
     }
 
     /// Looks once for a completion, with the lane held for that alone; where none is there, a software device acts.
@@ -110,7 +133,7 @@ impl Lane {
         match self.hook {
             Some(hook) if !found && hook() != 0 => {
                 let _held = self.hold();
-                Err(self.keep(Failure::Lost))
+                Err(self.lose())
             }
             _ => Ok(()),
         }
@@ -123,23 +146,56 @@ impl Lane {
         self.turn()
     }
 
-    /// Waits until a completion is there, which it is never at once behind a post: what is left out where instructions are counted.
+    /// Waits until a completion is there, or the queue has done everything before block `end`, which it never has at once behind a
+    /// post: what is left out where instructions are counted. Other threads may have the lane meanwhile.
     #[cold]
     #[inline(never)]
-    fn idle_until_ready(&self) -> Result<(), Failure> {
-        while !self.is_ready() {
-            if let Some(failure) = self.failure.get() {
-                return Err(failure);
-            }
-            self.turn()?;
+    fn idle_until_ready(&self, queue: &Queue, end: u64) -> Result<(), Failure> {
+        let mut turns = 0;
+        while queue.consumed.get() < end && !self.is_ready() {
+            self.check(queue)?;
+            self.let_others(&mut turns)?;
         }
         Ok(())
+    }
+
+    /// Lets the device have its turn and, on a lane of several threads, those that wait for the lane.
+    fn let_others(&self, turns: &mut u32) -> Result<(), Failure> {
+        if !self.is_shared() {
+            return self.turn();
+        }
+        *turns += 1;
+        let lock = &self.queues.head().lock;
+        lock.give();
+        let is_there = match self.hook {
+            Some(hook) => hook() == 0,
+            None if turns.is_multiple_of(LOOKS / PAUSES) => {
+                // The device writes on while the processor is another's.
+                std::thread::yield_now();
+                true
+            }
+            None => {
+                (0..PAUSES).for_each(|_| std::hint::spin_loop());
+                true
+            }
+        };
+        lock.take();
+        if is_there { Ok(()) } else { Err(self.lose()) }
+    }
+
+    /// Waits for something that another thread does with the lane, which it may have meanwhile.
+    ///
+    /// # Errors
+    /// That the device is gone.
+    pub fn wait_for_others(&self) -> Result<(), Failure> {
+        self.take();
+        self.let_others(&mut 0)
     }
 
     #[inline(always)]
     fn turn(&self) -> Result<(), Failure> {
         match self.hook {
-            Some(hook) if hook() != 0 => Err(self.keep(Failure::Lost)),
+            Some(hook) if hook() != 0 => Err(self.lose()),
             Some(_) => Ok(()),
             None => {
                 // The device writes on while the processor is another's.
@@ -150,28 +206,38 @@ impl Lane {
                     std::hint::spin_loop();
                 }
                 std::thread::yield_now();
-                self.failure.get().map_or(Ok(()), Err)
+                Ok(())
             }
         }
     }
 
-    /// Waits until an entry is done.
+    /// Waits until an entry is done. Other threads may have the lane meanwhile: callers hold it again when this returns.
+    ///
+    /// # Errors
+    /// That the device is gone, or that the entry's queue has failed before it.
     pub fn wait(&self, posted: Posted) -> Result<(), Failure> {
         let queue = &self.queues[posted.queue as usize];
-        while queue.consumed.get() < posted.end {
-            self.idle_until_ready()?;
-            self.wait_for(queue)?;
-        }
+        self.await_end(queue, posted.end)?;
         self.rest(queue);
         Ok(())
     }
 
-    /// Waits until everything that was posted to a queue is done, of which the last has a completion.
+    /// Waits until a queue has done everything before block `end`; as [`Lane::wait`].
+    #[inline(always)]
+    pub(super) fn await_end(&self, queue: &Queue, end: u64) -> Result<(), Failure> {
+        while queue.consumed.get() < end {
+            self.idle_until_ready(queue, end)?;
+            self.take_of(queue);
+        }
+        Ok(())
+    }
+
+    /// Waits until everything that was posted to a queue of a lane of one thread is done, of which the last has a completion.
     #[inline]
     pub(crate) fn settle(&self, queue: &Queue) -> Result<(), Failure> {
         while !queue.is_idle() {
-            self.idle_until_ready()?;
-            self.wait_for(queue)?;
+            self.idle_until_ready(queue, u64::MAX)?;
+            self.take_of(queue);
         }
         self.rest(queue);
         Ok(())
@@ -181,12 +247,22 @@ impl Lane {
     pub fn is_done(&self, posted: Posted) -> Result<bool, Failure> {
         let queue = &self.queues[posted.queue as usize];
         while queue.consumed.get() < posted.end {
-            if !self.poll()? {
-                return Ok(false);
+            if !self.take() {
+                return self.check(queue).map(|()| false);
             }
         }
         self.rest(queue);
         Ok(true)
+    }
+
+    /// Whether an entry is done, as far as completions tell that were taken; or false where it never will be, because its queue has
+    /// failed before it.
+    pub fn end(&self, posted: Posted) -> Option<bool> {
+        let queue = &self.queues[posted.queue as usize];
+        if queue.consumed.get() >= posted.end {
+            return Some(true);
+        }
+        self.check(queue).is_err().then_some(false)
     }
 
     /// Waits until everything that was posted to peer `index` is done.
@@ -201,11 +277,14 @@ impl Lane {
         }
         // SAFETY: by contract.
         unsafe { self.sign_last(index)? };
-        self.settle(queue)
+        self.wait(Posted {
+            queue: index,
+            end: queue.posted(),
+        })
     }
 
     /// Arms a queue that has nothing outstanding.
-    fn rest(&self, queue: &Queue) {
+    pub(super) fn rest(&self, queue: &Queue) {
         // A queue out of the list must stay closed to posts in line: quiet would not see them.
         if queue.is_idle() && queue.link.get() != 0 {
             self.arm(queue);
@@ -225,12 +304,16 @@ impl Lane {
         unsafe { self.post(index, Opcode::Nop, 0, &mut Entry::new()) }.map(|_| ())
     }
 
+    /// Has [`Lane::quiet_one`] leave the next quiet to [`Lane::quiet`]: its caller does something behind it. The lane is held.
+    pub fn expect_quiet(&self) {
+        self.careful.set(true);
+    }
+
     /// [`Lane::quiet`] for the commonest case, a lane of one thread where one armed queue has its one entry outstanding and
     /// the device has done it: the next completion is that entry's. Does nothing, and returns false, in any other.
     #[inline(always)]
     pub fn quiet_one(&self) -> bool {
-        if self.is_shared() {
-            // Other threads may be at the rest.
+        if self.careful.get() {
             return false;
         }
         let Some(queue) = self.queues.get(self.used.get().wrapping_sub(1) as usize) else {
@@ -268,18 +351,25 @@ impl Lane {
         Ok(())
     }
 
-    /// Waits until everything that was posted is done.
+    /// Waits until everything that was posted before is done. Threads that share the lane may have it meanwhile.
+    ///
+    /// # Errors
+    /// That the device is gone, or the first failure of a queue; all other queues have done what was posted to them then.
     ///
     /// # Safety
     /// As [`Lane::write_inline`].
     pub unsafe fn quiet(&self) -> Result<(), Failure> {
-        if let Some(failure) = self.failure.get() {
-            return Err(failure);
+        if self.careful.get() {
+            // SAFETY: by contract.
+            return unsafe { self.quiet_by_queues() };
         }
         let mut at = self.used.get();
         while at != END {
             // SAFETY: by contract.
-            unsafe { self.sign_last(at - 1)? };
+            if unsafe { self.sign_last(at - 1) }.is_err() {
+                // SAFETY: by contract.
+                return unsafe { self.quiet_by_queues() };
+            }
             at = self.queues[(at - 1) as usize].link.get();
         }
         let mut at = self.used.replace(END);
@@ -291,7 +381,12 @@ impl Lane {
                 self.disarm(queue);
             } else {
                 while !queue.is_idle() {
-                    self.wait_for(queue)?;
+                    if self.wait_for(queue).is_err() {
+                        queue.link.set(next);
+                        self.put_back(at);
+                        // SAFETY: by contract.
+                        return unsafe { self.quiet_by_queues() };
+                    }
                 }
                 queue.link.set(self.used.replace(at));
                 self.arm(queue);

@@ -164,7 +164,7 @@ impl Lane {
             unsafe { self.sign_last(at)? };
         }
         while !is_through() {
-            self.wait_once()?;
+            self.wait_for_room(way)?;
         }
         Ok(())
     }

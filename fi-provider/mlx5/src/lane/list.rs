@@ -90,13 +90,11 @@ impl Lane {
         list: &[Write],
         signals: &mut Signals,
     ) -> Result<(), Failure> {
-        if let Some(failure) = self.failure.get() {
-            return Err(failure);
-        }
         let peer = index;
         let index = self.way_to(peer);
-        self.use_queue(index);
         let queue = &self.queues[index as usize];
+        self.check(queue)?;
+        self.use_queue(index);
         let vector = self.enters_targets(index).then_some(remote.vector);
         let mut unrung = Unrung::default();
         let mut done = Ok(());
@@ -165,7 +163,7 @@ impl Lane {
         {
             // SAFETY: by contract.
             unsafe { self.ring_for(queue, unrung) };
-            self.wait_once()?;
+            self.wait_for_room(queue)?;
         }
         let at = queue.producer.get();
         let next = at.wrapping_add(blocks);

@@ -16,14 +16,17 @@
 
 mod atomic;
 mod completing;
+mod faults;
 pub(crate) mod head;
 mod later;
 mod list;
 mod parts;
 mod posting;
+mod quiet;
 mod shared;
 
 pub use atomic::Atomic;
+pub use faults::Fault;
 pub use head::Held;
 pub use later::Later;
 pub use list::{Payload, Signals, Write};
@@ -37,6 +40,7 @@ use crate::guard::Kind;
 use crate::post::{HALF, Place, Route, Way};
 use crate::queue::{END, Queue, SendRing};
 use crate::registers::Register;
+use faults::Faults;
 use head::{Body, FIRST};
 use shared::Share;
 use std::cell::Cell;
@@ -61,7 +65,10 @@ pub struct Lane {
     used: Cell<u32>,
     /// Which queue has a number: open addressing, index + 1.
     by_number: Box<[Cell<u32>]>,
-    failure: Cell<Option<Failure>>,
+    faults: Faults,
+    /// Whether quiet has more to look at than the next completions: several threads use the lane, a queue has failed, or callers have to do
+    /// something behind quiet.
+    careful: Cell<bool>,
     /// Bytes of a BlueFlame copy; 0 for none.
     blueflame: usize,
     /// The registers, where other lanes ring them, too.
@@ -139,7 +146,8 @@ impl Lane {
             outstanding: Cell::new(0),
             used: Cell::new(END),
             by_number: index_numbers(&rings, to_come),
-            failure: Cell::new(None),
+            faults: Faults::default(),
+            careful: Cell::new(parts.threads != Threads::One),
             blueflame,
             registers,
             max_inline: all(|ring| ring.max_inline),

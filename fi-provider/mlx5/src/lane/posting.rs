@@ -166,6 +166,15 @@ impl Lane {
         }
     }
 
+    /// Gives back blocks of a queue's depth that are done.
+    #[inline(always)]
+    pub(super) fn give_depth(&self, queue: &Queue, blocks: u16) {
+        if self.threads == Threads::Counted {
+            // ORDERING: none, as in `Counted::enter`.
+            queue.depth.fetch_add(blocks.into(), Ordering::Relaxed);
+        }
+    }
+
     /// Rings the register of a queue for an entry.
     ///
     /// # Safety
@@ -209,16 +218,14 @@ impl Lane {
     /// Makes room for an entry of `blocks` blocks, which must be posted next and with the flags returned, and for
     /// entries without looking behind it.
     fn prepare(&self, index: u32, blocks: u16) -> Result<u8, Failure> {
-        if let Some(failure) = self.failure.get() {
-            return Err(failure);
-        }
-        self.use_queue(index);
         let queue = &self.queues[index as usize];
+        self.check(queue)?;
+        self.use_queue(index);
         let ahead = u32::from(blocks) + (queue.mask + 1) / 4;
         // Armed queues have completions that are not counted.
         let most = self.completions.entries() - self.queues.len() as u32;
         while queue.in_flight() + ahead > queue.mask + 1 || self.outstanding.get() >= most {
-            self.wait_once()?;
+            self.wait_for_room(queue)?;
         }
         let at = queue.producer.get();
         queue.signalled.set(at);

@@ -611,12 +611,14 @@ impl Rig {
     }
 
     pub(crate) fn quiet(&self) -> Result<(), fi_mlx5::lane::Failure> {
-        // SAFETY: this thread alone uses the lane.
+        let _held = self.lane.hold();
+        // SAFETY: the lane is held.
         unsafe { self.lane.quiet() }
     }
 
     pub(crate) fn drain(&self, peer: u32) -> Result<(), fi_mlx5::lane::Failure> {
-        // SAFETY: as above.
+        let _held = self.lane.hold();
+        // SAFETY: the lane is held.
         unsafe { self.lane.drain(peer) }
     }
 }

@@ -2,11 +2,12 @@
 
 use crate::model::{Device, KEY, Shape, place};
 use fi_mlx5::endian::Be32;
-use fi_mlx5::lane::{Lane, Threads, To};
+use fi_mlx5::lane::{Failure, Lane, Posted, Threads, To};
 use fi_mlx5::post::Route;
 use fi_mlx5::remote::{Remote, Segment};
 use fi_mlx5::short::There;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
 const THREADS: u32 = 4;
 const POSTS: u32 = 300;
@@ -22,6 +23,20 @@ struct Shared {
 unsafe impl Sync for Shared {}
 
 impl Shared {
+    /// Writes a word to a peer; the lane is held.
+    fn write(&self, peer: u32) -> Posted {
+        let remote = Remote::nowhere();
+        let to = To {
+            peer,
+            remote: &remote,
+            address: 0x1000,
+            key: Be32::new(KEY),
+        };
+        let value = 1_u64;
+        // SAFETY: the lane is held, and the value has eight bytes.
+        unsafe { self.lane.write_inline(to, (&raw const value).cast(), 8) }.expect("a post")
+    }
+
     fn post(&self, thread: u32, at: u32) {
         let remote = Remote::nowhere();
         let value = u64::from(thread) << 32 | u64::from(at);
@@ -128,4 +143,80 @@ fn take_turns(threads: Threads, registers_shared: bool) {
     values.sort();
     values.dedup();
     assert_eq!(values.len(), (THREADS * POSTS) as usize);
+}
+
+/// What a thread does that waits for what it has posted to peer 0.
+type Waits = fn(&Lane, Posted) -> Result<(), Failure>;
+
+/// One thread waits for an entry that the device leaves undone; another one posts to another peer meanwhile, and waits for that.
+fn others_post_meanwhile(threads: Threads, waits: Waits) {
+    let mut device = Device::new(Shape {
+        threads,
+        ..Shape::RC
+    });
+    let lane = device.lane(None);
+    let shared = Shared {
+        route: lane.route(),
+        lane,
+        guarded: AtomicU32::new(0),
+    };
+    let (has_posted, has_waited, others) = (
+        AtomicBool::new(false),
+        AtomicBool::new(false),
+        AtomicBool::new(false),
+    );
+    let shared = &shared;
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let held = shared.lane.hold();
+            let posted = shared.write(0);
+            has_posted.store(true, Ordering::Relaxed);
+            let done = waits(&shared.lane, posted);
+            has_waited.store(true, Ordering::Relaxed);
+            drop(held);
+            done.expect("it is done at last");
+        });
+        scope.spawn(|| {
+            while !has_posted.load(Ordering::Relaxed) {
+                std::thread::yield_now();
+            }
+            // More than the ring has blocks.
+            for _ in 0..100 {
+                let _held = shared.lane.hold();
+                let posted = shared.write(1);
+                shared.lane.wait(posted).expect("its completion");
+            }
+            others.store(true, Ordering::Relaxed);
+        });
+        let begin = Instant::now();
+        let is_through = || others.load(Ordering::Relaxed);
+        while !is_through() && begin.elapsed() < Duration::from_secs(20) {
+            device.look();
+            device.finish(1);
+            std::thread::yield_now();
+        }
+        let in_time = is_through() && !has_waited.load(Ordering::Relaxed);
+        while !has_waited.load(Ordering::Relaxed) || !is_through() {
+            device.look();
+            device.finish(0);
+            device.finish(1);
+            std::thread::yield_now();
+        }
+        assert!(in_time, "the lane was held by the thread that waited");
+    });
+}
+
+#[test]
+fn a_thread_that_waits_lets_others_post() {
+    let waits: [Waits; 3] = [
+        |lane, posted| lane.wait(posted),
+        // SAFETY: the thread holds the lane.
+        |lane, _| unsafe { lane.quiet() },
+        // SAFETY: as above.
+        |lane, _| unsafe { lane.drain(0) },
+    ];
+    for waits in waits {
+        others_post_meanwhile(Threads::Several, waits);
+        others_post_meanwhile(Threads::Counted, waits);
+    }
 }

@@ -1,0 +1,147 @@
+//! Failures: each is of one queue, whose other entries the device flushes. What is posted to other queues goes on.
+
+#![expect(unsafe_code, reason = "reads the entry that failed")]
+
+use super::{Failure, Lane};
+use crate::queue::{FLAGS, Queue};
+use crate::remote::Remote;
+use crate::wqe::flags;
+use std::cell::{Cell, RefCell};
+
+/// The peer whose entry failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Culprit {
+    /// The one of this index, which the queue is connected with.
+    Connected(u32),
+    /// The one that is entered by this address vector.
+    Entered([u64; 2]),
+}
+
+/// The first failure of a queue: all that follow are of entries that the device flushed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault {
+    queue: u32,
+    culprit: Culprit,
+    /// How it failed.
+    pub failure: Failure,
+}
+
+impl Fault {
+    /// Whether it is that of the peer of this index, which `remote` says how to reach.
+    #[must_use]
+    pub fn is_of(&self, index: u32, remote: &Remote) -> bool {
+        match self.culprit {
+            Culprit::Connected(peer) => peer == index,
+            Culprit::Entered(vector) => vector == remote.vector,
+        }
+    }
+}
+
+/// The failures of a lane.
+#[derive(Debug, Default)]
+pub(super) struct Faults {
+    /// The first one.
+    first: Cell<Option<Failure>>,
+    /// Whether the device is gone.
+    lost: Cell<bool>,
+    /// One for each queue that has failed, in their order.
+    of_queues: RefCell<Vec<Fault>>,
+}
+
+impl Lane {
+    /// The first failure, whichever queue's it is.
+    #[inline(always)]
+    pub(super) fn failure(&self) -> Option<Failure> {
+        self.faults.first.get()
+    }
+
+    /// Notes that the device is gone; returns the first failure.
+    #[cold]
+    pub(super) fn lose(&self) -> Failure {
+        self.faults.lost.set(true);
+        self.note_first(Failure::Lost)
+    }
+
+    fn note_first(&self, failure: Failure) -> Failure {
+        let first = self.failure().unwrap_or(failure);
+        self.faults.first.set(Some(first));
+        self.careful.set(true);
+        first
+    }
+
+    /// Why nothing that is outstanding on a queue will be done any more, or be posted to it, if that is so.
+    #[inline(always)]
+    pub(super) fn check(&self, queue: &Queue) -> Result<(), Failure> {
+        if self.failure().is_none() {
+            return Ok(());
+        }
+        self.check_failed(queue)
+    }
+
+    #[cold]
+    fn check_failed(&self, queue: &Queue) -> Result<(), Failure> {
+        if self.faults.lost.get() {
+            return self.failure().map_or(Ok(()), Err);
+        }
+        let fault = self.fault_of(self.index_of(queue));
+        fault.map_or(Ok(()), |fault| Err(fault.failure))
+    }
+
+    fn fault_of(&self, queue: u32) -> Option<Fault> {
+        let faults = self.faults.of_queues.borrow();
+        faults.iter().find(|fault| fault.queue == queue).copied()
+    }
+
+    /// The failure of the queue that peer `index` is reached by; or of the first queue that failed, where no peer is named.
+    pub fn fault(&self, index: Option<u32>) -> Option<Fault> {
+        match index {
+            Some(index) => self.fault_of(self.queue_of(index)),
+            None => self.faults.of_queues.borrow().first().copied(),
+        }
+    }
+
+    /// Which of the lane's queues it is.
+    fn index_of(&self, queue: &Queue) -> u32 {
+        let bytes = (&raw const *queue).addr() - self.queues.as_ptr().addr();
+        (bytes / size_of::<Queue>()) as u32
+    }
+
+    /// Notes that the entry of a queue that begins with block `at` has failed; returns the first failure of the lane.
+    ///
+    /// The first entry of a queue that fails is the cause. All before it are done; the device flushes those behind it, each with a
+    /// completion, whether it asked for one or not.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn fail(&self, queue: &Queue, at: u16, failure: Failure) -> Failure {
+        let [_, flags_word] = self.unit_of(queue, at, 0);
+        if queue.armed.replace(false) {
+            // Its one entry's completion is not counted.
+            queue.set_flags(0);
+        } else if flags_word >> FLAGS & u64::from(flags::COMPLETION) != 0 {
+            self.outstanding.set(self.outstanding.get() - 1);
+        }
+        let index = self.index_of(queue);
+        if self.fault_of(index).is_none() {
+            self.give_depth(queue, queue.complete(at));
+            let culprit = if self.enters_targets(index) {
+                Culprit::Entered(self.unit_of(queue, at, 1))
+            } else {
+                Culprit::Connected(index)
+            };
+            self.faults.of_queues.borrow_mut().push(Fault {
+                queue: index,
+                culprit,
+                failure,
+            });
+        }
+        // Posts in line have to look, and are refused then.
+        queue.limit.set(queue.producer.get());
+        self.note_first(failure)
+    }
+
+    /// A unit of the entry that begins with block `at`, which the queue still has.
+    fn unit_of(&self, queue: &Queue, at: u16, unit: usize) -> [u64; 2] {
+        // SAFETY: a block has four units, and its ring is mapped as long as the lane; nobody writes to it until it is known to be done.
+        unsafe { queue.block(at).cast::<[u64; 2]>().add(unit).read() }
+    }
+}

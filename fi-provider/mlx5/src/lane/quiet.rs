@@ -1,0 +1,125 @@
+//! Quiet queue by queue: on a lane that several threads share, where a queue has failed, and where something was asked for behind quiet.
+//!
+//! Others may post meanwhile: so quiet waits for what was posted when it began, and not until a queue is idle.
+
+#![expect(
+    unsafe_code,
+    reason = "posts the entries that tell of those before them"
+)]
+
+use super::{Failure, Lane, Posted};
+use crate::queue::END;
+
+/// Queues that quiet keeps in mind without taking memory for it.
+const FEW: usize = 16;
+
+/// The ends to wait for.
+struct Ends {
+    few: [Option<Posted>; FEW],
+    count: usize,
+    others: Vec<Posted>,
+}
+
+impl Ends {
+    const fn new() -> Self {
+        Self {
+            few: [None; FEW],
+            count: 0,
+            others: Vec::new(),
+        }
+    }
+
+    fn push(&mut self, posted: Posted) {
+        match self.few.get_mut(self.count) {
+            Some(place) => *place = Some(posted),
+            None => self.others.push(posted),
+        }
+        self.count += 1;
+    }
+
+    fn iter(&self) -> impl Iterator<Item = Posted> {
+        let few = self.few.iter().flatten().copied();
+        few.chain(self.others.iter().copied())
+    }
+}
+
+impl Lane {
+    /// [`Lane::quiet`] in all but the common case.
+    ///
+    /// # Errors
+    /// As [`Lane::quiet`].
+    ///
+    /// # Safety
+    /// As [`Lane::write_inline`].
+    #[cold]
+    #[inline(never)]
+    pub(super) unsafe fn quiet_by_queues(&self) -> Result<(), Failure> {
+        let mut ends = Ends::new();
+        let mut at = self.used.get();
+        while at != END {
+            let index = at - 1;
+            let queue = &self.queues[index as usize];
+            // What fails is told below: `sign_last` waits for room in this queue at most.
+            // SAFETY: this thread holds the lane (the requirement of `sign_last`, and of this function).
+            if !queue.is_idle() && unsafe { self.sign_last(index) }.is_ok() {
+                ends.push(Posted {
+                    queue: index,
+                    end: queue.posted(),
+                });
+            }
+            at = queue.link.get();
+        }
+        for end in ends.iter() {
+            // As above.
+            let _ = self.await_end(&self.queues[end.queue as usize], end.end);
+        }
+        self.tidy();
+        match self.failure() {
+            Some(failure) => Err(failure),
+            None => {
+                self.careful.set(self.is_shared());
+                Ok(())
+            }
+        }
+    }
+
+    /// Arms the queues in use that are idle, and lets those go out of the list that were not used since the last time.
+    fn tidy(&self) {
+        let mut at = self.used.replace(END);
+        while at != END {
+            let queue = &self.queues[(at - 1) as usize];
+            let next = queue.link.replace(0);
+            if queue.armed.get() && queue.is_idle() {
+                self.disarm(queue);
+            } else {
+                queue.link.set(self.used.replace(at));
+                self.rest(queue);
+            }
+            at = next;
+        }
+    }
+
+    /// Puts the queues of a list that begins with `first` back into that of those in use.
+    pub(super) fn put_back(&self, first: u32) {
+        let mut at = first;
+        while at != END {
+            let queue = &self.queues[(at - 1) as usize];
+            let next = queue.link.get();
+            queue.link.set(self.used.replace(at));
+            at = next;
+        }
+    }
+
+    /// Whether nothing is outstanding on any queue.
+    pub fn is_idle(&self) -> bool {
+        let mut at = self.used.get();
+        while at != END {
+            let queue = &self.queues[(at - 1) as usize];
+            if !queue.is_idle() {
+                return false;
+            }
+            at = queue.link.get();
+        }
+        true
+    }
+}

@@ -1,0 +1,91 @@
+//! The bounce memory of a gate: pieces through which bytes go that are not registered.
+//!
+//! A thread that waits lets others have the lane. So a piece belongs to the thread that has claimed it until it gives it back, or until an
+//! entry is done that it names.
+
+use crate::gate::Gate;
+use fi_mlx5::lane::{Failure, Local, Posted};
+use std::cell::Cell;
+
+/// Pieces of the bounce memory.
+pub(crate) const PIECES: usize = 8;
+
+/// Whose a piece is.
+#[derive(Clone, Copy, Debug, Default)]
+enum State {
+    #[default]
+    Free,
+    /// A thread's.
+    Claimed,
+    /// The device's, until this is done.
+    Until(Posted),
+}
+
+/// The states of a gate's pieces; of the thread that holds the lane.
+#[derive(Debug, Default)]
+pub(crate) struct Pieces {
+    states: [Cell<State>; PIECES],
+    next: Cell<usize>,
+}
+
+/// A piece that the caller has claimed, for as many bytes as it asked for. Dropped while the lane is held.
+#[derive(Debug)]
+pub(crate) struct Piece<'a> {
+    gate: &'a Gate,
+    index: usize,
+    pub(crate) local: Local,
+    user: Option<Posted>,
+}
+
+impl Piece<'_> {
+    /// Notes the entry that reads or writes the piece.
+    pub(crate) fn used_by(&mut self, posted: Posted) {
+        self.user = Some(posted);
+    }
+
+    /// Waits for that entry.
+    pub(crate) fn wait(&mut self) -> Result<(), Failure> {
+        match self.user.take() {
+            Some(posted) => self.gate.lane().wait(posted),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for Piece<'_> {
+    fn drop(&mut self) {
+        let state = self.user.map_or(State::Free, State::Until);
+        self.gate.pieces.states[self.index].set(state);
+    }
+}
+
+impl Gate {
+    /// A piece that nobody uses any more, with `length` bytes of it; `None` while threads have claimed all. The lane is held.
+    pub(crate) fn try_claim_piece(&self, length: usize) -> Option<Piece<'_>> {
+        let Pieces { states, next } = &self.pieces;
+        let order = (0..PIECES).map(|at| (next.get() + at) % PIECES);
+        let index = { order }.find(|&index| !matches!(states[index].get(), State::Claimed))?;
+        next.set((index + 1) % PIECES);
+        if let State::Until(posted) = states[index].replace(State::Claimed) {
+            // Of a queue that has failed the device does nothing any more.
+            let _ = self.lane().wait(posted);
+        }
+        Some(Piece {
+            gate: self,
+            index,
+            local: self.piece(index, length),
+            user: None,
+        })
+    }
+
+    /// A piece that nobody uses any more, with `length` bytes of it. The lane is held, and the caller has claimed no other piece: it waits for
+    /// those who have.
+    pub(crate) fn claim_piece(&self, length: usize) -> Result<Piece<'_>, Failure> {
+        loop {
+            match self.try_claim_piece(length) {
+                Some(piece) => return Ok(piece),
+                None => self.lane().wait_for_others()?,
+            }
+        }
+    }
+}
