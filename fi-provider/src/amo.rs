@@ -16,15 +16,16 @@ pub(crate) enum Amo {
 }
 
 impl Amo {
-    /// The entry for an object of `bytes` bytes (4 or 8); `None` where the device, `masked` or not, has none.
+    /// The entry for an object of `bytes` bytes (4 or 8); `None` where the device, which may be
+    /// `masked`, has none.
     #[inline]
-    pub(crate) fn entry(self, bytes: usize, masked: bool) -> Option<Atomic> {
+    pub(crate) fn entry(self, bytes: usize, masked: impl FnOnce() -> bool) -> Option<Atomic> {
         match (bytes, self) {
             (8, Self::Fetch) => Some(Atomic::add_8(0)),
             (8, Self::Add(value)) => Some(Atomic::add_8(value)),
             (8, Self::CompareSwap(compare, value)) => Some(Atomic::compare_swap_8(compare, value)),
-            (8, _) => masked.then(|| self.masked_8()),
-            _ => masked.then(|| self.masked_4()),
+            (8, _) => masked().then(|| self.masked_8()),
+            _ => masked().then(|| self.masked_4()),
         }
     }
 
@@ -69,6 +70,13 @@ impl Amo {
             Self::CompareSwap(..) => before,
         }
     }
+}
+
+/// Whether an object of `bytes` bytes (4 or 8) at `addr` is aligned to its size, as the device asks
+/// for.
+#[inline(always)]
+pub(crate) fn is_aligned(addr: usize, bytes: usize) -> bool {
+    addr & (bytes - 1) == 0
 }
 
 /// The bits of a value of 4 or 8 bytes.

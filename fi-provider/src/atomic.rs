@@ -11,7 +11,7 @@
 )]
 
 use crate::address_vector::{Peer, PeerIndex};
-use crate::amo::{Amo, bits, value};
+use crate::amo::{Amo, bits, is_aligned, value};
 use crate::endpoint::{Endpoint, anew};
 use crate::error::Error;
 pub use fi_shm::amo::{Integer, Word};
@@ -39,10 +39,11 @@ macro_rules! atomics {
             /// For any peer.
             ///
             /// # Errors
-            /// [`Error::NoSuchPeer`], [`Error::NotInWindow`], [`Error::NotEnabled`].
+            /// [`Error::NoSuchPeer`], [`Error::NotInWindow`], [`Error::NotEnabled`],
+            /// [`Error::Misaligned`].
             ///
             /// # Safety
-            /// `target` is the address of an object in the own symmetric memory, aligned for `T`.
+            /// `target` is the address of an object in the own symmetric memory.
             pub unsafe fn $far<T: $kind>(&self, target: *mut T $(, $arg: T)*, peer: PeerIndex) -> Result<atomics!(@ret $($ret)?), Error> {
                 let what = atomics!(@amo $device($($arg),*));
                 atomics!(@far self, what, target.addr(), size_of::<T>(), peer $(, $ret)?)
@@ -80,6 +81,9 @@ impl Endpoint {
     ) -> Option<()> {
         let offset = self.offset(target.addr());
         if size_of::<T>() != 8 || offset >= self.device_len || record.window_len > 0 {
+            return None;
+        }
+        if !is_aligned(target.addr(), size_of::<T>()) {
             return None;
         }
         let there = record.remote.segment(offset, &self.split);

@@ -28,6 +28,9 @@ pub enum Error {
     /// The device has no such atomic operation.
     #[error("the device has no atomic operation of this size (masked atomics)")]
     Unsupported = 95,
+    /// The object of an atomic operation is not aligned to its size.
+    #[error("the object is not aligned to its size, as atomic operations of the device need it")]
+    Misaligned = 99,
     /// The peer's device does not answer, or the peer is gone.
     #[error("the peer does not answer")]
     PeerUnreachable = 113,

@@ -5,7 +5,7 @@
 #![expect(unsafe_code, reason = "C memory is given to the device by its address")]
 
 use crate::address_vector::PeerIndex;
-use crate::amo::Amo;
+use crate::amo::{Amo, is_aligned};
 use crate::direct::Direction;
 use crate::endpoint::{Endpoint, Via};
 use crate::error::Error;
@@ -316,16 +316,24 @@ impl Endpoint {
         }
     }
 
-    /// The entry of an atomic operation on an object of `bytes` bytes (4 or 8), where the device has one.
+    /// The entry of an atomic operation on the object of `bytes` bytes (4 or 8) at the own address
+    /// `target`, where the device has one and can do it there.
     #[inline(always)]
-    fn atomic_entry(&self, what: Amo, bytes: usize) -> Option<Atomic> {
-        what.entry(bytes, self.device()?.has_masked_atomics(bytes))
+    fn atomic_entry(&self, what: Amo, target: usize, bytes: usize) -> Option<Atomic> {
+        if !is_aligned(target, bytes) {
+            return None;
+        }
+        let masked = || {
+            self.device()
+                .is_some_and(|device| device.has_masked_atomics(bytes))
+        };
+        what.entry(bytes, masked)
     }
 
     /// Does an atomic operation on the object of `bytes` bytes (4 or 8) at the own address `target` on `peer`, and does not wait.
     ///
     /// # Errors
-    /// As [`Endpoint::device_write`], and [`Error::Unsupported`].
+    /// As [`Endpoint::device_write`], and [`Error::Unsupported`], [`Error::Misaligned`].
     #[cold]
     pub(crate) fn device_update(
         &self,
@@ -334,7 +342,7 @@ impl Endpoint {
         bytes: usize,
         peer: PeerIndex,
     ) -> Result<(), Error> {
-        if let Some(entry) = self.atomic_entry(what, bytes)
+        if let Some(entry) = self.atomic_entry(what, target, bytes)
             && self.start_atomic(&entry, target, bytes, peer)
         {
             return Ok(());
@@ -355,7 +363,7 @@ impl Endpoint {
         bytes: usize,
         peer: PeerIndex,
     ) -> Result<u64, Error> {
-        if let Some(entry) = self.atomic_entry(what, bytes)
+        if let Some(entry) = self.atomic_entry(what, target, bytes)
             && let Some(found) = self.fetch_at_once(&entry, target, bytes, peer)
         {
             return found;
@@ -380,7 +388,7 @@ impl Endpoint {
         peer: PeerIndex,
         dest: *mut u8,
     ) -> Result<(), Error> {
-        let entry = self.atomic_entry(what, bytes);
+        let entry = self.atomic_entry(what, target, bytes);
         // Words of four bytes come in the device's byte order.
         if let Some(entry) = entry.as_ref().filter(|_| bytes == size_of::<u64>()) {
             // SAFETY: nobody else uses the destination (the requirement here, too).
@@ -389,6 +397,9 @@ impl Endpoint {
             }
         }
         let (via, to) = self.reach(target, bytes, peer)?;
+        if !is_aligned(target, bytes) {
+            return Err(Error::Misaligned);
+        }
         let _held = via.lane().hold();
         self.note_atomic(via, peer);
         let Some(entry) = entry else {
@@ -430,7 +441,7 @@ impl Endpoint {
     /// was there if that is `wanted`, and does not wait otherwise.
     ///
     /// # Errors
-    /// As [`Endpoint::device_write`], and [`Error::Unsupported`].
+    /// As [`Endpoint::device_update`].
     #[cold]
     #[inline(never)]
     fn device_atomic(
@@ -442,9 +453,12 @@ impl Endpoint {
         wanted: bool,
     ) -> Result<u64, Error> {
         let (via, to) = self.reach(target, bytes, peer)?;
+        if !is_aligned(target, bytes) {
+            return Err(Error::Misaligned);
+        }
         let _held = via.lane().hold();
         self.note_atomic(via, peer);
-        let Some(entry) = self.atomic_entry(what, bytes) else {
+        let Some(entry) = self.atomic_entry(what, target, bytes) else {
             return self.atomic_by_comparison(via, to, what, bytes);
         };
         if !wanted {

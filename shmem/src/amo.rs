@@ -34,7 +34,10 @@ macro_rules! amos {
             // SAFETY: the contract is that of the near part.
             match unsafe { ctx.endpoint.$far_method(dest $(, $given)*, pe as u32) } {
                 Ok(done) => done,
-                Err(error) => report::transfer_on(ctx, at, error, "dest", (dest.addr(), size_of::<T>()), pe),
+                Err(error) => {
+                    let name = report::object_name(at, "dest");
+                    report::transfer_on(ctx, at, error, name, (dest.addr(), size_of::<T>()), pe)
+                }
             }
         }
     )*};

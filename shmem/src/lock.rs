@@ -99,6 +99,9 @@ struct Refusal {
 impl Lock {
     fn new(at: Routine, lock: *mut c_long) -> Self {
         require_initialized(at);
+        if !lock.is_aligned() {
+            report::misaligned(at, "lock", lock.addr(), size_of::<c_long>());
+        }
         let ctx = ctx::default_ctx();
         Self {
             at,

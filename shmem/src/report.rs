@@ -35,7 +35,8 @@ pub(crate) fn say(line: Arguments<'_>) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
-/// A line that is put together on the stack, which is short where signal handlers run: what does not fit is cut.
+/// A line that is put together on the stack, which is short where signal handlers run: what does
+/// not fit is cut.
 struct Line {
     bytes: [u8; Line::LENGTH],
     length: usize,
@@ -136,6 +137,9 @@ pub(crate) fn transfer_on(
         Error::Unsupported => fatal(format_args!(
             "{at}: the device has no atomic operation of {bytes} bytes for {what} {addr:#x} on {pe_of}: it lacks masked atomics of that size"
         )),
+        Error::Misaligned => fatal(format_args!(
+            "{at}: {what} {addr:#x} for {pe_of} is not aligned to {bytes} bytes"
+        )),
         Error::PeerUnreachable => fatal(format_args!(
             "{at}: {pe_of} does not answer: has it ended? ({what} {addr:#x})"
         )),
@@ -153,6 +157,15 @@ fn earlier(ctx: &Context, at: Routine, pe: u32, failure: impl Into<Error> + Disp
         _ => fatal(format_args!(
             "{at}: an earlier operation to {pe_of} failed: {failure}"
         )),
+    }
+}
+
+/// What the routine calls the object that it works on: `name`, unless that is a signal.
+pub(crate) fn object_name(at: Routine, name: &'static str) -> &'static str {
+    if at.contains("signal") {
+        "sig_addr"
+    } else {
+        name
     }
 }
 
@@ -266,6 +279,15 @@ pub(crate) fn pe_out_of_range(ctx: &Context, at: Routine, pe: c_int) -> ! {
 #[inline(never)]
 pub(crate) fn bad_argument(at: Routine, name: &str, value: Arguments<'_>, allowed: &str) -> ! {
     fatal(format_args!("{at}: {name} {value} is not {allowed}"))
+}
+
+/// An own object that is not aligned to its `bytes` bytes, so that nobody can change it as a whole.
+#[cold]
+#[inline(never)]
+pub(crate) fn misaligned(at: Routine, name: &str, addr: usize, bytes: usize) -> ! {
+    fatal(format_args!(
+        "{at}: {name} {addr:#x} is not aligned to {bytes} bytes"
+    ))
 }
 
 /// A wait that can never end, because PE `gone` has finalised and whoever is left waits too.

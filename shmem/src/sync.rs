@@ -69,6 +69,21 @@ pub(crate) fn require_initialized(at: Routine) {
     }
 }
 
+/// Begins a wait, where one look was not enough. Ends the job with a message where nobody could
+/// write the awaited objects as a whole: they are not aligned.
+#[cold]
+fn begin_to_wait<T>(at: Routine, name: &'static str, ivar: *const T) -> Watch {
+    if !ivar.is_aligned() {
+        report::misaligned(
+            at,
+            report::object_name(at, name),
+            ivar.addr(),
+            size_of::<T>(),
+        );
+    }
+    Watch::new(at)
+}
+
 /// What wait_until and test look at: the standard AMO types, and two deprecated ones that no atomic operation is for.
 pub trait Waited: Copy + Ord {
     /// Reads `*at`; what was written before the value that is read is visible then.
@@ -170,7 +185,7 @@ impl<T: Integer> Elements<T> {
         if let Some(result) = look(self) {
             return result;
         }
-        let mut watch = Watch::new(at);
+        let mut watch = begin_to_wait(at, "ivars", self.ivars);
         loop {
             watch.pause();
             if let Some(result) = look(self) {
@@ -218,7 +233,7 @@ pub(crate) unsafe fn wait_for<T: Waited>(at: Routine, ivar: *const T, cmp: c_int
     if let Some(now) = look() {
         return now;
     }
-    let mut watch = Watch::new(at);
+    let mut watch = begin_to_wait(at, "ivar", ivar);
     loop {
         watch.pause();
         if let Some(now) = look() {

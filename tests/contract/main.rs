@@ -75,6 +75,7 @@ macro_rules! device_suite {
             elements { arrive_whole_and_alone reach_both_ends_of_every_part }
             ranges { around_64_kibibytes_and_a_mebibyte of_larger_elements onto_themselves between_symmetric_objects up_to_the_last_byte }
             atomics { of_floats }
+            refusals { of_misaligned_atomics }
             contention { of_sums of_bits of_swaps of_compare_swaps of_sets for_a_lock_by_swap for_a_lock_by_compare_swap }
             order { fence_keeps_elements_in_order fence_publishes_ranges atomics_follow_writes quiet_delivers quiet_precedes_later_reads }
             lanes { of_threads shared_by_threads used_again with_numbers_of_their_own }
@@ -135,7 +136,7 @@ macro_rules! suite_beside {
             elements { arrive_whole_and_alone reach_both_ends_of_every_part }
             ranges { around_64_kibibytes_and_a_mebibyte of_larger_elements onto_themselves between_symmetric_objects up_to_the_last_byte }
             strided { of_every_shape }
-            refusals { of_unknown_peers of_addresses_outside of_ranges_past_the_end of_ranges_into_the_hole }
+            refusals { of_unknown_peers of_addresses_outside of_ranges_past_the_end of_ranges_into_the_hole of_misaligned_atomics }
             atomics { of_4_bytes of_8_bytes of_floats }
             contention { of_sums of_swaps of_compare_swaps for_a_lock_by_swap }
             order { fence_keeps_elements_in_order fence_publishes_ranges atomics_follow_writes quiet_delivers quiet_precedes_later_reads }

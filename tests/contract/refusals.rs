@@ -101,6 +101,8 @@ pub(crate) fn have_stable_codes(_: &dyn Transport) {
         (Error::NotInWindow, 14),
         (Error::PastWindow, 34),
         (Error::TooLong, 90),
+        (Error::Unsupported, 95),
+        (Error::Misaligned, 99),
     ];
     for (error, code) in codes {
         assert_eq!(error.code(), code, "{error}");
@@ -173,6 +175,24 @@ pub(crate) fn of_addresses_outside(transport: &dyn Transport) {
             for addr in outside(party) {
                 all_refused(&party.lane, addr, peer, Error::NotInWindow);
                 assert_eq!(party.lane.element(addr, peer), None);
+            }
+        }
+    });
+}
+
+/// Over a device, which does no atomic operation on an object that is not aligned to its size.
+pub(crate) fn of_misaligned_atomics(transport: &dyn Transport) {
+    harmless(transport, |party| {
+        for peer in party.all() {
+            for area in party.areas() {
+                let at = area.base() + 64;
+                let words = (1..8).map(|by| atomic_errors::<u64>(&party.lane, wild(at + by), peer));
+                let halves = [1, 2, 3, 5, 6, 7]
+                    .map(|by| atomic_errors::<i32>(&party.lane, wild(at + by), peer));
+                for (index, answers) in words.chain(halves).enumerate() {
+                    let refused = answers.iter().all(|&why| why == Some(Error::Misaligned));
+                    assert!(refused, "{index}: {answers:?}");
+                }
             }
         }
     });

@@ -90,6 +90,9 @@ questions! {
     /// Ends the job when the object lies in the heap, but not inside one block that is in use. It
     /// may be elsewhere.
     fn not_freed(at: Routine, object: &Object) = objects::not_freed;
+    /// Ends the job unless the object, which others may work on at the same time, is aligned to
+    /// `bytes` bytes: it would not be read and written as a whole.
+    fn aligned(at: Routine, object: &Object, bytes: usize) = objects::aligned;
     /// Ends the job when two objects of a call share memory; where `in_place`, they may be the
     /// same.
     fn disjoint(at: Routine, one: &Object, other: &Object, in_place: bool) = objects::disjoint;

@@ -103,6 +103,14 @@ pub(super) fn not_freed(at: Routine, object: &Object) {
     }
 }
 
+/// Ends the job unless the object, which others may work on at the same time, is aligned to `bytes`
+/// bytes: it would not be read and written as a whole.
+pub(super) fn aligned(at: Routine, object: &Object, bytes: usize) {
+    if object.bytes > 0 && !object.addr.is_multiple_of(bytes) {
+        fail(at, format_args!("{object} is not aligned to {bytes} bytes"));
+    }
+}
+
 /// Ends the job when two objects of a call share memory; where `in_place`, they may be the same.
 pub(super) fn disjoint(at: Routine, one: &Object, other: &Object, in_place: bool) {
     let (Some((owner, a)), Some((other_owner, b))) = (one.physical(), other.physical()) else {

@@ -22,6 +22,12 @@ pub(super) fn look_at(routine: &Routine<'_>) {
         } else {
             routine.check.not_freed(at, object);
         }
+        if is_awaited || routine.kind == Kind::Atomic {
+            let element = routine
+                .pointer(object.name)
+                .map_or(1, |(_, element)| element);
+            routine.check.aligned(at, object, element);
+        }
     }
     all_apart(routine, &objects);
 }
