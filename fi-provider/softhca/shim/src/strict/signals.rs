@@ -99,8 +99,14 @@ fn action() -> libc::sigaction {
 }
 
 fn set_action(action: &libc::sigaction) {
+    // The default one takes no memory: handlers set it, this library's own among them.
+    let action = if action.sa_sigaction == libc::SIG_DFL {
+        null_mut()
+    } else {
+        Box::into_raw(Box::new(*action))
+    };
     // ORDERING: Release publishes the action to those that load the pointer.
-    ACTION.store(Box::into_raw(Box::new(*action)), Ordering::Release);
+    ACTION.store(action, Ordering::Release);
 }
 
 unsafe extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {

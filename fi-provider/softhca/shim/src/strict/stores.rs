@@ -4,7 +4,7 @@ use super::decode::{Instruction, Source, decode};
 use super::frame::{Frame, RAX, RCX, RDI, RSI};
 use super::pages::{self, Watched};
 use crate::wire::Store;
-use std::fmt::Write as _;
+use std::io::Write as _;
 
 /// The longest instruction, in bytes.
 const LONGEST: usize = 15;
@@ -124,11 +124,16 @@ fn read(address: u64, into: &mut [u8]) -> bool {
 fn give_up(why: &str, at: u64, code: &[u8]) -> ! {
     // SAFETY: getpid has no requirements.
     let process = unsafe { libc::getpid() };
-    let mut text = format!("softhca: process {process}: {why}: at {at:#x}, bytes");
+    // A signal handler has no memory of the heap. The words are shorter than that.
+    let mut text = [0; 256];
+    let mut rest = &mut text[..];
+    let _ = write!(rest, "softhca: process {process}: {why}: at {at:#x}, bytes");
     for byte in code {
-        let _ = write!(text, " {byte:02x}");
+        let _ = write!(rest, " {byte:02x}");
     }
-    text.push_str("; it writes to a doorbell register\n");
+    let _ = writeln!(rest, "; it writes to a doorbell register");
+    let room = rest.len();
+    let text = &text[..text.len() - room];
     // SAFETY: the text is valid for reads of its length; abort has no requirements.
     unsafe {
         libc::syscall(
