@@ -17,6 +17,16 @@ const UCX_OBJECTS: &str = "UCX_IB_MLX5_DEVX_OBJECTS";
 /// The library that is preloaded into programs.
 const SHIM: &str = "libsofthca_shim.so";
 
+/// The variable that names what is preloaded.
+const PRELOAD: &str = "LD_PRELOAD";
+
+/// The options of AddressSanitizer's runtime.
+const ASAN_OPTIONS: &str = "ASAN_OPTIONS";
+
+/// Lets that runtime come behind a preloaded library, where it refuses to run otherwise. Functions
+/// that both define go by the shim to the kernel; the heap and strings are the runtime's alone.
+const ASAN_ORDER: &str = "verify_asan_link_order=0";
+
 /// In strict mode: the time that the device leaves an entry alone after its doorbell, in ns. What a program writes to
 /// the entry after it has rung is found out if it comes within.
 const HOLD: u64 = 50_000;
@@ -154,7 +164,8 @@ pub fn run(program: &OsStr, arguments: &[OsString], options: Options) -> Result<
     command
         .args(arguments)
         .env(DIRECTORY_VARIABLE, directory.path())
-        .env("LD_PRELOAD", preload(&shim));
+        .env(PRELOAD, before(PRELOAD, shim.as_os_str()))
+        .env(ASAN_OPTIONS, before(ASAN_OPTIONS, OsStr::new(ASAN_ORDER)));
     if options.strict {
         command.env(STRICT_VARIABLE, "1");
     } else {
@@ -211,10 +222,10 @@ fn find_shim() -> Result<PathBuf, Error> {
     Ok(shim)
 }
 
-/// The value of `LD_PRELOAD`: the shim, and what is there already.
-fn preload(shim: &Path) -> OsString {
-    let mut value = shim.as_os_str().to_owned();
-    if let Some(others) = env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
+/// The value of a variable that is a list with colons: `first`, and what is there already.
+fn before(variable: &str, first: &OsStr) -> OsString {
+    let mut value = first.to_owned();
+    if let Some(others) = env::var_os(variable).filter(|others| !others.is_empty()) {
         value.push(":");
         value.push(others);
     }

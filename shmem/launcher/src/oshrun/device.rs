@@ -5,7 +5,7 @@
 //! of the holder's standard input any more: neither guard nor runner, however these have ended. When softhca itself
 //! is killed the runner sees its end and ends the job.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io::Read;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStringExt;
@@ -23,12 +23,15 @@ use crate::installation::Installation;
 /// Names the device's directory to those who use it; softhca sets it.
 const DIRECTORY: &str = "FARREACH_SOFTHCA";
 
-/// The libraries that the loader brings into every program.
-pub(super) const PRELOAD: &str = "LD_PRELOAD";
+/// What softhca sets in front of the user's: the libraries that the loader brings into every
+/// program, and options of AddressSanitizer's runtime, which otherwise refuses to come behind such
+/// a library. Lists with colons.
+const LISTS: [&str; 2] = ["LD_PRELOAD", "ASAN_OPTIONS"];
 
 /// The program that holds the device: it tells what softhca has set, each value ended by a NUL, and waits for the end of
 /// its input.
-const HOLDER: &str = r#"printf '%s\0%s\0' "$FARREACH_SOFTHCA" "$LD_PRELOAD"; read -r end"#;
+const HOLDER: &str =
+    r#"printf '%s\0%s\0%s\0' "$FARREACH_SOFTHCA" "$LD_PRELOAD" "$ASAN_OPTIONS"; read -r end"#;
 
 /// How long softhca has to end after its holder.
 const GRACE: Duration = Duration::from_secs(2);
@@ -48,7 +51,8 @@ struct Own {
     /// Closed when the device is to end.
     holder: Option<ChildStdin>,
     directory: PathBuf,
-    shim: OsString,
+    /// What softhca has set of [`LISTS`].
+    lists: [OsString; LISTS.len()],
 }
 
 impl AsRawFd for Device {
@@ -109,8 +113,9 @@ fn start(signals: &Signals) -> Result<Device, Failure> {
         // job alone.
         .args(["run", "--max-pinned", &u64::MAX.to_string()])
         .args(["--", "/bin/sh", "-c", HOLDER])
-        // The PEs' own comes back to them; then what softhca sets is its shim alone.
-        .env_remove(PRELOAD)
+        // The PEs' own come back to them; then what softhca sets is its own alone.
+        .env_remove(LISTS[0])
+        .env_remove(LISTS[1])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .process_group(0);
@@ -129,19 +134,19 @@ fn start(signals: &Signals) -> Result<Device, Failure> {
         own: Some(Own {
             holder: child.stdin.take(),
             directory: PathBuf::new(),
-            shim: OsString::new(),
+            lists: Default::default(),
         }),
     };
-    let [directory, shim] = hear(&mut child, signals)?;
+    let [directory, lists @ ..] = hear(&mut child, signals)?;
     if let Some(own) = &mut device.own {
         own.directory = directory.into();
-        own.shim = shim;
+        own.lists = lists;
     }
     Ok(device)
 }
 
 /// Reads what the holder tells. A softhca that fails has said why.
-fn hear(softhca: &mut Child, signals: &Signals) -> Result<[OsString; 2], Failure> {
+fn hear(softhca: &mut Child, signals: &Signals) -> Result<[OsString; 3], Failure> {
     let failed = |error: std::io::Error| Failure::new(1, format!("softhca: {error}"));
     let mut pipe = softhca.stdout.take();
     let mut text = Vec::new();
@@ -162,10 +167,15 @@ fn hear(softhca: &mut Child, signals: &Signals) -> Result<[OsString; 2], Failure
             count => text.extend(&bytes[..count]),
         }
         let mut values = text.split(|&byte| byte == 0);
-        if let (Some(directory), Some(shim), Some(_)) =
-            (values.next(), values.next(), values.next())
+        let mut value = || {
+            values
+                .next()
+                .map(|value| OsString::from_vec(value.to_vec()))
+        };
+        if let (Some(directory), Some(preload), Some(options), Some(_)) =
+            (value(), value(), value(), value())
         {
-            return Ok([directory, shim].map(|value| OsString::from_vec(value.to_vec())));
+            return Ok([directory, preload, options]);
         }
     }
     let status = softhca.wait().map_err(failed)?;
@@ -187,20 +197,21 @@ impl Device {
         )
     }
 
-    /// Brings a program to the device; `preload` is what the loader is to bring into it anyway.
-    pub(super) fn give_to(&self, command: &mut Command, preload: Option<&OsStr>) {
+    /// Brings a program to the device; `given` tells what it has of a variable anyway.
+    pub(super) fn give_to(&self, command: &mut Command, given: impl Fn(&str) -> Option<OsString>) {
         let Some(own) = &self.own else {
             // The environment leads there.
             return;
         };
-        let mut libraries = own.shim.clone();
-        if let Some(preload) = preload.filter(|preload| !preload.is_empty()) {
-            libraries.push(":");
-            libraries.push(preload);
+        command.env(DIRECTORY, &own.directory);
+        for (name, first) in LISTS.into_iter().zip(&own.lists) {
+            let mut list = first.clone();
+            if let Some(others) = given(name).filter(|others| !others.is_empty()) {
+                list.push(":");
+                list.push(others);
+            }
+            command.env(name, list);
         }
-        command
-            .env(DIRECTORY, &own.directory)
-            .env(PRELOAD, libraries);
     }
 
     /// Whether softhca ends in this time, or has ended.

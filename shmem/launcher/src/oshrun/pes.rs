@@ -13,7 +13,7 @@ use fi_bootstrap::environment;
 
 use super::arguments::Options;
 use super::connection::Connection;
-use super::device::{self, Device};
+use super::device::Device;
 use super::output::Output;
 use super::{Failure, NOT_EXECUTABLE, interpreter, sys};
 use crate::installation::Installation;
@@ -133,7 +133,7 @@ impl Launch<'_> {
             command.env("FARREACH_LANES", lanes);
         }
         if let Some(device) = self.device {
-            device.give_to(command, self.given(device::PRELOAD).as_deref());
+            device.give_to(command, |name| self.given(name));
         }
         let size = self.options.pes;
         let (local_rank, local_size) = on_node(rank, size, self.options.per_node.unwrap_or(size));

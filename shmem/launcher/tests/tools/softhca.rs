@@ -81,6 +81,15 @@ fn preloaded_libraries_stay() {
 }
 
 #[test]
+fn options_of_the_address_sanitizer_stay() {
+    let own = "verify_asan_link_order=0";
+    for (option, expected) in [("", ""), ("-x ASAN_OPTIONS=a=1:b=2 ", ":a=1:b=2")] {
+        let outcome = launch(&format!("{option}PE env:ASAN_OPTIONS"), &[]);
+        assert_eq!(outcome.lines(), [format!("{own}{expected}")], "{outcome:?}");
+    }
+}
+
+#[test]
 fn the_rest_is_as_without() {
     assert_eq!(launch("-n 3 PE @1,exit:4 sleep:100", &[]).status, 4);
     let outcome = launch("-n 3 PE init barrier @2,abort:7 sleep:60000", &[]);
