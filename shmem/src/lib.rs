@@ -33,6 +33,9 @@
 //! }
 //! ```
 
+#[cfg(target_env = "musl")]
+compile_error!("shmem needs glibc, as musl has no on_exit(3): take a target that ends in -gnu");
+
 pub mod amo;
 #[cfg(feature = "check")]
 pub mod check;

@@ -17,6 +17,7 @@ use fi_provider::memory::Window;
 use fi_provider::registration::Limits;
 use std::ffi::c_int;
 use std::fs::File;
+use std::io::ErrorKind;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
@@ -66,8 +67,18 @@ impl Session {
         let parts = std::iter::once(space.region()).chain(job.image.regions());
         let window = Window::spanning(parts.collect());
         let places = &job.node.places;
-        let mut domain = Domain::open(layout, window, &places.placement())
-            .map_err(Error::system("mapping the peers' memory"))?;
+        let mut domain = Domain::open(layout, window, &places.placement()).map_err(|source| {
+            match source.kind() {
+                ErrorKind::OutOfMemory => Error::AddressSpace {
+                    heap: wishes.heap_len,
+                    processes: layout.processes as usize,
+                },
+                _ => Error::System {
+                    what: "mapping the peers' memory",
+                    source,
+                },
+            }
+        })?;
         if !places.is_one_node() {
             connect(at, job, &space, &mut domain, wishes)?;
         } else if wishes.fabric == Fabric::Mlx5 && places.pe() == 0 {

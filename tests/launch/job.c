@@ -105,6 +105,29 @@ static void use_heap(size_t size)
     shmem_barrier_all();
 }
 
+// Puts `size` bytes of private memory to the next PE, gets them back and adds on PE 0.
+static void transfer(size_t size)
+{
+    static long arrivals;
+    int me = shmem_my_pe(), npes = shmem_n_pes(), next = (me + 1) % npes;
+    char *there = shmem_malloc(size), *own = malloc(size), *back = malloc(size);
+
+    if (there == NULL || own == NULL || back == NULL)
+        exit(3);
+    memset(own, me + 1, size);
+    shmem_putmem(there, own, size, next);
+    shmem_barrier_all();
+    shmem_getmem(back, there, size, next);
+    if (memcmp(own, back, size) != 0 || there[size - 1] != (me + npes - 1) % npes + 1)
+        exit(4);
+    shmem_long_atomic_inc(&arrivals, 0);
+    shmem_barrier_all();
+    if (me == 0 && arrivals != npes)
+        exit(5);
+    free(own);
+    free(back);
+}
+
 // Leaves a process behind: a plain child, or one in a session of its own.
 static void leave_process(int daemon)
 {
@@ -170,6 +193,8 @@ int main(int argc, char **argv)
         resize();
     else if (is(what, "core"))
         leave_core();
+    else if (is(what, "transfer"))
+        transfer(strtoull(argv[2], NULL, 0));
     else if (is(what, "leave-process"))
         leave_process(argc > 2);
     else if (is(what, "flood"))

@@ -5,6 +5,7 @@
 //! cases by looking into a folder, so that adding a file adds a case.
 
 mod case;
+mod deny;
 mod groups;
 mod launch;
 mod leftovers;
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
     match args.first().map(String::as_str) {
         Some("supervise") => supervise_command(&args[1..]),
         Some("case") => own::main(&args[1..]),
+        Some("deny") => deny::main(&args[1..]),
         _ => match parse(&args).and_then(|options| run(&options)) {
             Ok(true) => ExitCode::SUCCESS,
             Ok(false) => ExitCode::FAILURE,

@@ -19,6 +19,10 @@
     reason = "this crate is the memory shared with other processes: mappings, raw copies, atomics at raw addresses"
 )]
 
+// Is compiled before all crates that would fail with other words.
+#[cfg(target_env = "musl")]
+compile_error!("Farreach needs glibc (docs/requirements.md): take a target that ends in -gnu");
+
 pub mod amo;
 pub mod arrival;
 pub mod barrier;

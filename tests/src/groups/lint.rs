@@ -1,8 +1,25 @@
 //! What can be found without running anything.
 
 use super::house_rules;
-use crate::case::Case;
+use crate::case::{Case, Invocation};
 use crate::session::Session;
+
+/// The crates that say that they need glibc, where they are compiled for musl.
+const REFUSE_MUSL: [&str; 3] = [
+    "fi-provider/shm/src/lib.rs",
+    "fi-provider/softhca/shim/src/lib.rs",
+    "shmem/src/lib.rs",
+];
+
+/// Compiles each as for musl, whose standard library need not be installed for that: without the
+/// crates that it depends on, so that there are other errors as well.
+const ON_MUSL: &str = r#"for file; do
+        rustc --edition 2024 --crate-type lib --emit metadata -o "$TMPDIR/lib.rmeta" \
+            -A explicit_builtin_cfgs_in_flags --cfg 'target_env="musl"' "$file" \
+            2> "$TMPDIR/errors" || :
+        grep -q '^error: .*glibc.*take a target that ends in -gnu' "$TMPDIR/errors" || {
+            echo "$file is compiled for musl" >&2; exit 1; }
+    done"#;
 
 /// One case for each tool.
 pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
@@ -41,6 +58,8 @@ pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
         Case::new("doc", 300, doc),
         Case::new("layers", 120, session.cargo(&["xtask", "layers"])),
     ];
+    let on_musl = Invocation::new("sh").args(["-euc", ON_MUSL, "sh"]);
+    cases.push(Case::new("musl is refused", 60, on_musl.args(REFUSE_MUSL)));
     for own in house_rules::OWN {
         cases.push(own.case(&[])?);
     }

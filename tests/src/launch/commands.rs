@@ -1,6 +1,7 @@
 //! Jobs of which the command line is all: what they print, how they end, and that nothing is left.
 
 use super::Program;
+use super::denied::in_namespace;
 use crate::case::{Case, Invocation, Status};
 use crate::session::Session;
 use crate::sys;
@@ -336,11 +337,7 @@ fn core_case(session: &Session, job: &Program) -> Case {
 fn heap_cases(session: &Session, job: &Program) -> Vec<Case> {
     let oshrun = session.place.staged("bin/oshrun");
     let size = (1_u64 << 30).to_string();
-    let in_namespace = |script: &str| {
-        unshare(&["--mount"])
-            .args(["sh", "-euc", script, "sh"])
-            .arg(&oshrun)
-    };
+    let in_namespace = |script: &str| in_namespace(script).arg(&oshrun);
     let with_heap = |run: Invocation, heap: &str| {
         run.args(["-n", "2"])
             .arg(&job.executable)

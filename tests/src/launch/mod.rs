@@ -6,6 +6,7 @@
 
 mod apart;
 mod commands;
+mod denied;
 mod job;
 mod kills;
 mod signals;
@@ -63,6 +64,7 @@ pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
     let mut cases = commands::cases(session, &job)?;
     cases.extend(apart::cases(session, &job));
     cases.extend(worlds::cases(session));
+    cases.extend(denied::cases(session, &job)?);
     for own in OWN {
         let mut case = own.case(&[job.executable.display().to_string()])?;
         case.needs.push(job.build.clone());

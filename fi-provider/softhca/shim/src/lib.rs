@@ -9,6 +9,9 @@
     reason = "it stands in for C functions, and what they are given are raw pointers"
 )]
 
+#[cfg(target_env = "musl")]
+compile_error!("the shim stands in for functions of glibc: take a target that ends in -gnu");
+
 mod calls;
 mod device;
 mod paths;

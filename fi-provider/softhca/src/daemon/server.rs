@@ -11,7 +11,7 @@ use super::{Directory, sys};
 use crate::engine::{Config, ContextId, Pid};
 use crate::uverbs::{self, Device, Errno, Settings};
 use crate::wire::{self, Operation, PROBE, Reply, Request, SOCKET, Store};
-use std::fmt::Display;
+use std::fmt::{Arguments, Display};
 use std::fs::File;
 use std::io::{Error, ErrorKind, Result};
 use std::mem::take;
@@ -60,6 +60,8 @@ struct Client {
     /// Readable when the process has ended.
     end: OwnedFd,
     contexts: Vec<ContextId>,
+    /// Whether it was said why the process cannot use the device: libibverbs asks more than once.
+    told: bool,
 }
 
 /// How a server treats its clients.
@@ -235,6 +237,7 @@ impl Server {
                 process,
                 end,
                 contexts: Vec::new(),
+                told: false,
             });
         }
     }
@@ -340,11 +343,12 @@ impl Server {
     fn open(&mut self, index: usize, probe: u64) -> bool {
         let process = self.clients[index].process;
         let mut found = [0; 8];
-        if let Err(error) = sys::read_memory(process, probe, &mut found) {
-            eprintln!(
-                "softhca: the memory of process {process} cannot be read, so it cannot use the device: {error}"
-            );
-            return self.reply(index, Err(Errno::NOT_PERMITTED));
+        let memory = sys::read_memory(process, probe, &mut found)
+            // Writes nothing, which the system denies as it denies to write.
+            .and_then(|()| sys::write_memory(process, probe, &[]));
+        if let Err(error) = memory {
+            let why = format_args!("its memory cannot be read and written: {error}");
+            return self.refuse(index, why, Errno::NOT_PERMITTED);
         }
         if u64::from_ne_bytes(found) != PROBE {
             return self.reply(index, Err(Errno::INVALID));
@@ -358,8 +362,21 @@ impl Server {
         };
         match self.programs.open(context) {
             Ok(file) => sys::send(client.socket.as_fd(), &reply.encode(), Some(file)).is_ok(),
-            Err(_) => self.reply(index, Err(Errno::NO_MEMORY)),
+            Err(error) => {
+                let why = format_args!("there is no file for its doorbells: {error}");
+                self.refuse(index, why, Errno::NO_MEMORY)
+            }
         }
+    }
+
+    /// Refuses to open the device, and says why, once to a client.
+    fn refuse(&mut self, index: usize, why: Arguments<'_>, errno: Errno) -> bool {
+        let client = &mut self.clients[index];
+        if !std::mem::replace(&mut client.told, true) {
+            let process = client.process;
+            eprintln!("softhca: process {process} cannot use the device: {why}");
+        }
+        self.reply(index, Err(errno))
     }
 
     fn ioctl(&mut self, index: usize, context: ContextId, argument: u64) -> bool {

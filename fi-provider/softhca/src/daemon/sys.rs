@@ -29,6 +29,17 @@ fn descriptor(result: libc::c_long) -> Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(number) })
 }
 
+/// For `map_err`: names a system call that is denied, which containers do. Other errors stay as
+/// they are.
+fn denied(call: &'static str) -> impl FnOnce(Error) -> Error {
+    move |error| match error.raw_os_error() {
+        Some(libc::EPERM | libc::EACCES | libc::ENOSYS) => {
+            Error::new(error.kind(), format!("{call}: {error}"))
+        }
+        _ => error,
+    }
+}
+
 /// A listening socket of packets, called `name` in `directory`.
 pub(super) fn listen(directory: &Path, name: &str) -> Result<OwnedFd> {
     let directory = File::open(directory)?;
@@ -253,7 +264,7 @@ pub(super) fn sparse_file(name: &str, size: u64) -> Result<OwnedFd> {
     let name = CString::new(name)?;
     // SAFETY: the name is a C string.
     let file = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) };
-    let file = descriptor(file.into())?;
+    let file = descriptor(file.into()).map_err(denied("memfd_create"))?;
     // SAFETY: ftruncate has no requirement on memory.
     checked(unsafe { libc::ftruncate(file.as_raw_fd(), size.cast_signed()) } as isize)?;
     Ok(file)
@@ -262,7 +273,8 @@ pub(super) fn sparse_file(name: &str, size: u64) -> Result<OwnedFd> {
 /// A descriptor of a process, readable when the process has ended.
 pub(super) fn process(number: u32) -> Result<OwnedFd> {
     // SAFETY: pidfd_open has no requirement on memory.
-    descriptor(unsafe { libc::syscall(libc::SYS_pidfd_open, number, 0) })
+    let opened = descriptor(unsafe { libc::syscall(libc::SYS_pidfd_open, number, 0) });
+    opened.map_err(denied("pidfd_open"))
 }
 
 /// Reads another process's memory.
@@ -293,7 +305,8 @@ fn read_parts(process: u32, parts: &[libc::iovec], buffer: &mut [u8]) -> Result<
             0,
         )
     };
-    whole(checked(got)?, buffer.len())
+    let got = checked(got).map_err(denied("process_vm_readv"))?;
+    whole(got, buffer.len())
 }
 
 /// Writes another process's memory.
@@ -314,7 +327,8 @@ pub(super) fn write_memory(process: u32, address: u64, bytes: &[u8]) -> Result<(
             0,
         )
     };
-    whole(checked(got)?, bytes.len())
+    let got = checked(got).map_err(denied("process_vm_writev"))?;
+    whole(got, bytes.len())
 }
 
 fn remote(address: u64, length: usize) -> libc::iovec {

@@ -96,8 +96,12 @@ fn owner(directory: &Path) -> Option<i32> {
 }
 
 fn start(signals: &Signals) -> Result<Device, Failure> {
-    let failed = |error: std::io::Error| Failure::new(1, format!("cannot start softhca: {error}"));
-    let softhca = Installation::find().map_err(failed)?.tool("softhca");
+    let failed = |what: &str, error: std::io::Error| {
+        Failure::new(1, format!("cannot start softhca: {what}: {error}"))
+    };
+    let softhca = Installation::find()
+        .map_err(|error| failed("/proc/self/exe", error))?
+        .tool("softhca");
     if !softhca.is_file() {
         return Err(Failure::new(
             1,
@@ -126,11 +130,11 @@ fn start(signals: &Signals) -> Result<Device, Failure> {
     if let Some(limit) = limit {
         sys::restore_descriptor_limit(limit);
     }
-    let mut child = child.map_err(failed)?;
+    let mut child = child.map_err(|error| failed(&softhca.display().to_string(), error))?;
     let pid = child.id().cast_signed();
     let mut device = Device {
         pid,
-        end: sys::process(pid).map_err(failed)?,
+        end: sys::process(pid).map_err(|error| failed("pidfd_open", error))?,
         own: Some(Own {
             holder: child.stdin.take(),
             directory: PathBuf::new(),

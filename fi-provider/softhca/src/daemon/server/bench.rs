@@ -34,6 +34,7 @@ impl Server {
             process,
             end: sys::process(process)?,
             contexts: Vec::new(),
+            told: false,
         });
         Ok(other)
     }
