@@ -49,5 +49,7 @@ pub use error::Error;
 
 /// The node's own shared memory, for layers above that keep flags and tables of their own there.
 pub mod node {
-    pub use fi_shm::{arrival, barrier, copy, flag, futex, handover, order, segment, turns, wait};
+    pub use fi_shm::{
+        arrival, barrier, copy, flag, futex, handover, order, processors, segment, turns, wait,
+    };
 }

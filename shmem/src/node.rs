@@ -19,6 +19,7 @@ use fi_provider::address_vector::{PeerIndex, Table};
 use fi_provider::domain::NodeLayout;
 use fi_provider::node::barrier::{Central, Kind, Rounds};
 use fi_provider::node::handover::{Offer, Ticket};
+use fi_provider::node::processors::{Processors, each_has_its_own};
 use fi_provider::node::segment::{HUGE_PAGE, Memfd, Reservation};
 use fi_provider::node::wait::Patience;
 use std::io::ErrorKind;
@@ -31,8 +32,9 @@ use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 pub(crate) struct Control {
     /// What the leader decided, written before anybody else reads it.
     pub(crate) barrier_kind: u32,
-    /// PEs of the job on this machine: more than on this node where the launcher only pretends several.
-    neighbours: u32,
+    /// Whether the PEs of the job on this machine, more than on this node where the launcher only
+    /// pretends several, have fewer processors than they are: 1 or 0.
+    is_crowded: u32,
     /// One more than the status given to shmem_global_exit, 0 while nobody called it.
     exit_request: AtomicI64,
     /// What the leader has found when it made the table of peers, written before the launcher's barrier behind which the others
@@ -146,6 +148,11 @@ impl Sizes {
 /// Under this key PE 0 tells its [`Sizes`].
 const SIZES_KEY: &str = "sizes";
 
+/// Under this key PE `pe` tells which processors it may use.
+fn processors_key(pe: PeerIndex) -> String {
+    format!("processors-{pe}")
+}
+
 /// Under this key the leader of node `node` tells where it is, and how its node's memory is taken.
 fn place_key(node: usize) -> String {
     format!("node-{node}")
@@ -172,6 +179,8 @@ impl Node {
         if places.pe() == 0 {
             launcher.put(SIZES_KEY, sizes.to_text().as_bytes())?;
         }
+        let own = Processors::own().to_text();
+        launcher.put(&processors_key(places.pe()), own.as_bytes())?;
         launcher.barrier()?;
         sizes.agree(launcher)?;
         let is_leader = led.is_some();
@@ -224,12 +233,13 @@ impl Node {
 
     /// The leader writes what the others read after the launcher's barrier.
     fn decide(&self, launcher: &mut Bootstrap) -> Result<(), Error> {
-        let neighbours = neighbours(launcher, &self.places)?;
+        let is_crowded = is_crowded(launcher, &self.places)?;
         let control = self.control.base() as *mut Control;
         // SAFETY: the control memory is mapped, and nobody reads these fields before the launcher's barrier.
         unsafe {
-            (*control).neighbours = neighbours;
-            (*control).barrier_kind = Kind::for_processes(neighbours as usize) as u32;
+            (*control).is_crowded = u32::from(is_crowded);
+            (*control).barrier_kind =
+                Kind::for_processes(self.processes() as usize, is_crowded) as u32;
         }
         Ok(())
     }
@@ -273,9 +283,14 @@ impl Node {
         (0..self.processes()).map(Rank)
     }
 
-    /// How long to wait awake: the PEs of this machine share its processors, whatever node they are on.
+    /// Whether the PEs of this machine, whatever node they are on, share processors.
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.control().is_crowded != 0
+    }
+
+    /// How long to wait awake.
     pub(crate) fn patience(&self) -> Patience {
-        Patience::for_processes(self.control().neighbours as usize)
+        Patience::new(self.is_crowded())
     }
 
     /// The algorithm of barriers on this node.
@@ -453,16 +468,27 @@ fn find(launcher: &mut Bootstrap, places: &Places) -> Result<Memfd, Error> {
         })
 }
 
-/// PEs of the job on the machine of this node, whose leader calls this.
-fn neighbours(launcher: &mut Bootstrap, places: &Places) -> Result<u32, Error> {
+/// Whether the PEs of the job on the machine of this node, whose leader calls this, share
+/// processors. All leaders of a machine find the same, from what the PEs have put.
+fn is_crowded(launcher: &mut Bootstrap, places: &Places) -> Result<bool, Error> {
     let own = machine();
-    let mut count = 0;
+    let mut all = Vec::new();
     for node in 0..places.nodes() {
         if node == places.node() || Place::of_leader(launcher, node)?.machine == own {
-            count += places.pes_on(node);
+            for &pe in places.on(node) {
+                all.push(processors_of(launcher, pe)?);
+            }
         }
     }
-    Ok(count)
+    Ok(!each_has_its_own(&all))
+}
+
+/// The processors that `pe` has put.
+fn processors_of(launcher: &mut Bootstrap, pe: PeerIndex) -> Result<Processors, Error> {
+    let key = processors_key(pe);
+    let text = launcher.get(&key)?;
+    Processors::parse(&String::from_utf8_lossy(&text))
+        .ok_or_else(|| fi_bootstrap::Error::Garbled(key).into())
 }
 
 /// Where a node's leader is, and by what the node's memory is taken from it.

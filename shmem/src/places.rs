@@ -86,8 +86,8 @@ impl Places {
     }
 
     /// The PEs of node `node`.
-    pub(crate) fn pes_on(&self, node: usize) -> u32 {
-        self.nodes[node].len() as u32
+    pub(crate) fn on(&self, node: usize) -> &[PeerIndex] {
+        &self.nodes[node]
     }
 
     /// Whether this PE acts for its node.

@@ -203,6 +203,15 @@ impl Job {
         })
     }
 
+    /// Whether the PEs of this machine have a processor each, in words.
+    fn room(&self) -> &'static str {
+        if self.node.is_crowded() {
+            "processors are shared"
+        } else {
+            "a processor for each"
+        }
+    }
+
     /// What SHMEM_VERSION, SHMEM_INFO and SHMEM_DEBUG print.
     fn introduce(&self) {
         if self.node.pe() == 0 {
@@ -211,7 +220,8 @@ impl Job {
             }
             if env::is_set("INFO") {
                 announce(&env::help());
-                announce(&format!("In force: {}, {}", Setting(self), InForce));
+                let room = self.room();
+                announce(&format!("In force: {}, {room}, {InForce}", Setting(self)));
             }
             #[cfg(not(feature = "check"))]
             if env::wants_check() {
@@ -224,8 +234,9 @@ impl Job {
             && let Some([statics, heap]) = job::symmetric_ranges()
         {
             report::say(format_args!(
-                "{}{CHECKS}, {:?} barrier, static data {:#x} to {:#x}, heap {:#x} to {:#x}",
+                "{}{CHECKS}, {}, {:?} barrier, static data {:#x} to {:#x}, heap {:#x} to {:#x}",
                 Setting(self),
+                self.room(),
                 collective::barrier_kind(),
                 statics.start,
                 statics.end,

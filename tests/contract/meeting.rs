@@ -5,6 +5,7 @@
     reason = "the meeting place is found at the start of a shared mapping"
 )]
 
+use fi_provider::node::processors::{Processors, each_has_its_own};
 use fi_provider::node::segment::{Memfd, Reservation};
 use fi_provider::node::wait::{Patience, Waiter};
 use std::any::Any;
@@ -64,6 +65,7 @@ pub(crate) struct Abandoned;
 pub(crate) struct Meeting {
     mapping: Reservation,
     parties: u32,
+    patience: Patience,
 }
 
 impl Meeting {
@@ -76,7 +78,13 @@ impl Meeting {
         let text = |error: std::io::Error| format!("the meeting place: {error}");
         let mapping = Reservation::anywhere(BYTES).map_err(text)?;
         mapping.map_shared(0, memory, 0, BYTES).map_err(text)?;
-        Ok(Self { mapping, parties })
+        // The parties are children of this process, and may use the same processors.
+        let processors = vec![Processors::own(); parties as usize];
+        Ok(Self {
+            mapping,
+            parties,
+            patience: Patience::new(!each_has_its_own(&processors)),
+        })
     }
 
     fn shared(&self) -> &Shared {
@@ -123,7 +131,7 @@ impl Meeting {
 
     /// Waits until `done` says so; panics when another party has failed, or when it takes too long.
     pub(crate) fn until(&self, what: &str, mut done: impl FnMut() -> bool) {
-        let mut waiter = Waiter::new(Patience::for_processes(self.parties as usize));
+        let mut waiter = Waiter::new(self.patience);
         let mut deadline = None;
         while !done() {
             if waiter.pause() {

@@ -31,6 +31,16 @@ static void sum(size_t bytes) { shmem_double_sum_reduce(SHMEM_TEAM_WORLD, (doubl
 static void fcollect(size_t bytes) { shmem_uint64_fcollect(SHMEM_TEAM_WORLD, (uint64_t *)dest, (uint64_t *)source, bytes / 8); }
 static void alltoall(size_t bytes) { shmem_uint64_alltoall(SHMEM_TEAM_WORLD, (uint64_t *)dest, (uint64_t *)source, bytes / 8); }
 
+/* No collective: PEs of a pair put into each other's memory, and wait for the other's signal. */
+static void put_signal(size_t bytes) {
+    static uint64_t signal, count;
+    int other = shmem_my_pe() ^ 1;
+    if (other < pes) {
+        shmem_putmem_signal(dest, source, bytes, &signal, ++count, SHMEM_SIGNAL_SET, other);
+        shmem_signal_wait_until(&signal, SHMEM_CMP_GE, count);
+    }
+}
+
 #else
 
 static long *sync_array(void) {
@@ -117,6 +127,9 @@ int main(int argc, char **argv) {
     measure("sum of 1 Mi doubles", sum, 8 * MIB, pes > 2 ? 2 : 5);
     sizes("fcollect", fcollect, calls);
     sizes("alltoall", alltoall, calls);
+#ifdef TEAMS
+    measure("put_signal 1 MiB", put_signal, MIB, pes > 2 ? 2 : 50);
+#endif
     shmem_barrier_all();
     shmem_finalize();
     return 0;

@@ -2,7 +2,7 @@
 # A time is the median over the rounds, a ratio the median of the rounds' ratios.
 
 { time[$1, $3, $2] = $4; if ($2 > rounds) rounds = $2 }
-$1 == "teams 2" && !($3 in place) { place[$3] = ++places; row_at[places] = $3 }
+$1 == "teams 2" && $3 !~ /^put_signal/ && !($3 in place) { place[$3] = ++places; row_at[places] = $3 }
 
 function sorted_middle(values, count,    i, j, value) {
     for (i = 2; i <= count; i++) {
@@ -82,9 +82,27 @@ function tables_of_collectives(    pes, i) {
     }
 }
 
+# One row of PEs that were bound before they started: as fast as those that were not, to a tenth either way.
+function bound(row,    value) {
+    value = ratio("teams 2", row, "bound 2", row)
+    printf "| %s | %s | %s | %.2f | 0.9 to 1.1 | %s |\n", row, ns(middle("bound 2", row)), ns(middle("teams 2", row)), value, \
+        value >= 0.9 && value <= 1.1 ? "yes" : "NO"
+}
+
+function table_of_bound() {
+    print "\n| 2 PEs | bound by oshrun | by themselves | times as fast | target | kept |\n|---|---|---|---|---|---|"
+    bound("barrier_all")
+    bound("broadcast 8 B")
+    bound("sum of 1 double")
+    bound("alltoall 32768 B")
+    bound("alltoall 262144 B")
+    bound("put_signal 1 MiB")
+}
+
 END {
     if (collectives) {
         tables_of_collectives()
+        table_of_bound()
         exit
     }
     print "\n| operation | time | against | ratio | target | kept |\n|---|---|---|---|---|---|"

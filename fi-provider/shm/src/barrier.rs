@@ -7,7 +7,7 @@
 
 use crate::flag::Flag;
 use crate::sync::{AtomicU32, Ordering};
-use crate::wait::{Patience, processors};
+use crate::wait::Patience;
 
 /// The most rounds that dissemination needs here: up to 2^10 processes on a node.
 #[cfg(not(loom))]
@@ -27,9 +27,9 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The better algorithm for `processes` on this machine.
-    pub fn for_processes(processes: usize) -> Self {
-        if processes <= processors() && processes <= 1 << ROUNDS {
+    /// The better algorithm for `processes` that share processors (`are_crowded`) or have one each.
+    pub fn for_processes(processes: usize, are_crowded: bool) -> Self {
+        if !are_crowded && processes <= 1 << ROUNDS {
             Self::Dissemination
         } else {
             Self::Central

@@ -10,6 +10,7 @@
 //! * [`futex`]: sleeping on a word of shared memory.
 //! * [`flag`] and [`barrier`]: the library's own flags (futex) and the node barrier built of them.
 //! * [`turns`] and [`arrival`]: whose turn a shared slot is, and who came first.
+//! * [`processors`]: whether processes share processors.
 //! * [`wait`]: spin, yield, sleep: for memory that peers change by plain stores.
 //!
 //! Nothing here knows of peers' names, of OpenSHMEM or of launchers.
@@ -32,6 +33,7 @@ pub mod flag;
 pub mod futex;
 pub mod handover;
 pub mod order;
+pub mod processors;
 pub mod random;
 pub mod segment;
 pub mod turns;

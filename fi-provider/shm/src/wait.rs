@@ -1,7 +1,6 @@
 //! Waiting for memory that others change by plain stores: spin, yield, then bounded timed sleeps.
 
 use std::hint;
-use std::sync::OnceLock;
 use std::time::Duration;
 
 /// The shortest and longest sleeps of a waiter.
@@ -21,26 +20,20 @@ pub struct Patience {
 }
 
 impl Patience {
-    /// For `processes` that share this process's processors: patient only when each has its own.
-    pub fn for_processes(processes: usize) -> Self {
-        if processes <= processors() {
-            Self {
-                looks: 100,
-                bursts: 100,
-            }
-        } else {
+    /// For processes that share processors (`are_crowded`), or have one each: only then it is long.
+    pub fn new(are_crowded: bool) -> Self {
+        if are_crowded {
             Self {
                 looks: 10,
                 bursts: 20,
             }
+        } else {
+            Self {
+                looks: 100,
+                bursts: 100,
+            }
         }
     }
-}
-
-/// The number of processors that this process may run on, at least 1.
-pub fn processors() -> usize {
-    static COUNT: OnceLock<usize> = OnceLock::new();
-    *COUNT.get_or_init(|| std::thread::available_parallelism().map_or(1, |n| n.get()))
 }
 
 /// One wait: call [`Waiter::pause`] after each look at the memory.

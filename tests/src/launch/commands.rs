@@ -282,17 +282,22 @@ pub(super) fn cases(session: &Session, job: &Program) -> Result<Vec<Case>, Strin
     let mut cases: Vec<_> = ROWS.iter().map(|row| case(session, job, row)).collect();
     cases.extend(heap_cases(session, job));
     cases.push(core_case(session, job));
+    cases.extend(room_cases(session, job)?);
     Ok(cases)
 }
 
-fn case(session: &Session, job: &Program, row: &Row) -> Case {
-    let mut words = row.command.split(' ').map(|word| match word {
+/// The words of a command line, with what they stand for.
+fn invocation(session: &Session, job: &Program, command: &str) -> Invocation {
+    let mut words = command.split(' ').map(|word| match word {
         "JOB" => job.executable.clone().into_os_string(),
         "oshrun" => session.place.staged("bin/oshrun").into_os_string(),
         other => other.into(),
     });
-    let run = Invocation::new(words.next().unwrap_or_default()).args(words);
-    let mut case = Case::new(row.name, 20, run);
+    Invocation::new(words.next().unwrap_or_default()).args(words)
+}
+
+fn case(session: &Session, job: &Program, row: &Row) -> Case {
+    let mut case = Case::new(row.name, 20, invocation(session, job, row.command));
     case.expect.status = row.status;
     case.expect.stdout = row.stdout.iter().map(|&text| text.to_owned()).collect();
     case.expect.stderr = row.stderr.iter().map(|&text| text.to_owned()).collect();
@@ -331,6 +336,53 @@ fn core_case(session: &Session, job: &Program) -> Case {
     case.needs.push(job.build.clone());
     case.leaves_nothing = true;
     case
+}
+
+/// Jobs whose PEs have a processor each, or share one, and say so alike.
+fn room_cases(session: &Session, job: &Program) -> Result<Vec<Case>, String> {
+    let status = std::fs::read_to_string("/proc/thread-self/status");
+    let status = status.map_err(|error| error.to_string())?;
+    let mut lines = status.lines();
+    let processors = lines.find_map(|line| line.strip_prefix("Cpus_allowed_list:\t"));
+    let first = processors.and_then(|list| list.split([',', '-']).next());
+    let first = first.ok_or("no Cpus_allowed_list")?;
+    let bound = std::thread::available_parallelism().map_or(1, |count| count.get().min(2));
+    let shared = format!("taskset -c {first} oshrun -n 2");
+    let rows = [
+        (
+            "PEs that are bound",
+            format!("oshrun --bind core -n {bound}"),
+            bound,
+            "a processor for each",
+        ),
+        (
+            "PEs that are bound to one processor",
+            shared.clone(),
+            2,
+            "processors are shared",
+        ),
+        (
+            "PEs of two pretended nodes that are bound to one processor",
+            shared + " --ppn 1 --fabric softhca",
+            2,
+            "processors are shared",
+        ),
+    ];
+    let cases = rows.iter().map(|(name, command, pes, room)| {
+        let run = invocation(session, job, &format!("{command} JOB"));
+        let mut case = Case::new(*name, 20, run.env("SHMEM_DEBUG", "1"));
+        let lines = (0..*pes).map(|pe| format!("farreach: PE {pe}: "));
+        case.expect.stderr = lines.collect();
+        case.expect.stderr.push((*room).to_owned());
+        let mut others = rows.iter().filter(|row| row.3 != *room);
+        case.expect
+            .refused
+            .extend(others.next().map(|row| row.3.to_owned()));
+        case.needs.push(job.build.clone());
+        case.leaves_nothing = true;
+        case
+    });
+    Ok(cases.collect())
 }
 
 /// A heap of 1 GiB, half of it touched, whatever /dev/shm is like; and heaps that cannot be.
