@@ -77,3 +77,124 @@ impl Arena {
         self.heap.free(offset)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::heap::GRANULE;
+    use proptest::prelude::*;
+
+    /// Bytes of the arena: few, so that blocks come to lie where others were.
+    const SIZE: usize = 40 * GRANULE;
+
+    /// What a program does with its heap.
+    #[derive(Clone, Copy, Debug)]
+    enum Step {
+        Alloc(usize, usize),
+        /// Of the block with this number, modulo those that there are.
+        Resize(usize, usize),
+        Free(usize),
+        /// Ends the session, and begins another.
+        Again,
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        let size = || 1..8 * GRANULE;
+        prop_oneof![
+            4 => (size(), 0..9_u32).prop_map(|(size, log)| Step::Alloc(size, 1 << log)),
+            4 => (any::<usize>(), size()).prop_map(|(which, size)| Step::Resize(which, size)),
+            3 => any::<usize>().prop_map(Step::Free),
+            1 => Just(Step::Again),
+        ]
+    }
+
+    /// An arena, and its memory as a program leaves it that writes to all it is given.
+    struct Written {
+        arena: Arena,
+        is_written: Vec<bool>,
+        /// The blocks' offsets, in the order in which they came.
+        blocks: Vec<usize>,
+    }
+
+    impl Written {
+        fn new() -> Self {
+            Self {
+                arena: Arena::new(SIZE),
+                is_written: vec![false; SIZE],
+                blocks: Vec::new(),
+            }
+        }
+
+        /// Writes to all of a block.
+        fn write(&mut self, offset: usize) {
+            let size = self.arena.size_of(offset).expect("a block");
+            self.is_written[offset..offset + size].fill(true);
+        }
+
+        /// Takes a block, of which the part is to be zero that the arena says so of.
+        fn alloc(&mut self, size: usize, align: usize) {
+            let Some((offset, used_to)) = self.arena.alloc(size, align) else {
+                return;
+            };
+            assert!((offset..=offset + size).contains(&used_to));
+            let first = self.is_written[used_to..offset + size]
+                .iter()
+                .position(|&it| it);
+            assert_eq!(
+                first, None,
+                "{size} bytes at {offset}, zero from {used_to} on"
+            );
+            self.write(offset);
+            self.blocks.push(offset);
+        }
+
+        fn take(&mut self, step: Step) {
+            match step {
+                Step::Alloc(size, align) => self.alloc(size, align),
+                Step::Resize(which, size) if !self.blocks.is_empty() => {
+                    let offset = self.blocks[which % self.blocks.len()];
+                    self.arena.resize(offset, size);
+                    self.write(offset);
+                }
+                Step::Free(which) if !self.blocks.is_empty() => {
+                    let offset = self.blocks.swap_remove(which % self.blocks.len());
+                    self.arena.free(offset).unwrap();
+                }
+                Step::Again => {
+                    self.arena = Arena::again(SIZE, &self.arena);
+                    self.blocks.clear();
+                }
+                Step::Resize(..) | Step::Free(_) => (),
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_block_has_grown_over_is_not_known_to_be_zero() {
+        let mut written = Written::new();
+        written.alloc(GRANULE, 1);
+        written.take(Step::Resize(0, 5 * GRANULE));
+        written.take(Step::Free(0));
+        assert_eq!(written.arena.alloc(8 * GRANULE, 1), Some((0, 5 * GRANULE)));
+    }
+
+    #[test]
+    fn what_was_never_part_of_a_block_is_known_to_be_zero() {
+        let mut arena = Arena::new(SIZE);
+        assert_eq!(arena.alloc(100, 1), Some((0, 0)));
+        assert_eq!(
+            arena.alloc(3 * GRANULE, 1),
+            Some((2 * GRANULE, 2 * GRANULE))
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_that_was_written_is_known_to_be_zero(
+            steps in proptest::collection::vec(step(), 1..60),
+        ) {
+            let mut written = Written::new();
+            steps.into_iter().for_each(|step| written.take(step));
+        }
+    }
+}
