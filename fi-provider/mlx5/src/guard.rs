@@ -289,3 +289,6 @@ mod sealed {
     /// Keeps other types from being guards.
     pub trait Sealed {}
 }
+
+#[cfg(test)]
+mod tests;
