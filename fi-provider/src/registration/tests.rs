@@ -224,6 +224,22 @@ impl Memory {
         assert_eq!(result, 0);
     }
 
+    /// Moves its pages elsewhere; the mapping stays, and is empty.
+    fn leave_empty(&self) -> Self {
+        let (old, flags) = (
+            self.base as *mut libc::c_void,
+            libc::MREMAP_MAYMOVE | libc::MREMAP_DONTUNMAP,
+        );
+        // SAFETY: the test's own memory.
+        let new =
+            unsafe { libc::mremap(old, self.len, self.len, flags, null_mut::<libc::c_void>()) };
+        assert_ne!(new, libc::MAP_FAILED);
+        Self {
+            base: new.addr(),
+            len: self.len,
+        }
+    }
+
     fn remap(&mut self, len: usize, flags: libc::c_int, to: usize) {
         let old = self.base as *mut libc::c_void;
         // SAFETY: the test's own memory; `to` is, too, if it is used.
@@ -337,6 +353,18 @@ fn moved_grown_and_shrunk() {
     memory.fill(5);
     bench.arrives(&memory.part(0, 4 * LEN));
     std::mem::forget(place);
+}
+
+#[test]
+fn moved_without_an_unmapping() {
+    let _alone = lock(&PROCESS);
+    let bench = Bench::of_entries(8);
+    let memory = Memory::new(LEN, 1);
+    bench.arrives(&memory);
+    let moved = memory.leave_empty();
+    memory.fill(2);
+    bench.arrives(&memory);
+    bench.arrives(&moved);
 }
 
 #[test]

@@ -263,6 +263,8 @@ impl News {
         let range = match message.event {
             EVENT_UNMAP => (first, second, State::Gone),
             EVENT_REMOVE => (first, second, State::Changed),
+            // Where its mapping does not stay, an unmapping is told next. An entry that is let go in between must not have its place
+            // unregistered, which may be another's by now.
             EVENT_REMAP => (first, first.saturating_add(third), State::Gone),
             _ => return,
         };
@@ -340,6 +342,74 @@ fn open() -> io::Result<OwnedFd> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::ptr::null_mut;
+
+    const LEN: usize = 1 << 16;
+
+    /// New private memory.
+    fn memory() -> Range<usize> {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        let rights = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: new memory, which nobody has.
+        let at = unsafe { libc::mmap(null_mut(), LEN, rights, flags, -1, 0) };
+        assert_ne!(at, libc::MAP_FAILED);
+        at.addr()..at.addr() + LEN
+    }
+
+    /// Moves memory of this test; returns where it is now.
+    fn mremap(range: &Range<usize>, flags: libc::c_int) -> Range<usize> {
+        let (old, flags) = (
+            range.start as *mut libc::c_void,
+            flags | libc::MREMAP_MAYMOVE,
+        );
+        // SAFETY: the memory is the test's own, and where it is moved to no one else's.
+        let new = unsafe { libc::mremap(old, LEN, LEN, flags, null_mut::<libc::c_void>()) };
+        assert_ne!(new, libc::MAP_FAILED);
+        new.addr()..new.addr() + LEN
+    }
+
+    /// What the kernel tells of `act`, which waits until that has been read.
+    fn told<T: Send>(
+        watcher: &Watcher,
+        act: impl FnOnce() -> T + Send,
+    ) -> (T, Vec<(Range<usize>, State)>) {
+        let mut news = News::default();
+        let done = std::thread::scope(|scope| {
+            let actor = scope.spawn(act);
+            while !actor.is_finished() {
+                watcher.read(&mut news);
+                std::thread::yield_now();
+            }
+            actor.join().expect("it comes back")
+        });
+        let mut told = Vec::new();
+        news.each(|range, state| told.push((range.clone(), state)));
+        (done, told)
+    }
+
+    #[test]
+    fn of_what_is_moved_emptied_or_unmapped_the_old_place_is_told() {
+        let file = open().expect("userfaultfd(2) is there: not under valgrind, and allowed");
+        let watcher = Watcher::over(file, std::process::id());
+        let range = memory();
+        assert!(watcher.watch(&range));
+        // The mapping stays where it was: nothing else is told.
+        let (moved, news) = told(&watcher, || mremap(&range, libc::MREMAP_DONTUNMAP));
+        assert_eq!(news, [(range.clone(), State::Gone)]);
+        assert_ne!(moved, range);
+        let (_, news) = told(&watcher, || {
+            // SAFETY: the test's own memory.
+            unsafe { libc::madvise(range.start as *mut _, LEN, libc::MADV_DONTNEED) }
+        });
+        assert_eq!(news, [(range.clone(), State::Changed)]);
+        for range in [range, moved] {
+            let (_, news) = told(&watcher, || {
+                // SAFETY: the test's own memory, which nobody uses any more.
+                unsafe { libc::munmap(range.start as *mut _, LEN) }
+            });
+            assert_eq!(news, [(range, State::Gone)]);
+        }
+    }
 
     #[test]
     fn another_file_is_not_read() {
