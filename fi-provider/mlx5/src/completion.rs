@@ -1,8 +1,9 @@
 //! The completion queue of a lane, as its only consumer sees it.
 //!
-//! An entry is known by its last byte, which is written last: by the device, or by the thread that puts entries into the inbox of
-//! a lane ([`crate::lane::SharedCompletions`]). It is the only byte that is read before the entry is the consumer's, and it is
-//! read by atomic loads of its size alone, as it is written.
+//! An entry is known by its last byte, which is written last: by the device, or by the thread that
+//! puts entries into the inbox of a lane ([`crate::lane::SharedCompletions`]). It is the only byte
+//! that is read before the entry is the consumer's, and it is read by atomic loads of its size
+//! alone, as it is written.
 
 #![expect(
     unsafe_code,
@@ -48,8 +49,8 @@ const OF_QUEUE: u32 = 0xff_ff_ff << 8;
 /// The entry is inside a ring that is mapped, of which the caller is the only consumer.
 #[inline(always)]
 unsafe fn last_byte(entry: *mut Cqe) -> u8 {
-    // SAFETY: the entry is inside a ring that is mapped; a byte is aligned, and while the entry is not the consumer's the byte is
-    // accessed by atomic operations alone.
+    // SAFETY: the entry is inside a ring that is mapped; a byte is aligned, and while the entry is
+    // not the consumer's the byte is accessed by atomic operations alone.
     let last = unsafe { AtomicU8::from_ptr(&raw mut (*entry).opcode_owner) };
     // ORDERING: none yet; who uses the entry calls `after_device`.
     last.load(Ordering::Relaxed)
@@ -66,7 +67,8 @@ impl CompletionRing {
     /// The last byte of entry `at` when the device has written it and it tells of a success.
     #[inline(always)]
     fn success(self, at: u32) -> u8 {
-        // The bits between opcode and owner are zero in a requester's entry, but for that of a solicited one, which is not asked for.
+        // The bits between opcode and owner are zero in a requester's entry, but for that of a
+        // solicited one, which is not asked for.
         CqeOpcode::Requester.number() << 4 | u8::from(owner_of(at, self.entries))
     }
 }
@@ -95,8 +97,8 @@ impl Completions {
     /// Whether the device has written the next entry.
     pub(crate) fn is_ready(&self) -> bool {
         let at = self.consumer.get();
-        // SAFETY: the entry is the ring's. `Completions::new` was promised that the ring is mapped as long as this lives, and has no
-        // other consumer.
+        // SAFETY: the entry is the ring's. `Completions::new` was promised that the ring is mapped
+        // as long as this lives, and has no other consumer.
         let last = unsafe { last_byte(self.ring.entry(at)) };
         is_ready(last, at, self.ring.entries)
     }
@@ -105,14 +107,14 @@ impl Completions {
     #[inline(always)]
     pub(crate) fn take_success(&self) -> bool {
         let at = self.consumer.get();
-        // SAFETY: the entry is the ring's. `Completions::new` was promised that the ring is mapped as long as this lives, and has no
-        // other consumer.
+        // SAFETY: the entry is the ring's. `Completions::new` was promised that the ring is mapped
+        // as long as this lives, and has no other consumer.
         let last = unsafe { last_byte(self.ring.entry(at)) };
         if last != self.ring.success(at) {
             return false;
         }
-        // ORDERING: pairs with the device, which writes the last byte after all others, and after the data; or with the release of
-        // `Inbox::put`.
+        // ORDERING: pairs with the device, which writes the last byte after all others, and after
+        // the data; or with the release of `Inbox::put`.
         after_device();
         self.advance(at);
         true
@@ -129,8 +131,9 @@ impl Completions {
         };
     }
 
-    /// Takes the entries that are there, up to the end of the ring, as long as they are of the queue with this number and tell of
-    /// successes; returns how many they are, and the first block of the request of the last one.
+    /// Takes the entries that are there, up to the end of the ring, as long as they are of the
+    /// queue with this number and tell of successes; returns how many they are, and the first block
+    /// of the request of the last one.
     #[inline(always)]
     pub(crate) fn take_all_of(&self, number: u32) -> (u32, u16) {
         // A copy: it need not be read again behind each fence.
@@ -145,15 +148,16 @@ impl Completions {
         );
         let (mut entry, mut index) = (first, 0);
         loop {
-            // SAFETY: the entry is in front of the ring's end. `Completions::new` was promised that the ring is mapped as long as this
-            // lives, and has no other consumer.
+            // SAFETY: the entry is in front of the ring's end. `Completions::new` was promised that
+            // the ring is mapped as long as this lives, and has no other consumer.
             if unsafe { last_byte(entry) } != success {
                 break;
             }
-            // ORDERING: pairs with the device, which writes the last byte after all others, and after the data; or with the release
-            // of `Inbox::put`.
+            // ORDERING: pairs with the device, which writes the last byte after all others, and
+            // after the data; or with the release of `Inbox::put`.
             after_device();
-            // SAFETY: the entry is inside the ring, which is mapped and aligned, and belongs to software now.
+            // SAFETY: the entry is inside the ring, which is mapped and aligned, and belongs to
+            // software now.
             let found = unsafe { &*entry };
             if found.opcode_qpn.raw() & OF_QUEUE != number {
                 break;
@@ -175,13 +179,14 @@ impl Completions {
     pub(crate) fn take(&self) -> Option<Cqe> {
         let at = self.consumer.get();
         let entry = self.ring.entry(at);
-        // SAFETY: the entry is the ring's. `Completions::new` was promised that the ring is mapped as long as this lives, and has no
-        // other consumer.
+        // SAFETY: the entry is the ring's. `Completions::new` was promised that the ring is mapped
+        // as long as this lives, and has no other consumer.
         let last = unsafe { last_byte(entry) };
         if !is_ready(last, at, self.ring.entries) {
             return None;
         }
-        // ORDERING: pairs with the device, which writes the last byte after all others, or with the release of `Inbox::put`.
+        // ORDERING: pairs with the device, which writes the last byte after all others, or with the
+        // release of `Inbox::put`.
         after_device();
         // SAFETY: the entry belongs to software now.
         let cqe = unsafe { entry.read() };
@@ -194,13 +199,14 @@ impl Completions {
     pub(crate) fn next(&self) -> Option<Completed> {
         let at = self.consumer.get();
         let entry = self.ring.entry(at);
-        // SAFETY: the entry is the ring's. `Completions::new` was promised that the ring is mapped as long as this lives, and has no
-        // other consumer.
+        // SAFETY: the entry is the ring's. `Completions::new` was promised that the ring is mapped
+        // as long as this lives, and has no other consumer.
         let last = unsafe { last_byte(entry) };
         if !is_ready(last, at, self.ring.entries) {
             return None;
         }
-        // ORDERING: pairs with the device, which writes the last byte after all others, or with the release of `Inbox::put`.
+        // ORDERING: pairs with the device, which writes the last byte after all others, or with the
+        // release of `Inbox::put`.
         after_device();
         // SAFETY: the entry belongs to software now.
         let entry = unsafe { &*entry };

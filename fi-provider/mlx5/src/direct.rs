@@ -133,7 +133,8 @@ impl Route {
         if self.is_shared() {
             return None;
         }
-        // SAFETY: the lane is alive, and the place is that of one of its peers, as the caller promises.
+        // SAFETY: the lane is alive, and the place is that of one of its peers, as the caller
+        // promises.
         let (queue, is_initiator) = unsafe { self.queue_of(there.place) }?;
         // SAFETY: the queue lives with its lane, which is of this thread alone.
         let queue = unsafe { &*queue };

@@ -81,8 +81,9 @@ pub trait Guard: sealed::Sealed {
     /// Whether several threads use such a lane.
     const IS_SHARED: bool;
 
-    /// Comes before anything of the queue is read or changed; false where the post has to decline. There may be a reference to the
-    /// queue only behind it: before, another thread may be putting the queue in its place.
+    /// Comes before anything of the queue is read or changed; false where the post has to decline.
+    /// There may be a reference to the queue only behind it: before, another thread may be putting
+    /// the queue in its place.
     ///
     /// # Safety
     /// The queue is one of `queues`, which are a live lane's of this guard.
@@ -238,7 +239,8 @@ impl Guard for Counted {
 
     #[inline(always)]
     unsafe fn enter(queues: *const Queue, queue: *const Queue) -> bool {
-        // SAFETY: the queue is alive with its lane; its depth is changed by atomic operations alone, and has no other reference.
+        // SAFETY: the queue is alive with its lane; its depth is changed by atomic operations
+        // alone, and has no other reference.
         let depth = unsafe { &(*queue).depth };
         // ORDERING: none: the number alone tells whether there is room, and the lock orders the rest.
         if depth.fetch_sub(1, Ordering::Relaxed) <= 0 {

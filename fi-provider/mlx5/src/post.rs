@@ -144,7 +144,8 @@ impl Route {
     /// The route's lane is alive, and has initiators.
     #[inline(always)]
     pub(crate) unsafe fn initiator(&self, place: Place) -> *const Queue {
-        // SAFETY: the mask is that of the lane's initiators, so that the sum lies in the allocation of its queues.
+        // SAFETY: the mask is that of the lane's initiators, so that the sum lies in the allocation
+        // of its queues.
         unsafe { self.queues.byte_add(place & self.mask) }
     }
 
@@ -154,7 +155,8 @@ impl Route {
     /// The route's lane is alive, and has a connected queue for each peer.
     #[inline(always)]
     pub(crate) unsafe fn connection(&self, place: Place) -> *const Queue {
-        // SAFETY: the lane has a queue for each peer, so that the sum lies in the allocation of its queues.
+        // SAFETY: the lane has a queue for each peer, so that the sum lies in the allocation of its
+        // queues.
         unsafe { self.queues.byte_add(place) }
     }
 
@@ -202,7 +204,8 @@ impl Route {
         if !self.connected {
             return false;
         }
-        // SAFETY: the lane is alive and this thread's, so that nobody changes the queue meanwhile; it has one for each peer.
+        // SAFETY: the lane is alive and this thread's, so that nobody changes the queue meanwhile;
+        // it has one for each peer.
         let queue = unsafe { &*self.connection(place) };
         let Some(at) = queue.free_block() else {
             return false;
@@ -291,7 +294,8 @@ pub(crate) unsafe fn element<T: Copy, G: Guard>(
     true
 }
 
-/// Enters the queue; returns it, and its next block, which is free. Returns `None` where the post has to decline.
+/// Enters the queue; returns it, and its next block, which is free. Returns `None` where the post
+/// has to decline.
 ///
 /// # Safety
 /// The queue is one of `queues`, which are a live lane's of guard `G`.
@@ -300,7 +304,8 @@ pub(crate) unsafe fn enter<'a, G: Guard>(
     queues: *const Queue,
     queue: *const Queue,
 ) -> Option<(&'a Queue, u16)> {
-    // SAFETY: the queue is one of `queues`, which are a live lane's of guard `G`, as the caller promises.
+    // SAFETY: the queue is one of `queues`, which are a live lane's of guard `G`, as the caller
+    // promises.
     let queue = unsafe { entered::<G>(queues, queue) }?;
     let at = queue.free_block();
     if at.is_none() {
@@ -310,7 +315,8 @@ pub(crate) unsafe fn enter<'a, G: Guard>(
     Some((queue, at?))
 }
 
-/// The queue, once it is entered: from there on it is this thread's. Returns `None` where the post has to decline.
+/// The queue, once it is entered: from there on it is this thread's. Returns `None` where the post
+/// has to decline.
 ///
 /// # Safety
 /// The queue is one of `queues`, which are a live lane's of guard `G`.
@@ -319,9 +325,11 @@ pub(crate) unsafe fn entered<'a, G: Guard>(
     queues: *const Queue,
     queue: *const Queue,
 ) -> Option<&'a Queue> {
-    // SAFETY: the queue is one of `queues`, which are a live lane's of guard `G`, as the caller promises.
+    // SAFETY: the queue is one of `queues`, which are a live lane's of guard `G`, as the caller
+    // promises.
     let is_entered = unsafe { G::enter(queues, queue) };
-    // SAFETY: the queue lives with its lane, and whoever changes it has entered, which is this thread.
+    // SAFETY: the queue lives with its lane, and whoever changes it has entered, which is this
+    // thread.
     is_entered.then(|| unsafe { &*queue })
 }
 

@@ -120,14 +120,17 @@ impl Queue {
         Self::new(&nowhere, 0, register)
     }
 
-    /// Has the queue of a ring in a place where it was [`Queue::absent`]: all other words are as in a new queue.
+    /// Has the queue of a ring in a place where it was [`Queue::absent`]: all other words are as in
+    /// a new queue.
     ///
     /// # Safety
-    /// The place is that of such a queue. Nobody else has a reference to it or uses it meanwhile, but for its depth.
+    /// The place is that of such a queue. Nobody else has a reference to it or uses it meanwhile,
+    /// but for its depth.
     pub(crate) unsafe fn arrive(place: *mut Self, ring: &SendRing, units: usize) {
         let new = Self::new(ring, units, 0);
-        // SAFETY: the place is valid for writes, and nobody else reads or writes these words meanwhile. The reference is to the depth
-        // alone, which all others change by atomic operations, too.
+        // SAFETY: the place is valid for writes, and nobody else reads or writes these words
+        // meanwhile. The reference is to the depth alone, which all others change by atomic
+        // operations, too.
         unsafe {
             (&raw mut (*place).base).write(new.base);
             (&raw mut (*place).control).write(new.control);

@@ -292,8 +292,8 @@ impl Route {
         true
     }
 
-    /// Enters the queue; returns it, and the next of `blocks` blocks that are free and follow each other. Returns `None` where the
-    /// post has to decline.
+    /// Enters the queue; returns it, and the next of `blocks` blocks that are free and follow each
+    /// other. Returns `None` where the post has to decline.
     ///
     /// # Safety
     /// As [`crate::post::enter`].
@@ -303,7 +303,8 @@ impl Route {
         queue: *const Queue,
         blocks: u16,
     ) -> Option<(&Queue, u16)> {
-        // SAFETY: the queue is one of the lane's, which is alive and of guard `G`, as the caller promises.
+        // SAFETY: the queue is one of the lane's, which is alive and of guard `G`, as the caller
+        // promises.
         let queue = unsafe { entered::<G>(self.queues, queue) }?;
         let at = queue.free_blocks(blocks);
         if at.is_none() {

@@ -6,8 +6,8 @@
 
 /// Orders every earlier load and store before every later one, for all processors.
 ///
-/// On x86-64 the compiler makes of this a locked read-modify-write of the stack, several times cheaper than
-/// `mfence` and as strong for write-back memory (Intel SDM vol. 3, 9.2.5).
+/// On x86-64 the compiler makes of this a locked read-modify-write of the stack, several times
+/// cheaper than `mfence` and as strong for write-back memory (Intel SDM vol. 3, 9.2.5).
 #[inline(always)]
 pub fn full() {
     // ORDERING: pairs with the same fence, or a locked instruction, in the process that stores first

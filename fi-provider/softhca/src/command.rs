@@ -46,8 +46,9 @@ usage: softhca run [OPTION...] [--] PROGRAM [ARGUMENT...]
 Programs see it through the libibverbs and libmlx5 of the system. All programs under one `softhca run` are on one
 fabric. The exit status is the program's own (128 + N when signal N ended it).
 
-  --delay-seed N       leave queue pairs alone now and then, and let them act in any order, as the seed N draws it: what
-                       hardware may do; operations of one queue pair stay in their order
+  --delay-seed N       leave queue pairs alone now and then, and let them act in any order, as
+                       the seed N draws it: what hardware may do; operations of one queue pair
+                       stay in their order
   --legacy-uars        doorbell registers are assigned to queue pairs as old kernels do, not by libmlx5
   --no-dc              no dynamic connections
   --no-devx            contexts with DEVX are refused, as for users without the right to them

@@ -239,7 +239,13 @@ fn a_killed_run_is_swept_by_the_next() {
     // It reads until this end of the pipe is closed, which `wait` does.
     let mut killed = start(&["cat"]);
     let begin = Instant::now();
-    while count() == 0 && begin.elapsed() < PATIENCE {
+    // One that is killed before it has locked its directory leaves that for longer.
+    let is_locked = |entry: std::fs::DirEntry| {
+        let lock = std::fs::metadata(entry.path().join("lock"));
+        lock.is_ok_and(|lock| lock.len() > 0)
+    };
+    let entries = || std::fs::read_dir(&scratch).expect("scratch").flatten();
+    while !entries().any(is_locked) && begin.elapsed() < PATIENCE {
         std::thread::sleep(Duration::from_millis(10));
     }
     killed.kill().expect("kill");
@@ -251,8 +257,8 @@ fn a_killed_run_is_swept_by_the_next() {
     std::fs::remove_dir(&scratch).expect("an empty directory");
 }
 
-/// A command that runs `softhca` in a PID namespace of its own, with this directory for temporary files. An ordinary user
-/// needs a user namespace, too.
+/// A command that runs `softhca` in a PID namespace of its own, with this directory for temporary
+/// files. An ordinary user needs a user namespace, too.
 fn in_a_namespace(scratch: &Path, script: &str) -> Command {
     need("unshare");
     let root = std::fs::metadata("/proc/self").expect("proc(5)").uid() == 0;

@@ -263,8 +263,8 @@ impl News {
         let range = match message.event {
             EVENT_UNMAP => (first, second, State::Gone),
             EVENT_REMOVE => (first, second, State::Changed),
-            // Where its mapping does not stay, an unmapping is told next. An entry that is let go in between must not have its place
-            // unregistered, which may be another's by now.
+            // Where its mapping does not stay, an unmapping is told next. An entry that is let go
+            // in between must not have its place unregistered, which may be another's by now.
             EVENT_REMAP => (first, first.saturating_add(third), State::Gone),
             _ => return,
         };

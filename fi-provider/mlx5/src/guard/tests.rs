@@ -1,4 +1,5 @@
-//! Guards under contention: threads that ring one register, and threads that count one queue's depth.
+//! Guards under contention: threads that ring one register, and threads that count one queue's
+//! depth.
 
 use super::*;
 use crate::lane::head::{Body, FIRST};
@@ -56,7 +57,8 @@ impl Lane {
     }
 }
 
-/// Threads with a lane each ring one register; each offers the processor to the others in the middle of it.
+/// Threads with a lane each ring one register; each offers the processor to the others in the
+/// middle of it.
 fn ring_by_turns<G: Guard>() {
     let mut memory = [0_u8; 2 * REGISTER];
     let first = memory
@@ -76,7 +78,8 @@ fn ring_by_turns<G: Guard>() {
                 let lane = Lane::new(shared);
                 start.wait();
                 for _ in 0..50 {
-                    // SAFETY: the slot is that of the lane's queue, and leads to a register that lives as long.
+                    // SAFETY: the slot is that of the lane's queue, and leads to a register that
+                    // lives as long.
                     unsafe {
                         G::ring(lane.0.slot(&*lane.queue()), |half| {
                             let others = inside.fetch_add(1, Ordering::Relaxed);

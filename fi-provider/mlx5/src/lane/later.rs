@@ -187,8 +187,8 @@ impl Lane {
         // SAFETY: by the contract of `offer`. Queues take their next index from their records.
         unsafe { ring.record.write_volatile(Be32::new(0)) };
         let place = self.queues.place(index as usize);
-        // SAFETY: the place is one for a queue that comes later. This thread holds the lane, and has no reference to it; others have
-        // none before they hold the lane.
+        // SAFETY: the place is one for a queue that comes later. This thread holds the lane, and
+        // has no reference to it; others have none before they hold the lane.
         unsafe { Queue::arrive(place, &ring, CONNECTED_UNITS) };
         self.note_number(ring.number, index);
         if let Some(share) = &self.share {

@@ -219,7 +219,8 @@ impl Lane {
         )
     }
 
-    /// The queue that peer `index` is reached by: for a thread that holds the lane, where queues come later.
+    /// The queue that peer `index` is reached by: for a thread that holds the lane, where queues
+    /// come later.
     fn queue_of(&self, index: u32) -> u32 {
         let connected = self.connected();
         if index < connected && self.queues.is_there(index as usize) {

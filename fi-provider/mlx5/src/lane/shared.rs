@@ -37,11 +37,13 @@ struct Inbox {
     producer: Cell<u32>,
 }
 
-// SAFETY: nothing in it belongs to one thread: the producer is used under the lock; an entry belongs to the lane or to the thread that
-// holds the lock by its last byte, which is atomic; and the lane alone writes the record, which nobody reads.
+// SAFETY: nothing in it belongs to one thread: the producer is used under the lock; an entry
+// belongs to the lane or to the thread that holds the lock by its last byte, which is atomic; and
+// the lane alone writes the record, which nobody reads.
 unsafe impl Send for Inbox {}
-// SAFETY: the producer is used under the lock; an entry belongs to the lane or to the thread that holds the lock by its last byte, which
-// is atomic; and the lane alone writes the record, which nobody reads.
+// SAFETY: the producer is used under the lock; an entry belongs to the lane or to the thread that
+// holds the lock by its last byte, which is atomic; and the lane alone writes the record, which
+// nobody reads.
 unsafe impl Sync for Inbox {}
 
 impl Inbox {
@@ -72,9 +74,10 @@ impl Inbox {
         let mut cqe = *cqe;
         cqe.set_owner(owner_of(at, len));
         let last = cqe.opcode_owner;
-        // SAFETY: the place is the inbox's, valid and aligned. Its last byte says that the entry is not the lane's until the store
-        // below, and until it has seen that byte the lane reads no other. The lane has read the entry that was here before it posted
-        // the request of this one; the device, which has completed that request, lies between.
+        // SAFETY: the place is the inbox's, valid and aligned. Its last byte says that the entry is
+        // not the lane's until the store below, and until it has seen that byte the lane reads no
+        // other. The lane has read the entry that was here before it posted the request of this
+        // one; the device, which has completed that request, lies between.
         unsafe {
             place
                 .cast::<[u8; size_of::<Cqe>() - 1]>()
@@ -82,7 +85,8 @@ impl Inbox {
         }
         // SAFETY: the byte lives as long as the inbox, and all others access it by atomic loads.
         let owner = unsafe { AtomicU8::from_ptr(&raw mut (*place).opcode_owner) };
-        // ORDERING: pairs with the fences (`after_device`) behind the loads of this byte in `Completions`.
+        // ORDERING: pairs with the fences (`after_device`) behind the loads of this byte in
+        // `Completions`.
         owner.store(last, Ordering::Release);
         self.producer.set(at.wrapping_add(1));
     }

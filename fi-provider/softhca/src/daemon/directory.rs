@@ -1,7 +1,8 @@
 //! The fabric's directory: the device's files and the socket. It goes when its owner goes.
 //!
-//! Processes of other PID namespaces may use the same folder for temporary files, so that the number in a directory's name
-//! says nothing of its owner. The owner holds a lock on a file in the directory as long as it lives.
+//! Processes of other PID namespaces may use the same folder for temporary files, so that the
+//! number in a directory's name says nothing of its owner. The owner holds a lock on a file in the
+//! directory as long as it lives.
 
 use super::{sys, sysfs};
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
@@ -21,7 +22,8 @@ const LONGEST_BASE: usize = 100;
 /// The file whose lock the owner holds. It is empty until the owner has the lock.
 const LOCK: &str = "lock";
 
-/// Protects, for so long, a directory that its owner has not locked: it may be about to, or be of a version without locks.
+/// Protects, for so long, a directory that its owner has not locked: it may be about to, or be of a
+/// version without locks.
 const UNLOCKED_FOR: Duration = Duration::from_hours(24);
 
 /// A directory that is removed when it is dropped.
@@ -119,7 +121,8 @@ fn remove_abandoned(base: &Path) {
     }
 }
 
-/// Locks a directory that its owner has left; `Some(None)` if it has no lock. Returns `None` if an owner may live.
+/// Locks a directory that its owner has left; `Some(None)` if it has no lock. Returns `None` if an
+/// owner may live.
 fn lock_of_abandoned(directory: &Path, status: &Metadata) -> Option<Option<File>> {
     let age = status.modified().ok()?.elapsed().unwrap_or_default();
     let old = age > UNLOCKED_FOR;

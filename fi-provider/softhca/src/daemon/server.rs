@@ -77,7 +77,8 @@ pub(crate) struct Manners {
 #[derive(Debug)]
 pub(crate) struct Server {
     listener: OwnedFd,
-    /// The only user that may connect: the device reads and writes the memory of processes with its own rights.
+    /// The only user that may connect: the device reads and writes the memory of processes with its
+    /// own rights.
     user: u32,
     /// A file that can be closed when there is no other left: who connects then is turned away and not left to wait.
     spare: Option<OwnedFd>,

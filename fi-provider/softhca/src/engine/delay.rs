@@ -1,8 +1,9 @@
 //! Delays between queue pairs, by a seed: what hardware may do, and this device does not by itself.
 //!
-//! A queue pair that has something to do is left alone for some steps now and then, and those that act do so in another order each
-//! time. So the operations of one queue pair stay in their order, and those of two are seen in any: a program that does not wait
-//! for one before it relies on it in the other is found out. One seed draws the same numbers each time.
+//! A queue pair that has something to do is left alone for some steps now and then, and those that
+//! act do so in another order each time. So the operations of one queue pair stay in their order,
+//! and those of two are seen in any: a program that does not wait for one before it relies on it in
+//! the other is found out. One seed draws the same numbers each time.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +27,8 @@ impl Delays {
         }
     }
 
-    /// Which of the queue pairs that have something to do, in the order of their numbers, act in this step, and in which order.
+    /// Which of the queue pairs that have something to do, in the order of their numbers, act in
+    /// this step, and in which order.
     pub(super) fn choose(&mut self, ringing: &[u32]) -> Vec<u32> {
         // A queue pair that is gone has nothing to do.
         self.left

@@ -72,7 +72,8 @@ pub struct Config {
     /// With `strict`: the time between a doorbell and the execution of what was rung, in ns, in which the thread that
     /// rang runs on; [`super::Engine::release`] ends it. An entry that is changed meanwhile was rung too early.
     pub hold_ns: u64,
-    /// Leave queue pairs alone for some steps now and then, and let them act in any order, as this seed draws them.
+    /// Leave queue pairs alone for some steps now and then, and let them act in any order, as this
+    /// seed draws them.
     pub delay_seed: Option<u64>,
 }
 
