@@ -5,7 +5,6 @@
 //! waits for the completions, which tell that the peer's device has the data; since whatever tells the peer comes
 //! through the same device, it comes behind them.
 
-use crate::device::Gate;
 use crate::endpoint::Endpoint;
 use crate::error::Error;
 use fi_shm::order;
@@ -93,26 +92,40 @@ impl Endpoint {
     /// [`Error::NotEnabled`], and those of the device.
     #[inline(always)]
     pub fn quiet_far(&self) -> Result<(), Error> {
-        let gate = self.gate().ok_or(Error::NotEnabled)?;
+        if self.quiet_one_far() {
+            Ok(())
+        } else {
+            self.quiet_all()
+        }
+    }
+
+    /// [`Endpoint::quiet_far`], where one operation is outstanding and the device has done it; false otherwise.
+    #[inline(always)]
+    pub fn quiet_one_far(&self) -> bool {
+        let Some(gate) = self.gate() else {
+            return false;
+        };
         if !gate.lane().quiet_one() {
-            return self.quiet_all(gate);
+            return false;
         }
         gate.forget_near_atomics();
         self.note_idle(gate);
         order::full();
-        Ok(())
+        true
     }
 
+    /// [`Endpoint::quiet_far`], whatever is outstanding.
+    ///
+    /// # Errors
+    /// As [`Endpoint::quiet_far`].
     #[inline(never)]
-    fn quiet_all(&self, gate: &Gate) -> Result<(), Error> {
+    pub fn quiet_all(&self) -> Result<(), Error> {
+        let gate = self.gate().ok_or(Error::NotEnabled)?;
         gate.lane().await_one()?;
-        if gate.lane().quiet_one() {
-            gate.forget_near_atomics();
-            self.note_idle(gate);
-        } else {
+        if !self.quiet_one_far() {
             gate.quiet(|| self.note_idle(gate))?;
+            order::full();
         }
-        order::full();
         Ok(())
     }
 }

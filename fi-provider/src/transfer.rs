@@ -157,6 +157,7 @@ impl Endpoint {
 
     /// # Safety
     /// `source` holds the bytes; the lane is held.
+    #[inline(never)]
     unsafe fn write_by_pieces(
         &self,
         via: Via<'_>,
@@ -231,6 +232,7 @@ impl Endpoint {
 
     /// # Safety
     /// `dest` has room for the bytes; the lane is held.
+    #[inline(never)]
     unsafe fn read_by_pieces(
         &self,
         via: Via<'_>,

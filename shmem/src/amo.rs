@@ -117,40 +117,74 @@ pub unsafe fn fetch_nbi<T: Word>(
     source: *const T,
     pe: c_int,
 ) {
-    // SAFETY: `source` by contract, as for `fetch`.
-    let value = unsafe { self::fetch(ctx, at, source, pe) };
-    // SAFETY: `fetch` is a writable, aligned `T` by contract.
-    unsafe { fetch.write(value) };
+    let source = source.cast_mut();
+    // SAFETY: `source` is symmetric and aligned, and only read; `fetch` is local and aligned.
+    unsafe {
+        match ctx.endpoint.atomic_fetch_near(source, pe as u32) {
+            Some(value) => fetch.write(value),
+            None => fetch_nbi_far(source, fetch, pe, ctx, at),
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn fetch_nbi_far<T: Word>(
+    source: *mut T,
+    fetch: *mut T,
+    pe: c_int,
+    ctx: &Context,
+    at: Routine,
+) {
+    // SAFETY: `source` is symmetric and aligned, and `fetch` the caller's until quiet, as 9.7.2 says.
+    let started = unsafe { ctx.endpoint.atomic_fetch_start(source, fetch, pe as u32) };
+    if let Err(error) = started {
+        let place = (source.addr(), size_of::<T>());
+        report::transfer_on(ctx, at, error, "source", place, pe);
+    }
 }
 
 macro_rules! amos_nbi {
-    ($($(#[$doc:meta])* $name:ident($($arg:ident),*): $kind:ident, $base:ident;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident($($arg:ident),*), $far:ident: $kind:ident, $near_method:ident, $start_method:ident($($given:expr),*);)*) => {$(
         $(#[$doc])* ///
         /// # Safety
         /// `dest` is symmetric, `fetch` local; both are aligned for `T`.
         #[inline(always)]
         pub unsafe fn $name<T: $kind>(ctx: &Context, at: Routine, fetch: *mut T, dest: *mut T $(, $arg: T)*, pe: c_int) {
-            // SAFETY: `dest` by contract.
-            let old = unsafe { $base(ctx, at, dest $(, $arg)*, pe) };
-            // SAFETY: `fetch` is a writable, aligned `T` by contract.
-            unsafe { fetch.write(old) };
+            // SAFETY: `dest` is symmetric and aligned, `fetch` local and aligned.
+            unsafe {
+                match ctx.endpoint.$near_method(dest $(, $given)*, pe as u32) {
+                    Some(old) => fetch.write(old),
+                    None => $far(dest $(, $arg)*, fetch, pe, ctx, at),
+                }
+            }
+        }
+
+        #[cold]
+        #[inline(never)]
+        unsafe fn $far<T: $kind>(dest: *mut T $(, $arg: T)*, fetch: *mut T, pe: c_int, ctx: &Context, at: Routine) {
+            // SAFETY: `dest` is symmetric and aligned, and `fetch` the caller's until quiet, as 9.7.2 says.
+            let started = unsafe { ctx.endpoint.$start_method(dest $(, $given)*, fetch, pe as u32) };
+            if let Err(error) = started {
+                report::transfer_on(ctx, at, error, "dest", (dest.addr(), size_of::<T>()), pe);
+            }
         }
     )*};
 }
 
 amos_nbi! {
     /// Starts a swap (9.7.2.3).
-    swap_nbi(value): Word, swap;
+    swap_nbi(value), swap_nbi_far: Word, atomic_swap_near, atomic_swap_start(value);
     /// Starts a compare-and-swap (9.7.2.2).
-    compare_swap_nbi(cond, value): Integer, compare_swap;
+    compare_swap_nbi(cond, value), compare_swap_nbi_far: Integer, atomic_compare_swap_near, atomic_compare_swap_start(cond, value);
     /// Starts a fetch-and-increment (9.7.2.4).
-    fetch_inc_nbi(): Integer, fetch_inc;
+    fetch_inc_nbi(), fetch_inc_nbi_far: Integer, atomic_fetch_add_near, atomic_fetch_add_start(T::ONE);
     /// Starts a fetch-and-add (9.7.2.5).
-    fetch_add_nbi(value): Integer, fetch_add;
+    fetch_add_nbi(value), fetch_add_nbi_far: Integer, atomic_fetch_add_near, atomic_fetch_add_start(value);
     /// Starts a fetch-and-and (9.7.2.6).
-    fetch_and_nbi(value): Integer, fetch_and;
+    fetch_and_nbi(value), fetch_and_nbi_far: Integer, atomic_fetch_and_near, atomic_fetch_and_start(value);
     /// Starts a fetch-and-or (9.7.2.7).
-    fetch_or_nbi(value): Integer, fetch_or;
+    fetch_or_nbi(value), fetch_or_nbi_far: Integer, atomic_fetch_or_near, atomic_fetch_or_start(value);
     /// Starts a fetch-and-xor (9.7.2.8).
-    fetch_xor_nbi(value): Integer, fetch_xor;
+    fetch_xor_nbi(value), fetch_xor_nbi_far: Integer, atomic_fetch_xor_near, atomic_fetch_xor_start(value);
 }

@@ -40,7 +40,16 @@ pub unsafe fn quiet(ctx: &Context, at: Routine) {
 #[cold]
 #[inline(never)]
 fn quiet_far(ctx: &Context, at: Routine) {
-    if let Err(error) = ctx.endpoint.quiet_far() {
+    if !ctx.endpoint.quiet_one_far() {
+        quiet_all(ctx, at);
+    }
+}
+
+/// In the tail position: what is seldom asks for no frame where the one operation is done.
+#[cold]
+#[inline(never)]
+fn quiet_all(ctx: &Context, at: Routine) {
+    if let Err(error) = ctx.endpoint.quiet_all() {
         report::call_on(ctx, at, error);
     }
 }

@@ -407,6 +407,36 @@ impl<'a> Lane<'a> {
         })
     }
 
+    /// Adds one so many times without waiting, and then waits for quiet; returns what was there each time.
+    pub(crate) fn count<T: Integer>(
+        &self,
+        target: Place<T>,
+        times: usize,
+        peer: PeerIndex,
+    ) -> Result<Vec<T>, Error> {
+        let mut found = vec![T::ONE; times];
+        for place in &mut found {
+            // SAFETY: a place is aligned, and holds an object of the own symmetric memory or is refused.
+            let near = unsafe { self.endpoint.atomic_fetch_add_near(target.at, T::ONE, peer) };
+            let started = match near {
+                Some(old) => {
+                    *place = old;
+                    Ok(())
+                }
+                // SAFETY: as above; the vector is not touched until quiet.
+                None => unsafe {
+                    self.endpoint
+                        .atomic_fetch_add_start(target.at, T::ONE, place, peer)
+                },
+            };
+            if started.is_err() {
+                // What was started still writes to the vector.
+                return self.quiet().and(started).map(|()| Vec::new());
+            }
+        }
+        self.quiet().map(|()| found)
+    }
+
     #[inline(always)]
     pub(crate) fn fence(&self) -> Result<(), Error> {
         self.endpoint.fence()

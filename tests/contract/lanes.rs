@@ -14,6 +14,8 @@ const THREADS: u32 = 4;
 const COUNTER: usize = 0;
 const WORDS: usize = 64;
 const RANGES: usize = 4096;
+/// Additions that a thread starts at the end without waiting: more than a lane has room for what they fetch.
+const STARTED: u32 = 200;
 /// Bytes of a thread's range, longer than a piece of the bounce memory.
 const RANGE: usize = 20_000;
 
@@ -27,6 +29,25 @@ struct Work {
 }
 
 impl Work {
+    /// Adds often without waiting, to the counter and to one of 4 bytes; returns what the counter told, behind quiet.
+    fn start_many(self, lane: &Lane) -> Vec<u64> {
+        let counter = self.heap.place::<u64>(COUNTER);
+        let small = self
+            .heap
+            .place::<u32>(WORDS + 64 * self.thread as usize + 32);
+        let told = lane.count(counter, STARTED as usize, self.peer).unwrap();
+        let mut of_small = lane.count(small, STARTED as usize, self.peer).unwrap();
+        of_small.sort_unstable();
+        let first = of_small[0];
+        assert!(
+            first.is_multiple_of(STARTED),
+            "thread {}: {first}",
+            self.thread
+        );
+        assert!(of_small.into_iter().eq(first..first + STARTED));
+        told
+    }
+
     /// Writes, adds and reads in turn at the peer's; returns what the counter told, which no other thread is told.
     fn run(self, lane: &Lane) -> Vec<u64> {
         let word = self.heap.place::<u64>(WORDS + 64 * self.thread as usize);
@@ -52,19 +73,20 @@ impl Work {
             }
         }
         lane.quiet().unwrap();
+        told.extend(self.start_many(lane));
         told
     }
 }
 
 /// Whether the threads of the left neighbour have added all they wanted, and been told each number once.
 fn assert_counted(party: &Party, mut told: Vec<u64>, rounds: u32) {
-    let all: Vec<u64> = (0..u64::from(THREADS * rounds)).collect();
+    let all: Vec<u64> = (0..u64::from(THREADS * (rounds + STARTED))).collect();
     told.sort_unstable();
     assert!(told == all, "a number was told twice, or never");
     party.meet();
     assert_eq!(
         party.heap.acquire(COUNTER),
-        u64::from(THREADS * rounds),
+        u64::from(THREADS * (rounds + STARTED)),
         "additions of the left neighbour"
     );
     for thread in 0..THREADS {
@@ -141,7 +163,7 @@ pub(crate) fn used_again(transport: &dyn Transport) {
             let own = lane.into_own().unwrap();
             lane = Lane::beside(party.domain, own);
         }
-        let all: Vec<u64> = (0..u64::from(5 * rounds)).collect();
+        let all: Vec<u64> = (0..u64::from(5 * (rounds + STARTED))).collect();
         assert!(told == all);
         party.quiet_and_meet();
         assert_eq!(party.statics.acquire(0), 4);

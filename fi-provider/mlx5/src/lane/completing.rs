@@ -19,6 +19,7 @@ impl Lane {
     }
 
     /// Takes a completion of any queue, or lets the device have its turn; fails where this queue has failed.
+    #[inline]
     pub(super) fn wait_for_room(&self, queue: &Queue) -> Result<(), Failure> {
         if !self.take() {
             self.idle()?;
@@ -51,15 +52,30 @@ impl Lane {
     }
 
     /// Takes the next completion, whatever it tells; false where none is there.
+    #[inline(always)]
     fn take(&self) -> bool {
-        if !self.is_ready() {
-            return false;
+        match self.completions.next() {
+            Some(done) => {
+                // What fails is kept, for those whose queue it is.
+                let _ = self.complete(done);
+                true
+            }
+            None => self.take_elsewhere(),
         }
-        if let Some(done) = self.completions.next() {
-            // What fails is kept, for those whose queue it is.
+    }
+
+    /// [`Lane::take`] where nothing is there: looks into the completion queue, where that is not the lane's own.
+    #[cold]
+    fn take_elsewhere(&self) -> bool {
+        let Some(share) = &self.share else {
+            return false;
+        };
+        share.look();
+        let next = self.completions.next();
+        if let Some(done) = next {
             let _ = self.complete(done);
         }
-        true
+        next.is_some()
     }
 
     /// Whether a completion is there.
@@ -382,10 +398,8 @@ impl Lane {
             } else {
                 while !queue.is_idle() {
                     if self.wait_for(queue).is_err() {
-                        queue.link.set(next);
-                        self.put_back(at);
-                        // SAFETY: by contract.
-                        return unsafe { self.quiet_by_queues() };
+                        // SAFETY: this thread holds the lane (the requirement here, too).
+                        return unsafe { self.quiet_again(at, next) };
                     }
                 }
                 queue.link.set(self.used.replace(at));

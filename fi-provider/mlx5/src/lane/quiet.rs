@@ -99,8 +99,17 @@ impl Lane {
         }
     }
 
-    /// Puts the queues of a list that begins with `first` back into that of those in use.
-    pub(super) fn put_back(&self, first: u32) {
+    /// Goes on with a quiet that came to a queue, `first`, when one failed: puts it and the list behind it, `next`, back among those in use.
+    ///
+    /// # Errors
+    /// As [`Lane::quiet`].
+    ///
+    /// # Safety
+    /// As [`Lane::write_inline`].
+    #[cold]
+    #[inline(never)]
+    pub(super) unsafe fn quiet_again(&self, first: u32, next: u32) -> Result<(), Failure> {
+        self.queues[(first - 1) as usize].link.set(next);
         let mut at = first;
         while at != END {
             let queue = &self.queues[(at - 1) as usize];
@@ -108,6 +117,8 @@ impl Lane {
             queue.link.set(self.used.replace(at));
             at = next;
         }
+        // SAFETY: this thread holds the lane (the requirement here, too).
+        unsafe { self.quiet_by_queues() }
     }
 
     /// Whether nothing is outstanding on any queue.
