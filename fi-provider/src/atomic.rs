@@ -129,11 +129,12 @@ macro_rules! starts {
             /// [`Error::NoSuchPeer`], [`Error::NotInWindow`], [`Error::NotEnabled`].
             ///
             /// # Safety
-            /// `target` is the address of an object in the own symmetric memory, aligned for `T`; `found` has room for a `T`, and nobody else
-            /// uses it until quiet.
+            /// `target` is the address of an object in the own symmetric memory, aligned for `T`;
+            /// `found` has room for a `T`, and nobody else uses it until quiet.
             pub unsafe fn $name<T: $kind>(&self, target: *mut T $(, $arg: T)*, found: *mut T, peer: PeerIndex) -> Result<(), Error> {
                 let what = atomics!(@amo $device($($arg),*));
-                // SAFETY: there is room at `found`, and nobody else uses it until quiet (the requirements here, too).
+                // SAFETY: there is room at `found`, and nobody else uses it until quiet (the
+                // requirements here, too).
                 unsafe { self.device_start_fetch(what, target.addr(), size_of::<T>(), peer, found.cast()) }
             })*
         }

@@ -99,7 +99,8 @@ impl Endpoint {
         }
     }
 
-    /// [`Endpoint::quiet_far`], where one operation is outstanding and the device has done it; false otherwise.
+    /// [`Endpoint::quiet_far`], where one operation is outstanding and the device has done it;
+    /// false otherwise.
     #[inline(always)]
     pub fn quiet_one_far(&self) -> bool {
         let Some(gate) = self.gate() else {

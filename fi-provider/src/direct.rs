@@ -141,8 +141,9 @@ impl Endpoint {
         self.note_posted(post() == Some(true))
     }
 
-    /// Does an atomic operation on the object of 8 bytes at the own address `target` on `peer`; what was there is at `dest`, which is in the
-    /// own window, after quiet. False where it does not.
+    /// Does an atomic operation on the object of 8 bytes at the own address `target` on `peer`;
+    /// what was there is at `dest`, which is in the own window, after quiet. False where it does
+    /// not.
     ///
     /// # Safety
     /// Nobody else uses the 8 bytes at `dest` until quiet.
@@ -154,8 +155,8 @@ impl Endpoint {
         peer: PeerIndex,
     ) -> bool {
         let bytes = size_of::<u64>();
-        // SAFETY: the lane is alive while the endpoint is enabled, and used as it was made for; the memory is registered, and nobody else
-        // uses it until quiet.
+        // SAFETY: the lane is alive while the endpoint is enabled, and used as it was made for; the
+        // memory is registered, and nobody else uses it until quiet.
         let post = |(local, there)| unsafe { self.route.start_atomic(atomic, local, there) };
         let posted = self.sides(dest.addr(), target, bytes, peer).map(post);
         self.note_posted(posted == Some(true))

@@ -151,8 +151,9 @@ impl Endpoint {
         unsafe { *self.numbers.add(peer as usize) }
     }
 
-    /// The peer whose operation made the device refuse those to `peer`, and why; or the first peer of the lane, where none is named. The device
-    /// stops a queue at the first operation that fails, and a queue may be that of several peers.
+    /// The peer whose operation made the device refuse those to `peer`, and why; or the first peer
+    /// of the lane, where none is named. The device stops a queue at the first operation that
+    /// fails, and a queue may be that of several peers.
     ///
     /// `None` where nothing has failed, or the peer is none of the endpoint's.
     #[cold]

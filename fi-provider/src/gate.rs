@@ -30,8 +30,9 @@ const COMPLETIONS: u32 = 4096;
 /// copying 4 KiB that are in no cache, or 32 KiB that are.
 const QUICKLY_COPIED: usize = 16 << 10;
 
-/// Where things lie in a gate's memory, in bytes: results that nobody wants; results of blocking operations on a lane of one thread; slots
-/// for other results; and from the next page on the bounce memory.
+/// Where things lie in a gate's memory, in bytes: results that nobody wants; results of blocking
+/// operations on a lane of one thread; slots for other results; and from the next page on the
+/// bounce memory.
 const DISCARD: usize = 0;
 const RESULT: usize = 64;
 const SLOTS: usize = 512;
@@ -304,8 +305,9 @@ impl Gate {
     #[inline(always)]
     pub(crate) fn word_in(&self, local: Local) -> u64 {
         let address = local.address;
-        // SAFETY: the word is in the gate's memory, which is mapped as long as the gate, and aligned there; volatile, because the device
-        // has written it. It gives results of four bytes in its own byte order, whatever it does with those of eight.
+        // SAFETY: the word is in the gate's memory, which is mapped as long as the gate, and
+        // aligned there; volatile, because the device has written it. It gives results of four
+        // bytes in its own byte order, whatever it does with those of eight.
         unsafe {
             if local.length as usize == size_of::<u32>() {
                 u32::from_be((address as *const u32).read_volatile()).into()
@@ -389,8 +391,9 @@ impl Gate {
         self.near_atomics.set(false);
     }
 
-    /// Waits until everything is done that was posted before, and calls `idle` on a lane of one thread, which has nothing
-    /// outstanding then. Threads that share the lane may have it meanwhile.
+    /// Waits until everything is done that was posted before, and calls `idle` on a lane of one
+    /// thread, which has nothing outstanding then. Threads that share the lane may have it
+    /// meanwhile.
     pub(crate) fn quiet(&self, idle: impl FnOnce()) -> Result<(), Failure> {
         let _held = self.lane.hold();
         // What others post from now on may use other loans.
@@ -427,8 +430,8 @@ impl Gate {
         })
     }
 
-    /// Posts an operation that brings a word of `bytes` bytes (4 or 8), and waits for it. The lane is held; other threads may have it
-    /// meanwhile.
+    /// Posts an operation that brings a word of `bytes` bytes (4 or 8), and waits for it. The lane
+    /// is held; other threads may have it meanwhile.
     pub(crate) fn await_word(
         &self,
         bytes: usize,

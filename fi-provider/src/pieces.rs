@@ -1,7 +1,7 @@
 //! The bounce memory of a gate: pieces through which bytes go that are not registered.
 //!
-//! A thread that waits lets others have the lane. So a piece belongs to the thread that has claimed it until it gives it back, or until an
-//! entry is done that it names.
+//! A thread that waits lets others have the lane. So a piece belongs to the thread that has claimed
+//! it until it gives it back, or until an entry is done that it names.
 
 use crate::gate::Gate;
 use fi_mlx5::lane::{Failure, Local, Posted};
@@ -28,7 +28,8 @@ pub(crate) struct Pieces {
     next: Cell<usize>,
 }
 
-/// A piece that the caller has claimed, for as many bytes as it asked for. Dropped while the lane is held.
+/// A piece that the caller has claimed, for as many bytes as it asked for. Dropped while the lane
+/// is held.
 #[derive(Debug)]
 pub(crate) struct Piece<'a> {
     gate: &'a Gate,
@@ -60,7 +61,8 @@ impl Drop for Piece<'_> {
 }
 
 impl Gate {
-    /// A piece that nobody uses any more, with `length` bytes of it; `None` while threads have claimed all. The lane is held.
+    /// A piece that nobody uses any more, with `length` bytes of it; `None` while threads have
+    /// claimed all. The lane is held.
     pub(crate) fn try_claim_piece(&self, length: usize) -> Option<Piece<'_>> {
         let Pieces { states, next } = &self.pieces;
         let order = (0..PIECES).map(|at| (next.get() + at) % PIECES);
@@ -78,8 +80,8 @@ impl Gate {
         })
     }
 
-    /// A piece that nobody uses any more, with `length` bytes of it. The lane is held, and the caller has claimed no other piece: it waits for
-    /// those who have.
+    /// A piece that nobody uses any more, with `length` bytes of it. The lane is held, and the
+    /// caller has claimed no other piece: it waits for those who have.
     pub(crate) fn claim_piece(&self, length: usize) -> Result<Piece<'_>, Failure> {
         loop {
             match self.try_claim_piece(length) {

@@ -1,8 +1,9 @@
-//! What fetching operations bring, where the device cannot write it to its place: registered memory of a gate for words that are waited for,
-//! and for those that quiet delivers.
+//! What fetching operations bring, where the device cannot write it to its place: registered memory
+//! of a gate for words that are waited for, and for those that quiet delivers.
 //!
-//! Threads that share a lane wait at a time, so each takes a slot of its own; and so does each operation that nobody waits for, until
-//! quiet or until slots run out: then the oldest is waited for and delivered.
+//! Threads that share a lane wait at a time, so each takes a slot of its own; and so does each
+//! operation that nobody waits for, until quiet or until slots run out: then the oldest is waited
+//! for and delivered.
 
 #![expect(
     unsafe_code,
@@ -76,8 +77,8 @@ impl Gate {
             let oldest = self.results.pending.borrow().front().map(|one| one.posted);
             match oldest {
                 Some(posted) => {
-                    // It stays in the list: quiet of another thread may deliver it meanwhile. A failure is kept by the lane, and quiet
-                    // tells it.
+                    // It stays in the list: quiet of another thread may deliver it meanwhile. A
+                    // failure is kept by the lane, and quiet tells it.
                     let _ = self.lane().wait(posted);
                     self.deliver_all();
                 }
@@ -133,7 +134,8 @@ impl Gate {
     fn deliver(&self, one: &Pending, is_done: bool) {
         if is_done {
             let word = self.word_in(self.result_in(&one.slot, one.bytes));
-            // SAFETY: the destination has room for the word until quiet (the requirement of `deliver_later`), and is of any alignment here.
+            // SAFETY: the destination has room for the word until quiet (the requirement of
+            // `deliver_later`), and is of any alignment here.
             unsafe {
                 if one.bytes == size_of::<u32>() {
                     one.dest.cast::<u32>().write_unaligned(word as u32);

@@ -240,7 +240,8 @@ impl Endpoint {
         dest: *mut u8,
         bytes: usize,
     ) -> Result<(), Error> {
-        // The reads under way, of which the oldest is taken out when there is no piece for one more.
+        // The reads under way, of which the oldest is taken out when there is no piece for one
+        // more.
         let mut under_way = [const { None }; PIECES];
         let (mut first, mut count) = (0, 0);
         let take_out = |oldest: &mut Option<(usize, Piece<'_>)>| -> Result<(), Error> {
@@ -306,8 +307,8 @@ impl Endpoint {
         Ok(via.gate.mail(to, None)?)
     }
 
-    /// Looks once at the completion queue; where it is empty, a software device acts. Waits for nothing: callers decide
-    /// when to look again.
+    /// Looks once at the completion queue; where it is empty, a software device acts. Waits for
+    /// nothing: callers decide when to look again.
     ///
     /// # Errors
     /// Those of the device.
@@ -373,8 +374,8 @@ impl Endpoint {
         self.device_atomic(what, target, bytes, peer, true)
     }
 
-    /// As [`Endpoint::device_fetch`], but what was there is at `dest` after quiet. Waits only where too much of that is outstanding, or where
-    /// the device does not have the operation.
+    /// As [`Endpoint::device_fetch`], but what was there is at `dest` after quiet. Waits only where
+    /// too much of that is outstanding, or where the device does not have the operation.
     ///
     /// # Errors
     /// As [`Endpoint::device_update`].
@@ -406,7 +407,8 @@ impl Endpoint {
         self.note_atomic(via, peer);
         let Some(entry) = entry else {
             let found = self.atomic_by_comparison(via, to, what, bytes)?;
-            // SAFETY: the destination has room for eight bytes, which is all that is done by comparison.
+            // SAFETY: the destination has room for eight bytes, which is all that is done by
+            // comparison.
             unsafe { dest.cast::<u64>().write_unaligned(found) };
             return Ok(());
         };
@@ -417,7 +419,8 @@ impl Endpoint {
                 .atomic(to, &entry, via.gate.result_in(&slot, bytes))
         } {
             Ok(posted) => {
-                // SAFETY: the destination has room, and nobody else uses it until quiet (the requirements here, too).
+                // SAFETY: the destination has room, and nobody else uses it until quiet (the
+                // requirements here, too).
                 unsafe { via.gate.deliver_later(posted, slot, bytes, dest) };
                 Ok(())
             }
@@ -439,8 +442,8 @@ impl Endpoint {
         }
     }
 
-    /// Does an atomic operation on the object of `bytes` bytes (4 or 8) at the own address `target` on `peer`; returns what
-    /// was there if that is `wanted`, and does not wait otherwise.
+    /// Does an atomic operation on the object of `bytes` bytes (4 or 8) at the own address `target`
+    /// on `peer`; returns what was there if that is `wanted`, and does not wait otherwise.
     ///
     /// # Errors
     /// As [`Endpoint::device_update`].

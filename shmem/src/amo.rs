@@ -136,7 +136,8 @@ unsafe fn fetch_nbi_far<T: Word>(
     ctx: &Context,
     at: Routine,
 ) {
-    // SAFETY: `source` is symmetric and aligned, and `fetch` the caller's until quiet, as 9.7.2 says.
+    // SAFETY: `source` is symmetric and aligned, and `fetch` the caller's until quiet, as 9.7.2
+    // says.
     let started = unsafe { ctx.endpoint.atomic_fetch_start(source, fetch, pe as u32) };
     if let Err(error) = started {
         let place = (source.addr(), size_of::<T>());
@@ -163,7 +164,8 @@ macro_rules! amos_nbi {
         #[cold]
         #[inline(never)]
         unsafe fn $far<T: $kind>(dest: *mut T $(, $arg: T)*, fetch: *mut T, pe: c_int, ctx: &Context, at: Routine) {
-            // SAFETY: `dest` is symmetric and aligned, and `fetch` the caller's until quiet, as 9.7.2 says.
+            // SAFETY: `dest` is symmetric and aligned, and `fetch` the caller's until quiet, as
+            // 9.7.2 says.
             let started = unsafe { ctx.endpoint.$start_method(dest $(, $given)*, fetch, pe as u32) };
             if let Err(error) = started {
                 report::transfer_on(ctx, at, error, "dest", (dest.addr(), size_of::<T>()), pe);

@@ -217,7 +217,8 @@ pub(crate) fn call(at: Routine, error: Error) -> ! {
     call_on(ctx::default_ctx(), at, error)
 }
 
-/// The routine cannot be called now, or not on this context, or an earlier operation on it has failed.
+/// The routine cannot be called now, or not on this context, or an earlier operation on it has
+/// failed.
 #[cold]
 #[inline(never)]
 pub(crate) fn call_on(ctx: &Context, at: Routine, error: Error) -> ! {

@@ -407,7 +407,8 @@ impl<'a> Lane<'a> {
         })
     }
 
-    /// Adds one so many times without waiting, and then waits for quiet; returns what was there each time.
+    /// Adds one so many times without waiting, and then waits for quiet; returns what was there
+    /// each time.
     pub(crate) fn count<T: Integer>(
         &self,
         target: Place<T>,
@@ -416,14 +417,15 @@ impl<'a> Lane<'a> {
     ) -> Result<Vec<T>, Error> {
         let mut found = vec![T::ONE; times];
         for place in &mut found {
-            // SAFETY: a place is aligned, and holds an object of the own symmetric memory or is refused.
+            // SAFETY: a place is aligned, and holds an object of the own symmetric memory or is
+            // refused.
             let near = unsafe { self.endpoint.atomic_fetch_add_near(target.at, T::ONE, peer) };
             let started = match near {
                 Some(old) => {
                     *place = old;
                     Ok(())
                 }
-                // SAFETY: as above; the vector is not touched until quiet.
+                // SAFETY: a place is aligned; the vector is not touched until quiet.
                 None => unsafe {
                     self.endpoint
                         .atomic_fetch_add_start(target.at, T::ONE, place, peer)

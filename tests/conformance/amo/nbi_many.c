@@ -1,6 +1,6 @@
-// Nonblocking fetching operations with every type, more of them outstanding than an implementation may have room for, into private and
-// symmetric memory: each number is fetched once. Quiet delivers them, and so do a barrier and the end of a context.
-// run: np=1,2,3,7 std=c99
+// Nonblocking fetching operations with every type, more of them outstanding than an implementation
+// may have room for, into private and symmetric memory: each number is fetched once. Quiet delivers
+// them, and so do a barrier and the end of a context. run: np=1,2,3,7 std=c99
 // run: np=2 nodes=several std=c99 device=--no-masked-atomics args=8
 #include "check.h"
 
@@ -9,7 +9,8 @@ enum { MANY = 150 };
 static shmem_ctx_t on;
 static int right, smallest = 1;
 
-// A series of operations on one object of the right neighbour, which nobody else uses: it begins with 0.
+// A series of operations on one object of the right neighbour, which nobody else uses: it begins
+// with 0.
 #define SERIES(NAME, TYPE, OP, OPERATION)                                                          \
     static TYPE target_##OP##_##NAME, shared_##OP##_##NAME[MANY], *private_##OP##_##NAME;          \
     static void start_##OP##_##NAME(void)                                                          \

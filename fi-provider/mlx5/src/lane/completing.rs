@@ -12,13 +12,15 @@ const LOOKS: u32 = 200;
 const PAUSES: u32 = 10;
 
 impl Lane {
-    /// Takes a completion, or lets the device have its turn; fails where a queue has failed, whichever it is.
+    /// Takes a completion, or lets the device have its turn; fails where a queue has failed,
+    /// whichever it is.
     #[inline]
     fn wait_once(&self) -> Result<(), Failure> {
         if self.poll()? { Ok(()) } else { self.idle() }
     }
 
-    /// Takes a completion of any queue, or lets the device have its turn; fails where this queue has failed.
+    /// Takes a completion of any queue, or lets the device have its turn; fails where this queue
+    /// has failed.
     #[inline]
     pub(super) fn wait_for_room(&self, queue: &Queue) -> Result<(), Failure> {
         if !self.take() {
@@ -30,7 +32,8 @@ impl Lane {
     /// Takes the next completion, if there is one.
     ///
     /// # Errors
-    /// That the completion tells of a failure; or else, where nothing is there, that the device is gone or a queue has failed before.
+    /// That the completion tells of a failure; or else, where nothing is there, that the device is
+    /// gone or a queue has failed before.
     #[inline(always)]
     pub fn poll(&self) -> Result<bool, Failure> {
         match self.completions.next() {
@@ -64,7 +67,8 @@ impl Lane {
         }
     }
 
-    /// [`Lane::take`] where nothing is there: looks into the completion queue, where that is not the lane's own.
+    /// [`Lane::take`] where nothing is there: looks into the completion queue, where that is not
+    /// the lane's own.
     #[cold]
     fn take_elsewhere(&self) -> bool {
         let Some(share) = &self.share else {
@@ -88,7 +92,8 @@ impl Lane {
         self.completions.is_ready()
     }
 
-    /// Takes completions that are there: of this queue, as many as follow each other, or one of another.
+    /// Takes completions that are there: of this queue, as many as follow each other, or one of
+    /// another.
     #[inline]
     fn take_of(&self, queue: &Queue) {
         let (count, index) = self.completions.take_all_of(queue.number());
@@ -138,7 +143,8 @@ impl Lane {
         Ok(true)
     }
 
-    /// Looks once for a completion, with the lane held for that alone; where none is there, a software device acts.
+    /// Looks once for a completion, with the lane held for that alone; where none is there, a
+    /// software device acts.
     ///
     /// # Errors
     /// That the device is gone, or has failed before.
@@ -162,8 +168,9 @@ impl Lane {
         self.turn()
     }
 
-    /// Waits until a completion is there, or the queue has done everything before block `end`, which it never has at once behind a
-    /// post: what is left out where instructions are counted. Other threads may have the lane meanwhile.
+    /// Waits until a completion is there, or the queue has done everything before block `end`,
+    /// which it never has at once behind a post: what is left out where instructions are counted.
+    /// Other threads may have the lane meanwhile.
     #[cold]
     #[inline(never)]
     fn idle_until_ready(&self, queue: &Queue, end: u64) -> Result<(), Failure> {
@@ -175,7 +182,8 @@ impl Lane {
         Ok(())
     }
 
-    /// Lets the device have its turn and, on a lane of several threads, those that wait for the lane.
+    /// Lets the device have its turn and, on a lane of several threads, those that wait for the
+    /// lane.
     fn let_others(&self, turns: &mut u32) -> Result<(), Failure> {
         if !self.is_shared() {
             return self.turn();
@@ -227,7 +235,8 @@ impl Lane {
         }
     }
 
-    /// Waits until an entry is done. Other threads may have the lane meanwhile: callers hold it again when this returns.
+    /// Waits until an entry is done. Other threads may have the lane meanwhile: callers hold it
+    /// again when this returns.
     ///
     /// # Errors
     /// That the device is gone, or that the entry's queue has failed before it.
@@ -248,7 +257,8 @@ impl Lane {
         Ok(())
     }
 
-    /// Waits until everything that was posted to a queue of a lane of one thread is done, of which the last has a completion.
+    /// Waits until everything that was posted to a queue of a lane of one thread is done, of which
+    /// the last has a completion.
     #[inline]
     pub(crate) fn settle(&self, queue: &Queue) -> Result<(), Failure> {
         while !queue.is_idle() {
@@ -271,8 +281,8 @@ impl Lane {
         Ok(true)
     }
 
-    /// Whether an entry is done, as far as completions tell that were taken; or false where it never will be, because its queue has
-    /// failed before it.
+    /// Whether an entry is done, as far as completions tell that were taken; or false where it
+    /// never will be, because its queue has failed before it.
     pub fn end(&self, posted: Posted) -> Option<bool> {
         let queue = &self.queues[posted.queue as usize];
         if queue.consumed.get() >= posted.end {
@@ -320,7 +330,8 @@ impl Lane {
         unsafe { self.post(index, Opcode::Nop, 0, &mut Entry::new()) }.map(|_| ())
     }
 
-    /// Has [`Lane::quiet_one`] leave the next quiet to [`Lane::quiet`]: its caller does something behind it. The lane is held.
+    /// Has [`Lane::quiet_one`] leave the next quiet to [`Lane::quiet`]: its caller does something
+    /// behind it. The lane is held.
     pub fn expect_quiet(&self) {
         self.careful.set(true);
     }
@@ -367,23 +378,25 @@ impl Lane {
         Ok(())
     }
 
-    /// Waits until everything that was posted before is done. Threads that share the lane may have it meanwhile.
+    /// Waits until everything that was posted before is done. Threads that share the lane may have
+    /// it meanwhile.
     ///
     /// # Errors
-    /// That the device is gone, or the first failure of a queue; all other queues have done what was posted to them then.
+    /// That the device is gone, or the first failure of a queue; all other queues have done what
+    /// was posted to them then.
     ///
     /// # Safety
     /// As [`Lane::write_inline`].
     pub unsafe fn quiet(&self) -> Result<(), Failure> {
         if self.careful.get() {
-            // SAFETY: by contract.
+            // SAFETY: this thread holds the lane (the requirement here, too).
             return unsafe { self.quiet_by_queues() };
         }
         let mut at = self.used.get();
         while at != END {
             // SAFETY: by contract.
             if unsafe { self.sign_last(at - 1) }.is_err() {
-                // SAFETY: by contract.
+                // SAFETY: this thread holds the lane (the requirement here, too).
                 return unsafe { self.quiet_by_queues() };
             }
             at = self.queues[(at - 1) as usize].link.get();

@@ -1,4 +1,5 @@
-//! Failures: each is of one queue, whose other entries the device flushes. What is posted to other queues goes on.
+//! Failures: each is of one queue, whose other entries the device flushes. What is posted to other
+//! queues goes on.
 
 #![expect(unsafe_code, reason = "reads the entry that failed")]
 
@@ -69,7 +70,8 @@ impl Lane {
         first
     }
 
-    /// Why nothing that is outstanding on a queue will be done any more, or be posted to it, if that is so.
+    /// Why nothing that is outstanding on a queue will be done any more, or be posted to it, if
+    /// that is so.
     #[inline(always)]
     pub(super) fn check(&self, queue: &Queue) -> Result<(), Failure> {
         if self.failure().is_none() {
@@ -92,7 +94,8 @@ impl Lane {
         faults.iter().find(|fault| fault.queue == queue).copied()
     }
 
-    /// The failure of the queue that peer `index` is reached by; or of the first queue that failed, where no peer is named.
+    /// The failure of the queue that peer `index` is reached by; or of the first queue that failed,
+    /// where no peer is named.
     pub fn fault(&self, index: Option<u32>) -> Option<Fault> {
         match index {
             Some(index) => self.fault_of(self.queue_of(index)),
@@ -106,10 +109,11 @@ impl Lane {
         (bytes / size_of::<Queue>()) as u32
     }
 
-    /// Notes that the entry of a queue that begins with block `at` has failed; returns the first failure of the lane.
+    /// Notes that the entry of a queue that begins with block `at` has failed; returns the first
+    /// failure of the lane.
     ///
-    /// The first entry of a queue that fails is the cause. All before it are done; the device flushes those behind it, each with a
-    /// completion, whether it asked for one or not.
+    /// The first entry of a queue that fails is the cause. All before it are done; the device
+    /// flushes those behind it, each with a completion, whether it asked for one or not.
     #[cold]
     #[inline(never)]
     pub(super) fn fail(&self, queue: &Queue, at: u16, failure: Failure) -> Failure {
@@ -141,7 +145,8 @@ impl Lane {
 
     /// A unit of the entry that begins with block `at`, which the queue still has.
     fn unit_of(&self, queue: &Queue, at: u16, unit: usize) -> [u64; 2] {
-        // SAFETY: a block has four units, and its ring is mapped as long as the lane; nobody writes to it until it is known to be done.
+        // SAFETY: a block has four units, and its ring is mapped as long as the lane; nobody writes
+        // to it until it is known to be done.
         unsafe { queue.block(at).cast::<[u64; 2]>().add(unit).read() }
     }
 }

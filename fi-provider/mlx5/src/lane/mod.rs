@@ -66,8 +66,8 @@ pub struct Lane {
     /// Which queue has a number: open addressing, index + 1.
     by_number: Box<[Cell<u32>]>,
     faults: Faults,
-    /// Whether quiet has more to look at than the next completions: several threads use the lane, a queue has failed, or callers have to do
-    /// something behind quiet.
+    /// Whether quiet has more to look at than the next completions: several threads use the lane, a
+    /// queue has failed, or callers have to do something behind quiet.
     careful: Cell<bool>,
     /// Bytes of a BlueFlame copy; 0 for none.
     blueflame: usize,

@@ -1,6 +1,8 @@
-//! Quiet queue by queue: on a lane that several threads share, where a queue has failed, and where something was asked for behind quiet.
+//! Quiet queue by queue: on a lane that several threads share, where a queue has failed, and where
+//! something was asked for behind quiet.
 //!
-//! Others may post meanwhile: so quiet waits for what was posted when it began, and not until a queue is idle.
+//! Others may post meanwhile: so quiet waits for what was posted when it began, and not until a
+//! queue is idle.
 
 #![expect(
     unsafe_code,
@@ -60,7 +62,8 @@ impl Lane {
             let index = at - 1;
             let queue = &self.queues[index as usize];
             // What fails is told below: `sign_last` waits for room in this queue at most.
-            // SAFETY: this thread holds the lane (the requirement of `sign_last`, and of this function).
+            // SAFETY: this thread holds the lane (the requirement of `sign_last`, and of this
+            // function).
             if !queue.is_idle() && unsafe { self.sign_last(index) }.is_ok() {
                 ends.push(Posted {
                     queue: index,
@@ -83,7 +86,8 @@ impl Lane {
         }
     }
 
-    /// Arms the queues in use that are idle, and lets those go out of the list that were not used since the last time.
+    /// Arms the queues in use that are idle, and lets those go out of the list that were not used
+    /// since the last time.
     fn tidy(&self) {
         let mut at = self.used.replace(END);
         while at != END {
@@ -99,7 +103,8 @@ impl Lane {
         }
     }
 
-    /// Goes on with a quiet that came to a queue, `first`, when one failed: puts it and the list behind it, `next`, back among those in use.
+    /// Goes on with a quiet that came to a queue, `first`, when one failed: puts it and the list
+    /// behind it, `next`, back among those in use.
     ///
     /// # Errors
     /// As [`Lane::quiet`].

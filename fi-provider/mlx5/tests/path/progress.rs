@@ -1,4 +1,5 @@
-//! Looks of a thread that waits for memory: each takes what one look at the completion queue takes, and none waits.
+//! Looks of a thread that waits for memory: each takes what one look at the completion queue takes,
+//! and none waits.
 
 use crate::model::{Device, Rig, Shape, device};
 use fi_mlx5::lane::{Failure, Lane};
@@ -22,13 +23,13 @@ mod steps {
         let before = unsafe { libc::signal(libc::SIGTRAP, handler as libc::sighandler_t) };
         assert_ne!(before, libc::SIG_ERR);
         STEPS.store(0, Ordering::Relaxed);
-        // SAFETY: sets the trap flag: each instruction from here on is followed by a signal whose handler is there. Pushes and pops
-        // as much, so that the stack is as it was.
+        // SAFETY: sets the trap flag: each instruction from here on is followed by a signal whose
+        // handler is there. Pushes and pops as much, so that the stack is as it was.
         unsafe {
             core::arch::asm!("pushfq", "or qword ptr [rsp], 0x100", "popfq");
         }
         what();
-        // SAFETY: clears the trap flag; as above.
+        // SAFETY: clears the trap flag, and pops as much as it pushes.
         unsafe {
             core::arch::asm!("pushfq", "and qword ptr [rsp], ~0x100", "popfq");
         }
@@ -36,7 +37,8 @@ mod steps {
     }
 }
 
-/// A look takes no more than two looks at the completion queue would, beside taking the lane and giving it back.
+/// A look takes no more than two looks at the completion queue would, beside taking the lane and
+/// giving it back.
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn progress_looks_once() {

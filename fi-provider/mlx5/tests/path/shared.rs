@@ -148,7 +148,8 @@ fn take_turns(threads: Threads, registers_shared: bool) {
 /// What a thread does that waits for what it has posted to peer 0.
 type Waits = fn(&Lane, Posted) -> Result<(), Failure>;
 
-/// One thread waits for an entry that the device leaves undone; another one posts to another peer meanwhile, and waits for that.
+/// One thread waits for an entry that the device leaves undone; another one posts to another peer
+/// meanwhile, and waits for that.
 fn others_post_meanwhile(threads: Threads, waits: Waits) {
     let mut device = Device::new(Shape {
         threads,
@@ -212,7 +213,7 @@ fn a_thread_that_waits_lets_others_post() {
         |lane, posted| lane.wait(posted),
         // SAFETY: the thread holds the lane.
         |lane, _| unsafe { lane.quiet() },
-        // SAFETY: as above.
+        // SAFETY: the thread holds the lane.
         |lane, _| unsafe { lane.drain(0) },
     ];
     for waits in waits {
