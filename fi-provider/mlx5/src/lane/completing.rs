@@ -21,7 +21,8 @@ impl Lane {
 
     /// Takes a completion of any queue, or lets the device have its turn; fails where this queue
     /// has failed.
-    #[inline]
+    #[cold]
+    #[inline(never)]
     pub(super) fn wait_for_room(&self, queue: &Queue) -> Result<(), Failure> {
         if !self.take() {
             self.idle()?;
@@ -55,31 +56,15 @@ impl Lane {
     }
 
     /// Takes the next completion, whatever it tells; false where none is there.
-    #[inline(always)]
     fn take(&self) -> bool {
-        match self.completions.next() {
-            Some(done) => {
-                // What fails is kept, for those whose queue it is.
-                let _ = self.complete(done);
-                true
-            }
-            None => self.take_elsewhere(),
-        }
-    }
-
-    /// [`Lane::take`] where nothing is there: looks into the completion queue, where that is not
-    /// the lane's own.
-    #[cold]
-    fn take_elsewhere(&self) -> bool {
-        let Some(share) = &self.share else {
+        if !self.is_ready() {
             return false;
-        };
-        share.look();
-        let next = self.completions.next();
-        if let Some(done) = next {
+        }
+        if let Some(done) = self.completions.next() {
+            // What fails is kept, for those whose queue it is.
             let _ = self.complete(done);
         }
-        next.is_some()
+        true
     }
 
     /// Whether a completion is there.
