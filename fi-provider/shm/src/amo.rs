@@ -70,8 +70,8 @@ integer_methods! {
 /// The atomic view of `*at`.
 macro_rules! view {
     ($atomic:ident, $at:expr) => {
-        // SAFETY: by the function's contract `at` is aligned and mapped; peers reach the same bytes
-        // by atomic instructions or by single moves only.
+        // SAFETY: `at` is aligned and mapped, as every method of `Word` and `Integer` requires;
+        // peers reach the same bytes by atomic instructions or by single moves only.
         // ORDERING: pairs with the same instructions in the peers' processes.
         unsafe { $atomic::from_ptr($at) }
     };
@@ -157,17 +157,20 @@ macro_rules! impl_float {
         impl Word for $t {
             #[inline(always)]
             unsafe fn fetch(at: *mut Self) -> Self {
-                // SAFETY: the integer has the float's size and alignment; the contract is the same.
+                // SAFETY: the integer has the float's size and alignment, and `at` is aligned and
+                // mapped for reading.
                 Self::from_bits(unsafe { <$bits as Word>::fetch(at.cast()) })
             }
             #[inline(always)]
             unsafe fn set(at: *mut Self, value: Self) {
-                // SAFETY: the integer has the float's size and alignment; the contract is the same.
+                // SAFETY: the integer has the float's size and alignment, and `at` is aligned and
+                // mapped for writing.
                 unsafe { <$bits as Word>::set(at.cast(), value.to_bits()) }
             }
             #[inline(always)]
             unsafe fn swap(at: *mut Self, value: Self) -> Self {
-                // SAFETY: the integer has the float's size and alignment; the contract is the same.
+                // SAFETY: the integer has the float's size and alignment, and `at` is aligned and
+                // mapped for writing.
                 Self::from_bits(unsafe { <$bits as Word>::swap(at.cast(), value.to_bits()) })
             }
         }

@@ -20,7 +20,7 @@ pub unsafe fn copy(dest: *mut u8, source: *const u8, bytes: usize) {
     // ORDERING: of the compiler only; the program's own order of calls is kept.
     compiler_fence(Ordering::SeqCst);
     if bytes > 16 {
-        // SAFETY: the contract is the same.
+        // SAFETY: `source` is mapped for reading and `dest` for writing for `bytes` bytes.
         unsafe { copy_long(dest, source, bytes) }
     } else if bytes >= 8 {
         // SAFETY: both ends hold at least 8 bytes; the two pieces cover 8 to 16.
@@ -32,7 +32,7 @@ pub unsafe fn copy(dest: *mut u8, source: *const u8, bytes: usize) {
         // SAFETY: both ends hold at least 2 bytes; the two pieces cover 2 to 4.
         unsafe { ends::<u16>(dest, source, bytes) }
     } else if bytes == 1 {
-        // SAFETY: one byte is readable and writable by contract.
+        // SAFETY: one byte is mapped at `source` for reading and at `dest` for writing.
         unsafe { dest.write_volatile(source.read_volatile()) }
     }
 }
@@ -70,7 +70,7 @@ const STRING_FROM: usize = 2048;
 pub unsafe fn copy_long(dest: *mut u8, source: *const u8, bytes: usize) {
     #[cfg(target_arch = "x86_64")]
     if bytes >= STRING_FROM {
-        // SAFETY: the contract is the same.
+        // SAFETY: `source` is mapped for reading and `dest` for writing for `bytes` bytes.
         return unsafe { copy_string(dest, source, bytes) };
     }
     // SAFETY: the ranges are mapped; ranges that are equal are as good as disjoint for every memcpy, though not for

@@ -14,7 +14,7 @@ static LONGEST: libc::timespec = libc::timespec {
 /// # Safety
 /// `word` is aligned, in shared memory, and mapped during the call.
 pub unsafe fn sleep_while(word: *const u32, seen: u32) {
-    // SAFETY: the word is mapped by contract, and the time is a constant.
+    // SAFETY: the word is aligned and mapped during the call; the time is a constant.
     unsafe {
         libc::syscall(
             libc::SYS_futex,
@@ -32,7 +32,7 @@ pub unsafe fn sleep_while(word: *const u32, seen: u32) {
 /// As [`sleep_while`].
 #[cold]
 pub unsafe fn wake(word: *const u32) {
-    // SAFETY: the word is mapped by contract.
+    // SAFETY: the word is aligned and mapped during the call.
     unsafe {
         libc::syscall(libc::SYS_futex, word, libc::FUTEX_WAKE, i32::MAX);
     }

@@ -227,7 +227,8 @@ impl Reservation {
         len: usize,
     ) -> io::Result<()> {
         let addr = self.place(at, len)?;
-        // SAFETY: as in `map_shared`.
+        // SAFETY: the range lies inside the reservation, which this value owns; pages that an
+        // earlier call mapped there are only reachable through this value's addresses.
         unsafe { map_at(addr, memory, offset, len, libc::MAP_PRIVATE) }
     }
 
@@ -286,7 +287,8 @@ pub unsafe fn map_shared_at(
     offset: usize,
     len: usize,
 ) -> io::Result<()> {
-    // SAFETY: the contract is the same.
+    // SAFETY: the range belongs to the caller, and its former contents are of no further use or in
+    // `memory`.
     unsafe { map_at(addr, memory, offset, len, libc::MAP_SHARED)? };
     // Transparent huge pages where the system's shmem policy is "advise"; elsewhere a no-op.
     // SAFETY: the range was mapped above; the advice changes no contents.
@@ -310,7 +312,8 @@ unsafe fn map_at(
     if !memory.is_intact() {
         return Err(closed());
     }
-    // SAFETY: the caller owns the range and has given up what it held.
+    // SAFETY: the range belongs to the caller, and its former contents are of no further use or in
+    // `memory`.
     let got = unsafe {
         libc::mmap(
             addr as *mut _,
@@ -335,7 +338,8 @@ unsafe fn map_at(
 /// # Safety
 /// The range must be page-aligned and part of a shared memfd mapping whose contents nobody needs.
 pub unsafe fn discard(addr: usize, len: usize) -> io::Result<()> {
-    // SAFETY: by contract the range is ours and its contents are of no use.
+    // SAFETY: the range is page-aligned and part of a shared memfd mapping, and nobody needs its
+    // contents.
     match unsafe { libc::madvise(addr as *mut _, len, libc::MADV_REMOVE) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
