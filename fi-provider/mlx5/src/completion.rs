@@ -125,7 +125,8 @@ impl Completions {
     fn advance(&self, at: u32) {
         let next = at.wrapping_add(1);
         self.consumer.set(next);
-        // SAFETY: the record is mapped by contract; volatile, because the device reads it.
+        // SAFETY: the record is mapped with the ring, as long as this; volatile, because the device
+        // reads it.
         unsafe {
             (&raw mut (*self.ring.record).consumer).write_volatile(Be32::new(next & 0xff_ffff))
         };

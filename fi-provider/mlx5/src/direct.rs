@@ -35,7 +35,8 @@ impl Route {
     /// As [`Route::inject_by`] with the lane's guard; the local memory is registered under its key, and no more than a message.
     #[inline(always)]
     pub unsafe fn start_write(&self, local: Local, there: There<'_>) -> bool {
-        // SAFETY: by contract.
+        // SAFETY: the lane is alive, has the guard matched and is used as that allows; the place is
+        // a peer's, and the memory is registered and no more than a message.
         unsafe { guarded!(self, [WRITE], start_by(local, there)) }
     }
 
@@ -45,13 +46,16 @@ impl Route {
     /// As [`Route::start_write`].
     #[inline(always)]
     pub unsafe fn start_read(&self, local: Local, there: There<'_>) -> bool {
-        // SAFETY: by contract.
+        // SAFETY: the lane is alive, has the guard matched and is used as that allows; the place is
+        // a peer's, and the memory is registered and no more than a message.
         unsafe { guarded!(self, [READ], start_by(local, there)) }
     }
 
+    /// # Safety
+    /// As [`Route::start_write`]; `G` is the lane's guard.
     #[inline(always)]
     unsafe fn start_by<const OPCODE: u8, G: Guard>(&self, local: Local, there: There<'_>) -> bool {
-        // SAFETY: by contract of the callers.
+        // SAFETY: the lane is alive, and the place is that of one of its peers.
         let Some((queue, is_initiator)) = (unsafe { self.queue_of(there.place) }) else {
             return false;
         };
@@ -89,10 +93,13 @@ impl Route {
     /// As [`Route::start_write`].
     #[inline(always)]
     pub unsafe fn start_atomic(&self, atomic: &Atomic, local: Local, there: There<'_>) -> bool {
-        // SAFETY: by contract.
+        // SAFETY: the lane is alive, has the guard matched and is used as that allows; the place is
+        // a peer's, and the memory is registered and no more than a message.
         unsafe { guarded!(self, [], start_atomic_by(atomic, local, there)) }
     }
 
+    /// # Safety
+    /// As [`Route::start_write`]; `G` is the lane's guard.
     #[inline(always)]
     unsafe fn start_atomic_by<G: Guard>(
         &self,
@@ -172,7 +179,8 @@ impl Route {
         let (opcode, modifier) = (atomic.opcode, atomic.modifier);
         let change = what(opcode, modifier, units) ^ what(Opcode::Write, 0, template);
         let record = queue.record;
-        // SAFETY: by contract.
+        // SAFETY: the blocks are free and follow each other, so that each unit has room in them;
+        // the queue was entered, and its record is mapped as long as it.
         unsafe {
             let control = control(queue, next_place(record) ^ change);
             let first = queue.block(at).cast::<Unit>();

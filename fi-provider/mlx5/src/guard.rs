@@ -117,7 +117,7 @@ fn ring_own(slot: &Slot, store: impl FnOnce(*mut u8)) {
 /// The slot leads to a live one.
 #[inline(always)]
 unsafe fn ring_shared(slot: &Slot, store: impl FnOnce(*mut u8)) {
-    // SAFETY: by contract.
+    // SAFETY: the slot leads to a live register.
     let register = unsafe { &*slot.register() };
     let half = register.lock();
     store(half.get());
@@ -190,7 +190,7 @@ impl Guard for OnLane {
 
     #[inline(always)]
     unsafe fn leave(queues: *const Queue, _: &Queue, _: u16) {
-        // SAFETY: by contract.
+        // SAFETY: the queues are a live lane's, hence a live body's.
         unsafe { head(queues) }.lock.give();
     }
 
@@ -217,7 +217,8 @@ impl Guard for OnBoth {
 
     #[inline(always)]
     unsafe fn leave(queues: *const Queue, queue: &Queue, blocks: u16) {
-        // SAFETY: the contract is the same.
+        // SAFETY: the queue is one of `queues`, which are a live lane's, and `OnLane::enter` was
+        // true.
         unsafe { OnLane::leave(queues, queue, blocks) };
     }
 
@@ -248,7 +249,7 @@ impl Guard for Counted {
             depth.fetch_add(1, Ordering::Relaxed);
             return false;
         }
-        // SAFETY: by contract.
+        // SAFETY: the queues are a live lane's, hence a live body's.
         unsafe { head(queues) }.lock.take();
         true
     }
@@ -261,7 +262,7 @@ impl Guard for Counted {
                 .depth
                 .fetch_add(1 - i32::from(blocks), Ordering::Relaxed);
         }
-        // SAFETY: by contract.
+        // SAFETY: the queues are a live lane's, hence a live body's.
         unsafe { head(queues) }.lock.give();
     }
 

@@ -121,7 +121,7 @@ impl Route {
     /// The lane that the route was made of is alive.
     #[inline(always)]
     pub unsafe fn lane(&self) -> Option<&Lane> {
-        // SAFETY: null, or alive by contract.
+        // SAFETY: null, or the lane that the route was made of, which is alive.
         unsafe { self.lane.as_ref() }
     }
 
@@ -175,7 +175,8 @@ impl Route {
         let Segment(there) = there;
         let queues = self.queues;
         if self.initiators {
-            // SAFETY: by contract; in-line routes are those of lanes that are guarded so.
+            // SAFETY: the lane is alive and this thread's, and the place that of a peer; in-line
+            // routes have initiators under `Alone`.
             let posted = unsafe {
                 let queue = self.initiator(place);
                 element_to::<T, Alone>(queues, queue, value, there, remote)
@@ -186,7 +187,8 @@ impl Route {
         if !self.connected {
             return false;
         }
-        // SAFETY: as above.
+        // SAFETY: the lane is alive and this thread's, and the place that of a peer; it has a
+        // connected queue under `Alone`.
         let posted = unsafe {
             let queue = self.connection(place);
             element::<T, Alone>(queues, queue, value, there)
@@ -351,7 +353,8 @@ pub(crate) unsafe fn commit<G: Guard>(
         // SAFETY: a block has four units, and this one is free.
         unsafe { block.add(place).write(unit) };
     }
-    // SAFETY: by contract.
+    // SAFETY: the record is the queue's, the entry is complete now, and the queue was entered; a
+    // half of the register has room for the entry's 64 bytes.
     unsafe {
         finish::<G>(queues, queue, record, at, 1, |half| {
             store_to_register(half, &entry)
@@ -395,10 +398,10 @@ const ONE_MORE: u64 = what(Opcode::Nop, 0, 3 ^ 4);
 /// [`Queue::place`] of the next block of the queue with this doorbell record, which holds its index as the device reads it.
 ///
 /// # Safety
-/// The record is mapped.
+/// The record is mapped, and nobody else writes it.
 #[inline(always)]
 pub(crate) unsafe fn next_place(record: *const Be32) -> u64 {
-    // SAFETY: by contract; nobody else writes the record.
+    // SAFETY: the record is mapped, and nobody else writes it.
     let index = unsafe { record.read() };
     u64::from(index.raw() >> 8)
 }

@@ -244,7 +244,7 @@ impl Queue {
 #[inline(always)]
 pub(crate) unsafe fn count(record: *mut Be32, next: u16) {
     let low = record.cast::<Be16>().wrapping_add(1);
-    // SAFETY: by contract; volatile, because the device reads it.
+    // SAFETY: the record is mapped; volatile, because the device reads it.
     unsafe { low.write_volatile(Be16::new(next)) };
 }
 

@@ -68,7 +68,8 @@ impl Route {
             let Some(there) = there() else {
                 return Some(false);
             };
-            // SAFETY: by contract.
+            // SAFETY: the lane is alive, has the guard `OnRegister`, and has initiators; the place
+            // is a peer's.
             let posted = unsafe { self.inject_to::<T, OnRegister>(value, there) };
             kept_apart!("initiator");
             return Some(posted);
@@ -79,7 +80,8 @@ impl Route {
         let Some(there) = there() else {
             return Some(false);
         };
-        // SAFETY: by contract.
+        // SAFETY: the lane is alive, has the guard `OnRegister`, and has connected queues; the
+        // place is a peer's.
         let posted = unsafe { self.inject_connected::<T, OnRegister>(value, there) };
         kept_apart!("connected");
         Some(posted)
@@ -92,7 +94,8 @@ impl Route {
     #[inline(always)]
     pub unsafe fn inject_by<T: Copy, G: Guard>(&self, value: T, there: There<'_>) -> bool {
         if self.by_initiators {
-            // SAFETY: by contract.
+            // SAFETY: the lane is alive, has the guard `G`, and has initiators; the place is a
+            // peer's.
             let posted = unsafe { self.inject_to::<T, G>(value, there) };
             kept_apart!("initiator");
             return posted;
@@ -100,17 +103,22 @@ impl Route {
         if !self.by_connection {
             return false;
         }
-        // SAFETY: by contract.
+        // SAFETY: the lane is alive, has the guard `G`, and has connected queues; the place is a
+        // peer's.
         let posted = unsafe { self.inject_connected::<T, G>(value, there) };
         kept_apart!("connected");
         posted
     }
 
     /// By an initiator.
+    ///
+    /// # Safety
+    /// As [`Route::inject_by`]; the lane has initiators.
     #[inline(always)]
     unsafe fn inject_to<T: Copy, G: Guard>(&self, value: T, there: There<'_>) -> bool {
         let address = now(there.segment.0);
-        // SAFETY: by contract of the callers.
+        // SAFETY: the lane is alive, has the guard `G` and initiators, of which the peer's is one
+        // of `queues`.
         unsafe {
             let queue = self.initiator(there.place);
             element_to::<T, G>(self.queues, queue, value, address, there.remote)
@@ -118,10 +126,14 @@ impl Route {
     }
 
     /// By a connected queue.
+    ///
+    /// # Safety
+    /// As [`Route::inject_by`]; the lane has a connected queue for each peer.
     #[inline(always)]
     unsafe fn inject_connected<T: Copy, G: Guard>(&self, value: T, there: There<'_>) -> bool {
         let address = now(there.segment.0);
-        // SAFETY: by contract of the callers.
+        // SAFETY: the lane is alive, has the guard `G` and a connected queue for the peer at the
+        // place.
         unsafe {
             let queue = self.connection(there.place);
             element::<T, G>(self.queues, queue, value, address)
@@ -157,7 +169,8 @@ impl Route {
             let Some(there) = there() else {
                 return Some(false);
             };
-            // SAFETY: by contract; in-line routes are those of lanes that are guarded so.
+            // SAFETY: 8 bytes are at `source`; the lane is alive and used by this thread alone, has
+            // initiators under `Alone`, and the place is a peer's.
             let posted = unsafe {
                 let word = source.cast::<u64>().read_unaligned();
                 self.inject_to::<u64, Alone>(word, there)
@@ -171,7 +184,8 @@ impl Route {
         let Some(there) = there() else {
             return Some(false);
         };
-        // SAFETY: as above.
+        // SAFETY: 8 bytes are at `source`; the lane is alive and used by this thread alone, has
+        // connected queues under `Alone`, and the place is a peer's.
         let posted = unsafe {
             let word = source.cast::<u64>().read_unaligned();
             self.inject_connected::<u64, Alone>(word, there)
@@ -195,7 +209,8 @@ impl Route {
         let address = there.segment.0;
         let queues = self.queues;
         if self.initiators {
-            // SAFETY: by contract.
+            // SAFETY: the lane is alive, this thread's and has initiators under `Alone`; the place
+            // is a peer's, and `source` has `len` bytes, which fit.
             let posted = unsafe {
                 let queue = self.initiator(there.place);
                 let remote = Some(there.remote);
@@ -207,7 +222,8 @@ impl Route {
         if !self.connected {
             return None;
         }
-        // SAFETY: by contract.
+        // SAFETY: the lane is alive, this thread's and has connected queues under `Alone`; the
+        // place is a peer's, and `source` has `len` bytes, which fit.
         let posted = unsafe {
             let queue = self.connection(there.place);
             write_one::<Alone>(queues, queue, source, len, address, None)
@@ -229,17 +245,21 @@ impl Route {
     /// As [`Route::write_block`].
     #[inline(always)]
     pub unsafe fn write_guarded(&self, source: *const u8, len: usize, there: There<'_>) -> bool {
-        // SAFETY: by contract.
+        // SAFETY: the lane is alive, has the guard matched and is used as that allows; the place is
+        // a peer's, and `source` has `len` bytes.
         unsafe { guarded!(self, [], write_by(source, len, there)) }
     }
 
+    /// # Safety
+    /// As [`Route::inject_by`]; there are `len` bytes at `source`.
     #[inline(always)]
     unsafe fn write_by<G: Guard>(&self, source: *const u8, len: usize, there: There<'_>) -> bool {
-        // SAFETY: by contract.
+        // SAFETY: the lane is alive, and the place is that of one of its peers.
         let Some((queue, is_initiator)) = (unsafe { self.queue_of(there.place) }) else {
             return false;
         };
-        // SAFETY: by contract.
+        // SAFETY: the queue is the peer's in the live lane of guard `G`, an initiator where it says
+        // so; `source` has `len` bytes, which fit where one unit takes them.
         unsafe {
             let address = there.segment.0;
             if len == size_of::<u64>() {
@@ -259,6 +279,9 @@ impl Route {
     }
 
     /// Writes what takes several blocks.
+    ///
+    /// # Safety
+    /// As [`Route::write_by`], with the peer's queue.
     #[inline(always)]
     unsafe fn write_some<G: Guard>(
         &self,
@@ -321,7 +344,8 @@ impl Route {
 /// From `first` on there is room for so many units.
 #[inline(always)]
 pub(crate) unsafe fn begin(first: *mut Unit, control: Unit, there: There<'_>, is_initiator: bool) {
-    // SAFETY: by contract.
+    // SAFETY: from `first` on there is room for the control segment, the vector where there is one,
+    // and the address.
     unsafe {
         first.write(control);
         if is_initiator {
@@ -336,7 +360,8 @@ pub(crate) unsafe fn begin(first: *mut Unit, control: Unit, there: There<'_>, is
 /// Writes what fits into one unit, behind an address vector where there is a `remote` to enter.
 ///
 /// # Safety
-/// The queue is one of `queues`, which are a live lane's of guard `G`; it is an initiator if there is a `remote`. The bytes fit.
+/// The queue is one of `queues`, which are a live lane's of guard `G`; it is an
+/// initiator if there is a `remote`. `source` has `len` bytes, which fit.
 #[inline(always)]
 unsafe fn write_one<G: Guard>(
     queues: *const Queue,
@@ -396,7 +421,8 @@ pub(crate) unsafe fn finish_in_ring<G: Guard>(
     let units = usize::from(blocks) * (BASIC_BLOCK / UNIT);
     // SAFETY: the entry is in the ring, and stays there.
     let entry = unsafe { std::slice::from_raw_parts(queue.block(at).cast::<Unit>(), units) };
-    // SAFETY: by contract.
+    // SAFETY: the record is the queue's, the entry at block `at` is complete, and the queue was
+    // entered; the entry fits into half a register.
     unsafe {
         finish::<G>(queues, queue, record, at, blocks, |half| {
             store_to_register(half, entry);
@@ -411,7 +437,8 @@ pub(crate) unsafe fn finish_in_ring<G: Guard>(
 #[inline(always)]
 unsafe fn put_inline(segment: *mut u8, source: *const u8, len: usize) {
     let count = Be32::new(INLINE | len as u32);
-    // SAFETY: by contract.
+    // SAFETY: `segment` has room for the length and `len` bytes, which `source` has, and which do
+    // not overlap.
     unsafe {
         segment.cast::<u32>().write(count.raw());
         copy(segment.add(size_of::<Be32>()), source, len);

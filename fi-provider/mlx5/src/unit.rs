@@ -73,7 +73,8 @@ pub(crate) fn now(unit: Unit) -> Unit {
 pub(crate) unsafe fn store_to_register(register: *mut u8, units: &[Unit]) {
     let register = register.cast::<Unit>();
     for (at, &unit) in units.iter().enumerate() {
-        // SAFETY: inside the register by contract; volatile, because a device looks at each store.
+        // SAFETY: the register is mapped, aligned and as long as `units`; volatile, because a
+        // device looks at each store.
         unsafe { register.add(at).write_volatile(unit) };
     }
 }

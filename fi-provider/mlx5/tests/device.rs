@@ -284,7 +284,7 @@ impl Lane {
         let consumer = Be32::new(self.taken & 0xff_ffff).raw();
         // SAFETY: the record lives as long as the queue.
         let record = unsafe { &raw const (*self.completions.record).consumer };
-        // SAFETY: as above; it is a word.
+        // SAFETY: the record lives as long as the queue; its consumer is an aligned word.
         unsafe { &*record.cast::<AtomicU32>() }.store(consumer, Ordering::Release);
         cqe
     }

@@ -242,7 +242,7 @@ fn open_device(
     if let Some(context) = NonNull::new(opened) {
         return Ok((context, true));
     }
-    // SAFETY: as above.
+    // SAFETY: the device is of a list that is alive.
     let opened = unsafe { (library.open_device)(device) };
     let opened = NonNull::new(opened).ok_or_else(|| Error::last("ibv_open_device"))?;
     Ok((opened, false))

@@ -80,7 +80,7 @@ impl Drop for Domain {
             context.book.remove_domain();
             // SAFETY: what was made in it holds a share of this, hence is gone.
             context.close(|library| unsafe { (library.dealloc_pd)(parent.as_ptr()) });
-            // SAFETY: as above, and the parent domain is gone, too.
+            // SAFETY: the context is open, and the parent domain, which alone used `td`, is gone.
             context.close(|_| unsafe { inline::dealloc_td(context.raw(), td.as_ptr()) });
         }
     }

@@ -155,7 +155,8 @@ impl Device {
     /// # Safety
     /// The bytes are mapped, readable and writable. Until the region is dropped others write them at any time: no reference may need them not to change.
     pub unsafe fn register(&self, base: *mut u8, len: usize) -> Result<Region, Error> {
-        // SAFETY: by contract.
+        // SAFETY: the bytes are mapped, readable and writable, and no reference needs them not to
+        // change.
         unsafe {
             Region::new(
                 &self.protection,
@@ -174,7 +175,8 @@ impl Device {
     /// # Safety
     /// As [`Device::register`].
     pub unsafe fn register_local(&self, base: *mut u8, len: usize) -> Result<Region, Error> {
-        // SAFETY: by contract.
+        // SAFETY: the bytes are mapped, readable and writable, and no reference needs them not to
+        // change.
         unsafe { Region::new(&self.protection, base, len, access::LOCAL_WRITE) }
     }
 

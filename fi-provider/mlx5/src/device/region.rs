@@ -32,7 +32,7 @@ impl Region {
     ) -> Result<Self, Error> {
         let context = &protection.context;
         let rights = rights.cast_signed();
-        // SAFETY: the domain is alive; of the memory by contract.
+        // SAFETY: the domain is alive; the bytes are mapped, readable and writable.
         let mr = unsafe {
             (context.library.reg_mr)(protection.raw().as_ptr(), base.cast(), len, rights)
         };

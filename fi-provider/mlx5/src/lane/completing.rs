@@ -286,7 +286,7 @@ impl Lane {
         if queue.link.get() == 0 {
             return Ok(());
         }
-        // SAFETY: by contract.
+        // SAFETY: this thread holds the lane, and the queue is that of one of its peers.
         unsafe { self.sign_last(index)? };
         self.wait(Posted {
             queue: index,
@@ -311,7 +311,7 @@ impl Lane {
         if queue.is_idle() || queue.signalled_end.get() == queue.producer.get() {
             return Ok(());
         }
-        // SAFETY: by contract.
+        // SAFETY: this thread holds the lane, and the queue is one of the lane's.
         unsafe { self.post(index, Opcode::Nop, 0, &mut Entry::new()) }.map(|_| ())
     }
 

@@ -57,7 +57,8 @@ pub(crate) struct Head {
 /// The queues are a live [`Body`]'s, which has such a slot.
 #[inline(always)]
 pub(crate) unsafe fn slot<'a>(queues: *const Queue, number: u8) -> &'a Slot {
-    // SAFETY: by contract; the first slot is the head's first word, and the head lies directly before the queues.
+    // SAFETY: the queues are a live body's, which has this slot; the first slot is the head's first
+    // word, and the head lies directly before the queues.
     unsafe {
         let first = queues.cast::<Head>().sub(1).cast::<Slot>();
         &*first.offset(isize::from(number) - isize::from(FIRST))
@@ -70,7 +71,7 @@ pub(crate) unsafe fn slot<'a>(queues: *const Queue, number: u8) -> &'a Slot {
 /// The queues are a live [`Body`]'s.
 #[inline(always)]
 pub(crate) unsafe fn head<'a>(queues: *const Queue) -> &'a Head {
-    // SAFETY: by contract.
+    // SAFETY: the queues are a live body's, whose head lies directly before them.
     unsafe { &*queues.cast::<Head>().sub(1) }
 }
 

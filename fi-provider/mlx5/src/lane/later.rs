@@ -51,7 +51,8 @@ pub struct Later {
 
 // SAFETY: the cells are of whoever holds the lane; a ring is written by the one thread that connects queues before the state that lets the lane read it.
 unsafe impl Sync for Later {}
-// SAFETY: as above; rings lead to memory that belongs to no thread.
+// SAFETY: the cells are of the thread that holds the lane, and rings lead to memory that belongs to
+// no thread.
 unsafe impl Send for Later {}
 
 impl Later {
@@ -184,7 +185,8 @@ impl Lane {
             known.state.store(state::REFUSED, Ordering::Relaxed);
             return;
         };
-        // SAFETY: by the contract of `offer`. Queues take their next index from their records.
+        // SAFETY: the queue's memory is mapped and only the lane uses it. Queues take their next
+        // index from their records.
         unsafe { ring.record.write_volatile(Be32::new(0)) };
         let place = self.queues.place(index as usize);
         // SAFETY: the place is one for a queue that comes later. This thread holds the lane, and

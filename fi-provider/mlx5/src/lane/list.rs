@@ -99,7 +99,8 @@ impl Lane {
         let mut unrung = Unrung::default();
         let mut done = Ok(());
         for write in list {
-            // SAFETY: by contract.
+            // SAFETY: this thread holds the lane, the peer is the lane's and `remote` that peer's;
+            // the payload is there, or registered.
             done = unsafe {
                 match short(vector, write) {
                     Some((block, units)) => {
@@ -115,7 +116,7 @@ impl Lane {
                 break;
             }
         }
-        // SAFETY: by contract.
+        // SAFETY: this thread holds the lane, and the queue is one of the lane's.
         unsafe { self.ring_for(queue, &mut unrung) };
         // Posts in line have to look whether there is room.
         queue.limit.set(queue.producer.get());
@@ -132,7 +133,7 @@ impl Lane {
         let mut entry = self.entry(index, remote);
         entry.remote(write.address, write.key);
         match write.payload {
-            // SAFETY: by contract.
+            // SAFETY: the inline payload has `len` bytes at `source`.
             Payload::Inline(source, len) => unsafe { entry.inline(source, len) },
             Payload::Local(local) => entry.data(local.address, local.length, local.key),
         }
@@ -161,7 +162,7 @@ impl Lane {
         while queue.in_flight() + u32::from(blocks) > ring
             || signalled && self.outstanding.get() >= most
         {
-            // SAFETY: by contract.
+            // SAFETY: this thread holds the lane, and the queue is one of the lane's.
             unsafe { self.ring_for(queue, unrung) };
             self.wait_for_room(queue)?;
         }
@@ -184,7 +185,7 @@ impl Lane {
         unsafe { queue.block(at).cast::<Block>().write(first) };
         for (place, block) in (1..).zip(&entry[1..]) {
             let place = queue.block(at.wrapping_add(place));
-            // SAFETY: as above.
+            // SAFETY: there is room for the entry.
             unsafe { place.cast::<Block>().write(*block) };
         }
         queue.producer.set(next);
@@ -262,7 +263,8 @@ unsafe fn short(vector: Option<[u64; 2]>, write: &Write) -> Option<(Block, usize
                 return None;
             }
             let bytes = block.as_mut_ptr().cast::<u8>().wrapping_add(units * UNIT);
-            // SAFETY: behind the units there is room for the count and as many bytes; the source by contract.
+            // SAFETY: behind the units there is room for the count and as many bytes; `source` has
+            // `len` bytes.
             unsafe {
                 let count = Be32::new(INLINE | len as u32);
                 bytes.cast::<u32>().write(count.raw());

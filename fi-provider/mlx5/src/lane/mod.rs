@@ -115,7 +115,8 @@ impl Lane {
         let entries = completions.entries;
         assert!(entries.is_power_of_two() && entries as usize > rings.len());
         for ring in &rings {
-            // SAFETY: by contract. Queues take their next index from their records.
+            // SAFETY: the memory of the queues is mapped, and nobody else uses it. Queues take
+            // their next index from their records.
             unsafe { ring.record.write_volatile(Be32::new(0)) };
         }
         let all = |what: fn(&SendRing) -> u32| rings.iter().map(what).min().unwrap_or(0) as usize;
@@ -140,7 +141,8 @@ impl Lane {
             initiators: count as u32,
             later,
             register: addresses.first().copied().unwrap_or(std::ptr::null_mut()),
-            // SAFETY: by contract, or it is the inbox's, which is kept beside it.
+            // SAFETY: the ring outlives the lane and nobody else consumes from it: it is the lane's
+            // own, or the inbox's, which is kept beside it.
             completions: unsafe { Completions::new(completions) },
             share,
             outstanding: Cell::new(0),

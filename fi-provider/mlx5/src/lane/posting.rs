@@ -36,9 +36,9 @@ impl Lane {
         let queue = self.way_to(to.peer);
         let mut entry = self.entry(queue, to.remote);
         entry.remote(to.address, to.key);
-        // SAFETY: by contract.
+        // SAFETY: `source` has `len` bytes.
         unsafe { entry.inline(source, len) };
-        // SAFETY: by contract.
+        // SAFETY: this thread holds the lane, and the peer is one of the lane's.
         unsafe { self.post(queue, Opcode::Write, 0, &mut entry) }
     }
 
@@ -50,7 +50,8 @@ impl Lane {
     /// # Safety
     /// As [`Lane::write_inline`]; the local memory is registered under its key.
     pub unsafe fn write(&self, to: To<'_>, local: Local) -> Result<Posted, Failure> {
-        // SAFETY: the contract is the same.
+        // SAFETY: this thread holds the lane, the peer is one of the lane's, and `local` is
+        // registered.
         unsafe { self.write_gathered(to, [local]) }
     }
 
@@ -67,7 +68,8 @@ impl Lane {
         let mut entry = self.entry(queue, to.remote);
         entry.remote(to.address, to.key);
         entry.locals(pieces);
-        // SAFETY: by contract.
+        // SAFETY: this thread holds the lane, and the peer is one of the lane's; the pieces are
+        // registered.
         unsafe { self.post(queue, Opcode::Write, 0, &mut entry) }
     }
 
@@ -76,7 +78,8 @@ impl Lane {
     /// # Safety
     /// As [`Lane::write`].
     pub unsafe fn read(&self, to: To<'_>, local: Local) -> Result<Posted, Failure> {
-        // SAFETY: the contract is the same.
+        // SAFETY: this thread holds the lane, the peer is one of the lane's, and `local` is
+        // registered.
         unsafe { self.read_scattered(to, [local]) }
     }
 
@@ -93,7 +96,8 @@ impl Lane {
         let mut entry = self.entry(queue, to.remote);
         entry.remote(to.address, to.key);
         entry.locals(pieces);
-        // SAFETY: by contract.
+        // SAFETY: this thread holds the lane, and the peer is one of the lane's; the pieces are
+        // registered.
         let posted = unsafe { self.post(queue, Opcode::Read, 0, &mut entry) };
         self.queues[queue as usize].unfenced.set(true);
         posted
@@ -116,7 +120,8 @@ impl Lane {
             entry.words(low, high);
         }
         entry.data(local.address, local.length, local.key);
-        // SAFETY: by contract.
+        // SAFETY: this thread holds the lane, and the peer is one of the lane's; `local` is
+        // registered.
         let posted = unsafe { self.post(queue, what.opcode, what.modifier, &mut entry) };
         self.queues[queue as usize].unfenced.set(true);
         posted
@@ -182,13 +187,15 @@ impl Lane {
     unsafe fn ring(&self, queue: &Queue, entry: &Entry) {
         let slot = self.queues.slot(queue);
         if self.registers.is_empty() {
-            // SAFETY: the register is the lane's own, which this thread holds; the rest by contract.
+            // SAFETY: the register is the lane's own, which this thread holds; the entry is in the
+            // ring and in the record, and no longer than a half.
             unsafe { self.ring_half(slot.half(), entry) };
             return;
         }
         // SAFETY: the lane has a share of its registers, to which its slots lead.
         let register = unsafe { &*slot.register() };
-        // SAFETY: the register is locked; the rest by contract.
+        // SAFETY: the register is locked; the entry is in the ring and in the record, and no longer
+        // than a half.
         unsafe { self.ring_half(register.lock(), entry) };
         register.unlock();
     }

@@ -25,7 +25,8 @@ struct State {
     inboxes: BTreeMap<u32, Arc<Inbox>>,
 }
 
-// SAFETY: the ring is mapped as long as this by contract of `SharedCompletions::new`, and used under the lock.
+// SAFETY: the ring is mapped as long as this, as `SharedCompletions::new` requires, and used under
+// the lock.
 unsafe impl Send for State {}
 
 /// Entries for one lane, and how far it has read them.
@@ -106,7 +107,7 @@ impl SharedCompletions {
     /// The ring is mapped as long as this and the lanes that share it live, and nobody else consumes from it.
     #[must_use]
     pub unsafe fn new(ring: CompletionRing) -> Self {
-        // SAFETY: by contract.
+        // SAFETY: the ring is mapped as long as this lives, and nobody else consumes from it.
         let completions = unsafe { Completions::new(ring) };
         Self(Mutex::new(State {
             completions,

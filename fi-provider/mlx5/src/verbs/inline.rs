@@ -12,7 +12,7 @@ use std::ptr::null_mut;
 /// # Safety
 /// `context` is open.
 unsafe fn table(context: *mut Context, offset: usize) -> Option<*mut VerbsContext> {
-    // SAFETY: by contract it is open, and every context has this field.
+    // SAFETY: the context is open, and every context has this field.
     if unsafe { (*context).abi_compat }.addr() != EXTENDED {
         return None;
     }
@@ -30,14 +30,14 @@ unsafe fn table(context: *mut Context, offset: usize) -> Option<*mut VerbsContex
 /// # Safety
 /// `context` is open.
 pub(crate) unsafe fn query_port(context: *mut Context, port: u8, attr: &mut PortAttr) -> c_int {
-    // SAFETY: by contract; the field is there when there is a table, and then of this type.
+    // SAFETY: the context is open; the field is there when there is a table, and then of this type.
     let function = unsafe {
         table(context, offset_of!(VerbsContext, query_port)).and_then(|it| (*it).query_port)
     };
     let Some(function) = function else {
         return libc::EOPNOTSUPP;
     };
-    // SAFETY: by contract; the structure is as long as said.
+    // SAFETY: the context is open, and the structure is as long as said.
     unsafe { function(context, port, attr, size_of::<PortAttr>()) }
 }
 
@@ -46,11 +46,11 @@ pub(crate) unsafe fn query_port(context: *mut Context, port: u8, attr: &mut Port
 /// # Safety
 /// `context` is open.
 pub(crate) unsafe fn alloc_td(context: *mut Context) -> *mut Td {
-    // SAFETY: by contract; the field is there when there is a table, and then of this type.
+    // SAFETY: the context is open; the field is there when there is a table, and then of this type.
     let function =
         unsafe { table(context, offset_of!(VerbsContext, alloc_td)).and_then(|it| (*it).alloc_td) };
     let mut attr = TdInitAttr { comp_mask: 0 };
-    // SAFETY: by contract; the attributes are valid.
+    // SAFETY: the context is open, and the attributes are valid.
     function.map_or(null_mut(), |function| unsafe {
         function(context, &raw mut attr)
     })
@@ -61,11 +61,11 @@ pub(crate) unsafe fn alloc_td(context: *mut Context) -> *mut Td {
 /// # Safety
 /// `td` is one of `context`, which is open, and no object uses it.
 pub(crate) unsafe fn dealloc_td(context: *mut Context, td: *mut Td) -> c_int {
-    // SAFETY: by contract; the field is there when there is a table, and then of this type.
+    // SAFETY: the context is open; the field is there when there is a table, and then of this type.
     let function = unsafe {
         table(context, offset_of!(VerbsContext, dealloc_td)).and_then(|it| (*it).dealloc_td)
     };
-    // SAFETY: by contract.
+    // SAFETY: `td` is one of the open context, and no object uses it.
     function.map_or(libc::EOPNOTSUPP, |function| unsafe { function(td) })
 }
 
@@ -78,7 +78,7 @@ pub(crate) unsafe fn alloc_parent_domain(
     pd: *mut Pd,
     td: *mut Td,
 ) -> *mut Pd {
-    // SAFETY: by contract; the field is there when there is a table, and then of this type.
+    // SAFETY: the context is open; the field is there when there is a table, and then of this type.
     let function = unsafe {
         table(context, offset_of!(VerbsContext, alloc_parent_domain))
             .and_then(|it| (*it).alloc_parent_domain)
@@ -91,7 +91,7 @@ pub(crate) unsafe fn alloc_parent_domain(
         free: null_mut(),
         pd_context: null_mut(),
     };
-    // SAFETY: by contract; the attributes are valid.
+    // SAFETY: the context is open, `pd` and `td` are of it, and the attributes are valid.
     function.map_or(null_mut(), |function| unsafe {
         function(context, &raw mut attr)
     })

@@ -131,7 +131,7 @@ fn threads_look_for_each_other() {
                             unsafe { lane.quiet() }.expect("quiet");
                         }
                     }
-                    // SAFETY: as above.
+                    // SAFETY: the lane is this thread's.
                     unsafe { lane.quiet() }.expect("quiet");
                     Sent(lane)
                 })

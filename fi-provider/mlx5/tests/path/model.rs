@@ -253,7 +253,8 @@ impl Device {
                 registers: None,
                 hook,
             };
-            // SAFETY: as above.
+            // SAFETY: tests drop the lane before the device, whose memory its queues and registers
+            // are.
             unsafe { Lane::new(parts) }
         };
         self.ports.iter().map(lane).collect()
@@ -504,7 +505,7 @@ impl Rig {
     }
 
     pub(crate) fn add(&self, peer: u32, value: u64, address: u64) -> bool {
-        // SAFETY: as above.
+        // SAFETY: the lane is alive and this thread's; the peer is one of its.
         unsafe {
             self.route
                 .add(value, Segment::new(address, Be32::new(KEY)), place(peer))
@@ -522,21 +523,24 @@ impl Rig {
     /// Writes a few bytes without waiting, under whatever guard.
     pub(crate) fn write_guarded(&self, peer: u32, bytes: &[u8], address: u64) -> bool {
         let there = self.there(peer, address);
-        // SAFETY: as above; the bytes are as many as said.
+        // SAFETY: the lane is alive and used as its guard allows; the peer is one of its, and the
+        // bytes are as many as said.
         unsafe { self.route.write_guarded(bytes.as_ptr(), bytes.len(), there) }
     }
 
     /// The same on a lane of one thread, into one block.
     pub(crate) fn write_block(&self, peer: u32, bytes: &[u8], address: u64) -> Option<bool> {
         let there = self.there(peer, address);
-        // SAFETY: as above.
+        // SAFETY: the lane is alive and this thread's; the peer is one of its, and the bytes are as
+        // many as said.
         unsafe { self.route.write_block(bytes.as_ptr(), bytes.len(), there) }
     }
 
     /// The same with 8 bytes, of which nothing is asked.
     pub(crate) fn write_word(&self, peer: u32, word: u64, address: u64) -> Option<bool> {
         let there = || Some(self.there(peer, address));
-        // SAFETY: as above.
+        // SAFETY: the lane is alive and this thread's; the peer is one of its, and a word has 8
+        // bytes.
         unsafe { self.route.write_word((&raw const word).cast(), there) }
     }
 
@@ -558,7 +562,8 @@ impl Rig {
         local: Local,
         address: u64,
     ) -> bool {
-        // SAFETY: as above; no device touches the memory.
+        // SAFETY: the lane is alive and used as its guard allows; the peer is one of its; no device
+        // touches the memory.
         unsafe {
             self.route
                 .start_atomic(what, local, self.there(peer, address))
@@ -568,7 +573,8 @@ impl Rig {
     /// The same with a transfer.
     pub(crate) fn start(&self, opcode: Opcode, peer: u32, local: Local, address: u64) -> bool {
         let there = self.there(peer, address);
-        // SAFETY: as above.
+        // SAFETY: the lane is alive and used as its guard allows; the peer is one of its; no device
+        // touches the memory.
         unsafe {
             match opcode {
                 Opcode::Read => self.route.start_read(local, there),
@@ -585,13 +591,14 @@ impl Rig {
         local: Local,
         address: u64,
     ) -> Option<Result<(), fi_mlx5::lane::Failure>> {
-        // SAFETY: as above.
+        // SAFETY: the lane is alive and this thread's; the peer is one of its; no device touches
+        // the memory.
         unsafe { self.route.fetch(what, local, self.there(peer, address)) }
     }
 
     /// Writes an element under the guard `G`, which is the lane's.
     pub(crate) fn inject_by<T: Copy, G: Guard>(&self, peer: u32, value: T, address: u64) -> bool {
-        // SAFETY: as above.
+        // SAFETY: the lane is alive and has the guard `G`; the peer is one of its.
         unsafe {
             self.route
                 .inject_by::<T, G>(value, self.there(peer, address))
@@ -606,7 +613,7 @@ impl Rig {
         address: u64,
     ) -> Option<bool> {
         let there = || Some(self.there(peer, address));
-        // SAFETY: as above.
+        // SAFETY: the lane is alive and this thread's; the peer is one of its.
         unsafe { self.route.inject_on_register(value, there) }
     }
 
