@@ -19,8 +19,9 @@ const NETLINK_RDMA: c_int = 20;
 /// Makes a system call and gives its result as an int; `errno` is set as the C library does.
 macro_rules! system_call {
     ($number:ident, $($argument:expr),+) => {
-        // SAFETY: the arguments are those of the caller's C function of the same meaning, whose requirements the caller keeps;
-        // names that were replaced are C strings that live until the end of the statement.
+        // SAFETY: each pointer is valid for the bytes that the call of this number reads or writes
+        // there, as the C function of the same meaning requires; a name that was replaced is a C
+        // string that lives until the end of the statement.
         unsafe { libc::syscall(libc::$number, $($argument),+) as c_int }
     };
 }
@@ -125,7 +126,7 @@ unsafe extern "C" fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_in
 /// # Safety
 /// `status` points to a status that the caller may write.
 unsafe fn as_device(status: *mut libc::stat) {
-    // SAFETY: writable as the caller promises.
+    // SAFETY: `status` points to a status that may be written.
     let status = unsafe { &mut *status };
     status.st_mode = libc::S_IFCHR | 0o666;
     status.st_rdev = libc::makedev(DEVICE_NUMBER.0, DEVICE_NUMBER.1);
@@ -237,7 +238,8 @@ unsafe extern "C" fn access(path: *const c_char, mode: c_int) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn readlink(path: *const c_char, buffer: *mut c_char, size: usize) -> isize {
-    // SAFETY: the caller keeps the requirements of the same function.
+    // SAFETY: `path` is a C string, and `buffer` is writable for `size` bytes, as readlink(2)
+    // requires.
     unsafe { readlinkat(libc::AT_FDCWD, path, buffer, size) }
 }
 
@@ -264,7 +266,8 @@ macro_rules! named {
             // SAFETY: the caller gives a C string.
             let name = unsafe { Name::of(path) };
             match original!($c_name as unsafe extern "C" fn(*const c_char, $($type),*) -> $result) {
-                // SAFETY: the caller keeps the requirements of the same function; the name is a C string.
+                // SAFETY: the name is a C string; the other arguments are as the C library's
+                // function of this name requires.
                 Some(function) => unsafe { function(name.as_ptr(), $($argument),*) },
                 None => {
                     fail(libc::ENOSYS);
@@ -300,7 +303,7 @@ unsafe extern "C" fn faccessat(
         "faccessat\0" as unsafe extern "C" fn(c_int, *const c_char, c_int, c_int) -> c_int
     );
     match function {
-        // SAFETY: the caller keeps the requirements of the same function; the name is a C string.
+        // SAFETY: the name is a C string, which is all that faccessat(2) requires.
         Some(function) => unsafe { function(directory, name.as_ptr(), mode, flags) },
         None => fail(libc::ENOSYS),
     }

@@ -79,7 +79,8 @@ pub(crate) fn ioctl(context: u32, argument: u64) -> Result<(), i32> {
             4 => unsafe {
                 ptr::with_exposed_provenance_mut::<i32>(at as usize).write_unaligned(descriptor)
             },
-            // SAFETY: as above, with 8 bytes.
+            // SAFETY: the device gives back the address of an output of 8 bytes that the program
+            // named in this very ioctl, and which the kernel would write in the same way.
             8 => unsafe {
                 ptr::with_exposed_provenance_mut::<i64>(at as usize)
                     .write_unaligned(i64::from(descriptor));

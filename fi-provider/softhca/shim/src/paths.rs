@@ -53,7 +53,7 @@ impl Name {
         if path.is_null() {
             return name;
         }
-        // SAFETY: not null, and a C string as the caller promises.
+        // SAFETY: not null, hence a C string that outlives the result.
         let bytes = unsafe { CStr::from_ptr(path) }.to_bytes();
         if !leads_to_the_device(bytes) || bytes.len() >= LONGEST {
             return name;

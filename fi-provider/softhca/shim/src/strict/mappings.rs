@@ -20,7 +20,8 @@ fn tell(addr: *mut c_void, len: usize) {
 /// A system call with its result as an address.
 macro_rules! address_of {
     ($number:ident, $($argument:expr),+) => {
-        // SAFETY: the arguments are those of the caller's C function of the same meaning, whose requirements the caller keeps.
+        // SAFETY: nothing uses what is mapped in the range that mmap(2) replaces or mremap(2)
+        // moves, as both require of a C program.
         std::ptr::with_exposed_provenance_mut(unsafe { libc::syscall(libc::$number, $($argument),+) } as usize)
     };
 }
@@ -28,7 +29,8 @@ macro_rules! address_of {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn munmap(addr: *mut c_void, len: usize) -> c_int {
     tell(addr, len);
-    // SAFETY: the caller keeps the requirements of the same function.
+    // SAFETY: nothing uses what is mapped in the range any more, as munmap(2) requires of a C
+    // program.
     unsafe { libc::syscall(libc::SYS_munmap, addr, len) as c_int }
 }
 
@@ -68,6 +70,7 @@ unsafe extern "C" fn madvise(addr: *mut c_void, len: usize, advice: c_int) -> c_
     if matches!(advice, libc::MADV_DONTNEED | libc::MADV_FREE) {
         tell(addr, len);
     }
-    // SAFETY: the caller keeps the requirements of the same function.
+    // SAFETY: nothing needs the contents of the range that the advice drops, as madvise(2) requires
+    // of a C program.
     unsafe { libc::syscall(libc::SYS_madvise, addr, len, advice) as c_int }
 }

@@ -29,7 +29,7 @@ fn keeping_errno<T>(act: impl FnOnce() -> T) -> T {
     // SAFETY: the C library gives a valid pointer to the calling thread's own errno.
     let errno = unsafe { *libc::__errno_location() };
     let result = act();
-    // SAFETY: as above.
+    // SAFETY: the C library gives a valid pointer to the calling thread's own errno.
     unsafe { *libc::__errno_location() = errno };
     result
 }

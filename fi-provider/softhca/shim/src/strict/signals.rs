@@ -130,7 +130,7 @@ unsafe extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context
 /// The arguments are those of a signal handler with `SA_SIGINFO`.
 unsafe fn hand_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void, blocked: u64) {
     let action = action();
-    // SAFETY: a siginfo, as the caller says.
+    // SAFETY: `info` is the siginfo that a handler with SA_SIGINFO gets.
     let sent = unsafe { (*info).si_code } <= 0;
     if action.sa_sigaction == libc::SIG_IGN && sent {
         return;
@@ -182,13 +182,14 @@ fn without(set: &libc::sigset_t) -> libc::sigset_t {
 /// `sigaction`, for the program.
 ///
 /// # Safety
-/// As for the C library's function.
+/// `wanted` is null or points to an action, whose handler fits its flags; `before` is null or
+/// writable.
 unsafe fn change_action(
     signal: c_int,
     wanted: *const libc::sigaction,
     before: *mut libc::sigaction,
 ) -> c_int {
-    // SAFETY: null or an action, as the caller promises.
+    // SAFETY: `wanted` is null or points to an action.
     let wanted = unsafe { wanted.as_ref() }.map(|wanted| {
         let mut wanted = *wanted;
         if is_wanted() {
@@ -201,7 +202,7 @@ unsafe fn change_action(
         if let Some(wanted) = &wanted {
             set_action(wanted);
         }
-        // SAFETY: null or writable, as the caller promises.
+        // SAFETY: `before` is null or writable.
         if let Some(before) = unsafe { before.as_mut() } {
             *before = found;
         }
@@ -213,7 +214,8 @@ unsafe fn change_action(
             as unsafe extern "C" fn(c_int, *const libc::sigaction, *mut libc::sigaction) -> c_int
     );
     match function {
-        // SAFETY: the caller keeps the requirements of the same function.
+        // SAFETY: `wanted` is null or a copy of the program's action, whose handler fits its flags;
+        // `before` is null or writable.
         Some(function) => unsafe { function(signal, wanted, before) },
         None => crate::fail(libc::ENOSYS),
     }
@@ -225,7 +227,8 @@ unsafe extern "C" fn sigaction(
     wanted: *const libc::sigaction,
     before: *mut libc::sigaction,
 ) -> c_int {
-    // SAFETY: the caller keeps the requirements of the same function.
+    // SAFETY: `wanted` is null or an action, whose handler fits its flags; `before` is null or
+    // writable, as sigaction(2) requires.
     unsafe { change_action(signal, wanted, before) }
 }
 
@@ -243,7 +246,7 @@ macro_rules! handlers {
                 return before;
             }
             match original!($c_name as unsafe extern "C" fn(c_int, libc::sighandler_t) -> libc::sighandler_t) {
-                // SAFETY: the caller keeps the requirements of the same function.
+                // SAFETY: `wanted` is SIG_DFL, SIG_IGN or a handler, as signal(2) requires.
                 Some(function) => unsafe { function(signal, wanted) },
                 None => libc::SIG_ERR,
             }
@@ -262,13 +265,14 @@ macro_rules! masks {
     ($($name:ident $c_name:literal $failure:expr;)+) => { $(
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name(how: c_int, set: *const libc::sigset_t, before: *mut libc::sigset_t) -> c_int {
-            // SAFETY: null or a set, as the caller promises.
+            // SAFETY: `set` is null or points to a set, as sigprocmask(2) requires.
             let wanted = unsafe { set.as_ref() }
                 .filter(|_| how != libc::SIG_UNBLOCK && is_wanted())
                 .map(without);
             let set = wanted.as_ref().map_or(set, |wanted| &raw const *wanted);
             match original!($c_name as unsafe extern "C" fn(c_int, *const libc::sigset_t, *mut libc::sigset_t) -> c_int) {
-                // SAFETY: the caller keeps the requirements of the same function.
+                // SAFETY: `set` is null or a set, and `before` is null or writable, as
+                // sigprocmask(2) requires.
                 Some(function) => unsafe { function(how, set, before) },
                 None => $failure,
             }
