@@ -59,7 +59,8 @@ macro_rules! atomics {
     (@amo $device:ident()) => { Amo::$device };
     (@amo $device:ident($($arg:ident),+)) => { Amo::$device($(bits($arg)),+) };
     (@in_line add($self:ident, $target:ident, $record:ident, $peer:ident, $arg:ident)) => {
-        // SAFETY: the contract is the same.
+        // SAFETY: `$target` is the address of an object in the own symmetric memory, aligned for
+        // `T`.
         unsafe { $self.add_in_line($target, $arg, $record, $peer) }
     };
     (@in_line $op:ident($($rest:tt)*)) => { None };

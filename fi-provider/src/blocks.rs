@@ -69,10 +69,10 @@ impl Endpoint {
         let _held = via.lane().hold();
         self.note_busy();
         if copied {
-            // SAFETY: by contract; the lane is held.
+            // SAFETY: `source` holds the blocks; the lane is held.
             unsafe { self.write_copied(via, to, source, blocks) }
         } else {
-            // SAFETY: as above.
+            // SAFETY: `source` holds the blocks; the lane is held.
             unsafe { self.write_listed(via, to, source, blocks) }
         }
     }
@@ -129,7 +129,8 @@ impl Endpoint {
                 *place = next;
                 len += 1;
             }
-            // SAFETY: by contract; the entries take the bytes with them.
+            // SAFETY: the lane is held, the peer is of it, and `source` holds the blocks, which the
+            // entries take with them.
             unsafe {
                 via.lane()
                     .write_list(to.peer, to.remote, &list[..len], &mut signals)?;
@@ -172,7 +173,7 @@ impl Endpoint {
         let _held = via.lane().hold();
         self.note_busy();
         let Some(key) = key else {
-            // SAFETY: by contract.
+            // SAFETY: `dest` has room for the blocks; the lane is held.
             return unsafe { self.gather(via, to, dest, blocks) };
         };
         // SAFETY: the destination is registered; the lane is held.
@@ -213,7 +214,7 @@ impl Endpoint {
             for (place, block) in turn.enumerate() {
                 let from = (piece.address as *const u8).wrapping_add(place * blocks.len);
                 let there = dest.wrapping_add(block * blocks.dest_stride);
-                // SAFETY: the piece has been read; the destination by contract.
+                // SAFETY: the piece has been read and holds the block, and `dest` has room for it.
                 unsafe { std::ptr::copy_nonoverlapping(from, there, blocks.len) };
             }
         }
@@ -258,7 +259,8 @@ unsafe fn transfer_in_place(
     for turn in turns(blocks.count, at_a_time) {
         let to = further(to, turn.start * there);
         let pieces = locals(address, here, blocks.len, key, turn);
-        // SAFETY: by contract.
+        // SAFETY: the blocks here are registered under the key; the lane is held, and the peer is
+        // of it.
         let posted = unsafe {
             match direction {
                 Direction::Write => via.lane().write_gathered(to, pieces)?,

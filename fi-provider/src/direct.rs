@@ -75,7 +75,9 @@ impl Endpoint {
         let Some((local, there)) = self.sides(own, far, bytes, peer) else {
             return false;
         };
-        // SAFETY: the lane is alive while the endpoint is enabled, and used as it was made for; the rest by contract.
+        // SAFETY: the lane is alive while the endpoint is enabled, and used as its guard allows;
+        // the memory here is registered, and nobody writes the source or uses the destination until
+        // quiet.
         let posted = unsafe {
             match direction {
                 Direction::Write => self.route.start_write(local, there),
@@ -104,7 +106,8 @@ impl Endpoint {
         let gate = self.gate_for(bytes)?;
         let there = self.there_of(source, bytes, self.far(peer)?)?;
         if let Some(local) = self.own(gate, dest.addr(), bytes) {
-            // SAFETY: as above.
+            // SAFETY: the lane is alive while the endpoint is enabled, and used as its guard
+            // allows; `dest` is registered and has room for the bytes.
             let done = unsafe { self.route.fetch(&Atomic::READ, local, there)? };
             return Some(done.map_err(Error::from));
         }
@@ -112,10 +115,12 @@ impl Endpoint {
             return None;
         }
         let local = gate.result(bytes);
-        // SAFETY: as above; the result is registered, and a lane of one thread has one operation at a time that waits.
+        // SAFETY: the lane is alive while the endpoint is enabled, and used as its guard allows;
+        // the result is registered, and a lane of one thread has one operation at a time that
+        // waits.
         let done = unsafe { self.route.fetch(&Atomic::READ, local, there)? };
         if done.is_ok() {
-            // SAFETY: the result is there; the destination by contract.
+            // SAFETY: the result holds the bytes now, and `dest` has room for them.
             unsafe { std::ptr::copy_nonoverlapping(local.address as *const u8, dest, bytes) };
         }
         Some(done.map_err(Error::from))
@@ -135,7 +140,8 @@ impl Endpoint {
             // Fence is told of those on memory of this node.
             let there = self.there_of(target, bytes, self.far(peer)?)?;
             let local = self.gate()?.discard(bytes);
-            // SAFETY: as above; the memory is registered.
+            // SAFETY: the lane is alive while the endpoint is enabled, and used as its guard
+            // allows; the memory is registered.
             Some(unsafe { self.route.start_atomic(atomic, local, there) })
         };
         self.note_posted(post() == Some(true))
@@ -178,7 +184,9 @@ impl Endpoint {
         let gate = self.gate()?;
         let there = self.there_of(target, bytes, self.record(peer)?)?;
         let local = gate.result(bytes);
-        // SAFETY: as in `read_at_once`.
+        // SAFETY: the lane is alive while the endpoint is enabled, and used as its guard allows;
+        // the result is registered, and a lane of one thread has one operation at a time that
+        // waits.
         let done = unsafe { self.route.fetch(atomic, local, there)? };
         Some(done.map(|()| gate.fetched(bytes)).map_err(Error::from))
     }

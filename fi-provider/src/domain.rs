@@ -403,7 +403,7 @@ pub struct DirectMap {
 
 // SAFETY: the records are never written while the domain is open, and a map is used only so long.
 unsafe impl Sync for DirectMap {}
-// SAFETY: as above.
+// SAFETY: the records are never written while the domain is open, and a map is used only so long.
 unsafe impl Send for DirectMap {}
 
 impl DirectMap {
@@ -426,7 +426,7 @@ impl DirectMap {
     #[inline(always)]
     pub unsafe fn pointer(&self, addr: usize, peer: PeerIndex) -> Option<usize> {
         if peer >= self.direct {
-            // SAFETY: the contract is the same.
+            // SAFETY: the domain of the map is open, or the map is empty.
             return unsafe { self.pointer_among_nodes(addr, peer) };
         }
         let inside = |(base, len): (usize, usize)| addr.wrapping_sub(base) < len;
@@ -454,7 +454,7 @@ impl DirectMap {
             direct: self.count,
             ..*self
         };
-        // SAFETY: the contract is the same; now the map answers in line.
+        // SAFETY: the domain is open: the map is not empty. Now it answers in line.
         near.then(|| unsafe { all_near.pointer(addr, peer) })?
     }
 }

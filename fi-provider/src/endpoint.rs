@@ -94,7 +94,8 @@ impl Endpoint {
     /// at a time, unless the lane is for several.
     pub unsafe fn enable(&mut self, domain: &Domain) {
         let gate = domain.device().map(Device::gate);
-        // SAFETY: the contract is the same; the gate lives as long as the domain.
+        // SAFETY: domain, peers and gate, which is the domain's, outlive every use of the endpoint;
+        // those of one gate are used by one thread at a time, unless it is for several.
         unsafe { self.enable_on(domain, domain.peers(), None, gate) };
     }
 
@@ -207,13 +208,14 @@ impl Endpoint {
     /// The gate, if the endpoint is enabled on a device.
     #[inline(always)]
     pub(crate) fn gate(&self) -> Option<&Gate> {
-        // SAFETY: null, or a gate that outlives the use of the endpoint by the contract of `enable_on`.
+        // SAFETY: null, or a gate that outlives the use of the endpoint, as `enable_on` requires.
         unsafe { self.gate.as_ref() }
     }
 
     /// The device, if the endpoint is enabled on one.
     pub(crate) fn device(&self) -> Option<&Device> {
-        // SAFETY: null, or the device of the domain that outlives the use of the endpoint by the contract of `enable_on`.
+        // SAFETY: null, or the device of the domain that outlives the use of the endpoint, as
+        // `enable_on` requires.
         unsafe { self.device.as_ref() }
     }
 

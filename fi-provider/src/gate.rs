@@ -144,10 +144,11 @@ pub struct Gate {
     seat: Seat,
 }
 
-// SAFETY: a gate that is not `shared` is used by one thread at a time (the contract of `Endpoint::enable`); one that
-// is takes the lane's lock around every use of what changes. The raw pointers lead to memory that the gate's objects keep.
+// SAFETY: a gate that is not `shared` is used by one thread at a time, as `Endpoint::enable`
+// requires; one that is takes the lane's lock around every use of what changes. The raw pointers
+// lead to memory that the gate's objects keep.
 unsafe impl Send for Gate {}
-// SAFETY: as above.
+// SAFETY: one thread at a time uses what changes, on a gate of one thread or under the lane's lock.
 unsafe impl Sync for Gate {}
 
 impl Gate {
@@ -355,7 +356,7 @@ impl Gate {
         } else {
             return None;
         };
-        // SAFETY: by contract.
+        // SAFETY: the bytes are mapped, and stay so until the loan is given back.
         unsafe { self.registrations.lend(addr, bytes, absent) }
     }
 

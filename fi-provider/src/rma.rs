@@ -115,7 +115,7 @@ impl Endpoint {
         peer: PeerIndex,
     ) -> Result<T, Error> {
         let mut value = MaybeUninit::<T>::uninit();
-        // SAFETY: there is room for a value; the caller allows any bytes.
+        // SAFETY: there is room for a value, and every bit pattern is a valid `T`.
         unsafe {
             self.device_read(
                 value.as_mut_ptr().cast(),
@@ -147,8 +147,8 @@ impl Endpoint {
         let Some(there) = self.range_on(dest.addr(), count, size_of::<T>(), record) else {
             return Written::Beyond(record);
         };
-        // SAFETY: `source` by contract; the target range lies in the peer's mapped window. The product
-        // does not overflow: it is at most the window's length.
+        // SAFETY: `source` holds `count` elements; the target range lies in the peer's mapped
+        // window. The product does not overflow: it is at most the window's length.
         unsafe { copy::copy(there as *mut u8, source.cast(), count * size_of::<T>()) };
         Written::Done
     }
@@ -169,7 +169,8 @@ impl Endpoint {
         peer: PeerIndex,
     ) -> Result<(), Error> {
         let bytes = count.saturating_mul(size_of::<T>());
-        // SAFETY: the contract is the same.
+        // SAFETY: `source` holds the elements until the call returns, which is as long as it is
+        // used.
         unsafe { self.device_write(dest.addr(), source.cast(), bytes, peer, Source::Reusable) }
     }
 
@@ -188,8 +189,8 @@ impl Endpoint {
         let Some(there) = self.range(source.addr(), count, size_of::<T>(), peer) else {
             return false;
         };
-        // SAFETY: `dest` by contract; the source range lies in the peer's mapped window. The product
-        // does not overflow: it is at most the window's length.
+        // SAFETY: `dest` has room for `count` elements; the source range lies in the peer's mapped
+        // window. The product does not overflow: it is at most the window's length.
         unsafe { copy::copy(dest.cast(), there as *const u8, count * size_of::<T>()) };
         order::loads();
         true
@@ -210,7 +211,7 @@ impl Endpoint {
         peer: PeerIndex,
     ) -> Result<(), Error> {
         let bytes = count.saturating_mul(size_of::<T>());
-        // SAFETY: the contract is the same.
+        // SAFETY: `dest` has room for `count` elements.
         unsafe { self.device_read(dest.cast(), source.addr(), bytes, peer, true) }
     }
 
@@ -221,7 +222,7 @@ impl Endpoint {
     /// As [`Endpoint::write_far`].
     ///
     /// # Safety
-    /// As [`Endpoint::write_near`].
+    /// As [`Endpoint::write_near`]; `source` stays as it is until [`Endpoint::quiet`].
     pub unsafe fn start_write_far<T: Copy>(
         &self,
         dest: *mut T,
@@ -230,7 +231,7 @@ impl Endpoint {
         peer: PeerIndex,
     ) -> Result<(), Error> {
         let bytes = count.saturating_mul(size_of::<T>());
-        // SAFETY: the contract is the same.
+        // SAFETY: `source` holds `count` elements and stays as it is until quiet.
         unsafe {
             self.device_write(
                 dest.addr(),
@@ -249,7 +250,7 @@ impl Endpoint {
     /// As [`Endpoint::read_far`].
     ///
     /// # Safety
-    /// As [`Endpoint::read_near`].
+    /// As [`Endpoint::read_near`]; nobody else uses `dest` until [`Endpoint::quiet`].
     pub unsafe fn start_read_far<T: Copy>(
         &self,
         dest: *mut T,
@@ -258,7 +259,7 @@ impl Endpoint {
         peer: PeerIndex,
     ) -> Result<(), Error> {
         let bytes = count.saturating_mul(size_of::<T>());
-        // SAFETY: the contract is the same.
+        // SAFETY: `dest` has room for `count` elements, and nobody else uses it until quiet.
         unsafe { self.device_read(dest.cast(), source.addr(), bytes, peer, false) }
     }
 }

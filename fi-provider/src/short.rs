@@ -76,13 +76,14 @@ impl Endpoint {
     /// The same on a lane with guard `G`; false where [`Endpoint::inject_far`] has to do it.
     ///
     /// # Safety
-    /// As [`Endpoint::inject_near`], whose result this is of.
+    /// As [`Endpoint::inject_near`], whose result this is of; `G` is the lane's guard.
     #[inline(always)]
     pub unsafe fn inject_by<T: Copy, G: Guard>(&self, value: T, beyond: Beyond<'_>) -> bool {
         let Some(there) = self.there_for(beyond) else {
             return false;
         };
-        // SAFETY: as above.
+        // SAFETY: the lane is alive while the endpoint is enabled, has the guard `G` and is used as
+        // that allows; the record is one of its peers'.
         let posted = unsafe { self.route.inject_by::<T, G>(value, there) };
         if posted && !G::IS_SHARED {
             self.set_busy();
@@ -93,10 +94,11 @@ impl Endpoint {
     /// As [`Endpoint::inject_by`], whatever the guard is.
     ///
     /// # Safety
-    /// As [`Endpoint::inject_by`].
+    /// As [`Endpoint::inject_near`], whose result this is of.
     #[inline(always)]
     pub unsafe fn inject_beyond<T: Copy>(&self, value: T, beyond: Beyond<'_>) -> bool {
-        // SAFETY: the contract is the same, and the guard is the lane's.
+        // SAFETY: the lane's guard is the one matched, and the record is of the result of
+        // `inject_near`.
         unsafe {
             match self.guard() {
                 Kind::Alone => self.inject_by::<T, Alone>(value, beyond),
@@ -129,7 +131,8 @@ impl Endpoint {
     /// As [`Endpoint::write_block`], with so many bytes.
     #[inline(always)]
     pub unsafe fn write_word(&self, dest: usize, source: *const u8, record: &Peer) -> Option<bool> {
-        // SAFETY: as in `inject_by`; the bytes by contract.
+        // SAFETY: the lane is alive while the endpoint is enabled, and used as its guard allows;
+        // the record is one of its peers', and `source` has 8 bytes.
         let posted = unsafe {
             let there = || self.there_of(dest, size_of::<u64>(), record);
             self.route.write_word(source, there)?
@@ -158,7 +161,8 @@ impl Endpoint {
         }
         // A range in mapped memory of this node was written, so this one is elsewhere or reaches beyond the end.
         let there = self.there_of(dest, bytes, record)?;
-        // SAFETY: as in `inject_by`; the bytes by contract.
+        // SAFETY: the lane is alive while the endpoint is enabled, and used as its guard allows;
+        // the record is one of its peers', and `source` has the bytes.
         let posted = unsafe { self.route.write_block(source, bytes, there)? };
         if posted {
             self.set_busy();
@@ -184,7 +188,8 @@ impl Endpoint {
         let Some(there) = self.there_of(dest, bytes, record) else {
             return false;
         };
-        // SAFETY: as in `inject_by`; the bytes by contract.
+        // SAFETY: the lane is alive while the endpoint is enabled, and used as its guard allows;
+        // the record is one of its peers', and `source` has the bytes.
         let posted = unsafe { self.route.write_guarded(source, bytes, there) };
         self.note_posted(posted)
     }

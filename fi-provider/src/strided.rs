@@ -112,7 +112,8 @@ impl Endpoint {
         let Some(there) = self.range(dest.addr(), span, size_of::<T>(), peer) else {
             return false;
         };
-        // SAFETY: `source` by contract; the target range lies in the peer's mapped window.
+        // SAFETY: `source` holds the blocks and both are aligned for `T`; the target range lies in
+        // the peer's mapped window.
         unsafe { blocks.copy(there as *mut T, source) };
         true
     }
@@ -132,7 +133,7 @@ impl Endpoint {
         blocks: &Blocks,
         peer: PeerIndex,
     ) -> Result<(), Error> {
-        // SAFETY: the contract is the same.
+        // SAFETY: `source` holds the blocks.
         unsafe {
             self.device_write_blocks(dest.addr(), source.cast(), &in_bytes::<T>(blocks), peer)
         }
@@ -155,7 +156,8 @@ impl Endpoint {
         let Some(there) = self.range(source.addr(), span, size_of::<T>(), peer) else {
             return false;
         };
-        // SAFETY: `dest` by contract; the source range lies in the peer's mapped window.
+        // SAFETY: `dest` has room for the blocks and both are aligned for `T`; the source range
+        // lies in the peer's mapped window.
         unsafe { blocks.copy(dest, there as *const T) };
         order::loads();
         true
@@ -175,7 +177,7 @@ impl Endpoint {
         blocks: &Blocks,
         peer: PeerIndex,
     ) -> Result<(), Error> {
-        // SAFETY: the contract is the same.
+        // SAFETY: `dest` has room for the blocks.
         unsafe { self.device_read_blocks(dest.cast(), source.addr(), &in_bytes::<T>(blocks), peer) }
     }
 }

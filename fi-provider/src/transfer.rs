@@ -97,7 +97,7 @@ impl Endpoint {
         kept: Source,
     ) -> Result<(), Error> {
         if kept == Source::KeptUntilQuiet && bytes > Route::SHORT {
-            // SAFETY: by contract.
+            // SAFETY: `source` holds the bytes and stays as it is until quiet.
             let posted =
                 unsafe { self.start_direct(Direction::Write, source.addr(), dest, bytes, peer) };
             if posted {
@@ -110,20 +110,23 @@ impl Endpoint {
         let _held = via.lane().hold();
         self.note_busy();
         if bytes <= via.lane().max_inline() {
-            // SAFETY: the lane is held; the source by contract.
+            // SAFETY: the lane is held, the peer is of it, and `source` holds the bytes, at most
+            // `max_inline`.
             unsafe { via.lane().write_inline(to, source, bytes)? };
             return Ok(());
         }
         if kept == Source::Reusable && bytes <= via.gate.bounce_len() {
-            // SAFETY: by contract.
+            // SAFETY: `source` holds the bytes; the lane is held.
             return unsafe { self.write_by_pieces(via, to, source, bytes) };
         }
-        // SAFETY: the source is mapped by contract, as long as the loan.
+        // SAFETY: the source is mapped until the call returns or quiet, and the loan is given back
+        // then.
         let Some((key, loan)) = (unsafe { registered(via, source.addr(), bytes) }) else {
-            // SAFETY: by contract.
+            // SAFETY: `source` holds the bytes; the lane is held.
             return unsafe { self.write_by_pieces(via, to, source, bytes) };
         };
-        // SAFETY: the source is registered; the rest by contract.
+        // SAFETY: the source is registered under the key and stays as it is until the entries are
+        // done; the lane is held.
         let last = unsafe { self.write_registered(via, to, source, bytes, key)? };
         match kept {
             Source::Reusable => via.lane().wait(last)?,
@@ -149,7 +152,8 @@ impl Endpoint {
                 length: length as u32,
                 key,
             };
-            // SAFETY: by contract.
+            // SAFETY: the source is registered under the key; the lane is held, and the peer is of
+            // it.
             last = Some(unsafe { via.lane().write(further(to, at), local)? });
         }
         last.ok_or(Error::TooLong)
@@ -184,7 +188,8 @@ impl Endpoint {
     /// As [`Endpoint::device_write`].
     ///
     /// # Safety
-    /// `dest` has room for the bytes.
+    /// `dest` has room for the bytes, and nobody else uses it until quiet where the
+    /// call does not `wait`.
     #[cold]
     pub(crate) unsafe fn device_read(
         &self,
@@ -195,11 +200,12 @@ impl Endpoint {
         wait: bool,
     ) -> Result<(), Error> {
         if wait {
-            // SAFETY: by contract.
+            // SAFETY: `dest` has room for the bytes, and nobody else uses it until the call
+            // returns.
             if let Some(done) = unsafe { self.read_at_once(dest, source, bytes, peer) } {
                 return done;
             }
-        // SAFETY: by contract.
+        // SAFETY: `dest` has room for the bytes, and nobody else uses it until quiet.
         } else if unsafe { self.start_direct(Direction::Read, dest.addr(), source, bytes, peer) } {
             return Ok(());
         }
@@ -208,9 +214,10 @@ impl Endpoint {
         };
         let _held = via.lane().hold();
         self.note_busy();
-        // SAFETY: the destination is mapped by contract, as long as the loan.
+        // SAFETY: the destination is mapped until the call returns or quiet, and the loan is given
+        // back then.
         let Some((key, loan)) = (unsafe { registered(via, dest.addr(), bytes) }) else {
-            // SAFETY: by contract.
+            // SAFETY: `dest` has room for the bytes; the lane is held.
             return unsafe { self.read_by_pieces(via, to, dest, bytes) };
         };
         let mut last = None;
@@ -519,7 +526,7 @@ unsafe fn registered(via: Via<'_>, addr: usize, bytes: usize) -> Option<(u32, Op
     if let Some(key) = via.gate.own_key(addr, bytes) {
         return Some((key, None));
     }
-    // SAFETY: by contract.
+    // SAFETY: the bytes are mapped, and stay so until the loan is given back.
     let loan = unsafe { via.gate.lend(addr, bytes)? };
     Some((loan.key(), Some(loan)))
 }

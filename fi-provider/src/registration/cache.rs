@@ -81,7 +81,8 @@ impl Cache {
         let found = self.find(&range);
         let loan = match found {
             Ok(None) if absent == Absent::Leave => return None,
-            // SAFETY: by contract; whole pages are mapped as their bytes are.
+            // SAFETY: the bytes are mapped until the loan is given back, and whole pages are as
+            // their bytes are.
             Ok(None) => unsafe { self.add(range) },
             Ok(found) => found,
             Err(Behind) => None,
@@ -126,10 +127,12 @@ impl Cache {
             *lock(&self.refused) = (range, 0);
             return None;
         }
-        // SAFETY: by contract; only private memory that can be written is watched.
+        // SAFETY: the pages are mapped until the loan is given back; only private memory that can
+        // be written is watched.
         let mut registered = unsafe { self.registrar.register(&range) };
         if registered.is_none() && self.evict_all() {
-            // SAFETY: as above.
+            // SAFETY: the pages are mapped until the loan is given back; only private memory that
+            // can be written is watched.
             registered = unsafe { self.registrar.register(&range) };
         }
         let Some((key, registration)) = registered else {

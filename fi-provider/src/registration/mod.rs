@@ -146,7 +146,8 @@ pub(crate) trait Registrar: Send + Sync + Debug {
 
 impl Registrar for hca::Device {
     unsafe fn register(&self, range: &Range<usize>) -> Option<(u32, Box<dyn Send + Sync>)> {
-        // SAFETY: by contract.
+        // SAFETY: the bytes are mapped, readable and writable, and nobody minds that the device
+        // writes them.
         let region = unsafe { self.register_local(range.start as *mut u8, range.len()) };
         let region = region.ok()?;
         Some((region.lkey(), Box::new(region)))
@@ -233,7 +234,7 @@ impl Registrations {
             }),
         };
         match cache {
-            // SAFETY: by contract.
+            // SAFETY: the bytes are mapped, and stay so until the loan is given back.
             Some(cache) => unsafe { cache.lend(addr, len, absent) },
             None => {
                 if absent == Absent::Register {

@@ -57,7 +57,8 @@ impl Registrar for Pins {
         }
         for page in range.clone().step_by(PAGE) {
             let byte = page as *mut u8;
-            // SAFETY: mapped by contract. A device that may write makes the process have pages of its own.
+            // SAFETY: the page is mapped and writable. A device that may write makes the process
+            // have pages of its own.
             unsafe { (*byte.cast::<AtomicU8>()).fetch_add(0, Ordering::SeqCst) };
         }
         let (reading, writing) = pipe();
@@ -65,7 +66,7 @@ impl Registrar for Pins {
             iov_base: range.start as *mut libc::c_void,
             iov_len: range.len(),
         };
-        // SAFETY: the pages are mapped by contract.
+        // SAFETY: the pages are mapped, and `part` is one valid record.
         let taken = unsafe { libc::vmsplice(writing.as_raw_fd(), &raw const part, 1, 0) };
         assert_eq!(taken, range.len() as isize, "a pipe has room for 256 pages");
         let key = self.keys.fetch_add(1, Ordering::SeqCst) as u32;
@@ -202,7 +203,7 @@ impl Memory {
     }
 
     fn bytes(&self) -> Vec<u8> {
-        // SAFETY: as above; nobody writes meanwhile.
+        // SAFETY: the test's own memory; nobody writes meanwhile.
         unsafe { std::slice::from_raw_parts(self.base as *const u8, self.len) }.to_vec()
     }
 
@@ -437,7 +438,8 @@ fn forks() {
         // SAFETY: the child does what a forked child may.
         let child = unsafe { libc::fork() };
         if child == 0 {
-            // SAFETY: as above; its own copy, and no cache for it.
+            // SAFETY: the child's own copy of the test's memory, and no cache for it; _exit has no
+            // preconditions.
             unsafe {
                 let lent = bench.cache.lend(memory.base, memory.len, Absent::Register);
                 std::ptr::write_bytes(memory.base as *mut u8, 99, memory.len);

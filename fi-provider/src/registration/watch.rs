@@ -175,7 +175,7 @@ impl Watcher {
                 events: libc::POLLIN,
                 revents: 0,
             };
-            // SAFETY: one structure, as said.
+            // SAFETY: `poll` is one record, which outlives the call.
             unsafe { libc::poll(&raw mut poll, 1, timeout) };
             // ORDERING: SeqCst, so that no part of reading is before it; see `is_behind`.
             self.behind.store(true, Ordering::SeqCst);
