@@ -19,7 +19,7 @@ macro_rules! amos {
         /// `dest` is symmetric and aligned for `T`.
         #[inline(always)]
         pub unsafe fn $name<T: $kind>(ctx: &Context, at: Routine, dest: *mut T $(, $arg: T)*, pe: c_int) $(-> $ret)? {
-            // SAFETY: the contract is the same.
+            // SAFETY: `dest` is symmetric and aligned for `T`.
             unsafe {
                 match ctx.endpoint.$near_method(dest $(, $given)*, pe as u32) {
                     Some(done) => done,
@@ -28,10 +28,12 @@ macro_rules! amos {
             }
         }
 
+        /// # Safety
+        /// As the near part.
         #[cold]
         #[inline(never)]
         unsafe fn $far<T: $kind>(dest: *mut T $(, $arg: T)*, pe: c_int, ctx: &Context, at: Routine) $(-> $ret)? {
-            // SAFETY: the contract is that of the near part.
+            // SAFETY: `dest` is symmetric and aligned for `T`.
             match unsafe { ctx.endpoint.$far_method(dest $(, $given)*, pe as u32) } {
                 Ok(done) => done,
                 Err(error) => {
@@ -79,7 +81,7 @@ amos! {
 #[inline(always)]
 pub unsafe fn fetch<T: Word>(ctx: &Context, at: Routine, source: *const T, pe: c_int) -> T {
     let source = source.cast_mut();
-    // SAFETY: the contract is the same; the object is only read.
+    // SAFETY: `source` is symmetric and aligned for `T`, and only read.
     unsafe {
         match ctx.endpoint.atomic_fetch_near(source, pe as u32) {
             Some(value) => value,
@@ -88,10 +90,12 @@ pub unsafe fn fetch<T: Word>(ctx: &Context, at: Routine, source: *const T, pe: c
     }
 }
 
+/// # Safety
+/// As [`fetch`].
 #[cold]
 #[inline(never)]
 unsafe fn fetch_far<T: Word>(source: *mut T, pe: c_int, ctx: &Context, at: Routine) -> T {
-    // SAFETY: the contract is that of the near part.
+    // SAFETY: `source` is symmetric and aligned for `T`.
     match unsafe { ctx.endpoint.atomic_fetch_far(source, pe as u32) } {
         Ok(value) => value,
         Err(error) => report::transfer_on(
@@ -108,7 +112,7 @@ unsafe fn fetch_far<T: Word>(source: *mut T, pe: c_int, ctx: &Context, at: Routi
 /// Starts to read the object on PE `pe` (9.7.2.1).
 ///
 /// # Safety
-/// `source` is symmetric, `fetch` local; both are aligned for `T`.
+/// `source` is symmetric, `fetch` local and writable; both are aligned for `T`.
 #[inline(always)]
 pub unsafe fn fetch_nbi<T: Word>(
     ctx: &Context,
@@ -149,7 +153,7 @@ macro_rules! amos_nbi {
     ($($(#[$doc:meta])* $name:ident($($arg:ident),*), $far:ident: $kind:ident, $near_method:ident, $start_method:ident($($given:expr),*);)*) => {$(
         $(#[$doc])* ///
         /// # Safety
-        /// `dest` is symmetric, `fetch` local; both are aligned for `T`.
+        /// `dest` is symmetric, `fetch` local and writable; both are aligned for `T`.
         #[inline(always)]
         pub unsafe fn $name<T: $kind>(ctx: &Context, at: Routine, fetch: *mut T, dest: *mut T $(, $arg: T)*, pe: c_int) {
             // SAFETY: `dest` is symmetric and aligned, `fetch` local and aligned.

@@ -185,7 +185,7 @@ unsafe fn copy_pages(memory: &Memfd, region: &MemoryRegion, to: usize) {
     while let Some((start, stop)) = memory.next_data(at, end) {
         let offset = start - region.file_offset;
         let source = (region.base + offset) as *const u8;
-        // SAFETY: both ranges are mapped, by this function's contract, and apart.
+        // SAFETY: the region is mapped, and so is its length at `to`, which is apart from it.
         unsafe { source.copy_to_nonoverlapping((to + offset) as *mut u8, stop - start) };
         at = stop;
     }
@@ -211,10 +211,11 @@ pub unsafe fn by(
         libc::sigfillset(all.as_mut_ptr());
         libc::pthread_sigmask(libc::SIG_BLOCK, all.as_ptr(), mask.as_mut_ptr());
     }
-    // SAFETY: null, or a lock that lives as long as the process, by this function's contract.
+    // SAFETY: null, or the C library's lock, which lives as long as the process.
     let threads = unsafe { threads.as_ref() }.filter(|lock| locked(lock));
     let snapshot = Snapshot::take();
-    // SAFETY: the C library's own function, by this function's contract.
+    // SAFETY: `fork` is the C library's `_Fork`, which has no requirement on memory; signals are
+    // blocked.
     let pid = unsafe { fork() };
     // SAFETY: errno belongs to this thread.
     let errno = unsafe { *libc::__errno_location() };

@@ -122,7 +122,8 @@ pub(crate) fn patience() -> Patience {
 /// # Safety
 /// No other thread is inside the library.
 pub(crate) unsafe fn join(job: Job) -> &'static Job {
-    // SAFETY: the contract is the same.
+    // SAFETY: no other thread is inside the library, and this one has no reference to the two
+    // values.
     unsafe {
         *PATIENCE.get_mut() = job.node.patience();
         JOB.get_mut().insert(job)
@@ -134,7 +135,8 @@ pub(crate) unsafe fn join(job: Job) -> &'static Job {
 /// # Safety
 /// No other thread is inside the library.
 pub(crate) unsafe fn open(job: &Job, session: Session) {
-    // SAFETY: the contract is the same; the domain lives until `close`, which closes the endpoint first.
+    // SAFETY: no other thread is inside the library, and this one has no reference to these values;
+    // the domain lives until `close`, which closes the endpoint first.
     unsafe {
         let session = SESSION.get_mut().insert(session);
         ctx::default_endpoint().enable(&session.domain);
@@ -148,10 +150,11 @@ pub(crate) unsafe fn open(job: &Job, session: Session) {
 /// Ends the session: calls find the library uninitialised from now on.
 ///
 /// # Safety
-/// No other thread is inside the library.
+/// No other thread is inside the library, and nothing is outstanding on any context.
 pub(crate) unsafe fn close() -> Option<Session> {
     set_phase(Phase::After);
-    // SAFETY: the contract is the same.
+    // SAFETY: no other thread is inside the library, this one has no reference to the session, and
+    // nothing is outstanding on any context.
     unsafe {
         forget_peers();
         let session = SESSION.get_mut().take();
@@ -167,7 +170,7 @@ pub(crate) unsafe fn close() -> Option<Session> {
 /// # Safety
 /// No other thread is inside the library.
 pub(crate) unsafe fn park(session: Session) {
-    // SAFETY: the contract is the same.
+    // SAFETY: no other thread is inside the library, and this one has no reference to the value.
     unsafe { *PARKED.get_mut() = Some(session) };
 }
 
@@ -176,14 +179,15 @@ pub(crate) unsafe fn park(session: Session) {
 /// # Safety
 /// No other thread is inside the library.
 pub(crate) unsafe fn unpark() -> Option<Session> {
-    // SAFETY: the contract is the same.
+    // SAFETY: no other thread is inside the library, and this one has no reference to the value.
     unsafe { PARKED.get_mut().take() }
 }
 
 /// # Safety
-/// No other thread is inside the library.
+/// No other thread is inside the library, and this process has nothing outstanding on any context.
 unsafe fn forget_peers() {
-    // SAFETY: the contract is the same.
+    // SAFETY: no other thread is inside the library, this one has no reference to these values, and
+    // nothing is outstanding on any context.
     unsafe {
         ctx::close_all();
         *MY_PE.get_mut() = -1;
@@ -199,7 +203,8 @@ pub(crate) fn leave() {
 /// In the child of a fork: [`leave`], and gives back what a PE has.
 pub(crate) fn become_child() {
     leave();
-    // SAFETY: only the thread that called fork exists in the child.
+    // SAFETY: only the thread that called fork exists in the child, and what is outstanding is the
+    // parent's.
     unsafe { forget_peers() };
 }
 

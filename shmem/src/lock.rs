@@ -140,7 +140,7 @@ impl Lock {
         loop {
             let tail = (seen >> HALF) as u32;
             let wanted = u64::from(change(tail)) << HALF | u64::from(seen as u32);
-            // SAFETY: the lock is symmetric and aligned, by the contract of the routines.
+            // SAFETY: the lock is symmetric and aligned, as `set_lock` requires.
             let found = unsafe {
                 endpoint
                     .atomic_compare_swap_near(self.word, seen, wanted, self.home)
@@ -186,7 +186,7 @@ impl Words for Lock {
 
     fn swap_tail(&mut self, new: u32) -> Result<u32, Refusal> {
         let (endpoint, tail, home) = (&self.ctx.endpoint, self.tail_half(), self.home);
-        // SAFETY: the lock is symmetric and aligned, by the contract of the routines.
+        // SAFETY: the lock is symmetric and aligned, as `set_lock` requires.
         let before = unsafe {
             endpoint
                 .atomic_swap_near(tail, new, home)
@@ -201,7 +201,7 @@ impl Words for Lock {
 
     fn replace_tail(&mut self, old: u32, new: u32) -> Result<u32, Refusal> {
         let (endpoint, tail, home) = (&self.ctx.endpoint, self.tail_half(), self.home);
-        // SAFETY: the lock is symmetric and aligned, by the contract of the routines.
+        // SAFETY: the lock is symmetric and aligned, as `set_lock` requires.
         let before = unsafe {
             endpoint
                 .atomic_compare_swap_near(tail, old, new, home)
@@ -223,7 +223,7 @@ impl Words for Lock {
         let (endpoint, by) = (&self.ctx.endpoint, by.cast_unsigned());
         // The whole word, which every device can add to; the sum does not reach the upper half. An operation that fetches is
         // done when it returns: the next PE need not wait for what this one does after that.
-        // SAFETY: the lock is symmetric and aligned, by the contract of the routines.
+        // SAFETY: the lock is symmetric and aligned, as `set_lock` requires.
         let before = unsafe {
             endpoint
                 .atomic_fetch_add_near(self.word, by, pe)
@@ -235,14 +235,14 @@ impl Words for Lock {
     }
 
     fn link(&mut self) -> Result<u32, Refusal> {
-        // SAFETY: the lock is aligned and this PE's memory, by the contract of the routines.
+        // SAFETY: the lock is aligned and this PE's memory, as `set_lock` requires.
         // ORDERING: acquires what the PE before in the queue did; pairs with its atomic addition.
         Ok(unsafe { u32::fetch(self.link_half()) })
     }
 
     fn wait_for_link_over(&mut self, floor: u32) -> Result<u32, Refusal> {
         let greater = Cmp::Gt as c_int;
-        // SAFETY: the lock is aligned and this PE's memory, by the contract of the routines.
+        // SAFETY: the lock is aligned and this PE's memory, as `set_lock` requires.
         // ORDERING: as in `link`.
         Ok(unsafe { sync::wait_for(self.at, self.link_half(), greater, floor) })
     }

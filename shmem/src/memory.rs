@@ -176,7 +176,7 @@ pub unsafe fn realloc(at: Routine, ptr: *mut c_void, size: usize) -> *mut c_void
         return unsafe { malloc(at, size) };
     }
     if size == 0 {
-        // SAFETY: the contract is the same.
+        // SAFETY: nothing uses the block any more, on any PE.
         unsafe { free(at, ptr) };
         return null_mut();
     }

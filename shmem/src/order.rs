@@ -72,7 +72,7 @@ fn no_pe(ctx: &Context, at: Routine, pe: c_int) {
 #[inline]
 pub unsafe fn pe_quiet(ctx: &Context, at: Routine, pes: *const c_int, count: usize) {
     for i in 0..count {
-        // SAFETY: `pes` holds `count` numbers by contract.
+        // SAFETY: `pes` holds `count` numbers, and `i` is below that.
         let pe = unsafe { pes.add(i).read() };
         if pe as u32 >= ctx.endpoint.peer_count() {
             return no_pe(ctx, at, pe);

@@ -25,7 +25,7 @@ impl<T> Plain<T> {
     /// The value as it was last written.
     #[inline(always)]
     pub(crate) fn get(&self) -> &T {
-        // SAFETY: writers have exclusive use by the contract of `get_mut`.
+        // SAFETY: no reference from here is in use while one of `get_mut` is, as that requires.
         unsafe { &*self.0.get() }
     }
 
@@ -40,7 +40,7 @@ impl<T> Plain<T> {
     /// No other thread is inside the library, and no reference from `get` is in use.
     #[expect(clippy::mut_from_ref, reason = "exclusive use is the caller's promise")]
     pub(crate) unsafe fn get_mut(&self) -> &mut T {
-        // SAFETY: the caller has exclusive use.
+        // SAFETY: no other thread is inside the library, and no reference from `get` is in use.
         unsafe { &mut *self.0.get() }
     }
 }

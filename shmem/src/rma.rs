@@ -22,7 +22,8 @@ use std::ffi::c_int;
 /// `dest` is symmetric and aligned for `T`.
 #[inline(always)]
 pub unsafe fn p<T: Copy>(ctx: &Context, at: Routine, dest: *mut T, value: T, pe: c_int) {
-    // SAFETY: the contract is the same.
+    // SAFETY: `dest` is symmetric and aligned for `T`; what is passed on is of the result of
+    // `inject_near`.
     unsafe {
         match ctx.endpoint.inject_near(value, dest, pe as u32) {
             Injected::Done => {}
@@ -35,6 +36,9 @@ pub unsafe fn p<T: Copy>(ctx: &Context, at: Routine, dest: *mut T, value: T, pe:
 }
 
 /// On a lane whose registers other lanes ring; and the way to all other guards.
+///
+/// # Safety
+/// As [`p`]; `offset` and `record` are those of the result of `inject_near`.
 #[cold]
 #[inline(never)]
 unsafe fn p_on_register<T: Copy>(
@@ -45,7 +49,8 @@ unsafe fn p_on_register<T: Copy>(
     at: Routine,
     record: &Peer,
 ) {
-    // SAFETY: the contract is that of `p`, which has found out where; the guard is the lane's.
+    // SAFETY: `dest` is symmetric and aligned for `T`, the record is of the result of
+    // `inject_near`, and the guard is the lane's.
     unsafe {
         let beyond = Beyond { offset, record };
         match ctx.endpoint.inject_on_register(value, beyond) {
@@ -65,6 +70,8 @@ unsafe fn p_on_register<T: Copy>(
     }
 }
 
+/// # Safety
+/// As [`p_on_register`]; `G` is the lane's guard.
 #[cold]
 #[inline(never)]
 unsafe fn p_by<T: Copy, G: Guard>(
@@ -75,7 +82,8 @@ unsafe fn p_by<T: Copy, G: Guard>(
     at: Routine,
     record: &Peer,
 ) {
-    // SAFETY: as above.
+    // SAFETY: `dest` is symmetric and aligned for `T`, the record is of the result of
+    // `inject_near`, and `G` is the lane's guard.
     unsafe {
         if !ctx
             .endpoint
@@ -86,10 +94,12 @@ unsafe fn p_by<T: Copy, G: Guard>(
     }
 }
 
+/// # Safety
+/// As [`p`].
 #[cold]
 #[inline(never)]
 unsafe fn p_far<T: Copy>(dest: *mut T, value: T, pe: c_int, ctx: &Context, at: Routine) {
-    // SAFETY: the contract is that of `p`.
+    // SAFETY: `dest` is symmetric and aligned for `T`.
     if let Err(error) = unsafe { ctx.endpoint.inject_far(value, dest, pe as u32) } {
         report::transfer_on(ctx, at, error, "dest", (dest.addr(), size_of::<T>()), pe);
     }
@@ -101,7 +111,7 @@ unsafe fn p_far<T: Copy>(dest: *mut T, value: T, pe: c_int, ctx: &Context, at: R
 /// `source` is symmetric and aligned for `T`, for which every bit pattern is valid.
 #[inline(always)]
 pub unsafe fn g<T: Copy>(ctx: &Context, at: Routine, source: *const T, pe: c_int) -> T {
-    // SAFETY: the contract is the same.
+    // SAFETY: `source` is symmetric and aligned for `T`, for which every bit pattern is valid.
     unsafe {
         match ctx.endpoint.read_element_near(source, pe as u32) {
             Some(value) => value,
@@ -110,10 +120,12 @@ pub unsafe fn g<T: Copy>(ctx: &Context, at: Routine, source: *const T, pe: c_int
     }
 }
 
+/// # Safety
+/// As [`g`].
 #[cold]
 #[inline(never)]
 unsafe fn g_far<T: Copy>(source: *const T, pe: c_int, ctx: &Context, at: Routine) -> T {
-    // SAFETY: the contract is that of `g`.
+    // SAFETY: `source` is symmetric and aligned for `T`, for which every bit pattern is valid.
     match unsafe { ctx.endpoint.read_element_far(source, pe as u32) } {
         Ok(value) => value,
         Err(error) => report::transfer_on(
@@ -134,19 +146,24 @@ macro_rules! transfers {
         ///
         /// # Safety
         /// The remote side is symmetric, the local side holds `nelems` elements, and they do not overlap
-        /// unless they are the same.
+        /// unless they are the same. The nonblocking forms need the local side left alone until
+        /// quiet.
         #[inline(always)]
         pub unsafe fn $name<T: Copy>(ctx: &Context, at: Routine, $dest: *mut T, $source: *const T, nelems: usize, pe: c_int) {
-            // SAFETY: the contract is the same.
+            // SAFETY: the local side holds `nelems` elements, and does not overlap the remote one
+            // unless it is the same.
             unsafe {
                 transfers!(@near $near $far $($short)? (ctx, at, $dest, $source, nelems, pe));
             }
         }
 
+        /// # Safety
+        /// As the near part.
         #[cold]
         #[inline(never)]
         unsafe fn $far<T: Copy>($dest: *mut T, $source: *const T, nelems: usize, pe: c_int, ctx: &Context, at: Routine) {
-            // SAFETY: the contract is that of the near part.
+            // SAFETY: the local side holds `nelems` elements, does not overlap the remote one
+            // unless it is the same, and is left alone until quiet where the routine says so.
             if let Err(error) = unsafe { ctx.endpoint.$far_method($dest, $source, nelems, pe as u32) } {
                 let bytes = nelems.saturating_mul(size_of::<T>());
                 report::transfer_on(ctx, at, error, $label, ($remote.addr(), bytes), pe);
@@ -186,10 +203,13 @@ transfers! {
 /// the tail position of the one before.
 macro_rules! short {
     ($($word:ident, $block:ident, $short:ident, $far:ident;)*) => {$(
+        /// # Safety
+        /// As the near part, of whose result the record is; `source` holds `bytes` bytes.
         #[cold]
         #[inline(never)]
         unsafe fn $word(dest: *mut u8, source: *const u8, bytes: usize, record: &Peer, ctx: &Context, at: Routine) {
-            // SAFETY: the contract is that of the near part, which has declined.
+            // SAFETY: `source` holds `bytes` bytes and is apart from the target or the same; the
+            // record is of the near part's result.
             unsafe {
                 if bytes != size_of::<u64>() {
                     return $block(dest, source, bytes, record, ctx, at);
@@ -202,10 +222,13 @@ macro_rules! short {
             }
         }
 
+        /// # Safety
+        /// As the part for a word.
         #[cold]
         #[inline(never)]
         unsafe fn $block(dest: *mut u8, source: *const u8, bytes: usize, record: &Peer, ctx: &Context, at: Routine) {
-            // SAFETY: the contract is that of the near part, which has declined.
+            // SAFETY: `source` holds `bytes` bytes and is apart from the target or the same; the
+            // record is of the near part's result.
             unsafe {
                 match ctx.endpoint.write_block(dest.addr(), source, bytes, record) {
                     Some(true) => {}
@@ -215,10 +238,13 @@ macro_rules! short {
             }
         }
 
+        /// # Safety
+        /// As the part for a word.
         #[cold]
         #[inline(never)]
         unsafe fn $short(dest: *mut u8, source: *const u8, bytes: usize, record: &Peer, ctx: &Context, at: Routine) {
-            // SAFETY: the contract is that of the near part, which has declined.
+            // SAFETY: `source` holds `bytes` bytes and is apart from the target or the same; the
+            // record is of the near part's result.
             unsafe {
                 if !ctx.endpoint.write_short(dest.addr(), source, bytes, record) {
                     $far(dest, source, bytes, ctx.endpoint.peer_of(record) as c_int, ctx, at);

@@ -23,7 +23,8 @@ macro_rules! put_signals {
         /// [`SIGNAL_SET`] or [`SIGNAL_ADD`].
         ///
         /// # Safety
-        /// `dest` and `sig` are symmetric, `source` holds `nelems` elements; nothing overlaps.
+        /// `dest` and `sig` are symmetric, `sig` is aligned, and `source` holds `nelems` elements;
+        /// nothing overlaps. The nonblocking form needs `source` left alone until quiet.
         #[inline(always)]
         #[expect(clippy::too_many_arguments, reason = "the standard's routine has them")]
         pub unsafe fn $name<T: Copy>(
@@ -37,10 +38,11 @@ macro_rules! put_signals {
             op: c_int,
             pe: c_int,
         ) {
-            // SAFETY: `dest` and `source` by contract.
+            // SAFETY: `dest` is symmetric, `source` holds `nelems` elements, and they do not
+            // overlap.
             unsafe { rma::$put(ctx, at, dest, source, nelems, pe) };
             ctx.endpoint.order_writes_before_atomics();
-            // SAFETY: `sig` by contract.
+            // SAFETY: `sig` is symmetric and aligned.
             unsafe {
                 match op {
                     SIGNAL_SET => signal_set(ctx, at, sig, signal, pe),
@@ -66,7 +68,7 @@ put_signals! {
 /// `sig` is symmetric and aligned.
 #[inline(always)]
 pub unsafe fn signal_set(ctx: &Context, at: Routine, sig: *mut u64, signal: u64, pe: c_int) {
-    // SAFETY: the contract is the same.
+    // SAFETY: `sig` is symmetric and aligned.
     unsafe { amo::set(ctx, at, sig, signal, pe) }
 }
 
@@ -76,7 +78,7 @@ pub unsafe fn signal_set(ctx: &Context, at: Routine, sig: *mut u64, signal: u64,
 /// `sig` is symmetric and aligned.
 #[inline(always)]
 pub unsafe fn signal_add(ctx: &Context, at: Routine, sig: *mut u64, signal: u64, pe: c_int) {
-    // SAFETY: the contract is the same.
+    // SAFETY: `sig` is symmetric and aligned.
     unsafe { amo::add(ctx, at, sig, signal, pe) }
 }
 
@@ -87,7 +89,7 @@ pub unsafe fn signal_add(ctx: &Context, at: Routine, sig: *mut u64, signal: u64,
 #[inline(always)]
 pub unsafe fn signal_fetch(at: Routine, sig: *const u64) -> u64 {
     sync::require_initialized(at);
-    // SAFETY: `sig` is readable and aligned by contract.
+    // SAFETY: `sig` is an aligned word of this PE.
     unsafe { <u64 as amo::Word>::fetch(sig.cast_mut()) }
 }
 
@@ -97,6 +99,6 @@ pub unsafe fn signal_fetch(at: Routine, sig: *const u64) -> u64 {
 /// As [`signal_fetch`].
 #[inline]
 pub unsafe fn signal_wait_until(at: Routine, sig: *mut u64, cmp: c_int, value: u64) -> u64 {
-    // SAFETY: the contract is the same.
+    // SAFETY: `sig` is an aligned word of this PE.
     unsafe { sync::wait_for(at, sig, cmp, value) }
 }

@@ -159,8 +159,8 @@ pub(crate) fn close_gaps(image: &mut Image, memory: &Memfd, offset: usize) -> Re
 pub(crate) unsafe fn share(image: &Image, memory: &Memfd, offset: usize) -> Result<(), Error> {
     let presence = Presence::open();
     let start = image.statics().start;
-    // SAFETY: one thread at a time, by the contract of this function. Until the end of the block this
-    // thread makes system calls and copies by loops: it neither allocates nor locks.
+    // SAFETY: one thread calls this at a time. Until the end of the block it makes system calls and
+    // copies by loops: it neither allocates nor locks, and drops the value on this thread.
     let moved = unsafe {
         let _standstill = Standstill::begin()?;
         image.segments.iter().try_for_each(|segment| {

@@ -82,7 +82,8 @@ macro_rules! strided {
             pe: c_int,
         ) {
             let blocks = shape(at, dst, sst, (1, nelems), Least::One);
-            // SAFETY: the contract is the same.
+            // SAFETY: the remote side is symmetric, the local side holds the elements, both are
+            // aligned, and they do not overlap unless they are the same.
             unsafe { $transfer(ctx, at, $dest, $source, &blocks, pe) };
         }
 
@@ -106,7 +107,8 @@ macro_rules! strided {
             pe: c_int,
         ) {
             let blocks = shape(at, dst, sst, (bsize, nblocks), Least::BlockSize(bsize));
-            // SAFETY: the contract is the same.
+            // SAFETY: the remote side is symmetric, the local side holds the elements, both are
+            // aligned, and they do not overlap unless they are the same.
             unsafe { $transfer(ctx, at, $dest, $source, &blocks, pe) };
         }
 
@@ -121,7 +123,8 @@ macro_rules! strided {
             blocks: &Blocks,
             pe: c_int,
         ) {
-            // SAFETY: the contract is the same.
+            // SAFETY: the local side holds the blocks, both are aligned for `T`, and they do not
+            // overlap unless they are the same.
             unsafe {
                 if ctx.endpoint.$near($dest, $source, blocks, pe as u32) {
                     return;

@@ -98,7 +98,8 @@ macro_rules! waited {
         impl Waited for $t {
             #[inline(always)]
             unsafe fn look(at: *const Self) -> Self {
-                // SAFETY: aligned and mapped by contract; what others write meanwhile is written as a whole.
+                // SAFETY: `at` is aligned and mapped for reading; what others write meanwhile is
+                // written as a whole.
                 // ORDERING: acquires what the peer wrote before it wrote the element.
                 unsafe { <$atomic>::from_ptr(at.cast_mut()) }.load(Ordering::Acquire)
             }
@@ -132,15 +133,16 @@ impl<T: Integer> Elements<T> {
     /// Whether element `i` counts.
     #[inline(always)]
     fn counts(&self, i: usize) -> bool {
-        // SAFETY: a status array that is given holds `count` numbers, by the callers' contract.
+        // SAFETY: a status array that is given holds `count` numbers, as the forms over arrays
+        // require.
         self.status.is_null() || unsafe { self.status.add(i).read() } == 0
     }
 
     /// Whether element `i` satisfies the comparison now.
     #[inline(always)]
     fn holds(&self, i: usize) -> bool {
-        // SAFETY: `ivars` holds `count` aligned elements, `values` as many or one (step 0), by the
-        // callers' contract.
+        // SAFETY: `ivars` holds `count` aligned elements, `values` as many or one (step 0), as the
+        // forms over arrays require.
         // ORDERING: the load acquires what the peer wrote before it wrote the element.
         unsafe {
             let now = T::fetch(self.ivars.add(i).cast_mut());
@@ -173,7 +175,8 @@ impl<T: Integer> Elements<T> {
     fn some(&self, indices: *mut usize) -> usize {
         let mut found = 0;
         for i in (0..self.count).filter(|&i| self.counts(i) && self.holds(i)) {
-            // SAFETY: `indices` has room for `count` numbers by the callers' contract, and `found` < `count`.
+            // SAFETY: `indices` has room for `count` numbers, as the forms over arrays require, and
+            // `found` < `count`.
             unsafe { indices.add(found).write(i) };
             found += 1;
         }
@@ -228,7 +231,7 @@ fn somewhere() -> usize {
 pub(crate) unsafe fn wait_for<T: Waited>(at: Routine, ivar: *const T, cmp: c_int, value: T) -> T {
     require_initialized(at);
     let cmp = Cmp::from_c(at, cmp);
-    // SAFETY: `ivar` is readable and aligned by contract.
+    // SAFETY: `ivar` is an aligned element of this PE, which is mapped for reading.
     let look = || Some(unsafe { T::look(ivar) }).filter(|&now| cmp.holds(now, value));
     if let Some(now) = look() {
         return now;
@@ -248,7 +251,7 @@ pub(crate) unsafe fn wait_for<T: Waited>(at: Routine, ivar: *const T, cmp: c_int
 /// `ivar` is an aligned element of the calling PE.
 #[inline]
 pub unsafe fn wait_until<T: Waited>(at: Routine, ivar: *mut T, cmp: c_int, value: T) {
-    // SAFETY: the contract is the same.
+    // SAFETY: `ivar` is an aligned element of this PE.
     unsafe { wait_for(at, ivar, cmp, value) };
 }
 
@@ -260,7 +263,7 @@ pub unsafe fn wait_until<T: Waited>(at: Routine, ivar: *mut T, cmp: c_int, value
 pub unsafe fn test<T: Waited>(at: Routine, ivar: *mut T, cmp: c_int, value: T) -> c_int {
     require_initialized(at);
     let cmp = Cmp::from_c(at, cmp);
-    // SAFETY: `ivar` is readable and aligned by contract.
+    // SAFETY: `ivar` is an aligned element of this PE, which is mapped for reading.
     let now = unsafe { T::look(ivar) };
     c_int::from(cmp.holds(now, value))
 }

@@ -125,8 +125,9 @@ impl HeapSpace {
     pub(crate) fn discard(self) {
         let heap = self.range();
         if !heap.is_empty() {
-            // SAFETY: the range is the mapping of the heap, and by contract of no use any more. Where the system
-            // refuses, the memory is held until the process ends.
+            // SAFETY: the range is the shared mapping of the heap, whole pages, and nobody needs
+            // its contents any more. Where the system refuses, the memory is held until the process
+            // ends.
             let _ = unsafe { discard(heap.start, heap.len()) };
         }
     }

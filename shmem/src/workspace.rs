@@ -104,6 +104,7 @@ pub(crate) fn own(team: usize) -> Option<&'static Block> {
 /// The block of `pe`, where its memory is reached by loads and stores.
 pub(crate) fn near(team: usize, pe: PeerIndex) -> Option<&'static Block> {
     let address = ctx::default_ctx().endpoint.element(address(team)?, pe)?;
-    // SAFETY: as in `own`, of the peer's memory as mapped here.
+    // SAFETY: mapped while the session lasts, which the users of teams do not outlive; aligned to a
+    // page, and larger than a block; all fields are atomic or cells.
     Some(unsafe { &*(address as *const Block) })
 }

@@ -104,7 +104,7 @@ fn start(at: Routine, thread_level: c_int) -> Result<(), Failure> {
         None => {
             // SAFETY: initialisation: no other thread is in the library.
             let job = unsafe { job::join(Job::join(wishes.heap_len)?) };
-            // SAFETY: as above.
+            // SAFETY: initialisation: no other thread is in the library.
             unsafe { collective::set_up(Arc::clone(&job.node)) };
             install_handlers();
             job
@@ -115,7 +115,7 @@ fn start(at: Routine, thread_level: c_int) -> Result<(), Failure> {
         Some(session) => session.again(&wishes),
         None => Session::open(at, job, &wishes)?,
     };
-    // SAFETY: as above.
+    // SAFETY: initialisation: no other thread is in the library.
     unsafe { job::open(job, session) };
     team::set_up();
     let own = job.node.own();
@@ -384,10 +384,11 @@ fn end(at: Routine) -> Option<Session> {
     say_what_lanes_there_were(at);
     team::tear_down();
     tell_registrations(at);
-    // SAFETY: finalisation: no other thread is in the library, and no peer uses this PE's memory.
+    // SAFETY: finalisation: no other thread is in the library, `quiet_all` has left nothing
+    // outstanding, and no peer uses this PE's memory.
     let mut session = unsafe { job::close() };
     if !is_one_node && let Some(session) = session.take() {
-        // SAFETY: as above.
+        // SAFETY: finalisation: no other thread is in the library.
         unsafe { job::park(session) };
     }
     if let Err(error) = lock(&job.launcher).finalize() {

@@ -189,7 +189,8 @@ impl Set {
 
     /// Writes the own word `word`.
     fn set(&self, word: usize, value: u64) {
-        // SAFETY: pSync is as long and aligned by contract, and only this PE writes the word now.
+        // SAFETY: pSync is aligned and has this word, as `barrier` requires, and only this PE
+        // writes it now.
         // ORDERING: a release store, for those who read the word when they have met this PE.
         unsafe { <u64 as crate::amo::Word>::set(self.word(word), value) };
     }
@@ -206,7 +207,7 @@ impl Words for Sync<'_> {
 
     fn take(&mut self, word: usize) -> Result<(), Self::Error> {
         let place = self.set.word(word);
-        // SAFETY: pSync is as long and aligned by contract.
+        // SAFETY: pSync is aligned and has this word, as `barrier` requires.
         // ORDERING: acquires what the PE stored before it told; pairs with `tell`.
         let told = unsafe { sync::wait_for(self.at, place, Cmp::Ne as c_int, SYNC_VALUE as u64) };
         if told != TOLD {
@@ -259,7 +260,7 @@ impl Party for Set {
 
     fn published(&self, at: Routine, index: usize) -> usize {
         let pe = self.pe(index) as c_int;
-        // SAFETY: pSync is symmetric, aligned and as long by contract.
+        // SAFETY: pSync is symmetric, aligned and has this word, as `barrier` requires.
         let count = unsafe { rma::g(ctx::default_ctx(), at, self.word(COUNT), pe) };
         count as usize
     }
@@ -326,7 +327,7 @@ pub unsafe fn broadcast<T: Copy>(
     };
     let bytes = bytes_of::<T>(at, nelems, 1);
     let (dest, source) = (dest.cast(), source.cast());
-    // SAFETY: the contract is the same.
+    // SAFETY: both arrays are symmetric, hold `bytes` bytes, and do not overlap.
     unsafe {
         match who {
             Who::All(team) => super::broadcast_bytes(team, at, dest, source, bytes, root),
@@ -353,7 +354,7 @@ macro_rules! exchanges {
             pe_size: c_int,
             psync: *mut c_long,
         ) {
-            // SAFETY: the contract is the same.
+            // SAFETY: both arrays are symmetric, hold all those elements, and do not overlap.
             unsafe {
                 match who($at, pe_start, log_pe_stride, pe_size, psync) {
                     Who::All(_) => {
@@ -409,7 +410,8 @@ unsafe fn reduce(
     count: usize,
     kernel: &Kernel,
 ) {
-    // SAFETY: the contract is the same.
+    // SAFETY: both arrays are symmetric, hold `count` of the kernel's elements, and are the same or
+    // do not overlap.
     unsafe {
         match who {
             Who::All(team) => super::reduce(at, team, dest, source, count, kernel),
@@ -444,7 +446,8 @@ macro_rules! reductions {
             let Ok(count) = usize::try_from(nreduce) else {
                 report::bad_argument(at, "nreduce", format_args!("{nreduce}"), "a number of elements");
             };
-            // SAFETY: the contract is the same.
+            // SAFETY: both arrays are symmetric, hold `nreduce` elements, and are the same or do
+            // not overlap.
             unsafe { reduce(at, &who, dest.cast(), source.cast(), count, const { &Kernel::of::<T, $op>() }) };
         }
     )*};

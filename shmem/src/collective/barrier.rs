@@ -155,7 +155,7 @@ static BARRIER: Plain<Option<Barrier>> = Plain::new(None);
 /// # Safety
 /// No other thread is inside the library.
 pub(crate) unsafe fn set_up(node: Arc<Node>) {
-    // SAFETY: the contract is the same.
+    // SAFETY: no other thread is inside the library, and this one has no reference to the value.
     unsafe { *BARRIER.get_mut() = Some(Barrier::new(node)) };
 }
 

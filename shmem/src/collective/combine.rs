@@ -38,7 +38,8 @@ impl Kernel {
         Self {
             size: size_of::<T>(),
             combine: |acc, other, count| {
-                // SAFETY: the contract of `Kernel::combine` is that of the operation.
+                // SAFETY: unless `count` is 0, both hold `count` elements of `T`, aligned, which do
+                // not overlap and are ours meanwhile.
                 unsafe { O::combine(acc.cast(), other.cast(), count) }
             },
         }
@@ -50,7 +51,8 @@ impl Kernel {
     /// As [`Operation::combine`], for the type that the kernel is of.
     #[inline(always)]
     pub(crate) unsafe fn combine(&self, acc: *mut u8, other: *const u8, count: usize) {
-        // SAFETY: the contract is the same.
+        // SAFETY: unless `count` is 0, both hold `count` aligned elements of the kernel's type,
+        // which do not overlap and are ours meanwhile.
         unsafe { (self.combine)(acc, other, count) }
     }
 }
@@ -110,8 +112,8 @@ macro_rules! operations {
                 if count == 0 {
                     return;
                 }
-                // SAFETY: both hold `count` aligned elements that do not overlap and are ours for the time of the call, by
-                // contract; all bit patterns are numbers.
+                // SAFETY: both hold `count` aligned elements that do not overlap; nobody else
+                // writes to either or reads `acc` meanwhile, and all bit patterns are numbers.
                 let (acc, other) = unsafe {
                     (
                         std::slice::from_raw_parts_mut(acc, count),

@@ -40,7 +40,7 @@ impl Chunk {
 #[inline]
 pub(super) unsafe fn copy_own(dest: *mut u8, source: *const u8, bytes: usize) {
     if !std::ptr::eq(dest, source) {
-        // SAFETY: the contract is the same.
+        // SAFETY: the ranges are mapped, and do not overlap: they are not equal.
         unsafe { copy(dest, source, bytes) };
     }
 }
@@ -59,7 +59,7 @@ pub(crate) unsafe fn broadcast(
 ) {
     party.meet(at);
     if party.me() != root {
-        // SAFETY: the contract is the same.
+        // SAFETY: `dest` is writable for `bytes` bytes.
         unsafe { fetch(party, at, dest, source, bytes, root) };
     }
     party.meet(at);
@@ -78,7 +78,7 @@ pub(crate) unsafe fn fcollect(
 ) {
     party.meet(at);
     for index in from_me(party) {
-        // SAFETY: the contract is the same.
+        // SAFETY: `dest` is writable for `bytes` bytes of each PE.
         unsafe { fetch(party, at, dest.add(index * bytes), source, bytes, index) };
     }
     party.meet(at);
@@ -101,7 +101,8 @@ pub(crate) unsafe fn collect(
     let mut offset = 0;
     for index in 0..party.len() {
         let bytes = party.published(at, index).saturating_mul(size);
-        // SAFETY: the contract is the same; where the others' arrays end, this PE's `dest` has room for them.
+        // SAFETY: `dest` is writable for as many bytes as all have together, of which these are the
+        // next.
         unsafe { fetch(party, at, dest.wrapping_add(offset), source, bytes, index) };
         offset += bytes;
     }
@@ -122,7 +123,7 @@ pub(crate) unsafe fn alltoall(
     party.meet(at);
     let mine = source.wrapping_add(party.me() * bytes);
     for index in from_me(party) {
-        // SAFETY: the contract is the same.
+        // SAFETY: `dest` is writable for `bytes` bytes of each PE.
         unsafe { fetch(party, at, dest.add(index * bytes), mine, bytes, index) };
     }
     party.meet(at);
@@ -148,7 +149,8 @@ pub(crate) unsafe fn alltoalls<T: Copy>(
     for index in from_me(party) {
         let to = dest.wrapping_offset(index as isize * block * dst);
         let pe = party.pe(index) as std::ffi::c_int;
-        // SAFETY: the contract is the same.
+        // SAFETY: `dest` has room for the blocks of all PEs, a source that is not symmetric is
+        // refused, and the arrays do not overlap.
         unsafe {
             crate::strided::iget(crate::ctx::default_ctx(), at, to, mine, dst, sst, count, pe)
         };
@@ -186,7 +188,8 @@ pub(crate) unsafe fn reduce(
 ) {
     if !party.is_near() {
         let all = 0..party.len();
-        // SAFETY: the contract is the same.
+        // SAFETY: both are arrays of `count` elements on every PE, which are equal or do not
+        // overlap.
         return unsafe { reduce_by_reading(party, at, dest, source, count, kernel, all) };
     }
     party.meet(at);
@@ -263,7 +266,8 @@ pub(crate) unsafe fn scan(
 ) {
     if !party.is_near() {
         let of = 0..party.me() + usize::from(inclusive);
-        // SAFETY: the contract is the same.
+        // SAFETY: both are arrays of `count` elements on every PE, which are equal or do not
+        // overlap.
         return unsafe { reduce_by_reading(party, at, dest, source, count, kernel, of) };
     }
     party.meet(at);
@@ -271,7 +275,9 @@ pub(crate) unsafe fn scan(
     for_chunks(mine, kernel.size, |start, bytes| {
         let (mut chunk, mut before) = (Chunk::new(), Chunk::new());
         let (sum, before) = (chunk.bytes(), before.bytes());
-        // SAFETY: as in `reduce`; of arrays that are equal the elements are read before they are written.
+        // SAFETY: the chunks hold the elements; the sources are complete, and so many bytes are in
+        // reach. Nobody else uses these elements of any PE until all have met, and where the arrays
+        // are equal each is read before it is written.
         unsafe {
             sum.write_bytes(0, bytes);
             for index in 0..party.len() {

@@ -69,7 +69,7 @@ pub unsafe fn broadcast<T: Copy>(
     let team = team::expect(at, team);
     let root = root_of(at, team, pe_root);
     let bytes = bytes_of::<T>(at, nelems, 1);
-    // SAFETY: the contract is the same.
+    // SAFETY: both arrays are symmetric, hold `bytes` bytes, and do not overlap.
     unsafe {
         broadcast_bytes(team, at, dest.cast(), source.cast(), bytes, root);
         if team.me() == root {
@@ -91,7 +91,8 @@ pub(crate) unsafe fn broadcast_bytes(
     bytes: usize,
     root: usize,
 ) {
-    // SAFETY: the contract is the same.
+    // SAFETY: both are arrays of `bytes` bytes on every PE that do not overlap; `fits` says whether
+    // a slot has room.
     unsafe {
         if bytes == 0 || team.len() == 1 {
         } else if small::fits(team, bytes) {
@@ -153,7 +154,8 @@ pub unsafe fn fcollect<T: Copy>(
     let team = team::expect(at, team);
     let bytes = bytes_of::<T>(at, nelems, team.len());
     let (dest, source) = (dest.cast(), source.cast());
-    // SAFETY: the contract is the same.
+    // SAFETY: `source` holds `bytes` bytes on every PE, `dest` as many for each of them, and they
+    // do not overlap.
     unsafe {
         if bytes == 0 {
         } else if small::fits(team, bytes) {
@@ -180,7 +182,7 @@ pub unsafe fn collect<T: Copy>(
 ) -> c_int {
     let team = team::expect(at, team);
     bytes_of::<T>(at, nelems, 1);
-    // SAFETY: the contract is the same.
+    // SAFETY: `source` holds `nelems` elements, `dest` those of all PEs, and they do not overlap.
     unsafe { flat::collect(team, at, dest.cast(), source.cast(), nelems, size_of::<T>()) };
     0
 }
@@ -199,7 +201,7 @@ pub unsafe fn alltoall<T: Copy>(
     let team = team::expect(at, team);
     let bytes = bytes_of::<T>(at, nelems, team.len());
     let (dest, source) = (dest.cast(), source.cast());
-    // SAFETY: the contract is the same.
+    // SAFETY: both arrays hold a block of `bytes` bytes for each PE, and do not overlap.
     unsafe {
         if bytes == 0 {
         } else if small::fits(team, bytes.saturating_mul(team.len())) {
@@ -229,7 +231,7 @@ pub unsafe fn alltoalls<T: Copy>(
     let team = team::expect(at, team);
     bytes_of::<T>(at, nelems, team.len());
     if nelems > 0 {
-        // SAFETY: the contract is the same.
+        // SAFETY: both arrays hold the blocks of all PEs, and do not overlap.
         unsafe { flat::alltoalls(team, at, dest, source, dst, sst, nelems) };
     }
     0
@@ -248,7 +250,8 @@ pub(crate) unsafe fn reduce(
     kernel: &Kernel,
 ) {
     let bytes = bytes_of_elements(at, "nreduce", count, kernel.size, 1);
-    // SAFETY: the contract is the same.
+    // SAFETY: both arrays hold `count` of the kernel's elements, and are the same or do not
+    // overlap.
     unsafe {
         if bytes == 0 {
         } else if team.len() == 1 {
@@ -282,7 +285,8 @@ macro_rules! reductions {
         {
             let kernel = const { &Kernel::of::<T, $op>() };
             let team = team::expect(at, team);
-            // SAFETY: the contract is the same.
+            // SAFETY: both arrays hold `nreduce` elements of `T`, and are the same or do not
+            // overlap.
             unsafe { reduce(at, team, dest.cast(), source.cast(), nreduce, kernel) };
             0
         }
@@ -320,7 +324,8 @@ pub unsafe fn sum_inscan<T: Copy>(
 where
     Sum: Operation<T>,
 {
-    // SAFETY: the contract is the same.
+    // SAFETY: both arrays hold `nelems` elements of `T`, and are the same or do not overlap; zero
+    // bits are 0, the identity of a sum.
     unsafe {
         scan(
             at,
@@ -348,7 +353,8 @@ pub unsafe fn sum_exscan<T: Copy>(
 where
     Sum: Operation<T>,
 {
-    // SAFETY: the contract is the same.
+    // SAFETY: both arrays hold `nelems` elements of `T`, and are the same or do not overlap; zero
+    // bits are 0, the identity of a sum.
     unsafe {
         scan(
             at,
@@ -362,6 +368,8 @@ where
     }
 }
 
+/// # Safety
+/// As [`reduce`]; all bits zero is the operation's identity.
 unsafe fn scan(
     at: Routine,
     team: Handle,
@@ -373,7 +381,8 @@ unsafe fn scan(
 ) -> c_int {
     let team = team::expect(at, team);
     let bytes = bytes_of_elements(at, "nelems", count, kernel.size, 1);
-    // SAFETY: the contract is the same.
+    // SAFETY: both arrays hold `count` of the kernel's elements, and are the same or do not
+    // overlap; zero bits are the identity.
     unsafe {
         if bytes == 0 {
         } else if small::fits(team, bytes) {

@@ -44,7 +44,7 @@ pub(crate) unsafe fn fetch(
     index: usize,
 ) {
     let pe = party.pe(index) as c_int;
-    // SAFETY: the contract is the same; an address that is not symmetric is refused.
+    // SAFETY: `dest` is writable for `bytes` bytes; a source that is not symmetric is refused.
     unsafe { rma::get(ctx::default_ctx(), at, dest, source, bytes, pe) };
 }
 

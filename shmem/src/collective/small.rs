@@ -39,7 +39,8 @@ pub(super) unsafe fn broadcast(
     bytes: usize,
     root: usize,
 ) {
-    // SAFETY: the contract is the same.
+    // SAFETY: `source` is readable and `dest` writable for `bytes` bytes, `SLOT` at most, which the
+    // root shows.
     unsafe {
         if team.me() == root {
             team.show(at, source, bytes);
@@ -60,7 +61,8 @@ pub(super) unsafe fn fcollect(
     source: *const u8,
     bytes: usize,
 ) {
-    // SAFETY: the contract is the same.
+    // SAFETY: `source` is readable for `bytes` bytes, `SLOT` at most, which all show; `dest` has
+    // room for those of each PE.
     unsafe {
         let shown = team.show(at, source, bytes);
         for index in 0..team.len() {
@@ -82,7 +84,8 @@ pub(super) unsafe fn alltoall(
     bytes: usize,
 ) {
     let mine = team.me() * bytes;
-    // SAFETY: the contract is the same.
+    // SAFETY: `source` is readable for all blocks, `SLOT` at most, which all show; `dest` has room
+    // for a block of each PE.
     unsafe {
         let shown = team.show(at, source, team.len() * bytes);
         for index in 0..team.len() {
@@ -104,7 +107,8 @@ pub(super) unsafe fn reduce(
     count: usize,
     kernel: &Kernel,
 ) {
-    // SAFETY: the contract is the same; the slot holds the source already.
+    // SAFETY: both arrays hold `count` elements, `SLOT` at most; the slot holds the source already
+    // when `dest` is written.
     unsafe {
         let shown = team.show(at, source, count * kernel.size);
         combine(&shown, at, dest, count, kernel, 0..team.len());
@@ -127,7 +131,8 @@ pub(super) unsafe fn scan(
 ) {
     let of = 0..team.me() + usize::from(inclusive);
     let bytes = count * kernel.size;
-    // SAFETY: the contract is the same; the slot holds the source already.
+    // SAFETY: both arrays hold `count` elements, `SLOT` at most; the slot holds the source already
+    // when `dest` is written.
     unsafe {
         let shown = team.show(at, source, bytes);
         if of.is_empty() {
@@ -152,7 +157,7 @@ unsafe fn combine(
     of: Range<usize>,
 ) {
     let bytes = count * kernel.size;
-    // SAFETY: the contract is the same; a chunk has room for a slot.
+    // SAFETY: `dest`, every slot and the chunk hold `count` elements, and are aligned for them.
     unsafe {
         shown.read(at, of.start, 0, dest, bytes);
         for index in of.skip(1) {

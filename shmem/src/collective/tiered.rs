@@ -30,7 +30,7 @@ pub(super) unsafe fn broadcast(
     let near = team.near();
     let part = |place| slice(bytes, 1, place, near.len());
     let read = |from: *const u8, part: Range<usize>, index| {
-        // SAFETY: the contract is the same; the part is one of both arrays.
+        // SAFETY: the part is one of both arrays, so that `dest` is writable for it.
         unsafe {
             fetch(
                 team,
@@ -74,7 +74,7 @@ pub(super) unsafe fn fcollect(
     let of = |index: usize| dest.wrapping_add(index * bytes);
     team.meet(at);
     for &index in near {
-        // SAFETY: the contract is the same.
+        // SAFETY: `dest` is writable for `bytes` bytes of each PE.
         unsafe { fetch(team, at, of(index), source, bytes, index) };
     }
     let far = || {
@@ -84,7 +84,7 @@ pub(super) unsafe fn fcollect(
     };
     for (turn, index) in far() {
         if turn % near.len() == team.place() {
-            // SAFETY: as above.
+            // SAFETY: `dest` is writable for `bytes` bytes of each PE.
             unsafe { fetch(team, at, of(index), source, bytes, index) };
         }
     }
@@ -92,7 +92,8 @@ pub(super) unsafe fn fcollect(
     for (turn, index) in far() {
         let place = turn % near.len();
         if place != team.place() {
-            // SAFETY: as above; the PE at that place has got it.
+            // SAFETY: `dest` is writable for `bytes` bytes of each PE; the PE at that place has got
+            // it.
             unsafe { fetch(team, at, of(index), of(index), bytes, near[place]) };
         }
     }
@@ -135,7 +136,8 @@ pub(super) unsafe fn reduce(
         dest,
         kernel,
     };
-    // SAFETY: the contract is the same; who writes what is said above, and between writing and reading all meet.
+    // SAFETY: both arrays hold `count` elements, and are the same or do not overlap; who writes
+    // what is said above, and between writing and reading all meet.
     unsafe {
         team.meet_near(at);
         work.combine(source, mine.clone());
@@ -176,7 +178,8 @@ impl Work<'_> {
             .iter()
             .filter(|&&index| index != self.team.me());
         // The own source first, which may be `dest` itself.
-        // SAFETY: the contract is the same.
+        // SAFETY: `dest` is writable for the part and `source` holds it; nobody writes those of a
+        // source, or reads those of `dest`.
         unsafe {
             copy_own(self.dest.add(start), source.add(start), bytes);
             for index in others {
@@ -194,7 +197,8 @@ impl Work<'_> {
         for_chunks(part, self.kernel.size, |start, bytes| {
             let mut chunk = Chunk::new();
             let (theirs, count) = (chunk.bytes(), bytes / self.kernel.size);
-            // SAFETY: the contract is the same; the chunk has room.
+            // SAFETY: the chunk has room for the elements, and `dest` holds the part, which nobody
+            // else uses meanwhile.
             unsafe {
                 fetch(
                     self.team,
@@ -217,7 +221,7 @@ impl Work<'_> {
         let Some(&index) = of else { return };
         let place = self.dest.wrapping_add(part.start * self.kernel.size);
         let bytes = part.len() * self.kernel.size;
-        // SAFETY: the contract is the same.
+        // SAFETY: `dest` is writable for the part, which nobody reads meanwhile.
         unsafe { fetch(self.team, self.at, place, place, bytes, index) };
     }
 }

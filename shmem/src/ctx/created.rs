@@ -55,7 +55,7 @@ impl Place {
     /// Nobody uses it.
     #[expect(clippy::mut_from_ref, reason = "exclusive use is the caller's promise")]
     unsafe fn endpoint(&self) -> &mut Endpoint {
-        // SAFETY: the contract is the same.
+        // SAFETY: nobody uses the endpoint, so that the reference is the only one.
         unsafe { &mut (*self.0.get()).endpoint }
     }
 }
@@ -152,7 +152,7 @@ impl Registry {
     /// # Safety
     /// Nobody uses it any more, and nothing is outstanding on it.
     unsafe fn retire(&mut self, context: Created) {
-        // SAFETY: the contract is the same.
+        // SAFETY: nobody uses the context any more.
         unsafe { context.place.endpoint().close() };
         self.places.push(context.place);
         let own = context.gate.filter(|gate| !gate.is_default());
@@ -165,7 +165,7 @@ impl Registry {
 /// # Safety
 /// `ctx` is writable.
 pub unsafe fn create(at: Routine, options: c_long, ctx: *mut usize) -> c_int {
-    // SAFETY: the contract is the same.
+    // SAFETY: `ctx` is writable.
     unsafe { team_create_ctx(at, team::WORLD, options, ctx) }
 }
 
@@ -188,7 +188,7 @@ pub unsafe fn team_create_ctx(
     if let (Err(why), true) = (&created, env::is_set("DEBUG")) {
         report::say(format_args!("{at}: no context: {why}"));
     }
-    // SAFETY: writable by contract.
+    // SAFETY: `ctx` is writable.
     unsafe { ctx.write(created.as_ref().map_or(INVALID_HANDLE, |&handle| handle)) };
     if created.is_ok() { DONE } else { FAILED }
 }
@@ -210,7 +210,7 @@ pub unsafe fn destroy(at: Routine, ctx: usize) {
             "a context that was created and not destroyed yet",
         );
     };
-    // SAFETY: the contract is the same.
+    // SAFETY: nobody uses the context meanwhile or afterwards, and it is out of the registry.
     unsafe { end(at, context) };
 }
 
@@ -234,7 +234,7 @@ pub(crate) unsafe fn destroy_of_team(at: Routine, team: Handle) {
     let of_team = |_: &usize, context: &mut Created| context.team == team && !context.is_private;
     let contexts: Vec<_> = registry().in_use.extract_if(.., of_team).collect();
     for (_, context) in contexts {
-        // SAFETY: the contract is the same.
+        // SAFETY: nobody uses the context meanwhile or afterwards, and it is out of the registry.
         unsafe { end(at, context) };
     }
 }
@@ -253,7 +253,7 @@ pub unsafe fn get_team(at: Routine, ctx: usize, team: *mut Handle) -> c_int {
             None => not_a_context(at, ctx),
         },
     };
-    // SAFETY: writable by contract.
+    // SAFETY: `team` is writable.
     unsafe { team.write(found) };
     if found == team::INVALID { FAILED } else { DONE }
 }
@@ -303,7 +303,7 @@ pub(super) unsafe fn close_all() {
         return;
     };
     while let Some((_, context)) = registry.in_use.pop_first() {
-        // SAFETY: the contract is the same.
+        // SAFETY: no other thread is inside the library, and nothing is outstanding.
         unsafe { registry.retire(context) };
     }
 }

@@ -38,7 +38,7 @@ pub struct Context {
 // which gives references out, and the routines that take them are unsafe, and have their callers
 // keep to the rules of threads.
 unsafe impl Sync for Context {}
-// SAFETY: as above; a context belongs to no thread.
+// SAFETY: a context belongs to no thread, and only one that has exclusive use writes it.
 unsafe impl Send for Context {}
 
 /// The distance in bytes between the static contexts, and the value of SHMEM_CTX_DEFAULT.
@@ -87,7 +87,8 @@ pub(crate) fn progress(at: Routine) {
 /// `handle` is SHMEM_CTX_INVALID, SHMEM_CTX_DEFAULT or the handle of a context not yet destroyed.
 #[inline(always)]
 pub unsafe fn from_handle(handle: usize) -> &'static Context {
-    // SAFETY: by contract the distance leads to a live context.
+    // SAFETY: the handle is one of the two static contexts' or a live one's, hence the distance to
+    // a context.
     unsafe {
         &*CONTEXTS
             .as_ptr()
@@ -113,7 +114,7 @@ pub(crate) fn is_invalid(ctx: &Context) -> bool {
 /// # Safety
 /// No other thread is inside the library, and nothing is outstanding on any context.
 pub(crate) unsafe fn close_all() {
-    // SAFETY: the contract is the same.
+    // SAFETY: no other thread is inside the library, and nothing is outstanding on any context.
     unsafe {
         created::close_all();
         default_endpoint().close();
@@ -123,8 +124,8 @@ pub(crate) unsafe fn close_all() {
 /// The endpoint of the default context, to be enabled or closed.
 ///
 /// # Safety
-/// No other thread is inside the library.
+/// No other thread is inside the library, and no reference to the contexts is in use.
 pub(crate) unsafe fn default_endpoint() -> &'static mut Endpoint {
-    // SAFETY: the contract is the same.
+    // SAFETY: no other thread is inside the library, and no reference to the contexts is in use.
     unsafe { &mut CONTEXTS.get_mut()[1].endpoint }
 }

@@ -59,7 +59,7 @@ impl Config {
         if mask & NUM_CONTEXTS == 0 || config.is_null() {
             return Self::default();
         }
-        // SAFETY: the contract is the same.
+        // SAFETY: `config` is not null, hence a configuration: the mask is not 0.
         unsafe { config.read() }
     }
 }
@@ -160,7 +160,7 @@ pub unsafe fn get_config(
     if config.is_null() {
         return -1;
     }
-    // SAFETY: writable by contract.
+    // SAFETY: `config` is not null, hence writable.
     unsafe { (*config).num_contexts = has.num_contexts };
     0
 }

@@ -126,7 +126,7 @@ impl Shown<'_> {
         dest: *mut u8,
         bytes: usize,
     ) {
-        // SAFETY: the contract is the same; slots are symmetric.
+        // SAFETY: the PE shows these bytes, `dest` is writable for them, and slots are symmetric.
         unsafe {
             if let Some(shown) = self.near(at, index) {
                 return copy(dest, shown.add(offset), bytes);

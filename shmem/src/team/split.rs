@@ -125,7 +125,7 @@ pub unsafe fn split_strided(
     config_mask: c_long,
     new_team: *mut Handle,
 ) -> c_int {
-    // SAFETY: writable by contract.
+    // SAFETY: `new_team` is writable.
     unsafe { new_team.write(INVALID) };
     if parent == INVALID {
         return -1;
@@ -134,11 +134,11 @@ pub unsafe fn split_strided(
     let Some(members) = strided(parent.pes().len(), start, stride, size) else {
         return -1;
     };
-    // SAFETY: the contract is the same.
+    // SAFETY: `config` is null or a configuration.
     let config = unsafe { Config::masked(config, config_mask) };
     match create(at, parent, members, config) {
         Some(handle) => {
-            // SAFETY: as above.
+            // SAFETY: `new_team` is writable.
             unsafe { new_team.write(handle) };
             0
         }
@@ -185,7 +185,7 @@ pub unsafe fn split_2d(
     yaxis_mask: c_long,
     yaxis_team: *mut Handle,
 ) -> c_int {
-    // SAFETY: writable by contract.
+    // SAFETY: both handles are writable.
     unsafe {
         xaxis_team.write(INVALID);
         yaxis_team.write(INVALID);
@@ -196,7 +196,7 @@ pub unsafe fn split_2d(
     let parent = expect(at, parent);
     let count = parent.pes().len();
     let (row, column) = row_and_column(count, count.min(xrange as usize), parent.me());
-    // SAFETY: the contract is the same.
+    // SAFETY: both configurations are null or valid.
     let (x_config, y_config) = unsafe {
         (
             Config::masked(xaxis_config, xaxis_mask),
@@ -210,7 +210,7 @@ pub unsafe fn split_2d(
         destroy(at, expect(at, x));
         return -1;
     };
-    // SAFETY: as above.
+    // SAFETY: both handles are writable.
     unsafe {
         xaxis_team.write(x);
         yaxis_team.write(y);
