@@ -10,6 +10,6 @@ unsafe extern "C" fn farreach_fork_by(
     fork: unsafe extern "C" fn() -> c_int,
     threads: *const AtomicI32,
 ) -> c_int {
-    // SAFETY: the contract is the same.
+    // SAFETY: `fork` is the C library's `_Fork`, and `threads` null or its lock.
     unsafe { shmem::fork::by(fork, threads) }
 }

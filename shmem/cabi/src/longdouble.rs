@@ -17,7 +17,8 @@ macro_rules! operations {
             // associative and commutative but for rounding.
             unsafe impl Operation<Sixteen> for $op {
                 unsafe fn combine(acc: *mut Sixteen, other: *const Sixteen, count: usize) {
-                    // SAFETY: the contract is the same.
+                    // SAFETY: unless `count` is 0, `acc` and `other` are aligned and hold `count`
+                    // elements, which do not overlap and nobody else uses meanwhile.
                     unsafe { $function(acc, other, count) }
                 }
             }
@@ -36,7 +37,7 @@ operations! {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn farreach_longdouble_p(dest: *mut Sixteen, value: *const Sixteen, pe: c_int) {
     const NAME: &str = "shmem_longdouble_p";
-    // SAFETY: `value` is a local variable of the C routine, whose caller vouches for the rest.
+    // SAFETY: `value` is one element, a local variable of the C routine, and `dest` is symmetric.
     unsafe {
         checks::around!(
             NAME,
@@ -62,7 +63,8 @@ unsafe extern "C" fn farreach_ctx_longdouble_p(
     pe: c_int,
 ) {
     const NAME: &str = "shmem_ctx_longdouble_p";
-    // SAFETY: as above, and the handle is one that the library gave out.
+    // SAFETY: `value` is one element, a local variable of the C routine, `dest` is symmetric, and
+    // the handle is one that the library gave out.
     unsafe {
         checks::around!(
             NAME,
@@ -83,7 +85,8 @@ unsafe extern "C" fn farreach_ctx_longdouble_p(
 #[unsafe(no_mangle)]
 unsafe extern "C" fn farreach_longdouble_g(value: *mut Sixteen, source: *const Sixteen, pe: c_int) {
     const NAME: &str = "shmem_longdouble_g";
-    // SAFETY: `value` is a local variable of the C routine, whose caller vouches for the rest.
+    // SAFETY: `value` has room for one element, a local variable of the C routine, and `source` is
+    // symmetric.
     unsafe {
         checks::around!(
             NAME,
@@ -109,7 +112,8 @@ unsafe extern "C" fn farreach_ctx_longdouble_g(
     pe: c_int,
 ) {
     const NAME: &str = "shmem_ctx_longdouble_g";
-    // SAFETY: as above, and the handle is one that the library gave out.
+    // SAFETY: `value` has room for one element, a local variable of the C routine, `source` is
+    // symmetric, and the handle is one that the library gave out.
     unsafe {
         checks::around!(
             NAME,

@@ -77,7 +77,7 @@ unsafe fn start_pes(at: Routine, _npes: c_int) {
 /// # Safety
 /// `initialized` is valid for a write.
 unsafe fn query_initialized(initialized: *mut c_int) {
-    // SAFETY: the caller vouches for the pointer.
+    // SAFETY: `initialized` is valid for a write.
     unsafe { initialized.write(world::query_initialized()) }
 }
 
@@ -86,7 +86,7 @@ unsafe fn query_initialized(initialized: *mut c_int) {
 /// # Safety
 /// Both pointers are valid for a write.
 unsafe fn info_get_version(major: *mut c_int, minor: *mut c_int) {
-    // SAFETY: the caller vouches for the pointers.
+    // SAFETY: both pointers are valid for a write.
     unsafe {
         major.write(MAJOR_VERSION);
         minor.write(MINOR_VERSION);
@@ -98,7 +98,7 @@ unsafe fn info_get_version(major: *mut c_int, minor: *mut c_int) {
 /// # Safety
 /// `name` is valid for `MAX_NAME_LEN` bytes.
 unsafe fn info_get_name(name: *mut c_char) {
-    // SAFETY: the caller vouches for MAX_NAME_LEN bytes, and the string is shorter (asserted where
+    // SAFETY: `name` is valid for MAX_NAME_LEN bytes, and the string is shorter (asserted where
     // that is defined), so there is room for the null character; a constant does not overlap them.
     unsafe {
         name.cast::<u8>()
@@ -116,7 +116,7 @@ unsafe fn init_thread(at: Routine, requested: c_int, provided: *mut c_int) -> c_
     // SAFETY: the rules of threads: the C program keeps to them.
     match unsafe { world::init_thread(at, requested) } {
         Ok(level) => {
-            // SAFETY: the caller vouches for the pointer.
+            // SAFETY: `provided` is valid for a write.
             unsafe { provided.write(level) }
             0
         }

@@ -72,6 +72,6 @@ families! {
 /// # Safety
 /// `ivar` is an aligned element of the calling PE.
 unsafe fn wait<T: Waited>(at: Routine, ivar: *mut T, value: T) {
-    // SAFETY: the contract is the same.
+    // SAFETY: `ivar` is an aligned element of this PE.
     unsafe { sync::wait_until(at, ivar, Cmp::Ne as c_int, value) }
 }
