@@ -57,7 +57,8 @@ unsafe impl Send for Lane<'_> {}
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shared<'a, 'd>(&'a Lane<'d>);
 
-// SAFETY: only lanes that were made for several threads are given out like this; the endpoint sees to the rest.
+// SAFETY: only lanes that were made for several threads are given out like this; their endpoint
+// takes the gate's lock.
 unsafe impl Send for Shared<'_, '_> {}
 
 impl<'d> Deref for Shared<'_, 'd> {
@@ -74,7 +75,8 @@ macro_rules! atomics {
         pub(crate) fn $name<T: $kind>(&self, target: Place<T> $(, $arg: T)*, peer: PeerIndex) -> Result<atomics!(@ret $($ret)?), Error> {
             // SAFETY: a place is aligned, and holds an object of the own symmetric memory or is refused.
             let near = unsafe { self.endpoint.$near(target.at $(, $arg)*, peer) };
-            // SAFETY: as above.
+            // SAFETY: a place is aligned, and holds an object of the own symmetric memory or is
+            // refused.
             or_far(near, || unsafe { self.endpoint.$far(target.at $(, $arg)*, peer) })
         }
     )*};
@@ -98,7 +100,8 @@ impl<'a> Lane<'a> {
     /// A lane beside the default one, to the peers that it has of its own.
     pub(crate) fn beside(domain: &'a Domain, own: Own) -> Self {
         let mut endpoint = Endpoint::closed();
-        // SAFETY: as above; peers, numbers and gate are kept in the lane, and do not move.
+        // SAFETY: the lane borrows the domain as long as it lives; peers, numbers and gate are kept
+        // in the lane, and do not move.
         unsafe { endpoint.enable_on(domain, &own.peers, Some(&own.numbers), own.gate.as_deref()) };
         Self {
             endpoint,
@@ -160,7 +163,8 @@ impl<'a> Lane<'a> {
                 Injected::Not => false,
             }
         };
-        // SAFETY: as above.
+        // SAFETY: a place is aligned, and holds an object of the own symmetric memory or is
+        // refused.
         or_far(done.then_some(()), || unsafe {
             self.endpoint.inject_far(value, dest.at, peer)
         })
@@ -175,7 +179,8 @@ impl<'a> Lane<'a> {
         // SAFETY: a place is aligned, and holds an object of the own symmetric memory or is refused; a Pod has no
         // invalid bit patterns.
         let near = unsafe { self.endpoint.read_element_near(source.at, peer) };
-        // SAFETY: as above.
+        // SAFETY: a place is aligned, and holds an object of the own symmetric memory or is
+        // refused; a Pod has no invalid bit patterns.
         or_far(near, || unsafe {
             self.endpoint.read_element_far(source.at, peer)
         })
@@ -211,7 +216,8 @@ impl<'a> Lane<'a> {
     ) -> Result<(), Error> {
         let result = writes.iter().try_for_each(|(dest, source)| {
             assert!(source.len() <= dest.room);
-            // SAFETY: as for `write`; the slices stay as they are until the quiet below.
+            // SAFETY: the slice holds its elements and is not in symmetric memory; there is room
+            // for them at the place, and the slice stays as it is until the quiet below.
             unsafe { self.start_write_raw(dest.at, source.as_ptr(), source.len(), peer) }
         });
         result.and(self.quiet())
@@ -225,7 +231,8 @@ impl<'a> Lane<'a> {
     ) -> Result<(), Error> {
         let result = reads.iter_mut().try_for_each(|(dest, source)| {
             assert!(dest.len() <= source.room);
-            // SAFETY: as for `read`; nobody looks at the slices before the quiet below.
+            // SAFETY: the slice has room for its elements and is not in symmetric memory; so many
+            // are at the place, and nobody looks at the slice before the quiet below.
             unsafe { self.start_read_raw(dest.as_mut_ptr(), source.at, dest.len(), peer) }
         });
         result.and(self.quiet())
@@ -243,9 +250,11 @@ impl<'a> Lane<'a> {
         count: usize,
         peer: PeerIndex,
     ) -> Result<(), Error> {
-        // SAFETY: by the function's contract.
+        // SAFETY: the fabric refuses the range, or `source` holds `count` elements, which do not
+        // overlap the target unless they are the target.
         let done = unsafe { self.write_at_once(dest, source, count, peer) };
-        // SAFETY: by the function's contract.
+        // SAFETY: the fabric refuses the range, or `source` holds `count` elements, which do not
+        // overlap the target unless they are the target.
         or_far(done.then_some(()), || unsafe {
             self.endpoint.write_far(dest, source, count, peer)
         })
@@ -263,7 +272,9 @@ impl<'a> Lane<'a> {
         peer: PeerIndex,
     ) -> bool {
         let (addr, bytes) = (dest.addr(), count.saturating_mul(size_of::<T>()));
-        // SAFETY: by the function's contract.
+        // SAFETY: the fabric refuses the range, or `source` holds `count` elements, which do not
+        // overlap the target unless they are the target; the record is of the result of
+        // `write_near`.
         unsafe {
             match self.endpoint.write_near(dest, source, count, peer) {
                 Written::Done => true,
@@ -293,9 +304,11 @@ impl<'a> Lane<'a> {
         count: usize,
         peer: PeerIndex,
     ) -> Result<(), Error> {
-        // SAFETY: by the function's contract.
+        // SAFETY: the fabric refuses the range, or `dest` has room for `count` elements, which do
+        // not overlap the source unless they are the source.
         let near = unsafe { self.endpoint.read_near(dest, source, count, peer) };
-        // SAFETY: by the function's contract.
+        // SAFETY: the fabric refuses the range, or `dest` has room for `count` elements, which do
+        // not overlap the source unless they are the source.
         or_far(near.then_some(()), || unsafe {
             self.endpoint.read_far(dest, source, count, peer)
         })
@@ -312,9 +325,11 @@ impl<'a> Lane<'a> {
         count: usize,
         peer: PeerIndex,
     ) -> Result<(), Error> {
-        // SAFETY: by the function's contract.
+        // SAFETY: the fabric refuses the range, or `source` holds `count` elements, which do not
+        // overlap the target unless they are the target.
         let done = unsafe { self.write_at_once(dest, source, count, peer) };
-        // SAFETY: by the function's contract.
+        // SAFETY: the fabric refuses the range, or `source` holds `count` elements and stays as it
+        // is until quiet; it does not overlap the target unless it is the target.
         or_far(done.then_some(()), || unsafe {
             self.endpoint.start_write_far(dest, source, count, peer)
         })
@@ -331,9 +346,11 @@ impl<'a> Lane<'a> {
         count: usize,
         peer: PeerIndex,
     ) -> Result<(), Error> {
-        // SAFETY: by the function's contract.
+        // SAFETY: the fabric refuses the range, or `dest` has room for `count` elements, which do
+        // not overlap the source unless they are the source.
         let near = unsafe { self.endpoint.read_near(dest, source, count, peer) };
-        // SAFETY: by the function's contract.
+        // SAFETY: the fabric refuses the range, or `dest` has room for `count` elements, and nobody
+        // uses it until quiet; it does not overlap the source unless it is the source.
         or_far(near.then_some(()), || unsafe {
             self.endpoint.start_read_far(dest, source, count, peer)
         })
@@ -366,7 +383,7 @@ impl<'a> Lane<'a> {
             self.endpoint
                 .write_blocks_near(dest.at, source.at, blocks, peer)
         };
-        // SAFETY: as above.
+        // SAFETY: the source holds the blocks; there is room for them or they are refused.
         or_far(near.then_some(()), || unsafe {
             self.endpoint
                 .write_blocks_far(dest.at, source.at, blocks, peer)
@@ -400,7 +417,7 @@ impl<'a> Lane<'a> {
             self.endpoint
                 .read_blocks_near(dest.at, source.at, blocks, peer)
         };
-        // SAFETY: as above.
+        // SAFETY: there is room for the blocks; they are behind the place or refused.
         or_far(near.then_some(()), || unsafe {
             self.endpoint
                 .read_blocks_far(dest.at, source.at, blocks, peer)

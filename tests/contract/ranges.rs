@@ -290,7 +290,7 @@ fn onto_itself(party: &Party, area: Area, offset: usize, len: usize) {
     let at = area.place::<u8>(offset).at;
     // SAFETY: the range is in the own symmetric memory, and is the target itself.
     unsafe { party.lane.write_raw(at, at, len, party.rank) }.unwrap();
-    // SAFETY: as above.
+    // SAFETY: the range is in the own symmetric memory, and is the source itself.
     unsafe { party.lane.read_raw(at, at, len, party.rank) }.unwrap();
     party.lane.quiet().unwrap();
 }
@@ -322,12 +322,13 @@ pub(crate) fn between_symmetric_objects(transport: &dyn Transport) {
                 .unwrap();
                 party.quiet_and_meet();
                 whole(far, target, &data(party.left()));
-                // SAFETY: as above.
+                // SAFETY: all is in the own symmetric memory, apart, and nobody uses the
+                // destination until quiet.
                 unsafe { party.lane.start_read_raw(dest, there, len, party.right()) }.unwrap();
                 party.lane.quiet().unwrap();
                 whole(own, into, &data(party.rank));
                 own.fill(into, len, GUARD);
-                // SAFETY: as above.
+                // SAFETY: all is in the own symmetric memory, and apart.
                 unsafe { party.lane.read_raw(dest, there, len, party.right()) }.unwrap();
                 whole(own, into, &data(party.rank));
                 party.meet();

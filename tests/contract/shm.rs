@@ -163,7 +163,8 @@ impl Node {
             domain: &domain,
             // SAFETY: mapped above; the reservation outlives the party, and only areas use its addresses.
             heap: unsafe { Area::new(heap, HEAP) },
-            // SAFETY: as above.
+            // SAFETY: mapped above; the reservation outlives the party, and only areas use its
+            // addresses.
             statics: unsafe { Area::new(statics, STATICS) },
             meeting: &self.meeting,
         };

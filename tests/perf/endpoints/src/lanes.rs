@@ -185,7 +185,8 @@ impl Ends {
         if let Some(known) = self.regions.iter().find(same) {
             return Ok((known.region.lkey(), known.region.rkey()));
         }
-        // SAFETY: the bytes are mapped, and only ever reached by volatile accesses; they outlive the endpoints by contract.
+        // SAFETY: the bytes are mapped, and only ever reached by volatile accesses; the memory
+        // outlives the endpoints.
         let region = unsafe { made.seat.device().register(memory.at(offset), len)? };
         let keys = (region.lkey(), region.rkey());
         self.regions.push(Registered {
@@ -253,7 +254,8 @@ impl Ends {
                     },
                 };
                 let parts = self.parts(made, completions, &registers);
-                // SAFETY: as above; nobody else posts to the queues.
+                // SAFETY: whoever has endpoints open keeps the objects (`Ends`), and nobody else
+                // posts to the queues.
                 let lane = unsafe { Lane::new(parts) };
                 ends.push(End { lane });
             }
@@ -386,7 +388,7 @@ impl End {
             left -= count;
         }
         let _held = self.lane.hold();
-        // SAFETY: as above.
+        // SAFETY: this thread has the lane, whose queue pairs are the peers.
         Ok(unsafe { self.lane.drain(there.pair) }?)
     }
 

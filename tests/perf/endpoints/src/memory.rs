@@ -21,7 +21,8 @@ pub(crate) struct Memory {
 
 // SAFETY: it is memory, and who uses which part of it at a time is the benchmark's business: accesses are volatile.
 unsafe impl Send for Memory {}
-// SAFETY: as above.
+// SAFETY: who uses which part of the memory at a time is the benchmark's business: accesses are
+// volatile.
 unsafe impl Sync for Memory {}
 
 impl Memory {
