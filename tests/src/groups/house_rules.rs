@@ -15,6 +15,13 @@ pub(crate) const OWN: &[Own] = &[Own {
 const LONGEST: usize = 800;
 /// How many lines above an `unsafe` its reason may stand.
 const REASON_WITHIN: usize = 12;
+/// Words that refer: a reason of these and of names alone leaves the requirement to another place.
+const REFERRING: &str = "\
+    a above all an and are as at before below beside by caller callers contract contracts does \
+    ensures for from function functions guarantees has here holds in is it its keep keeps \
+    likewise near of one ones or other part pointer pointers previous promise promises \
+    requirement requirements requires rest routine routines same see so such that the their \
+    there these this those to too under upholds vouch vouches which with";
 /// Folders that hold nothing written by hand.
 const SKIPPED: [&str; 2] = ["target", ".git"];
 /// Written in two parts, so that this file may pass its own check.
@@ -107,6 +114,9 @@ fn broken_rules(name: &str, text: &str) -> Vec<String> {
         if name.ends_with(".rs") && needs_reason(line) && !has_reason(&lines, index) {
             wrong.push(format!("{name}:{number}: no // SAFETY: above"));
         }
+        if name.ends_with(".rs") && reason(&lines[index..]).is_some_and(|it| only_refers(&it)) {
+            wrong.push(format!("{name}:{number}: // SAFETY: names no requirement"));
+        }
         if is_safe_routine(name, line) {
             wrong.push(format!(
                 "{name}:{number}: a public routine that is not unsafe"
@@ -158,6 +168,33 @@ fn has_reason(lines: &[&str], index: usize) -> bool {
         .any(|line| line.contains("SAFETY:"))
 }
 
+/// Returns the reason that begins in the first of these lines, without the next mark behind it.
+fn reason(lines: &[&str]) -> Option<String> {
+    let (first, rest) = lines.split_first()?;
+    let mut reason = first.trim_start().strip_prefix("// SAFETY:")?.to_owned();
+    let more = rest
+        .iter()
+        .map_while(|line| line.trim_start().strip_prefix("//"));
+    for line in more.take_while(|line| !line.contains("SAFETY:") && !line.contains("ORDERING:")) {
+        reason.push_str(line);
+    }
+    Some(reason)
+}
+
+/// Whether a reason only refers to another one, or to a contract that it does not quote.
+fn only_refers(reason: &str) -> bool {
+    let mut words = reason.split_whitespace().map(|word| {
+        let word = word.trim_matches(|mark: char| ".,;:()[]".contains(mark));
+        word.strip_suffix("'s").unwrap_or(word).to_lowercase()
+    });
+    words.all(|word| {
+        word.starts_with('`')
+            || REFERRING
+                .split_whitespace()
+                .any(|referring| referring == word)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -205,6 +242,44 @@ mod tests {
             "pub const QUIET: fn() = quiet;",
         ] {
             assert_eq!(broken_rules("shmem/src/order.rs", line).len(), 0, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_reason_names_a_requirement() {
+        let at = |reason: &str| {
+            let text = format!("// SAFETY: {reason}\nlet x = unsafe {{ y() }};");
+            broken_rules("a.rs", &text)
+        };
+        for reason in [
+            "by contract.",
+            "as above.",
+            "as before",
+            "The contract is the same.",
+            "by the function's contract.",
+            "by contract of the callers.",
+            "the contract is that of the near part.",
+            "the caller keeps the requirements of the same function.",
+            "the caller vouches for it.",
+            "as in `write`.",
+            "`dest` and `source`\n    // by contract.",
+            "as above.\n// ORDERING: pairs with the store in `y`.",
+            "see [`y`].",
+            "",
+        ] {
+            let wrong = ["a.rs:1: // SAFETY: names no requirement"];
+            assert_eq!(at(reason), wrong, "{reason}");
+        }
+        for reason in [
+            "y has no requirements.",
+            "`dest` is writable by contract.",
+            "`ivar` is aligned, as `y` requires.",
+            "as above; no device touches the memory.",
+            "the contract is the same,\n// and the slot has room.",
+            "mapped above.",
+            "`at` < `len`.",
+        ] {
+            assert_eq!(at(reason), Vec::<String>::new(), "{reason}");
         }
     }
 
