@@ -59,7 +59,7 @@ impl Route {
         let Some((queue, is_initiator)) = (unsafe { self.queue_of(there.place) }) else {
             return false;
         };
-        // SAFETY: by contract of the callers.
+        // SAFETY: the queue is one of the lane's, which is alive and has guard `G`.
         let Some((queue, at)) = (unsafe { enter::<G>(self.queues, queue) }) else {
             return false;
         };
@@ -107,12 +107,12 @@ impl Route {
         local: Local,
         there: There<'_>,
     ) -> bool {
-        // SAFETY: by contract of the callers.
+        // SAFETY: the lane is alive, and the place is that of one of its peers.
         let Some((queue, is_initiator)) = (unsafe { self.queue_of(there.place) }) else {
             return false;
         };
         let blocks = atomic.blocks(is_initiator);
-        // SAFETY: by contract of the callers.
+        // SAFETY: the queue is one of the lane's, which is alive and has guard `G`.
         let Some((queue, at)) = (unsafe { self.enter_some::<G>(queue, blocks) }) else {
             return false;
         };

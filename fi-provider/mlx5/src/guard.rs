@@ -183,7 +183,7 @@ impl Guard for OnLane {
 
     #[inline(always)]
     unsafe fn enter(queues: *const Queue, _: *const Queue) -> bool {
-        // SAFETY: by contract.
+        // SAFETY: the queues are a live lane's, hence a live body's.
         unsafe { head(queues) }.lock.take();
         true
     }
@@ -211,7 +211,7 @@ impl Guard for OnBoth {
 
     #[inline(always)]
     unsafe fn enter(queues: *const Queue, queue: *const Queue) -> bool {
-        // SAFETY: the contract is the same.
+        // SAFETY: the queue is one of `queues`, which are a live lane's.
         unsafe { OnLane::enter(queues, queue) }
     }
 

@@ -243,7 +243,7 @@ pub(crate) unsafe fn element_to<T: Copy, G: Guard>(
     if size_of::<T>() > BESIDE_VECTOR {
         return false;
     }
-    // SAFETY: by contract.
+    // SAFETY: the queue is one of `queues`, which are a live lane's of guard `G`.
     let Some((queue, at)) = (unsafe { enter::<G>(queues, queue) }) else {
         return false;
     };
@@ -268,7 +268,7 @@ pub(crate) unsafe fn element<T: Copy, G: Guard>(
     value: T,
     there: Unit,
 ) -> bool {
-    // SAFETY: by contract.
+    // SAFETY: the queue is one of `queues`, which are a live lane's of guard `G`.
     let Some((queue, at)) = (unsafe { enter::<G>(queues, queue) }) else {
         return false;
     };

@@ -297,7 +297,7 @@ impl Route {
         }
         let units = before + inline_len(len) / UNIT;
         let blocks = blocks(units) as u16;
-        // SAFETY: by contract.
+        // SAFETY: the queue is one of the lane's, which is alive and has guard `G`.
         let Some((queue, at)) = (unsafe { self.enter_some::<G>(queue, blocks) }) else {
             return false;
         };
@@ -371,7 +371,7 @@ unsafe fn write_one<G: Guard>(
     there: Unit,
     remote: Option<&Remote>,
 ) -> bool {
-    // SAFETY: by contract.
+    // SAFETY: the queue is one of `queues`, which are a live lane's of guard `G`.
     let Some((queue, at)) = (unsafe { enter::<G>(queues, queue) }) else {
         return false;
     };

@@ -279,7 +279,7 @@ pub unsafe fn barrier(
 ) {
     // SAFETY: the rules of threads: this call's own caller keeps to them.
     unsafe { order::quiet(ctx::default_ctx(), at) };
-    // SAFETY: the contract is the same.
+    // SAFETY: `psync` is symmetric, holds the words, and is in no other use.
     unsafe { sync(at, pe_start, log_pe_stride, pe_size, psync) };
 }
 

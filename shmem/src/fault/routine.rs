@@ -171,7 +171,7 @@ impl Symbols {
 /// The context is one that the kernel has passed to a handler.
 pub(super) unsafe fn at_fault(context: *mut c_void) -> Option<&'static str> {
     let symbols = SYMBOLS.get().as_ref()?;
-    // SAFETY: by contract.
+    // SAFETY: the kernel has passed the context to a handler.
     let (place, stack) = unsafe { registers(context)? };
     let find = |address: usize| symbols.routine_at(address);
     let called = |address: usize| find(address).or_else(|| find(callee(address)?));
@@ -184,7 +184,7 @@ pub(super) unsafe fn at_fault(context: *mut c_void) -> Option<&'static str> {
 /// The context is one that the kernel has passed to a handler.
 #[cfg(target_arch = "x86_64")]
 unsafe fn registers(context: *mut c_void) -> Option<(usize, usize)> {
-    // SAFETY: by contract.
+    // SAFETY: the kernel has passed the context to a handler, as a ucontext_t.
     let registers = unsafe { &(*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
     let register = |which: c_int| registers[which as usize] as usize;
     Some((register(libc::REG_RIP), register(libc::REG_RSP)))

@@ -379,7 +379,7 @@ impl Lane {
         }
         let mut at = self.used.get();
         while at != END {
-            // SAFETY: by contract.
+            // SAFETY: this thread holds the lane, and the queue is one of it.
             if unsafe { self.sign_last(at - 1) }.is_err() {
                 // SAFETY: this thread holds the lane (the requirement here, too).
                 return unsafe { self.quiet_by_queues() };
