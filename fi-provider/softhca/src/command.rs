@@ -14,6 +14,11 @@ use std::process::Command;
 /// The variable by which UCX is told which objects it shall create by DEVX: none, for the device has none.
 const UCX_OBJECTS: &str = "UCX_IB_MLX5_DEVX_OBJECTS";
 
+/// Tells UCX to register memory once, for strict order. On AMD's processors it registers it for relaxed
+/// order too, and then adds to addresses what an indirect memory key takes off again; the device has
+/// no such keys.
+const UCX_ORDER: &str = "UCX_IB_PCI_RELAXED_ORDERING";
+
 /// The library that is preloaded into programs.
 const SHIM: &str = "libsofthca_shim.so";
 
@@ -172,8 +177,10 @@ pub fn run(program: &OsStr, arguments: &[OsString], options: Options) -> Result<
     } else {
         command.env_remove(STRICT_VARIABLE);
     }
-    if settings.devx && env::var_os(UCX_OBJECTS).is_none() {
-        command.env(UCX_OBJECTS, "");
+    for (variable, value) in [(UCX_OBJECTS, ""), (UCX_ORDER, "off")] {
+        if settings.devx && env::var_os(variable).is_none() {
+            command.env(variable, value);
+        }
     }
     signals.leave_to(&mut command);
     let mut child = command.spawn().map_err(|error| Error::Program {
