@@ -15,7 +15,7 @@ use std::ffi::c_int;
 
 /// What a stride must be at least, for messages.
 #[derive(Clone, Copy)]
-enum Least {
+pub(crate) enum Least {
     One,
     BlockSize(usize),
 }
@@ -23,7 +23,7 @@ enum Least {
 /// The shape of `count` blocks of `len` elements; ends the job where a stride is too small for it. No elements are
 /// a shape whatever the strides.
 #[inline]
-fn shape(
+pub(crate) fn shape(
     at: Routine,
     dst: isize,
     sst: isize,

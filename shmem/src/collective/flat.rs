@@ -10,7 +10,8 @@
 
 use super::combine::Kernel;
 use super::party::{Party, fetch, near};
-use crate::report::Routine;
+use crate::report::{self, Routine};
+use crate::strided::{self, Least};
 use fi_provider::node::copy::copy;
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -132,6 +133,8 @@ pub(crate) unsafe fn alltoall(
 /// As [`alltoall`] for blocks of `count` elements, of which one is `dst` elements behind the other in `dest`, and `sst`
 /// elements in `source`.
 ///
+/// Ends the job, before anybody waits, where the blocks are not in the own symmetric memory.
+///
 /// # Safety
 /// Both are arrays that hold the blocks of all PEs and do not overlap.
 pub(crate) unsafe fn alltoalls<T: Copy>(
@@ -143,6 +146,17 @@ pub(crate) unsafe fn alltoalls<T: Copy>(
     sst: isize,
     count: usize,
 ) {
+    let all = strided::shape(at, dst, sst, (1, count * party.len()), Least::One);
+    for (stride, name, addr, of) in [
+        ("dst", "dest", dest.addr(), all.dest_stride),
+        ("sst", "source", source.addr(), all.source_stride),
+    ] {
+        let bytes = all.span(of).saturating_mul(size_of::<T>());
+        if bytes > isize::MAX as usize {
+            stride_too_great(at, stride, of, count, party.len());
+        }
+        near(party, at, name, addr, bytes, party.me());
+    }
     party.meet(at);
     let block = count as isize;
     let mine = source.wrapping_offset(party.me() as isize * block * sst);
@@ -151,11 +165,18 @@ pub(crate) unsafe fn alltoalls<T: Copy>(
         let pe = party.pe(index) as std::ffi::c_int;
         // SAFETY: `dest` has room for the blocks of all PEs, a source that is not symmetric is
         // refused, and the arrays do not overlap.
-        unsafe {
-            crate::strided::iget(crate::ctx::default_ctx(), at, to, mine, dst, sst, count, pe)
-        };
+        unsafe { strided::iget(crate::ctx::default_ctx(), at, to, mine, dst, sst, count, pe) };
     }
     party.meet(at);
+}
+
+/// Blocks of `count` elements for `pes` PEs are too long with a stride, the argument `name`.
+#[cold]
+#[inline(never)]
+fn stride_too_great(at: Routine, name: &str, stride: usize, count: usize, pes: usize) -> ! {
+    let allowed =
+        format!("a stride for nelems {count} of {pes} PEs: the length is over PTRDIFF_MAX bytes");
+    report::bad_argument(at, name, format_args!("{stride}"), &allowed)
 }
 
 /// The numbers of a party, each PE's own first: so that not all read from one at the same time.
