@@ -15,7 +15,7 @@
 mod tree;
 
 use super::combine::{And, Kernel, Max, Min, Operation, Or, Prod, Sum, Xor};
-use super::party::Party;
+use super::party::{Party, expect_symmetric};
 use super::{bytes_of, flat, reduce_words};
 use crate::node::Node;
 use crate::report::{self, Routine};
@@ -415,7 +415,11 @@ unsafe fn reduce(
     unsafe {
         match who {
             Who::All(team) => super::reduce(at, team, dest, source, count, kernel),
-            Who::Some(set) if count > 0 => flat::reduce(set, at, dest, source, count, kernel),
+            Who::Some(set) if count > 0 => {
+                let bytes = count.saturating_mul(kernel.size);
+                expect_symmetric(set, at, dest, source, bytes);
+                flat::reduce(set, at, dest, source, count, kernel);
+            }
             Who::Some(_) => (),
         }
     }

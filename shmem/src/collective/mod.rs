@@ -28,7 +28,7 @@ use crate::report::{self, Routine};
 use crate::sync::require_initialized;
 use crate::team::{self, Handle, Team};
 use combine::{And, Kernel, Max, Min, Operation, Or, Prod, Sum, Xor};
-use party::Party;
+use party::{Party, expect_symmetric};
 use std::ffi::c_int;
 
 pub use crate::team::sync;
@@ -250,11 +250,14 @@ pub(crate) unsafe fn reduce(
     kernel: &Kernel,
 ) {
     let bytes = bytes_of_elements(at, "nreduce", count, kernel.size, 1);
+    if bytes == 0 {
+        return;
+    }
+    expect_symmetric(team, at, dest, source, bytes);
     // SAFETY: both arrays hold `count` of the kernel's elements, and are the same or do not
     // overlap.
     unsafe {
-        if bytes == 0 {
-        } else if team.len() == 1 {
+        if team.len() == 1 {
             flat::copy_own(dest, source, bytes);
         } else if small::fits(team, bytes) {
             small::reduce(team, at, dest, source, count, kernel);
@@ -381,11 +384,14 @@ unsafe fn scan(
 ) -> c_int {
     let team = team::expect(at, team);
     let bytes = bytes_of_elements(at, "nelems", count, kernel.size, 1);
+    if bytes == 0 {
+        return 0;
+    }
+    expect_symmetric(team, at, dest, source, bytes);
     // SAFETY: both arrays hold `count` of the kernel's elements, and are the same or do not
     // overlap; zero bits are the identity.
     unsafe {
-        if bytes == 0 {
-        } else if small::fits(team, bytes) {
+        if small::fits(team, bytes) {
             small::scan(team, at, dest, source, count, kernel, inclusive);
         } else {
             flat::scan(team, at, dest, source, count, kernel, inclusive);

@@ -48,8 +48,8 @@ pub(crate) unsafe fn fetch(
     unsafe { rma::get(ctx::default_ctx(), at, dest, source, bytes, pe) };
 }
 
-/// Where `bytes` bytes at the symmetric address `addr` of `party`'s PE `index` are in this process; ends the job where
-/// the address is not symmetric. The party is near.
+/// Where `bytes` bytes at the symmetric address `addr` of `party`'s PE `index` are in this process;
+/// ends the job where the address is not symmetric. The party is near, or the PE is this one.
 #[inline]
 pub(crate) fn near(
     party: &impl Party,
@@ -67,5 +67,20 @@ pub(crate) fn near(
             let error = endpoint.refusal(addr, bytes, pe);
             report::transfer(at, error, what, addr, bytes, pe as c_int)
         }
+    }
+}
+
+/// Ends the job where `bytes` bytes at `dest` or `source` are not in the own symmetric memory.
+///
+/// Little data goes through slots, and then no PE would find out from the others' arrays.
+pub(crate) fn expect_symmetric(
+    party: &impl Party,
+    at: Routine,
+    dest: *const u8,
+    source: *const u8,
+    bytes: usize,
+) {
+    for (what, array) in [("dest", dest), ("source", source)] {
+        near(party, at, what, array.addr(), bytes, party.me());
     }
 }
