@@ -409,7 +409,8 @@ fn create(sizes: Sizes, places: &Places) -> Result<Memfd, Error> {
             processes,
         })?;
     check_file_size_limit(total)?;
-    Memfd::create(c"farreach", total).map_err(Error::system("creating the node's memory"))
+    Memfd::create(c"farreach", total)
+        .map_err(Error::system("creating the node's memory (memfd_create)"))
 }
 
 /// Fails where setting the size would be answered by SIGXFSZ.

@@ -36,8 +36,8 @@ const CALLS: &[(&str, End, End)] = &[
     ("process_vm_writev", Works, Fails(1, "process_vm_writev: ")),
     (
         "memfd_create",
-        Fails(1, "shmem_init: memfd_create: "),
-        Fails(1, "shmem_init: memfd_create: "),
+        Fails(1, "shmem_init: creating the node's memory (memfd_create): "),
+        Fails(1, "shmem_init: creating the node's memory (memfd_create): "),
     ),
 ];
 
