@@ -32,7 +32,8 @@ const BLOCKS: u32 = 64;
 /// What the threads of two peers tell each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Told {
-    /// The queue pair for the other; without its process's key, which the other knows from elsewhere.
+    /// The queue pair for the other; without its process's key, which the other knows from
+    /// elsewhere.
     peer: Peer,
     /// Whether it is connected.
     connected: bool,

@@ -178,7 +178,8 @@ pub(crate) struct Device {
     gate: Arc<Gate>,
     lanes: Lanes,
     target: Option<Target>,
-    /// By which peers' initiators enter the target, and from which the numbers of first packets follow.
+    /// By which peers' initiators enter the target, and from which the numbers of first packets
+    /// follow.
     key: u64,
     /// The parts of the window in the order of their addresses.
     parts: Arc<[Part]>,

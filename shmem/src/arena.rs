@@ -35,8 +35,9 @@ impl Arena {
         }
     }
 
-    /// What has become part of blocks for the first time since the last call, to whole huge pages: those that a division of
-    /// the mapping would keep from being huge. The end may lie behind the heap's.
+    /// What has become part of blocks for the first time since the last call, to whole huge pages:
+    /// those that a division of the mapping would keep from being huge. The end may lie behind the
+    /// heap's.
     pub(crate) fn newly_used(&mut self) -> Option<Range<usize>> {
         let used = self.told..self.fresh.next_multiple_of(HUGE_PAGE);
         self.told = used.end.max(self.told);

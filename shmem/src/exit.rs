@@ -24,8 +24,8 @@ const STEP: Duration = Duration::from_millis(1);
 ///
 /// The own C streams are flushed, the others' as well as a signal handler can.
 ///
-/// The system passes on the low eight bits: a status other than 0 that has none of them becomes 1, for
-/// it tells of a failure.
+/// The system passes on the low eight bits: a status other than 0 that has none of them becomes 1,
+/// for it tells of a failure.
 ///
 /// # Safety
 /// The [rules of threads](crate#rules-of-threads).

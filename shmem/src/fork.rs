@@ -1,16 +1,17 @@
 //! fork: the child gets a private copy of the symmetric memory, and is not a PE.
 //!
 //! Shared mappings stay shared over fork, so that without this a child's writes to its globals would
-//! change the parent's, and the parent's the child's. The parent copies the pages that have contents
-//! right before the fork, into memory of its own, which the child inherits as any private memory; the
-//! child puts the copy in the place of the shared mappings. So neither waits for the other, and no
-//! descriptor is needed. The peers' memory is not mapped in the child at all. (system, popen and
-//! posix_spawn do not come by here: they share the parent's memory until they execute another program.)
+//! change the parent's, and the parent's the child's. The parent copies the pages that have
+//! contents right before the fork, into memory of its own, which the child inherits as any private
+//! memory; the child puts the copy in the place of the shared mappings. So neither waits for the
+//! other, and no descriptor is needed. The peers' memory is not mapped in the child at all.
+//! (system, popen and posix_spawn do not come by here: they share the parent's memory until they
+//! execute another program.)
 //!
-//! In a static executable the C library's own data is shared as well. There fork writes it behind the
-//! handlers that run before it (it takes the locks of malloc and of streams), and fork's child before
-//! those that run after it, and so spoils the parent's. Copy and exchange must be nearer to the system
-//! call: [`by`] stands around `_Fork`, which is within fork.
+//! In a static executable the C library's own data is shared as well. There fork writes it behind
+//! the handlers that run before it (it takes the locks of malloc and of streams), and fork's child
+//! before those that run after it, and so spoils the parent's. Copy and exchange must be nearer to
+//! the system call: [`by`] stands around `_Fork`, which is within fork.
 
 #![expect(
     unsafe_code,
@@ -26,8 +27,9 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::time::{Duration, Instant};
 
 thread_local! {
-    /// The copy for the child that this thread forks. Of the thread, because several may fork at once,
-    /// and because statics of a static executable are shared by parent and child until the exchange.
+    /// The copy for the child that this thread forks. Of the thread, because several may fork at
+    /// once, and because statics of a static executable are shared by parent and child until the
+    /// exchange.
     static SNAPSHOT: Cell<Snapshot> = const { Cell::new(Snapshot::Nothing) };
 }
 
@@ -74,8 +76,8 @@ enum Snapshot {
     At(*mut Contents),
 }
 
-/// The regions whose copies follow; in the mapping itself, because the child may read no static data
-/// before the exchange.
+/// The regions whose copies follow; in the mapping itself, because the child may read no static
+/// data before the exchange.
 struct Contents {
     /// Bytes of the mapping, this page included.
     len: usize,
@@ -83,8 +85,8 @@ struct Contents {
     regions: [(usize, usize); MOST],
 }
 
-/// The segments of the static data, and the heaps of a session and of one that has ended. More do not
-/// fit into a page.
+/// The segments of the static data, and the heaps of a session and of one that has ended. More do
+/// not fit into a page.
 const MOST: usize = 64;
 
 impl Snapshot {
@@ -164,7 +166,8 @@ impl Snapshot {
     }
 }
 
-/// Ends the child: going on would mean to write the parent's memory, and so would formatting a message.
+/// Ends the child: going on would mean to write the parent's memory, and so would formatting a
+/// message.
 fn refuse() -> ! {
     const WHY: &[u8] =
         b"farreach: fork: the system refuses memory for the child's copy of the symmetric memory\n";
@@ -175,7 +178,8 @@ fn refuse() -> ! {
     }
 }
 
-/// Copies the pages of the region that have contents to `to`, by plain copies and system calls alone.
+/// Copies the pages of the region that have contents to `to`, by plain copies and system calls
+/// alone.
 ///
 /// # Safety
 /// The region is a mapping of `memory` in this process, and its length is mapped at `to`.
@@ -191,9 +195,9 @@ unsafe fn copy_pages(memory: &Memfd, region: &MemoryRegion, to: usize) {
     }
 }
 
-/// In a static executable: `_Fork`, with the copy made and put in its place before the C library goes on
-/// in either process. `threads` is the lock of the C library's lists of threads, null where it has none
-/// by that name.
+/// In a static executable: `_Fork`, with the copy made and put in its place before the C library
+/// goes on in either process. `threads` is the lock of the C library's lists of threads, null
+/// where it has none by that name.
 ///
 /// # Safety
 /// `fork` is the C library's `_Fork`, and `threads` null or its lock.

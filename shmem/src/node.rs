@@ -1,8 +1,9 @@
 //! The node's memory: one memfd that all PEs of the node map. Its control part, in a job of several nodes the table of all PEs of the
 //! job, and a share per PE.
 //!
-//! The node's leader creates it and hands it over to the others; it has no name, so that nothing is left behind when
-//! processes are killed. Each PE has a claim on it, by its rank, which ends with its process.
+//! The node's leader creates it and hands it over to the others; it has no name, so that nothing
+//! is left behind when processes are killed. Each PE has a claim on it, by its rank, which ends
+//! with its process.
 
 #![expect(
     unsafe_code,
@@ -49,12 +50,12 @@ pub(crate) struct Slot {
     pub(crate) state: AtomicU32,
     /// The barriers that the PE had completed when it began to finalise.
     pub(crate) last_epoch: AtomicU64,
-    /// Odd while the PE sleeps in a wait, and has no other thread and no handler of the program that
-    /// may run. Goes up by two in such a wait, which takes 50 ms at least: in 32 bits it is back after
-    /// three years.
+    /// Odd while the PE sleeps in a wait, and has no other thread and no handler of the program
+    /// that may run. Goes up by two in such a wait, which takes 50 ms at least: in 32 bits it is
+    /// back after three years.
     pub(crate) blocked: AtomicU32,
-    /// The thread level that the initialisation gives the PE, which it writes before the barrier that
-    /// ends it.
+    /// The thread level that the initialisation gives the PE, which it writes before the barrier
+    /// that ends it.
     pub(crate) thread_level: AtomicU32,
     /// Looks at the awaited memory since the PE began to sleep, modulo 2^32: they are compared
     /// after some 50 ms.
@@ -159,8 +160,8 @@ fn place_key(node: usize) -> String {
 }
 
 impl Node {
-    /// Creates (the node's leader) or takes the node's memory; all PEs of a node must be on one machine, and all of
-    /// the job must have the same sizes.
+    /// Creates (the node's leader) or takes the node's memory; all PEs of a node must be on one
+    /// machine, and all of the job must have the same sizes.
     pub(crate) fn join(launcher: &mut Bootstrap, sizes: Sizes) -> Result<Self, Error> {
         let places = places(launcher)?;
         let node_size = env::collective_node_size()?;
@@ -337,13 +338,16 @@ impl Node {
         self.slot(self.places.rank())
     }
 
-    /// Whether the process of the PE with rank `rank` on this node has ended, or has closed the node's memory.
+    /// Whether the process of the PE with rank `rank` on this node has ended, or has closed the
+    /// node's memory.
     pub(crate) fn is_gone(&self, rank: Rank) -> bool {
-        // A process is not told of its own claim. If this one has closed the memory, it knows of nobody.
+        // A process is not told of its own claim. If this one has closed the memory, it knows of
+        // nobody.
         rank != self.places.rank() && matches!(self.layout.memory.is_claimed(rank.0), Ok(false))
     }
 
-    /// A descriptor of the process of another PE of this node; none where that has ended or cannot be told.
+    /// A descriptor of the process of another PE of this node; none where that has ended or cannot
+    /// be told.
     pub(crate) fn process_of(&self, rank: Rank) -> Option<OwnedFd> {
         self.layout.memory.claimant(rank.0).ok().flatten()
     }
@@ -433,8 +437,8 @@ fn check_file_size_limit(total: usize) -> Result<(), Error> {
 /// What the leader of a node does.
 const HANDING_OVER: &str = "handing over the node's memory";
 
-/// Gives the node's memory to the other PEs of the node, as their leader. The socket is closed then: a process that comes later
-/// finds nobody.
+/// Gives the node's memory to the other PEs of the node, as their leader. The socket is closed
+/// then: a process that comes later finds nobody.
 fn hand_over(
     launcher: &Bootstrap,
     places: &Places,
@@ -539,7 +543,8 @@ impl Place {
 /// Stands for a ticket where there is none.
 const NO_TICKET: &str = "-";
 
-/// A name that two processes share when one kernel runs both: its boot. Empty where `/proc` does not tell.
+/// A name that two processes share when one kernel runs both: its boot. Empty where `/proc` does
+/// not tell.
 fn machine() -> String {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     boot.trim().to_owned()

@@ -1,13 +1,13 @@
 //! Holds the other threads of the process still, wherever they are, while its static data moves.
 //!
 //! Each thread gets a signal whose handler waits until it is let go. The signal is the one by which
-//! the C library runs setuid on all threads (SIGSETXID of nptl(7)): its masks never hold that one, so
-//! that a thread which has blocked all signals is reached too. The handler restarts system calls;
-//! those that no handler restarts (signal(7)) end with EINTR, as they do after setuid.
+//! the C library runs setuid on all threads (SIGSETXID of nptl(7)): its masks never hold that one,
+//! so that a thread which has blocked all signals is reached too. The handler restarts system
+//! calls; those that no handler restarts (signal(7)) end with EINTR, as they do after setuid.
 //!
-//! The threads that stand still cannot end, and the kernel's number of threads counts every one that
-//! runs. So nobody runs when the number equals that of the threads that stand still, the caller's and,
-//! if it has ended before the others, the first thread's.
+//! The threads that stand still cannot end, and the kernel's number of threads counts every one
+//! that runs. So nobody runs when the number equals that of the threads that stand still, the
+//! caller's and, if it has ended before the others, the first thread's.
 //!
 //! A thread may stand still in the middle of malloc. Until it is let go the caller may neither
 //! allocate nor take a lock: system calls and plain loops only.
@@ -229,8 +229,8 @@ impl Held {
         self.action.put_back();
     }
 
-    /// Lets the threads go on where not all have stopped: those that have not still get the signal, so
-    /// that the handler and the table stay for the rest of the process's life.
+    /// Lets the threads go on where not all have stopped: those that have not still get the
+    /// signal, so that the handler and the table stay for the rest of the process's life.
     fn abandon(self) {
         wake(self.table());
         std::mem::forget(self.memory);
@@ -337,8 +337,8 @@ extern "C" fn on_signal(signal: c_int, info: *mut Info, context: *mut c_void) {
     }
     let before = BEFORE.load(Ordering::Acquire);
     if !before.is_null() {
-        // SAFETY: the address is that of the handler which the C library had for this signal; it has
-        // the form that SA_SIGINFO asks for.
+        // SAFETY: the address is that of the handler which the C library had for this signal; it
+        // has the form that SA_SIGINFO asks for.
         let before: extern "C" fn(c_int, *mut Info, *mut c_void) =
             unsafe { std::mem::transmute(before) };
         before(signal, info, context);
@@ -362,7 +362,8 @@ fn stand_still(go: &AtomicU32, own: &Thread) {
             )
         };
     }
-    // ORDERING: Release: pairs with the acquire load in `let_go`, behind which the table is unmapped.
+    // ORDERING: Release: pairs with the acquire load in `let_go`, behind which the table is
+    // unmapped.
     own.state.store(LEFT, Ordering::Release);
 }
 
@@ -382,7 +383,8 @@ fn others() -> Result<bool, Error> {
     }
 }
 
-/// The number of threads of this process: the kernel gives the folder a link for each, beside its two.
+/// The number of threads of this process: the kernel gives the folder a link for each, beside its
+/// two.
 fn threads() -> io::Result<usize> {
     let mut found = MaybeUninit::<libc::stat>::uninit();
     // SAFETY: the path is a C string, and the record has room for the answer.
@@ -440,7 +442,8 @@ fn open(path: &CStr) -> io::Result<OwnedFd> {
 
 /// Calls `f` with the number of each thread that the folder shows. Allocates nothing.
 fn each_thread(tasks: &OwnedFd, mut f: impl FnMut(i32)) -> io::Result<()> {
-    /// The first bytes of linux_dirent64: inode, offset, length, kind; the name follows (getdents64(2)).
+    /// The first bytes of linux_dirent64: inode, offset, length, kind; the name follows
+    /// (getdents64(2)).
     const LENGTH: usize = 16;
     const NAME: usize = 19;
     let mut buffer = [0_u8; 4096];

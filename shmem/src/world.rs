@@ -120,7 +120,8 @@ fn start(at: Routine, thread_level: c_int) -> Result<(), Failure> {
     team::set_up();
     let own = job.node.own();
     let level = thread_level.cast_unsigned();
-    // ORDERING: pairs with the load in `collective::active::agree`, behind the barrier that follows.
+    // ORDERING: pairs with the load in `collective::active::agree`, behind the barrier that
+    // follows.
     own.thread_level.store(level, Ordering::Relaxed);
     own.state.store(state::RUNNING, Ordering::Release);
     take_farewell_back(at, job);

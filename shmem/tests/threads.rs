@@ -1,5 +1,5 @@
-//! A safe Rust program whose other threads write statics while [`World::init`] moves them. Runs as a
-//! job of one PE; the test runner is one more thread.
+//! A safe Rust program whose other threads write statics while [`World::init`] moves them. Runs as
+//! a job of one PE; the test runner is one more thread.
 
 use shmem::World;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

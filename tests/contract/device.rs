@@ -40,8 +40,8 @@ impl Behaviour {
         }
     }
 
-    /// Divides numbers of repetitions: an operation takes microseconds, in strict mode some dozens for
-    /// each store, and from a device that is not asked 50 and more.
+    /// Divides numbers of repetitions: an operation takes microseconds, in strict mode some dozens
+    /// for each store, and from a device that is not asked 50 and more.
     const fn slowness(self) -> u32 {
         match self {
             Self::Asked => 250,
@@ -137,7 +137,8 @@ impl Device {
         }
     }
 
-    /// The device delays queue pairs: the effects of one are seen in any order with those of another.
+    /// The device delays queue pairs: the effects of one are seen in any order with those of
+    /// another.
     pub(crate) const fn delayed(self) -> Self {
         Self {
             behaviour: Behaviour::Delayed,

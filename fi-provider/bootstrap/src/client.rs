@@ -253,8 +253,8 @@ impl Bootstrap {
         Ok(true)
     }
 
-    /// The connection to the launcher, which between two calls can be read only when the launcher is gone: for poll(2), in
-    /// waits that it would end. `None` in a job of one.
+    /// The connection to the launcher, which between two calls can be read only when the launcher
+    /// is gone: for poll(2), in waits that it would end. `None` in a job of one.
     #[must_use]
     pub fn lifeline(&self) -> Option<BorrowedFd<'_>> {
         match &self.link {

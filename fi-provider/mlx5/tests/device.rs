@@ -485,7 +485,8 @@ fn keys() {
     let cqe = lane.wait();
     assert_eq!(cqe.syndrome(), Syndrome::RemoteAccess.number(), "{cqe:?}");
 
-    // A peer of another key sends packets that this one does not expect: it goes on asking, and nothing is written.
+    // A peer of another key sends packets that this one does not expect: it goes on asking, and
+    // nothing is written.
     let (c, d) = ends();
     c.connect(&far.peer(d.number())).expect("connected");
     let stranger = Peer {

@@ -1,12 +1,13 @@
 //! Claims: which processes that share a memory are still there, and which process each is.
 //!
-//! A claim is a write lock on one byte of the memory's file (POSIX record locks, fcntl(2)). The kernel lets it go
-//! when its process ends, and only then can the process's number become another's. So a process that is found by its
-//! claim, and has the claim still when its descriptor is open, is the one that claimed: nobody has to store numbers of
-//! processes, nor to hold a descriptor of each, of which a node of 1000 would have a million.
+//! A claim is a write lock on one byte of the memory's file (POSIX record locks, fcntl(2)). The
+//! kernel lets it go when its process ends, and only then can the process's number become
+//! another's. So a process that is found by its claim, and has the claim still when its descriptor
+//! is open, is the one that claimed: nobody has to store numbers of processes, nor to hold a
+//! descriptor of each, of which a node of 1000 would have a million.
 //!
-//! A process that closes any descriptor of the memory loses its claims as well: what is claimed is there, what is not
-//! claimed need not be gone.
+//! A process that closes any descriptor of the memory loses its claims as well: what is claimed is
+//! there, what is not claimed need not be gone.
 
 use crate::segment::Memfd;
 use std::io;
@@ -29,8 +30,8 @@ impl Memfd {
         Ok(self.holder(place)?.is_some())
     }
 
-    /// A descriptor (pidfd_open(2)) of the other process that has claimed `place`; none where it has ended, or is in a
-    /// PID namespace that this process does not see.
+    /// A descriptor (pidfd_open(2)) of the other process that has claimed `place`; none where it
+    /// has ended, or is in a PID namespace that this process does not see.
     ///
     /// # Errors
     /// The error of fcntl(2) or pidfd_open(2), or that the descriptor is no more what it was.
@@ -50,7 +51,8 @@ impl Memfd {
         Ok((self.holder(place)? == Some(pid)).then_some(process))
     }
 
-    /// The number of the other process that has claimed `place`, 0 if it has none in this PID namespace.
+    /// The number of the other process that has claimed `place`, 0 if it has none in this PID
+    /// namespace.
     fn holder(&self, place: u32) -> io::Result<Option<libc::pid_t>> {
         let found = self.lock(libc::F_GETLK, place)?;
         Ok((i32::from(found.l_type) != libc::F_UNLCK).then_some(found.l_pid))

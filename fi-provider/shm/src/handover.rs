@@ -1,8 +1,9 @@
 //! Handing a memory over to other processes of the machine (SCM_RIGHTS, unix(7)).
 //!
-//! The process that has the memory listens on a socket whose random name is in no file system. It gives the
-//! descriptor to processes of its own user that show the token, which only those know that were told. Nothing is
-//! looked up in `/proc`: neither PID namespaces nor programs that may be executed and not read are in the way.
+//! The process that has the memory listens on a socket whose random name is in no file system. It
+//! gives the descriptor to processes of its own user that show the token, which only those know
+//! that were told. Nothing is looked up in `/proc`: neither PID namespaces nor programs that may
+//! be executed and not read are in the way.
 
 use crate::random;
 use crate::segment::Memfd;
@@ -16,10 +17,12 @@ use std::time::Duration;
 /// Bytes of a token.
 const TOKEN: usize = 16;
 
-/// Connections that are open at a time and have not shown their token yet; others wait in the kernel.
+/// Connections that are open at a time and have not shown their token yet; others wait in the
+/// kernel.
 const MOST_WAITING: usize = 32;
 
-/// How long to wait for takers to receive what is on its way, where the user may have no more there.
+/// How long to wait for takers to receive what is on its way, where the user may have no more
+/// there.
 const FULL: Duration = Duration::from_millis(1);
 
 /// What a process has to know to take an offered memory.
@@ -58,9 +61,10 @@ impl Ticket {
     /// `lifeline` can be read when there is nobody left to wait for.
     ///
     /// # Errors
-    /// `AddrNotAvailable` from another network namespace, where the name is not known; `ConnectionRefused`,
-    /// `ConnectionReset` or `UnexpectedEof` when the process that offers the memory is gone or refuses;
-    /// `NotConnected` when `lifeline` is closed; else the error of a system call.
+    /// `AddrNotAvailable` from another network namespace, where the name is not known;
+    /// `ConnectionRefused`, `ConnectionReset` or `UnexpectedEof` when the process that offers the
+    /// memory is gone or refuses; `NotConnected` when `lifeline` is closed; else the error of a
+    /// system call.
     pub fn take(&self, lifeline: Option<BorrowedFd<'_>>) -> io::Result<Memfd> {
         let stream = self.connect()?;
         if !is_of_own_user(&stream)? {
@@ -177,7 +181,8 @@ impl Offer {
         }
     }
 
-    /// Gives the memory to a process that has spoken; whether it has shown the token and is there to receive.
+    /// Gives the memory to a process that has spoken; whether it has shown the token and is there
+    /// to receive.
     fn answer(&self, stream: &UnixStream, memory: &Memfd) -> io::Result<bool> {
         let mut shown = [0; TOKEN];
         // SAFETY: recv writes at most the array's length, and the array outlives the call.
@@ -248,7 +253,8 @@ unsafe fn option<T>(socket: &impl AsRawFd, name: i32, mut value: T) -> io::Resul
     }
 }
 
-/// Whether the process at the other end, when it connected or began to listen, was this process's user's.
+/// Whether the process at the other end, when it connected or began to listen, was this process's
+/// user's.
 fn is_of_own_user(stream: &UnixStream) -> io::Result<bool> {
     let nobody = libc::ucred {
         pid: 0,
@@ -286,8 +292,9 @@ fn send(stream: &UnixStream, bytes: &[u8], with: Option<BorrowedFd<'_>>) -> io::
     if let Some(descriptor) = with {
         let size = size_of::<RawFd>() as u32;
         message.msg_control = control.as_mut_ptr().cast();
-        // SAFETY: the lengths are computed from a number. The control buffer has room for a header and a descriptor,
-        // so that there is a first header, behind which the descriptor's bytes lie.
+        // SAFETY: the lengths are computed from a number. The control buffer has room for a header
+        // and a descriptor, so that there is a first header, behind which the descriptor's bytes
+        // lie.
         unsafe {
             message.msg_controllen = libc::CMSG_SPACE(size) as _;
             let header = libc::CMSG_FIRSTHDR(&raw const message);
@@ -339,7 +346,8 @@ fn receive(stream: &UnixStream) -> io::Result<File> {
             error => return Err(error),
         }
     }
-    // SAFETY: the kernel has filled the message in, so that this is null or a header inside `control`.
+    // SAFETY: the kernel has filled the message in, so that this is null or a header inside
+    // `control`.
     let header = unsafe { libc::CMSG_FIRSTHDR(&raw const message).as_ref() };
     match header {
         Some(header) if header.cmsg_type == libc::SCM_RIGHTS => {

@@ -39,8 +39,9 @@ fn identity(file: &File) -> io::Result<(u64, u64)> {
 }
 
 impl Memfd {
-    /// Creates an object of `bytes` bytes, all zero, of which pages are provided at first touch; `name` shows up in
-    /// `/proc/PID/maps` only. Nobody can change its length any more, so that what is mapped stays there.
+    /// Creates an object of `bytes` bytes, all zero, of which pages are provided at first touch;
+    /// `name` shows up in `/proc/PID/maps` only. Nobody can change its length any more, so that
+    /// what is mapped stays there.
     ///
     /// # Errors
     /// The error of memfd_create(2), ftruncate(2) or fcntl(2).
@@ -246,14 +247,15 @@ impl Reservation {
         unsafe { libc::madvise(self.base as *mut _, self.len, libc::MADV_DONTFORK) };
     }
 
-    /// Tells the kernel that a core file shall hold nothing of these addresses: it would touch all pages of a shared mapping
-    /// to write them.
+    /// Tells the kernel that a core file shall hold nothing of these addresses: it would touch all
+    /// pages of a shared mapping to write them.
     pub fn keep_from_cores(&self) {
         // SAFETY: the range is owned by this value; the advice changes no contents.
         unsafe { libc::madvise(self.base as *mut _, self.len, libc::MADV_DONTDUMP) };
     }
 
-    /// Tells the kernel that a core file shall hold the `len` bytes from `base() + at`, whole pages, all the same.
+    /// Tells the kernel that a core file shall hold the `len` bytes from `base() + at`, whole
+    /// pages, all the same.
     ///
     /// # Errors
     /// `InvalidInput` when the range leaves the reservation.

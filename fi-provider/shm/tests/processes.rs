@@ -29,7 +29,8 @@ struct Child(libc::pid_t);
 
 impl Child {
     fn run(body: impl FnOnce() -> i32) -> Self {
-        // SAFETY: the child runs `body`, which takes no lock that another thread may hold, and exits without handlers.
+        // SAFETY: the child runs `body`, which takes no lock that another thread may hold, and
+        // exits without handlers.
         match unsafe { libc::fork() } {
             0 => {
                 let status = body();
@@ -80,7 +81,8 @@ fn those_that_have_the_ticket_get_the_memory() {
             std::thread::spawn(move || {
                 let taken = ticket.take(None).expect("the memory");
                 with_word(&taken, |word| {
-                    // SAFETY: the page is mapped; other threads add to the word as well, and atomically.
+                    // SAFETY: the page is mapped; other threads add to the word as well, and
+                    // atomically.
                     let word = unsafe { std::sync::atomic::AtomicU64::from_ptr(word) };
                     word.fetch_add(1 << number, std::sync::atomic::Ordering::Relaxed)
                 })

@@ -4,8 +4,9 @@
 //! To the launcher: `init`, `barrier`, `exchange` (everybody's bytes to all), `finalize`, `again` (init after
 //! finalize), `abort:STATUS[:MESSAGE]`. By itself: `say:TEXT`, `complain:TEXT` (on stderr), `lines:COUNT` (numbered
 //! ones, in blocks that end anywhere, as stdio writes them), `env:NAME`, `pid`, `stdin` (echo it), `sleep:MILLISECONDS`, `spawn:SECONDS` (a child that sleeps),
-//! `start:ACTION+ACTION...` (a child that does these, until its end), `alone:ACTION+ACTION...` (the same, without PMI_FD),
-//! `kill:SIGNAL` (itself), `exit:STATUS`. `@R,` before an action limits it to PE R.
+//! `start:ACTION+ACTION...` (a child that does these, until its end), `alone:ACTION+ACTION...`
+//! (the same, without PMI_FD), `kill:SIGNAL` (itself), `exit:STATUS`. `@R,` before an action
+//! limits it to PE R.
 
 use std::io::{Read, Write};
 use std::os::fd::AsFd;

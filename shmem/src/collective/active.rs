@@ -48,11 +48,12 @@ static THREADS: AtomicBool = AtomicBool::new(false);
 /// Finds out what all PEs have to know of each other's thread levels, in an initialisation that gives this one
 /// `thread_level`, behind its barrier. Collective.
 ///
-/// On one node the slots in the control memory tell it: a collective would touch each peer's workspace, which takes a page of the
-/// kernel's tables for each.
+/// On one node the slots in the control memory tell it: a collective would touch each peer's
+/// workspace, which takes a page of the kernel's tables for each.
 pub(crate) fn agree(at: Routine, node: &Node, thread_level: c_int) {
     let highest = if node.places.is_one_node() {
-        // ORDERING: written before the barrier that this PE has passed, and again behind the next one at the earliest.
+        // ORDERING: written before the barrier that this PE has passed, and again behind the next
+        // one at the earliest.
         let level = |rank| node.slot(rank).thread_level.load(Ordering::Relaxed);
         node.ranks().map(level).max().map_or(0, u64::from)
     } else {

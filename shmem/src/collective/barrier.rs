@@ -69,8 +69,8 @@ impl Barrier {
         const AT: Routine = &"shmem_init";
         let mut seen = None;
         let own = self.node.places.rank().0;
-        // Each looks for one other: before each that is gone comes one that is there, or another that
-        // is gone.
+        // Each looks for one other: before each that is gone comes one that is there, or another
+        // that is gone.
         let next = Rank((own + 1) % self.node.processes());
         self.wait_with(AT, self.epoch() + 1, || {
             if self.node.is_gone(next)

@@ -5,7 +5,8 @@ use super::commands::unshare;
 use crate::case::{Case, Invocation, Status};
 use crate::session::Session;
 
-/// Runs a copy of `$1` that nobody may read, by `$2`, as a user whom that concerns: root without capabilities is one.
+/// Runs a copy of `$1` that nobody may read, by `$2`, as a user whom that concerns: root without
+/// capabilities is one.
 const EXECUTE_ONLY: &str = r#"copy=$(mktemp -d); cp "$1" "$copy/job"; chmod 0111 "$copy/job"
     if test "$(id -u)" = 0; then set -- "$@" setpriv --bounding-set=-all --inh-caps=-all; fi
     job=$1 oshrun=$2; shift 2

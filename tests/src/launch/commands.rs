@@ -316,7 +316,8 @@ pub(super) fn unshare(namespaces: &[&str]) -> Invocation {
     Invocation::new("unshare").args(user).args(namespaces)
 }
 
-/// Runs `$1 -n 4 $2 core`, and looks at the core file: it holds what PE 1 has used, and less than a heap, of which there are four.
+/// Runs `$1 -n 4 $2 core`, and looks at the core file: it holds what PE 1 has used, and less than
+/// a heap, of which there are four.
 const CORE: &str = r#"pattern=$(cat /proc/sys/kernel/core_pattern)
     case $pattern in "|"* | */* | "") echo "cores go elsewhere: $pattern"; exit 0 ;; esac
     if ! ulimit -c unlimited; then echo "no cores are allowed"; exit 0; fi

@@ -83,8 +83,9 @@ impl Device {
         Ok(device)
     }
 
-    /// The same with the key of its process, a random number that peers know: from it and the number of a queue pair follows the
-    /// number of the first packet that the queue pair sends ([`Peer`]). Without, the key is 0.
+    /// The same with the key of its process, a random number that peers know: from it and the
+    /// number of a queue pair follows the number of the first packet that the queue pair sends
+    /// ([`Peer`]). Without, the key is 0.
     #[must_use]
     pub fn with_key(self, key: u64) -> Self {
         Self { key, ..self }

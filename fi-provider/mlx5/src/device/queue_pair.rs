@@ -44,9 +44,9 @@ pub struct Peer {
     pub key: u64,
 }
 
-/// The number of the first packet that queue pair `number` of a process with this key sends, of 24 bits: a process without the
-/// key does not know where a connection begins. Steele, Lea and Flood's SplitMix64, "Fast splittable pseudorandom number
-/// generators", OOPSLA 2014.
+/// The number of the first packet that queue pair `number` of a process with this key sends, of 24
+/// bits: a process without the key does not know where a connection begins. Steele, Lea and
+/// Flood's SplitMix64, "Fast splittable pseudorandom number generators", OOPSLA 2014.
 fn first_packet(key: u64, number: u32) -> u32 {
     let mut mixed = key.wrapping_add(u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

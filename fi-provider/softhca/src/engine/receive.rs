@@ -70,7 +70,8 @@ impl Engine {
         let known = match address {
             Some(address) => peer.init.kind == QpKind::Dct && peer.init.dc_key == address.key.get(),
             None => {
-                // Packets count from there on both sides: those of other numbers are no requests (IBTA volume 1, 9.7.5.1).
+                // Packets count from there on both sides: those of other numbers are no requests
+                // (IBTA volume 1, 9.7.5.1).
                 let counts_alike = (peer.attr.rq_psn ^ requester.attr.sq_psn) & 0xff_ffff == 0;
                 peer.init.kind == QpKind::Rc && peer.attr.dest_qpn == handle && counts_alike
             }
