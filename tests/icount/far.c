@@ -62,8 +62,6 @@ FAR_LOOPS(long_g, 2, shmem_long_g, (const long *)v.target, v.pe)
 FAR_LOOPS(getmem_8, 4, shmem_getmem, v.local, (const void *)v.target, (size_t)8, v.pe)
 FAR_LOOPS(long_iget_13, 6, shmem_long_iget, v.own, (const long *)v.target, (ptrdiff_t)2, (ptrdiff_t)1, (size_t)13, v.pe)
 FAR_LOOPS(fetch_add, 3, shmem_long_atomic_fetch_add, (long *)v.target, v.value, v.pe)
-FAR_LOOPS(fetch_add_nbi, 4, shmem_long_atomic_fetch_add_nbi, (long *)v.own, (long *)v.target, v.value, v.pe)
-FAR_LOOPS(fetch_add_nbi_private, 4, shmem_long_atomic_fetch_add_nbi, (long *)v.local, (long *)v.target, v.value, v.pe)
 FAR_LOOPS(compare_swap, 4, shmem_long_atomic_compare_swap, (long *)v.target, v.value, v.value, v.pe)
 FAR_LOOPS(long_p, 3, shmem_long_p, (long *)v.target, v.value, v.pe)
 LOOPS(quiet, 0, NOTHING, NOTHING, shmem_quiet)
@@ -154,8 +152,6 @@ static const struct {
     {"shmem_getmem 8 B", call_getmem_8, bare_getmem_8, 0},
     {"shmem_long_iget 13 elements", call_long_iget_13, bare_long_iget_13, 0},
     {"shmem_long_atomic_fetch_add", call_fetch_add, bare_fetch_add, 0},
-    {"shmem_long_atomic_fetch_add_nbi", call_fetch_add_nbi, bare_fetch_add_nbi, 0},
-    {"shmem_long_atomic_fetch_add_nbi, to private memory", call_fetch_add_nbi_private, bare_fetch_add_nbi_private, 0},
     {"shmem_long_atomic_compare_swap", call_compare_swap, bare_compare_swap, 0},
 };
 
