@@ -86,7 +86,7 @@ function tables_of_collectives(    pes, i) {
 function bound(row,    value) {
     value = ratio("teams 2", row, "bound 2", row)
     printf "| %s | %s | %s | %.2f | 0.9 to 1.1 | %s |\n", row, ns(middle("bound 2", row)), ns(middle("teams 2", row)), value, \
-        value >= 0.9 && value <= 1.1 ? "yes" : "NO"
+        (value >= 0.9 && value <= 1.1 ? "yes" : "NO")
 }
 
 function table_of_bound() {
