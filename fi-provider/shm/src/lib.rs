@@ -3,7 +3,7 @@
 //!
 //! * [`segment`]: anonymous shared memory (memfd), address-space reservations and fixed mappings.
 //! * [`handover`] and [`claim`]: giving such memory to other processes, and seeing which of them
-//! have ended.
+//!   have ended.
 //! * [`random`]: names and keys that nobody guesses.
 //! * [`copy`]: copies that never tear an aligned element of 1, 2, 4 or 8 bytes.
 //! * [`amo`]: atomic operations on raw addresses.
