@@ -294,6 +294,14 @@ fn say_what_lanes_there_were(at: Routine) {
     }
 }
 
+/// Says at the end, where SHMEM_DEBUG is set, how often all PEs have met since the start of the job.
+fn say_how_often_all_met(at: Routine) {
+    if env::is_set("DEBUG") {
+        let met = collective::barriers_done();
+        report::say(format_args!("{at}: all PEs have met {met} times"));
+    }
+}
+
 /// What SHMEM_DEBUG says of the checking library.
 const CHECKS: &str = if cfg!(feature = "check") {
     ", with checks"
@@ -383,6 +391,7 @@ fn end(at: Routine) -> Option<Session> {
         wait_for_own_messages(job);
     }
     say_what_lanes_there_were(at);
+    say_how_often_all_met(at);
     team::tear_down();
     tell_registrations(at);
     // SAFETY: finalisation: no other thread is in the library, `quiet_all` has left nothing
