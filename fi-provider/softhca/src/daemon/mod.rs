@@ -6,6 +6,7 @@
 mod ask;
 mod directory;
 mod host;
+mod memory;
 mod server;
 mod sys;
 mod sysfs;

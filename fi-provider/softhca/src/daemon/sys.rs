@@ -1,7 +1,7 @@
 //! The system calls that the device's process makes and that std does not have.
 #![expect(
     unsafe_code,
-    reason = "system calls: sockets that carry descriptors, other processes' memory, descriptors of processes and signals"
+    reason = "system calls: sockets that carry descriptors, descriptors of processes and signals"
 )]
 
 use std::ffi::CString;
@@ -15,7 +15,7 @@ use std::process::Command;
 use std::ptr::{null, null_mut};
 
 /// The result of a system call that gives -1 when it fails.
-fn checked(result: libc::ssize_t) -> Result<usize> {
+pub(super) fn checked(result: libc::ssize_t) -> Result<usize> {
     usize::try_from(result).map_err(|_| Error::last_os_error())
 }
 
@@ -31,7 +31,7 @@ fn descriptor(result: libc::c_long) -> Result<OwnedFd> {
 
 /// For `map_err`: names a system call that is denied, which containers do. Other errors stay as
 /// they are.
-fn denied(call: &'static str) -> impl FnOnce(Error) -> Error {
+pub(super) fn denied(call: &'static str) -> impl FnOnce(Error) -> Error {
     move |error| match error.raw_os_error() {
         Some(libc::EPERM | libc::EACCES | libc::ENOSYS) => {
             Error::new(error.kind(), format!("{call}: {error}"))
@@ -275,76 +275,6 @@ pub(super) fn process(number: u32) -> Result<OwnedFd> {
     // SAFETY: pidfd_open has no requirement on memory.
     let opened = descriptor(unsafe { libc::syscall(libc::SYS_pidfd_open, number, 0) });
     opened.map_err(denied("pidfd_open"))
-}
-
-/// Reads another process's memory.
-pub(super) fn read_memory(process: u32, address: u64, buffer: &mut [u8]) -> Result<()> {
-    read_parts(process, &[remote(address, buffer.len())], buffer)
-}
-
-/// Reads 8 bytes from each of these addresses of another process, which are at most `IOV_MAX`.
-pub(super) fn read_words(process: u32, addresses: &[u64], into: &mut [[u8; 8]]) -> Result<()> {
-    let parts: Vec<_> = addresses.iter().map(|at| remote(*at, 8)).collect();
-    read_parts(process, &parts, into.as_flattened_mut())
-}
-
-fn read_parts(process: u32, parts: &[libc::iovec], buffer: &mut [u8]) -> Result<()> {
-    let local = libc::iovec {
-        iov_base: buffer.as_mut_ptr().cast(),
-        iov_len: buffer.len(),
-    };
-    // SAFETY: the local buffer is valid for writes of its length, and the list has as many parts as said; the remote parts are the
-    // kernel's to check.
-    let got = unsafe {
-        libc::process_vm_readv(
-            process.cast_signed(),
-            &raw const local,
-            1,
-            parts.as_ptr(),
-            parts.len() as libc::c_ulong,
-            0,
-        )
-    };
-    let got = checked(got).map_err(denied("process_vm_readv"))?;
-    whole(got, buffer.len())
-}
-
-/// Writes another process's memory.
-pub(super) fn write_memory(process: u32, address: u64, bytes: &[u8]) -> Result<()> {
-    let local = libc::iovec {
-        iov_base: bytes.as_ptr().cast_mut().cast(),
-        iov_len: bytes.len(),
-    };
-    let remote = remote(address, bytes.len());
-    // SAFETY: the local buffer is valid for reads of its length; the remote one is the kernel's to check.
-    let got = unsafe {
-        libc::process_vm_writev(
-            process.cast_signed(),
-            &raw const local,
-            1,
-            &raw const remote,
-            1,
-            0,
-        )
-    };
-    let got = checked(got).map_err(denied("process_vm_writev"))?;
-    whole(got, bytes.len())
-}
-
-fn remote(address: u64, length: usize) -> libc::iovec {
-    libc::iovec {
-        // An address of another process; never followed here.
-        iov_base: std::ptr::without_provenance_mut(address as usize),
-        iov_len: length,
-    }
-}
-
-fn whole(got: usize, wanted: usize) -> Result<()> {
-    if got == wanted {
-        Ok(())
-    } else {
-        Err(Error::from_raw_os_error(libc::EFAULT))
-    }
 }
 
 /// Blocks the signals that end a program, and gives a descriptor that reads them, and the mask that was in force before.
