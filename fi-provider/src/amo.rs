@@ -99,7 +99,8 @@ pub(crate) fn bits<T: Copy>(value: T) -> u64 {
 #[expect(unsafe_code, reason = "makes integers and floats alike")]
 pub(crate) fn value<T: Copy>(bits: u64) -> T {
     const { assert!(size_of::<T>() == 4 || size_of::<T>() == 8) };
-    // SAFETY: the type is as long as what it is made of, and the types here have no invalid bits.
+    // SAFETY: the type is as long as the integer that it is made of, and the types here have no
+    // invalid bits.
     unsafe {
         if size_of::<T>() == 4 {
             std::mem::transmute_copy(&(bits as u32))

@@ -147,8 +147,8 @@ impl Endpoint {
         self.note_posted(post() == Some(true))
     }
 
-    /// Does an atomic operation on the object of 8 bytes at the own address `target` on `peer`;
-    /// what was there is at `dest`, which is in the own window, after quiet. False where it does
+    /// Does an atomic operation on the object of 8 bytes at the own address `target` on `peer`; the
+    /// old value is at `dest`, which is in the own window, after quiet. Returns false where it does
     /// not.
     ///
     /// # Safety

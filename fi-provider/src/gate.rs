@@ -397,7 +397,7 @@ impl Gate {
     /// meanwhile.
     pub(crate) fn quiet(&self, idle: impl FnOnce()) -> Result<(), Failure> {
         let _held = self.lane.hold();
-        // What others post from now on may use other loans.
+        // Operations that other threads post from now on may use other loans.
         let loans = self.loans.take();
         // SAFETY: this thread holds the lane.
         let done = unsafe { self.lane.quiet() };

@@ -1,9 +1,9 @@
-//! What fetching operations bring, where the device cannot write it to its place: registered memory
-//! of a gate for words that are waited for, and for those that quiet delivers.
+//! Results of fetching operations, where the device cannot write them to their places: registered
+//! memory of a gate for words that are waited for, and for those that quiet delivers.
 //!
-//! Threads that share a lane wait at a time, so each takes a slot of its own; and so does each
-//! operation that nobody waits for, until quiet or until slots run out: then the oldest is waited
-//! for and delivered.
+//! Threads that share a lane may wait at the same time, so that each takes a slot of its own. So
+//! does each operation that nobody waits for, until quiet. Where slots run out, the oldest of these
+//! is waited for and delivered.
 
 #![expect(
     unsafe_code,
@@ -26,7 +26,7 @@ pub(crate) const BYTES: usize = SLOTS * SLOT;
 #[derive(Debug)]
 pub(crate) struct Slot(usize);
 
-/// What an operation brings that quiet delivers.
+/// A result that quiet delivers.
 #[derive(Debug)]
 struct Pending {
     posted: Posted,
@@ -118,7 +118,7 @@ impl Gate {
         });
     }
 
-    /// Delivers what has been brought by all that is known to be done; the lane is held.
+    /// Delivers the results of all operations that are known to be done; the lane is held.
     pub(crate) fn deliver_all(&self) {
         let is_outstanding = |one: &Pending| {
             let end = self.lane().end(one.posted);
@@ -130,7 +130,7 @@ impl Gate {
         self.results.pending.borrow_mut().retain(is_outstanding);
     }
 
-    /// Delivers what one operation brought, if it is `done`.
+    /// Delivers the result of one operation, if it `is_done`, and frees its slot.
     fn deliver(&self, one: &Pending, is_done: bool) {
         if is_done {
             let word = self.word_in(self.result_in(&one.slot, one.bytes));

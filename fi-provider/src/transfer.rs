@@ -381,8 +381,8 @@ impl Endpoint {
         self.device_atomic(what, target, bytes, peer, true)
     }
 
-    /// As [`Endpoint::device_fetch`], but what was there is at `dest` after quiet. Waits only where
-    /// too much of that is outstanding, or where the device does not have the operation.
+    /// As [`Endpoint::device_fetch`], but the old value is at `dest` after quiet. Waits only where
+    /// too many of them are outstanding, or where the device does not have the operation.
     ///
     /// # Errors
     /// As [`Endpoint::device_update`].
@@ -450,7 +450,8 @@ impl Endpoint {
     }
 
     /// Does an atomic operation on the object of `bytes` bytes (4 or 8) at the own address `target`
-    /// on `peer`; returns what was there if that is `wanted`, and does not wait otherwise.
+    /// on `peer`. Returns the old value if that is `wanted`; otherwise waits only where the device
+    /// does not have the operation.
     ///
     /// # Errors
     /// As [`Endpoint::device_update`].

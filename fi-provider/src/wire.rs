@@ -18,7 +18,7 @@ pub(crate) struct Address {
     pub(crate) max_read_atomic: u8,
     /// The DC target's number, 0 without.
     pub(crate) target: u32,
-    /// What it is entered with; the process's key.
+    /// The DC access key by which the target is entered; the process's key.
     pub(crate) key: u64,
     /// The bases of the window's parts, in the order in which all processes have them.
     pub(crate) bases: [u64; PARTS],

@@ -12,7 +12,7 @@ pub(crate) struct Arena {
     heap: Heap,
     /// The first byte that was never part of a block: zero from here on.
     fresh: usize,
-    /// What [`Arena::newly_used`] has told of ends here.
+    /// The end of the bytes that [`Arena::newly_used`] has told of.
     told: usize,
 }
 
@@ -35,9 +35,9 @@ impl Arena {
         }
     }
 
-    /// What has become part of blocks for the first time since the last call, to whole huge pages:
-    /// those that a division of the mapping would keep from being huge. The end may lie behind the
-    /// heap's.
+    /// The bytes that have become part of blocks for the first time since the last call, rounded up
+    /// to whole huge pages: one in which the mapping is divided could not be huge. The end may lie
+    /// behind the heap's.
     pub(crate) fn newly_used(&mut self) -> Option<Range<usize>> {
         let used = self.told..self.fresh.next_multiple_of(HUGE_PAGE);
         self.told = used.end.max(self.told);
@@ -88,7 +88,7 @@ mod tests {
     /// Bytes of the arena: few, so that blocks come to lie where others were.
     const SIZE: usize = 40 * GRANULE;
 
-    /// What a program does with its heap.
+    /// An action of a program on its heap.
     #[derive(Clone, Copy, Debug)]
     enum Step {
         Alloc(usize, usize),

@@ -121,7 +121,7 @@ fn flush_in_child() {
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), std::ptr::null_mut()) };
 }
 
-/// What the child does.
+/// The child's function: flushes the C streams, for [`FLUSH`] seconds at most.
 extern "C" fn flush(_argument: *mut c_void) -> c_int {
     // SAFETY: no call has memory preconditions but for the set, which is emptied before it is used.
     // Actions, mask and timer are the child's own.

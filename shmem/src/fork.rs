@@ -33,7 +33,7 @@ thread_local! {
     static SNAPSHOT: Cell<Snapshot> = const { Cell::new(Snapshot::Nothing) };
 }
 
-/// Whether [`by`] does what the handlers are for. The first fork tells.
+/// Whether [`by`] copies and exchanges in the handlers' place. The first fork tells.
 static IS_BY: AtomicBool = AtomicBool::new(false);
 
 /// Registers the handlers, once for the life of the process.
@@ -206,7 +206,7 @@ pub unsafe fn by(
     threads: *const AtomicI32,
 ) -> libc::pid_t {
     IS_BY.store(true, Ordering::Relaxed);
-    // Of the first fork: what the C library has written since is not in it.
+    // That of the first fork, by `before`: it lacks the C library's writes since then.
     SNAPSHOT.take().give_back();
     let mut mask = MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: both sets are filled before they are read. A handler in the child would write what is still shared.

@@ -20,8 +20,8 @@ const OF_THE_THREAD: [c_int; 7] = [
     libc::SIGABRT,
 ];
 
-/// Whether a signal could come to the calling thread that a handler of the program is installed
-/// for: of a timer, a child, another process. Such a handler may end what the thread waits for.
+/// Whether a handler of the program could run on the calling thread, for the signal of a timer, a
+/// child or another process. Such a handler may end the thread's wait.
 pub(crate) fn may_run() -> bool {
     let Some(blocked) = blocked() else {
         return true;

@@ -203,8 +203,8 @@ pub(crate) fn leave() {
 /// In the child of a fork: [`leave`], and gives back what a PE has.
 pub(crate) fn become_child() {
     leave();
-    // SAFETY: only the thread that called fork exists in the child, and what is outstanding is the
-    // parent's.
+    // SAFETY: only the thread that called fork exists in the child, and outstanding operations are
+    // the parent's.
     unsafe { forget_peers() };
 }
 

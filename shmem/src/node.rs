@@ -434,7 +434,7 @@ fn check_file_size_limit(total: usize) -> Result<(), Error> {
     Ok(())
 }
 
-/// What the leader of a node does.
+/// The leader's step, as errors name it.
 const HANDING_OVER: &str = "handing over the node's memory";
 
 /// Gives the node's memory to the other PEs of the node, as their leader. The socket is closed
@@ -474,7 +474,8 @@ fn find(launcher: &mut Bootstrap, places: &Places) -> Result<Memfd, Error> {
 }
 
 /// Whether the PEs of the job on the machine of this node, whose leader calls this, share
-/// processors. All leaders of a machine find the same, from what the PEs have put.
+/// processors. All leaders of a machine find the same, from the masks and limits that the PEs have
+/// put.
 fn is_crowded(launcher: &mut Bootstrap, places: &Places) -> Result<bool, Error> {
     let own = machine();
     let mut all = Vec::new();
@@ -496,7 +497,7 @@ fn processors_of(launcher: &mut Bootstrap, pe: PeerIndex) -> Result<Processors, 
         .ok_or_else(|| fi_bootstrap::Error::Garbled(key).into())
 }
 
-/// Where a node's leader is, and by what the node's memory is taken from it.
+/// The machine of a node's leader, and the ticket by which the node's memory is taken from it.
 struct Place {
     /// None where it has the node for itself.
     ticket: Option<Ticket>,

@@ -45,7 +45,8 @@ fn quiet_far(ctx: &Context, at: Routine) {
     }
 }
 
-/// In the tail position: what is seldom asks for no frame where the one operation is done.
+/// The rare case, in the tail position: the common one, of one operation that is done, needs no
+/// frame.
 #[cold]
 #[inline(never)]
 fn quiet_all(ctx: &Context, at: Routine) {

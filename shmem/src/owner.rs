@@ -4,7 +4,7 @@
 //! library. A `World` may move between threads, and moving leaves no trace. So it belongs to the
 //! thread that has used it last: each use compares that with its own thread, and takes a lock only
 //! when they differ. The exit handler takes the same lock. It finalises if the owner is its own
-//! thread, or one that has ended; a thread that comes later sleeps for what is left of the process.
+//! thread, or one that has ended; a thread that comes later sleeps until the process has ended.
 //! C programs have no owner: their exit handler always finalises.
 
 use std::cell::Cell;

@@ -115,7 +115,7 @@ pub(crate) fn transfer_on(
             .culprit(peer)
             .filter(|&(found, _)| Some(found) != peer);
         if let Some((other, failure)) = of_other {
-            // What was asked for now is not what failed.
+            // The operation that failed is an earlier one, to another PE.
             earlier(ctx, at, other, failure);
         }
     }
@@ -160,7 +160,7 @@ fn earlier(ctx: &Context, at: Routine, pe: u32, failure: impl Into<Error> + Disp
     }
 }
 
-/// What the routine calls the object that it works on: `name`, unless that is a signal.
+/// The routine's name for the object that it works on: `name`, or `sig_addr` for a signal.
 pub(crate) fn object_name(at: Routine, name: &'static str) -> &'static str {
     if at.contains("signal") {
         "sig_addr"

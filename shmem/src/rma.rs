@@ -22,8 +22,8 @@ use std::ffi::c_int;
 /// `dest` is symmetric and aligned for `T`.
 #[inline(always)]
 pub unsafe fn p<T: Copy>(ctx: &Context, at: Routine, dest: *mut T, value: T, pe: c_int) {
-    // SAFETY: `dest` is symmetric and aligned for `T`; what is passed on is of the result of
-    // `inject_near`.
+    // SAFETY: `dest` is symmetric and aligned for `T`; `offset` and `record` are those of the
+    // result of `inject_near`.
     unsafe {
         match ctx.endpoint.inject_near(value, dest, pe as u32) {
             Injected::Done => {}

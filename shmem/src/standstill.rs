@@ -78,7 +78,7 @@ pub(crate) struct Standstill {
     _mask: Mask,
 }
 
-/// What is given back at the end.
+/// The table of the threads, their number, and the signal's former action: given back at the end.
 #[derive(Debug)]
 struct Held {
     memory: Reservation,
@@ -155,8 +155,8 @@ impl Held {
     fn hold_all(&mut self, tasks: &OwnedFd) -> Result<(), Deaf> {
         let end = Instant::now() + PATIENCE;
         loop {
-            // ORDERING: Acquire pairs with the handler's release: what a thread wrote before it
-            // stopped is copied.
+            // ORDERING: Acquire pairs with the handler's release: a thread's writes before its stop
+            // are copied.
             let of_table = &self.table().threads[..self.count];
             let held = of_table
                 .iter()

@@ -98,9 +98,9 @@ macro_rules! waited {
         impl Waited for $t {
             #[inline(always)]
             unsafe fn look(at: *const Self) -> Self {
-                // SAFETY: `at` is aligned and mapped for reading; what others write meanwhile is
-                // written as a whole.
-                // ORDERING: acquires what the peer wrote before it wrote the element.
+                // SAFETY: `at` is aligned and mapped for reading; peers that write the element
+                // meanwhile write it as a whole.
+                // ORDERING: acquires the peer's writes before that of the element.
                 unsafe { <$atomic>::from_ptr(at.cast_mut()) }.load(Ordering::Acquire)
             }
         }

@@ -16,7 +16,7 @@ const LIMIT: u32 = 170;
 /// Words of each mailbox: one for each party at least.
 const MAILBOX_WORDS: usize = 64;
 
-/// What a device does beside its work.
+/// The mode that the software device runs in.
 #[derive(Clone, Copy, Debug)]
 enum Behaviour {
     /// Acts when it is asked to.

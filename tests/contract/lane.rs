@@ -424,7 +424,7 @@ impl<'a> Lane<'a> {
         })
     }
 
-    /// Adds one so many times without waiting, and then waits for quiet; returns what was there
+    /// Adds one so many times without waiting, and then waits for quiet; returns the old value of
     /// each time.
     pub(crate) fn count<T: Integer>(
         &self,
@@ -449,7 +449,7 @@ impl<'a> Lane<'a> {
                 },
             };
             if started.is_err() {
-                // What was started still writes to the vector.
+                // The operations started so far still write to the vector.
                 return self.quiet().and(started).map(|()| Vec::new());
             }
         }

@@ -14,8 +14,8 @@ const THREADS: u32 = 4;
 const COUNTER: usize = 0;
 const WORDS: usize = 64;
 const RANGES: usize = 4096;
-/// Additions that a thread starts at the end without waiting: more than a lane has room for what
-/// they fetch.
+/// Additions that a thread starts at the end without waiting: more than a lane has slots for their
+/// results.
 const STARTED: u32 = 200;
 /// Bytes of a thread's range, longer than a piece of the bounce memory.
 const RANGE: usize = 20_000;
@@ -30,8 +30,8 @@ struct Work {
 }
 
 impl Work {
-    /// Adds often without waiting, to the counter and to one of 4 bytes; returns what the counter
-    /// told, behind quiet.
+    /// Adds often without waiting, to the counter and to one of 4 bytes; returns the old values of
+    /// the counter, behind quiet.
     fn start_many(self, lane: &Lane) -> Vec<u64> {
         let counter = self.heap.place::<u64>(COUNTER);
         let small = self

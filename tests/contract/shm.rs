@@ -175,7 +175,7 @@ impl Node {
     }
 }
 
-/// Where a process's key is in what it tells of its device.
+/// The place of a process's key in the address of its device.
 const KEY: std::ops::Range<usize> = 9..17;
 
 /// Every process has a key of its own.

@@ -16,7 +16,7 @@ const CALLS: &[(&str, libc::c_long)] = &[
     ("userfaultfd", libc::SYS_userfaultfd),
 ];
 
-/// What a denied call answers.
+/// The errors that a denied call may return.
 const ERRORS: &[(&str, i32)] = &[("EPERM", libc::EPERM), ("ENOSYS", libc::ENOSYS)];
 
 const USAGE: &str = "farreach-tests deny CALL[,CALL...] EPERM|ENOSYS PROGRAM ARGS...";

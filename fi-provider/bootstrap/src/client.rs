@@ -200,7 +200,7 @@ impl Bootstrap {
     /// so that signal handlers may call it.
     ///
     /// # Errors
-    /// What the connection says, [`Error::Forked`] in a forked child.
+    /// The connection's error, or [`Error::Forked`] in a forked child.
     pub fn leave(&mut self) -> Result<(), Error> {
         if self.process != std::process::id() {
             return Err(Error::Forked);

@@ -117,8 +117,8 @@ impl Line {
 
 /// Cuts a stream of bytes into lines.
 ///
-/// Keeps what was pushed and not taken: whoever takes all lines before the next push keeps
-/// [`MAX_LINE`] bytes at most.
+/// Keeps the bytes that were pushed and not taken: [`MAX_LINE`] at most for a caller that takes all
+/// lines before the next push.
 #[derive(Debug, Default)]
 pub struct Lines {
     bytes: Vec<u8>,

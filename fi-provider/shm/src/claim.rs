@@ -6,8 +6,8 @@
 //! is open, is the one that claimed: nobody has to store numbers of processes, nor to hold a
 //! descriptor of each, of which a node of 1000 would have a million.
 //!
-//! A process that closes any descriptor of the memory loses its claims as well: what is claimed is
-//! there, what is not claimed need not be gone.
+//! A process that closes any descriptor of the memory loses its claims as well. So a claim shows
+//! that its process lives; a missing claim does not show that it has ended.
 
 use crate::segment::Memfd;
 use std::io;
@@ -25,7 +25,7 @@ impl Memfd {
     /// Whether another process than this one has claimed `place`, and has not ended.
     ///
     /// # Errors
-    /// The error of fcntl(2), or that the descriptor is no more what it was.
+    /// The error of fcntl(2), or that the program has closed the descriptor.
     pub fn is_claimed(&self, place: u32) -> io::Result<bool> {
         Ok(self.holder(place)?.is_some())
     }
@@ -34,7 +34,7 @@ impl Memfd {
     /// has ended, or is in a PID namespace that this process does not see.
     ///
     /// # Errors
-    /// The error of fcntl(2) or pidfd_open(2), or that the descriptor is no more what it was.
+    /// The error of fcntl(2) or pidfd_open(2), or that the program has closed the descriptor.
     pub fn claimant(&self, place: u32) -> io::Result<Option<OwnedFd>> {
         let Some(pid) = self.holder(place)?.filter(|&pid| pid > 0) else {
             return Ok(None);

@@ -26,7 +26,7 @@ impl std::ops::Deref for Flag {
     }
 }
 
-/// A value that only grows, beside what it tells of.
+/// A value that only grows, to stand beside the data that it announces.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Word {

@@ -21,11 +21,11 @@ const TOKEN: usize = 16;
 /// kernel.
 const MOST_WAITING: usize = 32;
 
-/// How long to wait for takers to receive what is on its way, where the user may have no more
-/// there.
+/// The pause before another attempt, where the user may have no more descriptors on their way:
+/// takers receive some meanwhile.
 const FULL: Duration = Duration::from_millis(1);
 
-/// What a process has to know to take an offered memory.
+/// The socket's name and the token, by which a process takes an offered memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ticket {
     name: u128,
@@ -111,7 +111,7 @@ impl Offer {
     /// Begins to listen.
     ///
     /// # Errors
-    /// What the system refuses: random bytes or a socket.
+    /// A refusal of the system: of random bytes or of a socket.
     pub fn new() -> io::Result<Self> {
         let mut ticket = Ticket {
             name: u128::from_ne_bytes(random::bytes()?),
@@ -124,7 +124,7 @@ impl Offer {
         Ok(Self { listener, ticket })
     }
 
-    /// What a process has to know to take the memory.
+    /// The ticket by which a process takes the memory.
     pub fn ticket(&self) -> &Ticket {
         &self.ticket
     }

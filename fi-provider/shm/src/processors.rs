@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn masks_that_overlap() {
-        // Each has one, if those with a choice leave what others need.
+        // Each has one, if those with a choice leave the others their only one.
         assert!(each_has_its_own(&[on([0, 1]), on([0]), on([1, 2])]));
         // A chain, along which all have to give way for the last.
         let mut chain: Vec<_> = (0..70).map(|i| on([i, i + 1])).collect();

@@ -41,7 +41,7 @@ fn identity(file: &File) -> io::Result<(u64, u64)> {
 impl Memfd {
     /// Creates an object of `bytes` bytes, all zero, of which pages are provided at first touch;
     /// `name` shows up in `/proc/PID/maps` only. Nobody can change its length any more, so that
-    /// what is mapped stays there.
+    /// mapped pages stay there.
     ///
     /// # Errors
     /// The error of memfd_create(2), ftruncate(2) or fcntl(2).
@@ -116,7 +116,7 @@ impl AsFd for Memfd {
     }
 }
 
-/// The error of a memory whose descriptor is no more what it was.
+/// The error of a memory whose descriptor the program has closed.
 pub(crate) fn closed() -> io::Error {
     io::Error::other("the program has closed the descriptor of the job's memory")
 }

@@ -164,7 +164,7 @@ fn other_users_get_nothing() {
         }
     });
     assert_eq!(child.status(), 3, "what the other user gets");
-    // Its connection lies in the queue, and is not asked for what it says.
+    // Its connection lies in the queue, and is closed before anything is read from it.
     let another = Child::run(|| {
         // SAFETY: setuid has no requirement on memory.
         unsafe { libc::setuid(65534) };

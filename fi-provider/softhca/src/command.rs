@@ -22,7 +22,7 @@ const UCX_ORDER: &str = "UCX_IB_PCI_RELAXED_ORDERING";
 /// The library that is preloaded into programs.
 const SHIM: &str = "libsofthca_shim.so";
 
-/// The variable that names what is preloaded.
+/// The variable that names the preloaded libraries.
 const PRELOAD: &str = "LD_PRELOAD";
 
 /// The options of AddressSanitizer's runtime.
@@ -230,7 +230,7 @@ fn find_shim() -> Result<PathBuf, Error> {
     Ok(shim)
 }
 
-/// The value of a variable that is a list with colons: `first`, and what is there already.
+/// The value of a variable that is a list with colons: `first`, then the entries so far.
 fn before(variable: &str, first: &OsStr) -> OsString {
     let mut value = first.to_owned();
     if let Some(others) = env::var_os(variable).filter(|others| !others.is_empty()) {

@@ -368,7 +368,8 @@ mod tests {
         new.addr()..new.addr() + LEN
     }
 
-    /// What the kernel tells of `act`, which waits until that has been read.
+    /// Runs `act`, which waits until the watcher has read; returns its result, and the changes that
+    /// the kernel told of.
     fn told<T: Send>(
         watcher: &Watcher,
         act: impl FnOnce() -> T + Send,

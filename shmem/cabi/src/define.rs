@@ -176,8 +176,8 @@ macro_rules! function {
             $($t)*
             #[unsafe(export_name = concat!("p", $name))]
             unsafe extern "C" fn entry($($ctx)* $($arg: $ty),*) $(-> $ret)? {
-                // SAFETY: the C routine requires of its arguments what the function does, and the C
-                // program keeps to it; a context handle is one that the library gave out.
+                // SAFETY: the C routine has the function's requirements on its arguments, and the C
+                // program keeps to them; a context handle is one that the library gave out.
                 unsafe { crate::checks::around!($name, [$($ctx)* $($arg: $ty),*], $f($($first)* $($arg),*)) }
             }
         };

@@ -56,7 +56,7 @@ macro_rules! questions {
 }
 
 questions! {
-    /// Says what is wrong with a call of routine `at`, and ends the job.
+    /// Names the fault of a call of routine `at`, and ends the job.
     fn fail(at: Routine, what: Arguments<'_>) -> ! = fail;
     /// Whether the library is initialised: where it is not, the routines say so themselves.
     fn is_running() -> bool = is_running;

@@ -136,8 +136,8 @@ pub(super) unsafe fn reduce(
         dest,
         kernel,
     };
-    // SAFETY: both arrays hold `count` elements, and are the same or do not overlap; who writes
-    // what is said above, and between writing and reading all meet.
+    // SAFETY: both arrays hold `count` elements, and are the same or do not overlap; a PE writes
+    // parts of its own `dest` that no other PE reads in that step, and all meet before one does.
     unsafe {
         team.meet_near(at);
         work.combine(source, mine.clone());

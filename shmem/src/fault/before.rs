@@ -74,8 +74,8 @@ impl Before {
     ) {
         // SAFETY: the kernel's record, by contract.
         let code = unsafe { (*info).si_code };
-        // What was sent (or found by the kernel in passing) does not come again with the
-        // instruction.
+        // A signal that was sent, or that the kernel raised in passing, does not come again with
+        // the instruction.
         let is_sent = code <= 0 || (signal == libc::SIGBUS && code == OF_NO_INSTRUCTION);
         let action = self.current();
         match action.sa_sigaction {
@@ -112,7 +112,7 @@ fn default_action() -> libc::sigaction {
     unsafe { std::mem::zeroed() }
 }
 
-/// Blocks what the kernel would have while the handler of `action` runs.
+/// Blocks the signals that the kernel would block while the handler of `action` runs.
 fn block(action: &libc::sigaction, signal: c_int) {
     let mut mask = action.sa_mask;
     if action.sa_flags & libc::SA_NODEFER == 0 {

@@ -1,7 +1,7 @@
 //! The OpenSHMEM routine that a fault happened in, by the exported symbols of this library.
 //!
-//! They are found at initialisation; the handler reads them, code, and the stack, and asks the
-//! kernel first what is mapped. dladdr(3) takes a lock.
+//! They are found at initialisation; the handler reads them, code, and the stack, and first asks
+//! the kernel whether an address is mapped. dladdr(3) takes a lock.
 
 #![expect(
     unsafe_code,
@@ -289,7 +289,7 @@ mod tests {
 
     #[test]
     fn a_table_of_symbols_is_counted_and_searched() {
-        // The C library's own, whichever hash table it has: getpid is in it.
+        // The tables of every object. getpid is in the C library's, of either kind of hash table.
         unsafe extern "C" fn of_getpid(
             info: *mut libc::dl_phdr_info,
             _size: usize,

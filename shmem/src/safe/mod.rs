@@ -48,7 +48,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Dropping a `World` finalises. Where it is not dropped before the program ends with status 0, the
 /// end finalises if no other thread can be using the `World`: if the thread that has used it last
 /// is the one that ends the program, or has ended itself. A thread that comes to use it later
-/// sleeps for what is left of the process.
+/// sleeps until the process has ended.
 ///
 /// Otherwise, when main returns or [`std::process::exit`] is called while another thread has the
 /// `World`, nothing is finalised under that thread's hands: a line on standard error says so, and

@@ -1,6 +1,6 @@
-// Objects that are not aligned to their size: locks and what is waited for are told everywhere,
-// atomic operations and signals over a device, with routine, argument, address and PE.
-// (checking/misaligned.c: what the checking library tells on a node.)
+// Objects that are not aligned to their size: locks and awaited objects are told everywhere, those
+// of atomic operations and signals over a device, with routine, argument, address and PE.
+// (checking/misaligned.c: the checking library's messages on a node.)
 // run: np=2 nodes=several expect-exit=nonzero expect-stderr="PE 1: shmem_long_atomic_add: dest 0x" expect-stderr="for PE 0 is not aligned to 8 bytes" args=add
 // run: np=2 nodes=several expect-exit=nonzero expect-stderr="PE 1: shmem_int_atomic_fetch_nbi: source 0x" expect-stderr="for PE 0 is not aligned to 4 bytes" args=fetch
 // run: np=2 nodes=several expect-exit=nonzero expect-stderr="PE 1: shmem_putmem_signal: sig_addr 0x" expect-stderr="for PE 0 is not aligned to 8 bytes" args=signal

@@ -1,5 +1,5 @@
-// The checking library: objects of atomic operations, signals, locks and what is looked at, which
-// are not aligned to their size.
+// The checking library tells of objects that are not aligned to their size: those of atomic
+// operations and tests, signals and locks.
 // run: np=2 nodes=1 env=SHMEM_CHECK=1 expect-exit=1 expect-stderr="PE 1: shmem_long_atomic_add: dest 0x" expect-stderr="for PE 0 is not aligned to 8 bytes" args=add
 // run: np=2 nodes=1 env=SHMEM_CHECK=1 expect-exit=1 expect-stderr="PE 1: shmem_int_atomic_fetch: source 0x" expect-stderr="for PE 0 is not aligned to 4 bytes" args=fetch
 // run: np=2 nodes=1 env=SHMEM_CHECK=1 expect-exit=1 expect-stderr="PE 1: shmem_double_atomic_swap_nbi: fetch 0x" expect-stderr=" is not aligned to 8 bytes" args=fetched

@@ -1,5 +1,5 @@
-// A core file holds of the symmetric memory what the PE itself has used: of the mappings of the job's memory all others are
-// marked "dd" (do not dump) in /proc/self/smaps.
+// A core file holds of the symmetric memory the PE's own static data and used heap. All other
+// mappings of the job's memory are marked "dd" (do not dump) in /proc/self/smaps.
 // run: np=1,4
 #include <check.h>
 #include <shmem.h>

@@ -1,6 +1,6 @@
-// A PE that waits while others have gone into finalize may be ended by itself: its signal handler,
-// or another thread of it, writes what it waits for a second later. Nobody is told meanwhile that
-// it waits for ever.
+// A PE waits while others have gone into finalize. A signal handler of it or of another PE, or
+// another thread of it, writes the awaited object a second later. Nobody is told meanwhile that the
+// PE waits for ever.
 // run: np=2 refuse-stderr="waits for ever" args=own-handler
 // run: np=3 nodes=1 refuse-stderr="waits for ever" args=handler-of-another
 // run: np=2 nodes=1 refuse-stderr="waits for ever" args=handler-in-finalize

@@ -1,6 +1,5 @@
-// Collectives in one session after another. In a broadcast between nodes, not all of them meet as
-// often as the others: what a session has counted must not make PEs of the next one take different
-// turns.
+// Collectives in one session after another. In a broadcast between nodes, some PEs meet more often
+// than others: the counts of a session must not make PEs of the next one take different turns.
 // run: np=2,3,7 args=4
 // run: np=5 nodes=1 args=4 env=FARREACH_COLLECTIVE_NODE_SIZE=2
 #include "check.h"

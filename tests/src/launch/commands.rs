@@ -286,7 +286,7 @@ pub(super) fn cases(session: &Session, job: &Program) -> Result<Vec<Case>, Strin
     Ok(cases)
 }
 
-/// The words of a command line, with what they stand for.
+/// The invocation of a command line, with paths for the words JOB and oshrun.
 fn invocation(session: &Session, job: &Program, command: &str) -> Invocation {
     let mut words = command.split(' ').map(|word| match word {
         "JOB" => job.executable.clone().into_os_string(),

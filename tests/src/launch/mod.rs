@@ -1,8 +1,7 @@
 //! Jobs that start, end and die in every way, by the real oshrun and library.
 //!
-//! `tests/launch/job.c` is the program of most of them. What a single command line shows is a row
-//! of [`commands`]; what
-//! needs somebody who sends signals and looks at processes is a case written in Rust.
+//! `tests/launch/job.c` is the program of most of them. A case of a single command line is a row of
+//! [`commands`]; one that sends signals and looks at processes is written in Rust.
 
 mod apart;
 mod commands;

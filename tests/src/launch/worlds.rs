@@ -27,7 +27,7 @@ enum Expected {
     Succeeds(&'static str),
 }
 
-/// The words for oshrun, and what they stand for.
+/// The nodes of a job, and oshrun's arguments for them.
 const PLACES: [(&str, &[&str]); 2] = [
     ("one node", &["-n", "2"]),
     (

@@ -12,8 +12,8 @@ const LOOKS: u32 = 200;
 const PAUSES: u32 = 10;
 
 impl Lane {
-    /// Takes a completion, or lets the device have its turn; fails where a queue has failed,
-    /// whichever it is.
+    /// Takes a completion, or lets the device have its turn; fails where any queue of the lane has
+    /// failed.
     #[inline]
     fn wait_once(&self) -> Result<(), Failure> {
         if self.poll()? { Ok(()) } else { self.idle() }
@@ -153,9 +153,9 @@ impl Lane {
         self.turn()
     }
 
-    /// Waits until a completion is there, or the queue has done everything before block `end`,
-    /// which it never has at once behind a post: what is left out where instructions are counted.
-    /// Other threads may have the lane meanwhile.
+    /// Waits until a completion is there, or the queue has done everything before block `end`.
+    /// Right behind a post neither is so: counts of instructions leave this function out, by its
+    /// name. Other threads may have the lane meanwhile.
     #[cold]
     #[inline(never)]
     fn idle_until_ready(&self, queue: &Queue, end: u64) -> Result<(), Failure> {

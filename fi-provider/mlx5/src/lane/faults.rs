@@ -1,5 +1,5 @@
-//! Failures: each is of one queue, whose other entries the device flushes. What is posted to other
-//! queues goes on.
+//! Failures. Each is of one queue, whose later entries the device flushes; entries of other queues
+//! go on.
 
 #![expect(unsafe_code, reason = "reads the entry that failed")]
 

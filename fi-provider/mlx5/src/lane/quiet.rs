@@ -1,8 +1,8 @@
 //! Quiet queue by queue: on a lane that several threads share, where a queue has failed, and where
 //! something was asked for behind quiet.
 //!
-//! Others may post meanwhile: so quiet waits for what was posted when it began, and not until a
-//! queue is idle.
+//! Other threads may post meanwhile. So quiet waits for the entries that were posted when it began,
+//! and not until a queue is idle.
 
 #![expect(
     unsafe_code,

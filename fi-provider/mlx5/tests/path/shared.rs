@@ -145,7 +145,7 @@ fn take_turns(threads: Threads, registers_shared: bool) {
     assert_eq!(values.len(), (THREADS * POSTS) as usize);
 }
 
-/// What a thread does that waits for what it has posted to peer 0.
+/// A thread's wait for the entry that it has posted to peer 0.
 type Waits = fn(&Lane, Posted) -> Result<(), Failure>;
 
 /// One thread waits for an entry that the device leaves undone; another one posts to another peer

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// What a cgroup allows all its processes together.
+/// The limit of a cgroup, for all its processes together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Limit {
     /// The cgroup: the inode of its folder, which is its number in the kernel, wherever it is

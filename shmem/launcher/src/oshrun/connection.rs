@@ -1,5 +1,5 @@
-//! The launcher's end of a PE's connection. What a PE can have the launcher do or keep is bounded:
-//! bytes that are read in one turn, a line without an end, and answers that it does not take.
+//! The launcher's end of a PE's connection. It bounds the launcher's work and memory for a PE: the
+//! bytes that are read in one turn, a line without an end, and answers that the PE does not take.
 
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -73,7 +73,7 @@ impl Connection {
         false
     }
 
-    /// Returns the next whole line of what was read; none while the PE has answers to take.
+    /// Returns the next whole line that was read; none while the PE has answers to take.
     ///
     /// # Errors
     /// When the line has no end in sight.
@@ -84,7 +84,7 @@ impl Connection {
         self.lines.next_line()
     }
 
-    /// Sends a line, or keeps what the PE does not take yet. That it is gone is no matter here.
+    /// Sends a line, or keeps the part that the PE does not take yet. A PE that is gone gets none.
     pub(super) fn send(&mut self, line: &str) {
         if self.socket.is_some() {
             self.unsent.extend_from_slice(line.as_bytes());
@@ -113,8 +113,8 @@ impl Connection {
         }
     }
 
-    /// Reads what a PE that has ended has sent before, and closes the connection: what it has
-    /// started in turn, and left the descriptor to, is not heard.
+    /// Reads the last words of a PE that has ended, and closes the connection: a process that the
+    /// PE has started, and left the descriptor to, is not heard.
     pub(super) fn close(&mut self) {
         let Some(mut socket) = self.socket.take() else {
             return;

@@ -113,8 +113,8 @@ fn start(signals: &Signals) -> Result<Device, Failure> {
     }
     let mut command = Command::new(&softhca);
     command
-        // It pins nothing: what the user may lock is no matter for a device that is there for this
-        // job alone.
+        // It pins nothing: the user's limit on locked memory is no matter for a device of this job
+        // alone.
         .args(["run", "--max-pinned", &u64::MAX.to_string()])
         .args(["--", "/bin/sh", "-c", HOLDER])
         // The PEs' own come back to them; then what softhca sets is its own alone.
@@ -201,7 +201,7 @@ impl Device {
         )
     }
 
-    /// Brings a program to the device; `given` tells what it has of a variable anyway.
+    /// Brings a program to the device; `given` returns the program's own value of a variable.
     pub(super) fn give_to(&self, command: &mut Command, given: impl Fn(&str) -> Option<OsString>) {
         let Some(own) = &self.own else {
             // The environment leads there.

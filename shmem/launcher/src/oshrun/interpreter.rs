@@ -43,8 +43,8 @@ fn of(file: &File) -> Option<PathBuf> {
     (!name.is_empty()).then(|| PathBuf::from(OsStr::from_bytes(&name)))
 }
 
-/// The first word of a script's first line; what a text from elsewhere ends its lines with belongs
-/// to it.
+/// The first word of a script's first line; a carriage return at the end of the line belongs to
+/// it.
 fn in_line(line: &[u8]) -> &[u8] {
     let end = line.iter().position(|&byte| byte == b'\n' || byte == 0);
     let line = &line[..end.unwrap_or(line.len())];

@@ -118,8 +118,8 @@ impl Program {
     }
 }
 
-/// The status that a shell sees for what a PE has ended the job with: its low eight bits, but 0 for
-/// 0 alone.
+/// The status that a shell sees for the `code` by which a PE has ended the job: its low eight bits,
+/// but 0 for 0 alone.
 fn exit_status(code: i32) -> i32 {
     match code & 0xff {
         0 if code != 0 => 1,
@@ -248,13 +248,13 @@ impl Running<'_> {
         next.map(|at| at.saturating_duration_since(Instant::now()))
     }
 
-    /// Reads a part of what a PE has sent and does what follows from it.
+    /// Reads a part of the bytes that a PE has sent, and acts on the lines.
     fn serve(&mut self, rank: usize) {
         self.pes[rank].connection.take_turn();
         self.take_lines(rank);
     }
 
-    /// Does what follows from the lines that were read from a PE, until one of them ends the job.
+    /// Acts on the lines that were read from a PE, until one of them ends the job.
     fn take_lines(&mut self, rank: usize) {
         while !matches!(self.state, State::Ending { .. }) {
             let effects = match self.pes[rank].connection.next_line() {

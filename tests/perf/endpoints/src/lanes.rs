@@ -242,7 +242,8 @@ impl Ends {
         for lanes in self.lanes.chunks(ways.completion / ways.pair) {
             let ring = lanes[0].completions.ring();
             let shared = (lanes.len() > 1).then(|| {
-                // SAFETY: whoever has endpoints open keeps the objects (`Ends`), and nobody else takes from the ring.
+                // SAFETY: a caller with open endpoints keeps the objects (`Ends`), and nobody else
+                // takes from the ring.
                 Arc::new(unsafe { SharedCompletions::new(ring) })
             });
             for made in lanes {
@@ -254,7 +255,7 @@ impl Ends {
                     },
                 };
                 let parts = self.parts(made, completions, &registers);
-                // SAFETY: whoever has endpoints open keeps the objects (`Ends`), and nobody else
+                // SAFETY: a caller with open endpoints keeps the objects (`Ends`), and nobody else
                 // posts to the queues.
                 let lane = unsafe { Lane::new(parts) };
                 ends.push(End { lane });

@@ -20,8 +20,8 @@ fn tell(addr: *mut c_void, len: usize) {
 /// A system call with its result as an address.
 macro_rules! address_of {
     ($number:ident, $($argument:expr),+) => {
-        // SAFETY: nothing uses what is mapped in the range that mmap(2) replaces or mremap(2)
-        // moves, as both require of a C program.
+        // SAFETY: nothing uses the mappings in the range that mmap(2) replaces or mremap(2) moves,
+        // as both require of a C program.
         std::ptr::with_exposed_provenance_mut(unsafe { libc::syscall(libc::$number, $($argument),+) } as usize)
     };
 }
@@ -29,7 +29,7 @@ macro_rules! address_of {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn munmap(addr: *mut c_void, len: usize) -> c_int {
     tell(addr, len);
-    // SAFETY: nothing uses what is mapped in the range any more, as munmap(2) requires of a C
+    // SAFETY: nothing uses the mappings in the range any more, as munmap(2) requires of a C
     // program.
     unsafe { libc::syscall(libc::SYS_munmap, addr, len) as c_int }
 }
