@@ -109,7 +109,7 @@ impl Records {
     /// All of them, to be written.
     pub(crate) fn all_mut(&mut self) -> &mut [Peer] {
         // SAFETY: mapped as long as `self`, for so many records, which any bytes are; this borrow
-        // is exclusive, and other processes do not read what this one still writes.
+        // is exclusive, and other processes do not read a record that this one still writes.
         unsafe {
             std::slice::from_raw_parts_mut(self.space.base() as *mut Peer, self.count as usize)
         }

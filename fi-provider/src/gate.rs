@@ -145,10 +145,11 @@ pub struct Gate {
 }
 
 // SAFETY: a gate that is not `shared` is used by one thread at a time, as `Endpoint::enable`
-// requires; one that is takes the lane's lock around every use of what changes. The raw pointers
-// lead to memory that the gate's objects keep.
+// requires; one that is takes the lane's lock around every use of fields that change. The raw
+// pointers lead to memory that the gate's objects keep.
 unsafe impl Send for Gate {}
-// SAFETY: one thread at a time uses what changes, on a gate of one thread or under the lane's lock.
+// SAFETY: one thread at a time uses the fields that change, on a gate of one thread or under the
+// lane's lock.
 unsafe impl Sync for Gate {}
 
 impl Gate {
@@ -302,7 +303,7 @@ impl Gate {
         self.word_in(self.result(bytes))
     }
 
-    /// What an atomic operation has left in a word of the gate's memory. The lane is held.
+    /// The result of an atomic operation, in a word of the gate's memory. The lane is held.
     #[inline(always)]
     pub(crate) fn word_in(&self, local: Local) -> u64 {
         let address = local.address;

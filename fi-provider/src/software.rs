@@ -1,4 +1,4 @@
-//! Whether the process is on a device in software (softhca), and what may keep it from that.
+//! Whether the process is on a device in software (softhca), and the obstacles to that.
 
 use crate::device::{Error, software_hook};
 use fi_mlx5::error::Error as Hca;
@@ -6,8 +6,8 @@ use fi_mlx5::error::Error as Hca;
 /// Names the device's directory to the programs that are on it.
 const DIRECTORY: &str = "FARREACH_SOFTHCA";
 
-/// Returns what helps a process that cannot use a device for the reason `error`, in a sentence for
-/// its user.
+/// Returns the remedy for a process that cannot use a device for the reason `error`, in a sentence
+/// for its user.
 ///
 /// To let a device in software stand in helps only where none does already, and where rdma-core is
 /// there, on which it relies.

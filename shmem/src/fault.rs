@@ -1,12 +1,12 @@
-//! What a fault in symmetric memory means.
+//! Faults in symmetric memory.
 //!
 //! The fast path's range test takes the whole window, holes included; nothing is mapped in the holes of
 //! a peer's window, so that an address there faults. And a page that the system has no memory for
 //! raises SIGBUS. Both get a message; every other fault goes on to the handler that was there
 //! before, which leaves this one in its place.
 //!
-//! The thread may have been stopped anywhere, with any lock: nothing here allocates, locks, or
-//! calls what does.
+//! The thread may have been stopped anywhere, with any lock: nothing here allocates or locks, or
+//! calls a function that does.
 
 #![expect(unsafe_code, reason = "signal handlers")]
 

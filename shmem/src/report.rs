@@ -35,8 +35,8 @@ pub(crate) fn say(line: Arguments<'_>) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
-/// A line that is put together on the stack, which is short where signal handlers run: what does
-/// not fit is cut.
+/// A line that is put together on the stack, which is short where signal handlers run. Text that
+/// does not fit is cut.
 struct Line {
     bytes: [u8; Line::LENGTH],
     length: usize,

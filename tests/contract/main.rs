@@ -87,8 +87,8 @@ device_suite!(mlx5_rc, mlx5_rc_strict: rc);
 device_suite!(mlx5_dc, mlx5_dc_strict: dc);
 suite!(mlx5_mixed: crate::device::Device::rc().two_on_each_node());
 
-// The device lets queue pairs act in any order: what orders operations of several of them has to
-// wait.
+// The device lets queue pairs act in any order: a routine that orders operations of several of them
+// has to wait.
 suite! { mlx5_mixed_delayed: crate::device::Device::rc().two_on_each_node().delayed();
     contention { for_a_lock_by_swap }
     order { fence_keeps_elements_in_order fence_publishes_ranges atomics_follow_writes quiet_delivers quiet_precedes_later_reads }
@@ -184,7 +184,7 @@ suite_of_lanes! {
     mlx5_dc_static_shared_queue: crate::device::Device::dc().policy("static").one_queue();
 }
 
-/// What waits, on a device that acts at its own time: the way of hardware.
+/// The tests that wait, on a device that acts at its own time, as hardware does.
 macro_rules! suite_unasked {
     ($($name:ident: $device:expr;)*) => {$(
         suite! { $name: $device;

@@ -48,7 +48,7 @@ fn task() -> Result<()> {
         Some(Long("help") | Short('h')) | None => "help".to_owned(),
         Some(other) => return Err(other.unexpected().into()),
     };
-    // What oshrun is given, it answers itself.
+    // oshrun answers a request for help itself.
     let wants_help = |word: OsString| word == "--help" || word == "-h";
     if task != "oshrun" && std::env::args_os().skip(2).any(wants_help) {
         print!("{USAGE}");

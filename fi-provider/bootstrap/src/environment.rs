@@ -2,8 +2,8 @@
 
 use crate::Error;
 
-/// What oshrun says of the connection that it has made: the values of `PMI_FD`, `PMI_RANK` and
-/// `PMI_SIZE` that it goes with, and the number of the socket's inode.
+/// The variable by which oshrun describes the connection that it has made: the values of `PMI_FD`,
+/// `PMI_RANK` and `PMI_SIZE` that it goes with, and the number of the socket's inode.
 pub const CONNECTION: &str = "FARREACH_PMI";
 
 /// The value of [`CONNECTION`].

@@ -330,8 +330,8 @@ pub(crate) unsafe fn entered<'a, G: Guard>(
     // SAFETY: the queue is one of `queues`, which are a live lane's of guard `G`, as the caller
     // promises.
     let is_entered = unsafe { G::enter(queues, queue) };
-    // SAFETY: the queue lives with its lane, and whoever changes it has entered, which is this
-    // thread.
+    // SAFETY: the queue lives with its lane, and only the thread that has entered changes it, which
+    // is this one.
     is_entered.then(|| unsafe { &*queue })
 }
 

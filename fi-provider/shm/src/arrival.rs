@@ -8,8 +8,8 @@ use crate::sync::{AtomicU64, Ordering};
 #[derive(Debug)]
 pub struct Arrivals(AtomicU64);
 
-/// What one process says of its coming: one more than its number in [`Arrivals`]; all zero bytes is
-/// the initial state.
+/// A process's word of its coming: one more than its number in [`Arrivals`]; all zero bytes is the
+/// initial state.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Arrival(AtomicU64);

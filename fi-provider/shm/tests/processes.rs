@@ -1,4 +1,4 @@
-//! What processes of a machine have together: a memory that one gives to others, and claims on it.
+//! Sharing by processes of a machine: a memory that one gives to others, and claims on it.
 
 #![expect(
     unsafe_code,
@@ -205,7 +205,7 @@ fn a_claim_ends_with_its_process() {
     assert_eq!(said, [1], "whether the child could do what it should");
     assert_eq!(memory.is_claimed(6).ok(), Some(false));
     let process = memory.claimant(7).expect("pidfd_open").expect("a process");
-    // SAFETY: the descriptor is open; a null record asks for what kill(2) does.
+    // SAFETY: the descriptor is open; with a null record the call acts as kill(2).
     let asked = unsafe {
         let nothing = std::ptr::null::<libc::siginfo_t>();
         libc::syscall(

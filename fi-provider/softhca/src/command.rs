@@ -15,8 +15,8 @@ use std::process::Command;
 const UCX_OBJECTS: &str = "UCX_IB_MLX5_DEVX_OBJECTS";
 
 /// Tells UCX to register memory once, for strict order. On AMD's processors it registers it for
-/// relaxed order too, and then adds to addresses what an indirect memory key takes off again; the
-/// device has no such keys.
+/// relaxed order too, and then adds an offset to addresses, which an indirect memory key takes off
+/// again; the device has no such keys.
 const UCX_ORDER: &str = "UCX_IB_PCI_RELAXED_ORDERING";
 
 /// The library that is preloaded into programs.

@@ -252,7 +252,7 @@ fn read<T: Copy>(address: usize) -> Option<T> {
 }
 
 /// Whether eight bytes are mapped for reading: the kernel reads a set of signals from there before
-/// it finds that it was not told what to do with it.
+/// it finds that the operation on the set is none.
 fn is_readable(address: usize) -> bool {
     const NOTHING: c_int = -1;
     const BYTES: usize = 8;

@@ -11,8 +11,8 @@ use fi_provider::node::wait::Patience;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The last epoch of each team number that this PE has used, of 64 bits; what stands in its block
-/// is not beyond.
+/// The last epoch of each team number that this PE has used, of 64 bits; no epoch in its
+/// block is beyond.
 static EPOCHS: [AtomicU64; TEAMS] = [const { AtomicU64::new(0) }; TEAMS];
 
 /// A team of this PE.

@@ -65,7 +65,7 @@ static const struct series {
     void *target;
 } SERIES_OF_ALL[] = {AMO_EXTENDED_TYPES(SWAP_ROW) AMO_TYPES(SUM_ROWS)};
 
-// All series, outstanding at once, and then what delivers them.
+// All series, outstanding at once, and then the routine that delivers them.
 static void run(shmem_ctx_t ctx, void (*deliver)(shmem_ctx_t))
 {
     size_t count = sizeof SERIES_OF_ALL / sizeof *SERIES_OF_ALL;

@@ -1,5 +1,5 @@
-// Nonblocking fetching operations over a device do not wait. Whoever waits for the software device
-// calls its hook, and the one of this program counts the calls.
+// Nonblocking fetching operations over a device do not wait. A PE that waits for the software
+// device calls its hook, and the one of this program counts the calls.
 // run: np=2 nodes=several cflags=-rdynamic
 #define _GNU_SOURCE
 #include "check.h"

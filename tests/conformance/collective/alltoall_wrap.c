@@ -25,7 +25,7 @@ static void exchange(long round)
 }
 
 // The word of PE 0's block of the world team that has counted the arrivals at `rounds` exchanges
-// and at one more: the first, as behind it the PE says what number it had, which may be the last.
+// and at one more: the first, as behind it the PE tells its own number, which may be the last.
 static uint64_t *find_count(const char *heap, long rounds)
 {
     uint64_t *block = (uint64_t *)(heap - WORKSPACE), *found = NULL;

@@ -51,7 +51,7 @@ const SCRIPTS: [(&str, &str); 12] = [
            cd "$place"; TMPDIR=$place XDG_RUNTIME_DIR=$place $as ./bin/oshrun -n 4 --ppn 2 --fabric softhca ./hello"#,
     ),
     (
-        // What keeps a program from the device that is there: linked statically, no libibverbs.
+        // Obstacles between a program and the device: linked statically, no libibverbs.
         "softhca, why not",
         r#"why() { said=$("$1/bin/oshrun" -n 2 --ppn 1 --fabric softhca "$TMPDIR/hello" 2>&1) && exit 1
                case $said in *"stand in"*) ;; *"$2"*) return 0 ;; esac; echo "$said" >&2; exit 1; }

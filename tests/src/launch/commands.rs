@@ -316,8 +316,8 @@ pub(super) fn unshare(namespaces: &[&str]) -> Invocation {
     Invocation::new("unshare").args(user).args(namespaces)
 }
 
-/// Runs `$1 -n 4 $2 core`, and looks at the core file: it holds what PE 1 has used, and less than
-/// a heap, of which there are four.
+/// Runs `$1 -n 4 $2 core`, and looks at the core file: it holds the memory that PE 1 has used, and
+/// is shorter than a heap, of which there are four.
 const CORE: &str = r#"pattern=$(cat /proc/sys/kernel/core_pattern)
     case $pattern in "|"* | */* | "") echo "cores go elsewhere: $pattern"; exit 0 ;; esac
     if ! ulimit -c unlimited; then echo "no cores are allowed"; exit 0; fi
@@ -327,7 +327,7 @@ const CORE: &str = r#"pattern=$(cat /proc/sys/kernel/core_pattern)
     size=$(cat core* | wc -c); cd /; rm -r "$dir"
     echo "a core of $size bytes"; test "$size" -lt 67108864"#;
 
-/// What an abort leaves.
+/// The core file that an abort leaves.
 fn core_case(session: &Session, job: &Program) -> Case {
     let run = Invocation::new("sh")
         .args(["-euc", CORE, "sh"])

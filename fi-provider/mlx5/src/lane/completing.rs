@@ -61,7 +61,7 @@ impl Lane {
             return false;
         }
         if let Some(done) = self.completions.next() {
-            // What fails is kept, for those whose queue it is.
+            // A failure is kept, for the callers of its queue.
             let _ = self.complete(done);
         }
         true
@@ -367,8 +367,8 @@ impl Lane {
     /// it meanwhile.
     ///
     /// # Errors
-    /// That the device is gone, or the first failure of a queue; all other queues have done what
-    /// was posted to them then.
+    /// That the device is gone, or the first failure of a queue; all other queues have done their
+    /// entries then.
     ///
     /// # Safety
     /// As [`Lane::write_inline`].

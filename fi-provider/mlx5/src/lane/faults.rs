@@ -50,7 +50,7 @@ pub(super) struct Faults {
 }
 
 impl Lane {
-    /// The first failure, whichever queue's it is.
+    /// The first failure of any queue.
     #[inline(always)]
     pub(super) fn failure(&self) -> Option<Failure> {
         self.faults.first.get()

@@ -61,7 +61,7 @@ impl Lane {
         while at != END {
             let index = at - 1;
             let queue = &self.queues[index as usize];
-            // What fails is told below: `sign_last` waits for room in this queue at most.
+            // A failure is told below: `sign_last` waits for room in this queue at most.
             // SAFETY: this thread holds the lane (the requirement of `sign_last`, and of this
             // function).
             if !queue.is_idle() && unsafe { self.sign_last(index) }.is_ok() {

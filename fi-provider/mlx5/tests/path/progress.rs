@@ -1,5 +1,5 @@
-//! Looks of a thread that waits for memory: each takes what one look at the completion queue takes,
-//! and none waits.
+//! Looks of a thread that waits for memory: each looks once at the completion queue, and
+//! none waits.
 
 use crate::model::{Device, Rig, Shape, device};
 use fi_mlx5::lane::{Failure, Lane};

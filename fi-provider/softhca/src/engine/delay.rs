@@ -1,4 +1,5 @@
-//! Delays between queue pairs, by a seed: what hardware may do, and this device does not by itself.
+//! Delays between queue pairs, by a seed: hardware may have them, and this device has none by
+//! itself.
 //!
 //! A queue pair that has something to do is left alone for some steps now and then, and those that
 //! act do so in another order each time. So the operations of one queue pair stay in their order,

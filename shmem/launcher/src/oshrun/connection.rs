@@ -44,7 +44,7 @@ impl Connection {
         !self.unsent.is_empty()
     }
 
-    /// What to wait for.
+    /// The events to wait for.
     pub(super) fn watch(&self) -> Option<Watch> {
         let socket = self.socket.as_ref()?;
         Some(sys::watch(socket, self.is_clogged()))

@@ -23,9 +23,9 @@ use crate::installation::Installation;
 /// Names the device's directory to those who use it; softhca sets it.
 const DIRECTORY: &str = "FARREACH_SOFTHCA";
 
-/// What softhca sets in front of the user's: the libraries that the loader brings into every
-/// program, and options of AddressSanitizer's runtime, which otherwise refuses to come behind such
-/// a library. Lists with colons.
+/// Lists with colons in which softhca puts entries in front of the user's: the libraries that the
+/// loader brings into every program, and options of AddressSanitizer's runtime, which otherwise
+/// refuses to come behind such a library.
 const LISTS: [&str; 2] = ["LD_PRELOAD", "ASAN_OPTIONS"];
 
 /// The program that holds the device: it tells what softhca has set, each value ended by a NUL, and waits for the end of
@@ -51,7 +51,7 @@ struct Own {
     /// Closed when the device is to end.
     holder: Option<ChildStdin>,
     directory: PathBuf,
-    /// What softhca has set of [`LISTS`].
+    /// The values that softhca has given to [`LISTS`].
     lists: [OsString; LISTS.len()],
 }
 
@@ -117,7 +117,7 @@ fn start(signals: &Signals) -> Result<Device, Failure> {
         // alone.
         .args(["run", "--max-pinned", &u64::MAX.to_string()])
         .args(["--", "/bin/sh", "-c", HOLDER])
-        // The PEs' own come back to them; then what softhca sets is its own alone.
+        // The PEs' own come back to them; softhca's values then hold its own entries alone.
         .env_remove(LISTS[0])
         .env_remove(LISTS[1])
         .stdin(Stdio::piped())

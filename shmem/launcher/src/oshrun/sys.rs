@@ -137,8 +137,7 @@ pub(super) fn reap() -> io::Result<Option<(i32, Departure)>> {
     Ok(Some((pid, departure(status))))
 }
 
-/// What wait(2) tells of a process that has ended: a status, or a signal, with or without a core
-/// file.
+/// The end of a process, as wait(2) tells it: a status, or a signal, with or without a core file.
 fn departure(status: libc::c_int) -> Departure {
     if libc::WIFSIGNALED(status) {
         Departure::Killed(libc::WTERMSIG(status))

@@ -6,8 +6,8 @@ use super::support::{Outcome, Running, children, oshrun, pe, runs, signal, wait_
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// What PE 1 sends, as a script of bash: requests whose answers are read, and such whose answers
-/// are not.
+/// The floods of PE 1, as scripts of bash: requests whose answers are read, and requests whose
+/// answers are not.
 const FLOODS: [&str; 2] = [
     "cat <&$PMI_FD >/dev/null & exec yes cmd=get key=x >&$PMI_FD",
     "exec yes cmd=get key=x >&$PMI_FD",
