@@ -124,7 +124,7 @@ atomics! {
 macro_rules! starts {
     ($($name:ident, $far:literal: $kind:ident($($arg:ident),*), $device:ident;)*) => {
         impl Endpoint {
-            $(#[doc = concat!("As [`Endpoint::", $far, "`], without waiting: the old value is at `found` after quiet.")]
+            $(#[doc = concat!("As [`Endpoint::", $far, "`], without waiting: `found` has the old value after quiet.")]
             ///
             /// # Errors
             /// [`Error::NoSuchPeer`], [`Error::NotInWindow`], [`Error::NotEnabled`].

@@ -294,7 +294,7 @@ fn say_what_lanes_there_were(at: Routine) {
     }
 }
 
-/// Says at the end, where SHMEM_DEBUG is set, how often all PEs have met since the start of the job.
+/// Says at the end, where SHMEM_DEBUG is set, how often all PEs have met since the job began.
 fn say_how_often_all_met(at: Routine) {
     if env::is_set("DEBUG") {
         let met = collective::barriers_done();

@@ -1,5 +1,6 @@
-// PE 1 has ended and another process has its number when PE 0 calls shmem_global_exit: that process is not signalled.
-// It runs in a PID namespace of its own, where a process may choose the number of its child.
+// PE 1 has ended and another process has its number when PE 0 calls shmem_global_exit: that process
+// is not signalled. The job runs in a PID namespace of its own, where a process may choose the
+// number of its child.
 #define _GNU_SOURCE
 #include <shmem.h>
 

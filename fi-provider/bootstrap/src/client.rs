@@ -178,7 +178,7 @@ impl Bootstrap {
     /// allocates nothing, so that signal handlers may call it.
     ///
     /// # Errors
-    /// What the connection says, [`Error::Forked`] in a forked child.
+    /// The connection's error, or [`Error::Forked`] in a forked child.
     pub fn abort(&self, code: i32, message: &str) -> Result<(), Error> {
         if self.process != std::process::id() {
             return Err(Error::Forked);

@@ -120,8 +120,8 @@ static const struct {
     void (*run)(void);
     int meetings[PLACEMENTS];
 } cases[] = {
-    // The end of shmem_init, shmem_finalize, and between nodes an agreement on the thread level. The
-    // other cases count without these.
+    // The end of shmem_init, shmem_finalize, and between nodes an agreement on the thread level.
+    // The other cases count without these.
     { "nothing", nothing, { 2, 2, 3 } },
     { "barrier_all", barrier_all, { 1, 1, 1 } },
     { "sync_all", sync_all, { 1, 1, 1 } },

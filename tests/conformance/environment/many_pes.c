@@ -1,4 +1,5 @@
-// A node of many PEs: each has a few mappings for each other PE, and the kernel's tables for them only where it has been.
+// A node of many PEs: each has a few mappings for each other PE, and page tables of the kernel only
+// for the mappings that it has touched.
 // run: np=64,2 nodes=1 env=SHMEM_SYMMETRIC_SIZE=64K
 #include <check.h>
 #include <shmem.h>
@@ -41,9 +42,10 @@ int main(void)
     int count = mappings();
     long table = status_of("VmPTE:");
     CHECK(count > 0 && table > 0, "%d mappings, page tables of %ld kB", count, table);
-    // What any program has, and of each peer static data, heap and what lies behind each.
+    // The mappings of any program, and of each peer static data, heap and the hole behind each.
     CHECK(count <= 200 + 4 * npes, "%d mappings for %d PEs", count, npes);
-    // A page of the kernel's tables for each peer would be 4 kB for each, beside some 100 kB of any program.
+    // A page of the kernel's tables for each peer would be 4 kB each, beside some 100 kB of any
+    // program.
     CHECK(table < 160 + npes, "page tables of %ld kB for %d PEs", table, npes);
     for (int pe = 0; pe < npes; pe++)
         shmem_long_atomic_add(&word, 1, (me + pe) % npes);

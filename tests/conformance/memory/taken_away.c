@@ -1,6 +1,7 @@
-// A page of the symmetric heap that the system cannot provide is a message, never a bare SIGBUS: met by a routine of this
-// PE, by a routine of another PE, and by a store of the program. A page is taken away by mapping a file without bytes there: the
-// kernel answers behind a file's end as it does when it has no memory. (The node's memory itself cannot be cut.)
+// A page of the symmetric heap that the system cannot provide is a message, never a bare SIGBUS:
+// met by a routine of this PE, by a routine of another PE, and by a store of the program. A page is
+// taken away by mapping a file without bytes there: the kernel answers behind a file's end as it
+// does when it has no memory. (The node's memory itself cannot be cut.)
 // run: np=2 expect-exit=1 expect-stderr="PE 1: shmem_int_p: the system has no memory for the symmetric memory of PE 1" args=routine
 // run: np=2 nodes=1 expect-exit=1 expect-stderr="PE 0: shmem_putmem: the system has no memory for the symmetric memory of PE 1" args=peer
 // run: np=2 expect-exit=1 expect-stderr="PE 1: a load or store of the program: the system has no memory for the symmetric memory of PE 1" args=store

@@ -1,8 +1,8 @@
 // Other threads write static data while shmem_init moves it to where peers reach it, and so does a
 // signal handler: nothing that they write is lost, whatever signals they block, and whether they
 // compute, allocate, wait for one another or are in the middle of a system call. With the argument
-// `leader` the first thread has ended by then, and another one initialises. With `deaf` a thread has
-// blocked the signals of the C library's own as well: then nothing is touched.
+// `leader` the first thread has ended by then, and another one initialises. With `deaf` a thread
+// has blocked the signals of the C library's own as well: then nothing is touched.
 // run: np=1,2,4 cflags=-pthread
 // run: np=2 nodes=1 cflags=-pthread link=static,static-pie,no-pie
 // run: np=2 cflags=-pthread launcher=hydra
