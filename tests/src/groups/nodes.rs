@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 const PES: u32 = 4;
 /// Ways to link after which a program cannot load the libraries of the device.
 const STATIC: [&str; 2] = ["static", "static-pie"];
+/// How a program is told to use a context of its own beside the default one.
+const OWN: &str = "-DOWN_CONTEXT=";
 
 /// Programs that are run with each policy of lanes: those in which contexts and threads matter, and of each other kind of operation
 /// one that does all there are.
@@ -172,7 +174,8 @@ impl Setting {
     }
 
     /// The runs of a program that make sense here: of those that differ in the number of PEs alone, the one with the most
-    /// PEs up to four, or the fewest if all have more.
+    /// PEs up to four, or the fewest if all have more. With a policy of lanes, a program that has runs
+    /// with a context of its own takes these alone: they use the default context, too.
     pub(crate) fn choose<'a>(&self, runs: &'a [Run]) -> Vec<&'a Run> {
         let mut chosen: BTreeMap<&str, &Run> = BTreeMap::new();
         for run in runs.iter().filter(|run| self.allows(run)) {
@@ -182,7 +185,12 @@ impl Setting {
                 *best = run;
             }
         }
-        chosen.into_values().collect()
+        let mut chosen: Vec<_> = chosen.into_values().collect();
+        let has_own_context = |run: &&Run| run.cflags.iter().any(|flag| flag.starts_with(OWN));
+        if self.programs == OF_LANES && chosen.iter().any(has_own_context) {
+            chosen.retain(has_own_context);
+        }
+        chosen
     }
 
     fn transport(&self) -> &str {
@@ -235,6 +243,15 @@ mod tests {
         let policy = &SETTINGS[SETTINGS.len() - 1];
         assert!(policy.has("context/lanes.c") && policy.has("amo/types_c99.c"));
         assert!(!policy.has("amo/types_c11.c") && SETTINGS[0].has("amo/types_c11.c"));
+    }
+
+    #[test]
+    fn a_policy_takes_the_runs_with_a_context() {
+        let source = "// run: np=3\n// run: np=3 cflags=-DOWN_CONTEXT=1\n";
+        let with_context = "np=3 cflags=-DOWN_CONTEXT=1";
+        assert_eq!(chosen(0, source), ["np=3", with_context]);
+        assert_eq!(chosen(SETTINGS.len() - 1, source), [with_context]);
+        assert_eq!(chosen(SETTINGS.len() - 1, "// run: np=3\n"), ["np=3"]);
     }
 
     #[test]
