@@ -7,21 +7,26 @@ use std::collections::BTreeMap;
 /// Each crate of the workspace, and the crates of the workspace that it may depend on.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("fi-shm", &[]),
-    // Only its tests depend on anything here.
-    ("fi-mlx5", &["softhca-again"]),
-    ("softhca", &["fi-mlx5"]),
+    ("fi-mlx5-defs", &[]),
+    // Only its tests depend on softhca.
+    ("fi-mlx5", &["fi-mlx5-defs", "softhca-again"]),
+    // The device knows the bytes on the bus, and nothing of the driver that it tests.
+    ("softhca", &["fi-mlx5-defs"]),
     // Injected into any program: it brings nothing along.
     ("softhca-shim", &[]),
     ("softhca-again", &[]),
     ("fi-bootstrap", &[]),
-    ("fi-provider", &["fi-shm", "fi-mlx5"]),
+    ("fi-provider", &["fi-shm", "fi-mlx5", "fi-mlx5-defs"]),
     ("farreach-cli", &["fi-provider", "softhca-again"]),
     ("shmem", &["fi-provider", "fi-bootstrap"]),
     ("shmem-cabi", &["shmem"]),
     ("shmem-launcher", &["fi-bootstrap"]),
     ("farreach-examples", &["shmem"]),
     // Measures the device's data path by itself.
-    ("farreach-bench", &["fi-mlx5", "softhca-again"]),
+    (
+        "farreach-bench",
+        &["fi-mlx5", "fi-mlx5-defs", "softhca-again"],
+    ),
     ("xtask", &[]),
     // What stands on top of everything may look at anything but the tools that build it.
     (

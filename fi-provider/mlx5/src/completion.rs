@@ -10,11 +10,11 @@
     reason = "reads entries that a device writes, and writes the doorbell record"
 )]
 
-use crate::cqe::{Cqe, is_ready, owner_of};
-use crate::doorbell::CompletionRecord;
-use crate::endian::Be32;
-use crate::opcode::CqeOpcode;
 use crate::unit::after_device;
+use fi_mlx5_defs::cqe::{Cqe, is_ready, owner_of};
+use fi_mlx5_defs::doorbell::CompletionRecord;
+use fi_mlx5_defs::endian::Be32;
+use fi_mlx5_defs::opcode::CqeOpcode;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU8, Ordering};
 

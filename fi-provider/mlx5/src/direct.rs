@@ -12,12 +12,12 @@
 use crate::entry::Entry;
 use crate::guard::{Alone, Counted, Guard, Kind, OnBoth, OnLane, OnRegister};
 use crate::lane::{Atomic, Failure, Local};
-use crate::opcode::Opcode;
 use crate::post::{Route, commit, control, enter, next_place};
 use crate::queue::{Queue, what};
 use crate::short::{There, begin, finish_in_ring, guarded};
 use crate::unit::{Unit, unit};
-use crate::wqe::blocks;
+use fi_mlx5_defs::opcode::Opcode;
+use fi_mlx5_defs::wqe::blocks;
 
 impl Local {
     /// The data segment.

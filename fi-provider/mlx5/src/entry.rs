@@ -2,11 +2,11 @@
 
 #![expect(unsafe_code, reason = "takes bytes from raw pointers into an entry")]
 
-use crate::endian::{Be32, Be64};
 use crate::lane::Local;
 use crate::queue::FLAGS;
-use crate::wqe::{BASIC_BLOCK, Data, INLINE, UNIT, blocks, inline_len};
 use bytemuck::cast;
+use fi_mlx5_defs::endian::{Be32, Be64};
+use fi_mlx5_defs::wqe::{BASIC_BLOCK, Data, INLINE, UNIT, blocks, inline_len};
 
 /// The most blocks of an entry here: what one BlueFlame copy holds.
 const BLOCKS: usize = 4;

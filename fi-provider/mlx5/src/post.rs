@@ -10,18 +10,18 @@
     reason = "writes rings and doorbell registers through raw pointers"
 )]
 
-use crate::endian::{Be32, Be64};
 use crate::guard::{Alone, Guard, Kind};
 use crate::lane::Lane;
 use crate::lane::head::{head, slot};
-use crate::opcode::Opcode;
 use crate::queue::{Control, Queue, count, what};
 use crate::remote::{Remote, Segment};
 use crate::unit::{
     Unit, combine, entry_before_record, flush_register, record_before_register, store_to_register,
     unit,
 };
-use crate::wqe::INLINE;
+use fi_mlx5_defs::endian::{Be32, Be64};
+use fi_mlx5_defs::opcode::Opcode;
+use fi_mlx5_defs::wqe::INLINE;
 
 /// Keeps the compiler from making one of the ends of two paths: what they hold in registers would have to be moved to
 /// the same ones.

@@ -2,9 +2,9 @@
 
 #![expect(unsafe_code, reason = "writes the doorbell record")]
 
-use crate::endian::{Be16, Be32};
-use crate::opcode::Opcode;
-use crate::wqe::BASIC_BLOCK;
+use fi_mlx5_defs::endian::{Be16, Be32};
+use fi_mlx5_defs::opcode::Opcode;
+use fi_mlx5_defs::wqe::BASIC_BLOCK;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicI32, Ordering};
 
@@ -254,7 +254,7 @@ compile_error!("entries are put together in little-endian words");
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wqe::Control;
+    use fi_mlx5_defs::wqe::Control;
 
     #[test]
     fn heads_are_those_of_control_segments() {

@@ -5,9 +5,9 @@
     reason = "comments of the assembler's, to hold the compiler"
 )]
 
-use crate::endian::{Be32, Be64};
 use crate::unit::{Unit, lows, unit};
-use crate::wqe::CompactAddress;
+use fi_mlx5_defs::endian::{Be32, Be64};
+use fi_mlx5_defs::wqe::CompactAddress;
 use std::mem::size_of;
 
 /// The same unit, in a vector register already: so the ends of two paths are not made one, in which it would get there.

@@ -9,9 +9,7 @@
     reason = "writes rings and doorbell registers through raw pointers"
 )]
 
-use crate::endian::Be32;
 use crate::guard::{Alone, Counted, Guard, Kind, OnBoth, OnLane, OnRegister};
-use crate::opcode::Opcode;
 use crate::post::{
     BESIDE_VECTOR, HALF, Place, Route, Way, control, element, element_to, enter, entered, finish,
     kept_apart, next_place,
@@ -19,7 +17,9 @@ use crate::post::{
 use crate::queue::{Queue, what};
 use crate::remote::{Remote, Segment};
 use crate::unit::{Unit, now, store_to_register, unit};
-use crate::wqe::{BASIC_BLOCK, INLINE, UNIT, blocks, inline_len};
+use fi_mlx5_defs::endian::Be32;
+use fi_mlx5_defs::opcode::Opcode;
+use fi_mlx5_defs::wqe::{BASIC_BLOCK, INLINE, UNIT, blocks, inline_len};
 
 /// Calls a method with the guard of a lane as its last type, behind those given.
 macro_rules! guarded {

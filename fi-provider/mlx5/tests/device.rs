@@ -7,15 +7,15 @@
     reason = "posts by hand: writes rings and registers, and forks"
 )]
 
-use fi_mlx5::build::Entry;
 use fi_mlx5::completion::CompletionRing;
-use fi_mlx5::cqe::{Cqe, is_ready};
 use fi_mlx5::device::{CompletionQueue, Device, Peer, QueuePair, Region, ThreadDomain};
-use fi_mlx5::endian::Be32;
 use fi_mlx5::error::Error;
-use fi_mlx5::opcode::{CqeOpcode, Opcode, Syndrome};
 use fi_mlx5::queue::SendRing;
-use fi_mlx5::wqe::{BASIC_BLOCK, CompactAddress, flags};
+use fi_mlx5_defs::build::Entry;
+use fi_mlx5_defs::cqe::{Cqe, is_ready};
+use fi_mlx5_defs::endian::Be32;
+use fi_mlx5_defs::opcode::{CqeOpcode, Opcode, Syndrome};
+use fi_mlx5_defs::wqe::{BASIC_BLOCK, CompactAddress, flags};
 use softhca_again::Again;
 use std::cell::UnsafeCell;
 use std::path::Path;
@@ -369,7 +369,7 @@ impl World {
             let read = entry(lane, Opcode::Read).remote(far(0), rkey);
             lane.perform(&read.data(memory.address(8), data.len() as u32, region.lkey()));
             assert_eq!(memory.bytes(8, data.len()), data);
-            let operands = fi_mlx5::wqe::Atomic {
+            let operands = fi_mlx5_defs::wqe::Atomic {
                 swap_or_add: 3.into(),
                 compare: 0.into(),
             };

@@ -5,11 +5,11 @@
 
 mod support;
 
-use fi_mlx5::atomic::Arithmetic;
-use fi_mlx5::build::Entry;
-use fi_mlx5::decode::{Operation, Service, request};
-use fi_mlx5::opcode::Opcode;
-use fi_mlx5::wqe::{
+use fi_mlx5_defs::atomic::Arithmetic;
+use fi_mlx5_defs::build::Entry;
+use fi_mlx5_defs::decode::{Operation, Service, request};
+use fi_mlx5_defs::opcode::Opcode;
+use fi_mlx5_defs::wqe::{
     Atomic, CompactAddress, MaskedCompareSwap32, MaskedCompareSwap64, MaskedFetchAdd32,
     MaskedFetchAdd64, RemoteAddress, flags, masked_modifier,
 };

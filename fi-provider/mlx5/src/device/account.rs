@@ -5,7 +5,7 @@
 //! that takes no copies. In both a thread domain takes a register of a page of two that libmlx5 asks for then, and a register that is given
 //! back is used again before there is another page.
 
-use crate::doorbell::REGISTERS_PER_PAGE;
+use fi_mlx5_defs::doorbell::REGISTERS_PER_PAGE;
 use std::fmt::{self, Display};
 use std::ops::AddAssign;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -3,11 +3,11 @@
 use super::context::{Context, check, none};
 use super::domain::ThreadDomain;
 use crate::completion::CompletionRing;
-use crate::cqe::Cqe;
-use crate::doorbell::CompletionRecord;
 use crate::error::Error;
 use crate::verbs::core::{Cq, CqInitAttrEx, cq_flags, cq_init};
 use crate::verbs::direct::{self, CqInitAttr, CqLayout, Object, Pair, object};
+use fi_mlx5_defs::cqe::Cqe;
+use fi_mlx5_defs::doorbell::CompletionRecord;
 use std::mem::{size_of, zeroed};
 use std::ptr::NonNull;
 use std::sync::Arc;

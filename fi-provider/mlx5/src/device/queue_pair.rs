@@ -5,7 +5,6 @@ use super::completion::CompletionQueue;
 use super::context::{Context, check, none};
 use super::domain::ThreadDomain;
 use super::{Device, Features};
-use crate::doorbell::QueueRecord;
 use crate::error::Error;
 use crate::queue::SendRing;
 use crate::verbs::core::{
@@ -15,7 +14,8 @@ use crate::verbs::core::{
 use crate::verbs::direct::{
     self, DcInitAttr, Object, Pair, QpInitAttr, QpLayout, dc_type, object, qp_create,
 };
-use crate::wqe::BASIC_BLOCK;
+use fi_mlx5_defs::doorbell::QueueRecord;
+use fi_mlx5_defs::wqe::BASIC_BLOCK;
 use std::mem::zeroed;
 use std::ptr::NonNull;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Atomic operations as entries have them.
 
-use crate::opcode::Opcode;
-use crate::wqe::masked_modifier;
+use fi_mlx5_defs::opcode::Opcode;
+use fi_mlx5_defs::wqe::masked_modifier;
 
 /// An atomic operation as an entry has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 use super::{Failure, Lane, Posted};
 use crate::completion::Completed;
 use crate::entry::Entry;
-use crate::opcode::Opcode;
 use crate::queue::{END, Queue};
+use fi_mlx5_defs::opcode::Opcode;
 
 /// Looks at an empty queue before the processor is offered to others.
 const LOOKS: u32 = 200;

@@ -6,7 +6,7 @@
 use super::{Failure, Lane};
 use crate::queue::{FLAGS, Queue};
 use crate::remote::Remote;
-use crate::wqe::flags;
+use fi_mlx5_defs::wqe::flags;
 use std::cell::{Cell, RefCell};
 
 /// The peer whose entry failed.

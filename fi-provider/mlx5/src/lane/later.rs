@@ -9,8 +9,8 @@
 )]
 
 use super::{CONNECTED_UNITS, Failure, Lane, fits};
-use crate::endian::Be32;
 use crate::queue::{Queue, SendRing};
+use fi_mlx5_defs::endian::Be32;
 use std::cell::{Cell, UnsafeCell};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

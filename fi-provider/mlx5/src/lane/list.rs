@@ -4,9 +4,7 @@
 //! have none: otherwise a full ring could not be waited for.
 
 use super::{Failure, Lane, Local};
-use crate::endian::{Be32, Be64};
 use crate::entry::{Block, Entry};
-use crate::opcode::Opcode;
 use crate::post::other_half;
 use crate::queue::{FLAGS, Queue, count};
 use crate::registers::Register;
@@ -14,7 +12,9 @@ use crate::remote::Remote;
 use crate::unit::{
     Unit, entry_before_record, flush_register, record_before_register, store_to_register,
 };
-use crate::wqe::{BASIC_BLOCK, INLINE, UNIT, flags, inline_len};
+use fi_mlx5_defs::endian::{Be32, Be64};
+use fi_mlx5_defs::opcode::Opcode;
+use fi_mlx5_defs::wqe::{BASIC_BLOCK, INLINE, UNIT, flags, inline_len};
 
 /// What a write carries.
 #[derive(Clone, Copy, Debug)]

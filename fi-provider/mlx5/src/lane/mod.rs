@@ -34,13 +34,13 @@ pub use parts::{Failure, Hook, Local, Parts, Posted, Queues, Source, Threads, To
 pub use shared::SharedCompletions;
 
 use crate::completion::Completions;
-use crate::endian::Be32;
 use crate::entry::Entry;
 use crate::guard::Kind;
 use crate::post::{HALF, Place, Route, Way};
 use crate::queue::{END, Queue, SendRing};
 use crate::registers::Register;
 use faults::Faults;
+use fi_mlx5_defs::endian::Be32;
 use head::{Body, FIRST};
 use shared::Share;
 use std::cell::Cell;

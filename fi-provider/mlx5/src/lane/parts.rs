@@ -3,11 +3,11 @@
 use super::Later;
 use super::shared::SharedCompletions;
 use crate::completion::CompletionRing;
-use crate::endian::Be32;
-use crate::opcode::Syndrome;
 use crate::queue::SendRing;
 use crate::registers::Registers;
 use crate::remote::Remote;
+use fi_mlx5_defs::endian::Be32;
+use fi_mlx5_defs::opcode::Syndrome;
 use std::sync::Arc;
 
 /// Why the device did not do what was posted. The lane is of no use any more.

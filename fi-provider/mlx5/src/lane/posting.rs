@@ -2,12 +2,12 @@
 
 use super::{Atomic, Failure, Lane, Local, Posted, Threads, To};
 use crate::entry::{Block, Entry};
-use crate::opcode::Opcode;
 use crate::post::other_half;
 use crate::queue::{Queue, count};
 use crate::remote::Remote;
 use crate::unit::{entry_before_record, flush_register, record_before_register, store_to_register};
-use crate::wqe::flags;
+use fi_mlx5_defs::opcode::Opcode;
+use fi_mlx5_defs::wqe::flags;
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
 

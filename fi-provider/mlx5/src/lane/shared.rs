@@ -6,9 +6,9 @@
 //! than their inboxes have entries, no inbox is ever full.
 
 use crate::completion::{CompletionRing, Completions};
-use crate::cqe::{Cqe, INVALID, owner_of};
-use crate::doorbell::CompletionRecord;
 use bytemuck::Zeroable;
+use fi_mlx5_defs::cqe::{Cqe, INVALID, owner_of};
+use fi_mlx5_defs::doorbell::CompletionRecord;
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU8, Ordering};

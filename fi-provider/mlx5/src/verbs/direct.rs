@@ -1,7 +1,7 @@
 //! The structures of libmlx5 (`infiniband/mlx5dv.h`) and the numbers in them.
 
 use super::core::{Cq, Qp};
-use crate::endian::Be32;
+use fi_mlx5_defs::endian::Be32;
 use std::ffi::{c_uint, c_void};
 use std::mem::{offset_of, size_of};
 

@@ -1,10 +1,10 @@
 //! Lanes that share a completion queue: each gets what is its own, whoever looks.
 
 use crate::model::{Device, KEY, Shape};
-use fi_mlx5::endian::Be32;
 use fi_mlx5::lane::{Failure, Lane, Posted, To};
-use fi_mlx5::opcode::Syndrome;
 use fi_mlx5::remote::Remote;
+use fi_mlx5_defs::endian::Be32;
+use fi_mlx5_defs::opcode::Syndrome;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 const LANES: u32 = 4;

@@ -3,11 +3,11 @@
 use crate::entries::{Register, built, one};
 use crate::model::{DISCARD, LOCAL, Rig, Shape, device};
 use crate::short::{ADDRESS, shapes};
-use fi_mlx5::build::Entry;
-use fi_mlx5::endian::Be64;
 use fi_mlx5::lane::{Atomic, Failure, Threads};
-use fi_mlx5::opcode::{Opcode, Syndrome};
-use fi_mlx5::wqe;
+use fi_mlx5_defs::build::Entry;
+use fi_mlx5_defs::endian::Be64;
+use fi_mlx5_defs::opcode::{Opcode, Syndrome};
+use fi_mlx5_defs::wqe;
 
 fn local(entry: Entry) -> Vec<u8> {
     let entry = entry.data(LOCAL.address, LOCAL.length, LOCAL.key);

@@ -1,13 +1,13 @@
 //! Entries, byte by byte: against those of `build`, which tests of softhca compare with rdma-core's and UCX's.
 
 use crate::model::{DC_KEY, DISCARD, HALF, KEY, LOCAL, Rig, Shape, Taken, device};
-use fi_mlx5::atomic::Arithmetic;
-use fi_mlx5::build::Entry;
-use fi_mlx5::decode::{self, Operation, Piece};
-use fi_mlx5::endian::{Be32, Be64};
 use fi_mlx5::lane::{self, Lane};
-use fi_mlx5::opcode::Opcode;
-use fi_mlx5::wqe::{
+use fi_mlx5_defs::atomic::Arithmetic;
+use fi_mlx5_defs::build::Entry;
+use fi_mlx5_defs::decode::{self, Operation, Piece};
+use fi_mlx5_defs::endian::{Be32, Be64};
+use fi_mlx5_defs::opcode::Opcode;
+use fi_mlx5_defs::wqe::{
     Atomic, CompactAddress, MaskedCompareSwap32, MaskedCompareSwap64, MaskedFetchAdd32,
     MaskedFetchAdd64, RemoteAddress, blocks, masked_modifier,
 };

@@ -2,8 +2,8 @@
 
 use crate::model::{DC_KEY, KEY, Rig, Shape, device, turn};
 use fi_mlx5::lane::{Failure, Threads, To};
-use fi_mlx5::opcode::Syndrome;
 use fi_mlx5::remote::Remote;
+use fi_mlx5_defs::opcode::Syndrome;
 
 #[test]
 fn what_the_syndromes_mean() {

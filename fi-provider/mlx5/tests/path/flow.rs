@@ -2,8 +2,8 @@
 
 use crate::model::{LOCAL, Rig, Shape, Taken, device};
 use fi_mlx5::lane::{Atomic, Posted};
-use fi_mlx5::opcode::Opcode;
-use fi_mlx5::wqe::BASIC_BLOCK;
+use fi_mlx5_defs::opcode::Opcode;
+use fi_mlx5_defs::wqe::BASIC_BLOCK;
 use proptest::prelude::*;
 
 #[derive(Clone, Copy, Debug)]

@@ -1,9 +1,9 @@
 //! Lists: one doorbell for all of one, completions where they are asked for, and no way to fill a ring for good.
 
 use crate::model::{HALF, KEY, LOCAL, Rig, Shape, Taken, device};
-use fi_mlx5::endian::Be32;
 use fi_mlx5::lane::{Payload, Signals, Write};
-use fi_mlx5::wqe::BASIC_BLOCK;
+use fi_mlx5_defs::endian::Be32;
+use fi_mlx5_defs::wqe::BASIC_BLOCK;
 
 static BYTES: [u8; 200] = [0x5a; 200];
 

@@ -2,21 +2,21 @@
 
 use bytemuck::Zeroable;
 use fi_mlx5::completion::CompletionRing;
-use fi_mlx5::cqe::{Cqe, INVALID, owner_of};
-use fi_mlx5::decode::{self, Service};
-use fi_mlx5::doorbell::CompletionRecord;
-use fi_mlx5::endian::{Be16, Be32};
 use fi_mlx5::guard::Guard;
 use fi_mlx5::lane::{
     Atomic, Hook, Lane, Later, Local, Parts, Queues, SharedCompletions, Source, Threads, To,
 };
-use fi_mlx5::opcode::{CqeOpcode, Opcode, Syndrome};
 use fi_mlx5::post::{Place, Route};
 use fi_mlx5::queue::SendRing;
 use fi_mlx5::registers::Registers;
 use fi_mlx5::remote::{Remote, Segment};
 use fi_mlx5::short::There;
-use fi_mlx5::wqe::{BASIC_BLOCK, Control, UNIT, blocks, flags};
+use fi_mlx5_defs::cqe::{Cqe, INVALID, owner_of};
+use fi_mlx5_defs::decode::{self, Service};
+use fi_mlx5_defs::doorbell::CompletionRecord;
+use fi_mlx5_defs::endian::{Be16, Be32};
+use fi_mlx5_defs::opcode::{CqeOpcode, Opcode, Syndrome};
+use fi_mlx5_defs::wqe::{BASIC_BLOCK, Control, UNIT, blocks, flags};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::cell::RefCell;
 use std::collections::VecDeque;

@@ -3,7 +3,7 @@
 
 use crate::model::{Device, Rig, Shape, device};
 use fi_mlx5::lane::{Failure, Lane};
-use fi_mlx5::opcode::Syndrome;
+use fi_mlx5_defs::opcode::Syndrome;
 
 /// Counts the instructions of a thread, by its trap flag.
 #[cfg(target_arch = "x86_64")]

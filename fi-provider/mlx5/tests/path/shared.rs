@@ -1,11 +1,11 @@
 //! A lane that several threads use, each while it holds it, by itself or by the guard of a post.
 
 use crate::model::{Device, KEY, Shape, place};
-use fi_mlx5::endian::Be32;
 use fi_mlx5::lane::{Failure, Lane, Posted, Threads, To};
 use fi_mlx5::post::Route;
 use fi_mlx5::remote::{Remote, Segment};
 use fi_mlx5::short::There;
+use fi_mlx5_defs::endian::Be32;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 

@@ -4,8 +4,8 @@
 //! device acts when the first 8 bytes are there, and what comes after them, or came before, is compared with the entry.
 
 use super::types::{ContextId, Violation};
-use fi_mlx5::doorbell::BLUEFLAME_HALF;
-use fi_mlx5::wqe::BASIC_BLOCK;
+use fi_mlx5_defs::doorbell::BLUEFLAME_HALF;
+use fi_mlx5_defs::wqe::BASIC_BLOCK;
 use std::collections::BTreeMap;
 
 /// Bytes of a doorbell without BlueFlame.
@@ -233,7 +233,7 @@ impl Collector {
 
 /// Bytes of the copy of an entry of `units` of 16 bytes.
 pub(super) fn copy_length(units: usize) -> usize {
-    fi_mlx5::wqe::blocks(units).max(1) * BASIC_BLOCK
+    fi_mlx5_defs::wqe::blocks(units).max(1) * BASIC_BLOCK
 }
 
 #[cfg(test)]

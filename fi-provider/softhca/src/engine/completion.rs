@@ -4,8 +4,8 @@ use super::memory::{Fault, Memory};
 use super::table::Owned;
 use super::types::{CompletionEvent, ContextId, CqInit, Error, Pid};
 use bytemuck::{Zeroable, bytes_of, bytes_of_mut};
-use fi_mlx5::cqe::{Cqe, owner_of};
-use fi_mlx5::doorbell::{Arm, CompletionRecord};
+use fi_mlx5_defs::cqe::{Cqe, owner_of};
+use fi_mlx5_defs::doorbell::{Arm, CompletionRecord};
 use std::mem::offset_of;
 
 /// Consumer indices of doorbell records have 24 bits.

@@ -6,8 +6,8 @@ use super::table::Owned;
 use super::types::{ContextId, Error, Pid, QpAttr, QpInit, QpKind, QpState, SrqInit};
 use super::uar::Place;
 use bytemuck::{Zeroable, bytes_of_mut};
-use fi_mlx5::doorbell::QueueRecord;
-use fi_mlx5::wqe::{BASIC_BLOCK, SrqNext};
+use fi_mlx5_defs::doorbell::QueueRecord;
+use fi_mlx5_defs::wqe::{BASIC_BLOCK, SrqNext};
 
 /// Entries of a ring at most: indices have 16 bits, and full must differ from empty.
 const MAX_ENTRIES: u32 = 1 << 15;

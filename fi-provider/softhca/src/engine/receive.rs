@@ -8,11 +8,11 @@ use super::request::Outcome;
 use super::table::Owned;
 use super::transfer::{Side, Source, copy};
 use super::types::{Access, AsyncKind, ContextId, Pid, QpKind};
-use fi_mlx5::cqe::Cqe;
-use fi_mlx5::decode::{Piece, Pieces};
-use fi_mlx5::endian::{Be16, Be32};
-use fi_mlx5::opcode::{CqeOpcode, Syndrome};
-use fi_mlx5::wqe::{CompactAddress, SrqNext};
+use fi_mlx5_defs::cqe::Cqe;
+use fi_mlx5_defs::decode::{Piece, Pieces};
+use fi_mlx5_defs::endian::{Be16, Be32};
+use fi_mlx5_defs::opcode::{CqeOpcode, Syndrome};
+use fi_mlx5_defs::wqe::{CompactAddress, SrqNext};
 
 /// A queue pair that answers, with what the requester needs of it.
 #[derive(Clone, Copy, Debug)]

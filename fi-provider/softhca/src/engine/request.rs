@@ -7,10 +7,10 @@ use super::receive::{Message, Responder};
 use super::region::Span;
 use super::transfer::{Side, Source, copy};
 use super::types::{Access, AsyncKind, QpKind};
-use fi_mlx5::atomic::Arithmetic;
-use fi_mlx5::decode::{Operation, Piece, Request, Service, request};
-use fi_mlx5::opcode::{CqeOpcode, Syndrome};
-use fi_mlx5::wqe::{RemoteAddress, flags};
+use fi_mlx5_defs::atomic::Arithmetic;
+use fi_mlx5_defs::decode::{Operation, Piece, Request, Service, request};
+use fi_mlx5_defs::opcode::{CqeOpcode, Syndrome};
+use fi_mlx5_defs::wqe::{RemoteAddress, flags};
 
 /// What became of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

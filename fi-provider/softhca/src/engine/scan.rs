@@ -5,7 +5,7 @@ use super::memory::Memory;
 use super::queue::QueuePair;
 use super::types::{Pid, QpState};
 use super::uar::Place;
-use fi_mlx5::doorbell::QueueRecord;
+use fi_mlx5_defs::doorbell::QueueRecord;
 
 /// Records that are read at once, at most: no more than a system call takes (`IOV_MAX`).
 const TOGETHER: usize = 1024;

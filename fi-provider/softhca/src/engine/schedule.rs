@@ -7,12 +7,12 @@ use super::request::Outcome;
 use super::table::Owned;
 use super::types::{AsyncKind, Progress, QpState};
 use super::uar::Place;
-use fi_mlx5::cqe::Cqe;
-use fi_mlx5::decode::control;
-use fi_mlx5::doorbell::{BLUEFLAME_HALF, REGISTERS_PER_PAGE, SEND_OFFSET, register_at};
-use fi_mlx5::endian::{Be16, Be32};
-use fi_mlx5::opcode::{CqeOpcode, Syndrome};
-use fi_mlx5::wqe::{BASIC_BLOCK, Control, UNIT, blocks, flags};
+use fi_mlx5_defs::cqe::Cqe;
+use fi_mlx5_defs::decode::control;
+use fi_mlx5_defs::doorbell::{BLUEFLAME_HALF, REGISTERS_PER_PAGE, SEND_OFFSET, register_at};
+use fi_mlx5_defs::endian::{Be16, Be32};
+use fi_mlx5_defs::opcode::{CqeOpcode, Syndrome};
+use fi_mlx5_defs::wqe::{BASIC_BLOCK, Control, UNIT, blocks, flags};
 use std::mem::take;
 
 /// Blocks of a send queue that are read at a time: more than the longest entry has.

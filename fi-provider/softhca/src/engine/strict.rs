@@ -7,9 +7,9 @@ use super::queue::QueuePair;
 use super::table::Owned;
 use super::types::{ContextId, QpState, Violation};
 use super::uar::Place;
-use fi_mlx5::decode::control;
-use fi_mlx5::doorbell::{ARM_OFFSET, BLUEFLAME_HALF, register_at};
-use fi_mlx5::wqe::{BASIC_BLOCK, UNIT, blocks};
+use fi_mlx5_defs::decode::control;
+use fi_mlx5_defs::doorbell::{ARM_OFFSET, BLUEFLAME_HALF, register_at};
+use fi_mlx5_defs::wqe::{BASIC_BLOCK, UNIT, blocks};
 
 /// The shortest store that registers take, in bytes: half a doorbell, as 32-bit processors write it.
 const SHORTEST: usize = 4;

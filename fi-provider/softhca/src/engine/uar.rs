@@ -6,7 +6,7 @@
 //! shared, and at the end those of low latency, which serve one queue pair each.
 
 use super::types::{Error, QpUar, RegisterKind, UarAccount, UarKind, UarRegime, UarRegister};
-use fi_mlx5::doorbell::REGISTERS_PER_PAGE;
+use fi_mlx5_defs::doorbell::REGISTERS_PER_PAGE;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 

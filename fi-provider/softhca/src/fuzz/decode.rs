@@ -1,8 +1,8 @@
 //! Entries taken apart, alone.
 
-use fi_mlx5::cqe::Cqe;
-use fi_mlx5::decode::{Piece, Pieces, Service, control, request};
-use fi_mlx5::doorbell::Arm;
+use fi_mlx5_defs::cqe::Cqe;
+use fi_mlx5_defs::decode::{Piece, Pieces, Service, control, request};
+use fi_mlx5_defs::doorbell::Arm;
 
 /// Takes the bytes for an entry of either kind, a receive, a completion and a word that arms.
 pub(super) fn run(bytes: &[u8]) {

@@ -8,9 +8,9 @@ use super::party::{
 };
 use super::witness::Witness;
 use crate::engine::{Access, Census, Config, Engine, Pid, UarKind};
-use fi_mlx5::build::Entry;
-use fi_mlx5::opcode::Opcode;
-use fi_mlx5::wqe::{CompactAddress, masked_modifier};
+use fi_mlx5_defs::build::Entry;
+use fi_mlx5_defs::opcode::Opcode;
+use fi_mlx5_defs::wqe::{CompactAddress, masked_modifier};
 
 /// The process of the bystander; those of the others are 1 and 2.
 const WITNESS: Pid = 9;

@@ -4,10 +4,10 @@ use crate::engine::{
     Access, ContextId, CqInit, Engine, Memory, Path, Pid, QpAttr, QpInit, QpKind, QpState, QpUar,
     attr,
 };
-use fi_mlx5::build::Entry;
-use fi_mlx5::cqe::{Cqe, is_ready};
-use fi_mlx5::opcode::{CqeOpcode, Opcode};
-use fi_mlx5::wqe::flags;
+use fi_mlx5_defs::build::Entry;
+use fi_mlx5_defs::cqe::{Cqe, is_ready};
+use fi_mlx5_defs::opcode::{CqeOpcode, Opcode};
+use fi_mlx5_defs::wqe::flags;
 
 /// Where things are in its memory: rings, records, completions, data.
 const RINGS: [u64; 2] = [0, 0x100];

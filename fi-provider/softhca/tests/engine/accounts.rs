@@ -1,9 +1,9 @@
 //! Doorbell pages and registers: accounts in both regimes, and doorbells that are watched.
 
 use crate::world::{Client, Cq, Qp, World, signalled};
-use fi_mlx5::build::Entry;
-use fi_mlx5::doorbell::{PAGE, register_offset};
-use fi_mlx5::opcode::Opcode;
+use fi_mlx5_defs::build::Entry;
+use fi_mlx5_defs::doorbell::{PAGE, register_offset};
+use fi_mlx5_defs::opcode::Opcode;
 use softhca::engine::{Config, QpKind, QpUar, UarAccount, UarKind, UarRegime};
 
 fn create(world: &mut World, client: Client, cq: &Cq, uar: QpUar) -> (Qp, u32) {

@@ -1,9 +1,9 @@
 //! What becomes of a context's objects when it is closed, whatever they are doing.
 
 use crate::world::{ALL, Client, Cq, Qp, RTS, World, signalled};
-use fi_mlx5::doorbell::Arm;
-use fi_mlx5::opcode::{CqeOpcode, Opcode, Syndrome};
-use fi_mlx5::wqe::{CompactAddress, Data};
+use fi_mlx5_defs::doorbell::Arm;
+use fi_mlx5_defs::opcode::{CqeOpcode, Opcode, Syndrome};
+use fi_mlx5_defs::wqe::{CompactAddress, Data};
 use softhca::engine::{Config, QpKind, QpState, attr};
 use std::collections::BTreeSet;
 

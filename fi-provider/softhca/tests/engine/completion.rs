@@ -1,9 +1,9 @@
 //! Completion queues: rounds, sizes, overruns, events.
 
 use crate::world::{Pair, World, signalled};
-use fi_mlx5::doorbell::Arm;
-use fi_mlx5::opcode::Opcode;
-use fi_mlx5::wqe::{Data, flags};
+use fi_mlx5_defs::doorbell::Arm;
+use fi_mlx5_defs::opcode::Opcode;
+use fi_mlx5_defs::wqe::{Data, flags};
 use softhca::engine::{AsyncKind, Config, QpState};
 
 fn arm(sequence: u8, consumer: u32) -> Arm {

@@ -1,10 +1,10 @@
 //! Every operation over a reliable connection, with its data.
 
 use crate::world::{Pair, signalled};
-use fi_mlx5::build::Entry;
-use fi_mlx5::endian::{Be32, Be64};
-use fi_mlx5::opcode::{CqeOpcode, Opcode};
-use fi_mlx5::wqe::{
+use fi_mlx5_defs::build::Entry;
+use fi_mlx5_defs::endian::{Be32, Be64};
+use fi_mlx5_defs::opcode::{CqeOpcode, Opcode};
+use fi_mlx5_defs::wqe::{
     Atomic, Data, MaskedCompareSwap32, MaskedCompareSwap64, MaskedFetchAdd32, MaskedFetchAdd64,
     flags, masked_modifier,
 };

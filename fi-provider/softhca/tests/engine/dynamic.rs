@@ -1,10 +1,10 @@
 //! Dynamically connected transport, and shared receive queues.
 
 use crate::world::{ALL, Buffer, Client, Cq, Pair, Qp, RTS, Srq, World, signalled};
-use fi_mlx5::build::Entry;
-use fi_mlx5::endian::Be32;
-use fi_mlx5::opcode::{CqeOpcode, Opcode, Syndrome};
-use fi_mlx5::wqe::{Atomic, CompactAddress, Data, EXTENDED_AV, GlobalRoute};
+use fi_mlx5_defs::build::Entry;
+use fi_mlx5_defs::endian::Be32;
+use fi_mlx5_defs::opcode::{CqeOpcode, Opcode, Syndrome};
+use fi_mlx5_defs::wqe::{Atomic, CompactAddress, Data, EXTENDED_AV, GlobalRoute};
 use softhca::engine::{Access, AsyncKind, Config, QpKind, QpState, attr};
 
 const KEY: u64 = 0x1234_5678_9abc_def0;

@@ -1,10 +1,10 @@
 //! Wrong keys, ranges and rights; peers that are not ready or not there; what an error flushes.
 
 use crate::world::{ALL, Pair, RC_INIT, World, signalled};
-use fi_mlx5::build::Entry;
-use fi_mlx5::cqe::Cqe;
-use fi_mlx5::opcode::{CqeOpcode, Opcode, Syndrome};
-use fi_mlx5::wqe::{Atomic, Data};
+use fi_mlx5_defs::build::Entry;
+use fi_mlx5_defs::cqe::Cqe;
+use fi_mlx5_defs::opcode::{CqeOpcode, Opcode, Syndrome};
+use fi_mlx5_defs::wqe::{Atomic, Data};
 use softhca::engine::{Access, AsyncKind, Config, QpState};
 
 const MS: u64 = 1_000_000;

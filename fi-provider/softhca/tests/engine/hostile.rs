@@ -1,7 +1,7 @@
 //! Any bytes in rings and records, any numbers in commands: errors, and nothing but errors.
 
 use crate::world::{ALL, Pair, signalled};
-use fi_mlx5::opcode::Opcode;
+use fi_mlx5_defs::opcode::Opcode;
 use proptest::prelude::*;
 use softhca::engine::{
     Access, Config, CqInit, Error, QpAttr, QpInit, QpKind, QpState, QpUar, SrqInit,

@@ -1,10 +1,10 @@
 //! Random operations of two connected processes, against byte vectors.
 
 use crate::world::{Pair, signalled};
-use fi_mlx5::atomic::Arithmetic;
-use fi_mlx5::endian::Be64;
-use fi_mlx5::opcode::Opcode;
-use fi_mlx5::wqe::{Atomic, Data, MaskedCompareSwap64, MaskedFetchAdd64, masked_modifier};
+use fi_mlx5_defs::atomic::Arithmetic;
+use fi_mlx5_defs::endian::Be64;
+use fi_mlx5_defs::opcode::Opcode;
+use fi_mlx5_defs::wqe::{Atomic, Data, MaskedCompareSwap64, MaskedFetchAdd64, masked_modifier};
 use proptest::prelude::*;
 use softhca::engine::Config;
 

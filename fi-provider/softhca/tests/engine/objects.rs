@@ -303,7 +303,7 @@ fn transitions_that_are_refused_change_nothing() {
 
 #[test]
 fn a_drained_queue_pair_answers_and_does_not_send() {
-    use fi_mlx5::opcode::Opcode;
+    use fi_mlx5_defs::opcode::Opcode;
     let mut pair = Pair::new();
     let here = pair.buffer[0];
     pair.world.modify(

@@ -1,9 +1,9 @@
 //! Strict mode: what is told of doorbells that are not as hardware needs them, and what they do then.
 
 use crate::world::{Client, Cq, Qp, World, signalled};
-use fi_mlx5::build::Entry;
-use fi_mlx5::doorbell::Arm;
-use fi_mlx5::opcode::Opcode;
+use fi_mlx5_defs::build::Entry;
+use fi_mlx5_defs::doorbell::Arm;
+use fi_mlx5_defs::opcode::Opcode;
 use softhca::engine::{Config, Pid, Progress, QpKind, QpUar, UarKind, UarRegime, Violation};
 
 /// Where the registers of a page are rung; the second has another half.

@@ -1,11 +1,11 @@
 //! Processes with memory, and drivers that write descriptors as a library would.
 
 use bytemuck::bytes_of;
-use fi_mlx5::build::Entry;
-use fi_mlx5::cqe::{Cqe, INVALID, is_ready};
-use fi_mlx5::doorbell::Arm;
-use fi_mlx5::opcode::{CqeOpcode, Opcode};
-use fi_mlx5::wqe::{Data, SrqNext, flags};
+use fi_mlx5_defs::build::Entry;
+use fi_mlx5_defs::cqe::{Cqe, INVALID, is_ready};
+use fi_mlx5_defs::doorbell::Arm;
+use fi_mlx5_defs::opcode::{CqeOpcode, Opcode};
+use fi_mlx5_defs::wqe::{Data, SrqNext, flags};
 use softhca::engine::{
     Access, Config, ContextId, CqInit, Engine, Fault, Memory, MrKeys, Path, Pid, Progress, QpAttr,
     QpInit, QpKind, QpState, QpUar, SrqInit, attr,

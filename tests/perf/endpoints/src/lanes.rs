@@ -11,7 +11,6 @@ use crate::message_rate::Features;
 use crate::shape::Shape;
 use crate::usage::Usage;
 use fi_mlx5::device::{CompletionQueue, Device, Peer, Pool, QueuePair, Region, Seat};
-use fi_mlx5::endian::Be32;
 use fi_mlx5::lane::{
     Failure, Hook, Lane, Local, Parts, Payload, Posted, Queues, SharedCompletions, Signals, Source,
     Threads, To, Write,
@@ -19,6 +18,7 @@ use fi_mlx5::lane::{
 use fi_mlx5::policy::Completions;
 use fi_mlx5::registers::Registers;
 use fi_mlx5::remote::Remote;
+use fi_mlx5_defs::endian::Be32;
 use std::ffi::CStr;
 use std::sync::{Arc, OnceLock};
 

@@ -10,7 +10,7 @@ use crate::outcome::Outcome;
 use crate::shape::Shape;
 use crate::threads::{Stretch, rate, together};
 use crate::words::{Line, Words};
-use fi_mlx5::wqe::{BASIC_BLOCK, UNIT};
+use fi_mlx5_defs::wqe::{BASIC_BLOCK, UNIT};
 use std::time::Instant;
 
 /// The word by which processes know the benchmark.

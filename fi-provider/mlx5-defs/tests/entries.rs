@@ -1,11 +1,11 @@
 //! Entries built and taken apart again, and any bytes taken apart.
 
-use fi_mlx5::atomic::Arithmetic;
-use fi_mlx5::build::{Entry, TooLong};
-use fi_mlx5::decode::{self, Malformed, Operation, Piece, Service};
-use fi_mlx5::endian::{Be32, Be64};
-use fi_mlx5::opcode::Opcode;
-use fi_mlx5::wqe::{
+use fi_mlx5_defs::atomic::Arithmetic;
+use fi_mlx5_defs::build::{Entry, TooLong};
+use fi_mlx5_defs::decode::{self, Malformed, Operation, Piece, Service};
+use fi_mlx5_defs::endian::{Be32, Be64};
+use fi_mlx5_defs::opcode::Opcode;
+use fi_mlx5_defs::wqe::{
     Atomic, CompactAddress, Control, Data, EXTENDED_AV, GlobalRoute, MaskedCompareSwap32,
     MaskedCompareSwap64, MaskedFetchAdd32, MaskedFetchAdd64, RemoteAddress, blocks, flags,
     masked_modifier,
