@@ -10,7 +10,8 @@ use crate::device::{Device, Gate};
 use crate::domain::Domain;
 use crate::error::Error;
 use fi_mlx5::lane::{Failure, Lane};
-use fi_mlx5::post::{Place, Route};
+use fi_mlx5::queue::Place;
+use fi_mlx5::route::Route;
 use std::cell::Cell;
 
 /// A lane to all peers of a domain, for one thread at a time unless the device was opened for several.
@@ -126,12 +127,12 @@ impl Endpoint {
             self.split = device.split();
             self.ends = device.ends();
             self.reach = domain.window().len();
-            self.route = gate.lane().route();
+            self.route = Route::of(gate.lane());
             let other = numbers.filter(|numbers| numbers.iter().zip(0..).any(|(&a, b)| a != b));
             if let (Some(numbers), true) = (other, gate.is_default()) {
                 // It may have a queue for each peer, by the domain's numbers.
                 self.numbers = numbers.as_ptr();
-                self.route = gate.lane().route().out_of_line();
+                self.route = Route::of(gate.lane()).out_of_line();
             }
             if self.route.is_in_line() {
                 self.device_len = domain.window().len();

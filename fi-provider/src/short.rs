@@ -6,7 +6,7 @@
 use crate::address_vector::{Peer, PeerIndex};
 use crate::endpoint::Endpoint;
 use fi_mlx5::guard::{Alone, Counted, Guard, Kind, OnBoth, OnLane, OnRegister};
-use fi_mlx5::post::Route;
+use fi_mlx5::route::Route;
 use fi_mlx5::short::There;
 
 /// What became of [`Endpoint::inject_near`].

@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::pieces::{PIECES, Piece};
 use crate::registration::Loan;
 use fi_mlx5::lane::{Atomic, Local, Posted, To};
-use fi_mlx5::post::Route;
+use fi_mlx5::route::Route;
 
 /// How long the source of a write stays as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,8 +12,9 @@
 use crate::entry::Entry;
 use crate::guard::{Alone, Counted, Guard, Kind, OnBoth, OnLane, OnRegister};
 use crate::lane::{Atomic, Failure, Local};
-use crate::post::{Route, commit, control, enter, next_place};
+use crate::post::{commit, control, enter, next_place};
 use crate::queue::{Queue, what};
+use crate::route::Route;
 use crate::short::{There, begin, finish_in_ring, guarded};
 use crate::unit::{Unit, unit};
 use fi_mlx5_defs::opcode::Opcode;

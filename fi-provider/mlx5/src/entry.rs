@@ -2,11 +2,21 @@
 
 #![expect(unsafe_code, reason = "takes bytes from raw pointers into an entry")]
 
-use crate::lane::Local;
 use crate::queue::FLAGS;
 use bytemuck::cast;
 use fi_mlx5_defs::endian::{Be32, Be64};
 use fi_mlx5_defs::wqe::{BASIC_BLOCK, Data, INLINE, UNIT, blocks, inline_len};
+
+/// Local memory that is registered.
+#[derive(Clone, Copy, Debug)]
+pub struct Local {
+    /// The address.
+    pub address: u64,
+    /// Bytes.
+    pub length: u32,
+    /// The local key.
+    pub key: u32,
+}
 
 /// The most blocks of an entry here: what one BlueFlame copy holds.
 const BLOCKS: usize = 4;

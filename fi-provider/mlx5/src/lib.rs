@@ -4,7 +4,7 @@
 //! * [`device`]: devices, registered memory, completion queues, queue pairs, and the contexts and pages in which
 //!   lanes are made; [`error`]: why not.
 //! * [`policy`]: how much lanes share.
-//! * [`lane`]: send queues and their completions; [`post`], [`short`] and [`direct`]: posts in one step.
+//! * [`lane`]: send queues and their completions; [`route`], [`short`] and [`direct`]: posts in one step.
 
 pub mod completion;
 pub mod device;
@@ -12,12 +12,15 @@ pub mod direct;
 mod entry;
 pub mod error;
 pub mod guard;
+mod head;
 pub mod lane;
+mod lock;
 pub mod policy;
-pub mod post;
+mod post;
 pub mod queue;
 pub mod registers;
 pub mod remote;
+pub mod route;
 pub mod short;
 mod unit;
 mod verbs;

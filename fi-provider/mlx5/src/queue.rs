@@ -27,6 +27,9 @@ pub struct SendRing {
     pub max_inline: u32,
 }
 
+/// Where in the lane's queues a peer's is: 64 times the peer's index, as peers and queues take 64 bytes each.
+pub type Place = usize;
+
 /// The words of a control segment, where they can be loaded as one.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(16))]
@@ -62,7 +65,7 @@ pub struct Queue {
     pub(crate) unfenced: Cell<bool>,
     /// Whether the next entry is to wait for them.
     pub(crate) fence: Cell<bool>,
-    /// The slot of the doorbell register in the lane's [`crate::lane::head`].
+    /// The slot of the doorbell register in the lane's head.
     pub(crate) register: u8,
 }
 

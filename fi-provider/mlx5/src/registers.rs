@@ -5,10 +5,19 @@
 
 #![expect(unsafe_code, reason = "lanes of several threads reach a register")]
 
-use crate::guard::Lock;
+use crate::lock::Lock;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// Between the two halves of a BlueFlame register that posts alternate between.
+pub(crate) const HALF: usize = 256;
+
+/// The half of a doorbell register that is not `half`.
+#[inline(always)]
+pub(crate) fn other_half(half: *mut u8) -> *mut u8 {
+    half.map_addr(|addr| addr ^ HALF)
+}
 
 /// A doorbell register, and the lock for it.
 #[derive(Debug)]

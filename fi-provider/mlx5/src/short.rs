@@ -10,12 +10,14 @@
 )]
 
 use crate::guard::{Alone, Counted, Guard, Kind, OnBoth, OnLane, OnRegister};
+use crate::lane::Way;
 use crate::post::{
-    BESIDE_VECTOR, HALF, Place, Route, Way, control, element, element_to, enter, entered, finish,
-    kept_apart, next_place,
+    BESIDE_VECTOR, control, element, element_to, enter, entered, finish, kept_apart, next_place,
 };
-use crate::queue::{Queue, what};
+use crate::queue::{Place, Queue, what};
+use crate::registers::HALF;
 use crate::remote::{Remote, Segment};
+use crate::route::Route;
 use crate::unit::{Unit, now, store_to_register, unit};
 use fi_mlx5_defs::endian::Be32;
 use fi_mlx5_defs::opcode::Opcode;

@@ -2,10 +2,10 @@
 //! depth.
 
 use super::*;
-use crate::lane::head::{Body, FIRST};
+use crate::head::{Body, FIRST};
 use crate::queue::SendRing;
 use crate::registers::Registers;
-use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize};
 use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::Duration;

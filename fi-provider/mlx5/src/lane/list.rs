@@ -5,9 +5,8 @@
 
 use super::{Failure, Lane, Local};
 use crate::entry::{Block, Entry};
-use crate::post::other_half;
 use crate::queue::{FLAGS, Queue, count};
-use crate::registers::Register;
+use crate::registers::{Register, other_half};
 use crate::remote::Remote;
 use crate::unit::{
     Unit, entry_before_record, flush_register, record_before_register, store_to_register,

@@ -1,6 +1,6 @@
 //! A lane: send queues, where their completions come from, and whatever takes more than a post.
 //!
-//! * Every post here asks for a completion; those in line ([`crate::post`]) do so where the queue was idle and is
+//! * Every post here asks for a completion; those in line ([`crate::route`]) do so where the queue was idle and is
 //!   armed for it. So the first entry has a completion, which is all that a put followed by quiet needs, and then one
 //!   for each quarter of the ring (moderation); at the end quiet adds an empty entry where the last one has none.
 //! * Completions of a queue come in the order of its entries, so that one tells of all before it.
@@ -17,7 +17,6 @@
 mod atomic;
 mod completing;
 mod faults;
-pub(crate) mod head;
 mod later;
 mod list;
 mod parts;
@@ -25,23 +24,24 @@ mod posting;
 mod quiet;
 mod shared;
 
+pub use crate::entry::Local;
+pub use crate::head::Held;
 pub use atomic::Atomic;
 pub use faults::Fault;
-pub use head::Held;
 pub use later::Later;
 pub use list::{Payload, Signals, Write};
-pub use parts::{Failure, Hook, Local, Parts, Posted, Queues, Source, Threads, To};
+pub(crate) use parts::Way;
+pub use parts::{Failure, Hook, Parts, Posted, Queues, Source, Threads, To};
 pub use shared::SharedCompletions;
 
 use crate::completion::Completions;
 use crate::entry::Entry;
 use crate::guard::Kind;
-use crate::post::{HALF, Place, Route, Way};
-use crate::queue::{END, Queue, SendRing};
-use crate::registers::Register;
+use crate::head::{Body, FIRST};
+use crate::queue::{END, Place, Queue, SendRing};
+use crate::registers::{HALF, Register};
 use faults::Faults;
 use fi_mlx5_defs::endian::Be32;
-use head::{Body, FIRST};
 use shared::Share;
 use std::cell::Cell;
 use std::sync::Arc;
@@ -158,10 +158,10 @@ impl Lane {
         }
     }
 
-    /// The route to the lane, for an endpoint; the lane must not move while it is used.
-    pub fn route(&self) -> Route {
+    /// By which queues its peers are reached in one step.
+    pub(crate) fn way(&self) -> Way {
         let connected = self.queues.len() - self.initiators as usize;
-        let way = match (self.initiators, connected) {
+        match (self.initiators, connected) {
             _ if self.blueflame == 0 => Way::None,
             (0, _) => Way::Connected,
             (_, 0) => Way::Initiators,
@@ -169,28 +169,28 @@ impl Lane {
             // see to it that a peer has one way at a time.
             _ if self.later.is_some() => Way::Connected,
             _ => Way::Mixed,
-        };
-        let guard = match (self.threads, self.registers.is_empty()) {
+        }
+    }
+
+    /// The guard of its posts.
+    pub(crate) fn guard(&self) -> Kind {
+        match (self.threads, self.registers.is_empty()) {
             (Threads::One, true) => Kind::Alone,
             (Threads::One, false) => Kind::OnRegister,
             (Threads::Several, true) => Kind::OnLane,
             (Threads::Counted, true) => Kind::Counted,
             (_, false) => Kind::OnBoth,
-        };
-        Route {
-            initiators: guard == Kind::Alone && way == Way::Initiators,
-            connected: guard == Kind::Alone && way == Way::Connected,
-            initiators_on_register: guard == Kind::OnRegister && way == Way::Initiators,
-            connected_on_register: guard == Kind::OnRegister && way == Way::Connected,
-            by_initiators: way == Way::Initiators,
-            by_connection: way == Way::Connected,
-            way,
-            guard,
-            most_inline: self.max_inline() as u16,
-            mask: self.initiators.saturating_sub(1) as usize * size_of::<Queue>(),
-            queues: self.queues.as_ptr(),
-            lane: &raw const *self,
         }
+    }
+
+    /// The number of initiators: none, or a power of two.
+    pub(crate) fn initiators(&self) -> u32 {
+        self.initiators
+    }
+
+    /// The first of its queues.
+    pub(crate) fn queues(&self) -> *const Queue {
+        self.queues.as_ptr()
     }
 
     /// Whether several threads may use it.

@@ -56,6 +56,20 @@ pub struct Queues {
     pub later: Option<Arc<Later>>,
 }
 
+/// By which queues a lane's peers are reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Way {
+    /// The posts that take no decision have to decline.
+    None,
+    /// By initiators, of which a peer has always the same.
+    Initiators,
+    /// By a connected queue for each peer.
+    Connected,
+    /// Some peers by connected queues, the others by initiators.
+    Mixed,
+}
+
 /// Where a lane's completions come from.
 #[derive(Debug)]
 pub enum Source {
@@ -109,17 +123,6 @@ pub struct To<'a> {
     pub address: u64,
     /// Its key.
     pub key: Be32,
-}
-
-/// Local memory that is registered.
-#[derive(Clone, Copy, Debug)]
-pub struct Local {
-    /// The address.
-    pub address: u64,
-    /// Bytes.
-    pub length: u32,
-    /// The local key.
-    pub key: u32,
 }
 
 /// Where an entry was posted: the queue, and the block behind its first, counted from the queue's beginning.

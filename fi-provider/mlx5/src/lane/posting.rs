@@ -2,8 +2,8 @@
 
 use super::{Atomic, Failure, Lane, Local, Posted, Threads, To};
 use crate::entry::{Block, Entry};
-use crate::post::other_half;
 use crate::queue::{Queue, count};
+use crate::registers::other_half;
 use crate::remote::Remote;
 use crate::unit::{entry_before_record, flush_register, record_before_register, store_to_register};
 use fi_mlx5_defs::opcode::Opcode;

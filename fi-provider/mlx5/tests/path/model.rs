@@ -6,10 +6,11 @@ use fi_mlx5::guard::Guard;
 use fi_mlx5::lane::{
     Atomic, Hook, Lane, Later, Local, Parts, Queues, SharedCompletions, Source, Threads, To,
 };
-use fi_mlx5::post::{Place, Route};
+use fi_mlx5::queue::Place;
 use fi_mlx5::queue::SendRing;
 use fi_mlx5::registers::Registers;
 use fi_mlx5::remote::{Remote, Segment};
+use fi_mlx5::route::Route;
 use fi_mlx5::short::There;
 use fi_mlx5_defs::cqe::{Cqe, INVALID, owner_of};
 use fi_mlx5_defs::decode::{self, Service};
@@ -456,7 +457,7 @@ impl Rig {
     pub(crate) fn with_hook(shape: Shape, hook: Hook) -> Self {
         let new = Device::new(shape);
         let lane = new.lane(Some(hook));
-        let route = lane.route();
+        let route = Route::of(&lane);
         DEVICE.set(Some(new));
         Self {
             shape,

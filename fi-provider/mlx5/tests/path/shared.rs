@@ -2,8 +2,8 @@
 
 use crate::model::{Device, KEY, Shape, place};
 use fi_mlx5::lane::{Failure, Lane, Posted, Threads, To};
-use fi_mlx5::post::Route;
 use fi_mlx5::remote::{Remote, Segment};
+use fi_mlx5::route::Route;
 use fi_mlx5::short::There;
 use fi_mlx5_defs::endian::Be32;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -96,7 +96,7 @@ fn take_turns(threads: Threads, registers_shared: bool) {
     });
     let lane = device.lane(None);
     let shared = Shared {
-        route: lane.route(),
+        route: Route::of(&lane),
         lane,
         guarded: AtomicU32::new(0),
     };
@@ -157,7 +157,7 @@ fn others_post_meanwhile(threads: Threads, waits: Waits) {
     });
     let lane = device.lane(None);
     let shared = Shared {
-        route: lane.route(),
+        route: Route::of(&lane),
         lane,
         guarded: AtomicU32::new(0),
     };

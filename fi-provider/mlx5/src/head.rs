@@ -7,7 +7,12 @@
 //!
 //! Several endpoints may use a lane, one after the other or under its lock: nothing of this is theirs.
 
-use crate::guard::Lock;
+#![expect(
+    unsafe_code,
+    reason = "one allocation of several types, found from a pointer to its queues"
+)]
+
+use crate::lock::Lock;
 use crate::queue::Queue;
 use crate::registers::Register;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
