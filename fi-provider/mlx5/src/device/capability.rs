@@ -2,7 +2,7 @@
 //!
 //! Source: the NVIDIA "Ethernet Adapters Programming Manual", QUERY_HCA_CAP; fields are big-endian.
 
-use super::context::Context;
+use std::ffi::c_int;
 
 /// The opcode of QUERY_HCA_CAP.
 const QUERY_HCA_CAP: u16 = 0x100;
@@ -37,21 +37,14 @@ impl Sizes {
 }
 
 /// The operands of masked atomics, over any kind of connection that there is. None where the device does not tell.
-pub(super) fn masked_atomics(context: &Context) -> Sizes {
+///
+/// `ask` gives the firmware a command and takes its answer; it returns 0, or an error.
+pub(super) fn masked_atomics(ask: impl FnOnce(&[u8], &mut [u8]) -> c_int) -> Sizes {
     let mut command = [0_u8; COMMAND];
     command[..2].copy_from_slice(&QUERY_HCA_CAP.to_be_bytes());
     command[6..8].copy_from_slice(&CURRENT_ATOMIC.to_be_bytes());
     let mut answer = vec![0_u8; HEAD + CAPABILITIES];
-    // SAFETY: the context is open, and both buffers are as long as said.
-    let result = unsafe {
-        (context.library.general_command)(
-            context.raw(),
-            command.as_ptr().cast(),
-            command.len(),
-            answer.as_mut_ptr().cast(),
-            answer.len(),
-        )
-    };
+    let result = ask(&command, &mut answer);
     // The answer's first byte is the firmware's own status.
     if result != 0 || answer[0] != 0 {
         return Sizes::NONE;

@@ -138,9 +138,23 @@ impl Context {
         Ok(None)
     }
 
+    /// Gives the firmware a command and takes its answer; returns 0, or an error.
+    fn command(&self, command: &[u8], answer: &mut [u8]) -> c_int {
+        // SAFETY: the context is open, and both buffers are as long as said.
+        unsafe {
+            (self.library.general_command)(
+                self.raw(),
+                command.as_ptr().cast(),
+                command.len(),
+                answer.as_mut_ptr().cast(),
+                answer.len(),
+            )
+        }
+    }
+
     fn features(&self, attr: &DeviceAttr, port: u8, port_attr: &PortAttr, devx: bool) -> Features {
         let masked = if devx {
-            capability::masked_atomics(self)
+            capability::masked_atomics(|command, answer| self.command(command, answer))
         } else {
             capability::Sizes::NONE
         };
