@@ -9,7 +9,7 @@
     reason = "records lie in memory that processes share, and are read through views of it"
 )]
 
-use fi_mlx5::remote::Remote;
+use crate::remote::Remote;
 use fi_shm::segment::{Memfd, Reservation, page_size};
 use std::io;
 use std::sync::Arc;

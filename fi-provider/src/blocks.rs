@@ -133,7 +133,7 @@ impl Endpoint {
             // entries take with them.
             unsafe {
                 via.lane()
-                    .write_list(to.peer, to.remote, &list[..len], &mut signals)?;
+                    .write_list(to.peer, to.vector, &list[..len], &mut signals)?;
             }
         }
         Ok(())

@@ -14,9 +14,9 @@ use crate::address_vector::Peer as Record;
 use crate::device::Error;
 use crate::gate::Gate;
 use crate::helper;
+use crate::remote::Remote;
 use fi_mlx5::device::{self as hca, CompletionQueue, Features, Peer, QueuePair};
 use fi_mlx5::lane::{Hook, Lane, Later, Parts, Queues, Source, Threads, To};
-use fi_mlx5::remote::Remote;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -285,7 +285,7 @@ impl Work {
 
     /// Connects the queue pair for a peer to the one that the peer has for this process, and tells it.
     fn connect(&self, peer: u32, pair: QueuePair, other: &Peer) -> Result<Stage, Error> {
-        let key = self.remote(peer).target_key();
+        let key = self.remote(peer).vector.key();
         pair.connect(&Peer { key, ..*other })?;
         self.tell(peer, &pair, true)?;
         Ok(Stage::Connected(pair))
@@ -324,7 +324,7 @@ impl Work {
         let (address, key) = remote.place(offset, self.around.split);
         let to = To {
             peer,
-            remote,
+            vector: &remote.vector,
             address,
             key,
         };

@@ -14,13 +14,14 @@ use crate::lanes::Lanes;
 pub use crate::lanes::{Report, Survey, survey};
 use crate::memory::{MemoryRegion, Window};
 use crate::registration::{Limits, Registrations, Statistics};
+use crate::remote::Remote;
 use crate::wire::Address;
 use fi_mlx5::device::{self as hca, Peer, Region, Target};
 pub use fi_mlx5::device::{Account, Features, Regime};
 use fi_mlx5::lane::{Failure, Hook, To};
 pub use fi_mlx5::policy::{Completions, DEFAULT as DEFAULT_POLICY, POLICIES, Policy};
 use fi_mlx5::registers::Registers;
-use fi_mlx5::remote::Remote;
+use fi_mlx5::remote::Vector;
 use fi_mlx5_defs::endian::Be32;
 use fi_shm::random;
 use std::fmt::{self, Display};
@@ -327,7 +328,11 @@ impl Device {
             bases[place] = peer.bases[part.number];
             keys[place] = peer.keys[part.number];
         }
-        Ok(Remote::new(bases, keys, peer.key, peer.target, peer.lid))
+        Ok(Remote::new(
+            bases,
+            keys,
+            Vector::new(peer.key, peer.target, peer.lid),
+        ))
     }
 
     /// Whether a table with this record of the own process has the window's parts the other way round.
@@ -406,7 +411,7 @@ impl Device {
         let (address, key) = self.place(&record.remote, word);
         Some(To {
             peer,
-            remote: &record.remote,
+            vector: &record.remote.vector,
             address,
             key,
         })

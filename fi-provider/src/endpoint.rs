@@ -168,7 +168,7 @@ impl Endpoint {
         drop(held);
         let is_culprit = |&peer: &PeerIndex| {
             let record = self.record(peer);
-            record.is_some_and(|record| fault.is_of(number(peer), &record.remote))
+            record.is_some_and(|record| fault.is_of(number(peer), &record.remote.vector))
         };
         let found = (0..self.peer_count).find(is_culprit)?;
         Some((found, fault.failure))

@@ -36,6 +36,7 @@ mod lanes;
 pub mod memory;
 mod pieces;
 pub mod registration;
+mod remote;
 mod results;
 pub mod rma;
 pub mod short;

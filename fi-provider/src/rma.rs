@@ -49,7 +49,10 @@ impl Endpoint {
         }
         let there = record.remote.segment(offset, &self.split);
         // SAFETY: the lane is alive while the endpoint is enabled, and used by one thread at a time; `peer` has a record.
-        let posted = unsafe { self.route.inject(value, there, &record.remote, anew(peer)) };
+        let posted = unsafe {
+            self.route
+                .inject(value, there, &record.remote.vector, anew(peer))
+        };
         if posted {
             self.set_busy();
             Injected::Done

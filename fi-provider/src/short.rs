@@ -210,7 +210,7 @@ impl Endpoint {
         };
         Some(There {
             segment,
-            remote: &record.remote,
+            vector: &record.remote.vector,
             place: self.place(record),
         })
     }
@@ -237,7 +237,7 @@ impl Endpoint {
         let place = self.place(record);
         Some(There {
             segment: record.remote.segment(offset, &self.split),
-            remote: &record.remote,
+            vector: &record.remote.vector,
             place,
         })
     }

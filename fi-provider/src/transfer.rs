@@ -48,7 +48,7 @@ impl Endpoint {
         let (address, key) = record.remote.place(self.offset(addr), self.split);
         let to = To {
             peer: self.number_on_lane(peer),
-            remote: &record.remote,
+            vector: &record.remote.vector,
             address,
             key,
         };

@@ -76,7 +76,7 @@ impl Route {
         // SAFETY: the block is free, and the queue was entered.
         unsafe {
             if is_initiator {
-                let [low, high] = there.remote.vector;
+                let [low, high] = there.vector.0;
                 let entry = [control, unit(low, high), address, data];
                 commit::<G>(self.queues, queue, record, at, entry, 4);
             } else {

@@ -10,7 +10,7 @@
 use crate::guard::Guard;
 use crate::head::slot;
 use crate::queue::{Control, Queue, count, what};
-use crate::remote::Remote;
+use crate::remote::Vector;
 use crate::unit::{
     Unit, combine, entry_before_record, flush_register, record_before_register, store_to_register,
     unit,
@@ -47,7 +47,7 @@ pub(crate) unsafe fn element_to<T: Copy, G: Guard>(
     queue: *const Queue,
     value: T,
     there: Unit,
-    remote: &Remote,
+    vector: &Vector,
 ) -> bool {
     if size_of::<T>() > BESIDE_VECTOR {
         return false;
@@ -59,7 +59,7 @@ pub(crate) unsafe fn element_to<T: Copy, G: Guard>(
     let record = queue.record;
     // SAFETY: the lane is alive, and with it the record.
     let control = control(queue, unsafe { next_place(record) });
-    let [low, high] = remote.vector;
+    let [low, high] = vector.0;
     let entry = [control, unit(low, high), there, inline_units(value)[0]];
     // SAFETY: the block is free, and the queue was entered.
     unsafe { commit::<G>(queues, queue, record, at, entry, 4) };

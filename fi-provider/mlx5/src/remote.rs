@@ -1,4 +1,4 @@
-//! How a peer's memory is reached: what a peer record keeps for the device.
+//! A peer and its memory as work-queue entries name them.
 
 #![expect(
     unsafe_code,
@@ -8,9 +8,9 @@
 use crate::unit::{Unit, lows, unit};
 use fi_mlx5_defs::endian::{Be32, Be64};
 use fi_mlx5_defs::wqe::CompactAddress;
-use std::mem::size_of;
 
-/// The same unit, in a vector register already: so the ends of two paths are not made one, in which it would get there.
+/// The same unit, in a vector register already: so the ends of two paths are not made one, in which
+/// it would get there.
 macro_rules! in_vector {
     ($name:literal, $unit:expr) => {{
         #[cfg(target_arch = "x86_64")]
@@ -27,89 +27,46 @@ macro_rules! in_vector {
     }};
 }
 
-/// A peer as the device reaches it; plain data for a table that many lanes, and all processes of a node, read.
+/// An address vector: the [`CompactAddress`] of a peer's DC target, as it lies in an entry. A
+/// connected queue needs none.
 #[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct Remote {
-    /// Where the peer has the lower and the upper of its window's two parts.
-    pub bases: [u64; 2],
-    /// The keys of the two parts, as they lie in an entry.
-    pub keys: [Be32; 2],
-    /// The [`CompactAddress`] of the peer's DC target, as it lies in an entry.
-    pub vector: [u64; 2],
-}
+#[repr(transparent)]
+pub struct Vector(pub(crate) [u64; 2]);
 
-const _: () = assert!(size_of::<Remote>() == 40);
-
-impl Remote {
-    /// No peer: all zero bytes.
+impl Vector {
+    /// That of no peer: all zero bytes.
     pub const fn nowhere() -> Self {
-        Self {
-            bases: [0; 2],
-            keys: [Be32::new(0); 2],
-            vector: [0; 2],
-        }
+        Self([0; 2])
     }
 
-    /// A peer whose parts lie at `bases`, under `keys`, with DC target `number` at `lid`, which is entered with `key`.
-    pub fn new(bases: [u64; 2], keys: [u32; 2], key: u64, number: u32, lid: u16) -> Self {
-        Self {
-            bases,
-            keys: keys.map(Be32::new),
-            vector: bytemuck::cast(CompactAddress::dc(key, number, lid)),
-        }
+    /// That of DC target `number` at `lid`, which is entered with `key`.
+    pub fn new(key: u64, number: u32, lid: u16) -> Self {
+        Self(bytemuck::cast(CompactAddress::dc(key, number, lid)))
     }
 
-    /// The key by which the peer's DC target is entered.
-    pub fn target_key(&self) -> u64 {
-        let address: CompactAddress = bytemuck::cast(self.vector);
+    /// The key by which the DC target is entered.
+    pub fn key(&self) -> u64 {
+        let address: CompactAddress = bytemuck::cast(self.0);
         address.key.get()
     }
+}
 
-    /// The address and the key of what is `offset` bytes behind the base of the own window, whose upper part begins `split`
-    /// bytes behind it: between processes the distance of the parts differs.
-    pub fn place(&self, offset: usize, split: usize) -> (u64, Be32) {
-        let part = usize::from(offset >= split);
-        let inside = if part == 0 { offset } else { offset - split };
-        (
-            self.bases[part].wrapping_add(inside as u64),
-            self.keys[part],
-        )
-    }
+/// A remote key on its way into a segment. Keys of different functions keep the paths apart on which
+/// they are made.
+#[derive(Clone, Copy)]
+pub struct Key(Unit);
 
-    /// The same as an entry has it, by the shortest path: the compiler would have both parts go through a table.
+impl Key {
+    /// A key of one path.
     #[inline(always)]
-    pub fn segment(&self, offset: usize, split: &usize) -> Segment {
-        self.segment_if(offset < *split, offset, split)
+    pub fn of_one(key: Be32) -> Self {
+        Self(in_vector!("one", unit(key.raw().into(), 0)))
     }
 
-    /// The same where it is known whether it is in the lower part.
+    /// A key of the other path.
     #[inline(always)]
-    pub fn segment_if(&self, is_lower: bool, offset: usize, split: &usize) -> Segment {
-        let [lower, upper] = self.bases;
-        let [first, second] = self.keys;
-        let (address, key) = if is_lower {
-            let address = lower.wrapping_add(offset as u64);
-            (address, in_vector!("lower", unit(first.raw().into(), 0)))
-        } else {
-            less_likely();
-            // SAFETY: it is a reference. Volatile: read again, the comparison needs no register for it.
-            let inside = offset.wrapping_sub(unsafe { std::ptr::read_volatile(split) });
-            let address = upper.wrapping_add(inside as u64);
-            (address, in_vector!("upper", unit(second.raw().into(), 0)))
-        };
-        Segment(lows(unit(Be64::new(address).raw(), 0), key))
-    }
-
-    /// The same peer for a process whose window has the two parts the other way round.
-    #[must_use]
-    pub fn swapped(&self) -> Self {
-        let ([lower, upper], [first, second]) = (self.bases, self.keys);
-        Self {
-            bases: [upper, lower],
-            keys: [second, first],
-            ..*self
-        }
+    pub fn of_other(key: Be32) -> Self {
+        Self(in_vector!("other", unit(key.raw().into(), 0)))
     }
 }
 
@@ -123,8 +80,10 @@ impl Segment {
     pub fn new(address: u64, key: Be32) -> Self {
         Self(unit(Be64::new(address).raw(), key.raw().into()))
     }
-}
 
-/// Has the compiler put the path that calls it behind the other.
-#[cold]
-fn less_likely() {}
+    /// The same, under a key that one of several paths has made.
+    #[inline(always)]
+    pub fn under(address: u64, key: Key) -> Self {
+        Self(lows(unit(Be64::new(address).raw(), 0), key.0))
+    }
+}

@@ -12,7 +12,7 @@ use crate::head::head;
 use crate::lane::{Lane, Way};
 use crate::post::{commit, control, element, element_to, kept_apart, next_place};
 use crate::queue::{Place, Queue, what};
-use crate::remote::{Remote, Segment};
+use crate::remote::{Segment, Vector};
 use crate::unit::unit;
 use fi_mlx5_defs::endian::Be64;
 use fi_mlx5_defs::opcode::Opcode;
@@ -138,13 +138,13 @@ impl Route {
     /// Writes `value` to `address` of the peer at `place`, if nothing has to be waited for.
     ///
     /// # Safety
-    /// The route's lane is alive and used by this thread alone; `place` is that of one of its peers, `remote` that peer's.
+    /// The route's lane is alive and used by this thread alone; `place` is that of one of its peers, `vector` leads to that peer.
     #[inline(always)]
     pub unsafe fn inject<T: Copy>(
         &self,
         value: T,
         there: Segment,
-        remote: &Remote,
+        vector: &Vector,
         place: Place,
     ) -> bool {
         let Segment(there) = there;
@@ -154,7 +154,7 @@ impl Route {
             // routes have initiators under `Alone`.
             let posted = unsafe {
                 let queue = self.initiator(place);
-                element_to::<T, Alone>(queues, queue, value, there, remote)
+                element_to::<T, Alone>(queues, queue, value, there, vector)
             };
             kept_apart!("initiator");
             return posted;

@@ -16,7 +16,7 @@ use crate::post::{
 };
 use crate::queue::{Place, Queue, what};
 use crate::registers::HALF;
-use crate::remote::{Remote, Segment};
+use crate::remote::{Segment, Vector};
 use crate::route::Route;
 use crate::unit::{Unit, now, store_to_register, unit};
 use fi_mlx5_defs::endian::Be32;
@@ -43,7 +43,7 @@ pub struct There<'a> {
     /// The address there, and its key.
     pub segment: Segment,
     /// How the peer is reached.
-    pub remote: &'a Remote,
+    pub vector: &'a Vector,
     /// Where its queue is.
     pub place: Place,
 }
@@ -123,7 +123,7 @@ impl Route {
         // of `queues`.
         unsafe {
             let queue = self.initiator(there.place);
-            element_to::<T, G>(self.queues, queue, value, address, there.remote)
+            element_to::<T, G>(self.queues, queue, value, address, there.vector)
         }
     }
 
@@ -215,8 +215,8 @@ impl Route {
             // is a peer's, and `source` has `len` bytes, which fit.
             let posted = unsafe {
                 let queue = self.initiator(there.place);
-                let remote = Some(there.remote);
-                write_one::<Alone>(queues, queue, source, len, address, remote)
+                let vector = Some(there.vector);
+                write_one::<Alone>(queues, queue, source, len, address, vector)
             };
             kept_apart!("initiator");
             return Some(posted);
@@ -267,14 +267,14 @@ impl Route {
             if len == size_of::<u64>() {
                 let value = source.cast::<u64>().read_unaligned();
                 return if is_initiator {
-                    element_to::<u64, G>(self.queues, queue, value, address, there.remote)
+                    element_to::<u64, G>(self.queues, queue, value, address, there.vector)
                 } else {
                     element::<u64, G>(self.queues, queue, value, address)
                 };
             }
             if len <= BESIDE_VECTOR {
-                let remote = is_initiator.then_some(there.remote);
-                return write_one::<G>(self.queues, queue, source, len, address, remote);
+                let vector = is_initiator.then_some(there.vector);
+                return write_one::<G>(self.queues, queue, source, len, address, vector);
             }
             self.write_some::<G>(queue, is_initiator, source, len, there)
         }
@@ -351,7 +351,7 @@ pub(crate) unsafe fn begin(first: *mut Unit, control: Unit, there: There<'_>, is
     unsafe {
         first.write(control);
         if is_initiator {
-            let [low, high] = there.remote.vector;
+            let [low, high] = there.vector.0;
             first.add(1).write(unit(low, high));
         }
         let before = 1 + usize::from(is_initiator);
@@ -359,11 +359,11 @@ pub(crate) unsafe fn begin(first: *mut Unit, control: Unit, there: There<'_>, is
     }
 }
 
-/// Writes what fits into one unit, behind an address vector where there is a `remote` to enter.
+/// Writes what fits into one unit, behind an address vector where there is one.
 ///
 /// # Safety
 /// The queue is one of `queues`, which are a live lane's of guard `G`; it is an
-/// initiator if there is a `remote`. `source` has `len` bytes, which fit.
+/// initiator if there is a `vector`. `source` has `len` bytes, which fit.
 #[inline(always)]
 unsafe fn write_one<G: Guard>(
     queues: *const Queue,
@@ -371,7 +371,7 @@ unsafe fn write_one<G: Guard>(
     source: *const u8,
     len: usize,
     there: Unit,
-    remote: Option<&Remote>,
+    vector: Option<&Vector>,
 ) -> bool {
     // SAFETY: the queue is one of `queues`, which are a live lane's of guard `G`.
     let Some((queue, at)) = (unsafe { enter::<G>(queues, queue) }) else {
@@ -384,8 +384,8 @@ unsafe fn write_one<G: Guard>(
     // SAFETY: the block is free, the queue was entered, and the bytes fit behind the units before them.
     unsafe {
         block.write(control);
-        if let Some(remote) = remote {
-            let [low, high] = remote.vector;
+        if let Some(vector) = vector {
+            let [low, high] = vector.0;
             let vector = unit(low, high);
             block.add(1).write(vector);
             block.add(2).write(there);

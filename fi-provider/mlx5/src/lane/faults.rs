@@ -5,7 +5,7 @@
 
 use super::{Failure, Lane};
 use crate::queue::{FLAGS, Queue};
-use crate::remote::Remote;
+use crate::remote::Vector;
 use fi_mlx5_defs::wqe::flags;
 use std::cell::{Cell, RefCell};
 
@@ -28,12 +28,12 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// Whether it is that of the peer of this index, which `remote` says how to reach.
+    /// Whether it is that of the peer of this index, to whose target `vector` leads.
     #[must_use]
-    pub fn is_of(&self, index: u32, remote: &Remote) -> bool {
+    pub fn is_of(&self, index: u32, vector: &Vector) -> bool {
         match self.culprit {
             Culprit::Connected(peer) => peer == index,
-            Culprit::Entered(vector) => vector == remote.vector,
+            Culprit::Entered(entered) => entered == vector.0,
         }
     }
 }

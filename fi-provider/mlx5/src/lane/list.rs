@@ -7,7 +7,7 @@ use super::{Failure, Lane, Local};
 use crate::entry::{Block, Entry};
 use crate::queue::{FLAGS, Queue, count};
 use crate::registers::{Register, other_half};
-use crate::remote::Remote;
+use crate::remote::Vector;
 use crate::unit::{
     Unit, entry_before_record, flush_register, record_before_register, store_to_register,
 };
@@ -80,12 +80,12 @@ impl Lane {
     /// That the device has failed; some of the list may have been posted then.
     ///
     /// # Safety
-    /// This thread holds the lane; the peer is one of the lane's, and `remote` that peer's. Inline payloads are there, and local
+    /// This thread holds the lane; the peer is one of the lane's, and `vector` leads to that peer. Inline payloads are there, and local
     /// memory is registered under its key.
     pub unsafe fn write_list(
         &self,
         index: u32,
-        remote: &Remote,
+        vector: &Vector,
         list: &[Write],
         signals: &mut Signals,
     ) -> Result<(), Failure> {
@@ -94,19 +94,19 @@ impl Lane {
         let queue = &self.queues[index as usize];
         self.check(queue)?;
         self.use_queue(index);
-        let vector = self.enters_targets(index).then_some(remote.vector);
+        let entered = self.enters_targets(index).then_some(vector.0);
         let mut unrung = Unrung::default();
         let mut done = Ok(());
         for write in list {
-            // SAFETY: this thread holds the lane, the peer is the lane's and `remote` that peer's;
+            // SAFETY: this thread holds the lane, the peer is the lane's and `vector` leads to that peer;
             // the payload is there, or registered.
             done = unsafe {
-                match short(vector, write) {
+                match short(entered, write) {
                     Some((block, units)) => {
                         self.append(queue, &mut unrung, &[block], units, signals)
                     }
                     None => {
-                        let entry = self.long(index, remote, write);
+                        let entry = self.long(index, vector, write);
                         self.append(queue, &mut unrung, entry.filled(), entry.units(), signals)
                     }
                 }
@@ -128,8 +128,8 @@ impl Lane {
     /// # Safety
     /// As [`Lane::write_list`].
     #[cold]
-    unsafe fn long(&self, index: u32, remote: &Remote, write: &Write) -> Entry {
-        let mut entry = self.entry(index, remote);
+    unsafe fn long(&self, index: u32, vector: &Vector, write: &Write) -> Entry {
+        let mut entry = self.entry(index, vector);
         entry.remote(write.address, write.key);
         match write.payload {
             // SAFETY: the inline payload has `len` bytes at `source`.

@@ -5,7 +5,7 @@ use super::shared::SharedCompletions;
 use crate::completion::CompletionRing;
 use crate::queue::SendRing;
 use crate::registers::Registers;
-use crate::remote::Remote;
+use crate::remote::Vector;
 use fi_mlx5_defs::endian::Be32;
 use fi_mlx5_defs::opcode::Syndrome;
 use std::sync::Arc;
@@ -118,7 +118,7 @@ pub struct To<'a> {
     /// The peer's index.
     pub peer: u32,
     /// How it is reached.
-    pub remote: &'a Remote,
+    pub vector: &'a Vector,
     /// The address there.
     pub address: u64,
     /// Its key.

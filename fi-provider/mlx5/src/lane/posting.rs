@@ -4,7 +4,7 @@ use super::{Atomic, Failure, Lane, Local, Posted, Threads, To};
 use crate::entry::{Block, Entry};
 use crate::queue::{Queue, count};
 use crate::registers::other_half;
-use crate::remote::Remote;
+use crate::remote::Vector;
 use crate::unit::{entry_before_record, flush_register, record_before_register, store_to_register};
 use fi_mlx5_defs::opcode::Opcode;
 use fi_mlx5_defs::wqe::flags;
@@ -13,10 +13,10 @@ use std::sync::atomic::Ordering;
 
 impl Lane {
     /// An empty entry for a queue, which enters the target of the peer if it is an initiator.
-    pub(super) fn entry(&self, queue: u32, remote: &Remote) -> Entry {
+    pub(super) fn entry(&self, queue: u32, vector: &Vector) -> Entry {
         let mut entry = Entry::new();
         if self.enters_targets(queue) {
-            let [low, high] = remote.vector;
+            let [low, high] = vector.0;
             entry.words(low, high);
         }
         entry
@@ -34,7 +34,7 @@ impl Lane {
         len: usize,
     ) -> Result<Posted, Failure> {
         let queue = self.way_to(to.peer);
-        let mut entry = self.entry(queue, to.remote);
+        let mut entry = self.entry(queue, to.vector);
         entry.remote(to.address, to.key);
         // SAFETY: `source` has `len` bytes.
         unsafe { entry.inline(source, len) };
@@ -65,7 +65,7 @@ impl Lane {
         pieces: impl IntoIterator<Item = Local>,
     ) -> Result<Posted, Failure> {
         let queue = self.way_to(to.peer);
-        let mut entry = self.entry(queue, to.remote);
+        let mut entry = self.entry(queue, to.vector);
         entry.remote(to.address, to.key);
         entry.locals(pieces);
         // SAFETY: this thread holds the lane, and the peer is one of the lane's; the pieces are
@@ -93,7 +93,7 @@ impl Lane {
         pieces: impl IntoIterator<Item = Local>,
     ) -> Result<Posted, Failure> {
         let queue = self.way_to(to.peer);
-        let mut entry = self.entry(queue, to.remote);
+        let mut entry = self.entry(queue, to.vector);
         entry.remote(to.address, to.key);
         entry.locals(pieces);
         // SAFETY: this thread holds the lane, and the peer is one of the lane's; the pieces are
@@ -114,7 +114,7 @@ impl Lane {
         local: Local,
     ) -> Result<Posted, Failure> {
         let queue = self.way_to(to.peer);
-        let mut entry = self.entry(queue, to.remote);
+        let mut entry = self.entry(queue, to.vector);
         entry.remote(to.address, to.key);
         for &[low, high] in &what.operands[..what.units] {
             entry.words(low, high);

@@ -2,7 +2,7 @@
 
 use crate::model::{Device, KEY, Shape};
 use fi_mlx5::lane::{Failure, Lane, Posted, To};
-use fi_mlx5::remote::Remote;
+use fi_mlx5::remote::Vector;
 use fi_mlx5_defs::endian::Be32;
 use fi_mlx5_defs::opcode::Syndrome;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,10 +19,10 @@ const SHAPE: Shape = Shape {
 
 /// Writes eight bytes, by an entry with a completion.
 fn write(lane: &Lane, value: u64) -> Posted {
-    let remote = Remote::nowhere();
+    let vector = Vector::nowhere();
     let to = To {
         peer: 0,
-        remote: &remote,
+        vector: &vector,
         address: 0x1000,
         key: Be32::new(KEY),
     };

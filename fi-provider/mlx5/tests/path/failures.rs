@@ -1,8 +1,8 @@
 //! Completions that tell of errors, and devices that go away.
 
-use crate::model::{DC_KEY, KEY, Rig, Shape, device, turn};
+use crate::model::{DC_KEY, Rig, Shape, device, turn};
 use fi_mlx5::lane::{Failure, Threads, To};
-use fi_mlx5::remote::Remote;
+use fi_mlx5::remote::Vector;
 use fi_mlx5_defs::opcode::Syndrome;
 
 #[test]
@@ -104,7 +104,7 @@ fn others_go_on(threads: Threads) {
     assert_eq!(rig.lane.fault(Some(bad)), Some(fault));
     assert_eq!(fault.failure, failure);
     for peer in 0..3 {
-        assert_eq!(fault.is_of(peer, &rig.remote), peer == bad, "peer {peer}");
+        assert_eq!(fault.is_of(peer, &rig.vector), peer == bad, "peer {peer}");
     }
     assert_eq!(rig.lane.fault(Some(fine)), None);
 }
@@ -145,10 +145,10 @@ fn a_queue_that_fails_while_quiet_waits() {
 #[test]
 fn a_failure_names_the_peer_that_was_entered() {
     let rig = Rig::new(Shape::DC);
-    let other = Remote::new([0; 2], [KEY; 2], DC_KEY, 0x0003_2101, 0x17);
+    let other = Vector::new(DC_KEY, 0x0003_2101, 0x17);
     rig.write(0, &[1]).expect("a post");
     let to = To {
-        remote: &other,
+        vector: &other,
         ..rig.to(1, 0x1000)
     };
     // SAFETY: the lane is this thread's, and there is a byte.
@@ -163,7 +163,7 @@ fn a_failure_names_the_peer_that_was_entered() {
     let failure = Failure::Unreachable;
     assert_eq!(rig.lane.wait(posted.expect("a post")), Err(failure));
     let fault = rig.lane.fault(Some(0)).expect("they share the queue");
-    assert!(fault.is_of(1, &other) && !fault.is_of(0, &rig.remote));
+    assert!(fault.is_of(1, &other) && !fault.is_of(0, &rig.vector));
 }
 
 extern "C" fn gone() -> i32 {

@@ -19,7 +19,7 @@ fn list(count: usize, len: usize) -> Vec<Write> {
 
 fn post(rig: &Rig, peer: u32, list: &[Write], signals: &mut Signals) {
     // SAFETY: the bytes are there; no device touches local memory.
-    unsafe { rig.lane.write_list(peer, &rig.remote, list, signals) }.expect("room");
+    unsafe { rig.lane.write_list(peer, &rig.vector, list, signals) }.expect("room");
 }
 
 /// What was seen since the last time.

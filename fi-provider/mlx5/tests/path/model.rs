@@ -9,7 +9,7 @@ use fi_mlx5::lane::{
 use fi_mlx5::queue::Place;
 use fi_mlx5::queue::SendRing;
 use fi_mlx5::registers::Registers;
-use fi_mlx5::remote::{Remote, Segment};
+use fi_mlx5::remote::{Segment, Vector};
 use fi_mlx5::route::Route;
 use fi_mlx5::short::There;
 use fi_mlx5_defs::cqe::{Cqe, INVALID, owner_of};
@@ -446,7 +446,7 @@ pub(crate) struct Rig {
     pub(crate) shape: Shape,
     pub(crate) lane: Box<Lane>,
     pub(crate) route: Route,
-    pub(crate) remote: Remote,
+    pub(crate) vector: Vector,
 }
 
 impl Rig {
@@ -463,14 +463,14 @@ impl Rig {
             shape,
             lane,
             route,
-            remote: Remote::new([0; 2], [KEY; 2], DC_KEY, 0x0003_2100, 0x17),
+            vector: Vector::new(DC_KEY, 0x0003_2100, 0x17),
         }
     }
 
     pub(crate) fn to(&self, peer: u32, address: u64) -> To<'_> {
         To {
             peer,
-            remote: &self.remote,
+            vector: &self.vector,
             address,
             key: Be32::new(KEY),
         }
@@ -501,7 +501,7 @@ impl Rig {
         // SAFETY: the lane is alive and this thread's; the peer is one of its.
         unsafe {
             self.route
-                .inject(value, Segment::new(address, key), &self.remote, place(peer))
+                .inject(value, Segment::new(address, key), &self.vector, place(peer))
         }
     }
 
@@ -516,7 +516,7 @@ impl Rig {
     fn there(&self, peer: u32, address: u64) -> There<'_> {
         There {
             segment: Segment::new(address, Be32::new(KEY)),
-            remote: &self.remote,
+            vector: &self.vector,
             place: place(peer),
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::model::{Device, KEY, Shape, place};
 use fi_mlx5::lane::{Failure, Lane, Posted, Threads, To};
-use fi_mlx5::remote::{Remote, Segment};
+use fi_mlx5::remote::{Segment, Vector};
 use fi_mlx5::route::Route;
 use fi_mlx5::short::There;
 use fi_mlx5_defs::endian::Be32;
@@ -25,10 +25,10 @@ unsafe impl Sync for Shared {}
 impl Shared {
     /// Writes a word to a peer; the lane is held.
     fn write(&self, peer: u32) -> Posted {
-        let remote = Remote::nowhere();
+        let vector = Vector::nowhere();
         let to = To {
             peer,
-            remote: &remote,
+            vector: &vector,
             address: 0x1000,
             key: Be32::new(KEY),
         };
@@ -38,18 +38,18 @@ impl Shared {
     }
 
     fn post(&self, thread: u32, at: u32) {
-        let remote = Remote::nowhere();
+        let vector = Vector::nowhere();
         let value = u64::from(thread) << 32 | u64::from(at);
         let to = To {
             peer: (thread + at) % 2,
-            remote: &remote,
+            vector: &vector,
             address: 0x1000,
             key: Be32::new(KEY),
         };
         let source = (&raw const value).cast();
         let there = There {
             segment: Segment::new(to.address, to.key),
-            remote: &remote,
+            vector: &vector,
             place: place(to.peer),
         };
         // Mostly as it is posted under the lane's guard, which holds it by itself.
@@ -106,7 +106,7 @@ fn take_turns(threads: Threads, registers_shared: bool) {
             shared.route.inject(
                 1_u32,
                 Segment::new(0, Be32::new(KEY)),
-                &Remote::nowhere(),
+                &Vector::nowhere(),
                 0,
             )
         },

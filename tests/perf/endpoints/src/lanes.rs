@@ -17,7 +17,7 @@ use fi_mlx5::lane::{
 };
 use fi_mlx5::policy::Completions;
 use fi_mlx5::registers::Registers;
-use fi_mlx5::remote::Remote;
+use fi_mlx5::remote::Vector;
 use fi_mlx5_defs::endian::Be32;
 use std::ffi::CStr;
 use std::sync::{Arc, OnceLock};
@@ -341,15 +341,15 @@ impl End {
     /// Posts a write, with a completion: of bytes that the entry holds where they fit, and otherwise of memory that has to stay
     /// as it is until the completion.
     pub(crate) fn write(&self, there: There, here: Here<'_>) -> Result<Posted> {
-        let remote = Remote::nowhere();
+        let nowhere = Vector::nowhere();
         let _held = self.lane.hold();
         // SAFETY: this thread has the lane, whose queue pairs are the peers; the bytes are there, and registered under the key.
         let posted = unsafe {
             if here.len <= self.lane.max_inline() {
                 self.lane
-                    .write_inline(there.to(&remote), here.memory.at(here.offset), here.len)
+                    .write_inline(there.to(&nowhere), here.memory.at(here.offset), here.len)
             } else {
-                self.lane.write(there.to(&remote), here.local())
+                self.lane.write(there.to(&nowhere), here.local())
             }
         };
         Ok(posted?)
@@ -363,7 +363,7 @@ impl End {
         features: Features,
         messages: u64,
     ) -> Result<()> {
-        let remote = Remote::nowhere();
+        let nowhere = Vector::nowhere();
         let payload = if features.inlining && here.len <= self.lane.max_inline() {
             Payload::Inline(here.memory.at(here.offset), here.len)
         } else {
@@ -384,7 +384,7 @@ impl End {
             // SAFETY: this thread has the lane, whose queue pairs are the peers; the bytes are there, and registered under the key.
             unsafe {
                 self.lane
-                    .write_list(there.pair, &remote, list, &mut signals)
+                    .write_list(there.pair, &nowhere, list, &mut signals)
             }?;
             left -= count;
         }
@@ -395,10 +395,10 @@ impl End {
 
     /// Posts a read, with a completion.
     pub(crate) fn read(&self, there: There, here: Here<'_>) -> Result<Posted> {
-        let remote = Remote::nowhere();
+        let nowhere = Vector::nowhere();
         let _held = self.lane.hold();
         // SAFETY: this thread has the lane, whose queue pairs are the peers; the memory is registered under the key.
-        Ok(unsafe { self.lane.read(there.to(&remote), here.local()) }?)
+        Ok(unsafe { self.lane.read(there.to(&nowhere), here.local()) }?)
     }
 
     /// Waits until what was posted is done. Threads that share the lane get it between two looks.
@@ -420,10 +420,10 @@ impl End {
 }
 
 impl There {
-    fn to<'a>(&self, remote: &'a Remote) -> To<'a> {
+    fn to<'a>(&self, vector: &'a Vector) -> To<'a> {
         To {
             peer: self.pair,
-            remote,
+            vector,
             address: self.address,
             key: Be32::new(self.key),
         }

@@ -1,0 +1,85 @@
+//! Where a peer has its window, as a device reaches it.
+
+#![expect(unsafe_code, reason = "a volatile read, to hold the compiler")]
+
+use fi_mlx5::remote::{Key, Segment, Vector};
+use fi_mlx5_defs::endian::Be32;
+
+/// A peer as the device reaches it; plain data for a table that many lanes, and all processes of a
+/// node, read.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(crate) struct Remote {
+    /// Where the peer has the lower and the upper of its window's two parts.
+    pub(crate) bases: [u64; 2],
+    /// The keys of the two parts, as they lie in an entry.
+    pub(crate) keys: [Be32; 2],
+    /// The address vector of the peer's DC target.
+    pub(crate) vector: Vector,
+}
+
+const _: () = assert!(size_of::<Remote>() == 40);
+
+impl Remote {
+    /// A peer whose parts lie at `bases`, under `keys`, and that `vector` leads to.
+    pub(crate) fn new(bases: [u64; 2], keys: [u32; 2], vector: Vector) -> Self {
+        Self {
+            bases,
+            keys: keys.map(Be32::new),
+            vector,
+        }
+    }
+
+    /// The address and the key of the byte `offset` bytes behind the base of the own window, whose
+    /// upper part begins `split` bytes behind it: between processes the distance of the parts
+    /// differs.
+    pub(crate) fn place(&self, offset: usize, split: usize) -> (u64, Be32) {
+        let part = usize::from(offset >= split);
+        let inside = if part == 0 { offset } else { offset - split };
+        (
+            self.bases[part].wrapping_add(inside as u64),
+            self.keys[part],
+        )
+    }
+
+    /// The same as an entry has it, by the shortest path: the compiler would have both parts go
+    /// through a table.
+    #[inline(always)]
+    pub(crate) fn segment(&self, offset: usize, split: &usize) -> Segment {
+        self.segment_if(offset < *split, offset, split)
+    }
+
+    /// The same where it is known whether it is in the lower part.
+    #[inline(always)]
+    pub(crate) fn segment_if(&self, is_lower: bool, offset: usize, split: &usize) -> Segment {
+        let [lower, upper] = self.bases;
+        let [first, second] = self.keys;
+        let (address, key) = if is_lower {
+            let address = lower.wrapping_add(offset as u64);
+            (address, Key::of_one(first))
+        } else {
+            less_likely();
+            // SAFETY: it is a reference. Volatile: read again, the comparison needs no register for
+            // it.
+            let inside = offset.wrapping_sub(unsafe { std::ptr::read_volatile(split) });
+            let address = upper.wrapping_add(inside as u64);
+            (address, Key::of_other(second))
+        };
+        Segment::under(address, key)
+    }
+
+    /// The same peer for a process whose window has the two parts the other way round.
+    #[must_use]
+    pub(crate) fn swapped(&self) -> Self {
+        let ([lower, upper], [first, second]) = (self.bases, self.keys);
+        Self {
+            bases: [upper, lower],
+            keys: [second, first],
+            ..*self
+        }
+    }
+}
+
+/// Has the compiler put the path that calls it behind the other.
+#[cold]
+fn less_likely() {}
