@@ -1,6 +1,6 @@
 //! The device's surroundings, for real: programs' memory, command files, queues of events.
 
-use super::memory::{self, Reader};
+use super::memory::{self, Mover};
 use super::sys;
 use crate::engine::{ContextId, Fault, Memory, Pid};
 use crate::uverbs::{Errno, FIRST_UAR_PAGE, Host};
@@ -67,7 +67,7 @@ fn locked_memory(limits: &str) -> Option<u64> {
 /// Memory, files and queues of all programs.
 #[derive(Debug, Default)]
 pub(crate) struct Programs {
-    pub(super) reader: Reader,
+    pub(super) mover: Mover,
     command_files: HashMap<ContextId, File>,
     queues: HashMap<u64, Queue>,
     next_queue: u64,
@@ -122,7 +122,7 @@ impl Programs {
 
 impl Memory for Programs {
     fn read(&mut self, process: Pid, addr: u64, buf: &mut [u8]) -> Result<(), Fault> {
-        self.reader.read(process, addr, buf).map_err(|_| Fault)
+        self.mover.read(process, addr, buf).map_err(|_| Fault)
     }
 
     fn read_each(
@@ -131,13 +131,11 @@ impl Memory for Programs {
         addresses: &[u64],
         into: &mut [[u8; 8]],
     ) -> Result<(), Fault> {
-        self.reader
-            .read_words(process, addresses, into)
-            .map_err(|_| Fault)
+        memory::read_words(process, addresses, into).map_err(|_| Fault)
     }
 
     fn write(&mut self, process: Pid, addr: u64, data: &[u8]) -> Result<(), Fault> {
-        memory::write(process, addr, data).map_err(|_| Fault)
+        self.mover.write(process, addr, data).map_err(|_| Fault)
     }
 
     fn read_uar(

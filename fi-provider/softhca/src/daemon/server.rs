@@ -7,7 +7,7 @@ mod tests;
 
 use super::host::Programs;
 use super::sys::Peer;
-use super::{Directory, memory, sys};
+use super::{Directory, sys};
 use crate::engine::{Config, ContextId, Pid};
 use crate::uverbs::{self, Device, Errno, Settings};
 use crate::wire::{self, Operation, PROBE, Reply, Request, SOCKET, Store};
@@ -344,11 +344,11 @@ impl Server {
     fn open(&mut self, index: usize, probe: u64) -> bool {
         let process = self.clients[index].process;
         let mut found = [0; 8];
-        let reader = &mut self.programs.reader;
-        let refused = reader
+        let mover = &mut self.programs.mover;
+        let refused = mover
             .read(process, probe, &mut found)
             // Writes nothing, which the system denies as it denies to write.
-            .and_then(|()| memory::write(process, probe, &[]));
+            .and_then(|()| mover.write(process, probe, &[]));
         if let Err(error) = refused {
             let why = format_args!("its memory cannot be read and written: {error}");
             return self.refuse(index, why, Errno::NOT_PERMITTED);
