@@ -340,7 +340,8 @@ impl Endpoint {
         what.entry(bytes, masked)
     }
 
-    /// Does an atomic operation on the object of `bytes` bytes (4 or 8) at the own address `target` on `peer`, and does not wait.
+    /// Does an atomic operation on the object of `bytes` bytes (4 or 8) at the own address `target`
+    /// on `peer`. Waits only where the device has no such operation.
     ///
     /// # Errors
     /// As [`Endpoint::device_write`], and [`Error::Unsupported`], [`Error::Misaligned`].
