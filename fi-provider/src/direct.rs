@@ -5,9 +5,10 @@
 #![expect(unsafe_code, reason = "C memory is given to the device by its address")]
 
 use crate::address_vector::{Peer, PeerIndex};
+use crate::device::Gate;
+use crate::device::scratch::RESULT_BYTES;
 use crate::endpoint::Endpoint;
 use crate::error::Error;
-use crate::gate::{Gate, RESULT_BYTES};
 use fi_mlx5::lane::{Atomic, Local};
 use fi_mlx5::short::There;
 

@@ -155,7 +155,7 @@ impl Domain {
     /// # Errors
     /// What is missing, or what the device refused.
     pub fn open_device(&mut self, config: Config) -> Result<Vec<u8>, device::Error> {
-        let device = Device::open(&self.window, &self.placement, config)?;
+        let device = Device::open(&self.window, self.placement.count, config)?;
         let address = device.address();
         self.device = Some(Box::new(device));
         Ok(address)

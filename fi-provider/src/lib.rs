@@ -23,28 +23,22 @@ pub mod address_vector;
 mod amo;
 pub mod atomic;
 mod blocks;
-mod connector;
 pub mod counter;
 pub mod device;
 mod direct;
 pub mod domain;
 pub mod endpoint;
 pub mod error;
-mod gate;
 pub mod helper;
-mod lanes;
 pub mod memory;
-mod pieces;
 pub mod registration;
 mod remote;
-mod results;
 pub mod rma;
 pub mod short;
 pub mod software;
 pub use fi_mlx5::guard;
 pub mod strided;
 mod transfer;
-mod wire;
 
 pub use error::Error;
 

@@ -5,15 +5,18 @@
 use fi_mlx5::remote::{Key, Segment, Vector};
 use fi_mlx5_defs::endian::Be32;
 
+/// Parts of a window that can be registered: a peer's record has a key for each.
+pub(crate) const PARTS: usize = 2;
+
 /// A peer as the device reaches it; plain data for a table that many lanes, and all processes of a
 /// node, read.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct Remote {
     /// Where the peer has the lower and the upper of its window's two parts.
-    pub(crate) bases: [u64; 2],
+    pub(crate) bases: [u64; PARTS],
     /// The keys of the two parts, as they lie in an entry.
-    pub(crate) keys: [Be32; 2],
+    pub(crate) keys: [Be32; PARTS],
     /// The address vector of the peer's DC target.
     pub(crate) vector: Vector,
 }
@@ -22,7 +25,7 @@ const _: () = assert!(size_of::<Remote>() == 40);
 
 impl Remote {
     /// A peer whose parts lie at `bases`, under `keys`, and that `vector` leads to.
-    pub(crate) fn new(bases: [u64; 2], keys: [u32; 2], vector: Vector) -> Self {
+    pub(crate) fn new(bases: [u64; PARTS], keys: [u32; PARTS], vector: Vector) -> Self {
         Self {
             bases,
             keys: keys.map(Be32::new),

@@ -1,6 +1,7 @@
 //! Whether the process is on a device in software (softhca), and the obstacles to that.
 
-use crate::device::{Error, software_hook};
+use crate::device::Error;
+use crate::device::hook::software_hook;
 use fi_mlx5::error::Error as Hca;
 
 /// Names the device's directory to the programs that are on it.

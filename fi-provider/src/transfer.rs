@@ -6,10 +6,11 @@
 
 use crate::address_vector::PeerIndex;
 use crate::amo::{Amo, is_aligned};
+use crate::device::pieces::Piece;
+use crate::device::scratch::PIECES;
 use crate::direct::Direction;
 use crate::endpoint::{Endpoint, Via};
 use crate::error::Error;
-use crate::pieces::{PIECES, Piece};
 use crate::registration::Loan;
 use fi_mlx5::lane::{Atomic, Local, Posted, To};
 use fi_mlx5::route::Route;

@@ -1,112 +1,32 @@
-//! A gate: one lane of the device, and the memory that it alone uses. What goes through one gate neither waits for nor
-//! touches anything of another's.
+//! A gate: one lane of the device, and the memory that it alone uses. What goes through one gate
+//! neither waits for nor touches anything of another's.
 
-#![expect(
-    unsafe_code,
-    reason = "registers memory, and posts from it and into it"
-)]
+#![expect(unsafe_code, reason = "posts from and into the memory that it has")]
 
-use crate::device::{Error, PARTS, Part, key_of, keys_of};
-use crate::pieces::{PIECES, Pieces};
+use crate::device::error::Error;
+use crate::device::parts::WindowParts;
+use crate::device::pieces::{Piece, Pieces};
+use crate::device::plan::{BLOCKS, COMPLETIONS, Plan, Queues};
+use crate::device::results::{Results, Slot};
+use crate::device::scratch::Scratch;
 use crate::registration::{Absent, Loan, Registrations};
-use crate::results::{self, Results};
-use fi_mlx5::device::{self as hca, CompletionQueue, Peer, QueuePair, Region, Seat};
-use fi_mlx5::lane::{self, Failure, Hook, Lane, Later, Local, Parts, Posted, Threads, To};
+use crate::remote::PARTS;
+use fi_mlx5::device::{CompletionQueue, Peer, QueuePair, Seat};
+use fi_mlx5::lane::{self, Failure, Lane, Later, Local, Parts, Posted, Threads, To};
 use fi_mlx5::registers::Registers;
-use fi_shm::segment::{Memfd, Reservation, page_size};
+use fi_shm::segment::page_size;
 use std::cell::{Cell, RefCell};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Basic blocks of a send queue: of an initiator, and of each of a few.
-const BLOCKS: u32 = 512;
-/// The fewest of one of many.
-const FEWEST_BLOCKS: u32 = 64;
-/// Basic blocks of all connected send queues of a lane, where they are not the fewest.
-const ALL_BLOCKS: u32 = 16 * BLOCKS;
-/// The fewest entries of a completion queue, beside one for each send queue, where the queues are many: posts wait when as many
-/// completions are due.
-const COMPLETIONS: u32 = 4096;
 /// Bytes that are copied in less time than it takes to look whether they are registered: a system call and two locks, as long as
 /// copying 4 KiB that are in no cache, or 32 KiB that are.
 const QUICKLY_COPIED: usize = 16 << 10;
-
-/// Where things lie in a gate's memory, in bytes: results that nobody wants; results of blocking
-/// operations on a lane of one thread; slots for other results; and from the next page on the
-/// bounce memory.
-const DISCARD: usize = 0;
-const RESULT: usize = 64;
-const SLOTS: usize = 512;
-const _: () = assert!(RESULT + RESULT_BYTES <= SLOTS && SLOTS + results::BYTES <= 4096);
-
-/// Bytes that a result may have.
-pub(crate) const RESULT_BYTES: usize = 256;
-
-/// The send queues of a gate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Queues {
-    /// A connected one for each of so many peers.
-    Connected(u32),
-    /// So many, a power of two, that enter the peers' targets.
-    Initiators(u32),
-    /// So many that enter the peers' targets, and a connected one for each of so many peers, which come later if they come.
-    Mixed {
-        /// A power of two.
-        initiators: u32,
-        /// Peers.
-        peers: u32,
-    },
-}
-
-impl Queues {
-    /// Connected ones, those that come later included, and initiators.
-    fn counts(self) -> (u32, u32) {
-        match self {
-            Self::Connected(count) => (count, 0),
-            Self::Initiators(count) => (0, count),
-            Self::Mixed { initiators, peers } => (peers, initiators),
-        }
-    }
-
-    /// Basic blocks of each connected one: fewer where they are many.
-    fn connected_blocks(self) -> u32 {
-        let (count, _) = self.counts();
-        let share = ALL_BLOCKS / count.clamp(1, ALL_BLOCKS).next_power_of_two();
-        share.clamp(FEWEST_BLOCKS, BLOCKS)
-    }
-
-    /// Entries of their completion queue, of at most `most`, if so many will do: one for each block, because each entry that is
-    /// flushed has one. Those of a device with fewer may overflow, but not before the one that tells why.
-    fn completions(self, most: u32) -> Option<u32> {
-        let (connected, initiators) = self.counts();
-        let wanted = connected
-            .saturating_mul(self.connected_blocks())
-            .saturating_add(initiators * BLOCKS)
-            .max(2 * BLOCKS);
-        let fewest = wanted.min(COMPLETIONS.saturating_add(connected + initiators));
-        (fewest <= most).then(|| wanted.min(most))
-    }
-}
-
-/// How a gate is made.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Plan {
-    /// Its send queues.
-    pub(crate) queues: Queues,
-    /// Whether several threads may use it at a time.
-    pub(crate) shared: bool,
-    /// Whether it is the default endpoint's.
-    pub(crate) default: bool,
-    /// Bytes of a piece of the bounce memory, which is at most a message.
-    pub(crate) piece_len: usize,
-    /// Called where the completion queue was found empty.
-    pub(crate) hook: Option<Hook>,
-}
 
 /// What the gates of a device context share.
 #[derive(Clone, Debug)]
 pub(crate) struct Common {
     /// The window as the context knows it.
-    pub(crate) parts: Arc<[Part]>,
+    pub(crate) parts: WindowParts,
     /// Private memory that is registered with the context.
     pub(crate) registrations: Arc<Registrations>,
     /// The registers that several lanes ring.
@@ -120,9 +40,8 @@ pub(crate) struct Common {
 pub struct Gate {
     lane: Lane,
     near_atomics: Cell<bool>,
-    pub(crate) pieces: Pieces,
-    pub(crate) results: Results,
-    piece_len: usize,
+    pieces: Pieces,
+    results: Results,
     /// Bytes of the longest message, whole pages.
     max_message: usize,
     /// Private memory that is registered with the lane's context.
@@ -130,7 +49,7 @@ pub struct Gate {
     /// Such memory that what was posted uses, until quiet; each once, in the order of what tells them apart.
     loans: RefCell<Vec<Loan>>,
     is_default: bool,
-    parts: Arc<[Part]>,
+    parts: WindowParts,
     /// The local keys of the parts.
     keys: [u32; PARTS],
     /// Queues that come later, their basic blocks, and what they belong to.
@@ -139,8 +58,7 @@ pub struct Gate {
     late_pairs: Mutex<Vec<QueuePair>>,
     pairs: Vec<QueuePair>,
     completions: CompletionQueue,
-    own: Region,
-    memory: Reservation,
+    scratch: Scratch,
     seat: Seat,
 }
 
@@ -156,13 +74,10 @@ impl Gate {
     /// A gate whose queues are made in this seat.
     pub(crate) fn open(seat: Seat, plan: &Plan, common: Common) -> Result<Self, Error> {
         let hca = seat.device();
-        let bounce = page_size();
         let piece_len = plan.piece_len.min(hca.features().max_message as usize);
-        let memory = private_memory(bounce + PIECES * piece_len)?;
-        // SAFETY: the mapping was just made, and only this gate uses it, by cells.
-        let own = unsafe { hca.register_local(memory.base() as *mut u8, memory.len())? };
+        let scratch = Scratch::new(hca, piece_len)?;
         let entries = plan.queues.completions(hca.features().max_completions);
-        if let Some(what) = lacking(hca, plan.queues, entries) {
+        if let Some(what) = plan.queues.lacking(hca, entries) {
             return Err(Error::lacks(hca, what));
         }
         let entries = entries.unwrap_or(COMPLETIONS);
@@ -185,10 +100,11 @@ impl Gate {
             pairs.push(initiator);
         }
         let later = queues.later.clone();
+        let discard = scratch.discard(0);
         let parts = Parts {
             queues,
             completions: source,
-            discard: ((memory.base() + DISCARD) as u64, own.lkey()),
+            discard: (discard.address, discard.key),
             threads: match (plan.shared, seat.is_only()) {
                 (false, _) => Threads::One,
                 (true, false) => Threads::Several,
@@ -204,20 +120,18 @@ impl Gate {
             near_atomics: Cell::new(false),
             pieces: Pieces::default(),
             results: Results::default(),
-            piece_len,
             max_message: hca.features().max_message as usize & !(page_size() - 1),
             registrations: common.registrations,
             loans: RefCell::default(),
             is_default: plan.default,
-            keys: keys_of(&common.parts),
+            keys: common.parts.keys(),
             parts: common.parts,
             later,
             later_blocks: blocks,
             late_pairs: Mutex::default(),
             pairs,
             completions,
-            own,
-            memory,
+            scratch,
             seat,
         })
     }
@@ -234,7 +148,7 @@ impl Gate {
 
     /// The local key of the part of the own window that has `bytes` bytes at `addr`.
     pub(crate) fn own_key(&self, addr: usize, bytes: usize) -> Option<u32> {
-        key_of(&self.parts, addr, bytes)
+        self.parts.key_of(addr, bytes)
     }
 
     /// The local key of a part of the own window.
@@ -292,56 +206,76 @@ impl Gate {
         self.lane.is_shared()
     }
 
-    /// Registered memory for the result of a blocking operation of `bytes` bytes, at most [`RESULT_BYTES`].
+    /// Registered memory for the result of a blocking operation of `bytes` bytes, at most
+    /// [`RESULT_BYTES`](crate::device::scratch::RESULT_BYTES).
     pub(crate) fn result(&self, bytes: usize) -> Local {
-        self.local(RESULT, bytes)
+        self.scratch.result(bytes)
     }
 
     /// What an atomic operation on `bytes` bytes (4 or 8) has left in [`Gate::result`]. The lane is held.
     #[inline(always)]
     pub(crate) fn fetched(&self, bytes: usize) -> u64 {
-        self.word_in(self.result(bytes))
-    }
-
-    /// The result of an atomic operation, in a word of the gate's memory. The lane is held.
-    #[inline(always)]
-    pub(crate) fn word_in(&self, local: Local) -> u64 {
-        let address = local.address;
-        // SAFETY: the word is in the gate's memory, which is mapped as long as the gate, and
-        // aligned there; volatile, because the device has written it. It gives results of four
-        // bytes in its own byte order, whatever it does with those of eight.
-        unsafe {
-            if local.length as usize == size_of::<u32>() {
-                u32::from_be((address as *const u32).read_volatile()).into()
-            } else {
-                (address as *const u64).read_volatile()
-            }
-        }
-    }
-
-    /// Registered memory for `bytes` bytes of the slots.
-    pub(crate) fn slot_memory(&self, offset: usize, bytes: usize) -> Local {
-        self.local(SLOTS + offset, bytes)
+        self.scratch.word_in(self.result(bytes))
     }
 
     /// Registered memory for results that nobody wants.
     pub(crate) fn discard(&self, bytes: usize) -> Local {
-        self.local(DISCARD, bytes)
+        self.scratch.discard(bytes)
     }
 
     /// Bytes of a piece of the bounce memory.
     pub(crate) fn piece_len(&self) -> usize {
-        self.piece_len
-    }
-
-    /// `length` bytes of piece `index` of the bounce memory.
-    pub(crate) fn piece(&self, index: usize, length: usize) -> Local {
-        self.local(page_size() + index * self.piece_len, length)
+        self.scratch.piece_len()
     }
 
     /// Bytes that the bounce memory holds at a time.
     pub(crate) fn bounce_len(&self) -> usize {
-        PIECES * self.piece_len
+        self.scratch.bounce_len()
+    }
+
+    /// Claims a piece of the bounce memory that nobody uses any more, for `length` bytes of it;
+    /// `None` while threads have claimed all. The lane is held.
+    pub(crate) fn try_claim_piece(&self, length: usize) -> Option<Piece<'_>> {
+        self.pieces.try_claim(&self.lane, &self.scratch, length)
+    }
+
+    /// Claims a piece of the bounce memory that nobody uses any more, for `length` bytes of it. The
+    /// lane is held, and the caller has claimed no other piece: it waits for those who have.
+    pub(crate) fn claim_piece(&self, length: usize) -> Result<Piece<'_>, Failure> {
+        self.pieces.claim(&self.lane, &self.scratch, length)
+    }
+
+    /// Claims a slot for a word. The lane is held; other threads may have it meanwhile.
+    pub(crate) fn claim_result(&self) -> Result<Slot, Failure> {
+        self.results.claim(&self.lane, &self.scratch)
+    }
+
+    /// Returns the registered memory of a slot, for a word of `bytes` bytes (4 or 8).
+    pub(crate) fn result_in(&self, slot: &Slot, bytes: usize) -> Local {
+        slot.place(&self.scratch, bytes)
+    }
+
+    /// Gives a slot back, which no entry uses any more.
+    pub(crate) fn release_result(&self, slot: Slot) {
+        self.results.release(&slot);
+    }
+
+    /// Has quiet deliver the word of `bytes` bytes (4 or 8) that an entry brings into a slot.
+    ///
+    /// # Safety
+    /// `dest` has room for the word until quiet, and nobody else uses it.
+    pub(crate) unsafe fn deliver_later(
+        &self,
+        posted: Posted,
+        slot: Slot,
+        bytes: usize,
+        dest: *mut u8,
+    ) {
+        // SAFETY: `dest` has room for the word until quiet, and nobody else uses it.
+        unsafe {
+            self.results
+                .deliver_later(&self.lane, posted, slot, bytes, dest);
+        }
     }
 
     /// Private memory of `bytes` bytes at `addr` as registered memory, where that is better than the bounce memory: it
@@ -370,14 +304,6 @@ impl Gate {
         }
     }
 
-    fn local(&self, offset: usize, bytes: usize) -> Local {
-        Local {
-            address: (self.memory.base() + offset) as u64,
-            length: bytes as u32,
-            key: self.own.lkey(),
-        }
-    }
-
     /// Notes that the device does an atomic operation on memory of this node.
     pub(crate) fn note_near_atomic(&self) {
         self.near_atomics.set(true);
@@ -402,7 +328,7 @@ impl Gate {
         let loans = self.loans.take();
         // SAFETY: this thread holds the lane.
         let done = unsafe { self.lane.quiet() };
-        self.deliver_all();
+        self.results.deliver_all(&self.lane, &self.scratch);
         if !loans.is_empty() {
             drop(loans);
             self.registrations.drop_invalid();
@@ -442,28 +368,8 @@ impl Gate {
         let slot = self.claim_result()?;
         let local = self.result_in(&slot, bytes);
         let done = post(local).and_then(|posted| self.lane.wait(posted));
-        let word = self.word_in(local);
+        let word = self.scratch.word_in(local);
         self.release_result(slot);
         done.map(|()| word)
     }
-}
-
-/// What the device has not that such a gate needs.
-fn lacking(hca: &hca::Device, queues: Queues, entries: Option<u32>) -> Option<&'static str> {
-    match (queues, entries) {
-        (_, None) => Some("completion queue for so many peers; use DC"),
-        (Queues::Initiators(_) | Queues::Mixed { .. }, _) if !hca.features().dc => {
-            Some("dynamic connections (DC); use RC")
-        }
-        _ => None,
-    }
-}
-
-/// Memory for the device's own use. It is shared, so that a fork does not part the process from its device.
-pub(crate) fn private_memory(len: usize) -> std::io::Result<Reservation> {
-    let memory = Memfd::create(c"farreach-device", len)?;
-    let space = Reservation::anywhere(len)?;
-    space.map_shared(0, &memory, 0, len)?;
-    space.keep_from_cores();
-    Ok(space)
 }

@@ -3,12 +3,9 @@
 //! A thread that waits lets others have the lane. So a piece belongs to the thread that has claimed
 //! it until it gives it back, or until an entry is done that it names.
 
-use crate::gate::Gate;
-use fi_mlx5::lane::{Failure, Local, Posted};
+use crate::device::scratch::{PIECES, Scratch};
+use fi_mlx5::lane::{Failure, Lane, Local, Posted};
 use std::cell::Cell;
-
-/// Pieces of the bounce memory.
-pub(crate) const PIECES: usize = 8;
 
 /// Whose a piece is.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,8 +29,8 @@ pub(crate) struct Pieces {
 /// is held.
 #[derive(Debug)]
 pub(crate) struct Piece<'a> {
-    gate: &'a Gate,
-    index: usize,
+    lane: &'a Lane,
+    state: &'a Cell<State>,
     pub(crate) local: Local,
     user: Option<Posted>,
 }
@@ -47,7 +44,7 @@ impl Piece<'_> {
     /// Waits for that entry.
     pub(crate) fn wait(&mut self) -> Result<(), Failure> {
         match self.user.take() {
-            Some(posted) => self.gate.lane().wait(posted),
+            Some(posted) => self.lane.wait(posted),
             None => Ok(()),
         }
     }
@@ -56,37 +53,48 @@ impl Piece<'_> {
 impl Drop for Piece<'_> {
     fn drop(&mut self) {
         let state = self.user.map_or(State::Free, State::Until);
-        self.gate.pieces.states[self.index].set(state);
+        self.state.set(state);
     }
 }
 
-impl Gate {
-    /// A piece that nobody uses any more, with `length` bytes of it; `None` while threads have
-    /// claimed all. The lane is held.
-    pub(crate) fn try_claim_piece(&self, length: usize) -> Option<Piece<'_>> {
-        let Pieces { states, next } = &self.pieces;
+impl Pieces {
+    /// Claims a piece that nobody uses any more, for `length` bytes of it; `None` while threads
+    /// have claimed all. The lane is held.
+    pub(crate) fn try_claim<'a>(
+        &'a self,
+        lane: &'a Lane,
+        scratch: &Scratch,
+        length: usize,
+    ) -> Option<Piece<'a>> {
+        let Self { states, next } = self;
         let order = (0..PIECES).map(|at| (next.get() + at) % PIECES);
         let index = { order }.find(|&index| !matches!(states[index].get(), State::Claimed))?;
         next.set((index + 1) % PIECES);
-        if let State::Until(posted) = states[index].replace(State::Claimed) {
+        let state = &states[index];
+        if let State::Until(posted) = state.replace(State::Claimed) {
             // Of a queue that has failed the device does nothing any more.
-            let _ = self.lane().wait(posted);
+            let _ = lane.wait(posted);
         }
         Some(Piece {
-            gate: self,
-            index,
-            local: self.piece(index, length),
+            lane,
+            state,
+            local: scratch.piece(index, length),
             user: None,
         })
     }
 
-    /// A piece that nobody uses any more, with `length` bytes of it. The lane is held, and the
-    /// caller has claimed no other piece: it waits for those who have.
-    pub(crate) fn claim_piece(&self, length: usize) -> Result<Piece<'_>, Failure> {
+    /// Claims a piece that nobody uses any more, for `length` bytes of it. The lane is held, and
+    /// the caller has claimed no other piece: it waits for those who have.
+    pub(crate) fn claim<'a>(
+        &'a self,
+        lane: &'a Lane,
+        scratch: &Scratch,
+        length: usize,
+    ) -> Result<Piece<'a>, Failure> {
         loop {
-            match self.try_claim_piece(length) {
+            match self.try_claim(lane, scratch, length) {
                 Some(piece) => return Ok(piece),
-                None => self.lane().wait_for_others()?,
+                None => lane.wait_for_others()?,
             }
         }
     }

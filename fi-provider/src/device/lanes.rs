@@ -1,8 +1,11 @@
 //! How lanes come to a domain: one for each context as long as the device has what the policy asks for, and the default endpoint's
 //! where it has not.
 
-use crate::device::{Error, SMALL_PIECE, register, software_hook};
-use crate::gate::{Common, Gate, Plan, Queues};
+use crate::device::error::Error;
+use crate::device::gate::{Common, Gate};
+use crate::device::hook::software_hook;
+use crate::device::parts::WindowParts;
+use crate::device::plan::{Plan, Queues};
 use crate::memory::Window;
 use crate::registration::{Limits, Registrations};
 use fi_mlx5::device::{self as hca, Account, Features, Pool, Regime};
@@ -95,7 +98,7 @@ impl Lanes {
         let seat = self.pool.seat()?.ok_or(Error::NoLane)?;
         let common = if seat.has_other_context() {
             Common {
-                parts: register(seat.device(), window)?,
+                parts: WindowParts::register(seat.device(), window)?,
                 registrations: Arc::new(self.common.registrations.beside(seat.device())),
                 registers: Arc::new(Registers::new()),
             }
@@ -161,20 +164,15 @@ pub fn survey(
 ) -> Result<Survey, Error> {
     let hca = hca::Device::open(None)?;
     let features = *hca.features();
-    let plan = Plan {
-        queues: if features.dc {
-            Queues::Initiators(1)
-        } else {
-            Queues::Connected(1)
-        },
-        shared: false,
-        default: false,
-        piece_len: SMALL_PIECE,
-        hook: software_hook(),
+    let queues = if features.dc {
+        Queues::Initiators(1)
+    } else {
+        Queues::Connected(1)
     };
+    let plan = Plan::beside(queues, false, software_hook());
     let nowhere = Window::spanning(Vec::new());
     let common = Common {
-        parts: register(&hca, &nowhere)?,
+        parts: WindowParts::register(&hca, &nowhere)?,
         registrations: Arc::new(Registrations::of(&hca, Limits::default())),
         registers: Arc::new(Registers::new()),
     };

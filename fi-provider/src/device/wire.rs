@@ -1,6 +1,7 @@
 //! What a process tells its peers about its device, as bytes.
 
-use crate::device::{PARTS, Transport};
+use crate::device::config::Transport;
+use crate::remote::PARTS;
 
 /// The transports as bytes.
 const RC: u8 = 1;

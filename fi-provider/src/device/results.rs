@@ -5,26 +5,23 @@
 //! does each operation that nobody waits for, until quiet. Where slots run out, the oldest of these
 //! is waited for and delivered.
 
-#![expect(
-    unsafe_code,
-    reason = "reads what the device writes, and writes to C addresses"
-)]
+#![expect(unsafe_code, reason = "writes to C addresses")]
 
-use crate::gate::Gate;
-use fi_mlx5::lane::{Failure, Local, Posted};
+use crate::device::scratch::{SLOTS, Scratch};
+use fi_mlx5::lane::{Failure, Lane, Local, Posted};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-
-/// Slots of a gate: bits of a word.
-const SLOTS: usize = u64::BITS as usize;
-/// Bytes of a slot.
-const SLOT: usize = size_of::<u64>();
-/// Bytes of all slots.
-pub(crate) const BYTES: usize = SLOTS * SLOT;
 
 /// A slot that belongs to the caller until it is given back.
 #[derive(Debug)]
 pub(crate) struct Slot(usize);
+
+impl Slot {
+    /// Returns its registered memory, for a word of `bytes` bytes (4 or 8).
+    pub(crate) fn place(&self, scratch: &Scratch, bytes: usize) -> Local {
+        scratch.slot(self.0, bytes)
+    }
+}
 
 /// A result that quiet delivers.
 #[derive(Debug)]
@@ -62,40 +59,29 @@ impl Results {
         (at < SLOTS).then_some(Slot(at))
     }
 
-    fn give(&self, slot: &Slot) {
+    /// Gives a slot back, which no entry uses any more.
+    pub(crate) fn release(&self, slot: &Slot) {
         self.free.set(self.free.get() | 1 << slot.0);
     }
-}
 
-impl Gate {
-    /// A slot for a word. The lane is held; other threads may have it meanwhile.
-    pub(crate) fn claim_result(&self) -> Result<Slot, Failure> {
+    /// Claims a slot for a word. The lane is held; other threads may have it meanwhile.
+    pub(crate) fn claim(&self, lane: &Lane, scratch: &Scratch) -> Result<Slot, Failure> {
         loop {
-            if let Some(slot) = self.results.take() {
+            if let Some(slot) = self.take() {
                 return Ok(slot);
             }
-            let oldest = self.results.pending.borrow().front().map(|one| one.posted);
+            let oldest = self.pending.borrow().front().map(|one| one.posted);
             match oldest {
                 Some(posted) => {
                     // It stays in the list: quiet of another thread may deliver it meanwhile. A
                     // failure is kept by the lane, and quiet tells it.
-                    let _ = self.lane().wait(posted);
-                    self.deliver_all();
+                    let _ = lane.wait(posted);
+                    self.deliver_all(lane, scratch);
                 }
                 // All are those of threads that wait.
-                None => self.lane().wait_for_others()?,
+                None => lane.wait_for_others()?,
             }
         }
-    }
-
-    /// Gives a slot back, which no entry uses any more.
-    pub(crate) fn release_result(&self, slot: Slot) {
-        self.results.give(&slot);
-    }
-
-    /// The registered memory of a slot, for a word of `bytes` bytes (4 or 8).
-    pub(crate) fn result_in(&self, slot: &Slot, bytes: usize) -> Local {
-        self.slot_memory(slot.0 * SLOT, bytes)
     }
 
     /// Has quiet deliver the word of `bytes` bytes (4 or 8) that an entry brings into a slot.
@@ -104,13 +90,14 @@ impl Gate {
     /// `dest` has room for the word until quiet, and nobody else uses it.
     pub(crate) unsafe fn deliver_later(
         &self,
+        lane: &Lane,
         posted: Posted,
         slot: Slot,
         bytes: usize,
         dest: *mut u8,
     ) {
-        self.lane().expect_quiet();
-        self.results.pending.borrow_mut().push_back(Pending {
+        lane.expect_quiet();
+        self.pending.borrow_mut().push_back(Pending {
             posted,
             slot,
             bytes,
@@ -119,21 +106,21 @@ impl Gate {
     }
 
     /// Delivers the results of all operations that are known to be done; the lane is held.
-    pub(crate) fn deliver_all(&self) {
+    pub(crate) fn deliver_all(&self, lane: &Lane, scratch: &Scratch) {
         let is_outstanding = |one: &Pending| {
-            let end = self.lane().end(one.posted);
+            let end = lane.end(one.posted);
             if let Some(is_done) = end {
-                self.deliver(one, is_done);
+                self.deliver(one, is_done, scratch);
             }
             end.is_none()
         };
-        self.results.pending.borrow_mut().retain(is_outstanding);
+        self.pending.borrow_mut().retain(is_outstanding);
     }
 
     /// Delivers the result of one operation, if it `is_done`, and frees its slot.
-    fn deliver(&self, one: &Pending, is_done: bool) {
+    fn deliver(&self, one: &Pending, is_done: bool, scratch: &Scratch) {
         if is_done {
-            let word = self.word_in(self.result_in(&one.slot, one.bytes));
+            let word = scratch.word_in(one.slot.place(scratch, one.bytes));
             // SAFETY: the destination has room for the word until quiet (the requirement of
             // `deliver_later`), and is of any alignment here.
             unsafe {
@@ -144,6 +131,6 @@ impl Gate {
                 }
             }
         }
-        self.results.give(&one.slot);
+        self.release(&one.slot);
     }
 }

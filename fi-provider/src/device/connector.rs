@@ -1,4 +1,4 @@
-//! Connecting queue pairs in the background (transport [`crate::device::Transport::Mixed`]).
+//! Connecting queue pairs in the background (transport [`crate::device::config::Transport::Mixed`]).
 //!
 //! A lane that goes by initiators asks for a connected queue to a peer that it has posted much to. A thread makes the queue pair and tells
 //! the peer's thread of it, which makes its own; each connects its end and says so, and only when both have, the lanes may use their queues.
@@ -11,8 +11,8 @@
 )]
 
 use crate::address_vector::Peer as Record;
-use crate::device::Error;
-use crate::gate::Gate;
+use crate::device::error::Error;
+use crate::device::gate::Gate;
 use crate::helper;
 use crate::remote::Remote;
 use fi_mlx5::device::{self as hca, CompletionQueue, Features, Peer, QueuePair};

@@ -1,0 +1,302 @@
+//! The node's device under a domain: what is registered with it, the default endpoint's gate, and the way to the peers.
+
+mod config;
+mod connector;
+mod error;
+mod gate;
+pub(crate) mod hook;
+mod lanes;
+mod mailbox;
+mod parts;
+pub(crate) mod pieces;
+mod plan;
+mod results;
+pub(crate) mod scratch;
+mod wire;
+
+pub use config::{Config, Transport};
+pub use error::Error;
+pub use fi_mlx5::device::{Account, Features, Regime};
+pub use fi_mlx5::policy::{Completions, DEFAULT as DEFAULT_POLICY, POLICIES, Policy};
+pub use gate::Gate;
+pub use lanes::{Report, Survey, survey};
+
+use crate::address_vector::Peer as Record;
+use crate::memory::Window;
+use crate::registration::{Registrations, Statistics};
+use crate::remote::{PARTS, Remote};
+use connector::{Connector, Surroundings};
+use fi_mlx5::device::{self as hca, Peer, Target};
+use fi_mlx5::lane::{Hook, To};
+use fi_mlx5::registers::Registers;
+use fi_mlx5::remote::Vector;
+use fi_shm::random;
+use gate::Common;
+use hook::software_hook;
+use lanes::Lanes;
+use mailbox::Mailbox;
+use parts::WindowParts;
+use plan::{Plan, Queues};
+use std::fmt::{self, Display};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use wire::Address;
+
+/// Whether there is a device that a domain can open.
+///
+/// # Errors
+/// What is missing.
+pub fn probe() -> Result<(), Error> {
+    hca::Device::open(None)?;
+    Ok(())
+}
+
+/// An open device.
+#[derive(Debug)]
+pub(crate) struct Device {
+    /// Dropped first: its thread uses everything else.
+    connector: Option<Connector>,
+    /// The default endpoint's.
+    gate: Arc<Gate>,
+    lanes: Lanes,
+    target: Option<Target>,
+    /// By which peers' initiators enter the target, and from which the numbers of first packets
+    /// follow.
+    key: u64,
+    parts: WindowParts,
+    /// The window's base.
+    base: usize,
+    mailbox: Mailbox,
+    /// A peer without a DC target, once the device is connected.
+    without_target: Option<usize>,
+    split: usize,
+    transport: Transport,
+    registrations: Arc<Registrations>,
+    hook: Option<Hook>,
+    hca: hca::Device,
+}
+
+impl Device {
+    /// Opens the device for a job of so many peers, registers the window and makes the default
+    /// endpoint's gate.
+    pub(crate) fn open(window: &Window, peers: u32, config: Config) -> Result<Self, Error> {
+        let key = u64::from_ne_bytes(random::bytes().map_err(Error::Key)?);
+        let hca = hca::Device::open(None)?.with_key(key);
+        if !hca.features().host_endian_atomics {
+            let what = "atomic operations with results in the machine's byte order";
+            return Err(Error::lacks(&hca, what));
+        }
+        let parts = WindowParts::register(&hca, window)?;
+        let registrations = Arc::new(Registrations::of(&hca, config.registrations));
+        let hook = software_hook();
+        let plan = Plan::of_default(&config, peers, hook);
+        let common = Common {
+            parts: parts.clone(),
+            registrations: Arc::clone(&registrations),
+            registers: Arc::new(Registers::new()),
+        };
+        let lanes = Lanes::new(&hca, config.policy, config.completions, common);
+        Ok(Self {
+            connector: None,
+            gate: Arc::new(lanes.open(&plan, window)?),
+            lanes,
+            // Whatever the default endpoint goes by: lanes made later are initiators.
+            target: if hca.features().dc {
+                Some(hca.target(key)?)
+            } else {
+                None
+            },
+            key,
+            split: parts.split(window.base()),
+            parts,
+            base: window.base(),
+            mailbox: Mailbox::of(&config),
+            without_target: None,
+            transport: config.transport,
+            registrations,
+            hook,
+            hca,
+        })
+    }
+
+    /// Makes a lane beside the default one, for memory in `window`; the default one where all lanes are one.
+    pub(crate) fn open_gate(&self, shared: bool, window: &Window) -> Result<Arc<Gate>, Error> {
+        if self.lanes.are_one() {
+            return Ok(Arc::clone(&self.gate));
+        }
+        if let Some(peer) = self.without_target {
+            return Err(Error::NoTarget(peer));
+        }
+        let plan = Plan::beside(Queues::Initiators(1), shared, self.hook);
+        let gate = self.lanes.open(&plan, window)?;
+        Ok(Arc::new(gate))
+    }
+
+    /// The default lane for a context that cannot have its own.
+    pub(crate) fn share_gate(&self, why: &Error) -> Arc<Gate> {
+        self.lanes.note_shared(why);
+        Arc::clone(&self.gate)
+    }
+
+    /// The lanes.
+    pub(crate) fn report(&self) -> Report {
+        self.lanes.report()
+    }
+
+    /// What peers have to know.
+    pub(crate) fn address(&self) -> Vec<u8> {
+        let features = self.hca.features();
+        let (bases, keys) = self.parts.for_peers();
+        Address {
+            lid: features.lid,
+            mtu: features.mtu,
+            max_read_atomic: features.max_read_atomic,
+            target: self.target.as_ref().map_or(0, Target::number),
+            key: self.key,
+            bases,
+            keys,
+            transport: self.transport,
+            queues: match self.transport {
+                Transport::Rc => self.gate.numbers(),
+                Transport::Dc | Transport::Mixed => Vec::new(),
+            },
+        }
+        .encode()
+    }
+
+    /// How a device reaches the peer of this address, for the table of a node.
+    pub(crate) fn remote(&self, index: usize, address: &[u8]) -> Result<Remote, Error> {
+        let peer = Address::decode(address).ok_or(Error::Garbled(index))?;
+        if peer.transport != self.transport {
+            return Err(Error::OtherTransport(index));
+        }
+        if peer.target == 0 && self.transport != Transport::Rc {
+            return Err(Error::NoTarget(index));
+        }
+        let (bases, keys) = self.parts.in_own_order(&peer.bases, &peer.keys);
+        Ok(Remote::new(
+            bases,
+            keys,
+            Vector::new(peer.key, peer.target, peer.lid),
+        ))
+    }
+
+    /// Whether a table with this record of the own process has the window's parts the other way round.
+    pub(crate) fn is_swapped(&self, own: usize, record: &Record) -> Result<bool, Error> {
+        let lower = self.parts.lowest() as u64;
+        let place = record.remote.bases.iter().position(|&base| base == lower);
+        place.map(|place| place > 0).ok_or(Error::Garbled(own))
+    }
+
+    /// Connects to a peer of this address, where each has a queue.
+    pub(crate) fn connect(&mut self, own: usize, index: usize, bytes: &[u8]) -> Result<(), Error> {
+        let peer = Address::decode(bytes).ok_or(Error::Garbled(index))?;
+        if peer.target == 0 {
+            self.without_target = Some(index);
+        }
+        let number = *peer.queues.get(own).ok_or(Error::Garbled(index))?;
+        let peer = Peer {
+            number,
+            lid: peer.lid,
+            mtu: peer.mtu,
+            max_read_atomic: peer.max_read_atomic,
+            key: peer.key,
+        };
+        self.gate.connect(index, &peer)
+    }
+
+    /// Prepares to connect queues in the background to the peers of these records, if that is wanted. It begins with
+    /// [`Device::connector`]'s start.
+    ///
+    /// Where the device has nothing left for it, nothing is connected: every peer is reached without.
+    pub(crate) fn prepare_connections(&mut self, own: u32, records: &[Record]) {
+        let Some(later) = self.gate.later() else {
+            return;
+        };
+        let words = self.mailbox();
+        let words = &words[words.len().saturating_sub(records.len())..];
+        let around = Surroundings {
+            records: records.as_ptr(),
+            count: records.len().min(words.len()) as u32,
+            own,
+            words: words.as_ptr(),
+            offset: words.as_ptr().addr() - self.base,
+            split: self.split,
+        };
+        let (gate, later) = (Arc::clone(&self.gate), Arc::clone(later));
+        self.connector = Connector::new(&self.hca, self.hook, around, gate, later).ok();
+    }
+
+    /// What connects queues in the background.
+    pub(crate) fn connector(&self) -> Option<&Connector> {
+        self.connector.as_ref()
+    }
+
+    /// How it reaches peers.
+    pub(crate) fn transport(&self) -> Transport {
+        self.transport
+    }
+
+    /// The own words that peers write and read.
+    pub(crate) fn mailbox(&self) -> &[AtomicU64] {
+        self.mailbox.words()
+    }
+
+    /// Where word `slot` of the mailbox of `peer`, which has this record, is; `None` where there is none.
+    pub(crate) fn mailbox_of<'a>(
+        &self,
+        peer: u32,
+        record: &'a Record,
+        slot: usize,
+    ) -> Option<To<'a>> {
+        let word = self.mailbox.address_of(slot)?;
+        let (address, key) = record.remote.place(word - self.base, self.split);
+        Some(To {
+            peer,
+            vector: &record.remote.vector,
+            address,
+            key,
+        })
+    }
+
+    /// Whether `bytes` bytes at `addr` are in one part of the own window, and so in one of every peer's.
+    pub(crate) fn is_registered(&self, addr: usize, bytes: usize) -> bool {
+        self.parts.has(addr, bytes)
+    }
+
+    /// What became of private memory that was registered.
+    pub(crate) fn registration_statistics(&self) -> Statistics {
+        self.registrations.statistics()
+    }
+
+    /// Whether there are masked atomics of `bytes` bytes (4 or 8).
+    pub(crate) fn has_masked_atomics(&self, bytes: usize) -> bool {
+        let features = self.hca.features();
+        if bytes == 4 {
+            features.masked_atomics_4
+        } else {
+            features.masked_atomics_8
+        }
+    }
+
+    /// Where the second part of the window begins, in bytes from its base.
+    pub(crate) fn split(&self) -> usize {
+        self.split
+    }
+
+    /// Where the window's parts end, in bytes from its base.
+    pub(crate) fn ends(&self) -> [usize; PARTS] {
+        self.parts.ends()
+    }
+
+    /// The gate of the default endpoint.
+    pub(crate) fn gate(&self) -> &Gate {
+        &self.gate
+    }
+}
+
+impl Display for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.hca.name(), self.transport)
+    }
+}

@@ -1,0 +1,124 @@
+//! The plan of a gate: which send queues it has, how long they are, and how much bounce memory.
+
+use crate::device::config::{Config, Transport};
+use fi_mlx5::device as hca;
+use fi_mlx5::lane::Hook;
+
+/// Basic blocks of a send queue: of an initiator, and of each of a few.
+pub(crate) const BLOCKS: u32 = 512;
+/// The fewest of one of many.
+const FEWEST_BLOCKS: u32 = 64;
+/// Basic blocks of all connected send queues of a lane, where they are not the fewest.
+const ALL_BLOCKS: u32 = 16 * BLOCKS;
+/// The fewest entries of a completion queue, beside one for each send queue, where the queues are
+/// many: posts wait when as many completions are due.
+pub(crate) const COMPLETIONS: u32 = 4096;
+/// Bytes of a piece of the bounce memory: of the default endpoint's gate, and of those made later.
+const PIECE: usize = 32 << 10;
+const SMALL_PIECE: usize = 8 << 10;
+
+/// The send queues of a gate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Queues {
+    /// A connected one for each of so many peers.
+    Connected(u32),
+    /// So many, a power of two, that enter the peers' targets.
+    Initiators(u32),
+    /// So many that enter the peers' targets, and a connected one for each of so many peers, which
+    /// come later if they come.
+    Mixed {
+        /// A power of two.
+        initiators: u32,
+        /// Peers.
+        peers: u32,
+    },
+}
+
+impl Queues {
+    /// Connected ones, those that come later included, and initiators.
+    pub(crate) fn counts(self) -> (u32, u32) {
+        match self {
+            Self::Connected(count) => (count, 0),
+            Self::Initiators(count) => (0, count),
+            Self::Mixed { initiators, peers } => (peers, initiators),
+        }
+    }
+
+    /// Basic blocks of each connected one: fewer where they are many.
+    pub(crate) fn connected_blocks(self) -> u32 {
+        let (count, _) = self.counts();
+        let share = ALL_BLOCKS / count.clamp(1, ALL_BLOCKS).next_power_of_two();
+        share.clamp(FEWEST_BLOCKS, BLOCKS)
+    }
+
+    /// Entries of their completion queue, of at most `most`, if so many will do: one for each block,
+    /// because each entry that is flushed has one. Those of a device with fewer may overflow, but
+    /// not before the one that tells why.
+    pub(crate) fn completions(self, most: u32) -> Option<u32> {
+        let (connected, initiators) = self.counts();
+        let wanted = connected
+            .saturating_mul(self.connected_blocks())
+            .saturating_add(initiators * BLOCKS)
+            .max(2 * BLOCKS);
+        let fewest = wanted.min(COMPLETIONS.saturating_add(connected + initiators));
+        (fewest <= most).then(|| wanted.min(most))
+    }
+
+    /// Returns the feature that such queues need and the device has not; `entries` is
+    /// [`Queues::completions`].
+    pub(crate) fn lacking(self, hca: &hca::Device, entries: Option<u32>) -> Option<&'static str> {
+        match (self, entries) {
+            (_, None) => Some("completion queue for so many peers; use DC"),
+            (Self::Initiators(_) | Self::Mixed { .. }, _) if !hca.features().dc => {
+                Some("dynamic connections (DC); use RC")
+            }
+            _ => None,
+        }
+    }
+}
+
+/// How a gate is made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plan {
+    /// Its send queues.
+    pub(crate) queues: Queues,
+    /// Whether several threads may use it at a time.
+    pub(crate) shared: bool,
+    /// Whether it is the default endpoint's.
+    pub(crate) default: bool,
+    /// Bytes of a piece of the bounce memory, which is at most a message.
+    pub(crate) piece_len: usize,
+    /// Called where the completion queue was found empty.
+    pub(crate) hook: Option<Hook>,
+}
+
+impl Plan {
+    /// The default endpoint's gate in a job of so many peers.
+    pub(crate) fn of_default(config: &Config, peers: u32, hook: Option<Hook>) -> Self {
+        Self {
+            queues: match config.transport {
+                Transport::Rc => Queues::Connected(peers),
+                Transport::Dc => Queues::Initiators(config.initiators),
+                Transport::Mixed => Queues::Mixed {
+                    initiators: config.initiators,
+                    peers,
+                },
+            },
+            shared: config.shared,
+            default: true,
+            piece_len: PIECE,
+            hook,
+        }
+    }
+
+    /// A gate beside the default endpoint's.
+    pub(crate) fn beside(queues: Queues, shared: bool, hook: Option<Hook>) -> Self {
+        Self {
+            queues,
+            shared,
+            default: false,
+            piece_len: SMALL_PIECE,
+            hook,
+        }
+    }
+}
