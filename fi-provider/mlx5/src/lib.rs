@@ -1,8 +1,8 @@
-//! mlx5 devices and their data path, by way of rdma-core. The bytes that lie between a driver and a device
-//! are in `fi-mlx5-defs`.
+//! mlx5 devices and their data path, by way of rdma-core. The bytes between a driver and a device are in
+//! `fi-mlx5-defs`.
 //!
-//! * [`device`]: devices, registered memory, completion queues, queue pairs, and the contexts and pages in which
-//!   lanes are made; [`error`]: why not.
+//! * [`device`]: devices, registered memory, completion queues, queue pairs, and the contexts and
+//!   pages in which lanes are made; [`error`]: why not.
 //! * [`policy`]: how much lanes share.
 //! * [`lane`]: send queues and their completions; [`route`], [`short`] and [`direct`]: posts in one step.
 

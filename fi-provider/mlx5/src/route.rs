@@ -1,9 +1,10 @@
 //! An endpoint's way to its lane.
 //!
-//! A [`Route`] is what an endpoint holds of its lane. Where the lane belongs to one thread and has BlueFlame and registers of its own,
-//! [`Route::inject`] and [`Route::add`] are in line at the place of the call. All lanes with BlueFlame have the posts of
-//! [`crate::short`], which are compiled for each guard. Where the queue has no room without looking, all of them decline, and the
-//! lane's own functions ([`crate::lane`]) do the work.
+//! An endpoint holds a [`Route`] to its lane. Where the lane belongs to one thread and has BlueFlame
+//! and registers of its own, [`Route::inject`] and [`Route::add`] are in line at the place of the
+//! call. All lanes with BlueFlame have the posts of [`crate::short`], which are compiled for each
+//! guard. Where the queue has no room without looking, all of them decline, and the lane's own
+//! functions ([`crate::lane`]) do the work.
 
 #![expect(unsafe_code, reason = "finds a lane's queues through raw pointers")]
 
@@ -79,7 +80,8 @@ impl Route {
         }
     }
 
-    /// The same way, and nothing posted in line: for endpoints whose peers have other numbers than the lane's.
+    /// The same way, and nothing posted in line: for endpoints whose peers have other numbers than
+    /// the lane's.
     #[must_use]
     pub fn out_of_line(self) -> Self {
         Self {
@@ -138,7 +140,8 @@ impl Route {
     /// Writes `value` to `address` of the peer at `place`, if nothing has to be waited for.
     ///
     /// # Safety
-    /// The route's lane is alive and used by this thread alone; `place` is that of one of its peers, `vector` leads to that peer.
+    /// The route's lane is alive and used by this thread alone; `place` is that of one of its peers,
+    /// `vector` leads to that peer.
     #[inline(always)]
     pub unsafe fn inject<T: Copy>(
         &self,

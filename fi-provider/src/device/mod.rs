@@ -1,4 +1,5 @@
-//! The node's device under a domain: what is registered with it, the default endpoint's gate, and the way to the peers.
+//! The node's device under a domain: its registered memory, the default endpoint's gate, and the way to
+//! the peers.
 
 mod config;
 mod connector;
@@ -205,8 +206,8 @@ impl Device {
         self.gate.connect(index, &peer)
     }
 
-    /// Prepares to connect queues in the background to the peers of these records, if that is wanted. It begins with
-    /// [`Device::connector`]'s start.
+    /// Prepares to connect queues in the background to the peers of these records, if that is
+    /// wanted. It begins with [`Device::connector`]'s start.
     ///
     /// Where the device has nothing left for it, nothing is connected: every peer is reached without.
     pub(crate) fn prepare_connections(&mut self, own: u32, records: &[Record]) {

@@ -134,12 +134,11 @@ impl WindowParts {
     }
 }
 
-/// Takes back what the library has asked of the kernel for registered memory: that forked children
-/// do not have it. They would be without their static data. Pages that are shared are never copied
-/// for one of the processes that have them, so that a device's are always those that the process
-/// has.
+/// Takes back the library's advice to the kernel to keep registered memory from forked children:
+/// they would be without their static data. Shared pages are never copied for one of their
+/// processes, so that a device always has the process's own.
 fn show_to_children(part: &MemoryRegion) {
-    // SAFETY: the part is mapped, and nothing about this process's own use of it changes. A failure
-    // leaves what there was.
+    // SAFETY: the part is mapped, and nothing about this process's own use of it changes. After a
+    // failure the advice stands.
     unsafe { libc::madvise(part.base as *mut libc::c_void, part.len, libc::MADV_DOFORK) };
 }

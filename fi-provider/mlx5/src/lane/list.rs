@@ -80,8 +80,8 @@ impl Lane {
     /// That the device has failed; some of the list may have been posted then.
     ///
     /// # Safety
-    /// This thread holds the lane; the peer is one of the lane's, and `vector` leads to that peer. Inline payloads are there, and local
-    /// memory is registered under its key.
+    /// This thread holds the lane; the peer is one of the lane's, and `vector` leads to that peer.
+    /// Inline payloads are there, and local memory is registered under its key.
     pub unsafe fn write_list(
         &self,
         index: u32,
