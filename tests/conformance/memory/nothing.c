@@ -3,7 +3,10 @@
 // run: np=1,2,3 timeout=10
 #include "check.h"
 
-static int turn;
+enum { MAX_PES = 8 };
+
+// One word for each PE: two PEs' puts to one word of a third may land in either order.
+static int over[MAX_PES];
 
 static void expect_null(void *got, const char *what)
 {
@@ -14,6 +17,7 @@ int main(void)
 {
     shmem_init();
     int me = shmem_my_pe(), npes = shmem_n_pes();
+    CHECK(npes <= MAX_PES, "run with at most %d PEs", (int)MAX_PES);
 
     for (int pe = 0; pe < npes; pe++) {
         if (pe == me) {
@@ -30,10 +34,10 @@ int main(void)
                 shmem_free(NULL);
             }
             for (int other = 0; other < npes; other++)
-                shmem_int_p(&turn, me + 1, other);
+                shmem_int_p(&over[me], 1, other);
             shmem_quiet();
         } else {
-            shmem_int_wait_until(&turn, SHMEM_CMP_GE, pe + 1);
+            shmem_int_wait_until(&over[pe], SHMEM_CMP_EQ, 1);
         }
     }
     shmem_barrier_all();
