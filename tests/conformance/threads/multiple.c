@@ -1,13 +1,14 @@
 // THREAD_MULTIPLE: four threads of each PE put, get, add and quiet on the default context at once;
 // nothing is lost; a thread blocked in a wait does not keep the others of its PE from working.
+// Its arguments are the numbers of rounds and of adds to one word.
 // run: np=1,2,3 nodes=1 cflags=-pthread
-// run: np=2 nodes=several cflags=-pthread timeout=60
+// run: np=2 nodes=several cflags=-pthread timeout=60 args=1500 20000
 // run: np=2 cflags=-pthread launcher=hydra
 #include "check.h"
 
 #include <pthread.h>
 
-enum { THREADS = 4, ROUNDS = 4000, CONTENDED = 50000, WORDS = 24 };
+enum { THREADS = 4, WORDS = 24 };
 
 static long slots[64][THREADS][WORDS];
 static long counters[THREADS + 1];
@@ -16,6 +17,7 @@ static long contended_add;
 static unsigned int contended_inc;
 static long released[THREADS];
 static pthread_barrier_t all_threads;
+static long rounds = 4000, contended = 50000;
 static int me, npes;
 
 static void hammer(int thread)
@@ -23,7 +25,7 @@ static void hammer(int thread)
     int right = (me + 1) % npes;
     long source[WORDS], back[WORDS];
 
-    for (long round = 1; round <= ROUNDS; round++) {
+    for (long round = 1; round <= rounds; round++) {
         for (int i = 0; i < WORDS; i++)
             source[i] = ((round * 4 + thread) * 8 + me) * 64 + i;
         shmem_long_put(slots[me][thread], source, WORDS, right);
@@ -47,7 +49,7 @@ static void *work(void *argument)
 
     // All at once on the same words, so that an update that is not atomic is lost.
     pthread_barrier_wait(&all_threads);
-    for (int i = 0; i < CONTENDED; i++) {
+    for (long i = 0; i < contended; i++) {
         shmem_long_atomic_add(&contended_add, 3, (me + 1) % npes);
         shmem_uint_atomic_inc(&contended_inc, (me + 1) % npes);
     }
@@ -72,11 +74,15 @@ static void *work(void *argument)
     return NULL;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     int provided;
     pthread_t threads[THREADS];
 
+    if (argc == 3) {
+        rounds = atol(argv[1]);
+        contended = atol(argv[2]);
+    }
     CHECK_INT(shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided), 0, "shmem_init_thread");
     CHECK_INT(provided, SHMEM_THREAD_MULTIPLE, "level provided");
     me = shmem_my_pe();
@@ -88,11 +94,11 @@ int main(void)
         pthread_join(threads[i], NULL);
     shmem_barrier_all();
     for (int i = 0; i < THREADS; i++)
-        CHECK_INT(counters[i], ROUNDS, "atomic_inc by a thread of the left neighbour");
-    CHECK_INT(contended_add, 3L * THREADS * CONTENDED, "atomic_add by four threads on one word");
-    CHECK_INT(contended_inc, (long)THREADS * CONTENDED, "atomic_inc by four threads on one word");
-    CHECK_INT(counters[THREADS], 2L * THREADS * ROUNDS, "fetch_add by four threads");
-    CHECK_INT(shmem_signal_fetch(&signal_word), (long)THREADS * ROUNDS, "signal_add");
+        CHECK_INT(counters[i], rounds, "atomic_inc by a thread of the left neighbour");
+    CHECK_INT(contended_add, 3 * THREADS * contended, "atomic_add by four threads on one word");
+    CHECK_INT(contended_inc, THREADS * contended, "atomic_inc by four threads on one word");
+    CHECK_INT(counters[THREADS], 2 * THREADS * rounds, "fetch_add by four threads");
+    CHECK_INT(shmem_signal_fetch(&signal_word), THREADS * rounds, "signal_add");
     pthread_barrier_destroy(&all_threads);
     shmem_finalize();
     return 0;

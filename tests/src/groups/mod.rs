@@ -54,7 +54,7 @@ pub(crate) static ALL: [Group; 12] = [
         name: "contract",
         about: "what the fabric promises, over every transport (tests/contract)",
         by_default: true,
-        parallel: false,
+        parallel: true,
         needs_staging: false,
         cases: cargo::contract,
     },

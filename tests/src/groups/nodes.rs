@@ -24,6 +24,17 @@ const OF_LANES: &[&str] = &[
     "threads/",
 ];
 
+/// The same where a node has several PEs, without the longest: types are no other there.
+const OF_LANES_BESIDE: &[&str] = &[
+    "amo/contention.c",
+    "context/",
+    "order/",
+    "rma/large.c",
+    "rma/lengths.c",
+    "signal/types_c99.c",
+    "threads/",
+];
+
 /// Programs that are run where the device is not asked to act: of each way to wait for it one.
 const OF_WAITING: &[&str] = &[
     "context/lanes.c",
@@ -81,7 +92,11 @@ const fn lanes(
 ) -> Setting {
     Setting {
         environment,
-        programs: OF_LANES,
+        programs: if per_node.0 == 1 {
+            OF_LANES
+        } else {
+            OF_LANES_BESIDE
+        },
         ..nodes(label, transport, per_node)
     }
 }
@@ -187,7 +202,7 @@ impl Setting {
         }
         let mut chosen: Vec<_> = chosen.into_values().collect();
         let has_own_context = |run: &&Run| run.cflags.iter().any(|flag| flag.starts_with(OWN));
-        if self.programs == OF_LANES && chosen.iter().any(has_own_context) {
+        if !self.environment.is_empty() && chosen.iter().any(has_own_context) {
             chosen.retain(has_own_context);
         }
         chosen
@@ -240,8 +255,9 @@ mod tests {
 
     #[test]
     fn programs_of_lanes() {
-        let policy = &SETTINGS[SETTINGS.len() - 1];
+        let [.., policy, beside] = &SETTINGS;
         assert!(policy.has("context/lanes.c") && policy.has("amo/types_c99.c"));
+        assert!(beside.has("context/lanes.c") && !beside.has("amo/types_c99.c"));
         assert!(!policy.has("amo/types_c11.c") && SETTINGS[0].has("amo/types_c11.c"));
     }
 

@@ -62,6 +62,8 @@ struct Client {
     contexts: Vec<ContextId>,
     /// Whether it was said why the process cannot use the device: libibverbs asks more than once.
     told: bool,
+    /// Whether it waits for the answer to a kick.
+    kicked: bool,
 }
 
 /// How a server treats its clients.
@@ -239,24 +241,48 @@ impl Server {
                 end,
                 contexts: Vec::new(),
                 told: false,
+                kicked: false,
             });
         }
     }
 
     /// Answers who asks and lets go who is gone; `ready` has two entries for each client. True when anyone asked.
     fn listen_to_clients(&mut self, ready: &[bool]) -> bool {
+        let asked = self.answer_requests(ready);
+        self.answer_kicks() || asked
+    }
+
+    fn answer_requests(&mut self, ready: &[bool]) -> bool {
         let mut asked = false;
         for (index, ready) in ready.chunks(2).enumerate().rev() {
             let stays = !ready[1] && (!ready[0] || self.answer(index));
             asked |= ready[0];
             if !stays {
-                let client = self.clients.swap_remove(index);
-                for context in client.contexts {
-                    self.forget(context);
-                }
+                self.drop_client(index);
             }
         }
         asked
+    }
+
+    /// Answers the kicks of a turn together: one look at the queues sees all doorbells that rang before them.
+    fn answer_kicks(&mut self) -> bool {
+        if !self.clients.iter().any(|client| client.kicked) {
+            return false;
+        }
+        self.device.release(self.now());
+        self.act_until_idle();
+        for index in (0..self.clients.len()).rev() {
+            if take(&mut self.clients[index].kicked) && !self.reply(index, Ok(())) {
+                self.drop_client(index);
+            }
+        }
+        true
+    }
+
+    fn drop_client(&mut self, index: usize) {
+        for context in self.clients.swap_remove(index).contexts {
+            self.forget(context);
+        }
     }
 
     fn forget(&mut self, context: ContextId) {
@@ -297,10 +323,8 @@ impl Server {
                 self.reply(index, Err(Errno::NOT_SUPPORTED))
             }
             Operation::Kick => {
-                self.device.release(self.now());
-                self.act_until_idle();
-                self.programs.flush();
-                self.reply(index, Ok(()))
+                self.clients[index].kicked = true;
+                true
             }
             Operation::Unmap => {
                 let process = self.clients[index].process;

@@ -35,6 +35,7 @@ impl Server {
             end: sys::process(process)?,
             contexts: Vec::new(),
             told: false,
+            kicked: false,
         });
         Ok(other)
     }
