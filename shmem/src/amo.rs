@@ -9,7 +9,7 @@
 
 use crate::ctx::Context;
 use crate::report::{self, Routine};
-pub use fi_provider::atomic::{Integer, Word};
+pub use fi_provider::symmetric::atomic::{Integer, Word};
 use std::ffi::c_int;
 
 macro_rules! amos {

@@ -19,8 +19,8 @@
 )]
 
 use crate::job::{self, Phase};
-use fi_provider::memory::MemoryRegion;
 use fi_provider::node::segment::{Memfd, page_size};
+use fi_provider::symmetric::window::MemoryRegion;
 use std::cell::Cell;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};

@@ -19,9 +19,9 @@ use crate::report::{self, Routine};
 use crate::stall::Watch;
 use crate::sync::{self, Cmp, require_initialized};
 use crate::{job, order};
-use fi_provider::Error;
-use fi_provider::address_vector::PeerIndex;
 use fi_provider::node::futex;
+use fi_provider::symmetric::Error;
+use fi_provider::symmetric::address_vector::PeerIndex;
 use queue::Words;
 use std::ffi::{c_int, c_long};
 

@@ -7,8 +7,8 @@
 
 use crate::ctx;
 use crate::job;
-use fi_provider::Error;
-use fi_provider::address_vector::PeerIndex;
+use fi_provider::symmetric::Error;
+use fi_provider::symmetric::address_vector::PeerIndex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The most rounds of a barrier of nodes: more than there can be of 2^31 PEs.

@@ -25,7 +25,7 @@ const DISCARD_FROM: usize = 1 << 20;
 fn session(at: Routine) -> &'static Session {
     match job::session() {
         Some(session) => session,
-        None => report::call(at, fi_provider::Error::NotEnabled),
+        None => report::call(at, fi_provider::symmetric::Error::NotEnabled),
     }
 }
 

@@ -4,7 +4,7 @@
 
 use crate::ctx::{self, Context};
 use crate::report::{self, Routine};
-use fi_provider::Error;
+use fi_provider::symmetric::Error;
 use std::ffi::c_int;
 
 /// Orders earlier puts and atomics on the context to each PE before later ones (9.12.1).

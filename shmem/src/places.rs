@@ -4,8 +4,8 @@
 //! also has a [`Rank`], which finds its part of the node's memory. In a job of one node the two are equal, and
 //! nothing else should rely on that.
 
-use fi_provider::address_vector::PeerIndex;
-use fi_provider::domain::Placement;
+use fi_provider::symmetric::address_vector::PeerIndex;
+use fi_provider::symmetric::domain::Placement;
 
 /// The place of a PE among those of its node, from 0: not its number in the job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -5,7 +5,7 @@
 use crate::ctx::{self, Context};
 use crate::exit;
 use crate::job::{self, Phase};
-use fi_provider::Error;
+use fi_provider::symmetric::Error;
 use std::ffi::c_int;
 use std::fmt::{self, Arguments, Display, Write as _};
 use std::io::Write as _;

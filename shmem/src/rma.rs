@@ -11,9 +11,9 @@
 
 use crate::ctx::Context;
 use crate::report::{self, Routine};
-use fi_provider::address_vector::Peer;
 use fi_provider::guard::{Alone, Counted, Guard, Kind, OnBoth, OnLane, OnRegister};
-use fi_provider::short::{Beyond, Injected, Written};
+use fi_provider::symmetric::address_vector::Peer;
+use fi_provider::symmetric::short::{Beyond, Injected, Written};
 use std::ffi::c_int;
 
 /// Writes one element to PE `pe`; `value` is taken over at once (9.6.1.2).

@@ -12,8 +12,8 @@
 
 use crate::error::Error;
 use crate::standstill::Standstill;
-use fi_provider::memory::MemoryRegion;
 use fi_provider::node::segment::{Memfd, Reservation, map_shared_at, page_size};
+use fi_provider::symmetric::window::MemoryRegion;
 use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;

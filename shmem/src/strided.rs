@@ -10,7 +10,7 @@
 
 use crate::ctx::Context;
 use crate::report::{self, Routine};
-use fi_provider::strided::Blocks;
+use fi_provider::symmetric::strided::Blocks;
 use std::ffi::c_int;
 
 /// What a stride must be at least, for messages.

@@ -65,7 +65,7 @@ impl Cmp {
 #[inline(always)]
 pub(crate) fn require_initialized(at: Routine) {
     if ctx::default_ctx().endpoint.peer_count() == 0 {
-        report::call(at, fi_provider::Error::NotEnabled);
+        report::call(at, fi_provider::symmetric::Error::NotEnabled);
     }
 }
 

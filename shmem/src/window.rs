@@ -8,9 +8,9 @@
 use crate::error::Error;
 use crate::statics::Image;
 use crate::workspace::{MAILBOX, WORKSPACE};
-use fi_provider::domain::{Domain, NodeLayout};
-use fi_provider::memory::MemoryRegion;
 use fi_provider::node::segment::{Reservation, discard, page_size};
+use fi_provider::symmetric::domain::{Domain, NodeLayout};
+use fi_provider::symmetric::window::MemoryRegion;
 use std::ops::Range;
 
 /// The alignment of the heap's base in bytes, the same for all PEs: the largest that shmem_align can give.

@@ -12,10 +12,10 @@
 use crate::ctx;
 use crate::job;
 use crate::mailbox;
-use fi_provider::address_vector::PeerIndex;
 use fi_provider::node::arrival::{Arrival, Arrivals};
 use fi_provider::node::barrier::{Central, Rounds};
 use fi_provider::node::flag;
+use fi_provider::symmetric::address_vector::PeerIndex;
 use std::cell::UnsafeCell;
 use std::sync::atomic::AtomicU64;
 

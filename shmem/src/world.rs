@@ -344,7 +344,7 @@ pub unsafe fn finalize(at: Routine) {
         0 if phase() == Phase::Ended => (),
         0 => {
             drop(inits);
-            report::call(at, fi_provider::Error::NotEnabled)
+            report::call(at, fi_provider::symmetric::Error::NotEnabled)
         }
         1 => {
             *inits = 0;
@@ -455,7 +455,7 @@ pub unsafe fn n_pes() -> c_int {
 fn of_ended_job(at: Routine, what: fn(&Node) -> u32) -> c_int {
     match job::job() {
         Some(job) if phase() == Phase::Ended => what(&job.node) as c_int,
-        _ => report::call(at, fi_provider::Error::NotEnabled),
+        _ => report::call(at, fi_provider::symmetric::Error::NotEnabled),
     }
 }
 
@@ -466,7 +466,10 @@ fn of_ended_job(at: Routine, what: fn(&Node) -> u32) -> c_int {
 pub unsafe fn query_thread() -> c_int {
     match job::session() {
         Some(session) => session.thread_level,
-        None => report::call(&"shmem_query_thread", fi_provider::Error::NotEnabled),
+        None => report::call(
+            &"shmem_query_thread",
+            fi_provider::symmetric::Error::NotEnabled,
+        ),
     }
 }
 

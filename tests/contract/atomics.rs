@@ -4,9 +4,9 @@ use crate::access::Area;
 use crate::party::Party;
 use crate::transport::{Transport, check};
 use bytemuck::Pod;
-use fi_provider::Error;
-use fi_provider::address_vector::PeerIndex;
-use fi_provider::atomic::{Integer, Word};
+use fi_provider::symmetric::Error;
+use fi_provider::symmetric::address_vector::PeerIndex;
+use fi_provider::symmetric::atomic::{Integer, Word};
 use std::fmt::Debug;
 
 /// What lies around each object, and what an object is set to before the party that uses it comes.

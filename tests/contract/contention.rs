@@ -3,7 +3,7 @@
 use crate::party::Party;
 use crate::transport::{Transport, check};
 use bytemuck::Pod;
-use fi_provider::atomic::Integer;
+use fi_provider::symmetric::atomic::Integer;
 use std::fmt::Debug;
 
 /// Operations of each party on one object.

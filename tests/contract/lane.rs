@@ -7,14 +7,14 @@
 
 use crate::access::Place;
 use bytemuck::Pod;
-use fi_provider::Error;
-use fi_provider::address_vector::{AddressVector, PeerIndex};
-use fi_provider::atomic::{Integer, Word};
 use fi_provider::device::Gate;
-use fi_provider::domain::Domain;
-use fi_provider::endpoint::Endpoint;
-use fi_provider::short::{Injected, Written};
-use fi_provider::strided::Blocks;
+use fi_provider::symmetric::Error;
+use fi_provider::symmetric::address_vector::{AddressVector, PeerIndex};
+use fi_provider::symmetric::atomic::{Integer, Word};
+use fi_provider::symmetric::domain::Domain;
+use fi_provider::symmetric::endpoint::Endpoint;
+use fi_provider::symmetric::short::{Injected, Written};
+use fi_provider::symmetric::strided::Blocks;
 use std::ops::Deref;
 use std::sync::Arc;
 

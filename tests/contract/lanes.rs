@@ -5,7 +5,7 @@ use crate::lane::Lane;
 use crate::party::Party;
 use crate::transport::{Transport, check};
 use crate::values::pattern;
-use fi_provider::Error;
+use fi_provider::symmetric::Error;
 use std::thread;
 
 /// Threads, each with a lane or all on one.

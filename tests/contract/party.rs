@@ -3,9 +3,9 @@
 use crate::access::Area;
 use crate::lane::{Lane, Own};
 use crate::meeting::Meeting;
-use fi_provider::address_vector::PeerIndex;
 use fi_provider::device;
-use fi_provider::domain::Domain;
+use fi_provider::symmetric::address_vector::PeerIndex;
+use fi_provider::symmetric::domain::Domain;
 
 /// One of the parties that reach each other: its rank, its symmetric memory, its lane.
 #[derive(Debug)]

@@ -7,9 +7,9 @@
 
 use crate::party::{HEAP, Party, STATICS};
 use crate::transport::{Transport, check};
-use fi_provider::domain::DirectMap;
-use fi_provider::memory::ELEMENT_SLACK;
 use fi_provider::node::segment::page_size;
+use fi_provider::symmetric::domain::DirectMap;
+use fi_provider::symmetric::window::ELEMENT_SLACK;
 
 /// Runs `body` where each part of each party begins and ends with words that say whose it is.
 fn run(transport: &dyn Transport, body: impl Fn(&Party, &DirectMap) + Sync) {

@@ -10,8 +10,8 @@ use crate::lane::Lane;
 use crate::party::Party;
 use crate::transport::{Transport, check};
 use bytemuck::{Pod, Zeroable};
-use fi_provider::Error;
-use fi_provider::endpoint::Endpoint;
+use fi_provider::symmetric::Error;
+use fi_provider::symmetric::endpoint::Endpoint;
 use std::ptr::{null, null_mut};
 
 /// A place that the fabric has to refuse, whatever is there.
@@ -36,7 +36,7 @@ fn element_errors<T: Pod>(lane: &Lane, at: Place<T>, peer: u32) -> Vec<Option<Er
 }
 
 /// What every atomic operation answers.
-fn atomic_errors<T: fi_provider::atomic::Integer + Pod>(
+fn atomic_errors<T: fi_provider::symmetric::atomic::Integer + Pod>(
     lane: &Lane,
     at: Place<T>,
     peer: u32,

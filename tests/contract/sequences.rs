@@ -5,7 +5,7 @@ use crate::party::Party;
 use crate::transport::Transport;
 use crate::values::pattern;
 use bytemuck::Pod;
-use fi_provider::atomic::Integer;
+use fi_provider::symmetric::atomic::Integer;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};

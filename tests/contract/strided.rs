@@ -5,8 +5,8 @@ use crate::party::Party;
 use crate::transport::{Transport, check};
 use crate::values::pattern;
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
-use fi_provider::Error;
-use fi_provider::strided::Blocks;
+use fi_provider::symmetric::Error;
+use fi_provider::symmetric::strided::Blocks;
 
 /// What nobody writes.
 const GUARD: u8 = 0xee;

@@ -25,7 +25,7 @@ impl Display for Transport {
     }
 }
 
-/// How [`crate::domain::Domain::open_device`] opens the device.
+/// How [`crate::symmetric::domain::Domain::open_device`] opens the device.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
     /// How it reaches peers.

@@ -10,11 +10,11 @@
     reason = "reads the peer table and the mailbox from a thread beside the domain's users"
 )]
 
-use crate::address_vector::Peer as Record;
 use crate::device::error::Error;
 use crate::device::gate::Gate;
 use crate::helper;
-use crate::remote::Remote;
+use crate::symmetric::address_vector::Peer as Record;
+use crate::symmetric::remote::Remote;
 use fi_mlx5::device::{self as hca, CompletionQueue, Features, Peer, QueuePair};
 use fi_mlx5::lane::{Hook, Lane, Later, Parts, Queues, Source, Threads, To};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

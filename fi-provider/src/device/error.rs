@@ -1,6 +1,6 @@
-//! Reasons for which a device cannot be used. Those of an operation are in [`crate::error`].
+//! Reasons for which a device cannot be used. Those of an operation are in [`crate::symmetric::error`].
 
-use crate::remote::PARTS;
+use crate::symmetric::remote::PARTS;
 use fi_mlx5::device as hca;
 use fi_mlx5::lane::Failure;
 

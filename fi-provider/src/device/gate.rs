@@ -10,7 +10,7 @@ use crate::device::plan::{BLOCKS, COMPLETIONS, Plan, Queues};
 use crate::device::results::{Results, Slot};
 use crate::device::scratch::Scratch;
 use crate::registration::{Absent, Loan, Registrations};
-use crate::remote::PARTS;
+use crate::symmetric::remote::PARTS;
 use fi_mlx5::device::{CompletionQueue, Peer, QueuePair, Seat};
 use fi_mlx5::lane::{self, Failure, Lane, Later, Local, Parts, Posted, Threads, To};
 use fi_mlx5::registers::Registers;
@@ -34,7 +34,7 @@ pub(crate) struct Common {
 }
 
 /// A lane of the device with the memory that it alone uses: see
-/// [`crate::domain::Domain::open_gate`].
+/// [`crate::symmetric::domain::Domain::open_gate`].
 #[derive(Debug)]
 #[repr(align(128))]
 pub struct Gate {

@@ -22,10 +22,10 @@ pub use fi_mlx5::policy::{Completions, DEFAULT as DEFAULT_POLICY, POLICIES, Poli
 pub use gate::Gate;
 pub use lanes::{Report, Survey, survey};
 
-use crate::address_vector::Peer as Record;
-use crate::memory::Window;
 use crate::registration::{Registrations, Statistics};
-use crate::remote::{PARTS, Remote};
+use crate::symmetric::address_vector::Peer as Record;
+use crate::symmetric::remote::{PARTS, Remote};
+use crate::symmetric::window::Window;
 use connector::{Connector, Surroundings};
 use fi_mlx5::device::{self as hca, Peer, Target};
 use fi_mlx5::lane::{Hook, To};

@@ -6,8 +6,8 @@
 )]
 
 use crate::device::error::Error;
-use crate::memory::{MemoryRegion, Window};
-use crate::remote::PARTS;
+use crate::symmetric::remote::PARTS;
+use crate::symmetric::window::{MemoryRegion, Window};
 use fi_mlx5::device::{self as hca, Region};
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! What a process tells its peers about its device, as bytes.
 
 use crate::device::config::Transport;
-use crate::remote::PARTS;
+use crate::symmetric::remote::PARTS;
 
 /// The transports as bytes.
 const RC: u8 = 1;

@@ -4,7 +4,7 @@ use super::{fail, place_of};
 use crate::job;
 use crate::node::Node;
 use crate::report::Routine;
-use fi_provider::address_vector::PeerIndex;
+use fi_provider::symmetric::address_vector::PeerIndex;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -15,7 +15,7 @@ use crate::places::Rank;
 use crate::report::{self, Routine};
 use crate::stall::{Watch, threads};
 use crate::{ctx, job, order};
-use fi_provider::address_vector::PeerIndex;
+use fi_provider::symmetric::address_vector::PeerIndex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};

@@ -4,7 +4,7 @@ use super::fail;
 use crate::heap::Stretch;
 use crate::job;
 use crate::report::{Routine, Whereabouts};
-use fi_provider::address_vector::PeerIndex;
+use fi_provider::symmetric::address_vector::PeerIndex;
 use std::ffi::c_int;
 use std::fmt::{self, Display};
 

@@ -4,7 +4,7 @@
 //! the name of the parent, how many collectives that has had, and who is in the new team.
 
 use crate::team;
-use fi_provider::address_vector::PeerIndex;
+use fi_provider::symmetric::address_vector::PeerIndex;
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Mutex, MutexGuard, PoisonError};

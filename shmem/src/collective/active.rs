@@ -23,7 +23,7 @@ use crate::session::MULTIPLE;
 use crate::sync::{self, Cmp, require_initialized};
 use crate::team::{self, Team};
 use crate::{ctx, job, order, rma};
-use fi_provider::address_vector::PeerIndex;
+use fi_provider::symmetric::address_vector::PeerIndex;
 use std::ffi::{c_int, c_long};
 use std::sync::atomic::{AtomicBool, Ordering};
 use tree::{RELEASE, Words};

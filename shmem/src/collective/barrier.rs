@@ -136,7 +136,7 @@ impl Barrier {
         round: usize,
         epoch: u64,
         idle: &mut dyn FnMut(),
-    ) -> Result<(), fi_provider::Error> {
+    ) -> Result<(), fi_provider::symmetric::Error> {
         let mut waiter = Waiter::new(self.patience);
         while Word::Round(round).get() < epoch {
             ctx::default_ctx().endpoint.progress()?;

@@ -3,7 +3,7 @@
 use crate::ctx;
 use crate::report::{self, Routine};
 use crate::rma;
-use fi_provider::address_vector::PeerIndex;
+use fi_provider::symmetric::address_vector::PeerIndex;
 use std::ffi::c_int;
 
 /// The PEs of a team or an active set, of which this PE is one.

@@ -10,9 +10,9 @@ use crate::report::{self, Routine};
 use crate::session::MULTIPLE;
 use crate::team::{self, Handle};
 use crate::{env, order};
-use fi_provider::address_vector::{AddressVector, PeerIndex};
 use fi_provider::device::Gate;
-use fi_provider::endpoint::Endpoint;
+use fi_provider::symmetric::address_vector::{AddressVector, PeerIndex};
+use fi_provider::symmetric::endpoint::Endpoint;
 use std::cell::UnsafeCell;
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_long};
@@ -275,7 +275,7 @@ fn not_a_context(at: Routine, ctx: usize) -> ! {
 pub(super) fn running(at: Routine) -> &'static Session {
     match job::session() {
         Some(session) if job::phase() == Phase::Running => session,
-        _ => report::call(at, fi_provider::Error::NotEnabled),
+        _ => report::call(at, fi_provider::symmetric::Error::NotEnabled),
     }
 }
 

@@ -19,7 +19,7 @@ pub use sessions::{SESSION_BATCH, SESSION_TOTAL_OPS, SessionConfig, session_star
 
 use crate::plain::Plain;
 use crate::report::{self, Routine};
-use fi_provider::endpoint::Endpoint;
+use fi_provider::symmetric::endpoint::Endpoint;
 
 /// The size of a context.
 const CONTEXT_BYTES: usize = 128;

@@ -4,7 +4,7 @@
 //! the PE before it adds [`GRANTED`] and the PE behind it adds its name, each once and in any order. A PE that goes to sleep
 //! adds [`ASLEEP`] itself: then whoever passes the lock on finds it, or it finds the lock.
 
-use fi_provider::address_vector::PeerIndex;
+use fi_provider::symmetric::address_vector::PeerIndex;
 
 /// The tail of a lock that is not set.
 const FREE: u32 = 0;

@@ -4,10 +4,10 @@ use super::{Config, INVALID, SHARED, WORLD, enter, remove};
 use crate::job;
 use crate::node::Node;
 use crate::workspace::{self, Block, RING, TEAMS};
-use fi_provider::address_vector::PeerIndex;
 use fi_provider::node::barrier::Kind;
 use fi_provider::node::turns::Turns;
 use fi_provider::node::wait::Patience;
+use fi_provider::symmetric::address_vector::PeerIndex;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU64, Ordering};
 

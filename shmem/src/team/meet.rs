@@ -6,10 +6,10 @@ use crate::ctx;
 use crate::report::{self, Routine};
 use crate::rma;
 use crate::stall::Watch;
-use fi_provider::address_vector::PeerIndex;
 use fi_provider::node::barrier::{Kind, disseminate};
 use fi_provider::node::wait::Waiter;
 use fi_provider::node::{arrival, order};
+use fi_provider::symmetric::address_vector::PeerIndex;
 use std::sync::atomic::Ordering;
 
 impl Team {

@@ -23,7 +23,7 @@ use crate::report::{self, Routine};
 use crate::sync::require_initialized;
 use crate::workspace::TEAMS;
 use crate::{ctx, world};
-use fi_provider::address_vector::PeerIndex;
+use fi_provider::symmetric::address_vector::PeerIndex;
 use std::ffi::{c_int, c_long, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
 

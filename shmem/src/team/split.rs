@@ -10,7 +10,7 @@ use crate::collective::reduce_words;
 use crate::job;
 use crate::report::Routine;
 use crate::workspace::TEAMS;
-use fi_provider::address_vector::PeerIndex;
+use fi_provider::symmetric::address_vector::PeerIndex;
 use std::ffi::{c_int, c_long};
 use std::sync::{Mutex, PoisonError};
 

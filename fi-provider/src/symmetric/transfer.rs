@@ -4,14 +4,14 @@
 
 #![expect(unsafe_code, reason = "C memory is given to the device by its address")]
 
-use crate::address_vector::PeerIndex;
-use crate::amo::{Amo, is_aligned};
 use crate::device::pieces::Piece;
 use crate::device::scratch::PIECES;
-use crate::direct::Direction;
-use crate::endpoint::{Endpoint, Via};
-use crate::error::Error;
 use crate::registration::Loan;
+use crate::symmetric::Error;
+use crate::symmetric::address_vector::PeerIndex;
+use crate::symmetric::amo::{Amo, is_aligned};
+use crate::symmetric::direct::Direction;
+use crate::symmetric::endpoint::{Endpoint, Via};
 use fi_mlx5::lane::{Atomic, Local, Posted, To};
 use fi_mlx5::route::Route;
 

@@ -5,9 +5,9 @@
     reason = "the direct map reads the peer table through a raw pointer, so that it can live in a static"
 )]
 
-use crate::address_vector::{AddressVector, Peer, PeerIndex, Records, Table};
 use crate::device::{self, Config, Device, Gate, Transport};
-use crate::memory::{ELEMENT_SLACK, Window};
+use crate::symmetric::address_vector::{AddressVector, Peer, PeerIndex, Records, Table};
+use crate::symmetric::window::{ELEMENT_SLACK, Window};
 use fi_shm::segment::{HUGE_PAGE, Memfd, Reservation, page_size};
 use std::fmt::Display;
 use std::io;
@@ -258,7 +258,7 @@ impl Domain {
         device.connect(self.placement.own as usize, peer as usize, address)
     }
 
-    /// Makes a lane beside the default one, for [`Endpoint::enable_on`](crate::endpoint::Endpoint::enable_on); `shared` if
+    /// Makes a lane beside the default one, for [`Endpoint::enable_on`](crate::symmetric::endpoint::Endpoint::enable_on); `shared` if
     /// several threads may use it at a time. It reaches all peers at once, whatever the default one goes by: it is an
     /// initiator of dynamic connections. Where the policy has one lane for all, that is the result. The device has to be connected;
     /// without one nothing is needed, and the result is none.
@@ -288,7 +288,7 @@ impl Domain {
         self.placement.is_one_node()
     }
 
-    /// The own words that peers write by [`crate::endpoint::Endpoint::post`]; none without a device.
+    /// The own words that peers write by [`crate::symmetric::endpoint::Endpoint::post`]; none without a device.
     pub fn mailbox(&self) -> &[AtomicU64] {
         self.device.as_ref().map_or(&[], |device| device.mailbox())
     }

@@ -1,14 +1,14 @@
 //! Operations over the device from and into registered memory by one entry, where the lane can take it without looking: transfers that
-//! quiet waits for, and reads and atomics that are waited for at once. Where they decline, [`crate::transfer`] does the operation, and
+//! quiet waits for, and reads and atomics that are waited for at once. Where they decline, [`crate::symmetric::transfer`] does the operation, and
 //! says what is wrong with it.
 
 #![expect(unsafe_code, reason = "C memory is given to the device by its address")]
 
-use crate::address_vector::{Peer, PeerIndex};
 use crate::device::Gate;
 use crate::device::scratch::RESULT_BYTES;
-use crate::endpoint::Endpoint;
-use crate::error::Error;
+use crate::symmetric::Error;
+use crate::symmetric::address_vector::{Peer, PeerIndex};
+use crate::symmetric::endpoint::Endpoint;
 use fi_mlx5::lane::{Atomic, Local};
 use fi_mlx5::short::There;
 

@@ -3,8 +3,8 @@
 
 #![expect(unsafe_code, reason = "C memory is taken into entries by its address")]
 
-use crate::address_vector::{Peer, PeerIndex};
-use crate::endpoint::Endpoint;
+use crate::symmetric::address_vector::{Peer, PeerIndex};
+use crate::symmetric::endpoint::Endpoint;
 use fi_mlx5::guard::{Alone, Counted, Guard, Kind, OnBoth, OnLane, OnRegister};
 use fi_mlx5::route::Route;
 use fi_mlx5::short::There;

@@ -11,12 +11,12 @@
     reason = "on-node peers are written and read through raw pointers into their mapped memory"
 )]
 
-use crate::address_vector::PeerIndex;
-use crate::endpoint::{Endpoint, anew};
-use crate::error::Error;
-use crate::memory::ELEMENT_SLACK;
-use crate::short::{Beyond, Injected, Written};
-use crate::transfer::Source;
+use crate::symmetric::Error;
+use crate::symmetric::address_vector::PeerIndex;
+use crate::symmetric::endpoint::{Endpoint, anew};
+use crate::symmetric::short::{Beyond, Injected, Written};
+use crate::symmetric::transfer::Source;
+use crate::symmetric::window::ELEMENT_SLACK;
 use fi_shm::{copy, order};
 use std::mem::MaybeUninit;
 

@@ -3,17 +3,17 @@
 //! Where all processes of a job are on one node, they form one atomicity domain, the processor's. Otherwise it is that of
 //! the target's device: every atomic operation goes there, also those on own memory and that of peers of this node. Addresses are the caller's own
 //! addresses of the symmetric objects, aligned for their type. Near and far parts are as in
-//! [`crate::rma`].
+//! [`crate::symmetric::rma`].
 
 #![expect(
     unsafe_code,
     reason = "on-node atomics work on raw pointers into the peers' mapped memory"
 )]
 
-use crate::address_vector::{Peer, PeerIndex};
-use crate::amo::{Amo, bits, is_aligned, value};
-use crate::endpoint::{Endpoint, anew};
-use crate::error::Error;
+use crate::symmetric::Error;
+use crate::symmetric::address_vector::{Peer, PeerIndex};
+use crate::symmetric::amo::{Amo, bits, is_aligned, value};
+use crate::symmetric::endpoint::{Endpoint, anew};
 pub use fi_shm::amo::{Integer, Word};
 
 macro_rules! atomics {

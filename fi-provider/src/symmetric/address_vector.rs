@@ -9,7 +9,7 @@
     reason = "records lie in memory that processes share, and are read through views of it"
 )]
 
-use crate::remote::Remote;
+use crate::symmetric::remote::Remote;
 use fi_shm::segment::{Memfd, Reservation, page_size};
 use std::io;
 use std::sync::Arc;

@@ -8,9 +8,9 @@
     reason = "blocks are copied from and to raw pointers, and given to the device by their address"
 )]
 
-use crate::address_vector::PeerIndex;
-use crate::endpoint::Endpoint;
-use crate::error::Error;
+use crate::symmetric::Error;
+use crate::symmetric::address_vector::PeerIndex;
+use crate::symmetric::endpoint::Endpoint;
 use fi_shm::{copy, order};
 
 /// The shape of a strided transfer; all numbers are of elements.

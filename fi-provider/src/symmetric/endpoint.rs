@@ -5,10 +5,10 @@
     reason = "an endpoint reads the peer table through a raw pointer, so that it can live in a static and cost no indirection"
 )]
 
-use crate::address_vector::{AddressVector, Peer, PeerIndex};
 use crate::device::{Device, Gate};
-use crate::domain::Domain;
-use crate::error::Error;
+use crate::symmetric::Error;
+use crate::symmetric::address_vector::{AddressVector, Peer, PeerIndex};
+use crate::symmetric::domain::Domain;
 use fi_mlx5::lane::{Failure, Lane};
 use fi_mlx5::queue::Place;
 use fi_mlx5::route::Route;
@@ -233,7 +233,7 @@ impl Endpoint {
         self.peer_count
     }
 
-    /// Where an element of up to [`crate::memory::ELEMENT_SLACK`] bytes at the own symmetric address
+    /// Where an element of up to [`crate::symmetric::window::ELEMENT_SLACK`] bytes at the own symmetric address
     /// `addr` lies on `peer`, as an address of this process; `None` when it takes another route or is
     /// not symmetric.
     #[inline(always)]

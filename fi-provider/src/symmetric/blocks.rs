@@ -6,12 +6,12 @@
 
 #![expect(unsafe_code, reason = "C memory is given to the device by its address")]
 
-use crate::address_vector::PeerIndex;
-use crate::direct::Direction;
-use crate::endpoint::{Endpoint, Via};
-use crate::error::Error;
-use crate::strided::Blocks;
-use crate::transfer::{Source, further};
+use crate::symmetric::Error;
+use crate::symmetric::address_vector::PeerIndex;
+use crate::symmetric::direct::Direction;
+use crate::symmetric::endpoint::{Endpoint, Via};
+use crate::symmetric::strided::Blocks;
+use crate::symmetric::transfer::{Source, further};
 use fi_mlx5::lane::{Lane, Local, Payload, Signals, To, Write};
 use std::ops::Range;
 

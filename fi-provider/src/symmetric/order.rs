@@ -5,8 +5,8 @@
 //! waits for the completions, which tell that the peer's device has the data; since whatever tells the peer comes
 //! through the same device, it comes behind them.
 
-use crate::endpoint::Endpoint;
-use crate::error::Error;
+use crate::symmetric::Error;
+use crate::symmetric::endpoint::Endpoint;
 use fi_shm::order;
 
 impl Endpoint {
