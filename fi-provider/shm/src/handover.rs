@@ -52,6 +52,30 @@ impl Ticket {
         })
     }
 
+    /// Bytes of [`Ticket::to_bytes`].
+    pub const BYTES: usize = 40;
+
+    /// The ticket for a message, the same on every machine.
+    pub fn to_bytes(&self) -> [u8; Self::BYTES] {
+        let mut bytes = [0; Self::BYTES];
+        bytes[..16].copy_from_slice(&self.name.to_le_bytes());
+        bytes[16..32].copy_from_slice(&self.token);
+        bytes[32..].copy_from_slice(&self.network.to_le_bytes());
+        bytes
+    }
+
+    /// The ticket that [`Ticket::to_bytes`] has made `bytes` of.
+    pub fn of_bytes(bytes: &[u8; Self::BYTES]) -> Self {
+        let (name, rest) = bytes.split_first_chunk().unwrap_or((&[0; 16], &[]));
+        let (token, rest) = rest.split_first_chunk().unwrap_or((&[0; TOKEN], &[]));
+        let network = rest.first_chunk().unwrap_or(&[0; 8]);
+        Self {
+            name: u128::from_le_bytes(*name),
+            token: *token,
+            network: u64::from_le_bytes(*network),
+        }
+    }
+
     fn address(&self) -> io::Result<SocketAddr> {
         SocketAddr::from_abstract_name(format!("farreach-{:032x}", self.name))
     }
@@ -66,11 +90,7 @@ impl Ticket {
     /// memory is gone or refuses; `NotConnected` when `lifeline` is closed; else the error of a
     /// system call.
     pub fn take(&self, lifeline: Option<BorrowedFd<'_>>) -> io::Result<Memfd> {
-        let stream = self.connect()?;
-        if !is_of_own_user(&stream)? {
-            return Err(ErrorKind::PermissionDenied.into());
-        }
-        send(&stream, &self.token, None)?;
+        let stream = self.call()?;
         let mut watches = [watch(Some(stream.as_fd())), watch(lifeline)];
         while watches[0].revents == 0 {
             poll(&mut watches)?;
@@ -78,7 +98,20 @@ impl Ticket {
                 return Err(ErrorKind::NotConnected.into());
             }
         }
-        Memfd::of(receive(&stream)?)
+        receive(&stream, &mut [0])
+    }
+
+    /// Connects to the process that offers, and shows the token.
+    ///
+    /// # Errors
+    /// `PermissionDenied` where that process is another user's, else as [`Ticket::take`].
+    pub fn call(&self) -> io::Result<UnixStream> {
+        let stream = self.connect()?;
+        if !is_of_own_user(&stream)? {
+            return Err(ErrorKind::PermissionDenied.into());
+        }
+        send(&stream, &self.token, None)?;
+        Ok(stream)
     }
 
     fn connect(&self) -> io::Result<UnixStream> {
@@ -165,8 +198,12 @@ impl Offer {
         Ok(())
     }
 
-    /// The next connection; none where it is gone again, or another user's.
-    fn accept(&self) -> io::Result<Option<UnixStream>> {
+    /// The next connection, which has not shown a token yet; none where it is gone again, or another
+    /// user's.
+    ///
+    /// # Errors
+    /// The error of accept(2) or getsockopt(2).
+    pub fn accept(&self) -> io::Result<Option<UnixStream>> {
         match self.listener.accept() {
             Ok((stream, _)) => Ok(is_of_own_user(&stream)?.then_some(stream)),
             Err(error)
@@ -184,24 +221,45 @@ impl Offer {
     /// Gives the memory to a process that has spoken; whether it has shown the token and is there
     /// to receive.
     fn answer(&self, stream: &UnixStream, memory: &Memfd) -> io::Result<bool> {
+        if !self.is_shown_by(stream) {
+            return Ok(false);
+        }
+        match give(stream, &[0], memory) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether the process at the other end of a connection that can be read has shown the token.
+    pub fn is_shown_by(&self, stream: &UnixStream) -> bool {
         let mut shown = [0; TOKEN];
         // SAFETY: recv writes at most the array's length, and the array outlives the call.
         let got = unsafe {
             let flags = libc::MSG_DONTWAIT;
             libc::recv(stream.as_raw_fd(), shown.as_mut_ptr().cast(), TOKEN, flags)
         };
-        if got != TOKEN as isize || shown != self.ticket.token {
-            return Ok(false);
-        }
-        loop {
-            match send(stream, &[0], Some(memory.as_fd())) {
-                Ok(()) => return Ok(true),
-                Err(error) if error.raw_os_error() == Some(libc::ETOOMANYREFS) => {
-                    std::thread::sleep(FULL);
-                }
-                Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(false),
-                Err(error) => return Err(error),
+        got == TOKEN as isize && shown == self.ticket.token
+    }
+}
+
+impl AsFd for Offer {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.listener.as_fd()
+    }
+}
+
+/// Sends `bytes` and a descriptor of `memory` to a process that has shown the token.
+///
+/// # Errors
+/// `BrokenPipe` where it is gone, else the error of sendmsg(2).
+pub fn give(stream: &UnixStream, bytes: &[u8], memory: &Memfd) -> io::Result<()> {
+    loop {
+        match send(stream, bytes, Some(memory.as_fd())) {
+            Err(error) if error.raw_os_error() == Some(libc::ETOOMANYREFS) => {
+                std::thread::sleep(FULL);
             }
+            other => return other,
         }
     }
 }
@@ -215,8 +273,11 @@ fn watch(fd: Option<BorrowedFd<'_>>) -> libc::pollfd {
     }
 }
 
-/// Waits until one of the descriptors can be read or is at its end.
-fn poll(watches: &mut [libc::pollfd]) -> io::Result<()> {
+/// Waits until one of the descriptors is ready (poll(2)).
+///
+/// # Errors
+/// The error of poll(2), but for an interruption.
+pub fn poll(watches: &mut [libc::pollfd]) -> io::Result<()> {
     loop {
         // SAFETY: poll reads and writes so many records, which the slice has.
         let ready = unsafe { libc::poll(watches.as_mut_ptr(), watches.len() as libc::nfds_t, -1) };
@@ -256,15 +317,29 @@ unsafe fn option<T>(socket: &impl AsRawFd, name: i32, mut value: T) -> io::Resul
 /// Whether the process at the other end, when it connected or began to listen, was this process's
 /// user's.
 fn is_of_own_user(stream: &UnixStream) -> io::Result<bool> {
+    // SAFETY: geteuid has no preconditions.
+    Ok(other_end(stream)?.uid == unsafe { libc::geteuid() })
+}
+
+/// The process that connected or began to listen at the other end; its number is 0 in a PID
+/// namespace that does not see it.
+fn other_end(stream: &UnixStream) -> io::Result<libc::ucred> {
     let nobody = libc::ucred {
         pid: 0,
         uid: 0,
         gid: 0,
     };
     // SAFETY: a ucred is three integers.
-    let peer = unsafe { option(stream, libc::SO_PEERCRED, nobody)? };
-    // SAFETY: geteuid has no preconditions.
-    Ok(peer.uid == unsafe { libc::geteuid() })
+    unsafe { option(stream, libc::SO_PEERCRED, nobody) }
+}
+
+/// The number of the process at the other end (SO_PEERCRED), where this PID namespace has one.
+///
+/// # Errors
+/// The error of getsockopt(2).
+pub fn process_of(stream: &UnixStream) -> io::Result<Option<i32>> {
+    let pid = other_end(stream)?.pid;
+    Ok((pid > 0).then_some(pid))
 }
 
 /// A number of the network namespace of a socket; 0 before Linux 5.14.
@@ -320,12 +395,15 @@ fn send(stream: &UnixStream, bytes: &[u8], with: Option<BorrowedFd<'_>>) -> io::
     }
 }
 
-/// Receives the descriptor that was sent.
-fn receive(stream: &UnixStream) -> io::Result<File> {
-    let mut byte = 0_u8;
+/// Receives a message of [`give`]: exactly so many bytes, and the memory.
+///
+/// # Errors
+/// `UnexpectedEof` where the other end refuses or is gone, `EMFILE` where this process has no number
+/// left for a descriptor, else the error of recvmsg(2).
+pub fn receive(stream: &UnixStream, bytes: &mut [u8]) -> io::Result<Memfd> {
     let mut part = libc::iovec {
-        iov_base: (&raw mut byte).cast(),
-        iov_len: 1,
+        iov_base: bytes.as_mut_ptr().cast(),
+        iov_len: bytes.len(),
     };
     let mut control: Control = [0; 4];
     // SAFETY: all zeros is a valid msghdr.
@@ -334,18 +412,18 @@ fn receive(stream: &UnixStream) -> io::Result<File> {
     message.msg_iovlen = 1;
     message.msg_control = control.as_mut_ptr().cast();
     message.msg_controllen = size_of_val(&control) as _;
-    loop {
-        let flags = libc::MSG_CMSG_CLOEXEC;
+    let got = loop {
+        let flags = libc::MSG_CMSG_CLOEXEC | libc::MSG_WAITALL;
         // SAFETY: recvmsg writes to the buffers that the message names, which outlive the call.
         let got = unsafe { libc::recvmsg(stream.as_raw_fd(), &raw mut message, flags) };
-        if got >= 0 {
-            break;
+        match usize::try_from(got) {
+            Ok(got) => break got,
+            Err(_) => match io::Error::last_os_error() {
+                error if error.kind() == ErrorKind::Interrupted => {}
+                error => return Err(error),
+            },
         }
-        match io::Error::last_os_error() {
-            error if error.kind() == ErrorKind::Interrupted => {}
-            error => return Err(error),
-        }
-    }
+    };
     // SAFETY: the kernel has filled the message in, so that this is null or a header inside
     // `control`.
     let header = unsafe { libc::CMSG_FIRSTHDR(&raw const message).as_ref() };
@@ -354,7 +432,11 @@ fn receive(stream: &UnixStream) -> io::Result<File> {
             // SAFETY: behind a header of SCM_RIGHTS is at least one descriptor, inside `control`.
             let number = unsafe { libc::CMSG_DATA(header).cast::<RawFd>().read_unaligned() };
             // SAFETY: the kernel has just made this descriptor, and nothing else owns it.
-            Ok(File::from(unsafe { OwnedFd::from_raw_fd(number) }))
+            let file = File::from(unsafe { OwnedFd::from_raw_fd(number) });
+            if got < bytes.len() {
+                return Err(ErrorKind::UnexpectedEof.into());
+            }
+            Memfd::of(file)
         }
         // Nothing came, or the process has no number left for a descriptor.
         Some(_) | None if message.msg_flags & libc::MSG_CTRUNC != 0 => {

@@ -4,6 +4,7 @@
 //! * [`segment`]: anonymous shared memory (memfd), address-space reservations and fixed mappings.
 //! * [`handover`] and [`claim`]: giving such memory to other processes, and seeing which of them
 //!   have ended.
+//! * [`foreign`]: the kernel's copy between memories of processes.
 //! * [`random`]: names and keys that nobody guesses.
 //! * [`copy`]: copies that never tear an aligned element of 1, 2, 4 or 8 bytes.
 //! * [`amo`]: atomic operations on raw addresses.
@@ -31,6 +32,7 @@ pub mod barrier;
 pub mod claim;
 pub mod copy;
 pub mod flag;
+pub mod foreign;
 pub mod futex;
 pub mod handover;
 pub mod order;
