@@ -12,6 +12,7 @@
 //! * [`futex`]: sleeping on a word of shared memory.
 //! * [`flag`] and [`barrier`]: the library's own flags (futex) and the node barrier built of them.
 //! * [`turns`] and [`arrival`]: whose turn a shared slot is, and who came first.
+//! * [`ring`] and [`bell`]: messages from one process to another, and word of them.
 //! * [`processors`]: whether processes share processors.
 //! * [`wait`]: spin, yield, sleep: for memory that peers change by plain stores.
 //!
@@ -29,6 +30,7 @@ compile_error!("Farreach needs glibc (docs/requirements.md): take a target that 
 pub mod amo;
 pub mod arrival;
 pub mod barrier;
+pub mod bell;
 pub mod claim;
 pub mod copy;
 pub mod flag;
@@ -38,6 +40,7 @@ pub mod handover;
 pub mod order;
 pub mod processors;
 pub mod random;
+pub mod ring;
 pub mod segment;
 pub mod turns;
 pub mod wait;

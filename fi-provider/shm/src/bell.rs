@@ -1,0 +1,174 @@
+//! Bells: one bit for each [`crate::ring`] of a receiver, by which it knows the rings to look at.
+//!
+//! A sender publishes a record and rings; the receiver takes the bits and then drains the rings
+//! that they name. A word holds the bits of 64 rings, so that a receiver without messages looks at
+//! one word for all of them. All zero bytes are silent bells.
+//!
+//! Order matters on the receiver's side: [`Bells::take`] first, and then
+//! [`crate::ring::Receiver::next`] until it returns `None`. A record that is published behind that
+//! `None` has its bit set behind the take, so that a later take finds it. A receiver that leaves
+//! records in a ring looks at that ring again without a bell.
+
+use crate::sync::{AtomicU64, Ordering};
+
+/// Rings whose bits share a word.
+pub const RINGS_PER_WORD: usize = 64;
+
+/// Returns the bytes of memory that the bells of `rings` rings take: whole cache lines.
+pub const fn bytes(rings: usize) -> usize {
+    (words(rings) * size_of::<u64>()).next_multiple_of(64)
+}
+
+/// Returns the number of words, at least one.
+const fn words(rings: usize) -> usize {
+    let words = rings.div_ceil(RINGS_PER_WORD);
+    if words == 0 { 1 } else { words }
+}
+
+/// The bells of all rings of one receiver.
+#[derive(Debug)]
+pub struct Bells {
+    words: *const AtomicU64,
+    /// The place of the last word.
+    last: usize,
+    /// The bits of that word that have a ring.
+    bits_of_last: u64,
+}
+
+// SAFETY: every access to the words is atomic, and the memory is mapped for all threads.
+unsafe impl Send for Bells {}
+// SAFETY: every access to the words is atomic, and the memory is mapped for all threads.
+unsafe impl Sync for Bells {}
+
+/// The bell of one ring, in the hand of its sender.
+#[derive(Clone, Copy, Debug)]
+pub struct Bell {
+    word: *const AtomicU64,
+    bit: u64,
+}
+
+// SAFETY: every access to the word is atomic, and the memory is mapped for all threads.
+unsafe impl Send for Bell {}
+// SAFETY: every access to the word is atomic, and the memory is mapped for all threads.
+unsafe impl Sync for Bell {}
+
+impl Bells {
+    /// Takes `memory` as the bells of `rings` rings.
+    ///
+    /// # Safety
+    /// `memory` must be aligned to 64 and mapped for reading and writing for [`bytes`]`(rings)`
+    /// bytes, which begin as zeros and which bells alone access, as long as this value or a [`Bell`]
+    /// of it lives.
+    pub unsafe fn new(memory: *mut u8, rings: usize) -> Self {
+        let last = words(rings) - 1;
+        let rest = rings - last * RINGS_PER_WORD;
+        Self {
+            words: memory.cast(),
+            last,
+            bits_of_last: u64::MAX.checked_shr(64 - rest as u32).unwrap_or(0),
+        }
+    }
+
+    /// Returns the number of words to take.
+    #[inline]
+    pub fn words(&self) -> usize {
+        self.last + 1
+    }
+
+    /// Returns the bell of ring number `ring`, or `None` if there is no such ring.
+    pub fn bell(&self, ring: usize) -> Option<Bell> {
+        let (word, bit) = (ring / RINGS_PER_WORD, 1 << (ring % RINGS_PER_WORD));
+        let is_ring = word < self.last || word == self.last && self.bits_of_last & bit != 0;
+        is_ring.then(|| Bell {
+            word: self.words.wrapping_add(word),
+            bit,
+        })
+    }
+
+    /// Returns the rings that have been rung since the last time, and silences their bells: bit
+    /// `i` stands for ring `word * 64 + i`. Returns 0 if there is no such word.
+    ///
+    /// The records that were published before those bells were rung are visible then. Silent bells
+    /// cost one load.
+    #[inline(always)]
+    pub fn take(&self, word: usize) -> u64 {
+        if word > self.last {
+            return 0;
+        }
+        // SAFETY: the word is one of those that `new` was given, mapped and aligned to 8.
+        let bells = unsafe { &*self.words.add(word) };
+        // ORDERING: decides only whether to swap; the swap orders.
+        if bells.load(Ordering::Relaxed) == 0 {
+            return 0;
+        }
+        let existing = if word == self.last {
+            self.bits_of_last
+        } else {
+            u64::MAX
+        };
+        // ORDERING: pairs with `Bell::ring`: the drain behind this sees the records of all bits
+        // taken here. Each ring behind this swap in the order of the word sets its bit anew.
+        bells.swap(0, Ordering::Acquire) & existing
+    }
+}
+
+impl Bell {
+    /// Tells the receiver to look at the ring, by one locked instruction; once for all records
+    /// published since the last time is enough.
+    ///
+    /// Rings also where the bit is set already: to leave the locked instruction out, the load of
+    /// the bit had to be ordered behind the store that published the record, which takes a locked
+    /// instruction as well. Otherwise the receiver could clear the bit that was seen, and still
+    /// not see the record.
+    #[inline(always)]
+    pub fn ring(&self) {
+        // SAFETY: the word is one of those that `Bells::new` was given, mapped and aligned to 8.
+        let word = unsafe { &*self.word };
+        // ORDERING: pairs with the swap in `Bells::take`, which sees the record published before;
+        // ringing by other senders in between continues the release sequence.
+        word.fetch_or(self.bit, Ordering::Release);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[repr(align(64))]
+    struct Memory([u64; 24]);
+
+    #[test]
+    fn a_bell_rings_once_and_names_its_ring() {
+        for rings in [1, 2, 63, 64, 65, 128, 130] {
+            let mut memory = Memory([0; 24]);
+            assert!(bytes(rings) <= size_of::<Memory>());
+            // SAFETY: aligned to 64, long enough, zero, outlives the bells.
+            let bells = unsafe { Bells::new((&raw mut memory.0).cast(), rings) };
+            assert_eq!(bells.words(), rings.div_ceil(64));
+            assert!(bells.bell(rings).is_none(), "{rings}");
+            for ring in 0..rings {
+                let bell = bells.bell(ring).expect("a bell");
+                bell.ring();
+                bell.ring();
+                let taken: Vec<u64> = (0..4).map(|word| bells.take(word)).collect();
+                let mut expected = vec![0; 4];
+                expected[ring / 64] = 1 << (ring % 64);
+                assert_eq!(taken, expected, "{ring} of {rings}");
+                assert_eq!(bells.take(ring / 64), 0);
+            }
+        }
+    }
+
+    #[test]
+    fn bits_that_no_ring_has_are_not_told() {
+        let mut memory = Memory([u64::MAX; 24]);
+        // SAFETY: aligned to 64, long enough, outlives the bells; bits set by no bell are what a
+        // sender that goes wrong leaves.
+        let bells = unsafe { Bells::new((&raw mut memory.0).cast(), 67) };
+        assert_eq!([0, 1, 2].map(|word| bells.take(word)), [u64::MAX, 7, 0]);
+        assert_eq!(memory.0[..3], [0, 0, u64::MAX]);
+        // SAFETY: aligned to 64, long enough, outlives the bells.
+        let none = unsafe { Bells::new((&raw mut memory.0[16]).cast(), 0) };
+        assert_eq!((none.take(0), none.bell(0).is_none()), (0, true));
+    }
+}

@@ -1,0 +1,232 @@
+//! The receiver's end of a ring.
+
+use super::{Broken, Header, MESSAGE, Place, SKIP, WORD, Word, max_payload, record_words};
+use crate::sync::Ordering;
+
+/// The end of a ring that one thread at a time receives by.
+#[derive(Debug)]
+pub struct Receiver {
+    /// The word of the next header: that of `position`.
+    next: *const Word,
+    /// The longest payload in bytes; less than every length if the ring is closed.
+    most: i64,
+    place: Place,
+    /// The position of the next header, in words since the beginning.
+    position: u64,
+    /// The head that the sender has been told.
+    given: u64,
+    is_broken: bool,
+}
+
+// SAFETY: the memory is mapped for all threads, and none of them owns it.
+unsafe impl Send for Receiver {}
+
+/// The first record of a ring. It is consumed when this value is dropped.
+#[derive(Debug)]
+pub struct Record<'a> {
+    receiver: &'a mut Receiver,
+    header: Header,
+}
+
+impl Receiver {
+    /// Takes the receiver's end of the ring of `capacity` bytes at `memory`.
+    ///
+    /// # Safety
+    /// `memory` must be aligned to 64 and mapped for reading and writing for
+    /// [`super::bytes`]`(capacity)` bytes as long as this value lives. Nobody has received by this
+    /// memory since it was zero, and in all processes this is the only receiver. In this process,
+    /// nothing but the ends of the ring accesses it.
+    ///
+    /// # Panics
+    /// If `capacity` is none ([`super::is_capacity`]).
+    pub unsafe fn new(memory: *mut u8, capacity: usize) -> Self {
+        let place = Place::new(memory, capacity);
+        Self {
+            next: place.at(0),
+            most: max_payload(capacity) as i64,
+            place,
+            position: 0,
+            given: 0,
+            is_broken: false,
+        }
+    }
+
+    /// Returns the longest payload in bytes.
+    #[inline]
+    pub fn max_payload(&self) -> usize {
+        self.place.words() as usize * WORD / 4
+    }
+
+    /// Returns whether nothing was published behind the last record consumed, by one load.
+    #[inline(always)]
+    pub fn is_idle(&self) -> bool {
+        // SAFETY: the word lies in the memory that `new` was given, mapped and aligned.
+        let next = unsafe { &*self.next };
+        // ORDERING: tells only whether to call `next`, which orders.
+        next.value.load(Ordering::Relaxed) == 0
+    }
+
+    /// Returns the first record, or `None` if there is none; then the sender gets all room back.
+    ///
+    /// # Errors
+    /// [`Broken`] if the sender has written a header that cannot be, then and ever after.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "a record borrows the receiver, and the ring can be broken"
+    )]
+    #[inline(always)]
+    pub fn next(&mut self) -> Result<Option<Record<'_>>, Broken> {
+        let mut header = self.header();
+        if header.mark() != MESSAGE {
+            header = match self.pass_skip(header)? {
+                Some(header) => header,
+                None => return Ok(None),
+            };
+        }
+        let fits = record_words(header.len() as usize) <= self.place.to_end(self.position);
+        if i64::from(header.len()) > self.most || !fits {
+            return Err(self.close());
+        }
+        Ok(Some(Record {
+            receiver: self,
+            header,
+        }))
+    }
+
+    /// Reads the next header, once.
+    #[inline(always)]
+    fn header(&self) -> Header {
+        // SAFETY: the word lies in the memory that `new` was given, mapped and aligned.
+        let next = unsafe { &*self.next };
+        // ORDERING: pairs with the store in the sender's `append`.
+        Header(next.value.load(Ordering::Acquire))
+    }
+
+    /// Looks at a header of no message: goes past a skip, and returns the header of the message
+    /// behind it; `None` if there is none yet.
+    #[inline(never)]
+    fn pass_skip(&mut self, header: Header) -> Result<Option<Header>, Broken> {
+        if self.is_broken {
+            return Err(Broken);
+        }
+        let mut header = header;
+        let to_end = self.place.to_end(self.position);
+        // At the start of the ring every record fits.
+        if header.0 == Header::new(SKIP, 0, to_end as u32).0 && to_end < self.place.words() {
+            self.consume(to_end);
+            header = self.header();
+        }
+        match header.mark() {
+            MESSAGE => Ok(Some(header)),
+            _ if header.0 == 0 => {
+                self.give_back();
+                Ok(None)
+            }
+            _ => Err(self.close()),
+        }
+    }
+
+    /// Closes the ring.
+    #[cold]
+    #[inline(never)]
+    fn close(&mut self) -> Broken {
+        (self.is_broken, self.most) = (true, -1);
+        Broken
+    }
+
+    /// Goes past a record of `words` words.
+    #[inline(always)]
+    fn consume(&mut self, words: u64) {
+        self.position += words;
+        self.next = self.place.at(self.position);
+        if self.position - self.given >= self.place.words() / 4 {
+            self.give_back();
+        }
+    }
+
+    /// Gives the sender all room before the next header.
+    #[inline(always)]
+    fn give_back(&mut self) {
+        if self.given != self.position {
+            self.given = self.position;
+            // SAFETY: the word lies in the memory that `new` was given, mapped and aligned.
+            let head = unsafe { &*self.place.head() };
+            // ORDERING: pairs with the load in the sender's `read_head`.
+            head.value.store(self.position, Ordering::Release);
+        }
+    }
+}
+
+impl Record<'_> {
+    /// Returns the kind that the sender has chosen.
+    #[inline(always)]
+    pub fn kind(&self) -> u16 {
+        self.header.kind()
+    }
+
+    /// Returns the length of the payload in bytes, at most [`Receiver::max_payload`].
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.header.len() as usize
+    }
+
+    /// Returns whether the payload has no bytes.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.header.len() == 0
+    }
+
+    /// Returns where the payload lies: aligned to 8, readable for [`Record::len`] bytes up to the
+    /// next multiple of 8, until this value ends. A sender that goes wrong can still change it:
+    /// copy it before it is checked.
+    #[cfg(not(loom))]
+    #[inline(always)]
+    pub fn payload(&self) -> *const u8 {
+        self.receiver.next.wrapping_add(1).cast()
+    }
+
+    /// Reads bytes `8 * index` to `8 * index + 7` of the payload, of which those behind its length
+    /// are undetermined; `None` if the payload has none of them.
+    #[inline(always)]
+    pub fn word(&self, index: usize) -> Option<u64> {
+        (index < self.len().div_ceil(WORD)).then(|| {
+            // SAFETY: `Receiver::next` has found that the record lies in the ring, whose memory
+            // `Receiver::new` was given, mapped and aligned.
+            unsafe { &*self.receiver.next.wrapping_add(1 + index) }.read()
+        })
+    }
+
+    /// Copies the payload from byte `from` on, at most `most` bytes; returns their number, 0 if
+    /// `from` is behind the payload.
+    ///
+    /// # Safety
+    /// `dest` must be mapped for writing for `most` bytes, outside the ring.
+    #[cfg(not(loom))]
+    #[inline(always)]
+    pub unsafe fn copy_to(&self, from: usize, dest: *mut u8, most: usize) -> usize {
+        let bytes = self.len().saturating_sub(from).min(most);
+        // SAFETY: `dest` is mapped for writing for `most` bytes. `bytes` from `from` on are in the
+        // payload, or none, and `Receiver::next` has found that it lies in the ring, which
+        // `Receiver::new` was given mapped.
+        unsafe { crate::copy::copy(dest, self.payload().wrapping_add(from), bytes) };
+        bytes
+    }
+
+    /// Consumes the record, as dropping it does.
+    #[inline(always)]
+    pub fn done(self) {}
+
+    /// Leaves the record where it is: [`Receiver::next`] returns it again.
+    #[inline(always)]
+    pub fn leave(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Record<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        let words = record_words(self.len());
+        self.receiver.consume(words);
+    }
+}

@@ -1,0 +1,202 @@
+//! The sender's end of a ring.
+
+use super::{Broken, Header, MESSAGE, Place, SKIP, WORD, Word, max_payload, record_words};
+use crate::sync::Ordering;
+
+/// The end of a ring that one thread at a time sends by.
+#[derive(Debug)]
+pub struct Sender {
+    /// The word of the next header: that of `tail`, which is zero.
+    next: *const Word,
+    /// The words from `next` on that a record may take: all of them before the end of the ring and
+    /// known to be free, the word behind them as well.
+    room: u64,
+    /// The longest payload in bytes.
+    most: usize,
+    place: Place,
+    /// The position of the next header, in words since the beginning.
+    tail: u64,
+    /// The receiver's head as last read.
+    head: u64,
+    /// The position of the last skip, and that behind it.
+    skip: (u64, u64),
+    is_broken: bool,
+}
+
+// SAFETY: the memory is mapped for all threads, and none of them owns it.
+unsafe impl Send for Sender {}
+
+/// Room for a record; dropped without [`Room::publish`], it is as if it had not been reserved.
+#[derive(Debug)]
+pub struct Room<'a> {
+    sender: &'a mut Sender,
+    len: u32,
+}
+
+impl Sender {
+    /// Takes the sender's end of the ring of `capacity` bytes at `memory`.
+    ///
+    /// # Safety
+    /// `memory` must be aligned to 64 and mapped for reading and writing for
+    /// [`super::bytes`]`(capacity)` bytes as long as this value lives. Nobody has sent by this
+    /// memory since it was zero, and in all processes this is the only sender. In this process,
+    /// nothing but the ends of the ring accesses it.
+    ///
+    /// # Panics
+    /// If `capacity` is none ([`super::is_capacity`]).
+    pub unsafe fn new(memory: *mut u8, capacity: usize) -> Self {
+        let place = Place::new(memory, capacity);
+        Self {
+            next: place.at(0),
+            // The word behind the longest record stays zero.
+            room: place.mask,
+            most: max_payload(capacity),
+            place,
+            tail: 0,
+            head: 0,
+            skip: (0, 0),
+            is_broken: false,
+        }
+    }
+
+    /// Returns the longest payload in bytes.
+    #[inline]
+    pub fn max_payload(&self) -> usize {
+        self.most
+    }
+
+    /// Reserves a record with a payload of `len` bytes; `None` if the ring is full now, and also
+    /// if `len` is above [`Sender::max_payload`], which never fits. An empty ring has room for
+    /// every other length.
+    ///
+    /// # Errors
+    /// [`Broken`] if the receiver has stored a head that cannot be, then and ever after.
+    #[inline(always)]
+    pub fn reserve(&mut self, len: usize) -> Result<Option<Room<'_>>, Broken> {
+        if len > self.most {
+            return Ok(None);
+        }
+        if record_words(len) > self.room && !self.make_room(record_words(len))? {
+            return Ok(None);
+        }
+        let len = len as u32;
+        Ok(Some(Room { sender: self, len }))
+    }
+
+    /// Returns the bytes that the receiver has not given back yet, at most the capacity; 0 if it
+    /// has consumed all records and found the ring empty.
+    ///
+    /// # Errors
+    /// As [`Sender::reserve`].
+    pub fn in_flight(&mut self) -> Result<usize, Broken> {
+        self.read_head()?;
+        if self.skip == (self.head, self.tail) {
+            // Nobody is told of a skip before the record behind it.
+            return Ok(0);
+        }
+        Ok((self.tail - self.head) as usize * WORD)
+    }
+
+    /// Looks for room for a record of `words` words, by the receiver's head if need be; whether
+    /// there is.
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self, words: u64) -> Result<bool, Broken> {
+        if !self.is_broken && self.fits(words) {
+            return Ok(true);
+        }
+        self.read_head()?;
+        Ok(self.fits(words))
+    }
+
+    /// Reads the receiver's head. A broken ring has no room.
+    fn read_head(&mut self) -> Result<(), Broken> {
+        // SAFETY: the word lies in the memory that `new` was given, mapped and aligned.
+        let head = unsafe { &*self.place.head() };
+        // ORDERING: pairs with the store in the receiver's `give_back`: its reads of payloads
+        // come before the writes to the same room here.
+        let head = head.value.load(Ordering::Acquire);
+        if self.is_broken || head < self.head || self.tail < head {
+            (self.is_broken, self.room) = (true, 0);
+            return Err(Broken);
+        }
+        self.head = head;
+        Ok(())
+    }
+
+    /// Takes what is free according to the head as last read; skips what is before the end if
+    /// `words` words fit behind it only. Returns whether `words` words fit now.
+    fn fits(&mut self, words: u64) -> bool {
+        // One word, that of the next header, is never part of a record before it is reserved.
+        let free = self.place.mask - (self.tail - self.head);
+        let to_end = self.place.to_end(self.tail);
+        self.room = free.min(to_end);
+        if words <= to_end {
+            return words <= self.room;
+        }
+        if to_end + words > free {
+            return false;
+        }
+        self.skip = (self.tail, self.tail + to_end);
+        self.append(to_end, Header::new(SKIP, 0, to_end as u32));
+        self.room = (free - to_end).min(self.place.to_end(self.tail));
+        true
+    }
+
+    /// Publishes a record of `words` words, which `room` has, the payload being written.
+    #[inline(always)]
+    fn append(&mut self, words: u64, header: Header) {
+        self.tail += words;
+        let next = self.place.at(self.tail);
+        // SAFETY: both words lie in the memory that `new` was given, mapped and aligned.
+        let (this, behind) = unsafe { (&*self.next, &*next) };
+        // ORDERING: the store of the header orders it.
+        behind.value.store(0, Ordering::Relaxed);
+        // ORDERING: pairs with the load in `Receiver::next`: who sees the header sees the payload,
+        // and zero, or the next header, behind the record.
+        this.value.store(header.0, Ordering::Release);
+        self.next = next;
+        self.room = self.room.wrapping_sub(words);
+    }
+}
+
+impl Room<'_> {
+    /// Returns where the payload goes: aligned to 8, and writable for the length reserved, up to
+    /// the next multiple of 8, until this value ends.
+    #[cfg(not(loom))]
+    #[inline(always)]
+    pub fn payload(&mut self) -> *mut u8 {
+        self.sender.next.wrapping_add(1).cast::<u8>().cast_mut()
+    }
+
+    /// Returns the bytes reserved.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.len as usize
+    }
+
+    /// Returns whether no bytes are reserved.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Writes bytes `8 * index` to `8 * index + 7` of the payload, of which those behind its length
+    /// are not sent; does nothing if the payload has none of them.
+    #[inline(always)]
+    pub fn set_word(&mut self, index: usize, value: u64) {
+        if index < self.len().div_ceil(WORD) {
+            // SAFETY: the word belongs to the record reserved, so that it lies in the memory that
+            // `Sender::new` was given, mapped and aligned.
+            unsafe { &*self.sender.next.wrapping_add(1 + index) }.write(value);
+        }
+    }
+
+    /// Publishes the record; `kind` is the caller's. The receiver looks when its bell is rung.
+    #[inline(always)]
+    pub fn publish(self, kind: u16) {
+        let words = record_words(self.len());
+        self.sender
+            .append(words, Header::new(MESSAGE, kind, self.len));
+    }
+}
