@@ -101,14 +101,14 @@ impl Bells {
         if bells.load(Ordering::Relaxed) == 0 {
             return 0;
         }
-        let existing = if word == self.last {
-            self.bits_of_last
-        } else {
-            u64::MAX
-        };
         // ORDERING: pairs with `Bell::ring`: the drain behind this sees the records of all bits
         // taken here. Each ring behind this swap in the order of the word sets its bit anew.
-        bells.swap(0, Ordering::Acquire) & existing
+        let taken = bells.swap(0, Ordering::Acquire);
+        if word == self.last {
+            taken & self.bits_of_last
+        } else {
+            taken
+        }
     }
 }
 

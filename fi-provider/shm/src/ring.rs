@@ -132,48 +132,57 @@ impl Word {
 /// Where a ring lies in this process; the words are mapped as long as its end of the ring lives.
 #[derive(Clone, Copy, Debug)]
 struct Place {
-    memory: *const Word,
-    /// The words for records, less one.
-    mask: u64,
+    /// The first word for records; the head's line is before it.
+    records: *const Word,
+    /// The word behind the last, where a position is that of `records` again.
+    end: *const Word,
 }
 
 impl Place {
+    /// # Safety
+    /// `memory` must be that of a ring of `capacity` bytes.
+    ///
     /// # Panics
     /// If `capacity` is none ([`is_capacity`]).
-    fn new(memory: *mut u8, capacity: usize) -> Self {
+    unsafe fn new(memory: *mut u8, capacity: usize) -> Self {
         assert!(
             is_capacity(capacity),
             "no capacity of a ring: {capacity} bytes"
         );
-        Self {
-            memory: memory.cast::<Word>().cast_const(),
-            mask: (capacity / WORD) as u64 - 1,
+        // SAFETY: the ring has the words of the head's line and those of `capacity` behind them.
+        unsafe {
+            let records = memory.cast::<Word>().cast_const().add(HEAD_BYTES / WORD);
+            let end = records.add(capacity / WORD);
+            Self { records, end }
         }
     }
 
     /// The words for records.
-    #[inline(always)]
+    #[inline]
     fn words(self) -> u64 {
-        self.mask + 1
+        self.words_from(self.records)
     }
 
-    /// The words from `position` to the end: at least one.
+    /// The words from `at`, one of those for records, to the end: at least one.
+    #[inline]
+    fn words_from(self, at: *const Word) -> u64 {
+        ((self.end as usize - at as usize) / size_of::<Word>()) as u64
+    }
+
+    /// The word behind a record that ends before `behind`, which is at most the end.
     #[inline(always)]
-    fn to_end(self, position: u64) -> u64 {
-        self.words() - (position & self.mask)
+    fn wrapped(self, behind: *const Word) -> *const Word {
+        if behind == self.end {
+            self.records
+        } else {
+            behind
+        }
     }
 
     /// The word of the receiver's head.
-    #[inline(always)]
+    #[inline]
     fn head(self) -> *const Word {
-        self.memory
-    }
-
-    /// The word at `position`, which counts from the beginning of the ring's life.
-    #[inline(always)]
-    fn at(self, position: u64) -> *const Word {
-        let index = HEAD_BYTES / WORD + (position & self.mask) as usize;
-        self.memory.wrapping_add(index)
+        self.records.wrapping_sub(HEAD_BYTES / WORD)
     }
 }
 

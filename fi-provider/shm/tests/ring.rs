@@ -5,6 +5,7 @@
 #![expect(unsafe_code, reason = "ends of rings in raw memory, forks")]
 
 use fi_shm::bell::{self, Bells};
+use fi_shm::copy::copy;
 use fi_shm::ring::{self, Broken, HEAD_BYTES, Receiver, Sender, max_payload, record_bytes};
 use fi_shm::segment::{Memfd, Reservation, page_size};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -87,44 +88,62 @@ impl Random {
     }
 }
 
-/// The kind, the length and the bytes of record number `number`.
-fn record(number: u64, most: usize) -> (u16, usize, impl Iterator<Item = u8>) {
-    let mut random = Random(number);
-    let (kind, long) = (random.next() as u16, random.below(16) == 0);
-    let most = if long { most } else { most.min(40) };
-    let len = random.below(most as u64 + 1) as usize;
-    let bytes = (0..).map(move |i: u64| (number.wrapping_mul(31) + 7 * i + 1) as u8);
-    (kind, len, bytes.take(len))
+/// Bytes to send.
+static BYTES: [u8; 2048] = {
+    let mut bytes = [0; 2048];
+    let mut i = 0;
+    while i < bytes.len() {
+        bytes[i] = (7 * i + i / 256 + 1) as u8;
+        i += 1;
+    }
+    bytes
+};
+
+/// The kind and the bytes of record number `number`.
+fn record(number: u64, most: usize) -> (u16, &'static [u8]) {
+    let random = Random(number).next();
+    let most = if random.is_multiple_of(16) {
+        most
+    } else {
+        most.min(40)
+    };
+    let len = (random >> 32) as usize % (most + 1);
+    (random as u16, &BYTES[number as usize % 1000..][..len])
 }
 
 /// Sends record number `number`; whether there was room.
 fn send(sender: &mut Sender, number: u64) -> Result<bool, Broken> {
-    let (kind, len, bytes) = record(number, sender.max_payload());
-    let Some(mut room) = sender.reserve(len)? else {
+    let (kind, bytes) = record(number, sender.max_payload());
+    let Some(mut room) = sender.reserve(bytes.len())? else {
         return Ok(false);
     };
-    assert_eq!((room.len(), room.is_empty()), (len, len == 0));
+    assert_eq!(
+        (room.len(), room.is_empty()),
+        (bytes.len(), bytes.is_empty())
+    );
     let payload = room.payload();
     assert_eq!(payload as usize % 8, 0);
-    for (i, byte) in bytes.enumerate() {
-        // SAFETY: the payload has room for `len` bytes, and `i` is less.
-        unsafe { payload.add(i).write(byte) };
-    }
+    // SAFETY: the payload has room for so many bytes, which are the static's.
+    unsafe { copy(payload, bytes.as_ptr(), bytes.len()) };
     room.publish(kind);
     Ok(true)
 }
 
 /// Receives a record, which must be number `number`; whether there was one.
 fn receive(receiver: &mut Receiver, number: u64) -> Result<bool, Broken> {
-    let (kind, len, bytes) = record(number, receiver.max_payload());
+    let (kind, bytes) = record(number, receiver.max_payload());
     let Some(record) = receiver.next()? else {
         return Ok(false);
     };
-    assert_eq!((record.kind(), record.len()), (kind, len), "{number}");
-    let mut copied = vec![0; len];
-    // SAFETY: `copied` has `len` bytes.
-    let got = unsafe { record.copy_to(0, copied.as_mut_ptr(), len) };
-    assert!(got == len && bytes.eq(copied), "{number}");
+    assert_eq!(
+        (record.kind(), record.len()),
+        (kind, bytes.len()),
+        "{number}"
+    );
+    let mut copied = [0; 1024];
+    // SAFETY: `copied` has so many bytes.
+    let got = unsafe { record.copy_to(0, copied.as_mut_ptr(), copied.len()) };
+    assert_eq!(&copied[..got], bytes, "{number}");
     record.done();
     Ok(true)
 }

@@ -13,7 +13,8 @@ pub struct Receiver {
     place: Place,
     /// The position of the next header, in words since the beginning.
     position: u64,
-    /// The head that the sender has been told.
+    /// The position from which on the sender is told the head, and the head that it was told.
+    give_from: u64,
     given: u64,
     is_broken: bool,
 }
@@ -40,12 +41,14 @@ impl Receiver {
     /// # Panics
     /// If `capacity` is none ([`super::is_capacity`]).
     pub unsafe fn new(memory: *mut u8, capacity: usize) -> Self {
-        let place = Place::new(memory, capacity);
+        // SAFETY: `memory` is that of a ring of `capacity` bytes.
+        let place = unsafe { Place::new(memory, capacity) };
         Self {
-            next: place.at(0),
+            next: place.records,
             most: max_payload(capacity) as i64,
             place,
             position: 0,
+            give_from: place.words() / 4,
             given: 0,
             is_broken: false,
         }
@@ -83,8 +86,7 @@ impl Receiver {
                 None => return Ok(None),
             };
         }
-        let fits = record_words(header.len() as usize) <= self.place.to_end(self.position);
-        if i64::from(header.len()) > self.most || !fits {
+        if i64::from(header.len()) > self.most || self.behind(header) > self.place.end {
             return Err(self.close());
         }
         Ok(Some(Record {
@@ -102,6 +104,13 @@ impl Receiver {
         Header(next.value.load(Ordering::Acquire))
     }
 
+    /// The word behind the record of `header`, which may lie behind the end.
+    #[inline(always)]
+    fn behind(&self, header: Header) -> *const Word {
+        self.next
+            .wrapping_add(record_words(header.len() as usize) as usize)
+    }
+
     /// Looks at a header of no message: goes past a skip, and returns the header of the message
     /// behind it; `None` if there is none yet.
     #[inline(never)]
@@ -110,7 +119,7 @@ impl Receiver {
             return Err(Broken);
         }
         let mut header = header;
-        let to_end = self.place.to_end(self.position);
+        let to_end = self.place.words_from(self.next);
         // At the start of the ring every record fits.
         if header.0 == Header::new(SKIP, 0, to_end as u32).0 && to_end < self.place.words() {
             self.consume(to_end);
@@ -134,21 +143,22 @@ impl Receiver {
         Broken
     }
 
-    /// Goes past a record of `words` words.
+    /// Goes past a record of `words` words, which lies before the end.
     #[inline(always)]
     fn consume(&mut self, words: u64) {
         self.position += words;
-        self.next = self.place.at(self.position);
-        if self.position - self.given >= self.place.words() / 4 {
+        self.next = self.place.wrapped(self.next.wrapping_add(words as usize));
+        if self.position >= self.give_from {
             self.give_back();
         }
     }
 
     /// Gives the sender all room before the next header.
-    #[inline(always)]
+    #[inline]
     fn give_back(&mut self) {
         if self.given != self.position {
             self.given = self.position;
+            self.give_from = self.position + self.place.words() / 4;
             // SAFETY: the word lies in the memory that `new` was given, mapped and aligned.
             let head = unsafe { &*self.place.head() };
             // ORDERING: pairs with the load in the sender's `read_head`.

@@ -8,9 +8,9 @@ use crate::sync::Ordering;
 pub struct Sender {
     /// The word of the next header: that of `tail`, which is zero.
     next: *const Word,
-    /// The words from `next` on that a record may take: all of them before the end of the ring and
-    /// known to be free, the word behind them as well.
-    room: u64,
+    /// The position up to which a record may reach: before the end of the ring, the words known to
+    /// be free, and so is the word behind them.
+    limit: u64,
     /// The longest payload in bytes.
     most: usize,
     place: Place,
@@ -45,11 +45,12 @@ impl Sender {
     /// # Panics
     /// If `capacity` is none ([`super::is_capacity`]).
     pub unsafe fn new(memory: *mut u8, capacity: usize) -> Self {
-        let place = Place::new(memory, capacity);
+        // SAFETY: `memory` is that of a ring of `capacity` bytes.
+        let place = unsafe { Place::new(memory, capacity) };
         Self {
-            next: place.at(0),
-            // The word behind the longest record stays zero.
-            room: place.mask,
+            next: place.records,
+            // The word behind the last record stays zero.
+            limit: place.words() - 1,
             most: max_payload(capacity),
             place,
             tail: 0,
@@ -76,7 +77,8 @@ impl Sender {
         if len > self.most {
             return Ok(None);
         }
-        if record_words(len) > self.room && !self.make_room(record_words(len))? {
+        let words = record_words(len);
+        if self.tail + words > self.limit && !self.make_room(words)? {
             return Ok(None);
         }
         let len = len as u32;
@@ -117,7 +119,7 @@ impl Sender {
         // come before the writes to the same room here.
         let head = head.value.load(Ordering::Acquire);
         if self.is_broken || head < self.head || self.tail < head {
-            (self.is_broken, self.room) = (true, 0);
+            (self.is_broken, self.limit) = (true, 0);
             return Err(Broken);
         }
         self.head = head;
@@ -128,26 +130,27 @@ impl Sender {
     /// `words` words fit behind it only. Returns whether `words` words fit now.
     fn fits(&mut self, words: u64) -> bool {
         // One word, that of the next header, is never part of a record before it is reserved.
-        let free = self.place.mask - (self.tail - self.head);
-        let to_end = self.place.to_end(self.tail);
-        self.room = free.min(to_end);
-        if words <= to_end {
-            return words <= self.room;
+        let free_until = self.head + self.place.words() - 1;
+        let end = self.tail + self.place.words_from(self.next);
+        self.limit = free_until.min(end);
+        if self.tail + words <= end {
+            return self.tail + words <= self.limit;
         }
-        if to_end + words > free {
+        if end + words > free_until {
             return false;
         }
-        self.skip = (self.tail, self.tail + to_end);
+        let to_end = end - self.tail;
+        self.skip = (self.tail, end);
         self.append(to_end, Header::new(SKIP, 0, to_end as u32));
-        self.room = (free - to_end).min(self.place.to_end(self.tail));
+        self.limit = free_until;
         true
     }
 
-    /// Publishes a record of `words` words, which `room` has, the payload being written.
+    /// Publishes a record of `words` words up to `limit`, the payload being written.
     #[inline(always)]
     fn append(&mut self, words: u64, header: Header) {
         self.tail += words;
-        let next = self.place.at(self.tail);
+        let next = self.place.wrapped(self.next.wrapping_add(words as usize));
         // SAFETY: both words lie in the memory that `new` was given, mapped and aligned.
         let (this, behind) = unsafe { (&*self.next, &*next) };
         // ORDERING: the store of the header orders it.
@@ -156,7 +159,6 @@ impl Sender {
         // and zero, or the next header, behind the record.
         this.value.store(header.0, Ordering::Release);
         self.next = next;
-        self.room = self.room.wrapping_sub(words);
     }
 }
 
