@@ -270,6 +270,30 @@ fn a_full_ring_takes_nothing_and_an_empty_one_every_length() {
 }
 
 #[test]
+fn room_is_given_back_by_quarters_while_records_are_left() {
+    let ring = Guarded::new(1024, Edge::Start);
+    let (mut sender, mut receiver) = (ring.sender(), ring.receiver());
+    for lap in 0..20 {
+        for number in 0..30 {
+            let room = sender.reserve(24).expect("a whole ring").expect("room");
+            room.publish(number);
+        }
+        let mut given = Vec::new();
+        for number in 0..30 {
+            let record = receiver.next().expect("a whole ring").expect("a record");
+            assert_eq!(record.kind(), number);
+            record.done();
+            given.push(960 - sender.in_flight().expect("a whole ring"));
+        }
+        // Eight records of 32 bytes are a quarter.
+        let expected: Vec<usize> = (1..=30).map(|consumed| consumed / 8 * 256).collect();
+        assert_eq!(given, expected, "{lap}");
+        assert!(receiver.next().expect("a whole ring").is_none());
+        assert_eq!(sender.in_flight(), Ok(0));
+    }
+}
+
+#[test]
 fn room_that_is_not_used_and_records_that_are_left_change_nothing() {
     let ring = Guarded::new(128, Edge::End);
     let (mut sender, mut receiver) = (ring.sender(), ring.receiver());
