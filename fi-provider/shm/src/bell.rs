@@ -57,8 +57,8 @@ impl Bells {
     ///
     /// # Safety
     /// `memory` must be aligned to 64 and mapped for reading and writing for [`bytes`]`(rings)`
-    /// bytes, which begin as zeros and which bells alone access, as long as this value or a [`Bell`]
-    /// of it lives.
+    /// bytes, which begin as zeros and which bells alone access, as long as this value or a
+    /// [`Bell`] of it lives.
     pub unsafe fn new(memory: *mut u8, rings: usize) -> Self {
         let last = words(rings) - 1;
         let rest = rings - last * RINGS_PER_WORD;
@@ -162,8 +162,8 @@ mod tests {
     #[test]
     fn bits_that_no_ring_has_are_not_told() {
         let mut memory = Memory([u64::MAX; 24]);
-        // SAFETY: aligned to 64, long enough, outlives the bells; bits set by no bell are what a
-        // sender that goes wrong leaves.
+        // SAFETY: aligned to 64, long enough, outlives the bells; a sender that goes wrong sets
+        // such bits.
         let bells = unsafe { Bells::new((&raw mut memory.0).cast(), 67) };
         assert_eq!([0, 1, 2].map(|word| bells.take(word)), [u64::MAX, 7, 0]);
         assert_eq!(memory.0[..3], [0, 0, u64::MAX]);

@@ -60,7 +60,7 @@ pub const fn record_bytes(len: usize) -> usize {
 
 /// The other side has written words that no sender or receiver writes: the ring is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a ring is broken: the other side has written what cannot be")]
+#[error("a ring is broken: the other side has written an impossible header or head")]
 pub struct Broken;
 
 /// The words of a record with a payload of `len` bytes, header included; for lengths of 32 bits.
@@ -192,7 +192,7 @@ impl Place {
 pub struct Model(Box<[Word]>);
 
 #[cfg(loom)]
-// SAFETY: the values are atomic, and accesses to payloads are what the model checks.
+// SAFETY: the values are atomic, and the model checks accesses to payloads.
 unsafe impl Sync for Model {}
 
 #[cfg(loom)]

@@ -54,7 +54,7 @@ fn receive(receiver: &mut Receiver, number: u64, words: usize) -> bool {
     true
 }
 
-/// One sends records with so many words each, and the other, who asks again and again, gets them.
+/// Sends records of so many words each, and receives them by asking again and again.
 fn all_arrive(preemptions: usize, records: &'static [usize]) {
     check(preemptions, move || {
         let ring = Arc::new(Model::new(CAPACITY));

@@ -394,13 +394,13 @@ fn headers_that_cannot_be_close_the_ring() {
         first.store(bad, Ordering::Relaxed);
         assert!(!receiver.is_idle());
         assert_eq!(receiver.next().map(drop), Err(Broken), "{bad:x}");
-        // For ever, whatever comes then.
+        // For ever, also where a good header comes later.
         for later in [good, 0, header(5, 0), bad] {
             first.store(later, Ordering::Relaxed);
             assert_eq!(receiver.next().map(drop), Err(Broken), "{bad:x}");
         }
     }
-    // Behind a message the ring has less room before its end, and two skips never follow each other.
+    // Behind a message the ring has less room before its end.
     for bad in [header(0, 57), header(0, 64), skip() | 7, skip() | 9] {
         let ring = Guarded::new(256, Edge::End);
         let mut receiver = ring.receiver();
@@ -417,6 +417,7 @@ fn headers_that_cannot_be_close_the_ring() {
             .store(bad, Ordering::Relaxed);
         assert_eq!(receiver.next().map(drop), Err(Broken), "{bad:x}");
     }
+    // Two skips never follow each other.
     let ring = Guarded::new(256, Edge::End);
     let mut receiver = ring.receiver();
     for (word, header) in [(0, header(0, 0)), (1, skip() | 31)] {

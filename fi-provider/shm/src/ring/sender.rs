@@ -126,8 +126,8 @@ impl Sender {
         Ok(())
     }
 
-    /// Takes what is free according to the head as last read; skips what is before the end if
-    /// `words` words fit behind it only. Returns whether `words` words fit now.
+    /// Sets the limit by the head as last read; skips the words before the end if `words` words
+    /// fit behind it only. Returns whether `words` words fit now.
     fn fits(&mut self, words: u64) -> bool {
         // One word, that of the next header, is never part of a record before it is reserved.
         let free_until = self.head + self.place.words() - 1;
@@ -155,8 +155,8 @@ impl Sender {
         let (this, behind) = unsafe { (&*self.next, &*next) };
         // ORDERING: the store of the header orders it.
         behind.value.store(0, Ordering::Relaxed);
-        // ORDERING: pairs with the load in `Receiver::next`: who sees the header sees the payload,
-        // and zero, or the next header, behind the record.
+        // ORDERING: pairs with the load in `Receiver::next`: a receiver that sees the header sees the
+        // payload, and zero, or the next header, behind the record.
         this.value.store(header.0, Ordering::Release);
         self.next = next;
     }
