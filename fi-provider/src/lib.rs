@@ -1,10 +1,12 @@
 //! The fabric: an OFI-shaped API over the transports.
 //!
-//! [`symmetric`] is the view of programs with symmetric memory. Under it lie the [`device`] and the
-//! [`registration`] of memory with it, and the memory of the [`node`].
+//! [`raw`] has its objects, for programs of any kind. [`symmetric`] is the view of programs with
+//! symmetric memory. Under it lie the [`device`] and the [`registration`] of memory with it, and the
+//! memory of the [`node`].
 
 pub mod device;
 pub mod helper;
+pub mod raw;
 pub mod registration;
 pub mod software;
 pub mod symmetric;

@@ -19,6 +19,7 @@ mod party;
 mod places;
 mod processes;
 mod ranges;
+mod raw;
 mod refusals;
 mod sequences;
 mod shm;
@@ -200,4 +201,36 @@ macro_rules! suite_unasked {
 suite_unasked! {
     mlx5_rc_unasked: crate::device::Device::rc().unasked();
     mlx5_dc_unasked: crate::device::Device::dc().policy("static").one_queue().unasked();
+}
+
+/// The fabric's own objects, between parties that are apart in each way.
+macro_rules! raw_suite {
+    ($name:ident: $way:expr; $($group:ident { $($contract:ident)* })*) => {
+        mod $name {
+            $(mod $group {
+                $(#[test]
+                fn $contract() {
+                    crate::raw::$group::$contract($way);
+                })*
+            })*
+        }
+    };
+    ($name:ident: $way:expr) => {
+        raw_suite! { $name: $way;
+            messages {
+                arrive_in_order wait_for_their_buffers share_a_buffer go_to_the_buffer_of_their_source
+                too_long_ones_are_cut are_delivered_when_they_are_matched are_refused_by_a_full_queue
+                are_refused_without_a_peer
+            }
+            memory { is_written_and_read has_bounds_and_rights tells_of_writes_with_data }
+            atomics { add_up }
+        }
+    };
+}
+
+raw_suite!(raw_threads: crate::raw::Way::Threads);
+raw_suite!(raw_processes: crate::raw::Way::Processes);
+raw_suite!(raw_rings: crate::raw::Way::Rings);
+raw_suite! { raw_ends: crate::raw::Way::Processes;
+    ends { of_a_peer_are_errors of_endpoints_free_their_memory }
 }

@@ -34,9 +34,12 @@ struct Shared {
     arrived: AtomicU32,
     epoch: AtomicU32,
     failed: AtomicU32,
+    /// Parties that have left.
+    gone: AtomicU32,
     length: AtomicU32,
     lined_up: AtomicU64,
     message: [AtomicU8; MESSAGE],
+    words: [AtomicU64; PARTIES],
     steps: [Step; PARTIES],
     addresses: [Address; PARTIES],
 }
@@ -108,6 +111,50 @@ impl Meeting {
                 shared.epoch.load(Ordering::Acquire) != epoch
             });
         }
+    }
+
+    /// As [`Meeting::meet`], doing `work` while it waits.
+    pub(crate) fn meet_while(&self, mut work: impl FnMut()) {
+        let shared = self.shared();
+        // ORDERING: nobody starts the next epoch before this party has arrived in this one.
+        let epoch = shared.epoch.load(Ordering::Relaxed);
+        let left = shared.gone.load(Ordering::Relaxed);
+        // ORDERING: as in `meet`.
+        if shared.arrived.fetch_add(1, Ordering::AcqRel) + 1 + left == self.parties {
+            shared.arrived.store(0, Ordering::Relaxed);
+            shared.epoch.store(epoch.wrapping_add(1), Ordering::Release);
+            return;
+        }
+        self.until("the others", || {
+            work();
+            // ORDERING: pairs with the release above.
+            shared.epoch.load(Ordering::Acquire) != epoch
+        });
+    }
+
+    /// Is the last that this party does here: the others meet without it.
+    pub(crate) fn leave(&self) {
+        // ORDERING: the others see it with the party's end, which they learn behind it.
+        self.shared().gone.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Notes a word of this party, for [`Meeting::told`] behind a meeting.
+    pub(crate) fn tell(&self, party: u32, word: u64) {
+        // ORDERING: the meeting publishes it.
+        self.shared().words[party as usize].store(word, Ordering::Relaxed);
+    }
+
+    /// The word of `party`.
+    pub(crate) fn told(&self, party: u32) -> u64 {
+        // ORDERING: the meeting has published it.
+        self.shared().words[party as usize].load(Ordering::Relaxed)
+    }
+
+    /// Whether `party` has come to `step`.
+    pub(crate) fn has_come(&self, party: u32, step: u64) -> bool {
+        let counter = &self.shared().steps[party as usize].0;
+        // ORDERING: acquires nothing but keeps later loads behind.
+        counter.load(Ordering::Acquire) >= step
     }
 
     /// Tells all parties `own`; returns what each has told, in the order of their ranks.

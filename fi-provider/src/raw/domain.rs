@@ -1,0 +1,147 @@
+//! The domain: the memory of a process that peers reach, and the processes that it reaches
+//! (fi_domain(3)).
+
+#![expect(unsafe_code, reason = "registers raw memory")]
+
+use super::arena::Arena;
+use super::error::Error;
+use super::near::Near;
+use super::region::{Addressing, Memory, Region, Regions, Rights, TABLE_BYTES};
+use super::service::{Service, Shared};
+use fi_shm::handover::Ticket;
+use fi_shm::ring;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How a domain is opened.
+#[derive(Clone, Copy, Debug)]
+pub struct Config {
+    /// The most bytes that the arena may ever have: address space, here and in every peer's process;
+    /// memory is taken page by page at first use.
+    pub arena_bytes: usize,
+    /// The bytes of each ring to an endpoint, one for each endpoint that sends to it: a power of
+    /// two, from 1 KiB to 1 GiB.
+    pub ring_bytes: usize,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            arena_bytes: 16 << 30,
+            ring_bytes: 64 << 10,
+        }
+    }
+}
+
+/// An open domain: a handle, whose clones are the same domain.
+///
+/// Threads may share it. A thread of its own answers peers: it sleeps but for that.
+#[derive(Clone, Debug)]
+pub struct Domain(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    config: Config,
+    regions: Arc<Regions>,
+    nears: Mutex<HashMap<[u8; Ticket::BYTES], Arc<Near>>>,
+    /// Dropped last: its thread ends then.
+    service: Service,
+}
+
+impl Domain {
+    /// Opens a domain of this process, without a job: peers find it by the addresses of its
+    /// endpoints.
+    ///
+    /// # Errors
+    /// [`Error::NoRoom`] where the configuration leaves none, [`Error::System`] where memory, a
+    /// socket or a thread is refused.
+    pub fn open(config: Config) -> Result<Self, Error> {
+        let is_ring = ring::is_capacity(config.ring_bytes);
+        if !is_ring || !(1 << 10..=1 << 30).contains(&config.ring_bytes) {
+            return Err(Error::NoRoom);
+        }
+        let arena = Arc::new(Arena::new(config.arena_bytes.max(2 * TABLE_BYTES))?);
+        Ok(Self(Arc::new(Inner {
+            config,
+            regions: Arc::new(Regions::new(Arc::clone(&arena))?),
+            nears: Mutex::default(),
+            service: Service::start(arena)?,
+        })))
+    }
+
+    /// Takes `len` zeroed bytes of the arena and lets peers reach them: those of the node by loads
+    /// and stores. The fabric chooses the key where none is given.
+    ///
+    /// # Errors
+    /// [`Error::NoRoom`], [`Error::KeyTaken`].
+    pub fn allocate(
+        &self,
+        len: usize,
+        rights: Rights,
+        key: Option<u64>,
+        addressing: Addressing,
+    ) -> Result<Memory, Error> {
+        Memory::new(&self.0.regions, len, rights, key, addressing)
+    }
+
+    /// Lets peers reach any memory of the process: the kernel copies, or this process's own
+    /// [`progress`](super::endpoint::Endpoint::progress). The fabric chooses the key where none is
+    /// given.
+    ///
+    /// # Errors
+    /// As [`Domain::allocate`].
+    ///
+    /// # Safety
+    /// The `len` bytes at `memory` stay mapped, writable if `rights` say so, until the region is
+    /// dropped; peers read and write them at any time.
+    pub unsafe fn register(
+        &self,
+        memory: *mut u8,
+        len: usize,
+        rights: Rights,
+        key: Option<u64>,
+        addressing: Addressing,
+    ) -> Result<Region, Error> {
+        // Its bytes are found by the address again.
+        let range = (memory.expose_provenance(), len);
+        if range.0.checked_add(len).is_none() {
+            return Err(Error::OutOfRange);
+        }
+        Ok(Region {
+            key: self.0.regions.insert(range, rights, key, addressing)?,
+            regions: Arc::clone(&self.0.regions),
+        })
+    }
+
+    pub(crate) fn config(&self) -> &Config {
+        &self.0.config
+    }
+
+    pub(crate) fn regions(&self) -> &Arc<Regions> {
+        &self.0.regions
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        self.0.service.shared()
+    }
+
+    /// The process of an address, connected at the first use.
+    pub(crate) fn near(&self, process: &Ticket) -> Result<Arc<Near>, Error> {
+        let key = process.to_bytes();
+        let nears = || self.0.nears.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(near) = nears().get(&key) {
+            return if near.is_alive() {
+                Ok(Arc::clone(near))
+            } else {
+                Err(Error::PeerGone)
+            };
+        }
+        let near = Arc::new(Near::connect(process, self.shared().ticket())?);
+        let mut nears = nears();
+        let known = nears.entry(key).or_insert_with(|| {
+            self.shared().watch(Arc::clone(&near));
+            near
+        });
+        Ok(Arc::clone(known))
+    }
+}

@@ -1,0 +1,576 @@
+//! Records of peers: what each asks for, checked and done.
+
+#![expect(
+    unsafe_code,
+    reason = "stores peers' bytes in buffers and regions given by their C addresses"
+)]
+
+use super::atomic;
+use super::link::Link;
+use super::pending::State;
+use super::stream::Stream;
+use super::{Endpoint, Operation};
+use crate::raw::address::Address;
+use crate::raw::address_vector::PeerIndex;
+use crate::raw::completion::{Entry, Promise};
+use crate::raw::error::Error;
+use crate::raw::matcher::{Buffer, Place};
+use crate::raw::protocol::{HAS_DATA, Kind, WANTS_ANSWER, words};
+use crate::raw::region::{Found, Rights};
+use fi_shm::copy;
+use fi_shm::ring::Record;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// What became of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Taken,
+    /// It stays in the ring: there is no room for it now.
+    Left,
+    /// It makes no sense: its ring is closed.
+    Broken,
+}
+
+/// The sender of a ring.
+#[derive(Debug)]
+pub(crate) struct Origin {
+    address: Address,
+    /// Its number, which is of this version of the address vector.
+    source: Option<PeerIndex>,
+    version: Option<u64>,
+    /// The way back, once it was needed.
+    link: Option<Rc<Link>>,
+}
+
+/// A message that has come before its buffer.
+#[derive(Debug)]
+pub(crate) struct Early {
+    bytes: Bytes,
+    data: Option<u64>,
+    /// The sender's number of it, and the way back, where it waits for an answer.
+    answer: Option<(u64, Rc<Link>)>,
+}
+
+#[derive(Debug)]
+enum Bytes {
+    Here(Box<[u8]>),
+    /// At this address in the sender's process, so many.
+    There(u64, usize),
+}
+
+/// Bytes that an early message is counted with, beside its own.
+const OVERHEAD: usize = 64;
+
+impl Early {
+    fn held(&self) -> usize {
+        match &self.bytes {
+            Bytes::Here(bytes) => OVERHEAD + bytes.len(),
+            Bytes::There(..) => OVERHEAD,
+        }
+    }
+
+    fn len(&self) -> usize {
+        match &self.bytes {
+            Bytes::Here(bytes) => bytes.len(),
+            Bytes::There(_, len) => *len,
+        }
+    }
+}
+
+impl Origin {
+    pub(crate) fn address(&self) -> &Address {
+        &self.address
+    }
+
+    pub(crate) fn new(address: Address) -> Self {
+        Self {
+            address,
+            source: None,
+            version: None,
+            link: None,
+        }
+    }
+}
+
+impl Endpoint {
+    /// Does as a record says.
+    #[inline]
+    pub(crate) fn arrive(&self, origin: &mut Origin, record: Record<'_>) -> Fate {
+        let Some((kind, flags)) = Kind::of(record.kind()) else {
+            return Fate::Broken;
+        };
+        if kind == Kind::Message && flags == 0 {
+            return self.take_message(origin, record, 0, None, None);
+        }
+        self.arrive_seldom(origin, record, kind, flags)
+    }
+
+    /// The number of a sender in the address vector.
+    #[inline(always)]
+    fn source(&self, origin: &mut Origin) -> Option<PeerIndex> {
+        let version = Some(self.vector.version());
+        if origin.version != version {
+            origin.version = version;
+            origin.source = self.vector.find(&origin.address);
+        }
+        origin.source
+    }
+
+    /// The way back to a sender; none where it cannot be reached, and so needs no answer.
+    fn way_back(&self, origin: &mut Origin) -> Option<Rc<Link>> {
+        if origin.link.is_none() {
+            origin.link = self.link_to(&origin.address).ok();
+        }
+        origin.link.clone()
+    }
+
+    #[inline(never)]
+    fn arrive_seldom(
+        &self,
+        origin: &mut Origin,
+        record: Record<'_>,
+        kind: Kind,
+        flags: u16,
+    ) -> Fate {
+        if self.owes_much() {
+            record.leave();
+            return Fate::Left;
+        }
+        let done = match kind {
+            Kind::Message => return self.message(origin, record, flags),
+            Kind::Offer => return self.offer(origin, record, flags),
+            Kind::Told => return self.told(origin, record),
+            Kind::Bye => return self.part(origin),
+            Kind::Fetch => self.fetch(origin, &record),
+            Kind::Piece => self.piece(origin, &record),
+            Kind::Done => self.done(origin, &record),
+            Kind::Write => self.written(origin, &record),
+            Kind::Read => self.asked(origin, &record),
+            Kind::Atomic => self.updated(origin, &record),
+        };
+        done.map_or(Fate::Broken, |()| Fate::Taken)
+    }
+
+    /// A message with data, or whose sender waits for an answer.
+    fn message(&self, origin: &mut Origin, record: Record<'_>, flags: u16) -> Fate {
+        let (has_data, wants_answer) = (flags & HAS_DATA != 0, flags & WANTS_ANSWER != 0);
+        let header = usize::from(has_data) + usize::from(wants_answer);
+        if record.len() < header * 8 {
+            return Fate::Broken;
+        }
+        let word = |is_there: bool, index| is_there.then(|| record.word(index)).flatten();
+        let data = word(has_data, 0);
+        let answer = word(wants_answer, header.saturating_sub(1));
+        let answer = answer.and_then(|number| Some((number, self.way_back(origin)?)));
+        self.take_message(origin, record, header * 8, data, answer)
+    }
+
+    /// Gives a message, whose bytes begin at `header`, to its buffer, or holds it.
+    #[inline(always)]
+    fn take_message(
+        &self,
+        origin: &mut Origin,
+        record: Record<'_>,
+        header: usize,
+        data: Option<u64>,
+        answer: Option<(u64, Rc<Link>)>,
+    ) -> Fate {
+        if !self.may_match() {
+            record.leave();
+            return self.note_left();
+        }
+        let source = self.source(origin);
+        let len = record.len() - header;
+        let mut matcher = self.matcher.borrow_mut();
+        let place = matcher.arrive(source, len, |closed| self.close_buffer(closed));
+        if let Some(place) = place {
+            // SAFETY: the place has room for its bytes until its entry is there (the requirement of
+            // `post_receive`), outside of the ring.
+            unsafe { record.copy_to(header, place.address, place.len) };
+            drop(record);
+            self.received(&place, len, data, source, answer);
+            return Fate::Taken;
+        }
+        if !matcher.has_room(OVERHEAD + len) {
+            record.leave();
+            return self.note_left();
+        }
+        let mut bytes = vec![0; len].into_boxed_slice();
+        // SAFETY: there is room for so many bytes.
+        unsafe { record.copy_to(header, bytes.as_mut_ptr(), len) };
+        let early = Early {
+            bytes: Bytes::Here(bytes),
+            data,
+            answer,
+        };
+        matcher.hold(source, len, early.held(), early);
+        Fate::Taken
+    }
+
+    /// Whether a message that comes may be matched: there is room for its entry, and for those of
+    /// messages before it.
+    #[inline(always)]
+    fn may_match(&self) -> bool {
+        self.config.receive.has_room() && !self.matcher.borrow().is_stalled()
+    }
+
+    #[cold]
+    fn note_left(&self) -> Fate {
+        self.has_work.set(true);
+        Fate::Left
+    }
+
+    /// Reports a message that is in its place, and answers the sender if it waits for that.
+    #[inline(always)]
+    fn received(
+        &self,
+        place: &Place,
+        len: usize,
+        data: Option<u64>,
+        source: Option<PeerIndex>,
+        answer: Option<(u64, Rc<Link>)>,
+    ) {
+        let entry = entry_of(place, data, source);
+        let result = if place.len < len {
+            Err(Error::Truncated)
+        } else {
+            Ok(())
+        };
+        let promise = Promise {
+            context: Some(place.context),
+            counts: true,
+        };
+        self.report(entry, promise, result, false);
+        if let Some((number, link)) = answer {
+            let code = result.err().map_or(0, Error::to_wire).into();
+            self.owe(&link, Kind::Done, [number, code, 0]);
+        }
+    }
+
+    /// Reports that a buffer is the caller's again, without a message.
+    fn close_buffer(&self, buffer: &Buffer) {
+        let entry = Entry {
+            context: buffer.context,
+            operation: Operation::Receive,
+            len: 0,
+            data: None,
+            source: None,
+            offset: buffer.used,
+            is_last: true,
+        };
+        self.config.receive.push(Ok(entry));
+    }
+
+    /// A message that the sender keeps until it is fetched.
+    fn offer(&self, origin: &mut Origin, record: Record<'_>, flags: u16) -> Fate {
+        let Some([number, address, len]) = words(&record) else {
+            return Fate::Broken;
+        };
+        let data = (flags & HAS_DATA != 0).then(|| record.word(3)).flatten();
+        let Some(link) = self.way_back(origin) else {
+            return Fate::Taken;
+        };
+        if !self.may_match() {
+            record.leave();
+            return self.note_left();
+        }
+        let source = self.source(origin);
+        let len = len as usize;
+        let mut matcher = self.matcher.borrow_mut();
+        let place = matcher.arrive(source, len, |closed| self.close_buffer(closed));
+        let early = Early {
+            bytes: Bytes::There(address, len),
+            data,
+            answer: Some((number, link)),
+        };
+        match place {
+            Some(place) => {
+                drop(matcher);
+                self.deliver(early, &place, source);
+            }
+            None if matcher.has_room(OVERHEAD) => matcher.hold(source, len, early.held(), early),
+            None => {
+                record.leave();
+                return self.note_left();
+            }
+        }
+        Fate::Taken
+    }
+
+    /// Brings a message that was held, or that its sender keeps, to its place.
+    fn deliver(&self, early: Early, place: &Place, source: Option<PeerIndex>) {
+        let len = early.len();
+        let (address, link, number) = match (early.bytes, early.answer) {
+            (Bytes::There(address, _), Some((number, link))) => (address, link, number),
+            (Bytes::Here(bytes), answer) => {
+                // SAFETY: the place has room for its bytes, at most those of the message.
+                unsafe { copy::copy(place.address, bytes.as_ptr(), place.len) };
+                return self.received(place, len, early.data, source, answer);
+            }
+            (Bytes::There(..), None) => return,
+        };
+        // SAFETY: the place has room for its bytes until its entry is there.
+        match unsafe { link.near.read(address, place.address, place.len) } {
+            Ok(true) => self.received(place, len, early.data, source, Some((number, link))),
+            Ok(false) => self.gather(early.data, (number, &link), place, len, source),
+            Err(error) => {
+                let entry = entry_of(place, early.data, source);
+                let promise = Promise {
+                    context: Some(place.context),
+                    counts: true,
+                };
+                self.report(entry, promise, Err(error), false);
+                self.owe(&link, Kind::Done, [number, error.to_wire().into(), 0]);
+            }
+        }
+    }
+
+    /// Asks the sender of a message for its bytes, in pieces.
+    fn gather(
+        &self,
+        data: Option<u64>,
+        (number, link): (u64, &Rc<Link>),
+        place: &Place,
+        len: usize,
+        source: Option<PeerIndex>,
+    ) {
+        let entry = entry_of(place, data, source);
+        let promise = Promise {
+            context: Some(place.context),
+            counts: true,
+        };
+        let state = State::Gathering {
+            dest: place.address,
+            left: place.len,
+            answer: Some(number),
+        };
+        if place.len < len || place.len == 0 {
+            // A part of it is of little use: its sender is told at once.
+            let nothing = Entry { len: 0, ..entry };
+            self.report(nothing, promise, Err(Error::Truncated), false);
+            return self.owe(
+                link,
+                Kind::Done,
+                [number, Error::Truncated.to_wire().into(), 0],
+            );
+        }
+        match self.begin(link, entry, promise, state) {
+            Ok(pieces) => self.owe(link, Kind::Fetch, [number, pieces, place.len as u64]),
+            Err(error) => {
+                self.report(entry, promise, Err(error), false);
+                self.owe(link, Kind::Done, [number, error.to_wire().into(), 0]);
+            }
+        }
+    }
+
+    /// Gives early messages to buffers: a new one, or those that are there.
+    pub(crate) fn match_buffers(&self, buffer: Option<Buffer>) {
+        let found = RefCell::new(Vec::new());
+        let room = self.config.receive.room();
+        self.matcher.borrow_mut().post(
+            buffer,
+            Early::held,
+            || found.borrow().len() < room,
+            |what| found.borrow_mut().push(what),
+        );
+        if self.matcher.borrow().is_stalled() {
+            self.has_work.set(true);
+        }
+        for what in found.into_inner() {
+            match what {
+                Ok((early, place, source)) => self.deliver(early, &place, source),
+                Err(closed) => self.close_buffer(&closed),
+            }
+        }
+    }
+
+    /// Looks whether early messages have buffers by now.
+    pub(crate) fn match_early(&self) {
+        if self.matcher.borrow().has_early() {
+            self.match_buffers(None);
+        }
+    }
+
+    /// A peer has written here, and says so.
+    fn told(&self, origin: &mut Origin, record: Record<'_>) -> Fate {
+        let Some([data, len]) = words(&record) else {
+            return Fate::Broken;
+        };
+        if !self.config.receive.has_room() {
+            record.leave();
+            return self.note_left();
+        }
+        let entry = Entry {
+            context: 0,
+            operation: Operation::RemoteWrite,
+            len: len as usize,
+            data: Some(data),
+            source: self.source(origin),
+            offset: 0,
+            is_last: false,
+        };
+        self.config.receive.push(Ok(entry));
+        Fate::Taken
+    }
+
+    /// A peer's endpoint is closed: nothing of it is waited for any more.
+    fn part(&self, origin: &Origin) -> Fate {
+        let link = self.known.borrow().get(&origin.address).cloned();
+        if let Some(link) = link {
+            link.close();
+            self.part_from_gone();
+        }
+        Fate::Taken
+    }
+
+    /// A peer fetches a message that was offered to it.
+    fn fetch(&self, origin: &mut Origin, record: &Record<'_>) -> Option<()> {
+        let [number, pieces, len] = words(record)?;
+        let link = self.way_back(origin)?;
+        let mut pending = self.pending.borrow_mut();
+        let offered = pending.get(number, &link);
+        // It may have failed here meanwhile.
+        let Some(offered) = offered else {
+            return Some(());
+        };
+        let State::Offered { source } = offered.state else {
+            return None;
+        };
+        let len = (offered.entry.len).min(len as usize);
+        drop(pending);
+        self.stream(Stream::pieces(link, source, len, pieces, Some(number)));
+        Some(())
+    }
+
+    /// Bytes that this endpoint has asked for.
+    fn piece(&self, origin: &mut Origin, record: &Record<'_>) -> Option<()> {
+        let [number, offset] = words(record)?;
+        let link = self.way_back(origin)?;
+        let mut pending = self.pending.borrow_mut();
+        let Some(wanted) = pending.get(number, &link) else {
+            return Some(());
+        };
+        let State::Gathering { dest, left, .. } = &mut wanted.state else {
+            return None;
+        };
+        let len = record.len() - 16;
+        let end = usize::try_from(offset).ok()?.checked_add(len)?;
+        if end > wanted.entry.len || len > *left {
+            return None;
+        }
+        // SAFETY: the buffer has room for all bytes of the entry, of which these are; it stays until
+        // the operation is done.
+        unsafe { record.copy_to(16, dest.wrapping_add(offset as usize), len) };
+        *left -= len;
+        let is_whole = *left == 0;
+        drop(pending);
+        if is_whole {
+            self.finish(number, Ok(()));
+        }
+        Some(())
+    }
+
+    /// The end of an own operation.
+    fn done(&self, origin: &mut Origin, record: &Record<'_>) -> Option<()> {
+        let [number, code] = words(record)?;
+        let link = self.way_back(origin)?;
+        let is_own = self.pending.borrow_mut().get(number, &link).is_some();
+        if is_own {
+            self.finish(number, Error::of_wire(u8::try_from(code).ok()?));
+        }
+        Some(())
+    }
+
+    /// A peer writes to a region by the ring.
+    fn written(&self, origin: &mut Origin, record: &Record<'_>) -> Option<()> {
+        let [number, key, address, is_last] = words(record)?;
+        let link = self.way_back(origin)?;
+        let len = record.len() - 32;
+        let done = self.range(key, address, len, Rights::WRITE);
+        if let Ok((place, _)) = done {
+            // SAFETY: the range is in a region, which is mapped and writable while it is open.
+            unsafe { record.copy_to(32, place, len) };
+        }
+        if is_last != 0 || done.is_err() {
+            let code = done.err().map_or(0, Error::to_wire).into();
+            self.owe(&link, Kind::Done, [number, code, 0]);
+        }
+        Some(())
+    }
+
+    /// A peer reads from a region by the ring.
+    fn asked(&self, origin: &mut Origin, record: &Record<'_>) -> Option<()> {
+        let [number, key, address, len] = words(record)?;
+        let link = self.way_back(origin)?;
+        let len = usize::try_from(len).ok()?;
+        match self.range(key, address, len, Rights::READ) {
+            Ok((place, found)) => {
+                let mut stream = Stream::pieces(link, place, len, number, None);
+                stream.region = Some((key, found));
+                self.stream(stream);
+            }
+            Err(error) => self.owe(&link, Kind::Done, [number, error.to_wire().into(), 0]),
+        }
+        Some(())
+    }
+
+    /// A peer has an atomic operation done on a region.
+    fn updated(&self, origin: &mut Origin, record: &Record<'_>) -> Option<()> {
+        let [number, key, address, what, operand, comparand] = words(record)?;
+        let (operation, bytes) = atomic::of_wire(what)?;
+        let link = self.way_back(origin)?;
+        let place = self.range(key, address, bytes, Rights::ATOMIC);
+        let done = place.and_then(|(place, _)| {
+            // SAFETY: the range is in a region, which is mapped and writable while it is open.
+            unsafe { atomic::apply(operation, place, bytes, operand, comparand) }
+        });
+        match done {
+            Ok(before) => self.stream(Stream::word(link, before, bytes, number)),
+            Err(error) => self.owe(&link, Kind::Done, [number, error.to_wire().into(), 0]),
+        }
+        Some(())
+    }
+
+    /// Where a range of an own region lies.
+    fn range(
+        &self,
+        key: u64,
+        address: u64,
+        len: usize,
+        rights: Rights,
+    ) -> Result<(*mut u8, Found), Error> {
+        let regions = self.domain.regions();
+        let found = regions.table().find(key).ok_or(Error::NoSuchKey)?;
+        if !found.state.allows(rights) {
+            return Err(Error::NotAllowed);
+        }
+        let offset = found.offset(address, len as u64);
+        let at = found.base + offset.ok_or(Error::OutOfRange)?;
+        let place = if found.state.is_in_arena() {
+            regions.arena.at(at as usize)
+        } else {
+            std::ptr::with_exposed_provenance_mut(at as usize)
+        };
+        Ok((place, found))
+    }
+
+    /// Whether a region is as it was found.
+    pub(crate) fn is_open(&self, key: u64, found: &Found) -> bool {
+        let now = self.domain.regions().table().find(key);
+        now.is_some_and(|now| now.state == found.state)
+    }
+}
+
+/// The entry of a message in this place.
+fn entry_of(place: &Place, data: Option<u64>, source: Option<PeerIndex>) -> Entry {
+    Entry {
+        context: place.context,
+        operation: Operation::Receive,
+        len: place.len,
+        data,
+        source,
+        offset: place.offset,
+        is_last: place.is_last,
+    }
+}

@@ -1,0 +1,207 @@
+//! Atomic operations on memory of peers (fi_atomic(3)): the processor's own. Those on memory that
+//! is not mapped here are done by its process, as it makes progress.
+
+#![expect(unsafe_code, reason = "atomic operations at raw addresses")]
+
+use super::pending::State;
+use super::rma::{RemoteRegion, rma_entry};
+use super::{Endpoint, Operation};
+use crate::raw::completion::{Promise, Report};
+use crate::raw::error::Error;
+use crate::raw::protocol::Kind;
+use crate::raw::region::Rights;
+use fi_shm::amo::Integer;
+
+/// An atomic operation on a word of 4 or 8 bytes; it returns the word that was there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Atomic {
+    /// Reads (FI_ATOMIC_READ).
+    Read = 1,
+    /// Replaces the word by the operand (FI_ATOMIC_WRITE).
+    Swap,
+    /// Adds the operand, modulo 2^n (FI_SUM).
+    Add,
+    /// Bitwise and (FI_BAND).
+    And,
+    /// Bitwise or (FI_BOR).
+    Or,
+    /// Bitwise exclusive or (FI_BXOR).
+    Xor,
+    /// Replaces the word by the operand where the comparand stands (FI_CSWAP).
+    CompareSwap,
+}
+
+/// The operation and the bytes of its word, as one word in a record.
+fn to_wire(operation: Atomic, bytes: usize) -> u64 {
+    (operation as u64) << 8 | bytes as u64
+}
+
+/// The operation and the bytes of its word; none where they make no sense.
+pub(crate) fn of_wire(word: u64) -> Option<(Atomic, usize)> {
+    let operation = match word >> 8 {
+        1 => Atomic::Read,
+        2 => Atomic::Swap,
+        3 => Atomic::Add,
+        4 => Atomic::And,
+        5 => Atomic::Or,
+        6 => Atomic::Xor,
+        7 => Atomic::CompareSwap,
+        _ => return None,
+    };
+    let bytes = (word & 0xff) as usize;
+    matches!(bytes, 4 | 8).then_some((operation, bytes))
+}
+
+/// Does an operation on the word of 4 or 8 `bytes` at `place`; returns the word that was there.
+///
+/// # Errors
+/// [`Error::Misaligned`].
+///
+/// # Safety
+/// The word is mapped and writable.
+#[inline]
+pub(crate) unsafe fn apply(
+    operation: Atomic,
+    place: *mut u8,
+    bytes: usize,
+    operand: u64,
+    comparand: u64,
+) -> Result<u64, Error> {
+    if !place.addr().is_multiple_of(bytes) {
+        return Err(Error::Misaligned);
+    }
+    // SAFETY: the word is mapped and writable, and aligned.
+    Ok(unsafe {
+        if bytes == 4 {
+            let (operand, comparand) = (operand as u32, comparand as u32);
+            update(operation, place.cast::<u32>(), operand, comparand).into()
+        } else {
+            update(operation, place.cast::<u64>(), operand, comparand)
+        }
+    })
+}
+
+/// # Safety
+/// The word is mapped, writable and aligned.
+#[inline(always)]
+unsafe fn update<T: Integer>(operation: Atomic, at: *mut T, operand: T, comparand: T) -> T {
+    // SAFETY: the word is mapped, writable and aligned.
+    unsafe {
+        match operation {
+            Atomic::Read => T::fetch(at),
+            Atomic::Swap => T::swap(at, operand),
+            Atomic::Add => T::fetch_add(at, operand),
+            Atomic::And => T::fetch_and(at, operand),
+            Atomic::Or => T::fetch_or(at, operand),
+            Atomic::Xor => T::fetch_xor(at, operand),
+            Atomic::CompareSwap => T::compare_swap(at, comparand, operand),
+        }
+    }
+}
+
+impl Endpoint {
+    /// Does an atomic operation on a word of 4 or 8 `bytes` in a region; the word that was there is
+    /// in `found`, in as many bytes, when the operation is reported (fi_fetch_atomic,
+    /// fi_compare_atomic).
+    ///
+    /// # Errors
+    /// As [`Endpoint::write`], and [`Error::Misaligned`]; [`Error::TooLong`] for words of other
+    /// sizes.
+    ///
+    /// # Safety
+    /// `found` has room for the word, aligned to it, and is nobody else's until the operation is
+    /// reported, or the endpoint dropped.
+    #[inline]
+    pub unsafe fn fetch_atomic<R: Report>(
+        &self,
+        region: &RemoteRegion,
+        (address, bytes): (u64, usize),
+        operation: Atomic,
+        (operand, comparand): (u64, u64),
+        found: *mut u8,
+        report: R,
+    ) -> Result<(), Error> {
+        if !matches!(bytes, 4 | 8) {
+            return Err(Error::TooLong);
+        }
+        let offset = region.reach(address, bytes, Rights::ATOMIC)?;
+        if report.context().is_some() && !self.config.transmit.has_room() {
+            return Err(Error::Again);
+        }
+        if region.is_mapped() {
+            let place = region.mapped.wrapping_add(offset);
+            // SAFETY: the word lies in the region, which is mapped here; `found` has room for a
+            // word, and is aligned.
+            unsafe {
+                let before = apply(operation, place, bytes, operand, comparand)?;
+                if bytes == 4 {
+                    found.cast::<u32>().write(before as u32);
+                } else {
+                    found.cast::<u64>().write(before);
+                }
+            }
+            self.report_rma(Operation::Atomic, bytes, report);
+            return Ok(());
+        }
+        if !(region.found.base + offset as u64).is_multiple_of(bytes as u64) {
+            return Err(Error::Misaligned);
+        }
+        let entry = rma_entry(Operation::Atomic, bytes, report);
+        let state = State::Gathering {
+            dest: found,
+            left: bytes,
+            answer: None,
+        };
+        let link = &region.link;
+        let number = self.begin(link, entry, Promise::of(report), state)?;
+        let what = to_wire(operation, bytes);
+        let words = [number, region.key, address, what, operand, comparand];
+        let asked = link.tell(Kind::Atomic, words);
+        asked.inspect_err(|_| self.abandon(number))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operations_are_told_as_they_are() {
+        let mut seen = 0;
+        for word in 0..0x1000 {
+            if let Some((operation, bytes)) = of_wire(word) {
+                assert_eq!(to_wire(operation, bytes), word);
+                seen += 1;
+            }
+        }
+        assert_eq!(seen, 7 * 2);
+    }
+
+    #[test]
+    fn each_does_as_it_says() {
+        let cases = [
+            (Atomic::Read, 12),
+            (Atomic::Swap, 10),
+            (Atomic::Add, 22),
+            (Atomic::And, 8),
+            (Atomic::Or, 14),
+            (Atomic::Xor, 6),
+            (Atomic::CompareSwap, 10),
+        ];
+        for (operation, expected) in cases {
+            let mut words = [12_u64, 12];
+            let place: *mut u8 = words.as_mut_ptr().cast();
+            // SAFETY: two words are there.
+            unsafe {
+                assert_eq!(apply(operation, place, 8, 10, 12), Ok(12));
+                assert_eq!(apply(operation, place.add(8), 4, 10, 12), Ok(12));
+                assert_eq!(
+                    apply(operation, place.add(2), 4, 0, 0),
+                    Err(Error::Misaligned)
+                );
+            }
+            assert_eq!(words, [expected, expected], "{operation:?}");
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Messages (fi_msg(3)).
+//!
+//! Short ones go through the ring of the receiver whole; longer ones are offered, and the receiver
+//! fetches them: by the kernel's copy, or in pieces through the rings. Messages of one endpoint to
+//! another arrive in their order.
+
+#![expect(unsafe_code, reason = "sends and receives bytes by their C addresses")]
+
+use super::link::Link;
+use super::pending::State;
+use super::{Endpoint, Operation};
+use crate::raw::address_vector::PeerIndex;
+use crate::raw::completion::{Entry, Promise, Report};
+use crate::raw::error::Error;
+use crate::raw::matcher::Buffer;
+use crate::raw::protocol::{HAS_DATA, Kind, WANTS_ANSWER};
+use std::rc::Rc;
+
+/// When a message counts as sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// When its bytes may be changed (FI_INJECT_COMPLETE).
+    Free,
+    /// When the receiver has matched and copied it (FI_DELIVERY_COMPLETE).
+    Delivered,
+}
+
+/// A buffer for messages.
+#[derive(Clone, Copy, Debug)]
+pub struct Posted {
+    /// The number for its entries.
+    pub context: u64,
+    /// Takes messages of this peer alone.
+    pub source: Option<PeerIndex>,
+    /// Takes several messages, each at a multiple of 8 bytes, until fewer bytes than these are left
+    /// (FI_MULTI_RECV).
+    pub least: Option<usize>,
+}
+
+impl Endpoint {
+    /// The longest message that [`Endpoint::inject`] takes, in bytes, for rings of this domain's
+    /// configuration; peers with shorter rings take less.
+    pub fn inject_size(&self) -> usize {
+        fi_shm::ring::max_payload(self.domain.config().ring_bytes) - 48
+    }
+
+    /// Sends a message whose bytes are taken over at once (fi_inject).
+    ///
+    /// # Errors
+    /// [`Error::Again`], [`Error::NoSuchPeer`], [`Error::PeerGone`], [`Error::Unreachable`];
+    /// [`Error::TooLong`] above [`Endpoint::inject_size`].
+    #[inline]
+    pub fn inject(&self, peer: PeerIndex, message: &[u8]) -> Result<(), Error> {
+        self.with_link(peer, |link| {
+            if message.len() > link.eager {
+                return Err(Error::TooLong);
+            }
+            // SAFETY: the slice holds the bytes, at most `eager`.
+            unsafe { link.post(Kind::Message as u16, [], message.as_ptr(), message.len()) }
+        })
+    }
+
+    /// Sends a message, and 64 bits of data with it if given (fi_send, fi_senddata).
+    ///
+    /// # Errors
+    /// As [`Endpoint::inject`], but for [`Error::TooLong`].
+    ///
+    /// # Safety
+    /// `message` holds `len` bytes, which stay as they are until the operation is reported, or the
+    /// endpoint dropped.
+    pub unsafe fn send<R: Report>(
+        &self,
+        peer: PeerIndex,
+        message: *const u8,
+        len: usize,
+        data: Option<u64>,
+        level: Level,
+        report: R,
+    ) -> Result<(), Error> {
+        let entry = Entry {
+            context: report.context().unwrap_or(0),
+            operation: Operation::Send,
+            len,
+            data: None,
+            source: None,
+            offset: 0,
+            is_last: true,
+        };
+        let promise = Promise::of(report);
+        self.with_link(peer, |link| {
+            // SAFETY: `message` holds the bytes until the operation is reported.
+            unsafe {
+                if len > link.eager {
+                    self.offer_message(link, message, data, entry, promise)
+                } else if level == Level::Delivered {
+                    self.send_answered(link, message, data, entry, promise)
+                } else {
+                    self.send_whole(link, message, data, entry, promise)
+                }
+            }
+        })
+    }
+
+    /// # Safety
+    /// `message` holds the bytes of the entry, at most `eager`.
+    #[inline]
+    unsafe fn send_whole(
+        &self,
+        link: &Link,
+        message: *const u8,
+        data: Option<u64>,
+        entry: Entry,
+        promise: Promise,
+    ) -> Result<(), Error> {
+        if promise.context.is_some() && !self.config.transmit.has_room() {
+            return Err(Error::Again);
+        }
+        // SAFETY: `message` holds the bytes, at most `eager`.
+        unsafe {
+            match data {
+                None => link.post(Kind::Message as u16, [], message, entry.len)?,
+                Some(data) => {
+                    let kind = Kind::Message as u16 | HAS_DATA;
+                    link.post(kind, [data], message, entry.len)?;
+                }
+            }
+        }
+        self.report(entry, promise, Ok(()), false);
+        Ok(())
+    }
+
+    /// # Safety
+    /// As [`Endpoint::send_whole`].
+    unsafe fn send_answered(
+        &self,
+        link: &Rc<Link>,
+        message: *const u8,
+        data: Option<u64>,
+        entry: Entry,
+        promise: Promise,
+    ) -> Result<(), Error> {
+        let number = self.begin(link, entry, promise, State::Answer)?;
+        let kind = Kind::Message as u16 | WANTS_ANSWER;
+        // SAFETY: `message` holds the bytes, at most `eager`.
+        let posted = unsafe {
+            match data {
+                None => link.post(kind, [number], message, entry.len),
+                Some(data) => link.post(kind | HAS_DATA, [data, number], message, entry.len),
+            }
+        };
+        posted.inspect_err(|_| self.abandon(number))
+    }
+
+    /// # Safety
+    /// `message` holds the bytes of the entry until the operation is reported.
+    unsafe fn offer_message(
+        &self,
+        link: &Rc<Link>,
+        message: *const u8,
+        data: Option<u64>,
+        entry: Entry,
+        promise: Promise,
+    ) -> Result<(), Error> {
+        let number = self.begin(link, entry, promise, State::Offered { source: message })?;
+        let (address, len) = (message.addr() as u64, entry.len as u64);
+        let nothing = std::ptr::null();
+        // SAFETY: there are no bytes.
+        let posted = unsafe {
+            match data {
+                None => link.post(Kind::Offer as u16, [number, address, len], nothing, 0),
+                Some(data) => {
+                    let kind = Kind::Offer as u16 | HAS_DATA;
+                    link.post(kind, [number, address, len, data], nothing, 0)
+                }
+            }
+        };
+        posted.inspect_err(|_| self.abandon(number))
+    }
+
+    /// Posts a buffer of `len` bytes for messages (fi_recv).
+    ///
+    /// # Safety
+    /// The bytes at `buffer` stay mapped, and are nobody else's, until an entry says that the buffer
+    /// is the caller's again, it is cancelled, or the endpoint dropped.
+    pub unsafe fn post_receive(&self, buffer: *mut u8, len: usize, posted: Posted) {
+        self.match_buffers(Some(Buffer {
+            address: buffer,
+            len,
+            context: posted.context,
+            source: posted.source,
+            least: posted.least,
+            used: 0,
+        }));
+    }
+
+    /// Takes back a buffer that was posted with this context, the oldest; false where none waits.
+    pub fn cancel_receive(&self, context: u64) -> bool {
+        self.matcher.borrow_mut().cancel(context).is_some()
+    }
+}

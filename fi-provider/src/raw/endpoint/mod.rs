@@ -1,0 +1,480 @@
+//! Endpoints: reliable, without connections that the caller sees, to any number of peers
+//! (fi_endpoint(3), FI_EP_RDM).
+
+#![expect(
+    unsafe_code,
+    reason = "takes the receiving ends of rings in shared memory"
+)]
+
+mod arrive;
+mod atomic;
+mod link;
+mod message;
+mod pending;
+mod rma;
+mod stream;
+
+pub use atomic::Atomic;
+pub use message::{Level, Posted};
+pub use rma::RemoteRegion;
+
+use super::address::Address;
+use super::address_vector::{AddressVector, PeerIndex};
+use super::completion::{CompletionQueue, Counter, Entry, Failure, Operation, Promise};
+use super::domain::Domain;
+use super::error::Error;
+use super::inbox::{Inbox, Lead, NEWS};
+use super::matcher::Matcher;
+use super::protocol::Kind;
+use super::wire;
+use arrive::{Early, Fate, Origin};
+use fi_shm::bell::RINGS_PER_WORD;
+use fi_shm::order;
+use fi_shm::ring;
+use fi_shm::wait::{Patience, Waiter};
+use link::Link;
+use pending::{Pending, State, Table};
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, VecDeque};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use stream::Stream;
+
+/// Where an endpoint reports, and how much it holds.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Takes the entries of operations that this side starts.
+    pub transmit: CompletionQueue,
+    /// Takes the entries of messages that come, and of peers' writes with data.
+    pub receive: CompletionQueue,
+    /// Counts operations that this side starts.
+    pub done: Counter,
+    /// Counts messages that come.
+    pub received: Counter,
+    /// Bytes and number of messages that are held before buffers are posted for them; more wait in
+    /// their rings, and then their senders.
+    pub most_early: (usize, usize),
+}
+
+impl Config {
+    /// Reports all to one queue.
+    pub fn new(queue: &CompletionQueue) -> Self {
+        Self {
+            transmit: queue.clone(),
+            receive: queue.clone(),
+            done: Counter::new(),
+            received: Counter::new(),
+            most_early: (1 << 20, 1 << 12),
+        }
+    }
+}
+
+/// Records of one ring that are taken in one turn, at most: the other rings have theirs.
+const TURN: usize = 256;
+/// How long an endpoint that closes waits for room to say so to a peer.
+const FAREWELL: Duration = Duration::from_millis(500);
+/// Answers that may wait for room; then nothing more is taken from rings.
+const MOST_OWED: usize = 1 << 10;
+
+/// An endpoint, used by one thread. Another thread opens one of its own in the same domain.
+#[derive(Debug)]
+pub struct Endpoint {
+    /// By the peers' numbers, as long as the vector's version is `seen`.
+    links: RefCell<Vec<Option<Rc<Link>>>>,
+    seen: Cell<u64>,
+    /// By their addresses: senders that are not in the vector are answered, too.
+    known: RefCell<HashMap<Address, Rc<Link>>>,
+    /// By their bells.
+    incoming: RefCell<Vec<Option<Incoming>>>,
+    /// Words of bells that have rings.
+    words: Cell<usize>,
+    /// Whether there is something to do that no bell tells: below.
+    has_work: Cell<bool>,
+    /// Bells of rings that have records left.
+    left: RefCell<Vec<usize>>,
+    owed: RefCell<VecDeque<Owed>>,
+    streams: RefCell<VecDeque<Stream>>,
+    matcher: RefCell<Matcher<Early>>,
+    pending: RefCell<Table>,
+    config: Config,
+    vector: AddressVector,
+    number: u32,
+    inbox: Arc<Inbox>,
+    domain: Domain,
+}
+
+/// The receiving end of a ring.
+#[derive(Debug)]
+struct Incoming {
+    receiver: ring::Receiver,
+    origin: Origin,
+    lead: Arc<Lead>,
+}
+
+/// A record that waits for room in the ring of its receiver.
+#[derive(Debug)]
+struct Owed {
+    link: Rc<Link>,
+    kind: Kind,
+    words: [u64; 3],
+}
+
+impl Endpoint {
+    /// Opens an endpoint, which peers reach from then on.
+    ///
+    /// # Errors
+    /// [`Error::NoRoom`].
+    pub fn open(domain: &Domain, vector: &AddressVector, config: Config) -> Result<Self, Error> {
+        let arena = &domain.regions().arena;
+        let inbox = Arc::new(Inbox::new(arena, domain.config().ring_bytes)?);
+        let number = domain.shared().add(Arc::clone(&inbox));
+        Ok(Self {
+            links: RefCell::default(),
+            seen: Cell::new(vector.version()),
+            known: RefCell::default(),
+            incoming: RefCell::default(),
+            words: Cell::new(1),
+            has_work: Cell::new(false),
+            left: RefCell::default(),
+            owed: RefCell::default(),
+            streams: RefCell::default(),
+            matcher: RefCell::new(Matcher::new(config.most_early)),
+            pending: RefCell::default(),
+            config,
+            vector: vector.clone(),
+            number: number.ok_or(Error::NoRoom)?,
+            inbox,
+            domain: domain.clone(),
+        })
+    }
+
+    /// The address by which peers reach the endpoint.
+    pub fn address(&self) -> Address {
+        wire::address(self.domain.shared().ticket(), self.number)
+    }
+
+    /// Takes messages that have come, goes on with operations that wait for peers, and notes the
+    /// end of peers. Nothing comes or goes on otherwise, but for memory that peers of the node write
+    /// and read themselves.
+    #[inline(always)]
+    pub fn progress(&self) {
+        for word in 0..self.words.get() {
+            let bells = self.inbox.bells().take(word);
+            if bells != 0 {
+                self.look(word, bells);
+            }
+        }
+        if self.has_work.get() {
+            self.work_off();
+        }
+    }
+
+    /// Makes progress until `is_done`, or until the time is over: whether it was done.
+    pub fn wait(&self, limit: Duration, mut is_done: impl FnMut() -> bool) -> bool {
+        let mut waiter = Waiter::new(Patience::new(false));
+        let start = Instant::now();
+        loop {
+            self.progress();
+            if is_done() {
+                return true;
+            }
+            if waiter.pause() && start.elapsed() >= limit {
+                return false;
+            }
+        }
+    }
+
+    /// Makes progress until no own operation is under way, and orders all writes before everything
+    /// after: they are delivered. False if the time is over first.
+    pub fn quiet(&self, limit: Duration) -> bool {
+        let is_quiet = self.pending.borrow().len() == 0
+            || self.wait(limit, || self.pending.borrow().len() == 0);
+        order::full();
+        is_quiet
+    }
+
+    /// Looks at the rings whose bells in this word have rung.
+    #[inline(never)]
+    fn look(&self, word: usize, mut bells: u64) {
+        while bells != 0 {
+            let bell = word * RINGS_PER_WORD + bells.trailing_zeros() as usize;
+            bells &= bells - 1;
+            if bell == NEWS {
+                self.take_news();
+            } else {
+                self.drain(bell);
+            }
+        }
+    }
+
+    /// Takes the records of one ring.
+    fn drain(&self, bell: usize) {
+        let is_known = self
+            .incoming
+            .borrow()
+            .get(bell)
+            .is_some_and(Option::is_some);
+        if !is_known {
+            // Its news is in a word that was looked at before.
+            self.take_news();
+        }
+        let mut incoming = self.incoming.borrow_mut();
+        let Some(slot) = incoming.get_mut(bell) else {
+            return;
+        };
+        let Some(Incoming {
+            receiver,
+            origin,
+            lead,
+        }) = slot
+        else {
+            return;
+        };
+        for _ in 0..TURN {
+            // Looked at first: nothing is published behind it.
+            let is_over = lead.is_over();
+            let fate = match receiver.next() {
+                Ok(Some(record)) => self.arrive(origin, record),
+                Ok(None) if is_over => Fate::Broken,
+                Ok(None) => return,
+                Err(ring::Broken) => Fate::Broken,
+            };
+            match fate {
+                Fate::Taken => {}
+                Fate::Left => break,
+                Fate::Broken => {
+                    // Also a ring whose sender has ended: nothing more comes.
+                    *slot = None;
+                    self.inbox.free(bell);
+                    return;
+                }
+            }
+        }
+        self.left.borrow_mut().push(bell);
+        self.has_work.set(true);
+    }
+
+    /// Takes over rings that are new, and lets go what belongs to peers that have ended.
+    #[cold]
+    fn take_news(&self) {
+        for lead in self.inbox.take_new() {
+            let bell = lead.bell;
+            // SAFETY: the ring is this lead's, which the value holds, in pages that were zero; only
+            // this endpoint, which takes each lead once, receives by it.
+            let receiver = unsafe { ring::Receiver::new(lead.memory.as_ptr(), lead.capacity) };
+            let origin = Origin::new(wire::address(&lead.process, lead.endpoint));
+            let one = Incoming {
+                receiver,
+                origin,
+                lead,
+            };
+            let mut incoming = self.incoming.borrow_mut();
+            if incoming.len() <= bell {
+                incoming.resize_with(bell + 1, || None);
+            }
+            incoming[bell] = Some(one);
+            self.words.set(incoming.len().div_ceil(RINGS_PER_WORD));
+        }
+        let is_over = |(bell, one): (usize, &Option<Incoming>)| {
+            one.as_ref().filter(|one| one.lead.is_over()).map(|_| bell)
+        };
+        let over: Vec<usize> = {
+            let incoming = self.incoming.borrow();
+            incoming.iter().enumerate().filter_map(is_over).collect()
+        };
+        over.into_iter().for_each(|bell| self.drain(bell));
+        self.part_from_gone();
+    }
+
+    /// Lets go what belongs to peers that are gone: their operations fail.
+    fn part_from_gone(&self) {
+        let is_dead = |link: &Link| link.is_over();
+        self.known.borrow_mut().retain(|_, link| !is_dead(link));
+        for link in self.links.borrow_mut().iter_mut() {
+            link.take_if(|link| is_dead(link));
+        }
+        self.owed.borrow_mut().retain(|owed| !is_dead(&owed.link));
+        self.streams
+            .borrow_mut()
+            .retain(|stream| !is_dead(&stream.link));
+        let dead = self.pending.borrow().numbers(|one| is_dead(&one.link));
+        for number in dead {
+            self.finish(number, Err(Error::PeerGone));
+        }
+    }
+
+    /// Does what waits for room: answers, streams, and records that were left.
+    #[inline(never)]
+    fn work_off(&self) {
+        self.has_work.set(false);
+        loop {
+            let Some(owed) = self.owed.borrow_mut().pop_front() else {
+                break;
+            };
+            if owed.link.tell(owed.kind, owed.words) == Err(Error::Again) {
+                self.owed.borrow_mut().push_front(owed);
+                self.has_work.set(true);
+                break;
+            }
+        }
+        self.push_streams();
+        self.match_early();
+        let left = std::mem::take(&mut *self.left.borrow_mut());
+        left.into_iter().for_each(|bell| self.drain(bell));
+    }
+
+    /// The link to a peer.
+    #[inline(always)]
+    fn with_link<T>(
+        &self,
+        peer: PeerIndex,
+        act: impl FnOnce(&Rc<Link>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        if self.seen.get() == self.vector.version()
+            && let Some(Some(link)) = self.links.borrow().get(peer as usize)
+        {
+            return act(link);
+        }
+        act(&self.connect(peer)?)
+    }
+
+    #[cold]
+    fn connect(&self, peer: PeerIndex) -> Result<Rc<Link>, Error> {
+        if self.seen.get() != self.vector.version() {
+            self.links.borrow_mut().clear();
+            self.seen.set(self.vector.version());
+        }
+        let address = self.vector.address(peer).ok_or(Error::NoSuchPeer)?;
+        let link = self.link_to(&address)?;
+        let mut links = self.links.borrow_mut();
+        if links.len() <= peer as usize {
+            links.resize_with(peer as usize + 1, || None);
+        }
+        links[peer as usize] = Some(Rc::clone(&link));
+        Ok(link)
+    }
+
+    /// The link to an endpoint.
+    fn link_to(&self, address: &Address) -> Result<Rc<Link>, Error> {
+        if let Some(link) = self.known.borrow().get(address) {
+            return Ok(Rc::clone(link));
+        }
+        let link = Rc::new(Link::open(&self.domain, self.number, address)?);
+        let known = (address.clone(), Rc::clone(&link));
+        self.known.borrow_mut().insert(known.0, known.1);
+        Ok(link)
+    }
+
+    /// Sends a record now or when there is room.
+    fn owe(&self, link: &Rc<Link>, kind: Kind, words: [u64; 3]) {
+        let mut owed = self.owed.borrow_mut();
+        if !owed.is_empty() || link.tell(kind, words) == Err(Error::Again) {
+            let link = Rc::clone(link);
+            owed.push_back(Owed { link, kind, words });
+            self.has_work.set(true);
+        }
+    }
+
+    /// Whether so many answers wait that nothing is to be taken that may need one.
+    fn owes_much(&self) -> bool {
+        self.owed.borrow().len() >= MOST_OWED || self.streams.borrow().len() >= MOST_OWED
+    }
+
+    /// The queue and the counter that an operation reports to.
+    fn ends(&self, operation: Operation) -> (&CompletionQueue, &Counter) {
+        match operation {
+            Operation::Receive | Operation::RemoteWrite => {
+                (&self.config.receive, &self.config.received)
+            }
+            _ => (&self.config.transmit, &self.config.done),
+        }
+    }
+
+    /// Adds an operation that waits, and keeps room for its entry.
+    fn begin(
+        &self,
+        link: &Rc<Link>,
+        entry: Entry,
+        promise: Promise,
+        state: State,
+    ) -> Result<u64, Error> {
+        let (queue, _) = self.ends(entry.operation);
+        if promise.context.is_some() && !queue.reserve() {
+            return Err(Error::Again);
+        }
+        let pending = Pending {
+            link: Rc::clone(link),
+            entry,
+            promise,
+            state,
+        };
+        let number = self.pending.borrow_mut().add(pending);
+        if number.is_none() && promise.context.is_some() {
+            queue.release();
+        }
+        number.ok_or(Error::Again)
+    }
+
+    /// Takes back an operation that could not be sent.
+    #[cold]
+    fn abandon(&self, number: u64) {
+        if let Some(pending) = self.pending.borrow_mut().take(number)
+            && pending.promise.context.is_some()
+        {
+            self.ends(pending.entry.operation).0.release();
+        }
+    }
+
+    /// Ends an operation that waits: reports it, and answers the peer if it waits for that.
+    fn finish(&self, number: u64, result: Result<(), Error>) {
+        let Some(pending) = self.pending.borrow_mut().take(number) else {
+            return;
+        };
+        if let State::Gathering {
+            answer: Some(answer),
+            ..
+        } = pending.state
+        {
+            let code = result.err().map_or(0, Error::to_wire).into();
+            self.owe(&pending.link, Kind::Done, [answer, code, 0]);
+        }
+        self.report(pending.entry, pending.promise, result, true);
+    }
+
+    /// Reports the end of an operation, for whose entry room `is_kept` if it has one.
+    fn report(&self, entry: Entry, promise: Promise, result: Result<(), Error>, is_kept: bool) {
+        let (queue, counter) = self.ends(entry.operation);
+        let told = result
+            .map(|()| entry)
+            .map_err(|error| Failure { error, entry });
+        match promise.context {
+            Some(_) if is_kept => queue.fill(told),
+            Some(_) => queue.push(told),
+            None if told.is_err() => queue.push(told),
+            None => {}
+        }
+        if promise.counts {
+            counter.count(result.is_ok());
+        }
+    }
+}
+
+impl Drop for Endpoint {
+    fn drop(&mut self) {
+        self.domain.shared().remove(self.number);
+        let own = self.address();
+        // Those who send here learn it by their own rings, each as soon as there is room.
+        for one in self.incoming.take().into_iter().flatten() {
+            let address = one.origin.address();
+            if *address != own
+                && let Ok(link) = self.link_to(address)
+            {
+                let start = Instant::now();
+                while link.tell(Kind::Bye, []) == Err(Error::Again) && start.elapsed() < FAREWELL {
+                    std::thread::yield_now();
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Operations that wait for their peers.
+
+use super::link::Link;
+use crate::raw::completion::{Entry, Promise};
+use std::rc::Rc;
+
+/// An operation under way.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    pub(crate) link: Rc<Link>,
+    /// The entry of its success.
+    pub(crate) entry: Entry,
+    pub(crate) promise: Promise,
+    pub(crate) state: State,
+}
+
+/// What is still to come.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum State {
+    /// The peer's word that it is done.
+    Answer,
+    /// The same; until then the peer may fetch the bytes.
+    Offered { source: *const u8 },
+    /// Bytes, `left` of them; when all are there, the peer is told of the end of its operation with
+    /// this number, if it has one.
+    Gathering {
+        dest: *mut u8,
+        left: usize,
+        answer: Option<u64>,
+    },
+}
+
+/// All of an endpoint, by numbers that are never 0 and hardly ever the same.
+#[derive(Debug, Default)]
+pub(crate) struct Table {
+    slots: Vec<(u32, Option<Pending>)>,
+    free: Vec<u32>,
+}
+
+/// Operations of an endpoint that may wait at a time.
+const MOST: usize = 1 << 16;
+
+impl Table {
+    /// Adds an operation; none where there are too many.
+    pub(crate) fn add(&mut self, pending: Pending) -> Option<u64> {
+        let index = match self.free.pop() {
+            Some(index) => index,
+            None if self.slots.len() < MOST => {
+                self.slots.push((0, None));
+                (self.slots.len() - 1) as u32
+            }
+            None => return None,
+        };
+        let (generation, slot) = &mut self.slots[index as usize];
+        *generation = generation.wrapping_add(1).max(1);
+        *slot = Some(pending);
+        Some(u64::from(*generation) << 32 | u64::from(index))
+    }
+
+    /// The operation of this number, if it is one with the peer of `link`.
+    pub(crate) fn get(&mut self, number: u64, link: &Link) -> Option<&mut Pending> {
+        let (generation, slot) = self.slots.get_mut(number as u32 as usize)?;
+        let is_it = u64::from(*generation) == number >> 32;
+        let pending = slot.as_mut().filter(|_| is_it);
+        pending.filter(|pending| pending.link.address == link.address)
+    }
+
+    /// Takes out the operation of this number, which is there.
+    pub(crate) fn take(&mut self, number: u64) -> Option<Pending> {
+        let index = number as u32;
+        let (generation, slot) = self.slots.get_mut(index as usize)?;
+        if u64::from(*generation) != number >> 32 {
+            return None;
+        }
+        let pending = slot.take()?;
+        self.free.push(index);
+        Some(pending)
+    }
+
+    /// The numbers of operations for which `is_wanted`.
+    pub(crate) fn numbers(&self, is_wanted: impl Fn(&Pending) -> bool) -> Vec<u64> {
+        let slots = (0..).zip(&self.slots);
+        let wanted = slots.filter(|(_, (_, slot))| slot.as_ref().is_some_and(&is_wanted));
+        wanted
+            .map(|(index, (generation, _))| u64::from(*generation) << 32 | index)
+            .collect()
+    }
+
+    /// How many operations wait.
+    pub(crate) fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+}

@@ -1,0 +1,325 @@
+//! Reading and writing memory of peers (fi_rma(3)).
+//!
+//! Memory of a peer's arena is mapped here: an operation is loads and stores, done when the call
+//! returns. Other memory of a peer goes by the kernel's copy, done when the call returns as well;
+//! where the kernel refuses, by rings, and then the peer has to make progress. The two ways are not
+//! ordered.
+
+#![expect(
+    unsafe_code,
+    reason = "copies between C addresses and peers' memory mapped here"
+)]
+
+use super::link::Link;
+use super::pending::State;
+use super::stream::Stream;
+use super::{Endpoint, Operation};
+use crate::raw::address_vector::PeerIndex;
+use crate::raw::completion::{Entry, Promise, Report};
+use crate::raw::error::Error;
+use crate::raw::protocol::Kind;
+use crate::raw::region::{Found, Rights};
+use fi_shm::{copy, order};
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A region of a peer, looked up by its key (see [`Endpoint::resolve`]).
+#[derive(Clone, Debug)]
+pub struct RemoteRegion {
+    pub(crate) found: Found,
+    /// Tells whether the region is as it was found.
+    state: *const AtomicU64,
+    /// The first byte, as mapped here; null where it is not.
+    pub(crate) mapped: *mut u8,
+    pub(crate) key: u64,
+    pub(crate) link: Rc<Link>,
+}
+
+impl RemoteRegion {
+    /// The length in bytes.
+    pub fn len(&self) -> usize {
+        self.found.len as usize
+    }
+
+    /// Whether it has no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.found.len == 0
+    }
+
+    /// Whether this process loads and stores in it.
+    pub fn is_mapped(&self) -> bool {
+        !self.mapped.is_null()
+    }
+
+    /// The distance from the first byte of a range that may be accessed in this way.
+    #[inline(always)]
+    pub(crate) fn reach(&self, address: u64, len: usize, rights: Rights) -> Result<usize, Error> {
+        // SAFETY: the word is in the peer's table, which is mapped as long as the link holds its
+        // process.
+        // ORDERING: pairs with the release stores in `Regions::close`; a store past this test may
+        // land behind it, as the module says.
+        let state = unsafe { (*self.state).load(Ordering::Relaxed) };
+        match self.found.offset(address, len as u64) {
+            Some(offset) if self.found.state.is(state) && self.found.state.allows(rights) => {
+                Ok(offset as usize)
+            }
+            _ => Err(self.refusal(state, rights)),
+        }
+    }
+
+    #[cold]
+    fn refusal(&self, state: u64, rights: Rights) -> Error {
+        if !self.link.near.is_alive() {
+            Error::PeerGone
+        } else if !self.found.state.is(state) {
+            Error::NoSuchKey
+        } else if !self.found.state.allows(rights) {
+            Error::NotAllowed
+        } else {
+            Error::OutOfRange
+        }
+    }
+}
+
+impl Endpoint {
+    /// Looks the region of a key up at a peer, for as long as it stays open: an operation on it
+    /// fails with [`Error::NoSuchKey`] after that, and the key may be looked up again.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchKey`], [`Error::NoSuchPeer`], [`Error::PeerGone`], [`Error::Unreachable`].
+    pub fn resolve(&self, peer: PeerIndex, key: u64) -> Result<RemoteRegion, Error> {
+        self.with_link(peer, |link| {
+            let near = &link.near;
+            if !near.is_alive() {
+                return Err(Error::PeerGone);
+            }
+            let found = near.table().find(key).ok_or(Error::NoSuchKey)?;
+            let mapped = if found.state.is_in_arena() {
+                let end = found.base.checked_add(found.len);
+                if end.is_none_or(|end| end > near.len()) {
+                    return Err(Error::Broken);
+                }
+                near.at(found.base)
+            } else {
+                std::ptr::null_mut()
+            };
+            Ok(RemoteRegion {
+                found,
+                state: near.table().word(&found),
+                mapped,
+                key,
+                link: Rc::clone(link),
+            })
+        })
+    }
+
+    /// Writes bytes that are taken over at once to a region (fi_inject_write).
+    ///
+    /// # Errors
+    /// [`Error::NoSuchKey`], [`Error::NotAllowed`], [`Error::OutOfRange`], [`Error::PeerGone`];
+    /// [`Error::Again`] and [`Error::TooLong`] where the bytes go by a ring.
+    #[inline]
+    pub fn inject_write<R: Report>(
+        &self,
+        region: &RemoteRegion,
+        address: u64,
+        bytes: &[u8],
+        report: R,
+    ) -> Result<(), Error> {
+        if !region.is_mapped() && bytes.len() > region.link.eager {
+            return Err(Error::TooLong);
+        }
+        // SAFETY: the slice holds the bytes; so few go to a ring whole, if they go by one.
+        unsafe { self.write(region, address, bytes.as_ptr(), bytes.len(), report) }
+    }
+
+    /// Writes `len` bytes to a region, from `address` on (fi_write).
+    ///
+    /// # Errors
+    /// As [`Endpoint::inject_write`], but for [`Error::TooLong`].
+    ///
+    /// # Safety
+    /// `source` holds the bytes, which stay as they are until the operation is reported, or the
+    /// endpoint dropped.
+    #[inline]
+    pub unsafe fn write<R: Report>(
+        &self,
+        region: &RemoteRegion,
+        address: u64,
+        source: *const u8,
+        len: usize,
+        report: R,
+    ) -> Result<(), Error> {
+        let offset = region.reach(address, len, Rights::WRITE)?;
+        if report.context().is_some() && !self.config.transmit.has_room() {
+            return Err(Error::Again);
+        }
+        if !region.is_mapped() {
+            // SAFETY: `source` holds the bytes until the operation is reported.
+            return unsafe { self.write_foreign(region, address, (source, len), report) };
+        }
+        // SAFETY: the range lies in the region, which is mapped here; `source` holds the bytes. The
+        // two may be the same memory, mapped twice, which is as good as disjoint for a copy.
+        unsafe { copy::copy(region.mapped.wrapping_add(offset), source, len) };
+        self.report_rma(Operation::Write, len, report);
+        Ok(())
+    }
+
+    /// Writes as [`Endpoint::write`], and then tells the peer: its receive queue gets an entry with
+    /// the data behind the bytes (fi_writedata).
+    ///
+    /// # Errors
+    /// As [`Endpoint::write`]. The bytes may have been written where it is [`Error::Again`].
+    ///
+    /// # Safety
+    /// As [`Endpoint::write`].
+    pub unsafe fn write_with_data<R: Report>(
+        &self,
+        region: &RemoteRegion,
+        address: u64,
+        (source, len): (*const u8, usize),
+        data: u64,
+        report: R,
+    ) -> Result<(), Error> {
+        region.reach(address, len, Rights::WRITE)?;
+        if !region.is_mapped() && !region.link.near.copies_by_kernel() && len > region.link.eager {
+            // Its pieces would go behind the entry.
+            return Err(Error::TooLong);
+        }
+        // SAFETY: `source` holds the bytes until the operation is reported.
+        unsafe { self.write(region, address, source, len, report)? };
+        self.owe(&region.link, Kind::Told, [data, len as u64, 0]);
+        Ok(())
+    }
+
+    /// Reads `len` bytes of a region, from `address` on (fi_read).
+    ///
+    /// # Errors
+    /// As [`Endpoint::write`].
+    ///
+    /// # Safety
+    /// `dest` has room for the bytes, and is nobody else's until the operation is reported, or the
+    /// endpoint dropped.
+    #[inline]
+    pub unsafe fn read<R: Report>(
+        &self,
+        region: &RemoteRegion,
+        address: u64,
+        dest: *mut u8,
+        len: usize,
+        report: R,
+    ) -> Result<(), Error> {
+        let offset = region.reach(address, len, Rights::READ)?;
+        if report.context().is_some() && !self.config.transmit.has_room() {
+            return Err(Error::Again);
+        }
+        if !region.is_mapped() {
+            // SAFETY: `dest` has room for the bytes until the operation is reported.
+            return unsafe { self.read_foreign(region, address, (dest, len), report) };
+        }
+        // SAFETY: the range lies in the region, which is mapped here; `dest` has room.
+        unsafe { copy::copy(dest, region.mapped.wrapping_add(offset), len) };
+        order::loads();
+        self.report_rma(Operation::Read, len, report);
+        Ok(())
+    }
+
+    /// # Safety
+    /// As [`Endpoint::write`].
+    #[inline(never)]
+    unsafe fn write_foreign<R: Report>(
+        &self,
+        region: &RemoteRegion,
+        address: u64,
+        (source, len): (*const u8, usize),
+        report: R,
+    ) -> Result<(), Error> {
+        let link = &region.link;
+        let there = region.found.base + (address - region.found.start);
+        // SAFETY: `source` holds the bytes.
+        if unsafe { link.near.write(there, source, len)? } {
+            self.report_rma(Operation::Write, len, report);
+            return Ok(());
+        }
+        let entry = rma_entry(Operation::Write, len, report);
+        let number = self.begin(link, entry, Promise::of(report), State::Answer)?;
+        if len > link.eager {
+            let target = (region.key, address);
+            let link = Rc::clone(link);
+            self.stream(Stream::to_region(link, source, len, target, number));
+            return Ok(());
+        }
+        let words = [number, region.key, address, 1];
+        // SAFETY: `source` holds the bytes, at most `eager`.
+        let posted = unsafe { link.post(Kind::Write as u16, words, source, len) };
+        posted.inspect_err(|_| self.abandon(number))
+    }
+
+    /// # Safety
+    /// As [`Endpoint::read`].
+    #[inline(never)]
+    unsafe fn read_foreign<R: Report>(
+        &self,
+        region: &RemoteRegion,
+        address: u64,
+        (dest, len): (*mut u8, usize),
+        report: R,
+    ) -> Result<(), Error> {
+        let link = &region.link;
+        let there = region.found.base + (address - region.found.start);
+        // SAFETY: `dest` has room for the bytes.
+        if len == 0 || unsafe { link.near.read(there, dest, len)? } {
+            self.report_rma(Operation::Read, len, report);
+            return Ok(());
+        }
+        let entry = rma_entry(Operation::Read, len, report);
+        let state = State::Gathering {
+            dest,
+            left: len,
+            answer: None,
+        };
+        let number = self.begin(link, entry, Promise::of(report), state)?;
+        let words = [number, region.key, address, len as u64];
+        let asked = link.tell(Kind::Read, words);
+        asked.inspect_err(|_| self.abandon(number))
+    }
+
+    /// Reports an operation that is done with its call.
+    #[inline(always)]
+    pub(crate) fn report_rma<R: Report>(&self, operation: Operation, len: usize, report: R) {
+        if report.context().is_some() {
+            self.config
+                .transmit
+                .push(Ok(rma_entry(operation, len, report)));
+        }
+        if R::COUNTS {
+            self.config.done.add(1);
+        }
+    }
+
+    /// Has memory of near peers that is not mapped here go by their rings, as where the kernel does
+    /// not copy between processes.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchPeer`], [`Error::PeerGone`], [`Error::Unreachable`].
+    pub fn avoid_kernel(&self, peer: PeerIndex) -> Result<(), Error> {
+        self.with_link(peer, |link| {
+            link.near.refuse_kernel();
+            Ok(())
+        })
+    }
+}
+
+/// The entry of an operation on memory.
+#[inline(always)]
+pub(crate) fn rma_entry<R: Report>(operation: Operation, len: usize, report: R) -> Entry {
+    Entry {
+        context: report.context().unwrap_or(0),
+        operation,
+        len,
+        data: None,
+        source: None,
+        offset: 0,
+        is_last: true,
+    }
+}

@@ -1,0 +1,172 @@
+//! Bytes that go through a ring in pieces, as there is room.
+
+#![expect(unsafe_code, reason = "sends bytes by their C address")]
+
+use super::Endpoint;
+use super::link::Link;
+use crate::raw::error::Error;
+use crate::raw::protocol::Kind;
+use crate::raw::region::Found;
+use std::rc::Rc;
+
+/// The longest piece, in bytes: other records come between pieces.
+const PIECE: usize = 8 << 10;
+
+/// Bytes on their way to a peer.
+#[derive(Debug)]
+pub(crate) struct Stream {
+    pub(crate) link: Rc<Link>,
+    target: Target,
+    source: Source,
+    len: usize,
+    sent: usize,
+    /// The own operation that they belong to: they are sent while it waits.
+    own: Option<u64>,
+    /// The key of the region that they are read from: they are sent while it is open.
+    pub(crate) region: Option<(u64, Found)>,
+}
+
+/// Where the peer puts them.
+#[derive(Clone, Copy, Debug)]
+enum Target {
+    /// Where its operation of this number has room.
+    Pieces(u64),
+    /// In the region of a key, from an address on.
+    Region { key: u64, address: u64 },
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    Memory(*const u8),
+    Word(u64),
+}
+
+impl Stream {
+    /// `len` bytes at `source`, for the peer's operation `number`; of the own operation `own`.
+    pub(crate) fn pieces(
+        link: Rc<Link>,
+        source: *const u8,
+        len: usize,
+        number: u64,
+        own: Option<u64>,
+    ) -> Self {
+        Self {
+            link,
+            target: Target::Pieces(number),
+            source: Source::Memory(source),
+            len,
+            sent: 0,
+            own,
+            region: None,
+        }
+    }
+
+    /// The first `len` bytes of a word, for the peer's operation `number`.
+    pub(crate) fn word(link: Rc<Link>, word: u64, len: usize, number: u64) -> Self {
+        let nothing = std::ptr::null();
+        Self {
+            source: Source::Word(word),
+            ..Self::pieces(link, nothing, len, number, None)
+        }
+    }
+
+    /// `len` bytes at `source` for a region of the peer; of the own operation `own`.
+    pub(crate) fn to_region(
+        link: Rc<Link>,
+        source: *const u8,
+        len: usize,
+        (key, address): (u64, u64),
+        own: u64,
+    ) -> Self {
+        Self {
+            target: Target::Region { key, address },
+            ..Self::pieces(link, source, len, 0, Some(own))
+        }
+    }
+
+    /// Sends as much as there is room for; whether that was all.
+    ///
+    /// # Safety
+    /// The source holds the bytes.
+    unsafe fn push(&mut self) -> Result<bool, Error> {
+        let most = PIECE.min(self.link.eager);
+        loop {
+            let len = (self.len - self.sent).min(most);
+            let source = match &self.source {
+                Source::Memory(source) => source.wrapping_add(self.sent),
+                Source::Word(word) => std::ptr::from_ref(word).cast(),
+            };
+            let sent = self.sent as u64;
+            let is_last = self.sent + len == self.len;
+            // SAFETY: the source holds the bytes, at most as many as a record takes.
+            let posted = unsafe {
+                match self.target {
+                    Target::Pieces(number) => {
+                        let words = [number, sent];
+                        self.link.post(Kind::Piece as u16, words, source, len)
+                    }
+                    Target::Region { key, address } => {
+                        let number = self.own.unwrap_or(0);
+                        let place = address.wrapping_add(sent);
+                        let words = [number, key, place, u64::from(is_last)];
+                        self.link.post(Kind::Write as u16, words, source, len)
+                    }
+                }
+            };
+            match posted {
+                Ok(()) => self.sent += len,
+                Err(Error::Again) => return Ok(false),
+                Err(error) => return Err(error),
+            }
+            if is_last {
+                return Ok(true);
+            }
+        }
+    }
+}
+
+impl Endpoint {
+    /// Sends bytes now, and what there is no room for later.
+    pub(crate) fn stream(&self, stream: Stream) {
+        self.streams.borrow_mut().push_back(stream);
+        self.has_work.set(true);
+    }
+
+    /// Goes on with all streams.
+    pub(crate) fn push_streams(&self) {
+        let mut streams = std::mem::take(&mut *self.streams.borrow_mut());
+        streams.retain_mut(|stream| {
+            if let Some(number) = stream.own
+                && self
+                    .pending
+                    .borrow_mut()
+                    .get(number, &stream.link)
+                    .is_none()
+            {
+                return false;
+            }
+            if let (Some((key, found)), Target::Pieces(number)) = (&stream.region, stream.target)
+                && !self.is_open(*key, found)
+            {
+                let code = Error::NoSuchKey.to_wire().into();
+                self.owe(&stream.link, Kind::Done, [number, code, 0]);
+                return false;
+            }
+            // SAFETY: an own operation's bytes stay until it is done, and a region's while it is
+            // open; that was just looked at.
+            match unsafe { stream.push() } {
+                Ok(is_whole) => !is_whole,
+                Err(error) => {
+                    if let Some(number) = stream.own {
+                        self.finish(number, Err(error));
+                    }
+                    false
+                }
+            }
+        });
+        if !streams.is_empty() {
+            self.has_work.set(true);
+        }
+        self.streams.borrow_mut().extend(streams);
+    }
+}

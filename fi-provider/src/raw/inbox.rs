@@ -1,0 +1,188 @@
+//! The rings that lead to an endpoint: made by the thread that answers peers, taken over by the
+//! endpoint's own.
+
+#![expect(
+    unsafe_code,
+    reason = "gives memory back, and rings a bell in shared memory"
+)]
+
+use super::arena::Arena;
+use super::error::Error;
+use super::wire::Grant;
+use fi_shm::bell::{self, Bell, Bells};
+use fi_shm::handover::Ticket;
+use fi_shm::ring;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Bells of one endpoint: one for each ring that leads to it, and the first.
+const BELLS: usize = 1024;
+/// The bell by which the endpoint's own process tells it of news.
+pub(crate) const NEWS: usize = 0;
+
+/// A range of the own arena, given back with its last user.
+#[derive(Debug)]
+pub(crate) struct Range {
+    arena: Arc<Arena>,
+    pub(crate) offset: usize,
+    bytes: usize,
+}
+
+impl Range {
+    pub(crate) fn take(arena: &Arc<Arena>, bytes: usize) -> Result<Self, Error> {
+        Ok(Self {
+            offset: arena.take(bytes)?,
+            bytes,
+            arena: Arc::clone(arena),
+        })
+    }
+
+    pub(crate) fn as_ptr(&self) -> *mut u8 {
+        self.arena.at(self.offset)
+    }
+}
+
+impl Drop for Range {
+    fn drop(&mut self) {
+        // SAFETY: the range's users in this process are gone, and its sender has released it or
+        // ended.
+        unsafe { self.arena.give_back(self.offset, self.bytes) };
+    }
+}
+
+/// A ring to an endpoint.
+#[derive(Debug)]
+pub(crate) struct Lead {
+    pub(crate) memory: Range,
+    pub(crate) capacity: usize,
+    pub(crate) bell: usize,
+    /// The sender: its process, and the number of its endpoint.
+    pub(crate) process: Ticket,
+    pub(crate) endpoint: u32,
+    /// Set when the sender has released the ring or is gone.
+    pub(crate) is_over: AtomicBool,
+}
+
+/// The rings to one endpoint, and their bells.
+#[derive(Debug)]
+pub(crate) struct Inbox {
+    bells: Bells,
+    news: Bell,
+    memory: Range,
+    capacity: usize,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Which bells are in use.
+    used: Vec<bool>,
+    /// Rings that the endpoint has not taken over yet.
+    new: Vec<Arc<Lead>>,
+    is_closed: bool,
+}
+
+impl Inbox {
+    /// An inbox whose rings have `capacity` bytes each.
+    pub(crate) fn new(arena: &Arc<Arena>, capacity: usize) -> Result<Self, Error> {
+        let memory = Range::take(arena, bell::bytes(BELLS))?;
+        // SAFETY: whole pages, zero, for bells alone, which `self` holds as long as it lives.
+        let bells = unsafe { Bells::new(memory.as_ptr(), BELLS) };
+        let state = State {
+            used: vec![true],
+            ..State::default()
+        };
+        Ok(Self {
+            news: bells.bell(NEWS).ok_or(Error::NoRoom)?,
+            bells,
+            memory,
+            capacity,
+            state: Mutex::new(state),
+        })
+    }
+
+    /// The bells, for the endpoint.
+    #[inline(always)]
+    pub(crate) fn bells(&self) -> &Bells {
+        &self.bells
+    }
+
+    /// Makes a ring for a sender; none where the endpoint is closed or has too many.
+    pub(crate) fn lead(
+        &self,
+        arena: &Arc<Arena>,
+        process: &Ticket,
+        endpoint: u32,
+    ) -> Option<(Arc<Lead>, Grant)> {
+        let mut state = self.lock();
+        if state.is_closed {
+            return None;
+        }
+        let free = state.used.iter().position(|used| !used);
+        let bell = free.unwrap_or(state.used.len());
+        if bell >= BELLS {
+            return None;
+        }
+        let lead = Arc::new(Lead {
+            memory: Range::take(arena, ring::bytes(self.capacity)).ok()?,
+            capacity: self.capacity,
+            bell,
+            process: process.clone(),
+            endpoint,
+            is_over: AtomicBool::new(false),
+        });
+        if bell == state.used.len() {
+            state.used.push(true);
+        } else {
+            state.used[bell] = true;
+        }
+        state.new.push(Arc::clone(&lead));
+        drop(state);
+        self.tell();
+        let grant = Grant {
+            offset: lead.memory.offset as u64,
+            capacity: self.capacity as u32,
+            bell: bell as u32,
+            bells: self.memory.offset as u64,
+        };
+        Some((lead, grant))
+    }
+
+    /// Tells the endpoint that there is news: a ring, or a process that has ended.
+    pub(crate) fn tell(&self) {
+        self.news.ring();
+    }
+
+    /// The rings that are new.
+    pub(crate) fn take_new(&self) -> Vec<Arc<Lead>> {
+        std::mem::take(&mut self.lock().new)
+    }
+
+    /// Frees the bell of a ring that is over and empty.
+    pub(crate) fn free(&self, bell: usize) {
+        if let Some(used) = self.lock().used.get_mut(bell) {
+            *used = false;
+        }
+    }
+
+    /// Makes no more rings.
+    pub(crate) fn close(&self) {
+        self.lock().is_closed = true;
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Lead {
+    pub(crate) fn is_over(&self) -> bool {
+        // ORDERING: pairs with the release store in `end`: records before it are seen.
+        self.is_over.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn end(&self) {
+        // ORDERING: pairs with the acquire load in `is_over`.
+        self.is_over.store(true, Ordering::Release);
+    }
+}

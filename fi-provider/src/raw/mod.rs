@@ -1,0 +1,30 @@
+//! The fabric's own objects, for programs of any kind: libfabric's, cut to reliable datagrams and
+//! typed.
+//!
+//! * a [`domain::Domain`] holds the memory that peers may reach: regions of the arena, which peers
+//!   of the node map, and of any other memory; each has a key ([`region`]);
+//! * an [`endpoint::Endpoint`] has an [`address::Address`], by which processes that no launcher has
+//!   started find each other, and names its peers by their numbers in an
+//!   [`address_vector::AddressVector`];
+//! * it sends and receives messages, reads and writes regions of peers and does atomic operations on
+//!   them;
+//! * operations report to a [`completion::CompletionQueue`], a [`completion::Counter`], both or
+//!   nobody, by the type of their report.
+//!
+//! Nothing is lost and nothing blocks: a call that finds no room is refused with
+//! [`error::Error::Again`]. Peers are processes of this node so far.
+
+pub mod address;
+pub mod address_vector;
+mod arena;
+pub mod completion;
+pub mod domain;
+pub mod endpoint;
+pub mod error;
+mod inbox;
+mod matcher;
+mod near;
+mod protocol;
+pub mod region;
+mod service;
+mod wire;

@@ -1,0 +1,211 @@
+//! A process of this node that this one reaches: its memory, mapped here, and the connection by
+//! which it asks for rings and learns of the other's end.
+
+#![expect(unsafe_code, reason = "reads a peer's table in mapped memory")]
+
+use super::error::Error;
+use super::region::{TABLE_BYTES, Table};
+use super::wire::{Grant, Request, Welcome};
+use fi_shm::foreign;
+use fi_shm::handover::{self, Ticket};
+use fi_shm::segment::{Reservation, page_size};
+use std::io::{ErrorKind, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// How long a process that is asked may take: its thread that answers does nothing else.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The longest memory of a peer that is mapped: an arena of another configuration may differ.
+const MOST_BYTES: u64 = 1 << 42;
+
+/// Whether the kernel copies between the two processes.
+const UNTRIED: u8 = 0;
+const COPIES: u8 = 1;
+const REFUSES: u8 = 2;
+
+/// Another process of the node, or this one as others see it.
+#[derive(Debug)]
+pub(crate) struct Near {
+    stream: Mutex<UnixStream>,
+    /// The same connection, to watch its end without the lock.
+    watched: UnixStream,
+    memory: Reservation,
+    pid: Option<i32>,
+    alive: AtomicBool,
+    kernel: AtomicU8,
+}
+
+impl Near {
+    /// Connects to the process of an address.
+    pub(crate) fn connect(process: &Ticket, own: &Ticket) -> Result<Self, Error> {
+        let mut stream = process.call().map_err(|error| match error.kind() {
+            // Another network namespace, or another machine.
+            ErrorKind::AddrNotAvailable => Error::Unreachable,
+            ErrorKind::PermissionDenied => Error::Unreachable,
+            ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset => Error::PeerGone,
+            _ => error.into(),
+        })?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        let hello = Request::Hello {
+            process: own.clone(),
+        };
+        stream.write_all(&hello.encode())?;
+        let mut welcome = [0; Welcome::BYTES];
+        let file = handover::receive(&stream, &mut welcome)?;
+        let len = Welcome::decode(&welcome).len;
+        let is_usable = len >= TABLE_BYTES as u64
+            && len <= MOST_BYTES
+            && len.is_multiple_of(page_size() as u64);
+        if !is_usable {
+            return Err(Error::Broken);
+        }
+        let memory = Reservation::anywhere(len as usize)?;
+        memory.map_shared(0, &file, 0, memory.len())?;
+        memory.keep_from_children();
+        memory.keep_from_cores();
+        Ok(Self {
+            watched: stream.try_clone()?,
+            pid: handover::process_of(&stream)?,
+            stream: Mutex::new(stream),
+            memory,
+            alive: AtomicBool::new(true),
+            kernel: AtomicU8::new(UNTRIED),
+        })
+    }
+
+    /// Asks for a ring from the own endpoint `from` to the endpoint `to`.
+    pub(crate) fn ask_for_ring(&self, from: u32, to: u32) -> Result<Grant, Error> {
+        let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
+        stream.write_all(&Request::Ring { from, to }.encode())?;
+        let mut answer = [0; Grant::BYTES];
+        stream.read_exact(&mut answer)?;
+        let grant = Grant::decode(&answer).ok_or(Error::PeerGone)?;
+        let fits = |at: u64, bytes: u64| {
+            at.checked_add(bytes)
+                .is_some_and(|end| end <= self.memory.len() as u64)
+        };
+        let is_sound = fits(grant.offset, 2 * u64::from(grant.capacity))
+            && grant.offset.is_multiple_of(64)
+            && grant.bells.is_multiple_of(8)
+            && fits(grant.bells, u64::from(grant.bell / 64 + 1) * 8);
+        is_sound.then_some(grant).ok_or(Error::Broken)
+    }
+
+    /// Tells that the ring at `offset` is used no more.
+    pub(crate) fn release_ring(&self, offset: u64) {
+        let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
+        // A process that is gone has let everything go.
+        let _ = stream.write_all(&Request::Release { offset }.encode());
+    }
+
+    /// The address here of the byte at `offset` in the process's memory.
+    pub(crate) fn at(&self, offset: u64) -> *mut u8 {
+        (self.memory.base() as *mut u8).wrapping_add(offset as usize)
+    }
+
+    /// Bytes of the process's memory.
+    pub(crate) fn len(&self) -> u64 {
+        self.memory.len() as u64
+    }
+
+    /// The process's regions.
+    pub(crate) fn table(&self) -> Table {
+        // SAFETY: the memory is longer than the table (checked in `connect`), begins with a page,
+        // and is mapped as long as `self`, which whoever uses the table holds.
+        unsafe { Table::at(self.at(0)) }
+    }
+
+    /// The connection, to wait for its end.
+    pub(crate) fn end(&self) -> BorrowedFd<'_> {
+        self.watched.as_fd()
+    }
+
+    pub(crate) fn is_alive(&self) -> bool {
+        // ORDERING: only a hint; whatever depends on the process's memory stays mapped.
+        self.alive.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn note_end(&self) {
+        self.alive.store(false, Ordering::Relaxed);
+    }
+
+    /// Reads memory of the process that is not mapped here, by the kernel; false where the kernel
+    /// does not copy between the two.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] where nothing is mapped there, [`Error::PeerGone`].
+    ///
+    /// # Safety
+    /// `dest` has room for the bytes.
+    pub(crate) unsafe fn read(
+        &self,
+        source: u64,
+        dest: *mut u8,
+        bytes: usize,
+    ) -> Result<bool, Error> {
+        // SAFETY: `dest` has room for the bytes.
+        self.by_kernel(|pid| unsafe { foreign::read(pid, source, dest, bytes) })
+    }
+
+    /// Writes to memory of the process that is not mapped here, by the kernel; false where the
+    /// kernel does not copy between the two.
+    ///
+    /// # Errors
+    /// As [`Near::read`].
+    ///
+    /// # Safety
+    /// `source` holds the bytes.
+    pub(crate) unsafe fn write(
+        &self,
+        dest: u64,
+        source: *const u8,
+        bytes: usize,
+    ) -> Result<bool, Error> {
+        // SAFETY: `source` holds the bytes.
+        self.by_kernel(|pid| unsafe { foreign::write(pid, dest, source, bytes) })
+    }
+
+    /// Does as `copy` with the process's number, unless the kernel has refused that before.
+    fn by_kernel(&self, copy: impl FnOnce(i32) -> std::io::Result<()>) -> Result<bool, Error> {
+        // ORDERING: a fact of its own: whether a system call is worth its time.
+        let Some(pid) = self
+            .pid
+            .filter(|_| self.kernel.load(Ordering::Relaxed) != REFUSES)
+        else {
+            return Ok(false);
+        };
+        if !self.is_alive() {
+            return Err(Error::PeerGone);
+        }
+        match copy(pid) {
+            Ok(()) => {
+                self.kernel.store(COPIES, Ordering::Relaxed);
+                Ok(true)
+            }
+            Err(error) => match error.raw_os_error() {
+                Some(libc::EPERM | libc::EACCES | libc::ENOSYS) => {
+                    self.kernel.store(REFUSES, Ordering::Relaxed);
+                    Ok(false)
+                }
+                Some(libc::ESRCH) => Err(Error::PeerGone),
+                Some(libc::EFAULT) => Err(Error::OutOfRange),
+                _ => Err(error.into()),
+            },
+        }
+    }
+
+    /// Whether the kernel has copied between the two.
+    pub(crate) fn copies_by_kernel(&self) -> bool {
+        self.kernel.load(Ordering::Relaxed) == COPIES
+    }
+
+    /// Has all that is not mapped here go by the ring.
+    pub(crate) fn refuse_kernel(&self) {
+        self.kernel.store(REFUSES, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,102 @@
+//! The records in rings between endpoints of a node: a kind, words of 8 bytes, and bytes.
+//!
+//! Records are of processes of the same machine and user: numbers are in its byte order. A receiver
+//! checks all of them; those that make no sense close the ring.
+
+use fi_shm::ring::Record;
+
+/// The kinds of records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Kind {
+    /// A message, whole. Words: data and number, each if the flags say so.
+    Message = 1,
+    /// A message that the receiver fetches. Words: number, address, length, and data if the flags
+    /// say so. The answer is [`Kind::Done`].
+    Offer,
+    /// Asks for the bytes of an offer. Words: its number, and the number of the pieces.
+    Fetch,
+    /// A part of something asked for. Words: the number of the pieces, the distance from their
+    /// begin.
+    Piece,
+    /// The end of an operation. Words: its number, the code of an error or 0.
+    Done,
+    /// Writes to a region. Words: number, key, address, whether it is the last. The answer to the
+    /// last, and to one that fails, is [`Kind::Done`].
+    Write,
+    /// Reads from a region. Words: number, key, address, length. The answer is [`Kind::Piece`]s, or
+    /// [`Kind::Done`] with an error.
+    Read,
+    /// Does an atomic operation on a region. Words: number, key, address, operation and size,
+    /// operand, comparand. The answer is one [`Kind::Piece`], or [`Kind::Done`] with an error.
+    Atomic,
+    /// Tells of a write. Words: data, length.
+    Told,
+    /// The endpoint is closed.
+    Bye,
+}
+
+/// A word of data comes with the message.
+pub(crate) const HAS_DATA: u16 = 0x100;
+/// The sender waits for [`Kind::Done`]: a number comes with the message.
+pub(crate) const WANTS_ANSWER: u16 = 0x200;
+
+impl Kind {
+    /// The kind and the flags that a record tells.
+    #[inline(always)]
+    pub(crate) fn of(record: u16) -> Option<(Self, u16)> {
+        let kind = match record & 0xff {
+            1 => Self::Message,
+            2 => Self::Offer,
+            3 => Self::Fetch,
+            4 => Self::Piece,
+            5 => Self::Done,
+            6 => Self::Write,
+            7 => Self::Read,
+            8 => Self::Atomic,
+            9 => Self::Told,
+            10 => Self::Bye,
+            _ => return None,
+        };
+        let flags = record & 0xff00;
+        let is_sound = match kind {
+            Self::Message | Self::Offer => flags & !(HAS_DATA | WANTS_ANSWER) == 0,
+            _ => flags == 0,
+        };
+        is_sound.then_some((kind, flags))
+    }
+}
+
+/// The first words of a record; none where it has not so many.
+#[inline(always)]
+pub(crate) fn words<const N: usize>(record: &Record<'_>) -> Option<[u64; N]> {
+    if record.len() < N * 8 {
+        return None;
+    }
+    let mut words = [0; N];
+    for (index, word) in words.iter_mut().enumerate() {
+        *word = record.word(index)?;
+    }
+    Some(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_told_apart_and_others_refused() {
+        let known = (0..=u16::MAX).filter_map(Kind::of);
+        let plain = known.clone().filter(|(_, flags)| *flags == 0);
+        let numbers = plain.map(|(kind, _)| kind as u8);
+        assert!(numbers.eq(1..=10));
+        assert_eq!(
+            known.count(),
+            10 + 2 * 3,
+            "flags with messages and offers alone"
+        );
+        let message = Kind::Message as u16 | HAS_DATA;
+        assert_eq!(Kind::of(message), Some((Kind::Message, HAS_DATA)));
+        assert_eq!(Kind::of(Kind::Done as u16 | HAS_DATA), None);
+    }
+}

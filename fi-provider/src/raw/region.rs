@@ -1,0 +1,431 @@
+//! Memory that peers may reach: regions with keys (fi_mr(3)), and the table in which peers find them.
+//!
+//! The table lies at the begin of the arena, so that a peer of the node looks a key up by loads. An
+//! entry has a state with a generation: closing a region changes it, and a peer that has resolved
+//! the key sees that at its next operation. A store of a peer that is past this test may still land.
+
+#![expect(
+    unsafe_code,
+    reason = "the table lies in memory that processes share, and regions are raw memory"
+)]
+
+use super::arena::Arena;
+use super::error::Error;
+use std::sync::atomic::{AtomicU64, Ordering, fence};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Entries of a table; a key is looked for from its own place on.
+const SLOTS: usize = 1 << 14;
+/// Bytes of the table.
+pub(crate) const TABLE_BYTES: usize = SLOTS * size_of::<Slot>();
+
+/// The accesses that a region allows to peers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rights(u8);
+
+impl Rights {
+    /// Peers may read.
+    pub const READ: Self = Self(1);
+    /// Peers may write.
+    pub const WRITE: Self = Self(2);
+    /// Peers may read, write, and do atomic operations.
+    pub const ALL: Self = Self(7);
+    /// The right that an atomic operation needs.
+    pub(crate) const ATOMIC: Self = Self(4);
+
+    /// Both together.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// How peers name a byte of a region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Addressing {
+    /// By its distance from the region's first byte.
+    Offset,
+    /// By its address in the owner's process (FI_MR_VIRT_ADDR).
+    Virtual,
+}
+
+/// One entry: a line of its own.
+#[repr(C, align(64))]
+struct Slot {
+    /// 0: never used; else see [`State`].
+    state: AtomicU64,
+    key: AtomicU64,
+    /// The offset in the arena, or the address in the owner's process.
+    base: AtomicU64,
+    len: AtomicU64,
+    /// The address that peers give for the first byte.
+    start: AtomicU64,
+}
+
+/// The state of an entry: whether it is used, what it tells, and how often it has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct State(u64);
+
+impl State {
+    const USED: u64 = 1;
+    const ARENA: u64 = 2;
+    const RIGHTS: u32 = 8;
+    const GENERATION: u64 = 1 << 32;
+
+    fn is_used(self) -> bool {
+        self.0 & Self::USED != 0
+    }
+
+    /// Whether a table has this state still.
+    #[inline(always)]
+    pub(crate) fn is(self, now: u64) -> bool {
+        self.0 == now
+    }
+
+    /// Whether the region lies in the arena, and is mapped by peers of the node.
+    pub(crate) fn is_in_arena(self) -> bool {
+        self.0 & Self::ARENA != 0
+    }
+
+    /// Whether peers have all these rights.
+    #[inline(always)]
+    pub(crate) fn allows(self, rights: Rights) -> bool {
+        let bits = u64::from(rights.0) << Self::RIGHTS;
+        self.0 & bits == bits
+    }
+
+    /// The state with other flags, and the next generation.
+    fn next(self, flags: u64) -> Self {
+        Self((self.0 & !(Self::GENERATION - 1)).wrapping_add(Self::GENERATION) | flags)
+    }
+}
+
+/// An entry as it was found.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Found {
+    slot: usize,
+    pub(crate) state: State,
+    pub(crate) base: u64,
+    pub(crate) len: u64,
+    pub(crate) start: u64,
+}
+
+impl Found {
+    /// The distance of `address` from the region's first byte, if `bytes` bytes there lie in it.
+    pub(crate) fn offset(&self, address: u64, bytes: u64) -> Option<u64> {
+        let offset = address.wrapping_sub(self.start);
+        (offset <= self.len && bytes <= self.len - offset).then_some(offset)
+    }
+}
+
+/// A table in mapped memory: the own, or a peer's.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Table(*const Slot);
+
+impl Table {
+    /// # Safety
+    /// At `memory`, aligned to 64 bytes, [`TABLE_BYTES`] bytes are mapped as long as the table and
+    /// its words are used.
+    pub(crate) unsafe fn at(memory: *const u8) -> Self {
+        Self(memory.cast())
+    }
+
+    fn slot(&self, index: usize) -> &Slot {
+        // SAFETY: the index is below SLOTS, and so many are mapped (the requirement of `at`); any
+        // bytes are atomic integers.
+        unsafe { &*self.0.add(index % SLOTS) }
+    }
+
+    /// The word that tells whether an entry is as it was found.
+    pub(crate) fn word(&self, found: &Found) -> *const AtomicU64 {
+        &raw const self.slot(found.slot).state
+    }
+
+    /// The region of `key`.
+    pub(crate) fn find(&self, key: u64) -> Option<Found> {
+        let first = place(key);
+        for slot in first..first + SLOTS {
+            let entry = self.slot(slot);
+            // ORDERING: pairs with the release stores of the state in `insert` and `close`.
+            let state = State(entry.state.load(Ordering::Acquire));
+            if state.0 == 0 {
+                return None;
+            }
+            // ORDERING: between two loads of the state that agree, as in a sequence lock.
+            let word = |word: &AtomicU64| word.load(Ordering::Relaxed);
+            let found = Found {
+                slot,
+                state,
+                base: word(&entry.base),
+                len: word(&entry.len),
+                start: word(&entry.start),
+            };
+            let its_key = word(&entry.key);
+            // ORDERING: the loads above come before the second one of the state.
+            fence(Ordering::Acquire);
+            let is_same = word(&entry.state) == state.0;
+            if state.is_used() && its_key == key && is_same {
+                return Some(found);
+            }
+        }
+        None
+    }
+}
+
+/// Where a key is looked for first.
+fn place(key: u64) -> usize {
+    (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 50) as usize
+}
+
+/// The own table, and the arena that it describes.
+#[derive(Debug)]
+pub(crate) struct Regions {
+    table: Table,
+    pub(crate) arena: Arc<Arena>,
+    /// The next key that the fabric chooses; the lock of whoever writes the table.
+    next_key: Mutex<u64>,
+}
+
+// SAFETY: the table's words are atomic, and its memory is the arena's, which the value holds.
+unsafe impl Send for Regions {}
+// SAFETY: the table's words are atomic; it is written under the lock.
+unsafe impl Sync for Regions {}
+
+/// Keys that the fabric chooses are from here on.
+const FIRST_KEY: u64 = 1 << 40;
+
+impl Regions {
+    /// Places the table at the begin of a new arena.
+    pub(crate) fn new(arena: Arc<Arena>) -> Result<Self, Error> {
+        let at = arena.take(TABLE_BYTES)?;
+        debug_assert_eq!(at, 0);
+        // SAFETY: the bytes were just taken, and are mapped as long as the arena, which `self` holds.
+        let table = unsafe { Table::at(arena.at(at)) };
+        Ok(Self {
+            table,
+            arena,
+            next_key: Mutex::new(FIRST_KEY),
+        })
+    }
+
+    /// The own table.
+    pub(crate) fn table(&self) -> Table {
+        self.table
+    }
+
+    /// Enters `len` bytes at `address` of this process; returns the key.
+    pub(crate) fn insert(
+        &self,
+        (address, len): (usize, usize),
+        rights: Rights,
+        key: Option<u64>,
+        addressing: Addressing,
+    ) -> Result<u64, Error> {
+        let mut next_key = self.next_key.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = key.unwrap_or(*next_key);
+        *next_key = (*next_key).max(key.saturating_add(1).min(u64::MAX / 2));
+        if self.table.find(key).is_some() {
+            return Err(Error::KeyTaken);
+        }
+        let first = place(key);
+        let is_free = |slot: &usize| {
+            // ORDERING: only this process writes the state, under the lock.
+            !State(self.table.slot(*slot).state.load(Ordering::Relaxed)).is_used()
+        };
+        let slot = (first..first + SLOTS).find(is_free).ok_or(Error::NoRoom)?;
+        let entry = self.table.slot(slot);
+        let in_arena = self.arena.offset_of(address);
+        let flags = State::USED
+            | if in_arena.is_some() { State::ARENA } else { 0 }
+            | u64::from(rights.0) << State::RIGHTS;
+        let start = match addressing {
+            Addressing::Offset => 0,
+            Addressing::Virtual => address,
+        };
+        let store = |word: &AtomicU64, value: usize| {
+            // ORDERING: before the release store of the state below; a reader that has the state
+            // from before sees that it changes.
+            word.store(value as u64, Ordering::Relaxed);
+        };
+        // ORDERING: only this process writes the state, under the lock.
+        let before = State(entry.state.load(Ordering::Relaxed));
+        entry.key.store(key, Ordering::Relaxed);
+        store(&entry.base, in_arena.unwrap_or(address));
+        store(&entry.len, len);
+        store(&entry.start, start);
+        // ORDERING: pairs with the acquire load in `Table::find`.
+        entry.state.store(before.next(flags).0, Ordering::Release);
+        Ok(key)
+    }
+
+    /// Closes the region of `key`.
+    pub(crate) fn close(&self, key: u64) {
+        let _held = self.next_key.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = self.table.find(key) {
+            let state = &self.table.slot(found.slot).state;
+            // ORDERING: pairs with the loads of peers before each operation.
+            state.store(found.state.next(0).0, Ordering::Release);
+        }
+    }
+}
+
+/// A region: closed when it is dropped.
+#[derive(Debug)]
+pub struct Region {
+    pub(crate) regions: Arc<Regions>,
+    pub(crate) key: u64,
+}
+
+impl Region {
+    /// The key by which peers name the region.
+    pub fn key(&self) -> u64 {
+        self.key
+    }
+}
+
+impl Drop for Region {
+    fn drop(&mut self) {
+        self.regions.close(self.key);
+    }
+}
+
+/// Memory of the arena, which peers of the node map, and its region: closed and given back when it
+/// is dropped.
+#[derive(Debug)]
+pub struct Memory {
+    /// Closed before the memory is given back.
+    region: Option<Region>,
+    arena: Arc<Arena>,
+    at: usize,
+    len: usize,
+}
+
+impl Memory {
+    /// Takes `len` bytes of the arena and makes them a region.
+    pub(crate) fn new(
+        regions: &Arc<Regions>,
+        len: usize,
+        rights: Rights,
+        key: Option<u64>,
+        addressing: Addressing,
+    ) -> Result<Self, Error> {
+        let arena = Arc::clone(&regions.arena);
+        let at = arena.take(len)?;
+        let mut memory = Self {
+            region: None,
+            arena,
+            at,
+            len,
+        };
+        let range = (memory.as_ptr().addr(), len);
+        memory.region = Some(Region {
+            key: regions.insert(range, rights, key, addressing)?,
+            regions: Arc::clone(regions),
+        });
+        Ok(memory)
+    }
+
+    /// The key by which peers name the memory.
+    pub fn key(&self) -> u64 {
+        self.region.as_ref().map_or(0, Region::key)
+    }
+
+    /// The first byte, at the begin of a page; zeroed when it was allocated.
+    ///
+    /// Peers read and write the memory at any time: use it by raw or atomic accesses.
+    pub fn as_ptr(&self) -> *mut u8 {
+        self.arena.at(self.at)
+    }
+
+    /// The length in bytes.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether it has no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The word number `index`, for atomic accesses.
+    ///
+    /// # Panics
+    /// If the memory has no such word.
+    pub fn word(&self, index: usize) -> &AtomicU64 {
+        assert!(index < self.len / 8, "word {index} of {} bytes", self.len);
+        // SAFETY: the word is in the memory, which is mapped as long as `self`, aligned, and any
+        // bytes are an atomic integer.
+        unsafe { &*self.as_ptr().cast::<AtomicU64>().add(index) }
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        self.region = None;
+        // SAFETY: the memory is this value's, whose user lends it to nobody in this process, and its
+        // region is closed. A store of a peer that is past its test may still land there, as the
+        // module says.
+        unsafe { self.arena.give_back(self.at, self.len) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn regions() -> Arc<Regions> {
+        let arena = Arc::new(Arena::new(TABLE_BYTES + (1 << 20)).unwrap());
+        Arc::new(Regions::new(arena).unwrap())
+    }
+
+    #[test]
+    fn a_key_is_found_until_it_is_closed_and_then_anew() {
+        let regions = regions();
+        let memory = |key| Memory::new(&regions, 100, Rights::ALL, key, Addressing::Offset);
+        let first = memory(Some(7)).unwrap();
+        let found = regions.table().find(7).unwrap();
+        assert_eq!((found.len, found.start), (100, 0));
+        assert!(found.state.is_in_arena() && found.state.allows(Rights::ATOMIC));
+        assert_eq!(found.offset(90, 10), Some(90));
+        assert_eq!(found.offset(91, 10), None);
+        assert_eq!(found.offset(u64::MAX, 1), None);
+        assert_eq!(memory(Some(7)).unwrap_err(), Error::KeyTaken);
+        drop(first);
+        assert!(regions.table().find(7).is_none());
+        let _second = memory(Some(7)).unwrap();
+        let again = regions.table().find(7).unwrap();
+        assert_ne!(again.state, found.state, "another generation");
+    }
+
+    #[test]
+    fn keys_that_fall_on_one_place_are_told_apart() {
+        let regions = regions();
+        let at = place(0);
+        let others = (1..).filter(|&key| place(key) == at).take(3);
+        let keys: Vec<u64> = std::iter::once(0).chain(others).collect();
+        let own: Vec<u8> = vec![0; 4];
+        let insert = |&key: &u64| {
+            let byte = (own.as_ptr().addr() + key as usize % 4, 1);
+            let key = regions.insert(byte, Rights::READ, Some(key), Addressing::Virtual);
+            key.unwrap()
+        };
+        assert!(keys.iter().map(insert).eq(keys.iter().copied()));
+        regions.close(keys[1]);
+        for (index, &key) in keys.iter().enumerate() {
+            let found = regions.table().find(key);
+            assert_eq!(found.is_some(), index != 1, "{key}");
+            let is_plain =
+                found.is_none_or(|one| !one.state.is_in_arena() && one.base == one.start);
+            assert!(is_plain);
+        }
+        assert_eq!(insert(&keys[1]), keys[1]);
+        assert!(keys.iter().all(|&key| regions.table().find(key).is_some()));
+    }
+
+    #[test]
+    fn rights_are_apart() {
+        let state = State(0).next(u64::from(Rights::READ.0) << State::RIGHTS | State::USED);
+        assert!(state.allows(Rights::READ));
+        assert!(!state.allows(Rights::READ.and(Rights::WRITE)) && !state.allows(Rights::ATOMIC));
+    }
+}

@@ -1,0 +1,293 @@
+//! The thread of a domain that answers peers of the node, whatever its process does meanwhile: it
+//! passes the memory's descriptor, makes rings, and notices who has ended. It sleeps otherwise.
+
+use super::arena::Arena;
+use super::inbox::{Inbox, Lead};
+use super::near::Near;
+use super::wire::{Grant, Request, Welcome};
+use crate::helper;
+use fi_shm::handover::{self, Offer, Ticket};
+use std::collections::HashMap;
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+/// Connections that have not shown the token yet, at most: the oldest goes then.
+const MOST_SILENT: usize = 32;
+
+/// The part of a domain that its thread uses, too.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) arena: Arc<Arena>,
+    ticket: Ticket,
+    state: Mutex<State>,
+    /// Wakes the thread.
+    wake: UnixStream,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// By their numbers.
+    endpoints: HashMap<u32, Arc<Inbox>>,
+    next_number: u32,
+    /// Processes whose end is to be noticed.
+    watched: Vec<Arc<Near>>,
+    is_over: bool,
+}
+
+/// The thread: ended and joined when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Service {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Shared {
+    /// By what other processes reach this one.
+    pub(crate) fn ticket(&self) -> &Ticket {
+        &self.ticket
+    }
+
+    /// Adds an endpoint; returns its number, or none where there have been too many.
+    pub(crate) fn add(&self, inbox: Arc<Inbox>) -> Option<u32> {
+        let mut state = self.lock();
+        let number = state.next_number;
+        state.next_number = number.checked_add(1)?;
+        state.endpoints.insert(number, inbox);
+        Some(number)
+    }
+
+    /// Takes an endpoint out.
+    pub(crate) fn remove(&self, number: u32) {
+        let inbox = self.lock().endpoints.remove(&number);
+        if let Some(inbox) = inbox {
+            inbox.close();
+        }
+    }
+
+    /// Watches for the end of a process.
+    pub(crate) fn watch(&self, near: Arc<Near>) {
+        self.lock().watched.push(near);
+        self.wake();
+    }
+
+    fn wake(&self) {
+        // A full socket has a byte that wakes already.
+        let _ = (&self.wake).write(&[0]);
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Service {
+    /// Starts the thread for this memory.
+    pub(crate) fn start(arena: Arc<Arena>) -> io::Result<Self> {
+        let offer = Offer::new()?;
+        let (wake, woken) = UnixStream::pair()?;
+        wake.set_nonblocking(true)?;
+        woken.set_nonblocking(true)?;
+        let shared = Arc::new(Shared {
+            arena,
+            ticket: offer.ticket().clone(),
+            state: Mutex::default(),
+            wake,
+        });
+        let answering = Answering {
+            shared: Arc::clone(&shared),
+            offer,
+            woken,
+            silent: Vec::new(),
+            clients: Vec::new(),
+        };
+        let thread = helper::spawn("farreach-peers", move || answering.run())?;
+        Ok(Self {
+            shared,
+            thread: Some(thread),
+        })
+    }
+
+    /// The part that both sides use.
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        self.shared.lock().is_over = true;
+        self.shared.wake();
+        if let Some(thread) = self.thread.take() {
+            // A panic there has been told already.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// A process that has shown the token.
+#[derive(Debug)]
+struct Client {
+    stream: UnixStream,
+    /// By what it is reached itself, once it has told.
+    process: Option<Ticket>,
+    leads: Vec<(Arc<Lead>, Arc<Inbox>)>,
+}
+
+/// The state of the thread.
+#[derive(Debug)]
+struct Answering {
+    shared: Arc<Shared>,
+    offer: Offer,
+    woken: UnixStream,
+    silent: Vec<UnixStream>,
+    clients: Vec<Client>,
+}
+
+impl Answering {
+    fn run(mut self) {
+        loop {
+            let watched = {
+                let state = self.shared.lock();
+                if state.is_over {
+                    return;
+                }
+                state.watched.clone()
+            };
+            let ready = self.wait(&watched);
+            let (fixed, ready) = ready.split_at(2);
+            let (silent, ready) = ready.split_at(self.silent.len());
+            let (clients, ends) = ready.split_at(self.clients.len());
+            self.note_ends(&watched, ends);
+            self.answer(clients);
+            self.listen(silent);
+            if fixed[0] {
+                let _ = (&self.woken).read(&mut [0; 64]);
+            }
+            if fixed[1] {
+                self.accept();
+            }
+        }
+    }
+
+    /// Waits until a descriptor is ready; which are, in the order of `run`.
+    fn wait(&self, watched: &[Arc<Near>]) -> Vec<bool> {
+        let reading = |fd: BorrowedFd<'_>| watch(fd, libc::POLLIN);
+        let mut watches = vec![reading(self.woken.as_fd()), reading(self.offer.as_fd())];
+        watches.extend(self.silent.iter().map(|one| reading(one.as_fd())));
+        watches.extend(self.clients.iter().map(|one| reading(one.stream.as_fd())));
+        // Answers on these are for those who have asked.
+        watches.extend(watched.iter().map(|one| watch(one.end(), libc::POLLRDHUP)));
+        if handover::poll(&mut watches).is_err() {
+            // Looks at everything: no descriptor blocks.
+            return vec![true; watches.len()];
+        }
+        watches.iter().map(|one| one.revents != 0).collect()
+    }
+
+    fn note_ends(&mut self, watched: &[Arc<Near>], ends: &[bool]) {
+        let ended = || watched.iter().zip(ends).filter(|(_, end)| **end);
+        if ended().next().is_none() {
+            return;
+        }
+        ended().for_each(|(near, _)| near.note_end());
+        let mut state = self.shared.lock();
+        state.watched.retain(|near| near.is_alive());
+        state.endpoints.values().for_each(|one| one.tell());
+    }
+
+    fn accept(&mut self) {
+        if let Ok(Some(stream)) = self.offer.accept()
+            && stream.set_nonblocking(true).is_ok()
+        {
+            if self.silent.len() == MOST_SILENT {
+                self.silent.remove(0);
+            }
+            self.silent.push(stream);
+        }
+    }
+
+    /// Takes those as clients who show the token, and closes other connections that speak.
+    fn listen(&mut self, ready: &[bool]) {
+        let mut ready = ready.iter();
+        let streams = std::mem::take(&mut self.silent).into_iter();
+        let (spoken, silent): (Vec<_>, Vec<_>) = streams.partition(|_| ready.next() == Some(&true));
+        self.silent = silent;
+        let shown = spoken.into_iter().filter(|one| self.offer.is_shown_by(one));
+        self.clients.extend(shown.map(|stream| Client {
+            stream,
+            process: None,
+            leads: Vec::new(),
+        }));
+    }
+
+    /// Answers clients that are `ready`, and lets go those that are gone or break the protocol.
+    fn answer(&mut self, ready: &[bool]) {
+        let shared = &self.shared;
+        let mut ready = ready.iter();
+        self.clients.retain_mut(|client| {
+            let stays = ready.next() != Some(&true) || client.answer(shared);
+            if !stays {
+                client.leads.drain(..).for_each(|lead| end(&lead));
+            }
+            stays
+        });
+    }
+}
+
+impl Client {
+    /// Answers one request; false where the connection is of no more use.
+    fn answer(&mut self, shared: &Shared) -> bool {
+        let mut bytes = [0; Request::BYTES];
+        match (&self.stream).read(&mut bytes) {
+            Ok(length) if length == bytes.len() => {}
+            Err(error) => {
+                return matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted);
+            }
+            // The end; or a part of a request, which no peer sends.
+            Ok(_) => return false,
+        }
+        match Request::decode(&bytes) {
+            Some(Request::Hello { process }) => {
+                self.process = Some(process);
+                let len = shared.arena.len() as u64;
+                let welcome = Welcome { len }.encode();
+                handover::give(&self.stream, &welcome, shared.arena.memory()).is_ok()
+            }
+            Some(Request::Ring { from, to }) => {
+                let grant = self.ring(shared, from, to).unwrap_or_default();
+                (&self.stream).write_all(&grant.encode()).is_ok()
+            }
+            Some(Request::Release { offset }) => {
+                let is_it = |(lead, _): &(Arc<Lead>, _)| lead.memory.offset as u64 == offset;
+                let found = self.leads.iter().position(is_it);
+                found.map(|at| end(&self.leads.swap_remove(at))).is_some()
+            }
+            None => false,
+        }
+    }
+
+    fn ring(&mut self, shared: &Shared, from: u32, to: u32) -> Option<Grant> {
+        let process = self.process.as_ref()?;
+        let inbox = shared.lock().endpoints.get(&to)?.clone();
+        let (lead, grant) = inbox.lead(&shared.arena, process, from)?;
+        self.leads.push((lead, inbox));
+        Some(grant)
+    }
+}
+
+/// Ends a ring that nobody sends by any more, and tells its endpoint.
+fn end((lead, inbox): &(Arc<Lead>, Arc<Inbox>)) {
+    lead.end();
+    inbox.tell();
+}
+
+fn watch(fd: BorrowedFd<'_>, events: i16) -> libc::pollfd {
+    libc::pollfd {
+        fd: fd.as_raw_fd(),
+        events,
+        revents: 0,
+    }
+}

@@ -1,0 +1,116 @@
+//! Peers that end: their operations fail soon, and the others go on.
+
+#![expect(unsafe_code, reason = "ends the process, and sends by C addresses")]
+
+use super::{LIMIT, Way, check};
+use fi_provider::raw::completion::{CompletionQueue, Context};
+use fi_provider::raw::endpoint::{Config, Endpoint, Level, Posted};
+use fi_provider::raw::error::Error;
+
+/// Waiting operations with a process that is killed fail, and new ones are refused.
+pub(crate) fn of_a_peer_are_errors(way: Way) {
+    check(way, 3, |party| {
+        let doomed = 2;
+        for peer in party.others() {
+            party
+                .insist(|| party.endpoint.inject(peer, b"hello"))
+                .unwrap();
+        }
+        let mut hellos = [[0_u8; 8]; 2];
+        for buffer in &mut hellos {
+            let posted = Posted {
+                context: 0,
+                source: None,
+                least: None,
+            };
+            // SAFETY: the buffer stays until the entries below.
+            unsafe { party.endpoint.post_receive(buffer.as_mut_ptr(), 8, posted) };
+        }
+        assert!((0..2).all(|_| party.entry().unwrap().len == 5));
+        party.meet();
+        let message = vec![1_u8; 1 << 20];
+        if party.rank != doomed {
+            let (source, len) = (message.as_ptr(), message.len());
+            // SAFETY: the message stays until the entry below.
+            party
+                .insist(|| unsafe {
+                    let report = Context(11);
+                    party
+                        .endpoint
+                        .send(doomed, source, len, None, Level::Delivered, report)
+                })
+                .unwrap();
+        }
+        party.meet();
+        if party.rank == doomed {
+            party.meeting.leave();
+            // SAFETY: ends this process at once, which is the point.
+            unsafe { libc::_exit(0) };
+        }
+        let failure = party.entry().unwrap_err();
+        assert_eq!(
+            (failure.error, failure.entry.context),
+            (Error::PeerGone, 11)
+        );
+        let sent = party.insist(|| party.endpoint.inject(doomed, b"x"));
+        assert_eq!(sent, Err(Error::PeerGone));
+        assert_eq!(
+            party.endpoint.resolve(doomed, 1).map(drop),
+            Err(Error::PeerGone)
+        );
+        let other = 1 - party.rank;
+        // SAFETY: the buffer stays until the entry below.
+        unsafe {
+            let posted = Posted {
+                context: 9,
+                source: None,
+                least: None,
+            };
+            party
+                .endpoint
+                .post_receive(hellos[0].as_mut_ptr(), 8, posted);
+        }
+        party
+            .insist(|| party.endpoint.inject(other, b"there?"))
+            .unwrap();
+        assert_eq!(party.entry().unwrap().len, 6);
+    });
+}
+
+/// Endpoints come and go: each is reached by its own address, and its memory comes back.
+pub(crate) fn of_endpoints_free_their_memory(way: Way) {
+    check(way, 2, |party| {
+        // More than the arena has room for at a time.
+        for round in 0..300_u64 {
+            let queue = CompletionQueue::new(4);
+            let config = Config::new(&queue);
+            let second = Endpoint::open(&party.domain, &party.vector, config).unwrap();
+            let own = party.vector.insert(&second.address()).unwrap();
+            assert!(second.inject(own, &round.to_le_bytes()).is_ok());
+            assert!(party.endpoint.inject(own, &round.to_be_bytes()).is_ok());
+            let mut words = [[0_u8; 8]; 2];
+            for (context, word) in (0..).zip(&mut words) {
+                let posted = Posted {
+                    context,
+                    source: None,
+                    least: None,
+                };
+                // SAFETY: the word stays until the entries below.
+                unsafe { second.post_receive(word.as_mut_ptr(), 8, posted) };
+            }
+            let mut seen = 0;
+            assert!(second.wait(LIMIT, || {
+                seen += usize::from(queue.next().is_some_and(|entry| entry.is_ok()));
+                seen == 2
+            }));
+            let mut numbers = [round.to_le_bytes(), round.to_be_bytes()];
+            numbers.sort_unstable();
+            words.sort_unstable();
+            assert_eq!(words, numbers);
+            drop(second);
+            let closed = party.vector.insert(&party.endpoint.address()).map(drop);
+            assert_eq!(closed, Ok(()));
+            party.vector.remove(own).unwrap();
+        }
+    });
+}

@@ -1,0 +1,215 @@
+//! Regions: written and read by peers, within their bounds and rights, until they are closed.
+
+#![expect(unsafe_code, reason = "regions are raw memory")]
+
+use super::{LIMIT, Party, Way, bytes, check};
+use fi_provider::raw::completion::{Context, Counted, Operation};
+use fi_provider::raw::endpoint::RemoteRegion;
+use fi_provider::raw::error::Error;
+use fi_provider::raw::region::{Addressing, Rights};
+
+const LEN: usize = 1 << 20;
+const ARENA: u64 = 1;
+const FOREIGN: u64 = 2;
+const VIRTUAL: u64 = 3;
+
+/// Opens the three regions and runs `body`, in which peers use them.
+fn with_regions(way: Way, body: impl Fn(&Party<'_>, &[*mut u8; 3]) + Sync) {
+    check(way, 3, |party| {
+        let domain = &party.domain;
+        let arena = domain.allocate(LEN, Rights::ALL, Some(ARENA), Addressing::Offset);
+        let arena = arena.unwrap();
+        let mut own = [vec![0_u8; LEN], vec![0_u8; LEN]];
+        let places = [arena.as_ptr(), own[0].as_mut_ptr(), own[1].as_mut_ptr()];
+        // SAFETY: both are mapped until the regions are dropped, before them.
+        let regions = unsafe {
+            [
+                domain.register(
+                    places[1],
+                    LEN,
+                    Rights::ALL,
+                    Some(FOREIGN),
+                    Addressing::Offset,
+                ),
+                domain.register(
+                    places[2],
+                    LEN,
+                    Rights::ALL,
+                    Some(VIRTUAL),
+                    Addressing::Virtual,
+                ),
+            ]
+        };
+        assert!(regions.iter().all(Result::is_ok));
+        // Peers give the address of the one by which they may.
+        party.meeting.tell(party.rank, places[2].addr() as u64);
+        party.meet();
+        body(party, &places);
+        party.meet();
+    });
+}
+
+/// Where the first byte of a region of `peer` is for an operation.
+fn start(party: &Party<'_>, peer: u32, key: u64) -> u64 {
+    if key == VIRTUAL {
+        party.meeting.told(peer)
+    } else {
+        0
+    }
+}
+
+fn write(party: &Party<'_>, region: &RemoteRegion, address: u64, bytes: &[u8]) {
+    let (source, len) = (bytes.as_ptr(), bytes.len());
+    // SAFETY: the bytes stay until quiet.
+    party
+        .insist(|| unsafe { party.endpoint.write(region, address, source, len, Counted) })
+        .unwrap();
+    assert!(party.endpoint.quiet(LIMIT));
+}
+
+fn read(party: &Party<'_>, region: &RemoteRegion, address: u64, len: usize) -> Vec<u8> {
+    let mut bytes = vec![0xee; len];
+    let dest = bytes.as_mut_ptr();
+    // SAFETY: the bytes stay until quiet.
+    party
+        .insist(|| unsafe { party.endpoint.read(region, address, dest, len, Counted) })
+        .unwrap();
+    assert!(party.endpoint.quiet(LIMIT));
+    bytes
+}
+
+/// Of each kind, by the next party: bytes of all lengths, also the last ones.
+pub(crate) fn is_written_and_read(way: Way) {
+    with_regions(way, |party, places| {
+        let peer = (party.rank + 1) % party.parties;
+        for (key, _) in (1..).zip(places) {
+            let region = party.endpoint.resolve(peer, key).unwrap();
+            assert_eq!((region.len(), region.is_mapped()), (LEN, key == ARENA));
+            let first = start(party, peer, key);
+            let mut count = 0;
+            for (at, len) in (0..70).map(|len| (len * 101, len)).chain([
+                (0, 5000),
+                (8192, 70_000),
+                (LEN - 1, 1),
+                (3, LEN - 3),
+                (LEN, 0),
+            ]) {
+                let own = bytes(len, key << 32 | len as u64);
+                write(party, &region, first + at as u64, &own);
+                assert!(
+                    read(party, &region, first + at as u64, len) == own,
+                    "{key}: {len} at {at}"
+                );
+                count += 2;
+            }
+            let before = 2 * 75 * (key - 1);
+            assert_eq!(party.config.done.read() - before, count);
+        }
+        party.meet();
+        for (key, place) in (1_u64..).zip(places) {
+            let len = LEN - 3;
+            // SAFETY: the region is this party's, and nobody writes it now.
+            let there = unsafe { std::slice::from_raw_parts(place.add(3), len) };
+            assert!(there == bytes(len, key << 32 | len as u64), "{key}");
+        }
+    });
+}
+
+/// Ranges outside, accesses that are not allowed, keys that are not there.
+pub(crate) fn has_bounds_and_rights(way: Way) {
+    with_regions(way, |party, _| {
+        let peer = (party.rank + 1) % party.parties;
+        let endpoint = &party.endpoint;
+        for key in [ARENA, FOREIGN, VIRTUAL] {
+            let region = endpoint.resolve(peer, key).unwrap();
+            let first = start(party, peer, key);
+            let inject =
+                |at: u64| endpoint.inject_write(&region, first.wrapping_add(at), &[1, 2], Counted);
+            for wrong in [LEN as u64 - 1, LEN as u64 + 1, u64::MAX, u64::MAX - 1] {
+                assert_eq!(inject(wrong), Err(Error::OutOfRange), "{key}: {wrong:#x}");
+            }
+        }
+        let missing = endpoint.resolve(peer, 77).map(drop);
+        assert_eq!(missing, Err(Error::NoSuchKey));
+        assert_eq!(endpoint.resolve(9, 1).map(drop), Err(Error::NoSuchPeer));
+
+        let guarded = party
+            .domain
+            .allocate(64, Rights::READ, Some(80), Addressing::Offset);
+        let guarded = guarded.unwrap();
+        let taken = party
+            .domain
+            .allocate(64, Rights::READ, Some(80), Addressing::Offset);
+        assert_eq!(taken.map(drop), Err(Error::KeyTaken));
+        party.meet();
+        let region = endpoint.resolve(peer, 80).unwrap();
+        assert_eq!(
+            endpoint.inject_write(&region, 0, &[1], Counted),
+            Err(Error::NotAllowed)
+        );
+        assert_eq!(read(party, &region, 60, 4), [0; 4]);
+        party.meet();
+        drop(guarded);
+        party.meet();
+        let mut byte = 0;
+        // SAFETY: the byte is there; the call is refused.
+        let refused = unsafe { endpoint.read(&region, 0, &raw mut byte, 1, Counted) };
+        assert_eq!(refused, Err(Error::NoSuchKey), "closed");
+        let again = party
+            .domain
+            .allocate(64, Rights::ALL, Some(80), Addressing::Offset);
+        let again = again.unwrap();
+        again.word(0).store(5, std::sync::atomic::Ordering::Release);
+        party.meet();
+        // SAFETY: the byte is there; the call is refused.
+        let refused = unsafe { endpoint.read(&region, 0, &raw mut byte, 1, Counted) };
+        assert_eq!(refused, Err(Error::NoSuchKey), "another region");
+        let region = endpoint.resolve(peer, 80).unwrap();
+        assert_eq!(read(party, &region, 0, 8), 5_u64.to_ne_bytes());
+        party.meet();
+    });
+}
+
+/// An entry tells the peer, with data, when the bytes are there.
+pub(crate) fn tells_of_writes_with_data(way: Way) {
+    const ROUNDS: u64 = 300;
+    with_regions(way, |party, places| {
+        let peer = (party.rank + 1) % party.parties;
+        let from = (party.rank + party.parties - 1) % party.parties;
+        for key in [ARENA, FOREIGN] {
+            let region = party.endpoint.resolve(peer, key).unwrap();
+            for round in 0..ROUNDS {
+                let own = bytes(100, round);
+                let report = Context(round);
+                // SAFETY: the bytes stay until the entry below.
+                party
+                    .insist(|| unsafe {
+                        let source = (own.as_ptr(), own.len());
+                        party
+                            .endpoint
+                            .write_with_data(&region, 8, source, round | 1 << 62, report)
+                    })
+                    .unwrap();
+                let mut left = [true; 2];
+                while left != [false; 2] {
+                    let entry = party.entry().unwrap();
+                    if entry.operation == Operation::Write {
+                        assert_eq!((entry.context, entry.len), (round, 100));
+                        left[0] = false;
+                    } else {
+                        assert_eq!(entry.operation, Operation::RemoteWrite);
+                        assert_eq!((entry.source, entry.len), (Some(from), 100));
+                        assert_eq!(entry.data, Some(round | 1 << 62));
+                        // SAFETY: the region is this party's, and the writer waits below.
+                        let there = unsafe {
+                            std::slice::from_raw_parts(places[key as usize - 1].add(8), 100)
+                        };
+                        assert!(there == bytes(100, round));
+                        left[1] = false;
+                    }
+                }
+                party.meet();
+            }
+        }
+    });
+}

@@ -1,0 +1,160 @@
+//! The contract of the fabric's own objects: domains without a job, which find each other by
+//! addresses alone.
+
+pub(crate) mod atomics;
+pub(crate) mod ends;
+pub(crate) mod memory;
+pub(crate) mod messages;
+
+use crate::meeting::{self, Meeting};
+use crate::processes;
+use fi_provider::node::segment::Memfd;
+use fi_provider::raw::address::Address;
+use fi_provider::raw::address_vector::{AddressVector, PeerIndex};
+use fi_provider::raw::completion::{CompletionQueue, Entry, Failure};
+use fi_provider::raw::domain::{self, Domain};
+use fi_provider::raw::endpoint::{Config, Endpoint};
+use fi_provider::raw::error::Error;
+use std::time::Duration;
+
+/// How parties are apart, and reach memory that is not of an arena.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// Threads of a process.
+    Threads,
+    /// Processes, between which the kernel copies.
+    Processes,
+    /// Processes, whose bytes go by rings.
+    Rings,
+}
+
+/// How long anything may take.
+pub(crate) const LIMIT: Duration = Duration::from_secs(60);
+/// Entries of a party's queue.
+pub(crate) const ENTRIES: usize = 64;
+
+/// A party.
+#[derive(Debug)]
+pub(crate) struct Party<'a> {
+    pub(crate) rank: PeerIndex,
+    pub(crate) parties: u32,
+    pub(crate) endpoint: Endpoint,
+    pub(crate) queue: CompletionQueue,
+    pub(crate) config: Config,
+    pub(crate) domain: Domain,
+    pub(crate) vector: AddressVector,
+    pub(crate) meeting: &'a Meeting,
+}
+
+impl Party<'_> {
+    /// Makes progress until all parties are here.
+    pub(crate) fn meet(&self) {
+        self.meeting.meet_while(|| self.endpoint.progress());
+    }
+
+    /// Does a call until there is room for it.
+    pub(crate) fn insist<T>(&self, mut call: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
+        let mut last = Err(Error::Again);
+        let is_over = self.endpoint.wait(LIMIT, || {
+            last = call();
+            !matches!(last, Err(Error::Again))
+        });
+        assert!(is_over, "no room in {LIMIT:?}");
+        last
+    }
+
+    /// The next entry.
+    pub(crate) fn entry(&self) -> Result<Entry, Failure> {
+        let mut entry = None;
+        let is_there = self.endpoint.wait(LIMIT, || {
+            entry = self.queue.next();
+            self.meeting.give_up_if_failed();
+            entry.is_some()
+        });
+        assert!(is_there, "no entry in {LIMIT:?}");
+        entry.expect("an entry")
+    }
+
+    /// The others.
+    pub(crate) fn others(&self) -> impl Iterator<Item = PeerIndex> + use<> {
+        let own = self.rank;
+        (0..self.parties).filter(move |&peer| peer != own)
+    }
+}
+
+/// Opens `parties` parties, inserts all addresses in the order of the ranks, and runs `body` in each.
+pub(crate) fn check(way: Way, parties: u32, body: impl Fn(&Party<'_>) + Sync) {
+    let memory = Memfd::create(c"contract", meeting::BYTES).expect("memory");
+    let meeting = Meeting::in_memory(&memory, parties).expect("a meeting");
+    let life = |rank: u32| {
+        processes::telling(&meeting, rank, || {
+            attend(way, rank, parties, &meeting, &body)
+        });
+    };
+    let verdict = if way == Way::Threads {
+        std::thread::scope(|scope| {
+            for rank in 0..parties {
+                let (meeting, body) = (&meeting, &body);
+                scope.spawn(move || {
+                    let attended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                        attend(way, rank, parties, meeting, body);
+                    }));
+                    attended.unwrap_or_else(|payload| meeting.fail_by(rank, &*payload));
+                });
+            }
+        });
+        meeting.verdict()
+    } else {
+        processes::each(parties, &meeting, &life)
+    };
+    if let Err(why) = verdict {
+        panic!("{way:?} with {parties} parties: {why}");
+    }
+}
+
+fn attend(
+    way: Way,
+    rank: u32,
+    parties: u32,
+    meeting: &Meeting,
+    body: &(impl Fn(&Party<'_>) + Sync),
+) {
+    let domain = Domain::open(domain::Config::default()).expect("a domain");
+    let vector = AddressVector::new();
+    let queue = CompletionQueue::new(ENTRIES);
+    let config = Config::new(&queue);
+    let endpoint = Endpoint::open(&domain, &vector, config.clone()).expect("an endpoint");
+    let told = meeting.exchange(rank, &endpoint.address().to_bytes());
+    for (peer, address) in (0..).zip(told) {
+        let address = Address::of_bytes(&address).expect("an address");
+        assert_eq!(vector.insert(&address), Ok(peer));
+        if way == Way::Rings {
+            endpoint.avoid_kernel(peer).expect("a peer");
+        }
+    }
+    let party = Party {
+        rank,
+        parties,
+        endpoint,
+        queue,
+        config,
+        domain,
+        vector,
+        meeting,
+    };
+    party.meet();
+    body(&party);
+    party.meet();
+}
+
+/// Bytes that tell where they come from, and what they are.
+pub(crate) fn bytes(len: usize, seed: u64) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 32) as u8
+    };
+    std::iter::repeat_with(next).take(len).collect()
+}
