@@ -8,7 +8,8 @@
 )]
 
 use crate::ctx::Context;
-use crate::report::{self, Routine};
+use crate::report;
+use crate::routine::Routine;
 pub use fi_provider::symmetric::atomic::{Integer, Word};
 use std::ffi::c_int;
 

@@ -18,7 +18,8 @@
     reason = "fork handlers, and the replacement of mappings in the child"
 )]
 
-use crate::job::{self, Phase};
+use crate::ctx::registry;
+use crate::job::{self, Phase, exit};
 use fi_provider::node::segment::{Memfd, page_size};
 use fi_provider::symmetric::window::MemoryRegion;
 use std::cell::Cell;
@@ -59,7 +60,18 @@ extern "C" fn in_child() {
         Snapshot::Exchanged => (),
         snapshot => snapshot.exchange(),
     }
-    job::become_child();
+    become_child();
+}
+
+/// In the child: from here on it is no PE, and gives back what a PE has.
+fn become_child() {
+    job::leave();
+    // SAFETY: only the thread that called fork exists in the child, and outstanding operations are
+    // the parent's.
+    unsafe {
+        registry::close_all();
+        job::forget_peers();
+    }
 }
 
 /// The copy of the symmetric memory that a fork's child gets.
@@ -174,7 +186,7 @@ fn refuse() -> ! {
     // SAFETY: the buffer has these bytes; _exit has no preconditions.
     unsafe {
         libc::write(libc::STDERR_FILENO, WHY.as_ptr().cast(), WHY.len());
-        libc::_exit(crate::report::FAILURE)
+        libc::_exit(exit::FAILURE)
     }
 }
 

@@ -2,9 +2,10 @@
 //!
 //! Rust programs use [`World`], [`Symmetric`] and [`Ctx`], without `unsafe`: see [`safe`].
 //!
-//! The modules [`rma`], [`strided`], [`amo`], [`order`], [`signal`], [`sync`], [`lock`], [`collective`], [`memory`] and [`world`]
-//! hold the routines as C programs call them: unsafe, with addresses, in line. The C symbols are one-line
-//! bodies over them (crate `shmem-cabi`). `at` is always the name of the C routine, for messages.
+//! The modules [`rma`], [`strided`], [`amo`], [`order`], [`signal`], [`sync`], [`lock`],
+//! [`collective`], [`team`], [`ctx`], [`memory`], [`query`] and [`world`] hold the routines as C
+//! programs call them: unsafe, with addresses, in line. The C symbols are one-line bodies over them
+//! (crate `shmem-cabi`). `at` is always the name of the C routine, for messages.
 //!
 //! # Rules of threads
 //! Callers of the unsafe routines, whatever else these ask for, see to it that
@@ -46,6 +47,7 @@ pub mod heap;
 pub mod lock;
 pub mod memory;
 pub mod order;
+pub mod query;
 pub mod rma;
 pub mod safe;
 pub mod signal;
@@ -55,29 +57,19 @@ pub mod team;
 pub mod world;
 
 mod arena;
-mod env;
-mod error;
-mod exit;
-mod fault;
-mod handlers;
+mod barrier;
 mod job;
 mod mailbox;
 #[cfg(test)]
 mod model;
-mod node;
 mod owner;
-mod places;
 mod plain;
 mod report;
-mod session;
+mod routine;
 mod stall;
-mod standstill;
-mod statics;
-mod window;
-mod workspace;
 
-pub use error::Error;
-pub use report::Routine;
+pub use job::error::Error;
+pub use routine::Routine;
 pub use safe::{Ctx, Element, Pod, Symmetric, World};
 pub use sync::Cmp;
 

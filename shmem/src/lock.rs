@@ -15,10 +15,12 @@ mod queue;
 
 use crate::amo::Word;
 use crate::ctx::{self, Context};
-use crate::report::{self, Routine};
+use crate::job::{self, message};
+use crate::order;
+use crate::report;
+use crate::routine::Routine;
 use crate::stall::Watch;
 use crate::sync::{self, Cmp, require_initialized};
-use crate::{job, order};
 use fi_provider::node::futex;
 use fi_provider::symmetric::Error;
 use fi_provider::symmetric::address_vector::PeerIndex;
@@ -173,7 +175,7 @@ impl Lock {
 
     #[cold]
     fn misused(&self, how: &str) -> ! {
-        report::fatal(format_args!("{}: lock {:p} {how}", self.at, self.word))
+        message::fatal(format_args!("{}: lock {:p} {how}", self.at, self.word))
     }
 }
 

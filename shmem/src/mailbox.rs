@@ -1,33 +1,16 @@
 //! The words of a PE's mailbox, which PEs of other nodes write and read: which is for what.
 //!
-//! They lie in the workspace ([`crate::workspace`]) and are used in jobs of several nodes only. A word has one writer, and what is
+//! They lie in the workspace ([`crate::job::workspace`]) and are used in jobs of several nodes only. A word has one writer, and what is
 //! written replaces what stood there. They live as long as the process, from one session to the next, and so do the numbers in
 //! them. In a job of more PEs than [`FAREWELLS`] no PE tells the others that it finalises: nobody has so many words, and the messages would be
 //! as many as there are pairs of PEs.
 
 use crate::ctx;
 use crate::job;
+use crate::job::workspace::{BARRIER_ROUNDS, FAREWELLS};
 use fi_provider::symmetric::Error;
 use fi_provider::symmetric::address_vector::PeerIndex;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// The most rounds of a barrier of nodes: more than there can be of 2^31 PEs.
-pub(crate) const ROUNDS: usize = 32;
-
-/// The most PEs of a job in which each tells the others that it finalises.
-const FAREWELLS: u32 = 4096;
-
-/// The most PEs of a job in which the fabric connects queue pairs in the background, which takes a word for each.
-pub(crate) const CONNECTIONS: u32 = 4096;
-
-/// Words of a mailbox that are of this module.
-const OWN: usize = 1 + ROUNDS + FAREWELLS as usize;
-
-/// Words of a mailbox.
-pub(crate) const WORDS: usize = OWN + CONNECTIONS as usize;
-
-/// Bytes of a mailbox.
-pub(crate) const BYTES: usize = WORDS * size_of::<u64>();
 
 /// A word of a mailbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +29,7 @@ impl Word {
         match self {
             Self::Sleep => 0,
             Self::Round(round) => 1 + round,
-            Self::Farewell(pe) => 1 + ROUNDS + pe as usize,
+            Self::Farewell(pe) => 1 + BARRIER_ROUNDS + pe as usize,
         }
     }
 
@@ -167,15 +150,16 @@ impl Farewell {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::job::workspace::OWN_WORDS;
 
     #[test]
     fn every_word_has_a_slot_of_its_own() {
-        let rounds = (0..ROUNDS).map(Word::Round);
+        let rounds = (0..BARRIER_ROUNDS).map(Word::Round);
         let farewells = (0..FAREWELLS).map(Word::Farewell);
         let all = rounds.chain(farewells).chain([Word::Sleep]);
         let mut slots: Vec<usize> = all.map(Word::slot).collect();
         slots.sort_unstable();
-        assert_eq!(slots, (0..OWN).collect::<Vec<_>>());
+        assert_eq!(slots, (0..OWN_WORDS).collect::<Vec<_>>());
     }
 
     #[test]

@@ -7,9 +7,10 @@
 
 use crate::arena::Arena;
 use crate::collective::barrier_all;
-use crate::job::{self, Phase, Session};
-use crate::report::{self, Routine};
-use crate::window::HEAP_ALIGN;
+use crate::job::window::HEAP_ALIGN;
+use crate::job::{self, Phase, Session, message};
+use crate::report;
+use crate::routine::Routine;
 use fi_provider::node::segment::{discard, page_size};
 use std::ffi::{c_long, c_void};
 use std::ptr::null_mut;
@@ -72,7 +73,7 @@ impl Session {
 
     fn release(&self, at: Routine, offset: usize) {
         if let Err(error) = self.with_arena(|arena| arena.free(offset)) {
-            report::fatal(format_args!("{at}: {error}"));
+            message::fatal(format_args!("{at}: {error}"));
         }
     }
 }

@@ -3,7 +3,8 @@
 #![expect(unsafe_code, reason = "pe_quiet reads an array of PEs given by C")]
 
 use crate::ctx::{self, Context};
-use crate::report::{self, Routine};
+use crate::report;
+use crate::routine::Routine;
 use fi_provider::symmetric::Error;
 use std::ffi::c_int;
 

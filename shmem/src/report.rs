@@ -1,84 +1,19 @@
-//! Messages about what is wrong, and the orderly end of the job that follows.
-//!
-//! One line each, on standard error: `farreach: PE 1: shmem_int_p: pe 7 is out of range (0 to 3)`.
+//! The words for operations that go wrong, each of which ends the job: a refused transfer, an argument,
+//! a call at the wrong time, a wait for ever.
 
-use crate::ctx::{self, Context};
-use crate::exit;
+use crate::ctx::{self, Context, registry};
+use crate::job::message::fatal;
 use crate::job::{self, Phase};
+use crate::routine::Routine;
 use fi_provider::symmetric::Error;
 use std::ffi::c_int;
-use std::fmt::{self, Arguments, Display, Write as _};
-use std::io::Write as _;
+use std::fmt::{Arguments, Display};
 use std::thread;
 use std::time::Duration;
-
-/// The C name of the routine that is being executed, for messages.
-///
-/// A reference to a reference, so that it takes one register where a string takes two: the cold
-/// continuation of every operation gets it.
-pub type Routine = &'static &'static str;
-
-/// The status that the job ends with after an error.
-pub(crate) const FAILURE: c_int = 1;
 
 /// How long news of a device that fails is held back: a peer that dies takes its queues with it, and the launcher, which
 /// knows why it died, ends the job in this time.
 const PATIENCE: Duration = Duration::from_millis(500);
-
-/// Writes one line; in one system call, so that the lines of PEs do not mix.
-pub(crate) fn say(line: Arguments<'_>) {
-    let text = match job::known_pe() {
-        Some(pe) => format!("farreach: PE {pe}: {line}\n"),
-        None => format!("farreach: {line}\n"),
-    };
-    // Nobody is left to tell when standard error is closed.
-    let _ = std::io::stderr().write_all(text.as_bytes());
-}
-
-/// A line that is put together on the stack, which is short where signal handlers run. Text that
-/// does not fit is cut.
-struct Line {
-    bytes: [u8; Line::LENGTH],
-    length: usize,
-}
-
-impl Line {
-    const LENGTH: usize = 512;
-}
-
-impl fmt::Write for Line {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        // One byte is for the end of the line.
-        let room = Self::LENGTH - 1 - self.length;
-        let taken = text.len().min(room);
-        self.bytes[self.length..][..taken].copy_from_slice(&text.as_bytes()[..taken]);
-        self.length += taken;
-        Ok(())
-    }
-}
-
-/// As [`say`], in a signal handler: without a lock and without memory of the heap.
-pub(crate) fn say_in_handler(line: Arguments<'_>) {
-    let mut text = Line {
-        bytes: [0; Line::LENGTH],
-        length: 0,
-    };
-    // A line takes whatever is written.
-    let _ = match job::job() {
-        Some(job) => write!(text, "farreach: PE {}: {line}", job.node.pe()),
-        None => write!(text, "farreach: {line}"),
-    };
-    text.bytes[text.length] = b'\n';
-    exit::write_to_stderr(&text.bytes[..=text.length]);
-}
-
-/// Writes one line and ends the job.
-#[cold]
-#[inline(never)]
-pub(crate) fn fatal(line: Arguments<'_>) -> ! {
-    say(line);
-    exit::end_job(FAILURE)
-}
 
 /// A transfer on the default context was refused: as [`transfer_on`].
 #[cold]
@@ -175,7 +110,7 @@ struct PeOf<'a>(&'a Context, c_int);
 impl Display for PeOf<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self(ctx, pe) = *self;
-        match ctx::world_pe(ctx, pe) {
+        match registry::world_pe(ctx, pe) {
             Some(of_world) => write!(f, "PE {pe} of the context's team, PE {of_world} of all,"),
             None => write!(f, "PE {pe}"),
         }
@@ -263,7 +198,7 @@ fn unusable(ctx: &Context, at: Routine) -> ! {
 #[cold]
 #[inline(never)]
 pub(crate) fn pe_out_of_range(ctx: &Context, at: Routine, pe: c_int) -> ! {
-    let (count, of_team) = if ctx::is_of_world(ctx) {
+    let (count, of_team) = if registry::is_of_world(ctx) {
         (job::size(), "")
     } else {
         let count = ctx.endpoint.peer_count();

@@ -10,7 +10,8 @@
 )]
 
 use crate::ctx::Context;
-use crate::report::{self, Routine};
+use crate::report;
+use crate::routine::Routine;
 use fi_provider::guard::{Alone, Counted, Guard, Kind, OnBoth, OnLane, OnRegister};
 use fi_provider::symmetric::address_vector::Peer;
 use fi_provider::symmetric::short::{Beyond, Injected, Written};

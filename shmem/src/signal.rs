@@ -7,7 +7,8 @@
 
 use crate::amo;
 use crate::ctx::Context;
-use crate::report::{self, Routine};
+use crate::report;
+use crate::routine::Routine;
 use crate::{rma, sync};
 use std::ffi::c_int;
 

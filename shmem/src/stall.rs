@@ -9,10 +9,13 @@
 //! Those of this node are seen by their slots in the node's memory. PEs of other nodes tell when they finalise; how they
 //! sleep is read through the device, which like a load tells what was so between the beginning and the end of the read.
 
+use crate::ctx::progress;
+use crate::job;
+use crate::job::handlers;
+use crate::job::node::{Node, state};
 use crate::mailbox::{Farewell, Sleep};
-use crate::node::{Node, state};
-use crate::report::{self, Routine};
-use crate::{ctx, handlers, job};
+use crate::report;
+use crate::routine::Routine;
 use fi_provider::helper;
 use fi_provider::node::wait::Waiter;
 use fi_provider::symmetric::address_vector::PeerIndex;
@@ -80,7 +83,7 @@ impl Watch {
     #[inline]
     pub(crate) fn pause(&mut self) {
         if self.has_device {
-            ctx::progress(self.at);
+            progress::progress(self.at);
         }
         if self.waiter.pause() {
             self.look_around(None);
@@ -124,7 +127,7 @@ impl Sleeping {
         {
             if !self.node.places.is_one_node() {
                 // What a device has not delivered yet may still end the wait of another.
-                ctx::quiet_all(at);
+                progress::quiet_all(at);
             }
             own.fetch_add(1, Ordering::AcqRel);
         }

@@ -9,7 +9,8 @@
 )]
 
 use crate::ctx::Context;
-use crate::report::{self, Routine};
+use crate::report;
+use crate::routine::Routine;
 use fi_provider::symmetric::strided::Blocks;
 use std::ffi::c_int;
 

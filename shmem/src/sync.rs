@@ -8,7 +8,8 @@
 
 use crate::amo::Integer;
 use crate::ctx;
-use crate::report::{self, Routine};
+use crate::report;
+use crate::routine::Routine;
 use crate::stall::Watch;
 use std::ffi::c_int;
 use std::sync::atomic::{

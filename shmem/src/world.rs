@@ -5,16 +5,22 @@
     reason = "begins and ends sessions while only one thread is in the library; an exit handler"
 )]
 
-use crate::collective;
-use crate::error::Error;
-pub use crate::exit::global_exit;
-use crate::job::{self, Job, Phase, Session, phase};
+use crate::barrier;
+use crate::collective::{active, barrier_all};
+use crate::ctx::{self, progress, registry};
+use crate::fork;
+use crate::job::error::Error;
+pub use crate::job::exit::global_exit;
+use crate::job::node::{Node, Sizes, state};
+use crate::job::session::{Failure, Wishes};
+use crate::job::window::heap_len;
+use crate::job::{self, Job, Phase, Session, env, exit, fault, message, phase, statics};
 use crate::mailbox::Farewell;
-use crate::node::{Node, Sizes, state};
+use crate::order;
 use crate::owner::{self, Refusal};
-use crate::report::{self, Routine};
-use crate::session::{Failure, Wishes};
-use crate::{ctx, env, exit, fault, fork, order, statics, team};
+use crate::report;
+use crate::routine::Routine;
+use crate::team::table;
 use fi_bootstrap::Bootstrap;
 use fi_provider::device;
 use std::ffi::{c_int, c_void};
@@ -45,8 +51,8 @@ const THREAD_LEVELS: Range<c_int> = 0..4;
 pub unsafe fn init(at: Routine) {
     match try_init(at, THREAD_LEVELS.start) {
         Ok(_) => (),
-        Err(Failure::Own(error)) => report::fatal(format_args!("{at}: {error}")),
-        Err(Failure::OfAll(_)) => exit::leave(report::FAILURE),
+        Err(Failure::Own(error)) => message::fatal(format_args!("{at}: {error}")),
+        Err(Failure::OfAll(_)) => exit::leave(exit::FAILURE),
     }
 }
 
@@ -60,7 +66,7 @@ pub unsafe fn init(at: Routine) {
 pub unsafe fn init_thread(at: Routine, requested: c_int) -> Result<c_int, Error> {
     try_init(at, requested).map_err(|failure| match failure {
         Failure::Own(error) => {
-            report::say(format_args!("{at}: {error}"));
+            message::say(format_args!("{at}: {error}"));
             error
         }
         Failure::OfAll(error) => error,
@@ -86,7 +92,7 @@ fn try_init(at: Routine, requested: c_int) -> Result<c_int, Failure> {
 /// The first initialisation, or the first after a last finalisation.
 fn start(at: Routine, thread_level: c_int) -> Result<(), Failure> {
     let wishes = Wishes {
-        heap_len: crate::window::heap_len(env::symmetric_size()?)?,
+        heap_len: heap_len(env::symmetric_size()?)?,
         thread_level,
         fabric: env::fabric()?,
         transports: env::transports()?,
@@ -105,7 +111,7 @@ fn start(at: Routine, thread_level: c_int) -> Result<(), Failure> {
             // SAFETY: initialisation: no other thread is in the library.
             let job = unsafe { job::join(Job::join(wishes.heap_len)?) };
             // SAFETY: initialisation: no other thread is in the library.
-            unsafe { collective::set_up(Arc::clone(&job.node)) };
+            unsafe { barrier::set_up(Arc::clone(&job.node)) };
             install_handlers();
             job
         }
@@ -116,8 +122,8 @@ fn start(at: Routine, thread_level: c_int) -> Result<(), Failure> {
         None => Session::open(at, job, &wishes)?,
     };
     // SAFETY: initialisation: no other thread is in the library.
-    unsafe { job::open(job, session) };
-    team::set_up();
+    unsafe { begin(job, session) };
+    table::set_up();
     let own = job.node.own();
     let level = thread_level.cast_unsigned();
     // ORDERING: pairs with the load in `collective::active::agree`, behind the barrier that
@@ -125,15 +131,44 @@ fn start(at: Routine, thread_level: c_int) -> Result<(), Failure> {
     own.thread_level.store(level, Ordering::Relaxed);
     own.state.store(state::RUNNING, Ordering::Release);
     take_farewell_back(at, job);
-    collective::wait_for_init();
-    collective::active::agree(at, &job.node, thread_level);
+    barrier::wait_for_init();
+    active::agree(at, &job.node, thread_level);
     job.introduce();
     Ok(())
 }
 
+/// Begins a session of `job`.
+///
+/// # Safety
+/// No other thread is inside the library.
+unsafe fn begin(job: &Job, session: Session) {
+    // SAFETY: no other thread is inside the library, and this one has no reference to the contexts;
+    // the domain lives until `close`, which closes the endpoint first.
+    unsafe {
+        let session = job::open(job, session);
+        ctx::default_endpoint().enable(&session.domain);
+        session.domain.connect_in_background();
+    }
+    job::set_phase(Phase::Running);
+}
+
+/// Ends the session: calls find the library uninitialised from now on.
+///
+/// # Safety
+/// No other thread is inside the library, and nothing is outstanding on any context.
+unsafe fn close() -> Option<Session> {
+    job::set_phase(Phase::After);
+    // SAFETY: no other thread is inside the library, and nothing is outstanding on any context; the
+    // contexts are closed before the session is taken.
+    unsafe {
+        registry::close_all();
+        job::close()
+    }
+}
+
 /// Tells the PEs of other nodes, before they can pass the barrier of this initialisation, that this PE has not ended.
 fn take_farewell_back(at: Routine, job: &Job) {
-    let last_epoch = collective::barriers_done();
+    let last_epoch = barrier::barriers_done();
     // In the first initialisation nobody has been told anything.
     if last_epoch > 0 {
         tell_farewell(at, job, false);
@@ -146,7 +181,7 @@ fn take_farewell_back(at: Routine, job: &Job) {
 fn tell_farewell(at: Routine, job: &Job, finalizing: bool) {
     let farewell = Farewell {
         finalizing,
-        last_epoch: collective::barriers_done(),
+        last_epoch: barrier::barriers_done(),
     };
     let places = &job.node.places;
     if let Err(error) = farewell.tell(places.pe(), places.far()) {
@@ -174,10 +209,10 @@ extern "C" fn at_exit(status: c_int, _argument: *mut c_void) {
         Ok(()) => finalize_all(&"exit"),
         // A session that another thread uses cannot be ended, and one that a panic has left
         // half-way must not seem done.
-        Err(Refusal::OtherThread) => report::fatal(format_args!(
+        Err(Refusal::OtherThread) => message::fatal(format_args!(
             "exit: the program ends with status 0 while another thread has the World: join the thread, or let it drop the World, first"
         )),
-        Err(Refusal::Panic) => report::fatal(format_args!(
+        Err(Refusal::Panic) => message::fatal(format_args!(
             "exit: the program ends with status 0 after a panic has dropped the World, which is not finalized"
         )),
     }
@@ -226,7 +261,7 @@ impl Job {
             }
             #[cfg(not(feature = "check"))]
             if env::wants_check() {
-                report::say(format_args!(
+                message::say(format_args!(
                     "SHMEM_CHECK is set, but this is not the checking library: a program that is linked with libshmem.so gets it from oshrun, or from another launcher with lib/check of the installation first in LD_LIBRARY_PATH"
                 ));
             }
@@ -234,18 +269,18 @@ impl Job {
         if env::is_set("DEBUG")
             && let Some([statics, heap]) = job::symmetric_ranges()
         {
-            report::say(format_args!(
+            message::say(format_args!(
                 "{}{CHECKS}, {}, {:?} barrier, static data {:#x} to {:#x}, heap {:#x} to {:#x}",
                 Setting(self),
                 self.room(),
-                collective::barrier_kind(),
+                barrier::kind(),
                 statics.start,
                 statics.end,
                 heap.start,
                 heap.end
             ));
             if let Some(lanes) = lanes() {
-                report::say(format_args!("{lanes}"));
+                message::say(format_args!("{lanes}"));
             }
         }
     }
@@ -281,14 +316,14 @@ fn say_what_lanes_there_were(at: Routine) {
     };
     let connected = job::session().map_or(0, |session| session.domain.connected_in_background());
     if connected > 0 {
-        report::say(format_args!(
+        message::say(format_args!(
             "{at}: {connected} PEs were connected in the background"
         ));
     }
     let (name, made, short, shared) = (lanes.policy.name, lanes.lanes, lanes.short, lanes.shared);
     match lanes.reason {
-        None => report::say(format_args!("{at}: lanes {name}: {made} in all")),
-        Some(why) => report::say(format_args!(
+        None => message::say(format_args!("{at}: lanes {name}: {made} in all")),
+        Some(why) => message::say(format_args!(
             "{at}: lanes {name}: {made} in all, {short} of them with less than that says, and {shared} contexts shared the default one ({why})"
         )),
     }
@@ -297,8 +332,8 @@ fn say_what_lanes_there_were(at: Routine) {
 /// Says at the end, where SHMEM_DEBUG is set, how often all PEs have met since the job began.
 fn say_how_often_all_met(at: Routine) {
     if env::is_set("DEBUG") {
-        let met = collective::barriers_done();
-        report::say(format_args!("{at}: all PEs have met {met} times"));
+        let met = barrier::barriers_done();
+        message::say(format_args!("{at}: all PEs have met {met} times"));
     }
 }
 
@@ -356,7 +391,7 @@ pub unsafe fn finalize(at: Routine) {
             *inits -= 1;
             drop(inits);
             // SAFETY: the rules of threads: this call's own caller keeps to them.
-            unsafe { collective::barrier_all(at) };
+            unsafe { barrier_all(at) };
         }
     }
 }
@@ -380,29 +415,29 @@ fn end(at: Routine) -> Option<Session> {
     let job = job::job()?;
     let own = job.node.own();
     let is_one_node = job.node.places.is_one_node();
-    ctx::quiet_all(at);
+    progress::quiet_all(at);
     own.last_epoch
-        .store(collective::barriers_done(), Ordering::Relaxed);
+        .store(barrier::barriers_done(), Ordering::Relaxed);
     // ORDERING: releases `last_epoch`; pairs with the acquire load of the state in `stall`.
     own.state.store(state::FINALIZING, Ordering::Release);
     tell_farewell(at, job, true);
-    collective::wait(at);
+    barrier::wait(at);
     if !is_one_node {
         wait_for_own_messages(job);
     }
     say_what_lanes_there_were(at);
     say_how_often_all_met(at);
-    team::tear_down();
+    table::tear_down();
     tell_registrations(at);
     // SAFETY: finalisation: no other thread is in the library, `quiet_all` has left nothing
     // outstanding, and no peer uses this PE's memory.
-    let mut session = unsafe { job::close() };
+    let mut session = unsafe { close() };
     if !is_one_node && let Some(session) = session.take() {
         // SAFETY: finalisation: no other thread is in the library.
         unsafe { job::park(session) };
     }
     if let Err(error) = lock(&job.launcher).finalize() {
-        report::say(format_args!("{at}: {error} (did the program close it?)"));
+        message::say(format_args!("{at}: {error} (did the program close it?)"));
     }
     session
 }
@@ -411,7 +446,7 @@ fn end(at: Routine) -> Option<Session> {
 fn tell_registrations(at: Routine) {
     let statistics = job::session().and_then(|session| session.domain.registration_statistics());
     if let Some(statistics) = statistics.filter(|_| env::is_set("DEBUG")) {
-        report::say(format_args!("{at}: registration cache: {statistics}"));
+        message::say(format_args!("{at}: registration cache: {statistics}"));
     }
 }
 
@@ -422,90 +457,4 @@ fn wait_for_own_messages(job: &Job) {
     let _ = ctx::default_ctx().endpoint.quiet();
     // A launcher that does not listen to a second session any more leaves it to the PEs' luck.
     let _ = lock(&job.launcher).barrier();
-}
-
-/// The number of this PE (9.1.2).
-///
-/// # Safety
-/// The [rules of threads](crate#rules-of-threads).
-#[inline(always)]
-pub unsafe fn my_pe() -> c_int {
-    let me = job::my_pe();
-    if me < 0 {
-        return of_ended_job(&"shmem_my_pe", Node::pe);
-    }
-    me
-}
-
-/// The number of PEs (9.1.3).
-///
-/// # Safety
-/// The [rules of threads](crate#rules-of-threads).
-#[inline(always)]
-pub unsafe fn n_pes() -> c_int {
-    let count = ctx::default_ctx().endpoint.peer_count();
-    if count == 0 {
-        return of_ended_job(&"shmem_n_pes", Node::pes);
-    }
-    count as c_int
-}
-
-/// What exit handlers and destructors of the program may still ask when the end of main has finalised.
-#[cold]
-fn of_ended_job(at: Routine, what: fn(&Node) -> u32) -> c_int {
-    match job::job() {
-        Some(job) if phase() == Phase::Ended => what(&job.node) as c_int,
-        _ => report::call(at, fi_provider::symmetric::Error::NotEnabled),
-    }
-}
-
-/// The thread level that initialisation provided (9.2.2).
-///
-/// # Safety
-/// The [rules of threads](crate#rules-of-threads).
-pub unsafe fn query_thread() -> c_int {
-    match job::session() {
-        Some(session) => session.thread_level,
-        None => report::call(
-            &"shmem_query_thread",
-            fi_provider::symmetric::Error::NotEnabled,
-        ),
-    }
-}
-
-/// Whether the library is initialised: 1 or 0; at any time (9.1.5).
-pub fn query_initialized() -> c_int {
-    c_int::from(phase() == Phase::Running)
-}
-
-/// Whether PE `pe` can be reached: 1 or 0 (9.1.7).
-///
-/// # Safety
-/// The [rules of threads](crate#rules-of-threads).
-pub unsafe fn pe_accessible(pe: c_int) -> c_int {
-    c_int::from((pe as u32) < ctx::default_ctx().endpoint.peer_count())
-}
-
-/// Whether the object at `addr` can be reached on PE `pe`: 1 or 0 (9.1.8).
-///
-/// # Safety
-/// The [rules of threads](crate#rules-of-threads).
-pub unsafe fn addr_accessible(addr: *const c_void, pe: c_int) -> c_int {
-    let inside = |session: &Session| session.domain.window().contains(addr.addr(), 1);
-    // SAFETY: the rules of threads: this call's own caller keeps to them.
-    let is_there = unsafe { pe_accessible(pe) == 1 };
-    c_int::from(is_there && job::session().is_some_and(inside))
-}
-
-/// Where the object at `dest` on PE `pe` can be loaded from and stored to; null where it cannot (9.1.9).
-///
-/// # Safety
-/// The [rules of threads](crate#rules-of-threads).
-#[inline(always)]
-pub unsafe fn ptr(dest: *const c_void, pe: c_int) -> *mut c_void {
-    // SAFETY: the map is empty unless a session, and with it the domain, is open.
-    match unsafe { job::direct_map().pointer(dest.addr(), pe as u32) } {
-        Some(there) => there as *mut c_void,
-        None => std::ptr::null_mut(),
-    }
 }

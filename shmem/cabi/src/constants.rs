@@ -165,8 +165,11 @@ fn handles() -> Vec<(&'static str, Vec<Constant>)> {
         (
             "An option of sessions, and the bit of a member of their configuration (section 9.9), of type long.",
             vec![
-                long("SHMEM_CTX_SESSION_BATCH", ctx::SESSION_BATCH),
-                long("SHMEM_CTX_SESSION_TOTAL_OPS", ctx::SESSION_TOTAL_OPS),
+                long("SHMEM_CTX_SESSION_BATCH", ctx::sessions::SESSION_BATCH),
+                long(
+                    "SHMEM_CTX_SESSION_TOTAL_OPS",
+                    ctx::sessions::SESSION_TOTAL_OPS,
+                ),
             ],
         ),
     ]

@@ -2,7 +2,7 @@
 
 use crate::constants::{MAJOR_VERSION, MINOR_VERSION};
 use core::ffi::{c_char, c_int, c_void};
-use shmem::{Routine, VENDOR, world};
+use shmem::{Routine, VENDOR, query, world};
 
 families! {
     arguments {
@@ -24,9 +24,9 @@ families! {
     /// Errors: a launcher, a heap or a device that is not as it should be ends the job, with a message.
     "9.1.1" at once("init")() = world::init;
     /// Returns the number of this PE, from 0.
-    "9.1.2" bare once("my_pe")() -> c_int = world::my_pe;
+    "9.1.2" bare once("my_pe")() -> c_int = query::my_pe;
     /// Returns the number of PEs of the job.
-    "9.1.3" bare once("n_pes")() -> c_int = world::n_pes;
+    "9.1.3" bare once("n_pes")() -> c_int = query::n_pes;
     /// Ends what the matching initialization began; the last one ends the library. Collective.
     "9.1.4" at once("finalize")() = world::finalize;
     /// Writes to initialized nonzero between initialization and finalize, else 0; may be called at any time.
@@ -34,11 +34,11 @@ families! {
     /// Ends all PEs of the job, with exit status status; does not return.
     "9.1.6" bare once("global_exit")(status: c_int) -> ! = world::global_exit;
     /// Returns 1 if PE pe can be reached, else 0.
-    "9.1.7" bare once("pe_accessible")(pe: c_int) -> c_int = world::pe_accessible;
+    "9.1.7" bare once("pe_accessible")(pe: c_int) -> c_int = query::pe_accessible;
     /// Returns 1 if addr is symmetric and can be reached on PE pe, else 0.
-    "9.1.8" bare once("addr_accessible")(addr: *const c_void, pe: c_int) -> c_int = world::addr_accessible;
+    "9.1.8" bare once("addr_accessible")(addr: *const c_void, pe: c_int) -> c_int = query::addr_accessible;
     /// Returns an address for loads and stores to the object dest of PE pe, or NULL.
-    "9.1.9" bare once("ptr")(dest: *const c_void, pe: c_int) -> *mut c_void = world::ptr;
+    "9.1.9" bare once("ptr")(dest: *const c_void, pe: c_int) -> *mut c_void = query::ptr;
     /// Writes the version of the specification that the library implements.
     "9.1.11" bare once("info_get_version")(major: *mut c_int, minor: *mut c_int) = info_get_version;
     /// Writes SHMEM_VENDOR_STRING and a null character to name, at most SHMEM_MAX_NAME_LEN bytes.
@@ -55,10 +55,10 @@ families! {
     "9.1.13" at old("start_pes")(npes: c_int) = start_pes;
     /// As shmem_my_pe.
     /// Deprecated since 1.2: use shmem_my_pe.
-    "9.1.2" bare old("_my_pe")() -> c_int = world::my_pe;
+    "9.1.2" bare old("_my_pe")() -> c_int = query::my_pe;
     /// As shmem_n_pes.
     /// Deprecated since 1.2: use shmem_n_pes.
-    "9.1.3" bare old("_num_pes")() -> c_int = world::n_pes;
+    "9.1.3" bare old("_num_pes")() -> c_int = query::n_pes;
 }
 
 /// Initializes the library unless it is (section 9.1.13).
@@ -66,7 +66,7 @@ families! {
 /// # Safety
 /// The rules of threads of `shmem`.
 unsafe fn start_pes(at: Routine, _npes: c_int) {
-    if world::query_initialized() == 0 {
+    if query::query_initialized() == 0 {
         // SAFETY: the rules of threads: the C program keeps to them.
         unsafe { world::init(at) };
     }
@@ -78,7 +78,7 @@ unsafe fn start_pes(at: Routine, _npes: c_int) {
 /// `initialized` is valid for a write.
 unsafe fn query_initialized(initialized: *mut c_int) {
     // SAFETY: `initialized` is valid for a write.
-    unsafe { initialized.write(world::query_initialized()) }
+    unsafe { initialized.write(query::query_initialized()) }
 }
 
 /// Writes the version of the specification (section 9.1.11).
@@ -130,5 +130,5 @@ unsafe fn init_thread(at: Routine, requested: c_int, provided: *mut c_int) -> c_
 /// `provided` is valid for a write. The rules of threads of `shmem`.
 unsafe fn query_thread(provided: *mut c_int) {
     // SAFETY: the caller vouches for the pointer, and keeps to the rules of threads.
-    unsafe { provided.write(world::query_thread()) }
+    unsafe { provided.write(query::query_thread()) }
 }

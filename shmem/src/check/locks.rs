@@ -1,9 +1,9 @@
 //! Which locks this PE holds (OpenSHMEM 1.6, section 9.14).
 
-use super::{fail, place_of};
+use super::place::{fail, place_of};
 use crate::job;
-use crate::node::Node;
-use crate::report::Routine;
+use crate::job::node::Node;
+use crate::routine::Routine;
 use fi_provider::symmetric::address_vector::PeerIndex;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};

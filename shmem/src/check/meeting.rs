@@ -8,11 +8,12 @@
 //! that from the boards too: who waits for whom is a circle.
 
 use super::board::{Mark, Phase, SEATS, Seat};
-use super::fail;
+use super::place::fail;
 use super::teams::{Group, fingerprint, next_number};
-use crate::node::{Node, state};
-use crate::places::Rank;
-use crate::report::{self, Routine};
+use crate::job::node::{Node, state};
+use crate::job::places::Rank;
+use crate::report;
+use crate::routine::Routine;
 use crate::stall::{Watch, threads};
 use crate::{ctx, job, order};
 use fi_provider::symmetric::address_vector::PeerIndex;

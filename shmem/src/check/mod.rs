@@ -8,25 +8,23 @@
     reason = "C handles of contexts are followed; callers promise to be in a call of the library"
 )]
 
-mod board;
+pub(crate) mod board;
 mod locks;
 mod meeting;
 mod objects;
+mod place;
 mod teams;
 
-pub(crate) use board::Board;
 pub use meeting::Call;
 pub use objects::Object;
 pub use teams::Group;
 
-use crate::ctx::{self, DEFAULT_HANDLE, INVALID_HANDLE};
+use crate::ctx::{self, DEFAULT_HANDLE, INVALID_HANDLE, created, registry};
 use crate::job;
-use crate::report::{self, Routine};
+use crate::routine::Routine;
+use place::{describe_place, fail, place_of};
 use std::ffi::c_int;
 use std::fmt::Arguments;
-
-/// The place of the first byte of the heap, far behind the end of any static data.
-const HEAP: u64 = 1 << 62;
 
 /// The questions, for those who are in a call of the library.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +63,7 @@ questions! {
     /// The number of PEs of the job.
     fn pes() -> u32 = job::size;
     /// Ends the job unless `handle` is a context that was not destroyed, or SHMEM_CTX_INVALID.
-    fn live(at: Routine, handle: usize) = ctx::require_context;
+    fn live(at: Routine, handle: usize) = created::require_context;
     /// The number in the job of the PE that the context with the handle `handle` calls `pe`; no
     /// handle is the default one's. `None` where there is no such PE. Is asked behind
     /// [`Checks::live`].
@@ -104,12 +102,6 @@ questions! {
     fn clears(at: Routine, lock: usize) = locks::clears;
 }
 
-/// Says what is wrong with a call of routine `at`, and ends the job.
-#[cold]
-fn fail(at: Routine, what: Arguments<'_>) -> ! {
-    report::fatal(format_args!("{at}: {what}"))
-}
-
 /// Whether the library is initialised.
 fn is_running() -> bool {
     job::session().is_some()
@@ -129,32 +121,11 @@ fn owner(handle: Option<usize>, pe: c_int) -> Option<u32> {
         Some(handle) => {
             // SAFETY: `live` has seen that the context is not destroyed.
             let context = unsafe { ctx::from_handle(handle) };
-            if ctx::is_of_world(context) {
+            if registry::is_of_world(context) {
                 of_job
             } else {
-                ctx::world_pe(context, pe)
+                registry::world_pe(context, pe)
             }
         }
-    }
-}
-
-/// The place of the object at `addr` in symmetric memory.
-fn place_of(addr: usize) -> Option<u64> {
-    let [statics, heap] = job::symmetric_ranges()?;
-    if statics.contains(&addr) {
-        Some((addr - statics.start) as u64)
-    } else {
-        let in_heap = heap.contains(&addr).then(|| (addr - heap.start) as u64);
-        in_heap.map(|offset| HEAP + offset)
-    }
-}
-
-/// The place of the object at `addr` in words.
-fn describe_place(addr: usize) -> String {
-    match place_of(addr) {
-        Some(place) if place >= HEAP => format!("at {:#x} of the heap", place - HEAP),
-        Some(place) => format!("at {place:#x} of the static data"),
-        None if addr == 0 => "null".to_owned(),
-        None => "nowhere in symmetric memory".to_owned(),
     }
 }

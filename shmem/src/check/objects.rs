@@ -1,9 +1,10 @@
 //! Where the objects of a call lie: in symmetric memory, in blocks that are in use, apart from each other.
 
-use super::fail;
+use super::place::fail;
 use crate::heap::Stretch;
 use crate::job;
-use crate::report::{Routine, Whereabouts};
+use crate::report::Whereabouts;
+use crate::routine::Routine;
 use fi_provider::symmetric::address_vector::PeerIndex;
 use std::ffi::c_int;
 use std::fmt::{self, Display};

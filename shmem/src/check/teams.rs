@@ -3,7 +3,7 @@
 //! A team's handle is one PE's own. For a name that its members agree on, it is called by the collective that made it:
 //! the name of the parent, how many collectives that has had, and who is in the new team.
 
-use crate::team;
+use crate::team::{self, table};
 use fi_provider::symmetric::address_vector::PeerIndex;
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -51,7 +51,7 @@ impl Group {
     /// The PEs that take part, in their order; `None` where there is no such group.
     pub(super) fn members(self) -> Option<Vec<PeerIndex>> {
         match self {
-            Self::Team(handle) => Some(team::get(handle)?.pes().to_vec()),
+            Self::Team(handle) => Some(table::get(handle)?.pes().to_vec()),
             Self::Active {
                 start,
                 log_stride,

@@ -16,12 +16,15 @@ mod tree;
 
 use super::combine::{And, Kernel, Max, Min, Operation, Or, Prod, Sum, Xor};
 use super::party::{Party, expect_symmetric};
-use super::{bytes_of, flat, reduce_words};
-use crate::node::Node;
-use crate::report::{self, Routine};
-use crate::session::MULTIPLE;
+use super::small::reduce_words;
+use super::{bytes_of, flat};
+use crate::job::node::Node;
+use crate::job::{MULTIPLE, message};
+use crate::report;
+use crate::routine::Routine;
 use crate::sync::{self, Cmp, require_initialized};
-use crate::team::{self, Team};
+use crate::team::group::Team;
+use crate::team::{self, meet, table};
 use crate::{ctx, job, order, rma};
 use fi_provider::symmetric::address_vector::PeerIndex;
 use std::ffi::{c_int, c_long};
@@ -58,7 +61,7 @@ pub(crate) fn agree(at: Routine, node: &Node, thread_level: c_int) {
         node.ranks().map(level).max().map_or(0, u64::from)
     } else {
         let mut level = [u64::from(thread_level.cast_unsigned())];
-        reduce_words::<Max>(at, team::expect(at, team::WORLD), &mut level);
+        reduce_words::<Max>(at, table::expect(at, team::WORLD), &mut level);
         level[0]
     };
     let is_multiple = highest == u64::from(MULTIPLE.cast_unsigned());
@@ -136,7 +139,7 @@ impl Arguments {
         let pes = endpoint.peer_count();
         let (first, stride, len) = self.check(pes);
         if len == pes as usize && !THREADS.load(Ordering::Relaxed) {
-            return Who::All(team::expect(self.at, team::WORLD));
+            return Who::All(table::expect(self.at, team::WORLD));
         }
         let me = job::my_pe() as PeerIndex;
         let distance = u64::from(me.wrapping_sub(first));
@@ -165,7 +168,7 @@ impl Arguments {
             log_stride,
             size,
         } = self;
-        report::fatal(format_args!(
+        message::fatal(format_args!(
             "{at}: PE {me} is not in the active set: PE_start {start}, logPE_stride {log_stride}, PE_size {size}"
         ))
     }
@@ -212,7 +215,7 @@ impl Words for Sync<'_> {
         // ORDERING: acquires what the PE stored before it told; pairs with `tell`.
         let told = unsafe { sync::wait_for(self.at, place, Cmp::Ne as c_int, SYNC_VALUE as u64) };
         if told != TOLD {
-            report::fatal(format_args!(
+            message::fatal(format_args!(
                 "{}: pSync {:p} was not SHMEM_SYNC_VALUE on PE {}, or two active sets use it at a time: its word {word} is {told:#x}",
                 self.at,
                 self.set.words,
@@ -224,7 +227,7 @@ impl Words for Sync<'_> {
     }
 
     fn tell(&mut self, index: usize, word: usize) -> Result<(), Self::Error> {
-        team::tell(self.at, self.set.word(word), TOLD, self.set.pe(index));
+        meet::tell(self.at, self.set.word(word), TOLD, self.set.pe(index));
         Ok(())
     }
 }

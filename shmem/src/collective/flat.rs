@@ -10,7 +10,8 @@
 
 use super::combine::Kernel;
 use super::party::{Party, fetch, near};
-use crate::report::{self, Routine};
+use crate::report;
+use crate::routine::Routine;
 use crate::strided::{self, Least};
 use fi_provider::node::copy::copy;
 use std::mem::MaybeUninit;

@@ -10,28 +10,24 @@
 )]
 
 pub mod active;
-pub(crate) mod barrier;
 pub mod combine;
 mod flat;
-pub(crate) mod nodes;
 mod pairs;
-pub(crate) mod party;
-mod small;
+mod party;
+pub(crate) mod small;
 mod tiered;
 
-pub(crate) use barrier::{barrier_kind, barriers_done, set_up, wait, wait_for_init};
-pub(crate) use small::reduce_words;
-
+use crate::barrier::wait;
 use crate::ctx;
 use crate::order;
-use crate::report::{self, Routine};
+use crate::report;
+use crate::routine::Routine;
 use crate::sync::require_initialized;
-use crate::team::{self, Handle, Team};
+use crate::team::group::Team;
+use crate::team::{Handle, table};
 use combine::{And, Kernel, Max, Min, Operation, Or, Prod, Sum, Xor};
 use party::{Party, expect_symmetric};
 use std::ffi::c_int;
-
-pub use crate::team::sync;
 
 /// Waits for all PEs; every operation of theirs on the default context is delivered then (9.10.1).
 ///
@@ -54,6 +50,15 @@ pub unsafe fn sync_all(at: Routine) {
     wait(at);
 }
 
+/// Waits for all PEs of `team`; what they stored is visible then (9.10.3). Returns 0.
+///
+/// # Safety
+/// The [rules of threads](crate#rules-of-threads).
+pub unsafe fn sync(at: Routine, team: Handle) -> c_int {
+    table::expect(at, team).meet(at);
+    0
+}
+
 /// Copies `nelems` elements of PE `pe_root` of the team to `dest` on all its PEs (9.10.7). Returns 0.
 ///
 /// # Safety
@@ -66,7 +71,7 @@ pub unsafe fn broadcast<T: Copy>(
     nelems: usize,
     pe_root: c_int,
 ) -> c_int {
-    let team = team::expect(at, team);
+    let team = table::expect(at, team);
     let root = root_of(at, team, pe_root);
     let bytes = bytes_of::<T>(at, nelems, 1);
     // SAFETY: both arrays are symmetric, hold `bytes` bytes, and do not overlap.
@@ -151,7 +156,7 @@ pub unsafe fn fcollect<T: Copy>(
     source: *const T,
     nelems: usize,
 ) -> c_int {
-    let team = team::expect(at, team);
+    let team = table::expect(at, team);
     let bytes = bytes_of::<T>(at, nelems, team.len());
     let (dest, source) = (dest.cast(), source.cast());
     // SAFETY: `source` holds `bytes` bytes on every PE, `dest` as many for each of them, and they
@@ -180,7 +185,7 @@ pub unsafe fn collect<T: Copy>(
     source: *const T,
     nelems: usize,
 ) -> c_int {
-    let team = team::expect(at, team);
+    let team = table::expect(at, team);
     bytes_of::<T>(at, nelems, 1);
     // SAFETY: `source` holds `nelems` elements, `dest` those of all PEs, and they do not overlap.
     unsafe { flat::collect(team, at, dest.cast(), source.cast(), nelems, size_of::<T>()) };
@@ -198,7 +203,7 @@ pub unsafe fn alltoall<T: Copy>(
     source: *const T,
     nelems: usize,
 ) -> c_int {
-    let team = team::expect(at, team);
+    let team = table::expect(at, team);
     let bytes = bytes_of::<T>(at, nelems, team.len());
     let (dest, source) = (dest.cast(), source.cast());
     // SAFETY: both arrays hold a block of `bytes` bytes for each PE, and do not overlap.
@@ -228,7 +233,7 @@ pub unsafe fn alltoalls<T: Copy>(
     sst: isize,
     nelems: usize,
 ) -> c_int {
-    let team = team::expect(at, team);
+    let team = table::expect(at, team);
     bytes_of::<T>(at, nelems, team.len());
     if nelems > 0 {
         // SAFETY: both arrays hold the blocks of all PEs, and do not overlap.
@@ -287,7 +292,7 @@ macro_rules! reductions {
             $op: Operation<T>,
         {
             let kernel = const { &Kernel::of::<T, $op>() };
-            let team = team::expect(at, team);
+            let team = table::expect(at, team);
             // SAFETY: both arrays hold `nreduce` elements of `T`, and are the same or do not
             // overlap.
             unsafe { reduce(at, team, dest.cast(), source.cast(), nreduce, kernel) };
@@ -382,7 +387,7 @@ unsafe fn scan(
     kernel: &Kernel,
     inclusive: bool,
 ) -> c_int {
-    let team = team::expect(at, team);
+    let team = table::expect(at, team);
     let bytes = bytes_of_elements(at, "nelems", count, kernel.size, 1);
     if bytes == 0 {
         return 0;

@@ -9,8 +9,8 @@
 )]
 
 use super::party::near;
-use crate::report::Routine;
-use crate::team::Team;
+use crate::routine::Routine;
+use crate::team::group::Team;
 use fi_provider::node::copy::copy;
 
 /// See [`super::flat::alltoall`].

@@ -1,10 +1,13 @@
 //! Who takes part in a collective operation, as the algorithms see it.
 
 use crate::ctx;
-use crate::report::{self, Routine};
+use crate::report;
 use crate::rma;
+use crate::routine::Routine;
+use crate::team::group::Team;
 use fi_provider::symmetric::address_vector::PeerIndex;
 use std::ffi::c_int;
+use std::sync::atomic::Ordering;
 
 /// The PEs of a team or an active set, of which this PE is one.
 pub(crate) trait Party {
@@ -28,6 +31,40 @@ pub(crate) trait Party {
 
     /// What `index` has told.
     fn published(&self, at: Routine, index: usize) -> usize;
+}
+
+impl Party for Team {
+    fn len(&self) -> usize {
+        self.pes().len()
+    }
+
+    fn me(&self) -> usize {
+        Self::me(self)
+    }
+
+    fn pe(&self, index: usize) -> PeerIndex {
+        self.pes()[index]
+    }
+
+    fn is_near(&self) -> bool {
+        self.groups().len() == 1
+    }
+
+    fn meet(&self, at: Routine) {
+        Self::meet(self, at);
+    }
+
+    fn publish(&self, count: usize) {
+        // ORDERING: the PEs meet before they read it.
+        self.block().count.store(count as u64, Ordering::Relaxed);
+    }
+
+    fn published(&self, at: Routine, index: usize) -> usize {
+        let count = self.block().count.as_ptr();
+        // SAFETY: the word is in the workspace, which is symmetric.
+        let count = unsafe { rma::g(ctx::default_ctx(), at, count, self.pes()[index] as i32) };
+        count as usize
+    }
 }
 
 /// Reads `bytes` bytes at the symmetric address `source` of `party`'s PE `index`.

@@ -13,9 +13,10 @@
 use super::combine::{Kernel, Operation};
 use super::flat::Chunk;
 use super::party::Party;
-use crate::report::Routine;
-use crate::team::{Shown, Team};
-use crate::workspace::SLOT;
+use crate::job::workspace::SLOT;
+use crate::routine::Routine;
+use crate::team::group::Team;
+use crate::team::slots::Shown;
 use std::ops::Range;
 
 /// The largest team of several nodes whose PEs read each other's slots; in larger ones few speak for many.

@@ -11,8 +11,8 @@
 use super::combine::Kernel;
 use super::flat::{Chunk, copy_own, for_chunks, slice};
 use super::party::{Party, fetch};
-use crate::report::Routine;
-use crate::team::Team;
+use crate::routine::Routine;
+use crate::team::group::Team;
 use std::ops::Range;
 
 /// See [`super::flat::broadcast`]: each PE of a node gets a slice from the root, and the others' from them.

@@ -2,24 +2,31 @@
 //!
 //! Operations on one are ordered and completed apart from those on another. On one node a lane is no more than where the
 //! peers are; in a job of several nodes it is send and completion queues of the device.
+//!
+//! This file has the context itself, plain data; `registry` has the contexts that programs create,
+//! `created` and `sessions` have the routines, and `progress` completes operations for waits.
 
 #![expect(
     unsafe_code,
     reason = "a C handle is turned into a reference to the context that it stands for"
 )]
 
-mod created;
-mod sessions;
-
-#[cfg(feature = "check")]
-pub(crate) use created::require_context;
-pub use created::{NOSTORE, PRIVATE, SERIALIZED, create, destroy, get_team, team_create_ctx};
-pub(crate) use created::{destroy_of_team, is_of_world, quiet_all, world_pe};
-pub use sessions::{SESSION_BATCH, SESSION_TOTAL_OPS, SessionConfig, session_start, session_stop};
+pub mod created;
+pub(crate) mod progress;
+pub(crate) mod registry;
+pub mod sessions;
 
 use crate::plain::Plain;
-use crate::report::{self, Routine};
 use fi_provider::symmetric::endpoint::Endpoint;
+use std::ffi::c_long;
+
+/// SHMEM_CTX_SERIALIZED: one thread at a time uses the context, which then has no lock.
+pub const SERIALIZED: c_long = 1 << 0;
+/// SHMEM_CTX_PRIVATE: only the thread that created the context uses it, which then has no lock.
+pub const PRIVATE: c_long = 1 << 1;
+/// SHMEM_CTX_NOSTORE: quiet and fence need not order stores of the program. Puts to PEs of this node are stores, too, and those
+/// are ordered in any case: the option has no effect.
+pub const NOSTORE: c_long = 1 << 2;
 
 /// The size of a context.
 const CONTEXT_BYTES: usize = 128;
@@ -74,13 +81,6 @@ pub(crate) fn default_ctx() -> &'static Context {
     &CONTEXTS.get()[1]
 }
 
-/// Looks at what the device has to tell, on behalf of routine `at`; where that is nothing, a software device may act.
-pub(crate) fn progress(at: Routine) {
-    if let Err(error) = default_ctx().endpoint.progress() {
-        report::call(at, error);
-    }
-}
-
 /// The context that the C handle `handle` stands for.
 ///
 /// # Safety
@@ -107,18 +107,6 @@ fn handle_of(ctx: &Context) -> usize {
 /// Whether `ctx` is what SHMEM_CTX_INVALID stands for.
 pub(crate) fn is_invalid(ctx: &Context) -> bool {
     handle_of(ctx) == INVALID_HANDLE
-}
-
-/// Closes all contexts: calls on them are refused from now on.
-///
-/// # Safety
-/// No other thread is inside the library, and nothing is outstanding on any context.
-pub(crate) unsafe fn close_all() {
-    // SAFETY: no other thread is inside the library, and nothing is outstanding on any context.
-    unsafe {
-        created::close_all();
-        default_endpoint().close();
-    }
 }
 
 /// The endpoint of the default context, to be enabled or closed.

@@ -4,7 +4,7 @@
 //! instructions; to hold it back so as to send several at once would take more of them, and delay the first.
 
 use super::{INVALID_HANDLE, created};
-use crate::report::Routine;
+use crate::routine::Routine;
 use std::ffi::c_long;
 
 /// SHMEM_CTX_SESSION_BATCH: many small operations follow.

@@ -7,9 +7,9 @@
 
 use super::{OneThread, Symmetric};
 use crate::ctx::{self, Context};
-use crate::report::Routine;
+use crate::routine::Routine;
 use crate::sync::Cmp;
-use crate::{amo, order, owner, rma, signal, sync, world};
+use crate::{amo, order, owner, query, rma, signal, sync};
 use bytemuck::Pod;
 use std::ffi::c_int;
 use std::fmt;
@@ -48,7 +48,7 @@ macro_rules! atomics {
 fn number(pe: usize) -> c_int {
     // SAFETY: the rules of threads: this one is in an operation on a context, and so has the
     // `World`.
-    let count = unsafe { world::n_pes() as usize };
+    let count = unsafe { query::n_pes() as usize };
     assert!(pe < count, "PE {pe} of {count}");
     pe as c_int
 }

@@ -34,8 +34,9 @@ pub use bytemuck::Pod;
 pub use context::{Ctx, Element};
 pub use symmetric::Symmetric;
 
-use crate::report::Routine;
-use crate::{Error, collective, memory, owner, world};
+use crate::job::error::Error;
+use crate::routine::Routine;
+use crate::{collective, memory, owner, query, world};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -98,14 +99,14 @@ impl World {
     pub fn my_pe(&self) -> usize {
         owner::enter();
         // SAFETY: the rules of threads: this one has the `World`.
-        unsafe { world::my_pe() as usize }
+        unsafe { query::my_pe() as usize }
     }
 
     /// The number of PEs, at least 1.
     pub fn n_pes(&self) -> usize {
         owner::enter();
         // SAFETY: the rules of threads: this one has the `World`.
-        unsafe { world::n_pes() as usize }
+        unsafe { query::n_pes() as usize }
     }
 
     /// The default context.

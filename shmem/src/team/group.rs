@@ -1,19 +1,14 @@
 //! A team as this PE sees it: who is in it, and who of them is near.
 
-use super::{Config, INVALID, SHARED, WORLD, enter, remove};
-use crate::job;
-use crate::node::Node;
-use crate::workspace::{self, Block, RING, TEAMS};
+use super::{Config, WORLD, blocks};
+use crate::job::node::Node;
+use crate::job::workspace::{Block, RING};
 use fi_provider::node::barrier::Kind;
 use fi_provider::node::turns::Turns;
 use fi_provider::node::wait::Patience;
 use fi_provider::symmetric::address_vector::PeerIndex;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// The last epoch of each team number that this PE has used, of 64 bits; no epoch in its
-/// block is beyond.
-static EPOCHS: [AtomicU64; TEAMS] = [const { AtomicU64::new(0) }; TEAMS];
 
 /// A team of this PE.
 ///
@@ -69,7 +64,7 @@ impl Team {
         let place = groups[group].iter().position(|&i| i == me).unwrap_or(0);
         let near = groups[group].iter();
         let blocks =
-            near.map(|&i| workspace::near(plan.number, plan.pes[i]).expect("a peer of the node"));
+            near.map(|&i| blocks::near(plan.number, plan.pes[i]).expect("a peer of the node"));
         Self {
             number: plan.number,
             me,
@@ -160,66 +155,6 @@ fn in_groups(pes: &[PeerIndex], group_of: impl Fn(PeerIndex) -> usize) -> Vec<Ve
     }
     groups
 }
-
-/// The last epoch of team number `number` on this PE.
-pub(super) fn last_epoch_of(number: usize) -> u64 {
-    EPOCHS[number].load(Ordering::Relaxed)
-}
-
-/// Lets the epochs of team number `number` go on from `epoch`, in the own block as well, to which
-/// nobody comes meanwhile.
-pub(super) fn skip_to(number: usize, epoch: u64) {
-    EPOCHS[number].store(epoch, Ordering::Relaxed);
-    if let Some(block) = workspace::own(number) {
-        block.arrivals.reset();
-        block.arrival.reset();
-        block.central.skip_to(epoch);
-        block.rounds.skip_to(epoch);
-        for slot in &block.slots {
-            slot.turn.post(epoch);
-        }
-        for word in &block.leaders {
-            // ORDERING: the PEs of the team meet before one of them writes or awaits a word.
-            word.store(epoch, Ordering::Release);
-        }
-    }
-}
-
-/// Forgets a team; its number may be given to another when all its PEs have done so.
-pub(super) fn retire(number: usize) {
-    if let Some(team) = remove(number) {
-        EPOCHS[number].store(team.last_epoch(), Ordering::Relaxed);
-    }
-}
-
-/// Makes the predefined teams at the beginning of a session, before its first barrier: their epochs
-/// begin anew. Those of the session before need not be the same on all PEs, as the PEs of a node
-/// may have met without the others.
-pub(crate) fn set_up() {
-    let Some(job) = job::job() else { return };
-    let places = &job.node.places;
-    let all = (0..places.pes()).collect();
-    let near = places.near().to_vec();
-    for (handle, pes) in [(WORLD, all), (SHARED, near)] {
-        let number = handle - 1;
-        skip_to(number, 0);
-        let plan = Plan {
-            number,
-            epoch: 0,
-            pes,
-            config: Config::default(),
-        };
-        enter(Team::new(plan, &job.node));
-    }
-}
-
-/// Forgets all teams at the end of a session.
-pub(crate) fn tear_down() {
-    (0..TEAMS).for_each(retire);
-    super::split::forget_numbers();
-}
-
-const _: () = assert!(INVALID == 0 && WORLD == 1 && SHARED == 2);
 
 #[cfg(test)]
 mod tests {

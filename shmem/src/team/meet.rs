@@ -1,10 +1,11 @@
 //! How the PEs of a team meet.
 
-use super::Team;
-use crate::collective::{barrier, nodes, party::Party};
+use super::group::Team;
+use crate::barrier::{self, nodes};
 use crate::ctx;
-use crate::report::{self, Routine};
+use crate::report;
 use crate::rma;
+use crate::routine::Routine;
 use crate::stall::Watch;
 use fi_provider::node::barrier::{Kind, disseminate};
 use fi_provider::node::wait::Waiter;
@@ -108,38 +109,4 @@ pub(crate) fn tell(at: Routine, word: *mut u64, value: u64, pe: PeerIndex) {
     let pe = pe as std::ffi::c_int;
     // SAFETY: the word is symmetric: of the workspace, or of an array that C gave as such.
     unsafe { rma::p(ctx::default_ctx(), at, word, value, pe) };
-}
-
-impl Party for Team {
-    fn len(&self) -> usize {
-        self.pes().len()
-    }
-
-    fn me(&self) -> usize {
-        Self::me(self)
-    }
-
-    fn pe(&self, index: usize) -> PeerIndex {
-        self.pes()[index]
-    }
-
-    fn is_near(&self) -> bool {
-        self.groups().len() == 1
-    }
-
-    fn meet(&self, at: Routine) {
-        Self::meet(self, at);
-    }
-
-    fn publish(&self, count: usize) {
-        // ORDERING: the PEs meet before they read it.
-        self.block().count.store(count as u64, Ordering::Relaxed);
-    }
-
-    fn published(&self, at: Routine, index: usize) -> usize {
-        let count = self.block().count.as_ptr();
-        // SAFETY: the word is in the workspace, which is symmetric.
-        let count = unsafe { rma::g(ctx::default_ctx(), at, count, self.pes()[index] as i32) };
-        count as usize
-    }
 }

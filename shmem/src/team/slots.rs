@@ -5,13 +5,13 @@
     reason = "copies to and from the slots, whose turns say who may"
 )]
 
-use super::Team;
-use crate::collective::barriers_done;
+use super::group::Team;
+use crate::barrier::barriers_done;
 use crate::ctx;
-use crate::report::Routine;
+use crate::job::workspace::{SLOT, Slot};
 use crate::rma;
+use crate::routine::Routine;
 use crate::stall::Watch;
-use crate::workspace::{SLOT, Slot};
 use fi_provider::node::barrier::Kind;
 use fi_provider::node::copy::copy;
 use std::ffi::c_int;

@@ -1,83 +1,40 @@
-//! How teams come and go.
+//! How teams come and go (OpenSHMEM 1.6, sections 9.4.6 to 9.4.8).
 //!
 //! The PEs of the parent team agree on a number that none of them uses, and on the epoch behind which the meetings of
 //! the new teams begin. All teams of one split have the same number: no PE is in two of them.
 
-use super::group::{self, Plan, Team};
-use super::{Config, Handle, INVALID, SHARED, enter, expect};
+use super::group::{Plan, Team};
+use super::numbers::{self, Numbers};
+use super::table::{self, enter, expect};
+use super::{Config, Handle, INVALID, SHARED, WORLD};
 use crate::collective::combine::{And, Max};
-use crate::collective::reduce_words;
+use crate::collective::small::reduce_words;
+use crate::ctx::created;
 use crate::job;
-use crate::report::Routine;
-use crate::workspace::TEAMS;
+use crate::job::workspace::TEAMS;
+use crate::report;
+use crate::routine::Routine;
 use fi_provider::symmetric::address_vector::PeerIndex;
 use std::ffi::{c_int, c_long};
-use std::sync::{Mutex, PoisonError};
-
-const WORDS: usize = TEAMS / 64;
-
-/// The numbers that this PE does not use, a bit each.
-#[derive(Clone, Copy, Debug)]
-struct Numbers([u64; WORDS]);
-
-/// All numbers but those of the predefined teams.
-const ALL: Numbers = {
-    let mut words = [u64::MAX; WORDS];
-    words[0] = u64::MAX << SHARED;
-    Numbers(words)
-};
-
-static FREE: Mutex<Numbers> = Mutex::new(ALL);
-
-impl Numbers {
-    /// The first of them from `start` on, and around.
-    fn first_from(&self, start: usize) -> Option<usize> {
-        let has = |&number: &usize| self.0[number / 64] >> (number % 64) & 1 == 1;
-        (start..TEAMS).chain(0..start).find(has)
-    }
-}
-
-fn with_free<R>(f: impl FnOnce(&mut Numbers) -> R) -> R {
-    f(&mut FREE.lock().unwrap_or_else(PoisonError::into_inner))
-}
-
-/// Takes a number, if this PE does not use it: another thread may be about to.
-fn take(number: usize) -> bool {
-    with_free(|free| {
-        let bit = 1 << (number % 64);
-        let was_free = free.0[number / 64] & bit != 0;
-        free.0[number / 64] &= !bit;
-        was_free
-    })
-}
-
-fn give_back(number: usize) {
-    with_free(|free| free.0[number / 64] |= 1 << (number % 64));
-}
-
-/// Gives all numbers back, at the end of a session.
-pub(super) fn forget_numbers() {
-    with_free(|free| *free = ALL);
-}
 
 /// What the PEs of `parent` agree on: a number that each of them has taken, and the epoch to begin behind; `None` where
 /// all numbers are in use.
 fn agree(at: Routine, parent: &Team) -> Option<(usize, u64)> {
     loop {
-        let mut free = with_free(|free| *free).0;
+        let mut free = numbers::free().0;
         reduce_words::<And>(at, parent, &mut free);
         // Splits of two teams at the same time look in different places.
         let start = parent.number() * 37 % TEAMS;
         let number = Numbers(free).first_from(start)?;
-        let is_taken = take(number);
-        let mut told = [u64::from(!is_taken), group::last_epoch_of(number)];
+        let is_taken = numbers::take(number);
+        let mut told = [u64::from(!is_taken), table::last_epoch_of(number)];
         reduce_words::<Max>(at, parent, &mut told);
         let [refused, epoch] = told;
         if refused == 0 {
             return Some((number, epoch));
         }
         if is_taken {
-            give_back(number);
+            numbers::give_back(number);
         }
     }
 }
@@ -89,7 +46,7 @@ fn create(at: Routine, parent: &Team, members: Vec<usize>, config: Config) -> Op
     let (number, epoch) = agree(at, parent)?;
     let handle = if members.contains(&parent.me()) {
         let pes: Vec<PeerIndex> = members.iter().map(|&i| parent.pes()[i]).collect();
-        group::skip_to(number, epoch);
+        table::skip_to(number, epoch);
         enter(Team::new(
             Plan {
                 number,
@@ -100,7 +57,7 @@ fn create(at: Routine, parent: &Team, members: Vec<usize>, config: Config) -> Op
             &job.node,
         ))
     } else {
-        give_back(number);
+        numbers::give_back(number);
         INVALID
     };
     // Nobody comes to a meeting of the new team before all its PEs have put their flags there.
@@ -207,7 +164,7 @@ pub unsafe fn split_2d(
         return -1;
     };
     let Some(y) = create(at, parent, column, y_config) else {
-        destroy(at, expect(at, x));
+        end(at, expect(at, x));
         return -1;
     };
     // SAFETY: both handles are writable.
@@ -218,13 +175,35 @@ pub unsafe fn split_2d(
     0
 }
 
+/// Destroys `team` (9.4.8), and the contexts made from it. Collective over the team.
+///
+/// # Safety
+/// The [rules of threads](crate#rules-of-threads).
+pub unsafe fn destroy(at: Routine, team: Handle) {
+    if team == INVALID {
+        return;
+    }
+    if team == WORLD || team == SHARED {
+        report::bad_argument(
+            at,
+            "team",
+            format_args!("{team:#x}"),
+            "a team that can be destroyed: it is predefined",
+        );
+    }
+    let gone = expect(at, team);
+    // SAFETY: the program uses no context of a team that it destroys.
+    unsafe { created::destroy_of_team(at, team) };
+    end(at, gone);
+}
+
 /// Destroys a team, when all its PEs have come.
-pub(super) fn destroy(at: Routine, team: &'static Team) {
+fn end(at: Routine, team: &'static Team) {
     // Whoever is still in the team's last collective leaves it first.
     team.meet(at);
     let number = team.number();
-    group::retire(number);
-    give_back(number);
+    table::retire(number);
+    numbers::give_back(number);
 }
 
 #[cfg(test)]
@@ -251,14 +230,6 @@ mod tests {
     fn ten_pes_in_rows_of_three() {
         assert_eq!(row_and_column(10, 3, 4), (vec![3, 4, 5], vec![1, 4, 7]));
         assert_eq!(row_and_column(10, 3, 9), (vec![9], vec![0, 3, 6, 9]));
-    }
-
-    #[test]
-    fn the_predefined_teams_have_numbers() {
-        assert_eq!(ALL.first_from(0), Some(2));
-        assert_eq!(ALL.first_from(255), Some(255));
-        assert_eq!(Numbers([0; WORDS]).first_from(7), None);
-        assert_eq!(Numbers([1, 0, 0, 0]).first_from(7), Some(0));
     }
 
     proptest! {

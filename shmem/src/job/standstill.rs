@@ -17,7 +17,7 @@
     reason = "a signal handler that waits, installed by system calls of its own"
 )]
 
-use crate::error::Error;
+use super::error::Error;
 use fi_provider::node::segment::Reservation;
 use std::ffi::{CStr, c_int, c_void};
 use std::io::{self, Write};

@@ -1,13 +1,13 @@
 //! Where the heap lies: in one window of addresses with the static data, and right below it the library's own
-//! workspace ([`crate::workspace`]).
+//! workspace ([`crate::job::workspace`]).
 //!
 //! Below a position-independent executable the addresses are free, and only its code lies between heap
 //! and static data. Above an executable are the program's own heap (brk) and, far up, its libraries; so
 //! there the heap is put at some distance.
 
-use crate::error::Error;
-use crate::statics::Image;
-use crate::workspace::{MAILBOX, WORKSPACE};
+use super::error::Error;
+use super::statics::Image;
+use super::workspace::{MAILBOX, WORKSPACE};
 use fi_provider::node::segment::{Reservation, discard, page_size};
 use fi_provider::symmetric::domain::{Domain, NodeLayout};
 use fi_provider::symmetric::window::MemoryRegion;

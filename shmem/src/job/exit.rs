@@ -5,13 +5,16 @@
 
 #![expect(unsafe_code, reason = "signals, and the flushing of C's streams")]
 
+use super::node::Node;
+use super::places::Rank;
 use crate::job;
-use crate::node::Node;
-use crate::places::Rank;
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
+
+/// The status that the job ends with after an error.
+pub(crate) const FAILURE: c_int = 1;
 
 /// How long the PEs of the node have to flush their output when a job is ended where the launcher
 /// gives them no time.
@@ -36,7 +39,7 @@ pub unsafe fn global_exit(status: c_int) -> ! {
 /// Ends the program on all PEs with `status`, for a call of this process.
 pub(crate) fn end_job(status: c_int) -> ! {
     let status = match status & 0xff {
-        0 if status != 0 => crate::report::FAILURE,
+        0 if status != 0 => FAILURE,
         _ => status,
     };
     flush_streams();

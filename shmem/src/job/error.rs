@@ -1,6 +1,6 @@
 //! What can go wrong when a job starts.
 
-use fi_provider::device;
+use fi_provider::device::{self, POLICIES};
 use fi_provider::software;
 use std::io;
 
@@ -75,7 +75,7 @@ pub enum Error {
     )]
     RegistrationCache(String),
     /// FARREACH_LANES names no policy.
-    #[error("FARREACH_LANES={0:?} is none of {names}", names = crate::env::policies())]
+    #[error("FARREACH_LANES={0:?} is none of {names}", names = policies())]
     Lanes(String),
     /// FARREACH_COMPLETIONS names nothing.
     #[error("FARREACH_COMPLETIONS={0:?} is none of own and shared")]
@@ -190,4 +190,11 @@ impl Error {
     pub(crate) fn system(what: &'static str) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::System { what, source }
     }
+}
+
+/// The names of all policies, as `a, b and c`.
+pub(super) fn policies() -> String {
+    let names = POLICIES.each_ref().map(|policy| policy.name);
+    let [others @ .., last] = &names;
+    format!("{} and {last}", others.join(", "))
 }

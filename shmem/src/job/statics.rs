@@ -10,8 +10,8 @@
     reason = "walks the program headers, and replaces the pages of .data and .bss by equal ones"
 )]
 
-use crate::error::Error;
-use crate::standstill::Standstill;
+use super::error::Error;
+use super::standstill::Standstill;
 use fi_provider::node::segment::{Memfd, Reservation, map_shared_at, page_size};
 use fi_provider::symmetric::window::MemoryRegion;
 use std::fs::File;

@@ -1,4 +1,7 @@
-//! What the process knows of its job: read everywhere, written by [`crate::world`] alone.
+//! Runs a job: the job and the session of this process, read everywhere, written by [`crate::world`]
+//! alone.
+//!
+//! The files of this folder know neither contexts nor operations, which stand above them.
 //!
 //! A process belongs to one [`Job`] for its life: the launcher, the node's memory, the static data moved
 //! onto it. Between the first initialisation and the matching last finalisation there is a [`Session`]:
@@ -10,21 +13,37 @@
     reason = "writes the job constants while only one thread is in the library"
 )]
 
+pub(crate) mod env;
+pub(crate) mod error;
+pub(crate) mod exit;
+pub(crate) mod fault;
+pub(crate) mod handlers;
+pub(crate) mod message;
+pub(crate) mod node;
+pub(crate) mod places;
+pub(crate) mod session;
+mod standstill;
+pub(crate) mod statics;
+pub(crate) mod window;
+pub(crate) mod workspace;
+
 use crate::arena::Arena;
-use crate::ctx;
-use crate::node::Node;
 use crate::plain::Plain;
-use crate::statics::Image;
-use crate::window::HeapSpace;
 use fi_bootstrap::Bootstrap;
 use fi_provider::node::segment::Memfd;
 use fi_provider::node::wait::Patience;
 use fi_provider::symmetric::domain::{DirectMap, Domain};
 use fi_provider::symmetric::window::MemoryRegion;
+use node::Node;
+use statics::Image;
 use std::ffi::c_int;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
+use window::HeapSpace;
+
+/// SHMEM_THREAD_MULTIPLE.
+pub(crate) const MULTIPLE: c_int = 3;
 
 /// What lasts as long as the process.
 #[derive(Debug)]
@@ -130,31 +149,27 @@ pub(crate) unsafe fn join(job: Job) -> &'static Job {
     }
 }
 
-/// Begins a session of `job`.
+/// Keeps a session of `job` that has been opened; it begins with [`Phase::Running`].
 ///
 /// # Safety
 /// No other thread is inside the library.
-pub(crate) unsafe fn open(job: &Job, session: Session) {
-    // SAFETY: no other thread is inside the library, and this one has no reference to these values;
-    // the domain lives until `close`, which closes the endpoint first.
+pub(crate) unsafe fn open(job: &Job, session: Session) -> &'static Session {
+    // SAFETY: no other thread is inside the library, and this one has no reference to these values.
     unsafe {
         let session = SESSION.get_mut().insert(session);
-        ctx::default_endpoint().enable(&session.domain);
-        session.domain.connect_in_background();
         *DIRECT.get_mut() = session.domain.direct_map();
         *MY_PE.get_mut() = job.node.pe() as c_int;
+        session
     }
-    set_phase(Phase::Running);
 }
 
-/// Ends the session: calls find the library uninitialised from now on.
+/// Takes the session, which has ended with [`Phase::After`].
 ///
 /// # Safety
-/// No other thread is inside the library, and nothing is outstanding on any context.
+/// No other thread is inside the library, and all contexts are closed.
 pub(crate) unsafe fn close() -> Option<Session> {
-    set_phase(Phase::After);
     // SAFETY: no other thread is inside the library, this one has no reference to the session, and
-    // nothing is outstanding on any context.
+    // the contexts are closed.
     unsafe {
         forget_peers();
         let session = SESSION.get_mut().take();
@@ -183,13 +198,13 @@ pub(crate) unsafe fn unpark() -> Option<Session> {
     unsafe { PARKED.get_mut().take() }
 }
 
+/// Forgets which PE this process is, and where the memory of its peers is.
+///
 /// # Safety
-/// No other thread is inside the library, and this process has nothing outstanding on any context.
-unsafe fn forget_peers() {
-    // SAFETY: no other thread is inside the library, this one has no reference to these values, and
-    // nothing is outstanding on any context.
+/// No other thread is inside the library.
+pub(crate) unsafe fn forget_peers() {
+    // SAFETY: no other thread is inside the library, and this one has no reference to these values.
     unsafe {
-        ctx::close_all();
         *MY_PE.get_mut() = -1;
         *DIRECT.get_mut() = DirectMap::empty();
     }
@@ -198,14 +213,6 @@ unsafe fn forget_peers() {
 /// In the child of a fork: from here on this process is no PE. Frees nothing, as the C library may hold its locks.
 pub(crate) fn leave() {
     set_phase(Phase::Forked);
-}
-
-/// In the child of a fork: [`leave`], and gives back what a PE has.
-pub(crate) fn become_child() {
-    leave();
-    // SAFETY: only the thread that called fork exists in the child, and outstanding operations are
-    // the parent's.
-    unsafe { forget_peers() };
 }
 
 /// The node's memory, once the job was joined.

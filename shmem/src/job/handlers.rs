@@ -5,7 +5,7 @@
     reason = "asks the C library for actions and for the mask of signals"
 )]
 
-use crate::exit;
+use super::exit;
 use std::ffi::c_int;
 
 /// Signals that a thread raises by its own instructions or calls, which a thread that waits does

@@ -1,14 +1,14 @@
 //! Beginning a session: the heap, the window, and in a job of several nodes the device that connects them.
 
+use super::env::{self, Fabric, Transports};
+use super::error::Error;
+use super::node::{Node, Sizes};
+use super::places::Places;
+use super::window::HeapSpace;
+use super::workspace::MAILBOX_WORDS;
+use super::{Job, MULTIPLE, Session, message};
 use crate::arena::Arena;
-use crate::env::{self, Fabric, Transports};
-use crate::error::Error;
-use crate::job::{Job, Session};
-use crate::mailbox;
-use crate::node::{Node, Sizes};
-use crate::places::Places;
-use crate::report::{self, Routine};
-use crate::window::HeapSpace;
+use crate::routine::Routine;
 use fi_bootstrap::Bootstrap;
 use fi_provider::device::{self, Completions, Config, Policy, Transport};
 use fi_provider::registration::Limits;
@@ -22,8 +22,7 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 
-/// SHMEM_THREAD_MULTIPLE and the level below it.
-pub(crate) const MULTIPLE: c_int = 3;
+/// SHMEM_THREAD_SERIALIZED, the level below [`MULTIPLE`].
 const SERIALIZED: c_int = 2;
 
 /// The last of the numbers that standard streams have.
@@ -113,7 +112,7 @@ impl Session {
 /// The user asked for a device, and all PEs are on one node: says so if there is none, for another time.
 fn say_if_missing(at: Routine) {
     if let Err(error) = device::probe() {
-        report::say(format_args!(
+        message::say(format_args!(
             "{at}: {error}; all PEs are on one node, and go on in shared memory"
         ));
     }
@@ -141,7 +140,7 @@ fn connect(
             completions: wishes.completions,
             shared: wishes.thread_level == MULTIPLE,
             mailbox: space.mailbox(),
-            mailbox_words: mailbox::WORDS,
+            mailbox_words: MAILBOX_WORDS,
             registrations: wishes.registrations,
         };
         let _streams = standard_streams();
@@ -286,7 +285,7 @@ fn first_refused(launcher: &mut Bootstrap, places: &Places) -> Result<Option<Pee
 /// goes on.
 fn refused_by(at: Routine, launcher: &mut Bootstrap, own: Option<Error>) -> Failure {
     if let Some(error) = &own {
-        report::say(format_args!("{at}: {error}"));
+        message::say(format_args!("{at}: {error}"));
     }
     // The launcher may take it for an orderly end, whatever the program does now.
     match launcher.barrier().and_then(|()| launcher.finalize()) {

@@ -5,13 +5,15 @@
     reason = "the barrier's state is a static that one thread at a time writes"
 )]
 
-use super::nodes;
+pub(crate) mod nodes;
+
 use crate::ctx;
+use crate::job::node::Node;
+use crate::job::places::Rank;
 use crate::mailbox::Word;
-use crate::node::Node;
-use crate::places::Rank;
 use crate::plain::Plain;
-use crate::report::{self, Routine};
+use crate::report;
+use crate::routine::Routine;
 use crate::stall::Watch;
 use fi_provider::node::barrier::{Kind, disseminate};
 use fi_provider::node::order;
@@ -180,7 +182,7 @@ pub(crate) fn barriers_done() -> u64 {
 }
 
 /// The algorithm of the barrier on this node.
-pub(crate) fn barrier_kind() -> Kind {
+pub(crate) fn kind() -> Kind {
     BARRIER
         .get()
         .as_ref()

@@ -13,9 +13,8 @@
 mod before;
 mod routine;
 
-use crate::exit;
+use super::{exit, message};
 use crate::job;
-use crate::report;
 use before::Before;
 use std::ffi::{c_int, c_void};
 use std::sync::Once;
@@ -83,6 +82,6 @@ fn explain(signal: c_int, code: c_int, addr: usize, context: *mut c_void) {
 }
 
 fn fatal(line: std::fmt::Arguments<'_>) -> ! {
-    report::say_in_handler(line);
-    exit::end_in_handler(report::FAILURE)
+    message::say_in_handler(line);
+    exit::end_in_handler(exit::FAILURE)
 }

@@ -1,8 +1,8 @@
 //! The environment variables: those of the standard (OpenSHMEM 1.6, section 8), with their old SMA_ names, and
 //! those that choose the fabric.
 
-use crate::error::Error;
-use crate::mailbox::CONNECTIONS;
+use super::error::{Error, policies};
+use super::workspace::CONNECTIONS;
 use fi_provider::device::{Completions, DEFAULT_POLICY, POLICIES, Policy, Transport};
 use fi_provider::registration::Limits;
 
@@ -170,13 +170,6 @@ pub(crate) fn lanes() -> Result<&'static Policy, Error> {
 pub(crate) fn completions() -> Result<Completions, Error> {
     let choices = Completions::ALL.map(|which| (which.name(), which));
     choice("FARREACH_COMPLETIONS", &choices).map_err(Error::Completions)
-}
-
-/// The names of all policies, as `a, b and c`.
-pub(crate) fn policies() -> String {
-    let names = POLICIES.each_ref().map(|policy| policy.name);
-    let [others @ .., last] = &names;
-    format!("{} and {last}", others.join(", "))
 }
 
 /// The PEs that collectives of teams take for a node (FARREACH_COLLECTIVE_NODE_SIZE), where they are not to ask the launcher.

@@ -10,11 +10,11 @@
     reason = "the control part is a view of mapped memory that zero bytes initialise"
 )]
 
-use crate::env;
-use crate::error::Error;
-use crate::places::{Places, Rank};
-use crate::statics::Image;
-use crate::workspace::WORKSPACE;
+use super::env;
+use super::error::Error;
+use super::places::{Places, Rank};
+use super::statics::Image;
+use super::workspace::WORKSPACE;
 use fi_bootstrap::Bootstrap;
 use fi_provider::node::barrier::{Central, Kind, Rounds};
 use fi_provider::node::handover::{Offer, Ticket};
@@ -62,7 +62,7 @@ pub(crate) struct Slot {
     pub(crate) looks: AtomicU32,
     pub(crate) rounds: Rounds,
     #[cfg(feature = "check")]
-    pub(crate) board: crate::check::Board,
+    pub(crate) board: crate::check::board::Board,
 }
 
 /// The states of a PE in [`Slot::state`]; 0 before its first initialisation.

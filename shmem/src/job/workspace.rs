@@ -6,16 +6,12 @@
 
 #![expect(
     unsafe_code,
-    reason = "blocks are views of mapped memory that zero bytes initialise"
+    reason = "a slot's bytes are shared, and used through raw pointers only"
 )]
 
-use crate::ctx;
-use crate::job;
-use crate::mailbox;
 use fi_provider::node::arrival::{Arrival, Arrivals};
 use fi_provider::node::barrier::{Central, Rounds};
 use fi_provider::node::flag;
-use fi_provider::symmetric::address_vector::PeerIndex;
 use std::cell::UnsafeCell;
 use std::sync::atomic::AtomicU64;
 
@@ -32,13 +28,33 @@ pub(crate) const RING: usize = 8;
 pub(crate) const ROUNDS: usize = 32;
 
 /// Bytes of a team's block.
-const BLOCK: usize = 12 << 10;
+pub(crate) const BLOCK: usize = 12 << 10;
 
 /// Bytes of the workspace: whole huge pages.
 pub(crate) const WORKSPACE: usize = 4 << 20;
 
-/// Where the mailbox ([`crate::mailbox`]) lies in the workspace, behind the blocks.
+/// Where the mailbox lies in the workspace, behind the blocks; [`crate::mailbox`] has its meaning.
 pub(crate) const MAILBOX: usize = TEAMS * BLOCK;
+
+/// The most rounds of a barrier of nodes, each with a word of the mailbox: more than there can be of
+/// 2^31 PEs.
+pub(crate) const BARRIER_ROUNDS: usize = 32;
+
+/// The most PEs of a job in which each tells the others that it finalises, by a word for each.
+pub(crate) const FAREWELLS: u32 = 4096;
+
+/// The most PEs of a job in which the fabric connects queue pairs in the background, which takes a
+/// word for each.
+pub(crate) const CONNECTIONS: u32 = 4096;
+
+/// Words of a mailbox that are the library's own: how the PE sleeps, rounds and farewells.
+pub(crate) const OWN_WORDS: usize = 1 + BARRIER_ROUNDS + FAREWELLS as usize;
+
+/// Words of a mailbox: its own, and behind them the fabric's.
+pub(crate) const MAILBOX_WORDS: usize = OWN_WORDS + CONNECTIONS as usize;
+
+/// Bytes of a mailbox.
+const MAILBOX_BYTES: usize = MAILBOX_WORDS * size_of::<u64>();
 
 /// What a PE has for one team. All zero bytes is the initial state.
 #[repr(C, align(64))]
@@ -85,26 +101,4 @@ impl Slot {
     }
 }
 
-const _: () = assert!(size_of::<Block>() <= BLOCK && MAILBOX + mailbox::BYTES <= WORKSPACE);
-
-/// The address of this PE's block of team number `team`, while there is a session.
-fn address(team: usize) -> Option<usize> {
-    assert!(team < TEAMS);
-    Some(job::session()?.space.workspace() + team * BLOCK)
-}
-
-/// This PE's block of team number `team`, while there is a session.
-pub(crate) fn own(team: usize) -> Option<&'static Block> {
-    let address = address(team)?;
-    // SAFETY: mapped while the session lasts, which the users of teams do not outlive; aligned to a page, and larger
-    // than a block; all fields are atomic or cells.
-    Some(unsafe { &*(address as *const Block) })
-}
-
-/// The block of `pe`, where its memory is reached by loads and stores.
-pub(crate) fn near(team: usize, pe: PeerIndex) -> Option<&'static Block> {
-    let address = ctx::default_ctx().endpoint.element(address(team)?, pe)?;
-    // SAFETY: mapped while the session lasts, which the users of teams do not outlive; aligned to a
-    // page, and larger than a block; all fields are atomic or cells.
-    Some(unsafe { &*(address as *const Block) })
-}
+const _: () = assert!(size_of::<Block>() <= BLOCK && MAILBOX + MAILBOX_BYTES <= WORKSPACE);
