@@ -81,6 +81,15 @@ impl Memfd {
         identity(&self.file).is_ok_and(|now| now == self.identity)
     }
 
+    /// Whether the object has `bytes` bytes, and nobody can make it shorter: whoever maps so many
+    /// finds memory there for ever.
+    pub fn has_for_sure(&self, bytes: u64) -> bool {
+        // SAFETY: F_GET_SEALS touches no memory of this process.
+        let seals = unsafe { libc::fcntl(self.file.as_raw_fd(), libc::F_GET_SEALS) };
+        let is_sealed = seals >= 0 && seals & libc::F_SEAL_SHRINK != 0;
+        is_sealed && self.file.metadata().is_ok_and(|one| one.len() >= bytes)
+    }
+
     /// The number of the descriptor in this process.
     pub fn raw_fd(&self) -> RawFd {
         self.file.as_raw_fd()

@@ -60,7 +60,8 @@ impl Near {
         let len = Welcome::decode(&welcome).len;
         let is_usable = len >= TABLE_BYTES as u64
             && len <= MOST_BYTES
-            && len.is_multiple_of(page_size() as u64);
+            && len.is_multiple_of(page_size() as u64)
+            && file.has_for_sure(len);
         if !is_usable {
             return Err(Error::Broken);
         }

@@ -13,9 +13,13 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 /// Connections that have not shown the token yet, at most: the oldest goes then.
 const MOST_SILENT: usize = 32;
+
+/// The pause before another attempt where the process has no room for a connection.
+const FULL: Duration = Duration::from_millis(10);
 
 /// The part of a domain that its thread uses, too.
 #[derive(Debug)]
@@ -199,13 +203,16 @@ impl Answering {
     }
 
     fn accept(&mut self) {
-        if let Ok(Some(stream)) = self.offer.accept()
-            && stream.set_nonblocking(true).is_ok()
-        {
-            if self.silent.len() == MOST_SILENT {
-                self.silent.remove(0);
+        match self.offer.accept() {
+            Ok(Some(stream)) if stream.set_nonblocking(true).is_ok() => {
+                if self.silent.len() == MOST_SILENT {
+                    self.silent.remove(0);
+                }
+                self.silent.push(stream);
             }
-            self.silent.push(stream);
+            Ok(_) => {}
+            // The process has no number left for a descriptor, and who connects has to wait.
+            Err(_) => std::thread::sleep(FULL),
         }
     }
 
