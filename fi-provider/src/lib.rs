@@ -10,7 +10,6 @@ pub mod raw;
 pub mod registration;
 pub mod software;
 pub mod symmetric;
-pub use fi_mlx5::guard;
 
 /// The node's own shared memory, for layers above that keep flags and tables of their own there.
 pub mod node {

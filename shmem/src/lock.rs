@@ -22,8 +22,8 @@ use crate::routine::Routine;
 use crate::stall::Watch;
 use crate::sync::{self, Cmp, require_initialized};
 use fi_provider::node::futex;
-use fi_provider::symmetric::Error;
 use fi_provider::symmetric::address_vector::PeerIndex;
+use fi_provider::symmetric::{Error, atomic};
 use queue::Words;
 use std::ffi::{c_int, c_long};
 
@@ -142,15 +142,10 @@ impl Lock {
         loop {
             let tail = (seen >> HALF) as u32;
             let wanted = u64::from(change(tail)) << HALF | u64::from(seen as u32);
-            // SAFETY: the lock is symmetric and aligned, as `set_lock` requires.
-            let found = unsafe {
-                endpoint
-                    .atomic_compare_swap_near(self.word, seen, wanted, self.home)
-                    .map_or_else(
-                        || endpoint.atomic_compare_swap_far(self.word, seen, wanted, self.home),
-                        Ok,
-                    )?
-            };
+            // SAFETY: the lock is symmetric and aligned, as `set_lock` requires. The rules of
+            // threads: this one may use the endpoint.
+            let found =
+                unsafe { atomic::compare_swap(endpoint, (), self.word, seen, wanted, self.home)? };
             if found == seen {
                 return Ok(tail);
             }
@@ -188,12 +183,9 @@ impl Words for Lock {
 
     fn swap_tail(&mut self, new: u32) -> Result<u32, Refusal> {
         let (endpoint, tail, home) = (&self.ctx.endpoint, self.tail_half(), self.home);
-        // SAFETY: the lock is symmetric and aligned, as `set_lock` requires.
-        let before = unsafe {
-            endpoint
-                .atomic_swap_near(tail, new, home)
-                .map_or_else(|| endpoint.atomic_swap_far(tail, new, home), Ok)
-        };
+        // SAFETY: the lock is symmetric and aligned, as `set_lock` requires. The rules of threads:
+        // this one may use the endpoint.
+        let before = unsafe { atomic::swap(endpoint, (), tail, new, home) };
         match before {
             Err(Error::Unsupported) => self.change_tail(|_| new),
             before => before,
@@ -203,15 +195,9 @@ impl Words for Lock {
 
     fn replace_tail(&mut self, old: u32, new: u32) -> Result<u32, Refusal> {
         let (endpoint, tail, home) = (&self.ctx.endpoint, self.tail_half(), self.home);
-        // SAFETY: the lock is symmetric and aligned, as `set_lock` requires.
-        let before = unsafe {
-            endpoint
-                .atomic_compare_swap_near(tail, old, new, home)
-                .map_or_else(
-                    || endpoint.atomic_compare_swap_far(tail, old, new, home),
-                    Ok,
-                )
-        };
+        // SAFETY: the lock is symmetric and aligned, as `set_lock` requires. The rules of threads:
+        // this one may use the endpoint.
+        let before = unsafe { atomic::compare_swap(endpoint, (), tail, old, new, home) };
         match before {
             Err(Error::Unsupported) => {
                 self.change_tail(|tail| if tail == old { new } else { tail })
@@ -225,12 +211,9 @@ impl Words for Lock {
         let (endpoint, by) = (&self.ctx.endpoint, by.cast_unsigned());
         // The whole word, which every device can add to; the sum does not reach the upper half. An operation that fetches is
         // done when it returns: the next PE need not wait for what this one does after that.
-        // SAFETY: the lock is symmetric and aligned, as `set_lock` requires.
-        let before = unsafe {
-            endpoint
-                .atomic_fetch_add_near(self.word, by, pe)
-                .map_or_else(|| endpoint.atomic_fetch_add_far(self.word, by, pe), Ok)
-        };
+        // SAFETY: the lock is symmetric and aligned, as `set_lock` requires. The rules of threads:
+        // this one may use the endpoint.
+        let before = unsafe { atomic::fetch_add(endpoint, (), self.word, by, pe) };
         // The lower half.
         let link = before.map(|before| before as u32);
         link.map_err(|error| Refusal { error, pe })

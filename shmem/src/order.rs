@@ -1,11 +1,14 @@
 //! Memory ordering (OpenSHMEM 1.6, section 9.12): fence, quiet, pe_quiet.
 
-#![expect(unsafe_code, reason = "pe_quiet reads an array of PEs given by C")]
+#![expect(
+    unsafe_code,
+    reason = "pe_quiet reads an array of PEs given by C; threads keep to rules"
+)]
 
 use crate::ctx::{self, Context};
 use crate::report;
 use crate::routine::Routine;
-use fi_provider::symmetric::Error;
+use fi_provider::symmetric::{Error, order};
 use std::ffi::c_int;
 
 /// Orders earlier puts and atomics on the context to each PE before later ones (9.12.1).
@@ -14,17 +17,8 @@ use std::ffi::c_int;
 /// The [rules of threads](crate#rules-of-threads).
 #[inline(always)]
 pub unsafe fn fence(ctx: &Context, at: Routine) {
-    if !ctx.endpoint.fence_near() {
-        fence_far(ctx, at);
-    }
-}
-
-#[cold]
-#[inline(never)]
-fn fence_far(ctx: &Context, at: Routine) {
-    if let Err(error) = ctx.endpoint.fence_far() {
-        report::call_on(ctx, at, error);
-    }
+    // SAFETY: the rules of threads: this one may use the context's endpoint.
+    unsafe { order::fence(ctx, at) }
 }
 
 /// Returns when every earlier operation on the context is delivered (9.12.2).
@@ -33,27 +27,8 @@ fn fence_far(ctx: &Context, at: Routine) {
 /// The [rules of threads](crate#rules-of-threads).
 #[inline(always)]
 pub unsafe fn quiet(ctx: &Context, at: Routine) {
-    if !ctx.endpoint.quiet_near() {
-        quiet_far(ctx, at);
-    }
-}
-
-#[cold]
-#[inline(never)]
-fn quiet_far(ctx: &Context, at: Routine) {
-    if !ctx.endpoint.quiet_one_far() {
-        quiet_all(ctx, at);
-    }
-}
-
-/// The rare case, in the tail position: the common one, of one operation that is done, needs no
-/// frame.
-#[cold]
-#[inline(never)]
-fn quiet_all(ctx: &Context, at: Routine) {
-    if let Err(error) = ctx.endpoint.quiet_all() {
-        report::call_on(ctx, at, error);
-    }
+    // SAFETY: the rules of threads: this one may use the context's endpoint.
+    unsafe { order::quiet(ctx, at) }
 }
 
 /// There is nothing to wait for on SHMEM_CTX_INVALID, which has no PEs; on any other context the PE does not exist.

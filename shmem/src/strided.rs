@@ -11,7 +11,7 @@
 use crate::ctx::Context;
 use crate::report;
 use crate::routine::Routine;
-use fi_provider::symmetric::strided::Blocks;
+use fi_provider::symmetric::strided::{self, Blocks};
 use std::ffi::c_int;
 
 /// What a stride must be at least, for messages.
@@ -62,30 +62,34 @@ fn stride_too_small(at: Routine, name: &str, stride: isize, least: Least) -> ! {
 }
 
 macro_rules! strided {
-    ($($(#[$doc:meta])* $name:ident, $(#[$block_doc:meta])* $blocks:ident($dest:ident, $source:ident): $transfer:ident, $near:ident, $far:ident, $remote:ident $stride:ident $label:literal;)*) => {$(
+    ($(
+        $(#[$doc:meta])* $name:ident,
+        $(#[$block_doc:meta])* $blocks:ident: $operation:ident;
+    )*) => {$(
         $(#[$doc])* ///
         /// `nelems` elements of `size_of::<T>()` bytes, `dst` elements apart in `dest` and `sst` in `source`, at least 1;
         /// 0 elements do nothing, whatever the addresses and strides.
         ///
         /// # Safety
-        /// The remote side is symmetric, the local side holds the elements, both are aligned for `T`, and they do not overlap
-        /// unless they are the same.
+        /// The remote side is symmetric, the local side holds the elements, both are aligned for
+        /// `T`, and they do not overlap unless they are the same.
         #[inline]
         #[expect(clippy::too_many_arguments, reason = "the standard's routine has them")]
         pub unsafe fn $name<T: Copy>(
             ctx: &Context,
             at: Routine,
-            $dest: *mut T,
-            $source: *const T,
+            dest: *mut T,
+            source: *const T,
             dst: isize,
             sst: isize,
             nelems: usize,
             pe: c_int,
         ) {
             let blocks = shape(at, dst, sst, (1, nelems), Least::One);
-            // SAFETY: the remote side is symmetric, the local side holds the elements, both are
-            // aligned, and they do not overlap unless they are the same.
-            unsafe { $transfer(ctx, at, $dest, $source, &blocks, pe) };
+            // SAFETY: the rules of threads: this one may use the context's endpoint. The local side
+            // holds the elements, both are aligned, and they do not overlap unless they are the
+            // same.
+            unsafe { strided::$operation(ctx, at, dest, source, &blocks, pe as u32) };
         }
 
         $(#[$block_doc])* ///
@@ -99,8 +103,8 @@ macro_rules! strided {
         pub unsafe fn $blocks<T: Copy>(
             ctx: &Context,
             at: Routine,
-            $dest: *mut T,
-            $source: *const T,
+            dest: *mut T,
+            source: *const T,
             dst: isize,
             sst: isize,
             bsize: usize,
@@ -108,33 +112,10 @@ macro_rules! strided {
             pe: c_int,
         ) {
             let blocks = shape(at, dst, sst, (bsize, nblocks), Least::BlockSize(bsize));
-            // SAFETY: the remote side is symmetric, the local side holds the elements, both are
-            // aligned, and they do not overlap unless they are the same.
-            unsafe { $transfer(ctx, at, $dest, $source, &blocks, pe) };
-        }
-
-        /// # Safety
-        /// As the routines that end here.
-        #[inline(never)]
-        unsafe fn $transfer<T: Copy>(
-            ctx: &Context,
-            at: Routine,
-            $dest: *mut T,
-            $source: *const T,
-            blocks: &Blocks,
-            pe: c_int,
-        ) {
-            // SAFETY: the local side holds the blocks, both are aligned for `T`, and they do not
-            // overlap unless they are the same.
-            unsafe {
-                if ctx.endpoint.$near($dest, $source, blocks, pe as u32) {
-                    return;
-                }
-                if let Err(error) = ctx.endpoint.$far($dest, $source, blocks, pe as u32) {
-                    let bytes = blocks.span(blocks.$stride).saturating_mul(size_of::<T>());
-                    report::transfer_on(ctx, at, error, $label, ($remote.addr(), bytes), pe);
-                }
-            }
+            // SAFETY: the rules of threads: this one may use the context's endpoint. The local side
+            // holds the elements, both are aligned, and they do not overlap unless they are the
+            // same.
+            unsafe { strided::$operation(ctx, at, dest, source, &blocks, pe as u32) };
         }
     )*};
 }
@@ -143,9 +124,9 @@ strided! {
     /// Writes elements to PE `pe`; `source` may be changed when the call returns (9.6.1.3).
     iput,
     /// Writes blocks of elements to PE `pe`; `source` may be changed when the call returns (9.6.1.4).
-    ibput(dest, source): put_blocks, write_blocks_near, write_blocks_far, dest dest_stride "dest";
+    ibput: write;
     /// Reads elements from PE `pe`; they are there when the call returns (9.6.1.7).
     iget,
     /// Reads blocks of elements from PE `pe`; they are there when the call returns (9.6.1.8).
-    ibget(dest, source): get_blocks, read_blocks_near, read_blocks_far, source source_stride "source";
+    ibget: read;
 }

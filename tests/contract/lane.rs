@@ -1,4 +1,4 @@
-//! The operations as a layer above composes them: near, or else far.
+//! The operations, on behalf of the endpoint itself: their outcome is a result.
 
 #![expect(
     unsafe_code,
@@ -10,25 +10,13 @@ use bytemuck::Pod;
 use fi_provider::device::Gate;
 use fi_provider::symmetric::Error;
 use fi_provider::symmetric::address_vector::{AddressVector, PeerIndex};
-use fi_provider::symmetric::atomic::{Integer, Word};
+use fi_provider::symmetric::atomic::{self, Integer, Word};
 use fi_provider::symmetric::domain::Domain;
 use fi_provider::symmetric::endpoint::Endpoint;
-use fi_provider::symmetric::short::{Injected, Written};
-use fi_provider::symmetric::strided::Blocks;
+use fi_provider::symmetric::strided::{self, Blocks};
+use fi_provider::symmetric::{element, range};
 use std::ops::Deref;
 use std::sync::Arc;
-
-/// What the near part did, or else what the far part does.
-#[inline(always)]
-pub(crate) fn or_far<T>(
-    near: Option<T>,
-    far: impl FnOnce() -> Result<T, Error>,
-) -> Result<T, Error> {
-    match near {
-        Some(done) => Ok(done),
-        None => far(),
-    }
-}
 
 /// An endpoint whose operations are safe, as they work on places only.
 #[derive(Debug)]
@@ -70,14 +58,12 @@ impl<'d> Deref for Shared<'_, 'd> {
 }
 
 macro_rules! atomics {
-    ($($name:ident, $near:ident, $far:ident: $kind:ident($($arg:ident),*) $(-> $ret:tt)?;)*) => {$(
+    ($($name:ident: $kind:ident($($arg:ident),*) $(-> $ret:tt)?;)*) => {$(
         #[inline(always)]
         pub(crate) fn $name<T: $kind>(&self, target: Place<T> $(, $arg: T)*, peer: PeerIndex) -> Result<atomics!(@ret $($ret)?), Error> {
-            // SAFETY: a place is aligned, and holds an object of the own symmetric memory or is refused.
-            let near = unsafe { self.endpoint.$near(target.at $(, $arg)*, peer) };
-            // SAFETY: a place is aligned, and holds an object of the own symmetric memory or is
-            // refused.
-            or_far(near, || unsafe { self.endpoint.$far(target.at $(, $arg)*, peer) })
+            // SAFETY: threads share only lanes made for that ([`Shared`]). A place is aligned, and
+            // holds an object of the own symmetric memory or is refused.
+            unsafe { atomic::$name(&self.endpoint, (), target.at $(, $arg)*, peer) }
         }
     )*};
     (@ret) => { () };
@@ -155,19 +141,9 @@ impl<'a> Lane<'a> {
         dest: Place<T>,
         peer: PeerIndex,
     ) -> Result<(), Error> {
-        // SAFETY: a place is aligned, and holds an object of the own symmetric memory or is refused.
-        let done = unsafe {
-            match self.endpoint.inject_near(value, dest.at, peer) {
-                Injected::Done => true,
-                Injected::Beyond(beyond) => self.endpoint.inject_beyond(value, beyond),
-                Injected::Not => false,
-            }
-        };
-        // SAFETY: a place is aligned, and holds an object of the own symmetric memory or is
-        // refused.
-        or_far(done.then_some(()), || unsafe {
-            self.endpoint.inject_far(value, dest.at, peer)
-        })
+        // SAFETY: threads share only lanes made for that ([`Shared`]). A place is aligned, and
+        // holds an object of the own symmetric memory or is refused.
+        unsafe { element::write(&self.endpoint, (), dest.at, value, peer) }
     }
 
     #[inline(always)]
@@ -176,14 +152,10 @@ impl<'a> Lane<'a> {
         source: Place<T>,
         peer: PeerIndex,
     ) -> Result<T, Error> {
-        // SAFETY: a place is aligned, and holds an object of the own symmetric memory or is refused; a Pod has no
-        // invalid bit patterns.
-        let near = unsafe { self.endpoint.read_element_near(source.at, peer) };
-        // SAFETY: a place is aligned, and holds an object of the own symmetric memory or is
-        // refused; a Pod has no invalid bit patterns.
-        or_far(near, || unsafe {
-            self.endpoint.read_element_far(source.at, peer)
-        })
+        // SAFETY: threads share only lanes made for that ([`Shared`]). A place is aligned, and
+        // holds an object of the own symmetric memory or is refused; a Pod has no invalid bit
+        // patterns.
+        unsafe { element::read(&self.endpoint, (), source.at, peer) }
     }
 
     pub(crate) fn write<T: Pod>(
@@ -250,46 +222,10 @@ impl<'a> Lane<'a> {
         count: usize,
         peer: PeerIndex,
     ) -> Result<(), Error> {
-        // SAFETY: the fabric refuses the range, or `source` holds `count` elements, which do not
-        // overlap the target unless they are the target.
-        let done = unsafe { self.write_at_once(dest, source, count, peer) };
-        // SAFETY: the fabric refuses the range, or `source` holds `count` elements, which do not
-        // overlap the target unless they are the target.
-        or_far(done.then_some(()), || unsafe {
-            self.endpoint.write_far(dest, source, count, peer)
-        })
-    }
-
-    /// What needs no far part: into mapped memory, or a few bytes over the device.
-    ///
-    /// # Safety
-    /// As [`Lane::write_raw`].
-    unsafe fn write_at_once<T: Copy>(
-        &self,
-        dest: *mut T,
-        source: *const T,
-        count: usize,
-        peer: PeerIndex,
-    ) -> bool {
-        let (addr, bytes) = (dest.addr(), count.saturating_mul(size_of::<T>()));
-        // SAFETY: the fabric refuses the range, or `source` holds `count` elements, which do not
-        // overlap the target unless they are the target; the record is of the result of
-        // `write_near`.
-        unsafe {
-            match self.endpoint.write_near(dest, source, count, peer) {
-                Written::Done => true,
-                Written::Beyond(record) => {
-                    let (endpoint, source) = (&self.endpoint, source.cast());
-                    let posted = if bytes == size_of::<u64>() {
-                        endpoint.write_word(addr, source, record)
-                    } else {
-                        endpoint.write_block(addr, source, bytes, record)
-                    };
-                    posted.unwrap_or_else(|| endpoint.write_short(addr, source, bytes, record))
-                }
-                Written::Not => false,
-            }
-        }
+        // SAFETY: threads share only lanes made for that ([`Shared`]). The fabric refuses the
+        // range, or `source` holds `count` elements, which do not overlap the target unless they
+        // are the target.
+        unsafe { range::write(&self.endpoint, (), dest, source, count, peer) }
     }
 
     /// [`Lane::read`] by pointers.
@@ -304,14 +240,10 @@ impl<'a> Lane<'a> {
         count: usize,
         peer: PeerIndex,
     ) -> Result<(), Error> {
-        // SAFETY: the fabric refuses the range, or `dest` has room for `count` elements, which do
-        // not overlap the source unless they are the source.
-        let near = unsafe { self.endpoint.read_near(dest, source, count, peer) };
-        // SAFETY: the fabric refuses the range, or `dest` has room for `count` elements, which do
-        // not overlap the source unless they are the source.
-        or_far(near.then_some(()), || unsafe {
-            self.endpoint.read_far(dest, source, count, peer)
-        })
+        // SAFETY: threads share only lanes made for that ([`Shared`]). The fabric refuses the
+        // range, or `dest` has room for `count` elements, which do not overlap the source unless
+        // they are the source.
+        unsafe { range::read(&self.endpoint, (), dest, source, count, peer) }
     }
 
     /// [`Lane::write_raw`] that only starts.
@@ -325,14 +257,10 @@ impl<'a> Lane<'a> {
         count: usize,
         peer: PeerIndex,
     ) -> Result<(), Error> {
-        // SAFETY: the fabric refuses the range, or `source` holds `count` elements, which do not
-        // overlap the target unless they are the target.
-        let done = unsafe { self.write_at_once(dest, source, count, peer) };
-        // SAFETY: the fabric refuses the range, or `source` holds `count` elements and stays as it
-        // is until quiet; it does not overlap the target unless it is the target.
-        or_far(done.then_some(()), || unsafe {
-            self.endpoint.start_write_far(dest, source, count, peer)
-        })
+        // SAFETY: threads share only lanes made for that ([`Shared`]). The fabric refuses the
+        // range, or `source` holds `count` elements and stays as it is until quiet; it does not
+        // overlap the target unless it is the target.
+        unsafe { range::start_write(&self.endpoint, (), dest, source, count, peer) }
     }
 
     /// [`Lane::read_raw`] that only starts.
@@ -346,14 +274,10 @@ impl<'a> Lane<'a> {
         count: usize,
         peer: PeerIndex,
     ) -> Result<(), Error> {
-        // SAFETY: the fabric refuses the range, or `dest` has room for `count` elements, which do
-        // not overlap the source unless they are the source.
-        let near = unsafe { self.endpoint.read_near(dest, source, count, peer) };
-        // SAFETY: the fabric refuses the range, or `dest` has room for `count` elements, and nobody
-        // uses it until quiet; it does not overlap the source unless it is the source.
-        or_far(near.then_some(()), || unsafe {
-            self.endpoint.start_read_far(dest, source, count, peer)
-        })
+        // SAFETY: threads share only lanes made for that ([`Shared`]). The fabric refuses the
+        // range, or `dest` has room for `count` elements, and nobody uses it until quiet; it does
+        // not overlap the source unless it is the source.
+        unsafe { range::start_read(&self.endpoint, (), dest, source, count, peer) }
     }
 
     /// Writes blocks; the fabric refuses what does not fit behind the place.
@@ -378,16 +302,9 @@ impl<'a> Lane<'a> {
         peer: PeerIndex,
     ) -> Result<(), Error> {
         assert!(blocks.span(blocks.source_stride) <= source.room);
-        // SAFETY: the source holds the blocks; there is room for them or they are refused.
-        let near = unsafe {
-            self.endpoint
-                .write_blocks_near(dest.at, source.at, blocks, peer)
-        };
-        // SAFETY: the source holds the blocks; there is room for them or they are refused.
-        or_far(near.then_some(()), || unsafe {
-            self.endpoint
-                .write_blocks_far(dest.at, source.at, blocks, peer)
-        })
+        // SAFETY: threads share only lanes made for that ([`Shared`]). The source holds the blocks;
+        // there is room for them or they are refused.
+        unsafe { strided::write(&self.endpoint, (), dest.at, source.at, blocks, peer) }
     }
 
     /// Reads blocks; the fabric refuses what is not all behind the place.
@@ -412,16 +329,9 @@ impl<'a> Lane<'a> {
         peer: PeerIndex,
     ) -> Result<(), Error> {
         assert!(blocks.span(blocks.dest_stride) <= dest.room);
-        // SAFETY: there is room for the blocks; they are behind the place or refused.
-        let near = unsafe {
-            self.endpoint
-                .read_blocks_near(dest.at, source.at, blocks, peer)
-        };
-        // SAFETY: there is room for the blocks; they are behind the place or refused.
-        or_far(near.then_some(()), || unsafe {
-            self.endpoint
-                .read_blocks_far(dest.at, source.at, blocks, peer)
-        })
+        // SAFETY: threads share only lanes made for that ([`Shared`]). There is room for the
+        // blocks; they are behind the place or refused.
+        unsafe { strided::read(&self.endpoint, (), dest.at, source.at, blocks, peer) }
     }
 
     /// Adds one so many times without waiting, and then waits for quiet; returns the old value of
@@ -434,20 +344,11 @@ impl<'a> Lane<'a> {
     ) -> Result<Vec<T>, Error> {
         let mut found = vec![T::ONE; times];
         for place in &mut found {
-            // SAFETY: a place is aligned, and holds an object of the own symmetric memory or is
-            // refused.
-            let near = unsafe { self.endpoint.atomic_fetch_add_near(target.at, T::ONE, peer) };
-            let started = match near {
-                Some(old) => {
-                    *place = old;
-                    Ok(())
-                }
-                // SAFETY: a place is aligned; the vector is not touched until quiet.
-                None => unsafe {
-                    self.endpoint
-                        .atomic_fetch_add_start(target.at, T::ONE, place, peer)
-                },
-            };
+            // SAFETY: threads share only lanes made for that ([`Shared`]). A place is aligned, and
+            // holds an object of the own symmetric memory or is refused; the vector is not touched
+            // until quiet.
+            let started =
+                unsafe { atomic::start_fetch_inc(&self.endpoint, (), place, target.at, peer) };
             if started.is_err() {
                 // The operations started so far still write to the vector.
                 return self.quiet().and(started).map(|()| Vec::new());
@@ -472,17 +373,17 @@ impl<'a> Lane<'a> {
     }
 
     atomics! {
-        fetch, atomic_fetch_near, atomic_fetch_far: Word() -> T;
-        set, atomic_set_near, atomic_set_far: Word(value);
-        swap, atomic_swap_near, atomic_swap_far: Word(value) -> T;
-        add, atomic_add_near, atomic_add_far: Integer(value);
-        fetch_add, atomic_fetch_add_near, atomic_fetch_add_far: Integer(value) -> T;
-        and, atomic_and_near, atomic_and_far: Integer(value);
-        or, atomic_or_near, atomic_or_far: Integer(value);
-        xor, atomic_xor_near, atomic_xor_far: Integer(value);
-        fetch_and, atomic_fetch_and_near, atomic_fetch_and_far: Integer(value) -> T;
-        fetch_or, atomic_fetch_or_near, atomic_fetch_or_far: Integer(value) -> T;
-        fetch_xor, atomic_fetch_xor_near, atomic_fetch_xor_far: Integer(value) -> T;
-        compare_swap, atomic_compare_swap_near, atomic_compare_swap_far: Integer(cond, value) -> T;
+        fetch: Word() -> T;
+        set: Word(value);
+        swap: Word(value) -> T;
+        add: Integer(value);
+        fetch_add: Integer(value) -> T;
+        and: Integer(value);
+        or: Integer(value);
+        xor: Integer(value);
+        fetch_and: Integer(value) -> T;
+        fetch_or: Integer(value) -> T;
+        fetch_xor: Integer(value) -> T;
+        compare_swap: Integer(cond, value) -> T;
     }
 }

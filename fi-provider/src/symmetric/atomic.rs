@@ -1,77 +1,249 @@
 //! Atomic operations on peers' memory (fi_atomic(3)).
 //!
-//! Where all processes of a job are on one node, they form one atomicity domain, the processor's. Otherwise it is that of
-//! the target's device: every atomic operation goes there, also those on own memory and that of peers of this node. Addresses are the caller's own
-//! addresses of the symmetric objects, aligned for their type. Near and far parts are as in
-//! [`crate::symmetric::rma`].
+//! Where all processes of a job are on one node, they form one atomicity domain, the processor's.
+//! Otherwise it is that of the target's device: every atomic operation goes there, also those on
+//! own memory and that of peers of this node. Addresses are the caller's own addresses of the
+//! symmetric objects. Near and far parts are as in [`crate::symmetric::element`].
 
 #![expect(
     unsafe_code,
     reason = "on-node atomics work on raw pointers into the peers' mapped memory"
 )]
 
-use crate::symmetric::Error;
 use crate::symmetric::address_vector::{Peer, PeerIndex};
 use crate::symmetric::amo::{Amo, bits, is_aligned, value};
+use crate::symmetric::caller::{Access, Caller, Refused};
 use crate::symmetric::endpoint::{Endpoint, anew};
 pub use fi_shm::amo::{Integer, Word};
 
-macro_rules! atomics {
-    ($($(#[$doc:meta])* $near:ident, $far:ident: $kind:ident::$op:ident($($arg:ident),*) $(-> $ret:tt)?, $device:ident;)*) => {
-        impl Endpoint {
-            $($(#[$doc])* ///
-            /// If `peer` is near; `None` otherwise.
-            ///
-            /// # Safety
-            /// `target` is the address of an object in the own symmetric memory, aligned for `T`.
-            #[inline(always)]
-            pub unsafe fn $near<T: $kind>(&self, target: *mut T $(, $arg: T)*, peer: PeerIndex) -> Option<atomics!(@ret $($ret)?)> {
-                let record = self.record(peer)?;
-                if self.offset(target.addr()) >= record.atomic_len {
-                    return atomics!(@in_line $op(self, target, record, peer $(, $arg)*));
-                }
-                let there = target.addr().wrapping_add(record.delta);
-                // SAFETY: the peer's window is mapped at `there`, and as aligned as `target`.
-                Some(unsafe { <T as $kind>::$op(there as *mut T $(, $arg)*) })
-            }
+/// The object of an operation on a peer.
+#[derive(Clone, Copy)]
+enum Object<'a> {
+    /// It is mapped here, at this address, and the processor's atomics are for it.
+    Mapped(usize),
+    /// The peer of this record is elsewhere, or the object is outside of the window.
+    Beyond(&'a Peer),
+    /// There is no such peer.
+    Nowhere,
+}
 
-            $(#[$doc])* ///
-            /// For any peer.
-            ///
-            /// # Errors
-            /// [`Error::NoSuchPeer`], [`Error::NotInWindow`], [`Error::NotEnabled`],
-            /// [`Error::Misaligned`].
-            ///
-            /// # Safety
-            /// `target` is the address of an object in the own symmetric memory.
-            pub unsafe fn $far<T: $kind>(&self, target: *mut T $(, $arg: T)*, peer: PeerIndex) -> Result<atomics!(@ret $($ret)?), Error> {
-                let what = atomics!(@amo $device($($arg),*));
-                atomics!(@far self, what, target.addr(), size_of::<T>(), peer $(, $ret)?)
-            })*
+/// The near part of an operation on the object at `$target`; none where the far part has to do it.
+macro_rules! near {
+    ($endpoint:ident, $peer:ident, $kind:ident::$op:ident($target:ident $(, $given:expr)*)) => {
+        match $endpoint.object($target.addr(), $peer) {
+            Object::Mapped(there) => Some(<T as $kind>::$op(there as *mut T $(, $given)*)),
+            Object::Beyond(record) => {
+                near!(@beyond $op($endpoint, record, $peer, $target $(, $given)*))
+            }
+            Object::Nowhere => None,
         }
     };
+    (@beyond add($endpoint:ident, $record:ident, $peer:ident, $target:ident, $given:expr)) => {
+        $endpoint.add_in_line($target, $given, $record, $peer)
+    };
+    (@beyond $op:ident($endpoint:ident, $record:ident $($rest:tt)*)) => {{
+        let _ = $record;
+        None
+    }};
+}
+
+/// An operation as the device has it.
+macro_rules! amo {
+    ($device:ident()) => { Amo::$device };
+    ($device:ident($($given:expr),+)) => { Amo::$device($(bits($given)),+) };
+}
+
+/// Operations that are done, or begun where they return nothing, when the call returns.
+macro_rules! atomics {
+    ($(
+        $(#[$doc:meta])*
+        $name:ident($($arg:ident),*): $kind:ident::$op:ident($($given:expr),*) $(-> $ret:tt)?,
+        $device:ident, $access:ident;
+    )*) => {$(
+        $(#[$doc])* ///
+        /// # Safety
+        /// As [`Caller::endpoint`]. `target` is the address of an object in the own symmetric
+        /// memory, aligned for `T`.
+        #[inline(always)]
+        pub unsafe fn $name<C: Caller, T: $kind>(
+            caller: &C,
+            routine: C::Routine,
+            target: *mut T,
+            $($arg: T,)*
+            peer: PeerIndex,
+        ) -> C::Outcome<atomics!(@ret $($ret)?)> {
+            /// # Safety
+            /// As the near part.
+            #[cold]
+            #[inline(never)]
+            unsafe fn far<C: Caller, T: $kind>(
+                target: *mut T,
+                $($arg: T,)*
+                peer: PeerIndex,
+                caller: &C,
+                routine: C::Routine,
+            ) -> C::Outcome<atomics!(@ret $($ret)?)> {
+                let what = amo!($device($($given),*));
+                let (addr, bytes) = (target.addr(), size_of::<T>());
+                // SAFETY: this thread may use the endpoint.
+                let endpoint = unsafe { caller.endpoint() };
+                match atomics!(@far endpoint, what, addr, bytes, peer $(, $ret)?) {
+                    Ok(done) => C::done(done),
+                    Err(error) => {
+                        let access = Access::$access;
+                        caller.refused(routine, Refused { error, access, addr, bytes, peer })
+                    }
+                }
+            }
+            // SAFETY: this thread may use the endpoint; `target` is the address of an object in the
+            // own symmetric memory, aligned for `T`, and `there` that of a peer's.
+            unsafe {
+                let endpoint = caller.endpoint();
+                match near!(endpoint, peer, $kind::$op(target $(, $given)*)) {
+                    Some(done) => C::done(done),
+                    None => far(target, $($arg,)* peer, caller, routine),
+                }
+            }
+        }
+    )*};
     (@ret) => { () };
     (@ret $ret:tt) => { $ret };
-    (@far $self:ident, $what:ident, $target:expr, $bytes:expr, $peer:ident) => { $self.device_update($what, $target, $bytes, $peer) };
-    (@far $self:ident, $what:ident, $target:expr, $bytes:expr, $peer:ident, $ret:tt) => {
-        $self.device_fetch($what, $target, $bytes, $peer).map(value::<$ret>)
+    (@far $endpoint:ident, $what:ident, $addr:ident, $bytes:ident, $peer:ident) => {
+        $endpoint.device_update($what, $addr, $bytes, $peer)
     };
-    (@amo $device:ident()) => { Amo::$device };
-    (@amo $device:ident($($arg:ident),+)) => { Amo::$device($(bits($arg)),+) };
-    (@in_line add($self:ident, $target:ident, $record:ident, $peer:ident, $arg:ident)) => {
-        // SAFETY: `$target` is the address of an object in the own symmetric memory, aligned for
-        // `T`.
-        unsafe { $self.add_in_line($target, $arg, $record, $peer) }
+    (@far $endpoint:ident, $what:ident, $addr:ident, $bytes:ident, $peer:ident, $ret:tt) => {
+        $endpoint.device_fetch($what, $addr, $bytes, $peer).map(value::<$ret>)
     };
-    (@in_line $op:ident($($rest:tt)*)) => { None };
+}
+
+atomics! {
+    /// Reads the object (FI_ATOMIC_READ).
+    fetch(): Word::fetch() -> T, Fetch, Read;
+    /// Writes `value` (FI_ATOMIC_WRITE).
+    set(value): Word::set(value), Swap, Update;
+    /// Writes `value` and returns what was there (FI_ATOMIC_WRITE, fetching).
+    swap(value): Word::swap(value) -> T, Swap, Update;
+    /// Adds `value` (FI_SUM).
+    add(value): Integer::add(value), Add, Update;
+    /// Adds one (FI_SUM).
+    inc(): Integer::add(T::ONE), Add, Update;
+    /// Adds `value` and returns what was there (FI_SUM, fetching).
+    fetch_add(value): Integer::fetch_add(value) -> T, Add, Update;
+    /// Adds one and returns what was there (FI_SUM, fetching).
+    fetch_inc(): Integer::fetch_add(T::ONE) -> T, Add, Update;
+    /// Bitwise and (FI_BAND).
+    and(value): Integer::and(value), And, Update;
+    /// Bitwise or (FI_BOR).
+    or(value): Integer::or(value), Or, Update;
+    /// Bitwise exclusive or (FI_BXOR).
+    xor(value): Integer::xor(value), Xor, Update;
+    /// Bitwise and; returns what was there (FI_BAND, fetching).
+    fetch_and(value): Integer::fetch_and(value) -> T, And, Update;
+    /// Bitwise or; returns what was there (FI_BOR, fetching).
+    fetch_or(value): Integer::fetch_or(value) -> T, Or, Update;
+    /// Bitwise exclusive or; returns what was there (FI_BXOR, fetching).
+    fetch_xor(value): Integer::fetch_xor(value) -> T, Xor, Update;
+    /// Writes `value` where `cond` stands; returns what was there (FI_CSWAP).
+    compare_swap(cond, value): Integer::compare_swap(cond, value) -> T, CompareSwap, Update;
+}
+
+/// Operations that may go on when the call returns.
+macro_rules! starts {
+    ($(
+        $name:ident($($arg:ident),*), $waiting:literal: $kind:ident::$op:ident($($given:expr),*),
+        $device:ident, $access:ident;
+    )*) => {$(
+        #[doc = concat!("Starts what [`", $waiting, "`] does; `found` has the old value after")]
+        /// [`quiet`](super::order::quiet).
+        ///
+        /// # Safety
+        /// As [`Caller::endpoint`]. `target` is the address of an object in the own symmetric
+        /// memory, aligned for `T`; `found` has room for a `T` and is aligned, and nobody else uses
+        /// it until quiet.
+        #[inline(always)]
+        pub unsafe fn $name<C: Caller, T: $kind>(
+            caller: &C,
+            routine: C::Routine,
+            found: *mut T,
+            target: *mut T,
+            $($arg: T,)*
+            peer: PeerIndex,
+        ) -> C::Outcome<()> {
+            /// # Safety
+            /// As the near part.
+            #[cold]
+            #[inline(never)]
+            unsafe fn far<C: Caller, T: $kind>(
+                target: *mut T,
+                $($arg: T,)*
+                found: *mut T,
+                peer: PeerIndex,
+                caller: &C,
+                routine: C::Routine,
+            ) -> C::Outcome<()> {
+                let what = amo!($device($($given),*));
+                let (addr, bytes) = (target.addr(), size_of::<T>());
+                // SAFETY: this thread may use the endpoint; there is room at `found`, and nobody
+                // else uses it until quiet.
+                let started = unsafe {
+                    let endpoint = caller.endpoint();
+                    endpoint.device_start_fetch(what, addr, bytes, peer, found.cast())
+                };
+                match started {
+                    Ok(()) => C::done(()),
+                    Err(error) => {
+                        let access = Access::$access;
+                        caller.refused(routine, Refused { error, access, addr, bytes, peer })
+                    }
+                }
+            }
+            // SAFETY: this thread may use the endpoint; `target` is the address of an object in the
+            // own symmetric memory, aligned for `T`, and `there` that of a peer's; `found` has
+            // room, is aligned, and is nobody else's until quiet.
+            unsafe {
+                let endpoint = caller.endpoint();
+                match near!(endpoint, peer, $kind::$op(target $(, $given)*)) {
+                    Some(old) => {
+                        found.write(old);
+                        C::done(())
+                    }
+                    None => far(target, $($arg,)* found, peer, caller, routine),
+                }
+            }
+        }
+    )*};
+}
+
+starts! {
+    start_fetch(), "fetch": Word::fetch(), Fetch, Read;
+    start_swap(value), "swap": Word::swap(value), Swap, Update;
+    start_compare_swap(cond, value), "compare_swap": Integer::compare_swap(cond, value),
+        CompareSwap, Update;
+    start_fetch_inc(), "fetch_inc": Integer::fetch_add(T::ONE), Add, Update;
+    start_fetch_add(value), "fetch_add": Integer::fetch_add(value), Add, Update;
+    start_fetch_and(value), "fetch_and": Integer::fetch_and(value), And, Update;
+    start_fetch_or(value), "fetch_or": Integer::fetch_or(value), Or, Update;
+    start_fetch_xor(value), "fetch_xor": Integer::fetch_xor(value), Xor, Update;
 }
 
 impl Endpoint {
-    /// Adds over the device, if the lane can take the operation without looking. On memory of this node the slow path
-    /// does it, which tells fence.
+    /// The object at the own address `addr` on `peer`.
+    #[inline(always)]
+    fn object(&self, addr: usize, peer: PeerIndex) -> Object<'_> {
+        let Some(record) = self.record(peer) else {
+            return Object::Nowhere;
+        };
+        if self.offset(addr) >= record.atomic_len {
+            return Object::Beyond(record);
+        }
+        Object::Mapped(addr.wrapping_add(record.delta))
+    }
+
+    /// Adds over the device, if the lane can take the operation without looking. On memory of this
+    /// node the slow path does it, which tells fence.
     ///
     /// # Safety
-    /// As [`Endpoint::atomic_add_near`].
+    /// As [`add`].
     #[inline(always)]
     unsafe fn add_in_line<T: Integer>(
         &self,
@@ -88,66 +260,9 @@ impl Endpoint {
             return None;
         }
         let there = record.remote.segment(offset, &self.split);
-        // SAFETY: the lane is alive while the endpoint is enabled, and used by one thread at a time or declines; `peer` has a record.
+        // SAFETY: the lane is alive while the endpoint is enabled, and used by one thread at a time
+        // or declines; `peer` has a record.
         let posted = unsafe { self.route.add(bits(operand), there, anew(peer)) };
         posted.then(|| self.set_busy())
     }
-}
-
-atomics! {
-    /// Reads the object (FI_ATOMIC_READ).
-    atomic_fetch_near, atomic_fetch_far: Word::fetch() -> T, Fetch;
-    /// Writes `value` (FI_ATOMIC_WRITE).
-    atomic_set_near, atomic_set_far: Word::set(value), Swap;
-    /// Writes `value` and returns what was there (FI_ATOMIC_WRITE, fetching).
-    atomic_swap_near, atomic_swap_far: Word::swap(value) -> T, Swap;
-    /// Adds `value` (FI_SUM).
-    atomic_add_near, atomic_add_far: Integer::add(value), Add;
-    /// Adds `value` and returns what was there (FI_SUM, fetching).
-    atomic_fetch_add_near, atomic_fetch_add_far: Integer::fetch_add(value) -> T, Add;
-    /// Bitwise and (FI_BAND).
-    atomic_and_near, atomic_and_far: Integer::and(value), And;
-    /// Bitwise or (FI_BOR).
-    atomic_or_near, atomic_or_far: Integer::or(value), Or;
-    /// Bitwise exclusive or (FI_BXOR).
-    atomic_xor_near, atomic_xor_far: Integer::xor(value), Xor;
-    /// Bitwise and; returns what was there (FI_BAND, fetching).
-    atomic_fetch_and_near, atomic_fetch_and_far: Integer::fetch_and(value) -> T, And;
-    /// Bitwise or; returns what was there (FI_BOR, fetching).
-    atomic_fetch_or_near, atomic_fetch_or_far: Integer::fetch_or(value) -> T, Or;
-    /// Bitwise exclusive or; returns what was there (FI_BXOR, fetching).
-    atomic_fetch_xor_near, atomic_fetch_xor_far: Integer::fetch_xor(value) -> T, Xor;
-    /// Writes `value` where `cond` stands; returns what was there (FI_CSWAP).
-    atomic_compare_swap_near, atomic_compare_swap_far: Integer::compare_swap(cond, value) -> T, CompareSwap;
-}
-
-macro_rules! starts {
-    ($($name:ident, $far:literal: $kind:ident($($arg:ident),*), $device:ident;)*) => {
-        impl Endpoint {
-            $(#[doc = concat!("As [`Endpoint::", $far, "`], without waiting: `found` has the old value after quiet.")]
-            ///
-            /// # Errors
-            /// [`Error::NoSuchPeer`], [`Error::NotInWindow`], [`Error::NotEnabled`].
-            ///
-            /// # Safety
-            /// `target` is the address of an object in the own symmetric memory, aligned for `T`;
-            /// `found` has room for a `T`, and nobody else uses it until quiet.
-            pub unsafe fn $name<T: $kind>(&self, target: *mut T $(, $arg: T)*, found: *mut T, peer: PeerIndex) -> Result<(), Error> {
-                let what = atomics!(@amo $device($($arg),*));
-                // SAFETY: there is room at `found`, and nobody else uses it until quiet (the
-                // requirements here, too).
-                unsafe { self.device_start_fetch(what, target.addr(), size_of::<T>(), peer, found.cast()) }
-            })*
-        }
-    };
-}
-
-starts! {
-    atomic_fetch_start, "atomic_fetch_far": Word(), Fetch;
-    atomic_swap_start, "atomic_swap_far": Word(value), Swap;
-    atomic_fetch_add_start, "atomic_fetch_add_far": Integer(value), Add;
-    atomic_fetch_and_start, "atomic_fetch_and_far": Integer(value), And;
-    atomic_fetch_or_start, "atomic_fetch_or_far": Integer(value), Or;
-    atomic_fetch_xor_start, "atomic_fetch_xor_far": Integer(value), Xor;
-    atomic_compare_swap_start, "atomic_compare_swap_far": Integer(cond, value), CompareSwap;
 }

@@ -8,8 +8,8 @@
 
 use crate::symmetric::Error;
 use crate::symmetric::address_vector::PeerIndex;
-use crate::symmetric::direct::Direction;
 use crate::symmetric::endpoint::{Endpoint, Via};
+use crate::symmetric::one_entry::Direction;
 use crate::symmetric::strided::Blocks;
 use crate::symmetric::transfer::{Source, further};
 use fi_mlx5::lane::{Lane, Local, Payload, Signals, To, Write};

@@ -12,6 +12,7 @@ use crate::symmetric::domain::Domain;
 use fi_mlx5::lane::{Failure, Lane};
 use fi_mlx5::queue::Place;
 use fi_mlx5::route::Route;
+use fi_mlx5::short::There;
 use std::cell::Cell;
 
 /// A lane to all peers of a domain, for one thread at a time unless the device was opened for several.
@@ -198,6 +199,15 @@ impl Endpoint {
         }
     }
 
+    /// Notes on a lane of one thread that something was posted, if it was.
+    #[inline(always)]
+    pub(crate) fn note_posted(&self, posted: bool) -> bool {
+        if posted && !self.route.is_shared() {
+            self.set_busy();
+        }
+        posted
+    }
+
     /// Notes that nothing is outstanding on the lane; one that threads share is never known to be idle.
     #[inline(always)]
     pub(crate) fn note_idle(&self, gate: &Gate) {
@@ -280,6 +290,46 @@ impl Endpoint {
     #[inline(always)]
     pub(crate) fn place(&self, record: &Peer) -> Place {
         again((&raw const *record).addr()).wrapping_sub(self.peers.addr())
+    }
+
+    /// The number of the peer with this record.
+    pub(crate) fn peer_of(&self, record: &Peer) -> PeerIndex {
+        (self.place(record) / size_of::<Peer>()) as PeerIndex
+    }
+
+    /// Where the bytes at an own address are over the device, fewer than the window may have;
+    /// `None` where they are not in one part of it.
+    #[inline(always)]
+    pub(crate) fn there_of<'a>(
+        &self,
+        addr: usize,
+        bytes: usize,
+        record: &'a Peer,
+    ) -> Option<There<'a>> {
+        let offset = self.offset(addr);
+        let segment = if self.part(offset, bytes)? {
+            record.remote.segment_if(true, offset, &self.split)
+        } else {
+            record.remote.segment_if(false, offset, &self.split)
+        };
+        Some(There {
+            segment,
+            vector: &record.remote.vector,
+            place: self.place(record),
+        })
+    }
+
+    /// Whether the bytes, fewer than the window may have, are in the lower part of the window or
+    /// else in the upper; none where they are not in one part.
+    #[inline(always)]
+    pub(crate) fn part(&self, offset: usize, bytes: usize) -> Option<bool> {
+        let [lower, upper] = self.ends;
+        if offset < self.split {
+            // The upper part begins within the window, so that nothing wraps before it.
+            (offset.wrapping_add(bytes) <= lower).then_some(true)
+        } else {
+            (offset.checked_add(bytes)? <= upper).then_some(false)
+        }
     }
 
     #[inline(always)]

@@ -12,7 +12,9 @@
 //!   insertion;
 //! * a [`window::Window`] is the symmetric memory of one process: one range of addresses that holds
 //!   its static data and its heap, at the same distances in every process;
-//! * [`rma`] and [`atomic`] are the operations, [`order`] says when they are ordered and delivered.
+//! * [`element`], [`range`], [`strided`] and [`atomic`] are the operations, [`order`] says when
+//!   they are ordered and delivered: functions over the layer above's own context, a
+//!   [`caller::Caller`].
 //!
 //! A remote address is given as the caller's own address of the symmetric object: the endpoint turns
 //! it into the peer's by the window's offset, as libfabric does for memory regions registered without
@@ -26,14 +28,15 @@ pub mod address_vector;
 mod amo;
 pub mod atomic;
 mod blocks;
-mod direct;
+pub mod caller;
 pub mod domain;
+pub mod element;
 pub mod endpoint;
 mod error;
+mod one_entry;
 pub mod order;
+pub mod range;
 pub(crate) mod remote;
-pub mod rma;
-pub mod short;
 pub mod strided;
 mod transfer;
 pub mod window;

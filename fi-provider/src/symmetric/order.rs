@@ -5,27 +5,104 @@
 //! waits for the completions, which tell that the peer's device has the data; since whatever tells the peer comes
 //! through the same device, it comes behind them.
 
+#![expect(
+    unsafe_code,
+    reason = "a caller says when its endpoint may be used, which safe code cannot check"
+)]
+
 use crate::symmetric::Error;
+use crate::symmetric::caller::Caller;
 use crate::symmetric::endpoint::Endpoint;
 use fi_shm::order;
 
+/// Orders earlier writes and atomics to each peer before later ones to the same peer (FI_FENCE).
+///
+/// # Safety
+/// As [`Caller::endpoint`].
+#[inline(always)]
+pub unsafe fn fence<C: Caller>(caller: &C, routine: C::Routine) -> C::Outcome<()> {
+    // SAFETY: this thread may use the endpoint.
+    unsafe {
+        if caller.endpoint().fence_near() {
+            return C::done(());
+        }
+        fence_far(caller, routine)
+    }
+}
+
+/// # Safety
+/// As [`fence`].
+#[cold]
+#[inline(never)]
+unsafe fn fence_far<C: Caller>(caller: &C, routine: C::Routine) -> C::Outcome<()> {
+    // SAFETY: this thread may use the endpoint.
+    match unsafe { caller.endpoint().fence_far() } {
+        Ok(()) => C::done(()),
+        Err(error) => caller.failed(routine, error),
+    }
+}
+
+/// Returns when every earlier operation is delivered: visible in its target's memory, to everybody.
+///
+/// # Safety
+/// As [`Caller::endpoint`].
+#[inline(always)]
+pub unsafe fn quiet<C: Caller>(caller: &C, routine: C::Routine) -> C::Outcome<()> {
+    // SAFETY: this thread may use the endpoint.
+    unsafe {
+        if caller.endpoint().quiet_near() {
+            return C::done(());
+        }
+        quiet_one(caller, routine)
+    }
+}
+
+/// Waits for nothing where one operation is outstanding and the device has done it.
+///
+/// # Safety
+/// As [`quiet`].
+#[cold]
+#[inline(never)]
+unsafe fn quiet_one<C: Caller>(caller: &C, routine: C::Routine) -> C::Outcome<()> {
+    // SAFETY: this thread may use the endpoint.
+    unsafe {
+        if caller.endpoint().quiet_one_far() {
+            return C::done(());
+        }
+        quiet_all(caller, routine)
+    }
+}
+
+/// The rare case, in the tail position: the common one, of one operation that is done, needs no
+/// frame.
+///
+/// # Safety
+/// As [`quiet`].
+#[cold]
+#[inline(never)]
+unsafe fn quiet_all<C: Caller>(caller: &C, routine: C::Routine) -> C::Outcome<()> {
+    // SAFETY: this thread may use the endpoint.
+    match unsafe { caller.endpoint().quiet_all() } {
+        Ok(()) => C::done(()),
+        Err(error) => caller.failed(routine, error),
+    }
+}
+
 impl Endpoint {
-    /// Orders earlier writes and atomics to each peer before later ones to the same peer (FI_FENCE).
+    /// [`fence`] on behalf of the endpoint itself.
     ///
     /// # Errors
-    /// [`Error::NotEnabled`].
+    /// [`Error::NotEnabled`], and those of the device.
     #[inline(always)]
     pub fn fence(&self) -> Result<(), Error> {
-        if self.fence_near() {
-            Ok(())
-        } else {
-            self.fence_far()
-        }
+        // SAFETY: this thread may use the endpoint: it is not `Sync`, so that other threads have a
+        // reference only by unsafe code that promises as much.
+        unsafe { fence(self, ()) }
     }
 
     /// [`Endpoint::fence`], where this processor's stores are all that is to be ordered; false otherwise.
     #[inline(always)]
-    pub fn fence_near(&self) -> bool {
+    fn fence_near(&self) -> bool {
         if self.is_busy() {
             return false;
         }
@@ -43,22 +120,20 @@ impl Endpoint {
         order::stores();
     }
 
-    /// Returns when every earlier operation is delivered: visible in its target's memory, to everybody.
+    /// [`quiet`] on behalf of the endpoint itself.
     ///
     /// # Errors
-    /// [`Error::NotEnabled`].
+    /// [`Error::NotEnabled`], and those of the device.
     #[inline(always)]
     pub fn quiet(&self) -> Result<(), Error> {
-        if self.quiet_near() {
-            Ok(())
-        } else {
-            self.quiet_far()
-        }
+        // SAFETY: this thread may use the endpoint: it is not `Sync`, so that other threads have a
+        // reference only by unsafe code that promises as much.
+        unsafe { quiet(self, ()) }
     }
 
     /// [`Endpoint::quiet`], where nothing is outstanding but this processor's stores; false otherwise.
     #[inline(always)]
-    pub fn quiet_near(&self) -> bool {
+    fn quiet_near(&self) -> bool {
         if self.is_busy() {
             return false;
         }
@@ -74,7 +149,7 @@ impl Endpoint {
     /// # Errors
     /// [`Error::NotEnabled`], and those of the device.
     #[cold]
-    pub fn fence_far(&self) -> Result<(), Error> {
+    fn fence_far(&self) -> Result<(), Error> {
         let gate = self.gate().ok_or(Error::NotEnabled)?;
         let held = gate.lane().hold();
         if gate.has_near_atomics() {
@@ -91,7 +166,7 @@ impl Endpoint {
     /// # Errors
     /// [`Error::NotEnabled`], and those of the device.
     #[inline(always)]
-    pub fn quiet_far(&self) -> Result<(), Error> {
+    fn quiet_far(&self) -> Result<(), Error> {
         if self.quiet_one_far() {
             Ok(())
         } else {
@@ -102,7 +177,7 @@ impl Endpoint {
     /// [`Endpoint::quiet_far`], where one operation is outstanding and the device has done it;
     /// false otherwise.
     #[inline(always)]
-    pub fn quiet_one_far(&self) -> bool {
+    fn quiet_one_far(&self) -> bool {
         let Some(gate) = self.gate() else {
             return false;
         };
@@ -120,7 +195,7 @@ impl Endpoint {
     /// # Errors
     /// As [`Endpoint::quiet_far`].
     #[inline(never)]
-    pub fn quiet_all(&self) -> Result<(), Error> {
+    fn quiet_all(&self) -> Result<(), Error> {
         let gate = self.gate().ok_or(Error::NotEnabled)?;
         gate.lane().await_one()?;
         if !self.quiet_one_far() {

@@ -8,8 +8,8 @@
     reason = "blocks are copied from and to raw pointers, and given to the device by their address"
 )]
 
-use crate::symmetric::Error;
 use crate::symmetric::address_vector::PeerIndex;
+use crate::symmetric::caller::{Access, Caller, Refused};
 use crate::symmetric::endpoint::Endpoint;
 use fi_shm::{copy, order};
 
@@ -95,13 +95,104 @@ impl Blocks {
     }
 }
 
+/// Writes blocks; the source may be changed when the call returns. No elements are no error,
+/// whatever the addresses.
+///
+/// # Safety
+/// As [`Caller::endpoint`]. `source` holds the blocks and is aligned for `T`, as `dest` is; they do
+/// not overlap the target unless they are the target.
+#[inline(never)]
+pub unsafe fn write<C: Caller, T: Copy>(
+    caller: &C,
+    routine: C::Routine,
+    dest: *mut T,
+    source: *const T,
+    blocks: &Blocks,
+    peer: PeerIndex,
+) -> C::Outcome<()> {
+    // SAFETY: this thread may use the endpoint; `source` holds the blocks, both are aligned for
+    // `T`, and they do not overlap the target unless they are the target.
+    let written = unsafe {
+        let endpoint = caller.endpoint();
+        if endpoint.write_mapped_blocks(dest, source, blocks, peer) {
+            return C::done(());
+        }
+        endpoint.device_write_blocks(dest.addr(), source.cast(), &in_bytes::<T>(blocks), peer)
+    };
+    match written {
+        Ok(()) => C::done(()),
+        Err(error) => {
+            let bytes = blocks
+                .span(blocks.dest_stride)
+                .saturating_mul(size_of::<T>());
+            let (access, addr) = (Access::Write, dest.addr());
+            caller.refused(
+                routine,
+                Refused {
+                    error,
+                    access,
+                    addr,
+                    bytes,
+                    peer,
+                },
+            )
+        }
+    }
+}
+
+/// Reads blocks; they are in `dest` when the call returns. No elements are no error, whatever the
+/// addresses.
+///
+/// # Safety
+/// As [`Caller::endpoint`]. `dest` has room for the blocks and is aligned for `T`, as `source` is;
+/// they do not overlap the source unless they are the source.
+#[inline(never)]
+pub unsafe fn read<C: Caller, T: Copy>(
+    caller: &C,
+    routine: C::Routine,
+    dest: *mut T,
+    source: *const T,
+    blocks: &Blocks,
+    peer: PeerIndex,
+) -> C::Outcome<()> {
+    // SAFETY: this thread may use the endpoint; `dest` has room for the blocks, both are aligned
+    // for `T`, and they do not overlap the source unless they are the source.
+    let read = unsafe {
+        let endpoint = caller.endpoint();
+        if endpoint.read_mapped_blocks(dest, source, blocks, peer) {
+            return C::done(());
+        }
+        endpoint.device_read_blocks(dest.cast(), source.addr(), &in_bytes::<T>(blocks), peer)
+    };
+    match read {
+        Ok(()) => C::done(()),
+        Err(error) => {
+            let bytes = blocks
+                .span(blocks.source_stride)
+                .saturating_mul(size_of::<T>());
+            let (access, addr) = (Access::Read, source.addr());
+            caller.refused(
+                routine,
+                Refused {
+                    error,
+                    access,
+                    addr,
+                    bytes,
+                    peer,
+                },
+            )
+        }
+    }
+}
+
 impl Endpoint {
-    /// Writes blocks, if `peer` is near; the source may be changed at once.
+    /// Writes blocks, if `peer` is near.
     ///
     /// # Safety
-    /// `source` holds the blocks and is aligned for `T`, as `dest` is; they do not overlap the target unless they are the target.
+    /// `source` holds the blocks and is aligned for `T`, as `dest` is; they do not overlap the
+    /// target unless they are the target.
     #[inline]
-    pub unsafe fn write_blocks_near<T: Copy>(
+    unsafe fn write_mapped_blocks<T: Copy>(
         &self,
         dest: *mut T,
         source: *const T,
@@ -118,34 +209,13 @@ impl Endpoint {
         true
     }
 
-    /// As [`Endpoint::write_blocks_near`], for any peer.
-    ///
-    /// # Errors
-    /// As [`Endpoint::write_far`], for all the memory from the first to the last element. No elements are no error, whatever the
-    /// address.
-    ///
-    /// # Safety
-    /// As [`Endpoint::write_blocks_near`].
-    pub unsafe fn write_blocks_far<T: Copy>(
-        &self,
-        dest: *mut T,
-        source: *const T,
-        blocks: &Blocks,
-        peer: PeerIndex,
-    ) -> Result<(), Error> {
-        // SAFETY: `source` holds the blocks.
-        unsafe {
-            self.device_write_blocks(dest.addr(), source.cast(), &in_bytes::<T>(blocks), peer)
-        }
-    }
-
     /// Reads blocks, if `peer` is near; they are in `dest` when the call returns.
     ///
     /// # Safety
-    /// `dest` has room for the blocks and is aligned for `T`, as `source` is; they do not overlap the source unless they are the
-    /// source.
+    /// `dest` has room for the blocks and is aligned for `T`, as `source` is; they do not overlap
+    /// the source unless they are the source.
     #[inline]
-    pub unsafe fn read_blocks_near<T: Copy>(
+    unsafe fn read_mapped_blocks<T: Copy>(
         &self,
         dest: *mut T,
         source: *const T,
@@ -161,24 +231,6 @@ impl Endpoint {
         unsafe { blocks.copy(dest, there as *const T) };
         order::loads();
         true
-    }
-
-    /// As [`Endpoint::read_blocks_near`], for any peer.
-    ///
-    /// # Errors
-    /// As [`Endpoint::write_blocks_far`].
-    ///
-    /// # Safety
-    /// As [`Endpoint::read_blocks_near`].
-    pub unsafe fn read_blocks_far<T: Copy>(
-        &self,
-        dest: *mut T,
-        source: *const T,
-        blocks: &Blocks,
-        peer: PeerIndex,
-    ) -> Result<(), Error> {
-        // SAFETY: `dest` has room for the blocks.
-        unsafe { self.device_read_blocks(dest.cast(), source.addr(), &in_bytes::<T>(blocks), peer) }
     }
 }
 

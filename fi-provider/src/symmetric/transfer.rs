@@ -10,8 +10,8 @@ use crate::registration::Loan;
 use crate::symmetric::Error;
 use crate::symmetric::address_vector::PeerIndex;
 use crate::symmetric::amo::{Amo, is_aligned};
-use crate::symmetric::direct::Direction;
 use crate::symmetric::endpoint::{Endpoint, Via};
+use crate::symmetric::one_entry::Direction;
 use fi_mlx5::lane::{Atomic, Local, Posted, To};
 use fi_mlx5::route::Route;
 
@@ -84,7 +84,8 @@ impl Endpoint {
     /// Writes `bytes` bytes to the own address `dest` on `peer`.
     ///
     /// # Errors
-    /// As [`Endpoint::inject_far`], and those of the device.
+    /// [`Error::NoSuchPeer`], [`Error::NotInWindow`], [`Error::PastWindow`], [`Error::TooLong`],
+    /// [`Error::NotEnabled`], and those of the device. No bytes are no error, whatever the address.
     ///
     /// # Safety
     /// `source` holds the bytes, and stays as it is as long as `kept` says.
@@ -100,7 +101,7 @@ impl Endpoint {
         if kept == Source::KeptUntilQuiet && bytes > Route::SHORT {
             // SAFETY: `source` holds the bytes and stays as it is until quiet.
             let posted =
-                unsafe { self.start_direct(Direction::Write, source.addr(), dest, bytes, peer) };
+                unsafe { self.start_transfer(Direction::Write, source.addr(), dest, bytes, peer) };
             if posted {
                 return Ok(());
             }
@@ -207,7 +208,8 @@ impl Endpoint {
                 return done;
             }
         // SAFETY: `dest` has room for the bytes, and nobody else uses it until quiet.
-        } else if unsafe { self.start_direct(Direction::Read, dest.addr(), source, bytes, peer) } {
+        } else if unsafe { self.start_transfer(Direction::Read, dest.addr(), source, bytes, peer) }
+        {
             return Ok(());
         }
         let Some((via, to)) = self.reach_far(source, bytes, peer)? else {

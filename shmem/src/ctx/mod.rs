@@ -11,6 +11,7 @@
     reason = "a C handle is turned into a reference to the context that it stands for"
 )]
 
+mod caller;
 pub mod created;
 pub(crate) mod progress;
 pub(crate) mod registry;

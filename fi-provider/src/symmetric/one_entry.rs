@@ -1,6 +1,7 @@
-//! Operations over the device from and into registered memory by one entry, where the lane can take it without looking: transfers that
-//! quiet waits for, and reads and atomics that are waited for at once. Where they decline, [`crate::symmetric::transfer`] does the operation, and
-//! says what is wrong with it.
+//! Operations over the device by one entry from and into registered memory, where the lane can take
+//! it without looking: transfers and atomics that quiet waits for, and reads and atomics that are
+//! waited for at once. Where they decline, `transfer.rs` does the operation, and says why it is
+//! refused.
 
 #![expect(unsafe_code, reason = "C memory is given to the device by its address")]
 
@@ -46,7 +47,8 @@ impl Endpoint {
             .filter(|gate| bytes.wrapping_sub(1) < gate.max_message())
     }
 
-    /// Both sides of a transfer between the own window and that of a peer whose memory is not mapped here.
+    /// Both sides of a transfer between the own window and that of a peer whose memory is not
+    /// mapped here.
     #[inline(always)]
     fn sides(
         &self,
@@ -60,12 +62,13 @@ impl Endpoint {
         Some((self.own(gate, own, bytes)?, there))
     }
 
-    /// Starts to transfer `bytes` bytes between the own address `own` here and the own address `far` on `peer`; false where it does not.
+    /// Starts to transfer `bytes` bytes between the own address `own` here and the own address
+    /// `far` on `peer`; false where it does not.
     ///
     /// # Safety
     /// What is written stays as it is until quiet; nobody else uses until then what is read into.
     #[inline(always)]
-    pub(crate) unsafe fn start_direct(
+    pub(crate) unsafe fn start_transfer(
         &self,
         direction: Direction,
         own: usize,
@@ -88,8 +91,8 @@ impl Endpoint {
         self.note_posted(posted)
     }
 
-    /// Reads `bytes` bytes from the own address `source` on `peer` and waits for them; none where it does not. The destination is
-    /// in the own window, or the bytes are few.
+    /// Reads `bytes` bytes from the own address `source` on `peer` and waits for them; none where
+    /// it does not. The destination is in the own window, or the bytes are few.
     ///
     /// # Errors
     /// Those of the device.
@@ -127,8 +130,8 @@ impl Endpoint {
         Some(done.map_err(Error::from))
     }
 
-    /// Does an atomic operation on the object of `bytes` bytes (4 or 8) at the own address `target` on `peer`, of whose result nobody
-    /// wants to know; false where it does not.
+    /// Does an atomic operation on the object of `bytes` bytes (4 or 8) at the own address `target`
+    /// on `peer`, of whose result nobody wants to know; false where it does not.
     #[inline(always)]
     pub(crate) fn start_atomic(
         &self,
@@ -169,8 +172,8 @@ impl Endpoint {
         self.note_posted(posted == Some(true))
     }
 
-    /// Does an atomic operation on the object of `bytes` bytes (4 or 8) at the own address `target` on `peer` and waits for what was
-    /// there before; none where it does not.
+    /// Does an atomic operation on the object of `bytes` bytes (4 or 8) at the own address `target`
+    /// on `peer` and waits for what was there before; none where it does not.
     ///
     /// # Errors
     /// Those of the device.
