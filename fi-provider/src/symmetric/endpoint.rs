@@ -9,11 +9,12 @@ use crate::device::{Device, Gate};
 use crate::symmetric::Error;
 use crate::symmetric::address_vector::{AddressVector, Peer, PeerIndex};
 use crate::symmetric::domain::Domain;
-use fi_mlx5::lane::{Failure, Lane};
+use fi_mlx5::lane::Lane;
 use fi_mlx5::queue::Place;
 use fi_mlx5::route::Route;
 use fi_mlx5::short::There;
 use std::cell::Cell;
+use std::fmt::Display;
 
 /// A lane to all peers of a domain, for one thread at a time unless the device was opened for several.
 ///
@@ -160,7 +161,10 @@ impl Endpoint {
     ///
     /// `None` where nothing has failed, or the peer is none of the endpoint's.
     #[cold]
-    pub fn culprit(&self, peer: Option<PeerIndex>) -> Option<(PeerIndex, Failure)> {
+    pub fn culprit(
+        &self,
+        peer: Option<PeerIndex>,
+    ) -> Option<(PeerIndex, impl Into<Error> + Display + Copy + use<>)> {
         let number = |peer| self.number_on_lane(peer);
         let peer = peer.filter(|&peer| peer < self.peer_count);
         let gate = self.gate()?;
