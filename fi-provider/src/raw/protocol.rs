@@ -11,8 +11,8 @@ use fi_shm::ring::Record;
 pub(crate) enum Kind {
     /// A message, whole. Words: data and number, each if the flags say so.
     Message = 1,
-    /// A message that the receiver fetches. Words: number, address, length, and data if the flags
-    /// say so. The answer is [`Kind::Done`].
+    /// A message that the receiver fetches. Words: number, address or, if the flags say so, offset
+    /// in the arena, length, and data if the flags say so. The answer is [`Kind::Done`].
     Offer,
     /// Asks for the bytes of an offer. Words: its number, and the number of the pieces.
     Fetch,
@@ -38,6 +38,8 @@ pub(crate) enum Kind {
 
 /// A word of data comes with the message.
 pub(crate) const HAS_DATA: u16 = 0x100;
+/// The bytes lie in the sender's arena.
+pub(crate) const IN_ARENA: u16 = 0x400;
 /// The sender waits for [`Kind::Done`]: a number comes with the message.
 pub(crate) const WANTS_ANSWER: u16 = 0x200;
 
@@ -60,7 +62,8 @@ impl Kind {
         };
         let flags = record & 0xff00;
         let is_sound = match kind {
-            Self::Message | Self::Offer => flags & !(HAS_DATA | WANTS_ANSWER) == 0,
+            Self::Message => flags & !(HAS_DATA | WANTS_ANSWER) == 0,
+            Self::Offer => flags & !(HAS_DATA | IN_ARENA) == 0,
             _ => flags == 0,
         };
         is_sound.then_some((kind, flags))

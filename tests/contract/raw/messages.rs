@@ -7,6 +7,7 @@ use fi_provider::raw::address_vector::PeerIndex;
 use fi_provider::raw::completion::{Context, Counted, CountedContext, Operation, Silent};
 use fi_provider::raw::endpoint::{Level, Posted};
 use fi_provider::raw::error::Error;
+use fi_provider::raw::region::{Addressing, Rights};
 
 /// A buffer for one message of anybody.
 fn any(context: u64) -> Posted {
@@ -24,7 +25,7 @@ fn lengths(party: &Party<'_>) -> Vec<usize> {
     (0..40).chain(around).chain(long).chain(0..3).collect()
 }
 
-/// Each to each, short and long, with and without data, at both levels.
+/// Each to each, short and long, from an arena and from elsewhere, with and without data, at both levels.
 pub(crate) fn arrive_in_order(way: Way) {
     check(way, 3, |party| {
         let lengths = lengths(party);
@@ -32,6 +33,11 @@ pub(crate) fn arrive_in_order(way: Way) {
             u64::from(from) << 40 | u64::from(to) << 32 | at as u64
         };
         let longest = *lengths.iter().max().unwrap();
+        let rights = Rights::READ;
+        let arena = party
+            .domain
+            .allocate(longest, rights, None, Addressing::Offset);
+        let arena = arena.unwrap();
         for to in 0..party.parties {
             party.meet();
             let data = |at: usize| (at % 3 == 1).then_some(at as u64 | 1 << 63);
@@ -45,7 +51,12 @@ pub(crate) fn arrive_in_order(way: Way) {
             for (at, &len) in lengths.iter().enumerate() {
                 let level = [Level::Free, Level::Delivered][at % 2];
                 let message = bytes(len, seed(party.rank, to, at));
-                let (source, len) = (message.as_ptr(), message.len());
+                let (mut source, len) = (message.as_ptr(), message.len());
+                if at % 4 >= 2 {
+                    // SAFETY: the memory is as long as the longest, and nobody reads it now.
+                    unsafe { source.copy_to(arena.as_ptr(), len) };
+                    source = arena.as_ptr();
+                }
                 let report = Context(at as u64);
                 // SAFETY: the message stays until the entry below.
                 party

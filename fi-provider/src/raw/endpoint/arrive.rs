@@ -15,7 +15,7 @@ use crate::raw::address_vector::PeerIndex;
 use crate::raw::completion::{Entry, Promise};
 use crate::raw::error::Error;
 use crate::raw::matcher::{Buffer, Place};
-use crate::raw::protocol::{HAS_DATA, Kind, WANTS_ANSWER, words};
+use crate::raw::protocol::{HAS_DATA, IN_ARENA, Kind, WANTS_ANSWER, words};
 use crate::raw::region::{Found, Rights};
 use fi_shm::copy;
 use fi_shm::ring::Record;
@@ -57,6 +57,8 @@ enum Bytes {
     Here(Box<[u8]>),
     /// At this address in the sender's process, so many.
     There(u64, usize),
+    /// At this offset in the sender's arena, so many.
+    Mapped(u64, usize),
 }
 
 /// Bytes that an early message is counted with, beside its own.
@@ -66,14 +68,14 @@ impl Early {
     fn held(&self) -> usize {
         match &self.bytes {
             Bytes::Here(bytes) => OVERHEAD + bytes.len(),
-            Bytes::There(..) => OVERHEAD,
+            Bytes::There(..) | Bytes::Mapped(..) => OVERHEAD,
         }
     }
 
     fn len(&self) -> usize {
         match &self.bytes {
             Bytes::Here(bytes) => bytes.len(),
-            Bytes::There(_, len) => *len,
+            Bytes::There(_, len) | Bytes::Mapped(_, len) => *len,
         }
     }
 }
@@ -277,10 +279,22 @@ impl Endpoint {
         }
         let source = self.source(origin);
         let len = len as usize;
+        let is_mapped = flags & IN_ARENA != 0;
+        if is_mapped
+            && address
+                .checked_add(len as u64)
+                .is_none_or(|end| end > link.near.len())
+        {
+            return Fate::Broken;
+        }
         let mut matcher = self.matcher.borrow_mut();
         let place = matcher.arrive(source, len, |closed| self.close_buffer(closed));
         let early = Early {
-            bytes: Bytes::There(address, len),
+            bytes: if is_mapped {
+                Bytes::Mapped(address, len)
+            } else {
+                Bytes::There(address, len)
+            },
             data,
             answer: Some((number, link)),
         };
@@ -308,7 +322,14 @@ impl Endpoint {
                 unsafe { copy::copy(place.address, bytes.as_ptr(), place.len) };
                 return self.received(place, len, early.data, source, answer);
             }
-            (Bytes::There(..), None) => return,
+            (Bytes::Mapped(offset, _), Some((number, link))) => {
+                let there = link.near.at(offset).cast_const();
+                // SAFETY: the range lies in the sender's arena (`offer` has looked), which the link
+                // keeps mapped; the place has room for its bytes. Words may be torn in a message.
+                unsafe { there.copy_to(place.address, place.len) };
+                return self.received(place, len, early.data, source, Some((number, link)));
+            }
+            (Bytes::There(..) | Bytes::Mapped(..), None) => return,
         };
         // SAFETY: the place has room for its bytes until its entry is there.
         match unsafe { link.near.read(address, place.address, place.len) } {

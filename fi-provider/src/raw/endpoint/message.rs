@@ -1,7 +1,7 @@
 //! Messages (fi_msg(3)).
 //!
 //! Short ones go through the ring of the receiver whole; longer ones are offered, and the receiver
-//! fetches them: by the kernel's copy, or in pieces through the rings. Messages of one endpoint to
+//! fetches them: from the sender's arena itself, by the kernel's copy, or in pieces through the rings. Messages of one endpoint to
 //! another arrive in their order.
 
 #![expect(unsafe_code, reason = "sends and receives bytes by their C addresses")]
@@ -13,7 +13,7 @@ use crate::raw::address_vector::PeerIndex;
 use crate::raw::completion::{Entry, Promise, Report};
 use crate::raw::error::Error;
 use crate::raw::matcher::Buffer;
-use crate::raw::protocol::{HAS_DATA, Kind, WANTS_ANSWER};
+use crate::raw::protocol::{HAS_DATA, IN_ARENA, Kind, WANTS_ANSWER};
 use std::rc::Rc;
 
 /// When a message counts as sent.
@@ -162,15 +162,21 @@ impl Endpoint {
         promise: Promise,
     ) -> Result<(), Error> {
         let number = self.begin(link, entry, promise, State::Offered { source: message })?;
-        let (address, len) = (message.addr() as u64, entry.len as u64);
+        let arena = &self.domain.regions().arena;
+        let (place, flags) = match arena.offset_of(message.addr()) {
+            Some(offset) => (offset, IN_ARENA),
+            None => (message.addr(), 0),
+        };
+        let words = [number, place as u64, entry.len as u64];
+        let kind = Kind::Offer as u16 | flags;
         let nothing = std::ptr::null();
         // SAFETY: there are no bytes.
         let posted = unsafe {
             match data {
-                None => link.post(Kind::Offer as u16, [number, address, len], nothing, 0),
+                None => link.post(kind, words, nothing, 0),
                 Some(data) => {
-                    let kind = Kind::Offer as u16 | HAS_DATA;
-                    link.post(kind, [number, address, len, data], nothing, 0)
+                    let [number, place, len] = words;
+                    link.post(kind | HAS_DATA, [number, place, len, data], nothing, 0)
                 }
             }
         };
