@@ -249,6 +249,14 @@ impl AsFd for Offer {
     }
 }
 
+/// Sends `bytes`, without a signal where nobody receives any more.
+///
+/// # Errors
+/// `BrokenPipe` where the other end is gone, else the error of sendmsg(2).
+pub fn say(stream: &UnixStream, bytes: &[u8]) -> io::Result<()> {
+    send(stream, bytes, None)
+}
+
 /// Sends `bytes` and a descriptor of `memory` to a process that has shown the token.
 ///
 /// # Errors

@@ -1,6 +1,6 @@
 //! What can go wrong with the fabric's objects and operations.
 
-use std::io;
+use std::io::{self, ErrorKind};
 
 /// Why the fabric refused a call, or why an operation failed.
 #[non_exhaustive]
@@ -65,8 +65,7 @@ impl Error {
             Self::TooLong => libc::EMSGSIZE,
             // FI_ETRUNC and FI_ENOKEY.
             Self::Truncated => 265,
-            Self::NoSuchKey => 266,
-            Self::KeyTaken => libc::ENOKEY,
+            Self::NoSuchKey | Self::KeyTaken => 266,
             Self::NotAllowed => libc::EACCES,
             Self::OutOfRange => libc::EFAULT,
             Self::Misaligned => libc::EINVAL,
@@ -104,6 +103,11 @@ impl Error {
 
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Self {
-        error.raw_os_error().map_or(Self::PeerGone, Self::System)
+        match error.kind() {
+            // A thread that answers peers does nothing else: it has stopped.
+            ErrorKind::WouldBlock | ErrorKind::TimedOut => Self::Unreachable,
+            ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => Self::PeerGone,
+            _ => error.raw_os_error().map_or(Self::PeerGone, Self::System),
+        }
     }
 }

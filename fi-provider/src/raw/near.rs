@@ -9,7 +9,7 @@ use super::wire::{Grant, Request, Welcome};
 use fi_shm::foreign;
 use fi_shm::handover::{self, Ticket};
 use fi_shm::segment::{Reservation, page_size};
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Read};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -42,7 +42,7 @@ pub(crate) struct Near {
 impl Near {
     /// Connects to the process of an address.
     pub(crate) fn connect(process: &Ticket, own: &Ticket) -> Result<Self, Error> {
-        let mut stream = process.call().map_err(|error| match error.kind() {
+        let stream = process.call().map_err(|error| match error.kind() {
             // Another network namespace, or another machine.
             ErrorKind::AddrNotAvailable => Error::Unreachable,
             ErrorKind::PermissionDenied => Error::Unreachable,
@@ -54,7 +54,7 @@ impl Near {
         let hello = Request::Hello {
             process: own.clone(),
         };
-        stream.write_all(&hello.encode())?;
+        handover::say(&stream, &hello.encode())?;
         let mut welcome = [0; Welcome::BYTES];
         let file = handover::receive(&stream, &mut welcome)?;
         let len = Welcome::decode(&welcome).len;
@@ -82,7 +82,7 @@ impl Near {
     /// Asks for a ring from the own endpoint `from` to the endpoint `to`.
     pub(crate) fn ask_for_ring(&self, from: u32, to: u32) -> Result<Grant, Error> {
         let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
-        stream.write_all(&Request::Ring { from, to }.encode())?;
+        handover::say(&stream, &Request::Ring { from, to }.encode())?;
         let mut answer = [0; Grant::BYTES];
         stream.read_exact(&mut answer)?;
         let grant = Grant::decode(&answer).ok_or(Error::PeerGone)?;
@@ -99,9 +99,9 @@ impl Near {
 
     /// Tells that the ring at `offset` is used no more.
     pub(crate) fn release_ring(&self, offset: u64) {
-        let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
+        let stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
         // A process that is gone has let everything go.
-        let _ = stream.write_all(&Request::Release { offset }.encode());
+        let _ = handover::say(&stream, &Request::Release { offset }.encode());
     }
 
     /// The address here of the byte at `offset` in the process's memory.

@@ -8,7 +8,7 @@ use super::wire::{Grant, Request, Welcome};
 use crate::helper;
 use fi_shm::handover::{self, Offer, Ticket};
 use std::collections::HashMap;
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -79,7 +79,7 @@ impl Shared {
 
     fn wake(&self) {
         // A full socket has a byte that wakes already.
-        let _ = (&self.wake).write(&[0]);
+        let _ = handover::say(&self.wake, &[0]);
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {
@@ -265,7 +265,7 @@ impl Client {
             }
             Some(Request::Ring { from, to }) => {
                 let grant = self.ring(shared, from, to).unwrap_or_default();
-                (&self.stream).write_all(&grant.encode()).is_ok()
+                handover::say(&self.stream, &grant.encode()).is_ok()
             }
             Some(Request::Release { offset }) => {
                 let is_it = |(lead, _): &(Arc<Lead>, _)| lead.memory.offset as u64 == offset;
