@@ -222,7 +222,7 @@ macro_rules! raw_suite {
                 too_long_ones_are_cut are_delivered_when_they_are_matched are_refused_by_a_full_queue
                 are_refused_without_a_peer
             }
-            memory { is_written_and_read has_bounds_and_rights tells_of_writes_with_data }
+            memory { is_written_and_read has_bounds_and_rights tells_of_writes_with_data is_found_by_key_again }
             atomics { add_up }
         }
     };

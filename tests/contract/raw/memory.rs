@@ -170,6 +170,54 @@ pub(crate) fn has_bounds_and_rights(way: Way) {
     });
 }
 
+/// An operation by key goes to the region that the peer has under it now.
+pub(crate) fn is_found_by_key_again(way: Way) {
+    check(way, 2, |party| {
+        let peer = 1 - party.rank;
+        let endpoint = &party.endpoint;
+        let open = |key| {
+            let memory = party
+                .domain
+                .allocate(64, Rights::ALL, Some(key), Addressing::Offset);
+            memory.unwrap()
+        };
+        // Two keys at one place, in turns.
+        let mut memories = [open(7), open(7 + 256)];
+        for round in 1..20_u64 {
+            party.meet();
+            for key in [7, 7 + 256] {
+                let bytes = (round << 32 | key).to_le_bytes();
+                let done = party.insist(|| {
+                    endpoint.on_region(peer, key, |region| {
+                        endpoint.inject_write(region, 8, &bytes, Counted)
+                    })
+                });
+                assert_eq!(done, Ok(()), "key {key} in round {round}");
+            }
+            party.meet();
+            for (memory, key) in memories.iter_mut().zip([7, 7 + 256]) {
+                let word = memory.word(1).load(std::sync::atomic::Ordering::Acquire);
+                assert_eq!(word, round << 32 | key);
+                if round % 3 == 0 {
+                    // The old one is closed before the new one is opened.
+                    let gap = open(1000);
+                    drop(std::mem::replace(memory, gap));
+                    *memory = open(key);
+                }
+            }
+        }
+        party.meet();
+        let missing = endpoint.on_region(peer, 8, |_| Ok(()));
+        assert_eq!(missing, Err(Error::NoSuchKey));
+        drop(memories);
+        party.meet();
+        let closed = endpoint.on_region(peer, 7, |region| {
+            endpoint.inject_write(region, 0, &[1], Counted)
+        });
+        assert_eq!(closed, Err(Error::NoSuchKey));
+    });
+}
+
 /// An entry tells the peer, with data, when the bytes are there.
 pub(crate) fn tells_of_writes_with_data(way: Way) {
     const ROUNDS: u64 = 300;

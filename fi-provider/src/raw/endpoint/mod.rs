@@ -8,6 +8,7 @@
 
 mod arrive;
 mod atomic;
+mod keys;
 mod link;
 mod message;
 mod pending;
@@ -32,6 +33,7 @@ use fi_shm::bell::RINGS_PER_WORD;
 use fi_shm::order;
 use fi_shm::ring;
 use fi_shm::wait::{Patience, Waiter};
+use keys::Keys;
 use link::Link;
 use pending::{Pending, State, Table};
 use std::cell::{Cell, RefCell};
@@ -85,6 +87,7 @@ pub struct Endpoint {
     seen: Cell<u64>,
     /// By their addresses: senders that are not in the vector are answered, too.
     known: RefCell<HashMap<Address, Rc<Link>>>,
+    keys: Keys,
     /// By their bells.
     incoming: RefCell<Vec<Option<Incoming>>>,
     /// Words of bells that have rings.
@@ -133,6 +136,7 @@ impl Endpoint {
             links: RefCell::default(),
             seen: Cell::new(vector.version()),
             known: RefCell::default(),
+            keys: Keys::default(),
             incoming: RefCell::default(),
             words: Cell::new(1),
             has_work: Cell::new(false),
@@ -291,6 +295,7 @@ impl Endpoint {
     fn part_from_gone(&self) {
         let is_dead = |link: &Link| link.is_over();
         self.known.borrow_mut().retain(|_, link| !is_dead(link));
+        self.keys.retain(|region| !is_dead(&region.link));
         for link in self.links.borrow_mut().iter_mut() {
             link.take_if(|link| is_dead(link));
         }
