@@ -26,6 +26,19 @@ fn ping_pong(options: &str) {
 }
 
 #[test]
+fn datagrams_go_there_and_back() {
+    need("ibv_ud_pingpong");
+    for options in ["", "-s 4096 -n 300", "-e"] {
+        let port = free_port();
+        let program = format!("ibv_ud_pingpong -p {port} {options}");
+        let printed = PLAIN.server_and_client(&program, &format!("{program} localhost"));
+        let iterations = if options.contains("-n") { 300 } else { 1000 };
+        let expected = format!("{iterations} iters in");
+        assert!(printed.contains(&expected), "{printed}");
+    }
+}
+
+#[test]
 fn ibv_devices_lists_the_device() {
     need("ibv_devices");
     let printed = PLAIN.succeed(&["ibv_devices"]);
@@ -123,6 +136,11 @@ fn perftest_write_latency() {
 /// The cases of `c/verbs.c`, which verify their data.
 fn verbs(case: &str) {
     PLAIN.succeed(&[&support::program("verbs", &["ibverbs", "mlx5"]), case]);
+}
+
+#[test]
+fn datagrams_arrive_or_are_lost() {
+    verbs("datagrams");
 }
 
 #[test]

@@ -206,7 +206,7 @@ impl Engine {
                 init.send_cq = init.recv_cq;
                 init.sq_wqe_count = 0;
             }
-            QpKind::Rc | QpKind::Dci => {
+            QpKind::Rc | QpKind::Ud | QpKind::Dci => {
                 self.cqs.of(context, init.send_cq)?;
             }
         }

@@ -84,6 +84,22 @@ impl Engine {
         (known && lid == self.config.lid).then(|| Responder::new(number, peer, reads))
     }
 
+    /// Who gets a datagram of `requester` to this address; nobody where the key is another one.
+    pub(super) fn recipient(&self, requester: u32, address: &CompactAddress) -> Option<Responder> {
+        /// A request with a key of the highest bit has the sender's own instead (IBTA volume 1,
+        /// 10.2.5).
+        const OWN: u32 = 1 << 31;
+        let own = self.qps.get(requester)?.attr.qkey;
+        let told = (address.key.get() >> 32) as u32;
+        let key = if told & OWN == 0 { told } else { own };
+        let peer = self.qps.get(address.number())?;
+        let is_it = peer.init.kind == QpKind::Ud
+            && peer.answers()
+            && peer.attr.qkey == key
+            && address.lid.get() == self.config.lid;
+        is_it.then(|| Responder::new(address.number(), peer, 1))
+    }
+
     /// Delivers a message to the next receive of `responder`.
     pub(super) fn deliver(
         &mut self,

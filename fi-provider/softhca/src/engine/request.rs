@@ -12,6 +12,12 @@ use fi_mlx5_defs::decode::{Operation, Piece, Request, Service, request};
 use fi_mlx5_defs::opcode::{CqeOpcode, Syndrome};
 use fi_mlx5_defs::wqe::{RemoteAddress, flags};
 
+/// Bytes that a receive of a datagram has before its data: for a global route, of which there is
+/// none here.
+const NO_ROUTE: [u8; 40] = [0; 40];
+/// A datagram has one packet of at most so many bytes of data.
+const MOST_OF_DATAGRAM: u64 = 4096;
+
 /// What became of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
@@ -45,10 +51,11 @@ impl Engine {
         let qp = self.qps.get(handle).ok_or(malformed)?;
         let service = match qp.init.kind {
             QpKind::Rc => Service::Connected,
-            QpKind::Dci => Service::Addressed,
+            QpKind::Dci | QpKind::Ud => Service::Addressed,
             QpKind::Dct => return Err(malformed),
         };
         let (pd, reads) = (qp.init.pd, qp.attr.max_rd_atomic > 0);
+        let is_datagram = qp.init.kind == QpKind::Ud;
         let request = request(bytes, service).map_err(|_| malformed)?;
         let pieces = request.pieces.collect().map_err(|_| malformed)?;
         let len: u64 = pieces.iter().map(Piece::len).sum();
@@ -58,6 +65,11 @@ impl Engine {
         match request.operation {
             Operation::Nop => Ok(Outcome::Done(0)),
             Operation::Other(_) => Err(malformed),
+            Operation::Send(immediate) if is_datagram => {
+                let sources = self.sources(pd, &pieces)?;
+                self.datagram(memory, handle, &request, immediate, &sources, len)
+            }
+            _ if is_datagram => Err(malformed),
             Operation::Send(immediate) => {
                 let sources = self.sources(pd, &pieces)?;
                 let responder = self.answering(handle, &request)?;
@@ -110,6 +122,39 @@ impl Engine {
                 self.atomic(memory, &responder, &remote, arithmetic, size, &spans)
             }
         }
+    }
+
+    /// Sends a datagram: whoever it is for may not be there, not want it, or have no receive, and
+    /// then it is lost (IBTA volume 1, 9.8.3).
+    fn datagram(
+        &mut self,
+        memory: &mut dyn Memory,
+        handle: u32,
+        request: &Request<'_>,
+        immediate: Option<u32>,
+        sources: &[Source<'_>],
+        len: u64,
+    ) -> Result<Outcome, Outcome> {
+        if len > MOST_OF_DATAGRAM {
+            return Err(Outcome::Failed(Syndrome::LocalLength));
+        }
+        let sent = Outcome::Done(len as u32);
+        let address = request.address.as_ref();
+        let Some(responder) = address.and_then(|address| self.recipient(handle, address)) else {
+            return Ok(sent);
+        };
+        let opcode = match immediate {
+            Some(_) => CqeOpcode::ReceiveSendImmediate,
+            None => CqeOpcode::ReceiveSend,
+        };
+        let mut all = vec![Source::Bytes(&NO_ROUTE)];
+        all.extend_from_slice(sources);
+        let len = len + NO_ROUTE.len() as u64;
+        let message = message(request, handle, opcode, immediate, &all, len);
+        Ok(match self.deliver(memory, &responder, &message) {
+            own @ Outcome::Failed(Syndrome::LocalProtection) => own,
+            _ => sent,
+        })
     }
 
     fn answering(&self, handle: u32, request: &Request<'_>) -> Result<Responder, Outcome> {

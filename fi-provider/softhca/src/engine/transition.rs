@@ -28,6 +28,7 @@ pub(super) fn next_state(
         _ if next == QpState::Reset => (0, 0),
         _ if next == QpState::Error && current != QpState::Reset => (0, 0),
         QpKind::Rc => connected(current, next)?,
+        QpKind::Ud => datagram(current, next)?,
         QpKind::Dci => initiator(current, next)?,
         QpKind::Dct => target(current, next)?,
     };
@@ -81,6 +82,20 @@ fn connected(current: QpState, next: QpState) -> Result<(u32, u32), Error> {
                 | MAX_DEST_RD_ATOMIC
                 | PKEY_INDEX,
         ),
+        _ => return Err(REFUSED),
+    })
+}
+
+fn datagram(current: QpState, next: QpState) -> Result<(u32, u32), Error> {
+    use QpState::{Init, ReadyToReceive, ReadyToSend, Reset, SendDrained, SendError};
+    Ok(match (current, next) {
+        (Reset, Init) => (PKEY_INDEX | PORT | QKEY, 0),
+        (Init, Init) => (0, PKEY_INDEX | PORT | QKEY),
+        (Init, ReadyToReceive) => (0, PKEY_INDEX | QKEY),
+        (ReadyToReceive, ReadyToSend) => (SQ_PSN, QKEY),
+        (ReadyToSend | SendDrained | SendError, ReadyToSend) => (0, QKEY),
+        (ReadyToSend, SendDrained) => (0, EN_SQD_ASYNC_NOTIFY),
+        (SendDrained, SendDrained) => (0, PKEY_INDEX | QKEY),
         _ => return Err(REFUSED),
     })
 }
@@ -171,6 +186,7 @@ mod tests {
         let mut masks = vec![STATE];
         let (required, _) = match kind {
             QpKind::Rc => connected(from, to),
+            QpKind::Ud => datagram(from, to),
             QpKind::Dci => initiator(from, to),
             QpKind::Dct => target(from, to),
         }
@@ -200,9 +216,11 @@ mod tests {
             (ReadyToReceive, ReadyToSend),
             (ReadyToSend, ReadyToSend),
         ];
+        let ud = [&rc[..], &[(SendError, ReadyToSend)]].concat();
         let dct = [(Reset, Init), (Init, ReadyToReceive)];
         for (kind, table) in [
             (QpKind::Rc, &rc[..]),
+            (QpKind::Ud, &ud[..]),
             (QpKind::Dci, &dci[..]),
             (QpKind::Dct, &dct[..]),
         ] {

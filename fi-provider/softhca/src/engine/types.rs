@@ -181,6 +181,8 @@ pub struct SrqInit {
 pub enum QpKind {
     /// Reliable connected.
     Rc,
+    /// Unreliable datagrams: to any queue pair of this kind, whose queue key the sender shows.
+    Ud,
     /// Dynamically connected initiator: sends only.
     Dci,
     /// Dynamically connected target: receives only, needs a shared receive queue. Its number is given by

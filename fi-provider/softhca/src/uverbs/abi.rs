@@ -375,6 +375,7 @@ pub(crate) mod qp_flag {
 /// Kinds of queue pairs in [`CreateQp::kind`].
 pub(crate) mod qp_kind {
     pub(crate) const RC: u8 = 2;
+    pub(crate) const UD: u8 = 4;
     pub(crate) const DRIVER: u8 = 0xff;
 }
 

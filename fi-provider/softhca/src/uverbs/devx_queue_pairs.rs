@@ -106,7 +106,7 @@ fn change(command: &[u8], current: &QpAttr, kind: QpKind) -> Result<(QpAttr, u32
         QpKind::Rc => true,
         QpKind::Dci => false,
         // Its number is none of a queue pair.
-        QpKind::Dct => return Err(Errno::INVALID),
+        QpKind::Dct | QpKind::Ud => return Err(Errno::INVALID),
     };
     if matches!(next, QpState::Error | QpState::Reset) {
         return Ok((attr, states));

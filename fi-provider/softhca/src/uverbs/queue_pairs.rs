@@ -35,7 +35,7 @@ impl Device {
             return Err(Errno::NO_MEMORY);
         }
         let init = init(&request, &driver)?;
-        if self.settings.no_dc && init.kind != QpKind::Rc {
+        if self.settings.no_dc && matches!(init.kind, QpKind::Dci | QpKind::Dct) {
             return Err(Errno::NOT_SUPPORTED);
         }
         let created = self.engine.create_qp(id, &init)?;
@@ -186,6 +186,7 @@ fn init(request: &CreateQp, driver: &DriverCreateQp) -> Result<QpInit, Errno> {
     let kinds = driver.flags & (qp_flag::TYPE_DCT | qp_flag::TYPE_DCI);
     let kind = match (request.kind, kinds) {
         (qp_kind::RC, 0) => QpKind::Rc,
+        (qp_kind::UD, 0) => QpKind::Ud,
         (qp_kind::DRIVER, qp_flag::TYPE_DCI) => QpKind::Dci,
         (qp_kind::DRIVER, qp_flag::TYPE_DCT) => QpKind::Dct,
         _ => return Err(Errno::NOT_SUPPORTED),

@@ -148,12 +148,98 @@ static void events(void)
     close_side(&b);
 }
 
+enum { KEY = 0x11223344, ROUTE = 40 };
+
+/* A queue pair for datagrams, which are shown KEY. */
+static struct ibv_qp *ud(struct side *s)
+{
+    struct ibv_qp_init_attr init = {
+        .send_cq = s->cq, .recv_cq = s->cq, .qp_type = IBV_QPT_UD,
+        .cap = { .max_send_wr = 16, .max_recv_wr = 16, .max_send_sge = 2, .max_recv_sge = 2, .max_inline_data = 64 },
+    };
+    struct ibv_qp *qp = ibv_create_qp(s->pd, &init);
+    CHECK(qp);
+    struct ibv_qp_attr a = { .qp_state = IBV_QPS_INIT, .port_num = 1, .qkey = KEY };
+    CHECK(!ibv_modify_qp(qp, &a, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY));
+    a.qp_state = IBV_QPS_RTR;
+    CHECK(!ibv_modify_qp(qp, &a, IBV_QP_STATE));
+    a.qp_state = IBV_QPS_RTS;
+    CHECK(!ibv_modify_qp(qp, &a, IBV_QP_STATE | IBV_QP_SQ_PSN));
+    return qp;
+}
+
+static void receive_at(struct side *s, char *place, uint32_t length)
+{
+    struct ibv_sge to = { (uintptr_t)place, length, s->mr->lkey };
+    struct ibv_recv_wr receive = { .wr_id = 9, .sg_list = &to, .num_sge = 1 }, *bad;
+    CHECK(!ibv_post_recv(s->qp, &receive, &bad));
+}
+
+/* The status of a datagram of `length` bytes at the begin of the side's memory. */
+static enum ibv_wc_status datagram(struct side *s, struct ibv_ah *ah, uint32_t qpn, uint32_t key, uint32_t length, int flags)
+{
+    struct ibv_sge from = { (uintptr_t)s->memory, length, s->mr->lkey };
+    struct ibv_send_wr wr = {
+        .opcode = IBV_WR_SEND_WITH_IMM, .imm_data = 5, .send_flags = IBV_SEND_SIGNALED | flags, .sg_list = &from, .num_sge = 1,
+        .wr.ud = { .ah = ah, .remote_qpn = qpn, .remote_qkey = key },
+    }, *bad;
+    CHECK(!ibv_post_send(s->qp, &wr, &bad));
+    CHECK(!kick());
+    return completion(s->cq).status;
+}
+
+/* Datagrams arrive behind the room for a route, or are lost without an error. */
+static void datagrams(void)
+{
+    struct side a = open_side(new_memory()), b = open_side(new_memory());
+    struct ibv_wc wc;
+    a.qp = ud(&a);
+    b.qp = ud(&b);
+    struct ibv_ah_attr attr = { .dlid = address_of(&b).lid, .port_num = 1 }, nowhere = { .dlid = 77, .port_num = 1 };
+    struct ibv_ah *ah = ibv_create_ah(a.pd, &attr), *astray = ibv_create_ah(a.pd, &nowhere);
+    CHECK(ah && astray);
+    uint32_t to = b.qp->qp_num;
+
+    strcpy(a.memory, "by datagram");
+    for (int flags = 0; flags <= IBV_SEND_INLINE; flags += IBV_SEND_INLINE) {
+        memset(b.memory, 'x', 200);
+        receive_at(&b, b.memory, 100);
+        CHECK(datagram(&a, ah, to, KEY, 12, flags) == IBV_WC_SUCCESS);
+        wc = completion(b.cq);
+        CHECK(wc.status == IBV_WC_SUCCESS && wc.opcode == IBV_WC_RECV && wc.wr_id == 9);
+        CHECK(wc.byte_len == ROUTE + 12 && wc.src_qp == a.qp->qp_num && !(wc.wc_flags & IBV_WC_GRH));
+        CHECK(wc.wc_flags & IBV_WC_WITH_IMM && wc.imm_data == 5);
+        CHECK(!strcmp(b.memory + ROUTE, "by datagram") && b.memory[ROUTE + 12] == 'x');
+    }
+    /* The key of the highest bit stands for the sender's own. */
+    receive_at(&b, b.memory, 100);
+    CHECK(datagram(&a, ah, to, 1u << 31, 12, 0) == IBV_WC_SUCCESS && completion(b.cq).status == IBV_WC_SUCCESS);
+
+    receive_at(&b, b.memory, 100);
+    CHECK(datagram(&a, ah, to, KEY + 1, 12, 0) == IBV_WC_SUCCESS);
+    CHECK(datagram(&a, astray, to, KEY, 12, 0) == IBV_WC_SUCCESS);
+    CHECK(datagram(&a, ah, to + 1000, KEY, 12, 0) == IBV_WC_SUCCESS);
+    CHECK(ibv_poll_cq(b.cq, 1, &wc) == 0);
+    CHECK(datagram(&a, ah, to, KEY, 12, 0) == IBV_WC_SUCCESS && completion(b.cq).status == IBV_WC_SUCCESS);
+    /* Nothing is posted any more. */
+    CHECK(datagram(&a, ah, to, KEY, 12, 0) == IBV_WC_SUCCESS && ibv_poll_cq(b.cq, 1, &wc) == 0);
+    /* One packet at most, and whole. */
+    receive_at(&b, b.memory, ROUTE + 4096);
+    CHECK(datagram(&a, ah, to, KEY, 4096, 0) == IBV_WC_SUCCESS && completion(b.cq).byte_len == ROUTE + 4096);
+    receive_at(&b, b.memory, ROUTE + 11);
+    CHECK(datagram(&a, ah, to, KEY, 12, 0) == IBV_WC_SUCCESS && completion(b.cq).status == IBV_WC_LOC_LEN_ERR);
+    CHECK(datagram(&a, ah, to, KEY, 4097, 0) == IBV_WC_LOC_LEN_ERR);
+    CHECK(!ibv_destroy_ah(ah) && !ibv_destroy_ah(astray));
+    close_side(&a);
+    close_side(&b);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*run)(void);
-    } cases[] = { { "rdma", rdma }, { "stopped", stopped }, { "events", events }, { "unasked", unasked } };
+    } cases[] = { { "rdma", rdma }, { "stopped", stopped }, { "events", events }, { "unasked", unasked }, { "datagrams", datagrams } };
     for (size_t i = 0; argc == 2 && i < sizeof cases / sizeof *cases; i++)
         if (!strcmp(argv[1], cases[i].name)) {
             cases[i].run();
