@@ -140,6 +140,14 @@ impl<M> Matcher<M> {
         }
     }
 
+    /// Gives early messages whose senders had no numbers those that `find` tells.
+    pub(crate) fn name(&mut self, find: impl Fn(&M) -> Option<PeerIndex>) {
+        let nameless = |early: &&mut Early<M>| early.source.is_none();
+        for early in self.early.iter_mut().filter(nameless) {
+            early.source = find(&early.message);
+        }
+    }
+
     /// Takes all buffers with this context out; whether there was one.
     pub(crate) fn cancel(&mut self, context: u64) -> Option<Buffer> {
         let is_it = |buffer: &Buffer| buffer.context == context;
@@ -147,7 +155,7 @@ impl<M> Matcher<M> {
         self.buffers.remove(at)
     }
 
-    /// The source of early messages may have a number by now.
+    /// Whether there are early messages.
     pub(crate) fn has_early(&self) -> bool {
         !self.early.is_empty()
     }
@@ -236,6 +244,28 @@ mod tests {
             all,
             [Ok((0, 2))],
             "8 bytes are full after 4: the next begins aligned"
+        );
+    }
+
+    #[test]
+    fn a_sender_may_get_its_number_behind_its_message() {
+        let mut matcher = Matcher::<u32>::new((100, 9));
+        matcher.hold(None, 4, 10, 1);
+        matcher.hold(Some(6), 4, 10, 2);
+        assert!(post(&mut matcher, buffer(1, 8, Some(5), None)).is_empty());
+        matcher.name(|&message| (message == 1).then_some(5));
+        let mut told = Vec::new();
+        matcher.post(
+            None,
+            |_| 10,
+            || true,
+            |what| told.push(what.map(|(one, ..)| one)),
+        );
+        assert_eq!(told.len(), 1);
+        assert_eq!(told.pop().map(Result::ok), Some(Some(1)));
+        assert_eq!(
+            post(&mut matcher, buffer(2, 8, Some(6), None)),
+            [Ok((2, 2))]
         );
     }
 

@@ -48,6 +48,8 @@ pub(crate) struct Origin {
 pub(crate) struct Early {
     bytes: Bytes,
     data: Option<u64>,
+    /// The sender, if it had no number in the address vector.
+    sender: Option<Address>,
     /// The sender's number of it, and the way back, where it waits for an answer.
     answer: Option<(u64, Rc<Link>)>,
 }
@@ -204,6 +206,7 @@ impl Endpoint {
         let early = Early {
             bytes: Bytes::Here(bytes),
             data,
+            sender: source.is_none().then(|| origin.address.clone()),
             answer,
         };
         matcher.hold(source, len, early.held(), early);
@@ -296,6 +299,7 @@ impl Endpoint {
                 Bytes::There(address, len)
             },
             data,
+            sender: source.is_none().then(|| origin.address.clone()),
             answer: Some((number, link)),
         };
         match place {
@@ -389,6 +393,11 @@ impl Endpoint {
     pub(crate) fn match_buffers(&self, buffer: Option<Buffer>) {
         let found = RefCell::new(Vec::new());
         let room = self.config.receive.room();
+        let version = self.vector.version();
+        if self.named.replace(version) != version {
+            let find = |early: &Early| self.vector.find(early.sender.as_ref()?);
+            self.matcher.borrow_mut().name(find);
+        }
         self.matcher.borrow_mut().post(
             buffer,
             Early::held,

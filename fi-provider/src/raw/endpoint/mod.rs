@@ -85,6 +85,8 @@ pub struct Endpoint {
     /// By the peers' numbers, as long as the vector's version is `seen`.
     links: RefCell<Vec<Option<Rc<Link>>>>,
     seen: Cell<u64>,
+    /// The vector's version with which the senders of early messages were looked up.
+    named: Cell<u64>,
     /// By their addresses: senders that are not in the vector are answered, too.
     known: RefCell<HashMap<Address, Rc<Link>>>,
     keys: Keys,
@@ -135,6 +137,7 @@ impl Endpoint {
         Ok(Self {
             links: RefCell::default(),
             seen: Cell::new(vector.version()),
+            named: Cell::new(vector.version()),
             known: RefCell::default(),
             keys: Keys::default(),
             incoming: RefCell::default(),
