@@ -6,6 +6,10 @@ use crate::runline::Launcher;
 use crate::session::Session;
 use std::time::Duration;
 
+/// The example that no launcher starts: tests/examples/by_hand.rs, a test program of the group unit,
+/// starts it.
+const BY_HAND: &str = "rust/by_hand.rs";
+
 /// One case for each run that an example states. oshrun gets the source of an example in C, and the program that cargo
 /// has built of one in Rust.
 pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
@@ -19,6 +23,9 @@ pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
             .unwrap_or(&path)
             .display()
             .to_string();
+        if name == BY_HAND {
+            continue;
+        }
         let is_rust = path.extension().is_some_and(|end| end == "rs");
         let program = match path.file_stem() {
             Some(stem) if is_rust => session.place.target.join("release").join(stem),
