@@ -44,6 +44,11 @@ pub(crate) const IN_ARENA: u16 = 0x400;
 pub(crate) const WANTS_ANSWER: u16 = 0x200;
 
 impl Kind {
+    /// Whether the receiver may have to answer more than to an operation of its own.
+    pub(crate) fn asks(self) -> bool {
+        !matches!(self, Self::Piece | Self::Done | Self::Told | Self::Bye)
+    }
+
     /// The kind and the flags that a record tells.
     #[inline(always)]
     pub(crate) fn of(record: u16) -> Option<(Self, u16)> {

@@ -116,6 +116,13 @@ impl Found {
         let offset = address.wrapping_sub(self.start);
         (offset <= self.len && bytes <= self.len - offset).then_some(offset)
     }
+
+    /// The place of a byte in the region: its offset in the arena, or its address in the owner's
+    /// process, modulo 2^64, as peers can write any number to a table.
+    pub(crate) fn place(&self, address: u64) -> u64 {
+        let offset = address.wrapping_sub(self.start);
+        self.base.wrapping_add(offset)
+    }
 }
 
 /// A table in mapped memory: the own, or a peer's.
@@ -389,6 +396,18 @@ mod tests {
         assert_eq!(found.offset(90, 10), Some(90));
         assert_eq!(found.offset(91, 10), None);
         assert_eq!(found.offset(u64::MAX, 1), None);
+        let start = u64::MAX - 7;
+        let at_the_end = Found {
+            start,
+            base: start,
+            ..found
+        };
+        assert_eq!(at_the_end.offset(2, 10), Some(10));
+        assert_eq!(
+            at_the_end.place(2),
+            2,
+            "as of a region that a peer has made up"
+        );
         assert_eq!(memory(Some(7)).unwrap_err(), Error::KeyTaken);
         drop(first);
         assert!(regions.table().find(7).is_none());

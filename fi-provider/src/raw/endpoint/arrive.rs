@@ -9,7 +9,7 @@ use super::atomic;
 use super::link::Link;
 use super::pending::State;
 use super::stream::Stream;
-use super::{Endpoint, Operation};
+use super::{Endpoint, MOST_OWED, Operation};
 use crate::raw::address::Address;
 use crate::raw::address_vector::PeerIndex;
 use crate::raw::completion::{Entry, Promise};
@@ -137,7 +137,8 @@ impl Endpoint {
         kind: Kind,
         flags: u16,
     ) -> Fate {
-        if self.owes_much() {
+        let burden = origin.link.as_ref().map_or(0, |link| link.burden());
+        if burden >= MOST_OWED && kind.asks() {
             record.leave();
             return Fate::Left;
         }
@@ -236,7 +237,7 @@ impl Endpoint {
         source: Option<PeerIndex>,
         answer: Option<(u64, Rc<Link>)>,
     ) {
-        let entry = entry_of(place, data, source);
+        let entry = self.entry_of(place, data, source);
         let result = if place.len < len {
             Err(Error::Truncated)
         } else {
@@ -255,6 +256,9 @@ impl Endpoint {
 
     /// Reports that a buffer is the caller's again, without a message.
     fn close_buffer(&self, buffer: &Buffer) {
+        if self.is_left_to_another(buffer.address) {
+            return;
+        }
         let entry = Entry {
             context: buffer.context,
             operation: Operation::Receive,
@@ -340,7 +344,7 @@ impl Endpoint {
             Ok(true) => self.received(place, len, early.data, source, Some((number, link))),
             Ok(false) => self.gather(early.data, (number, &link), place, len, source),
             Err(error) => {
-                let entry = entry_of(place, early.data, source);
+                let entry = self.entry_of(place, early.data, source);
                 let promise = Promise {
                     context: Some(place.context),
                     counts: true,
@@ -372,7 +376,10 @@ impl Endpoint {
         };
         if place.len < len || place.len == 0 {
             // A part of it is of little use: its sender is told at once.
-            let nothing = Entry { len: 0, ..entry };
+            let nothing = Entry {
+                len: 0,
+                ..self.entry_of(place, data, source)
+            };
             self.report(nothing, promise, Err(Error::Truncated), false);
             return self.owe(
                 link,
@@ -383,6 +390,7 @@ impl Endpoint {
         match self.begin(link, entry, promise, state) {
             Ok(pieces) => self.owe(link, Kind::Fetch, [number, pieces, place.len as u64]),
             Err(error) => {
+                let entry = self.entry_of(place, data, source);
                 self.report(entry, promise, Err(error), false);
                 self.owe(link, Kind::Done, [number, error.to_wire().into(), 0]);
             }
@@ -445,7 +453,7 @@ impl Endpoint {
     }
 
     /// A peer's endpoint is closed: nothing of it is waited for any more.
-    fn part(&self, origin: &Origin) -> Fate {
+    pub(crate) fn part(&self, origin: &Origin) -> Fate {
         let link = self.known.borrow().get(&origin.address).cloned();
         if let Some(link) = link {
             link.close();
@@ -575,14 +583,36 @@ impl Endpoint {
         if !found.state.allows(rights) {
             return Err(Error::NotAllowed);
         }
-        let offset = found.offset(address, len as u64);
-        let at = found.base + offset.ok_or(Error::OutOfRange)?;
+        found.offset(address, len as u64).ok_or(Error::OutOfRange)?;
+        let at = found.place(address);
         let place = if found.state.is_in_arena() {
             regions.arena.at(at as usize)
         } else {
             std::ptr::with_exposed_provenance_mut(at as usize)
         };
         Ok((place, found))
+    }
+
+    /// The entry of a message that is in this place.
+    #[inline(always)]
+    fn entry_of(&self, place: &Place, data: Option<u64>, source: Option<PeerIndex>) -> Entry {
+        let entry = entry_of(place, data, source);
+        // Nothing else comes to a buffer for one message.
+        if place.is_last && place.offset > 0 {
+            let buffer = place.address.wrapping_sub(place.offset);
+            let is_last = !self.is_left_to_another(buffer);
+            return Entry { is_last, ..entry };
+        }
+        entry
+    }
+
+    /// Leaves it to a message that is still coming to a buffer, if there is one, to tell that the
+    /// buffer is the caller's again.
+    #[cold]
+    pub(crate) fn is_left_to_another(&self, buffer: *mut u8) -> bool {
+        let mut pending = self.pending.borrow_mut();
+        let heir = pending.coming_to(buffer);
+        heir.map(|entry| entry.is_last = true).is_some()
     }
 
     /// Whether a region is as it was found.

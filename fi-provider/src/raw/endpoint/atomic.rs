@@ -144,7 +144,7 @@ impl Endpoint {
             self.report_rma(Operation::Atomic, bytes, report);
             return Ok(());
         }
-        if !(region.found.base + offset as u64).is_multiple_of(bytes as u64) {
+        if !region.found.place(address).is_multiple_of(bytes as u64) {
             return Err(Error::Misaligned);
         }
         let entry = rma_entry(Operation::Atomic, bytes, report);

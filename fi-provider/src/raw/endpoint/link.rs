@@ -10,6 +10,7 @@ use crate::raw::protocol::Kind;
 use fi_shm::bell::{Bell, Bells};
 use fi_shm::{copy, ring};
 use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// A ring to an endpoint, and its bell; released when it is dropped.
@@ -21,6 +22,14 @@ pub(crate) struct Link {
     pub(crate) eager: usize,
     offset: u64,
     is_closed: Cell<bool>,
+    /// Records that wait for room.
+    pub(crate) owed: RefCell<VecDeque<(Kind, [u64; 3])>>,
+    /// Streams that go this way.
+    pub(crate) streams: Cell<usize>,
+    /// Whether there was no room for one of them, this time.
+    pub(crate) is_full: Cell<bool>,
+    /// Own operations that wait for the peer.
+    pub(crate) asked: Cell<usize>,
     pub(crate) address: Address,
     pub(crate) near: Arc<Near>,
 }
@@ -53,9 +62,30 @@ impl Link {
             eager: ring::max_payload(capacity) - 8 * MOST_WORDS,
             offset: grant.offset,
             is_closed: Cell::new(false),
+            owed: RefCell::default(),
+            streams: Cell::new(0),
+            is_full: Cell::new(false),
+            asked: Cell::new(0),
             address: address.clone(),
             near,
         })
+    }
+
+    /// Returns how many answers wait for room.
+    pub(crate) fn burden(&self) -> usize {
+        self.owed.borrow().len() + self.streams.get()
+    }
+
+    /// Sends the records that wait, as there is room; whether that was all.
+    pub(crate) fn pay(&self) -> bool {
+        let mut owed = self.owed.borrow_mut();
+        while let Some(&(kind, words)) = owed.front() {
+            if self.tell(kind, words) == Err(Error::Again) {
+                return false;
+            }
+            owed.pop_front();
+        }
+        true
     }
 
     /// Whether the endpoint, or its process, is gone.

@@ -199,8 +199,10 @@ impl Endpoint {
         }));
     }
 
-    /// Takes back a buffer that was posted with this context, the oldest; false where none waits.
+    /// Takes back a buffer that was posted with this context, the oldest; false where none waits,
+    /// or where messages are still coming to it: the entry of the last one gives it back.
     pub fn cancel_receive(&self, context: u64) -> bool {
-        self.matcher.borrow_mut().cancel(context).is_some()
+        let buffer = self.matcher.borrow_mut().cancel(context);
+        buffer.is_some_and(|buffer| !self.is_left_to_another(buffer.address))
     }
 }

@@ -76,8 +76,12 @@ impl Config {
 const TURN: usize = 256;
 /// How long an endpoint that closes waits for room to say so to a peer.
 const FAREWELL: Duration = Duration::from_millis(500);
-/// Answers that may wait for room; then nothing more is taken from rings.
-const MOST_OWED: usize = 1 << 10;
+/// Operations that may wait for a peer at a time: more are refused.
+const MOST_ASKED: usize = 1 << 10;
+/// Answers to a peer that may wait for room; then nothing more that asks for one is taken from its
+/// ring. A peer that keeps to the protocol never has so many: those to its own operations, those to
+/// operations of this side, and those to parts of writes that fail.
+const MOST_OWED: usize = 4 * MOST_ASKED;
 
 /// An endpoint, used by one thread. Another thread opens one of its own in the same domain.
 #[derive(Debug)]
@@ -98,7 +102,8 @@ pub struct Endpoint {
     has_work: Cell<bool>,
     /// Bells of rings that have records left.
     left: RefCell<Vec<usize>>,
-    owed: RefCell<VecDeque<Owed>>,
+    /// Links on which records wait for room.
+    owing: RefCell<Vec<Rc<Link>>>,
     streams: RefCell<VecDeque<Stream>>,
     matcher: RefCell<Matcher<Early>>,
     pending: RefCell<Table>,
@@ -115,14 +120,6 @@ struct Incoming {
     receiver: ring::Receiver,
     origin: Origin,
     lead: Arc<Lead>,
-}
-
-/// A record that waits for room in the ring of its receiver.
-#[derive(Debug)]
-struct Owed {
-    link: Rc<Link>,
-    kind: Kind,
-    words: [u64; 3],
 }
 
 impl Endpoint {
@@ -144,7 +141,7 @@ impl Endpoint {
             words: Cell::new(1),
             has_work: Cell::new(false),
             left: RefCell::default(),
-            owed: RefCell::default(),
+            owing: RefCell::default(),
             streams: RefCell::default(),
             matcher: RefCell::new(Matcher::new(config.most_early)),
             pending: RefCell::default(),
@@ -251,7 +248,11 @@ impl Endpoint {
                 Fate::Taken => {}
                 Fate::Left => break,
                 Fate::Broken => {
-                    // Also a ring whose sender has ended: nothing more comes.
+                    // Also a ring whose sender has ended: nothing more comes. One that breaks the
+                    // protocol gives no answers any more, either.
+                    if !is_over {
+                        self.part(origin);
+                    }
                     *slot = None;
                     self.inbox.free(bell);
                     return;
@@ -302,10 +303,18 @@ impl Endpoint {
         for link in self.links.borrow_mut().iter_mut() {
             link.take_if(|link| is_dead(link));
         }
-        self.owed.borrow_mut().retain(|owed| !is_dead(&owed.link));
+        let is_left = |link: &Link| {
+            let is_dead = is_dead(link);
+            if is_dead {
+                link.owed.borrow_mut().clear();
+                link.streams.set(0);
+            }
+            !is_dead
+        };
+        self.owing.borrow_mut().retain(|link| is_left(link));
         self.streams
             .borrow_mut()
-            .retain(|stream| !is_dead(&stream.link));
+            .retain(|stream| is_left(&stream.link));
         let dead = self.pending.borrow().numbers(|one| is_dead(&one.link));
         for number in dead {
             self.finish(number, Err(Error::PeerGone));
@@ -315,17 +324,10 @@ impl Endpoint {
     /// Does what waits for room: answers, streams, and records that were left.
     #[inline(never)]
     fn work_off(&self) {
-        self.has_work.set(false);
-        loop {
-            let Some(owed) = self.owed.borrow_mut().pop_front() else {
-                break;
-            };
-            if owed.link.tell(owed.kind, owed.words) == Err(Error::Again) {
-                self.owed.borrow_mut().push_front(owed);
-                self.has_work.set(true);
-                break;
-            }
-        }
+        let mut owing = self.owing.borrow_mut();
+        owing.retain(|link| !link.pay());
+        self.has_work.set(!owing.is_empty());
+        drop(owing);
         self.push_streams();
         self.match_early();
         let left = std::mem::take(&mut *self.left.borrow_mut());
@@ -376,17 +378,15 @@ impl Endpoint {
 
     /// Sends a record now or when there is room.
     fn owe(&self, link: &Rc<Link>, kind: Kind, words: [u64; 3]) {
-        let mut owed = self.owed.borrow_mut();
-        if !owed.is_empty() || link.tell(kind, words) == Err(Error::Again) {
-            let link = Rc::clone(link);
-            owed.push_back(Owed { link, kind, words });
+        let mut owed = link.owed.borrow_mut();
+        if owed.is_empty() {
+            if link.tell(kind, words) != Err(Error::Again) {
+                return;
+            }
+            self.owing.borrow_mut().push(Rc::clone(link));
             self.has_work.set(true);
         }
-    }
-
-    /// Whether so many answers wait that nothing is to be taken that may need one.
-    fn owes_much(&self) -> bool {
-        self.owed.borrow().len() >= MOST_OWED || self.streams.borrow().len() >= MOST_OWED
+        owed.push_back((kind, words));
     }
 
     /// The queue and the counter that an operation reports to.
@@ -408,6 +408,11 @@ impl Endpoint {
         state: State,
     ) -> Result<u64, Error> {
         let (queue, _) = self.ends(entry.operation);
+        // What a peer has asked for is bounded by that peer.
+        let is_asked = entry.operation == Operation::Receive;
+        if !is_asked && link.asked.get() >= MOST_ASKED {
+            return Err(Error::Again);
+        }
         if promise.context.is_some() && !queue.reserve() {
             return Err(Error::Again);
         }
@@ -436,9 +441,14 @@ impl Endpoint {
 
     /// Ends an operation that waits: reports it, and answers the peer if it waits for that.
     fn finish(&self, number: u64, result: Result<(), Error>) {
-        let Some(pending) = self.pending.borrow_mut().take(number) else {
+        let Some(mut pending) = self.pending.borrow_mut().take(number) else {
             return;
         };
+        if pending.entry.is_last
+            && let Some(buffer) = pending.buffer()
+        {
+            pending.entry.is_last = !self.is_left_to_another(buffer);
+        }
         if let State::Gathering {
             answer: Some(answer),
             ..

@@ -1,7 +1,7 @@
 //! Operations that wait for their peers.
 
 use super::link::Link;
-use crate::raw::completion::{Entry, Promise};
+use crate::raw::completion::{Entry, Operation, Promise};
 use std::rc::Rc;
 
 /// An operation under way.
@@ -12,6 +12,18 @@ pub(crate) struct Pending {
     pub(crate) entry: Entry,
     pub(crate) promise: Promise,
     pub(crate) state: State,
+}
+
+impl Pending {
+    /// The buffer to which a message is coming.
+    pub(crate) fn buffer(&self) -> Option<*mut u8> {
+        match self.state {
+            State::Gathering { dest, .. } if self.entry.operation == Operation::Receive => {
+                Some(dest.wrapping_sub(self.entry.offset))
+            }
+            _ => None,
+        }
+    }
 }
 
 /// What is still to come.
@@ -53,6 +65,7 @@ impl Table {
         };
         let (generation, slot) = &mut self.slots[index as usize];
         *generation = generation.wrapping_add(1).max(1);
+        pending.link.asked.update(|asked| asked + 1);
         *slot = Some(pending);
         Some(u64::from(*generation) << 32 | u64::from(index))
     }
@@ -73,8 +86,16 @@ impl Table {
             return None;
         }
         let pending = slot.take()?;
+        pending.link.asked.update(|asked| asked - 1);
         self.free.push(index);
         Some(pending)
+    }
+
+    /// The entry of a message that is still coming to the buffer at `buffer`.
+    pub(crate) fn coming_to(&mut self, buffer: *mut u8) -> Option<&mut Entry> {
+        let mut waiting = self.slots.iter_mut().filter_map(|(_, slot)| slot.as_mut());
+        let is_it = |one: &Pending| one.buffer() == Some(buffer);
+        waiting.find(|one| is_it(one)).map(|one| &mut one.entry)
     }
 
     /// The numbers of operations for which `is_wanted`.

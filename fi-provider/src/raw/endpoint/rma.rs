@@ -13,7 +13,7 @@
 use super::link::Link;
 use super::pending::State;
 use super::stream::Stream;
-use super::{Endpoint, Operation};
+use super::{Endpoint, MOST_ASKED, Operation};
 use crate::raw::address_vector::PeerIndex;
 use crate::raw::completion::{Entry, Promise, Report};
 use crate::raw::error::Error;
@@ -182,6 +182,9 @@ impl Endpoint {
         report: R,
     ) -> Result<(), Error> {
         region.reach(address, len, Rights::WRITE)?;
+        if region.link.burden() >= MOST_ASKED {
+            return Err(Error::Again);
+        }
         if !region.is_mapped() && !region.link.near.copies_by_kernel() && len > region.link.eager {
             // Its pieces would go behind the entry.
             return Err(Error::TooLong);
@@ -235,7 +238,7 @@ impl Endpoint {
         report: R,
     ) -> Result<(), Error> {
         let link = &region.link;
-        let there = region.found.base + (address - region.found.start);
+        let there = region.found.place(address);
         // SAFETY: `source` holds the bytes.
         if unsafe { link.near.write(there, source, len)? } {
             self.report_rma(Operation::Write, len, report);
@@ -266,7 +269,7 @@ impl Endpoint {
         report: R,
     ) -> Result<(), Error> {
         let link = &region.link;
-        let there = region.found.base + (address - region.found.start);
+        let there = region.found.place(address);
         // SAFETY: `dest` has room for the bytes.
         if len == 0 || unsafe { link.near.read(there, dest, len)? } {
             self.report_rma(Operation::Read, len, report);
