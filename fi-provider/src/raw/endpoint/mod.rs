@@ -8,6 +8,8 @@
 
 mod arrive;
 mod atomic;
+#[cfg(test)]
+mod hostile;
 mod keys;
 mod link;
 mod message;
