@@ -137,11 +137,28 @@ pub(crate) fn count(
         options: program.options,
         program: &words,
     };
-    let output = callgrind::run(&job, &scratch, true)?;
-    let printed = String::from_utf8_lossy(&output.stdout);
-    let counted = evaluate(&printed, &callgrind::parts(&scratch)?, disassembly);
+    let counted = run(&job, &scratch, disassembly);
     disassembly.forget(&executable);
     counted
+}
+
+/// Counts the operations of the fabric's own objects: loops in Rust, in the program `executable`.
+pub(crate) fn raw(executable: &Path, disassembly: &mut Disassembly) -> Result<Counted, String> {
+    let job = Job {
+        launcher: &["env".into()],
+        environment: &[],
+        pe: 0,
+        options: &format!("{OPTIONS} {UNCOUNTED}"),
+        program: &[executable.into(), ROUNDS.to_string().into()],
+    };
+    run(&job, &Scratch::new()?, disassembly)
+}
+
+/// Runs a program and counts.
+fn run(job: &Job<'_>, scratch: &Scratch, disassembly: &mut Disassembly) -> Result<Counted, String> {
+    let output = callgrind::run(job, scratch, true)?;
+    let printed = String::from_utf8_lossy(&output.stdout);
+    evaluate(&printed, &callgrind::parts(scratch)?, disassembly)
 }
 
 /// Brings together the loops that the program names and the parts that callgrind has written, one for one.

@@ -60,6 +60,8 @@ struct Tools {
     oshcc_flags: Vec<OsString>,
     oshrun: PathBuf,
     softhca: PathBuf,
+    /// The loops of the fabric's own objects.
+    raw: PathBuf,
     /// Whether oshcc and oshrun may be those of another library, which has no software device.
     is_another: bool,
 }
@@ -92,6 +94,12 @@ fn run(options: &Options) -> Result<(), String> {
     let folder = options.root.join("tests/icount");
     let mut disassembly = Disassembly::default();
     let mut counted = cases::near(&options.tools, &folder, &mut disassembly)?;
+    let budgets = if options.tools.is_another {
+        budgets.without_raw()
+    } else {
+        counted.extend(cases::raw(&options.tools.raw, &mut disassembly)?);
+        budgets
+    };
     let budgets = if options.near || options.tools.is_another {
         budgets.without_far()
     } else {
@@ -121,14 +129,18 @@ fn run(options: &Options) -> Result<(), String> {
     }
 }
 
-/// A tool of the staged installation, which lies in the target directory that this program was built into.
-fn staged(name: &str) -> Result<PathBuf, String> {
+/// The target directory that this program was built into.
+fn target() -> Result<PathBuf, String> {
     let own = std::env::current_exe().map_err(|error| format!("/proc/self/exe: {error}"))?;
-    let target = own
-        .ancestors()
-        .nth(2)
-        .ok_or("this program is not in a target directory")?;
-    Ok(target.join("farreach/bin").join(name))
+    let target = own.ancestors().nth(2);
+    Ok(target
+        .ok_or("this program is not in a target directory")?
+        .to_owned())
+}
+
+/// A tool of the staged installation, which lies in the target directory.
+fn staged(name: &str) -> Result<PathBuf, String> {
+    Ok(target()?.join("farreach/bin").join(name))
 }
 
 fn options() -> Result<Options, String> {
@@ -146,6 +158,7 @@ fn options() -> Result<Options, String> {
             oshcc_flags: Vec::new(),
             oshrun: staged("oshrun")?,
             softhca: staged("softhca")?,
+            raw: target()?.join("release/examples/icount-raw"),
             is_another: false,
         },
         function: None,

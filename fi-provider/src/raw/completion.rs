@@ -1,10 +1,15 @@
 //! How operations tell that they are done: queues of entries (fi_cq(3)), counters (fi_cntr(3)), and
 //! the types by which each call chooses.
 
+#![expect(
+    unsafe_code,
+    reason = "an operation touches its queue in few instructions"
+)]
+
 use super::address_vector::PeerIndex;
 use super::error::Error;
-use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
+use super::fifo::Fifo;
+use std::cell::{Cell, UnsafeCell};
 use std::rc::Rc;
 
 /// The operation that an entry tells of.
@@ -62,7 +67,7 @@ pub struct CompletionQueue(Rc<Queue>);
 
 #[derive(Debug)]
 struct Queue {
-    entries: RefCell<VecDeque<Result<Entry, Failure>>>,
+    entries: UnsafeCell<Fifo<Result<Entry, Failure>>>,
     /// Room that entries to come have for sure.
     reserved: Cell<usize>,
     capacity: usize,
@@ -73,7 +78,7 @@ impl CompletionQueue {
     pub fn new(capacity: usize) -> Self {
         let capacity = capacity.max(1);
         Self(Rc::new(Queue {
-            entries: RefCell::new(VecDeque::with_capacity(capacity)),
+            entries: UnsafeCell::new(Fifo::new(capacity)),
             reserved: Cell::new(0),
             capacity,
         }))
@@ -81,9 +86,24 @@ impl CompletionQueue {
 
     /// Takes the oldest entry. It makes no progress: see
     /// [`Endpoint::progress`](super::endpoint::Endpoint::progress).
-    #[inline]
+    #[inline(always)]
     pub fn next(&self) -> Option<Result<Entry, Failure>> {
-        self.0.entries.borrow_mut().pop_front()
+        self.with_entries(Fifo::pop)
+    }
+
+    /// Calls one of [`Fifo`]'s functions for the entries.
+    #[inline(always)]
+    fn with_entries<T>(&self, act: impl FnOnce(&mut Fifo<Result<Entry, Failure>>) -> T) -> T {
+        // SAFETY: no other reference is there meanwhile: `act` is a function of `Fifo` each time,
+        // which calls nothing of the queue's; handles are of one thread, as `Rc` is; and what `act`
+        // returns holds no reference, as its type does not depend on the lifetime of its argument.
+        act(unsafe { &mut *self.0.entries.get() })
+    }
+
+    /// Entries that are there, and those that have room for sure.
+    #[inline(always)]
+    fn taken(&self) -> usize {
+        self.with_entries(|entries| entries.len()) + self.0.reserved.get()
     }
 
     /// Keeps room for an entry; false where there is none.
@@ -103,13 +123,12 @@ impl CompletionQueue {
 
     #[inline(always)]
     pub(crate) fn has_room(&self) -> bool {
-        self.0.entries.borrow().len() + self.0.reserved.get() < self.0.capacity
+        self.taken() < self.0.capacity
     }
 
     /// Entries for which there is room.
     pub(crate) fn room(&self) -> usize {
-        let taken = self.0.entries.borrow().len() + self.0.reserved.get();
-        self.0.capacity.saturating_sub(taken)
+        self.0.capacity.saturating_sub(self.taken())
     }
 
     /// Adds an entry for which room is kept.
@@ -122,7 +141,7 @@ impl CompletionQueue {
     /// Adds an entry; the caller knows that there is room.
     #[inline(always)]
     pub(crate) fn push(&self, entry: Result<Entry, Failure>) {
-        self.0.entries.borrow_mut().push_back(entry);
+        self.with_entries(|entries| entries.push(entry));
     }
 }
 

@@ -1,6 +1,7 @@
 //! Which message goes to which buffer. It does no I/O: arrivals come from any transport.
 
 use super::address_vector::PeerIndex;
+use super::fifo::Fifo;
 use std::collections::VecDeque;
 
 /// A buffer that was posted for messages.
@@ -41,7 +42,7 @@ pub(crate) struct Early<M> {
 /// Buffers without messages, and messages (`M`) without buffers: never both for one another.
 #[derive(Debug)]
 pub(crate) struct Matcher<M> {
-    buffers: VecDeque<Buffer>,
+    buffers: Fifo<Buffer>,
     early: VecDeque<Early<M>>,
     /// Bytes and number of early messages that are held, at most.
     most: (usize, usize),
@@ -54,7 +55,7 @@ impl<M> Matcher<M> {
     /// A matcher that holds early messages of so many bytes, and so many.
     pub(crate) fn new(most: (usize, usize)) -> Self {
         Self {
-            buffers: VecDeque::new(),
+            buffers: Fifo::new(16),
             early: VecDeque::new(),
             most,
             held: 0,
@@ -62,9 +63,19 @@ impl<M> Matcher<M> {
         }
     }
 
+    /// Takes the first buffer for a message of `len` bytes of any peer, where it is for one message,
+    /// of any peer, and long enough: where [`Matcher::arrive`] would do just that.
+    #[inline(always)]
+    pub(crate) fn take_first(&mut self, len: usize) -> Option<Buffer> {
+        let first = self.buffers.get(0)?;
+        if first.source.is_some() || first.least.is_some() || len > first.len {
+            return None;
+        }
+        self.buffers.pop()
+    }
+
     /// Finds a place for a message of `len` bytes that has come from `source`; buffers too full for
     /// it are closed, which `closed` is told.
-    #[inline]
     pub(crate) fn arrive(
         &mut self,
         source: Option<PeerIndex>,
@@ -73,7 +84,7 @@ impl<M> Matcher<M> {
     ) -> Option<Place> {
         let mut at = 0;
         loop {
-            let buffer = self.buffers.get_mut(at)?;
+            let buffer = self.buffers.get(at)?;
             if buffer.source.is_some() && buffer.source != source {
                 at += 1;
             } else if buffer.least.is_some() && len > buffer.len - buffer.used && buffer.used > 0 {
@@ -110,6 +121,13 @@ impl<M> Matcher<M> {
         });
     }
 
+    /// Adds a buffer where no message waits for one.
+    #[inline(always)]
+    pub(crate) fn add(&mut self, buffer: Buffer) {
+        debug_assert!(!self.has_early() && !self.is_stalled);
+        self.buffers.push(buffer);
+    }
+
     /// Adds a buffer. The messages that came early for it go to `deliver`, with their places and the
     /// peers that have sent them; `held` tells the bytes that each was held with. It ends early where
     /// `may_go_on` is false, and then is called again with no buffer.
@@ -120,7 +138,9 @@ impl<M> Matcher<M> {
         mut may_go_on: impl FnMut() -> bool,
         mut deliver: impl FnMut(Result<(M, Place, Option<PeerIndex>), Buffer>),
     ) {
-        self.buffers.extend(buffer);
+        if let Some(buffer) = buffer {
+            self.buffers.push(buffer);
+        }
         let mut at = 0;
         self.is_stalled = false;
         while at < self.early.len() && !self.buffers.is_empty() {
@@ -150,12 +170,17 @@ impl<M> Matcher<M> {
 
     /// Takes all buffers with this context out; whether there was one.
     pub(crate) fn cancel(&mut self, context: u64) -> Option<Buffer> {
-        let is_it = |buffer: &Buffer| buffer.context == context;
-        let at = self.buffers.iter().position(is_it)?;
+        let many = self.buffers.len();
+        let is_it = |at: &usize| {
+            let buffer = self.buffers.get(*at);
+            buffer.is_some_and(|buffer| buffer.context == context)
+        };
+        let at = (0..many).find(is_it)?;
         self.buffers.remove(at)
     }
 
     /// Whether there are early messages.
+    #[inline(always)]
     pub(crate) fn has_early(&self) -> bool {
         !self.early.is_empty()
     }

@@ -21,6 +21,7 @@ pub mod completion;
 pub mod domain;
 pub mod endpoint;
 pub mod error;
+mod fifo;
 mod inbox;
 mod matcher;
 mod near;

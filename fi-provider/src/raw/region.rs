@@ -33,6 +33,15 @@ impl Rights {
     /// The right that an atomic operation needs.
     pub(crate) const ATOMIC: Self = Self(4);
 
+    /// How many rights there are.
+    pub(crate) const MANY: usize = 3;
+
+    /// The number of one right.
+    #[inline(always)]
+    pub(crate) const fn index(self) -> usize {
+        self.0.trailing_zeros() as usize % Self::MANY
+    }
+
     /// Both together.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
@@ -94,6 +103,19 @@ impl State {
         self.0 & bits == bits
     }
 
+    /// For each right, by its number, the state of an entry in which it is given: this one, or else
+    /// one that no entry has, of the arena and not used.
+    pub(crate) fn given_in(self) -> [Self; Rights::MANY] {
+        let given = |right| {
+            if self.allows(right) {
+                self
+            } else {
+                Self(Self::ARENA)
+            }
+        };
+        [Rights::READ, Rights::WRITE, Rights::ATOMIC].map(given)
+    }
+
     /// The state with other flags, and the next generation.
     fn next(self, flags: u64) -> Self {
         Self((self.0 & !(Self::GENERATION - 1)).wrapping_add(Self::GENERATION) | flags)
@@ -114,7 +136,13 @@ impl Found {
     /// The distance of `address` from the region's first byte, if `bytes` bytes there lie in it.
     pub(crate) fn offset(&self, address: u64, bytes: u64) -> Option<u64> {
         let offset = address.wrapping_sub(self.start);
-        (offset <= self.len && bytes <= self.len - offset).then_some(offset)
+        if offset > self.len {
+            return None;
+        }
+        if bytes > self.len - offset {
+            return None;
+        }
+        Some(offset)
     }
 
     /// The place of a byte in the region: its offset in the arena, or its address in the owner's

@@ -38,7 +38,7 @@ pub(crate) struct Origin {
     address: Address,
     /// Its number, which is of this version of the address vector.
     source: Option<PeerIndex>,
-    version: Option<u64>,
+    version: u64,
     /// The way back, once it was needed.
     link: Option<Rc<Link>>,
 }
@@ -91,7 +91,8 @@ impl Origin {
         Self {
             address,
             source: None,
-            version: None,
+            // That of no vector.
+            version: u64::MAX,
             link: None,
         }
     }
@@ -99,21 +100,21 @@ impl Origin {
 
 impl Endpoint {
     /// Does as a record says.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn arrive(&self, origin: &mut Origin, record: Record<'_>) -> Fate {
+        if record.kind() == Kind::Message as u16 {
+            return self.take_plain(origin, record);
+        }
         let Some((kind, flags)) = Kind::of(record.kind()) else {
             return Fate::Broken;
         };
-        if kind == Kind::Message && flags == 0 {
-            return self.take_message(origin, record, 0, None, None);
-        }
         self.arrive_seldom(origin, record, kind, flags)
     }
 
     /// The number of a sender in the address vector.
     #[inline(always)]
     fn source(&self, origin: &mut Origin) -> Option<PeerIndex> {
-        let version = Some(self.vector.version());
+        let version = self.vector.version();
         if origin.version != version {
             origin.version = version;
             origin.source = self.vector.find(&origin.address);
@@ -171,8 +172,40 @@ impl Endpoint {
         self.take_message(origin, record, header * 8, data, answer)
     }
 
-    /// Gives a message, whose bytes begin at `header`, to its buffer, or holds it.
+    /// Gives a message that is bytes alone to the first buffer if it may have it at once, and takes
+    /// it as any other else.
     #[inline(always)]
+    fn take_plain(&self, origin: &mut Origin, record: Record<'_>) -> Fate {
+        let mut matcher = self.matcher.borrow_mut();
+        let len = record.len();
+        let first = if self.config.receive.has_room() && !matcher.is_stalled() {
+            matcher.take_first(len)
+        } else {
+            None
+        };
+        drop(matcher);
+        let Some(buffer) = first else {
+            return self.take_message(origin, record, 0, None, None);
+        };
+        // SAFETY: the buffer has room for `len` bytes until its entry is there (the requirement of
+        // `post_receive`); the record has so many.
+        unsafe { copy::copy(buffer.address, record.payload(), len) };
+        drop(record);
+        self.config.receive.push(Ok(Entry {
+            context: buffer.context,
+            operation: Operation::Receive,
+            len,
+            data: None,
+            source: self.source(origin),
+            offset: 0,
+            is_last: true,
+        }));
+        self.config.received.add(1);
+        Fate::Taken
+    }
+
+    /// Gives a message, whose bytes begin at `header`, to its buffer, or holds it.
+    #[inline(never)]
     fn take_message(
         &self,
         origin: &mut Origin,
@@ -181,19 +214,20 @@ impl Endpoint {
         data: Option<u64>,
         answer: Option<(u64, Rc<Link>)>,
     ) -> Fate {
-        if !self.may_match() {
+        let mut matcher = self.matcher.borrow_mut();
+        if !self.config.receive.has_room() || matcher.is_stalled() {
             record.leave();
             return self.note_left();
         }
         let source = self.source(origin);
         let len = record.len() - header;
-        let mut matcher = self.matcher.borrow_mut();
         let place = matcher.arrive(source, len, |closed| self.close_buffer(closed));
         if let Some(place) = place {
             // SAFETY: the place has room for its bytes until its entry is there (the requirement of
             // `post_receive`), outside of the ring.
             unsafe { record.copy_to(header, place.address, place.len) };
             drop(record);
+            drop(matcher);
             self.received(&place, len, data, source, answer);
             return Fate::Taken;
         }
@@ -228,7 +262,6 @@ impl Endpoint {
     }
 
     /// Reports a message that is in its place, and answers the sender if it waits for that.
-    #[inline(always)]
     fn received(
         &self,
         place: &Place,

@@ -9,14 +9,14 @@ use crate::raw::near::Near;
 use crate::raw::protocol::Kind;
 use fi_shm::bell::{Bell, Bells};
 use fi_shm::{copy, ring};
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, RefCell, UnsafeCell};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// A ring to an endpoint, and its bell; released when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Link {
-    sender: RefCell<ring::Sender>,
+    sender: UnsafeCell<ring::Sender>,
     bell: Bell,
     /// The longest message that goes through the ring whole, in bytes.
     pub(crate) eager: usize,
@@ -57,7 +57,7 @@ impl Link {
             )
         };
         Ok(Self {
-            sender: RefCell::new(sender),
+            sender: UnsafeCell::new(sender),
             bell: bells.bell(grant.bell as usize).ok_or(Error::Broken)?,
             eager: ring::max_payload(capacity) - 8 * MOST_WORDS,
             offset: grant.offset,
@@ -114,9 +114,10 @@ impl Link {
         len: usize,
     ) -> Result<(), Error> {
         const { assert!(N <= MOST_WORDS) };
-        let mut sender = self.sender.borrow_mut();
+        // SAFETY: the only reference: a link is of one thread, as a `Cell` in it is, and no call
+        // below comes back to this link before the reference's last use.
+        let sender = unsafe { &mut *self.sender.get() };
         let Ok(Some(mut room)) = sender.reserve(N * 8 + len) else {
-            drop(sender);
             return Err(self.refusal());
         };
         for (index, word) in words.into_iter().enumerate() {
@@ -140,9 +141,12 @@ impl Link {
 
     #[cold]
     fn refusal(&self) -> Error {
+        // SAFETY: the only reference: a link is of one thread, `post` has used its own, and
+        // `in_flight` knows nothing of links.
+        let in_flight = unsafe { (*self.sender.get()).in_flight() };
         if self.is_over() {
             Error::PeerGone
-        } else if self.sender.borrow_mut().in_flight().is_err() {
+        } else if in_flight.is_err() {
             Error::Broken
         } else {
             Error::Again

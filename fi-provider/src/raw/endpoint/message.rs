@@ -188,15 +188,22 @@ impl Endpoint {
     /// # Safety
     /// The bytes at `buffer` stay mapped, and are nobody else's, until an entry says that the buffer
     /// is the caller's again, it is cancelled, or the endpoint dropped.
+    #[inline]
     pub unsafe fn post_receive(&self, buffer: *mut u8, len: usize, posted: Posted) {
-        self.match_buffers(Some(Buffer {
+        let buffer = Buffer {
             address: buffer,
             len,
             context: posted.context,
             source: posted.source,
             least: posted.least,
             used: 0,
-        }));
+        };
+        let mut matcher = self.matcher.borrow_mut();
+        if matcher.has_early() {
+            drop(matcher);
+            return self.match_buffers(Some(buffer));
+        }
+        matcher.add(buffer);
     }
 
     /// Takes back a buffer that was posted with this context, the oldest; false where none waits,

@@ -100,7 +100,8 @@ pub struct Endpoint {
     incoming: RefCell<Vec<Option<Incoming>>>,
     /// Words of bells that have rings.
     words: Cell<usize>,
-    /// Whether there is something to do that no bell tells: below.
+    /// Whether there is something to do that the first word of bells does not tell: further words,
+    /// or below.
     has_work: Cell<bool>,
     /// Bells of rings that have records left.
     left: RefCell<Vec<usize>>,
@@ -165,12 +166,7 @@ impl Endpoint {
     /// and read themselves.
     #[inline(always)]
     pub fn progress(&self) {
-        for word in 0..self.words.get() {
-            let bells = self.inbox.bells().take(word);
-            if bells != 0 {
-                self.look(word, bells);
-            }
-        }
+        self.look_at(0);
         if self.has_work.get() {
             self.work_off();
         }
@@ -200,6 +196,14 @@ impl Endpoint {
         is_quiet
     }
 
+    #[inline(always)]
+    fn look_at(&self, word: usize) {
+        let bells = self.inbox.bells().take(word);
+        if bells != 0 {
+            self.look(word, bells);
+        }
+    }
+
     /// Looks at the rings whose bells in this word have rung.
     #[inline(never)]
     fn look(&self, word: usize, mut bells: u64) {
@@ -209,23 +213,27 @@ impl Endpoint {
             if bell == NEWS {
                 self.take_news();
             } else {
-                self.drain(bell);
+                self.drain_at(bell);
             }
         }
     }
 
-    /// Takes the records of one ring.
+    /// Takes the records of one ring, as a call.
+    #[inline(never)]
     fn drain(&self, bell: usize) {
-        let is_known = self
-            .incoming
-            .borrow()
-            .get(bell)
-            .is_some_and(Option::is_some);
-        if !is_known {
+        self.drain_at(bell);
+    }
+
+    /// Takes the records of one ring: in line where bells are looked at.
+    #[inline(always)]
+    fn drain_at(&self, bell: usize) {
+        let mut incoming = self.incoming.borrow_mut();
+        if !matches!(incoming.get(bell), Some(Some(_))) {
+            drop(incoming);
             // Its news is in a word that was looked at before.
             self.take_news();
+            incoming = self.incoming.borrow_mut();
         }
-        let mut incoming = self.incoming.borrow_mut();
         let Some(slot) = incoming.get_mut(bell) else {
             return;
         };
@@ -238,21 +246,23 @@ impl Endpoint {
             return;
         };
         for _ in 0..TURN {
-            // Looked at first: nothing is published behind it.
-            let is_over = lead.is_over();
             let fate = match receiver.next() {
-                Ok(Some(record)) => self.arrive(origin, record),
-                Ok(None) if is_over => Fate::Broken,
-                Ok(None) => return,
-                Err(ring::Broken) => Fate::Broken,
+                Ok(Some(record)) => Some(self.arrive(origin, record)),
+                Ok(None) => None,
+                Err(ring::Broken) => Some(Fate::Broken),
             };
             match fate {
-                Fate::Taken => {}
-                Fate::Left => break,
-                Fate::Broken => {
-                    // Also a ring whose sender has ended: nothing more comes. One that breaks the
-                    // protocol gives no answers any more, either.
-                    if !is_over {
+                // Saves a call that finds nothing.
+                Some(Fate::Taken) if receiver.is_idle() && !lead.is_over() => return,
+                Some(Fate::Taken) => {}
+                Some(Fate::Left) => break,
+                None if !lead.is_over() => return,
+                // Published before the ring was over; nothing is behind that.
+                None if !receiver.is_idle() => {}
+                // Also a ring whose sender has ended: nothing more comes. One that breaks the
+                // protocol gives no answers any more, either.
+                None | Some(Fate::Broken) => {
+                    if fate.is_some() {
                         self.part(origin);
                     }
                     *slot = None;
@@ -285,6 +295,7 @@ impl Endpoint {
             }
             incoming[bell] = Some(one);
             self.words.set(incoming.len().div_ceil(RINGS_PER_WORD));
+            self.has_work.set(true);
         }
         let is_over = |(bell, one): (usize, &Option<Incoming>)| {
             one.as_ref().filter(|one| one.lead.is_over()).map(|_| bell)
@@ -323,13 +334,16 @@ impl Endpoint {
         }
     }
 
-    /// Does what waits for room: answers, streams, and records that were left.
+    /// Looks at further words of bells, and does what waits for room: answers, streams, and records
+    /// that were left.
     #[inline(never)]
     fn work_off(&self) {
+        let words = self.words.get();
         let mut owing = self.owing.borrow_mut();
         owing.retain(|link| !link.pay());
-        self.has_work.set(!owing.is_empty());
+        self.has_work.set(words > 1 || !owing.is_empty());
         drop(owing);
+        (1..words).for_each(|word| self.look_at(word));
         self.push_streams();
         self.match_early();
         let left = std::mem::take(&mut *self.left.borrow_mut());

@@ -18,7 +18,7 @@ use crate::raw::address_vector::PeerIndex;
 use crate::raw::completion::{Entry, Promise, Report};
 use crate::raw::error::Error;
 use crate::raw::protocol::Kind;
-use crate::raw::region::{Found, Rights};
+use crate::raw::region::{Found, Rights, State as RegionState};
 use fi_shm::{copy, order};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,6 +27,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Clone, Debug)]
 pub struct RemoteRegion {
     pub(crate) found: Found,
+    /// For each right the state in which it is given: that which was found, or none that comes.
+    given_in: [RegionState; Rights::MANY],
     /// Tells whether the region is as it was found.
     state: *const AtomicU64,
     /// The first byte, as mapped here; null where it is not.
@@ -59,11 +61,12 @@ impl RemoteRegion {
         // ORDERING: pairs with the release stores in `Regions::close`; a store past this test may
         // land behind it, as the module says.
         let state = unsafe { (*self.state).load(Ordering::Relaxed) };
+        if !self.given_in[rights.index()].is(state) {
+            return Err(self.refusal(state, rights));
+        }
         match self.found.offset(address, len as u64) {
-            Some(offset) if self.found.state.is(state) && self.found.state.allows(rights) => {
-                Ok(offset as usize)
-            }
-            _ => Err(self.refusal(state, rights)),
+            Some(offset) => Ok(offset as usize),
+            None => Err(self.refusal(state, rights)),
         }
     }
 
@@ -104,6 +107,7 @@ impl Endpoint {
                 std::ptr::null_mut()
             };
             Ok(RemoteRegion {
+                given_in: found.state.given_in(),
                 found,
                 state: near.table().word(&found),
                 mapped,
@@ -126,11 +130,10 @@ impl Endpoint {
         bytes: &[u8],
         report: R,
     ) -> Result<(), Error> {
-        if !region.is_mapped() && bytes.len() > region.link.eager {
-            return Err(Error::TooLong);
-        }
         // SAFETY: the slice holds the bytes; so few go to a ring whole, if they go by one.
-        unsafe { self.write(region, address, bytes.as_ptr(), bytes.len(), report) }
+        unsafe {
+            self.write_at_most::<true, R>(region, address, bytes.as_ptr(), bytes.len(), report)
+        }
     }
 
     /// Writes `len` bytes to a region, from `address` on (fi_write).
@@ -150,11 +153,31 @@ impl Endpoint {
         len: usize,
         report: R,
     ) -> Result<(), Error> {
+        // SAFETY: `source` holds the bytes until the operation is reported.
+        unsafe { self.write_at_most::<false, R>(region, address, source, len, report) }
+    }
+
+    /// Writes, of bytes that go by a ring only as many as go whole if that is asked for.
+    ///
+    /// # Safety
+    /// As [`Endpoint::write`]; where `WHOLE`, `source` holds the bytes during the call.
+    #[inline(always)]
+    unsafe fn write_at_most<const WHOLE: bool, R: Report>(
+        &self,
+        region: &RemoteRegion,
+        address: u64,
+        source: *const u8,
+        len: usize,
+        report: R,
+    ) -> Result<(), Error> {
         let offset = region.reach(address, len, Rights::WRITE)?;
         if report.context().is_some() && !self.config.transmit.has_room() {
             return Err(Error::Again);
         }
         if !region.is_mapped() {
+            if WHOLE && len > region.link.eager {
+                return Err(Error::TooLong);
+            }
             // SAFETY: `source` holds the bytes until the operation is reported.
             return unsafe { self.write_foreign(region, address, (source, len), report) };
         }
