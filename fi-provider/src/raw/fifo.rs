@@ -117,10 +117,9 @@ mod tests {
             }
             assert!(fifo.is_empty() && fifo.pop().is_none() && fifo.get(0).is_none());
             (0..20).for_each(|value| fifo.push(value));
-            assert_eq!(
-                (fifo.len(), fifo.get(19), fifo.slots.len()),
-                (20, Some(&mut 19), 32)
-            );
+            assert_eq!((fifo.len(), fifo.slots.len()), (20, 32));
+            assert_eq!(fifo.get(19), Some(&mut 19));
+            assert_eq!(fifo.get(20), None);
             assert!((0..20).all(|value| fifo.pop() == Some(value)));
         }
     }
