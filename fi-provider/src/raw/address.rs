@@ -13,8 +13,8 @@ const PREFIX: &str = "farreach:";
 
 /// The address of an endpoint: at most [`Address::MOST_BYTES`] bytes, the same on every machine.
 ///
-/// Whoever has it may reach the endpoint: it holds the token that the endpoint's process asks for,
-/// which nobody guesses. It is printed and parsed as one word.
+/// It gives the right to reach the endpoint: it holds the token that the endpoint's process asks
+/// for, which nobody guesses. It is printed and parsed as one word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
     /// The process.

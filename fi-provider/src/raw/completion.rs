@@ -54,7 +54,7 @@ pub struct Entry {
 pub struct Failure {
     /// Why.
     pub error: Error,
-    /// What the entry of its success would have told; `len` is of the bytes that were stored.
+    /// The entry of its success, but `len` is of the bytes that were stored.
     pub entry: Entry,
 }
 
@@ -114,6 +114,11 @@ impl CompletionQueue {
             self.0.reserved.set(self.0.reserved.get() + 1);
         }
         has_room
+    }
+
+    /// Keeps room for an entry that was accounted for before.
+    pub(crate) fn reserve_anyway(&self) {
+        self.0.reserved.set(self.0.reserved.get() + 1);
     }
 
     /// Gives up room that was kept.

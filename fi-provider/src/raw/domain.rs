@@ -93,7 +93,9 @@ impl Domain {
     ///
     /// # Safety
     /// The `len` bytes at `memory` stay mapped, writable if `rights` say so, until the region is
-    /// dropped; peers read and write them at any time.
+    /// dropped, and longer if another thread makes progress by an endpoint of the domain just then,
+    /// or an operation of a peer has begun before: until those have ended. Peers read and write the
+    /// bytes at any time.
     pub unsafe fn register(
         &self,
         memory: *mut u8,
@@ -129,15 +131,13 @@ impl Domain {
     pub(crate) fn near(&self, process: &Ticket) -> Result<Arc<Near>, Error> {
         let key = process.to_bytes();
         let nears = || self.0.nears.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(near) = nears().get(&key) {
-            return if near.is_alive() {
-                Ok(Arc::clone(near))
-            } else {
-                Err(Error::PeerGone)
-            };
+        if let Some(near) = nears().get(&key).filter(|near| near.is_alive()) {
+            return Ok(Arc::clone(near));
         }
         let near = Arc::new(Near::connect(process, self.shared().ticket())?);
         let mut nears = nears();
+        // Their memory goes with the last link to them.
+        nears.retain(|_, near| near.is_alive());
         let known = nears.entry(key).or_insert_with(|| {
             self.shared().watch(Arc::clone(&near));
             near

@@ -1,4 +1,4 @@
-//! What can go wrong with the fabric's objects and operations.
+//! Errors of the fabric's objects and operations.
 
 use std::io::{self, ErrorKind};
 

@@ -8,8 +8,10 @@ use super::region::{TABLE_BYTES, Table};
 use super::wire::{Grant, Request, Welcome};
 use fi_shm::foreign;
 use fi_shm::handover::{self, Ticket};
+use fi_shm::ring;
 use fi_shm::segment::{Reservation, page_size};
 use std::io::{ErrorKind, Read};
+use std::net::Shutdown;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -82,15 +84,20 @@ impl Near {
     /// Asks for a ring from the own endpoint `from` to the endpoint `to`.
     pub(crate) fn ask_for_ring(&self, from: u32, to: u32) -> Result<Grant, Error> {
         let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
-        handover::say(&stream, &Request::Ring { from, to }.encode())?;
         let mut answer = [0; Grant::BYTES];
-        stream.read_exact(&mut answer)?;
+        let answered = handover::say(&stream, &Request::Ring { from, to }.encode())
+            .and_then(|()| stream.read_exact(&mut answer));
+        if let Err(error) = answered {
+            // An answer that came late would be taken for the next one's.
+            let _ = stream.shutdown(Shutdown::Both);
+            return Err(error.into());
+        }
         let grant = Grant::decode(&answer).ok_or(Error::PeerGone)?;
         let fits = |at: u64, bytes: u64| {
             at.checked_add(bytes)
                 .is_some_and(|end| end <= self.memory.len() as u64)
         };
-        let is_sound = fits(grant.offset, 2 * u64::from(grant.capacity))
+        let is_sound = fits(grant.offset, ring::bytes(grant.capacity as usize) as u64)
             && grant.offset.is_multiple_of(64)
             && grant.bells.is_multiple_of(8)
             && fits(grant.bells, u64::from(grant.bell / 64 + 1) * 8);
@@ -198,11 +205,6 @@ impl Near {
                 _ => Err(error.into()),
             },
         }
-    }
-
-    /// Whether the kernel has copied between the two.
-    pub(crate) fn copies_by_kernel(&self) -> bool {
-        self.kernel.load(Ordering::Relaxed) == COPIES
     }
 
     /// Has all that is not mapped here go by the ring.

@@ -257,11 +257,17 @@ impl Regions {
         addressing: Addressing,
     ) -> Result<u64, Error> {
         let mut next_key = self.next_key.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = key.unwrap_or(*next_key);
-        *next_key = (*next_key).max(key.saturating_add(1).min(u64::MAX / 2));
-        if self.table.find(key).is_some() {
-            return Err(Error::KeyTaken);
-        }
+        let is_taken = |key| self.table.find(key).is_some();
+        let key = match key {
+            Some(key) if is_taken(key) => return Err(Error::KeyTaken),
+            Some(key) => key,
+            None => {
+                while is_taken(*next_key) {
+                    *next_key = next_key.wrapping_add(1);
+                }
+                *next_key
+            }
+        };
         let first = place(key);
         let is_free = |slot: &usize| {
             // ORDERING: only this process writes the state, under the lock.

@@ -13,10 +13,12 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// Connections that have not shown the token yet, at most: the oldest goes then.
+/// Connections that have not shown the token yet, at most; others wait in the kernel, and the oldest
+/// goes when it has been silent for long.
 const MOST_SILENT: usize = 32;
+const SILENCE: Duration = Duration::from_secs(1);
 
 /// The pause before another attempt where the process has no room for a connection.
 const FULL: Duration = Duration::from_millis(10);
@@ -146,7 +148,7 @@ struct Answering {
     shared: Arc<Shared>,
     offer: Offer,
     woken: UnixStream,
-    silent: Vec<UnixStream>,
+    silent: Vec<(Instant, UnixStream)>,
     clients: Vec<Client>,
 }
 
@@ -180,13 +182,14 @@ impl Answering {
     fn wait(&self, watched: &[Arc<Near>]) -> Vec<bool> {
         let reading = |fd: BorrowedFd<'_>| watch(fd, libc::POLLIN);
         let mut watches = vec![reading(self.woken.as_fd()), reading(self.offer.as_fd())];
-        watches.extend(self.silent.iter().map(|one| reading(one.as_fd())));
+        watches.extend(self.silent.iter().map(|(_, one)| reading(one.as_fd())));
         watches.extend(self.clients.iter().map(|one| reading(one.stream.as_fd())));
         // Answers on these are for those who have asked.
         watches.extend(watched.iter().map(|one| watch(one.end(), libc::POLLRDHUP)));
         if handover::poll(&mut watches).is_err() {
-            // Looks at everything: no descriptor blocks.
-            return vec![true; watches.len()];
+            // The system is short of memory for a moment.
+            std::thread::sleep(FULL);
+            return vec![false; watches.len()];
         }
         watches.iter().map(|one| one.revents != 0).collect()
     }
@@ -203,12 +206,15 @@ impl Answering {
     }
 
     fn accept(&mut self) {
+        if self.silent.len() == MOST_SILENT {
+            if self.silent[0].0.elapsed() < SILENCE {
+                return std::thread::sleep(FULL);
+            }
+            self.silent.remove(0);
+        }
         match self.offer.accept() {
             Ok(Some(stream)) if stream.set_nonblocking(true).is_ok() => {
-                if self.silent.len() == MOST_SILENT {
-                    self.silent.remove(0);
-                }
-                self.silent.push(stream);
+                self.silent.push((Instant::now(), stream));
             }
             Ok(_) => {}
             // The process has no number left for a descriptor, and who connects has to wait.
@@ -222,7 +228,8 @@ impl Answering {
         let streams = std::mem::take(&mut self.silent).into_iter();
         let (spoken, silent): (Vec<_>, Vec<_>) = streams.partition(|_| ready.next() == Some(&true));
         self.silent = silent;
-        let shown = spoken.into_iter().filter(|one| self.offer.is_shown_by(one));
+        let spoken = spoken.into_iter().map(|(_, stream)| stream);
+        let shown = spoken.filter(|one| self.offer.is_shown_by(one));
         self.clients.extend(shown.map(|stream| Client {
             stream,
             process: None,

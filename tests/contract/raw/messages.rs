@@ -354,8 +354,7 @@ pub(crate) fn are_refused_by_a_full_queue(way: Way) {
     });
 }
 
-/// What is asked of nobody: peers that are not there, messages too long to inject, buffers that are
-/// taken back.
+/// Refuses calls about peers that are not there and messages too long to inject; takes buffers back.
 pub(crate) fn are_refused_without_a_peer(way: Way) {
     check(way, 2, |party| {
         let endpoint = &party.endpoint;

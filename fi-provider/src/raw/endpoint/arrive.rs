@@ -22,7 +22,7 @@ use fi_shm::ring::Record;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// What became of a record.
+/// The end of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Taken,
@@ -124,10 +124,16 @@ impl Endpoint {
 
     /// The way back to a sender; none where it cannot be reached, and so needs no answer.
     fn way_back(&self, origin: &mut Origin) -> Option<Rc<Link>> {
-        if origin.link.is_none() {
-            origin.link = self.link_to(&origin.address).ok();
-        }
+        // A failure was told by `find_way_back`.
+        let _ = self.find_way_back(origin);
         origin.link.clone()
+    }
+
+    fn find_way_back(&self, origin: &mut Origin) -> Result<(), Error> {
+        if origin.link.is_none() {
+            origin.link = Some(self.link_to(&origin.address)?);
+        }
+        Ok(())
     }
 
     #[inline(never)]
@@ -138,6 +144,18 @@ impl Endpoint {
         kind: Kind,
         flags: u16,
     ) -> Fate {
+        let needs_way = !matches!(kind, Kind::Told | Kind::Bye)
+            && (kind != Kind::Message || flags & WANTS_ANSWER != 0);
+        match needs_way.then(|| self.find_way_back(origin)) {
+            // Nobody waits for an answer. The message itself may be wanted.
+            Some(Err(Error::PeerGone)) if kind != Kind::Message => return Fate::Taken,
+            None | Some(Ok(()) | Err(Error::PeerGone)) => {}
+            // This process or the peer has no room for the way back now.
+            Some(Err(_)) => {
+                record.leave();
+                return self.note_left();
+            }
+        }
         let burden = origin.link.as_ref().map_or(0, |link| link.burden());
         if burden >= MOST_OWED && kind.asks() {
             record.leave();
@@ -357,11 +375,14 @@ impl Endpoint {
     fn deliver(&self, early: Early, place: &Place, source: Option<PeerIndex>) {
         let len = early.len();
         let (address, link, number) = match (early.bytes, early.answer) {
-            (Bytes::There(address, _), Some((number, link))) => (address, link, number),
             (Bytes::Here(bytes), answer) => {
                 // SAFETY: the place has room for its bytes, at most those of the message.
                 unsafe { copy::copy(place.address, bytes.as_ptr(), place.len) };
                 return self.received(place, len, early.data, source, answer);
+            }
+            // The bytes are the sender's as long as its endpoint is there.
+            (Bytes::Mapped(..) | Bytes::There(..), Some((_, link))) if link.is_over() => {
+                return self.fail_message(place, early.data, source, Error::PeerGone);
             }
             (Bytes::Mapped(offset, _), Some((number, link))) => {
                 let there = link.near.at(offset).cast_const();
@@ -370,6 +391,7 @@ impl Endpoint {
                 unsafe { there.copy_to(place.address, place.len) };
                 return self.received(place, len, early.data, source, Some((number, link)));
             }
+            (Bytes::There(address, _), Some((number, link))) => (address, link, number),
             (Bytes::There(..) | Bytes::Mapped(..), None) => return,
         };
         // SAFETY: the place has room for its bytes until its entry is there.
@@ -377,15 +399,26 @@ impl Endpoint {
             Ok(true) => self.received(place, len, early.data, source, Some((number, link))),
             Ok(false) => self.gather(early.data, (number, &link), place, len, source),
             Err(error) => {
-                let entry = self.entry_of(place, early.data, source);
-                let promise = Promise {
-                    context: Some(place.context),
-                    counts: true,
-                };
-                self.report(entry, promise, Err(error), false);
+                self.fail_message(place, early.data, source, error);
                 self.owe(&link, Kind::Done, [number, error.to_wire().into(), 0]);
             }
         }
+    }
+
+    /// Reports that a message could not be fetched.
+    fn fail_message(
+        &self,
+        place: &Place,
+        data: Option<u64>,
+        source: Option<PeerIndex>,
+        error: Error,
+    ) {
+        let entry = self.entry_of(place, data, source);
+        let promise = Promise {
+            context: Some(place.context),
+            counts: true,
+        };
+        self.report(entry, promise, Err(error), false);
     }
 
     /// Asks the sender of a message for its bytes, in pieces.

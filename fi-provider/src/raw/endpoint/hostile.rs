@@ -105,7 +105,7 @@ impl Side {
         let domain = Domain::open(config).unwrap();
         let (vector, queue) = (AddressVector::new(), CompletionQueue::new(64));
         let mut config = Config::new(&queue);
-        // What waits for the hostile peer takes no room from messages.
+        // Answers that wait for the hostile peer take no room from messages.
         config.transmit = CompletionQueue::new(64);
         let endpoint = Endpoint::open(&domain, &vector, config).unwrap();
         Self {

@@ -5,6 +5,7 @@ use super::rma::RemoteRegion;
 use crate::raw::address_vector::PeerIndex;
 use crate::raw::error::Error;
 use std::cell::RefCell;
+use std::rc::Rc;
 
 /// Regions that are kept: each at the place of its peer and key.
 const PLACES: usize = 256;
@@ -19,7 +20,7 @@ struct Known {
     key: u64,
     /// The version of the address vector by which the number is the peer's.
     version: u64,
-    region: RemoteRegion,
+    region: Rc<RemoteRegion>,
 }
 
 #[inline(always)]
@@ -50,15 +51,22 @@ impl Endpoint {
         key: u64,
         mut operation: impl FnMut(&RemoteRegion) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        if let Some(Some(known)) = self.keys.0.borrow().get(place(peer, key))
-            && (known.peer, known.key, known.version) == (peer, key, self.vector.version())
-        {
-            let done = operation(&known.region);
+        if let Some(region) = self.known_region(peer, key) {
+            let done = operation(&region);
             if !matches!(done, Err(Error::NoSuchKey)) {
                 return done;
             }
         }
         self.look_up(peer, key, operation)
+    }
+
+    /// The region as it was looked up last: a handle, as the operation may look up others.
+    #[inline(always)]
+    fn known_region(&self, peer: PeerIndex, key: u64) -> Option<Rc<RemoteRegion>> {
+        let keys = self.keys.0.borrow();
+        let known = keys.get(place(peer, key))?.as_ref()?;
+        let is_it = (known.peer, known.key, known.version) == (peer, key, self.vector.version());
+        is_it.then(|| Rc::clone(&known.region))
     }
 
     #[cold]
@@ -68,7 +76,7 @@ impl Endpoint {
         key: u64,
         mut operation: impl FnMut(&RemoteRegion) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let region = self.resolve(peer, key)?;
+        let region = Rc::new(self.resolve(peer, key)?);
         let done = operation(&region);
         let mut keys = self.keys.0.borrow_mut();
         keys.resize_with(PLACES, || None);

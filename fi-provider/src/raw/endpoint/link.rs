@@ -31,6 +31,8 @@ pub(crate) struct Link {
     /// Own operations that wait for the peer.
     pub(crate) asked: Cell<usize>,
     pub(crate) address: Address,
+    /// The number of the own endpoint.
+    pub(crate) own: u32,
     pub(crate) near: Arc<Near>,
 }
 
@@ -67,6 +69,7 @@ impl Link {
             is_full: Cell::new(false),
             asked: Cell::new(0),
             address: address.clone(),
+            own,
             near,
         })
     }

@@ -67,7 +67,7 @@ impl Endpoint {
     ///
     /// # Safety
     /// `message` holds `len` bytes, which stay as they are until the operation is reported, or the
-    /// endpoint dropped.
+    /// endpoint dropped: a peer that fetches them just then gets others.
     pub unsafe fn send<R: Report>(
         &self,
         peer: PeerIndex,

@@ -190,8 +190,8 @@ impl Endpoint {
     /// Makes progress until no own operation is under way, and orders all writes before everything
     /// after: they are delivered. False if the time is over first.
     pub fn quiet(&self, limit: Duration) -> bool {
-        let is_quiet = self.pending.borrow().len() == 0
-            || self.wait(limit, || self.pending.borrow().len() == 0);
+        let is_done = || self.pending.borrow().len() == 0 && self.owing.borrow().is_empty();
+        let is_quiet = is_done() || self.wait(limit, is_done);
         order::full();
         is_quiet
     }
@@ -271,7 +271,10 @@ impl Endpoint {
                 }
             }
         }
-        self.left.borrow_mut().push(bell);
+        let mut left = self.left.borrow_mut();
+        if !left.contains(&bell) {
+            left.push(bell);
+        }
         self.has_work.set(true);
     }
 
@@ -424,12 +427,23 @@ impl Endpoint {
         state: State,
     ) -> Result<u64, Error> {
         let (queue, _) = self.ends(entry.operation);
-        // What a peer has asked for is bounded by that peer.
+        // Nothing tells of the end of a peer that is gone already.
+        if link.is_over() {
+            return Err(Error::PeerGone);
+        }
+        // A region may be another endpoint's, whose numbers mean other operations.
+        if link.own != self.number {
+            return Err(Error::NoSuchPeer);
+        }
+        // A message has room for its entry since it was matched, and its sender bounds its number.
         let is_asked = entry.operation == Operation::Receive;
         if !is_asked && link.asked.get() >= MOST_ASKED {
             return Err(Error::Again);
         }
-        if promise.context.is_some() && !queue.reserve() {
+        let has_entry = promise.context.is_some();
+        if has_entry && is_asked {
+            queue.reserve_anyway();
+        } else if has_entry && !queue.reserve() {
             return Err(Error::Again);
         }
         let pending = Pending {
@@ -498,16 +512,23 @@ impl Drop for Endpoint {
     fn drop(&mut self) {
         self.domain.shared().remove(self.number);
         let own = self.address();
-        // Those who send here learn it by their own rings, each as soon as there is room.
-        for one in self.incoming.take().into_iter().flatten() {
-            let address = one.origin.address();
-            if *address != own
-                && let Ok(link) = self.link_to(address)
+        let known = self.incoming.take().into_iter().flatten();
+        let known = known.map(|one| one.origin.address().clone());
+        let new = self.inbox.take_new();
+        let new = new
+            .iter()
+            .map(|lead| wire::address(&lead.process, lead.endpoint));
+        // Those who send here learn it by their own rings, behind the answers that wait, as soon as
+        // there is room.
+        for address in known.chain(new).filter(|address| *address != own) {
+            let Ok(link) = self.link_to(&address) else {
+                continue;
+            };
+            let start = Instant::now();
+            while !(link.pay() && link.tell(Kind::Bye, []) != Err(Error::Again))
+                && start.elapsed() < FAREWELL
             {
-                let start = Instant::now();
-                while link.tell(Kind::Bye, []) == Err(Error::Again) && start.elapsed() < FAREWELL {
-                    std::thread::yield_now();
-                }
+                std::thread::yield_now();
             }
         }
     }

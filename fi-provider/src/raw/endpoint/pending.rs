@@ -26,7 +26,7 @@ impl Pending {
     }
 }
 
-/// What is still to come.
+/// The rest of an operation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum State {
     /// The peer's word that it is done.

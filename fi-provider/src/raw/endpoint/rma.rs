@@ -192,7 +192,7 @@ impl Endpoint {
     /// the data behind the bytes (fi_writedata).
     ///
     /// # Errors
-    /// As [`Endpoint::write`]. The bytes may have been written where it is [`Error::Again`].
+    /// As [`Endpoint::write`]; [`Error::TooLong`] for bytes that would go by the ring in pieces.
     ///
     /// # Safety
     /// As [`Endpoint::write`].
@@ -208,12 +208,21 @@ impl Endpoint {
         if region.link.burden() >= MOST_ASKED {
             return Err(Error::Again);
         }
-        if !region.is_mapped() && !region.link.near.copies_by_kernel() && len > region.link.eager {
-            // Its pieces would go behind the entry.
-            return Err(Error::TooLong);
+        if !region.is_mapped() && len > region.link.eager {
+            if report.context().is_some() && !self.config.transmit.has_room() {
+                return Err(Error::Again);
+            }
+            let there = region.found.base + (address - region.found.start);
+            // SAFETY: `source` holds the bytes.
+            if !unsafe { region.link.near.write(there, source, len)? } {
+                // Its pieces would go behind the entry.
+                return Err(Error::TooLong);
+            }
+            self.report_rma(Operation::Write, len, report);
+        } else {
+            // SAFETY: `source` holds the bytes until the operation is reported.
+            unsafe { self.write(region, address, source, len, report)? };
         }
-        // SAFETY: `source` holds the bytes until the operation is reported.
-        unsafe { self.write(region, address, source, len, report)? };
         self.owe(&region.link, Kind::Told, [data, len as u64, 0]);
         Ok(())
     }
