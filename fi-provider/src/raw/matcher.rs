@@ -63,8 +63,8 @@ impl<M> Matcher<M> {
         }
     }
 
-    /// Takes the first buffer for a message of `len` bytes of any peer, where it is for one message,
-    /// of any peer, and long enough: where [`Matcher::arrive`] would do just that.
+    /// Takes the first buffer for a message of `len` bytes, where it is for one message, of any
+    /// peer, and long enough: where [`Matcher::arrive`] would do just that.
     #[inline(always)]
     pub(crate) fn take_first(&mut self, len: usize) -> Option<Buffer> {
         let first = self.buffers.get(0)?;

@@ -190,8 +190,8 @@ impl Endpoint {
         self.take_message(origin, record, header * 8, data, answer)
     }
 
-    /// Gives a message that is bytes alone to the first buffer if it may have it at once, and takes
-    /// it as any other else.
+    /// Gives a message of bytes alone to the first buffer where nothing stands against that, and
+    /// takes it as other messages otherwise.
     #[inline(always)]
     fn take_plain(&self, origin: &mut Origin, record: Record<'_>) -> Fate {
         let mut matcher = self.matcher.borrow_mut();
