@@ -11,7 +11,7 @@ use super::service::{Service, Shared};
 use fi_shm::handover::Ticket;
 use fi_shm::ring;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// How a domain is opened.
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +43,9 @@ pub struct Domain(Arc<Inner>);
 struct Inner {
     config: Config,
     regions: Arc<Regions>,
-    nears: Mutex<HashMap<[u8; Ticket::BYTES], Arc<Near>>>,
+    /// The processes that are reached: held by the thread that watches them while they live, and by
+    /// their users.
+    nears: Mutex<HashMap<[u8; Ticket::BYTES], Weak<Near>>>,
     /// Dropped last: its thread ends then.
     service: Service,
 }
@@ -131,17 +133,23 @@ impl Domain {
     pub(crate) fn near(&self, process: &Ticket) -> Result<Arc<Near>, Error> {
         let key = process.to_bytes();
         let nears = || self.0.nears.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(near) = nears().get(&key).filter(|near| near.is_alive()) {
-            return Ok(Arc::clone(near));
+        let known = nears().get(&key).and_then(Weak::upgrade);
+        if let Some(near) = known {
+            return if near.is_alive() {
+                Ok(near)
+            } else {
+                Err(Error::PeerGone)
+            };
         }
         let near = Arc::new(Near::connect(process, self.shared().ticket())?);
         let mut nears = nears();
-        // Their memory goes with the last link to them.
-        nears.retain(|_, near| near.is_alive());
-        let known = nears.entry(key).or_insert_with(|| {
-            self.shared().watch(Arc::clone(&near));
-            near
-        });
-        Ok(Arc::clone(known))
+        if let Some(other) = nears.get(&key).and_then(Weak::upgrade) {
+            // Another thread was faster.
+            return Ok(other);
+        }
+        nears.retain(|_, near| near.strong_count() > 0);
+        nears.insert(key, Arc::downgrade(&near));
+        self.shared().watch(Arc::clone(&near));
+        Ok(near)
     }
 }
