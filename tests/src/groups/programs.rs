@@ -23,7 +23,23 @@ pub(crate) fn conformance(session: &Session) -> Result<Vec<Case>, String> {
 
 /// The cases of the soak.
 pub(crate) fn soak(session: &Session) -> Result<Vec<Case>, String> {
-    below(session, "tests/soak")
+    let mut cases = below(session, "tests/soak")?;
+    let build = [
+        "build",
+        "--release",
+        "--package",
+        "farreach-tests",
+        "--example",
+        "raw_soak",
+    ];
+    let program = session.place.target.join("release/examples/raw_soak");
+    let run = Invocation::new(program).args(["--seconds", "8"]);
+    let mut case = Case::new("raw", 60, run);
+    case.needs
+        .push(Build::new(session.cargo(&build), Duration::from_secs(300)));
+    case.leaves_nothing = true;
+    cases.push(case);
+    Ok(cases)
 }
 
 fn below(session: &Session, dir: &str) -> Result<Vec<Case>, String> {
