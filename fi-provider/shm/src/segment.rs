@@ -81,13 +81,19 @@ impl Memfd {
         identity(&self.file).is_ok_and(|now| now == self.identity)
     }
 
-    /// Whether the object has `bytes` bytes, and nobody can make it shorter: whoever maps so many
-    /// finds memory there for ever.
-    pub fn has_for_sure(&self, bytes: u64) -> bool {
-        // SAFETY: F_GET_SEALS touches no memory of this process.
+    /// Returns whether the object, which another process may have made, has `bytes` bytes and keeps
+    /// them: pages that nobody can take away while they are mapped.
+    ///
+    /// # Errors
+    /// The error of fstat(2) or fcntl(2).
+    pub fn keeps(&self, bytes: u64) -> io::Result<bool> {
+        // SAFETY: F_GET_SEALS has no argument and touches no memory of this process.
         let seals = unsafe { libc::fcntl(self.file.as_raw_fd(), libc::F_GET_SEALS) };
-        let is_sealed = seals >= 0 && seals & libc::F_SEAL_SHRINK != 0;
-        is_sealed && self.file.metadata().is_ok_and(|one| one.len() >= bytes)
+        if seals < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let is_fixed = seals & libc::F_SEAL_SHRINK != 0;
+        Ok(is_fixed && self.file.metadata()?.len() >= bytes)
     }
 
     /// The number of the descriptor in this process.

@@ -25,6 +25,8 @@ mod fifo;
 mod inbox;
 mod matcher;
 mod near;
+#[cfg(test)]
+mod nonsense;
 mod protocol;
 pub mod region;
 mod service;

@@ -63,7 +63,7 @@ impl Near {
         let is_usable = len >= TABLE_BYTES as u64
             && len <= MOST_BYTES
             && len.is_multiple_of(page_size() as u64)
-            && file.has_for_sure(len);
+            && file.keeps(len)?;
         if !is_usable {
             return Err(Error::Broken);
         }
