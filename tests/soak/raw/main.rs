@@ -13,8 +13,8 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::{Duration, Instant};
 
-/// How long the others may take to say that they have done with a process that was killed: what each
-/// of them waits for itself, and more, as the machine may be busy.
+/// How long the others may take to say that they have done with a process that was killed: longer
+/// than each of them waits, as the machine may be busy.
 const GONE: Duration = Duration::from_secs(20);
 /// How long the end may take: all that was begun is done.
 const END: Duration = Duration::from_secs(60);
@@ -202,8 +202,8 @@ impl Soak {
         }
         let [messages, writes, reads, atomics] = sums;
         Ok(format!(
-            "{killed} processes killed; by those that lived to the end: {messages} messages received, \
-             {writes} writes, {reads} reads, {atomics} atomic operations"
+            "{killed} processes killed; by those that lived to the end: \
+             {messages} messages received, {writes} writes, {reads} reads, {atomics} atomic operations"
         ))
     }
 }

@@ -1,5 +1,5 @@
-//! Each message and each range of memory as it must be: a function of who writes it and how often it
-//! has done so before.
+//! Each message as it must be: a function of its sender, its receiver and its number. And the random
+//! numbers of all.
 
 /// The longest message and the longest range, in bytes.
 pub(crate) const LONGEST: usize = 4 << 20;

@@ -278,7 +278,7 @@ impl Party {
     }
 
     fn post(&mut self, context: u64) {
-        let is_for_several = context % 3 == 0;
+        let is_for_several = context.is_multiple_of(3);
         let len = if is_for_several { 3 * LONGEST } else { LONGEST };
         let mut bytes = vec![0; len].into_boxed_slice();
         let least = is_for_several.then_some(LONGEST);
@@ -295,7 +295,7 @@ impl Party {
     }
 
     fn receive(&mut self, told: Result<Entry, Failure>) {
-        let entry = told.map_or_else(|failure| failure.entry, |entry| entry);
+        let entry = told.unwrap_or_else(|failure| failure.entry);
         let is_it = |one: &Buffer| one.context == entry.context;
         let at = self
             .buffers
@@ -344,8 +344,8 @@ impl Party {
         }
     }
 
-    /// Notes a message that has come: each comes once; short ones may be done before longer ones that
-    /// have come first.
+    /// Notes a message that has come: each comes once. Short ones may be done before longer ones
+    /// that have come first.
     fn note(&mut self, from: u64, count: u64) {
         let (upto, behind) = self.come.entry(from).or_default();
         assert!(
@@ -492,11 +492,11 @@ impl Party {
             })
         };
         let (slot, word) = (WORDS + self.rank * LONGEST, self.rank * 8);
-        let both =
-            begin(LONGEST, slot, What::Read(done, usize::MAX), self.next).and_then(|first| {
-                let second = begin(8, word, What::Read(done, usize::MAX - 1), self.next + 1);
-                Ok((first, second))
-            });
+        let first = begin(LONGEST, slot, What::Read(done, usize::MAX), self.next);
+        let both = first.map(|first| {
+            let second = begin(8, word, What::Read(done, usize::MAX - 1), self.next + 1);
+            (first, second)
+        });
         let (first, second) = match both {
             Ok((first, Ok(second))) => (first, second),
             Ok((first, Err(error))) => {
@@ -610,8 +610,9 @@ impl Party {
         }
     }
 
-    /// Checks that nothing is held for processes that are gone: three sockets for each of the others
-    /// (two that lead there, one of each that leads here), one mapping of its arena.
+    /// Checks that nothing is held for processes that are gone. Each of the others has three
+    /// descriptors of sockets, two of its way there and one of its way back, and one mapping of its
+    /// arena.
     fn check_held(&mut self, before: (usize, usize, u64), most: u64) {
         let others = self.peers.len();
         let (fds, maps) = (before.0 + 3 * others, before.1 + others);

@@ -6,7 +6,7 @@ use crate::runline::Launcher;
 use crate::session::Session;
 use std::time::Duration;
 
-/// The example that no launcher starts: tests/examples/by_hand.rs, a test program of the group unit,
+/// The example that no launcher starts: tests/launch/by_hand.rs, a test program of the group unit,
 /// starts it.
 const BY_HAND: &str = "rust/by_hand.rs";
 
