@@ -415,7 +415,8 @@ fn endure(seed: u64, is_quick: bool) {
         }
     }
     // All that waits for the hostile peer ends with it.
-    drop((link, region));
+    let before = victim.side.endpoint.resolve(victim.hostile, 1);
+    drop(link);
     drop(hostile);
     let is_over = victim.side.endpoint.wait(LIMIT, || {
         while victim.side.queue.next().is_some() {}
@@ -423,7 +424,17 @@ fn endure(seed: u64, is_quick: bool) {
         victim.side.endpoint.pending.borrow().len() == 0
     });
     assert!(is_over, "operations with a peer that is gone wait for ever");
-    drop(own_region);
+    if let Ok(region) = before {
+        let place = victim.found[0].as_ptr();
+        // SAFETY: the memory is kept until the endpoint is dropped.
+        let late = unsafe { victim.side.endpoint.read(&region, 0, place, 8, Counted) };
+        assert_eq!(
+            late,
+            Err(Error::PeerGone),
+            "of a region that was looked up before"
+        );
+    }
+    drop((own_region, region));
 }
 
 /// The seeds, of which each run takes one more.
