@@ -17,6 +17,9 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("softhca-again", &[]),
     ("fi-bootstrap", &[]),
     ("fi-provider", &["fi-shm", "fi-mlx5", "fi-mlx5-defs"]),
+    // libfabric's structs alone: numbers and names.
+    ("fi-ofi-abi", &[]),
+    ("farreach-libfabric", &["fi-provider", "fi-ofi-abi"]),
     ("farreach-cli", &["fi-provider", "softhca-again"]),
     ("shmem", &["fi-provider", "fi-bootstrap"]),
     ("shmem-cabi", &["shmem"]),

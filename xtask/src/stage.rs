@@ -14,6 +14,17 @@ use std::process::Command;
 /// The packages of the tools.
 const PACKAGES: [&str; 4] = ["shmem-launcher", "farreach-cli", "softhca", "softhca-shim"];
 
+/// The provider of libfabric: its package, the library that cargo builds of it, and where it is
+/// installed, by a name that libfabric takes for a provider's.
+const PROVIDER: (&str, &str, &str) = (
+    "farreach-libfabric",
+    "libfarreach_fi.so",
+    "lib/farreach/libfarreach-fi.so",
+);
+
+/// The profile of the provider.
+const PROVIDER_PROFILE: &str = "provider";
+
 /// What cargo builds of them, and where it is installed.
 const TOOLS: [(&str, &str); 6] = [
     ("oshrun", "bin/oshrun"),
@@ -42,6 +53,9 @@ pub(crate) fn stage(ws: &Workspace) -> Result<PathBuf> {
     let lock = File::create(&lock_path).at(&lock_path)?;
     lock.lock().at(&lock_path)?;
 
+    run(ws
+        .cargo("build")
+        .args(["--profile", PROVIDER_PROFILE, "--package", PROVIDER.0]))?;
     let packages = PACKAGES.iter().flat_map(|name| ["--package", name]);
     run(ws
         .cargo("build")
@@ -83,6 +97,8 @@ pub(crate) fn stage(ws: &Workspace) -> Result<PathBuf> {
     for (built, to) in TOOLS {
         place(&ws.built(TOOLS_PROFILE).join(built), &stage.join(to))?;
     }
+    let provider = ws.built(PROVIDER_PROFILE).join(PROVIDER.1);
+    place(&provider, &stage.join(PROVIDER.2))?;
     for (from, to) in &files {
         place(from, &stage.join(to))?;
     }
@@ -172,6 +188,7 @@ fn stamp(ws: &Workspace, archives: [&Path; 2], files: &[(PathBuf, PathBuf)]) -> 
     let inputs = archives.map(Path::to_owned).into_iter();
     let inputs = inputs
         .chain([own, ws.file(library::SYMBOLS)])
+        .chain([ws.built(PROVIDER_PROFILE).join(PROVIDER.1)])
         .chain(tools)
         .chain(files.iter().map(|(from, _)| from.clone()));
     let mut stamp = String::new();

@@ -189,6 +189,11 @@ impl Counter {
         self.0.done.set(count);
     }
 
+    /// Sets how many have failed.
+    pub fn set_failed(&self, count: u64) {
+        self.0.failed.set(count);
+    }
+
     pub(crate) fn count(&self, is_done: bool) {
         if is_done {
             self.add(1);

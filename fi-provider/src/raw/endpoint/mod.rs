@@ -52,8 +52,12 @@ pub struct Config {
     pub transmit: CompletionQueue,
     /// Takes the entries of messages that come, and of peers' writes with data.
     pub receive: CompletionQueue,
-    /// Counts operations that this side starts.
+    /// Counts messages that are sent.
     pub done: Counter,
+    /// Counts writes, and atomic operations.
+    pub written: Counter,
+    /// Counts reads.
+    pub read: Counter,
     /// Counts messages that come.
     pub received: Counter,
     /// Bytes and number of messages that are held before buffers are posted for them; more wait in
@@ -62,12 +66,15 @@ pub struct Config {
 }
 
 impl Config {
-    /// Reports all to one queue.
+    /// Reports all to one queue, and counts all operations that this side starts by one counter.
     pub fn new(queue: &CompletionQueue) -> Self {
+        let done = Counter::new();
         Self {
             transmit: queue.clone(),
             receive: queue.clone(),
-            done: Counter::new(),
+            written: done.clone(),
+            read: done.clone(),
+            done,
             received: Counter::new(),
             most_early: (1 << 20, 1 << 12),
         }
@@ -409,12 +416,15 @@ impl Endpoint {
     }
 
     /// The queue and the counter that an operation reports to.
+    #[inline(always)]
     fn ends(&self, operation: Operation) -> (&CompletionQueue, &Counter) {
         match operation {
             Operation::Receive | Operation::RemoteWrite => {
                 (&self.config.receive, &self.config.received)
             }
-            _ => (&self.config.transmit, &self.config.done),
+            Operation::Send => (&self.config.transmit, &self.config.done),
+            Operation::Read => (&self.config.transmit, &self.config.read),
+            Operation::Write | Operation::Atomic => (&self.config.transmit, &self.config.written),
         }
     }
 

@@ -328,7 +328,7 @@ impl Endpoint {
                 .push(Ok(rma_entry(operation, len, report)));
         }
         if R::COUNTS {
-            self.config.done.add(1);
+            self.ends(operation).1.add(1);
         }
     }
 

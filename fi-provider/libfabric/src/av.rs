@@ -1,0 +1,220 @@
+//! Address vectors (fi_av(3)).
+
+use crate::domain;
+use crate::object::{Code, closing, give, object, only, status, stub, take};
+use crate::state::{Shared, Vector};
+use fi_ofi_abi::*;
+use fi_provider::raw::address::Address;
+use fi_provider::raw::address_vector::{AddressVector, PeerIndex};
+use fi_provider::raw::error::Error;
+use std::ffi::{c_char, c_int, c_void};
+use std::sync::Arc;
+
+/// The C object.
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct Object {
+    fid: FidAv,
+    number: u64,
+    shared: Arc<Shared>,
+}
+
+static OPS: FiOps = closing(close);
+static AV_OPS: FiOpsAv = FiOpsAv {
+    size: size_of::<FiOpsAv>(),
+    insert,
+    insertsvc: stub,
+    insertsym: stub,
+    remove,
+    lookup,
+    straddr,
+    av_set: stub,
+    newer: [stub; 4],
+};
+
+impl Object {
+    /// Returns the domain, and the number there.
+    pub(crate) fn place(&self) -> (&Arc<Shared>, u64) {
+        (&self.shared, self.number)
+    }
+}
+
+pub(crate) unsafe extern "C" fn open(
+    domain: *mut FidDomain,
+    attr: *mut FiAvAttr,
+    av: *mut *mut FidAv,
+    context: *mut c_void,
+) -> c_int {
+    let shared = &object!(domain::Object, domain).shared;
+    // SAFETY: `attr` is NULL or attributes, by fi_av(3).
+    if let Some(attr) = unsafe { attr.as_ref() } {
+        if !attr.name.is_null() || attr.rx_ctx_bits > 0 {
+            return -FI_ENOSYS;
+        }
+        if attr.r#type > FI_AV_TABLE {
+            return status(Err(libc::EINVAL));
+        }
+        if let Err(code) = only(attr.flags, FI_SYMMETRIC) {
+            return -code;
+        }
+    }
+    let number = shared.lock().vectors.add(Vector {
+        raw: AddressVector::new(),
+        users: 0,
+    });
+    let fid = FidAv {
+        fid: Fid {
+            fclass: FI_CLASS_AV,
+            context,
+            ops: &OPS,
+        },
+        ops: &AV_OPS,
+    };
+    let shared = Arc::clone(shared);
+    let object = Object {
+        fid,
+        number,
+        shared,
+    };
+    // SAFETY: `av` is where the caller wants the pointer; the object begins with its fid.
+    unsafe { give(object, av) };
+    0
+}
+
+unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
+    let object = object!(Object, fid);
+    let mut objects = object.shared.lock();
+    if objects
+        .vectors
+        .get(object.number)
+        .is_some_and(|one| one.users > 0)
+    {
+        return status(Err(libc::EBUSY));
+    }
+    objects.vectors.remove(object.number);
+    drop(objects);
+    // SAFETY: `open` has given the object, and whoever closes it uses it no more.
+    drop(unsafe { take::<Object>(fid) });
+    0
+}
+
+unsafe extern "C" fn insert(
+    av: *mut FidAv,
+    addresses: *const c_void,
+    count: usize,
+    numbers: *mut u64,
+    flags: u64,
+    context: *mut c_void,
+) -> c_int {
+    let object = object!(Object, av);
+    if let Err(code) = only(flags, FI_MORE | FI_SYNC_ERR) {
+        return -code;
+    }
+    let objects = object.shared.lock();
+    let Some(vector) = objects.vectors.get(object.number) else {
+        return status(Err(libc::EINVAL));
+    };
+    let mut inserted = 0;
+    for index in 0..count {
+        let address = addresses.cast::<[u8; Address::BYTES]>().wrapping_add(index);
+        // SAFETY: `addresses` leads to `count` addresses of the provider's format, by fi_av(3).
+        let address = Address::of_bytes(&unsafe { *address });
+        let number = address.and_then(|address| vector.raw.insert(&address));
+        inserted += c_int::from(number.is_ok());
+        // SAFETY: `numbers` is NULL or has room for `count` numbers, and `context` for as many
+        // codes where FI_SYNC_ERR is given, by fi_av(3).
+        unsafe {
+            if !numbers.is_null() {
+                let number = number.map_or(FI_ADDR_NOTAVAIL, u64::from);
+                numbers.add(index).write(number);
+            }
+            if flags & FI_SYNC_ERR != 0 {
+                let code = number.err().map_or(0, Error::code);
+                context.cast::<c_int>().add(index).write(code);
+            }
+        }
+    }
+    inserted
+}
+
+unsafe extern "C" fn remove(av: *mut FidAv, numbers: *mut u64, count: usize, flags: u64) -> c_int {
+    let object = object!(Object, av);
+    let mut objects = object.shared.lock();
+    let mut forget = |number: u64| -> Result<(), Code> {
+        let number = PeerIndex::try_from(number).map_err(|_| libc::EINVAL)?;
+        let vector = objects.vectors.get(object.number).ok_or(libc::EINVAL)?;
+        vector.raw.remove(number).map_err(Error::code)?;
+        // The number may be another peer's from now on.
+        for ep in objects.endpoints.values_mut() {
+            if ep.vector == Some(object.number) {
+                ep.regions.retain(|(peer, _), _| *peer != number);
+            }
+        }
+        Ok(())
+    };
+    if flags != 0 {
+        return -FI_EBADFLAGS;
+    }
+    // SAFETY: `numbers` leads to `count` numbers, by fi_av(3).
+    let mut all = (0..count).map(|index| unsafe { *numbers.add(index) });
+    status(all.try_for_each(&mut forget))
+}
+
+unsafe extern "C" fn lookup(
+    av: *mut FidAv,
+    number: u64,
+    place: *mut c_void,
+    len: *mut usize,
+) -> c_int {
+    let object = object!(Object, av);
+    let objects = object.shared.lock();
+    let vector = objects.vectors.get(object.number);
+    let number = PeerIndex::try_from(number).ok();
+    let address = vector.and_then(|vector| vector.raw.address(number?));
+    let Some(address) = address else {
+        return status(Err(libc::EINVAL));
+    };
+    // SAFETY: `place` has room for `*len` bytes, by fi_av(3).
+    unsafe { put_address(&address, place, len) };
+    0
+}
+
+/// Writes as much of an address as there is room for, and its length; tells whether all was written.
+///
+/// # Safety
+/// `place` has room for `*len` bytes, and `len` may be written.
+pub(crate) unsafe fn put_address(address: &Address, place: *mut c_void, len: *mut usize) -> bool {
+    let bytes = address.to_bytes();
+    // SAFETY: `place` has room for as many bytes as are written, and `len` may be written.
+    unsafe {
+        let room = *len;
+        let fits = room.min(bytes.len());
+        if fits > 0 {
+            std::ptr::copy_nonoverlapping(bytes.as_ptr(), place.cast(), fits);
+        }
+        *len = bytes.len();
+        fits == bytes.len()
+    }
+}
+
+unsafe extern "C" fn straddr(
+    _: *mut FidAv,
+    address: *const c_void,
+    text: *mut c_char,
+    len: *mut usize,
+) -> *const c_char {
+    // SAFETY: `address` leads to an address of the provider's format, by fi_av(3).
+    let bytes = unsafe { *address.cast::<[u8; Address::BYTES]>() };
+    let words = Address::of_bytes(&bytes)
+        .map_or_else(|error| error.to_string(), |address| address.to_string());
+    // SAFETY: `text` has room for `*len` bytes, and `len` may be written, by fi_av(3).
+    unsafe {
+        let fits = words.len().min((*len).saturating_sub(1));
+        if *len > 0 {
+            std::ptr::copy_nonoverlapping(words.as_ptr(), text.cast(), fits);
+            text.add(fits).write(0);
+        }
+        *len = words.len() + 1;
+    }
+    text
+}

@@ -1,0 +1,82 @@
+//! The domain (fi_domain(3)).
+
+use crate::object::{closing, give, object, status, stub, take};
+use crate::state::Shared;
+use crate::{av, cntr, cq, ep, mr};
+use fi_ofi_abi::*;
+use fi_provider::raw::domain::{Config, Domain};
+use std::ffi::{c_int, c_void};
+use std::sync::Arc;
+
+/// The C object.
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct Object {
+    fid: FidDomain,
+    pub(crate) shared: Arc<Shared>,
+}
+
+static OPS: FiOps = closing(close);
+static DOMAIN_OPS: FiOpsDomain = FiOpsDomain {
+    size: size_of::<FiOpsDomain>(),
+    av_open: av::open,
+    cq_open: cq::open,
+    endpoint: ep::open,
+    scalable_ep: stub,
+    cntr_open: cntr::open,
+    poll_open: stub,
+    stx_ctx: stub,
+    srx_ctx: stub,
+    query_atomic: stub,
+    query_collective: stub,
+    endpoint2: stub,
+    newer: [stub],
+};
+
+/// Bytes of each ring: the same in all processes, so that a message that goes whole here does so
+/// everywhere.
+pub(crate) const RING_BYTES: usize = 64 << 10;
+
+pub(crate) unsafe extern "C" fn open(
+    fabric: *mut FidFabric,
+    info: *mut FiInfo,
+    domain: *mut *mut FidDomain,
+    context: *mut c_void,
+) -> c_int {
+    // SAFETY: the fabric is open, and `info` a record of `getinfo` or NULL in its attributes, by
+    // fi_domain(3).
+    let (api_version, mr_mode) = unsafe {
+        let attr = info.as_ref().and_then(|info| info.domain_attr.as_ref());
+        ((*fabric).api_version, attr.map_or(0, |attr| attr.mr_mode))
+    };
+    let config = Config {
+        ring_bytes: RING_BYTES,
+        ..Config::default()
+    };
+    let raw = match Domain::open(config) {
+        Ok(raw) => raw,
+        Err(error) => return status(Err(error.code())),
+    };
+    let fid = FidDomain {
+        fid: Fid {
+            fclass: FI_CLASS_DOMAIN,
+            context,
+            ops: &OPS,
+        },
+        ops: &DOMAIN_OPS,
+        mr: &mr::OPS,
+    };
+    let shared = Arc::new(Shared::new(raw, mr_mode, api_version));
+    // SAFETY: `domain` is where the caller wants the pointer; the object begins with its fid.
+    unsafe { give(Object { fid, shared }, domain) };
+    0
+}
+
+unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
+    if !object!(Object, fid).shared.lock().is_empty() {
+        return status(Err(libc::EBUSY));
+    }
+    // SAFETY: `open` has given the object, and whoever closes it uses it no more.
+    drop(unsafe { take::<Object>(fid) });
+    0
+}

@@ -1,0 +1,149 @@
+//! Event queues (fi_eq(3)). The provider itself has no events to tell: a queue holds what the
+//! application writes to it.
+
+use crate::object::{closing, give, object, size, take};
+use fi_ofi_abi::*;
+use std::collections::VecDeque;
+use std::ffi::{c_char, c_int, c_void};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The C object.
+#[repr(C)]
+#[derive(Debug)]
+struct Object {
+    fid: FidEq,
+    events: Mutex<VecDeque<(u32, Vec<u8>)>>,
+}
+
+static OPS: FiOps = closing(close);
+static EQ_OPS: FiOpsEq = FiOpsEq {
+    size: size_of::<FiOpsEq>(),
+    read,
+    readerr,
+    write,
+    sread,
+    strerror,
+};
+/// The flag by which an event is read and stays (FI_PEEK).
+const PEEK: u64 = 1 << 19;
+/// Bytes of an event, at most.
+const MOST_BYTES: usize = 1 << 16;
+/// How long a wait sleeps between two looks.
+const PAUSE: Duration = Duration::from_micros(100);
+
+pub(crate) unsafe extern "C" fn open(
+    _fabric: *mut FidFabric,
+    attr: *mut FiEqAttr,
+    eq: *mut *mut FidEq,
+    context: *mut c_void,
+) -> c_int {
+    // SAFETY: `attr` is NULL or attributes, by fi_eq(3).
+    let wait = unsafe { attr.as_ref() }.map_or(FI_WAIT_NONE, |attr| attr.wait_obj);
+    if ![FI_WAIT_NONE, FI_WAIT_UNSPEC, FI_WAIT_YIELD].contains(&wait) {
+        return -FI_ENOSYS;
+    }
+    let object = Object {
+        fid: FidEq {
+            fid: Fid {
+                fclass: FI_CLASS_EQ,
+                context,
+                ops: &OPS,
+            },
+            ops: &EQ_OPS,
+        },
+        events: Mutex::default(),
+    };
+    // SAFETY: `eq` is where the caller wants the pointer; the object begins with its fid.
+    unsafe { give(object, eq) };
+    0
+}
+
+unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
+    // SAFETY: `open` has given the object, and whoever closes it uses it no more.
+    drop(unsafe { take::<Object>(fid) });
+    0
+}
+
+unsafe extern "C" fn read(
+    eq: *mut FidEq,
+    event: *mut u32,
+    buffer: *mut c_void,
+    len: usize,
+    flags: u64,
+) -> isize {
+    let mut events = object!(Object, eq)
+        .events
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner);
+    let Some((number, bytes)) = events.front() else {
+        return size(Err(libc::EAGAIN));
+    };
+    if bytes.len() > len {
+        return size(Err(FI_ETOOSMALL));
+    }
+    // SAFETY: `event` may be written, and `buffer` has room for `len` bytes, by fi_eq(3).
+    unsafe {
+        event.write(*number);
+        std::ptr::copy_nonoverlapping(bytes.as_ptr(), buffer.cast(), bytes.len());
+    }
+    let told = bytes.len();
+    if flags & PEEK == 0 {
+        events.pop_front();
+    }
+    size(Ok(told))
+}
+
+unsafe extern "C" fn readerr(_: *mut FidEq, _: *mut FiEqErrEntry, _: u64) -> isize {
+    size(Err(libc::EAGAIN))
+}
+
+unsafe extern "C" fn write(
+    eq: *mut FidEq,
+    event: u32,
+    buffer: *const c_void,
+    len: usize,
+    flags: u64,
+) -> isize {
+    if flags != 0 || len > MOST_BYTES {
+        return size(Err(libc::EINVAL));
+    }
+    let mut bytes = vec![0_u8; len];
+    // SAFETY: `buffer` holds `len` bytes, by fi_eq(3), and the vector has as many.
+    unsafe { std::ptr::copy_nonoverlapping(buffer.cast(), bytes.as_mut_ptr(), len) };
+    let events = &object!(Object, eq).events;
+    let mut events = events.lock().unwrap_or_else(PoisonError::into_inner);
+    events.push_back((event, bytes));
+    size(Ok(len))
+}
+
+unsafe extern "C" fn sread(
+    eq: *mut FidEq,
+    event: *mut u32,
+    buffer: *mut c_void,
+    len: usize,
+    timeout: c_int,
+    flags: u64,
+) -> isize {
+    let again = size(Err(libc::EAGAIN));
+    let limit = u64::try_from(timeout).ok().map(Duration::from_millis);
+    let start = Instant::now();
+    loop {
+        // SAFETY: the arguments are those of this function, which has the same requirements.
+        let told = unsafe { read(eq, event, buffer, len, flags) };
+        if told != again || limit.is_some_and(|limit| start.elapsed() >= limit) {
+            return told;
+        }
+        std::thread::sleep(PAUSE);
+    }
+}
+
+unsafe extern "C" fn strerror(
+    _: *mut FidEq,
+    _: c_int,
+    _: *const c_void,
+    _: *mut c_char,
+    _: usize,
+) -> *const c_char {
+    c"no error of the provider's own".as_ptr()
+}

@@ -1,0 +1,58 @@
+//! The fabric (fi_fabric(3)).
+
+use crate::object::{closing, give, status, stub, take};
+use crate::{domain, eq, info};
+use fi_ofi_abi::*;
+use std::ffi::{CStr, c_int, c_void};
+
+/// The C object.
+#[repr(C)]
+#[derive(Debug)]
+struct Object {
+    fid: FidFabric,
+}
+
+static OPS: FiOps = closing(close);
+static FABRIC_OPS: FiOpsFabric = FiOpsFabric {
+    size: size_of::<FiOpsFabric>(),
+    domain: domain::open,
+    passive_ep: stub,
+    eq_open: eq::open,
+    wait_open: stub,
+    trywait: stub,
+    domain2: stub,
+};
+
+/// Opens the fabric.
+pub(crate) unsafe extern "C" fn open(
+    attr: *mut FiFabricAttr,
+    fabric: *mut *mut FidFabric,
+    context: *mut c_void,
+) -> c_int {
+    // SAFETY: libfabric hands over attributes, whose name is NULL or a string that ends with a zero.
+    let is_ours = unsafe {
+        let name = (*attr).name;
+        name.is_null() || CStr::from_ptr(name) == info::NAME
+    };
+    if !is_ours {
+        return status(Err(libc::ENODATA));
+    }
+    let fid = FidFabric {
+        fid: Fid {
+            fclass: FI_CLASS_FABRIC,
+            context,
+            ops: &OPS,
+        },
+        ops: &FABRIC_OPS,
+        api_version: 0,
+    };
+    // SAFETY: `fabric` is where the caller wants the pointer; the object begins with its fid.
+    unsafe { give(Object { fid }, fabric) };
+    0
+}
+
+unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
+    // SAFETY: `open` has given the object, and whoever closes it uses it no more.
+    drop(unsafe { take::<Object>(fid) });
+    0
+}

@@ -1,0 +1,317 @@
+//! What the provider can do, and whether that is what an application asks for (fi_getinfo(3)).
+
+use crate::core;
+use crate::object::{Code, status};
+use fi_ofi_abi::*;
+use fi_provider::raw::address::Address;
+use std::ffi::{CStr, c_char, c_int};
+
+/// The name of the provider, of its fabric and of its domain.
+pub(crate) const NAME: &CStr = c"farreach";
+/// The most bytes that are taken over at once: they go whole through a ring of
+/// [`RING_BYTES`](crate::domain::RING_BYTES), or into memory.
+pub(crate) const INJECT_SIZE: usize = 8 << 10;
+/// The format of its addresses: [`Address::BYTES`] bytes each.
+const FORMAT: u32 = FI_PROV_SPECIFIC | 0xfa;
+/// Its protocol.
+const PROTOCOL: u32 = FI_PROV_SPECIFIC | 0xfa;
+/// The most bytes of an operation.
+const MOST_BYTES: usize = 1 << 40;
+/// How many objects of a kind there may be, and operations in a queue.
+const MOST_OBJECTS: usize = 1 << 10;
+const MOST_QUEUED: usize = 1 << 12;
+/// Bytes of a key, and of data that goes along.
+const WORD: usize = 8;
+
+const SENDS: u64 = FI_SEND | FI_RECV;
+const ACCESSES: u64 = FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
+/// Capabilities of an endpoint, of its sending side and of its receiving side.
+const CAPS: u64 = FI_MSG
+    | FI_RMA
+    | SENDS
+    | ACCESSES
+    | FI_MULTI_RECV
+    | FI_SOURCE
+    | FI_DIRECTED_RECV
+    | FI_LOCAL_COMM;
+const TRANSMIT_CAPS: u64 = FI_MSG | FI_RMA | FI_SEND | FI_READ | FI_WRITE;
+const RECEIVE_CAPS: u64 = FI_MSG
+    | FI_RMA
+    | FI_RECV
+    | FI_REMOTE_READ
+    | FI_REMOTE_WRITE
+    | FI_MULTI_RECV
+    | FI_SOURCE
+    | FI_DIRECTED_RECV;
+/// Flags that an endpoint may give to all its operations.
+const TRANSMIT_FLAGS: u64 =
+    FI_COMPLETION | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE;
+const RECEIVE_FLAGS: u64 = FI_COMPLETION | FI_MULTI_RECV;
+/// Messages to one endpoint arrive in their order.
+const ORDER: u64 = FI_ORDER_SAS;
+
+/// What an application asks for, and gets.
+#[derive(Clone, Debug)]
+struct Offer {
+    caps: u64,
+    transmit_flags: u64,
+    receive_flags: u64,
+    order: u64,
+    av_type: u32,
+    threading: u32,
+    mr_mode: i32,
+    dest: Option<Address>,
+}
+
+pub(crate) unsafe extern "C" fn getinfo(
+    version: u32,
+    node: *const c_char,
+    service: *const c_char,
+    flags: u64,
+    hints: *const FiInfo,
+    info: *mut *mut FiInfo,
+) -> c_int {
+    // SAFETY: the strings are NULL or end with a zero, `hints` is NULL or a record whose attributes
+    // are NULL or records, and `info` may be written, by fi_getinfo(3).
+    status(unsafe {
+        let hints = hints.as_ref();
+        offer(version, node, service, flags, hints).and_then(|offer| {
+            info.write(fill(version, &offer)?);
+            Ok(())
+        })
+    })
+}
+
+/// Refuses where a part of the hints cannot be kept.
+fn require(is_kept: bool) -> Result<(), Code> {
+    if is_kept { Ok(()) } else { Err(libc::ENODATA) }
+}
+
+/// Finds out what to offer.
+///
+/// # Safety
+/// The strings are NULL or end with a zero; the attributes of `hints` are NULL or records.
+unsafe fn offer(
+    version: u32,
+    node: *const c_char,
+    service: *const c_char,
+    flags: u64,
+    hints: Option<&FiInfo>,
+) -> Result<Offer, Code> {
+    let is_own = flags & FI_SOURCE != 0;
+    // An endpoint's own address is never chosen, and it has no services.
+    require(service.is_null() && !(is_own && !node.is_null()))?;
+    let mut offer = Offer {
+        caps: CAPS,
+        transmit_flags: 0,
+        receive_flags: 0,
+        order: ORDER,
+        av_type: FI_AV_TABLE,
+        threading: FI_THREAD_SAFE,
+        mr_mode: usual_mode(version),
+        dest: None,
+    };
+    if !node.is_null() {
+        // SAFETY: the string ends with a zero.
+        let text = unsafe { CStr::from_ptr(node) };
+        let address = text.to_str().ok().and_then(|text| text.parse().ok());
+        offer.dest = Some(address.ok_or(libc::ENODATA)?);
+    }
+    let Some(hints) = hints else {
+        return Ok(offer);
+    };
+    require(hints.caps & !CAPS == 0)?;
+    require([FI_FORMAT_UNSPEC, FORMAT].contains(&hints.addr_format))?;
+    require(hints.src_addr.is_null() && hints.handle.is_null())?;
+    if offer.dest.is_none() && !hints.dest_addr.is_null() {
+        require(hints.dest_addrlen == Address::BYTES)?;
+        // SAFETY: there are so many bytes at the address.
+        let bytes = unsafe { *hints.dest_addr.cast::<[u8; Address::BYTES]>() };
+        offer.dest = Some(Address::of_bytes(&bytes).map_err(|_| libc::ENODATA)?);
+    }
+    if hints.caps != 0 {
+        offer.caps = all_of(hints.caps);
+    }
+    // SAFETY: the attributes are NULL or records.
+    unsafe {
+        hints.ep_attr.as_ref().map_or(Ok(()), check_ep)?;
+        if let Some(attr) = hints.tx_attr.as_ref() {
+            check_tx(attr, &mut offer)?;
+        }
+        if let Some(attr) = hints.rx_attr.as_ref() {
+            check_rx(attr, &mut offer)?;
+        }
+        if let Some(attr) = hints.domain_attr.as_ref() {
+            check_domain(version, attr, &mut offer)?;
+        }
+        if let Some(attr) = hints.fabric_attr.as_ref() {
+            require(is_name(attr.name))?;
+        }
+    }
+    Ok(offer)
+}
+
+/// Adds to capabilities those that they stand for: both directions where none is named.
+fn all_of(caps: u64) -> u64 {
+    let mut all = caps | FI_LOCAL_COMM;
+    if caps & FI_MSG != 0 && caps & SENDS == 0 {
+        all |= SENDS;
+    }
+    if caps & FI_RMA != 0 && caps & ACCESSES == 0 {
+        all |= ACCESSES;
+    }
+    all
+}
+
+/// # Safety
+/// `name` is NULL or a string that ends with a zero.
+unsafe fn is_name(name: *const c_char) -> bool {
+    // SAFETY: the string ends with a zero.
+    name.is_null() || unsafe { CStr::from_ptr(name) } == NAME
+}
+
+/// The mode of regions where an application says nothing of it: none has to be kept, and before 1.5
+/// that had a name.
+fn usual_mode(version: u32) -> i32 {
+    if version < fi_version(1, 5) {
+        FI_MR_SCALABLE
+    } else {
+        0
+    }
+}
+
+fn check_ep(attr: &FiEpAttr) -> Result<(), Code> {
+    require([FI_EP_UNSPEC, FI_EP_RDM].contains(&attr.r#type))?;
+    require(attr.protocol == 0 || attr.protocol == PROTOCOL)?;
+    require(attr.protocol_version <= 1)?;
+    require(attr.max_msg_size <= MOST_BYTES && attr.msg_prefix_size == 0)?;
+    // Reads and writes are not ordered.
+    let orders = [
+        attr.max_order_raw_size,
+        attr.max_order_war_size,
+        attr.max_order_waw_size,
+    ];
+    require(orders == [0; 3])?;
+    require(attr.tx_ctx_cnt <= 1 && attr.rx_ctx_cnt <= 1 && attr.auth_key_size == 0)
+}
+
+fn check_tx(attr: &FiTxAttr, offer: &mut Offer) -> Result<(), Code> {
+    require(attr.caps & !(TRANSMIT_CAPS & offer.caps) == 0)?;
+    require(attr.op_flags & !TRANSMIT_FLAGS == 0)?;
+    require(attr.msg_order & !ORDER == 0 && attr.comp_order == 0)?;
+    require(attr.inject_size <= INJECT_SIZE && attr.size <= MOST_QUEUED)?;
+    require(attr.iov_limit <= 1 && attr.rma_iov_limit <= 1)?;
+    offer.transmit_flags = attr.op_flags;
+    Ok(())
+}
+
+fn check_rx(attr: &FiRxAttr, offer: &mut Offer) -> Result<(), Code> {
+    require(attr.caps & !(RECEIVE_CAPS & offer.caps) == 0)?;
+    require(attr.op_flags & !RECEIVE_FLAGS == 0)?;
+    require(attr.msg_order & !ORDER == 0 && attr.comp_order == 0)?;
+    require(attr.size <= MOST_QUEUED && attr.iov_limit <= 1)?;
+    offer.receive_flags = attr.op_flags;
+    Ok(())
+}
+
+/// # Safety
+/// The name is NULL or a string that ends with a zero.
+unsafe fn check_domain(version: u32, attr: &FiDomainAttr, offer: &mut Offer) -> Result<(), Code> {
+    // SAFETY: the string ends with a zero.
+    require(unsafe { is_name(attr.name) })?;
+    // Messages come and go in calls of the application alone.
+    require(attr.data_progress != FI_PROGRESS_AUTO)?;
+    require(attr.av_type <= FI_AV_TABLE)?;
+    require(attr.mr_key_size <= WORD && attr.cq_data_size <= WORD)?;
+    let counts = [
+        attr.cq_cnt,
+        attr.ep_cnt,
+        attr.tx_ctx_cnt,
+        attr.rx_ctx_cnt,
+        attr.cntr_cnt,
+    ];
+    require(counts.iter().all(|&count| count <= MOST_OBJECTS))?;
+    require(attr.max_ep_tx_ctx <= 1 && attr.max_ep_rx_ctx <= 1)?;
+    require(attr.max_ep_stx_ctx == 0 && attr.max_ep_srx_ctx == 0)?;
+    require(attr.mr_iov_limit <= 1 && attr.auth_key_size == 0)?;
+    require(attr.caps & !FI_LOCAL_COMM == 0)?;
+    if attr.av_type != FI_AV_UNSPEC {
+        offer.av_type = attr.av_type;
+    }
+    // Keeps the modes of regions that the application is ready for, and needs none.
+    offer.mr_mode = match attr.mr_mode {
+        0 => usual_mode(version),
+        FI_MR_BASIC | FI_MR_SCALABLE => attr.mr_mode,
+        modes => modes & (FI_MR_VIRT_ADDR | FI_MR_PROV_KEY),
+    };
+    Ok(())
+}
+
+/// Makes the record of an offer.
+fn fill(version: u32, offer: &Offer) -> Result<*mut FiInfo, Code> {
+    let record = core::empty_info().ok_or(libc::ENOMEM)?.as_ptr();
+    // SAFETY: the record is new, with attributes of its own that are at least as long as here, all
+    // zero; the strings and the address are allocated as libfabric frees them.
+    unsafe {
+        let info = &mut *record;
+        info.caps = offer.caps;
+        info.addr_format = FORMAT;
+        if let Some(dest) = &offer.dest {
+            let bytes = dest.to_bytes();
+            info.dest_addr = libc::malloc(bytes.len());
+            if !info.dest_addr.is_null() {
+                info.dest_addrlen = bytes.len();
+                info.dest_addr.cast::<[u8; Address::BYTES]>().write(bytes);
+            }
+        }
+        let tx = &mut *info.tx_attr;
+        tx.caps = offer.caps & TRANSMIT_CAPS;
+        tx.op_flags = offer.transmit_flags;
+        tx.msg_order = offer.order;
+        tx.inject_size = INJECT_SIZE;
+        tx.size = MOST_QUEUED;
+        tx.iov_limit = 1;
+        tx.rma_iov_limit = 1;
+        let rx = &mut *info.rx_attr;
+        rx.caps = offer.caps & RECEIVE_CAPS;
+        rx.op_flags = offer.receive_flags;
+        rx.msg_order = offer.order;
+        rx.size = MOST_QUEUED;
+        rx.iov_limit = 1;
+        let ep = &mut *info.ep_attr;
+        ep.r#type = FI_EP_RDM;
+        ep.protocol = PROTOCOL;
+        ep.protocol_version = 1;
+        ep.max_msg_size = MOST_BYTES;
+        ep.tx_ctx_cnt = 1;
+        ep.rx_ctx_cnt = 1;
+        fill_domain(&mut *info.domain_attr, offer);
+        let fabric = &mut *info.fabric_attr;
+        fabric.name = libc::strdup(NAME.as_ptr());
+        fabric.prov_version = fi_version(0, 1);
+        fabric.api_version = version;
+    }
+    Ok(record)
+}
+
+fn fill_domain(attr: &mut FiDomainAttr, offer: &Offer) {
+    // SAFETY: the name ends with a zero.
+    attr.name = unsafe { libc::strdup(NAME.as_ptr()) };
+    attr.threading = offer.threading;
+    attr.control_progress = FI_PROGRESS_AUTO;
+    attr.data_progress = FI_PROGRESS_MANUAL;
+    attr.resource_mgmt = FI_RM_ENABLED;
+    attr.av_type = offer.av_type;
+    attr.mr_mode = offer.mr_mode;
+    attr.mr_key_size = WORD;
+    attr.cq_data_size = WORD;
+    attr.cq_cnt = MOST_OBJECTS;
+    attr.ep_cnt = MOST_OBJECTS;
+    attr.tx_ctx_cnt = MOST_OBJECTS;
+    attr.rx_ctx_cnt = MOST_OBJECTS;
+    attr.max_ep_tx_ctx = 1;
+    attr.max_ep_rx_ctx = 1;
+    attr.cntr_cnt = MOST_OBJECTS;
+    attr.mr_iov_limit = 1;
+    attr.caps = FI_LOCAL_COMM;
+}

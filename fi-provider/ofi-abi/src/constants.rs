@@ -1,0 +1,93 @@
+//! The constants.
+
+/// Defines constants, and lists them in [`CONSTANTS`].
+macro_rules! constants {
+    ($($kind:ty { $($name:ident = $value:expr;)* })*) => {
+        $($(pub const $name: $kind = $value;)*)*
+
+        /// All constants and their values, in 64 bits.
+        pub const CONSTANTS: &[(&str, u64)] = &[$($((stringify!($name), $name as u64),)*)*];
+    };
+}
+
+constants! {
+    // Capabilities, and flags of operations, of completions and of bindings.
+    u64 {
+        FI_MSG = 1 << 1;
+        FI_RMA = 1 << 2;
+        FI_READ = 1 << 8;
+        FI_WRITE = 1 << 9;
+        FI_RECV = 1 << 10;
+        FI_SEND = 1 << 11;
+        FI_REMOTE_READ = 1 << 12;
+        FI_REMOTE_WRITE = 1 << 13;
+        FI_MULTI_RECV = 1 << 16;
+        FI_REMOTE_CQ_DATA = 1 << 17;
+        FI_MORE = 1 << 18;
+        FI_COMPLETION = 1 << 24;
+        FI_INJECT = 1 << 25;
+        FI_INJECT_COMPLETE = 1 << 26;
+        FI_TRANSMIT_COMPLETE = 1 << 27;
+        FI_DELIVERY_COMPLETE = 1 << 28;
+        FI_LOCAL_COMM = 1 << 51;
+        FI_SOURCE = 1 << 57;
+        FI_SYNC_ERR = 1 << 58;
+        FI_SYMMETRIC = 1 << 59;
+        FI_DIRECTED_RECV = 1 << 59;
+        FI_SELECTIVE_COMPLETION = 1 << 59;
+        FI_ORDER_SAS = 1 << 8;
+        FI_ADDR_NOTAVAIL = u64::MAX;
+        FI_KEY_NOTAVAIL = u64::MAX;
+    }
+    u32 {
+        FI_PROV_SPECIFIC = 1 << 31;
+        FI_FORMAT_UNSPEC = 0;
+        FI_EP_UNSPEC = 0;
+        FI_EP_RDM = 3;
+        FI_AV_UNSPEC = 0;
+        FI_AV_MAP = 1;
+        FI_AV_TABLE = 2;
+        FI_THREAD_SAFE = 1;
+        FI_PROGRESS_AUTO = 1;
+        FI_PROGRESS_MANUAL = 2;
+        FI_RM_ENABLED = 2;
+        FI_WAIT_NONE = 0;
+        FI_WAIT_UNSPEC = 1;
+        FI_WAIT_YIELD = 5;
+        FI_CQ_FORMAT_UNSPEC = 0;
+        FI_CQ_FORMAT_CONTEXT = 1;
+        FI_CQ_FORMAT_MSG = 2;
+        FI_CQ_FORMAT_DATA = 3;
+        FI_CQ_FORMAT_TAGGED = 4;
+        FI_CQ_COND_NONE = 0;
+        FI_HMEM_SYSTEM = 0;
+    }
+    i32 {
+        FI_MR_BASIC = 1;
+        FI_MR_SCALABLE = 2;
+        FI_MR_VIRT_ADDR = 1 << 4;
+        FI_MR_PROV_KEY = 1 << 6;
+        FI_ENABLE = 6;
+        FI_OPT_ENDPOINT = 0;
+        FI_OPT_MIN_MULTI_RECV = 0;
+        FI_ENOSYS = 38;
+        FI_ETOOSMALL = 257;
+        FI_EOPBADSTATE = 258;
+        FI_EAVAIL = 259;
+        FI_EBADFLAGS = 260;
+        FI_EDOMAIN = 262;
+        FI_ENOCQ = 263;
+        FI_ENOKEY = 266;
+        FI_ENOAV = 267;
+    }
+    usize {
+        FI_CLASS_FABRIC = 1;
+        FI_CLASS_DOMAIN = 2;
+        FI_CLASS_EP = 3;
+        FI_CLASS_AV = 11;
+        FI_CLASS_MR = 12;
+        FI_CLASS_EQ = 13;
+        FI_CLASS_CQ = 14;
+        FI_CLASS_CNTR = 15;
+    }
+}

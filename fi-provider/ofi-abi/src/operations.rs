@@ -1,0 +1,210 @@
+//! The tables of functions that objects point to.
+//!
+//! A [`Stub`] stands where the provider has no function. It may be called with the arguments of any
+//! function of its place, as they are in registers or on the caller's stack, and the caller takes
+//! the lower half of the result where it expects an `int`.
+
+use crate::info::*;
+use crate::objects::*;
+use std::ffi::{c_char, c_int, c_void};
+
+/// A function that refuses.
+pub type Stub = extern "C" fn() -> isize;
+
+/// A pointer to a C function.
+macro_rules! function {
+    (($($argument:ty),*) -> $result:ty) => {
+        unsafe extern "C" fn($($argument),*) -> $result
+    };
+}
+
+#[repr(C)]
+#[derive(Debug)]
+pub struct FiOps {
+    pub size: usize,
+    pub close: function!((*mut Fid) -> c_int),
+    pub bind: function!((*mut Fid, *mut Fid, u64) -> c_int),
+    pub control: function!((*mut Fid, c_int, *mut c_void) -> c_int),
+    pub ops_open: Stub,
+    pub tostr: Stub,
+    pub ops_set: Stub,
+}
+
+#[repr(C)]
+#[derive(Debug)]
+pub struct FiOpsFabric {
+    pub size: usize,
+    pub domain: function!((*mut FidFabric, *mut FiInfo, *mut *mut FidDomain, *mut c_void) -> c_int),
+    pub passive_ep: Stub,
+    pub eq_open: function!((*mut FidFabric, *mut FiEqAttr, *mut *mut FidEq, *mut c_void) -> c_int),
+    pub wait_open: Stub,
+    pub trywait: Stub,
+    pub domain2: Stub,
+}
+
+#[repr(C)]
+#[derive(Debug)]
+pub struct FiOpsDomain {
+    pub size: usize,
+    pub av_open: function!((*mut FidDomain, *mut FiAvAttr, *mut *mut FidAv, *mut c_void) -> c_int),
+    pub cq_open: function!((*mut FidDomain, *mut FiCqAttr, *mut *mut FidCq, *mut c_void) -> c_int),
+    pub endpoint: function!((*mut FidDomain, *mut FiInfo, *mut *mut FidEp, *mut c_void) -> c_int),
+    pub scalable_ep: Stub,
+    pub cntr_open: function!((*mut FidDomain, *mut FiCntrAttr, *mut *mut FidCntr, *mut c_void) -> c_int),
+    pub poll_open: Stub,
+    pub stx_ctx: Stub,
+    pub srx_ctx: Stub,
+    pub query_atomic: Stub,
+    pub query_collective: Stub,
+    pub endpoint2: Stub,
+    pub newer: [Stub; 1],
+}
+
+#[repr(C)]
+#[derive(Debug)]
+pub struct FiOpsMr {
+    pub size: usize,
+    pub reg: function!((*mut Fid, *const c_void, usize, u64, u64, u64, u64, *mut *mut FidMr,
+        *mut c_void) -> c_int),
+    pub regv: function!((*mut Fid, *const Iovec, usize, u64, u64, u64, u64, *mut *mut FidMr,
+        *mut c_void) -> c_int),
+    pub regattr: function!((*mut Fid, *const FiMrAttr, u64, *mut *mut FidMr) -> c_int),
+}
+
+#[repr(C)]
+#[derive(Debug)]
+pub struct FiOpsAv {
+    pub size: usize,
+    pub insert: function!((*mut FidAv, *const c_void, usize, *mut u64, u64, *mut c_void) -> c_int),
+    pub insertsvc: Stub,
+    pub insertsym: Stub,
+    pub remove: function!((*mut FidAv, *mut u64, usize, u64) -> c_int),
+    pub lookup: function!((*mut FidAv, u64, *mut c_void, *mut usize) -> c_int),
+    pub straddr: function!((*mut FidAv, *const c_void, *mut c_char, *mut usize) -> *const c_char),
+    pub av_set: Stub,
+    pub newer: [Stub; 4],
+}
+
+#[repr(C)]
+#[derive(Debug)]
+pub struct FiOpsCq {
+    pub size: usize,
+    pub read: function!((*mut FidCq, *mut c_void, usize) -> isize),
+    pub readfrom: function!((*mut FidCq, *mut c_void, usize, *mut u64) -> isize),
+    pub readerr: function!((*mut FidCq, *mut FiCqErrEntry, u64) -> isize),
+    pub sread: function!((*mut FidCq, *mut c_void, usize, *const c_void, c_int) -> isize),
+    pub sreadfrom: function!((*mut FidCq, *mut c_void, usize, *mut u64, *const c_void, c_int) -> isize),
+    pub signal: function!((*mut FidCq) -> c_int),
+    pub strerror: function!((*mut FidCq, c_int, *const c_void, *mut c_char, usize)
+        -> *const c_char),
+    pub newer: [Stub; 1],
+}
+
+#[repr(C)]
+#[derive(Debug)]
+pub struct FiOpsCntr {
+    pub size: usize,
+    pub read: function!((*mut FidCntr) -> u64),
+    pub readerr: function!((*mut FidCntr) -> u64),
+    pub add: function!((*mut FidCntr, u64) -> c_int),
+    pub set: function!((*mut FidCntr, u64) -> c_int),
+    pub wait: function!((*mut FidCntr, u64, c_int) -> c_int),
+    pub adderr: function!((*mut FidCntr, u64) -> c_int),
+    pub seterr: function!((*mut FidCntr, u64) -> c_int),
+    pub newer: [Stub; 1],
+}
+
+#[repr(C)]
+#[derive(Debug)]
+pub struct FiOpsEq {
+    pub size: usize,
+    pub read: function!((*mut FidEq, *mut u32, *mut c_void, usize, u64) -> isize),
+    pub readerr: function!((*mut FidEq, *mut FiEqErrEntry, u64) -> isize),
+    pub write: function!((*mut FidEq, u32, *const c_void, usize, u64) -> isize),
+    pub sread: function!((*mut FidEq, *mut u32, *mut c_void, usize, c_int, u64) -> isize),
+    pub strerror: function!((*mut FidEq, c_int, *const c_void, *mut c_char, usize)
+        -> *const c_char),
+}
+
+#[repr(C)]
+#[derive(Debug)]
+pub struct FiOpsEp {
+    pub size: usize,
+    pub cancel: function!((*mut Fid, *mut c_void) -> isize),
+    pub getopt: function!((*mut Fid, c_int, c_int, *mut c_void, *mut usize) -> c_int),
+    pub setopt: function!((*mut Fid, c_int, c_int, *const c_void, usize) -> c_int),
+    pub tx_ctx: Stub,
+    pub rx_ctx: Stub,
+    pub rx_size_left: Stub,
+    pub tx_size_left: Stub,
+    pub newer: [Stub; 1],
+}
+
+#[repr(C)]
+#[derive(Debug)]
+pub struct FiOpsCm {
+    pub size: usize,
+    pub setname: Stub,
+    pub getname: function!((*mut Fid, *mut c_void, *mut usize) -> c_int),
+    pub getpeer: Stub,
+    pub connect: Stub,
+    pub listen: Stub,
+    pub accept: Stub,
+    pub reject: Stub,
+    pub shutdown: Stub,
+    pub join: Stub,
+}
+
+#[repr(C)]
+#[derive(Debug)]
+pub struct FiOpsMsg {
+    pub size: usize,
+    pub recv: function!((*mut FidEp, *mut c_void, usize, *mut c_void, u64, *mut c_void) -> isize),
+    pub recvv: function!((*mut FidEp, *const Iovec, *mut *mut c_void, usize, u64, *mut c_void)
+        -> isize),
+    pub recvmsg: function!((*mut FidEp, *const FiMsg, u64) -> isize),
+    pub send: function!((*mut FidEp, *const c_void, usize, *mut c_void, u64, *mut c_void) -> isize),
+    pub sendv: function!((*mut FidEp, *const Iovec, *mut *mut c_void, usize, u64, *mut c_void)
+        -> isize),
+    pub sendmsg: function!((*mut FidEp, *const FiMsg, u64) -> isize),
+    pub inject: function!((*mut FidEp, *const c_void, usize, u64) -> isize),
+    pub senddata: function!((*mut FidEp, *const c_void, usize, *mut c_void, u64, u64, *mut c_void)
+        -> isize),
+    pub injectdata: function!((*mut FidEp, *const c_void, usize, u64, u64) -> isize),
+}
+
+#[repr(C)]
+#[derive(Debug)]
+pub struct FiOpsRma {
+    pub size: usize,
+    pub read: function!((*mut FidEp, *mut c_void, usize, *mut c_void, u64, u64, u64, *mut c_void)
+        -> isize),
+    pub readv: function!((*mut FidEp, *const Iovec, *mut *mut c_void, usize, u64, u64, u64,
+        *mut c_void) -> isize),
+    pub readmsg: function!((*mut FidEp, *const FiMsgRma, u64) -> isize),
+    pub write: function!((*mut FidEp, *const c_void, usize, *mut c_void, u64, u64, u64,
+        *mut c_void) -> isize),
+    pub writev: function!((*mut FidEp, *const Iovec, *mut *mut c_void, usize, u64, u64, u64,
+        *mut c_void) -> isize),
+    pub writemsg: function!((*mut FidEp, *const FiMsgRma, u64) -> isize),
+    pub inject: function!((*mut FidEp, *const c_void, usize, u64, u64, u64) -> isize),
+    pub writedata: function!((*mut FidEp, *const c_void, usize, *mut c_void, u64, u64, u64, u64,
+        *mut c_void) -> isize),
+    pub injectdata: function!((*mut FidEp, *const c_void, usize, u64, u64, u64, u64) -> isize),
+}
+
+#[repr(C)]
+#[derive(Debug)]
+pub struct FiOpsTagged {
+    pub size: usize,
+    pub recv: Stub,
+    pub others: [Stub; 8],
+}
+
+#[repr(C)]
+#[derive(Debug)]
+pub struct FiOpsAtomic {
+    pub size: usize,
+    pub write: Stub,
+    pub others: [Stub; 12],
+}
