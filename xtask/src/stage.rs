@@ -22,8 +22,8 @@ const PROVIDER: (&str, &str, &str) = (
     "lib/farreach/libfarreach-fi.so",
 );
 
-/// The profile of the provider.
-const PROVIDER_PROFILE: &str = "provider";
+/// The profile of the provider: the C libraries', which builds most of it.
+const PROVIDER_PROFILE: &str = "clib";
 
 /// What cargo builds of them, and where it is installed.
 const TOOLS: [(&str, &str); 6] = [
@@ -53,9 +53,6 @@ pub(crate) fn stage(ws: &Workspace) -> Result<PathBuf> {
     let lock = File::create(&lock_path).at(&lock_path)?;
     lock.lock().at(&lock_path)?;
 
-    run(ws
-        .cargo("build")
-        .args(["--profile", PROVIDER_PROFILE, "--package", PROVIDER.0]))?;
     let packages = PACKAGES.iter().flat_map(|name| ["--package", name]);
     run(ws
         .cargo("build")
@@ -68,6 +65,9 @@ pub(crate) fn stage(ws: &Workspace) -> Result<PathBuf> {
         (archive, checking.join().expect("building does not panic"))
     });
     let (archive, checking) = (archive?, checking?);
+    run(ws
+        .cargo("build")
+        .args(["--profile", PROVIDER_PROFILE, "--package", PROVIDER.0]))?;
     let files = tree_files(ws)?;
     let stamp_path = ws.built("farreach.stamp");
     let stamp = stamp(ws, [&archive, &checking], &files)?;
