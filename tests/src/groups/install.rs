@@ -5,10 +5,10 @@ use crate::session::Session;
 use std::time::Duration;
 
 /// What is tried: a name, and a script. `$1` is the moved installation, `$2` the project's root.
-const SCRIPTS: [(&str, &str); 12] = [
+const SCRIPTS: [(&str, &str); 13] = [
     (
         "files",
-        r#"for file in bin/oshrun bin/oshcc bin/oshc++ bin/farreach bin/softhca lib/libsofthca_shim.so lib/libshmem.so lib/check/libshmem.so lib/farreach/libshmem.so.0 lib/libshmem.a lib/pkgconfig/shmem.pc \
+        r#"for file in bin/oshrun bin/oshcc bin/oshc++ bin/farreach bin/softhca lib/libsofthca_shim.so lib/libshmem.so lib/check/libshmem.so lib/farreach/libshmem.so.0 lib/farreach/libfarreach-fi.so lib/libshmem.a lib/pkgconfig/shmem.pc \
                include/shmem.h include/pshmem.h include/shmemx.h include/mpp/shmem.h include/mpp/shmemx.h share; do
                test -e "$1/$file" || { echo "$file is missing" >&2; exit 1; }; done"#,
     ),
@@ -74,6 +74,20 @@ const SCRIPTS: [(&str, &str); 12] = [
            "$1/bin/oshrun" -n 2 "$TMPDIR/hello"
            eval "cc -static -o \"\$TMPDIR/hello\" \"\$2/examples/c/hello.c\" $(pkg-config --static --cflags --libs shmem)"
            "$1/bin/oshrun" -n 2 "$TMPDIR/hello"; rm "$TMPDIR/hello""#,
+    ),
+    (
+        // The client begins anew while the server does not listen yet. Without the path libfabric
+        // has no provider of this name, so that it is ours that the two use.
+        "libfabric",
+        r#"if FI_PROVIDER_PATH=/nonexistent fi_info -p farreach; then exit 1; fi
+           export FI_PROVIDER_PATH="$1/lib/farreach"; fi_info -p farreach | grep -x 'provider: farreach'
+           if fi_info -p farreach -t FI_EP_DGRAM || fi_info -p farreach -c FI_TAGGED; then exit 1; fi
+           port=$((20000 + $$ % 10000))
+           for size in 64 8192 262144; do
+               timeout 20 fi_pingpong -e rdm -p farreach -c -I 100 -S $size -B $port & server=$!
+               ping() { timeout 20 fi_pingpong -e rdm -p farreach -c -I 100 -S $size -P $port 127.0.0.1; }
+               ping || { sleep 0.3; ping; } || { sleep 2; ping; }; wait $server
+           done"#,
     ),
 ];
 
