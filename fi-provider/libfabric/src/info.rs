@@ -100,7 +100,7 @@ unsafe fn offer(
 ) -> Result<Offer, Code> {
     let is_own = flags & FI_SOURCE != 0;
     // An endpoint's own address is never chosen, and it has no services.
-    require(service.is_null() && !(is_own && !node.is_null()))?;
+    require(service.is_null() && (node.is_null() || !is_own))?;
     let mut offer = Offer {
         caps: CAPS,
         transmit_flags: 0,

@@ -82,6 +82,8 @@ const SCRIPTS: [(&str, &str); 13] = [
         r#"if FI_PROVIDER_PATH=/nonexistent fi_info -p farreach; then exit 1; fi
            export FI_PROVIDER_PATH="$1/lib/farreach"; fi_info -p farreach | grep -x 'provider: farreach'
            if fi_info -p farreach -t FI_EP_DGRAM || fi_info -p farreach -c FI_TAGGED; then exit 1; fi
+           cc -Wall -Werror -o "$TMPDIR/rma" "$2/fi-provider/libfabric/tests/c/rma.c" -lfabric
+           "$TMPDIR/rma"; rm "$TMPDIR/rma"
            port=$((20000 + $$ % 10000))
            for size in 64 8192 262144; do
                timeout 20 fi_pingpong -e rdm -p farreach -c -I 100 -S $size -B $port & server=$!
