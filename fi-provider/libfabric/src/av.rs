@@ -179,7 +179,8 @@ unsafe extern "C" fn lookup(
     0
 }
 
-/// Writes as much of an address as there is room for, and its length; tells whether all was written.
+/// Writes as much of an address as there is room for, and its length; tells whether all was
+/// written.
 ///
 /// # Safety
 /// `place` has room for `*len` bytes, and `len` may be written.

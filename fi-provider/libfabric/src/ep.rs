@@ -76,8 +76,8 @@ pub(crate) unsafe extern "C" fn open(
     context: *mut c_void,
 ) -> c_int {
     let shared = &object!(domain::Object, domain).shared;
-    // SAFETY: `info` is a record as `getinfo` returns it, by fi_endpoint(3): its attributes are NULL
-    // or attributes.
+    // SAFETY: `info` is a record as `getinfo` returns it, by fi_endpoint(3): its attributes are
+    // NULL or attributes.
     let (caps, kind, transmit_flags, receive_flags) = unsafe {
         let Some(info) = info.as_ref() else {
             return status(Err(libc::EINVAL));

@@ -29,7 +29,8 @@ pub(crate) unsafe extern "C" fn open(
     fabric: *mut *mut FidFabric,
     context: *mut c_void,
 ) -> c_int {
-    // SAFETY: libfabric hands over attributes, whose name is NULL or a string that ends with a zero.
+    // SAFETY: libfabric hands over attributes, whose name is NULL or a string that ends with a
+    // zero.
     let is_ours = unsafe {
         let name = (*attr).name;
         name.is_null() || CStr::from_ptr(name) == info::NAME

@@ -53,8 +53,8 @@ static PROVIDER: Provider = Provider(UnsafeCell::new(FiProvider {
 #[unsafe(no_mangle)]
 pub extern "C" fn fi_prov_ini() -> *mut FiProvider {
     let provider = PROVIDER.0.get();
-    // SAFETY: the record is static; libfabric calls this function under a lock, and reads the record
-    // only after it has returned: nobody accesses the field meanwhile.
+    // SAFETY: the record is static; libfabric calls this function under a lock, and reads the
+    // record only after it has returned: nobody accesses the field meanwhile.
     unsafe { (*provider).fi_version = core::version().map_or(NEWEST, |its| its.min(NEWEST)) };
     provider
 }

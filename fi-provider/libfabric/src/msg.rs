@@ -172,8 +172,8 @@ unsafe extern "C" fn sendv(
     to: u64,
     context: *mut c_void,
 ) -> isize {
-    // SAFETY: `pieces` leads to `count` pieces, whose bytes the application leaves as they are until
-    // the completion, by fi_msg(3).
+    // SAFETY: `pieces` leads to `count` pieces, whose bytes the application leaves as they are
+    // until the completion, by fi_msg(3).
     unsafe {
         match piece(pieces, count) {
             Ok(one) => send(ep, one.iov_base, one.iov_len, null_mut(), to, context),

@@ -37,9 +37,9 @@ pub(crate) const fn closing(close: unsafe extern "C" fn(*mut Fid) -> c_int) -> F
 /// The object of type `$kind` of a fid that C has handed over.
 macro_rules! object {
     ($kind:ty, $fid:expr) => {{
-        // SAFETY: libfabric calls an object's functions with that object alone, while it is open. So
-        // the pointer leads to a live value of the type, which begins with the fid, and which is only
-        // accessed by shared references until it is closed.
+        // SAFETY: libfabric calls an object's functions with that object alone, while it is open.
+        // So the pointer leads to a live value of the type, which begins with the fid, and which is
+        // only accessed by shared references until it is closed.
         unsafe { &*$fid.cast::<$kind>().cast_const() }
     }};
 }

@@ -59,7 +59,8 @@ unsafe fn start_write(
         ep.with_region(there.peer, there.key, |raw, region| {
             with_report!(how, context, |report| {
                 // SAFETY: `source` holds the bytes, which stay as they are until the operation is
-                // reported; so few as are injected are copied, or go whole, before the call returns.
+                // reported; so few as are injected are copied, or go whole, before the call
+                // returns.
                 unsafe {
                     match data {
                         None => raw.write(region, at, source, len, report),
@@ -94,8 +95,8 @@ unsafe fn start_read(
         let how = flags.how(ep, Counts::Read);
         ep.with_region(there.peer, there.key, |raw, region| {
             with_report!(how, context, |report| {
-                // SAFETY: `dest` has room for the bytes, and is nobody else's until the operation is
-                // reported.
+                // SAFETY: `dest` has room for the bytes, and is nobody else's until the operation
+                // is reported.
                 unsafe { raw.read(region, there.address, dest.cast(), len, report) }
             })
         })
@@ -209,8 +210,8 @@ unsafe extern "C" fn writev(
     context: *mut c_void,
 ) -> isize {
     let desc = null_mut();
-    // SAFETY: `pieces` leads to `count` pieces, whose bytes the application leaves as they are until
-    // the completion, by fi_rma(3).
+    // SAFETY: `pieces` leads to `count` pieces, whose bytes the application leaves as they are
+    // until the completion, by fi_rma(3).
     unsafe {
         match piece(pieces, count) {
             Ok(one) => {

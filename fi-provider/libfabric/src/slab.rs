@@ -83,7 +83,8 @@ mod tests {
         assert!(slab.is_empty());
         let second = slab.add('b');
         assert_ne!(first, second);
-        assert_eq!((slab.get(first), slab.remove(first)), (None, None));
+        assert_eq!(slab.get(first), None);
+        assert_eq!(slab.remove(first), None);
         assert_eq!(slab.iter().collect::<Vec<_>>(), [(second, &'b')]);
         assert_eq!(slab.get_mut(second), Some(&mut 'b'));
     }

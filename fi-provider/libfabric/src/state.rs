@@ -36,13 +36,13 @@ pub(crate) struct Objects {
     pub(crate) regions: usize,
 }
 
-// SAFETY: `Send` requires that the value may be used by another thread. The fabric's objects are not
-// `Send` as they count their handles without atomics and have cells. All handles to any of them are
-// in one value of this type: those that functions clone go into it again, and none is returned. The
-// value is reached through the lock alone, so that one thread at a time uses all handles, and the
-// lock orders the turns. The objects keep nothing in thread-local variables, and their raw pointers
-// lead to memory of the process. `op_context` pointers and buffers are the application's, which may
-// use them by any thread.
+// SAFETY: `Send` requires that the value may be used by another thread. The fabric's objects are
+// not `Send` as they count their handles without atomics and have cells. All handles to any of them
+// are in one value of this type: those that functions clone go into it again, and none is returned.
+// The value is reached through the lock alone, so that one thread at a time uses all handles, and
+// the lock orders the turns. The objects keep nothing in thread-local variables, and their raw
+// pointers lead to memory of the process. `op_context` pointers and buffers are the application's,
+// which may use them by any thread.
 unsafe impl Send for Objects {}
 
 /// An address vector.

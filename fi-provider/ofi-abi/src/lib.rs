@@ -4,8 +4,9 @@
 //! and a test compares them with the headers of the system.
 //!
 //! Structs that applications and libfabric hand over are as long as in libfabric 1.17, the shortest
-//! that the provider meets: later versions have added fields behind. Tables of functions are as long
-//! as in the newest version, as libfabric calls their later functions without a look at `size`.
+//! that the provider meets: later versions have added fields behind. Tables of functions are as
+//! long as in the newest version, as libfabric calls their later functions without a look at
+//! `size`.
 //!
 //! The names are libfabric's, and its manual pages say what each is.
 

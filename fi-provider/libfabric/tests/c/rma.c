@@ -105,6 +105,7 @@ int main(void) {
     OK(socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
     pid_t child = fork();
     int leads = child != 0, other = pair[leads];
+    close(pair[!leads]);
     struct fi_info *hints = fi_allocinfo(), *info;
     hints->caps = FI_MSG | FI_RMA | FI_MULTI_RECV;
     hints->ep_attr->type = FI_EP_RDM;
