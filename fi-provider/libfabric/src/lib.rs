@@ -1,7 +1,7 @@
 //! The fabric as a provider of libfabric: applications of libfabric run over it.
 //!
 //! libfabric loads the library and calls [`fi_prov_ini`]. Each C object holds its place in the
-//! tables of its domain ([`state`]), whose one lock every call takes: the fabric's own objects are
+//! tables of its domain (`state`), whose one lock every call takes: the fabric's own objects are
 //! of one thread at a time.
 
 #![expect(

@@ -50,7 +50,8 @@ pub struct FiOpsDomain {
     pub cq_open: function!((*mut FidDomain, *mut FiCqAttr, *mut *mut FidCq, *mut c_void) -> c_int),
     pub endpoint: function!((*mut FidDomain, *mut FiInfo, *mut *mut FidEp, *mut c_void) -> c_int),
     pub scalable_ep: Stub,
-    pub cntr_open: function!((*mut FidDomain, *mut FiCntrAttr, *mut *mut FidCntr, *mut c_void) -> c_int),
+    pub cntr_open: function!((*mut FidDomain, *mut FiCntrAttr, *mut *mut FidCntr, *mut c_void)
+        -> c_int),
     pub poll_open: Stub,
     pub stx_ctx: Stub,
     pub srx_ctx: Stub,
@@ -93,7 +94,8 @@ pub struct FiOpsCq {
     pub readfrom: function!((*mut FidCq, *mut c_void, usize, *mut u64) -> isize),
     pub readerr: function!((*mut FidCq, *mut FiCqErrEntry, u64) -> isize),
     pub sread: function!((*mut FidCq, *mut c_void, usize, *const c_void, c_int) -> isize),
-    pub sreadfrom: function!((*mut FidCq, *mut c_void, usize, *mut u64, *const c_void, c_int) -> isize),
+    pub sreadfrom: function!((*mut FidCq, *mut c_void, usize, *mut u64, *const c_void, c_int)
+        -> isize),
     pub signal: function!((*mut FidCq) -> c_int),
     pub strerror: function!((*mut FidCq, c_int, *const c_void, *mut c_char, usize)
         -> *const c_char),

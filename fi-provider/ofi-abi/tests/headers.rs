@@ -84,7 +84,8 @@ fn numbers_are_those_of_the_headers() {
     for layout in LAYOUTS {
         let name = layout.name;
         let (ours, size) = (layout.size as u64, theirs[name]);
-        // Tables of functions are as long as the newest here, and attributes as short as the oldest.
+        // Tables of functions are as long here as the newest, and attributes as short as the
+        // oldest.
         if name.starts_with("fi_ops") {
             assert!(
                 ours >= size,
