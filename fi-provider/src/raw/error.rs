@@ -16,8 +16,8 @@ pub enum Error {
     /// The peer's process has ended, or has closed its domain or endpoint.
     #[error("the peer is gone")]
     PeerGone,
-    /// The peer is not of this node, and the domain has no device.
-    #[error("the peer cannot be reached: it is not on this node")]
+    /// The peer is not of this node, and the domain has no device; or its process is stopped.
+    #[error("the peer cannot be reached: it is not on this node, or stopped")]
     Unreachable,
     /// The address is of another version, or no address.
     #[error("the address makes no sense")]
@@ -25,7 +25,7 @@ pub enum Error {
     /// More bytes than one such operation takes.
     #[error("more bytes than one such operation takes")]
     TooLong,
-    /// The message was longer than the buffer posted for it; the bytes that fit were stored.
+    /// The message was longer than the buffer posted for it; at most the bytes that fit were stored.
     #[error("the message is longer than its buffer")]
     Truncated,
     /// The peer has no region of this key, or has closed it.
@@ -43,8 +43,8 @@ pub enum Error {
     /// The target of an atomic operation is not aligned to its size.
     #[error("the target of the atomic operation is not aligned to its size")]
     Misaligned,
-    /// The arena, the table of regions or that of endpoints is full.
-    #[error("no room in the domain's arena or tables")]
+    /// The arena, the table of regions or that of endpoints is full; or the peer's, for a ring.
+    #[error("no room in the domain's arena or tables, or in the peer's")]
     NoRoom,
     /// The peer has written nonsense into memory that it shares with this process.
     #[error("the peer breaks the protocol")]

@@ -107,24 +107,27 @@ impl Inbox {
         &self.bells
     }
 
-    /// Makes a ring for a sender; none where the endpoint is closed or has too many.
+    /// Makes a ring for a sender.
+    ///
+    /// # Errors
+    /// [`Error::PeerGone`] where the endpoint is closed, [`Error::NoRoom`].
     pub(crate) fn lead(
         &self,
         arena: &Arc<Arena>,
         process: &Ticket,
         endpoint: u32,
-    ) -> Option<(Arc<Lead>, Grant)> {
+    ) -> Result<(Arc<Lead>, Grant), Error> {
         let mut state = self.lock();
         if state.is_closed {
-            return None;
+            return Err(Error::PeerGone);
         }
         let free = state.used.iter().position(|used| !used);
         let bell = free.unwrap_or(state.used.len());
         if bell >= BELLS {
-            return None;
+            return Err(Error::NoRoom);
         }
         let lead = Arc::new(Lead {
-            memory: Range::take(arena, ring::bytes(self.capacity)).ok()?,
+            memory: Range::take(arena, ring::bytes(self.capacity))?,
             capacity: self.capacity,
             bell,
             process: process.clone(),
@@ -145,7 +148,7 @@ impl Inbox {
             bell: bell as u32,
             bells: self.memory.offset as u64,
         };
-        Some((lead, grant))
+        Ok((lead, grant))
     }
 
     /// Tells the endpoint that there is news: a ring, or a process that has ended.

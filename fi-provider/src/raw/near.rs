@@ -92,7 +92,7 @@ impl Near {
             let _ = stream.shutdown(Shutdown::Both);
             return Err(error.into());
         }
-        let grant = Grant::decode(&answer).ok_or(Error::PeerGone)?;
+        let grant = Grant::decode(&answer)?;
         let fits = |at: u64, bytes: u64| {
             at.checked_add(bytes)
                 .is_some_and(|end| end <= self.memory.len() as u64)

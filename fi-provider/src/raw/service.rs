@@ -2,6 +2,7 @@
 //! passes the memory's descriptor, makes rings, and notices who has ended. It sleeps otherwise.
 
 use super::arena::Arena;
+use super::error::Error;
 use super::inbox::{Inbox, Lead};
 use super::near::Near;
 use super::wire::{Grant, Request, Welcome};
@@ -271,8 +272,8 @@ impl Client {
                 handover::give(&self.stream, &welcome, shared.arena.memory()).is_ok()
             }
             Some(Request::Ring { from, to }) => {
-                let grant = self.ring(shared, from, to).unwrap_or_default();
-                handover::say(&self.stream, &grant.encode()).is_ok()
+                let granted = self.ring(shared, from, to);
+                handover::say(&self.stream, &Grant::encode_all(granted)).is_ok()
             }
             Some(Request::Release { offset }) => {
                 let is_it = |(lead, _): &(Arc<Lead>, _)| lead.memory.offset as u64 == offset;
@@ -283,12 +284,13 @@ impl Client {
         }
     }
 
-    fn ring(&mut self, shared: &Shared, from: u32, to: u32) -> Option<Grant> {
-        let process = self.process.as_ref()?;
-        let inbox = shared.lock().endpoints.get(&to)?.clone();
+    fn ring(&mut self, shared: &Shared, from: u32, to: u32) -> Result<Grant, Error> {
+        let process = self.process.as_ref().ok_or(Error::PeerGone)?;
+        let inbox = shared.lock().endpoints.get(&to).cloned();
+        let inbox = inbox.ok_or(Error::PeerGone)?;
         let (lead, grant) = inbox.lead(&shared.arena, process, from)?;
         self.leads.push((lead, inbox));
-        Some(grant)
+        Ok(grant)
     }
 }
 

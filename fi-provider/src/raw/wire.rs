@@ -2,6 +2,7 @@
 //! rings are in [`super::protocol`].
 
 use super::address::Address;
+use super::error::Error;
 use fi_shm::handover::Ticket;
 
 /// A request, behind the token: always so many bytes.
@@ -82,8 +83,7 @@ impl Welcome {
     }
 }
 
-/// A ring in the memory of the process that answers, and where its bell is; of zero bytes where
-/// there is no such endpoint, or no room for another ring.
+/// A ring in the memory of the process that answers, and where its bell is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Grant {
     pub(crate) offset: u64,
@@ -95,8 +95,20 @@ pub(crate) struct Grant {
 
 impl Grant {
     pub(crate) const BYTES: usize = 24;
+    /// The bell of an answer without a ring, where there is no room for one. All zeros is the answer
+    /// where there is no such endpoint.
+    const NO_ROOM: u32 = 1;
 
-    pub(crate) fn encode(self) -> [u8; Self::BYTES] {
+    /// The answer, granted or not.
+    pub(crate) fn encode_all(granted: Result<Self, Error>) -> [u8; Self::BYTES] {
+        let refusal = |error| Self {
+            bell: u32::from(error == Error::NoRoom) * Self::NO_ROOM,
+            ..Self::default()
+        };
+        granted.unwrap_or_else(refusal).encode()
+    }
+
+    fn encode(self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
         bytes[..8].copy_from_slice(&self.offset.to_le_bytes());
         bytes[8..12].copy_from_slice(&self.capacity.to_le_bytes());
@@ -105,14 +117,22 @@ impl Grant {
         bytes
     }
 
-    pub(crate) fn decode(bytes: &[u8; Self::BYTES]) -> Option<Self> {
+    /// The ring that was granted.
+    ///
+    /// # Errors
+    /// [`Error::PeerGone`], [`Error::NoRoom`].
+    pub(crate) fn decode(bytes: &[u8; Self::BYTES]) -> Result<Self, Error> {
         let grant = Self {
             offset: long(bytes, 0),
             capacity: word(bytes, 8),
             bell: word(bytes, 12),
             bells: long(bytes, 16),
         };
-        (grant != Self::default()).then_some(grant)
+        match (grant.capacity, grant.bell) {
+            (0, Self::NO_ROOM) => Err(Error::NoRoom),
+            (0, _) => Err(Error::PeerGone),
+            _ => Ok(grant),
+        }
     }
 }
 
@@ -155,8 +175,9 @@ mod tests {
             bell: 70,
             bells: 4096,
         };
-        assert_eq!(Grant::decode(&grant.encode()), Some(grant));
-        assert_eq!(Grant::decode(&[0; Grant::BYTES]), None);
+        for answer in [Ok(grant), Err(Error::NoRoom), Err(Error::PeerGone)] {
+            assert_eq!(Grant::decode(&Grant::encode_all(answer)), answer);
+        }
         assert_eq!(Welcome::decode(&Welcome { len: 9 }.encode()).len, 9);
     }
 

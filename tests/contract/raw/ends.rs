@@ -99,11 +99,11 @@ pub(crate) fn of_endpoints_free_their_memory(way: Way) {
             let second = second.unwrap();
             let own = party.vector.insert(&second.address()).unwrap();
             let send = |endpoint: &Endpoint, bytes: [u8; 8]| {
-                let mut sent = Err(Error::PeerGone);
+                let mut sent = Err(Error::NoRoom);
                 assert!(party.endpoint.wait(LIMIT, || {
                     // There may be no room for a ring yet.
                     sent = endpoint.inject(own, &bytes);
-                    sent != Err(Error::PeerGone)
+                    sent != Err(Error::NoRoom)
                 }));
                 assert_eq!(sent, Ok(()));
             };
