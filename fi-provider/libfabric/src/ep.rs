@@ -199,7 +199,7 @@ fn bind_counter(
     counter: u64,
     flags: u64,
 ) -> Result<(), Code> {
-    // What peers do to memory is not counted: FI_RMA_EVENT is no capability.
+    // Accesses of peers are not counted: FI_RMA_EVENT is no capability.
     crate::object::only(flags, FI_SEND | FI_RECV | FI_READ | FI_WRITE)?;
     let ep = opening(objects, object)?;
     let all = [

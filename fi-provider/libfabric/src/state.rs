@@ -25,7 +25,7 @@ pub(crate) struct Shared {
     pub(crate) api_version: u32,
 }
 
-/// The tables: the numbers are what the C objects hold.
+/// The tables: the C objects hold the numbers.
 #[derive(Debug, Default)]
 pub(crate) struct Objects {
     pub(crate) endpoints: Slab<Ep>,

@@ -1,4 +1,4 @@
-//! What the fabric knows of a context: its endpoint, and that nothing returns from a failure.
+//! The face that a context shows to the fabric: its endpoint, and that nothing returns from a failure.
 
 use super::Context;
 use crate::report;
