@@ -139,25 +139,18 @@ unsafe extern "C" fn insert(
 
 unsafe extern "C" fn remove(av: *mut FidAv, numbers: *mut u64, count: usize, flags: u64) -> c_int {
     let object = object!(Object, av);
-    let mut objects = object.shared.lock();
-    let mut forget = |number: u64| -> Result<(), Code> {
+    let objects = object.shared.lock();
+    let forget = |number: u64| -> Result<(), Code> {
         let number = PeerIndex::try_from(number).map_err(|_| libc::EINVAL)?;
         let vector = objects.vectors.get(object.number).ok_or(libc::EINVAL)?;
-        vector.raw.remove(number).map_err(Error::code)?;
-        // The number may be another peer's from now on.
-        for ep in objects.endpoints.values_mut() {
-            if ep.vector == Some(object.number) {
-                ep.regions.retain(|(peer, _), _| *peer != number);
-            }
-        }
-        Ok(())
+        vector.raw.remove(number).map_err(Error::code)
     };
     if flags != 0 {
         return -FI_EBADFLAGS;
     }
     // SAFETY: `numbers` leads to `count` numbers, by fi_av(3).
     let mut all = (0..count).map(|index| unsafe { *numbers.add(index) });
-    status(all.try_for_each(&mut forget))
+    status(all.try_for_each(forget))
 }
 
 unsafe extern "C" fn lookup(

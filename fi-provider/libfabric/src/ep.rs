@@ -7,7 +7,6 @@ use fi_ofi_abi::*;
 use fi_provider::raw::completion::{CompletionQueue, Counter};
 use fi_provider::raw::endpoint::{Config, Endpoint};
 use fi_provider::raw::error::Error;
-use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
 use std::sync::Arc;
@@ -103,7 +102,6 @@ pub(crate) unsafe extern "C" fn open(
         counters: [None; 4],
         unread: Vec::new(),
         least: LEAST,
-        regions: HashMap::new(),
     });
     let fid = FidEp {
         fid: Fid {

@@ -7,7 +7,7 @@ use fi_provider::raw::completion::{CompletionQueue, Counter};
 use fi_provider::raw::domain::Domain;
 use fi_provider::raw::endpoint::{Endpoint, RemoteRegion};
 use fi_provider::raw::error::Error;
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::ffi::c_void;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -135,11 +135,7 @@ pub(crate) struct Ep {
     pub(crate) unread: Vec<CompletionQueue>,
     /// Bytes that are left of a buffer for several messages when it is given back.
     pub(crate) least: usize,
-    pub(crate) regions: HashMap<(PeerIndex, u64), RemoteRegion>,
 }
-
-/// Regions of peers that an endpoint remembers; it looks all up anew when it has seen so many.
-const MOST_REGIONS: usize = 1 << 16;
 
 impl Shared {
     pub(crate) fn new(raw: Domain, mr_mode: i32, api_version: u32) -> Self {
@@ -198,30 +194,16 @@ impl Ep {
         self.counters[what as usize].is_some()
     }
 
-    /// Acts on the region of a peer's key, which is looked up where it is not known or not what it
-    /// was.
+    /// Acts on the region of a peer's key.
     pub(crate) fn with_region(
-        &mut self,
+        &self,
         peer: u64,
         key: u64,
         act: impl Fn(&Endpoint, &RemoteRegion) -> Result<(), Error>,
     ) -> Result<(), Code> {
-        let peer = self.peer(peer)?;
-        let raw = self.raw.as_ref().ok_or(fi_ofi_abi::FI_EOPBADSTATE)?;
-        if let Some(region) = self.regions.get(&(peer, key)) {
-            match act(raw, region) {
-                Err(Error::NoSuchKey | Error::PeerGone) => {}
-                result => return result.map_err(Error::code),
-            }
-            self.regions.remove(&(peer, key));
-        }
-        let region = raw.resolve(peer, key).map_err(Error::code)?;
-        let result = act(raw, &region).map_err(Error::code);
-        if self.regions.len() >= MOST_REGIONS {
-            self.regions.clear();
-        }
-        self.regions.insert((peer, key), region);
-        result
+        let (peer, raw) = (self.peer(peer)?, self.enabled()?);
+        raw.on_region(peer, key, |region| act(raw, region))
+            .map_err(Error::code)
     }
 
     /// Returns the number of the peer that an application names.
