@@ -31,6 +31,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "farreach-bench",
         &["fi-mlx5", "fi-mlx5-defs", "softhca-again"],
     ),
+    // Measures messages of the fabric.
+    ("farreach-bench-messages", &["fi-provider"]),
     ("xtask", &[]),
     // What stands on top of everything may look at anything but the tools that build it.
     (
