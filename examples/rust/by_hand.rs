@@ -22,7 +22,7 @@ use std::time::Duration;
 const KEY: u64 = 1;
 /// Where the line begins.
 const LINE: u64 = 64;
-/// What each process adds to the counter, one by one.
+/// The sum that each process adds to the counter, one by one.
 const ROUNDS: u64 = 1000;
 /// How often a process that waits looks whether its peer is still there.
 const LOOK: Duration = Duration::from_millis(200);

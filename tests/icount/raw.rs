@@ -34,7 +34,7 @@ struct Party {
     received: Counter,
 }
 
-/// What the loops use.
+/// The objects that the loops use.
 struct Bench {
     /// Starts operations.
     near: Party,

@@ -1,4 +1,4 @@
-//! What the provider can do, and whether that is what an application asks for (fi_getinfo(3)).
+//! The abilities of the provider, compared with the hints of an application (fi_getinfo(3)).
 
 use crate::core;
 use crate::object::{Code, status};
@@ -50,7 +50,7 @@ const RECEIVE_FLAGS: u64 = FI_COMPLETION | FI_MULTI_RECV;
 /// Messages to one endpoint arrive in their order.
 const ORDER: u64 = FI_ORDER_SAS;
 
-/// What an application asks for, and gets.
+/// The attributes that an application asks for, and gets.
 #[derive(Clone, Debug)]
 struct Offer {
     caps: u64,

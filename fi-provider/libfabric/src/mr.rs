@@ -35,7 +35,7 @@ pub(crate) static OPS: FiOpsMr = FiOpsMr {
     regattr,
 };
 
-/// What is to be registered.
+/// The memory to be registered.
 struct Wanted {
     piece: Iovec,
     access: u64,

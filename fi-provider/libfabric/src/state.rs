@@ -100,7 +100,7 @@ pub(crate) struct Receive {
     pub(crate) endpoint: u64,
 }
 
-/// What an endpoint counts: the places of its counters.
+/// The operations that an endpoint counts: the places of its counters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Counts {
     Sent,

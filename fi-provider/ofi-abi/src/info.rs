@@ -1,4 +1,4 @@
-//! What applications and providers tell each other: attributes, messages and completions.
+//! The records between applications and providers: attributes, messages and completions.
 
 use crate::objects::{Fid, FidDomain, FidFabric, FidNic};
 use std::ffi::{c_char, c_int, c_void};

@@ -14,7 +14,7 @@ use std::io::{ErrorKind, Read};
 use std::net::Shutdown;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -23,11 +23,6 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The longest memory of a peer that is mapped: an arena of another configuration may differ.
 const MOST_BYTES: u64 = 1 << 42;
-
-/// Whether the kernel copies between the two processes.
-const UNTRIED: u8 = 0;
-const COPIES: u8 = 1;
-const REFUSES: u8 = 2;
 
 /// Another process of the node, or this one as others see it.
 #[derive(Debug)]
@@ -38,7 +33,8 @@ pub(crate) struct Near {
     memory: Reservation,
     pid: Option<i32>,
     alive: AtomicBool,
-    kernel: AtomicU8,
+    /// Whether the kernel has refused to copy between the two processes.
+    kernel_refuses: AtomicBool,
 }
 
 impl Near {
@@ -77,7 +73,7 @@ impl Near {
             stream: Mutex::new(stream),
             memory,
             alive: AtomicBool::new(true),
-            kernel: AtomicU8::new(UNTRIED),
+            kernel_refuses: AtomicBool::new(false),
         })
     }
 
@@ -183,7 +179,7 @@ impl Near {
         // ORDERING: a fact of its own: whether a system call is worth its time.
         let Some(pid) = self
             .pid
-            .filter(|_| self.kernel.load(Ordering::Relaxed) != REFUSES)
+            .filter(|_| !self.kernel_refuses.load(Ordering::Relaxed))
         else {
             return Ok(false);
         };
@@ -191,13 +187,10 @@ impl Near {
             return Err(Error::PeerGone);
         }
         match copy(pid) {
-            Ok(()) => {
-                self.kernel.store(COPIES, Ordering::Relaxed);
-                Ok(true)
-            }
+            Ok(()) => Ok(true),
             Err(error) => match error.raw_os_error() {
                 Some(libc::EPERM | libc::EACCES | libc::ENOSYS) => {
-                    self.kernel.store(REFUSES, Ordering::Relaxed);
+                    self.kernel_refuses.store(true, Ordering::Relaxed);
                     Ok(false)
                 }
                 Some(libc::ESRCH) => Err(Error::PeerGone),
@@ -209,6 +202,6 @@ impl Near {
 
     /// Has all that is not mapped here go by the ring.
     pub(crate) fn refuse_kernel(&self) {
-        self.kernel.store(REFUSES, Ordering::Relaxed);
+        self.kernel_refuses.store(true, Ordering::Relaxed);
     }
 }

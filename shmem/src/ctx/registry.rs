@@ -178,7 +178,7 @@ pub(super) fn remove_of_team(team: Handle) -> Vec<Created> {
     removed.map(|(_, context)| context).collect()
 }
 
-/// Keeps what a context leaves that was taken out.
+/// Keeps the rest of a context that was taken out.
 ///
 /// # Safety
 /// Nobody uses it any more, and nothing is outstanding on it.

@@ -134,7 +134,7 @@ pub(crate) fn wait_for_their_buffers(way: Way) {
             }
             assert!(refused > 0, "nothing holds the sender up");
         } else {
-            // Takes what comes, and has no buffers for it, until the sender is held up.
+            // Takes messages, and has no buffers for them, until the sender is held up.
             while !party.meeting.has_come(0, 1) {
                 party.endpoint.progress();
                 party.meeting.give_up_if_failed();

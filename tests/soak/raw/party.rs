@@ -43,7 +43,7 @@ enum What {
     Atomic(usize),
 }
 
-/// What is known of a region of a peer: the own slot, the own word, and whether it is in use.
+/// The part of a peer's region that is this process's: the slot, the word, and whether it is in use.
 struct Place {
     region: RemoteRegion,
     slot: Vec<u8>,

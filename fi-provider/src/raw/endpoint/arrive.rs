@@ -99,7 +99,7 @@ impl Origin {
 }
 
 impl Endpoint {
-    /// Does as a record says.
+    /// Carries a record out.
     #[inline(always)]
     pub(crate) fn arrive(&self, origin: &mut Origin, record: Record<'_>) -> Fate {
         if record.kind() == Kind::Message as u16 {

@@ -285,7 +285,7 @@ impl Endpoint {
         self.has_work.set(true);
     }
 
-    /// Takes over rings that are new, and lets go what belongs to peers that have ended.
+    /// Takes over rings that are new, and drops the state of peers that have ended.
     #[cold]
     fn take_news(&self) {
         for lead in self.inbox.take_new() {
@@ -318,7 +318,7 @@ impl Endpoint {
         self.part_from_gone();
     }
 
-    /// Lets go what belongs to peers that are gone: their operations fail.
+    /// Drops the state of peers that are gone: their operations fail.
     fn part_from_gone(&self) {
         let is_dead = |link: &Link| link.is_over();
         self.known.borrow_mut().retain(|_, link| !is_dead(link));
