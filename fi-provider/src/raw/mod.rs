@@ -28,6 +28,7 @@ mod near;
 #[cfg(test)]
 mod nonsense;
 mod protocol;
+mod record;
 pub mod region;
 mod service;
 mod wire;

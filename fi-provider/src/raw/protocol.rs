@@ -3,8 +3,6 @@
 //! Records are of processes of the same machine and user: numbers are in its byte order. A receiver
 //! checks all of them; those that make no sense close the ring.
 
-use fi_shm::ring::Record;
-
 /// The kinds of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -73,19 +71,6 @@ impl Kind {
         };
         is_sound.then_some((kind, flags))
     }
-}
-
-/// The first words of a record; none where it has not so many.
-#[inline(always)]
-pub(crate) fn words<const N: usize>(record: &Record<'_>) -> Option<[u64; N]> {
-    if record.len() < N * 8 {
-        return None;
-    }
-    let mut words = [0; N];
-    for (index, word) in words.iter_mut().enumerate() {
-        *word = record.word(index)?;
-    }
-    Some(words)
 }
 
 #[cfg(test)]

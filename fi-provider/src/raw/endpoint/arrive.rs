@@ -15,10 +15,10 @@ use crate::raw::address_vector::PeerIndex;
 use crate::raw::completion::{Entry, Promise};
 use crate::raw::error::Error;
 use crate::raw::matcher::{Buffer, Place};
-use crate::raw::protocol::{HAS_DATA, IN_ARENA, Kind, WANTS_ANSWER, words};
+use crate::raw::protocol::{HAS_DATA, IN_ARENA, Kind, WANTS_ANSWER};
+use crate::raw::record::Record;
 use crate::raw::region::{Found, Rights};
 use fi_shm::copy;
-use fi_shm::ring::Record;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -101,7 +101,7 @@ impl Origin {
 impl Endpoint {
     /// Carries a record out.
     #[inline(always)]
-    pub(crate) fn arrive(&self, origin: &mut Origin, record: Record<'_>) -> Fate {
+    pub(crate) fn arrive(&self, origin: &mut Origin, record: impl Record) -> Fate {
         if record.kind() == Kind::Message as u16 {
             return self.take_plain(origin, record);
         }
@@ -140,7 +140,7 @@ impl Endpoint {
     fn arrive_seldom(
         &self,
         origin: &mut Origin,
-        record: Record<'_>,
+        record: impl Record,
         kind: Kind,
         flags: u16,
     ) -> Fate {
@@ -177,7 +177,7 @@ impl Endpoint {
     }
 
     /// A message with data, or whose sender waits for an answer.
-    fn message(&self, origin: &mut Origin, record: Record<'_>, flags: u16) -> Fate {
+    fn message(&self, origin: &mut Origin, record: impl Record, flags: u16) -> Fate {
         let (has_data, wants_answer) = (flags & HAS_DATA != 0, flags & WANTS_ANSWER != 0);
         let header = usize::from(has_data) + usize::from(wants_answer);
         if record.len() < header * 8 {
@@ -193,7 +193,7 @@ impl Endpoint {
     /// Gives a message of bytes alone to the first buffer where nothing stands against that, and
     /// takes it as other messages otherwise.
     #[inline(always)]
-    fn take_plain(&self, origin: &mut Origin, record: Record<'_>) -> Fate {
+    fn take_plain(&self, origin: &mut Origin, record: impl Record) -> Fate {
         let mut matcher = self.matcher.borrow_mut();
         let len = record.len();
         let first = if self.config.receive.has_room() && !matcher.is_stalled() {
@@ -227,7 +227,7 @@ impl Endpoint {
     fn take_message(
         &self,
         origin: &mut Origin,
-        record: Record<'_>,
+        record: impl Record,
         header: usize,
         data: Option<u64>,
         answer: Option<(u64, Rc<Link>)>,
@@ -323,8 +323,8 @@ impl Endpoint {
     }
 
     /// A message that the sender keeps until it is fetched.
-    fn offer(&self, origin: &mut Origin, record: Record<'_>, flags: u16) -> Fate {
-        let Some([number, address, len]) = words(&record) else {
+    fn offer(&self, origin: &mut Origin, record: impl Record, flags: u16) -> Fate {
+        let Some([number, address, len]) = record.words() else {
             return Fate::Broken;
         };
         let data = (flags & HAS_DATA != 0).then(|| record.word(3)).flatten();
@@ -341,7 +341,7 @@ impl Endpoint {
         if is_mapped
             && address
                 .checked_add(len as u64)
-                .is_none_or(|end| end > link.near.len())
+                .is_none_or(|end| end > link.near().len())
         {
             return Fate::Broken;
         }
@@ -385,7 +385,7 @@ impl Endpoint {
                 return self.fail_message(place, early.data, source, Error::PeerGone);
             }
             (Bytes::Mapped(offset, _), Some((number, link))) => {
-                let there = link.near.at(offset).cast_const();
+                let there = link.near().at(offset).cast_const();
                 // SAFETY: the range lies in the sender's arena (`offer` has looked), which the link
                 // keeps mapped; the place has room for its bytes. Words may be torn in a message.
                 unsafe { there.copy_to(place.address, place.len) };
@@ -395,7 +395,7 @@ impl Endpoint {
             (Bytes::There(..) | Bytes::Mapped(..), None) => return,
         };
         // SAFETY: the place has room for its bytes until its entry is there.
-        match unsafe { link.near.read(address, place.address, place.len) } {
+        match unsafe { link.near().read(address, place.address, place.len) } {
             Ok(true) => self.received(place, len, early.data, source, Some((number, link))),
             Ok(false) => self.gather(early.data, (number, &link), place, len, source),
             Err(error) => {
@@ -497,8 +497,8 @@ impl Endpoint {
     }
 
     /// A peer has written here, and says so.
-    fn told(&self, origin: &mut Origin, record: Record<'_>) -> Fate {
-        let Some([data, len]) = words(&record) else {
+    fn told(&self, origin: &mut Origin, record: impl Record) -> Fate {
+        let Some([data, len]) = record.words() else {
             return Fate::Broken;
         };
         if !self.config.receive.has_room() {
@@ -529,8 +529,8 @@ impl Endpoint {
     }
 
     /// A peer fetches a message that was offered to it.
-    fn fetch(&self, origin: &mut Origin, record: &Record<'_>) -> Option<()> {
-        let [number, pieces, len] = words(record)?;
+    fn fetch(&self, origin: &mut Origin, record: &impl Record) -> Option<()> {
+        let [number, pieces, len] = record.words()?;
         let link = self.way_back(origin)?;
         let mut pending = self.pending.borrow_mut();
         let offered = pending.get(number, &link);
@@ -548,8 +548,8 @@ impl Endpoint {
     }
 
     /// Bytes that this endpoint has asked for.
-    fn piece(&self, origin: &mut Origin, record: &Record<'_>) -> Option<()> {
-        let [number, offset] = words(record)?;
+    fn piece(&self, origin: &mut Origin, record: &impl Record) -> Option<()> {
+        let [number, offset] = record.words()?;
         let link = self.way_back(origin)?;
         let mut pending = self.pending.borrow_mut();
         let Some(wanted) = pending.get(number, &link) else {
@@ -576,8 +576,8 @@ impl Endpoint {
     }
 
     /// The end of an own operation.
-    fn done(&self, origin: &mut Origin, record: &Record<'_>) -> Option<()> {
-        let [number, code] = words(record)?;
+    fn done(&self, origin: &mut Origin, record: &impl Record) -> Option<()> {
+        let [number, code] = record.words()?;
         let link = self.way_back(origin)?;
         let is_own = self.pending.borrow_mut().get(number, &link).is_some();
         if is_own {
@@ -587,8 +587,8 @@ impl Endpoint {
     }
 
     /// A peer writes to a region by the ring.
-    fn written(&self, origin: &mut Origin, record: &Record<'_>) -> Option<()> {
-        let [number, key, address, is_last] = words(record)?;
+    fn written(&self, origin: &mut Origin, record: &impl Record) -> Option<()> {
+        let [number, key, address, is_last] = record.words()?;
         let link = self.way_back(origin)?;
         let len = record.len() - 32;
         let done = self.range(key, address, len, Rights::WRITE);
@@ -604,8 +604,8 @@ impl Endpoint {
     }
 
     /// A peer reads from a region by the ring.
-    fn asked(&self, origin: &mut Origin, record: &Record<'_>) -> Option<()> {
-        let [number, key, address, len] = words(record)?;
+    fn asked(&self, origin: &mut Origin, record: &impl Record) -> Option<()> {
+        let [number, key, address, len] = record.words()?;
         let link = self.way_back(origin)?;
         let len = usize::try_from(len).ok()?;
         match self.range(key, address, len, Rights::READ) {
@@ -620,8 +620,8 @@ impl Endpoint {
     }
 
     /// A peer has an atomic operation done on a region.
-    fn updated(&self, origin: &mut Origin, record: &Record<'_>) -> Option<()> {
-        let [number, key, address, what, operand, comparand] = words(record)?;
+    fn updated(&self, origin: &mut Origin, record: &impl Record) -> Option<()> {
+        let [number, key, address, what, operand, comparand] = record.words()?;
         let (operation, bytes) = atomic::of_wire(what)?;
         let link = self.way_back(origin)?;
         let place = self.range(key, address, bytes, Rights::ATOMIC);

@@ -1,26 +1,22 @@
-//! The way to one endpoint of the node: the ring in its process's memory.
+//! The way to one endpoint, whatever it goes by.
 
 #![expect(unsafe_code, reason = "sends bytes by their C address")]
 
+use super::near_path::NearPath;
 use crate::raw::address::Address;
 use crate::raw::domain::Domain;
 use crate::raw::error::Error;
 use crate::raw::near::Near;
 use crate::raw::protocol::Kind;
-use fi_shm::bell::{Bell, Bells};
-use fi_shm::{copy, ring};
-use std::cell::{Cell, RefCell, UnsafeCell};
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-use std::sync::Arc;
 
-/// A ring to an endpoint, and its bell; released when it is dropped.
+/// A link to an endpoint.
 #[derive(Debug)]
 pub(crate) struct Link {
-    sender: UnsafeCell<ring::Sender>,
-    bell: Bell,
-    /// The longest message that goes through the ring whole, in bytes.
+    path: Path,
+    /// The longest message that one record takes, in bytes.
     pub(crate) eager: usize,
-    offset: u64,
     is_closed: Cell<bool>,
     /// Records that wait for room.
     pub(crate) owed: RefCell<VecDeque<(Kind, [u64; 3])>>,
@@ -33,36 +29,25 @@ pub(crate) struct Link {
     pub(crate) address: Address,
     /// The number of the own endpoint.
     pub(crate) own: u32,
-    pub(crate) near: Arc<Near>,
+}
+
+/// By what records go.
+#[derive(Debug)]
+pub(crate) enum Path {
+    /// A ring of the node.
+    Near(NearPath),
 }
 
 /// Words before the bytes of any record, at most.
-const MOST_WORDS: usize = 6;
+pub(crate) const MOST_WORDS: usize = 6;
 
 impl Link {
     /// Connects endpoint `own` of the domain to the endpoint of this address.
     pub(crate) fn open(domain: &Domain, own: u32, address: &Address) -> Result<Self, Error> {
-        let near = domain.near(&address.process)?;
-        let grant = near.ask_for_ring(own, address.endpoint)?;
-        let capacity = grant.capacity as usize;
-        let bells = grant.bell as usize + 1;
-        if !ring::is_capacity(capacity) || ring::max_payload(capacity) <= 8 * MOST_WORDS {
-            return Err(Error::Broken);
-        }
-        // SAFETY: ring and bells lie in the process's memory (`ask_for_ring` has checked), which is
-        // mapped as long as `near`; the process has made the ring for this endpoint, in pages that
-        // were zero.
-        let (sender, bells) = unsafe {
-            (
-                ring::Sender::new(near.at(grant.offset), capacity),
-                Bells::new(near.at(grant.bells), bells),
-            )
-        };
+        let path = NearPath::open(domain, own, address)?;
         Ok(Self {
-            sender: UnsafeCell::new(sender),
-            bell: bells.bell(grant.bell as usize).ok_or(Error::Broken)?,
-            eager: ring::max_payload(capacity) - 8 * MOST_WORDS,
-            offset: grant.offset,
+            eager: path.most - 8 * MOST_WORDS,
+            path: Path::Near(path),
             is_closed: Cell::new(false),
             owed: RefCell::default(),
             streams: Cell::new(0),
@@ -70,7 +55,6 @@ impl Link {
             asked: Cell::new(0),
             address: address.clone(),
             own,
-            near,
         })
     }
 
@@ -91,9 +75,23 @@ impl Link {
         true
     }
 
+    /// The process, where it is of this node.
+    #[inline(always)]
+    pub(crate) fn near(&self) -> &Near {
+        let Path::Near(path) = &self.path;
+        &path.near
+    }
+
+    /// Whether the process runs, as far as is known.
+    pub(crate) fn is_alive(&self) -> bool {
+        match &self.path {
+            Path::Near(path) => path.near.is_alive(),
+        }
+    }
+
     /// Whether the endpoint, or its process, is gone.
     pub(crate) fn is_over(&self) -> bool {
-        self.is_closed.get() || !self.near.is_alive()
+        self.is_closed.get() || !self.is_alive()
     }
 
     /// Notes that the endpoint is closed.
@@ -104,7 +102,7 @@ impl Link {
     /// Sends a record of words and bytes.
     ///
     /// # Errors
-    /// [`Error::Again`] where the ring is full, [`Error::PeerGone`], [`Error::Broken`].
+    /// [`Error::Again`] where there is no room, [`Error::PeerGone`], [`Error::Broken`].
     ///
     /// # Safety
     /// `bytes` holds `len` bytes, at most [`Link::eager`].
@@ -117,20 +115,13 @@ impl Link {
         len: usize,
     ) -> Result<(), Error> {
         const { assert!(N <= MOST_WORDS) };
-        // SAFETY: the only reference: a link is of one thread, as a `Cell` in it is, and no call
-        // below comes back to this link before the reference's last use.
-        let sender = unsafe { &mut *self.sender.get() };
-        let Ok(Some(mut room)) = sender.reserve(N * 8 + len) else {
-            return Err(self.refusal());
+        // SAFETY: `bytes` holds the bytes, at most `eager`, beside which there is room for the words.
+        let posted = unsafe {
+            match &self.path {
+                Path::Near(path) => path.post(kind, words, bytes, len),
+            }
         };
-        for (index, word) in words.into_iter().enumerate() {
-            room.set_word(index, word);
-        }
-        // SAFETY: the room has been reserved for the words and the bytes, which `bytes` holds.
-        unsafe { copy::copy(room.payload().add(N * 8), bytes, len) };
-        room.publish(kind);
-        self.bell.ring();
-        Ok(())
+        posted.map_err(|error| self.refusal(error))
     }
 
     /// Sends a record of words alone.
@@ -143,22 +134,11 @@ impl Link {
     }
 
     #[cold]
-    fn refusal(&self) -> Error {
-        // SAFETY: the only reference: a link is of one thread, `post` has used its own, and
-        // `in_flight` knows nothing of links.
-        let in_flight = unsafe { (*self.sender.get()).in_flight() };
+    fn refusal(&self, error: Error) -> Error {
         if self.is_over() {
             Error::PeerGone
-        } else if in_flight.is_err() {
-            Error::Broken
         } else {
-            Error::Again
+            error
         }
-    }
-}
-
-impl Drop for Link {
-    fn drop(&mut self) {
-        self.near.release_ring(self.offset);
     }
 }

@@ -13,6 +13,7 @@ mod hostile;
 mod keys;
 mod link;
 mod message;
+mod near_path;
 mod pending;
 mod rma;
 mod stream;

@@ -72,7 +72,7 @@ impl RemoteRegion {
 
     #[cold]
     fn refusal(&self, state: u64, rights: Rights) -> Error {
-        if !self.link.near.is_alive() {
+        if !self.link.is_alive() {
             Error::PeerGone
         } else if !self.found.state.is(state) {
             Error::NoSuchKey
@@ -92,7 +92,7 @@ impl Endpoint {
     /// [`Error::NoSuchKey`], [`Error::NoSuchPeer`], [`Error::PeerGone`], [`Error::Unreachable`].
     pub fn resolve(&self, peer: PeerIndex, key: u64) -> Result<RemoteRegion, Error> {
         self.with_link(peer, |link| {
-            let near = &link.near;
+            let near = link.near();
             if !near.is_alive() {
                 return Err(Error::PeerGone);
             }
@@ -214,7 +214,7 @@ impl Endpoint {
             }
             let there = region.found.base + (address - region.found.start);
             // SAFETY: `source` holds the bytes.
-            if !unsafe { region.link.near.write(there, source, len)? } {
+            if !unsafe { region.link.near().write(there, source, len)? } {
                 // Its pieces would go behind the entry.
                 return Err(Error::TooLong);
             }
@@ -272,7 +272,7 @@ impl Endpoint {
         let link = &region.link;
         let there = region.found.place(address);
         // SAFETY: `source` holds the bytes.
-        if unsafe { link.near.write(there, source, len)? } {
+        if unsafe { link.near().write(there, source, len)? } {
             self.report_rma(Operation::Write, len, report);
             return Ok(());
         }
@@ -303,7 +303,7 @@ impl Endpoint {
         let link = &region.link;
         let there = region.found.place(address);
         // SAFETY: `dest` has room for the bytes.
-        if len == 0 || unsafe { link.near.read(there, dest, len)? } {
+        if len == 0 || unsafe { link.near().read(there, dest, len)? } {
             self.report_rma(Operation::Read, len, report);
             return Ok(());
         }
@@ -339,7 +339,7 @@ impl Endpoint {
     /// [`Error::NoSuchPeer`], [`Error::PeerGone`], [`Error::Unreachable`].
     pub fn avoid_kernel(&self, peer: PeerIndex) -> Result<(), Error> {
         self.with_link(peer, |link| {
-            link.near.refuse_kernel();
+            link.near().refuse_kernel();
             Ok(())
         })
     }

@@ -1,0 +1,102 @@
+//! The path to an endpoint of the node: the ring in its process's memory.
+
+#![expect(unsafe_code, reason = "sends bytes by their C address")]
+
+use super::link::MOST_WORDS;
+use crate::raw::address::Address;
+use crate::raw::domain::Domain;
+use crate::raw::error::Error;
+use crate::raw::near::Near;
+use fi_shm::bell::{Bell, Bells};
+use fi_shm::{copy, ring};
+use std::cell::UnsafeCell;
+use std::sync::Arc;
+
+/// A ring to an endpoint, and its bell; released when it is dropped.
+#[derive(Debug)]
+pub(crate) struct NearPath {
+    sender: UnsafeCell<ring::Sender>,
+    bell: Bell,
+    offset: u64,
+    /// The longest payload in bytes.
+    pub(crate) most: usize,
+    pub(crate) near: Arc<Near>,
+}
+
+impl NearPath {
+    /// Connects endpoint `own` of the domain to the endpoint of this address.
+    pub(crate) fn open(domain: &Domain, own: u32, address: &Address) -> Result<Self, Error> {
+        let near = domain.near(&address.process)?;
+        let grant = near.ask_for_ring(own, address.endpoint)?;
+        let capacity = grant.capacity as usize;
+        let bells = grant.bell as usize + 1;
+        if !ring::is_capacity(capacity) || ring::max_payload(capacity) <= 8 * MOST_WORDS {
+            return Err(Error::Broken);
+        }
+        // SAFETY: ring and bells lie in the process's memory (`ask_for_ring` has checked), which is
+        // mapped as long as `near`; the process has made the ring for this endpoint, in pages that
+        // were zero.
+        let (sender, bells) = unsafe {
+            (
+                ring::Sender::new(near.at(grant.offset), capacity),
+                Bells::new(near.at(grant.bells), bells),
+            )
+        };
+        Ok(Self {
+            sender: UnsafeCell::new(sender),
+            bell: bells.bell(grant.bell as usize).ok_or(Error::Broken)?,
+            offset: grant.offset,
+            most: ring::max_payload(capacity),
+            near,
+        })
+    }
+
+    /// Sends a record of words and bytes.
+    ///
+    /// # Errors
+    /// [`Error::Again`] where the ring is full, [`Error::Broken`].
+    ///
+    /// # Safety
+    /// `bytes` holds `len` bytes, which are with the words no more than the longest payload.
+    #[inline(always)]
+    pub(crate) unsafe fn post<const N: usize>(
+        &self,
+        kind: u16,
+        words: [u64; N],
+        bytes: *const u8,
+        len: usize,
+    ) -> Result<(), Error> {
+        // SAFETY: the only reference: a path is of one thread, as a `Cell` beside it is, and no call
+        // below comes back to this path before the reference's last use.
+        let sender = unsafe { &mut *self.sender.get() };
+        let Ok(Some(mut room)) = sender.reserve(N * 8 + len) else {
+            return Err(self.refusal());
+        };
+        for (index, word) in words.into_iter().enumerate() {
+            room.set_word(index, word);
+        }
+        // SAFETY: the room has been reserved for the words and the bytes, which `bytes` holds.
+        unsafe { copy::copy(room.payload().add(N * 8), bytes, len) };
+        room.publish(kind);
+        self.bell.ring();
+        Ok(())
+    }
+
+    #[cold]
+    fn refusal(&self) -> Error {
+        // SAFETY: the only reference: a path is of one thread, `post` has used its own, and
+        // `in_flight` knows nothing of paths.
+        let in_flight = unsafe { (*self.sender.get()).in_flight() };
+        if in_flight.is_err() {
+            Error::Broken
+        } else {
+            Error::Again
+        }
+    }
+}
+
+impl Drop for NearPath {
+    fn drop(&mut self) {
+        self.near.release_ring(self.offset);
+    }
+}

@@ -1,0 +1,78 @@
+//! A record that has come: from a ring of the node, or over a device.
+
+#![expect(unsafe_code, reason = "copies payloads to C addresses")]
+
+use fi_shm::ring;
+
+/// A kind, and a payload of words and bytes. Dropping it gives its room back to the sender.
+///
+/// The sender may change the payload meanwhile: it is copied before it is checked.
+pub(crate) trait Record: Sized {
+    /// The kind that the sender has chosen.
+    fn kind(&self) -> u16;
+
+    /// The length of the payload in bytes.
+    fn len(&self) -> usize;
+
+    /// Where the payload lies: aligned to 8, readable up to the next multiple of 8 behind its
+    /// length, until this value ends.
+    fn payload(&self) -> *const u8;
+
+    /// Reads bytes `8 * index` to `8 * index + 7` of the payload; `None` if it has none of them.
+    fn word(&self, index: usize) -> Option<u64>;
+
+    /// Copies the payload from byte `from` on, at most `most` bytes; returns their number.
+    ///
+    /// # Safety
+    /// `dest` is mapped for writing for `most` bytes, outside of the record's memory.
+    unsafe fn copy_to(&self, from: usize, dest: *mut u8, most: usize) -> usize;
+
+    /// Leaves the record where it is: it comes again.
+    fn leave(self);
+
+    /// The first words of the payload; `None` where it has not so many.
+    #[inline(always)]
+    fn words<const N: usize>(&self) -> Option<[u64; N]> {
+        if self.len() < N * 8 {
+            return None;
+        }
+        let mut words = [0; N];
+        for (index, word) in words.iter_mut().enumerate() {
+            *word = self.word(index)?;
+        }
+        Some(words)
+    }
+}
+
+impl Record for ring::Record<'_> {
+    #[inline(always)]
+    fn kind(&self) -> u16 {
+        self.kind()
+    }
+
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    #[inline(always)]
+    fn payload(&self) -> *const u8 {
+        self.payload()
+    }
+
+    #[inline(always)]
+    fn word(&self, index: usize) -> Option<u64> {
+        self.word(index)
+    }
+
+    #[inline(always)]
+    unsafe fn copy_to(&self, from: usize, dest: *mut u8, most: usize) -> usize {
+        // SAFETY: `dest` is mapped for writing for `most` bytes, outside of the ring.
+        unsafe { self.copy_to(from, dest, most) }
+    }
+
+    #[inline(always)]
+    fn leave(self) {
+        self.leave();
+    }
+}
