@@ -178,6 +178,12 @@ impl Completions {
 
     /// Takes the next entry whole, if the device has written it.
     pub(crate) fn take(&self) -> Option<Cqe> {
+        self.take_by(|entry| *entry)
+    }
+
+    /// Takes the next entry, if the device has written it, and of it what `read` makes.
+    #[inline(always)]
+    pub(crate) fn take_by<T>(&self, read: impl FnOnce(&Cqe) -> T) -> Option<T> {
         let at = self.consumer.get();
         let entry = self.ring.entry(at);
         // SAFETY: the entry is the ring's. `Completions::new` was promised that the ring is mapped
@@ -190,9 +196,9 @@ impl Completions {
         // release of `Inbox::put`.
         after_device();
         // SAFETY: the entry belongs to software now.
-        let cqe = unsafe { entry.read() };
+        let made = read(unsafe { &*entry });
         self.advance(at);
-        Some(cqe)
+        Some(made)
     }
 
     /// Takes the next entry, if the device has written it.

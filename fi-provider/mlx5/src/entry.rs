@@ -19,7 +19,7 @@ pub struct Local {
 }
 
 /// The most blocks of an entry here: what one BlueFlame copy holds.
-const BLOCKS: usize = 4;
+pub(crate) const BLOCKS: usize = 4;
 
 /// A basic block, in words.
 pub(crate) type Block = [u64; 8];

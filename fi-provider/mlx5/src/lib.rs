@@ -18,6 +18,7 @@ mod lock;
 pub mod policy;
 mod post;
 pub mod queue;
+pub mod receives;
 pub mod registers;
 pub mod remote;
 pub mod route;

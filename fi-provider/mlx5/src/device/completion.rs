@@ -50,9 +50,9 @@ impl CompletionQueue {
         Ok(Self(Arc::new(queue)))
     }
 
-    /// The smallest, which stands in no book: for what never has a completion and has to have a queue.
-    pub(super) fn smallest(context: &Arc<Context>) -> Result<Self, Error> {
-        Ok(Self(Arc::new(Queue::new(context, None, 1)?)))
+    /// A queue of the completions of receives, which stands in no book: no lane uses it.
+    pub(super) fn of_receives(context: &Arc<Context>, entries: u32) -> Result<Self, Error> {
+        Ok(Self(Arc::new(Queue::new(context, None, entries)?)))
     }
 
     /// Where the device writes its entries: valid as long as this or a queue pair that was made with it lives.

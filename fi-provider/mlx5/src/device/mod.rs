@@ -18,6 +18,7 @@ mod context;
 mod domain;
 mod pool;
 mod queue_pair;
+mod receive_queue;
 mod region;
 mod target;
 
@@ -26,6 +27,7 @@ pub use completion::CompletionQueue;
 pub use domain::ThreadDomain;
 pub use pool::{Pool, Seat};
 pub use queue_pair::{Peer, QueuePair};
+pub use receive_queue::ReceiveQueue;
 pub use region::Region;
 pub use target::Target;
 
@@ -226,7 +228,30 @@ impl Device {
         completions: &CompletionQueue,
         blocks: u32,
     ) -> Result<QueuePair, Error> {
-        QueuePair::connected(self, domain, completions, blocks)
+        QueuePair::connected(self, domain, completions, None, blocks)
+    }
+
+    /// As [`Device::connected`], with receives: those of this queue, of the same protection domain.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub fn connected_receiving(
+        &self,
+        domain: &ThreadDomain,
+        completions: &CompletionQueue,
+        receives: &ReceiveQueue,
+        blocks: u32,
+    ) -> Result<QueuePair, Error> {
+        QueuePair::connected(self, domain, completions, Some(receives), blocks)
+    }
+
+    /// A shared receive queue of at least so many entries, a power of two, and the completion queue
+    /// of its receives. One thread at a time posts and polls.
+    ///
+    /// # Errors
+    /// [`Error::Call`], also where the device has no queues of so many entries.
+    pub fn receive_queue(&self, entries: u32) -> Result<ReceiveQueue, Error> {
+        ReceiveQueue::new(&self.protection, entries)
     }
 
     /// An initiator of dynamic connections of at least so many basic blocks, ready to send.
@@ -247,7 +272,15 @@ impl Device {
     /// # Errors
     /// [`Error::Call`].
     pub fn target(&self, key: u64) -> Result<Target, Error> {
-        Target::new(self, key)
+        Target::new(self, key, None)
+    }
+
+    /// As [`Device::target`], with receives: those of this queue, of the same protection domain.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub fn target_receiving(&self, key: u64, receives: &ReceiveQueue) -> Result<Target, Error> {
+        Target::new(self, key, Some(receives))
     }
 
     /// Whether there are dynamic connections: no query tells it to a user without the right to DEVX. A target is tried, as it takes no

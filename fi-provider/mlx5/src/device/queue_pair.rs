@@ -1,9 +1,10 @@
-//! Queue pairs that send: connected ones and initiators of dynamic connections.
+//! Queue pairs: connected ones and initiators of dynamic connections.
 
 use super::account::PairEntry;
 use super::completion::CompletionQueue;
 use super::context::{Context, check, none};
 use super::domain::ThreadDomain;
+use super::receive_queue::ReceiveQueue;
 use super::{Device, Features};
 use crate::error::Error;
 use crate::queue::SendRing;
@@ -54,7 +55,8 @@ fn first_packet(key: u64, number: u32) -> u32 {
     ((mixed ^ mixed >> 31) >> 40) as u32
 }
 
-/// A queue pair that sends. It receives nothing but what takes no receive: reads, writes and atomics of a connected peer.
+/// A queue pair that sends. Of a connected peer it takes reads, writes and atomics, and messages
+/// where it was made with a receive queue.
 #[derive(Debug)]
 pub struct QueuePair {
     qp: NonNull<Qp>,
@@ -68,6 +70,7 @@ pub struct QueuePair {
     context: Arc<Context>,
     _domain: ThreadDomain,
     completions: CompletionQueue,
+    _receives: Option<ReceiveQueue>,
     /// One that is made for it and not used.
     spare: Option<Box<Self>>,
 }
@@ -82,9 +85,11 @@ impl QueuePair {
         device: &Device,
         domain: &ThreadDomain,
         completions: &CompletionQueue,
+        receives: Option<&ReceiveQueue>,
         blocks: u32,
     ) -> Result<Self, Error> {
-        let made = Self::new(device, domain, completions, blocks, qp_type::RC)?;
+        let kind = qp_type::RC;
+        let made = Self::new(device, domain, completions, receives, blocks, kind)?;
         made.initialise(access::REMOTE)?;
         Ok(made)
     }
@@ -95,7 +100,7 @@ impl QueuePair {
         completions: &CompletionQueue,
         blocks: u32,
     ) -> Result<Self, Error> {
-        let made = Self::new(device, domain, completions, blocks, qp_type::DRIVER)?;
+        let made = Self::new(device, domain, completions, None, blocks, qp_type::DRIVER)?;
         made.initialise(0)?;
         let mut attr = made.ready_to_receive(device.features.mtu, 0);
         made.modify(&mut attr, qp_attr::PATH_MTU | qp_attr::AV)?;
@@ -107,10 +112,11 @@ impl QueuePair {
         device: &Device,
         domain: &ThreadDomain,
         completions: &CompletionQueue,
+        receives: Option<&ReceiveQueue>,
         blocks: u32,
         kind: u32,
     ) -> Result<Self, Error> {
-        let mut attr = init_attr(domain, completions, kind);
+        let mut attr = init_attr(domain, completions, receives, kind);
         attr.cap = QpCap {
             max_send_wr: blocks.div_ceil(ENTRY_BLOCKS).max(1),
             max_send_sge: 1,
@@ -140,6 +146,7 @@ impl QueuePair {
             context: Arc::clone(&device.context),
             _domain: domain.clone(),
             completions: completions.clone(),
+            _receives: receives.cloned(),
             spare: None,
         };
         made.look(attr.cap.max_inline_data, blocks)?;
@@ -159,7 +166,7 @@ impl QueuePair {
     ) -> Result<(), Error> {
         let completions = self.completions.spare();
         let (kind, blocks) = (self.kind, self.ring.blocks);
-        let spare = Self::new(device, domain, completions, blocks, kind)?;
+        let spare = Self::new(device, domain, completions, None, blocks, kind)?;
         let rights = if kind == qp_type::RC {
             access::REMOTE
         } else {
@@ -296,17 +303,21 @@ const fn max_inline(kind: u32) -> u32 {
     }
 }
 
-/// What all kinds are made with: completions where an entry asks for them, and one queue for sends and receives.
+/// What all kinds are made with: completions where an entry asks for them, and receives of a shared
+/// queue or none.
 pub(super) fn init_attr(
     domain: &ThreadDomain,
     completions: &CompletionQueue,
+    receives: Option<&ReceiveQueue>,
     kind: u32,
 ) -> QpInitAttrEx {
     QpInitAttrEx {
         qp_context: none(),
         send_cq: completions.raw(),
-        recv_cq: completions.raw(),
-        srq: none::<Srq>(),
+        recv_cq: receives
+            .map_or(completions, ReceiveQueue::completions)
+            .raw(),
+        srq: receives.map_or(none::<Srq>(), ReceiveQueue::raw),
         cap: QpCap::default(),
         qp_type: kind,
         sq_sig_all: 0,

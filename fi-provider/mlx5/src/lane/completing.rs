@@ -56,7 +56,7 @@ impl Lane {
     }
 
     /// Takes the next completion, whatever it tells; false where none is there.
-    fn take(&self) -> bool {
+    pub(super) fn take(&self) -> bool {
         if !self.is_ready() {
             return false;
         }

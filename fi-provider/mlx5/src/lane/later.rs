@@ -43,6 +43,13 @@ struct Place {
     mark: Cell<u64>,
 }
 
+impl Place {
+    /// Whether all that was posted to the peer by its initiator, `way`, is known to be done.
+    fn is_through(&self, way: &Queue) -> bool {
+        way.is_idle() || way.consumed.get() > self.mark.get()
+    }
+}
+
 /// Queues of a lane that come later, one for each peer at most: what the lane and the thread that connects them share.
 #[derive(Debug)]
 pub struct Later {
@@ -159,15 +166,43 @@ impl Lane {
     fn await_through(&self, index: u32, place: &Place) -> Result<(), Failure> {
         let at = self.queue_of(index);
         let way = &self.queues[at as usize];
-        let is_through = || way.is_idle() || way.consumed.get() > place.mark.get();
-        if !is_through() {
+        if !place.is_through(way) {
             // SAFETY: whoever posts holds the lane.
             unsafe { self.sign_last(at)? };
         }
-        while !is_through() {
+        while !place.is_through(way) {
             self.wait_for_room(way)?;
         }
         Ok(())
+    }
+
+    /// Whether peer `index` could change over to a queue that has come, if one has, without a wait:
+    /// as far as completions that are there tell. There is room in the queue that it has.
+    ///
+    /// # Safety
+    /// As [`Lane::write_inline`].
+    pub(super) unsafe fn may_change(&self, index: u32) -> bool {
+        let Some(later) = &self.later else {
+            return true;
+        };
+        let Some(place) = later.places.get(index as usize) else {
+            return true;
+        };
+        if later.state(index) != state::READY {
+            return true;
+        }
+        let at = self.queue_of(index);
+        let way = &self.queues[at as usize];
+        while !place.is_through(way) {
+            // SAFETY: this thread holds the lane (the requirement here, too).
+            if unsafe { self.sign_last(at) }.is_err() {
+                return true;
+            }
+            if !self.take() {
+                return self.check(way).is_err();
+            }
+        }
+        true
     }
 
     /// Has peer `index` reached by the queue that has come.

@@ -22,6 +22,7 @@ mod list;
 mod parts;
 mod posting;
 mod quiet;
+mod sending;
 mod shared;
 
 pub use crate::entry::Local;

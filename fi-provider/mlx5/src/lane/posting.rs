@@ -228,12 +228,10 @@ impl Lane {
         let queue = &self.queues[index as usize];
         self.check(queue)?;
         self.use_queue(index);
-        let ahead = u32::from(blocks) + (queue.mask + 1) / 4;
-        // Armed queues have completions that are not counted.
-        let most = self.completions.entries() - self.queues.len() as u32;
-        while queue.in_flight() + ahead > queue.mask + 1 || self.outstanding.get() >= most {
+        while self.is_full(queue, blocks) {
             self.wait_for_room(queue)?;
         }
+        let ahead = Self::ahead(queue, blocks);
         let at = queue.producer.get();
         queue.signalled.set(at);
         queue.signalled_end.set(at.wrapping_add(blocks));
@@ -241,6 +239,19 @@ impl Lane {
         self.outstanding.set(self.outstanding.get() + 1);
         let fence = queue.fence.replace(false);
         Ok(flags::COMPLETION | if fence { flags::FENCE } else { 0 })
+    }
+
+    /// The room for an entry of `blocks` blocks and for those in line behind it.
+    fn ahead(queue: &Queue, blocks: u16) -> u32 {
+        u32::from(blocks) + (queue.mask + 1) / 4
+    }
+
+    /// Whether an entry of `blocks` blocks has to wait, for room in the queue or for its completion.
+    pub(super) fn is_full(&self, queue: &Queue, blocks: u16) -> bool {
+        // Armed queues have completions that are not counted, until something else is posted.
+        let most = self.completions.entries() - self.queues.len() as u32;
+        queue.in_flight() + Self::ahead(queue, blocks) > queue.mask + 1
+            || self.outstanding.get() + u32::from(queue.armed.get()) >= most
     }
 
     /// Puts a queue into the list of those in use, and counts the completion of what was posted to it in line.

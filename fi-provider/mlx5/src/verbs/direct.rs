@@ -1,6 +1,6 @@
 //! The structures of libmlx5 (`infiniband/mlx5dv.h`) and the numbers in them.
 
-use super::core::{Cq, Qp};
+use super::core::{Cq, Qp, Srq};
 use fi_mlx5_defs::endian::Be32;
 use std::ffi::{c_uint, c_void};
 use std::mem::{offset_of, size_of};
@@ -139,11 +139,25 @@ pub(crate) struct CqLayout {
     pub(crate) comp_mask: u64,
 }
 
-/// What [`QpLayout`] and [`CqLayout`] are asked for with; the pairs that follow are not looked at.
+/// A shared receive queue as the device sees it.
+#[repr(C)]
+pub(crate) struct SrqLayout {
+    pub(crate) buf: *mut c_void,
+    pub(crate) dbrec: *mut Be32,
+    pub(crate) stride: u32,
+    /// The first and the last of the entries that are linked to each other for its user.
+    pub(crate) head: u32,
+    pub(crate) tail: u32,
+    pub(crate) comp_mask: u64,
+    pub(crate) srqn: u32,
+}
+
+/// Asks for [`QpLayout`], [`CqLayout`] and [`SrqLayout`]; the pairs that follow are not looked at.
 #[repr(C)]
 pub(crate) struct Object {
     pub(crate) qp: Pair<Qp, QpLayout>,
     pub(crate) cq: Pair<Cq, CqLayout>,
+    pub(crate) srq: Pair<Srq, SrqLayout>,
 }
 
 /// An object and its layout.
@@ -161,11 +175,16 @@ const _: () = assert!(
         && size_of::<CqLayout>() == 48
         && offset_of!(CqLayout, cqe_cnt) == 16
         && offset_of!(CqLayout, cqn) == 32
+        && size_of::<SrqLayout>() == 48
+        && offset_of!(SrqLayout, tail) == 24
+        && offset_of!(SrqLayout, srqn) == 40
         && offset_of!(Object, cq) == 16
+        && offset_of!(Object, srq) == 32
 );
 
 /// `enum mlx5dv_obj_type`.
 pub(crate) mod object {
     pub(crate) const QP: u64 = 1 << 0;
     pub(crate) const CQ: u64 = 1 << 1;
+    pub(crate) const SRQ: u64 = 1 << 2;
 }

@@ -149,7 +149,8 @@ fn structures_of_libmlx5_are_laid_out_as_in_its_header() {
             dbrec, sq, rq, bf, comp_mask, uar_mmap_offset, tirn, tisn, rqn, sqn, tir_icm_addr,
         }
         CqLayout as "mlx5dv_cq" { buf, dbrec, cqe_cnt, cqe_size, cq_uar, cqn, comp_mask }
-        Object as "mlx5dv_obj" { qp, cq }
+        SrqLayout as "mlx5dv_srq" { buf, dbrec, stride, head, tail, comp_mask, srqn }
+        Object as "mlx5dv_obj" { qp, cq, srq }
     };
     compare("direct", &facts);
 }
@@ -159,6 +160,7 @@ fn parts_of_a_layout_are_where_the_header_has_them() {
     let inner = |outer: usize, inner: usize| outer + inner;
     let (sq, bf) = (offset_of!(QpLayout, sq), offset_of!(QpLayout, bf));
     let (qp, cq) = (offset_of!(Object, qp), offset_of!(Object, cq));
+    let srq = offset_of!(Object, srq);
     let facts: Vec<Fact> = [
         ("mlx5dv_qp, sq.buf", inner(sq, offset_of!(Ring, buf))),
         (
@@ -175,6 +177,10 @@ fn parts_of_a_layout_are_where_the_header_has_them() {
         (
             "mlx5dv_obj, cq.out",
             inner(cq, offset_of!(Pair<Cq, CqLayout>, output)),
+        ),
+        (
+            "mlx5dv_obj, srq.out",
+            inner(srq, offset_of!(Pair<Srq, SrqLayout>, output)),
         ),
     ]
     .map(|(path, offset)| (format!("offsetof(struct {path})"), offset))
@@ -231,6 +237,7 @@ fn numbers_are_those_of_the_headers() {
         MLX5DV_DCTYPE_DCI = dc_type::INITIATOR;
         MLX5DV_OBJ_QP = object::QP;
         MLX5DV_OBJ_CQ = object::CQ;
+        MLX5DV_OBJ_SRQ = object::SRQ;
     };
     facts.extend(direct);
     compare("numbers", &facts);

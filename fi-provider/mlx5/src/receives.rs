@@ -1,0 +1,234 @@
+//! A shared receive queue and the completions of its receives, as their only user sees them.
+//!
+//! Entry `i` has buffer `i`, always: its data segment is written once. The device uses the entries
+//! in the order of a list that goes through them, of which it has read a part; so an entry is given
+//! back by linking it behind the list's last one, the tail. The tail is not the device's as long as
+//! its link leads nowhere.
+
+#![expect(
+    unsafe_code,
+    reason = "writes entries that a device reads, and their doorbell record"
+)]
+
+use crate::completion::{CompletionRing, Completions};
+use crate::queue::count;
+use crate::unit::entry_before_record;
+use fi_mlx5_defs::cqe::Cqe;
+use fi_mlx5_defs::endian::{Be16, Be32};
+use fi_mlx5_defs::opcode::CqeOpcode;
+use fi_mlx5_defs::wqe::{Data, SrqNext};
+use std::cell::Cell;
+use std::sync::atomic::{Ordering, fence};
+
+/// An entry of a shared receive queue with one buffer.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct ReceiveEntry {
+    next: SrqNext,
+    data: Data,
+}
+
+/// A shared receive queue's memory, as its owner mapped it and told the device.
+#[derive(Clone, Copy, Debug)]
+pub struct ReceiveRing {
+    /// The first entry.
+    pub base: *mut ReceiveEntry,
+    /// Entries, a power of two.
+    pub entries: u32,
+    /// The doorbell record.
+    pub record: *mut Be32,
+}
+
+/// Registered memory of the buffers: that of entry `i` begins `i * bytes` behind `address`.
+#[derive(Clone, Copy, Debug)]
+pub struct Buffers {
+    /// Where the first begins, in the terms of the key.
+    pub address: u64,
+    /// Bytes of one.
+    pub bytes: u32,
+    /// The local key.
+    pub key: u32,
+}
+
+/// A message that has arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// The entry, whose buffer it is in until the entry is given back.
+    pub index: u16,
+    /// The queue pair or target of this process that it came to.
+    pub queue: u32,
+    /// Bytes of it in the buffer. A write with immediate data leaves none there.
+    pub bytes: u32,
+    /// The immediate data that came with it.
+    pub immediate: Option<u32>,
+}
+
+/// A receive that has failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Failed {
+    /// The queue pair, which is in the error state then, or the target.
+    pub queue: u32,
+    /// Why ([`fi_mlx5_defs::opcode::Syndrome`]); 0 where the device told of no error.
+    pub syndrome: u8,
+    /// The entry that was used up for it, if any: it has to be given back, too.
+    pub index: Option<u16>,
+}
+
+/// See the module's documentation.
+#[derive(Debug)]
+pub struct Receives {
+    base: *mut ReceiveEntry,
+    record: *mut Be32,
+    completions: Completions,
+    /// The last entry of the list.
+    tail: Cell<u16>,
+    /// Entries given to the device so far, modulo 2^16.
+    given: Cell<u16>,
+    /// Which entries were taken from the device, and not given back yet.
+    taken: Box<[Cell<bool>]>,
+}
+
+impl Receives {
+    /// The receives of a queue, each with its buffer. The device is given all but one.
+    ///
+    /// # Safety
+    /// * Both rings are mapped as long as this lives, and nobody else posts to the one or consumes
+    ///   from the other. They are as they were made: nothing was posted, nothing completed.
+    /// * The buffers are registered for the device to write. Nobody has a reference to one that
+    ///   was not taken by [`Receives::next`], or that was given back since.
+    #[must_use]
+    pub unsafe fn new(ring: ReceiveRing, completions: CompletionRing, buffers: Buffers) -> Self {
+        let entries = ring.entries;
+        assert!(entries.is_power_of_two() && (2..=1 << 16).contains(&entries));
+        assert!(completions.entries >= entries, "one for each receive");
+        assert!(buffers.bytes > 0, "a length of 0 stands for 2^31");
+        for index in 0..entries {
+            let entry = ReceiveEntry {
+                next: SrqNext {
+                    next_index: Be16::new((index + 1 & entries - 1) as u16),
+                    ..SrqNext::default()
+                },
+                data: Data::new(
+                    buffers.address + u64::from(index) * u64::from(buffers.bytes),
+                    buffers.bytes,
+                    buffers.key,
+                ),
+            };
+            // SAFETY: the entry is in the ring, which is mapped (the first requirement); nothing was
+            // posted, so that the device reads none.
+            unsafe { ring.base.add(index as usize).write(entry) };
+        }
+        let receives = Self {
+            base: ring.base,
+            record: ring.record,
+            // SAFETY: the ring is mapped as long as this lives, and nobody else consumes from it
+            // (the first requirement).
+            completions: unsafe { Completions::new(completions) },
+            tail: Cell::new((entries - 1) as u16),
+            given: Cell::new(0),
+            taken: vec![Cell::new(false); entries as usize].into_boxed_slice(),
+        };
+        receives.count((entries - 1) as u16);
+        receives
+    }
+
+    /// The number of entries, of which the device has one fewer at most.
+    #[must_use]
+    pub fn entries(&self) -> u32 {
+        self.taken.len() as u32
+    }
+
+    /// Takes the next message or failure, if the device has told of one. The entry is the caller's
+    /// until [`Receives::give`].
+    #[inline(always)]
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "there may be a next one later"
+    )]
+    pub fn next(&self) -> Option<Result<Arrival, Failed>> {
+        self.completions.take_by(
+            #[inline(always)]
+            |cqe| self.received(cqe),
+        )
+    }
+
+    #[inline(always)]
+    fn received(&self, cqe: &Cqe) -> Result<Arrival, Failed> {
+        let (index, queue) = (cqe.wqe_counter.get(), cqe.qpn());
+        let (bytes, immediate) = match cqe.opcode() {
+            Some(CqeOpcode::ReceiveSend) => (cqe.byte_count.get(), None),
+            Some(CqeOpcode::ReceiveSendImmediate) => {
+                (cqe.byte_count.get(), Some(cqe.immediate.get()))
+            }
+            Some(CqeOpcode::ReceiveWriteImmediate) => (0, Some(cqe.immediate.get())),
+            _ => return Err(self.failed(cqe)),
+        };
+        if !self.take(index) {
+            return Err(self.failed(cqe));
+        }
+        Ok(Arrival {
+            index,
+            queue,
+            bytes,
+            immediate,
+        })
+    }
+
+    /// Takes an entry from the device; false where it has no such entry.
+    #[inline(always)]
+    fn take(&self, index: u16) -> bool {
+        let taken = self.taken.get(usize::from(index));
+        taken.is_some_and(|taken| !taken.replace(true))
+    }
+
+    /// A receive of a shared queue completes with an error only where an entry was used up for it,
+    /// flushed ones included (rdma-core: mlx5_parse_cqe, mlx5_free_srq_wqe). Where the device tells
+    /// of an entry that it does not have, there is none to give back.
+    #[cold]
+    fn failed(&self, cqe: &Cqe) -> Failed {
+        let index = cqe.wqe_counter.get();
+        Failed {
+            queue: cqe.qpn(),
+            syndrome: if cqe.is_error() { cqe.syndrome() } else { 0 },
+            index: self.take(index).then_some(index),
+        }
+    }
+
+    /// Gives an entry back, for another message: it becomes the list's last.
+    ///
+    /// # Panics
+    /// When the entry was not taken by [`Receives::next`] since it was given the last time.
+    #[inline(always)]
+    pub fn give(&self, index: u16) {
+        let taken = self.taken.get(usize::from(index));
+        if !taken.is_some_and(|taken| taken.replace(false)) {
+            not_taken(index);
+        }
+        // ORDERING: what was read of the buffer was read before the device writes there: pairs with
+        // the device's read of the record.
+        fence(Ordering::Release);
+        let tail = self
+            .base
+            .wrapping_add(usize::from(self.tail.replace(index)));
+        // SAFETY: the tail is an entry of the ring, which is mapped (`Receives::new`), and not the
+        // device's yet; volatile, because the device reads it.
+        unsafe { (&raw mut (*tail).next.next_index).write_volatile(Be16::new(index)) };
+        self.count(1);
+    }
+
+    /// Tells the device of so many more entries.
+    #[inline(always)]
+    fn count(&self, more: u16) {
+        let given = self.given.get().wrapping_add(more);
+        self.given.set(given);
+        entry_before_record();
+        // SAFETY: the record is mapped with the ring (`Receives::new`).
+        unsafe { count(self.record, given) };
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn not_taken(index: u16) -> ! {
+    panic!("receive {index} was given back, and not taken before");
+}
