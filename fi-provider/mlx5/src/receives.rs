@@ -105,7 +105,7 @@ impl Receives {
         for index in 0..entries {
             let entry = ReceiveEntry {
                 next: SrqNext {
-                    next_index: Be16::new((index + 1 & entries - 1) as u16),
+                    next_index: Be16::new(((index + 1) & (entries - 1)) as u16),
                     ..SrqNext::default()
                 },
                 data: Data::new(
@@ -114,15 +114,14 @@ impl Receives {
                     buffers.key,
                 ),
             };
-            // SAFETY: the entry is in the ring, which is mapped (the first requirement); nothing was
-            // posted, so that the device reads none.
+            // SAFETY: the entry is in the ring, which is mapped; nothing was posted, so that the
+            // device reads none.
             unsafe { ring.base.add(index as usize).write(entry) };
         }
         let receives = Self {
             base: ring.base,
             record: ring.record,
-            // SAFETY: the ring is mapped as long as this lives, and nobody else consumes from it
-            // (the first requirement).
+            // SAFETY: the ring is mapped as long as this lives, and nobody else consumes from it.
             completions: unsafe { Completions::new(completions) },
             tail: Cell::new((entries - 1) as u16),
             given: Cell::new(0),
@@ -141,10 +140,6 @@ impl Receives {
     /// Takes the next message or failure, if the device has told of one. The entry is the caller's
     /// until [`Receives::give`].
     #[inline(always)]
-    #[expect(
-        clippy::should_implement_trait,
-        reason = "there may be a next one later"
-    )]
     pub fn next(&self) -> Option<Result<Arrival, Failed>> {
         self.completions.take_by(
             #[inline(always)]
@@ -232,3 +227,6 @@ impl Receives {
 fn not_taken(index: u16) -> ! {
     panic!("receive {index} was given back, and not taken before");
 }
+
+#[cfg(test)]
+mod tests;
