@@ -28,11 +28,10 @@ pub use domain::ThreadDomain;
 pub use pool::{Pool, Seat};
 pub use queue_pair::{Peer, QueuePair};
 pub use receive_queue::ReceiveQueue;
-pub use region::Region;
+pub use region::{Region, Rights};
 pub use target::Target;
 
 use crate::error::Error;
-use crate::verbs::core::access;
 use context::{Context, Opened, Protection};
 use std::sync::Arc;
 
@@ -160,14 +159,28 @@ impl Device {
     pub unsafe fn register(&self, base: *mut u8, len: usize) -> Result<Region, Error> {
         // SAFETY: the bytes are mapped, readable and writable, and no reference needs them not to
         // change.
-        unsafe {
-            Region::new(
-                &self.protection,
-                base,
-                len,
-                access::LOCAL_WRITE | access::REMOTE,
-            )
-        }
+        unsafe { Region::new(&self.protection, base, len, Rights::ALL) }
+    }
+
+    /// As [`Device::register`], with these rights of peers. In entries, their own and those of
+    /// peers, the byte at `base` has address `io_address`, and not the process's; with 0 addresses
+    /// are offsets.
+    ///
+    /// # Errors
+    /// As [`Device::register`]; [`Error::TooOld`] of a libibverbs that cannot.
+    ///
+    /// # Safety
+    /// As [`Device::register`].
+    pub unsafe fn register_at(
+        &self,
+        base: *mut u8,
+        len: usize,
+        io_address: u64,
+        rights: Rights,
+    ) -> Result<Region, Error> {
+        // SAFETY: the bytes are mapped, readable and writable, and no reference needs them not to
+        // change.
+        unsafe { Region::at(&self.protection, base, len, io_address, rights) }
     }
 
     /// As [`Device::register`], for this process's own entries alone: peers have no right to it.
@@ -180,7 +193,7 @@ impl Device {
     pub unsafe fn register_local(&self, base: *mut u8, len: usize) -> Result<Region, Error> {
         // SAFETY: the bytes are mapped, readable and writable, and no reference needs them not to
         // change.
-        unsafe { Region::new(&self.protection, base, len, access::LOCAL_WRITE) }
+        unsafe { Region::new(&self.protection, base, len, Rights::NONE) }
     }
 
     /// Whether the library keeps registered memory out of forked children (`RDMAV_FORK_SAFE`, where the kernel does not

@@ -15,6 +15,9 @@ const MLX5: &CStr = c"libmlx5.so.1";
 /// Where the functions of the process's only copy are.
 static LIBRARY: OnceLock<Library> = OnceLock::new();
 
+/// The protection domain, the address, bytes, the address for the device, and rights.
+type RegisterAt = unsafe extern "C" fn(*mut Pd, *mut c_void, usize, u64, c_int) -> *mut Mr;
+
 /// A table of functions: `field = "symbol" of LIBRARY, version: fn(...)`. A structure's layout belongs to the version of
 /// the function that takes it, so that one is asked for.
 macro_rules! functions {
@@ -23,6 +26,8 @@ macro_rules! functions {
         pub(crate) struct Library {
             /// `ibv_is_fork_initialized`, which older versions do not have.
             fork_status: Option<unsafe extern "C" fn() -> c_int>,
+            /// `ibv_reg_mr_iova`, which older versions do not have.
+            register_at: Option<RegisterAt>,
             $(pub(crate) $field: unsafe extern "C" fn($($argument),*) $(-> $result)?,)*
         }
 
@@ -30,6 +35,7 @@ macro_rules! functions {
             fn find(handles: &Handles) -> Result<Self, Error> {
                 Ok(Self {
                     fork_status: handles.fork_status(),
+                    register_at: handles.register_at(),
                     $($field: {
                         let symbol = handles.$handle.symbol($symbol, $version)?;
                         // SAFETY: the symbol is a function of the libraries' public interface; this version of it has this type (`verbs.h`,
@@ -86,6 +92,17 @@ impl Library {
         Ok(LIBRARY.get_or_init(|| library))
     }
 
+    /// `ibv_reg_mr_iova`.
+    ///
+    /// # Errors
+    /// [`Error::TooOld`].
+    pub(crate) fn register_at(&self) -> Result<RegisterAt, Error> {
+        self.register_at.ok_or(Error::TooOld {
+            library: text(VERBS),
+            symbol: "ibv_reg_mr_iova",
+        })
+    }
+
     /// Whether registered memory is kept out of forked children (`IBV_FORK_ENABLED`).
     pub(crate) fn is_fork_initialised(&self) -> bool {
         const ENABLED: c_int = 1;
@@ -114,6 +131,12 @@ impl Handles {
             .ok()?;
         // SAFETY: the function of this name is of this type (`verbs.h`), and the library stays loaded.
         Some(unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn() -> c_int>(found) })
+    }
+
+    fn register_at(&self) -> Option<RegisterAt> {
+        let found = self.verbs.symbol("ibv_reg_mr_iova", "IBVERBS_1.7").ok()?;
+        // SAFETY: the function of this name is of this type (`verbs.h`), and the library stays loaded.
+        Some(unsafe { std::mem::transmute::<*mut c_void, RegisterAt>(found) })
     }
 }
 
