@@ -1,12 +1,13 @@
 //! libibverbs and libmlx5, opened at run time and never closed.
 
 use super::core::{
-    Context, Cq, CqInitAttrEx, Device, DeviceAttr, Mr, Pd, Qp, QpAttr, QpInitAttrEx, Srq,
+    AhAttr, Context, Cq, CqInitAttrEx, Device, DeviceAttr, Mr, Pd, Qp, QpAttr, QpInitAttrEx, Srq,
     SrqInitAttr,
 };
+use super::datagrams::{Ah, CompChannel};
 use super::direct::{ContextAttr, CqInitAttr, Object, QpInitAttr, Uar};
 use crate::error::Error;
-use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::sync::OnceLock;
 
 const VERBS: &CStr = c"libibverbs.so.1";
@@ -61,9 +62,16 @@ functions! {
     dealloc_pd = "ibv_dealloc_pd" of verbs "IBVERBS_1.1": fn(*mut Pd) -> c_int;
     reg_mr = "ibv_reg_mr" of verbs "IBVERBS_1.1": fn(*mut Pd, *mut c_void, usize, c_int) -> *mut Mr;
     dereg_mr = "ibv_dereg_mr" of verbs "IBVERBS_1.1": fn(*mut Mr) -> c_int;
+    create_channel = "ibv_create_comp_channel" of verbs "IBVERBS_1.0": fn(*mut Context) -> *mut CompChannel;
+    destroy_channel = "ibv_destroy_comp_channel" of verbs "IBVERBS_1.0": fn(*mut CompChannel) -> c_int;
+    get_event = "ibv_get_cq_event" of verbs "IBVERBS_1.1": fn(*mut CompChannel, *mut *mut Cq, *mut *mut c_void) -> c_int;
+    ack_events = "ibv_ack_cq_events" of verbs "IBVERBS_1.1": fn(*mut Cq, c_uint);
+    create_polled_cq = "ibv_create_cq" of verbs "IBVERBS_1.1": fn(*mut Context, c_int, *mut c_void, *mut CompChannel, c_int) -> *mut Cq;
     destroy_cq = "ibv_destroy_cq" of verbs "IBVERBS_1.1": fn(*mut Cq) -> c_int;
     create_srq = "ibv_create_srq" of verbs "IBVERBS_1.1": fn(*mut Pd, *mut SrqInitAttr) -> *mut Srq;
     destroy_srq = "ibv_destroy_srq" of verbs "IBVERBS_1.1": fn(*mut Srq) -> c_int;
+    create_ah = "ibv_create_ah" of verbs "IBVERBS_1.1": fn(*mut Pd, *mut AhAttr) -> *mut Ah;
+    destroy_ah = "ibv_destroy_ah" of verbs "IBVERBS_1.1": fn(*mut Ah) -> c_int;
     modify_qp = "ibv_modify_qp" of verbs "IBVERBS_1.1": fn(*mut Qp, *mut QpAttr, c_int) -> c_int;
     destroy_qp = "ibv_destroy_qp" of verbs "IBVERBS_1.1": fn(*mut Qp) -> c_int;
     is_supported = "mlx5dv_is_supported" of mlx5 "MLX5_1.8": fn(*mut Device) -> bool;
