@@ -13,7 +13,7 @@
 use crate::completion::{CompletionRing, Completions};
 use crate::queue::count;
 use crate::unit::entry_before_record;
-use fi_mlx5_defs::cqe::Cqe;
+use fi_mlx5_defs::cqe::{Cqe, INVALID, owner_of};
 use fi_mlx5_defs::endian::{Be16, Be32};
 use fi_mlx5_defs::opcode::CqeOpcode;
 use fi_mlx5_defs::wqe::{Data, SrqNext};
@@ -118,6 +118,8 @@ impl Receives {
             // device reads none.
             unsafe { ring.base.add(index as usize).write(entry) };
         }
+        // SAFETY: the ring is mapped, and nothing has completed.
+        unsafe { forget(completions) };
         let receives = Self {
             base: ring.base,
             record: ring.record,
@@ -141,10 +143,8 @@ impl Receives {
     /// until [`Receives::give`].
     #[inline(always)]
     pub fn next(&self) -> Option<Result<Arrival, Failed>> {
-        self.completions.take_by(
-            #[inline(always)]
-            |cqe| self.received(cqe),
-        )
+        self.completions
+            .take_by(is_written, |cqe| self.received(cqe))
     }
 
     #[inline(always)]
@@ -219,6 +219,25 @@ impl Receives {
         entry_before_record();
         // SAFETY: the record is mapped with the ring (`Receives::new`).
         unsafe { count(self.record, given) };
+    }
+}
+
+/// Whether the device has written an entry: as [`is_ready`](fi_mlx5_defs::cqe::is_ready), in a ring
+/// of which `forget` has left no entry that is not written and has the owner bit of the first round.
+#[inline(always)]
+fn is_written(last: u8, at: u32, entries: u32) -> bool {
+    (last & 1 != 0) == owner_of(at, entries)
+}
+
+/// Gives all entries the owner bit of the round before the first.
+///
+/// # Safety
+/// The ring is mapped, and the device has written none.
+unsafe fn forget(ring: CompletionRing) {
+    for at in 0..ring.entries as usize {
+        // SAFETY: the entry is in the ring, which is mapped; the device reads none, and writes none
+        // as long as no receive was posted.
+        unsafe { (&raw mut (*ring.base.add(at)).opcode_owner).write(INVALID | 1) };
     }
 }
 

@@ -3,7 +3,6 @@
 
 use super::*;
 use bytemuck::Zeroable;
-use fi_mlx5_defs::cqe::{INVALID, owner_of};
 use fi_mlx5_defs::doorbell::CompletionRecord;
 use fi_mlx5_defs::opcode::Syndrome;
 use std::collections::HashSet;
