@@ -178,12 +178,17 @@ impl Completions {
 
     /// Takes the next entry whole, if the device has written it.
     pub(crate) fn take(&self) -> Option<Cqe> {
-        self.take_by(|entry| *entry)
+        self.take_by(is_ready, |entry| *entry)
     }
 
-    /// Takes the next entry, if the device has written it, and of it what `read` makes.
+    /// Takes the next entry, if the device has written it, and of it what `read` makes. Whether it
+    /// has, `is_ready` tells by the last byte, the entry's number and the number of entries.
     #[inline(always)]
-    pub(crate) fn take_by<T>(&self, read: impl FnOnce(&Cqe) -> T) -> Option<T> {
+    pub(crate) fn take_by<T>(
+        &self,
+        is_ready: impl FnOnce(u8, u32, u32) -> bool,
+        read: impl FnOnce(&Cqe) -> T,
+    ) -> Option<T> {
         let at = self.consumer.get();
         let entry = self.ring.entry(at);
         // SAFETY: the entry is the ring's. `Completions::new` was promised that the ring is mapped

@@ -13,7 +13,7 @@
 use crate::completion::{CompletionRing, Completions};
 use crate::queue::count;
 use crate::unit::entry_before_record;
-use fi_mlx5_defs::cqe::Cqe;
+use fi_mlx5_defs::cqe::{Cqe, INVALID, owner_of};
 use fi_mlx5_defs::endian::{Be16, Be32};
 use fi_mlx5_defs::opcode::CqeOpcode;
 use fi_mlx5_defs::wqe::{Data, SrqNext};
@@ -105,7 +105,7 @@ impl Receives {
         for index in 0..entries {
             let entry = ReceiveEntry {
                 next: SrqNext {
-                    next_index: Be16::new((index + 1 & entries - 1) as u16),
+                    next_index: Be16::new(((index + 1) & (entries - 1)) as u16),
                     ..SrqNext::default()
                 },
                 data: Data::new(
@@ -114,15 +114,16 @@ impl Receives {
                     buffers.key,
                 ),
             };
-            // SAFETY: the entry is in the ring, which is mapped (the first requirement); nothing was
-            // posted, so that the device reads none.
+            // SAFETY: the entry is in the ring, which is mapped; nothing was posted, so that the
+            // device reads none.
             unsafe { ring.base.add(index as usize).write(entry) };
         }
+        // SAFETY: the ring is mapped, and nothing has completed.
+        unsafe { forget(completions) };
         let receives = Self {
             base: ring.base,
             record: ring.record,
-            // SAFETY: the ring is mapped as long as this lives, and nobody else consumes from it
-            // (the first requirement).
+            // SAFETY: the ring is mapped as long as this lives, and nobody else consumes from it.
             completions: unsafe { Completions::new(completions) },
             tail: Cell::new((entries - 1) as u16),
             given: Cell::new(0),
@@ -141,15 +142,9 @@ impl Receives {
     /// Takes the next message or failure, if the device has told of one. The entry is the caller's
     /// until [`Receives::give`].
     #[inline(always)]
-    #[expect(
-        clippy::should_implement_trait,
-        reason = "there may be a next one later"
-    )]
     pub fn next(&self) -> Option<Result<Arrival, Failed>> {
-        self.completions.take_by(
-            #[inline(always)]
-            |cqe| self.received(cqe),
-        )
+        self.completions
+            .take_by(is_written, |cqe| self.received(cqe))
     }
 
     #[inline(always)]
@@ -227,8 +222,30 @@ impl Receives {
     }
 }
 
+/// Whether the device has written an entry: as [`is_ready`](fi_mlx5_defs::cqe::is_ready), in a ring
+/// of which `forget` has left no entry that is not written and has the owner bit of the first round.
+#[inline(always)]
+fn is_written(last: u8, at: u32, entries: u32) -> bool {
+    (last & 1 != 0) == owner_of(at, entries)
+}
+
+/// Gives all entries the owner bit of the round before the first.
+///
+/// # Safety
+/// The ring is mapped, and the device has written none.
+unsafe fn forget(ring: CompletionRing) {
+    for at in 0..ring.entries as usize {
+        // SAFETY: the entry is in the ring, which is mapped; the device reads none, and writes none
+        // as long as no receive was posted.
+        unsafe { (&raw mut (*ring.base.add(at)).opcode_owner).write(INVALID | 1) };
+    }
+}
+
 #[cold]
 #[inline(never)]
 fn not_taken(index: u16) -> ! {
     panic!("receive {index} was given back, and not taken before");
 }
+
+#[cfg(test)]
+mod tests;

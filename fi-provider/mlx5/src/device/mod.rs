@@ -3,8 +3,10 @@
 //! libibverbs and libmlx5 are opened at run time, so that a program of this crate runs where they are not installed; [`Device::open`] then says so.
 //! Every object keeps alive what it was made from, and is closed when it is dropped. A forked child that drops one leaves it alone: it is the parent's.
 //!
-//! The rings that [`QueuePair::ring`] and [`CompletionQueue::ring`] tell of are the library's memory. Nothing here posts or polls, and the library
-//! does not either: their user alone writes entries, doorbell records and registers.
+//! The rings that [`QueuePair::ring`], [`CompletionQueue::ring`] and [`ReceiveQueue::ring`] tell of
+//! are the library's memory. Nothing here posts or polls, and the library does not either: their
+//! user alone writes entries, doorbell records and registers. [`Datagrams`] are the exception: there
+//! the library posts and polls.
 
 #![expect(
     unsafe_code,
@@ -15,6 +17,7 @@ mod account;
 mod capability;
 mod completion;
 mod context;
+mod datagrams;
 mod domain;
 mod pool;
 mod queue_pair;
@@ -24,15 +27,15 @@ mod target;
 
 pub use account::{Account, Objects, Regime};
 pub use completion::CompletionQueue;
+pub use datagrams::{Datagrams, Received, Recipient};
 pub use domain::ThreadDomain;
 pub use pool::{Pool, Seat};
 pub use queue_pair::{Peer, QueuePair};
 pub use receive_queue::ReceiveQueue;
-pub use region::Region;
+pub use region::{Region, Rights};
 pub use target::Target;
 
 use crate::error::Error;
-use crate::verbs::core::access;
 use context::{Context, Opened, Protection};
 use std::sync::Arc;
 
@@ -160,14 +163,28 @@ impl Device {
     pub unsafe fn register(&self, base: *mut u8, len: usize) -> Result<Region, Error> {
         // SAFETY: the bytes are mapped, readable and writable, and no reference needs them not to
         // change.
-        unsafe {
-            Region::new(
-                &self.protection,
-                base,
-                len,
-                access::LOCAL_WRITE | access::REMOTE,
-            )
-        }
+        unsafe { Region::new(&self.protection, base, len, Rights::ALL) }
+    }
+
+    /// As [`Device::register`], with these rights of peers. In entries, their own and those of
+    /// peers, the byte at `base` has address `io_address`, and not the process's; with 0 addresses
+    /// are offsets.
+    ///
+    /// # Errors
+    /// As [`Device::register`]; [`Error::TooOld`] of a libibverbs that cannot.
+    ///
+    /// # Safety
+    /// As [`Device::register`].
+    pub unsafe fn register_at(
+        &self,
+        base: *mut u8,
+        len: usize,
+        io_address: u64,
+        rights: Rights,
+    ) -> Result<Region, Error> {
+        // SAFETY: the bytes are mapped, readable and writable, and no reference needs them not to
+        // change.
+        unsafe { Region::at(&self.protection, base, len, io_address, rights) }
     }
 
     /// As [`Device::register`], for this process's own entries alone: peers have no right to it.
@@ -180,7 +197,7 @@ impl Device {
     pub unsafe fn register_local(&self, base: *mut u8, len: usize) -> Result<Region, Error> {
         // SAFETY: the bytes are mapped, readable and writable, and no reference needs them not to
         // change.
-        unsafe { Region::new(&self.protection, base, len, access::LOCAL_WRITE) }
+        unsafe { Region::new(&self.protection, base, len, Rights::NONE) }
     }
 
     /// Whether the library keeps registered memory out of forked children (`RDMAV_FORK_SAFE`, where the kernel does not
@@ -281,6 +298,15 @@ impl Device {
     /// [`Error::Call`].
     pub fn target_receiving(&self, key: u64, receives: &ReceiveQueue) -> Result<Target, Error> {
         Target::new(self, key, Some(receives))
+    }
+
+    /// A queue pair for datagrams, and a file that tells of them: at least so many can be under way
+    /// in each direction. Others send to it by `key`, of which 31 bits count.
+    ///
+    /// # Errors
+    /// [`Error::Call`]; [`Error::Unexpected`] of a port whose packets are too small.
+    pub fn datagrams(&self, entries: u32, key: u32) -> Result<Datagrams, Error> {
+        Datagrams::new(self, entries, key)
     }
 
     /// Whether there are dynamic connections: no query tells it to a user without the right to DEVX. A target is tried, as it takes no

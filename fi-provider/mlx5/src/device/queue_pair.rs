@@ -9,7 +9,7 @@ use super::{Device, Features};
 use crate::error::Error;
 use crate::queue::SendRing;
 use crate::verbs::core::{
-    AhAttr, Qp, QpAttr, QpCap, QpInitAttrEx, Srq, access, qp_attr, qp_init, qp_state, qp_type,
+    AhAttr, Cq, Qp, QpAttr, QpCap, QpInitAttrEx, Srq, access, qp_attr, qp_init, qp_state, qp_type,
     send_ops,
 };
 use crate::verbs::direct::{
@@ -252,15 +252,7 @@ impl QueuePair {
 
     /// Takes over from the library what it set up.
     fn look(&mut self, max_inline: u32, wanted: u32) -> Result<(), Error> {
-        // SAFETY: structures of pointers and numbers, of which zero is one.
-        let (mut layout, mut object): (QpLayout, Object) = unsafe { (zeroed(), zeroed()) };
-        object.qp = Pair {
-            input: self.qp.as_ptr(),
-            output: &raw mut layout,
-        };
-        // SAFETY: the queue pair is alive; only the pair of queue pairs is looked at, and it is valid.
-        let result = unsafe { (self.context.library.init_object)(&raw mut object, object::QP) };
-        check("mlx5dv_init_obj", result)?;
+        let layout = layout(&self.context, self.qp)?;
         let (blocks, stride) = (layout.sq.wqe_cnt, layout.sq.stride);
         if stride as usize != BASIC_BLOCK || !blocks.is_power_of_two() || blocks < wanted {
             let what = format!("a send queue of {blocks} blocks of {stride} bytes");
@@ -303,21 +295,46 @@ const fn max_inline(kind: u32) -> u32 {
     }
 }
 
-/// What all kinds are made with: completions where an entry asks for them, and receives of a shared
-/// queue or none.
+/// The rings of a queue pair.
+pub(super) fn layout(context: &Context, qp: NonNull<Qp>) -> Result<QpLayout, Error> {
+    // SAFETY: structures of pointers and numbers, of which zero is one.
+    let (mut layout, mut object): (QpLayout, Object) = unsafe { (zeroed(), zeroed()) };
+    object.qp = Pair {
+        input: qp.as_ptr(),
+        output: &raw mut layout,
+    };
+    // SAFETY: the queue pair is alive; only the pair of queue pairs is looked at, and it is valid.
+    let result = unsafe { (context.library.init_object)(&raw mut object, object::QP) };
+    check("mlx5dv_init_obj", result)?;
+    Ok(layout)
+}
+
+/// What lanes' queue pairs and targets are made with: completions where an entry asks for them, and
+/// receives of a shared queue or none.
 pub(super) fn init_attr(
     domain: &ThreadDomain,
     completions: &CompletionQueue,
     receives: Option<&ReceiveQueue>,
     kind: u32,
 ) -> QpInitAttrEx {
+    let of_receives = receives.map_or(completions, ReceiveQueue::completions);
+    QpInitAttrEx {
+        srq: receives.map_or(none::<Srq>(), ReceiveQueue::raw),
+        ..attributes(domain, [completions.raw(), of_receives.raw()], kind)
+    }
+}
+
+/// What all kinds are made with: the completion queues of sends and receives.
+pub(super) fn attributes(
+    domain: &ThreadDomain,
+    [send_cq, recv_cq]: [*mut Cq; 2],
+    kind: u32,
+) -> QpInitAttrEx {
     QpInitAttrEx {
         qp_context: none(),
-        send_cq: completions.raw(),
-        recv_cq: receives
-            .map_or(completions, ReceiveQueue::completions)
-            .raw(),
-        srq: receives.map_or(none::<Srq>(), ReceiveQueue::raw),
+        send_cq,
+        recv_cq,
+        srq: none::<Srq>(),
         cap: QpCap::default(),
         qp_type: kind,
         sq_sig_all: 0,

@@ -12,7 +12,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 /// A shared receive queue (SRQ) and the completion queue of its receives: the messages of all queue
-/// pairs and targets that are made with it go there. [`crate::receives::Receives`] is its data path.
+/// pairs and targets that are made with it go there. Its data path is [`crate::receives::Receives`].
 #[derive(Clone, Debug)]
 pub struct ReceiveQueue(Arc<Queue>);
 

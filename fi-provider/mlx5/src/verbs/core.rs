@@ -1,5 +1,6 @@
 //! The structures of libibverbs (`infiniband/verbs.h`) and the numbers in them.
 
+use super::datagrams::Ops;
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::mem::{offset_of, size_of};
 
@@ -123,8 +124,7 @@ pub(crate) struct Device {
 #[repr(C)]
 pub(crate) struct Context {
     pub(crate) device: *mut Device,
-    /// Functions, most of them of former versions.
-    pub(crate) ops: [*mut c_void; 32],
+    pub(crate) ops: Ops,
     pub(crate) cmd_fd: c_int,
     pub(crate) async_fd: c_int,
     pub(crate) num_comp_vectors: c_int,
@@ -223,11 +223,17 @@ pub(crate) mod access {
     pub(crate) const REMOTE: u32 = REMOTE_WRITE | REMOTE_READ | REMOTE_ATOMIC;
 }
 
-/// A completion queue; an extended one (`ibv_cq_ex`) is one. The library's own.
+/// A completion queue, up to what is used; an extended one (`ibv_cq_ex`) is one.
 #[repr(C)]
 pub(crate) struct Cq {
-    _private: [u8; 0],
+    pub(crate) context: *mut Context,
+    pub(crate) channel: *mut c_void,
+    pub(crate) cq_context: *mut c_void,
+    pub(crate) handle: u32,
+    pub(crate) cqe: c_int,
 }
+
+const _: () = assert!(offset_of!(Cq, cqe) == 28);
 
 /// Wishes for a completion queue.
 #[repr(C)]
@@ -344,6 +350,7 @@ const _: () = assert!(
 /// `enum ibv_qp_type`.
 pub(crate) mod qp_type {
     pub(crate) const RC: u32 = 2;
+    pub(crate) const UD: u32 = 4;
     pub(crate) const DRIVER: u32 = 0xff;
 }
 
@@ -446,6 +453,7 @@ pub(crate) mod qp_attr {
     pub(crate) const ACCESS_FLAGS: i32 = 1 << 3;
     pub(crate) const PKEY_INDEX: i32 = 1 << 4;
     pub(crate) const PORT: i32 = 1 << 5;
+    pub(crate) const QKEY: i32 = 1 << 6;
     pub(crate) const AV: i32 = 1 << 7;
     pub(crate) const PATH_MTU: i32 = 1 << 8;
     pub(crate) const TIMEOUT: i32 = 1 << 9;

@@ -1,8 +1,9 @@
 //! Functions that `verbs.h` defines in line: calls through the table of an open device.
 
 use super::core::{
-    Context, EXTENDED, ParentDomainInitAttr, Pd, PortAttr, Td, TdInitAttr, VerbsContext,
+    Context, Cq, EXTENDED, ParentDomainInitAttr, Pd, PortAttr, Qp, Td, TdInitAttr, VerbsContext,
 };
+use super::datagrams::{RecvWr, SendWr, Wc};
 use std::ffi::c_int;
 use std::mem::{offset_of, size_of};
 use std::ptr::null_mut;
@@ -94,5 +95,56 @@ pub(crate) unsafe fn alloc_parent_domain(
     // SAFETY: the context is open, `pd` and `td` are of it, and the attributes are valid.
     function.map_or(null_mut(), |function| unsafe {
         function(context, &raw mut attr)
+    })
+}
+
+/// `ibv_poll_cq`, for one completion: how many there are, or less than 0.
+///
+/// # Safety
+/// `cq` is alive, and one thread at a time polls it.
+pub(crate) unsafe fn poll_cq(cq: *mut Cq, wc: &mut Wc) -> c_int {
+    // SAFETY: the queue is alive, and so is its context.
+    let function = unsafe { (*(*cq).context).ops.poll_cq };
+    // SAFETY: the queue is alive and no other thread polls it; there is room for one completion.
+    function.map_or(-1, |function| unsafe { function(cq, 1, wc) })
+}
+
+/// `ibv_req_notify_cq`, for all completions. Gives an errno, or 0.
+///
+/// # Safety
+/// `cq` is alive.
+pub(crate) unsafe fn req_notify_cq(cq: *mut Cq) -> c_int {
+    // SAFETY: the queue is alive, and so is its context.
+    let function = unsafe { (*(*cq).context).ops.req_notify_cq };
+    // SAFETY: the queue is alive.
+    function.map_or(libc::EOPNOTSUPP, |function| unsafe { function(cq, 0) })
+}
+
+/// `ibv_post_send`, of one request. Gives an errno, or 0.
+///
+/// # Safety
+/// `qp` is alive, and one thread at a time posts to it. The request is valid, and the memory that it
+/// names stays so until the completion.
+pub(crate) unsafe fn post_send(qp: *mut Qp, wr: &mut SendWr) -> c_int {
+    // SAFETY: the queue pair is alive, and so is its context.
+    let function = unsafe { (*(*qp).context).ops.post_send };
+    let mut bad = null_mut();
+    // SAFETY: the queue pair is alive and no other thread posts to it; the request is valid.
+    function.map_or(libc::EOPNOTSUPP, |function| unsafe {
+        function(qp, wr, &raw mut bad)
+    })
+}
+
+/// `ibv_post_recv`, of one request. Gives an errno, or 0.
+///
+/// # Safety
+/// As [`post_send`].
+pub(crate) unsafe fn post_recv(qp: *mut Qp, wr: &mut RecvWr) -> c_int {
+    // SAFETY: the queue pair is alive, and so is its context.
+    let function = unsafe { (*(*qp).context).ops.post_recv };
+    let mut bad = null_mut();
+    // SAFETY: the queue pair is alive and no other thread posts to it; the request is valid.
+    function.map_or(libc::EOPNOTSUPP, |function| unsafe {
+        function(qp, wr, &raw mut bad)
     })
 }

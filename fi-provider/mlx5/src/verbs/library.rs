@@ -1,12 +1,13 @@
 //! libibverbs and libmlx5, opened at run time and never closed.
 
 use super::core::{
-    Context, Cq, CqInitAttrEx, Device, DeviceAttr, Mr, Pd, Qp, QpAttr, QpInitAttrEx, Srq,
+    AhAttr, Context, Cq, CqInitAttrEx, Device, DeviceAttr, Mr, Pd, Qp, QpAttr, QpInitAttrEx, Srq,
     SrqInitAttr,
 };
+use super::datagrams::{Ah, CompChannel};
 use super::direct::{ContextAttr, CqInitAttr, Object, QpInitAttr, Uar};
 use crate::error::Error;
-use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::sync::OnceLock;
 
 const VERBS: &CStr = c"libibverbs.so.1";
@@ -14,6 +15,9 @@ const MLX5: &CStr = c"libmlx5.so.1";
 
 /// Where the functions of the process's only copy are.
 static LIBRARY: OnceLock<Library> = OnceLock::new();
+
+/// The protection domain, the address, bytes, the address for the device, and rights.
+type RegisterAt = unsafe extern "C" fn(*mut Pd, *mut c_void, usize, u64, c_int) -> *mut Mr;
 
 /// A table of functions: `field = "symbol" of LIBRARY, version: fn(...)`. A structure's layout belongs to the version of
 /// the function that takes it, so that one is asked for.
@@ -23,6 +27,8 @@ macro_rules! functions {
         pub(crate) struct Library {
             /// `ibv_is_fork_initialized`, which older versions do not have.
             fork_status: Option<unsafe extern "C" fn() -> c_int>,
+            /// `ibv_reg_mr_iova`, which older versions do not have.
+            register_at: Option<RegisterAt>,
             $(pub(crate) $field: unsafe extern "C" fn($($argument),*) $(-> $result)?,)*
         }
 
@@ -30,6 +36,7 @@ macro_rules! functions {
             fn find(handles: &Handles) -> Result<Self, Error> {
                 Ok(Self {
                     fork_status: handles.fork_status(),
+                    register_at: handles.register_at(),
                     $($field: {
                         let symbol = handles.$handle.symbol($symbol, $version)?;
                         // SAFETY: the symbol is a function of the libraries' public interface; this version of it has this type (`verbs.h`,
@@ -55,9 +62,16 @@ functions! {
     dealloc_pd = "ibv_dealloc_pd" of verbs "IBVERBS_1.1": fn(*mut Pd) -> c_int;
     reg_mr = "ibv_reg_mr" of verbs "IBVERBS_1.1": fn(*mut Pd, *mut c_void, usize, c_int) -> *mut Mr;
     dereg_mr = "ibv_dereg_mr" of verbs "IBVERBS_1.1": fn(*mut Mr) -> c_int;
+    create_channel = "ibv_create_comp_channel" of verbs "IBVERBS_1.0": fn(*mut Context) -> *mut CompChannel;
+    destroy_channel = "ibv_destroy_comp_channel" of verbs "IBVERBS_1.0": fn(*mut CompChannel) -> c_int;
+    get_event = "ibv_get_cq_event" of verbs "IBVERBS_1.1": fn(*mut CompChannel, *mut *mut Cq, *mut *mut c_void) -> c_int;
+    ack_events = "ibv_ack_cq_events" of verbs "IBVERBS_1.1": fn(*mut Cq, c_uint);
+    create_polled_cq = "ibv_create_cq" of verbs "IBVERBS_1.1": fn(*mut Context, c_int, *mut c_void, *mut CompChannel, c_int) -> *mut Cq;
     destroy_cq = "ibv_destroy_cq" of verbs "IBVERBS_1.1": fn(*mut Cq) -> c_int;
     create_srq = "ibv_create_srq" of verbs "IBVERBS_1.1": fn(*mut Pd, *mut SrqInitAttr) -> *mut Srq;
     destroy_srq = "ibv_destroy_srq" of verbs "IBVERBS_1.1": fn(*mut Srq) -> c_int;
+    create_ah = "ibv_create_ah" of verbs "IBVERBS_1.1": fn(*mut Pd, *mut AhAttr) -> *mut Ah;
+    destroy_ah = "ibv_destroy_ah" of verbs "IBVERBS_1.1": fn(*mut Ah) -> c_int;
     modify_qp = "ibv_modify_qp" of verbs "IBVERBS_1.1": fn(*mut Qp, *mut QpAttr, c_int) -> c_int;
     destroy_qp = "ibv_destroy_qp" of verbs "IBVERBS_1.1": fn(*mut Qp) -> c_int;
     is_supported = "mlx5dv_is_supported" of mlx5 "MLX5_1.8": fn(*mut Device) -> bool;
@@ -84,6 +98,17 @@ impl Library {
             mlx5: Handle::open(MLX5)?,
         })?;
         Ok(LIBRARY.get_or_init(|| library))
+    }
+
+    /// `ibv_reg_mr_iova`.
+    ///
+    /// # Errors
+    /// [`Error::TooOld`].
+    pub(crate) fn register_at(&self) -> Result<RegisterAt, Error> {
+        self.register_at.ok_or(Error::TooOld {
+            library: text(VERBS),
+            symbol: "ibv_reg_mr_iova",
+        })
     }
 
     /// Whether registered memory is kept out of forked children (`IBV_FORK_ENABLED`).
@@ -114,6 +139,12 @@ impl Handles {
             .ok()?;
         // SAFETY: the function of this name is of this type (`verbs.h`), and the library stays loaded.
         Some(unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn() -> c_int>(found) })
+    }
+
+    fn register_at(&self) -> Option<RegisterAt> {
+        let found = self.verbs.symbol("ibv_reg_mr_iova", "IBVERBS_1.7").ok()?;
+        // SAFETY: the function of this name is of this type (`verbs.h`), and the library stays loaded.
+        Some(unsafe { std::mem::transmute::<*mut c_void, RegisterAt>(found) })
     }
 }
 

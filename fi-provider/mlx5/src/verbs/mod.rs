@@ -2,6 +2,7 @@
 //! libraries are there when this is built.
 //!
 //! * [`core`]: the structures of libibverbs (`infiniband/verbs.h`).
+//! * [`datagrams`]: those of its own data path, which datagrams alone use.
 //! * [`direct`]: those of libmlx5 (`infiniband/mlx5dv.h`).
 //! * [`library`]: both libraries, opened at run time, and the functions that they export.
 //! * [`inline`]: functions that the header defines in line, by way of the context's table.
@@ -12,6 +13,7 @@
 #![expect(unsafe_code, reason = "calls C functions through pointers to them")]
 
 pub(crate) mod core;
+pub(crate) mod datagrams;
 pub(crate) mod direct;
 pub(crate) mod inline;
 pub(crate) mod library;

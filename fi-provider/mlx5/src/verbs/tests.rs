@@ -3,6 +3,7 @@
 //! It needs a C compiler and Debian's package `libibverbs-dev`.
 
 use super::core::{self, *};
+use super::datagrams::*;
 use super::direct::{self, *};
 use std::mem::{offset_of, size_of};
 use std::path::PathBuf;
@@ -132,6 +133,20 @@ fn structures_of_libibverbs_are_laid_out_as_in_its_header() {
             min_rnr_timer, port_num, timeout, retry_cnt, rnr_retry, alt_port_num, alt_timeout, rate_limit,
         }
     });
+    facts.extend(layouts! {
+        Cq as "ibv_cq" { context, channel, cq_context, handle, cqe }
+        CompChannel as "ibv_comp_channel" { context, fd }
+        Sge as "ibv_sge" { addr, length, lkey }
+        RecvWr as "ibv_recv_wr" { wr_id, next, sg_list, num_sge }
+        SendWr as "ibv_send_wr" {
+            wr_id, next, sg_list, num_sge, opcode, send_flags, imm_data, ud = "wr.ud",
+        }
+        Wc as "ibv_wc" {
+            wr_id, status, opcode, vendor_err, byte_len, imm_data, qp_num, src_qp, wc_flags,
+            pkey_index, slid, sl, dlid_path_bits,
+        }
+        Ops as "ibv_context_ops" { poll_cq, req_notify_cq, post_send, post_recv }
+    });
     let table: Vec<Fact> =
         before_context!(query_port, alloc_parent_domain, dealloc_td, alloc_td, sz);
     facts.extend(table);
@@ -160,7 +175,7 @@ fn parts_of_a_layout_are_where_the_header_has_them() {
     let inner = |outer: usize, inner: usize| outer + inner;
     let (sq, bf) = (offset_of!(QpLayout, sq), offset_of!(QpLayout, bf));
     let (qp, cq) = (offset_of!(Object, qp), offset_of!(Object, cq));
-    let srq = offset_of!(Object, srq);
+    let (srq, ud) = (offset_of!(Object, srq), offset_of!(SendWr, ud));
     let facts: Vec<Fact> = [
         ("mlx5dv_qp, sq.buf", inner(sq, offset_of!(Ring, buf))),
         (
@@ -177,6 +192,14 @@ fn parts_of_a_layout_are_where_the_header_has_them() {
         (
             "mlx5dv_obj, cq.out",
             inner(cq, offset_of!(Pair<Cq, CqLayout>, output)),
+        ),
+        (
+            "ibv_send_wr, wr.ud.remote_qpn",
+            inner(ud, offset_of!(Datagram, remote_qpn)),
+        ),
+        (
+            "ibv_send_wr, wr.ud.remote_qkey",
+            inner(ud, offset_of!(Datagram, remote_qkey)),
         ),
         (
             "mlx5dv_obj, srq.out",
@@ -204,10 +227,14 @@ fn numbers_are_those_of_the_headers() {
         IBV_CQ_INIT_ATTR_MASK_PD = core::cq_init::PD;
         IBV_CREATE_CQ_ATTR_SINGLE_THREADED = cq_flags::SINGLE_THREADED;
         IBV_QPT_RC = qp_type::RC;
+        IBV_QPT_UD = qp_type::UD;
         IBV_QPT_DRIVER = qp_type::DRIVER;
         IBV_QP_INIT_ATTR_PD = core::qp_init::PD;
         IBV_QP_INIT_ATTR_SEND_OPS_FLAGS = core::qp_init::SEND_OPS_FLAGS;
         IBV_QP_EX_WITH_RDMA_WRITE = send_ops::RDMA_WRITE;
+        IBV_WR_SEND = wr_opcode::SEND;
+        IBV_SEND_SIGNALED = send_flags::SIGNALED;
+        IBV_WC_SUCCESS = wc_status::SUCCESS;
         IBV_QPS_INIT = qp_state::INIT;
         IBV_QPS_RTR = qp_state::RTR;
         IBV_QPS_RTS = qp_state::RTS;
@@ -215,6 +242,7 @@ fn numbers_are_those_of_the_headers() {
         IBV_QP_ACCESS_FLAGS = qp_attr::ACCESS_FLAGS;
         IBV_QP_PKEY_INDEX = qp_attr::PKEY_INDEX;
         IBV_QP_PORT = qp_attr::PORT;
+        IBV_QP_QKEY = qp_attr::QKEY;
         IBV_QP_AV = qp_attr::AV;
         IBV_QP_PATH_MTU = qp_attr::PATH_MTU;
         IBV_QP_TIMEOUT = qp_attr::TIMEOUT;

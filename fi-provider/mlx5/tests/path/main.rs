@@ -14,5 +14,6 @@ mod later;
 mod lists;
 mod model;
 mod progress;
+mod sends;
 mod shared;
 mod short;
