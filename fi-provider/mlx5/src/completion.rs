@@ -178,7 +178,21 @@ impl Completions {
 
     /// Takes the next entry whole, if the device has written it.
     pub(crate) fn take(&self) -> Option<Cqe> {
-        self.take_by(is_ready, |entry| *entry)
+        let at = self.consumer.get();
+        let entry = self.ring.entry(at);
+        // SAFETY: the entry is the ring's. `Completions::new` was promised that the ring is mapped
+        // as long as this lives, and has no other consumer.
+        let last = unsafe { last_byte(entry) };
+        if !is_ready(last, at, self.ring.entries) {
+            return None;
+        }
+        // ORDERING: pairs with the device, which writes the last byte after all others, or with the
+        // release of `Inbox::put`.
+        after_device();
+        // SAFETY: the entry belongs to software now.
+        let cqe = unsafe { entry.read() };
+        self.advance(at);
+        Some(cqe)
     }
 
     /// Takes the next entry, if the device has written it, and of it what `read` makes. Whether it

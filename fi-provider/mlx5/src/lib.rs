@@ -4,7 +4,8 @@
 //! * [`device`]: devices, registered memory, completion queues, queue pairs, and the contexts and
 //!   pages in which lanes are made; [`error`]: why not.
 //! * [`policy`]: how much lanes share.
-//! * [`lane`]: send queues and their completions; [`route`], [`short`] and [`direct`]: posts in one step.
+//! * [`lane`]: send queues and their completions; [`route`], [`short`] and [`direct`]: posts in one
+//!   step; [`receives`]: messages that come.
 
 pub mod completion;
 pub mod device;

@@ -30,8 +30,8 @@ impl Regime {
     }
 }
 
-/// What lanes take of a device. Targets of dynamic connections and what comes with them are not in it: they are the process's, and
-/// have no doorbell.
+/// What lanes and datagrams take of a device. Targets of dynamic connections and receive queues are
+/// not in it, nor what comes with them: they are the process's, and have no doorbell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Account {
@@ -81,7 +81,8 @@ impl AddAssign for Account {
     }
 }
 
-/// How many objects of each kind there are on a context; a target's completion queue and receive queue are part of it.
+/// How many objects of each kind there are on a context; receive queues and their completion queues
+/// are not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Objects {

@@ -228,10 +228,10 @@ impl Lane {
         let queue = &self.queues[index as usize];
         self.check(queue)?;
         self.use_queue(index);
-        while self.is_full(queue, blocks) {
+        let ahead = Self::ahead(queue, blocks);
+        while self.is_full(queue, ahead, 0) {
             self.wait_for_room(queue)?;
         }
-        let ahead = Self::ahead(queue, blocks);
         let at = queue.producer.get();
         queue.signalled.set(at);
         queue.signalled_end.set(at.wrapping_add(blocks));
@@ -242,16 +242,18 @@ impl Lane {
     }
 
     /// The room for an entry of `blocks` blocks and for those in line behind it.
-    fn ahead(queue: &Queue, blocks: u16) -> u32 {
+    #[inline(always)]
+    pub(super) fn ahead(queue: &Queue, blocks: u16) -> u32 {
         u32::from(blocks) + (queue.mask + 1) / 4
     }
 
-    /// Whether an entry of `blocks` blocks has to wait, for room in the queue or for its completion.
-    pub(super) fn is_full(&self, queue: &Queue, blocks: u16) -> bool {
-        // Armed queues have completions that are not counted, until something else is posted.
+    /// Whether an entry that needs this room has to wait, for it or for its completion, when the
+    /// post counts `more` completions first.
+    #[inline(always)]
+    pub(super) fn is_full(&self, queue: &Queue, ahead: u32, more: u32) -> bool {
+        // Armed queues have completions that are not counted.
         let most = self.completions.entries() - self.queues.len() as u32;
-        queue.in_flight() + Self::ahead(queue, blocks) > queue.mask + 1
-            || self.outstanding.get() + u32::from(queue.armed.get()) >= most
+        queue.in_flight() + ahead > queue.mask + 1 || self.outstanding.get() + more >= most
     }
 
     /// Puts a queue into the list of those in use, and counts the completion of what was posted to it in line.

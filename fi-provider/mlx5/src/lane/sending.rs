@@ -86,7 +86,9 @@ impl Lane {
     /// As [`Lane::write_inline`].
     pub unsafe fn has_room(&self, index: u32) -> bool {
         let queue = &self.queues[self.queue_of(index) as usize];
-        while self.is_full(queue, BLOCKS as u16) {
+        let ahead = Self::ahead(queue, BLOCKS as u16);
+        // A post counts the completion of an armed queue's entry.
+        while self.is_full(queue, ahead, u32::from(queue.armed.get())) {
             if !self.take() {
                 return self.check(queue).is_err();
             }

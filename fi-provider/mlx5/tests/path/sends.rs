@@ -134,6 +134,33 @@ fn where_there_is_room_nobody_waits() {
 }
 
 #[test]
+fn completions_of_posts_in_line_take_room_too() {
+    let shape = Shape {
+        completions: 8,
+        ..Shape::RC
+    };
+    let mut refused = 0;
+    for others in 0..8 {
+        let rig = Rig::with_hook(shape, never);
+        rig.send_inline(0, &[1]);
+        finish_all();
+        rig.quiet().expect("done");
+        assert!(rig.inject(0, 1_u64, 0x1000), "the queue is armed");
+        for _ in 0..others {
+            if rig.has_room(1) {
+                rig.send_inline(1, &[1]);
+            }
+        }
+        if rig.has_room(0) {
+            rig.send_inline(0, &[1]);
+        } else {
+            refused += 1;
+        }
+    }
+    assert!((1..5).contains(&refused), "{refused}");
+}
+
+#[test]
 fn a_queue_that_has_failed_keeps_nobody_waiting() {
     let rig = Rig::with_hook(Shape::RC, never);
     while rig.has_room(0) {

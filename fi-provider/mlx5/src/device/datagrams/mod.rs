@@ -130,7 +130,7 @@ impl Datagrams {
             wr_id: buffer.into(),
             next: null_mut(),
             sg_list: &raw mut piece,
-            num_sge: i32::from(!bytes.is_empty()),
+            num_sge: 1,
             opcode: wr_opcode::SEND,
             send_flags: send_flags::SIGNALED,
             imm_data: 0,
