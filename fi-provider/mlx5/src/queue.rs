@@ -146,6 +146,23 @@ impl Queue {
         }
     }
 
+    /// Has the queue of a ring in the place of another: all words are as in a new queue, but that it
+    /// stays in the list of those in use, and its blocks count on from a number that no block of
+    /// the other had.
+    ///
+    /// # Safety
+    /// The place is that of such a queue. Nobody else has a reference to it or uses it meanwhile.
+    pub(crate) unsafe fn replace(place: *mut Self, ring: &SendRing, units: usize) {
+        // SAFETY: the place is that of a queue, which nobody else uses meanwhile.
+        unsafe {
+            let new = Self::new(ring, units, (*place).register);
+            new.link.set((*place).link.get());
+            let next = ((*place).posted() >> 16) + 1;
+            new.consumed.set(next << 16);
+            place.write(new);
+        }
+    }
+
     /// Whether the queue at this place is there.
     ///
     /// # Safety

@@ -44,6 +44,11 @@ impl Vector {
         Self(bytemuck::cast(CompactAddress::dc(key, number, lid)))
     }
 
+    /// Its words, as they lie in an entry.
+    pub fn words(&self) -> [u64; 2] {
+        self.0
+    }
+
     /// The key by which the DC target is entered.
     pub fn key(&self) -> u64 {
         let address: CompactAddress = bytemuck::cast(self.0);

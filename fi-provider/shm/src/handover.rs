@@ -55,6 +55,11 @@ impl Ticket {
     /// Bytes of [`Ticket::to_bytes`].
     pub const BYTES: usize = 40;
 
+    /// The token that it shows.
+    pub fn token(&self) -> &[u8; 16] {
+        &self.token
+    }
+
     /// The ticket for a message, the same on every machine.
     pub fn to_bytes(&self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
@@ -93,7 +98,7 @@ impl Ticket {
         let stream = self.call()?;
         let mut watches = [watch(Some(stream.as_fd())), watch(lifeline)];
         while watches[0].revents == 0 {
-            poll(&mut watches)?;
+            poll(&mut watches, None)?;
             if watches[1].revents != 0 {
                 return Err(ErrorKind::NotConnected.into());
             }
@@ -180,7 +185,7 @@ impl Offer {
             let listener = (waiting.len() < MOST_WAITING).then_some(self.listener.as_fd());
             let mut watches = vec![watch(lifeline), watch(listener)];
             watches.extend(waiting.iter().map(|stream| watch(Some(stream.as_fd()))));
-            poll(&mut watches)?;
+            poll(&mut watches, None)?;
             if watches[0].revents != 0 {
                 return Err(ErrorKind::NotConnected.into());
             }
@@ -281,16 +286,21 @@ fn watch(fd: Option<BorrowedFd<'_>>) -> libc::pollfd {
     }
 }
 
-/// Waits until one of the descriptors is ready (poll(2)).
+/// Waits until one of the descriptors is ready, or for so long (poll(2)).
 ///
 /// # Errors
 /// The error of poll(2), but for an interruption.
-pub fn poll(watches: &mut [libc::pollfd]) -> io::Result<()> {
+pub fn poll(watches: &mut [libc::pollfd], limit: Option<Duration>) -> io::Result<()> {
+    // Rounded up: not again before it is over.
+    let limit = limit.map_or(-1, |limit| {
+        limit.as_millis().saturating_add(1).min(1 << 30) as i32
+    });
     loop {
+        let many = watches.len() as libc::nfds_t;
         // SAFETY: poll reads and writes so many records, which the slice has.
-        let ready = unsafe { libc::poll(watches.as_mut_ptr(), watches.len() as libc::nfds_t, -1) };
+        let ready = unsafe { libc::poll(watches.as_mut_ptr(), many, limit) };
         match ready {
-            1.. => return Ok(()),
+            0.. => return Ok(()),
             _ => match io::Error::last_os_error() {
                 error if error.kind() == ErrorKind::Interrupted => {}
                 error => return Err(error),

@@ -5,14 +5,15 @@
 
 use crate::device::error::Error;
 use crate::device::parts::WindowParts;
-use crate::device::pieces::{Piece, Pieces};
+use crate::device::pieces::{Kept, Piece, Pieces};
 use crate::device::plan::{BLOCKS, COMPLETIONS, Plan, Queues};
 use crate::device::results::{Results, Slot};
 use crate::device::scratch::Scratch;
 use crate::registration::{Absent, Loan, Registrations};
 use crate::symmetric::remote::PARTS;
-use fi_mlx5::device::{CompletionQueue, Peer, QueuePair, Seat};
-use fi_mlx5::lane::{self, Failure, Lane, Later, Local, Parts, Posted, Threads, To};
+use fi_mlx5::device::{CompletionQueue, Peer, QueuePair, ReceiveQueue, Seat};
+use fi_mlx5::lane::{self, Failure, Lane, Later, Local, Parts, Posted, Renewed, Threads, To};
+use fi_mlx5::queue::SendRing;
 use fi_mlx5::registers::Registers;
 use fi_shm::segment::page_size;
 use std::cell::{Cell, RefCell};
@@ -85,6 +86,17 @@ impl Gate {
         let blocks = plan.queues.connected_blocks();
         let (mut pairs, mut queues) = (Vec::new(), lane::Queues::default());
         let (mut connected, initiators) = plan.queues.counts();
+        if let Queues::Later(peers) = plan.queues {
+            if !seat.has_domain() {
+                return Err(Error::NoLane);
+            }
+            // Connected to nobody: it tells which register those that come later have.
+            let pattern = seat.connected(&completions, blocks)?;
+            queues.pattern = Some(pattern.ring());
+            pairs.push(pattern);
+            queues.later = Some(Later::new(peers));
+            connected = 0;
+        }
         if matches!(plan.queues, Queues::Mixed { .. }) {
             // Queues that come later have to have the register of the others.
             queues.later = seat.has_domain().then(|| Later::new(connected));
@@ -93,7 +105,9 @@ impl Gate {
         for _ in 0..connected {
             pairs.push(seat.connected(&completions, blocks)?);
         }
-        queues.connected = pairs.iter().map(QueuePair::ring).collect();
+        if queues.pattern.is_none() {
+            queues.connected = pairs.iter().map(QueuePair::ring).collect();
+        }
         for _ in 0..initiators {
             let initiator = seat.initiator(&completions, BLOCKS)?;
             queues.initiators.push(initiator.ring());
@@ -243,6 +257,67 @@ impl Gate {
     /// lane is held, and the caller has claimed no other piece: it waits for those who have.
     pub(crate) fn claim_piece(&self, length: usize) -> Result<Piece<'_>, Failure> {
         self.pieces.claim(&self.lane, &self.scratch, length)
+    }
+
+    /// Claims a piece of the bounce memory for `length` bytes of it, if there is one that nobody
+    /// uses any more, as far as completions tell that were taken. The lane is held.
+    pub(crate) fn claim_free(&self, length: usize) -> Option<Kept> {
+        self.pieces.claim_free(&self.lane, &self.scratch, length)
+    }
+
+    /// Gives such a piece up, at once or when an entry is done.
+    pub(crate) fn release(&self, kept: Kept, user: Option<Posted>) {
+        self.pieces.release(kept, user);
+    }
+
+    /// What an atomic operation has left in registered memory of the gate's own.
+    pub(crate) fn word_in(&self, local: Local) -> u64 {
+        self.scratch.word_in(local)
+    }
+
+    /// Registers private memory of `bytes` bytes at `addr`, if that can be.
+    ///
+    /// # Safety
+    /// As [`Gate::lend`].
+    pub(crate) unsafe fn lend_for(&self, addr: usize, bytes: usize) -> Option<Loan> {
+        // SAFETY: the bytes are mapped, and stay so until the loan is given back.
+        unsafe { self.registrations.lend(addr, bytes, Absent::Register) }
+    }
+
+    /// Makes a queue pair for the lane that is not connected yet, and whose messages go to
+    /// `receives`; on any thread.
+    pub(crate) fn make_receiving(&self, receives: &ReceiveQueue) -> Result<QueuePair, Error> {
+        let (completions, blocks) = (&self.completions, self.later_blocks);
+        Ok(self
+            .seat
+            .connected_receiving(completions, receives, blocks)?)
+    }
+
+    /// Makes a queue pair by which the peer accesses memory, and by which nothing is posted here; on
+    /// any thread.
+    pub(crate) fn make_passive(&self) -> Result<QueuePair, Error> {
+        Ok(self.seat.device().passive()?)
+    }
+
+    /// Makes another initiator for the lane, which is kept as long as the lane.
+    pub(crate) fn make_initiator(&self) -> Result<QueuePair, Error> {
+        Ok(self.seat.initiator(&self.completions, BLOCKS)?)
+    }
+
+    /// Has another queue in the place of one that has failed: see [`Lane::renew`].
+    ///
+    /// # Safety
+    /// As [`Lane::renew`].
+    pub(crate) unsafe fn renew(
+        &self,
+        index: u32,
+        ring: &SendRing,
+        is_wanted: impl Fn(Option<[u64; 2]>) -> bool,
+    ) -> Renewed {
+        // SAFETY: the requirements here are those there.
+        let renewed = unsafe { self.lane.renew(index, ring, is_wanted) };
+        self.pieces.follow(&renewed.moved);
+        renewed
     }
 
     /// Claims a slot for a word. The lane is held; other threads may have it meanwhile.

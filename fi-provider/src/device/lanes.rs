@@ -88,6 +88,22 @@ impl Lanes {
         }
     }
 
+    /// Lanes of a device without a window.
+    pub(crate) fn bare(
+        hca: &hca::Device,
+        policy: &'static Policy,
+        completions: Completions,
+        limits: Limits,
+    ) -> Result<Self, Error> {
+        let nowhere = Window::spanning(Vec::new());
+        let common = Common {
+            parts: WindowParts::register(hca, &nowhere)?,
+            registrations: Arc::new(Registrations::of(hca, limits)),
+            registers: Arc::new(Registers::new()),
+        };
+        Ok(Self::new(hca, policy, completions, common))
+    }
+
     /// Whether all lanes are the first one.
     pub(crate) fn are_one(&self) -> bool {
         self.pool.policy().one_lane
@@ -171,12 +187,7 @@ pub fn survey(
     };
     let plan = Plan::beside(queues, false, software_hook());
     let nowhere = Window::spanning(Vec::new());
-    let common = Common {
-        parts: WindowParts::register(&hca, &nowhere)?,
-        registrations: Arc::new(Registrations::of(&hca, Limits::default())),
-        registers: Arc::new(Registers::new()),
-    };
-    let all = Lanes::new(&hca, policy, completions, common);
+    let all = Lanes::bare(&hca, policy, completions, Limits::default())?;
     let mut made = vec![all.open(&plan, &nowhere)?];
     for _ in 1..lanes {
         if all.are_one() {

@@ -57,7 +57,46 @@ impl Drop for Piece<'_> {
     }
 }
 
+/// A piece that the caller has claimed until it releases it.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    index: usize,
+    pub(crate) local: Local,
+}
+
 impl Pieces {
+    /// Claims a piece for `length` bytes of it, if there is one that nobody uses any more, as far
+    /// as completions tell that were taken. The lane is held.
+    pub(crate) fn claim_free(&self, lane: &Lane, scratch: &Scratch, length: usize) -> Option<Kept> {
+        let is_free = |index: &usize| match self.states[*index].get() {
+            State::Free => true,
+            State::Claimed => false,
+            State::Until(posted) => lane.end(posted).is_some(),
+        };
+        let index = (0..PIECES).find(is_free)?;
+        self.states[index].set(State::Claimed);
+        let local = scratch.piece(index, length);
+        Some(Kept { index, local })
+    }
+
+    /// Notes that entries are elsewhere now.
+    pub(crate) fn follow(&self, moved: &[(Posted, Posted)]) {
+        for state in &self.states {
+            let State::Until(posted) = state.get() else {
+                continue;
+            };
+            if let Some((_, now)) = moved.iter().find(|(before, _)| *before == posted) {
+                state.set(State::Until(*now));
+            }
+        }
+    }
+
+    /// Gives a piece up, at once or when an entry is done.
+    pub(crate) fn release(&self, kept: Kept, user: Option<Posted>) {
+        let state = user.map_or(State::Free, State::Until);
+        self.states[kept.index].set(state);
+    }
+
     /// Claims a piece that nobody uses any more, for `length` bytes of it; `None` while threads
     /// have claimed all. The lane is held.
     pub(crate) fn try_claim<'a>(

@@ -24,6 +24,8 @@ pub(crate) enum Queues {
     Connected(u32),
     /// So many, a power of two, that enter the peers' targets.
     Initiators(u32),
+    /// A connected one for each of at most so many peers, which come later.
+    Later(u32),
     /// So many that enter the peers' targets, and a connected one for each of so many peers, which
     /// come later if they come.
     Mixed {
@@ -38,7 +40,7 @@ impl Queues {
     /// Connected ones, those that come later included, and initiators.
     pub(crate) fn counts(self) -> (u32, u32) {
         match self {
-            Self::Connected(count) => (count, 0),
+            Self::Connected(count) | Self::Later(count) => (count, 0),
             Self::Initiators(count) => (0, count),
             Self::Mixed { initiators, peers } => (peers, initiators),
         }

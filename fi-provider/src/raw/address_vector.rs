@@ -107,12 +107,14 @@ impl AddressVector {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::raw::address::Port;
     use fi_shm::handover::Ticket;
 
     fn address(number: u64) -> Address {
         Address {
             process: Ticket::parse(&format!("1-{number:x}-3")).unwrap(),
             endpoint: (number % 5) as u32,
+            port: Port::default(),
         }
     }
 

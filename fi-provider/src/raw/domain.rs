@@ -3,8 +3,11 @@
 
 #![expect(unsafe_code, reason = "registers raw memory")]
 
+use super::address::Port;
 use super::arena::Arena;
 use super::error::Error;
+use super::far::Transport;
+use super::far::device::Device;
 use super::near::Near;
 use super::region::{Addressing, Memory, Region, Regions, Rights, TABLE_BYTES};
 use super::service::{Service, Shared};
@@ -22,6 +25,14 @@ pub struct Config {
     /// The bytes of each ring to an endpoint, one for each endpoint that sends to it: a power of
     /// two, from 1 KiB to 1 GiB.
     pub ring_bytes: usize,
+    /// How the device reaches endpoints of other nodes; without, there are none.
+    pub far: Option<Transport>,
+    /// Whether endpoints of the same node are reached in its memory, where they want that, too;
+    /// without, by the device, which does all atomic operations on the domain's memory then.
+    pub near: bool,
+    /// The node, if not the system that the process runs on: processes that tell different numbers
+    /// reach each other by their devices.
+    pub node: Option<u32>,
 }
 
 impl Default for Config {
@@ -29,6 +40,9 @@ impl Default for Config {
         Self {
             arena_bytes: 16 << 30,
             ring_bytes: 64 << 10,
+            far: None,
+            near: true,
+            node: None,
         }
     }
 }
@@ -55,19 +69,29 @@ impl Domain {
     /// endpoints.
     ///
     /// # Errors
-    /// [`Error::NoRoom`] where the configuration leaves none, [`Error::System`] where memory, a
-    /// socket or a thread is refused.
+    /// [`Error::NoRoom`] where the configuration leaves none, [`Error::NoDevice`],
+    /// [`Error::System`] where memory, a socket or a thread is refused.
     pub fn open(config: Config) -> Result<Self, Error> {
         let is_ring = ring::is_capacity(config.ring_bytes);
         if !is_ring || !(1 << 10..=1 << 30).contains(&config.ring_bytes) {
             return Err(Error::NoRoom);
         }
+        if !config.near && config.far.is_none() {
+            return Err(Error::NoDevice);
+        }
+        let device = config.far.map(Device::open).transpose()?.map(Arc::new);
         let arena = Arc::new(Arena::new(config.arena_bytes.max(2 * TABLE_BYTES))?);
+        let node = config.node.unwrap_or_else(this_node);
+        let port = Port {
+            node,
+            is_far: !config.near,
+            ..Port::default()
+        };
         Ok(Self(Arc::new(Inner {
             config,
-            regions: Arc::new(Regions::new(Arc::clone(&arena))?),
+            regions: Arc::new(Regions::new(Arc::clone(&arena), device.as_ref())?),
             nears: Mutex::default(),
-            service: Service::start(arena)?,
+            service: Service::start(arena, device.as_ref(), port)?,
         })))
     }
 
@@ -106,15 +130,9 @@ impl Domain {
         key: Option<u64>,
         addressing: Addressing,
     ) -> Result<Region, Error> {
-        // Its bytes are found by the address again.
-        let range = (memory.expose_provenance(), len);
-        if range.0.checked_add(len).is_none() {
-            return Err(Error::OutOfRange);
-        }
-        Ok(Region {
-            key: self.0.regions.insert(range, rights, key, addressing)?,
-            regions: Arc::clone(&self.0.regions),
-        })
+        let regions = &self.0.regions;
+        // SAFETY: the requirements here are those there.
+        unsafe { Region::new(regions, (memory, len), rights, key, addressing) }
     }
 
     pub(crate) fn config(&self) -> &Config {
@@ -141,7 +159,11 @@ impl Domain {
                 Err(Error::PeerGone)
             };
         }
-        let near = Arc::new(Near::connect(process, self.shared().ticket())?);
+        let near = Arc::new(Near::connect(
+            process,
+            self.shared().ticket(),
+            self.shared().port(),
+        )?);
         let mut nears = nears();
         if let Some(other) = nears.get(&key).and_then(Weak::upgrade) {
             // Another thread was faster.
@@ -152,4 +174,12 @@ impl Domain {
         self.shared().watch(Arc::clone(&near));
         Ok(near)
     }
+}
+
+/// A number that processes of one system have in common: of its boot (random(4), boot_id).
+fn this_node() -> u32 {
+    let boot = std::fs::read("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    // Fowler, Noll and Vo's hash FNV-1a, of 32 bits.
+    let step = |hash: u32, byte: &u8| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
+    boot.iter().fold(0x811c_9dc5, step)
 }

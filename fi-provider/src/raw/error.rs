@@ -19,6 +19,10 @@ pub enum Error {
     /// The peer is not of this node, and the domain has no device; or its process is stopped.
     #[error("the peer cannot be reached: it is not on this node, or stopped")]
     Unreachable,
+    /// There is no device, or it has not all that the domain needs:
+    /// [`crate::device::probe`] tells why.
+    #[error("there is no device, or it has not all that a domain needs")]
+    NoDevice,
     /// The address is of another version, or no address.
     #[error("the address makes no sense")]
     BadAddress,
@@ -62,6 +66,7 @@ impl Error {
             Self::NoSuchPeer | Self::BadAddress => libc::EINVAL,
             Self::PeerGone => libc::ECONNRESET,
             Self::Unreachable => libc::EHOSTUNREACH,
+            Self::NoDevice => libc::ENODEV,
             Self::TooLong => libc::EMSGSIZE,
             // FI_ETRUNC and FI_ENOKEY.
             Self::Truncated => 265,

@@ -6,11 +6,11 @@
     reason = "gives memory back, and rings a bell in shared memory"
 )]
 
+use super::address::Address;
 use super::arena::Arena;
 use super::error::Error;
 use super::wire::Grant;
 use fi_shm::bell::{self, Bell, Bells};
-use fi_shm::handover::Ticket;
 use fi_shm::ring;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -56,9 +56,8 @@ pub(crate) struct Lead {
     pub(crate) memory: Range,
     pub(crate) capacity: usize,
     pub(crate) bell: usize,
-    /// The sender: its process, and the number of its endpoint.
-    pub(crate) process: Ticket,
-    pub(crate) endpoint: u32,
+    /// The sender.
+    pub(crate) from: Address,
     /// Set when the sender has released the ring or is gone.
     pub(crate) is_over: AtomicBool,
 }
@@ -114,8 +113,7 @@ impl Inbox {
     pub(crate) fn lead(
         &self,
         arena: &Arc<Arena>,
-        process: &Ticket,
-        endpoint: u32,
+        from: Address,
     ) -> Result<(Arc<Lead>, Grant), Error> {
         let mut state = self.lock();
         if state.is_closed {
@@ -130,8 +128,7 @@ impl Inbox {
             memory: Range::take(arena, ring::bytes(self.capacity))?,
             capacity: self.capacity,
             bell,
-            process: process.clone(),
-            endpoint,
+            from,
             is_over: AtomicBool::new(false),
         });
         if bell == state.used.len() {

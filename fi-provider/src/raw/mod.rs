@@ -12,7 +12,7 @@
 //!   nobody, by the type of their report.
 //!
 //! Nothing is lost and nothing blocks: a call that finds no room is refused with
-//! [`error::Error::Again`]. Peers are processes of this node so far.
+//! [`error::Error::Again`].
 
 pub mod address;
 pub mod address_vector;
@@ -21,6 +21,7 @@ pub mod completion;
 pub mod domain;
 pub mod endpoint;
 pub mod error;
+pub mod far;
 mod fifo;
 mod inbox;
 mod matcher;

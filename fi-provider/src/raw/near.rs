@@ -3,6 +3,7 @@
 
 #![expect(unsafe_code, reason = "reads a peer's table in mapped memory")]
 
+use super::address::Port;
 use super::error::Error;
 use super::region::{TABLE_BYTES, Table};
 use super::wire::{Grant, Request, Welcome};
@@ -39,7 +40,7 @@ pub(crate) struct Near {
 
 impl Near {
     /// Connects to the process of an address.
-    pub(crate) fn connect(process: &Ticket, own: &Ticket) -> Result<Self, Error> {
+    pub(crate) fn connect(process: &Ticket, own: &Ticket, port: Port) -> Result<Self, Error> {
         let stream = process.call().map_err(|error| match error.kind() {
             // Another network namespace, or another machine.
             ErrorKind::AddrNotAvailable => Error::Unreachable,
@@ -51,6 +52,7 @@ impl Near {
         stream.set_write_timeout(Some(PATIENCE))?;
         let hello = Request::Hello {
             process: own.clone(),
+            port,
         };
         handover::say(&stream, &hello.encode())?;
         let mut welcome = [0; Welcome::BYTES];

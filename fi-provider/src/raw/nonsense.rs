@@ -3,6 +3,7 @@
 #![expect(unsafe_code, reason = "buffers for messages are given by address")]
 
 use super::address::Address;
+use super::address::Port;
 use super::address_vector::AddressVector;
 use super::completion::CompletionQueue;
 use super::domain::{self, Domain};
@@ -117,6 +118,7 @@ fn a_domain_survives_clients_that_talk_nonsense() {
             let request = match next() % 5 {
                 0 => Request::Hello {
                     process: ticket.clone(),
+                    port: Port::default(),
                 },
                 1 | 2 => Request::Ring {
                     from: next() as u32,
@@ -170,7 +172,7 @@ fn serve(offer: Offer, bytes: usize, len: u64, grant: Grant) {
         events: libc::POLLIN,
         revents: 0,
     }];
-    handover::poll(&mut ready).unwrap();
+    handover::poll(&mut ready, None).unwrap();
     let mut stream = offer.accept().unwrap().unwrap();
     // Nobody is waited for in vain.
     drop(offer);
@@ -193,7 +195,7 @@ fn a_domain_survives_servers_that_talk_nonsense() {
     let mut reached = 0;
     for round in 0..300 {
         let offer = Offer::new().unwrap();
-        let address = wire::address(offer.ticket(), 0);
+        let address = wire::address(offer.ticket(), 0, Port::default());
         let bytes = TABLE_BYTES + (1 << 20);
         let len = match round % 4 {
             0 => next() >> (next() % 64),

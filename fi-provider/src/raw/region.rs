@@ -11,13 +11,19 @@
 
 use super::arena::Arena;
 use super::error::Error;
+use super::far::device::Device;
+use fi_mlx5::device as hca;
+use fi_mlx5::lane::Local;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Entries of a table; a key is looked for from its own place on.
 const SLOTS: usize = 1 << 14;
 /// Bytes of the table.
-pub(crate) const TABLE_BYTES: usize = SLOTS * size_of::<Slot>();
+pub(crate) const TABLE_BYTES: usize = SLOTS * SLOT_BYTES;
+/// Bytes of an entry.
+pub(crate) const SLOT_BYTES: usize = size_of::<Slot>();
 
 /// The accesses that a region allows to peers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +48,11 @@ impl Rights {
         self.0.trailing_zeros() as usize % Self::MANY
     }
 
+    /// Whether these include all of the other ones.
+    pub(crate) fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
     /// Both together.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
@@ -58,6 +69,16 @@ pub enum Addressing {
     Virtual,
 }
 
+impl Addressing {
+    /// The address that peers give for the first byte, which lies at `address`.
+    pub(crate) fn start(self, address: usize) -> u64 {
+        match self {
+            Self::Offset => 0,
+            Self::Virtual => address as u64,
+        }
+    }
+}
+
 /// One entry: a line of its own.
 #[repr(C, align(64))]
 struct Slot {
@@ -69,7 +90,13 @@ struct Slot {
     len: AtomicU64,
     /// The address that peers give for the first byte.
     start: AtomicU64,
+    /// The key by which the device knows the region.
+    device_key: AtomicU64,
+    /// The state again: a peer that reads the entry over a device while it changes finds another.
+    check: AtomicU64,
 }
+
+const _: () = assert!(size_of::<Slot>() == 64);
 
 /// The state of an entry: whether it is used, what it tells, and how often it has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +110,11 @@ impl State {
 
     fn is_used(self) -> bool {
         self.0 & Self::USED != 0
+    }
+
+    /// The word of an entry with this state.
+    pub(crate) fn to_word(self) -> u64 {
+        self.0
     }
 
     /// Whether a table has this state still.
@@ -130,6 +162,7 @@ pub(crate) struct Found {
     pub(crate) base: u64,
     pub(crate) len: u64,
     pub(crate) start: u64,
+    pub(crate) device_key: u32,
 }
 
 impl Found {
@@ -178,7 +211,7 @@ impl Table {
 
     /// The region of `key`.
     pub(crate) fn find(&self, key: u64) -> Option<Found> {
-        let first = place(key);
+        let first = first_slot(key);
         for slot in first..first + SLOTS {
             let entry = self.slot(slot);
             // ORDERING: pairs with the release stores of the state in `insert` and `close`.
@@ -194,6 +227,7 @@ impl Table {
                 base: word(&entry.base),
                 len: word(&entry.len),
                 start: word(&entry.start),
+                device_key: word(&entry.device_key) as u32,
             };
             let its_key = word(&entry.key);
             // ORDERING: the loads above come before the second one of the state.
@@ -207,8 +241,42 @@ impl Table {
     }
 }
 
+/// The entry of a peer's table, as it was read over the device.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Seen {
+    It(Found),
+    /// Another region's, or none any more.
+    Other,
+    /// It was never used: no region of the key is behind it.
+    End,
+    /// It was changing.
+    Torn,
+}
+
+impl Seen {
+    /// Looks for `key` in the words of entry `slot`.
+    pub(crate) fn of(slot: usize, words: &[u64; 8], key: u64) -> Self {
+        let &[state, its_key, base, len, start, device_key, check, _] = words;
+        let state = State(state);
+        match () {
+            () if state.0 == 0 => Self::End,
+            () if !state.is_used() => Self::Other,
+            () if check != state.0 => Self::Torn,
+            () if its_key != key => Self::Other,
+            () => Self::It(Found {
+                slot,
+                state,
+                base,
+                len,
+                start,
+                device_key: device_key as u32,
+            }),
+        }
+    }
+}
+
 /// Where a key is looked for first.
-fn place(key: u64) -> usize {
+pub(crate) fn first_slot(key: u64) -> usize {
     (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 50) as usize
 }
 
@@ -219,6 +287,10 @@ pub(crate) struct Regions {
     pub(crate) arena: Arc<Arena>,
     /// The next key that the fabric chooses; the lock of whoever writes the table.
     next_key: Mutex<u64>,
+    /// The device, and the table as it knows that.
+    far: Option<(Arc<Device>, hca::Region)>,
+    /// Regions as the device knows them, by where they begin.
+    local: Mutex<BTreeMap<usize, LocalRegion>>,
 }
 
 // SAFETY: the table's words are atomic, and its memory is the arena's, which the value holds.
@@ -226,20 +298,80 @@ unsafe impl Send for Regions {}
 // SAFETY: the table's words are atomic; it is written under the lock.
 unsafe impl Sync for Regions {}
 
+/// A region as own entries name it.
+#[derive(Clone, Copy, Debug)]
+struct LocalRegion {
+    /// The address of its first byte, as peers give it, too.
+    start: u64,
+    len: usize,
+    key: u32,
+}
+
 /// Keys that the fabric chooses are from here on.
 const FIRST_KEY: u64 = 1 << 40;
 
 impl Regions {
-    /// Places the table at the begin of a new arena.
-    pub(crate) fn new(arena: Arc<Arena>) -> Result<Self, Error> {
+    /// Places the table at the begin of a new arena; peers find it over the device, too.
+    pub(crate) fn new(arena: Arc<Arena>, device: Option<&Arc<Device>>) -> Result<Self, Error> {
         let at = arena.take(TABLE_BYTES)?;
         debug_assert_eq!(at, 0);
         // SAFETY: the bytes were just taken, and are mapped as long as the arena, which `self` holds.
         let table = unsafe { Table::at(arena.at(at)) };
+        let far = device.map(|device| {
+            let bytes = (arena.at(at), TABLE_BYTES);
+            // SAFETY: the bytes are mapped as long as the arena, which `self` holds, and any bytes
+            // there are atomic integers.
+            let region = unsafe { device.register(bytes, Rights::READ, Addressing::Virtual) };
+            Ok::<_, Error>((Arc::clone(device), region?))
+        });
         Ok(Self {
             table,
             arena,
             next_key: Mutex::new(FIRST_KEY),
+            far: far.transpose()?,
+            local: Mutex::default(),
+        })
+    }
+
+    /// Where the table is for peers that read it over the device: address and remote key.
+    pub(crate) fn for_peers(&self) -> (u64, u32) {
+        let key = self.far.as_ref().map_or(0, |(_, region)| region.rkey());
+        (self.arena.at(0).addr() as u64, key)
+    }
+
+    /// Registers memory with the device, if there is one.
+    ///
+    /// # Safety
+    /// As for [`Device::register`].
+    unsafe fn register(
+        &self,
+        bytes: (*mut u8, usize),
+        rights: Rights,
+        addressing: Addressing,
+    ) -> Result<Option<hca::Region>, Error> {
+        // The device registers no empty memory.
+        let Some((device, _)) = self.far.as_ref().filter(|_| bytes.1 > 0) else {
+            return Ok(None);
+        };
+        // SAFETY: the requirement here, too.
+        let region = unsafe { device.register(bytes, rights, addressing)? };
+        Ok(Some(region))
+    }
+
+    fn local(&self) -> MutexGuard<'_, BTreeMap<usize, LocalRegion>> {
+        self.local.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The memory of a region, for own entries, that has all of `bytes` bytes at `address`.
+    pub(crate) fn local_memory(&self, address: usize, bytes: usize) -> Option<Local> {
+        let local = self.local();
+        let (start, region) = local.range(..=address).next_back()?;
+        let offset = address - start;
+        let end = offset.checked_add(bytes)?;
+        (end <= region.len).then(|| Local {
+            address: region.start + offset as u64,
+            length: bytes as u32,
+            key: region.key,
         })
     }
 
@@ -255,6 +387,7 @@ impl Regions {
         rights: Rights,
         key: Option<u64>,
         addressing: Addressing,
+        device_key: u32,
     ) -> Result<u64, Error> {
         let mut next_key = self.next_key.lock().unwrap_or_else(PoisonError::into_inner);
         let is_taken = |key| self.table.find(key).is_some();
@@ -268,7 +401,7 @@ impl Regions {
                 *next_key
             }
         };
-        let first = place(key);
+        let first = first_slot(key);
         let is_free = |slot: &usize| {
             // ORDERING: only this process writes the state, under the lock.
             !State(self.table.slot(*slot).state.load(Ordering::Relaxed)).is_used()
@@ -279,10 +412,7 @@ impl Regions {
         let flags = State::USED
             | if in_arena.is_some() { State::ARENA } else { 0 }
             | u64::from(rights.0) << State::RIGHTS;
-        let start = match addressing {
-            Addressing::Offset => 0,
-            Addressing::Virtual => address,
-        };
+        let start = addressing.start(address) as usize;
         let store = |word: &AtomicU64, value: usize| {
             // ORDERING: before the release store of the state below; a reader that has the state
             // from before sees that it changes.
@@ -290,12 +420,17 @@ impl Regions {
         };
         // ORDERING: only this process writes the state, under the lock.
         let before = State(entry.state.load(Ordering::Relaxed));
+        let state = before.next(flags).0;
+        entry.check.store(state, Ordering::Relaxed);
+        // ORDERING: a peer that reads some of the words below has a check of this generation.
+        fence(Ordering::Release);
         entry.key.store(key, Ordering::Relaxed);
+        store(&entry.device_key, device_key as usize);
         store(&entry.base, in_arena.unwrap_or(address));
         store(&entry.len, len);
         store(&entry.start, start);
         // ORDERING: pairs with the acquire load in `Table::find`.
-        entry.state.store(before.next(flags).0, Ordering::Release);
+        entry.state.store(state, Ordering::Release);
         Ok(key)
     }
 
@@ -313,11 +448,49 @@ impl Regions {
 /// A region: closed when it is dropped.
 #[derive(Debug)]
 pub struct Region {
-    pub(crate) regions: Arc<Regions>,
-    pub(crate) key: u64,
+    regions: Arc<Regions>,
+    key: u64,
+    /// Where it begins, if the device knows it; that ends behind the entry's.
+    far: Option<(usize, hca::Region)>,
 }
 
 impl Region {
+    /// Makes memory a region.
+    ///
+    /// # Safety
+    /// As for [`Domain::register`](super::domain::Domain::register).
+    pub(crate) unsafe fn new(
+        regions: &Arc<Regions>,
+        (memory, len): (*mut u8, usize),
+        rights: Rights,
+        key: Option<u64>,
+        addressing: Addressing,
+    ) -> Result<Self, Error> {
+        // Its bytes are found by the address again.
+        let range = (memory.expose_provenance(), len);
+        if range.0.checked_add(len).is_none() {
+            return Err(Error::OutOfRange);
+        }
+        // SAFETY: the bytes stay mapped, writable where the rights say so, until the region is
+        // dropped, and peers write them.
+        let far = unsafe { regions.register((memory, len), rights, addressing)? };
+        let device_key = far.as_ref().map_or(0, hca::Region::rkey);
+        let key = regions.insert(range, rights, key, addressing, device_key)?;
+        if let Some(region) = &far {
+            let known = LocalRegion {
+                start: addressing.start(range.0),
+                len,
+                key: region.lkey(),
+            };
+            regions.local().insert(range.0, known);
+        }
+        Ok(Self {
+            regions: Arc::clone(regions),
+            key,
+            far: far.map(|region| (range.0, region)),
+        })
+    }
+
     /// The key by which peers name the region.
     pub fn key(&self) -> u64 {
         self.key
@@ -327,6 +500,12 @@ impl Region {
 impl Drop for Region {
     fn drop(&mut self) {
         self.regions.close(self.key);
+        if let Some((start, region)) = &self.far {
+            let mut local = self.regions.local();
+            if local.get(start).is_some_and(|one| one.key == region.lkey()) {
+                local.remove(start);
+            }
+        }
     }
 }
 
@@ -358,11 +537,9 @@ impl Memory {
             at,
             len,
         };
-        let range = (memory.as_ptr().addr(), len);
-        memory.region = Some(Region {
-            key: regions.insert(range, rights, key, addressing)?,
-            regions: Arc::clone(regions),
-        });
+        let bytes = (memory.as_ptr(), len);
+        // SAFETY: the bytes are mapped and this value's as long as the region.
+        memory.region = Some(unsafe { Region::new(regions, bytes, rights, key, addressing)? });
         Ok(memory)
     }
 
@@ -416,7 +593,7 @@ mod tests {
 
     fn regions() -> Arc<Regions> {
         let arena = Arc::new(Arena::new(TABLE_BYTES + (1 << 20)).unwrap());
-        Arc::new(Regions::new(arena).unwrap())
+        Arc::new(Regions::new(arena, None).unwrap())
     }
 
     #[test]
@@ -453,13 +630,13 @@ mod tests {
     #[test]
     fn keys_that_fall_on_one_place_are_told_apart() {
         let regions = regions();
-        let at = place(0);
-        let others = (1..).filter(|&key| place(key) == at).take(3);
+        let at = first_slot(0);
+        let others = (1..).filter(|&key| first_slot(key) == at).take(3);
         let keys: Vec<u64> = std::iter::once(0).chain(others).collect();
         let own: Vec<u8> = vec![0; 4];
         let insert = |&key: &u64| {
             let byte = (own.as_ptr().addr() + key as usize % 4, 1);
-            let key = regions.insert(byte, Rights::READ, Some(key), Addressing::Virtual);
+            let key = regions.insert(byte, Rights::READ, Some(key), Addressing::Virtual, 0);
             key.unwrap()
         };
         assert!(keys.iter().map(insert).eq(keys.iter().copied()));

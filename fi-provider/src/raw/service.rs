@@ -1,15 +1,18 @@
 //! The thread of a domain that answers peers of the node, whatever its process does meanwhile: it
 //! passes the memory's descriptor, makes rings, and notices who has ended. It sleeps otherwise.
 
+use super::address::{Address, Port};
 use super::arena::Arena;
 use super::error::Error;
+use super::far::device::Device;
+use super::far::exchange::Exchange;
 use super::inbox::{Inbox, Lead};
 use super::near::Near;
-use super::wire::{Grant, Request, Welcome};
+use super::wire::{self, Grant, Request, Welcome};
 use crate::helper;
 use fi_shm::handover::{self, Offer, Ticket};
 use std::collections::HashMap;
-use std::io::{self, ErrorKind, Read};
+use std::io::{ErrorKind, Read};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,6 +32,8 @@ const FULL: Duration = Duration::from_millis(10);
 pub(crate) struct Shared {
     pub(crate) arena: Arc<Arena>,
     ticket: Ticket,
+    port: Port,
+    exchange: Option<Exchange>,
     state: Mutex<State>,
     /// Wakes the thread.
     wake: UnixStream,
@@ -57,6 +62,21 @@ impl Shared {
         &self.ticket
     }
 
+    /// Where this process is, and by what it answers processes of other nodes.
+    pub(crate) fn port(&self) -> Port {
+        self.port
+    }
+
+    /// The address of endpoint `number` of this process.
+    pub(crate) fn address(&self, number: u32) -> Address {
+        wire::address(&self.ticket, number, self.port)
+    }
+
+    /// The datagrams of the device, if there is one.
+    pub(crate) fn exchange(&self) -> Option<&Exchange> {
+        self.exchange.as_ref()
+    }
+
     /// Adds an endpoint; returns its number, or none where there have been too many.
     pub(crate) fn add(&self, inbox: Arc<Inbox>) -> Option<u32> {
         let mut state = self.lock();
@@ -68,6 +88,9 @@ impl Shared {
 
     /// Takes an endpoint out.
     pub(crate) fn remove(&self, number: u32) {
+        if let Some(exchange) = &self.exchange {
+            exchange.remove(number);
+        }
         let inbox = self.lock().endpoints.remove(&number);
         if let Some(inbox) = inbox {
             inbox.close();
@@ -80,7 +103,8 @@ impl Shared {
         self.wake();
     }
 
-    fn wake(&self) {
+    /// Has the thread look.
+    pub(crate) fn wake(&self) {
         // A full socket has a byte that wakes already.
         let _ = handover::say(&self.wake, &[0]);
     }
@@ -91,15 +115,28 @@ impl Shared {
 }
 
 impl Service {
-    /// Starts the thread for this memory.
-    pub(crate) fn start(arena: Arc<Arena>) -> io::Result<Self> {
+    /// Starts the thread for this memory, and this device if there is one; `port` lacks only the
+    /// device's part.
+    pub(crate) fn start(
+        arena: Arc<Arena>,
+        device: Option<&Arc<Device>>,
+        port: Port,
+    ) -> Result<Self, Error> {
         let offer = Offer::new()?;
+        let exchange = device.map(|device| Exchange::open(device, offer.ticket()));
+        let exchange = exchange.transpose()?;
+        let port = match &exchange {
+            Some(exchange) => exchange.port(port.node, port.is_far),
+            None => port,
+        };
         let (wake, woken) = UnixStream::pair()?;
         wake.set_nonblocking(true)?;
         woken.set_nonblocking(true)?;
         let shared = Arc::new(Shared {
             arena,
             ticket: offer.ticket().clone(),
+            port,
+            exchange,
             state: Mutex::default(),
             wake,
         });
@@ -139,7 +176,7 @@ impl Drop for Service {
 struct Client {
     stream: UnixStream,
     /// By what it is reached itself, once it has told.
-    process: Option<Ticket>,
+    process: Option<(Ticket, Port)>,
     leads: Vec<(Arc<Lead>, Arc<Inbox>)>,
 }
 
@@ -163,8 +200,11 @@ impl Answering {
                 }
                 state.watched.clone()
             };
-            let ready = self.wait(&watched);
-            let (fixed, ready) = ready.split_at(2);
+            // Datagrams are looked for whatever has woken the thread.
+            let exchange = self.shared.exchange.as_ref();
+            let due = exchange.and_then(|it| it.turn(|endpoint| self.shared.address(endpoint)));
+            let ready = self.wait(&watched, due);
+            let (fixed, ready) = ready.split_at(3);
             let (silent, ready) = ready.split_at(self.silent.len());
             let (clients, ends) = ready.split_at(self.clients.len());
             self.note_ends(&watched, ends);
@@ -179,15 +219,25 @@ impl Answering {
         }
     }
 
-    /// Waits until a descriptor is ready; which are, in the order of `run`.
-    fn wait(&self, watched: &[Arc<Near>]) -> Vec<bool> {
+    /// Waits until a descriptor is ready, or for so long; which are, in the order of `run`.
+    fn wait(&self, watched: &[Arc<Near>], limit: Option<Duration>) -> Vec<bool> {
         let reading = |fd: BorrowedFd<'_>| watch(fd, libc::POLLIN);
-        let mut watches = vec![reading(self.woken.as_fd()), reading(self.offer.as_fd())];
+        let nothing = libc::pollfd {
+            fd: -1,
+            events: 0,
+            revents: 0,
+        };
+        let exchange = self.shared.exchange.as_ref();
+        let mut watches = vec![
+            reading(self.woken.as_fd()),
+            reading(self.offer.as_fd()),
+            exchange.map_or(nothing, |it| it.with_fd(reading)),
+        ];
         watches.extend(self.silent.iter().map(|(_, one)| reading(one.as_fd())));
         watches.extend(self.clients.iter().map(|one| reading(one.stream.as_fd())));
         // Answers on these are for those who have asked.
         watches.extend(watched.iter().map(|one| watch(one.end(), libc::POLLRDHUP)));
-        if handover::poll(&mut watches).is_err() {
+        if handover::poll(&mut watches, limit).is_err() {
             // The system is short of memory for a moment.
             std::thread::sleep(FULL);
             return vec![false; watches.len()];
@@ -265,8 +315,8 @@ impl Client {
             Ok(_) => return false,
         }
         match Request::decode(&bytes) {
-            Some(Request::Hello { process }) => {
-                self.process = Some(process);
+            Some(Request::Hello { process, port }) => {
+                self.process = Some((process, port));
                 let len = shared.arena.len() as u64;
                 let welcome = Welcome { len }.encode();
                 handover::give(&self.stream, &welcome, shared.arena.memory()).is_ok()
@@ -285,10 +335,11 @@ impl Client {
     }
 
     fn ring(&mut self, shared: &Shared, from: u32, to: u32) -> Result<Grant, Error> {
-        let process = self.process.as_ref().ok_or(Error::PeerGone)?;
+        let (process, port) = self.process.as_ref().ok_or(Error::PeerGone)?;
+        let from = wire::address(process, from, *port);
         let inbox = shared.lock().endpoints.get(&to).cloned();
         let inbox = inbox.ok_or(Error::PeerGone)?;
-        let (lead, grant) = inbox.lead(&shared.arena, process, from)?;
+        let (lead, grant) = inbox.lead(&shared.arena, from)?;
         self.leads.push((lead, inbox));
         Ok(grant)
     }

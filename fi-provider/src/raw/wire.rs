@@ -1,7 +1,7 @@
 //! Messages between domains of a node, on the Unix sockets by which they find each other; those in
 //! rings are in [`super::protocol`].
 
-use super::address::Address;
+use super::address::{Address, Port};
 use super::error::Error;
 use fi_shm::handover::Ticket;
 
@@ -10,7 +10,7 @@ use fi_shm::handover::Ticket;
 pub(crate) enum Request {
     /// Asks for the memory; tells who asks, and with which protocol. The answer is a [`Welcome`],
     /// with the descriptor of the memory.
-    Hello { process: Ticket },
+    Hello { process: Ticket, port: Port },
     /// Asks for a ring from the own endpoint `from` to the endpoint `to`. The answer is a [`Grant`].
     Ring { from: u32, to: u32 },
     /// Tells that the ring at this offset is used no more. There is no answer.
@@ -18,18 +18,22 @@ pub(crate) enum Request {
 }
 
 /// The protocol between domains, rings included.
-pub(crate) const PROTOCOL: u32 = 1;
+pub(crate) const PROTOCOL: u32 = 2;
+
+/// Where a hello has the port.
+const PORT: usize = 8 + Ticket::BYTES;
 
 impl Request {
-    pub(crate) const BYTES: usize = 8 + Ticket::BYTES;
+    pub(crate) const BYTES: usize = PORT + Port::BYTES;
 
     pub(crate) fn encode(&self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
         match self {
-            Self::Hello { process } => {
+            Self::Hello { process, port } => {
                 bytes[0] = 1;
                 bytes[4..8].copy_from_slice(&PROTOCOL.to_le_bytes());
-                bytes[8..].copy_from_slice(&process.to_bytes());
+                bytes[8..PORT].copy_from_slice(&process.to_bytes());
+                bytes[PORT..].copy_from_slice(&port.to_bytes());
             }
             Self::Ring { from, to } => {
                 bytes[0] = 2;
@@ -49,6 +53,7 @@ impl Request {
         Some(match bytes[0] {
             1 if word(bytes, 4) == PROTOCOL => Self::Hello {
                 process: Ticket::of_bytes(bytes[8..].first_chunk()?),
+                port: Port::of_bytes(bytes[PORT..].first_chunk()?)?,
             },
             2 => Self::Ring {
                 from: word(bytes, 8),
@@ -145,10 +150,11 @@ fn long(bytes: &[u8], at: usize) -> u64 {
 }
 
 /// The address of endpoint `number` of a process.
-pub(crate) fn address(process: &Ticket, number: u32) -> Address {
+pub(crate) fn address(process: &Ticket, number: u32, port: Port) -> Address {
     Address {
         process: process.clone(),
         endpoint: number,
+        port,
     }
 }
 
@@ -159,8 +165,9 @@ mod tests {
     #[test]
     fn messages_are_decoded_as_they_were_encoded() {
         let process = Ticket::parse("a-b-c").unwrap();
+        let port = Port::default();
         for request in [
-            Request::Hello { process },
+            Request::Hello { process, port },
             Request::Ring {
                 from: 3,
                 to: u32::MAX,
@@ -184,7 +191,8 @@ mod tests {
     #[test]
     fn another_protocol_is_refused() {
         let process = Ticket::parse("a-b-c").unwrap();
-        let mut bytes = Request::Hello { process }.encode();
+        let port = Port::default();
+        let mut bytes = Request::Hello { process, port }.encode();
         bytes[4] += 1;
         assert_eq!(Request::decode(&bytes), None);
         assert_eq!(Request::decode(&[9; Request::BYTES]), None);

@@ -25,7 +25,7 @@
 //! leaves the line at one branch, which is the test of the address range as well.
 
 pub mod address_vector;
-mod amo;
+pub(crate) mod amo;
 pub mod atomic;
 mod blocks;
 pub mod caller;

@@ -15,6 +15,8 @@ use fi_provider::raw::completion::{CompletionQueue, Entry, Failure};
 use fi_provider::raw::domain::{self, Domain};
 use fi_provider::raw::endpoint::{Config, Endpoint};
 use fi_provider::raw::error::Error;
+use fi_provider::raw::far::Transport;
+use softhca_again::Again;
 use std::time::Duration;
 
 /// How parties are apart, and reach memory that is not of an arena.
@@ -26,6 +28,102 @@ pub(crate) enum Way {
     Processes,
     /// Processes, whose bytes go by rings.
     Rings,
+    /// Processes that reach each other by a software device.
+    Device(Device),
+}
+
+/// A software device between processes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Device {
+    pub(crate) transport: Transport,
+    /// How many processes are on each pretended node.
+    pub(crate) per_node: u32,
+    /// Whether those of one node reach each other in its memory.
+    pub(crate) near: bool,
+    /// The options of `softhca run`.
+    pub(crate) options: &'static [&'static str],
+}
+
+impl Device {
+    pub(crate) const fn two_on_each_node(self) -> Self {
+        Self {
+            per_node: 2,
+            ..self
+        }
+    }
+
+    /// All on one node, in whose memory nobody is reached.
+    pub(crate) const fn alone(self) -> Self {
+        Self {
+            per_node: u32::MAX,
+            near: false,
+            ..self
+        }
+    }
+
+    pub(crate) const fn with(self, options: &'static [&'static str]) -> Self {
+        Self { options, ..self }
+    }
+}
+
+impl From<Device> for Way {
+    fn from(device: Device) -> Self {
+        Self::Device(device)
+    }
+}
+
+impl Way {
+    /// Processes, each on a node of its own, by connected queue pairs.
+    pub(crate) const RC: Device = Device {
+        transport: Transport::Rc,
+        per_node: 1,
+        near: true,
+        options: &[],
+    };
+
+    /// The same by initiators and targets.
+    pub(crate) const DC: Device = Device {
+        transport: Transport::Dc,
+        ..Self::RC
+    };
+
+    /// Runs the test again under the device that it needs, if it is not there yet; whether it did.
+    pub(crate) fn has_run(self, test: &str) -> bool {
+        let Self::Device(device) = self else {
+            return false;
+        };
+        let elsewhere = !softhca_again::is_under();
+        if elsewhere {
+            let again = Again {
+                options: device.options,
+                seconds: LIMIT.as_secs() as u32 * 3,
+                ..Again::default()
+            };
+            again.run(test);
+        }
+        elsewhere
+    }
+
+    /// Whether two parties reach each other in the memory of a node.
+    pub(crate) fn is_near(self, one: u32, other: u32) -> bool {
+        match self {
+            Self::Device(device) => device.near && one / device.per_node == other / device.per_node,
+            _ => true,
+        }
+    }
+
+    /// How party `rank` opens its domain.
+    fn config(self, rank: u32) -> domain::Config {
+        match self {
+            Self::Device(device) => domain::Config {
+                far: Some(device.transport),
+                near: device.near,
+                node: Some(rank / device.per_node),
+                ..domain::Config::default()
+            },
+            _ => domain::Config::default(),
+        }
+    }
 }
 
 /// How long anything may take.
@@ -119,7 +217,7 @@ fn attend(
     meeting: &Meeting,
     body: &(impl Fn(&Party<'_>) + Sync),
 ) {
-    let domain = Domain::open(domain::Config::default()).expect("a domain");
+    let domain = Domain::open(way.config(rank)).expect("a domain");
     let vector = AddressVector::new();
     let queue = CompletionQueue::new(ENTRIES);
     let config = Config::new(&queue);

@@ -248,6 +248,17 @@ impl Device {
         QueuePair::connected(self, domain, completions, None, blocks)
     }
 
+    /// A reliably connected queue pair, in the state INIT, by which the peer reads, writes and does
+    /// atomics, and by which nothing is posted here.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub fn passive(&self) -> Result<QueuePair, Error> {
+        let completions = CompletionQueue::of_receives(&self.context, 1)?;
+        let domain = self.plain_domain();
+        QueuePair::connected(self, &domain, &completions, None, 1)
+    }
+
     /// As [`Device::connected`], with receives: those of this queue, of the same protection domain.
     ///
     /// # Errors

@@ -5,7 +5,7 @@
 //! again those of one page.
 
 use super::context::Context;
-use super::{Account, CompletionQueue, Device, QueuePair, ThreadDomain};
+use super::{Account, CompletionQueue, Device, QueuePair, ReceiveQueue, ThreadDomain};
 use crate::error::Error;
 use crate::lane::{SharedCompletions, Source};
 use crate::policy::{Completions, Policy};
@@ -315,6 +315,22 @@ impl Seat {
             .place
             .device
             .connected(&self.place.domain, completions, blocks)?;
+        Ok(self.with_spare(pair))
+    }
+
+    /// A connected queue pair with receives, as [`Device::connected_receiving`], and the spare ones
+    /// that belong to it.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub fn connected_receiving(
+        &self,
+        completions: &CompletionQueue,
+        receives: &ReceiveQueue,
+        blocks: u32,
+    ) -> Result<QueuePair, Error> {
+        let (device, domain) = (&self.place.device, &self.place.domain);
+        let pair = device.connected_receiving(domain, completions, receives, blocks)?;
         Ok(self.with_spare(pair))
     }
 

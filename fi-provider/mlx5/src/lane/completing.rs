@@ -55,6 +55,15 @@ impl Lane {
         self.failure().map_or(Ok(false), Err)
     }
 
+    /// Takes the completions that are there, whatever they tell; whether there were any.
+    pub fn look(&self) -> bool {
+        let mut any = false;
+        while self.take() {
+            any = true;
+        }
+        any
+    }
+
     /// Takes the next completion, whatever it tells; false where none is there.
     pub(super) fn take(&self) -> bool {
         if !self.is_ready() {

@@ -25,6 +25,8 @@ pub struct Fault {
     culprit: Culprit,
     /// How it failed.
     pub failure: Failure,
+    /// The first block of the last entry that the device has told of.
+    pub(super) last: u16,
 }
 
 impl Fault {
@@ -89,7 +91,7 @@ impl Lane {
         fault.map_or(Ok(()), |fault| Err(fault.failure))
     }
 
-    fn fault_of(&self, queue: u32) -> Option<Fault> {
+    pub(super) fn fault_of(&self, queue: u32) -> Option<Fault> {
         let faults = self.faults.of_queues.borrow();
         faults.iter().find(|fault| fault.queue == queue).copied()
     }
@@ -100,6 +102,31 @@ impl Lane {
         match index {
             Some(index) => self.fault_of(self.queue_of(index)),
             None => self.faults.of_queues.borrow().first().copied(),
+        }
+    }
+
+    /// How many queues have failed and are in their places still.
+    #[inline(always)]
+    pub fn faults(&self) -> usize {
+        if self.failure().is_none() {
+            return 0;
+        }
+        self.faults.of_queues.borrow().len()
+    }
+
+    /// Whether the device is gone.
+    pub fn is_lost(&self) -> bool {
+        self.faults.lost.get()
+    }
+
+    /// Forgets the failure of a queue that is there no more.
+    pub(super) fn forget_fault(&self, queue: u32) {
+        let mut faults = self.faults.of_queues.borrow_mut();
+        faults.retain(|fault| fault.queue != queue);
+        if !self.faults.lost.get() {
+            self.faults
+                .first
+                .set(faults.first().map(|fault| fault.failure));
         }
     }
 
@@ -125,26 +152,32 @@ impl Lane {
             self.outstanding.set(self.outstanding.get() - 1);
         }
         let index = self.index_of(queue);
-        if self.fault_of(index).is_none() {
+        let mut faults = self.faults.of_queues.borrow_mut();
+        let known = faults.iter_mut().find(|fault| fault.queue == index);
+        if let Some(known) = known {
+            known.last = at;
+        } else {
             self.give_depth(queue, queue.complete(at));
             let culprit = if self.enters_targets(index) {
                 Culprit::Entered(self.unit_of(queue, at, 1))
             } else {
                 Culprit::Connected(index)
             };
-            self.faults.of_queues.borrow_mut().push(Fault {
+            faults.push(Fault {
                 queue: index,
                 culprit,
                 failure,
+                last: at,
             });
         }
+        drop(faults);
         // Posts in line have to look, and are refused then.
         queue.limit.set(queue.producer.get());
         self.note_first(failure)
     }
 
     /// A unit of the entry that begins with block `at`, which the queue still has.
-    fn unit_of(&self, queue: &Queue, at: u16, unit: usize) -> [u64; 2] {
+    pub(super) fn unit_of(&self, queue: &Queue, at: u16, unit: usize) -> [u64; 2] {
         // SAFETY: a block has four units, and its ring is mapped as long as the lane; nobody writes
         // to it until it is known to be done.
         unsafe { queue.block(at).cast::<[u64; 2]>().add(unit).read() }

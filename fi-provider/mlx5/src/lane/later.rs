@@ -162,6 +162,21 @@ impl Lane {
         }
     }
 
+    /// Takes the queue to peer `index` that has come, on a lane without initiators, before the first
+    /// post to the peer; whether there is one.
+    pub fn adopt(&self, index: u32) -> bool {
+        let Some(later) = self.later.as_ref().filter(|_| self.initiators == 0) else {
+            return true;
+        };
+        let Some(place) = later.places.get(index as usize) else {
+            return false;
+        };
+        if later.state(index) == state::READY {
+            self.take_queue(index, place);
+        }
+        later.state(index) == state::TAKEN
+    }
+
     /// Waits until all that was posted to the peer by its initiator is known to be done.
     fn await_through(&self, index: u32, place: &Place) -> Result<(), Failure> {
         let at = self.queue_of(index);

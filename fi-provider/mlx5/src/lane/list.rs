@@ -65,9 +65,9 @@ impl Signals {
 
 /// The entries of a queue that no doorbell has told of yet: how many, and the first block of the newest.
 #[derive(Clone, Copy, Default)]
-struct Unrung {
-    entries: u32,
-    last: u16,
+pub(super) struct Unrung {
+    pub(super) entries: u32,
+    pub(super) last: u16,
 }
 
 impl Lane {
@@ -198,7 +198,7 @@ impl Lane {
     ///
     /// # Safety
     /// As [`Lane::write_list`].
-    unsafe fn ring_for(&self, queue: &Queue, unrung: &mut Unrung) {
+    pub(super) unsafe fn ring_for(&self, queue: &Queue, unrung: &mut Unrung) {
         let Unrung { entries, last } = std::mem::take(unrung);
         if entries == 0 {
             return;

@@ -22,6 +22,7 @@ mod list;
 mod parts;
 mod posting;
 mod quiet;
+mod renewal;
 mod sending;
 mod shared;
 
@@ -33,6 +34,7 @@ pub use later::Later;
 pub use list::{Payload, Signals, Write};
 pub(crate) use parts::Way;
 pub use parts::{Failure, Hook, Parts, Posted, Queues, Source, Threads, To};
+pub use renewal::{Flushed, Renewed};
 pub use shared::SharedCompletions;
 
 use crate::completion::Completions;
@@ -95,6 +97,7 @@ impl Lane {
             connected,
             initiators,
             later,
+            pattern,
         } = parts.queues;
         let count = initiators.len();
         assert!(count == 0 || count.is_power_of_two());
@@ -120,12 +123,13 @@ impl Lane {
             // their next index from their records.
             unsafe { ring.record.write_volatile(Be32::new(0)) };
         }
-        let all = |what: fn(&SendRing) -> u32| rings.iter().map(what).min().unwrap_or(0) as usize;
+        let known = || rings.iter().chain(&pattern);
+        let all = |what: fn(&SendRing) -> u32| known().map(what).min().unwrap_or(0) as usize;
         let blueflame = match all(|ring| ring.register_size) {
             size if size >= HALF => HALF,
             _ => 0,
         };
-        let addresses = distinct_registers(&rings);
+        let addresses = distinct_registers(known());
         let registers = parts.registers.map_or(Box::default(), |known| {
             addresses.iter().map(|&at| known.at(at)).collect()
         });
@@ -255,7 +259,7 @@ impl Lane {
 }
 
 /// The doorbell registers of these queues.
-fn distinct_registers(rings: &[SendRing]) -> Vec<*mut u8> {
+fn distinct_registers<'a>(rings: impl Iterator<Item = &'a SendRing>) -> Vec<*mut u8> {
     let mut registers = Vec::new();
     for ring in rings {
         if !registers.contains(&ring.register) {

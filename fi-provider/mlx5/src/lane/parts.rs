@@ -54,6 +54,8 @@ pub struct Queues {
     pub initiators: Vec<SendRing>,
     /// Connected queues for the peers that come when the lane is in use already; there are no others then.
     pub later: Option<Arc<Later>>,
+    /// A queue as those that come later are, with their register, where there is no other one.
+    pub pattern: Option<SendRing>,
 }
 
 /// By which queues a lane's peers are reached.

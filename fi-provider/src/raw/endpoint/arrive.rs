@@ -275,7 +275,7 @@ impl Endpoint {
 
     #[cold]
     fn note_left(&self) -> Fate {
-        self.has_work.set(true);
+        self.note_work();
         Fate::Left
     }
 
@@ -338,11 +338,7 @@ impl Endpoint {
         let source = self.source(origin);
         let len = len as usize;
         let is_mapped = flags & IN_ARENA != 0;
-        if is_mapped
-            && address
-                .checked_add(len as u64)
-                .is_none_or(|end| end > link.near().len())
-        {
+        if is_mapped && link.mapped(address, len).is_none() {
             return Fate::Broken;
         }
         let mut matcher = self.matcher.borrow_mut();
@@ -385,7 +381,9 @@ impl Endpoint {
                 return self.fail_message(place, early.data, source, Error::PeerGone);
             }
             (Bytes::Mapped(offset, _), Some((number, link))) => {
-                let there = link.near().at(offset).cast_const();
+                let Some(there) = link.mapped(offset, len) else {
+                    return;
+                };
                 // SAFETY: the range lies in the sender's arena (`offer` has looked), which the link
                 // keeps mapped; the place has room for its bytes. Words may be torn in a message.
                 unsafe { there.copy_to(place.address, place.len) };
@@ -395,7 +393,7 @@ impl Endpoint {
             (Bytes::There(..) | Bytes::Mapped(..), None) => return,
         };
         // SAFETY: the place has room for its bytes until its entry is there.
-        match unsafe { link.near().read(address, place.address, place.len) } {
+        match unsafe { link.read_by_kernel(address, place.address, place.len) } {
             Ok(true) => self.received(place, len, early.data, source, Some((number, link))),
             Ok(false) => self.gather(early.data, (number, &link), place, len, source),
             Err(error) => {
@@ -479,7 +477,7 @@ impl Endpoint {
             |what| found.borrow_mut().push(what),
         );
         if self.matcher.borrow().is_stalled() {
-            self.has_work.set(true);
+            self.note_work();
         }
         for what in found.into_inner() {
             match what {

@@ -3,11 +3,13 @@
 
 #![expect(unsafe_code, reason = "atomic operations at raw addresses")]
 
+use super::link::Path;
 use super::pending::State;
 use super::rma::{RemoteRegion, rma_entry};
 use super::{Endpoint, Operation};
 use crate::raw::completion::{Promise, Report};
 use crate::raw::error::Error;
+use crate::raw::far::memory::amo;
 use crate::raw::protocol::Kind;
 use crate::raw::region::Rights;
 use fi_shm::amo::Integer;
@@ -146,6 +148,20 @@ impl Endpoint {
         }
         if !region.found.place(address).is_multiple_of(bytes as u64) {
             return Err(Error::Misaligned);
+        }
+        if let Path::Far(path) = &region.link.path
+            && region.link.address.port.is_far
+        {
+            let amo = amo(operation, operand, comparand);
+            // SAFETY: `found` has room for the word until the operation is reported, aligned.
+            let is_done =
+                unsafe { self.atomic_far(region, path, (address, bytes), amo, found, report)? };
+            // The processor's would not be atomic with the device's.
+            return if is_done {
+                Ok(())
+            } else {
+                Err(Error::NotAllowed)
+            };
         }
         let entry = rma_entry(Operation::Atomic, bytes, report);
         let state = State::Gathering {

@@ -101,6 +101,7 @@ impl Side {
         let config = domain::Config {
             arena_bytes: 1 << 28,
             ring_bytes: 1 << 13,
+            ..domain::Config::default()
         };
         let domain = Domain::open(config).unwrap();
         let (vector, queue) = (AddressVector::new(), CompletionQueue::new(64));
@@ -381,7 +382,7 @@ fn endure(seed: u64, is_quick: bool) {
         victim.open[1].0.as_ptr().addr() as u64,
         target.as_ptr().addr() as u64,
     ];
-    let mut link = Link::open(&hostile.domain, hostile.endpoint.number, &address).unwrap();
+    let mut link = Link::open(&hostile.domain, hostile.endpoint.number, None, &address).unwrap();
     let mut sent = 0;
     while sent < RECORDS {
         victim.post(&mut random);
@@ -402,7 +403,7 @@ fn endure(seed: u64, is_quick: bool) {
         }
         if is_refused && random.below(4) == 0 {
             // Its ring may be closed.
-            link = Link::open(&hostile.domain, hostile.endpoint.number, &address).unwrap();
+            link = Link::open(&hostile.domain, hostile.endpoint.number, None, &address).unwrap();
         }
         if random.below(32) == 0 {
             victim.check();

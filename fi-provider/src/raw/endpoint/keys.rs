@@ -76,7 +76,7 @@ impl Endpoint {
         key: u64,
         mut operation: impl FnMut(&RemoteRegion) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let region = Rc::new(self.resolve(peer, key)?);
+        let region = Rc::new(self.resolve(peer, key)?.following());
         let done = operation(&region);
         let mut keys = self.keys.0.borrow_mut();
         keys.resize_with(PLACES, || None);

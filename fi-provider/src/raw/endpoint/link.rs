@@ -6,6 +6,8 @@ use super::near_path::NearPath;
 use crate::raw::address::Address;
 use crate::raw::domain::Domain;
 use crate::raw::error::Error;
+use crate::raw::far::Far;
+use crate::raw::far::path::FarPath;
 use crate::raw::near::Near;
 use crate::raw::protocol::Kind;
 use std::cell::{Cell, RefCell};
@@ -14,7 +16,7 @@ use std::collections::VecDeque;
 /// A link to an endpoint.
 #[derive(Debug)]
 pub(crate) struct Link {
-    path: Path,
+    pub(crate) path: Path,
     /// The longest message that one record takes, in bytes.
     pub(crate) eager: usize,
     is_closed: Cell<bool>,
@@ -36,18 +38,44 @@ pub(crate) struct Link {
 pub(crate) enum Path {
     /// A ring of the node.
     Near(NearPath),
+    /// The device.
+    Far(FarPath),
 }
 
 /// Words before the bytes of any record, at most.
 pub(crate) const MOST_WORDS: usize = 6;
 
 impl Link {
-    /// Connects endpoint `own` of the domain to the endpoint of this address.
-    pub(crate) fn open(domain: &Domain, own: u32, address: &Address) -> Result<Self, Error> {
-        let path = NearPath::open(domain, own, address)?;
+    /// Connects endpoint `own` of the domain, which has this part of the device, to the endpoint of
+    /// this address: on the node where both are there and a trial succeeds.
+    pub(crate) fn open(
+        domain: &Domain,
+        own: u32,
+        far: Option<&Far>,
+        address: &Address,
+    ) -> Result<Self, Error> {
+        let (here, there) = (domain.shared().port(), address.port);
+        let may_be_near = here.node == there.node && !here.is_far && !there.is_far;
+        let near = if may_be_near {
+            NearPath::open(domain, own, address)
+        } else {
+            Err(Error::Unreachable)
+        };
+        let path = match (near, far) {
+            (Ok(path), _) => Path::Near(path),
+            (Err(Error::Unreachable), Some(far)) if there.has_device() => {
+                let connected = far.hub.connect(address, || domain.shared().wake())?;
+                Path::Far(FarPath::new(&far.hub, &connected))
+            }
+            (Err(error), _) => return Err(error),
+        };
+        let most = match &path {
+            Path::Near(path) => path.most,
+            Path::Far(path) => path.most(),
+        };
         Ok(Self {
-            eager: path.most - 8 * MOST_WORDS,
-            path: Path::Near(path),
+            eager: most - 8 * MOST_WORDS,
+            path,
             is_closed: Cell::new(false),
             owed: RefCell::default(),
             streams: Cell::new(0),
@@ -77,15 +105,71 @@ impl Link {
 
     /// The process, where it is of this node.
     #[inline(always)]
-    pub(crate) fn near(&self) -> &Near {
-        let Path::Near(path) = &self.path;
-        &path.near
+    pub(crate) fn near(&self) -> Option<&Near> {
+        match &self.path {
+            Path::Near(path) => Some(&path.near),
+            Path::Far(_) => None,
+        }
+    }
+
+    /// The path over the device, where it is that.
+    pub(crate) fn far(&self) -> Option<&FarPath> {
+        match &self.path {
+            Path::Near(_) => None,
+            Path::Far(path) => Some(path),
+        }
+    }
+
+    /// Where `len` bytes at `offset` of the peer's arena lie, if it is mapped here and has them.
+    pub(crate) fn mapped(&self, offset: u64, len: usize) -> Option<*const u8> {
+        let near = self.near()?;
+        let end = offset.checked_add(len as u64)?;
+        (end <= near.len()).then(|| near.at(offset).cast_const())
+    }
+
+    /// Reads memory of the peer's process by the kernel; false where it does not copy between the
+    /// two.
+    ///
+    /// # Errors
+    /// As [`Near::read`].
+    ///
+    /// # Safety
+    /// `dest` has room for the bytes.
+    pub(crate) unsafe fn read_by_kernel(
+        &self,
+        source: u64,
+        dest: *mut u8,
+        bytes: usize,
+    ) -> Result<bool, Error> {
+        // SAFETY: `dest` has room for the bytes.
+        self.near()
+            .map_or(Ok(false), |near| unsafe { near.read(source, dest, bytes) })
+    }
+
+    /// Writes to memory of the peer's process by the kernel; false where it does not copy between
+    /// the two.
+    ///
+    /// # Errors
+    /// As [`Near::write`].
+    ///
+    /// # Safety
+    /// `source` holds the bytes.
+    pub(crate) unsafe fn write_by_kernel(
+        &self,
+        dest: u64,
+        source: *const u8,
+        bytes: usize,
+    ) -> Result<bool, Error> {
+        // SAFETY: `source` holds the bytes.
+        self.near()
+            .map_or(Ok(false), |near| unsafe { near.write(dest, source, bytes) })
     }
 
     /// Whether the process runs, as far as is known.
     pub(crate) fn is_alive(&self) -> bool {
         match &self.path {
             Path::Near(path) => path.near.is_alive(),
+            Path::Far(path) => path.is_alive(),
         }
     }
 
@@ -97,6 +181,9 @@ impl Link {
     /// Notes that the endpoint is closed.
     pub(crate) fn close(&self) {
         self.is_closed.set(true);
+        if let Path::Far(path) = &self.path {
+            path.note_end();
+        }
     }
 
     /// Sends a record of words and bytes.
@@ -119,6 +206,7 @@ impl Link {
         let posted = unsafe {
             match &self.path {
                 Path::Near(path) => path.post(kind, words, bytes, len),
+                Path::Far(path) => path.post(kind, &words, bytes, len),
             }
         };
         posted.map_err(|error| self.refusal(error))

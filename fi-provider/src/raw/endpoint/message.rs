@@ -163,7 +163,8 @@ impl Endpoint {
     ) -> Result<(), Error> {
         let number = self.begin(link, entry, promise, State::Offered { source: message })?;
         let arena = &self.domain.regions().arena;
-        let (place, flags) = match arena.offset_of(message.addr()) {
+        let mapped = link.near().and_then(|_| arena.offset_of(message.addr()));
+        let (place, flags) = match mapped {
             Some(offset) => (offset, IN_ARENA),
             None => (message.addr(), 0),
         };

@@ -21,23 +21,27 @@ mod stream;
 pub use atomic::Atomic;
 pub use message::{Level, Posted};
 pub use rma::RemoteRegion;
+pub(crate) use rma::rma_entry;
 
 use super::address::Address;
 use super::address_vector::{AddressVector, PeerIndex};
 use super::completion::{CompletionQueue, Counter, Entry, Failure, Operation, Promise};
 use super::domain::Domain;
 use super::error::Error;
+use super::far::Far;
+use super::far::hub::Hub;
 use super::inbox::{Inbox, Lead, NEWS};
 use super::matcher::Matcher;
 use super::protocol::Kind;
-use super::wire;
-use arrive::{Early, Fate, Origin};
+use arrive::Early;
+pub(crate) use arrive::{Fate, Origin};
+use fi_mlx5::lane::Local;
 use fi_shm::bell::RINGS_PER_WORD;
 use fi_shm::order;
 use fi_shm::ring;
 use fi_shm::wait::{Patience, Waiter};
 use keys::Keys;
-use link::Link;
+pub(crate) use link::Link;
 use pending::{Pending, State, Table};
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
@@ -83,7 +87,7 @@ impl Config {
 }
 
 /// Records of one ring that are taken in one turn, at most: the other rings have theirs.
-const TURN: usize = 256;
+pub(crate) const TURN: usize = 256;
 /// How long an endpoint that closes waits for room to say so to a peer.
 const FAREWELL: Duration = Duration::from_millis(500);
 /// Operations that may wait for a peer at a time: more are refused.
@@ -92,6 +96,11 @@ const MOST_ASKED: usize = 1 << 10;
 /// ring. A peer that keeps to the protocol never has so many: those to its own operations, those to
 /// operations of this side, and those to parts of writes that fail.
 const MOST_OWED: usize = 4 * MOST_ASKED;
+
+/// There are further words of bells, or something waits for room.
+const WORK: u8 = 1;
+/// There is a device to look at.
+const DEVICE: u8 = 2;
 
 /// An endpoint, used by one thread. Another thread opens one of its own in the same domain.
 #[derive(Debug)]
@@ -108,9 +117,8 @@ pub struct Endpoint {
     incoming: RefCell<Vec<Option<Incoming>>>,
     /// Words of bells that have rings.
     words: Cell<usize>,
-    /// Whether there is something to do that the first word of bells does not tell: further words,
-    /// or below.
-    has_work: Cell<bool>,
+    /// Something to do that the first word of bells does not tell ([`WORK`], [`DEVICE`]).
+    todo: Cell<u8>,
     /// Bells of rings that have records left.
     left: RefCell<Vec<usize>>,
     /// Links on which records wait for room.
@@ -121,6 +129,8 @@ pub struct Endpoint {
     config: Config,
     vector: AddressVector,
     number: u32,
+    /// Its part of the device.
+    far: Option<Box<Far>>,
     inbox: Arc<Inbox>,
     domain: Domain,
 }
@@ -140,8 +150,18 @@ impl Endpoint {
     /// [`Error::NoRoom`].
     pub fn open(domain: &Domain, vector: &AddressVector, config: Config) -> Result<Self, Error> {
         let arena = &domain.regions().arena;
-        let inbox = Arc::new(Inbox::new(arena, domain.config().ring_bytes)?);
-        let number = domain.shared().add(Arc::clone(&inbox));
+        let ring_bytes = domain.config().ring_bytes;
+        let inbox = Arc::new(Inbox::new(arena, ring_bytes)?);
+        let shared = domain.shared();
+        let number = shared.add(Arc::clone(&inbox)).ok_or(Error::NoRoom)?;
+        let far = shared.exchange().map(|exchange| {
+            let (most, table) = (ring::max_payload(ring_bytes), domain.regions().for_peers());
+            let hub = Hub::open(&exchange.device, number, arena, &inbox, most, table);
+            let hub = Arc::new(hub.inspect_err(|_| shared.remove(number))?);
+            exchange.add(&hub);
+            Ok::<_, Error>(Box::new(Far::new(hub)))
+        });
+        let far = far.transpose()?;
         Ok(Self {
             links: RefCell::default(),
             seen: Cell::new(vector.version()),
@@ -150,7 +170,7 @@ impl Endpoint {
             keys: Keys::default(),
             incoming: RefCell::default(),
             words: Cell::new(1),
-            has_work: Cell::new(false),
+            todo: Cell::new(if far.is_some() { DEVICE } else { 0 }),
             left: RefCell::default(),
             owing: RefCell::default(),
             streams: RefCell::default(),
@@ -158,7 +178,8 @@ impl Endpoint {
             pending: RefCell::default(),
             config,
             vector: vector.clone(),
-            number: number.ok_or(Error::NoRoom)?,
+            number,
+            far,
             inbox,
             domain: domain.clone(),
         })
@@ -166,7 +187,7 @@ impl Endpoint {
 
     /// The address by which peers reach the endpoint.
     pub fn address(&self) -> Address {
-        wire::address(self.domain.shared().ticket(), self.number)
+        self.domain.shared().address(self.number)
     }
 
     /// Takes messages that have come, goes on with operations that wait for peers, and notes the
@@ -175,9 +196,14 @@ impl Endpoint {
     #[inline(always)]
     pub fn progress(&self) {
         self.look_at(0);
-        if self.has_work.get() {
+        if self.todo.get() != 0 {
             self.work_off();
         }
+    }
+
+    /// Has the next progress look at all that waits.
+    pub(crate) fn note_work(&self) {
+        self.todo.set(self.todo.get() | WORK);
     }
 
     /// Makes progress until `is_done`, or until the time is over: whether it was done.
@@ -198,7 +224,9 @@ impl Endpoint {
     /// Makes progress until no own operation is under way, and orders all writes before everything
     /// after: they are delivered. False if the time is over first.
     pub fn quiet(&self, limit: Duration) -> bool {
-        let is_done = || self.pending.borrow().len() == 0 && self.owing.borrow().is_empty();
+        let is_far_done = || self.far().is_none_or(Far::is_quiet);
+        let is_done =
+            || self.pending.borrow().len() == 0 && self.owing.borrow().is_empty() && is_far_done();
         let is_quiet = is_done() || self.wait(limit, is_done);
         order::full();
         is_quiet
@@ -283,7 +311,7 @@ impl Endpoint {
         if !left.contains(&bell) {
             left.push(bell);
         }
-        self.has_work.set(true);
+        self.note_work();
     }
 
     /// Takes over rings that are new, and drops the state of peers that have ended.
@@ -294,7 +322,7 @@ impl Endpoint {
             // SAFETY: the ring is this lead's, which the value holds, in pages that were zero; only
             // this endpoint, which takes each lead once, receives by it.
             let receiver = unsafe { ring::Receiver::new(lead.memory.as_ptr(), lead.capacity) };
-            let origin = Origin::new(wire::address(&lead.process, lead.endpoint));
+            let origin = Origin::new(lead.from.clone());
             let one = Incoming {
                 receiver,
                 origin,
@@ -306,7 +334,7 @@ impl Endpoint {
             }
             incoming[bell] = Some(one);
             self.words.set(incoming.len().div_ceil(RINGS_PER_WORD));
-            self.has_work.set(true);
+            self.note_work();
         }
         let is_over = |(bell, one): (usize, &Option<Incoming>)| {
             one.as_ref().filter(|one| one.lead.is_over()).map(|_| bell)
@@ -320,7 +348,7 @@ impl Endpoint {
     }
 
     /// Drops the state of peers that are gone: their operations fail.
-    fn part_from_gone(&self) {
+    pub(crate) fn part_from_gone(&self) {
         let is_dead = |link: &Link| link.is_over();
         self.known.borrow_mut().retain(|_, link| !is_dead(link));
         self.keys.retain(|region| !is_dead(&region.link));
@@ -345,14 +373,77 @@ impl Endpoint {
         }
     }
 
+    /// Looks at the device, and reports what it has done.
+    fn turn_far(&self, far: &Far) {
+        let any = self.take_far(far) | far.look();
+        if !far.active.borrow().is_empty() {
+            self.collect_far(far);
+        }
+        if far.has_to_mend() {
+            self.mend(far);
+        }
+        if !any {
+            self.note_idle(far);
+            far.let_act();
+        }
+    }
+
+    /// Lets the device act; whether it has something to do for the endpoint.
+    fn let_device_act(&self) -> bool {
+        self.far.as_ref().is_some_and(|far| {
+            far.look();
+            far.let_act()
+        })
+    }
+
+    /// The links that go by the device.
+    pub(crate) fn far_links(&self) -> Vec<Rc<Link>> {
+        let known = self.known.borrow();
+        let far = known.values().filter(|link| link.far().is_some());
+        far.cloned().collect()
+    }
+
+    /// Has the domain's thread look.
+    pub(crate) fn wake_service(&self) {
+        self.domain.shared().wake();
+    }
+
+    /// The endpoint's part of the device.
+    pub(crate) fn far(&self) -> Option<&Far> {
+        self.far.as_deref()
+    }
+
+    /// The memory of an own region that has so many bytes at an address, for own entries.
+    pub(crate) fn own_memory(&self, address: usize, bytes: usize) -> Option<Local> {
+        self.domain.regions().local_memory(address, bytes)
+    }
+
+    /// The endpoint's number in its domain.
+    pub(crate) fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// The queue for the entries of operations that this side starts.
+    pub(crate) fn transmit(&self) -> &CompletionQueue {
+        &self.config.transmit
+    }
+
     /// Looks at further words of bells, and does what waits for room: answers, streams, and records
     /// that were left.
     #[inline(never)]
     fn work_off(&self) {
+        if let Some(far) = &self.far {
+            self.turn_far(far);
+        }
+        if self.todo.get() & WORK == 0 {
+            return;
+        }
         let words = self.words.get();
         let mut owing = self.owing.borrow_mut();
         owing.retain(|link| !link.pay());
-        self.has_work.set(words > 1 || !owing.is_empty());
+        let is_left = words > 1 || !owing.is_empty();
+        let device = self.todo.get() & DEVICE;
+        self.todo.set(device | if is_left { WORK } else { 0 });
         drop(owing);
         (1..words).for_each(|word| self.look_at(word));
         self.push_streams();
@@ -397,21 +488,22 @@ impl Endpoint {
         if let Some(link) = self.known.borrow().get(address) {
             return Ok(Rc::clone(link));
         }
-        let link = Rc::new(Link::open(&self.domain, self.number, address)?);
+        let far = self.far.as_deref();
+        let link = Rc::new(Link::open(&self.domain, self.number, far, address)?);
         let known = (address.clone(), Rc::clone(&link));
         self.known.borrow_mut().insert(known.0, known.1);
         Ok(link)
     }
 
     /// Sends a record now or when there is room.
-    fn owe(&self, link: &Rc<Link>, kind: Kind, words: [u64; 3]) {
+    pub(crate) fn owe(&self, link: &Rc<Link>, kind: Kind, words: [u64; 3]) {
         let mut owed = link.owed.borrow_mut();
         if owed.is_empty() {
             if link.tell(kind, words) != Err(Error::Again) {
                 return;
             }
             self.owing.borrow_mut().push(Rc::clone(link));
-            self.has_work.set(true);
+            self.note_work();
         }
         owed.push_back((kind, words));
     }
@@ -502,7 +594,13 @@ impl Endpoint {
     }
 
     /// Reports the end of an operation, for whose entry room `is_kept` if it has one.
-    fn report(&self, entry: Entry, promise: Promise, result: Result<(), Error>, is_kept: bool) {
+    pub(crate) fn report(
+        &self,
+        entry: Entry,
+        promise: Promise,
+        result: Result<(), Error>,
+        is_kept: bool,
+    ) {
         let (queue, counter) = self.ends(entry.operation);
         let told = result
             .map(|()| entry)
@@ -526,9 +624,12 @@ impl Drop for Endpoint {
         let known = self.incoming.take().into_iter().flatten();
         let known = known.map(|one| one.origin.address().clone());
         let new = self.inbox.take_new();
-        let new = new
-            .iter()
-            .map(|lead| wire::address(&lead.process, lead.endpoint));
+        let new = new.iter().map(|lead| lead.from.clone());
+        let far = self
+            .far
+            .as_ref()
+            .map(|far| far.arrivals.borrow().addresses());
+        let new = new.chain(far.into_iter().flatten());
         // Those who send here learn it by their own rings, behind the answers that wait, as soon as
         // there is room.
         for address in known.chain(new).filter(|address| *address != own) {
@@ -539,8 +640,13 @@ impl Drop for Endpoint {
             while !(link.pay() && link.tell(Kind::Bye, []) != Err(Error::Again))
                 && start.elapsed() < FAREWELL
             {
+                self.let_device_act();
                 std::thread::yield_now();
             }
+        }
+        let start = Instant::now();
+        while self.let_device_act() && start.elapsed() < FAREWELL {
+            std::thread::yield_now();
         }
     }
 }

@@ -10,7 +10,7 @@
     reason = "copies between C addresses and peers' memory mapped here"
 )]
 
-use super::link::Link;
+use super::link::{Link, Path};
 use super::pending::State;
 use super::stream::Stream;
 use super::{Endpoint, MOST_ASKED, Operation};
@@ -31,13 +31,46 @@ pub struct RemoteRegion {
     given_in: [RegionState; Rights::MANY],
     /// Tells whether the region is as it was found.
     state: *const AtomicU64,
+    /// That word, where the peer's is not mapped: it changes when the device refuses the region.
+    own_state: Option<Rc<AtomicU64>>,
     /// The first byte, as mapped here; null where it is not.
     pub(crate) mapped: *mut u8,
     pub(crate) key: u64,
+    /// Whether an operation goes to another region that the peer has under the key by then.
+    pub(crate) follows: bool,
     pub(crate) link: Rc<Link>,
 }
 
 impl RemoteRegion {
+    /// A region of a peer that is reached by its device.
+    fn beyond(found: Found, key: u64, link: &Rc<Link>) -> Self {
+        let own_state = Rc::new(AtomicU64::new(found.state.to_word()));
+        Self {
+            given_in: found.state.given_in(),
+            found,
+            state: Rc::as_ptr(&own_state),
+            own_state: Some(own_state),
+            mapped: std::ptr::null_mut(),
+            key,
+            follows: false,
+            link: Rc::clone(link),
+        }
+    }
+
+    /// The same region, whose operations go to another one that the peer has under the key by the
+    /// time they are done.
+    pub(crate) fn following(self) -> Self {
+        Self {
+            follows: true,
+            ..self
+        }
+    }
+
+    /// The word of its own, which it has if it is reached by the device.
+    pub(crate) fn own_state(&self) -> Option<Rc<AtomicU64>> {
+        self.own_state.clone()
+    }
+
     /// The length in bytes.
     pub fn len(&self) -> usize {
         self.found.len as usize
@@ -57,7 +90,7 @@ impl RemoteRegion {
     #[inline(always)]
     pub(crate) fn reach(&self, address: u64, len: usize, rights: Rights) -> Result<usize, Error> {
         // SAFETY: the word is in the peer's table, which is mapped as long as the link holds its
-        // process.
+        // process, or the region's own.
         // ORDERING: pairs with the release stores in `Regions::close`; a store past this test may
         // land behind it, as the module says.
         let state = unsafe { (*self.state).load(Ordering::Relaxed) };
@@ -92,10 +125,16 @@ impl Endpoint {
     /// [`Error::NoSuchKey`], [`Error::NoSuchPeer`], [`Error::PeerGone`], [`Error::Unreachable`].
     pub fn resolve(&self, peer: PeerIndex, key: u64) -> Result<RemoteRegion, Error> {
         self.with_link(peer, |link| {
-            let near = link.near();
-            if !near.is_alive() {
+            if !link.is_alive() {
                 return Err(Error::PeerGone);
             }
+            let near = match &link.path {
+                Path::Near(path) => &path.near,
+                Path::Far(path) => {
+                    let found = self.find_far(path, key)?;
+                    return Ok(RemoteRegion::beyond(found, key, link));
+                }
+            };
             let found = near.table().find(key).ok_or(Error::NoSuchKey)?;
             let mapped = if found.state.is_in_arena() {
                 let end = found.base.checked_add(found.len);
@@ -110,8 +149,10 @@ impl Endpoint {
                 given_in: found.state.given_in(),
                 found,
                 state: near.table().word(&found),
+                own_state: None,
                 mapped,
                 key,
+                follows: false,
                 link: Rc::clone(link),
             })
         })
@@ -178,8 +219,11 @@ impl Endpoint {
             if WHOLE && len > region.link.eager {
                 return Err(Error::TooLong);
             }
-            // SAFETY: `source` holds the bytes until the operation is reported.
-            return unsafe { self.write_foreign(region, address, (source, len), report) };
+            // SAFETY: `source` holds the bytes until the operation is reported, or during the call
+            // where `WHOLE`.
+            return unsafe {
+                self.write_foreign::<WHOLE, R>(region, address, (source, len), report)
+            };
         }
         // SAFETY: the range lies in the region, which is mapped here; `source` holds the bytes. The
         // two may be the same memory, mapped twice, which is as good as disjoint for a copy.
@@ -208,13 +252,30 @@ impl Endpoint {
         if region.link.burden() >= MOST_ASKED {
             return Err(Error::Again);
         }
+        if let Path::Far(path) = &region.link.path {
+            // An empty write waits for nothing.
+            let is_empty = len == 0;
+            // SAFETY: `source` holds the bytes until the operation is reported.
+            let is_written = unsafe {
+                self.write_far::<false, R>(region, path, address, (source, len), report)?
+            };
+            if !is_written {
+                return Err(Error::TooLong);
+            }
+            if is_empty {
+                self.owe(&region.link, Kind::Told, [data, 0, 0]);
+            } else {
+                path.tell_behind(data);
+            }
+            return Ok(());
+        }
         if !region.is_mapped() && len > region.link.eager {
             if report.context().is_some() && !self.config.transmit.has_room() {
                 return Err(Error::Again);
             }
-            let there = region.found.base + (address - region.found.start);
+            let there = region.found.place(address);
             // SAFETY: `source` holds the bytes.
-            if !unsafe { region.link.near().write(there, source, len)? } {
+            if !unsafe { region.link.write_by_kernel(there, source, len)? } {
                 // Its pieces would go behind the entry.
                 return Err(Error::TooLong);
             }
@@ -260,9 +321,9 @@ impl Endpoint {
     }
 
     /// # Safety
-    /// As [`Endpoint::write`].
+    /// As [`Endpoint::write`]; where `WHOLE`, `source` holds the bytes during the call.
     #[inline(never)]
-    unsafe fn write_foreign<R: Report>(
+    unsafe fn write_foreign<const WHOLE: bool, R: Report>(
         &self,
         region: &RemoteRegion,
         address: u64,
@@ -270,9 +331,19 @@ impl Endpoint {
         report: R,
     ) -> Result<(), Error> {
         let link = &region.link;
+        if let Path::Far(path) = &link.path {
+            let bytes = (source, len);
+            // SAFETY: `source` holds the bytes until the operation is reported, or during the call
+            // where `WHOLE`.
+            let is_written =
+                unsafe { self.write_far::<WHOLE, R>(region, path, address, bytes, report)? };
+            if is_written {
+                return Ok(());
+            }
+        }
         let there = region.found.place(address);
         // SAFETY: `source` holds the bytes.
-        if unsafe { link.near().write(there, source, len)? } {
+        if unsafe { link.write_by_kernel(there, source, len)? } {
             self.report_rma(Operation::Write, len, report);
             return Ok(());
         }
@@ -301,9 +372,16 @@ impl Endpoint {
         report: R,
     ) -> Result<(), Error> {
         let link = &region.link;
+        if let Path::Far(path) = &link.path {
+            // SAFETY: `dest` has room for the bytes until the operation is reported.
+            let is_read = unsafe { self.read_far(region, path, address, (dest, len), report)? };
+            if is_read {
+                return Ok(());
+            }
+        }
         let there = region.found.place(address);
         // SAFETY: `dest` has room for the bytes.
-        if len == 0 || unsafe { link.near().read(there, dest, len)? } {
+        if len == 0 || unsafe { link.read_by_kernel(there, dest, len)? } {
             self.report_rma(Operation::Read, len, report);
             return Ok(());
         }
@@ -339,7 +417,9 @@ impl Endpoint {
     /// [`Error::NoSuchPeer`], [`Error::PeerGone`], [`Error::Unreachable`].
     pub fn avoid_kernel(&self, peer: PeerIndex) -> Result<(), Error> {
         self.with_link(peer, |link| {
-            link.near().refuse_kernel();
+            if let Some(near) = link.near() {
+                near.refuse_kernel();
+            }
             Ok(())
         })
     }

@@ -130,7 +130,7 @@ impl Endpoint {
     pub(crate) fn stream(&self, stream: Stream) {
         stream.link.streams.update(|streams| streams + 1);
         self.streams.borrow_mut().push_back(stream);
-        self.has_work.set(true);
+        self.note_work();
     }
 
     /// Goes on with all streams.
@@ -148,7 +148,7 @@ impl Endpoint {
             stays
         });
         if !streams.is_empty() {
-            self.has_work.set(true);
+            self.note_work();
         }
         self.streams.borrow_mut().extend(streams);
     }

@@ -1,0 +1,235 @@
+//! Another queue in the place of one that has failed.
+//!
+//! The first entry of a queue that fails is the cause; the device does none of those behind it. They
+//! are still in the ring: they are posted again, as they are, to the queue that takes its place.
+
+#![expect(unsafe_code, reason = "reads the ring of a queue that has failed")]
+
+use super::list::Unrung;
+use super::{Lane, Posted};
+use crate::entry::Block;
+use crate::queue::{FLAGS, Queue, SendRing};
+use fi_mlx5_defs::endian::Be32;
+use fi_mlx5_defs::opcode::Opcode;
+use fi_mlx5_defs::wqe::{self, UNIT, flags};
+
+/// An entry that has failed, or that was behind one.
+#[derive(Clone, Debug)]
+pub struct Flushed {
+    /// Where it was.
+    pub posted: Posted,
+    blocks: Vec<Block>,
+}
+
+/// The end of a queue that has failed.
+#[derive(Debug)]
+pub struct Renewed {
+    /// The entry that was the cause.
+    pub failed: Flushed,
+    /// The entries behind it that were posted again: where they were, and where they are.
+    pub moved: Vec<(Posted, Posted)>,
+    /// Those that were not.
+    pub dropped: Vec<Posted>,
+}
+
+/// The bits of an entry's first word that do not depend on queue and index: modifier, opcode, units.
+const WHAT: u64 = 0xff | 0xff << 24 | 0xff << 56;
+
+impl Flushed {
+    /// The units of the entry.
+    fn units(&self) -> usize {
+        units(self.blocks[0][0])
+    }
+
+    /// The unit of the entry of this number.
+    fn unit(&self, unit: usize) -> [u64; 2] {
+        let block = &self.blocks[unit / 4];
+        [block[2 * (unit % 4)], block[2 * (unit % 4) + 1]]
+    }
+}
+
+/// The units of an entry with this first word.
+fn units(head: u64) -> usize {
+    (head >> 56) as usize
+}
+
+impl Lane {
+    /// Whether the device has told of all entries of the queue that peer `index` is reached by,
+    /// which has failed.
+    pub fn is_flushed(&self, index: u32) -> bool {
+        let number = self.queue_of(index);
+        let queue = &self.queues[number as usize];
+        let end = self.fault_of(number).map(|fault| fault.last);
+        end.is_some_and(|last| {
+            let [head, _] = self.unit_of(queue, last, 0);
+            let blocks = wqe::blocks(units(head)) as u16;
+            last.wrapping_add(blocks) == queue.producer.get()
+        })
+    }
+
+    /// Has the queue of this ring in the place of that by which peer `index` is reached, which has
+    /// failed, and posts to it the entries behind the one that was the cause: those for which
+    /// `is_wanted`, by the address vectors that they have where the queue is an initiator.
+    ///
+    /// # Panics
+    /// If the queue has not failed, or is not flushed ([`Lane::is_flushed`]).
+    ///
+    /// # Safety
+    /// As [`Lane::write_inline`], on a lane of one thread. The memory of the ring and its register
+    /// live longer than the lane, nobody else uses them, and nothing was posted to it; it is as long
+    /// as the old one, which is kept as long, and has the same register. Local memory that entries
+    /// name is as when they were posted.
+    pub unsafe fn renew(
+        &self,
+        index: u32,
+        ring: &SendRing,
+        is_wanted: impl Fn(Option<[u64; 2]>) -> bool,
+    ) -> Renewed {
+        assert!(self.is_flushed(index) && !self.is_shared());
+        let number = self.queue_of(index);
+        let enters = self.enters_targets(number);
+        let mut flushed = self.flushed(number).into_iter();
+        let failed = flushed.next().expect("the entry that was the cause");
+        let place = self.queues.place(number as usize);
+        // SAFETY: nobody writes the record of a queue that nothing was posted to. Queues take their
+        // next index from their records.
+        unsafe { ring.record.write_volatile(Be32::new(0)) };
+        let units = if enters {
+            super::INITIATOR_UNITS
+        } else {
+            super::CONNECTED_UNITS
+        };
+        // SAFETY: the place is that of a queue, and this thread, which alone uses the lane, has no
+        // reference to it now.
+        unsafe { Queue::replace(place, ring, units) };
+        self.forget_fault(number);
+        self.note_numbers();
+        let (mut moved, mut dropped) = (Vec::new(), Vec::new());
+        for entry in flushed {
+            let vector = enters.then(|| entry.unit(1));
+            if is_wanted(vector) {
+                // SAFETY: this thread alone uses the lane, and the queue is one of it.
+                let now = unsafe { self.append_again(number, &entry) };
+                moved.push((entry.posted, now));
+            } else {
+                dropped.push(entry.posted);
+            }
+        }
+        if let Some((_, last)) = moved.last() {
+            let queue = &self.queues[number as usize];
+            let mut unrung = Unrung {
+                entries: moved.len() as u32,
+                last: (last.end - 1) as u16,
+            };
+            // SAFETY: this thread alone uses the lane, and the queue is one of it.
+            unsafe { self.ring_for(queue, &mut unrung) };
+        }
+        self.rest_after_renewal(number);
+        Renewed {
+            failed,
+            moved,
+            dropped,
+        }
+    }
+
+    /// Posts an entry again that was the cause of a failure, with another key of the remote memory.
+    /// There is room in the queue that peer `index` is reached by ([`Lane::has_room`]).
+    ///
+    /// # Safety
+    /// As [`Lane::renew`]; the entry is one to this peer, on remote memory.
+    pub unsafe fn post_again(&self, index: u32, mut entry: Flushed, key: Be32) -> Posted {
+        let number = self.queue_of(index);
+        let unit = if self.enters_targets(number) { 2 } else { 1 };
+        let word = &mut entry.blocks[unit / 4][2 * (unit % 4) + 1];
+        *word = u64::from(key.raw());
+        self.use_queue(number);
+        // SAFETY: this thread alone uses the lane, and the queue is one of it.
+        let posted = unsafe { self.append_again(number, &entry) };
+        let mut unrung = Unrung {
+            entries: 1,
+            last: (posted.end - 1) as u16,
+        };
+        let queue = &self.queues[number as usize];
+        // SAFETY: this thread alone uses the lane, and the queue is one of it.
+        unsafe { self.ring_for(queue, &mut unrung) };
+        posted
+    }
+
+    /// The entries of a queue that are not done.
+    fn flushed(&self, number: u32) -> Vec<Flushed> {
+        let queue = &self.queues[number as usize];
+        let mut all = Vec::new();
+        let mut at = queue.consumed.get();
+        while at != queue.posted() {
+            let block = |at: u64| -> Block {
+                // SAFETY: a block of the ring, which is mapped as long as the lane; nobody writes to
+                // it until it is known to be done.
+                unsafe { queue.block(at as u16).cast::<Block>().read() }
+            };
+            let first = block(at);
+            let blocks = wqe::blocks(units(first[0])).max(1) as u64;
+            all.push(Flushed {
+                posted: Posted {
+                    queue: number,
+                    end: at + 1,
+                },
+                blocks: (0..blocks).map(|more| block(at + more)).collect(),
+            });
+            at += blocks;
+        }
+        all
+    }
+
+    /// Puts an entry into a queue, with a completion. No doorbell is rung for it yet.
+    ///
+    /// # Safety
+    /// This thread alone uses the lane, and the queue has room for the entry.
+    unsafe fn append_again(&self, number: u32, entry: &Flushed) -> Posted {
+        let queue = &self.queues[number as usize];
+        let at = queue.producer.get();
+        let next = at.wrapping_add(entry.blocks.len() as u16);
+        let own = queue.head(Opcode::Nop, 0, at, 0) & !WHAT;
+        let mut first = entry.blocks[0];
+        first[0] = first[0] & WHAT | own;
+        first[1] |= u64::from(flags::COMPLETION) << FLAGS;
+        let rest = entry.blocks.iter().skip(1).copied();
+        for (place, block) in (0..).zip(std::iter::once(first).chain(rest)) {
+            let place = queue.block(at.wrapping_add(place));
+            // SAFETY: there is room for the entry.
+            unsafe { place.cast::<Block>().write(block) };
+        }
+        debug_assert_eq!(
+            wqe::blocks(entry.units()),
+            entry.blocks.len(),
+            "of {UNIT} bytes"
+        );
+        queue.producer.set(next);
+        queue.limit.set(next);
+        queue.signalled.set(at);
+        queue.signalled_end.set(next);
+        // They may be reads and atomics.
+        queue.unfenced.set(true);
+        self.outstanding.set(self.outstanding.get() + 1);
+        let before = queue.consumed.get();
+        let end = before + u64::from(at.wrapping_sub(before as u16)) + 1;
+        Posted { queue: number, end }
+    }
+
+    /// Lets posts go on to a queue that has come.
+    fn rest_after_renewal(&self, number: u32) {
+        let queue = &self.queues[number as usize];
+        if queue.is_idle() {
+            self.rest(queue);
+        }
+    }
+
+    /// Has completions find the queues by the numbers that they have now.
+    fn note_numbers(&self) {
+        self.by_number.iter().for_each(|slot| slot.set(0));
+        for index in 0..self.queues.count() {
+            if self.queues.is_there(index) {
+                self.note_number(self.queues[index].number(), index as u32);
+            }
+        }
+    }
+}

@@ -1,0 +1,315 @@
+//! Records that come over the device.
+
+#![expect(unsafe_code, reason = "reads records that a device has written")]
+
+use super::Far;
+use super::hub::{CREDITS, HEADER, Hub};
+use super::path::Header;
+use super::wire::Ends;
+use crate::raw::address::Address;
+use crate::raw::endpoint::{Endpoint, Fate, Origin, TURN};
+use crate::raw::protocol::Kind;
+use crate::raw::record::Record;
+use fi_mlx5::lane::To;
+use fi_mlx5::receives::{Arrival, Buffers, Receives};
+use fi_mlx5::remote::Vector;
+use fi_mlx5_defs::endian::Be32;
+use fi_shm::copy;
+use std::collections::VecDeque;
+
+/// A record in a buffer of the receive queue.
+#[derive(Debug)]
+pub(crate) struct FarRecord {
+    kind: u16,
+    payload: *const u8,
+    len: usize,
+}
+
+impl Record for FarRecord {
+    fn kind(&self) -> u16 {
+        self.kind
+    }
+
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    fn payload(&self) -> *const u8 {
+        self.payload
+    }
+
+    fn word(&self, index: usize) -> Option<u64> {
+        // SAFETY: the payload begins aligned, and its buffer, which is mapped, goes on to the next
+        // multiple of 8 behind its length.
+        (index < self.len.div_ceil(8))
+            .then(|| unsafe { self.payload.cast::<u64>().add(index).read() })
+    }
+
+    unsafe fn copy_to(&self, from: usize, dest: *mut u8, most: usize) -> usize {
+        let bytes = self.len.saturating_sub(from).min(most);
+        // SAFETY: `dest` is mapped for writing for `most` bytes; so many are in the payload, or
+        // none.
+        unsafe { copy::copy(dest, self.payload.wrapping_add(from), bytes) };
+        bytes
+    }
+
+    fn leave(self) {}
+}
+
+/// A buffer with a record.
+#[derive(Clone, Copy, Debug)]
+struct Full {
+    index: u16,
+    bytes: u32,
+}
+
+/// A peer that sends records.
+#[derive(Debug)]
+pub(crate) struct FarOrigin {
+    origin: Origin,
+    theirs: Ends,
+    to_memory: Vector,
+    /// The queue pair by which its records come, where it has one of its own.
+    queue: Option<u32>,
+    /// Records that there was no room for, in their order.
+    left: VecDeque<Full>,
+    /// Records taken, and how many of them the peer was told.
+    taken: u64,
+    told: u64,
+    /// Nothing of it is carried out any more.
+    is_closed: bool,
+}
+
+/// The receiving side of an endpoint.
+#[derive(Debug)]
+pub(crate) struct Arrivals {
+    receives: Receives,
+    /// By the numbers of their connections.
+    origins: Vec<Option<FarOrigin>>,
+    /// Those with records left.
+    left: Vec<u32>,
+    /// Those that could not be told how many of their records were taken.
+    untold: Vec<u32>,
+}
+
+impl Arrivals {
+    /// Takes over the receive queue of a hub.
+    pub(crate) fn new(hub: &Hub) -> Self {
+        let buffers = Buffers {
+            address: hub.buffer(0).addr() as u64,
+            bytes: (HEADER + hub.most) as u32,
+            key: hub.buffers.lkey(),
+        };
+        let (ring, completions) = (hub.receives.ring(), hub.receives.completion_ring());
+        // SAFETY: the hub, which whoever has this holds longer, keeps the queue, and hands its
+        // rings out once; the buffers are registered, and only this and the device access them.
+        let receives = unsafe { Receives::new(ring, completions, buffers) };
+        Self {
+            receives,
+            origins: Vec::new(),
+            left: Vec::new(),
+            untold: Vec::new(),
+        }
+    }
+}
+
+/// The end of a turn with the records of one peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Turn {
+    Taken,
+    Left,
+}
+
+impl Endpoint {
+    /// Takes records that have come over the device, at most a turn's; whether there were any.
+    pub(crate) fn take_far(&self, far: &Far) -> bool {
+        let mut arrivals = far.arrivals.borrow_mut();
+        let mut any = self.take_left(far, &mut arrivals);
+        for _ in 0..TURN {
+            match arrivals.receives.next() {
+                None => return any,
+                Some(Ok(arrival)) => {
+                    any = true;
+                    self.take_arrival(far, &mut arrivals, arrival);
+                }
+                Some(Err(failed)) => {
+                    // Of a queue that has failed, whose connection ends by its own posts.
+                    if let Some(index) = failed.index {
+                        arrivals.receives.give(index);
+                    }
+                }
+            }
+        }
+        any
+    }
+
+    /// Goes on with records that there was no room for.
+    fn take_left(&self, far: &Far, arrivals: &mut Arrivals) -> bool {
+        for number in std::mem::take(&mut arrivals.untold) {
+            if let Some(Some(peer)) = arrivals.origins.get_mut(number as usize)
+                && !peer.tell(far, number)
+            {
+                arrivals.untold.push(number);
+                self.note_work();
+            }
+        }
+        let mut any = false;
+        for number in std::mem::take(&mut arrivals.left) {
+            while let Some(full) = arrivals.first_left(number) {
+                if self.take_full(far, arrivals, number, full) == Turn::Left {
+                    arrivals.left.push(number);
+                    self.note_work();
+                    break;
+                }
+                any = true;
+                arrivals.forget_first(number);
+            }
+        }
+        any
+    }
+
+    fn take_arrival(&self, far: &Far, arrivals: &mut Arrivals, arrival: Arrival) {
+        let full = Full {
+            index: arrival.index,
+            bytes: arrival.bytes,
+        };
+        let bytes = arrival.bytes as usize;
+        // SAFETY: the buffer is this side's until it is given back, aligned, and has room for a
+        // header at least.
+        let header = unsafe { far.hub.buffer(arrival.index).cast::<u64>().read() };
+        let number = Header::of_word(header).origin;
+        let is_sound = (HEADER..=HEADER + far.hub.most).contains(&bytes)
+            && arrivals.knows(&far.hub, number, arrival.queue);
+        if !is_sound {
+            // Nobody is told: the sender is not known.
+            return arrivals.receives.give(arrival.index);
+        }
+        if let Some(Some(origin)) = arrivals.origins.get_mut(number as usize)
+            && !origin.left.is_empty()
+        {
+            return origin.left.push_back(full);
+        }
+        if self.take_full(far, arrivals, number, full) == Turn::Left {
+            if let Some(Some(origin)) = arrivals.origins.get_mut(number as usize) {
+                origin.left.push_back(full);
+            }
+            arrivals.left.push(number);
+            self.note_work();
+        }
+    }
+
+    /// Carries out the record in a buffer, and gives that back unless it is left.
+    fn take_full(&self, far: &Far, arrivals: &mut Arrivals, number: u32, full: Full) -> Turn {
+        let Some(Some(peer)) = arrivals.origins.get_mut(number as usize) else {
+            arrivals.receives.give(full.index);
+            return Turn::Taken;
+        };
+        let buffer = far.hub.buffer(full.index);
+        // SAFETY: the buffer is this side's until it is given back, and aligned.
+        let header = unsafe { buffer.cast::<u64>().read() };
+        let kind = Header::of_word(header).kind;
+        let record = FarRecord {
+            kind,
+            payload: buffer.wrapping_add(HEADER),
+            len: full.bytes as usize - HEADER,
+        };
+        let fate = if peer.is_closed {
+            Fate::Taken
+        } else {
+            self.arrive(&mut peer.origin, record)
+        };
+        match fate {
+            Fate::Left => return Turn::Left,
+            // Also of a peer that nothing was sent to.
+            Fate::Taken if kind == Kind::Bye as u16 => far.hub.part(number),
+            Fate::Taken => {}
+            Fate::Broken => {
+                peer.is_closed = true;
+                self.part(&peer.origin);
+            }
+        }
+        peer.taken += 1;
+        arrivals.receives.give(full.index);
+        if peer.taken - peer.told >= u64::from(CREDITS / 4) && !peer.tell(far, number) {
+            arrivals.untold.push(number);
+            self.note_work();
+        }
+        Turn::Taken
+    }
+}
+
+impl FarOrigin {
+    /// Tells the peer how many of its records were taken; false where that cannot be now.
+    fn tell(&mut self, far: &Far, number: u32) -> bool {
+        let hub = &far.hub;
+        let lane = hub.memory.lane();
+        if !lane.adopt(number) || lane.faults() > 0 && lane.fault(Some(number)).is_some() {
+            // A peer that is gone needs it no more, and others are told behind the failure.
+            return self.is_closed;
+        }
+        // SAFETY: this thread alone uses the lane, and the connection is one of its peers.
+        let has_room = unsafe { lane.has_room(number) };
+        if has_room {
+            let (address, key) = self.theirs.taken;
+            let to = To {
+                peer: number,
+                vector: &self.to_memory,
+                address,
+                key: Be32::new(key),
+            };
+            let count = (&raw const self.taken).cast();
+            // SAFETY: this thread alone uses the lane, the connection is one of its peers, and the
+            // word is there. A failure that comes just now is looked at the next time.
+            let posted = unsafe { lane.write_inline(to, count, size_of::<u64>()) };
+            if posted.is_ok() {
+                self.told = self.taken;
+            }
+        }
+        self.told == self.taken
+    }
+}
+
+impl Arrivals {
+    /// Whether a record that has come to this queue may be of connection `number`.
+    fn knows(&mut self, hub: &Hub, number: u32, queue: u32) -> bool {
+        let at = number as usize;
+        if let Some(Some(origin)) = self.origins.get(at) {
+            return origin.queue.is_none_or(|known| known == queue);
+        }
+        let Some(connected) = hub.connection(number) else {
+            return false;
+        };
+        if self.origins.len() <= at {
+            self.origins.resize_with(at + 1, || None);
+        }
+        let theirs = connected.theirs;
+        self.origins[at] = Some(FarOrigin {
+            origin: Origin::new(connected.address),
+            theirs,
+            to_memory: theirs.vector(theirs.inward),
+            queue: hub.queue_of(number),
+            left: VecDeque::new(),
+            taken: 0,
+            told: 0,
+            is_closed: false,
+        });
+        self.knows(hub, number, queue)
+    }
+
+    fn first_left(&self, number: u32) -> Option<Full> {
+        let origin = self.origins.get(number as usize)?.as_ref()?;
+        origin.left.front().copied()
+    }
+
+    fn forget_first(&mut self, number: u32) {
+        if let Some(Some(origin)) = self.origins.get_mut(number as usize) {
+            origin.left.pop_front();
+        }
+    }
+
+    /// The addresses of the peers that have sent.
+    pub(crate) fn addresses(&self) -> Vec<Address> {
+        let known = self.origins.iter().flatten();
+        known.map(|one| one.origin.address().clone()).collect()
+    }
+}

@@ -1,0 +1,104 @@
+//! The device of a domain: the part of it that its endpoints share.
+
+#![expect(unsafe_code, reason = "registers memory")]
+
+use crate::device::{self, Lanes, Plan, Queues};
+use crate::raw::error::Error;
+use crate::raw::region::{Addressing, Rights};
+use crate::registration::Limits;
+use crate::symmetric::window::Window;
+use fi_mlx5::device as hca;
+use fi_mlx5::lane::Hook;
+use fi_mlx5::policy::{Completions, DEFAULT};
+use fi_shm::random;
+
+/// How the device reaches endpoints of other nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// By two connected queue pairs for each (RC).
+    Rc,
+    /// By initiators that go to all, each with two targets (DC).
+    Dc,
+}
+
+/// An open device.
+#[derive(Debug)]
+pub(crate) struct Device {
+    pub(crate) hca: hca::Device,
+    pub(crate) transport: Transport,
+    /// The process's key, by which targets are entered and first packets are numbered.
+    pub(crate) key: u64,
+    hook: Option<Hook>,
+    lanes: Lanes,
+}
+
+/// Endpoints that one lane has connected queues to, at most.
+pub(crate) const MOST_CONNECTED: u32 = 512;
+
+impl Device {
+    /// Opens the first device that there is.
+    pub(crate) fn open(transport: Transport) -> Result<Self, Error> {
+        let key = u64::from_ne_bytes(random::bytes()?);
+        let hca = hca::Device::open(None).map_err(|_| Error::NoDevice)?;
+        let hca = hca.with_key(key);
+        let features = hca.features();
+        if !features.host_endian_atomics || transport == Transport::Dc && !features.dc {
+            return Err(Error::NoDevice);
+        }
+        let lanes = Lanes::bare(&hca, DEFAULT, Completions::Own, Limits::default());
+        Ok(Self {
+            lanes: lanes.map_err(|_| Error::NoDevice)?,
+            hca,
+            transport,
+            key,
+            hook: device::hook::software_hook(),
+        })
+    }
+
+    /// Makes a lane, whose bounce memory has pieces of `piece_len` bytes.
+    pub(crate) fn lane(&self, piece_len: usize) -> Result<device::Gate, Error> {
+        let queues = match self.transport {
+            Transport::Rc => Queues::Later(MOST_CONNECTED),
+            Transport::Dc => Queues::Initiators(1),
+        };
+        let plan = Plan {
+            piece_len,
+            ..Plan::beside(queues, false, self.hook)
+        };
+        let nowhere = Window::spanning(Vec::new());
+        self.lanes.open(&plan, &nowhere).map_err(|_| Error::NoRoom)
+    }
+
+    /// Lets a software device act at once.
+    pub(crate) fn kick(&self) {
+        if let Some(hook) = self.hook {
+            // A device that is gone fails what is under way.
+            let _ = hook();
+        }
+    }
+
+    /// Registers memory for peers, which name its bytes as `addressing` says.
+    ///
+    /// # Safety
+    /// The bytes stay mapped, writable where `rights` say so, until the region is dropped, and
+    /// others write them at any time.
+    pub(crate) unsafe fn register(
+        &self,
+        (memory, len): (*mut u8, usize),
+        rights: Rights,
+        addressing: Addressing,
+    ) -> Result<hca::Region, Error> {
+        let start = addressing.start(memory.addr());
+        let all = [
+            (Rights::READ, hca::Rights::READ),
+            (Rights::WRITE, hca::Rights::WRITE),
+            (Rights::ATOMIC, hca::Rights::ATOMIC),
+        ];
+        let given = all.into_iter().filter(|(right, _)| rights.has(*right));
+        let none = hca::Rights::NONE;
+        let rights = given.fold(none, |rights, (_, right)| rights | right);
+        // SAFETY: the bytes stay mapped, writable where rights say so, and others may write them.
+        let region = unsafe { self.hca.register_at(memory, len, start, rights) };
+        region.map_err(|_| Error::NoRoom)
+    }
+}

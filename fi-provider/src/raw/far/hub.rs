@@ -1,0 +1,592 @@
+//! The connections of one endpoint: made by the domain's thread, used by the endpoint's own.
+
+#![expect(unsafe_code, reason = "hands queues to lanes, and registers memory")]
+
+use super::device::{Device, MOST_CONNECTED, Transport};
+use super::wire::{Body, Ends, Renewal};
+use crate::device::Gate;
+use crate::raw::address::Address;
+use crate::raw::arena::Arena;
+use crate::raw::error::Error;
+use crate::raw::inbox::{Inbox, Range};
+use crate::raw::region::{Addressing, Rights};
+use fi_mlx5::device::{Peer, QueuePair, ReceiveQueue, Region, Target};
+use fi_mlx5::queue::SendRing;
+use std::collections::HashMap;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Buffers for records.
+pub(crate) const BUFFERS: u32 = 512;
+/// Records that a peer may send before it is told that one was taken.
+pub(crate) const CREDITS: u32 = 32;
+/// Bytes of a record's header over a device.
+pub(crate) const HEADER: usize = 8;
+
+/// Queue pairs that an endpoint may have in the place of others, at most.
+const MOST_RENEWED: usize = 256;
+
+/// When an unanswered datagram is sent again, and for how long.
+const AGAIN: Duration = Duration::from_millis(20);
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// See the module's documentation.
+#[derive(Debug)]
+pub(crate) struct Hub {
+    /// The endpoint's number.
+    pub(crate) own: u32,
+    /// Carries records, and what has to be in order with them.
+    pub(crate) messages: Gate,
+    /// Carries reads and writes.
+    pub(crate) memory: Gate,
+    /// Behind the gates: their lanes post to the queue pairs in here.
+    state: Mutex<State>,
+    changed: Condvar,
+    pub(crate) receives: ReceiveQueue,
+    pub(crate) buffers: Region,
+    /// The targets of either lane, where peers enter them.
+    targets: Option<[Target; 2]>,
+    /// Lets peers write the words that count.
+    counts: Region,
+    space: Range,
+    /// The longest payload of a record.
+    pub(crate) most: usize,
+    /// The own table of regions, for peers.
+    table: (u64, u32),
+    news: Arc<Inbox>,
+    pub(crate) device: Arc<Device>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    connections: Vec<Connection>,
+    /// Queue pairs that have failed. They are kept as long as the lanes: where one is destroyed,
+    /// libmlx5 goes through its completion queue, of which it does not know how far it was read.
+    old: Vec<QueuePair>,
+    by_address: HashMap<Address, u32>,
+    is_closed: bool,
+}
+
+/// A connection.
+#[derive(Debug)]
+struct Connection {
+    address: Address,
+    stage: Stage,
+    /// The queue pairs, where there are connected ones.
+    pairs: Option<Pairs>,
+    theirs: Option<Ends>,
+    /// When the next datagram is due, and since when.
+    due: Option<Instant>,
+    since: Instant,
+    /// The queue pair that takes the place of the one by which memory is accessed.
+    renewal: Option<Renewing>,
+    /// How often that was.
+    times: u32,
+    /// How often the peer has asked for one.
+    times_there: u32,
+}
+
+/// The queue pairs of a connection. One by which memory is accessed fails with the first access that
+/// is refused, at both ends. So each has one direction: no operation of the other side is lost.
+#[derive(Debug)]
+struct Pairs {
+    messages: QueuePair,
+    outward: QueuePair,
+    inward: QueuePair,
+}
+
+/// A queue pair on its way to the place of another.
+#[derive(Debug)]
+struct Renewing {
+    pair: QueuePair,
+    is_connected: bool,
+}
+
+/// How far a connection is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// The peer is asked.
+    Asking,
+    /// The own ends are connected, and the peer was told.
+    Answered,
+    /// The peer's are, too.
+    Ready,
+    Failed(Error),
+}
+
+/// A connection that is ready.
+#[derive(Clone, Debug)]
+pub(crate) struct Connected {
+    /// Its number: the peer's place in the lanes, and the origin of its records.
+    pub(crate) number: u32,
+    pub(crate) address: Address,
+    pub(crate) theirs: Ends,
+}
+
+impl Hub {
+    /// The hub of endpoint `own`, whose peers send records of up to `most` bytes of payload.
+    pub(crate) fn open(
+        device: &Arc<Device>,
+        own: u32,
+        arena: &Arc<Arena>,
+        news: &Arc<Inbox>,
+        most: usize,
+        table: (u64, u32),
+    ) -> Result<Self, Error> {
+        let most = most.next_multiple_of(8);
+        let messages = device.lane(HEADER + most)?;
+        let memory = device.lane(HEADER + most)?;
+        let receives = device.hca.receive_queue(BUFFERS);
+        let receives = receives.map_err(|_| Error::NoRoom)?;
+        let counts_bytes = MOST_CONNECTED as usize * 8;
+        let buffers_bytes = BUFFERS as usize * (HEADER + most);
+        let space = Range::take(arena, counts_bytes + buffers_bytes)?;
+        let start = space.as_ptr();
+        // SAFETY: the range is this hub's, mapped as long as the hub, and whole words are read from
+        // its first part alone, which peers write.
+        let counts = unsafe {
+            let words = (start, counts_bytes);
+            device.register(words, Rights::WRITE, Addressing::Virtual)?
+        };
+        let behind = start.wrapping_add(counts_bytes);
+        // SAFETY: the range is this hub's, mapped as long as the hub; records are copied before
+        // they are checked.
+        let buffers = unsafe { device.hca.register_local(behind, buffers_bytes) };
+        let targets = match device.transport {
+            Transport::Rc => None,
+            Transport::Dc => {
+                let to_messages = device.hca.target_receiving(device.key, &receives);
+                let to_memory = device.hca.target(device.key);
+                let [one, other] = [to_messages, to_memory].map(|made| made.ok());
+                one.zip(other).map(|(one, other)| [one, other])
+            }
+        };
+        if device.transport == Transport::Dc && targets.is_none() {
+            return Err(Error::NoRoom);
+        }
+        Ok(Self {
+            own,
+            messages,
+            memory,
+            receives,
+            buffers: buffers.map_err(|_| Error::NoRoom)?,
+            targets,
+            counts,
+            space,
+            most,
+            table,
+            news: Arc::clone(news),
+            state: Mutex::default(),
+            changed: Condvar::new(),
+            device: Arc::clone(device),
+        })
+    }
+
+    /// Where buffer `index` lies.
+    pub(crate) fn buffer(&self, index: u16) -> *mut u8 {
+        let counts = MOST_CONNECTED as usize * 8;
+        let at = counts + usize::from(index) * (HEADER + self.most);
+        self.space.as_ptr().wrapping_add(at)
+    }
+
+    /// The word in which connection `number` tells how many records it has taken.
+    pub(crate) fn count(&self, number: u32) -> *mut u64 {
+        let at = number as usize * 8;
+        self.space.as_ptr().wrapping_add(at).cast()
+    }
+
+    /// The connection with the endpoint of this address; waits until it is there. `wake` has the
+    /// domain's thread look.
+    ///
+    /// # Errors
+    /// [`Error::Unreachable`] where nobody answers, or the peer's refusal.
+    pub(crate) fn connect(
+        &self,
+        address: &Address,
+        wake: impl FnOnce(),
+    ) -> Result<Connected, Error> {
+        let mut state = self.lock();
+        let number = match state.by_address.get(address) {
+            Some(&number) => number,
+            None => self.add(&mut state, address, Stage::Asking)?,
+        };
+        wake();
+        loop {
+            let one = &state.connections[number as usize];
+            match one.stage {
+                Stage::Failed(error) => return Err(error),
+                Stage::Ready => return one.connected(number).ok_or(Error::Broken),
+                Stage::Asking | Stage::Answered => {}
+            }
+            state = self
+                .changed
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// The connection of this number, if its ends are known: records may come by it.
+    pub(crate) fn connection(&self, number: u32) -> Option<Connected> {
+        self.lock()
+            .connections
+            .get(number as usize)?
+            .connected(number)
+    }
+
+    /// The queue pair by which the records of connection `number` come, where it has one of its own.
+    pub(crate) fn queue_of(&self, number: u32) -> Option<u32> {
+        let state = self.lock();
+        let pairs = state.connections.get(number as usize)?.pairs.as_ref();
+        pairs.map(|pairs| pairs.messages.number())
+    }
+
+    /// Notes that the peer of connection `number` is gone: nobody connects to it again.
+    pub(crate) fn part(&self, number: u32) {
+        if let Some(one) = self.lock().connections.get_mut(number as usize) {
+            (one.stage, one.due) = (Stage::Failed(Error::PeerGone), None);
+        }
+    }
+
+    /// Makes no more connections; those who wait for one are told.
+    pub(crate) fn close(&self) {
+        let mut state = self.lock();
+        state.is_closed = true;
+        for one in &mut state.connections {
+            if one.stage != Stage::Ready {
+                one.stage = Stage::Failed(Error::PeerGone);
+                one.due = None;
+            }
+        }
+        self.changed.notify_all();
+    }
+
+    /// Adds a connection; returns its number.
+    fn add(&self, state: &mut State, address: &Address, stage: Stage) -> Result<u32, Error> {
+        let number = state.connections.len() as u32;
+        if number >= MOST_CONNECTED || state.is_closed {
+            return Err(Error::NoRoom);
+        }
+        let pairs = match self.device.transport {
+            Transport::Rc => Some(self.make_pairs()?),
+            Transport::Dc => None,
+        };
+        let now = Instant::now();
+        state.connections.push(Connection {
+            address: address.clone(),
+            stage,
+            pairs,
+            theirs: None,
+            due: Some(now),
+            since: now,
+            renewal: None,
+            times: 0,
+            times_there: 0,
+        });
+        state.by_address.insert(address.clone(), number);
+        Ok(number)
+    }
+
+    fn make_pairs(&self) -> Result<Pairs, Error> {
+        let made = || {
+            Ok::<_, crate::device::Error>(Pairs {
+                messages: self.messages.make_receiving(&self.receives)?,
+                outward: self.memory.make_connected()?,
+                inward: self.memory.make_passive()?,
+            })
+        };
+        made().map_err(|_| Error::NoRoom)
+    }
+
+    /// The own ends of a connection.
+    fn ends(&self, number: u32, one: &Connection) -> Ends {
+        let features = self.device.hca.features();
+        let [messages, outward, inward] = match (&one.pairs, &self.targets) {
+            (Some(pairs), _) => {
+                [&pairs.messages, &pairs.outward, &pairs.inward].map(QueuePair::number)
+            }
+            (None, Some([messages, memory])) => [messages.number(), 0, memory.number()],
+            (None, None) => [0; 3],
+        };
+        Ends {
+            messages,
+            outward,
+            inward,
+            is_dynamic: self.targets.is_some(),
+            lid: features.lid,
+            mtu: features.mtu,
+            max_read_atomic: features.max_read_atomic,
+            key: self.device.key,
+            origin: number,
+            credits: CREDITS,
+            most: self.most as u32,
+            taken: (self.count(number).addr() as u64, self.counts.rkey()),
+            table: self.table,
+        }
+    }
+
+    /// Connects the own ends with the peer's.
+    fn join(&self, number: u32, one: &mut Connection, theirs: &Ends) -> Result<(), Error> {
+        if one.theirs.is_some() {
+            return Ok(());
+        }
+        let is_sound = theirs.is_dynamic == self.targets.is_some()
+            && theirs.origin < MOST_CONNECTED
+            && theirs.credits > 0
+            && (1 << 9..=1 << 28).contains(&theirs.most);
+        if !is_sound {
+            return Err(Error::Broken);
+        }
+        if let Some(pairs) = &one.pairs {
+            connect(&pairs.messages, theirs, theirs.messages)?;
+            connect(&pairs.outward, theirs, theirs.inward)?;
+            connect(&pairs.inward, theirs, theirs.outward)?;
+            let lanes = [
+                (&self.messages, &pairs.messages),
+                (&self.memory, &pairs.outward),
+            ];
+            for (gate, pair) in lanes {
+                if let Some(later) = gate.later() {
+                    // SAFETY: the pair, whose memory and register the ring is, is kept longer than
+                    // the lane, as connections are never taken out; nobody else posts to it.
+                    unsafe { later.offer(number, pair.ring()) };
+                }
+            }
+        }
+        one.theirs = Some(*theirs);
+        Ok(())
+    }
+
+    /// Makes another queue pair by which the peer accesses memory; returns what it is told.
+    fn renew_inward(&self, one: &mut Connection, renewal: Renewal) -> Option<Renewal> {
+        let (pairs, theirs) = (one.pairs.as_mut()?, one.theirs.as_ref()?);
+        if renewal.times == one.times_there.wrapping_add(1) {
+            let inward = self.memory.make_passive().ok()?;
+            connect(&inward, theirs, renewal.queue).ok()?;
+            // The one before sends nothing, and nobody reads its completions.
+            pairs.inward = inward;
+            one.times_there = renewal.times;
+        }
+        (renewal.times == one.times_there).then(|| Renewal {
+            times: renewal.times,
+            queue: pairs.inward.number(),
+        })
+    }
+
+    /// Asks for another queue pair by which memory of the peer of connection `number` is accessed,
+    /// unless that was done already. `wake` has the domain's thread look.
+    ///
+    /// # Errors
+    /// [`Error::NoRoom`].
+    pub(crate) fn renew(&self, number: u32, wake: impl FnOnce()) -> Result<(), Error> {
+        let mut state = self.lock();
+        if state.old.len() >= MOST_RENEWED {
+            return Err(Error::NoRoom);
+        }
+        let one = state.connections.get_mut(number as usize);
+        let one = one.filter(|one| one.renewal.is_none());
+        let Some(one) = one else { return Ok(()) };
+        let pair = self.memory.make_connected().map_err(|_| Error::NoRoom)?;
+        one.renewal = Some(Renewing {
+            pair,
+            is_connected: false,
+        });
+        one.times = one.times.wrapping_add(1);
+        let now = Instant::now();
+        (one.due, one.since) = (Some(now), now);
+        wake();
+        Ok(())
+    }
+
+    /// The queue that takes the place of the one by which memory of the peer of connection `number`
+    /// was accessed, once it is there.
+    ///
+    /// # Errors
+    /// [`Error::Unreachable`] where the peer does not answer.
+    pub(crate) fn renewed(&self, number: u32) -> Result<Option<SendRing>, Error> {
+        let mut state = self.lock();
+        let Some(one) = state.connections.get_mut(number as usize) else {
+            return Ok(None);
+        };
+        if let Stage::Failed(error) = one.stage {
+            return Err(error);
+        }
+        if !one.renewal.as_ref().is_some_and(|it| it.is_connected) {
+            return Ok(None);
+        }
+        let Some((renewal, pairs)) = one.renewal.take().zip(one.pairs.as_mut()) else {
+            return Ok(None);
+        };
+        let ring = renewal.pair.ring();
+        let old = std::mem::replace(&mut pairs.outward, renewal.pair);
+        state.old.push(old);
+        Ok(Some(ring))
+    }
+
+    /// Another initiator for a lane of the endpoint, in the place of one that has failed.
+    ///
+    /// # Errors
+    /// [`Error::NoRoom`].
+    pub(crate) fn initiator(&self, gate: &Gate) -> Result<SendRing, Error> {
+        let mut state = self.lock();
+        if state.old.len() >= MOST_RENEWED {
+            return Err(Error::NoRoom);
+        }
+        let pair = gate.make_initiator().map_err(|_| Error::NoRoom)?;
+        let ring = pair.ring();
+        state.old.push(pair);
+        Ok(ring)
+    }
+
+    /// Takes a datagram from an endpoint; returns the answer, if there is one to give.
+    pub(crate) fn take(&self, from: &Address, body: &Body) -> Option<Body> {
+        let mut state = self.lock();
+        let known = state.by_address.get(from).copied();
+        let (number, theirs) = match (body, known) {
+            (Body::Ask(theirs), Some(number)) => (number, theirs),
+            (Body::Ask(theirs), None) => match self.add(&mut state, from, Stage::Answered) {
+                Ok(number) => (number, theirs),
+                Err(error) => return Some(Body::Refuse(error)),
+            },
+            (Body::Answer(theirs), Some(number)) => (number, theirs),
+            (Body::Confirm, Some(number)) => {
+                let one = &mut state.connections[number as usize];
+                if one.theirs.is_some() && one.stage == Stage::Answered {
+                    one.get_ready();
+                }
+                self.tell();
+                return None;
+            }
+            (Body::Renew(renewal), Some(number)) => {
+                let one = &mut state.connections[number as usize];
+                return self.renew_inward(one, *renewal).map(Body::Renewed);
+            }
+            (Body::Renewed(renewal), Some(number)) => {
+                let one = &mut state.connections[number as usize];
+                one.join_outward(*renewal);
+                self.tell();
+                return None;
+            }
+            (Body::Refuse(error), Some(number)) => {
+                let one = &mut state.connections[number as usize];
+                if one.stage == Stage::Asking {
+                    (one.stage, one.due) = (Stage::Failed(*error), None);
+                }
+                self.changed.notify_all();
+                return None;
+            }
+            (_, None) => return None,
+        };
+        let one = &mut state.connections[number as usize];
+        let answer = match self.join(number, one, theirs) {
+            Err(error) => {
+                (one.stage, one.due) = (Stage::Failed(error), None);
+                Body::Refuse(error)
+            }
+            Ok(()) if matches!(body, Body::Answer(_)) => {
+                one.get_ready();
+                Body::Confirm
+            }
+            Ok(()) => {
+                if one.stage == Stage::Asking {
+                    one.stage = Stage::Answered;
+                }
+                if one.stage == Stage::Answered {
+                    one.due = Some(Instant::now() + AGAIN);
+                }
+                Body::Answer(self.ends(number, one))
+            }
+        };
+        self.tell();
+        Some(answer)
+    }
+
+    /// The datagrams that are due, each with the endpoint that it is for; tells when the next is.
+    pub(crate) fn due(&self, mut send: impl FnMut(&Address, Body)) -> Option<Instant> {
+        let now = Instant::now();
+        let mut state = self.lock();
+        let mut next = None;
+        let mut has_failed = false;
+        for (number, one) in (0..).zip(&mut state.connections) {
+            let Some(due) = one.due else { continue };
+            if due <= now {
+                if now - one.since > PATIENCE {
+                    // An answer that nobody confirms is of a peer that is gone, too.
+                    (one.stage, one.due) = (Stage::Failed(Error::Unreachable), None);
+                    has_failed = true;
+                    continue;
+                }
+                let ends = self.ends(number, one);
+                let body = match (&one.renewal, one.stage) {
+                    (Some(renewal), _) => Body::Renew(Renewal {
+                        times: one.times,
+                        queue: renewal.pair.number(),
+                    }),
+                    (None, Stage::Asking) => Body::Ask(ends),
+                    (None, _) => Body::Answer(ends),
+                };
+                send(&one.address, body);
+                one.due = Some(now + AGAIN);
+            }
+            next = [next, one.due].into_iter().flatten().min();
+        }
+        if has_failed {
+            self.changed.notify_all();
+        }
+        next
+    }
+
+    /// Tells both who wait, and the endpoint.
+    fn tell(&self) {
+        self.changed.notify_all();
+        self.news.tell();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Connects a queue pair with that of this number at the peer.
+fn connect(pair: &QueuePair, theirs: &Ends, number: u32) -> Result<(), Error> {
+    let peer = Peer {
+        number,
+        lid: theirs.lid,
+        mtu: theirs.mtu,
+        max_read_atomic: theirs.max_read_atomic,
+        key: theirs.key,
+    };
+    pair.connect(&peer).map_err(|_| Error::NoRoom)
+}
+
+impl Connection {
+    /// Notes that both sides are connected.
+    fn get_ready(&mut self) {
+        self.stage = Stage::Ready;
+        if self.renewal.is_none() {
+            self.due = None;
+        }
+    }
+
+    /// Connects the queue pair that takes the place of another, to the one that the peer has made.
+    fn join_outward(&mut self, renewal: Renewal) {
+        let (Some(theirs), Some(renewing)) = (&self.theirs, &mut self.renewal) else {
+            return;
+        };
+        if renewal.times != self.times || renewing.is_connected {
+            return;
+        }
+        self.due = None;
+        match connect(&renewing.pair, theirs, renewal.queue) {
+            Ok(()) => renewing.is_connected = true,
+            Err(error) => self.stage = Stage::Failed(error),
+        }
+    }
+
+    fn connected(&self, number: u32) -> Option<Connected> {
+        Some(Connected {
+            number,
+            address: self.address.clone(),
+            theirs: self.theirs?,
+        })
+    }
+}
