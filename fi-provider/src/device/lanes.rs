@@ -4,6 +4,7 @@
 use crate::device::error::Error;
 use crate::device::gate::{Common, Gate};
 use crate::device::hook::software_hook;
+use crate::device::mailbox::Mailbox;
 use crate::device::parts::WindowParts;
 use crate::device::plan::{Plan, Queues};
 use crate::registration::{Limits, Registrations};
@@ -99,6 +100,7 @@ impl Lanes {
         let common = if seat.has_other_context() {
             Common {
                 parts: WindowParts::register(seat.device(), window)?,
+                mailbox: self.common.mailbox,
                 registrations: Arc::new(self.common.registrations.beside(seat.device())),
                 registers: Arc::new(Registers::new()),
             }
@@ -173,6 +175,7 @@ pub fn survey(
     let nowhere = Window::spanning(Vec::new());
     let common = Common {
         parts: WindowParts::register(&hca, &nowhere)?,
+        mailbox: Mailbox::none(),
         registrations: Arc::new(Registrations::of(&hca, Limits::default())),
         registers: Arc::new(Registers::new()),
     };

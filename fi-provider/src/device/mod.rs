@@ -28,7 +28,7 @@ use crate::symmetric::remote::{PARTS, Remote};
 use crate::symmetric::window::Window;
 use connector::{Connector, Surroundings};
 use fi_mlx5::device::{self as hca, Peer, Target};
-use fi_mlx5::lane::{Hook, To};
+use fi_mlx5::lane::Hook;
 use fi_mlx5::registers::Registers;
 use fi_mlx5::remote::Vector;
 use fi_shm::random;
@@ -91,8 +91,10 @@ impl Device {
         let registrations = Arc::new(Registrations::of(&hca, config.registrations));
         let hook = software_hook();
         let plan = Plan::of_default(&config, peers, hook);
+        let mailbox = Mailbox::of(&config);
         let common = Common {
             parts: parts.clone(),
+            mailbox,
             registrations: Arc::clone(&registrations),
             registers: Arc::new(Registers::new()),
         };
@@ -111,7 +113,7 @@ impl Device {
             split: parts.split(window.base()),
             parts,
             base: window.base(),
-            mailbox: Mailbox::of(&config),
+            mailbox,
             without_target: None,
             transport: config.transport,
             registrations,
@@ -243,41 +245,9 @@ impl Device {
         self.mailbox.words()
     }
 
-    /// Where word `slot` of the mailbox of `peer`, which has this record, is; `None` where there is none.
-    pub(crate) fn mailbox_of<'a>(
-        &self,
-        peer: u32,
-        record: &'a Record,
-        slot: usize,
-    ) -> Option<To<'a>> {
-        let word = self.mailbox.address_of(slot)?;
-        let (address, key) = record.remote.place(word - self.base, self.split);
-        Some(To {
-            peer,
-            vector: &record.remote.vector,
-            address,
-            key,
-        })
-    }
-
-    /// Whether `bytes` bytes at `addr` are in one part of the own window, and so in one of every peer's.
-    pub(crate) fn is_registered(&self, addr: usize, bytes: usize) -> bool {
-        self.parts.has(addr, bytes)
-    }
-
     /// What became of private memory that was registered.
     pub(crate) fn registration_statistics(&self) -> Statistics {
         self.registrations.statistics()
-    }
-
-    /// Whether there are masked atomics of `bytes` bytes (4 or 8).
-    pub(crate) fn has_masked_atomics(&self, bytes: usize) -> bool {
-        let features = self.hca.features();
-        if bytes == 4 {
-            features.masked_atomics_4
-        } else {
-            features.masked_atomics_8
-        }
     }
 
     /// Where the second part of the window begins, in bytes from its base.

@@ -1,6 +1,4 @@
-//! Atomic operations as the device has them: plain, and masked.
-
-use fi_mlx5::lane::Atomic;
+//! Atomic operations with their operands, and the bits of these.
 
 /// An atomic operation with its operands, of whose low bytes as many count as the object has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,47 +14,6 @@ pub(crate) enum Amo {
 }
 
 impl Amo {
-    /// The entry for an object of `bytes` bytes (4 or 8); `None` where the device, which may be
-    /// `masked`, has none.
-    #[inline]
-    pub(crate) fn entry(self, bytes: usize, masked: impl FnOnce() -> bool) -> Option<Atomic> {
-        match (bytes, self) {
-            (8, Self::Fetch) => Some(Atomic::add_8(0)),
-            (8, Self::Add(value)) => Some(Atomic::add_8(value)),
-            (8, Self::CompareSwap(compare, value)) => Some(Atomic::compare_swap_8(compare, value)),
-            (8, _) => masked().then(|| self.masked_8()),
-            _ => masked().then(|| self.masked_4()),
-        }
-    }
-
-    fn masked_8(self) -> Atomic {
-        const ALL: u64 = u64::MAX;
-        match self {
-            Self::Fetch => Atomic::add_8(0),
-            Self::Add(value) => Atomic::add_8(value),
-            Self::Xor(value) => Atomic::xor_8(value),
-            Self::Swap(value) => Atomic::masked_swap_8(value, ALL, 0, 0),
-            Self::And(value) => Atomic::masked_swap_8(0, !value, 0, 0),
-            Self::Or(value) => Atomic::masked_swap_8(value, value, 0, 0),
-            Self::CompareSwap(compare, value) => Atomic::masked_swap_8(value, ALL, compare, ALL),
-        }
-    }
-
-    fn masked_4(self) -> Atomic {
-        const ALL: u32 = u32::MAX;
-        match self {
-            Self::Fetch => Atomic::add_4(0),
-            Self::Add(value) => Atomic::add_4(value as u32),
-            Self::Xor(value) => Atomic::xor_4(value as u32),
-            Self::Swap(value) => Atomic::masked_swap_4(value as u32, ALL, 0, 0),
-            Self::And(value) => Atomic::masked_swap_4(0, !value as u32, 0, 0),
-            Self::Or(value) => Atomic::masked_swap_4(value as u32, value as u32, 0, 0),
-            Self::CompareSwap(compare, value) => {
-                Atomic::masked_swap_4(value as u32, ALL, compare as u32, ALL)
-            }
-        }
-    }
-
     /// What stands in an object of eight bytes after the operation where `before` stood.
     pub(crate) fn apply(self, before: u64) -> u64 {
         match self {

@@ -109,10 +109,10 @@ macro_rules! atomics {
     (@ret) => { () };
     (@ret $ret:tt) => { $ret };
     (@far $endpoint:ident, $what:ident, $addr:ident, $bytes:ident, $peer:ident) => {
-        $endpoint.device_update($what, $addr, $bytes, $peer)
+        $endpoint.update_far($what, $addr, $bytes, $peer)
     };
     (@far $endpoint:ident, $what:ident, $addr:ident, $bytes:ident, $peer:ident, $ret:tt) => {
-        $endpoint.device_fetch($what, $addr, $bytes, $peer).map(value::<$ret>)
+        $endpoint.fetch_far($what, $addr, $bytes, $peer).map(value::<$ret>)
     };
 }
 
@@ -187,7 +187,7 @@ macro_rules! starts {
                 // else uses it until quiet.
                 let started = unsafe {
                     let endpoint = caller.endpoint();
-                    endpoint.device_start_fetch(what, addr, bytes, peer, found.cast())
+                    endpoint.start_fetch_far(what, addr, bytes, peer, found.cast())
                 };
                 match started {
                     Ok(()) => C::done(()),

@@ -27,18 +27,16 @@
 pub mod address_vector;
 mod amo;
 pub mod atomic;
-mod blocks;
 pub mod caller;
 pub mod domain;
 pub mod element;
 pub mod endpoint;
 mod error;
-mod one_entry;
+mod far;
 pub mod order;
 pub mod range;
 pub(crate) mod remote;
 pub mod strided;
-mod transfer;
 pub mod window;
 
 pub use error::Error;
