@@ -1,6 +1,7 @@
 //! How lanes come to a domain: one for each context as long as the device has what the policy asks for, and the default endpoint's
 //! where it has not.
 
+use crate::device::config::{Completions, Policy};
 use crate::device::error::Error;
 use crate::device::gate::{Common, Gate};
 use crate::device::hook::software_hook;
@@ -9,12 +10,14 @@ use crate::device::parts::WindowParts;
 use crate::device::plan::{Plan, Queues};
 use crate::registration::{Limits, Registrations};
 use crate::symmetric::window::Window;
-use fi_mlx5::device::{self as hca, Account, Features, Pool, Regime};
-use fi_mlx5::policy::{Completions, Policy};
+use fi_mlx5::device::{self as hca, Pool};
 use fi_mlx5::registers::Registers;
 use std::fmt::{self, Display};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// The facts of a device that reports name.
+pub use fi_mlx5::device::{Account, Features, Regime};
 
 /// The lanes of a device.
 #[derive(Debug)]

@@ -15,12 +15,10 @@ mod results;
 pub(crate) mod scratch;
 mod wire;
 
-pub use config::{Config, Transport};
+pub use config::{Completions, Config, DEFAULT_POLICY, POLICIES, Policy, Transport};
 pub use error::Error;
-pub use fi_mlx5::device::{Account, Features, Regime};
-pub use fi_mlx5::policy::{Completions, DEFAULT as DEFAULT_POLICY, POLICIES, Policy};
 pub use gate::Gate;
-pub use lanes::{Report, Survey, survey};
+pub use lanes::{Account, Features, Regime, Report, Survey, survey};
 
 use crate::registration::{Registrations, Statistics};
 use crate::symmetric::address_vector::Peer as Record;
