@@ -1,8 +1,11 @@
-//! How a device is to be opened and to reach peers.
+//! How a device is to be opened and to reach peers: all settings that the layers above choose.
+//!
+//! The policies of lanes are those of `fi_mlx5`, by the names that they have here.
 
 use crate::registration::Limits;
-use fi_mlx5::policy::{Completions, Policy};
 use std::fmt::{self, Display};
+
+pub use fi_mlx5::policy::{Completions, DEFAULT as DEFAULT_POLICY, POLICIES, Policy};
 
 /// How a device reaches peers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

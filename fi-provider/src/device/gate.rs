@@ -4,6 +4,7 @@
 #![expect(unsafe_code, reason = "posts from and into the memory that it has")]
 
 use crate::device::error::Error;
+use crate::device::mailbox::Mailbox;
 use crate::device::parts::WindowParts;
 use crate::device::pieces::{Kept, Piece, Pieces};
 use crate::device::plan::{BLOCKS, COMPLETIONS, Plan, Queues};
@@ -28,6 +29,8 @@ const QUICKLY_COPIED: usize = 16 << 10;
 pub(crate) struct Common {
     /// The window as the context knows it.
     pub(crate) parts: WindowParts,
+    /// The words of it that peers write and read.
+    pub(crate) mailbox: Mailbox,
     /// Private memory that is registered with the context.
     pub(crate) registrations: Arc<Registrations>,
     /// The registers that several lanes ring.
@@ -51,6 +54,9 @@ pub struct Gate {
     loans: RefCell<Vec<Loan>>,
     is_default: bool,
     parts: WindowParts,
+    mailbox: Mailbox,
+    /// Whether there are masked atomics of 4 and of 8 bytes.
+    masked: [bool; 2],
     /// The local keys of the parts.
     keys: [u32; PARTS],
     /// Queues that come later, their basic blocks, and what they belong to.
@@ -75,9 +81,10 @@ impl Gate {
     /// A gate whose queues are made in this seat.
     pub(crate) fn open(seat: Seat, plan: &Plan, common: Common) -> Result<Self, Error> {
         let hca = seat.device();
-        let piece_len = plan.piece_len.min(hca.features().max_message as usize);
+        let features = *hca.features();
+        let piece_len = plan.piece_len.min(features.max_message as usize);
         let scratch = Scratch::new(hca, piece_len)?;
-        let entries = plan.queues.completions(hca.features().max_completions);
+        let entries = plan.queues.completions(features.max_completions);
         if let Some(what) = plan.queues.lacking(hca, entries) {
             return Err(Error::lacks(hca, what));
         }
@@ -134,12 +141,14 @@ impl Gate {
             near_atomics: Cell::new(false),
             pieces: Pieces::default(),
             results: Results::default(),
-            max_message: hca.features().max_message as usize & !(page_size() - 1),
+            max_message: features.max_message as usize & !(page_size() - 1),
             registrations: common.registrations,
             loans: RefCell::default(),
             is_default: plan.default,
+            masked: [features.masked_atomics_4, features.masked_atomics_8],
             keys: common.parts.keys(),
             parts: common.parts,
+            mailbox: common.mailbox,
             later,
             later_blocks: blocks,
             late_pairs: Mutex::default(),
@@ -163,6 +172,22 @@ impl Gate {
     /// The local key of the part of the own window that has `bytes` bytes at `addr`.
     pub(crate) fn own_key(&self, addr: usize, bytes: usize) -> Option<u32> {
         self.parts.key_of(addr, bytes)
+    }
+
+    /// Whether `bytes` bytes at `addr` are in one part of the own window, and so in one of every
+    /// peer's.
+    pub(crate) fn is_registered(&self, addr: usize, bytes: usize) -> bool {
+        self.parts.has(addr, bytes)
+    }
+
+    /// Whether there are masked atomics of `bytes` bytes (4 or 8).
+    pub(crate) fn has_masked_atomics(&self, bytes: usize) -> bool {
+        self.masked[usize::from(bytes != 4)]
+    }
+
+    /// The own address of word `slot` of the mailbox; `None` where there is none.
+    pub(crate) fn mailbox_word(&self, slot: usize) -> Option<usize> {
+        self.mailbox.address_of(slot)
     }
 
     /// The local key of a part of the own window.

@@ -1,19 +1,23 @@
 //! How lanes come to a domain: one for each context as long as the device has what the policy asks for, and the default endpoint's
 //! where it has not.
 
+use crate::device::config::{Completions, Policy};
 use crate::device::error::Error;
 use crate::device::gate::{Common, Gate};
 use crate::device::hook::software_hook;
+use crate::device::mailbox::Mailbox;
 use crate::device::parts::WindowParts;
 use crate::device::plan::{Plan, Queues};
 use crate::registration::{Limits, Registrations};
 use crate::symmetric::window::Window;
-use fi_mlx5::device::{self as hca, Account, Features, Pool, Regime};
-use fi_mlx5::policy::{Completions, Policy};
+use fi_mlx5::device::{self as hca, Pool};
 use fi_mlx5::registers::Registers;
 use std::fmt::{self, Display};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// The facts of a device that reports name.
+pub use fi_mlx5::device::{Account, Features, Regime};
 
 /// The lanes of a device.
 #[derive(Debug)]
@@ -98,6 +102,7 @@ impl Lanes {
         let nowhere = Window::spanning(Vec::new());
         let common = Common {
             parts: WindowParts::register(hca, &nowhere)?,
+            mailbox: Mailbox::none(),
             registrations: Arc::new(Registrations::of(hca, limits)),
             registers: Arc::new(Registers::new()),
         };
@@ -115,6 +120,7 @@ impl Lanes {
         let common = if seat.has_other_context() {
             Common {
                 parts: WindowParts::register(seat.device(), window)?,
+                mailbox: self.common.mailbox,
                 registrations: Arc::new(self.common.registrations.beside(seat.device())),
                 registers: Arc::new(Registers::new()),
             }

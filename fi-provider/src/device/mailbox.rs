@@ -13,6 +13,14 @@ pub(crate) struct Mailbox {
 }
 
 impl Mailbox {
+    /// A mailbox without words.
+    pub(crate) fn none() -> Self {
+        Self {
+            address: std::ptr::dangling::<AtomicU64>().addr(),
+            words: 0,
+        }
+    }
+
     /// Takes the words that a configuration names.
     pub(crate) fn of(config: &Config) -> Self {
         Self {

@@ -1,6 +1,7 @@
 //! The node's device under a domain: its registered memory, the default endpoint's gate, and the way to
 //! the peers.
 
+pub(crate) mod amo;
 mod config;
 mod connector;
 mod error;
@@ -15,29 +16,28 @@ mod results;
 pub(crate) mod scratch;
 mod wire;
 
+pub use config::{Completions, Config, DEFAULT_POLICY, POLICIES, Policy, Transport};
+pub use error::Error;
+pub use gate::Gate;
+pub(crate) use lanes::Lanes;
+pub use lanes::{Account, Features, Regime, Report, Survey, survey};
+pub(crate) use pieces::Kept;
+pub(crate) use plan::{Plan, Queues};
+
 use crate::registration::{Registrations, Statistics};
 use crate::symmetric::address_vector::Peer as Record;
 use crate::symmetric::remote::{PARTS, Remote};
 use crate::symmetric::window::Window;
-pub use config::{Config, Transport};
 use connector::{Connector, Surroundings};
-pub use error::Error;
 use fi_mlx5::device::{self as hca, Peer, Target};
-pub use fi_mlx5::device::{Account, Features, Regime};
-use fi_mlx5::lane::{Hook, To};
-pub use fi_mlx5::policy::{Completions, DEFAULT as DEFAULT_POLICY, POLICIES, Policy};
+use fi_mlx5::lane::Hook;
 use fi_mlx5::registers::Registers;
 use fi_mlx5::remote::Vector;
 use fi_shm::random;
 use gate::Common;
-pub use gate::Gate;
 use hook::software_hook;
-pub(crate) use lanes::Lanes;
-pub use lanes::{Report, Survey, survey};
 use mailbox::Mailbox;
 use parts::WindowParts;
-pub(crate) use pieces::Kept;
-pub(crate) use plan::{Plan, Queues};
 use std::fmt::{self, Display};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -91,8 +91,10 @@ impl Device {
         let registrations = Arc::new(Registrations::of(&hca, config.registrations));
         let hook = software_hook();
         let plan = Plan::of_default(&config, peers, hook);
+        let mailbox = Mailbox::of(&config);
         let common = Common {
             parts: parts.clone(),
+            mailbox,
             registrations: Arc::clone(&registrations),
             registers: Arc::new(Registers::new()),
         };
@@ -111,7 +113,7 @@ impl Device {
             split: parts.split(window.base()),
             parts,
             base: window.base(),
-            mailbox: Mailbox::of(&config),
+            mailbox,
             without_target: None,
             transport: config.transport,
             registrations,
@@ -243,41 +245,9 @@ impl Device {
         self.mailbox.words()
     }
 
-    /// Where word `slot` of the mailbox of `peer`, which has this record, is; `None` where there is none.
-    pub(crate) fn mailbox_of<'a>(
-        &self,
-        peer: u32,
-        record: &'a Record,
-        slot: usize,
-    ) -> Option<To<'a>> {
-        let word = self.mailbox.address_of(slot)?;
-        let (address, key) = record.remote.place(word - self.base, self.split);
-        Some(To {
-            peer,
-            vector: &record.remote.vector,
-            address,
-            key,
-        })
-    }
-
-    /// Whether `bytes` bytes at `addr` are in one part of the own window, and so in one of every peer's.
-    pub(crate) fn is_registered(&self, addr: usize, bytes: usize) -> bool {
-        self.parts.has(addr, bytes)
-    }
-
     /// What became of private memory that was registered.
     pub(crate) fn registration_statistics(&self) -> Statistics {
         self.registrations.statistics()
-    }
-
-    /// Whether there are masked atomics of `bytes` bytes (4 or 8).
-    pub(crate) fn has_masked_atomics(&self, bytes: usize) -> bool {
-        let features = self.hca.features();
-        if bytes == 4 {
-            features.masked_atomics_4
-        } else {
-            features.masked_atomics_8
-        }
     }
 
     /// Where the second part of the window begins, in bytes from its base.

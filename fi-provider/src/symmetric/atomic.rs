@@ -10,8 +10,9 @@
     reason = "on-node atomics work on raw pointers into the peers' mapped memory"
 )]
 
+use crate::device::amo::Amo;
 use crate::symmetric::address_vector::{Peer, PeerIndex};
-use crate::symmetric::amo::{Amo, bits, is_aligned, value};
+use crate::symmetric::amo::{bits, is_aligned, value};
 use crate::symmetric::caller::{Access, Caller, Refused};
 use crate::symmetric::endpoint::{Endpoint, anew};
 pub use fi_shm::amo::{Integer, Word};
@@ -109,10 +110,10 @@ macro_rules! atomics {
     (@ret) => { () };
     (@ret $ret:tt) => { $ret };
     (@far $endpoint:ident, $what:ident, $addr:ident, $bytes:ident, $peer:ident) => {
-        $endpoint.device_update($what, $addr, $bytes, $peer)
+        $endpoint.update_far($what, $addr, $bytes, $peer)
     };
     (@far $endpoint:ident, $what:ident, $addr:ident, $bytes:ident, $peer:ident, $ret:tt) => {
-        $endpoint.device_fetch($what, $addr, $bytes, $peer).map(value::<$ret>)
+        $endpoint.fetch_far($what, $addr, $bytes, $peer).map(value::<$ret>)
     };
 }
 
@@ -187,7 +188,7 @@ macro_rules! starts {
                 // else uses it until quiet.
                 let started = unsafe {
                     let endpoint = caller.endpoint();
-                    endpoint.device_start_fetch(what, addr, bytes, peer, found.cast())
+                    endpoint.start_fetch_far(what, addr, bytes, peer, found.cast())
                 };
                 match started {
                     Ok(()) => C::done(()),

@@ -4,7 +4,7 @@
 //! peer whose memory is mapped here is a store, in line at the place of the call; over the device
 //! it is posted in line on a lane that is one thread's alone, with its registers, and on any other
 //! by a step that is compiled for the lane's guard. Elements that none of these takes are a matter of
-//! `transfer.rs`, which also finds out why an operation is refused.
+//! `far`, which also finds out why an operation is refused.
 
 #![expect(
     unsafe_code,
@@ -14,7 +14,7 @@
 use crate::symmetric::address_vector::{Peer, PeerIndex};
 use crate::symmetric::caller::{Access, Caller, Refused};
 use crate::symmetric::endpoint::{Endpoint, anew};
-use crate::symmetric::transfer::Source;
+use crate::symmetric::far::Source;
 use crate::symmetric::window::ELEMENT_SLACK;
 use fi_mlx5::guard::{Alone, Counted, Guard, Kind, OnBoth, OnLane, OnRegister};
 use fi_mlx5::short::There;
@@ -152,7 +152,7 @@ unsafe fn write_far<C: Caller, T: Copy>(
     // once.
     let written = unsafe {
         let endpoint = caller.endpoint();
-        endpoint.device_write(dest.addr(), source, bytes, peer, Source::Reusable)
+        endpoint.write_far(dest.addr(), source, bytes, peer, Source::Reusable)
     };
     match written {
         Ok(()) => C::done(()),
@@ -213,7 +213,7 @@ unsafe fn read_far<C: Caller, T: Copy>(
         let dest = value.as_mut_ptr().cast();
         caller
             .endpoint()
-            .device_read(dest, source.addr(), bytes, peer, true)
+            .read_far(dest, source.addr(), bytes, peer, true)
     };
     match read {
         // SAFETY: the value was read, and every bit pattern is a valid `T`.

@@ -9,12 +9,12 @@ use crate::device::{Device, Gate};
 use crate::symmetric::Error;
 use crate::symmetric::address_vector::{AddressVector, Peer, PeerIndex};
 use crate::symmetric::domain::Domain;
-use fi_mlx5::lane::Lane;
+use crate::symmetric::far::Far;
+use crate::symmetric::far::mlx5::Mlx5;
 use fi_mlx5::queue::Place;
 use fi_mlx5::route::Route;
 use fi_mlx5::short::There;
 use std::cell::Cell;
-use std::fmt::Display;
 
 /// A lane to all peers of a domain, for one thread at a time unless the device was opened for several.
 ///
@@ -38,26 +38,9 @@ pub struct Endpoint {
     /// Bytes of a peer's window as the device reaches it; 0 without a device.
     pub(crate) reach: usize,
     pub(crate) route: Route,
-    gate: *const Gate,
-    device: *const Device,
+    pub(crate) far: Far,
     /// The lane's numbers of the peers, where they are others than the endpoint's; null otherwise.
     numbers: *const PeerIndex,
-}
-
-/// What an endpoint on a device goes through.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Via<'a> {
-    /// Its own part.
-    pub(crate) gate: &'a Gate,
-    /// What all endpoints share.
-    pub(crate) device: &'a Device,
-}
-
-impl<'a> Via<'a> {
-    /// The lane.
-    pub(crate) fn lane(self) -> &'a Lane {
-        self.gate.lane()
-    }
 }
 
 const _: () = assert!(size_of::<Endpoint>() <= 128);
@@ -75,8 +58,7 @@ impl Endpoint {
             ends: [0; 2],
             reach: 0,
             route: Route::none(),
-            gate: std::ptr::null(),
-            device: std::ptr::null(),
+            far: Far::None,
             numbers: std::ptr::null(),
         }
     }
@@ -139,8 +121,9 @@ impl Endpoint {
             if self.route.is_in_line() {
                 self.device_len = domain.window().len();
             }
-            self.gate = gate;
-            self.device = device;
+            // SAFETY: the gate outlives every use of the endpoint; those of one gate are used by
+            // one thread at a time, unless it is for several.
+            self.far = Far::Mlx5(unsafe { Mlx5::new(gate) });
             self.busy = Cell::new(gate.is_shared().into());
         }
     }
@@ -153,30 +136,6 @@ impl Endpoint {
         assert!(peer < self.peer_count);
         // SAFETY: there are as many numbers as peers, and they live while the endpoint is enabled.
         unsafe { *self.numbers.add(peer as usize) }
-    }
-
-    /// The peer whose operation made the device refuse those to `peer`, and why; or the first peer
-    /// of the lane, where none is named. The device stops a queue at the first operation that
-    /// fails, and a queue may be that of several peers.
-    ///
-    /// `None` where nothing has failed, or the peer is none of the endpoint's.
-    #[cold]
-    pub fn culprit(
-        &self,
-        peer: Option<PeerIndex>,
-    ) -> Option<(PeerIndex, impl Into<Error> + Display + Copy + use<>)> {
-        let number = |peer| self.number_on_lane(peer);
-        let peer = peer.filter(|&peer| peer < self.peer_count);
-        let gate = self.gate()?;
-        let held = gate.lane().hold();
-        let fault = gate.lane().fault(peer.map(number))?;
-        drop(held);
-        let is_culprit = |&peer: &PeerIndex| {
-            let record = self.record(peer);
-            record.is_some_and(|record| fault.is_of(number(peer), &record.remote.vector))
-        };
-        let found = (0..self.peer_count).find(is_culprit)?;
-        Some((found, fault.failure))
     }
 
     /// Unbinds the endpoint; operations on it are refused from then on.
@@ -212,33 +171,10 @@ impl Endpoint {
         posted
     }
 
-    /// Notes that nothing is outstanding on the lane; one that threads share is never known to be idle.
+    /// Notes that nothing is outstanding on the lane, which is this thread's alone.
     #[inline(always)]
-    pub(crate) fn note_idle(&self, gate: &Gate) {
-        if !gate.is_shared() {
-            self.busy.set(0);
-        }
-    }
-
-    /// The gate, if the endpoint is enabled on a device.
-    #[inline(always)]
-    pub(crate) fn gate(&self) -> Option<&Gate> {
-        // SAFETY: null, or a gate that outlives the use of the endpoint, as `enable_on` requires.
-        unsafe { self.gate.as_ref() }
-    }
-
-    /// The device, if the endpoint is enabled on one.
-    pub(crate) fn device(&self) -> Option<&Device> {
-        // SAFETY: null, or the device of the domain that outlives the use of the endpoint, as
-        // `enable_on` requires.
-        unsafe { self.device.as_ref() }
-    }
-
-    /// What the endpoint goes through, if it is enabled on a device.
-    pub(crate) fn via(&self) -> Option<Via<'_>> {
-        let device = self.device()?;
-        let gate = self.gate()?;
-        Some(Via { gate, device })
+    pub(crate) fn set_idle(&self) {
+        self.busy.set(0);
     }
 
     /// The number of peers, 0 when closed.

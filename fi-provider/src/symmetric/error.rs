@@ -1,7 +1,5 @@
 //! What can go wrong with an operation.
 
-use fi_mlx5::lane::Failure;
-
 /// Why the fabric refused an operation; nothing was transferred then.
 ///
 /// The code of each is stable: the negated value of libfabric's errno for the same cause
@@ -37,15 +35,6 @@ pub enum Error {
     /// A completion told of an error, or the device is gone.
     #[error("the device reports an error")]
     Device = 5,
-}
-
-impl From<Failure> for Error {
-    fn from(failure: Failure) -> Self {
-        match failure {
-            Failure::Unreachable => Self::PeerUnreachable,
-            _ => Self::Device,
-        }
-    }
 }
 
 impl Error {

@@ -25,20 +25,18 @@
 //! leaves the line at one branch, which is the test of the address range as well.
 
 pub mod address_vector;
-pub(crate) mod amo;
+mod amo;
 pub mod atomic;
-mod blocks;
 pub mod caller;
 pub mod domain;
 pub mod element;
 pub mod endpoint;
 mod error;
-mod one_entry;
+mod far;
 pub mod order;
 pub mod range;
 pub(crate) mod remote;
 pub mod strided;
-mod transfer;
 pub mod window;
 
 pub use error::Error;

@@ -82,7 +82,7 @@ unsafe fn quiet_one<C: Caller>(caller: &C, routine: C::Routine) -> C::Outcome<()
 #[inline(never)]
 unsafe fn quiet_all<C: Caller>(caller: &C, routine: C::Routine) -> C::Outcome<()> {
     // SAFETY: this thread may use the endpoint.
-    match unsafe { caller.endpoint().quiet_all() } {
+    match unsafe { caller.endpoint().quiet_all_far() } {
         Ok(()) => C::done(()),
         Err(error) => caller.failed(routine, error),
     }
@@ -139,69 +139,5 @@ impl Endpoint {
         }
         order::full();
         true
-    }
-
-    /// [`Endpoint::fence`] where operations are outstanding on the lane.
-    ///
-    /// The processor's stores come before what the device does next, because a doorbell is rung behind them; the
-    /// other way round, atomics that the device does on memory of this node have to be done.
-    ///
-    /// # Errors
-    /// [`Error::NotEnabled`], and those of the device.
-    #[cold]
-    fn fence_far(&self) -> Result<(), Error> {
-        let gate = self.gate().ok_or(Error::NotEnabled)?;
-        let held = gate.lane().hold();
-        if gate.has_near_atomics() {
-            drop(held);
-            return self.quiet_far();
-        }
-        gate.lane().fence();
-        order::stores();
-        Ok(())
-    }
-
-    /// [`Endpoint::quiet`] where operations are outstanding on the lane.
-    ///
-    /// # Errors
-    /// [`Error::NotEnabled`], and those of the device.
-    #[inline(always)]
-    fn quiet_far(&self) -> Result<(), Error> {
-        if self.quiet_one_far() {
-            Ok(())
-        } else {
-            self.quiet_all()
-        }
-    }
-
-    /// [`Endpoint::quiet_far`], where one operation is outstanding and the device has done it;
-    /// false otherwise.
-    #[inline(always)]
-    fn quiet_one_far(&self) -> bool {
-        let Some(gate) = self.gate() else {
-            return false;
-        };
-        if !gate.lane().quiet_one() {
-            return false;
-        }
-        gate.forget_near_atomics();
-        self.note_idle(gate);
-        order::full();
-        true
-    }
-
-    /// [`Endpoint::quiet_far`], whatever is outstanding.
-    ///
-    /// # Errors
-    /// As [`Endpoint::quiet_far`].
-    #[inline(never)]
-    fn quiet_all(&self) -> Result<(), Error> {
-        let gate = self.gate().ok_or(Error::NotEnabled)?;
-        gate.lane().await_one()?;
-        if !self.quiet_one_far() {
-            gate.quiet(|| self.note_idle(gate))?;
-            order::full();
-        }
-        Ok(())
     }
 }

@@ -3,8 +3,8 @@
 //! Addresses of remote memory are the caller's own addresses of the symmetric objects. To and from
 //! a peer whose memory is mapped here the bytes are copied, in line at the place of the call. A
 //! write of a few bytes over the device is posted in a step of its own: of a word, of a block, or
-//! under any guard. What none of these takes is a matter of `transfer.rs`, which also finds out why
-//! an operation is refused.
+//! under any guard. What none of these takes is a matter of `far`, which also finds out why an
+//! operation is refused.
 
 #![expect(
     unsafe_code,
@@ -14,7 +14,7 @@
 use crate::symmetric::address_vector::{Peer, PeerIndex};
 use crate::symmetric::caller::{Access, Caller, Refused};
 use crate::symmetric::endpoint::Endpoint;
-use crate::symmetric::transfer::Source;
+use crate::symmetric::far::Source;
 use fi_mlx5::route::Route;
 use fi_shm::{copy, order};
 
@@ -210,7 +210,7 @@ unsafe fn write_far<C: Caller, T: Copy, const KEPT: bool>(
     // SAFETY: this thread may use the endpoint; `source` holds the elements as long as `KEPT` says.
     let written = unsafe {
         let endpoint = caller.endpoint();
-        endpoint.device_write(dest.addr(), source.cast(), bytes, peer, kept)
+        endpoint.write_far(dest.addr(), source.cast(), bytes, peer, kept)
     };
     match written {
         Ok(()) => C::done(()),
@@ -315,7 +315,7 @@ unsafe fn read_far<C: Caller, T: Copy, const WAITS: bool>(
     // uses it until quiet or, if it `WAITS`, until the call returns.
     let read = unsafe {
         let endpoint = caller.endpoint();
-        endpoint.device_read(dest.cast(), source.addr(), bytes, peer, WAITS)
+        endpoint.read_far(dest.cast(), source.addr(), bytes, peer, WAITS)
     };
     match read {
         Ok(()) => C::done(()),

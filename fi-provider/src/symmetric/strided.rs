@@ -1,7 +1,7 @@
 //! Writes and reads of blocks at regular distances (strided transfers).
 //!
-//! A peer whose memory is mapped here is reached element by element, or block by block where a block has several. Over
-//! the device see `blocks.rs`; what has to be waited for is waited for once, at the end.
+//! A peer whose memory is mapped here is reached element by element, or block by block where a block
+//! has several. All others are a matter of `far`.
 
 #![expect(
     unsafe_code,
@@ -117,7 +117,7 @@ pub unsafe fn write<C: Caller, T: Copy>(
         if endpoint.write_mapped_blocks(dest, source, blocks, peer) {
             return C::done(());
         }
-        endpoint.device_write_blocks(dest.addr(), source.cast(), &in_bytes::<T>(blocks), peer)
+        endpoint.write_blocks_far(dest.addr(), source.cast(), &in_bytes::<T>(blocks), peer)
     };
     match written {
         Ok(()) => C::done(()),
@@ -162,7 +162,7 @@ pub unsafe fn read<C: Caller, T: Copy>(
         if endpoint.read_mapped_blocks(dest, source, blocks, peer) {
             return C::done(());
         }
-        endpoint.device_read_blocks(dest.cast(), source.addr(), &in_bytes::<T>(blocks), peer)
+        endpoint.read_blocks_far(dest.cast(), source.addr(), &in_bytes::<T>(blocks), peer)
     };
     match read {
         Ok(()) => C::done(()),

@@ -13,6 +13,7 @@ mod queue;
 mod receive;
 mod region;
 mod request;
+mod rings;
 mod scan;
 mod schedule;
 mod strict;

@@ -1,12 +1,13 @@
 //! Queue pairs and shared receive queues: what they are, and how their rings are read.
 
 use super::memory::{Fault, Memory};
-use super::strict::Rings;
+use super::rings::Rings;
 use super::table::Owned;
 use super::types::{ContextId, Error, Pid, QpAttr, QpInit, QpKind, QpState, SrqInit};
 use super::uar::Place;
 use bytemuck::{Zeroable, bytes_of_mut};
 use fi_mlx5_defs::doorbell::QueueRecord;
+use fi_mlx5_defs::opcode::Syndrome;
 use fi_mlx5_defs::wqe::{BASIC_BLOCK, SrqNext};
 
 /// Entries of a ring at most: indices have 16 bits, and full must differ from empty.
@@ -29,6 +30,17 @@ pub(super) enum Why {
     NoAnswer,
     /// The peer has no receive posted; its time code says how long to wait between two attempts.
     NotReady(u8),
+}
+
+/// The outcome of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// Done, with this many bytes.
+    Done(u32),
+    /// Failed.
+    Failed(Syndrome),
+    /// Nothing was done yet.
+    Wait(Why),
 }
 
 /// A queue pair.

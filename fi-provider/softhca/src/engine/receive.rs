@@ -2,9 +2,8 @@
 
 use super::Engine;
 use super::memory::Memory;
-use super::queue::{QueuePair, Why};
+use super::queue::{Outcome, QueuePair, Why};
 use super::region::Span;
-use super::request::Outcome;
 use super::table::Owned;
 use super::transfer::{Side, Source, copy};
 use super::types::{Access, AsyncKind, ContextId, Pid, QpKind};

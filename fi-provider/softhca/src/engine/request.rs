@@ -2,7 +2,7 @@
 
 use super::Engine;
 use super::memory::Memory;
-use super::queue::Why;
+use super::queue::{Outcome, Why};
 use super::receive::{Message, Responder};
 use super::region::Span;
 use super::transfer::{Side, Source, copy};
@@ -17,17 +17,6 @@ use fi_mlx5_defs::wqe::{RemoteAddress, flags};
 const NO_ROUTE: [u8; 40] = [0; 40];
 /// A datagram has one packet of at most so many bytes of data.
 const MOST_OF_DATAGRAM: u64 = 4096;
-
-/// What became of an entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
-    /// Done, with this many bytes.
-    Done(u32),
-    /// Failed.
-    Failed(Syndrome),
-    /// Nothing was done yet.
-    Wait(Why),
-}
 
 impl Engine {
     /// Executes the entry at the start of `bytes` for a queue pair that is ready to send.

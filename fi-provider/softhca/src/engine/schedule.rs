@@ -2,8 +2,7 @@
 
 use super::Engine;
 use super::memory::Memory;
-use super::queue::{Waiting, Why};
-use super::request::Outcome;
+use super::queue::{Outcome, Waiting, Why};
 use super::table::Owned;
 use super::types::{AsyncKind, Progress, QpState};
 use super::uar::Place;

@@ -9,7 +9,7 @@ use super::types::{ContextId, QpState, Violation};
 use super::uar::Place;
 use fi_mlx5_defs::decode::control;
 use fi_mlx5_defs::doorbell::{ARM_OFFSET, BLUEFLAME_HALF, register_at};
-use fi_mlx5_defs::wqe::{BASIC_BLOCK, UNIT, blocks};
+use fi_mlx5_defs::wqe::{UNIT, blocks};
 
 /// The shortest store that registers take, in bytes: half a doorbell, as 32-bit processors write it.
 const SHORTEST: usize = 4;
@@ -22,31 +22,6 @@ const LOOK: u64 = 10_000_000;
 
 /// After this time, in ns, what is not rung is taken never to be, if its context is closed.
 const NEVER: u64 = 100_000_000;
-
-/// What strict mode keeps of a queue pair.
-#[derive(Debug, Default)]
-pub(super) struct Rings {
-    /// The counter of blocks that was rung last.
-    rung: u16,
-    /// When something was rung while nothing waited, or when the thread was seen to have run on.
-    since: u64,
-    /// The thread that rang, what [`Memory::has_run`] said of it then, and until when that is asked again.
-    ringer: Option<(u32, (u64, u64), u64)>,
-    /// The blocks that were rung and are not executed, as they were then.
-    posted: Vec<u8>,
-    /// When the doorbell record is looked at next.
-    next_look: u64,
-    /// Since when the doorbell record tells of what was not rung, and what it says.
-    unrung: Option<(u64, u16)>,
-}
-
-impl Rings {
-    /// The first blocks are executed.
-    pub(super) fn skip(&mut self, blocks: u16) {
-        let bytes = (usize::from(blocks) * BASIC_BLOCK).min(self.posted.len());
-        self.posted.drain(..bytes);
-    }
-}
 
 impl Engine {
     /// As [`Self::store`], by a program of one thread.

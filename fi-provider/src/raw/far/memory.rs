@@ -5,13 +5,13 @@
 use super::Far;
 use super::path::FarPath;
 use crate::device::Kept;
+use crate::device::amo::{Amo, entry};
 use crate::raw::completion::{Entry, Operation, Promise, Report};
 use crate::raw::endpoint::{Atomic, Endpoint, Link, RemoteRegion, rma_entry};
 use crate::raw::error::Error;
 use crate::raw::protocol::Kind;
 use crate::raw::region::{Found, Rights, SLOT_BYTES, Seen, State, TABLE_BYTES, first_slot};
 use crate::registration::Loan;
-use crate::symmetric::amo::Amo;
 use fi_mlx5::lane::{self, Failure, Local, Posted, To};
 use fi_mlx5::remote::Vector;
 use fi_mlx5_defs::endian::Be32;
@@ -420,12 +420,8 @@ impl Endpoint {
         found: *mut u8,
         report: R,
     ) -> Result<bool, Error> {
-        let features = path.hub.device.hca.features();
-        let has_masked = match bytes {
-            4 => features.masked_atomics_4,
-            _ => features.masked_atomics_8,
-        };
-        let Some(entry) = amo.entry(bytes, || has_masked) else {
+        let gate = &path.hub.memory;
+        let Some(entry) = entry(amo, bytes, || gate.has_masked_atomics(bytes)) else {
             return Ok(false);
         };
         self.start_far(&region.link, path, report)?;

@@ -11,7 +11,7 @@ mod pages;
 mod signals;
 mod stores;
 
-pub(crate) use pages::watch;
+pub(crate) use signals::watch;
 
 use crate::{paths, wire};
 use std::sync::OnceLock;

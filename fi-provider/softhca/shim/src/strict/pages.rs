@@ -2,7 +2,7 @@
 //!
 //! The mappings are found by the name of the command file, after each command: so it does not matter by which function they were made.
 
-use super::{Blocked, signals};
+use super::Blocked;
 use crate::device;
 use crate::wire::{COMMAND_FILE, Store};
 use std::ptr::null_mut;
@@ -40,7 +40,8 @@ struct Pages {
 
 static PAGES: AtomicPtr<Pages> = AtomicPtr::new(null_mut());
 
-fn pages() -> &'static Pages {
+/// Those of this process, and whether they are new.
+fn pages() -> (&'static Pages, bool) {
     // SAFETY: getpid has no requirements.
     let process = unsafe { libc::getpid() };
     // ORDERING: Acquire pairs with the Release below: who sees the pointer sees what it points to.
@@ -49,7 +50,7 @@ fn pages() -> &'static Pages {
     if let Some(pages) = unsafe { found.as_ref() }
         && pages.process == process
     {
-        return pages;
+        return (pages, false);
     }
     let made = Box::into_raw(Box::new(Pages {
         process,
@@ -59,10 +60,8 @@ fn pages() -> &'static Pages {
     // ORDERING: Release publishes the new pages to the Acquire loads; a lost race is resolved by keeping the winner's.
     match PAGES.compare_exchange(found, made, Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => {
-            // In a child of fork the parent's mappings are there already.
-            watch();
             // SAFETY: `made` came from Box::into_raw and is never freed from here on.
-            unsafe { &*made }
+            (unsafe { &*made }, true)
         }
         Err(_) => {
             // SAFETY: nobody else has seen `made`; it came from Box::into_raw.
@@ -76,9 +75,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Looks for doorbell pages that are mapped, and makes them read-only.
-pub(crate) fn watch() {
-    let pages = pages();
+/// Looks for doorbell pages that are mapped; if there are any, calls `install`, which installs the
+/// handler of faults, and makes them read-only.
+pub(super) fn watch(install: fn()) {
+    look(pages().0, install);
+}
+
+fn look(pages: &Pages, install: fn()) {
     let _blocked = Blocked::new();
     let mut watched = lock(&pages.watched);
     let Ok(maps) = std::fs::read_to_string("/proc/self/maps") else {
@@ -87,7 +90,7 @@ pub(crate) fn watch() {
     // Also those that are read-only already: a child of fork has its parent's.
     let found: Vec<(Watched, bool)> = maps.lines().filter_map(parse).collect();
     if !found.is_empty() {
-        signals::install();
+        install();
     }
     for (mapping, _) in found.iter().filter(|(_, writable)| *writable) {
         // SAFETY: the mapping is of the device's file; that stores to it fault is what the handler is there for.
@@ -122,8 +125,13 @@ fn parse(line: &str) -> Option<(Watched, bool)> {
 }
 
 /// The mapping that an address is in.
-pub(super) fn find(address: u64) -> Option<Watched> {
-    let watched = lock(&pages().watched);
+pub(super) fn find(address: u64, install: fn()) -> Option<Watched> {
+    let (pages, are_new) = pages();
+    if are_new {
+        // In a child of fork the parent's mappings are there already.
+        look(pages, install);
+    }
+    let watched = lock(&pages.watched);
     watched
         .iter()
         .find(|mapping| mapping.room(address) > 0)
@@ -142,7 +150,7 @@ pub(super) fn tell(mapping: &Watched, address: u64, bytes: &[u8]) {
         bytes: [0; Store::LONGEST],
     };
     store.bytes[..bytes.len()].copy_from_slice(bytes);
-    let mut socket = lock(&pages().socket);
+    let mut socket = lock(&pages().0.socket);
     if socket.is_none() {
         *socket = device::connect().ok();
     }

@@ -4,7 +4,7 @@
 //! program's action and calls it for what is no store to a doorbell page. SIGSEGV is never blocked, as a store would then end the program.
 
 use super::frame::Frame;
-use super::{SET, is_wanted, keeping_errno, set_mask, stores};
+use super::{SET, is_wanted, keeping_errno, pages, set_mask, stores};
 use crate::calls::original;
 use std::ffi::{c_int, c_void};
 use std::mem::zeroed;
@@ -64,8 +64,13 @@ fn is_installed() -> bool {
     PROCESS.load(Ordering::Relaxed) == process()
 }
 
+/// Looks for doorbell pages that are mapped, and makes them read-only once the handler is there.
+pub(crate) fn watch() {
+    pages::watch(install);
+}
+
 /// Puts the handler in front, also of one that was installed past this library.
-pub(super) fn install() {
+fn install() {
     let before = installed_action();
     if before.sa_sigaction != handler() {
         set_action(&before);
@@ -115,7 +120,7 @@ unsafe extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context
         let (code, address) = unsafe { ((*info).si_code, (*info).si_addr()) };
         // SAFETY: and a context, which is this handler's own.
         let mut frame = Frame::new(unsafe { &mut *context.cast::<libc::ucontext_t>() });
-        if code == FORBIDDEN && stores::emulate(&mut frame, address.addr() as u64) {
+        if code == FORBIDDEN && stores::emulate(&mut frame, address.addr() as u64, install) {
             return;
         }
         let blocked = frame.blocked();

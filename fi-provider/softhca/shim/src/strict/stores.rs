@@ -12,9 +12,10 @@ const LONGEST: usize = 15;
 /// The size of a page of code.
 const PAGE: u64 = 4096;
 
-/// Does what the instruction does that faulted at `address`, if that is in a doorbell page; says whether it was.
-pub(super) fn emulate(frame: &mut Frame<'_>, address: u64) -> bool {
-    let Some(mapping) = pages::find(address) else {
+/// Does the work of the instruction that faulted at `address`, if that is in a doorbell page; says
+/// whether it was. In a new child of fork `install` is called, as by [`pages::watch`].
+pub(super) fn emulate(frame: &mut Frame<'_>, address: u64, install: fn()) -> bool {
+    let Some(mapping) = pages::find(address, install) else {
         return false;
     };
     let mut code = [0; LONGEST];

@@ -1,82 +1,79 @@
-//! Operations over the device by one entry from and into registered memory, where the lane can take
-//! it without looking: transfers and atomics that quiet waits for, and reads and atomics that are
-//! waited for at once. Where they decline, `transfer.rs` does the operation, and says why it is
-//! refused.
+//! Operations by one entry from and into registered memory, where the lane can take it without
+//! looking: transfers and atomics that quiet waits for, and reads and atomics that are waited for
+//! at once. Where they decline, `transfer` and `atomic` do the operation, and say why it is refused.
 
 #![expect(unsafe_code, reason = "C memory is given to the device by its address")]
 
-use crate::device::Gate;
+use super::Mlx5;
+use super::reach::far_peer;
 use crate::device::scratch::RESULT_BYTES;
 use crate::symmetric::Error;
-use crate::symmetric::address_vector::{Peer, PeerIndex};
+use crate::symmetric::address_vector::PeerIndex;
 use crate::symmetric::endpoint::Endpoint;
 use fi_mlx5::lane::{Atomic, Local};
 use fi_mlx5::short::There;
 
 /// Which way a transfer goes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Direction {
+pub(super) enum Direction {
     /// To the peer.
     Write,
     /// From the peer.
     Read,
 }
 
-impl Endpoint {
-    /// The record of a peer whose memory is not mapped here.
-    #[inline(always)]
-    fn far(&self, peer: PeerIndex) -> Option<&Peer> {
-        self.record(peer).filter(|record| record.window_len == 0)
-    }
-
+impl Mlx5 {
     /// Own memory that is registered as long as the window.
     #[inline(always)]
-    fn own(&self, gate: &Gate, addr: usize, bytes: usize) -> Option<Local> {
-        let is_lower = self.part(self.offset(addr), bytes)?;
+    fn own(&self, endpoint: &Endpoint, addr: usize, bytes: usize) -> Option<Local> {
+        let is_lower = endpoint.part(endpoint.offset(addr), bytes)?;
         Some(Local {
             address: addr as u64,
             length: bytes as u32,
-            key: gate.key_of_part(usize::from(!is_lower)),
+            key: self.gate().key_of_part(usize::from(!is_lower)),
         })
     }
 
-    /// The gate, if `bytes` are some, and no more than a message.
+    /// Whether `bytes` are some, and no more than a message.
     #[inline(always)]
-    fn gate_for(&self, bytes: usize) -> Option<&Gate> {
-        self.gate()
-            .filter(|gate| bytes.wrapping_sub(1) < gate.max_message())
+    fn is_message(&self, bytes: usize) -> bool {
+        bytes.wrapping_sub(1) < self.gate().max_message()
     }
 
     /// Both sides of a transfer between the own window and that of a peer whose memory is not
     /// mapped here.
     #[inline(always)]
-    fn sides(
+    fn sides<'a>(
         &self,
+        endpoint: &'a Endpoint,
         own: usize,
         far: usize,
         bytes: usize,
         peer: PeerIndex,
-    ) -> Option<(Local, There<'_>)> {
-        let gate = self.gate_for(bytes)?;
-        let there = self.there_of(far, bytes, self.far(peer)?)?;
-        Some((self.own(gate, own, bytes)?, there))
+    ) -> Option<(Local, There<'a>)> {
+        if !self.is_message(bytes) {
+            return None;
+        }
+        let there = endpoint.there_of(far, bytes, far_peer(endpoint, peer)?)?;
+        Some((self.own(endpoint, own, bytes)?, there))
     }
 
     /// Starts to transfer `bytes` bytes between the own address `own` here and the own address
     /// `far` on `peer`; false where it does not.
     ///
     /// # Safety
-    /// What is written stays as it is until quiet; nobody else uses until then what is read into.
+    /// Until quiet, the memory here stays as it is in a write, and nobody else uses it in a read.
     #[inline(always)]
-    pub(crate) unsafe fn start_transfer(
+    pub(super) unsafe fn start_transfer(
         &self,
+        endpoint: &Endpoint,
         direction: Direction,
         own: usize,
         far: usize,
         bytes: usize,
         peer: PeerIndex,
     ) -> bool {
-        let Some((local, there)) = self.sides(own, far, bytes, peer) else {
+        let Some((local, there)) = self.sides(endpoint, own, far, bytes, peer) else {
             return false;
         };
         // SAFETY: the lane is alive while the endpoint is enabled, and used as its guard allows;
@@ -84,11 +81,11 @@ impl Endpoint {
         // quiet.
         let posted = unsafe {
             match direction {
-                Direction::Write => self.route.start_write(local, there),
-                Direction::Read => self.route.start_read(local, there),
+                Direction::Write => endpoint.route.start_write(local, there),
+                Direction::Read => endpoint.route.start_read(local, there),
             }
         };
-        self.note_posted(posted)
+        endpoint.note_posted(posted)
     }
 
     /// Reads `bytes` bytes from the own address `source` on `peer` and waits for them; none where
@@ -100,29 +97,32 @@ impl Endpoint {
     /// # Safety
     /// `dest` has room for the bytes.
     #[inline(always)]
-    pub(crate) unsafe fn read_at_once(
+    pub(super) unsafe fn read_at_once(
         &self,
+        endpoint: &Endpoint,
         dest: *mut u8,
         source: usize,
         bytes: usize,
         peer: PeerIndex,
     ) -> Option<Result<(), Error>> {
-        let gate = self.gate_for(bytes)?;
-        let there = self.there_of(source, bytes, self.far(peer)?)?;
-        if let Some(local) = self.own(gate, dest.addr(), bytes) {
+        if !self.is_message(bytes) {
+            return None;
+        }
+        let there = endpoint.there_of(source, bytes, far_peer(endpoint, peer)?)?;
+        if let Some(local) = self.own(endpoint, dest.addr(), bytes) {
             // SAFETY: the lane is alive while the endpoint is enabled, and used as its guard
             // allows; `dest` is registered and has room for the bytes.
-            let done = unsafe { self.route.fetch(&Atomic::READ, local, there)? };
+            let done = unsafe { endpoint.route.fetch(&Atomic::READ, local, there)? };
             return Some(done.map_err(Error::from));
         }
         if bytes > RESULT_BYTES {
             return None;
         }
-        let local = gate.result(bytes);
+        let local = self.gate().result(bytes);
         // SAFETY: the lane is alive while the endpoint is enabled, and used as its guard allows;
         // the result is registered, and a lane of one thread has one operation at a time that
         // waits.
-        let done = unsafe { self.route.fetch(&Atomic::READ, local, there)? };
+        let done = unsafe { endpoint.route.fetch(&Atomic::READ, local, there)? };
         if done.is_ok() {
             // SAFETY: the result holds the bytes now, and `dest` has room for them.
             unsafe { std::ptr::copy_nonoverlapping(local.address as *const u8, dest, bytes) };
@@ -131,10 +131,11 @@ impl Endpoint {
     }
 
     /// Does an atomic operation on the object of `bytes` bytes (4 or 8) at the own address `target`
-    /// on `peer`, of whose result nobody wants to know; false where it does not.
+    /// on `peer`, whose result is not wanted; false where it does not.
     #[inline(always)]
-    pub(crate) fn start_atomic(
+    pub(super) fn start_atomic(
         &self,
+        endpoint: &Endpoint,
         atomic: &Atomic,
         target: usize,
         bytes: usize,
@@ -142,13 +143,13 @@ impl Endpoint {
     ) -> bool {
         let post = || {
             // Fence is told of those on memory of this node.
-            let there = self.there_of(target, bytes, self.far(peer)?)?;
-            let local = self.gate()?.discard(bytes);
+            let there = endpoint.there_of(target, bytes, far_peer(endpoint, peer)?)?;
+            let local = self.gate().discard(bytes);
             // SAFETY: the lane is alive while the endpoint is enabled, and used as its guard
             // allows; the memory is registered.
-            Some(unsafe { self.route.start_atomic(atomic, local, there) })
+            Some(unsafe { endpoint.route.start_atomic(atomic, local, there) })
         };
-        self.note_posted(post() == Some(true))
+        endpoint.note_posted(post() == Some(true))
     }
 
     /// Does an atomic operation on the object of 8 bytes at the own address `target` on `peer`; the
@@ -157,8 +158,9 @@ impl Endpoint {
     ///
     /// # Safety
     /// Nobody else uses the 8 bytes at `dest` until quiet.
-    pub(crate) unsafe fn start_fetch(
+    pub(super) unsafe fn start_fetch_into_window(
         &self,
+        endpoint: &Endpoint,
         atomic: &Atomic,
         target: usize,
         dest: *mut u8,
@@ -167,9 +169,10 @@ impl Endpoint {
         let bytes = size_of::<u64>();
         // SAFETY: the lane is alive while the endpoint is enabled, and used as it was made for; the
         // memory is registered, and nobody else uses it until quiet.
-        let post = |(local, there)| unsafe { self.route.start_atomic(atomic, local, there) };
-        let posted = self.sides(dest.addr(), target, bytes, peer).map(post);
-        self.note_posted(posted == Some(true))
+        let post = |(local, there)| unsafe { endpoint.route.start_atomic(atomic, local, there) };
+        let sides = self.sides(endpoint, dest.addr(), target, bytes, peer);
+        let posted = sides.map(post);
+        endpoint.note_posted(posted == Some(true))
     }
 
     /// Does an atomic operation on the object of `bytes` bytes (4 or 8) at the own address `target`
@@ -178,20 +181,21 @@ impl Endpoint {
     /// # Errors
     /// Those of the device.
     #[inline(always)]
-    pub(crate) fn fetch_at_once(
+    pub(super) fn fetch_at_once(
         &self,
+        endpoint: &Endpoint,
         atomic: &Atomic,
         target: usize,
         bytes: usize,
         peer: PeerIndex,
     ) -> Option<Result<u64, Error>> {
-        let gate = self.gate()?;
-        let there = self.there_of(target, bytes, self.record(peer)?)?;
+        let gate = self.gate();
+        let there = endpoint.there_of(target, bytes, endpoint.record(peer)?)?;
         let local = gate.result(bytes);
         // SAFETY: the lane is alive while the endpoint is enabled, and used as its guard allows;
         // the result is registered, and a lane of one thread has one operation at a time that
         // waits.
-        let done = unsafe { self.route.fetch(atomic, local, there)? };
+        let done = unsafe { endpoint.route.fetch(atomic, local, there)? };
         Some(done.map(|()| gate.fetched(bytes)).map_err(Error::from))
     }
 }

@@ -1,0 +1,264 @@
+//! The far part of each operation, by the transport of the endpoint.
+
+#![expect(
+    unsafe_code,
+    reason = "C memory is given to the transport by its address"
+)]
+
+use super::{Far, Source, refused};
+use crate::device::amo::Amo;
+use crate::symmetric::Error;
+use crate::symmetric::address_vector::PeerIndex;
+use crate::symmetric::endpoint::Endpoint;
+use crate::symmetric::strided::Blocks;
+use std::fmt::Display;
+
+impl Endpoint {
+    /// Writes `bytes` bytes to the own address `dest` on `peer`.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchPeer`], [`Error::NotInWindow`], [`Error::PastWindow`], [`Error::TooLong`],
+    /// [`Error::NotEnabled`], and those of the device. No bytes are no error, whatever the address.
+    ///
+    /// # Safety
+    /// `source` holds the bytes, and stays as it is as long as `kept` says.
+    #[cold]
+    pub(crate) unsafe fn write_far(
+        &self,
+        dest: usize,
+        source: *const u8,
+        bytes: usize,
+        peer: PeerIndex,
+        kept: Source,
+    ) -> Result<(), Error> {
+        match &self.far {
+            Far::None => self.refuse_transfer(dest, bytes, peer),
+            // SAFETY: `source` holds the bytes, and stays as it is as long as `kept` says.
+            Far::Mlx5(mlx5) => unsafe { mlx5.write(self, dest, source, bytes, peer, kept) },
+        }
+    }
+
+    /// Reads `bytes` bytes from the own address `source` on `peer`; they are in `dest` when the
+    /// call returns, or after quiet if it need not `wait`.
+    ///
+    /// # Errors
+    /// As [`Endpoint::write_far`].
+    ///
+    /// # Safety
+    /// `dest` has room for the bytes, and nobody else uses it until quiet where the call does not
+    /// `wait`.
+    #[cold]
+    pub(crate) unsafe fn read_far(
+        &self,
+        dest: *mut u8,
+        source: usize,
+        bytes: usize,
+        peer: PeerIndex,
+        wait: bool,
+    ) -> Result<(), Error> {
+        match &self.far {
+            Far::None => self.refuse_transfer(source, bytes, peer),
+            // SAFETY: `dest` has room for the bytes, and nobody else uses it until quiet where the
+            // call does not `wait`.
+            Far::Mlx5(mlx5) => unsafe { mlx5.read(self, dest, source, bytes, peer, wait) },
+        }
+    }
+
+    /// Writes blocks of which the first begins at the own address `dest` on `peer`; all numbers are
+    /// of bytes. The source may be changed when the call returns.
+    ///
+    /// # Errors
+    /// As [`Endpoint::write_far`], for all the memory from the first to the last byte.
+    ///
+    /// # Safety
+    /// `source` holds the blocks.
+    #[cold]
+    pub(crate) unsafe fn write_blocks_far(
+        &self,
+        dest: usize,
+        source: *const u8,
+        blocks: &Blocks,
+        peer: PeerIndex,
+    ) -> Result<(), Error> {
+        match &self.far {
+            Far::None => self.refuse_transfer(dest, blocks.span(blocks.dest_stride), peer),
+            // SAFETY: `source` holds the blocks.
+            Far::Mlx5(mlx5) => unsafe { mlx5.write_blocks(self, dest, source, blocks, peer) },
+        }
+    }
+
+    /// Reads blocks of which the first begins at the own address `source` on `peer`; all numbers
+    /// are of bytes.
+    ///
+    /// # Errors
+    /// As [`Endpoint::write_far`], for all the memory from the first to the last byte.
+    ///
+    /// # Safety
+    /// `dest` has room for the blocks.
+    #[cold]
+    pub(crate) unsafe fn read_blocks_far(
+        &self,
+        dest: *mut u8,
+        source: usize,
+        blocks: &Blocks,
+        peer: PeerIndex,
+    ) -> Result<(), Error> {
+        match &self.far {
+            Far::None => self.refuse_transfer(source, blocks.span(blocks.source_stride), peer),
+            // SAFETY: `dest` has room for the blocks.
+            Far::Mlx5(mlx5) => unsafe { mlx5.read_blocks(self, dest, source, blocks, peer) },
+        }
+    }
+
+    /// Does an atomic operation on the object of `bytes` bytes (4 or 8) at the own address `target`
+    /// on `peer`. Waits only where the device has no such operation.
+    ///
+    /// # Errors
+    /// As [`Endpoint::write_far`], and [`Error::Unsupported`], [`Error::Misaligned`].
+    #[cold]
+    pub(crate) fn update_far(
+        &self,
+        what: Amo,
+        target: usize,
+        bytes: usize,
+        peer: PeerIndex,
+    ) -> Result<(), Error> {
+        match &self.far {
+            Far::None => Err(self.refusal(target, bytes, peer)),
+            Far::Mlx5(mlx5) => mlx5.update(self, what, target, bytes, peer),
+        }
+    }
+
+    /// As [`Endpoint::update_far`], and returns what was there.
+    ///
+    /// # Errors
+    /// As [`Endpoint::update_far`].
+    #[cold]
+    pub(crate) fn fetch_far(
+        &self,
+        what: Amo,
+        target: usize,
+        bytes: usize,
+        peer: PeerIndex,
+    ) -> Result<u64, Error> {
+        match &self.far {
+            Far::None => Err(self.refusal(target, bytes, peer)),
+            Far::Mlx5(mlx5) => mlx5.fetch(self, what, target, bytes, peer),
+        }
+    }
+
+    /// As [`Endpoint::fetch_far`], but the old value is at `dest` after quiet. Waits only where
+    /// too many of them are outstanding, or where the device does not have the operation.
+    ///
+    /// # Errors
+    /// As [`Endpoint::update_far`].
+    ///
+    /// # Safety
+    /// `dest` has room for the bytes, and nobody else uses them until quiet.
+    #[cold]
+    pub(crate) unsafe fn start_fetch_far(
+        &self,
+        what: Amo,
+        target: usize,
+        bytes: usize,
+        peer: PeerIndex,
+        dest: *mut u8,
+    ) -> Result<(), Error> {
+        match &self.far {
+            Far::None => Err(self.refusal(target, bytes, peer)),
+            // SAFETY: `dest` has room for the bytes, and nobody else uses them until quiet.
+            Far::Mlx5(mlx5) => unsafe { mlx5.start_fetch(self, what, target, bytes, peer, dest) },
+        }
+    }
+
+    /// [`Endpoint::fence`] where operations are outstanding.
+    ///
+    /// # Errors
+    /// [`Error::NotEnabled`], and those of the device.
+    #[cold]
+    pub(crate) fn fence_far(&self) -> Result<(), Error> {
+        match &self.far {
+            Far::None => Err(Error::NotEnabled),
+            Far::Mlx5(mlx5) => mlx5.fence(self),
+        }
+    }
+
+    /// [`Endpoint::quiet`] where one operation is outstanding, and is done; false otherwise. For
+    /// functions out of line.
+    #[inline(always)]
+    pub(crate) fn quiet_one_far(&self) -> bool {
+        match &self.far {
+            Far::None => false,
+            Far::Mlx5(mlx5) => mlx5.quiet_one(self),
+        }
+    }
+
+    /// [`Endpoint::quiet`], whatever is outstanding.
+    ///
+    /// # Errors
+    /// [`Error::NotEnabled`], and those of the device.
+    #[inline(never)]
+    pub(crate) fn quiet_all_far(&self) -> Result<(), Error> {
+        match &self.far {
+            Far::None => Err(Error::NotEnabled),
+            Far::Mlx5(mlx5) => mlx5.quiet_all(self),
+        }
+    }
+
+    /// Writes `value` to word `slot` of the mailbox of `peer`, behind all that this endpoint wrote
+    /// there before.
+    ///
+    /// # Errors
+    /// [`Error::NotEnabled`] without a device, [`Error::NoSuchPeer`] also for a word that the
+    /// mailbox does not have, and those of the device.
+    pub fn post(&self, slot: usize, value: u64, peer: PeerIndex) -> Result<(), Error> {
+        match &self.far {
+            Far::None => Err(Error::NotEnabled),
+            Far::Mlx5(mlx5) => mlx5.mail(self, slot, Some(value), peer).map(drop),
+        }
+    }
+
+    /// Reads word `slot` of the mailbox of `peer`.
+    ///
+    /// # Errors
+    /// As [`Endpoint::post`].
+    pub fn peek(&self, slot: usize, peer: PeerIndex) -> Result<u64, Error> {
+        match &self.far {
+            Far::None => Err(Error::NotEnabled),
+            Far::Mlx5(mlx5) => mlx5.mail(self, slot, None, peer),
+        }
+    }
+
+    /// Looks once at the completion queue; where it is empty, a software device acts. Waits for
+    /// nothing: callers decide when to look again.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn progress(&self) -> Result<(), Error> {
+        match &self.far {
+            Far::None => Ok(()),
+            Far::Mlx5(mlx5) => mlx5.progress(),
+        }
+    }
+
+    /// The peer whose operation made the device refuse those to `peer`, and why; or the first peer
+    /// of the lane, where none is named. The device stops a queue at the first operation that
+    /// fails, and a queue may be that of several peers.
+    ///
+    /// `None` where nothing has failed, or the peer is none of the endpoint's.
+    #[cold]
+    pub fn culprit(
+        &self,
+        peer: Option<PeerIndex>,
+    ) -> Option<(PeerIndex, impl Into<Error> + Display + Copy + use<>)> {
+        match &self.far {
+            Far::None => None,
+            Far::Mlx5(mlx5) => mlx5.culprit(self, peer),
+        }
+    }
+
+    /// Refuses a transfer of `bytes` bytes at the own address `addr` on `peer`.
+    fn refuse_transfer(&self, addr: usize, bytes: usize, peer: PeerIndex) -> Result<(), Error> {
+        refused(self.refusal(addr, bytes, peer), bytes)
+    }
+}
