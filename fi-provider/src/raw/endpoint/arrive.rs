@@ -667,7 +667,7 @@ impl Endpoint {
         rights: Rights,
     ) -> Result<(*mut u8, Found), Error> {
         let regions = self.domain.regions();
-        let found = regions.table().find(key).ok_or(Error::NoSuchKey)?;
+        let found = regions.find(key).ok_or(Error::NoSuchKey)?;
         if !found.state.allows(rights) {
             return Err(Error::NotAllowed);
         }
@@ -705,7 +705,7 @@ impl Endpoint {
 
     /// Whether a region is as it was found.
     pub(crate) fn is_open(&self, key: u64, found: &Found) -> bool {
-        let now = self.domain.regions().table().find(key);
+        let now = self.domain.regions().find(key);
         now.is_some_and(|now| now.state == found.state)
     }
 }
