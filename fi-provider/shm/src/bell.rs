@@ -31,8 +31,9 @@ pub struct Bells {
     words: *const AtomicU64,
     /// The place of the last word.
     last: usize,
-    /// The bits of that word that have a ring.
+    /// The bits of that word that have a ring, and those of the first word.
     bits_of_last: u64,
+    bits_of_first: u64,
 }
 
 // SAFETY: every access to the words is atomic, and the memory is mapped for all threads.
@@ -62,10 +63,12 @@ impl Bells {
     pub unsafe fn new(memory: *mut u8, rings: usize) -> Self {
         let last = words(rings) - 1;
         let rest = rings - last * RINGS_PER_WORD;
+        let bits_of_last = u64::MAX.checked_shr(64 - rest as u32).unwrap_or(0);
         Self {
             words: memory.cast(),
             last,
-            bits_of_last: u64::MAX.checked_shr(64 - rest as u32).unwrap_or(0),
+            bits_of_last,
+            bits_of_first: if last == 0 { bits_of_last } else { u64::MAX },
         }
     }
 
@@ -92,19 +95,36 @@ impl Bells {
     /// cost one load.
     #[inline(always)]
     pub fn take(&self, word: usize) -> u64 {
+        if self.is_rung(word) {
+            self.silence(word)
+        } else {
+            0
+        }
+    }
+
+    /// Returns whether a bell of this word has been rung, by one load: whether to call
+    /// [`Bells::silence`].
+    #[inline(always)]
+    pub fn is_rung(&self, word: usize) -> bool {
+        // SAFETY: the word is one of those that `new` was given, mapped and aligned to 8.
+        // ORDERING: decides only whether to swap; the swap orders.
+        word <= self.last && unsafe { &*self.words.add(word) }.load(Ordering::Relaxed) != 0
+    }
+
+    /// Does as [`Bells::take`], without a look at the word before.
+    #[inline(always)]
+    pub fn silence(&self, word: usize) -> u64 {
         if word > self.last {
             return 0;
         }
         // SAFETY: the word is one of those that `new` was given, mapped and aligned to 8.
         let bells = unsafe { &*self.words.add(word) };
-        // ORDERING: decides only whether to swap; the swap orders.
-        if bells.load(Ordering::Relaxed) == 0 {
-            return 0;
-        }
         // ORDERING: pairs with `Bell::ring`: the drain behind this sees the records of all bits
         // taken here. Each ring behind this swap in the order of the word sets its bit anew.
         let taken = bells.swap(0, Ordering::Acquire);
-        if word == self.last {
+        if word == 0 {
+            taken & self.bits_of_first
+        } else if word == self.last {
             taken & self.bits_of_last
         } else {
             taken

@@ -22,7 +22,7 @@
 mod receiver;
 mod sender;
 
-pub use receiver::{Receiver, Record};
+pub use receiver::{Other, Receiver, Record, SHORT, Short};
 pub use sender::{Room, Sender};
 
 use crate::sync::{AtomicU64, Ordering};

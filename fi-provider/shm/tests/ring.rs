@@ -6,7 +6,9 @@
 
 use fi_shm::bell::{self, Bells};
 use fi_shm::copy::copy;
-use fi_shm::ring::{self, Broken, HEAD_BYTES, Receiver, Sender, max_payload, record_bytes};
+use fi_shm::ring::{
+    self, Broken, HEAD_BYTES, Other, Receiver, SHORT, Sender, max_payload, record_bytes,
+};
 use fi_shm::segment::{Memfd, Reservation, page_size};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -132,6 +134,17 @@ fn send(sender: &mut Sender, number: u64) -> Result<bool, Broken> {
 /// Receives a record, which must be number `number`; whether there was one.
 fn receive(receiver: &mut Receiver, number: u64) -> Result<bool, Broken> {
     let (kind, bytes) = record(number, receiver.max_payload());
+    if number.is_multiple_of(2) {
+        // Otherwise `next` has it, or gives the room back.
+        if let Ok(Some(record)) = receiver.short(kind) {
+            let mut copied = [0; SHORT];
+            // SAFETY: the record has so many bytes, at most `SHORT`.
+            unsafe { copy(copied.as_mut_ptr(), record.payload(), record.len()) };
+            assert_eq!(&copied[..record.len()], bytes, "{number}");
+            record.done();
+            return Ok(true);
+        }
+    }
     let Some(record) = receiver.next()? else {
         return Ok(false);
     };
@@ -294,6 +307,51 @@ fn room_is_given_back_by_quarters_while_records_are_left() {
 }
 
 #[test]
+fn short_records_of_a_kind_are_taken_up_to_a_quarter() {
+    let ring = Guarded::new(1024, Edge::End);
+    let (mut sender, mut receiver) = (ring.sender(), ring.receiver());
+    for lap in 0..20 {
+        assert!(matches!(receiver.short(7), Ok(None)));
+        for _ in 0..16 {
+            let mut room = sender.reserve(8).expect("a whole ring").expect("room");
+            room.set_word(0, lap);
+            room.publish(7);
+        }
+        // Sixteen records of 16 bytes are a quarter, which the last one fills.
+        for _ in 0..15 {
+            assert_eq!(receiver.short(6).err(), Some(Other));
+            assert_eq!(receiver.short(8).err(), Some(Other));
+            // Without `done` it stays.
+            assert!(matches!(receiver.short(7), Ok(Some(_))));
+            let record = receiver.short(7).expect("a short one").expect("a record");
+            assert_eq!((record.len(), record.is_empty()), (8, false));
+            // SAFETY: the record has 8 bytes, and is aligned.
+            assert_eq!(unsafe { record.payload().cast::<u64>().read() }, lap);
+            record.done();
+            assert_eq!(sender.in_flight(), Ok(256));
+        }
+        assert_eq!(receiver.short(7).err(), Some(Other));
+        let record = receiver.next().expect("a whole ring").expect("a record");
+        assert_eq!(record.word(0), Some(lap));
+        record.done();
+        assert_eq!(sender.in_flight(), Ok(0));
+    }
+    for (len, is_short) in [(0, true), (16, true), (17, false), (256, false)] {
+        let room = sender.reserve(len).expect("a whole ring").expect("room");
+        room.publish(u16::MAX);
+        let short = receiver
+            .short(u16::MAX)
+            .map(|record| record.map(|one| one.len()));
+        assert_eq!(short, if is_short { Ok(Some(len)) } else { Err(Other) });
+        receiver
+            .next()
+            .expect("a whole ring")
+            .expect("a record")
+            .done();
+    }
+}
+
+#[test]
 fn room_that_is_not_used_and_records_that_are_left_change_nothing() {
     let ring = Guarded::new(128, Edge::End);
     let (mut sender, mut receiver) = (ring.sender(), ring.receiver());
@@ -397,6 +455,7 @@ fn headers_that_cannot_be_close_the_ring() {
         // For ever, also where a good header comes later.
         for later in [good, 0, header(5, 0), bad] {
             first.store(later, Ordering::Relaxed);
+            assert!(!matches!(receiver.short(5), Ok(Some(_))), "{bad:x}");
             assert_eq!(receiver.next().map(drop), Err(Broken), "{bad:x}");
         }
     }
@@ -479,7 +538,7 @@ fn any_word(random: &mut Random, capacity: usize) -> u64 {
 
 #[test]
 fn of_any_words_of_the_sender_nothing_outside_the_ring_is_read() {
-    let (mut records, mut broken) = (0_u64, 0);
+    let (mut records, mut broken, mut short) = (0_u64, 0, 0);
     for (capacity, edge, rounds) in [
         (64, Edge::Start, 200),
         (64, Edge::End, 200),
@@ -498,6 +557,16 @@ fn of_any_words_of_the_sender_nothing_outside_the_ring_is_read() {
             }
             let mut is_broken = false;
             for _ in 0..500 {
+                if let Ok(Some(record)) = receiver.short(0) {
+                    assert!(!is_broken && record.len() <= SHORT);
+                    let start = record.payload() as usize;
+                    assert!(range.contains(&start), "{start:x}");
+                    assert!(range.contains(&(start + record.len())), "{start:x}");
+                    short += 1;
+                    if random.below(2) == 0 {
+                        record.done();
+                    }
+                }
                 match receiver.next() {
                     Ok(Some(record)) => {
                         assert!(!is_broken && record.len() <= bytes.len());
@@ -522,8 +591,11 @@ fn of_any_words_of_the_sender_nothing_outside_the_ring_is_read() {
             broken += u64::from(is_broken);
         }
     }
-    // Both were seen, and often.
-    assert!(records > 300 && broken > 200, "{records} {broken}");
+    // All were seen, and often.
+    assert!(
+        records > 300 && broken > 200 && short > 30,
+        "{records} {broken} {short}"
+    );
 }
 
 #[test]

@@ -8,12 +8,13 @@
 
 use super::address_vector::PeerIndex;
 use super::error::Error;
-use super::fifo::Fifo;
+use super::fifo::{Fifo, Slot};
 use std::cell::{Cell, UnsafeCell};
 use std::rc::Rc;
 
 /// The operation that an entry tells of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 pub enum Operation {
     /// A message was sent.
     Send,
@@ -67,10 +68,133 @@ pub struct CompletionQueue(Rc<Queue>);
 
 #[derive(Debug)]
 struct Queue {
-    entries: UnsafeCell<Fifo<Result<Entry, Failure>>>,
+    entries: UnsafeCell<Fifo<Told>>,
     /// Room that entries to come have for sure.
     reserved: Cell<usize>,
     capacity: usize,
+}
+
+/// What is told of an operation, as it lies in a queue: an [`Entry`] in a line, of which only the
+/// fields that mean something are written and read.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+struct Told {
+    state: State,
+    operation: Operation,
+    is_last: bool,
+    has_data: bool,
+    context: u64,
+    len: usize,
+    offset: usize,
+    source: Source,
+    /// Where `has_data`.
+    data: u64,
+    /// Where the state is [`State::Failed`].
+    error: Error,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+enum State {
+    Free,
+    Done,
+    Failed,
+    End,
+}
+
+/// A peer's number, if there is one, in one word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Source(u64);
+
+impl Source {
+    pub(crate) const NONE: Self = Self(u64::MAX);
+}
+
+impl From<Option<PeerIndex>> for Source {
+    #[inline(always)]
+    fn from(source: Option<PeerIndex>) -> Self {
+        source.map_or(Self::NONE, |number| Self(number.into()))
+    }
+}
+
+impl From<Source> for Option<PeerIndex> {
+    #[inline(always)]
+    fn from(Source(word): Source) -> Self {
+        word.try_into().ok()
+    }
+}
+
+impl Told {
+    const fn nothing(state: State) -> Self {
+        Self {
+            state,
+            operation: Operation::Send,
+            is_last: false,
+            has_data: false,
+            context: 0,
+            len: 0,
+            offset: 0,
+            source: Source::NONE,
+            data: 0,
+            error: Error::Again,
+        }
+    }
+
+    #[inline(always)]
+    fn set(&mut self, told: Result<Entry, Failure>) {
+        let (state, entry) = match told {
+            Ok(entry) => (State::Done, entry),
+            Err(Failure { error, entry }) => {
+                self.error = error;
+                (State::Failed, entry)
+            }
+        };
+        self.state = state;
+        self.operation = entry.operation;
+        self.is_last = entry.is_last;
+        self.has_data = entry.data.is_some();
+        self.context = entry.context;
+        self.len = entry.len;
+        self.offset = entry.offset;
+        self.source = entry.source.into();
+        if let Some(data) = entry.data {
+            self.data = data;
+        }
+    }
+
+    #[inline(always)]
+    fn entry(&self) -> Entry {
+        Entry {
+            context: self.context,
+            operation: self.operation,
+            len: self.len,
+            data: self.has_data.then_some(self.data),
+            source: self.source.into(),
+            offset: self.offset,
+            is_last: self.is_last,
+        }
+    }
+}
+
+// SAFETY: the end tells that it is.
+unsafe impl Slot for Told {
+    const FREE: Self = Self::nothing(State::Free);
+    const END: Self = Self::nothing(State::End);
+
+    #[inline(always)]
+    fn is_free(&self) -> bool {
+        self.state == State::Free
+    }
+
+    #[inline(always)]
+    fn is_end(&self) -> bool {
+        self.state == State::End
+    }
+
+    #[inline(always)]
+    fn set_free(&mut self) {
+        self.state = State::Free;
+    }
 }
 
 impl CompletionQueue {
@@ -88,30 +212,53 @@ impl CompletionQueue {
     /// [`Endpoint::progress`](super::endpoint::Endpoint::progress).
     #[inline(always)]
     pub fn next(&self) -> Option<Result<Entry, Failure>> {
-        self.with_entries(Fifo::pop)
+        let done = |entries: &mut Fifo<Told>| {
+            let first = entries.first();
+            let first = first.filter(|first| first.get().state == State::Done);
+            first.map(|first| first.take().entry())
+        };
+        let is_idle = |entries: &mut Fifo<Told>| entries.is_idle();
+        if self.with_entries(is_idle) {
+            return None;
+        }
+        if let Some(entry) = self.with_entries(done) {
+            return Some(Ok(entry));
+        }
+        if self.with_entries(Fifo::wrap) {
+            if self.with_entries(is_idle) {
+                return None;
+            }
+            if let Some(entry) = self.with_entries(done) {
+                return Some(Ok(entry));
+            }
+        }
+        self.next_failed().map(Err)
     }
 
-    /// Calls one of [`Fifo`]'s functions for the entries.
+    /// Takes the oldest entry, that of a failure.
+    #[cold]
+    #[inline(never)]
+    fn next_failed(&self) -> Option<Failure> {
+        let told = self.with_entries(Fifo::pop)?;
+        let (entry, error) = (told.entry(), told.error);
+        Some(Failure { error, entry })
+    }
+
+    /// Calls functions of [`Fifo`] for the entries.
     #[inline(always)]
-    fn with_entries<T>(&self, act: impl FnOnce(&mut Fifo<Result<Entry, Failure>>) -> T) -> T {
-        // SAFETY: no other reference is there meanwhile: `act` is a function of `Fifo` each time,
-        // which calls nothing of the queue's; handles are of one thread, as `Rc` is; and what `act`
-        // returns holds no reference, as its type does not depend on the lifetime of its argument.
+    fn with_entries<T>(&self, act: impl FnOnce(&mut Fifo<Told>) -> T) -> T {
+        // SAFETY: no other reference is there meanwhile: `act` calls functions of `Fifo` and `Told`
+        // alone, which call nothing of the queue's; handles are of one thread, as `Rc` is; and what
+        // `act` returns holds no reference, as its type does not depend on the lifetime of its
+        // argument.
         act(unsafe { &mut *self.0.entries.get() })
     }
 
-    /// Entries that are there, and those that have room for sure.
-    #[inline(always)]
-    fn taken(&self) -> usize {
-        self.with_entries(|entries| entries.len()) + self.0.reserved.get()
-    }
-
     /// Keeps room for an entry; false where there is none.
-    #[inline(always)]
     pub(crate) fn reserve(&self) -> bool {
         let has_room = self.has_room();
         if has_room {
-            self.0.reserved.set(self.0.reserved.get() + 1);
+            self.reserve_anyway();
         }
         has_room
     }
@@ -119,6 +266,8 @@ impl CompletionQueue {
     /// Keeps room for an entry that was accounted for before.
     pub(crate) fn reserve_anyway(&self) {
         self.0.reserved.set(self.0.reserved.get() + 1);
+        // What was found to be room may be the one that is kept.
+        self.with_entries(Fifo::close);
     }
 
     /// Gives up room that was kept.
@@ -128,12 +277,29 @@ impl CompletionQueue {
 
     #[inline(always)]
     pub(crate) fn has_room(&self) -> bool {
-        self.taken() < self.0.capacity
+        self.is_open() || self.find_room()
+    }
+
+    /// Whether it is known already that there is room.
+    #[inline(always)]
+    pub(crate) fn is_open(&self) -> bool {
+        self.with_entries(|entries| entries.is_open())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn find_room(&self) -> bool {
+        let room = self.room();
+        if room > 0 {
+            self.with_entries(|entries| entries.open(room));
+        }
+        room > 0
     }
 
     /// Entries for which there is room.
     pub(crate) fn room(&self) -> usize {
-        self.0.capacity.saturating_sub(self.taken())
+        let taken = self.with_entries(|entries| entries.len()) + self.0.reserved.get();
+        self.0.capacity.saturating_sub(taken)
     }
 
     /// Adds an entry for which room is kept.
@@ -146,7 +312,25 @@ impl CompletionQueue {
     /// Adds an entry; the caller knows that there is room.
     #[inline(always)]
     pub(crate) fn push(&self, entry: Result<Entry, Failure>) {
-        self.with_entries(|entries| entries.push(entry));
+        self.with_entries(|entries| entries.push(|told| told.set(entry)));
+    }
+
+    /// Adds the entry of a message that has a buffer of its own, where few instructions find room;
+    /// false otherwise. By references, so that no value waits in a register.
+    #[inline(always)]
+    pub(crate) fn push_message(&self, context: &u64, len: usize, source: &Source) -> bool {
+        self.with_entries(|entries| {
+            entries.push_if_open(|told| {
+                told.state = State::Done;
+                told.operation = Operation::Receive;
+                told.is_last = true;
+                told.has_data = false;
+                told.context = *context;
+                told.len = len;
+                told.offset = 0;
+                told.source = *source;
+            })
+        })
     }
 }
 

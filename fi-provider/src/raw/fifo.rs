@@ -1,93 +1,217 @@
 //! A queue of values in memory that is taken at once and grows at need: few instructions to add a
 //! value and to take the oldest.
+//!
+//! Slots tell themselves whether they have a value, so that a look at one slot answers what a
+//! comparison of positions would. Behind the last slot lies one that ends the memory; who comes to it
+//! goes on at the first.
 
-#![expect(
-    unsafe_code,
-    reason = "values lie in memory of which a part is initialized"
-)]
+#![expect(unsafe_code, reason = "goes through slots by their addresses")]
 
-use std::mem::MaybeUninit;
+use std::ptr::NonNull;
+
+/// A slot of a queue, which has a value, is free, or is the end.
+///
+/// # Safety
+/// `END.is_end()` is true.
+pub(crate) unsafe trait Slot: Copy {
+    /// A slot without a value.
+    const FREE: Self;
+    /// The slot behind the last.
+    const END: Self;
+
+    fn is_free(&self) -> bool;
+    fn is_end(&self) -> bool;
+    /// Takes the value away.
+    fn set_free(&mut self);
+}
 
 /// A queue.
 #[derive(Debug)]
 pub(crate) struct Fifo<T> {
-    /// A power of two of them; value number `n` lies at `n & mask`.
-    slots: Box<[MaybeUninit<T>]>,
-    mask: usize,
-    /// The number of the oldest value, and that of the next to come: modulo 2^64, at most as far
-    /// from each other as there are slots. The slots of all between are initialized.
-    head: usize,
-    tail: usize,
+    /// The first slot, and the end: of one allocation, every slot initialized, and the slot at `end`
+    /// never written again.
+    begin: NonNull<T>,
+    end: NonNull<T>,
+    /// The oldest value. Without one, that is `tail`, or `end` in place of the first slot.
+    head: NonNull<T>,
+    /// The slot of the next value to come, or `end` in place of the first slot.
+    tail: NonNull<T>,
+    /// The slots from `tail` up to here are free, and may take values; at most `end`.
+    limit: NonNull<T>,
 }
 
-impl<T: Copy> Fifo<T> {
-    /// A queue that has memory for `many` values.
+/// The slot of the oldest value.
+pub(crate) struct First<'a, T> {
+    fifo: &'a mut Fifo<T>,
+    /// The queue's `head`: a slot with a value, and so not the end, which tells that it is.
+    slot: NonNull<T>,
+}
+
+impl<T: Slot> Fifo<T> {
+    /// A queue that has memory for `many` values, and no room yet.
     pub(crate) fn new(many: usize) -> Self {
-        let slots = Box::new_uninit_slice(many.max(1).next_power_of_two());
+        let mut slots = vec![T::FREE; many.max(1) + 1];
+        slots[many.max(1)] = T::END;
+        let slots = Box::leak(slots.into_boxed_slice());
+        let begin = NonNull::from(&mut *slots).cast::<T>();
         Self {
-            mask: slots.len() - 1,
-            slots,
-            head: 0,
-            tail: 0,
+            begin,
+            // SAFETY: the slice has one slot more than `many.max(1)`.
+            end: unsafe { begin.add(many.max(1)) },
+            head: begin,
+            tail: begin,
+            limit: begin,
         }
     }
 
-    #[inline(always)]
+    /// The number of slots, without the end.
+    fn slots(&self) -> usize {
+        // SAFETY: both are of one allocation, and `end` is not before `begin`.
+        unsafe { self.end.offset_from_unsigned(self.begin) }
+    }
+
+    /// The number of the slot, the first one's for the end.
+    fn number(&self, slot: NonNull<T>) -> usize {
+        // SAFETY: all places of the queue are of its allocation, not before `begin`.
+        let number = unsafe { slot.offset_from_unsigned(self.begin) };
+        if slot == self.end { 0 } else { number }
+    }
+
+    /// The slot with so many from `head` before it.
+    fn slot(&mut self, at: usize) -> NonNull<T> {
+        let number = (self.number(self.head) + at) % self.slots();
+        // SAFETY: the number is below that of the slots.
+        unsafe { self.begin.add(number) }
+    }
+
     pub(crate) fn len(&self) -> usize {
-        self.tail.wrapping_sub(self.head)
+        let (head, tail) = (self.number(self.head), self.number(self.tail));
+        // SAFETY: `number` is of a slot.
+        let is_free = unsafe { self.begin.add(head).as_ref().is_free() };
+        match tail.checked_sub(head) {
+            Some(0) if is_free => 0,
+            Some(len) if len > 0 => len,
+            _ => self.slots() + tail - head,
+        }
     }
 
+    /// Whether there is no value, as far as one look tells: false also for values behind the end.
     #[inline(always)]
+    pub(crate) fn is_idle(&self) -> bool {
+        // SAFETY: `head` is a slot or the end, both initialized.
+        unsafe { self.head.as_ref().is_free() }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
-        self.tail == self.head
+        self.len() == 0
     }
 
+    /// Whether [`Fifo::open`] has made room for a value.
     #[inline(always)]
-    fn slot(&mut self, number: usize) -> &mut MaybeUninit<T> {
-        // SAFETY: `mask` is one less than the number of slots, so that the index is below it.
-        unsafe { self.slots.get_unchecked_mut(number & self.mask) }
+    pub(crate) fn is_open(&self) -> bool {
+        self.tail != self.limit
     }
 
-    /// Adds the newest value.
-    #[inline(always)]
-    pub(crate) fn push(&mut self, value: T) {
-        if self.len() > self.mask {
+    /// Makes room: for as many values as there are free slots in a row, one at least, at most `most`.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn open(&mut self, most: usize) {
+        if self.len() == self.slots() {
             self.grow();
         }
-        let tail = self.tail;
-        self.slot(tail).write(value);
-        self.tail = tail.wrapping_add(1);
+        let (head, tail) = (self.number(self.head), self.number(self.tail));
+        let behind = if head > tail { head } else { self.slots() };
+        // SAFETY: `tail` is below the number of slots, and `behind` at most that.
+        unsafe {
+            self.tail = self.begin.add(tail);
+            self.limit = self.tail.add((behind - tail).min(most));
+        }
+    }
+
+    /// Leaves no room until [`Fifo::open`] is called.
+    pub(crate) fn close(&mut self) {
+        self.limit = self.tail;
+    }
+
+    /// Adds the newest value where there is room for it: `set` writes it, into a slot that still has
+    /// the fields of another. False where [`Fifo::open`] has to be called.
+    #[inline(always)]
+    pub(crate) fn push_if_open(&mut self, set: impl FnOnce(&mut T)) -> bool {
+        if !self.is_open() {
+            return false;
+        }
+        // SAFETY: `tail` is before `limit`, and so a slot before the end; `set` has the only
+        // reference, as the queue is borrowed.
+        unsafe {
+            set(self.tail.as_mut());
+            self.tail = self.tail.add(1);
+        }
+        true
+    }
+
+    /// Adds the newest value, for which memory is taken at need.
+    #[inline(always)]
+    pub(crate) fn push(&mut self, set: impl FnOnce(&mut T)) {
+        if !self.is_open() {
+            self.open(1);
+        }
+        self.push_if_open(set);
+    }
+
+    /// The oldest value, where one look finds it.
+    #[inline(always)]
+    pub(crate) fn first(&mut self) -> Option<First<'_, T>> {
+        // SAFETY: `head` is a slot or the end, both initialized.
+        let first = unsafe { self.head.as_ref() };
+        if first.is_free() || first.is_end() {
+            return None;
+        }
+        let slot = self.head;
+        Some(First { fifo: self, slot })
+    }
+
+    /// Goes on at the first slot where the oldest value is behind the end; whether it is there.
+    #[inline(always)]
+    pub(crate) fn wrap(&mut self) -> bool {
+        let is_behind = self.head == self.end;
+        if is_behind {
+            self.head = self.begin;
+        }
+        is_behind
     }
 
     /// Takes the oldest value.
-    #[inline(always)]
     pub(crate) fn pop(&mut self) -> Option<T> {
-        let first = *self.get(0)?;
-        self.head = self.head.wrapping_add(1);
-        Some(first)
+        self.wrap();
+        self.first().map(First::take)
     }
 
     /// The value with so many before it.
-    #[inline(always)]
     pub(crate) fn get(&mut self, at: usize) -> Option<&mut T> {
         if at >= self.len() {
             return None;
         }
-        let number = self.head.wrapping_add(at);
-        // SAFETY: the number is between head and tail, where slots are initialized.
-        Some(unsafe { self.slot(number).assume_init_mut() })
+        let mut slot = self.slot(at);
+        // SAFETY: `slot` gives slots before the end; the reference is the only one, as the queue is
+        // borrowed.
+        Some(unsafe { slot.as_mut() })
     }
 
     /// Takes the value with so many before it.
     #[inline(never)]
     pub(crate) fn remove(&mut self, at: usize) -> Option<T> {
         let value = *self.get(at)?;
-        for behind in at + 1..self.len() {
-            let number = self.head.wrapping_add(behind);
-            let moved = *self.slot(number);
-            *self.slot(number.wrapping_sub(1)) = moved;
+        if at == 0 {
+            return self.pop();
         }
-        self.tail = self.tail.wrapping_sub(1);
+        let len = self.len();
+        for behind in at + 1..len {
+            let moved = *self.get(behind)?;
+            *self.get(behind - 1)? = moved;
+        }
+        self.get(len - 1)?.set_free();
+        self.tail = self.slot(len - 1);
+        self.close();
         Some(value)
     }
 
@@ -95,11 +219,43 @@ impl<T: Copy> Fifo<T> {
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
-        let mut larger = Self::new(2 * self.slots.len());
+        let mut larger = Self::new(2 * self.slots());
+        larger.limit = larger.end;
         while let Some(value) = self.pop() {
-            larger.push(value);
+            larger.push_if_open(|slot| *slot = value);
         }
         *self = larger;
+    }
+}
+
+impl<T> Drop for Fifo<T> {
+    fn drop(&mut self) {
+        // SAFETY: both are of one allocation, and `end` is not before `begin`.
+        let many = unsafe { self.end.offset_from_unsigned(self.begin) } + 1;
+        let slots = NonNull::slice_from_raw_parts(self.begin, many);
+        // SAFETY: `new` has leaked the box of these slots, and nothing refers to them any more.
+        drop(unsafe { Box::from_raw(slots.as_ptr()) });
+    }
+}
+
+impl<T: Slot> First<'_, T> {
+    #[inline(always)]
+    pub(crate) fn get(&self) -> &T {
+        // SAFETY: a slot, initialized; the queue is borrowed.
+        unsafe { self.slot.as_ref() }
+    }
+
+    /// Takes the value.
+    #[inline(always)]
+    pub(crate) fn take(mut self) -> T {
+        // SAFETY: a slot before the end: it may be written, which nothing else refers to, as the
+        // queue is borrowed; and the slot or end behind it is of the same allocation.
+        unsafe {
+            let value = *self.slot.as_ref();
+            self.slot.as_mut().set_free();
+            self.fifo.head = self.slot.add(1);
+            value
+        }
     }
 }
 
@@ -107,40 +263,107 @@ impl<T: Copy> Fifo<T> {
 mod tests {
     use super::*;
 
+    // SAFETY: the end tells that it is.
+    unsafe impl Slot for i64 {
+        const FREE: Self = 0;
+        const END: Self = -1;
+
+        fn is_free(&self) -> bool {
+            *self == Self::FREE
+        }
+
+        fn is_end(&self) -> bool {
+            *self == Self::END
+        }
+
+        fn set_free(&mut self) {
+            *self = Self::FREE;
+        }
+    }
+
+    fn push(fifo: &mut Fifo<i64>, value: i64) {
+        fifo.push(|slot| *slot = value);
+    }
+
     #[test]
     fn values_come_out_in_their_order_past_the_end_and_after_growth() {
-        for first in 0..9 {
+        for first in 1..9 {
             let mut fifo = Fifo::new(3);
-            for value in 0..first {
-                fifo.push(value);
-                assert_eq!(fifo.pop(), Some(value));
+            for value in 1..first {
+                push(&mut fifo, value);
+                assert_eq!((fifo.len(), fifo.pop()), (1, Some(value)));
             }
             assert!(fifo.is_empty() && fifo.pop().is_none() && fifo.get(0).is_none());
-            (0..20).for_each(|value| fifo.push(value));
-            assert_eq!((fifo.len(), fifo.slots.len()), (20, 32));
-            assert_eq!(fifo.get(19), Some(&mut 19));
+            (1..21).for_each(|value| push(&mut fifo, value));
+            assert_eq!((fifo.len(), fifo.slots()), (20, 24));
+            assert_eq!(fifo.get(19), Some(&mut 20));
             assert_eq!(fifo.get(20), None);
-            assert!((0..20).all(|value| fifo.pop() == Some(value)));
+            assert!((1..21).all(|value| fifo.pop() == Some(value)));
         }
     }
 
     #[test]
     fn a_value_is_taken_out_from_between() {
-        for first in 0..5 {
+        for first in 1..6 {
             let mut fifo = Fifo::new(4);
-            for value in 0..first {
-                fifo.push(value);
+            for value in 1..first {
+                push(&mut fifo, value);
                 fifo.pop();
             }
-            (0..4).for_each(|value| fifo.push(value));
+            (1..5).for_each(|value| push(&mut fifo, value));
             assert_eq!(
                 (fifo.remove(1), fifo.remove(2), fifo.remove(2)),
-                (Some(1), Some(3), None)
+                (Some(2), Some(4), None)
             );
+            push(&mut fifo, 5);
+            assert_eq!((fifo.remove(0), fifo.len()), (Some(1), 2));
             assert_eq!(
                 (fifo.pop(), fifo.pop(), fifo.pop()),
-                (Some(0), Some(2), None)
+                (Some(3), Some(5), None)
             );
+        }
+    }
+
+    #[test]
+    fn room_is_what_it_was_opened_for() {
+        let mut fifo = Fifo::new(4);
+        assert!(!fifo.push_if_open(|slot| *slot = 1), "no room yet");
+        fifo.open(2);
+        assert!((1..3).all(|value| fifo.push_if_open(|slot| *slot = value)));
+        assert!(!fifo.is_open() && !fifo.is_idle());
+        fifo.open(usize::MAX);
+        assert!((3..5).all(|value| fifo.push_if_open(|slot| *slot = value)));
+        assert!(!fifo.is_open(), "the end");
+        assert_eq!((fifo.pop(), fifo.pop()), (Some(1), Some(2)));
+        fifo.open(usize::MAX);
+        assert!((5..7).all(|value| fifo.push_if_open(|slot| *slot = value)));
+        assert!(!fifo.is_open(), "the oldest value");
+        fifo.close();
+        assert_eq!((fifo.len(), fifo.slots()), (4, 4));
+        assert!((3..7).all(|value| fifo.pop() == Some(value)));
+        assert!(fifo.first().is_none() && fifo.is_empty());
+    }
+
+    #[test]
+    fn random_operations_do_as_those_of_a_deque() {
+        let mut random = 1_u64;
+        let mut fifo = Fifo::new(2);
+        let mut model = std::collections::VecDeque::new();
+        for value in 1..20_000 {
+            random = random.wrapping_mul(6364136223846793005).wrapping_add(1);
+            let at = (random >> 40) as usize % 6;
+            match random >> 60 {
+                0..6 => {
+                    push(&mut fifo, value);
+                    model.push_back(value);
+                }
+                6..12 => assert_eq!(fifo.pop(), model.pop_front()),
+                12 => assert_eq!(fifo.remove(at), model.remove(at)),
+                13 => fifo.open(at),
+                14 => assert_eq!(fifo.get(at), model.get_mut(at)),
+                _ => drop(fifo.wrap()),
+            }
+            assert_eq!(fifo.len(), model.len());
         }
     }
 }

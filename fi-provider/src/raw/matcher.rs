@@ -1,7 +1,9 @@
 //! Which message goes to which buffer. It does no I/O: arrivals come from any transport.
 
+#![expect(unsafe_code, reason = "promises that the end of a queue is one")]
+
 use super::address_vector::PeerIndex;
-use super::fifo::Fifo;
+use super::fifo::{Fifo, First, Slot};
 use std::collections::VecDeque;
 
 /// A buffer that was posted for messages.
@@ -18,6 +20,24 @@ pub(crate) struct Buffer {
     pub(crate) used: usize,
 }
 
+/// A buffer as it lies in the queue: its own fields alone are written and read of a plain one.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Waiting {
+    state: State,
+    buffer: Buffer,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+enum State {
+    Free,
+    /// For one message, of any peer: `source`, `least` and `used` are undetermined.
+    Plain,
+    Other,
+    End,
+}
+
 /// A place that was found for a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
@@ -31,6 +51,9 @@ pub(crate) struct Place {
     pub(crate) is_last: bool,
 }
 
+/// The first buffer, for one message of any peer.
+pub(crate) struct Plain<'a>(First<'a, Waiting>);
+
 /// A message that has come before its buffer.
 #[derive(Debug)]
 pub(crate) struct Early<M> {
@@ -42,7 +65,8 @@ pub(crate) struct Early<M> {
 /// Buffers without messages, and messages (`M`) without buffers: never both for one another.
 #[derive(Debug)]
 pub(crate) struct Matcher<M> {
-    buffers: Fifo<Buffer>,
+    /// Closed as long as there are early messages.
+    buffers: Fifo<Waiting>,
     early: VecDeque<Early<M>>,
     /// Bytes and number of early messages that are held, at most.
     most: (usize, usize),
@@ -55,7 +79,7 @@ impl<M> Matcher<M> {
     /// A matcher that holds early messages of so many bytes, and so many.
     pub(crate) fn new(most: (usize, usize)) -> Self {
         Self {
-            buffers: Fifo::new(16),
+            buffers: Fifo::new(64),
             early: VecDeque::new(),
             most,
             held: 0,
@@ -63,15 +87,19 @@ impl<M> Matcher<M> {
         }
     }
 
-    /// Takes the first buffer for a message of `len` bytes, where it is for one message, of any
-    /// peer, and long enough: where [`Matcher::arrive`] would do just that.
+    /// The first buffer, for a message of `len` bytes: where few instructions find that it is for one
+    /// message, of any peer, and long enough, so that [`Matcher::arrive`] would take it.
     #[inline(always)]
-    pub(crate) fn take_first(&mut self, len: usize) -> Option<Buffer> {
-        let first = self.buffers.get(0)?;
-        if first.source.is_some() || first.least.is_some() || len > first.len {
-            return None;
-        }
-        self.buffers.pop()
+    pub(crate) fn first_plain(&mut self, len: usize) -> Option<Plain<'_>> {
+        let first = self.buffers.first()?;
+        let Waiting { state, buffer } = first.get();
+        (*state == State::Plain && len <= buffer.len && !self.is_stalled).then_some(Plain(first))
+    }
+
+    /// Goes on at the first slot of the memory if it is its turn; whether it was.
+    #[inline(always)]
+    pub(crate) fn wrap(&mut self) -> bool {
+        self.buffers.wrap()
     }
 
     /// Finds a place for a message of `len` bytes that has come from `source`; buffers too full for
@@ -84,14 +112,16 @@ impl<M> Matcher<M> {
     ) -> Option<Place> {
         let mut at = 0;
         loop {
-            let buffer = self.buffers.get(at)?;
+            let waiting = self.buffers.get(at)?;
+            let mut buffer = waiting.buffer();
             if buffer.source.is_some() && buffer.source != source {
                 at += 1;
             } else if buffer.least.is_some() && len > buffer.len - buffer.used && buffer.used > 0 {
-                closed(buffer);
+                closed(&buffer);
                 self.buffers.remove(at);
             } else {
                 let place = buffer.place(len);
+                waiting.set(buffer);
                 if place.is_last {
                     self.buffers.remove(at);
                 }
@@ -114,6 +144,7 @@ impl<M> Matcher<M> {
     /// Holds an early message of `held` bytes, for which there is room, whose length is `len`.
     pub(crate) fn hold(&mut self, source: Option<PeerIndex>, len: usize, held: usize, message: M) {
         self.held += held;
+        self.buffers.close();
         self.early.push_back(Early {
             source,
             len,
@@ -121,11 +152,19 @@ impl<M> Matcher<M> {
         });
     }
 
-    /// Adds a buffer where no message waits for one.
+    /// Adds a buffer where few instructions find that no message waits for one; false otherwise.
     #[inline(always)]
+    pub(crate) fn add_if_open(&mut self, buffer: Buffer) -> bool {
+        self.buffers.push_if_open(|waiting| waiting.set(buffer))
+    }
+
+    /// Adds a buffer where no message waits for one.
     pub(crate) fn add(&mut self, buffer: Buffer) {
         debug_assert!(!self.has_early() && !self.is_stalled);
-        self.buffers.push(buffer);
+        if !self.buffers.is_open() {
+            self.buffers.open(usize::MAX);
+        }
+        self.buffers.push(|waiting| waiting.set(buffer));
     }
 
     /// Adds a buffer. The messages that came early for it go to `deliver`, with their places and the
@@ -139,7 +178,7 @@ impl<M> Matcher<M> {
         mut deliver: impl FnMut(Result<(M, Place, Option<PeerIndex>), Buffer>),
     ) {
         if let Some(buffer) = buffer {
-            self.buffers.push(buffer);
+            self.buffers.push(|waiting| waiting.set(buffer));
         }
         let mut at = 0;
         self.is_stalled = false;
@@ -172,17 +211,92 @@ impl<M> Matcher<M> {
     pub(crate) fn cancel(&mut self, context: u64) -> Option<Buffer> {
         let many = self.buffers.len();
         let is_it = |at: &usize| {
-            let buffer = self.buffers.get(*at);
-            buffer.is_some_and(|buffer| buffer.context == context)
+            let waiting = self.buffers.get(*at);
+            waiting.is_some_and(|waiting| waiting.buffer.context == context)
         };
         let at = (0..many).find(is_it)?;
-        self.buffers.remove(at)
+        self.buffers.remove(at).map(|waiting| waiting.buffer())
     }
 
     /// Whether there are early messages.
     #[inline(always)]
     pub(crate) fn has_early(&self) -> bool {
         !self.early.is_empty()
+    }
+}
+
+impl Waiting {
+    const fn nothing(state: State) -> Self {
+        let buffer = Buffer {
+            address: std::ptr::null_mut(),
+            len: 0,
+            context: 0,
+            source: None,
+            least: None,
+            used: 0,
+        };
+        Self { state, buffer }
+    }
+
+    #[inline(always)]
+    fn set(&mut self, buffer: Buffer) {
+        if buffer.source.is_none() && buffer.least.is_none() {
+            self.state = State::Plain;
+            self.buffer.address = buffer.address;
+            self.buffer.len = buffer.len;
+            self.buffer.context = buffer.context;
+        } else {
+            self.state = State::Other;
+            self.buffer = buffer;
+        }
+    }
+
+    fn buffer(&self) -> Buffer {
+        if self.state == State::Plain {
+            Buffer {
+                source: None,
+                least: None,
+                used: 0,
+                ..self.buffer
+            }
+        } else {
+            self.buffer
+        }
+    }
+}
+
+// SAFETY: the end tells that it is.
+unsafe impl Slot for Waiting {
+    const FREE: Self = Self::nothing(State::Free);
+    const END: Self = Self::nothing(State::End);
+
+    #[inline(always)]
+    fn is_free(&self) -> bool {
+        self.state == State::Free
+    }
+
+    #[inline(always)]
+    fn is_end(&self) -> bool {
+        self.state == State::End
+    }
+
+    #[inline(always)]
+    fn set_free(&mut self) {
+        self.state = State::Free;
+    }
+}
+
+impl Plain<'_> {
+    /// The number that the buffer was posted with.
+    #[inline(always)]
+    pub(crate) fn context(&self) -> &u64 {
+        &self.0.get().buffer.context
+    }
+
+    /// Takes the buffer, which takes no more messages; returns its address.
+    #[inline(always)]
+    pub(crate) fn take(self) -> *mut u8 {
+        self.0.take().buffer.address
     }
 }
 

@@ -3,6 +3,9 @@
 //! The table lies at the begin of the arena, so that a peer of the node looks a key up by loads. An
 //! entry has a state with a generation: closing a region changes it, and a peer that has resolved
 //! the key sees that at its next operation. A store of a peer that is past this test may still land.
+//!
+//! Peers can write to the arena, and so to the table. The owner never reads it: it decides by a copy
+//! of its own.
 
 #![expect(
     unsafe_code,
@@ -14,7 +17,7 @@ use super::error::Error;
 use super::far::device::Device;
 use fi_mlx5::device as hca;
 use fi_mlx5::lane::Local;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -155,7 +158,7 @@ impl State {
 }
 
 /// An entry as it was found.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Found {
     slot: usize,
     pub(crate) state: State,
@@ -209,12 +212,41 @@ impl Table {
         &raw const self.slot(found.slot).state
     }
 
+    /// Tells peers of a region, in its entry; under the lock of those who write the table.
+    fn enter(&self, key: u64, found: &Found) {
+        let entry = self.slot(found.slot);
+        let store = |word: &AtomicU64, value: u64| {
+            // ORDERING: before the release store of the state below; a reader that has the state
+            // from before sees that it changes.
+            word.store(value, Ordering::Relaxed);
+        };
+        store(&entry.check, found.state.0);
+        // ORDERING: a peer that reads some of the words below over a device, and the state from
+        // before, finds this check.
+        fence(Ordering::Release);
+        store(&entry.key, key);
+        store(&entry.device_key, found.device_key.into());
+        store(&entry.base, found.base);
+        store(&entry.len, found.len);
+        store(&entry.start, found.start);
+        // ORDERING: pairs with the acquire load in `find`.
+        entry.state.store(found.state.0, Ordering::Release);
+    }
+
+    /// Gives the entry of a region that is closed another state.
+    fn strike(&self, found: &Found, state: State) {
+        // ORDERING: pairs with the loads of peers before each operation.
+        self.slot(found.slot)
+            .state
+            .store(state.0, Ordering::Release);
+    }
+
     /// The region of `key`.
     pub(crate) fn find(&self, key: u64) -> Option<Found> {
         let first = first_slot(key);
         for slot in first..first + SLOTS {
             let entry = self.slot(slot);
-            // ORDERING: pairs with the release stores of the state in `insert` and `close`.
+            // ORDERING: pairs with the release stores of the state in `enter` and `strike`.
             let state = State(entry.state.load(Ordering::Acquire));
             if state.0 == 0 {
                 return None;
@@ -283,14 +315,38 @@ pub(crate) fn first_slot(key: u64) -> usize {
 /// The own table, and the arena that it describes.
 #[derive(Debug)]
 pub(crate) struct Regions {
+    /// Written for peers, never read.
     table: Table,
     pub(crate) arena: Arc<Arena>,
-    /// The next key that the fabric chooses; the lock of whoever writes the table.
-    next_key: Mutex<u64>,
+    own: Mutex<Own>,
     /// The device, and the table as it knows that.
     far: Option<(Arc<Device>, hca::Region)>,
     /// Regions as the device knows them, by where they begin.
     local: Mutex<BTreeMap<usize, LocalRegion>>,
+}
+
+/// What the table tells peers, where they cannot write it.
+#[derive(Debug)]
+struct Own {
+    regions: HashMap<u64, Found>,
+    /// The entries that are used.
+    used: HashSet<usize>,
+    /// The last state that an entry was given: each has a generation of its own.
+    last: State,
+    /// The next key that the fabric chooses.
+    next_key: u64,
+}
+
+impl Own {
+    /// A state with these flags, which no entry has had.
+    fn next(&mut self, flags: u64) -> State {
+        self.last = self.last.next(flags);
+        if self.last.0 == 0 {
+            // That of an entry that was never used.
+            self.last = self.last.next(flags);
+        }
+        self.last
+    }
 }
 
 // SAFETY: the table's words are atomic, and its memory is the arena's, which the value holds.
@@ -324,10 +380,16 @@ impl Regions {
             let region = unsafe { device.register(bytes, Rights::READ, Addressing::Virtual) };
             Ok::<_, Error>((Arc::clone(device), region?))
         });
+        let own = Own {
+            regions: HashMap::new(),
+            used: HashSet::new(),
+            last: State(0),
+            next_key: FIRST_KEY,
+        };
         Ok(Self {
             table,
             arena,
-            next_key: Mutex::new(FIRST_KEY),
+            own: Mutex::new(own),
             far: far.transpose()?,
             local: Mutex::default(),
         })
@@ -375,9 +437,13 @@ impl Regions {
         })
     }
 
-    /// The own table.
-    pub(crate) fn table(&self) -> Table {
-        self.table
+    /// The own region of `key`.
+    pub(crate) fn find(&self, key: u64) -> Option<Found> {
+        self.lock().regions.get(&key).copied()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Own> {
+        self.own.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Enters `len` bytes at `address` of this process; returns the key.
@@ -389,58 +455,45 @@ impl Regions {
         addressing: Addressing,
         device_key: u32,
     ) -> Result<u64, Error> {
-        let mut next_key = self.next_key.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_taken = |key| self.table.find(key).is_some();
+        let mut own = self.lock();
         let key = match key {
-            Some(key) if is_taken(key) => return Err(Error::KeyTaken),
+            Some(key) if own.regions.contains_key(&key) => return Err(Error::KeyTaken),
             Some(key) => key,
             None => {
-                while is_taken(*next_key) {
-                    *next_key = next_key.wrapping_add(1);
+                while own.regions.contains_key(&own.next_key) {
+                    own.next_key = own.next_key.wrapping_add(1);
                 }
-                *next_key
+                own.next_key
             }
         };
         let first = first_slot(key);
-        let is_free = |slot: &usize| {
-            // ORDERING: only this process writes the state, under the lock.
-            !State(self.table.slot(*slot).state.load(Ordering::Relaxed)).is_used()
-        };
-        let slot = (first..first + SLOTS).find(is_free).ok_or(Error::NoRoom)?;
-        let entry = self.table.slot(slot);
+        let mut slots = (first..first + SLOTS).map(|slot| slot % SLOTS);
+        let slot = slots.find(|slot| !own.used.contains(slot));
+        let slot = slot.ok_or(Error::NoRoom)?;
         let in_arena = self.arena.offset_of(address);
         let flags = State::USED
             | if in_arena.is_some() { State::ARENA } else { 0 }
             | u64::from(rights.0) << State::RIGHTS;
-        let start = addressing.start(address) as usize;
-        let store = |word: &AtomicU64, value: usize| {
-            // ORDERING: before the release store of the state below; a reader that has the state
-            // from before sees that it changes.
-            word.store(value as u64, Ordering::Relaxed);
+        let found = Found {
+            slot,
+            state: own.next(flags),
+            base: in_arena.unwrap_or(address) as u64,
+            len: len as u64,
+            start: addressing.start(address),
+            device_key,
         };
-        // ORDERING: only this process writes the state, under the lock.
-        let before = State(entry.state.load(Ordering::Relaxed));
-        let state = before.next(flags).0;
-        entry.check.store(state, Ordering::Relaxed);
-        // ORDERING: a peer that reads some of the words below has a check of this generation.
-        fence(Ordering::Release);
-        entry.key.store(key, Ordering::Relaxed);
-        store(&entry.device_key, device_key as usize);
-        store(&entry.base, in_arena.unwrap_or(address));
-        store(&entry.len, len);
-        store(&entry.start, start);
-        // ORDERING: pairs with the acquire load in `Table::find`.
-        entry.state.store(state, Ordering::Release);
+        own.used.insert(slot);
+        own.regions.insert(key, found);
+        self.table.enter(key, &found);
         Ok(key)
     }
 
     /// Closes the region of `key`.
     pub(crate) fn close(&self, key: u64) {
-        let _held = self.next_key.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = self.table.find(key) {
-            let state = &self.table.slot(found.slot).state;
-            // ORDERING: pairs with the loads of peers before each operation.
-            state.store(found.state.next(0).0, Ordering::Release);
+        let mut own = self.lock();
+        if let Some(found) = own.regions.remove(&key) {
+            own.used.remove(&found.slot);
+            self.table.strike(&found, own.next(0));
         }
     }
 }
@@ -601,8 +654,13 @@ mod tests {
         let regions = regions();
         let memory = |key| Memory::new(&regions, 100, Rights::ALL, key, Addressing::Offset);
         let first = memory(Some(7)).unwrap();
-        let found = regions.table().find(7).unwrap();
+        let found = regions.table.find(7).unwrap();
         assert_eq!((found.len, found.start), (100, 0));
+        assert_eq!(
+            regions.find(7),
+            Some(found),
+            "the owner and its peers agree"
+        );
         assert!(found.state.is_in_arena() && found.state.allows(Rights::ATOMIC));
         assert_eq!(found.offset(90, 10), Some(90));
         assert_eq!(found.offset(91, 10), None);
@@ -621,9 +679,9 @@ mod tests {
         );
         assert_eq!(memory(Some(7)).unwrap_err(), Error::KeyTaken);
         drop(first);
-        assert!(regions.table().find(7).is_none());
+        assert!(regions.table.find(7).is_none() && regions.find(7).is_none());
         let _second = memory(Some(7)).unwrap();
-        let again = regions.table().find(7).unwrap();
+        let again = regions.table.find(7).unwrap();
         assert_ne!(again.state, found.state, "another generation");
     }
 
@@ -642,14 +700,14 @@ mod tests {
         assert!(keys.iter().map(insert).eq(keys.iter().copied()));
         regions.close(keys[1]);
         for (index, &key) in keys.iter().enumerate() {
-            let found = regions.table().find(key);
+            let found = regions.table.find(key);
             assert_eq!(found.is_some(), index != 1, "{key}");
             let is_plain =
                 found.is_none_or(|one| !one.state.is_in_arena() && one.base == one.start);
             assert!(is_plain);
         }
         assert_eq!(insert(&keys[1]), keys[1]);
-        assert!(keys.iter().all(|&key| regions.table().find(key).is_some()));
+        assert!(keys.iter().all(|&key| regions.table.find(key).is_some()));
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! The receiver's end of a ring.
 
-use super::{Broken, Header, MESSAGE, Place, SKIP, WORD, Word, max_payload, record_words};
+use super::{
+    Broken, CAPACITIES, Header, MESSAGE, Place, SKIP, WORD, Word, max_payload, record_words,
+};
 use crate::sync::Ordering;
 
 /// The end of a ring that one thread at a time receives by.
@@ -11,8 +13,11 @@ pub struct Receiver {
     /// The longest payload in bytes; less than every length if the ring is closed.
     most: i64,
     place: Place,
-    /// The position of the next header, in words since the beginning.
-    position: u64,
+    /// A record that ends before this word is passed by going behind it, and nothing else; behind no
+    /// word if the ring is closed.
+    limit: *const Word,
+    /// The position of the first word, as `next` has it: positions are in words since the beginning.
+    lap: u64,
     /// The position from which on the sender is told the head, and the head that it was told.
     give_from: u64,
     given: u64,
@@ -29,6 +34,25 @@ pub struct Record<'a> {
     header: Header,
 }
 
+/// The longest payload of a [`Short`] record in bytes: every ring takes it.
+pub const SHORT: usize = 16;
+const _: () = assert!(SHORT <= max_payload(*CAPACITIES.start()));
+
+/// The first record of a ring, with a payload of at most [`SHORT`] bytes. It is consumed by
+/// [`Short::done`] alone.
+#[derive(Debug)]
+pub struct Short<'a> {
+    receiver: &'a mut Receiver,
+    /// The word of the header, and that behind the record.
+    next: *const Word,
+    behind: *const Word,
+    len: usize,
+}
+
+/// The first record is none that [`Receiver::short`] takes: [`Receiver::next`] has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Other;
+
 impl Receiver {
     /// Takes the receiver's end of the ring of `capacity` bytes at `memory`.
     ///
@@ -43,15 +67,18 @@ impl Receiver {
     pub unsafe fn new(memory: *mut u8, capacity: usize) -> Self {
         // SAFETY: `memory` is that of a ring of `capacity` bytes.
         let place = unsafe { Place::new(memory, capacity) };
-        Self {
+        let mut receiver = Self {
             next: place.records,
             most: max_payload(capacity) as i64,
             place,
-            position: 0,
+            limit: place.records,
+            lap: 0,
             give_from: place.words() / 4,
             given: 0,
             is_broken: false,
-        }
+        };
+        receiver.set_limit();
+        receiver
     }
 
     /// Returns the longest payload in bytes.
@@ -92,6 +119,36 @@ impl Receiver {
         Ok(Some(Record {
             receiver: self,
             header,
+        }))
+    }
+
+    /// Returns the first record if it is of this kind and short, by few instructions, or `None` if
+    /// there is none. Gives no room back.
+    ///
+    /// # Errors
+    /// [`Other`] if [`Receiver::next`] has to look: also for one short record of a quarter, at least.
+    #[inline(always)]
+    pub fn short(&mut self, kind: u16) -> Result<Option<Short<'_>>, Other> {
+        let next = self.next;
+        // SAFETY: the word lies in the memory that `new` was given, mapped and aligned.
+        // ORDERING: pairs with the store in the sender's `append`.
+        let header = Header(unsafe { &*next }.value.load(Ordering::Acquire));
+        // Mark and kind are right where the rest is a short length.
+        if header.0.wrapping_sub(Header::new(MESSAGE, kind, 0).0) > SHORT as u64 {
+            return if header.0 == 0 { Ok(None) } else { Err(Other) };
+        }
+        let len = header.len() as usize;
+        // SAFETY: the length is the rest: mark and kind are in the header's upper half.
+        unsafe { std::hint::assert_unchecked(len <= SHORT) };
+        let behind = next.wrapping_add(record_words(len) as usize);
+        if behind >= self.limit {
+            return Err(Other);
+        }
+        Ok(Some(Short {
+            receiver: self,
+            next,
+            len,
+            behind,
         }))
     }
 
@@ -140,30 +197,96 @@ impl Receiver {
     #[inline(never)]
     fn close(&mut self) -> Broken {
         (self.is_broken, self.most) = (true, -1);
+        self.limit = std::ptr::null();
         Broken
     }
 
     /// Goes past a record of `words` words, which lies before the end.
     #[inline(always)]
     fn consume(&mut self, words: u64) {
-        self.position += words;
-        self.next = self.place.wrapped(self.next.wrapping_add(words as usize));
-        if self.position >= self.give_from {
-            self.give_back();
+        self.next = self.next.wrapping_add(words as usize);
+        if self.next >= self.limit {
+            self.pass_limit();
         }
+    }
+
+    /// Returns the position of the next header.
+    #[inline]
+    fn position(&self) -> u64 {
+        self.lap + self.place.words() - self.place.words_from(self.next)
+    }
+
+    /// Begins the next lap at the end, and gives room back when it is time.
+    #[inline(never)]
+    fn pass_limit(&mut self) {
+        if self.next == self.place.end {
+            self.next = self.place.records;
+            self.lap += self.place.words();
+        }
+        if self.position() >= self.give_from {
+            self.give_back();
+        } else {
+            self.set_limit();
+        }
+    }
+
+    /// Sets the limit: the end, or the word from which on room is given back.
+    #[inline]
+    fn set_limit(&mut self) {
+        let words = self.give_from - self.position();
+        let words = words.min(self.place.words_from(self.next));
+        self.limit = self.next.wrapping_add(words as usize);
     }
 
     /// Gives the sender all room before the next header.
     #[inline]
     fn give_back(&mut self) {
-        if self.given != self.position {
-            self.given = self.position;
-            self.give_from = self.position + self.place.words() / 4;
+        let position = self.position();
+        if self.given != position {
+            self.given = position;
+            self.give_from = position + self.place.words() / 4;
             // SAFETY: the word lies in the memory that `new` was given, mapped and aligned.
             let head = unsafe { &*self.place.head() };
             // ORDERING: pairs with the load in the sender's `read_head`.
-            head.value.store(self.position, Ordering::Release);
+            head.value.store(position, Ordering::Release);
         }
+        self.set_limit();
+    }
+}
+
+impl Short<'_> {
+    /// Returns the length of the payload in bytes, at most [`SHORT`].
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Returns whether the payload has no bytes.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Returns where the payload lies, as [`Record::payload`] does.
+    #[cfg(not(loom))]
+    #[inline(always)]
+    pub fn payload(&self) -> *const u8 {
+        self.next.wrapping_add(1).cast()
+    }
+
+    /// Reads a word of the payload, as [`Record::word`] does.
+    #[cfg(loom)]
+    pub fn word(&self, index: usize) -> u64 {
+        assert!(8 * index < self.len);
+        // SAFETY: `Receiver::short` has found that the record lies in the ring, whose memory
+        // `Receiver::new` was given, mapped and aligned.
+        unsafe { &*self.next.wrapping_add(1 + index) }.read()
+    }
+
+    /// Consumes the record.
+    #[inline(always)]
+    pub fn done(self) {
+        self.receiver.next = self.behind;
     }
 }
 

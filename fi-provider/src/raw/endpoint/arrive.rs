@@ -8,11 +8,12 @@
 use super::atomic;
 use super::link::Link;
 use super::pending::State;
+use super::short::unguarded;
 use super::stream::Stream;
 use super::{Endpoint, MOST_OWED, Operation};
 use crate::raw::address::Address;
 use crate::raw::address_vector::PeerIndex;
-use crate::raw::completion::{Entry, Promise};
+use crate::raw::completion::{Entry, Promise, Source};
 use crate::raw::error::Error;
 use crate::raw::matcher::{Buffer, Place};
 use crate::raw::protocol::{HAS_DATA, IN_ARENA, Kind, WANTS_ANSWER};
@@ -37,7 +38,7 @@ pub(crate) enum Fate {
 pub(crate) struct Origin {
     address: Address,
     /// Its number, which is of this version of the address vector.
-    source: Option<PeerIndex>,
+    source: Source,
     version: u64,
     /// The way back, once it was needed.
     link: Option<Rc<Link>>,
@@ -90,7 +91,7 @@ impl Origin {
     pub(crate) fn new(address: Address) -> Self {
         Self {
             address,
-            source: None,
+            source: Source::NONE,
             // That of no vector.
             version: u64::MAX,
             link: None,
@@ -112,14 +113,13 @@ impl Endpoint {
     }
 
     /// The number of a sender in the address vector.
-    #[inline(always)]
     fn source(&self, origin: &mut Origin) -> Option<PeerIndex> {
         let version = self.vector.version();
         if origin.version != version {
             origin.version = version;
-            origin.source = self.vector.find(&origin.address);
+            origin.source = self.vector.find(&origin.address).into();
         }
-        origin.source
+        origin.source.into()
     }
 
     /// The way back to a sender; none where it cannot be reached, and so needs no answer.
@@ -194,32 +194,54 @@ impl Endpoint {
     /// takes it as other messages otherwise.
     #[inline(always)]
     fn take_plain(&self, origin: &mut Origin, record: impl Record) -> Fate {
-        let mut matcher = self.matcher.borrow_mut();
-        let len = record.len();
-        let first = if self.config.receive.has_room() && !matcher.is_stalled() {
-            matcher.take_first(len)
-        } else {
-            None
+        loop {
+            // SAFETY: the record has so many bytes.
+            if unsafe { self.give(origin, record.payload(), record.len()) } {
+                return Fate::Taken;
+            }
+            if !self.renew(origin) {
+                return self.take_message(origin, record, 0, None, None);
+            }
+        }
+    }
+
+    /// Brings about what [`Endpoint::give`] only looks for; whether anything of it was left to do.
+    #[cold]
+    #[inline(never)]
+    fn renew(&self, origin: &mut Origin) -> bool {
+        let is_old = origin.version != self.vector.version();
+        self.source(origin);
+        let was_open = self.config.receive.is_open();
+        let has_room = self.config.receive.has_room();
+        self.matcher.borrow_mut().wrap() || has_room && (is_old || !was_open)
+    }
+
+    /// Gives a message to the first buffer, by few instructions; false where something stands against
+    /// that: then nothing was done.
+    ///
+    /// # Safety
+    /// `payload` holds `len` bytes.
+    #[inline(always)]
+    pub(super) unsafe fn give(&self, origin: &Origin, payload: *const u8, len: usize) -> bool {
+        if origin.version != self.vector.version() {
+            return false;
+        }
+        // SAFETY: no other reference is there: functions that borrow the matcher let no record arrive
+        // meanwhile; the endpoint is of one thread, as its cells are; and until the last use of
+        // `first` functions of the queue and of the matcher alone are called.
+        let matcher = unsafe { unguarded(&self.matcher) };
+        let Some(first) = matcher.first_plain(len) else {
+            return false;
         };
-        drop(matcher);
-        let Some(buffer) = first else {
-            return self.take_message(origin, record, 0, None, None);
-        };
-        // SAFETY: the buffer has room for `len` bytes until its entry is there (the requirement of
-        // `post_receive`); the record has so many.
-        unsafe { copy::copy(buffer.address, record.payload(), len) };
-        drop(record);
-        self.config.receive.push(Ok(Entry {
-            context: buffer.context,
-            operation: Operation::Receive,
-            len,
-            data: None,
-            source: self.source(origin),
-            offset: 0,
-            is_last: true,
-        }));
+        let queue = &self.config.receive;
+        if !queue.push_message(first.context(), len, &origin.source) {
+            return false;
+        }
+        // SAFETY: the buffer has room for `len` bytes until the program has its entry (the
+        // requirement of `post_receive`), which is behind this call; `payload` holds them.
+        unsafe { copy::copy(first.take(), payload, len) };
         self.config.received.add(1);
-        Fate::Taken
+        true
     }
 
     /// Gives a message, whose bytes begin at `header`, to its buffer, or holds it.
@@ -643,7 +665,7 @@ impl Endpoint {
         rights: Rights,
     ) -> Result<(*mut u8, Found), Error> {
         let regions = self.domain.regions();
-        let found = regions.table().find(key).ok_or(Error::NoSuchKey)?;
+        let found = regions.find(key).ok_or(Error::NoSuchKey)?;
         if !found.state.allows(rights) {
             return Err(Error::NotAllowed);
         }
@@ -681,7 +703,7 @@ impl Endpoint {
 
     /// Whether a region is as it was found.
     pub(crate) fn is_open(&self, key: u64, found: &Found) -> bool {
-        let now = self.domain.regions().table().find(key);
+        let now = self.domain.regions().find(key);
         now.is_some_and(|now| now.state == found.state)
     }
 }

@@ -6,7 +6,8 @@ use crate::raw::address_vector::{AddressVector, PeerIndex};
 use crate::raw::completion::{CompletionQueue, Context, Counted, Operation, Silent};
 use crate::raw::domain::{self, Domain};
 use crate::raw::error::Error;
-use crate::raw::region::{Addressing, Region, Rights};
+use crate::raw::protocol::Kind;
+use crate::raw::region::{Addressing, Region, Rights, TABLE_BYTES};
 use std::time::{Duration, Instant};
 
 /// How long the endpoint may take to serve an honest peer.
@@ -461,4 +462,84 @@ fn records_by_the_kernels_copy_do_no_harm() {
 #[test]
 fn records_by_rings_alone_do_no_harm() {
     endure(seed(), false);
+}
+
+/// Words of an entry in a table of regions, and the first of them, its state.
+const ENTRY: usize = 8;
+
+/// Writes nonsense over the table of regions of the peer that `link` leads to: every region lies at
+/// `there`, ends nowhere, and allows everything; `is_used`: or there is none.
+fn scribble(link: &Link, there: u64, is_used: bool) -> usize {
+    let words = link.near().unwrap().at(0).cast::<u64>();
+    let mut changed = 0;
+    for entry in (0..TABLE_BYTES / 8).step_by(ENTRY) {
+        // SAFETY: the words are of the peer's table, which is mapped, aligned, and not used by
+        // another thread meanwhile.
+        unsafe {
+            if words.add(entry).read() != 0 {
+                let state = words.add(entry).read() | 7 << 8;
+                words.add(entry).write(if is_used { state & !2 } else { 0 });
+                words.add(entry + 2).write(there);
+                words.add(entry + 3).write(u64::MAX);
+                words.add(entry + 4).write(0);
+                changed += 1;
+            }
+        }
+    }
+    changed
+}
+
+#[test]
+fn a_table_of_regions_that_a_peer_has_written_moves_none() {
+    let [hostile, side] = [Side::open(), Side::open()];
+    side.insert(&hostile);
+    let open = Guarded::new(LEN);
+    let read_only = Guarded::new(LEN);
+    let secret = Guarded::new(LEN);
+    let regions = [
+        side.register(&open, Rights::ALL, 1, Addressing::Offset),
+        side.register(&read_only, Rights::READ, 3, Addressing::Offset),
+    ];
+    let memory = side
+        .domain
+        .allocate(64, Rights::ALL, Some(2), Addressing::Offset);
+    let memory = memory.unwrap();
+    let address = side.endpoint.address();
+    let link = Link::open(&hostile.domain, hostile.endpoint.number, None, &address).unwrap();
+    let assail = || {
+        for key in 1..=3 {
+            for offset in [0, 8, LEN as u64 - 8, LEN as u64] {
+                let add = [5 << 32, key, offset, 0x308, 1, 0];
+                link.tell(Kind::Atomic, add).unwrap();
+                let write = [5 << 32, key, offset, 1, u64::MAX];
+                link.tell(Kind::Write, write).unwrap();
+            }
+            side.endpoint.progress();
+            hostile.endpoint.progress();
+        }
+    };
+    for is_used in [true, false] {
+        let changed = scribble(&link, secret.as_ptr().addr() as u64, is_used);
+        assert_eq!(changed, 3);
+        assail();
+        open.check("a region");
+        read_only.check_all("a region that peers may read alone");
+        secret.check_all("what is no region");
+        assert_eq!(open.byte(GUARD + LEN - 1), 0xff, "a region is where it was");
+        let again = side
+            .domain
+            .allocate(64, Rights::ALL, Some(2), Addressing::Offset);
+        assert_eq!(again.err(), Some(Error::KeyTaken));
+    }
+    drop((regions, memory));
+    open.check("a region");
+    assail();
+    secret.check_all("what is no region");
+    let again = side.register(&open, Rights::ALL, 1, Addressing::Offset);
+    let found = link.near().unwrap().table().find(1).unwrap();
+    assert_eq!(
+        (found.base, found.len),
+        (open.as_ptr().addr() as u64, LEN as u64)
+    );
+    drop(again);
 }

@@ -8,6 +8,7 @@
 
 use super::link::Link;
 use super::pending::State;
+use super::short::unguarded;
 use super::{Endpoint, Operation};
 use crate::raw::address_vector::PeerIndex;
 use crate::raw::completion::{Entry, Promise, Report};
@@ -191,7 +192,8 @@ impl Endpoint {
     /// is the caller's again, it is cancelled, or the endpoint dropped.
     #[inline]
     pub unsafe fn post_receive(&self, buffer: *mut u8, len: usize, posted: Posted) {
-        let buffer = Buffer {
+        // Made where it is needed, so that it goes from registers to its slot.
+        let buffer = || Buffer {
             address: buffer,
             len,
             context: posted.context,
@@ -199,6 +201,19 @@ impl Endpoint {
             least: posted.least,
             used: 0,
         };
+        // SAFETY: no other reference is there: functions of the endpoint that borrow the matcher call
+        // nothing of the program's, which posts buffers; the endpoint is of one thread, as its cells
+        // are; and `add_if_open` knows nothing of the endpoint.
+        let matcher = unsafe { unguarded(&self.matcher) };
+        if !matcher.add_if_open(buffer()) {
+            self.post_seldom(buffer());
+        }
+    }
+
+    /// Adds a buffer where messages may wait for it, or more memory is needed.
+    #[cold]
+    #[inline(never)]
+    fn post_seldom(&self, buffer: Buffer) {
         let mut matcher = self.matcher.borrow_mut();
         if matcher.has_early() {
             drop(matcher);

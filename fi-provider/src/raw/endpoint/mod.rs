@@ -16,6 +16,7 @@ mod message;
 mod near_path;
 mod pending;
 mod rma;
+mod short;
 mod stream;
 
 pub use atomic::Atomic;
@@ -114,7 +115,7 @@ pub struct Endpoint {
     known: RefCell<HashMap<Address, Rc<Link>>>,
     keys: Keys,
     /// By their bells.
-    incoming: RefCell<Vec<Option<Incoming>>>,
+    incoming: RefCell<Vec<Option<Box<Incoming>>>>,
     /// Words of bells that have rings.
     words: Cell<usize>,
     /// Something to do that the first word of bells does not tell ([`WORK`], [`DEVICE`]).
@@ -195,7 +196,9 @@ impl Endpoint {
     /// and read themselves.
     #[inline(always)]
     pub fn progress(&self) {
-        self.look_at(0);
+        if self.inbox.bells().is_rung(0) {
+            self.look_first();
+        }
         if self.todo.get() != 0 {
             self.work_off();
         }
@@ -232,17 +235,9 @@ impl Endpoint {
         is_quiet
     }
 
-    #[inline(always)]
-    fn look_at(&self, word: usize) {
-        let bells = self.inbox.bells().take(word);
-        if bells != 0 {
-            self.look(word, bells);
-        }
-    }
-
     /// Looks at the rings whose bells in this word have rung.
     #[inline(never)]
-    fn look(&self, word: usize, mut bells: u64) {
+    fn look_closely(&self, word: usize, mut bells: u64) {
         while bells != 0 {
             let bell = word * RINGS_PER_WORD + bells.trailing_zeros() as usize;
             bells &= bells - 1;
@@ -273,14 +268,14 @@ impl Endpoint {
         let Some(slot) = incoming.get_mut(bell) else {
             return;
         };
-        let Some(Incoming {
+        let Some(one) = slot else {
+            return;
+        };
+        let Incoming {
             receiver,
             origin,
             lead,
-        }) = slot
-        else {
-            return;
-        };
+        } = &mut **one;
         for _ in 0..TURN {
             let fate = match receiver.next() {
                 Ok(Some(record)) => Some(self.arrive(origin, record)),
@@ -332,11 +327,11 @@ impl Endpoint {
             if incoming.len() <= bell {
                 incoming.resize_with(bell + 1, || None);
             }
-            incoming[bell] = Some(one);
+            incoming[bell] = Some(Box::new(one));
             self.words.set(incoming.len().div_ceil(RINGS_PER_WORD));
             self.note_work();
         }
-        let is_over = |(bell, one): (usize, &Option<Incoming>)| {
+        let is_over = |(bell, one): (usize, &Option<Box<Incoming>>)| {
             one.as_ref().filter(|one| one.lead.is_over()).map(|_| bell)
         };
         let over: Vec<usize> = {
@@ -445,7 +440,8 @@ impl Endpoint {
         let device = self.todo.get() & DEVICE;
         self.todo.set(device | if is_left { WORK } else { 0 });
         drop(owing);
-        (1..words).for_each(|word| self.look_at(word));
+        let rung = (1..words).filter(|&word| self.inbox.bells().is_rung(word));
+        rung.for_each(|word| self.look(word));
         self.push_streams();
         self.match_early();
         let left = std::mem::take(&mut *self.left.borrow_mut());

@@ -82,7 +82,8 @@ pub(crate) struct Renewal {
 
 /// Bytes of a datagram.
 pub(crate) const BYTES: usize = 8 + TOKEN + 8 + Address::BYTES + ENDS;
-const ENDS: usize = 76;
+/// Bytes of the ends of a connection.
+pub(crate) const ENDS: usize = 76;
 
 impl Ends {
     /// The address vector of one of the targets; that of nobody where the ends are queue pairs.
