@@ -260,9 +260,10 @@ unsafe fn take_entries(
             queue.held.push_front(held);
             Err(FI_EAVAIL)
         }
+        // None was asked for.
         Some(held) => {
             queue.held.push_front(held);
-            Err(libc::EAGAIN)
+            Ok(0)
         }
         None => Err(libc::EAGAIN),
     }
