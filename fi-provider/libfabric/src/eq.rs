@@ -4,6 +4,7 @@
 use crate::fabric;
 use crate::object::{InUse, closing, give, object, size, take, unused};
 use fi_ofi_abi::*;
+use fi_provider::node::wait::{Patience, Waiter};
 use std::collections::VecDeque;
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::{Mutex, PoisonError};
@@ -33,8 +34,6 @@ static EQ_OPS: FiOpsEq = FiOpsEq {
 const PEEK: u64 = 1 << 19;
 /// Bytes of an event, at most.
 const MOST_BYTES: usize = 1 << 16;
-/// How long a wait sleeps between two looks.
-const PAUSE: Duration = Duration::from_micros(100);
 
 pub(crate) unsafe extern "C" fn open(
     fabric: *mut FidFabric,
@@ -137,13 +136,14 @@ unsafe extern "C" fn sread(
     let again = size(Err(libc::EAGAIN));
     let limit = u64::try_from(timeout).ok().map(Duration::from_millis);
     let start = Instant::now();
+    let mut waiter = Waiter::new(Patience::new(false));
     loop {
         // SAFETY: the arguments are those of this function, which has the same requirements.
         let told = unsafe { read(eq, event, buffer, len, flags) };
         if told != again || limit.is_some_and(|limit| start.elapsed() >= limit) {
             return told;
         }
-        std::thread::sleep(PAUSE);
+        waiter.pause();
     }
 }
 
