@@ -249,7 +249,7 @@ unsafe extern "C" fn control(fid: *mut Fid, command: c_int, argument: *mut c_voi
     match command {
         FI_ENABLE => status(enable(&mut objects, object)),
         FI_GETOPSFLAG | FI_SETOPSFLAG => {
-            // SAFETY: `argument` leads to flags, or is NULL, and nobody else uses them meanwhile, by
+            // SAFETY: `argument` is NULL or leads to flags, which nobody else uses meanwhile, by
             // fi_endpoint(3).
             let flags = unsafe { argument.cast::<u64>().as_mut() };
             let ep = objects.endpoints.get_mut(object.number);
@@ -286,8 +286,8 @@ fn enable(objects: &mut Objects, object: &Object) -> Result<(), Code> {
     // Each side that the endpoint has tells of its operations somewhere.
     let has = |caps| ep.caps & caps != 0;
     let is_told = ep.transmit.is_some() || tells || !has(FI_SEND | FI_READ | FI_WRITE);
-    let is_told_of_messages = ep.receive.is_some() || ep.counts(Counts::Received) || !has(FI_RECV);
-    if !is_told || !is_told_of_messages {
+    let hears = ep.receive.is_some() || ep.counts(Counts::Received) || !has(FI_RECV);
+    if !is_told || !hears {
         return Err(FI_ENOCQ);
     }
     let (transmit, receive, counters) = (ep.transmit, ep.receive, ep.counters);

@@ -124,7 +124,7 @@ unsafe extern "C" fn read(
     ep: *mut FidEp,
     dest: *mut c_void,
     len: usize,
-    desc: *mut c_void,
+    _desc: *mut c_void,
     peer: u64,
     address: u64,
     key: u64,
@@ -134,10 +134,9 @@ unsafe extern "C" fn read(
         iov_base: dest,
         iov_len: len,
     };
-    let mut desc = desc;
     // SAFETY: there is one piece, which the application leaves alone until the completion, by
     // fi_rma(3).
-    unsafe { readv(ep, &piece, &mut desc, 1, peer, address, key, context) }
+    unsafe { readv(ep, &piece, null_mut(), 1, peer, address, key, context) }
 }
 
 unsafe extern "C" fn readv(
@@ -179,17 +178,16 @@ unsafe extern "C" fn write(
     ep: *mut FidEp,
     bytes: *const c_void,
     len: usize,
-    desc: *mut c_void,
+    _desc: *mut c_void,
     peer: u64,
     address: u64,
     key: u64,
     context: *mut c_void,
 ) -> isize {
     let piece = source(bytes, len);
-    let mut desc = desc;
     // SAFETY: there is one piece, whose bytes the application leaves as they are until the
     // completion, by fi_rma(3).
-    unsafe { writev(ep, &piece, &mut desc, 1, peer, address, key, context) }
+    unsafe { writev(ep, &piece, null_mut(), 1, peer, address, key, context) }
 }
 
 unsafe extern "C" fn writev(

@@ -79,7 +79,8 @@ const SCRIPTS: [(&str, &str); 14] = [
         "libfabric, calls",
         r#"export FI_PROVIDER_PATH="$1/lib/farreach"
            for name in objects rma threads; do
-               cc -Wall -Wextra -Werror -pthread -o "$TMPDIR/$name" "$2/fi-provider/libfabric/tests/c/$name.c" -lfabric
+               source="$2/fi-provider/libfabric/tests/c/$name.c"
+               cc -Wall -Wextra -Werror -pthread -o "$TMPDIR/$name" "$source" -lfabric
                "$TMPDIR/$name"; rm "$TMPDIR/$name"
            done"#,
     ),

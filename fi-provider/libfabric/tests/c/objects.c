@@ -1,5 +1,5 @@
-// One process by libfabric: objects in use are not closed, wrong arguments have their codes, numbers
-// of addresses are in order, and an endpoint reaches itself.
+// One process by libfabric: objects in use are not closed, wrong arguments have their codes, the
+// numbers of addresses are in order, and an endpoint reaches itself.
 #include <rdma/fabric.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
