@@ -46,8 +46,8 @@ pub(crate) unsafe extern "C" fn open(
     context: *mut c_void,
 ) -> c_int {
     let shared = &object!(domain::Object, domain).shared;
-    // SAFETY: `attr` is NULL or attributes, by fi_av(3).
-    if let Some(attr) = unsafe { attr.as_ref() } {
+    // SAFETY: `attr` is NULL or attributes, which nobody else uses meanwhile, by fi_av(3).
+    if let Some(attr) = unsafe { attr.as_mut() } {
         if !attr.name.is_null() || attr.rx_ctx_bits > 0 {
             return -FI_ENOSYS;
         }
@@ -56,6 +56,9 @@ pub(crate) unsafe extern "C" fn open(
         }
         if let Err(code) = only(attr.flags, FI_SYMMETRIC) {
             return -code;
+        }
+        if attr.r#type == FI_AV_UNSPEC {
+            attr.r#type = FI_AV_TABLE;
         }
     }
     let number = shared.lock().vectors.add(Vector {
@@ -110,6 +113,10 @@ unsafe extern "C" fn insert(
     if let Err(code) = only(flags, FI_MORE | FI_SYNC_ERR) {
         return -code;
     }
+    let tells_each = flags & FI_SYNC_ERR != 0;
+    if count > 0 && addresses.is_null() || tells_each && context.is_null() {
+        return status(Err(libc::EINVAL));
+    }
     let objects = object.shared.lock();
     let Some(vector) = objects.vectors.get(object.number) else {
         return status(Err(libc::EINVAL));
@@ -128,7 +135,7 @@ unsafe extern "C" fn insert(
                 let number = number.map_or(FI_ADDR_NOTAVAIL, u64::from);
                 numbers.add(index).write(number);
             }
-            if flags & FI_SYNC_ERR != 0 {
+            if tells_each {
                 let code = number.err().map_or(0, Error::code);
                 context.cast::<c_int>().add(index).write(code);
             }
@@ -147,6 +154,9 @@ unsafe extern "C" fn remove(av: *mut FidAv, numbers: *mut u64, count: usize, fla
     };
     if flags != 0 {
         return -FI_EBADFLAGS;
+    }
+    if count > 0 && numbers.is_null() {
+        return status(Err(libc::EINVAL));
     }
     // SAFETY: `numbers` leads to `count` numbers, by fi_av(3).
     let mut all = (0..count).map(|index| unsafe { *numbers.add(index) });

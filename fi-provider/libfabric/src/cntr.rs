@@ -1,10 +1,10 @@
 //! Counters (fi_cntr(3)).
 
-use crate::cq::{BUSY, PAUSE};
 use crate::domain;
 use crate::object::{Code, closing, give, object, status, stub, take};
 use crate::state::{Count, Shared};
 use fi_ofi_abi::*;
+use fi_provider::node::wait::{Patience, Waiter};
 use fi_provider::raw::completion::Counter;
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
@@ -136,6 +136,7 @@ unsafe extern "C" fn wait(cntr: *mut FidCntr, threshold: u64, timeout: c_int) ->
     let object = object!(Object, cntr);
     let limit = u64::try_from(timeout).ok().map(Duration::from_millis);
     let start = Instant::now();
+    let mut waiter = Waiter::new(Patience::new(false));
     let mut failed_before = None;
     loop {
         let look = |counter: &Counter| (counter.read(), counter.read_failed());
@@ -149,14 +150,9 @@ unsafe extern "C" fn wait(cntr: *mut FidCntr, threshold: u64, timeout: c_int) ->
         if *failed_before.get_or_insert(failed) != failed {
             return -FI_EAVAIL;
         }
-        let waited = start.elapsed();
-        if limit.is_some_and(|limit| waited >= limit) {
+        if limit.is_some_and(|limit| start.elapsed() >= limit) {
             return status(Err(libc::ETIMEDOUT));
         }
-        if waited < BUSY {
-            std::thread::yield_now();
-        } else {
-            std::thread::sleep(PAUSE);
-        }
+        waiter.pause();
     }
 }

@@ -5,6 +5,7 @@ use crate::object::{Code, closing, give, object, size, status, stub, take};
 use crate::slab::Slab;
 use crate::state::{Queue, Receive, Shared, Told, Wrong};
 use fi_ofi_abi::*;
+use fi_provider::node::wait::{Patience, Waiter};
 use fi_provider::raw::completion::{CompletionQueue, Entry, Operation};
 use std::collections::VecDeque;
 use std::ffi::{c_char, c_int, c_void};
@@ -36,9 +37,6 @@ static CQ_OPS: FiOpsCq = FiOpsCq {
 /// Entries of a queue whose size is not asked for, and the most.
 const USUAL: usize = 1 << 12;
 const MOST: usize = 1 << 20;
-/// How long a wait looks without sleeping, and how long it sleeps between two looks after that.
-pub(crate) const BUSY: Duration = Duration::from_micros(200);
-pub(crate) const PAUSE: Duration = Duration::from_micros(50);
 
 impl Object {
     /// Returns the domain, and the number there.
@@ -260,9 +258,10 @@ unsafe fn take_entries(
             queue.held.push_front(held);
             Err(FI_EAVAIL)
         }
+        // None was asked for.
         Some(held) => {
             queue.held.push_front(held);
-            Err(libc::EAGAIN)
+            Ok(0)
         }
         None => Err(libc::EAGAIN),
     }
@@ -332,25 +331,21 @@ unsafe extern "C" fn sreadfrom(
     let object = object!(Object, cq);
     let limit = u64::try_from(timeout).ok().map(Duration::from_millis);
     let start = Instant::now();
+    let mut waiter = Waiter::new(Patience::new(false));
     loop {
         // SAFETY: `place` has room for `count` entries, and `sources`, if it is not NULL, for as
         // many addresses, by fi_cq(3).
         let taken = unsafe { take_entries(object, place, count, sources) };
-        let waited = start.elapsed();
         let is_signalled = || {
             let mut objects = object.shared.lock();
             let queue = objects.queues.get_mut(object.number);
             queue.is_some_and(|queue| std::mem::take(&mut queue.is_signalled))
         };
-        let is_over = limit.is_some_and(|limit| waited >= limit);
+        let is_over = limit.is_some_and(|limit| start.elapsed() >= limit);
         if taken != Err(libc::EAGAIN) || is_over || is_signalled() {
             return size(taken);
         }
-        if waited < BUSY {
-            std::thread::yield_now();
-        } else {
-            std::thread::sleep(PAUSE);
-        }
+        waiter.pause();
     }
 }
 

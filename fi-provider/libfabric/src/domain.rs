@@ -1,8 +1,8 @@
 //! The domain (fi_domain(3)).
 
-use crate::object::{closing, give, object, status, stub, take};
+use crate::object::{InUse, closing, give, object, status, stub, take};
 use crate::state::Shared;
-use crate::{av, cntr, cq, ep, mr};
+use crate::{av, cntr, cq, ep, fabric, mr};
 use fi_ofi_abi::*;
 use fi_provider::raw::domain::{Config, Domain};
 use std::ffi::{c_int, c_void};
@@ -14,6 +14,7 @@ use std::sync::Arc;
 pub(crate) struct Object {
     fid: FidDomain,
     pub(crate) shared: Arc<Shared>,
+    _fabric: InUse,
 }
 
 static OPS: FiOps = closing(close);
@@ -67,8 +68,13 @@ pub(crate) unsafe extern "C" fn open(
         mr: &mr::OPS,
     };
     let shared = Arc::new(Shared::new(raw, mr_mode, api_version));
+    let object = Object {
+        fid,
+        shared,
+        _fabric: InUse::clone(&object!(fabric::Object, fabric).in_use),
+    };
     // SAFETY: `domain` is where the caller wants the pointer; the object begins with its fid.
-    unsafe { give(Object { fid, shared }, domain) };
+    unsafe { give(object, domain) };
     0
 }
 

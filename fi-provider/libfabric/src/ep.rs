@@ -1,8 +1,8 @@
 //! Endpoints (fi_endpoint(3)): how they are bound, enabled and closed.
 
-use crate::object::{Code, give, object, size, status, stub, take};
+use crate::object::{Code, InUse, give, object, size, status, stub, take};
 use crate::state::{Binding, Counts, Ep, Objects, Shared, Told, Wrong};
-use crate::{av, cntr, cq, domain, msg, rma};
+use crate::{av, cntr, cq, domain, eq, info, msg, rma};
 use fi_ofi_abi::*;
 use fi_provider::raw::completion::{CompletionQueue, Counter};
 use fi_provider::raw::endpoint::{Config, Endpoint};
@@ -82,7 +82,7 @@ pub(crate) unsafe extern "C" fn open(
             return status(Err(libc::EINVAL));
         };
         (
-            info.caps,
+            info::all_of(info.caps),
             info.ep_attr.as_ref().map_or(FI_EP_RDM, |attr| attr.r#type),
             info.tx_attr.as_ref().map_or(0, |attr| attr.op_flags),
             info.rx_attr.as_ref().map_or(0, |attr| attr.op_flags),
@@ -100,6 +100,7 @@ pub(crate) unsafe extern "C" fn open(
         transmit: None,
         receive: None,
         counters: [None; 4],
+        events: None,
         unread: Vec::new(),
         least: LEAST,
     });
@@ -128,6 +129,19 @@ pub(crate) unsafe extern "C" fn open(
     0
 }
 
+/// Starts an operation; makes progress where there is no room for it.
+pub(crate) fn start(ep: *mut FidEp, act: impl FnOnce(&Ep) -> Result<(), Code>) -> isize {
+    let object = object!(Object, ep);
+    let mut objects = object.shared.lock();
+    let ep = objects.endpoints.get(object.number);
+    let result = ep.ok_or(libc::EINVAL).and_then(act);
+    if result == Err(libc::EAGAIN) {
+        // The peer may wait for room here.
+        objects.progress();
+    }
+    size(result.map(|()| 0))
+}
+
 unsafe extern "C" fn bind(fid: *mut Fid, other: *mut Fid, flags: u64) -> c_int {
     let object = object!(Object, fid);
     let mut objects = object.shared.lock();
@@ -137,8 +151,10 @@ unsafe extern "C" fn bind(fid: *mut Fid, other: *mut Fid, flags: u64) -> c_int {
         FI_CLASS_AV => object!(av::Object, other).place(),
         FI_CLASS_CQ => object!(cq::Object, other).place(),
         FI_CLASS_CNTR => object!(cntr::Object, other).place(),
-        // Nothing is told there.
-        FI_CLASS_EQ => return 0,
+        FI_CLASS_EQ => {
+            let events = InUse::clone(&object!(eq::Object, other).in_use);
+            return status(bind_events(&mut objects, object, events));
+        }
         _ => return -FI_ENOSYS,
     };
     if !Arc::ptr_eq(shared, &object.shared) {
@@ -165,6 +181,16 @@ fn bind_vector(objects: &mut Objects, object: &Object, vector: u64) -> Result<()
     ep.vector = Some(vector);
     let vector = objects.vectors.get_mut(vector).ok_or(FI_EDOMAIN)?;
     vector.users += 1;
+    Ok(())
+}
+
+/// Binds a queue of events, to which nothing is told.
+fn bind_events(objects: &mut Objects, object: &Object, events: InUse) -> Result<(), Code> {
+    let ep = opening(objects, object)?;
+    if ep.events.is_some() {
+        return Err(libc::EINVAL);
+    }
+    ep.events = Some(events);
     Ok(())
 }
 
@@ -217,12 +243,39 @@ fn bind_counter(
     Ok(())
 }
 
-unsafe extern "C" fn control(fid: *mut Fid, command: c_int, _argument: *mut c_void) -> c_int {
+unsafe extern "C" fn control(fid: *mut Fid, command: c_int, argument: *mut c_void) -> c_int {
     let object = object!(Object, fid);
+    let mut objects = object.shared.lock();
     match command {
-        FI_ENABLE => status(enable(&mut object.shared.lock(), object)),
+        FI_ENABLE => status(enable(&mut objects, object)),
+        FI_GETOPSFLAG | FI_SETOPSFLAG => {
+            // SAFETY: `argument` is NULL or leads to flags, which nobody else uses meanwhile, by
+            // fi_endpoint(3).
+            let flags = unsafe { argument.cast::<u64>().as_mut() };
+            let ep = objects.endpoints.get_mut(object.number);
+            let both = flags.zip(ep).ok_or(libc::EINVAL);
+            status(both.and_then(|(flags, ep)| operation_flags(ep, flags, command)))
+        }
         _ => -FI_ENOSYS,
     }
+}
+
+/// Gets or sets the flags of operations without flags of their own: those of the side that `flags`
+/// names.
+fn operation_flags(ep: &mut Ep, flags: &mut u64, command: c_int) -> Result<(), Code> {
+    let (sides, wanted) = (*flags & (FI_SEND | FI_RECV), *flags & !(FI_SEND | FI_RECV));
+    let (own, known) = match sides {
+        FI_SEND => (&mut ep.transmit_flags, info::TRANSMIT_FLAGS),
+        FI_RECV => (&mut ep.receive_flags, info::RECEIVE_FLAGS),
+        _ => return Err(libc::EINVAL),
+    };
+    if command == FI_GETOPSFLAG {
+        *flags = *own;
+        return Ok(());
+    }
+    crate::object::only(wanted, known)?;
+    *own = wanted;
+    Ok(())
 }
 
 fn enable(objects: &mut Objects, object: &Object) -> Result<(), Code> {
@@ -230,7 +283,11 @@ fn enable(objects: &mut Objects, object: &Object) -> Result<(), Code> {
     let number = ep.vector.ok_or(FI_ENOAV)?;
     let counts = |what: &[Counts]| what.iter().any(|&what| ep.counts(what));
     let tells = counts(&[Counts::Sent, Counts::Read, Counts::Written]);
-    if ep.transmit.is_none() && !tells || ep.receive.is_none() && !ep.counts(Counts::Received) {
+    // Each side that the endpoint has tells of its operations somewhere.
+    let has = |caps| ep.caps & caps != 0;
+    let is_told = ep.transmit.is_some() || tells || !has(FI_SEND | FI_READ | FI_WRITE);
+    let hears = ep.receive.is_some() || ep.counts(Counts::Received) || !has(FI_RECV);
+    if !is_told || !hears {
         return Err(FI_ENOCQ);
     }
     let (transmit, receive, counters) = (ep.transmit, ep.receive, ep.counters);

@@ -1,8 +1,10 @@
 //! Event queues (fi_eq(3)). The provider itself has no events to tell: a queue holds what the
 //! application writes to it.
 
-use crate::object::{closing, give, object, size, take};
+use crate::fabric;
+use crate::object::{InUse, closing, give, object, size, take, unused};
 use fi_ofi_abi::*;
+use fi_provider::node::wait::{Patience, Waiter};
 use std::collections::VecDeque;
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::{Mutex, PoisonError};
@@ -11,8 +13,11 @@ use std::time::{Duration, Instant};
 /// The C object.
 #[repr(C)]
 #[derive(Debug)]
-struct Object {
+pub(crate) struct Object {
     fid: FidEq,
+    /// Held by the endpoints that it is bound to.
+    pub(crate) in_use: InUse,
+    _fabric: InUse,
     events: Mutex<VecDeque<(u32, Vec<u8>)>>,
 }
 
@@ -29,11 +34,9 @@ static EQ_OPS: FiOpsEq = FiOpsEq {
 const PEEK: u64 = 1 << 19;
 /// Bytes of an event, at most.
 const MOST_BYTES: usize = 1 << 16;
-/// How long a wait sleeps between two looks.
-const PAUSE: Duration = Duration::from_micros(100);
 
 pub(crate) unsafe extern "C" fn open(
-    _fabric: *mut FidFabric,
+    fabric: *mut FidFabric,
     attr: *mut FiEqAttr,
     eq: *mut *mut FidEq,
     context: *mut c_void,
@@ -52,6 +55,8 @@ pub(crate) unsafe extern "C" fn open(
             },
             ops: &EQ_OPS,
         },
+        in_use: InUse::default(),
+        _fabric: InUse::clone(&object!(fabric::Object, fabric).in_use),
         events: Mutex::default(),
     };
     // SAFETY: `eq` is where the caller wants the pointer; the object begins with its fid.
@@ -60,6 +65,9 @@ pub(crate) unsafe extern "C" fn open(
 }
 
 unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
+    if let Err(code) = unused(&object!(Object, fid).in_use) {
+        return -code;
+    }
     // SAFETY: `open` has given the object, and whoever closes it uses it no more.
     drop(unsafe { take::<Object>(fid) });
     0
@@ -128,13 +136,14 @@ unsafe extern "C" fn sread(
     let again = size(Err(libc::EAGAIN));
     let limit = u64::try_from(timeout).ok().map(Duration::from_millis);
     let start = Instant::now();
+    let mut waiter = Waiter::new(Patience::new(false));
     loop {
         // SAFETY: the arguments are those of this function, which has the same requirements.
         let told = unsafe { read(eq, event, buffer, len, flags) };
         if told != again || limit.is_some_and(|limit| start.elapsed() >= limit) {
             return told;
         }
-        std::thread::sleep(PAUSE);
+        waiter.pause();
     }
 }
 

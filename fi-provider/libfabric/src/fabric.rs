@@ -1,6 +1,6 @@
 //! The fabric (fi_fabric(3)).
 
-use crate::object::{closing, give, status, stub, take};
+use crate::object::{InUse, closing, give, object, status, stub, take, unused};
 use crate::{domain, eq, info};
 use fi_ofi_abi::*;
 use std::ffi::{CStr, c_int, c_void};
@@ -8,8 +8,10 @@ use std::ffi::{CStr, c_int, c_void};
 /// The C object.
 #[repr(C)]
 #[derive(Debug)]
-struct Object {
+pub(crate) struct Object {
     fid: FidFabric,
+    /// Held by its domains and event queues.
+    pub(crate) in_use: InUse,
 }
 
 static OPS: FiOps = closing(close);
@@ -47,12 +49,16 @@ pub(crate) unsafe extern "C" fn open(
         ops: &FABRIC_OPS,
         api_version: 0,
     };
+    let in_use = InUse::default();
     // SAFETY: `fabric` is where the caller wants the pointer; the object begins with its fid.
-    unsafe { give(Object { fid }, fabric) };
+    unsafe { give(Object { fid, in_use }, fabric) };
     0
 }
 
 unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
+    if let Err(code) = unused(&object!(Object, fid).in_use) {
+        return -code;
+    }
     // SAFETY: `open` has given the object, and whoever closes it uses it no more.
     drop(unsafe { take::<Object>(fid) });
     0

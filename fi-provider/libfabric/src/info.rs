@@ -4,7 +4,7 @@ use crate::core;
 use crate::object::{Code, status};
 use fi_ofi_abi::*;
 use fi_provider::raw::address::Address;
-use std::ffi::{CStr, c_char, c_int};
+use std::ffi::{CStr, c_char, c_int, c_void};
 
 /// The name of the provider, of its fabric and of its domain.
 pub(crate) const NAME: &CStr = c"farreach";
@@ -13,6 +13,8 @@ pub(crate) const NAME: &CStr = c"farreach";
 pub(crate) const INJECT_SIZE: usize = 8 << 10;
 /// The format of its addresses: [`Address::BYTES`] bytes each.
 const FORMAT: u32 = FI_PROV_SPECIFIC | 0xfa;
+/// The address of an endpoint that is to be opened: the fabric will choose it.
+const NOT_CHOSEN: [u8; Address::BYTES] = [0; Address::BYTES];
 /// Its protocol.
 const PROTOCOL: u32 = FI_PROV_SPECIFIC | 0xfa;
 /// The most bytes of an operation.
@@ -44,9 +46,9 @@ const RECEIVE_CAPS: u64 = FI_MSG
     | FI_SOURCE
     | FI_DIRECTED_RECV;
 /// Flags that an endpoint may give to all its operations.
-const TRANSMIT_FLAGS: u64 =
+pub(crate) const TRANSMIT_FLAGS: u64 =
     FI_COMPLETION | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE;
-const RECEIVE_FLAGS: u64 = FI_COMPLETION | FI_MULTI_RECV;
+pub(crate) const RECEIVE_FLAGS: u64 = FI_COMPLETION | FI_MULTI_RECV;
 /// Messages to one endpoint arrive in their order.
 const ORDER: u64 = FI_ORDER_SAS;
 
@@ -59,6 +61,7 @@ struct Offer {
     order: u64,
     av_type: u32,
     threading: u32,
+    control_progress: u32,
     mr_mode: i32,
     dest: Option<Address>,
 }
@@ -66,16 +69,16 @@ struct Offer {
 pub(crate) unsafe extern "C" fn getinfo(
     version: u32,
     node: *const c_char,
-    service: *const c_char,
+    _service: *const c_char,
     flags: u64,
     hints: *const FiInfo,
     info: *mut *mut FiInfo,
 ) -> c_int {
-    // SAFETY: the strings are NULL or end with a zero, `hints` is NULL or a record whose attributes
+    // SAFETY: `node` is NULL or ends with a zero, `hints` is NULL or a record whose attributes
     // are NULL or records, and `info` may be written, by fi_getinfo(3).
     status(unsafe {
         let hints = hints.as_ref();
-        offer(version, node, service, flags, hints).and_then(|offer| {
+        offer(version, node, flags, hints).and_then(|offer| {
             info.write(fill(version, &offer)?);
             Ok(())
         })
@@ -90,17 +93,16 @@ fn require(is_kept: bool) -> Result<(), Code> {
 /// Finds out what to offer.
 ///
 /// # Safety
-/// The strings are NULL or end with a zero; the attributes of `hints` are NULL or records.
+/// `node` is NULL or ends with a zero; the attributes of `hints` are NULL or records.
 unsafe fn offer(
     version: u32,
     node: *const c_char,
-    service: *const c_char,
     flags: u64,
     hints: Option<&FiInfo>,
 ) -> Result<Offer, Code> {
     let is_own = flags & FI_SOURCE != 0;
-    // An endpoint's own address is never chosen, and it has no services.
-    require(service.is_null() && (node.is_null() || !is_own))?;
+    // The fabric chooses an endpoint's own address. A service names nothing: an address is whole.
+    require(node.is_null() || !is_own)?;
     let mut offer = Offer {
         caps: CAPS,
         transmit_flags: 0,
@@ -108,6 +110,7 @@ unsafe fn offer(
         order: ORDER,
         av_type: FI_AV_TABLE,
         threading: FI_THREAD_SAFE,
+        control_progress: FI_PROGRESS_AUTO,
         mr_mode: usual_mode(version),
         dest: None,
     };
@@ -122,7 +125,12 @@ unsafe fn offer(
     };
     require(hints.caps & !CAPS == 0)?;
     require([FI_FORMAT_UNSPEC, FORMAT].contains(&hints.addr_format))?;
-    require(hints.src_addr.is_null() && hints.handle.is_null())?;
+    require(hints.handle.is_null())?;
+    if !is_own && !hints.src_addr.is_null() {
+        require(hints.src_addrlen == Address::BYTES)?;
+        // SAFETY: there are so many bytes at the address.
+        require(unsafe { *hints.src_addr.cast::<[u8; Address::BYTES]>() } == NOT_CHOSEN)?;
+    }
     if offer.dest.is_none() && !hints.dest_addr.is_null() {
         require(hints.dest_addrlen == Address::BYTES)?;
         // SAFETY: there are so many bytes at the address.
@@ -152,7 +160,7 @@ unsafe fn offer(
 }
 
 /// Adds to capabilities those that they stand for: both directions where none is named.
-fn all_of(caps: u64) -> u64 {
+pub(crate) fn all_of(caps: u64) -> u64 {
     let mut all = caps | FI_LOCAL_COMM;
     if caps & FI_MSG != 0 && caps & SENDS == 0 {
         all |= SENDS;
@@ -235,6 +243,10 @@ unsafe fn check_domain(version: u32, attr: &FiDomainAttr, offer: &mut Offer) -> 
     require(attr.max_ep_stx_ctx == 0 && attr.max_ep_srx_ctx == 0)?;
     require(attr.mr_iov_limit <= 1 && attr.auth_key_size == 0)?;
     require(attr.caps & !FI_LOCAL_COMM == 0)?;
+    if attr.control_progress != FI_PROGRESS_UNSPEC {
+        // Calls that set objects up need no progress: an application may make it in vain.
+        offer.control_progress = attr.control_progress;
+    }
     if attr.av_type != FI_AV_UNSPEC {
         offer.av_type = attr.av_type;
     }
@@ -256,13 +268,9 @@ fn fill(version: u32, offer: &Offer) -> Result<*mut FiInfo, Code> {
         let info = &mut *record;
         info.caps = offer.caps;
         info.addr_format = FORMAT;
+        (info.src_addr, info.src_addrlen) = allocated(NOT_CHOSEN);
         if let Some(dest) = &offer.dest {
-            let bytes = dest.to_bytes();
-            info.dest_addr = libc::malloc(bytes.len());
-            if !info.dest_addr.is_null() {
-                info.dest_addrlen = bytes.len();
-                info.dest_addr.cast::<[u8; Address::BYTES]>().write(bytes);
-            }
+            (info.dest_addr, info.dest_addrlen) = allocated(dest.to_bytes());
         }
         let tx = &mut *info.tx_attr;
         tx.caps = offer.caps & TRANSMIT_CAPS;
@@ -294,11 +302,23 @@ fn fill(version: u32, offer: &Offer) -> Result<*mut FiInfo, Code> {
     Ok(record)
 }
 
+/// Returns bytes as libfabric frees them, and their length; none where there is no memory.
+fn allocated(bytes: [u8; Address::BYTES]) -> (*mut c_void, usize) {
+    // SAFETY: malloc may be called with any length.
+    let place = unsafe { libc::malloc(bytes.len()) };
+    if place.is_null() {
+        return (place, 0);
+    }
+    // SAFETY: `place` has room for the bytes, as it has just been allocated for them.
+    unsafe { place.cast::<[u8; Address::BYTES]>().write(bytes) };
+    (place, bytes.len())
+}
+
 fn fill_domain(attr: &mut FiDomainAttr, offer: &Offer) {
     // SAFETY: the name ends with a zero.
     attr.name = unsafe { libc::strdup(NAME.as_ptr()) };
     attr.threading = offer.threading;
-    attr.control_progress = FI_PROGRESS_AUTO;
+    attr.control_progress = offer.control_progress;
     attr.data_progress = FI_PROGRESS_MANUAL;
     attr.resource_mgmt = FI_RM_ENABLED;
     attr.av_type = offer.av_type;

@@ -1,6 +1,6 @@
 //! Messages (fi_msg(3)).
 
-use crate::ep::Object;
+use crate::ep::{self, Object};
 use crate::info::INJECT_SIZE;
 use crate::object::{Code, object, only, size};
 use crate::state::{Binding, Counts, Ep, Receive};
@@ -129,10 +129,7 @@ unsafe fn start(
     context: *mut c_void,
     flags: Flags,
 ) -> isize {
-    let object = object!(Object, ep);
-    let mut objects = object.shared.lock();
-    let act = || -> Result<(), Code> {
-        let ep = objects.endpoints.get(object.number).ok_or(libc::EINVAL)?;
+    ep::start(ep, |ep| {
         let (raw, peer, how) = (ep.enabled()?, ep.peer(to)?, flags.how(ep, Counts::Sent));
         if how.injects && len > INJECT_SIZE {
             return Err(libc::EMSGSIZE);
@@ -143,13 +140,7 @@ unsafe fn start(
             unsafe { raw.send(peer, message.cast(), len, data, how.level, report) }
                 .map_err(Error::code)
         })
-    };
-    let result = act();
-    if result == Err(libc::EAGAIN) {
-        // The peer may wait for room here.
-        objects.progress();
-    }
-    size(result.map(|()| 0))
+    })
 }
 
 unsafe extern "C" fn send(

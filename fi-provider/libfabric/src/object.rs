@@ -2,6 +2,7 @@
 
 use fi_ofi_abi::{FI_ENOSYS, FiOps, Fid};
 use std::ffi::{c_int, c_void};
+use std::sync::Arc;
 
 /// A code of errno(3) or fi_errno(3), positive.
 pub(crate) type Code = i32;
@@ -44,6 +45,18 @@ macro_rules! object {
     }};
 }
 pub(crate) use object;
+
+/// What an object's users hold as long as they use it.
+pub(crate) type InUse = Arc<()>;
+
+/// Refuses to close an object that others use.
+pub(crate) fn unused(by: &InUse) -> Result<(), Code> {
+    if Arc::strong_count(by) == 1 {
+        Ok(())
+    } else {
+        Err(libc::EBUSY)
+    }
+}
 
 /// Gives an object to C: writes the pointer to its fid.
 ///

@@ -1,6 +1,6 @@
 //! The objects of a domain, all behind one lock.
 
-use crate::object::Code;
+use crate::object::{Code, InUse};
 use crate::slab::Slab;
 use fi_provider::raw::address_vector::{AddressVector, PeerIndex};
 use fi_provider::raw::completion::{CompletionQueue, Counter};
@@ -131,6 +131,8 @@ pub(crate) struct Ep {
     pub(crate) receive: Option<Binding>,
     /// By [`Counts`].
     pub(crate) counters: [Option<u64>; 4],
+    /// Held as long as a queue of events is bound.
+    pub(crate) events: Option<InUse>,
     /// Queues of its own, where none is bound: nobody reads them.
     pub(crate) unread: Vec<CompletionQueue>,
     /// Bytes that are left of a buffer for several messages when it is given back.

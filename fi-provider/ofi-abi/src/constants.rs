@@ -48,6 +48,7 @@ constants! {
         FI_AV_MAP = 1;
         FI_AV_TABLE = 2;
         FI_THREAD_SAFE = 1;
+        FI_PROGRESS_UNSPEC = 0;
         FI_PROGRESS_AUTO = 1;
         FI_PROGRESS_MANUAL = 2;
         FI_RM_ENABLED = 2;
@@ -67,6 +68,8 @@ constants! {
         FI_MR_SCALABLE = 2;
         FI_MR_VIRT_ADDR = 1 << 4;
         FI_MR_PROV_KEY = 1 << 6;
+        FI_GETOPSFLAG = 2;
+        FI_SETOPSFLAG = 3;
         FI_ENABLE = 6;
         FI_OPT_ENDPOINT = 0;
         FI_OPT_MIN_MULTI_RECV = 0;

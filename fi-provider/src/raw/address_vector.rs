@@ -3,7 +3,8 @@
 use super::address::Address;
 use super::error::Error;
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
 use std::rc::Rc;
 
 /// The number of a peer in its address vector (FI_AV_TABLE).
@@ -27,8 +28,8 @@ struct Inner {
 struct Entries {
     /// None where one was removed.
     addresses: Vec<Option<Address>>,
-    /// The numbers of removed ones, to be given again.
-    free: Vec<PeerIndex>,
+    /// The numbers of removed ones, to be given again: the lowest first.
+    free: BinaryHeap<Reverse<PeerIndex>>,
     numbers: HashMap<Address, PeerIndex>,
 }
 
@@ -38,8 +39,8 @@ impl AddressVector {
         Self::default()
     }
 
-    /// Inserts an address; returns its number: dense from 0, those of removed ones first, and the
-    /// one that it has if it is there.
+    /// Inserts an address; returns its number: the lowest that is free, from 0 on, or the one that
+    /// it has if it is there.
     ///
     /// # Errors
     /// [`Error::NoRoom`] at 2^32 peers.
@@ -49,7 +50,7 @@ impl AddressVector {
             return Ok(number);
         }
         let number = match entries.free.pop() {
-            Some(number) => number,
+            Some(Reverse(number)) => number,
             None => {
                 entries.addresses.push(None);
                 PeerIndex::try_from(entries.addresses.len() - 1).map_err(|_| Error::NoRoom)?
@@ -71,7 +72,7 @@ impl AddressVector {
         let address = entries.addresses.get_mut(peer as usize);
         let address = address.and_then(Option::take).ok_or(Error::NoSuchPeer)?;
         entries.numbers.remove(&address);
-        entries.free.push(peer);
+        entries.free.push(Reverse(peer));
         self.0.version.set(self.0.version.get() + 1);
         Ok(())
     }
@@ -135,5 +136,12 @@ mod tests {
         assert_eq!((vector.address(7), vector.find(&address(7))), (None, None));
         assert_eq!(vector.insert(&address(1 << 40)), Ok(7));
         assert_eq!(vector.find(&address(1 << 40)), Some(7));
+        for number in [3, 8, 5] {
+            assert_eq!(vector.remove(number), Ok(()));
+        }
+        for number in [3, 5, 8, 1_000_000] {
+            let new = address(u64::from(number) + (1 << 41));
+            assert_eq!(vector.insert(&new), Ok(number), "the lowest that is free");
+        }
     }
 }

@@ -5,7 +5,7 @@ use crate::session::Session;
 use std::time::Duration;
 
 /// What is tried: a name, and a script. `$1` is the moved installation, `$2` the project's root.
-const SCRIPTS: [(&str, &str); 13] = [
+const SCRIPTS: [(&str, &str); 14] = [
     (
         "files",
         r#"for file in bin/oshrun bin/oshcc bin/oshc++ bin/farreach bin/softhca lib/libsofthca_shim.so lib/libshmem.so lib/check/libshmem.so lib/farreach/libshmem.so.0 lib/farreach/libfarreach-fi.so lib/libshmem.a lib/pkgconfig/shmem.pc \
@@ -76,14 +76,21 @@ const SCRIPTS: [(&str, &str); 13] = [
            "$1/bin/oshrun" -n 2 "$TMPDIR/hello"; rm "$TMPDIR/hello""#,
     ),
     (
+        "libfabric, calls",
+        r#"export FI_PROVIDER_PATH="$1/lib/farreach"
+           for name in objects rma threads; do
+               source="$2/fi-provider/libfabric/tests/c/$name.c"
+               cc -Wall -Wextra -Werror -pthread -o "$TMPDIR/$name" "$source" -lfabric
+               "$TMPDIR/$name"; rm "$TMPDIR/$name"
+           done"#,
+    ),
+    (
         // The client begins anew while the server does not listen yet. Without the path libfabric
         // has no provider of this name, so that it is ours that the two use.
         "libfabric",
         r#"if FI_PROVIDER_PATH=/nonexistent fi_info -p farreach; then exit 1; fi
            export FI_PROVIDER_PATH="$1/lib/farreach"; fi_info -p farreach | grep -x 'provider: farreach'
            if fi_info -p farreach -t FI_EP_DGRAM || fi_info -p farreach -c FI_TAGGED; then exit 1; fi
-           cc -Wall -Werror -o "$TMPDIR/rma" "$2/fi-provider/libfabric/tests/c/rma.c" -lfabric
-           "$TMPDIR/rma"; rm "$TMPDIR/rma"
            port=$((20000 + $$ % 10000))
            for size in 64 8192 262144; do
                timeout 20 fi_pingpong -e rdm -p farreach -c -I 100 -S $size -B $port & server=$!
