@@ -2,9 +2,11 @@
 
 use crate::object::{InUse, closing, give, object, status, stub, take};
 use crate::state::Shared;
-use crate::{av, cntr, cq, ep, fabric, mr};
+use crate::{av, cntr, cq, ep, fabric, mr, settings};
 use fi_ofi_abi::*;
+use fi_provider::device;
 use fi_provider::raw::domain::{Config, Domain};
+use fi_provider::raw::error::Error;
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
@@ -50,13 +52,26 @@ pub(crate) unsafe extern "C" fn open(
         let attr = info.as_ref().and_then(|info| info.domain_attr.as_ref());
         ((*fabric).api_version, attr.map_or(0, |attr| attr.mr_mode))
     };
-    let config = Config {
-        ring_bytes: RING_BYTES,
-        ..Config::default()
+    let config = match settings::config() {
+        Ok(config) => Config {
+            ring_bytes: RING_BYTES,
+            ..config
+        },
+        Err(why) => {
+            eprintln!("farreach: fi_domain: {why}");
+            return status(Err(libc::EINVAL));
+        }
     };
     let raw = match Domain::open(config) {
         Ok(raw) => raw,
-        Err(error) => return status(Err(error.code())),
+        Err(error) => {
+            if error == Error::NoDevice {
+                let why = device::probe().err();
+                let why = why.map_or_else(|| error.to_string(), |why| why.to_string());
+                eprintln!("farreach: fi_domain: {why}");
+            }
+            return status(Err(error.code()));
+        }
     };
     let fid = FidDomain {
         fid: Fid {

@@ -22,6 +22,7 @@ mod mr;
 mod msg;
 mod object;
 mod rma;
+mod settings;
 mod slab;
 mod state;
 

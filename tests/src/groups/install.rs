@@ -5,7 +5,7 @@ use crate::session::Session;
 use std::time::Duration;
 
 /// What is tried: a name, and a script. `$1` is the moved installation, `$2` the project's root.
-const SCRIPTS: [(&str, &str); 14] = [
+const SCRIPTS: [(&str, &str); 15] = [
     (
         "files",
         r#"for file in bin/oshrun bin/oshcc bin/oshc++ bin/farreach bin/softhca lib/libsofthca_shim.so lib/libshmem.so lib/check/libshmem.so lib/farreach/libshmem.so.0 lib/farreach/libfarreach-fi.so lib/libshmem.a lib/pkgconfig/shmem.pc \
@@ -96,6 +96,21 @@ const SCRIPTS: [(&str, &str); 14] = [
                timeout 20 fi_pingpong -e rdm -p farreach -c -I 100 -S $size -B $port & server=$!
                ping() { timeout 20 fi_pingpong -e rdm -p farreach -c -I 100 -S $size -P $port 127.0.0.1; }
                ping || { sleep 0.3; ping; } || { sleep 2; ping; }; wait $server
+           done"#,
+    ),
+    (
+        // The same over a device alone, by both transports.
+        "libfabric, device",
+        r#"export FI_PROVIDER_PATH="$1/lib/farreach" FI_FARREACH_NEAR=0
+           port=$((30000 + $$ % 10000))
+           for transport in rc dc; do
+               FI_FARREACH_TRANSPORT=$transport "$1/bin/softhca" run -- sh -euc '
+                   for size in 64 65536; do
+                       pong="timeout 20 fi_pingpong -e rdm -p farreach -c -I 100 -S $size"
+                       $pong -B $1 & server=$!
+                       ping() { $pong -P $1 127.0.0.1; }
+                       ping $1 || { sleep 0.3; ping $1; } || { sleep 2; ping $1; }; wait $server
+                   done' sh $port
            done"#,
     ),
 ];

@@ -19,7 +19,7 @@
     } while (0)
 #define OK(call) CHECK((call) == 0)
 
-enum { NAME = 48 };
+enum { NAME = 60 };
 static struct fid_fabric *fabric;
 static struct fid_domain *domain;
 
