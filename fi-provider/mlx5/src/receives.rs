@@ -12,7 +12,7 @@
 
 use crate::completion::{CompletionRing, Completions};
 use crate::queue::count;
-use crate::unit::entry_before_record;
+use crate::unit::receive_before_record;
 use fi_mlx5_defs::cqe::{Cqe, INVALID, owner_of};
 use fi_mlx5_defs::endian::{Be16, Be32};
 use fi_mlx5_defs::opcode::CqeOpcode;
@@ -216,7 +216,7 @@ impl Receives {
     fn count(&self, more: u16) {
         let given = self.given.get().wrapping_add(more);
         self.given.set(given);
-        entry_before_record();
+        receive_before_record();
         // SAFETY: the record is mapped with the ring (`Receives::new`).
         unsafe { count(self.record, given) };
     }

@@ -95,6 +95,12 @@ pub(crate) fn entry_before_record() {
     std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
 }
 
+/// Orders a receive's entry before the record that counts it, behind which no register is rung.
+#[inline(always)]
+pub(crate) fn receive_before_record() {
+    entry_before_record();
+}
+
 /// Orders what is read of memory that a device has written behind the read that told of it.
 #[inline(always)]
 pub(crate) fn after_device() {

@@ -19,6 +19,8 @@ pub(crate) struct Link {
     pub(crate) path: Path,
     /// The longest message that one record takes, in bytes.
     pub(crate) eager: usize,
+    /// The same where the path is a ring, else less than every length.
+    in_ring: isize,
     is_closed: Cell<bool>,
     /// Records that wait for room.
     pub(crate) owed: RefCell<VecDeque<(Kind, [u64; 3])>>,
@@ -73,8 +75,13 @@ impl Link {
             Path::Near(path) => path.most,
             Path::Far(path) => path.most(),
         };
+        let eager = most - 8 * MOST_WORDS;
         Ok(Self {
-            eager: most - 8 * MOST_WORDS,
+            eager,
+            in_ring: match &path {
+                Path::Near(_) => eager as isize,
+                Path::Far(_) => -1,
+            },
             path,
             is_closed: Cell::new(false),
             owed: RefCell::default(),
@@ -186,6 +193,20 @@ impl Link {
         }
     }
 
+    /// The ring, if that is the path and takes a message of so many bytes: by one comparison.
+    #[inline(always)]
+    pub(crate) fn ring_for(&self, len: usize) -> Option<&NearPath> {
+        // Lengths of slices are no more than the largest `isize`.
+        if len.cast_signed() > self.in_ring {
+            return None;
+        }
+        match &self.path {
+            Path::Near(path) => Some(path),
+            // SAFETY: `in_ring` is less than every length then.
+            Path::Far(_) => unsafe { std::hint::unreachable_unchecked() },
+        }
+    }
+
     /// Sends a record of words and bytes.
     ///
     /// # Errors
@@ -203,13 +224,34 @@ impl Link {
     ) -> Result<(), Error> {
         const { assert!(N <= MOST_WORDS) };
         // SAFETY: `bytes` holds the bytes, at most `eager`, beside which there is room for the words.
-        let posted = unsafe {
+        unsafe {
             match &self.path {
-                Path::Near(path) => path.post(kind, words, bytes, len),
-                Path::Far(path) => path.post(kind, &words, bytes, len),
+                Path::Near(path) => match path.post(kind, words, bytes, len) {
+                    Ok(()) => Ok(()),
+                    Err(error) => Err(self.refusal(error)),
+                },
+                Path::Far(path) => Self::post_far(path, kind, words, bytes, len),
             }
-        };
-        posted.map_err(|error| self.refusal(error))
+        }
+    }
+
+    /// Sends a record over the device, by a call: the ring's way stays short.
+    ///
+    /// # Errors
+    /// As [`FarPath::post`].
+    ///
+    /// # Safety
+    /// As [`FarPath::post`].
+    #[inline(never)]
+    unsafe fn post_far<const N: usize>(
+        path: &FarPath,
+        kind: u16,
+        words: [u64; N],
+        bytes: *const u8,
+        len: usize,
+    ) -> Result<(), Error> {
+        // SAFETY: the requirements here are those there.
+        unsafe { path.post(kind, &words, bytes, len) }
     }
 
     /// Sends a record of words alone.
@@ -222,7 +264,7 @@ impl Link {
     }
 
     #[cold]
-    fn refusal(&self, error: Error) -> Error {
+    pub(crate) fn refusal(&self, error: Error) -> Error {
         if self.is_over() {
             Error::PeerGone
         } else {

@@ -38,6 +38,16 @@ pub struct Posted {
     pub least: Option<usize>,
 }
 
+/// Sends a message that is too long for the ring, or for another path.
+#[inline(never)]
+fn inject_otherwise(link: &Link, message: &[u8]) -> Result<(), Error> {
+    if message.len() > link.eager {
+        return Err(Error::TooLong);
+    }
+    // SAFETY: the slice holds the bytes, at most `eager`.
+    unsafe { link.post(Kind::Message as u16, [], message.as_ptr(), message.len()) }
+}
+
 impl Endpoint {
     /// The longest message that [`Endpoint::inject`] takes, in bytes, for rings of this domain's
     /// configuration; peers with shorter rings take less.
@@ -53,11 +63,14 @@ impl Endpoint {
     #[inline]
     pub fn inject(&self, peer: PeerIndex, message: &[u8]) -> Result<(), Error> {
         self.with_link(peer, |link| {
-            if message.len() > link.eager {
-                return Err(Error::TooLong);
+            if let Some(path) = link.ring_for(message.len()) {
+                // SAFETY: the slice holds the bytes, no more than there is room for in a record.
+                return unsafe {
+                    path.post(Kind::Message as u16, [], message.as_ptr(), message.len())
+                }
+                .map_err(|error| link.refusal(error));
             }
-            // SAFETY: the slice holds the bytes, at most `eager`.
-            unsafe { link.post(Kind::Message as u16, [], message.as_ptr(), message.len()) }
+            inject_otherwise(link, message)
         })
     }
 
