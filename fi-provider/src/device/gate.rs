@@ -339,7 +339,9 @@ impl Gate {
         ring: &SendRing,
         is_wanted: impl Fn(Option<[u64; 2]>) -> bool,
     ) -> Renewed {
-        // SAFETY: the requirements here are those there.
+        // SAFETY: this thread alone uses the lane. The ring's memory and register, and the old
+        // one's, live longer than the lane, nobody else uses them, and nothing was posted to it;
+        // local memory that entries name is as when they were posted.
         let renewed = unsafe { self.lane.renew(index, ring, is_wanted) };
         self.pieces.follow(&renewed.moved);
         renewed

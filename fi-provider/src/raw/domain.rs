@@ -131,7 +131,8 @@ impl Domain {
         addressing: Addressing,
     ) -> Result<Region, Error> {
         let regions = &self.0.regions;
-        // SAFETY: the requirements here are those there.
+        // SAFETY: the bytes stay mapped, writable if the rights say so, until the region is dropped
+        // and what uses it then has ended; peers read and write them at any time.
         unsafe { Region::new(regions, (memory, len), rights, key, addressing) }
     }
 

@@ -415,7 +415,8 @@ impl Regions {
         let Some((device, _)) = self.far.as_ref().filter(|_| bytes.1 > 0) else {
             return Ok(None);
         };
-        // SAFETY: the requirement here, too.
+        // SAFETY: the bytes stay mapped, writable where the rights say so, until the region is
+        // dropped, and others write them at any time.
         let region = unsafe { device.register(bytes, rights, addressing)? };
         Ok(Some(region))
     }

@@ -250,7 +250,8 @@ impl Link {
         bytes: *const u8,
         len: usize,
     ) -> Result<(), Error> {
-        // SAFETY: the requirements here are those there.
+        // SAFETY: `bytes` holds the bytes, which are with the words no more than the path's longest
+        // payload.
         unsafe { path.post(kind, &words, bytes, len) }
     }
 

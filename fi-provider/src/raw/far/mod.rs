@@ -1,13 +1,13 @@
 //! Peers beyond the node, over the domain's device.
 //!
-//! * A [`device::Device`] is the domain's; each endpoint has two lanes on it ([`hub::Hub`]): one for
-//!   records, whose queues stall where a receiver has no room, and one for memory.
-//! * Processes find each other by datagrams ([`exchange::Exchange`], [`wire`]), which the domain's
-//!   thread answers: two endpoints connect a pair of queues for each lane (RC), or learn of each
-//!   other's targets (DC).
-//! * Records are those of a ring of the node ([`path::FarPath`], [`arrivals::Arrivals`]): sent into
-//!   the shared receive queue of the endpoint, within the credits that it has given. It writes back
-//!   into the sender's memory how many it has taken.
+//! * A device (`device`) is the domain's; each endpoint has two lanes on it (`hub`): one for records,
+//!   whose queues stall where a receiver has no room, and one for memory (`memory`).
+//! * Processes find each other by datagrams (`exchange`, `wire`), which the domain's thread answers:
+//!   two endpoints connect queue pairs (RC), or learn of each other's targets (DC).
+//! * Records are those of a ring of the node (`path`, `arrivals`): sent into the shared receive queue
+//!   of the endpoint, within the credits that it has given. It writes back into the sender's memory
+//!   how many it has taken.
+//! * A queue that fails is replaced, unless the peer is gone (`mend`).
 
 use crate::device::Gate;
 use crate::raw::endpoint::Link;
