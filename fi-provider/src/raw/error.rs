@@ -88,6 +88,7 @@ impl Error {
             Self::OutOfRange => 3,
             Self::Misaligned => 4,
             Self::Truncated => 5,
+            Self::NoRoom => 7,
             _ => 6,
         }
     }
@@ -101,6 +102,7 @@ impl Error {
             3 => Self::OutOfRange,
             4 => Self::Misaligned,
             5 => Self::Truncated,
+            7 => Self::NoRoom,
             _ => Self::PeerGone,
         })
     }

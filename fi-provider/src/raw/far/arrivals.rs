@@ -221,7 +221,10 @@ impl Endpoint {
         match fate {
             Fate::Left => return Turn::Left,
             // Also of a peer that nothing was sent to.
-            Fate::Taken if kind == Kind::Bye as u16 => far.hub.part(number),
+            Fate::Taken if kind == Kind::Bye as u16 => {
+                peer.is_closed = true;
+                far.hub.part(number);
+            }
             Fate::Taken => {}
             Fate::Broken => {
                 peer.is_closed = true;
@@ -230,7 +233,8 @@ impl Endpoint {
         }
         peer.taken += 1;
         arrivals.receives.give(full.index);
-        if peer.taken - peer.told >= u64::from(CREDITS / 4) && !peer.tell(far, number) {
+        let is_due = !peer.is_closed && peer.taken - peer.told >= u64::from(CREDITS / 4);
+        if is_due && !peer.tell(far, number) {
             arrivals.untold.push(number);
             self.note_work();
         }
@@ -245,7 +249,7 @@ impl FarOrigin {
         let lane = hub.memory.lane();
         if !lane.adopt(number) || lane.faults() > 0 && lane.fault(Some(number)).is_some() {
             // A peer that is gone needs it no more, and others are told behind the failure.
-            return self.is_closed;
+            return self.is_closed || hub.is_over(number);
         }
         // SAFETY: this thread alone uses the lane, and the connection is one of its peers.
         let has_room = unsafe { lane.has_room(number) };

@@ -207,7 +207,10 @@ impl Hub {
     ) -> Result<Connected, Error> {
         let mut state = self.lock();
         let number = match state.by_address.get(address) {
-            Some(&number) => number,
+            Some(&number) => {
+                state.connections[number as usize].try_again();
+                number
+            }
             None => self.add(&mut state, address, Stage::Asking)?,
         };
         wake();
@@ -238,6 +241,13 @@ impl Hub {
         let state = self.lock();
         let pairs = state.connections.get(number as usize)?.pairs.as_ref();
         pairs.map(|pairs| pairs.messages.number())
+    }
+
+    /// Whether the peer of connection `number` is gone.
+    pub(crate) fn is_over(&self, number: u32) -> bool {
+        let state = self.lock();
+        let one = state.connections.get(number as usize);
+        one.is_none_or(|one| one.stage == Stage::Failed(Error::PeerGone))
     }
 
     /// Notes that the peer of connection `number` is gone: nobody connects to it again.
@@ -487,8 +497,9 @@ impl Hub {
                 Body::Confirm
             }
             Ok(()) => {
-                if one.stage == Stage::Asking {
+                if matches!(one.stage, Stage::Asking | Stage::Failed(Error::Unreachable)) {
                     one.stage = Stage::Answered;
+                    one.since = Instant::now();
                 }
                 if one.stage == Stage::Answered {
                     one.due = Some(Instant::now() + AGAIN);
@@ -559,6 +570,16 @@ fn connect(pair: &QueuePair, theirs: &Ends, number: u32) -> Result<(), Error> {
 }
 
 impl Connection {
+    /// Asks once more where nobody has answered, or the peer had no room.
+    fn try_again(&mut self) {
+        let is_over = matches!(self.stage, Stage::Failed(Error::Unreachable | Error::NoRoom));
+        if is_over && self.theirs.is_none() {
+            self.stage = Stage::Asking;
+            self.since = Instant::now();
+            self.due = Some(self.since);
+        }
+    }
+
     /// Notes that both sides are connected.
     fn get_ready(&mut self) {
         self.stage = Stage::Ready;

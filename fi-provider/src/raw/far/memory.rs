@@ -280,6 +280,9 @@ impl Endpoint {
         len: usize,
     ) -> Result<Option<Here>, Error> {
         let gate = &path.hub.memory;
+        if len > gate.max_message() {
+            return Ok(None);
+        }
         if !WHOLE && let Some(local) = self.own_memory(memory.addr(), len) {
             return Ok(Some(Here::Registered(local, None)));
         }
@@ -287,7 +290,7 @@ impl Endpoint {
             let kept = gate.claim_free(len).ok_or(Error::Again)?;
             return Ok(Some(Here::Bounce(kept)));
         }
-        if WHOLE || len > gate.max_message() {
+        if WHOLE {
             return Ok(None);
         }
         // SAFETY: the bytes are there until the operation is reported, and the loan is kept so long.
