@@ -255,6 +255,15 @@ raw_suite! { raw_rc_delayed: crate::raw::Way::RC.with(&["--delay-seed", "7"]);
     messages { share_a_buffer }
     memory { tells_of_writes_with_data is_found_by_key_again }
 }
+raw_suite! { raw_unattended: crate::raw::Way::Processes;
+    messages { are_fetched_without_their_sender }
+}
+raw_suite! { raw_rc_unattended: crate::raw::Way::RC;
+    messages { are_fetched_without_their_sender }
+}
+raw_suite! { raw_dc_unattended: crate::raw::Way::DC;
+    messages { are_fetched_without_their_sender }
+}
 raw_suite! { raw_rc_ends: crate::raw::Way::RC;
     ends { of_a_peer_are_errors }
 }

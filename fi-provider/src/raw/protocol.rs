@@ -10,7 +10,8 @@ pub(crate) enum Kind {
     /// A message, whole. Words: data and number, each if the flags say so.
     Message = 1,
     /// A message that the receiver fetches. Words: number, address or, if the flags say so, offset
-    /// in the arena, length, and data if the flags say so. The answer is [`Kind::Done`].
+    /// in the arena, length, and, if the flags say so, the device's key and data. The answer is
+    /// [`Kind::Done`].
     Offer,
     /// Asks for the bytes of an offer. Words: its number, and the number of the pieces.
     Fetch,
@@ -38,6 +39,8 @@ pub(crate) enum Kind {
 pub(crate) const HAS_DATA: u16 = 0x100;
 /// The bytes lie in the sender's arena.
 pub(crate) const IN_ARENA: u16 = 0x400;
+/// The bytes are registered with the sender's device.
+pub(crate) const HAS_KEY: u16 = 0x800;
 /// The sender waits for [`Kind::Done`]: a number comes with the message.
 pub(crate) const WANTS_ANSWER: u16 = 0x200;
 
@@ -66,7 +69,7 @@ impl Kind {
         let flags = record & 0xff00;
         let is_sound = match kind {
             Self::Message => flags & !(HAS_DATA | WANTS_ANSWER) == 0,
-            Self::Offer => flags & !(HAS_DATA | IN_ARENA) == 0,
+            Self::Offer => matches!(flags & !HAS_DATA, 0 | IN_ARENA | HAS_KEY),
             _ => flags == 0,
         };
         is_sound.then_some((kind, flags))
@@ -85,7 +88,7 @@ mod tests {
         assert!(numbers.eq(1..=10));
         assert_eq!(
             known.count(),
-            10 + 2 * 3,
+            10 + 3 + 5,
             "flags with messages and offers alone"
         );
         let message = Kind::Message as u16 | HAS_DATA;

@@ -361,6 +361,8 @@ struct LocalRegion {
     start: u64,
     len: usize,
     key: u32,
+    /// The key by which peers read it, if they may.
+    readable: Option<u32>,
 }
 
 /// Keys that the fabric chooses are from here on.
@@ -425,17 +427,30 @@ impl Regions {
         self.local.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The memory of a region, for own entries, that has all of `bytes` bytes at `address`.
-    pub(crate) fn local_memory(&self, address: usize, bytes: usize) -> Option<Local> {
+    /// The region that has all of `bytes` bytes at `address`, and the address by which the device
+    /// knows them.
+    fn known(&self, address: usize, bytes: usize) -> Option<(u64, LocalRegion)> {
         let local = self.local();
         let (start, region) = local.range(..=address).next_back()?;
         let offset = address - start;
         let end = offset.checked_add(bytes)?;
-        (end <= region.len).then(|| Local {
-            address: region.start + offset as u64,
+        (end <= region.len).then(|| (region.start + offset as u64, *region))
+    }
+
+    /// The memory of a region, for own entries, that has all of `bytes` bytes at `address`.
+    pub(crate) fn local_memory(&self, address: usize, bytes: usize) -> Option<Local> {
+        let (address, region) = self.known(address, bytes)?;
+        Some(Local {
+            address,
             length: bytes as u32,
             key: region.key,
         })
+    }
+
+    /// The address and the key by which peers read `bytes` bytes at `address`, where they may.
+    pub(crate) fn remote_memory(&self, address: usize, bytes: usize) -> Option<(u64, u32)> {
+        let (address, region) = self.known(address, bytes)?;
+        region.readable.map(|key| (address, key))
     }
 
     /// The own region of `key`.
@@ -535,6 +550,7 @@ impl Region {
                 start: addressing.start(range.0),
                 len,
                 key: region.lkey(),
+                readable: rights.has(Rights::READ).then(|| region.rkey()),
             };
             regions.local().insert(range.0, known);
         }

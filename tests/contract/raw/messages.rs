@@ -74,6 +74,43 @@ pub(crate) fn arrive_in_order(way: Way) {
     });
 }
 
+/// Long messages come to their places while their sender does nothing.
+pub(crate) fn are_fetched_without_their_sender(way: Way) {
+    const LEN: usize = 1 << 20;
+    check(way, 2, |party| {
+        let rights = Rights::READ;
+        let arena = party.domain.allocate(LEN, rights, None, Addressing::Offset);
+        let arena = arena.unwrap();
+        let own = bytes(LEN, 7);
+        let mut buffer = vec![0; LEN];
+        // SAFETY: the memory is as long, and nobody reads it now.
+        unsafe { own.as_ptr().copy_to(arena.as_ptr(), LEN) };
+        for (context, source) in [(1, own.as_ptr()), (2, arena.as_ptr().cast_const())] {
+            if party.rank == 0 {
+                // SAFETY: the message stays until the entry below.
+                party
+                    .insist(|| unsafe {
+                        let (level, report) = (Level::Free, Context(context));
+                        party.endpoint.send(1, source, LEN, None, level, report)
+                    })
+                    .unwrap();
+                party.meeting.meet_while(|| {});
+                assert_eq!(party.entry().unwrap().context, context);
+            } else {
+                buffer.fill(0);
+                // SAFETY: the buffer stays until the entry below.
+                unsafe {
+                    let place = buffer.as_mut_ptr();
+                    party.endpoint.post_receive(place, LEN, any(context));
+                }
+                assert_eq!(party.entry().unwrap().len, LEN);
+                assert!(buffer == own);
+                party.meeting.meet_while(|| {});
+            }
+        }
+    });
+}
+
 /// Receives the messages of all others, each in its order, into one buffer of `longest` bytes.
 fn receive_all(
     party: &Party<'_>,

@@ -16,7 +16,7 @@ use crate::raw::address_vector::PeerIndex;
 use crate::raw::completion::{Entry, Promise, Source};
 use crate::raw::error::Error;
 use crate::raw::matcher::{Buffer, Place};
-use crate::raw::protocol::{HAS_DATA, IN_ARENA, Kind, WANTS_ANSWER};
+use crate::raw::protocol::{HAS_DATA, HAS_KEY, IN_ARENA, Kind, WANTS_ANSWER};
 use crate::raw::record::Record;
 use crate::raw::region::{Found, Rights};
 use fi_shm::copy;
@@ -58,8 +58,8 @@ pub(crate) struct Early {
 #[derive(Debug)]
 enum Bytes {
     Here(Box<[u8]>),
-    /// At this address in the sender's process, so many.
-    There(u64, usize),
+    /// At this address in the sender's process, so many; and the key by which its device knows them.
+    There(u64, usize, Option<u32>),
     /// At this offset in the sender's arena, so many.
     Mapped(u64, usize),
 }
@@ -78,7 +78,7 @@ impl Early {
     fn len(&self) -> usize {
         match &self.bytes {
             Bytes::Here(bytes) => bytes.len(),
-            Bytes::There(_, len) | Bytes::Mapped(_, len) => *len,
+            Bytes::There(_, len, _) | Bytes::Mapped(_, len) => *len,
         }
     }
 }
@@ -349,7 +349,11 @@ impl Endpoint {
         let Some([number, address, len]) = record.words() else {
             return Fate::Broken;
         };
-        let data = (flags & HAS_DATA != 0).then(|| record.word(3)).flatten();
+        let key = (flags & HAS_KEY != 0).then(|| record.word(3)).flatten();
+        let behind = if key.is_some() { 4 } else { 3 };
+        let data = (flags & HAS_DATA != 0)
+            .then(|| record.word(behind))
+            .flatten();
         let Some(link) = self.way_back(origin) else {
             return Fate::Taken;
         };
@@ -369,7 +373,7 @@ impl Endpoint {
             bytes: if is_mapped {
                 Bytes::Mapped(address, len)
             } else {
-                Bytes::There(address, len)
+                Bytes::There(address, len, key.map(|key| key as u32))
             },
             data,
             sender: source.is_none().then(|| origin.address.clone()),
@@ -392,7 +396,7 @@ impl Endpoint {
     /// Brings a message that was held, or that its sender keeps, to its place.
     fn deliver(&self, early: Early, place: &Place, source: Option<PeerIndex>) {
         let len = early.len();
-        let (address, link, number) = match (early.bytes, early.answer) {
+        let (address, key, link, number) = match (early.bytes, early.answer) {
             (Bytes::Here(bytes), answer) => {
                 // SAFETY: the place has room for its bytes, at most those of the message.
                 unsafe { copy::copy(place.address, bytes.as_ptr(), place.len) };
@@ -411,13 +415,16 @@ impl Endpoint {
                 unsafe { there.copy_to(place.address, place.len) };
                 return self.received(place, len, early.data, source, Some((number, link)));
             }
-            (Bytes::There(address, _), Some((number, link))) => (address, link, number),
+            (Bytes::There(address, _, key), Some((number, link))) => (address, key, link, number),
             (Bytes::There(..) | Bytes::Mapped(..), None) => return,
         };
         // SAFETY: the place has room for its bytes until its entry is there.
         match unsafe { link.read_by_kernel(address, place.address, place.len) } {
             Ok(true) => self.received(place, len, early.data, source, Some((number, link))),
-            Ok(false) => self.gather(early.data, (number, &link), place, len, source),
+            Ok(false) => {
+                let remote = key.map(|key| (address, key));
+                self.gather(early.data, (number, &link), place, (len, remote), source);
+            }
             Err(error) => {
                 self.fail_message(place, early.data, source, error);
                 self.owe(&link, Kind::Done, [number, error.to_wire().into(), 0]);
@@ -441,13 +448,14 @@ impl Endpoint {
         self.report(entry, promise, Err(error), false);
     }
 
-    /// Asks the sender of a message for its bytes, in pieces.
+    /// Reads the bytes of a message over the device, where that knows them by address and key, or
+    /// asks the sender for them, in pieces.
     fn gather(
         &self,
         data: Option<u64>,
         (number, link): (u64, &Rc<Link>),
         place: &Place,
-        len: usize,
+        (len, remote): (usize, Option<(u64, u32)>),
         source: Option<PeerIndex>,
     ) {
         let entry = entry_of(place, data, source);
@@ -474,7 +482,17 @@ impl Endpoint {
             );
         }
         match self.begin(link, entry, promise, state) {
-            Ok(pieces) => self.owe(link, Kind::Fetch, [number, pieces, place.len as u64]),
+            Ok(pieces) => {
+                let dest = (place.address, place.len);
+                // SAFETY: the place has room for its bytes until its entry is there.
+                let is_read = remote
+                    .is_some_and(|remote| unsafe { self.read_message(link, remote, dest, pieces) });
+                if is_read {
+                    self.pending.borrow_mut().leave_to_device(pieces);
+                } else {
+                    self.owe(link, Kind::Fetch, [number, pieces, place.len as u64]);
+                }
+            }
             Err(error) => {
                 let entry = self.entry_of(place, data, source);
                 self.report(entry, promise, Err(error), false);
@@ -580,7 +598,7 @@ impl Endpoint {
         };
         let len = record.len() - 16;
         let end = usize::try_from(offset).ok()?.checked_add(len)?;
-        if end > wanted.entry.len || len > *left {
+        if end > wanted.entry.len || len > *left || *left == 0 {
             return None;
         }
         // SAFETY: the buffer has room for all bytes of the entry, of which these are; it stays until
@@ -599,8 +617,15 @@ impl Endpoint {
     fn done(&self, origin: &mut Origin, record: &impl Record) -> Option<()> {
         let [number, code] = record.words()?;
         let link = self.way_back(origin)?;
-        let is_own = self.pending.borrow_mut().get(number, &link).is_some();
-        if is_own {
+        let is_with_device = {
+            let mut pending = self.pending.borrow_mut();
+            pending.get(number, &link).map(|one| one.is_with_device())
+        };
+        if is_with_device == Some(true) {
+            // No peer that keeps to the protocol tells of its end.
+            return None;
+        }
+        if is_with_device.is_some() {
             self.finish(number, Error::of_wire(u8::try_from(code).ok()?));
         }
         Some(())

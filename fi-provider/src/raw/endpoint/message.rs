@@ -14,7 +14,8 @@ use crate::raw::address_vector::PeerIndex;
 use crate::raw::completion::{Entry, Promise, Report};
 use crate::raw::error::Error;
 use crate::raw::matcher::Buffer;
-use crate::raw::protocol::{HAS_DATA, IN_ARENA, Kind, WANTS_ANSWER};
+use crate::raw::protocol::{HAS_DATA, HAS_KEY, IN_ARENA, Kind, WANTS_ANSWER};
+use crate::raw::region::{Addressing, Rights};
 use std::rc::Rc;
 
 /// When a message counts as sent.
@@ -182,20 +183,65 @@ impl Endpoint {
             Some(offset) => (offset, IN_ARENA),
             None => (message.addr(), 0),
         };
-        let words = [number, place as u64, entry.len as u64];
+        let (len, nothing) = (entry.len as u64, std::ptr::null());
+        // SAFETY: `message` holds the bytes until the operation is reported.
+        let key = unsafe { self.show_message(link, number, message, entry.len) };
+        let (place, key) = match key {
+            Some((address, key)) => (address, Some(u64::from(key))),
+            None => (place as u64, None),
+        };
         let kind = Kind::Offer as u16 | flags;
-        let nothing = std::ptr::null();
         // SAFETY: there are no bytes.
         let posted = unsafe {
-            match data {
-                None => link.post(kind, words, nothing, 0),
-                Some(data) => {
-                    let [number, place, len] = words;
+            match (key, data) {
+                (None, None) => link.post(kind, [number, place, len], nothing, 0),
+                (None, Some(data)) => {
                     link.post(kind | HAS_DATA, [number, place, len, data], nothing, 0)
+                }
+                (Some(key), None) => {
+                    link.post(kind | HAS_KEY, [number, place, len, key], nothing, 0)
+                }
+                (Some(key), Some(data)) => {
+                    let kind = kind | HAS_KEY | HAS_DATA;
+                    link.post(kind, [number, place, len, key, data], nothing, 0)
                 }
             }
         };
         posted.inspect_err(|_| self.abandon(number))
+    }
+
+    /// Lets the receiver of a message read it over the device, as long as the operation of this
+    /// number is under way: returns the address and the key by which it does. None where it does not
+    /// go by a device, or that cannot be: the bytes go in pieces then.
+    ///
+    /// # Safety
+    /// `message` holds the bytes until the operation is reported.
+    unsafe fn show_message(
+        &self,
+        link: &Link,
+        number: u64,
+        message: *const u8,
+        len: usize,
+    ) -> Option<(u64, u32)> {
+        let hub = &link.far()?.hub;
+        if len > hub.memory.max_message() {
+            return None;
+        }
+        let regions = self.domain.regions();
+        if let Some(known) = regions.remote_memory(message.addr(), len) {
+            return Some(known);
+        }
+        let bytes = (message.cast_mut(), len);
+        // SAFETY: the bytes are there until the operation is reported, and registered as long as it
+        // is under way. The device only reads them.
+        let shown = unsafe {
+            hub.device
+                .register(bytes, Rights::READ, Addressing::Virtual)
+        };
+        let shown = shown.ok()?;
+        let key = shown.rkey();
+        self.pending.borrow_mut().show(number, shown);
+        Some((message.addr() as u64, key))
     }
 
     /// Posts a buffer of `len` bytes for messages (fi_recv).

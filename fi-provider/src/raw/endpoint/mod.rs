@@ -362,7 +362,8 @@ impl Endpoint {
         self.streams
             .borrow_mut()
             .retain(|stream| is_left(&stream.link));
-        let dead = self.pending.borrow().numbers(|one| is_dead(&one.link));
+        let is_over = |one: &Pending| is_dead(&one.link) && !one.is_with_device();
+        let dead = self.pending.borrow().numbers(is_over);
         for number in dead {
             self.finish(number, Err(Error::PeerGone));
         }
@@ -550,6 +551,7 @@ impl Endpoint {
             entry,
             promise,
             state,
+            shown: None,
         };
         let number = self.pending.borrow_mut().add(pending);
         if number.is_none() && promise.context.is_some() {
@@ -569,7 +571,7 @@ impl Endpoint {
     }
 
     /// Ends an operation that waits: reports it, and answers the peer if it waits for that.
-    fn finish(&self, number: u64, result: Result<(), Error>) {
+    pub(crate) fn finish(&self, number: u64, result: Result<(), Error>) {
         let Some(mut pending) = self.pending.borrow_mut().take(number) else {
             return;
         };

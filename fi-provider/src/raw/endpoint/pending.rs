@@ -2,6 +2,7 @@
 
 use super::link::Link;
 use crate::raw::completion::{Entry, Operation, Promise};
+use fi_mlx5::device::Region;
 use std::rc::Rc;
 
 /// An operation under way.
@@ -12,9 +13,16 @@ pub(crate) struct Pending {
     pub(crate) entry: Entry,
     pub(crate) promise: Promise,
     pub(crate) state: State,
+    /// The bytes of a message, as peers read them over the device.
+    pub(crate) shown: Option<Region>,
 }
 
 impl Pending {
+    /// Whether the device brings the bytes: it alone tells of the end.
+    pub(crate) fn is_with_device(&self) -> bool {
+        matches!(self.state, State::Gathering { left: 0, .. })
+    }
+
     /// The buffer to which a message is coming.
     pub(crate) fn buffer(&self) -> Option<*mut u8> {
         match self.state {
@@ -33,8 +41,8 @@ pub(crate) enum State {
     Answer,
     /// The same; until then the peer may fetch the bytes.
     Offered { source: *const u8 },
-    /// Bytes, `left` of them; when all are there, the peer is told of the end of its operation with
-    /// this number, if it has one.
+    /// Bytes, `left` of them, or none where the device brings them; when all are there, the peer is
+    /// told of the end of its operation with this number, if it has one.
     Gathering {
         dest: *mut u8,
         left: usize,
@@ -76,6 +84,23 @@ impl Table {
         let is_it = u64::from(*generation) == number >> 32;
         let pending = slot.as_mut().filter(|_| is_it);
         pending.filter(|pending| pending.link.address == link.address)
+    }
+
+    /// Notes that the device brings the bytes of the operation of this number.
+    pub(crate) fn leave_to_device(&mut self, number: u64) {
+        if let Some((_, Some(pending))) = self.slots.get_mut(number as u32 as usize)
+            && let State::Gathering { left, .. } = &mut pending.state
+        {
+            *left = 0;
+        }
+    }
+
+    /// Keeps the bytes of a message registered as long as the operation of this number is there.
+    pub(crate) fn show(&mut self, number: u64, region: Region) {
+        let slot = self.slots.get_mut(number as u32 as usize);
+        if let Some((_, Some(pending))) = slot {
+            pending.shown = Some(region);
+        }
     }
 
     /// Takes out the operation of this number, which is there.

@@ -572,7 +572,10 @@ fn connect(pair: &QueuePair, theirs: &Ends, number: u32) -> Result<(), Error> {
 impl Connection {
     /// Asks once more where nobody has answered, or the peer had no room.
     fn try_again(&mut self) {
-        let is_over = matches!(self.stage, Stage::Failed(Error::Unreachable | Error::NoRoom));
+        let is_over = matches!(
+            self.stage,
+            Stage::Failed(Error::Unreachable | Error::NoRoom)
+        );
         if is_over && self.theirs.is_none() {
             self.stage = Stage::Asking;
             self.since = Instant::now();

@@ -6,7 +6,7 @@ use super::Far;
 use super::path::FarPath;
 use crate::device::Kept;
 use crate::device::amo::{Amo, entry};
-use crate::raw::completion::{Entry, Operation, Promise, Report};
+use crate::raw::completion::{Entry, Operation, Promise, Report, Silent};
 use crate::raw::endpoint::{Atomic, Endpoint, Link, RemoteRegion, rma_entry};
 use crate::raw::error::Error;
 use crate::raw::protocol::Kind;
@@ -39,6 +39,8 @@ pub(crate) struct UnderWay {
     after: After,
     /// The data that the peer is told behind the write.
     told: Option<u64>,
+    /// The operation that waits for this one, and reports.
+    pending: Option<u64>,
     /// The word that tells whether the region is as it was found.
     state: Option<Rc<AtomicU64>>,
     follow_up: Option<FollowUp>,
@@ -225,13 +227,7 @@ impl Endpoint {
             Operation::Atomic => Rights::ATOMIC,
             _ => Rights::WRITE,
         };
-        let mut under_way = path.under_way.borrow_mut();
-        if under_way.is_empty()
-            && let Some(far) = self.far()
-        {
-            far.active.borrow_mut().push(Rc::clone(&region.link));
-        }
-        under_way.push_back(UnderWay {
+        let one = UnderWay {
             posted,
             failed: None,
             follow_up: region.follows.then_some((
@@ -245,9 +241,74 @@ impl Endpoint {
             promise: Promise::of(report),
             after,
             told: None,
+            pending: None,
             state: region.own_state(),
-        });
+        };
+        self.note_under_way(&region.link, path, one);
         Ok(())
+    }
+
+    fn note_under_way(&self, link: &Rc<Link>, path: &FarPath, one: UnderWay) {
+        let mut under_way = path.under_way.borrow_mut();
+        if under_way.is_empty()
+            && let Some(far) = self.far()
+        {
+            far.active.borrow_mut().push(Rc::clone(link));
+        }
+        under_way.push_back(one);
+    }
+
+    /// Reads a message that its sender keeps, at an address under a key, to its place, for the
+    /// operation `pending`; false where that cannot be now.
+    ///
+    /// # Safety
+    /// `dest` has room for the bytes, and is nobody else's until `pending` is reported.
+    pub(crate) unsafe fn read_message(
+        &self,
+        link: &Rc<Link>,
+        (address, key): (u64, u32),
+        (dest, len): (*mut u8, usize),
+        pending: u64,
+    ) -> bool {
+        let Some(path) = link
+            .far()
+            .filter(|path| path.refusal(Lane::Memory).is_none())
+        else {
+            return false;
+        };
+        // SAFETY: this thread alone uses the lane, and the connection is one of its peers.
+        if !unsafe { path.lane().has_room(path.number) } {
+            return false;
+        }
+        // SAFETY: the bytes are there until `pending` is reported.
+        let here = unsafe { self.here::<false>(path, dest, len) };
+        let (local, after) = match here {
+            Ok(Some(Here::Bounce(kept))) => (kept.local, After::Copy(kept, dest, len)),
+            Ok(Some(Here::Registered(local, loan))) => {
+                (local, loan.map_or(After::Nothing, After::Return))
+            }
+            Ok(None) | Err(_) => return false,
+        };
+        // SAFETY: this thread alone uses the lane, the connection is one of its peers, and the
+        // memory is registered until the entry is done.
+        let posted = unsafe { path.lane().read(path.to(address, key), local) };
+        let Ok(posted) = posted else {
+            self.let_go(path, after);
+            return false;
+        };
+        let one = UnderWay {
+            posted,
+            failed: None,
+            entry: rma_entry(Operation::Receive, len, Silent),
+            promise: Promise::of(Silent),
+            after,
+            told: None,
+            pending: Some(pending),
+            state: None,
+            follow_up: None,
+        };
+        self.note_under_way(link, path, one);
+        true
     }
 
     /// Takes back the reservation of an operation that was not posted.
@@ -499,7 +560,10 @@ impl Endpoint {
         if let (Ok(()), Some(data)) = (result, one.told) {
             self.owe(link, Kind::Told, [data, one.entry.len as u64, 0]);
         }
-        self.report(one.entry, one.promise, result, true);
+        match one.pending {
+            Some(pending) => self.finish(pending, result),
+            None => self.report(one.entry, one.promise, result, true),
+        }
     }
 }
 
