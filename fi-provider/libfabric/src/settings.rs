@@ -11,7 +11,7 @@ const TRANSPORT: &str = "FI_FARREACH_TRANSPORT";
 /// alone.
 const NEAR: &str = "FI_FARREACH_NEAR";
 
-/// How a domain is opened, but for what the provider decides.
+/// Returns the configuration of a domain, without the provider's own part.
 ///
 /// # Errors
 /// The sentence for the user, where a variable has a value that it cannot have.

@@ -266,7 +266,7 @@ impl CompletionQueue {
     /// Keeps room for an entry that was accounted for before.
     pub(crate) fn reserve_anyway(&self) {
         self.0.reserved.set(self.0.reserved.get() + 1);
-        // What was found to be room may be the one that is kept.
+        // The slot that was found to be free may be the one that is kept.
         self.with_entries(Fifo::close);
     }
 

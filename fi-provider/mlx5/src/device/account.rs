@@ -30,8 +30,8 @@ impl Regime {
     }
 }
 
-/// What lanes and datagrams take of a device. Targets of dynamic connections and receive queues are
-/// not in it, nor what comes with them: they are the process's, and have no doorbell.
+/// What lanes and datagrams take of a device. Targets of dynamic connections, receive queues and
+/// their completion queues are not in it: they are the process's, and have no doorbell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Account {

@@ -4,7 +4,7 @@ use super::core::{Context, Cq, Qp};
 use std::ffi::{c_int, c_uint, c_void};
 use std::mem::{offset_of, size_of};
 
-/// A file of completion events, up to what is used.
+/// A file of completion events (`ibv_comp_channel`), up to its descriptor.
 #[repr(C)]
 pub(crate) struct CompChannel {
     pub(crate) context: *mut Context,

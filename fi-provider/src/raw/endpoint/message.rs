@@ -1,8 +1,8 @@
 //! Messages (fi_msg(3)).
 //!
-//! Short ones go through the ring of the receiver whole; longer ones are offered, and the receiver
-//! fetches them: from the sender's arena itself, by the kernel's copy, or in pieces through the rings. Messages of one endpoint to
-//! another arrive in their order.
+//! Short ones go in one record; longer ones are offered, and the receiver fetches them: from the
+//! sender's arena itself, by the kernel's copy, by its device, or in pieces through records. Messages
+//! of one endpoint to another arrive in their order.
 
 #![expect(unsafe_code, reason = "sends and receives bytes by their C addresses")]
 

@@ -35,7 +35,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub(crate) struct Hub {
     /// The endpoint's number.
     pub(crate) own: u32,
-    /// Carries records, and what has to be in order with them.
+    /// Carries records.
     pub(crate) messages: Gate,
     /// Carries reads and writes.
     pub(crate) memory: Gate,

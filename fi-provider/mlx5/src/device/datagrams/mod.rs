@@ -177,8 +177,8 @@ impl Datagrams {
         self.channel.fd()
     }
 
-    /// Asks for one event. It tells of what comes from now on: who sleeps upon it takes before, and
-    /// after this once more, what is there.
+    /// Asks for one event. It tells of datagrams that come from now on: a thread that is to sleep
+    /// takes those that are there before this and once more after it.
     ///
     /// # Errors
     /// [`Error::Call`].
