@@ -1,11 +1,13 @@
 //! The soak of the fabric's own objects: processes that send each other messages, and use each
 //! other's memory, while now and then one of them is killed and another takes its place.
 //!
-//! Usage: `raw_soak [--seconds S] [--seed N] [--parties P]`
+//! Usage: `raw_soak [--seconds S] [--seed N] [--parties P] [--device rc|dc]`. With a device, two
+//! places each are one pretended node, and others are reached by it.
 
 mod model;
 mod party;
 
+use fi_provider::raw::far::Transport;
 use model::Random;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -16,6 +18,7 @@ use std::time::{Duration, Instant};
 /// How long the others may take to say that they have done with a process that was killed: longer
 /// than each of them waits, as the machine may be busy.
 const GONE: Duration = Duration::from_secs(20);
+const GONE_BY_DEVICE: Duration = Duration::from_secs(45);
 /// How long the end may take: all that was begun is done.
 const END: Duration = Duration::from_secs(60);
 
@@ -30,6 +33,8 @@ struct Process {
 
 struct Soak {
     seed: u64,
+    /// The name of the device's transport, or nothing.
+    device: String,
     parties: usize,
     /// By their numbers, which no other ever has.
     living: BTreeMap<u64, Process>,
@@ -48,6 +53,7 @@ impl Soak {
         let started = Command::new(program)
             .arg("party")
             .args(words)
+            .args((!self.device.is_empty()).then_some(&self.device))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn();
@@ -146,7 +152,12 @@ impl Soak {
         one.child.wait().map_err(|error| error.to_string())?;
         self.tell_all(&format!("dead {id}"));
         let others: Vec<u64> = self.living.keys().copied().collect();
-        self.answers(&format!("gone {id}"), &others, GONE)?;
+        let limit = if self.device.is_empty() {
+            GONE
+        } else {
+            GONE_BY_DEVICE
+        };
+        self.answers(&format!("gone {id}"), &others, limit)?;
         self.add(one.rank)
     }
 
@@ -208,6 +219,15 @@ impl Soak {
     }
 }
 
+/// The transport of this name.
+fn transport(name: &str) -> Option<Transport> {
+    match name {
+        "rc" => Some(Transport::Rc),
+        "dc" => Some(Transport::Dc),
+        _ => None,
+    }
+}
+
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     if let Some(("party", words)) = words
@@ -216,17 +236,28 @@ fn main() -> ExitCode {
     {
         let numbers: Vec<u64> = words.iter().filter_map(|word| word.parse().ok()).collect();
         if let [id, rank, seed, parties] = numbers[..] {
-            party::live(id, rank as usize, seed, parties as usize);
+            let far = words.get(4).and_then(|name| transport(name));
+            party::live(id, rank as usize, seed, parties as usize, far);
             return ExitCode::SUCCESS;
         }
     }
     let mut options = BTreeMap::from([("--seconds", 8), ("--parties", 8), ("--seed", 0)]);
+    let mut device = String::new();
     for pair in words.chunks(2) {
+        if let [option, name] = pair
+            && option == "--device"
+            && transport(name).is_some()
+        {
+            device.clone_from(name);
+            continue;
+        }
         let value = pair.get(1).and_then(|value| value.parse().ok());
         match (options.get_mut(pair[0].as_str()), value) {
             (Some(option), Some(value)) => *option = value,
             _ => {
-                eprintln!("raw_soak [--seconds S] [--seed N] [--parties P], not {pair:?}");
+                eprintln!(
+                    "raw_soak [--seconds S] [--seed N] [--parties P] [--device rc|dc], not {pair:?}"
+                );
                 return ExitCode::from(2);
             }
         }
@@ -243,6 +274,7 @@ fn main() -> ExitCode {
     let parties = (options["--parties"] as usize).clamp(4, 8);
     let mut soak = Soak {
         seed,
+        device,
         parties,
         living: BTreeMap::new(),
         next: 1,

@@ -9,14 +9,17 @@ use fi_provider::raw::completion::{CompletionQueue, Context, Entry, Failure, Ope
 use fi_provider::raw::domain::{self, Domain};
 use fi_provider::raw::endpoint::{Atomic, Config, Endpoint, Level, Posted, RemoteRegion};
 use fi_provider::raw::error::Error;
+use fi_provider::raw::far::Transport;
 use fi_provider::raw::region::{Addressing, Rights};
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::MetadataExt;
 use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
-/// How soon the operations with a process that is gone have to end.
+/// How soon the operations with a process that is gone have to end: with one of the node, and with
+/// others, of which a device tells behind its retries.
 const SOON: Duration = Duration::from_secs(5);
+const SOON_BY_DEVICE: Duration = Duration::from_secs(30);
 /// How long a process waits for anything else.
 const LIMIT: Duration = Duration::from_secs(60);
 /// Bytes before the slots of a region: a word for each peer, by rank.
@@ -66,6 +69,10 @@ struct Buffer {
 struct Party {
     id: u64,
     rank: usize,
+    /// How soon operations with a process that is gone have to end.
+    soon: Duration,
+    /// Whether there is a device, which keeps what it has for peers that are gone.
+    has_device: bool,
     seed: u64,
     random: Random,
     endpoint: Endpoint,
@@ -84,8 +91,13 @@ struct Party {
 }
 
 /// Lives as process `id` in place `rank`, by what standard input says.
-pub(crate) fn live(id: u64, rank: usize, seed: u64, parties: usize) {
-    let domain = Domain::open(domain::Config::default()).expect("a domain");
+pub(crate) fn live(id: u64, rank: usize, seed: u64, parties: usize, far: Option<Transport>) {
+    let config = domain::Config {
+        far,
+        node: far.map(|_| rank as u32 / 2),
+        ..domain::Config::default()
+    };
+    let domain = Domain::open(config).expect("a domain");
     let len = WORDS + parties * LONGEST;
     let addressing = Addressing::Offset;
     let arena = domain.allocate(len, Rights::ALL, Some(KEYS[0]), addressing);
@@ -105,6 +117,8 @@ pub(crate) fn live(id: u64, rank: usize, seed: u64, parties: usize) {
     let mut party = Party {
         id,
         rank,
+        has_device: far.is_some(),
+        soon: if far.is_some() { SOON_BY_DEVICE } else { SOON },
         seed,
         random: Random::new(seed, [id, 0, 0]),
         endpoint,
@@ -216,6 +230,12 @@ impl Party {
         }
     }
 
+    /// Whether an error tells that a process is gone: a device cannot tell one that does not answer
+    /// from that.
+    fn is_gone(&self, error: Error) -> bool {
+        error == Error::PeerGone || self.has_device && error == Error::Unreachable
+    }
+
     fn meet(&mut self, id: u64, address: &str) {
         let index = self
             .vector
@@ -238,18 +258,18 @@ impl Party {
     fn part(&mut self, id: u64) {
         let start = Instant::now();
         let name = format!("the end of operations with {id}, which is gone");
-        self.until(&name, SOON, |party| {
+        self.until(&name, self.soon, |party| {
             party.pending.values().all(|one| one.peer != id)
         });
         let index = self.peers[&id].index;
         loop {
             match self.endpoint.inject(index, &[]) {
-                Err(Error::PeerGone) => break,
+                Err(error) if self.is_gone(error) => break,
                 Ok(()) | Err(Error::Again) => {}
                 Err(error) => panic!("process {}: to {id}, which is gone: {error:?}", self.id),
             }
             assert!(
-                start.elapsed() < SOON,
+                start.elapsed() < self.soon,
                 "operations with {id}, which is gone, begin"
             );
             self.turn();
@@ -375,7 +395,7 @@ impl Party {
         match begun {
             Ok(()) => true,
             Err(Error::Again) => false,
-            Err(Error::PeerGone) => {
+            Err(error) if self.is_gone(error) => {
                 self.failed.insert(id);
                 false
             }
@@ -614,6 +634,10 @@ impl Party {
     /// descriptors of sockets, two of its way there and one of its way back, and one mapping of its
     /// arena.
     fn check_held(&mut self, before: (usize, usize, u64), most: u64) {
+        // A lane keeps its queues as long as it is there (docs/fabric.md).
+        if self.has_device {
+            return;
+        }
         let others = self.peers.len();
         let (fds, maps) = (before.0 + 3 * others, before.1 + others);
         let start = Instant::now();
@@ -624,7 +648,7 @@ impl Party {
             }
             // The end of the last one may be noticed a moment later.
             assert!(
-                start.elapsed() < SOON,
+                start.elapsed() < self.soon,
                 "process {}: descriptors, mappings and bytes of the arena: {now:?} of {:?}",
                 self.id,
                 (fds, maps, most)

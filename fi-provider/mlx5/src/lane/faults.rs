@@ -30,6 +30,15 @@ pub struct Fault {
 }
 
 impl Fault {
+    /// The address vector of the entry that was the cause, where the queue is an initiator.
+    #[must_use]
+    pub fn vector(&self) -> Option<[u64; 2]> {
+        match self.culprit {
+            Culprit::Connected(_) => None,
+            Culprit::Entered(vector) => Some(vector),
+        }
+    }
+
     /// Whether it is that of the peer of this index, to whose target `vector` leads.
     #[must_use]
     pub fn is_of(&self, index: u32, vector: &Vector) -> bool {

@@ -128,11 +128,6 @@ impl FarPath {
         }
     }
 
-    /// Whether an entry with this address vector goes to the peer's target of a lane.
-    pub(crate) fn is_entered_by(&self, lane: Lane, vector: Option<[u64; 2]>) -> bool {
-        vector == Some(self.vector(lane).words())
-    }
-
     /// Why nothing can be posted to the peer by a lane now, if that is so.
     pub(crate) fn refusal(&self, lane: Lane) -> Option<Error> {
         if !self.is_alive() {

@@ -134,20 +134,25 @@ impl Endpoint {
         let paths = || links.iter().filter_map(|link| link.far());
         let is_culprit = |path: &&FarPath| fault.is_of(path.number, path.vector(lane));
         if fault.failure != Failure::RemoteAccess {
-            paths().filter(is_culprit).for_each(FarPath::note_end);
+            // Also a peer that was parted from: entries to it may be there still.
+            far.gone.borrow_mut().extend(fault.vector());
+            for path in paths().filter(is_culprit) {
+                let both = [Lane::Messages, Lane::Memory].map(|lane| path.vector(lane).words());
+                far.gone.borrow_mut().extend(both);
+                path.note_end();
+            }
         }
         let Ok(ring) = far.hub.initiator(gate) else {
             paths().for_each(FarPath::note_end);
             return false;
         };
-        let is_wanted = |vector: Option<[u64; 2]>| {
-            let is_dead = |path: &FarPath| !path.is_alive() && path.is_entered_by(lane, vector);
-            !paths().any(is_dead)
-        };
+        let gone = far.gone.borrow();
+        let is_wanted = |vector: Option<[u64; 2]>| vector.is_none_or(|it| !gone.contains(&it));
         // SAFETY: this thread alone uses the lane. The hub keeps the initiators of both rings longer
         // than the lane, and made this one for it alone; local memory is kept until the operations
         // are reported.
         let renewed = unsafe { gate.renew(0, &ring, is_wanted) };
+        drop(gone);
         if lane == Lane::Memory {
             self.follow(links, renewed);
         }

@@ -16,6 +16,7 @@ use fi_mlx5::lane::Lane as Queues;
 use hub::Hub;
 use memory::Lane;
 use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
@@ -37,6 +38,8 @@ pub(crate) struct Far {
     pub(crate) arrivals: RefCell<Arrivals>,
     /// Links with operations on memory under way.
     pub(crate) active: RefCell<Vec<Rc<Link>>>,
+    /// The address vectors of peers that are gone: of their targets, as they lie in entries.
+    gone: RefCell<HashSet<[u64; 2]>>,
     /// Turns that have found nothing, and when peers were probed.
     idle_turns: Cell<u32>,
     probed: Cell<Instant>,
@@ -50,6 +53,7 @@ impl Far {
         Self {
             arrivals: RefCell::new(Arrivals::new(&hub)),
             active: RefCell::default(),
+            gone: RefCell::default(),
             idle_turns: Cell::new(0),
             probed: Cell::new(Instant::now()),
             known_faults: Cell::new(0),
