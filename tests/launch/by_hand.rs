@@ -120,11 +120,11 @@ fn wrong_addresses_are_told() {
     drop(first);
     let mut other = Process::start(Some(&address));
     other.fails(&format!("cannot reach {address}: the peer is gone"));
-    // The name of nobody: its last digits are of the network, which is this one.
+    // The name of nobody: its last digits are of the network and the node, which are these ones.
     let nobody = format!(
-        "farreach:01000000{}{}",
+        "farreach:02000000{}{}",
         "0".repeat(72),
-        &address[address.len() - 16..]
+        &address[address.len() - 40..]
     );
     let mut other = Process::start(Some(&nobody));
     other.fails(&format!("cannot reach {nobody}: the peer is gone"));
