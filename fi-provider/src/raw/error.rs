@@ -17,7 +17,9 @@ pub enum Error {
     #[error("the peer is gone")]
     PeerGone,
     /// The peer is not of this node, and the domain has no device; or its process is stopped.
-    #[error("the peer cannot be reached: it is not on this node, or stopped")]
+    #[error(
+        "the peer cannot be reached: it does not answer, or is on another node without a device"
+    )]
     Unreachable,
     /// There is no device, or it has not all that the domain needs:
     /// [`crate::device::probe`] tells why.

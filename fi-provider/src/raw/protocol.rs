@@ -1,7 +1,9 @@
-//! The records in rings between endpoints of a node: a kind, words of 8 bytes, and bytes.
+//! The records between endpoints, in rings of the node or over a device: a kind, words of 8 bytes,
+//! and bytes.
 //!
-//! Records are of processes of the same machine and user: numbers are in its byte order. A receiver
-//! checks all of them; those that make no sense close the ring.
+//! Numbers are in the machine's byte order, which is little-endian wherever there is a device
+//! (`fi-mlx5`). A receiver checks all of them; those that make no sense close the ring or the
+//! connection.
 
 /// The kinds of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

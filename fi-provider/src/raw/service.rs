@@ -1,5 +1,6 @@
 //! The thread of a domain that answers peers of the node, whatever its process does meanwhile: it
-//! passes the memory's descriptor, makes rings, and notices who has ended. It sleeps otherwise.
+//! passes the memory's descriptor, makes rings, and notices who has ended. It answers those of other
+//! nodes, too, by the device's datagrams. It sleeps otherwise.
 
 use super::address::{Address, Port};
 use super::arena::Arena;

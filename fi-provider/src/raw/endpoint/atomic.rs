@@ -1,5 +1,6 @@
 //! Atomic operations on memory of peers (fi_atomic(3)): the processor's own. Those on memory that
-//! is not mapped here are done by its process, as it makes progress.
+//! is not mapped here are done by its process, as it makes progress, or by the device where nobody
+//! reaches the peer's domain in its memory.
 
 #![expect(unsafe_code, reason = "atomic operations at raw addresses")]
 

@@ -1,9 +1,9 @@
 //! Reading and writing memory of peers (fi_rma(3)).
 //!
-//! Memory of a peer's arena is mapped here: an operation is loads and stores, done when the call
-//! returns. Other memory of a peer goes by the kernel's copy, done when the call returns as well;
-//! where the kernel refuses, by rings, and then the peer has to make progress. The two ways are not
-//! ordered.
+//! The arena of a peer of the node is mapped here: an operation is loads and stores, done when the
+//! call returns. Its other memory goes by the kernel's copy, done when the call returns as well;
+//! where the kernel refuses, by rings, and then the peer has to make progress. Memory of peers on
+//! other nodes goes by the device ([`crate::raw::far`]). These ways are not ordered.
 
 #![expect(
     unsafe_code,
