@@ -226,7 +226,10 @@ macro_rules! raw_suite {
                 too_long_ones_are_cut are_delivered_when_they_are_matched are_refused_by_a_full_queue
                 are_refused_without_a_peer
             }
-            memory { is_written_and_read has_bounds_and_rights tells_of_writes_with_data is_found_by_key_again }
+            memory {
+                is_written_and_read has_bounds_and_rights tells_of_writes_with_data is_found_by_key_again
+                fails_alone_where_it_is_closed
+            }
             atomics { add_up }
         }
     };
@@ -240,7 +243,7 @@ raw_suite!(raw_dc: crate::raw::Way::DC);
 // Two on each node; one alone that goes by the device to all, and does atomics there.
 raw_suite!(raw_mixed: crate::raw::Way::RC.two_on_each_node());
 raw_suite! { raw_device_alone: crate::raw::Way::DC.alone();
-    memory { is_written_and_read has_bounds_and_rights is_found_by_key_again }
+    memory { is_written_and_read has_bounds_and_rights is_found_by_key_again fails_alone_where_it_is_closed }
     atomics { add_up }
 }
 raw_suite! { raw_rc_strict: crate::raw::Way::RC.with(&["--strict"]);

@@ -178,6 +178,58 @@ pub(crate) fn has_bounds_and_rights(way: Way) {
     });
 }
 
+/// An access to a region that is closed fails, and those behind it are done, each once.
+pub(crate) fn fails_alone_where_it_is_closed(way: Way) {
+    const MANY: u64 = 20;
+    check(way, 2, |party| {
+        let (peer, endpoint) = (1 - party.rank, &party.endpoint);
+        let open = |key| {
+            let (rights, addressing) = (Rights::ALL, Addressing::Offset);
+            let memory = party.domain.allocate(4096, rights, Some(key), addressing);
+            memory.unwrap()
+        };
+        let (closed, kept) = (open(1), open(2));
+        party.meet();
+        let [gone, there] = [1, 2].map(|key| party.insist(|| endpoint.resolve(peer, key)).unwrap());
+        party.meet();
+        drop(closed);
+        party.meet();
+        for round in 0..3 {
+            let mut expected = 0;
+            // A region that was found closed is refused at once from then on.
+            let write = |region: &RemoteRegion, at: u64, context| {
+                endpoint.inject_write(region, at, &(at + round).to_le_bytes(), Context(context))
+            };
+            let mut failed = usize::from(party.insist(|| write(&gone, 0, 1000)).is_err());
+            for at in 1..=MANY {
+                assert_eq!(party.insist(|| write(&there, 8 * at, at)), Ok(()));
+                expected += 1;
+            }
+            for _ in 0..MANY + 1 - failed as u64 {
+                match party.entry() {
+                    Ok(entry) => {
+                        assert!((1..=MANY).contains(&entry.context));
+                        expected -= 1;
+                    }
+                    Err(failure) => {
+                        assert_eq!(failure.error, Error::NoSuchKey);
+                        assert_eq!(failure.entry.context, 1000);
+                        failed += 1;
+                    }
+                }
+            }
+            assert_eq!((failed, expected), (1, 0), "round {round}");
+            party.meet();
+            for at in 1..=MANY {
+                let word = kept.word(at as usize);
+                let word = word.load(std::sync::atomic::Ordering::Acquire);
+                assert_eq!(word, 8 * at + round);
+            }
+            party.meet();
+        }
+    });
+}
+
 /// An operation by key goes to the region that the peer has under it now.
 pub(crate) fn is_found_by_key_again(way: Way) {
     check(way, 2, |party| {
@@ -191,6 +243,7 @@ pub(crate) fn is_found_by_key_again(way: Way) {
         };
         // Two keys at one place, in turns.
         let mut memories = [open(7), open(7 + 256)];
+        let mut plugs = Vec::new();
         for round in 1..20_u64 {
             party.meet();
             for key in [7, 7 + 256] {
@@ -211,6 +264,8 @@ pub(crate) fn is_found_by_key_again(way: Way) {
                     // The old one is closed before the new one is opened.
                     let gap = open(1000);
                     drop(std::mem::replace(memory, gap));
+                    // A device may give the key of its own that became free to the next region.
+                    plugs.push(open(2000 + plugs.len() as u64));
                     *memory = open(key);
                 }
             }
