@@ -241,12 +241,12 @@ pub(crate) fn is_found_by_key_again(way: Way) {
                 .allocate(64, Rights::ALL, Some(key), Addressing::Offset);
             memory.unwrap()
         };
-        // Two keys at one place, in turns.
-        let mut memories = [open(7), open(7 + 256)];
+        // Two keys at one place, in turns, and one that is kept.
+        let mut memories = [open(7), open(7 + 256), open(9)];
         let mut plugs = Vec::new();
         for round in 1..20_u64 {
             party.meet();
-            for key in [7, 7 + 256] {
+            for key in [7, 7 + 256, 9] {
                 let bytes = (round << 32 | key).to_le_bytes();
                 let done = party.insist(|| {
                     endpoint.on_region(peer, key, |region| {
@@ -257,7 +257,7 @@ pub(crate) fn is_found_by_key_again(way: Way) {
             }
             assert!(endpoint.quiet(LIMIT));
             party.meet();
-            for (memory, key) in memories.iter_mut().zip([7, 7 + 256]) {
+            for (memory, key) in memories.iter_mut().zip([7, 7 + 256, 9]) {
                 let word = memory.word(1).load(std::sync::atomic::Ordering::Acquire);
                 assert_eq!(word, round << 32 | key);
                 if round % 3 == 0 {
