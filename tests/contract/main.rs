@@ -210,7 +210,8 @@ macro_rules! raw_suite {
             $(mod $group {
                 $(#[test]
                 fn $contract() {
-                    let test = concat!(stringify!($name), "::", stringify!($group), "::", stringify!($contract));
+                    let group = concat!(stringify!($name), "::", stringify!($group));
+                    let test = &format!("{group}::{}", stringify!($contract));
                     let way = crate::raw::Way::from($way);
                     if !way.has_run(test) {
                         crate::raw::$group::$contract(way);

@@ -199,7 +199,7 @@ impl Receives {
         if !taken.is_some_and(|taken| taken.replace(false)) {
             not_taken(index);
         }
-        // ORDERING: what was read of the buffer was read before the device writes there: pairs with
+        // ORDERING: reads of the buffer come before the device's writes there: pairs with
         // the device's read of the record.
         fence(Ordering::Release);
         let tail = self

@@ -74,7 +74,7 @@ struct Queue {
     capacity: usize,
 }
 
-/// What is told of an operation, as it lies in a queue: an [`Entry`] in a line, of which only the
+/// The report of an operation as it lies in a queue: an [`Entry`] in a line, of which only the
 /// fields that mean something are written and read.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]

@@ -1,5 +1,6 @@
 // One process by libfabric: objects in use are not closed, wrong arguments have their codes, the
 // numbers of addresses are in order, and an endpoint reaches itself.
+#include "check.h"
 #include <rdma/fabric.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
@@ -9,15 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define CHECK(it)                                                                                  \
-    do {                                                                                           \
-        if (!(it)) {                                                                               \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #it);                               \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
-#define OK(call) CHECK((call) == 0)
 
 enum { NAME = 60 };
 static struct fid_fabric *fabric;
@@ -45,7 +37,7 @@ static void informs(void) {
     struct fi_info *info = get(NULL, "9228", FI_SOURCE, hints, 0);
     CHECK(info->src_addrlen == NAME && info->domain_attr->control_progress == FI_PROGRESS_AUTO);
     get("farreach:00", NULL, FI_SOURCE, hints, -FI_ENODATA);
-    // What was told is asked for.
+    // The answer of one call is the hint of the next.
     hints->src_addr = malloc(NAME);
     hints->src_addrlen = NAME;
     memcpy(hints->src_addr, info->src_addr, NAME);

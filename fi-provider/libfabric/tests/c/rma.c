@@ -1,5 +1,6 @@
 // Two processes by libfabric: memory of the peer is written and read, by calls of each kind, with
 // counters; messages come to one buffer for several; operations that must fail do.
+#include "check.h"
 #include <rdma/fabric.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
@@ -13,14 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CHECK(it)                                                                                  \
-    do {                                                                                           \
-        if (!(it)) {                                                                               \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #it);                               \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
-#define OK(call) CHECK((call) == 0)
 // Calls until there is room.
 #define POST(call)                                                                                 \
     do {                                                                                           \

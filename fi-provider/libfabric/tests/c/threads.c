@@ -1,5 +1,6 @@
 // Two processes by libfabric, with several threads each, which use one endpoint and its queues at
 // the same time: messages, writes and reads of all of them come to their ends, once each.
+#include "check.h"
 #include <pthread.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_cm.h>
@@ -15,15 +16,6 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#define CHECK(it)                                                                                  \
-    do {                                                                                           \
-        if (!(it)) {                                                                               \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #it);                               \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
-#define OK(call) CHECK((call) == 0)
 
 enum { THREADS = 4, ROUNDS = 500, BUFFERS = 64, OPERATIONS = THREADS * ROUNDS };
 

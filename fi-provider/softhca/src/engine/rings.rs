@@ -9,8 +9,8 @@ pub(super) struct Rings {
     pub(super) rung: u16,
     /// When something was rung while nothing waited, or when the thread was seen to have run on.
     pub(super) since: u64,
-    /// The thread that rang, the answer of [`Memory::has_run`](super::memory::Memory::has_run) for it then, and until when that is
-    /// asked again.
+    /// The thread that rang, the answer of [`Memory::has_run`](super::memory::Memory::has_run) for it
+    /// then, and the time until which that is asked again.
     pub(super) ringer: Option<(u32, (u64, u64), u64)>,
     /// The blocks that were rung and are not executed, as they were then.
     pub(super) posted: Vec<u8>,

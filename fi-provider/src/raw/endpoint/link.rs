@@ -193,16 +193,16 @@ impl Link {
         }
     }
 
-    /// The ring, if that is the path and takes a message of so many bytes: by one comparison.
+    /// The ring, if that is the path and takes this message whole: by one comparison.
     #[inline(always)]
-    pub(crate) fn ring_for(&self, len: usize) -> Option<&NearPath> {
-        // Lengths of slices are no more than the largest `isize`.
-        if len.cast_signed() > self.in_ring {
+    pub(crate) fn ring_for(&self, message: &[u8]) -> Option<&NearPath> {
+        if message.len().cast_signed() > self.in_ring {
             return None;
         }
         match &self.path {
             Path::Near(path) => Some(path),
-            // SAFETY: `in_ring` is less than every length then.
+            // SAFETY: `in_ring` is -1 then, and the length of a slice, no more than the largest
+            // `isize`, is not negative.
             Path::Far(_) => unsafe { std::hint::unreachable_unchecked() },
         }
     }

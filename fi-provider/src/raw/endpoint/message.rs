@@ -64,7 +64,7 @@ impl Endpoint {
     #[inline]
     pub fn inject(&self, peer: PeerIndex, message: &[u8]) -> Result<(), Error> {
         self.with_link(peer, |link| {
-            if let Some(path) = link.ring_for(message.len()) {
+            if let Some(path) = link.ring_for(message) {
                 // SAFETY: the slice holds the bytes, no more than there is room for in a record.
                 return unsafe {
                     path.post(Kind::Message as u16, [], message.as_ptr(), message.len())

@@ -15,7 +15,8 @@ use fi_shm::random;
 /// How the device reaches endpoints of other nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
-    /// By two connected queue pairs for each (RC).
+    /// By connected queue pairs, three for each: for records, and for accesses in either direction
+    /// (RC).
     Rc,
     /// By initiators that go to all, each with two targets (DC).
     Dc,

@@ -23,8 +23,9 @@ use std::time::{Duration, Instant};
 /// One of the endpoint's lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lane {
-    /// That of records: an operation is in order with them.
+    /// That of records.
     Messages,
+    /// That of accesses to memory.
     Memory,
 }
 

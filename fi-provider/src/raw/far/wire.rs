@@ -9,7 +9,7 @@ use crate::raw::address::Address;
 use crate::raw::error::Error;
 use fi_mlx5::remote::Vector;
 
-/// What a datagram begins with: the protocol and its version.
+/// The first bytes of a datagram: the protocol and its version.
 const MAGIC: [u8; 8] = *b"farrch\0\x01";
 
 /// Bytes of the token by which a process is entered.

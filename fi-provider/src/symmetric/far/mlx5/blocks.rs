@@ -1,4 +1,4 @@
-//! Blocks at regular distances: what takes one doorbell for many of them, or one entry.
+//! Blocks at regular distances, by one doorbell for many of them, or by one entry.
 //!
 //! Blocks that lie one behind the other at the peer are written by few entries: long messages of
 //! long blocks gathered by the device, from symmetric memory; others copied into the bounce memory.
