@@ -96,6 +96,13 @@ impl Completions {
 
     /// Whether the device has written the next entry.
     pub(crate) fn is_ready(&self) -> bool {
+        self.is_next(is_ready)
+    }
+
+    /// Whether the device has written the next entry, as `is_ready` tells by the last byte, the
+    /// entry's number and the number of entries.
+    #[inline(always)]
+    pub(crate) fn is_next(&self, is_ready: impl FnOnce(u8, u32, u32) -> bool) -> bool {
         let at = self.consumer.get();
         // SAFETY: the entry is the ring's. `Completions::new` was promised that the ring is mapped
         // as long as this lives, and has no other consumer.

@@ -4,8 +4,8 @@
 //! * [`device`]: devices, registered memory, completion queues, queue pairs, and the contexts and
 //!   pages in which lanes are made; [`error`]: why not.
 //! * [`policy`]: how much lanes share.
-//! * [`lane`]: send queues and their completions; [`route`], [`short`] and [`direct`]: posts in one
-//!   step; [`receives`]: messages that come.
+//! * [`lane`]: send queues and their completions; [`route`], [`short`], [`direct`] and [`message`]: posts
+//!   in one step; [`receives`]: messages that come.
 
 pub mod completion;
 pub mod device;
@@ -16,6 +16,7 @@ pub mod guard;
 mod head;
 pub mod lane;
 mod lock;
+pub mod message;
 pub mod policy;
 mod post;
 pub mod queue;

@@ -105,6 +105,37 @@ pub(crate) unsafe fn element<T: Copy, G: Guard>(
     true
 }
 
+/// Sends a message of two words, by an initiator where there is a `vector`, if nothing has to be
+/// waited for.
+///
+/// # Safety
+/// As [`element_to`], but that the queue is an initiator only where there is a `vector`.
+#[inline(always)]
+pub(crate) unsafe fn message<G: Guard>(
+    queues: *const Queue,
+    queue: *const Queue,
+    words: [u64; 2],
+    vector: Option<&Vector>,
+) -> bool {
+    // SAFETY: the queue is one of `queues`, which are a live lane's of guard `G`.
+    let Some((queue, at)) = (unsafe { enter::<G>(queues, queue) }) else {
+        return false;
+    };
+    // The segment takes two units, as a remote address and an element do.
+    const OTHER: u64 = what(Opcode::Write, 0, 0) ^ what(Opcode::Send, 0, 0);
+    let [first, second] = inline_units(words);
+    let record = queue.record;
+    // SAFETY: the lane is alive, and with it the record.
+    let control = control(queue, unsafe { next_place(record) } ^ OTHER);
+    let (entry, used) = match vector {
+        Some(Vector([low, high])) => ([control, unit(*low, *high), first, second], 4),
+        None => ([control, first, second, second], 3),
+    };
+    // SAFETY: the block is free, and the queue was entered.
+    unsafe { commit::<G>(queues, queue, record, at, entry, used) };
+    true
+}
+
 /// Enters the queue; returns it, and its next block, which is free. Returns `None` where the post
 /// has to decline.
 ///

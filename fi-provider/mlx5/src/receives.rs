@@ -147,6 +147,13 @@ impl Receives {
             .take_by(is_written, |cqe| self.received(cqe))
     }
 
+    /// Whether the device has told of a message or a failure that was not taken yet.
+    #[inline(always)]
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        self.completions.is_next(is_written)
+    }
+
     #[inline(always)]
     fn received(&self, cqe: &Cqe) -> Result<Arrival, Failed> {
         let (index, queue) = (cqe.wqe_counter.get(), cqe.qpn());

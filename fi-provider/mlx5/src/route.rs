@@ -137,6 +137,26 @@ impl Route {
         unsafe { self.queues.byte_add(place) }
     }
 
+    /// The block that the next entry to the peer at `place` begins with, modulo 2^16.
+    ///
+    /// # Safety
+    /// The route's lane is alive and used by this thread alone; all its queues are of one kind, and
+    /// `place` is that of one of its peers.
+    #[inline(always)]
+    #[must_use]
+    pub unsafe fn next(&self, place: Place) -> u16 {
+        // SAFETY: the lane is alive, its queues are of one kind, and the place is a peer's; this
+        // thread alone changes them.
+        unsafe {
+            let queue = if self.by_initiators {
+                self.initiator(place)
+            } else {
+                self.connection(place)
+            };
+            (*queue).producer.get()
+        }
+    }
+
     /// Writes `value` to `address` of the peer at `place`, if nothing has to be waited for.
     ///
     /// # Safety

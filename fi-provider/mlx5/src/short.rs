@@ -452,7 +452,7 @@ unsafe fn put_inline(segment: *mut u8, source: *const u8, len: usize) {
 /// # Safety
 /// Both have `len` bytes, and do not overlap.
 #[inline(always)]
-unsafe fn copy(dest: *mut u8, source: *const u8, len: usize) {
+pub(crate) unsafe fn copy(dest: *mut u8, source: *const u8, len: usize) {
     macro_rules! ends {
         ($t:ty) => {{
             let last = len - size_of::<$t>();

@@ -182,7 +182,7 @@ impl Sender {
 
     fn has_room(&self) -> bool {
         // SAFETY: this thread has the lane, whose one peer it is.
-        unsafe { self.lane.has_room(0) }
+        unsafe { self.lane.has_room(0, |_| ()) }
     }
 
     fn send_inline(&self, words: &[u64]) -> Result<Posted, Failure> {

@@ -295,11 +295,6 @@ impl Gate {
         self.pieces.release(kept, user);
     }
 
-    /// What an atomic operation has left in registered memory of the gate's own.
-    pub(crate) fn word_in(&self, local: Local) -> u64 {
-        self.scratch.word_in(local)
-    }
-
     /// Registers private memory of `bytes` bytes at `addr`, if that can be.
     ///
     /// # Safety

@@ -264,10 +264,11 @@ impl CompletionQueue {
     }
 
     /// Keeps room for an entry that was accounted for before.
+    #[inline(always)]
     pub(crate) fn reserve_anyway(&self) {
         self.0.reserved.set(self.0.reserved.get() + 1);
         // The slot that was found to be free may be the one that is kept.
-        self.with_entries(Fifo::close);
+        self.with_entries(Fifo::narrow);
     }
 
     /// Gives up room that was kept.

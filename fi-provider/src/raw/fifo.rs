@@ -128,6 +128,15 @@ impl<T: Slot> Fifo<T> {
         }
     }
 
+    /// Leaves room for one value fewer, if there is some.
+    #[inline(always)]
+    pub(crate) fn narrow(&mut self) {
+        if self.is_open() {
+            // SAFETY: `tail` is before `limit`, in the same allocation.
+            self.limit = unsafe { self.limit.sub(1) };
+        }
+    }
+
     /// Leaves no room until [`Fifo::open`] is called.
     pub(crate) fn close(&mut self) {
         self.limit = self.tail;

@@ -55,15 +55,6 @@ impl Lane {
         self.failure().map_or(Ok(false), Err)
     }
 
-    /// Takes the completions that are there, whatever they tell; whether there were any.
-    pub fn look(&self) -> bool {
-        let mut any = false;
-        while self.take() {
-            any = true;
-        }
-        any
-    }
-
     /// Takes the next completion, whatever it tells; false where none is there.
     pub(super) fn take(&self) -> bool {
         if !self.is_ready() {
@@ -77,7 +68,7 @@ impl Lane {
     }
 
     /// Whether a completion is there.
-    fn is_ready(&self) -> bool {
+    pub(super) fn is_ready(&self) -> bool {
         if let Some(share) = &self.share
             && !self.completions.is_ready()
         {
@@ -128,7 +119,7 @@ impl Lane {
     }
 
     #[inline(always)]
-    fn complete(&self, done: Completed) -> Result<bool, Failure> {
+    pub(super) fn complete(&self, done: Completed) -> Result<bool, Failure> {
         let queue = self.queue_numbered(done.number);
         if let Some(syndrome) = done.syndrome {
             return Err(self.fail(queue, done.index, Failure::of(syndrome)));
@@ -433,7 +424,7 @@ impl Lane {
 
     /// The queue with this number.
     #[inline(always)]
-    fn queue_numbered(&self, number: u32) -> &Queue {
+    pub(super) fn queue_numbered(&self, number: u32) -> &Queue {
         let mask = self.by_number.len() - 1;
         let mut at = number as usize & mask;
         loop {

@@ -140,7 +140,7 @@ impl Lane {
     }
 
     /// Which of the lane's queues it is.
-    fn index_of(&self, queue: &Queue) -> u32 {
+    pub(super) fn index_of(&self, queue: &Queue) -> u32 {
         let bytes = (&raw const *queue).addr() - self.queues.as_ptr().addr();
         (bytes / size_of::<Queue>()) as u32
     }

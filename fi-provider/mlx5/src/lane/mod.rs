@@ -17,6 +17,7 @@
 mod atomic;
 mod completing;
 mod faults;
+mod following;
 mod later;
 mod list;
 mod parts;

@@ -88,7 +88,7 @@ impl Lane {
 
     /// Arms the queues in use that are idle, and lets those go out of the list that were not used
     /// since the last time.
-    fn tidy(&self) {
+    pub(super) fn tidy(&self) {
         let mut at = self.used.replace(END);
         while at != END {
             let queue = &self.queues[(at - 1) as usize];

@@ -9,6 +9,7 @@ use super::list::Unrung;
 use super::{Lane, Posted};
 use crate::entry::Block;
 use crate::queue::{FLAGS, Queue, SendRing};
+use crate::remote::Vector;
 use fi_mlx5_defs::endian::Be32;
 use fi_mlx5_defs::opcode::Opcode;
 use fi_mlx5_defs::wqe::{self, UNIT, flags};
@@ -18,6 +19,8 @@ use fi_mlx5_defs::wqe::{self, UNIT, flags};
 pub struct Flushed {
     /// Where it was.
     pub posted: Posted,
+    /// Whether its queue is an initiator.
+    enters: bool,
     blocks: Vec<Block>,
 }
 
@@ -36,6 +39,30 @@ pub struct Renewed {
 const WHAT: u64 = 0xff | 0xff << 24 | 0xff << 56;
 
 impl Flushed {
+    /// Whether it enters the target to which `vector` leads, where its queue is an initiator.
+    #[must_use]
+    pub fn is_to(&self, vector: &Vector) -> bool {
+        self.enters && self.unit(1) == vector.0
+    }
+
+    /// The address of the remote memory, for an entry that has some.
+    #[must_use]
+    pub fn remote_address(&self) -> u64 {
+        let [address, _] = self.unit(self.remote_unit());
+        address.swap_bytes()
+    }
+
+    /// The key of the remote memory, for an entry that has some.
+    #[must_use]
+    pub fn remote_key(&self) -> u32 {
+        let [_, key] = self.unit(self.remote_unit());
+        (key as u32).swap_bytes()
+    }
+
+    fn remote_unit(&self) -> usize {
+        1 + usize::from(self.enters)
+    }
+
     /// The units of the entry.
     fn units(&self) -> usize {
         units(self.blocks[0][0])
@@ -139,7 +166,7 @@ impl Lane {
     /// As [`Lane::renew`]; the entry is one to this peer, on remote memory.
     pub unsafe fn post_again(&self, index: u32, mut entry: Flushed, key: Be32) -> Posted {
         let number = self.queue_of(index);
-        let unit = if self.enters_targets(number) { 2 } else { 1 };
+        let unit = entry.remote_unit();
         let word = &mut entry.blocks[unit / 4][2 * (unit % 4) + 1];
         *word = u64::from(key.raw());
         self.use_queue(number);
@@ -173,6 +200,7 @@ impl Lane {
                     queue: number,
                     end: at + 1,
                 },
+                enters: self.enters_targets(number),
                 blocks: (0..blocks).map(|more| block(at + more)).collect(),
             });
             at += blocks;

@@ -79,18 +79,19 @@ impl Lane {
     }
 
     /// Whether the next post to peer `index` finds room for the largest entry, so that it does not
-    /// wait: as far as completions that are there tell. A post to a queue that has failed does not
-    /// wait either.
+    /// wait: as far as completions that are there tell, of whose queues `taken` is told. A post to a
+    /// queue that has failed does not wait either.
     ///
     /// # Safety
     /// As [`Lane::write_inline`].
-    pub unsafe fn has_room(&self, index: u32) -> bool {
+    pub unsafe fn has_room(&self, index: u32, mut taken: impl FnMut(u32)) -> bool {
         let queue = &self.queues[self.queue_of(index) as usize];
         let ahead = Self::ahead(queue, BLOCKS as u16);
         // A post counts the completion of an armed queue's entry.
         while self.is_full(queue, ahead, u32::from(queue.armed.get())) {
-            if !self.take() {
-                return self.check(queue).is_err();
+            match self.take_next() {
+                Some(queue) => taken(queue),
+                None => return self.check(queue).is_err(),
             }
         }
         // SAFETY: this thread holds the lane, and the peer is one of the lane's.

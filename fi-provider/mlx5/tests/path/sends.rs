@@ -30,7 +30,7 @@ impl Rig {
 
     fn has_room(&self, peer: u32) -> bool {
         // SAFETY: the lane is alive and this thread's; the peer is one of its.
-        unsafe { self.lane.has_room(peer) }
+        unsafe { self.lane.has_room(peer, |_| ()) }
     }
 }
 

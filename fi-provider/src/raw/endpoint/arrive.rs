@@ -222,7 +222,7 @@ impl Endpoint {
     /// # Safety
     /// `payload` holds `len` bytes.
     #[inline(always)]
-    pub(super) unsafe fn give(&self, origin: &Origin, payload: *const u8, len: usize) -> bool {
+    pub(crate) unsafe fn give(&self, origin: &Origin, payload: *const u8, len: usize) -> bool {
         if origin.version != self.vector.version() {
             return false;
         }

@@ -154,9 +154,12 @@ impl Endpoint {
             && region.link.address.port.is_far
         {
             let amo = amo(operation, operand, comparand);
+            let word = (address, bytes);
             // SAFETY: `found` has room for the word until the operation is reported, aligned.
-            let is_done =
-                unsafe { self.atomic_far(region, path, (address, bytes), amo, found, report)? };
+            let is_done = unsafe {
+                self.update_quickly(region, path, word, amo, found, report)
+                    || self.atomic_far(region, path, word, amo, found, report)?
+            };
             // The processor's would not be atomic with the device's.
             return if is_done {
                 Ok(())

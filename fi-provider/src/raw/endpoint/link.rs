@@ -67,7 +67,7 @@ impl Link {
             (Ok(path), _) => Path::Near(path),
             (Err(Error::Unreachable), Some(far)) if there.has_device() => {
                 let connected = far.hub.connect(address, || domain.shared().wake())?;
-                Path::Far(FarPath::new(&far.hub, &connected))
+                Path::Far(FarPath::new(far, &connected))
             }
             (Err(error), _) => return Err(error),
         };

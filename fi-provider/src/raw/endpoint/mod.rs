@@ -22,7 +22,7 @@ mod stream;
 pub use atomic::Atomic;
 pub use message::{Level, Posted};
 pub use rma::RemoteRegion;
-pub(crate) use rma::rma_entry;
+pub(crate) use rma::{Beyond, rma_entry};
 
 use super::address::Address;
 use super::address_vector::{AddressVector, PeerIndex};
@@ -199,7 +199,8 @@ impl Endpoint {
         if self.inbox.bells().is_rung(0) {
             self.look_first();
         }
-        if self.todo.get() != 0 {
+        let todo = self.todo.get();
+        if todo != 0 && (todo != DEVICE || self.far().is_none_or(Far::is_due)) {
             self.work_off();
         }
     }
@@ -371,24 +372,35 @@ impl Endpoint {
 
     /// Looks at the device, and reports what it has done.
     fn turn_far(&self, far: &Far) {
-        let any = self.take_far(far) | far.look();
-        if !far.active.borrow().is_empty() {
-            self.collect_far(far);
+        let any = self.take_far(far) | self.look_far(far);
+        if far.traffic.has_ended.take() {
+            self.end_logs(far);
         }
         if far.has_to_mend() {
             self.mend(far);
         }
         if !any {
-            self.note_idle(far);
-            far.let_act();
+            self.rest_far(far);
+        }
+    }
+
+    /// Lets the device act where something is outstanding. Where nothing is, and nothing is waited
+    /// for, no look at it but for messages is due.
+    fn rest_far(&self, far: &Far) {
+        let tidies = self.note_idle(far);
+        let is_under_way = far.let_act(tidies) | self.sweep_far(far) | far.has_to_mend();
+        let has_more = far.traffic.is_starved.get() || far.arrivals.borrow().has_more();
+        let is_waiting = is_under_way || has_more;
+        if !is_waiting && self.pending.borrow().len() == 0 && self.owing.borrow().is_empty() {
+            far.traffic.is_busy.set(false);
         }
     }
 
     /// Lets the device act; whether it has something to do for the endpoint.
     fn let_device_act(&self) -> bool {
         self.far.as_ref().is_some_and(|far| {
-            far.look();
-            far.let_act()
+            far.drain();
+            far.let_act(false)
         })
     }
 
@@ -412,6 +424,12 @@ impl Endpoint {
     /// The memory of an own region that has so many bytes at an address, for own entries.
     pub(crate) fn own_memory(&self, address: usize, bytes: usize) -> Option<Local> {
         self.domain.regions().local_memory(address, bytes)
+    }
+
+    /// The counter of such operations.
+    #[inline(always)]
+    pub(crate) fn counter(&self, operation: Operation) -> &Counter {
+        self.ends(operation).1
     }
 
     /// The endpoint's number in its domain.

@@ -17,6 +17,7 @@ use super::{Endpoint, MOST_ASKED, Operation};
 use crate::raw::address_vector::PeerIndex;
 use crate::raw::completion::{Entry, Promise, Report};
 use crate::raw::error::Error;
+use crate::raw::far::path::FarPath;
 use crate::raw::protocol::Kind;
 use crate::raw::region::{Found, Rights, State as RegionState};
 use fi_shm::{copy, order};
@@ -31,8 +32,8 @@ pub struct RemoteRegion {
     given_in: [RegionState; Rights::MANY],
     /// Tells whether the region is as it was found.
     state: *const AtomicU64,
-    /// That word, where the peer's is not mapped: it changes when the device refuses the region.
-    own_state: Option<Rc<AtomicU64>>,
+    /// That word, where the peer's is not mapped.
+    _beyond: Option<Rc<Beyond>>,
     /// The first byte, as mapped here; null where it is not.
     pub(crate) mapped: *mut u8,
     pub(crate) key: u64,
@@ -41,15 +42,37 @@ pub struct RemoteRegion {
     pub(crate) link: Rc<Link>,
 }
 
+/// A region of a peer that is reached by its device.
+#[derive(Debug)]
+pub(crate) struct Beyond {
+    /// Changes when the device refuses the region.
+    state: AtomicU64,
+    pub(crate) found: Found,
+    pub(crate) key: u64,
+}
+
+impl Beyond {
+    /// Notes that the region is not as it was found.
+    pub(crate) fn close(&self) {
+        // ORDERING: the word is of this thread alone.
+        self.state.store(0, Ordering::Relaxed);
+    }
+}
+
 impl RemoteRegion {
     /// A region of a peer that is reached by its device.
-    fn beyond(found: Found, key: u64, link: &Rc<Link>) -> Self {
-        let own_state = Rc::new(AtomicU64::new(found.state.to_word()));
+    fn beyond(found: Found, key: u64, link: &Rc<Link>, path: &FarPath) -> Self {
+        let beyond = Rc::new(Beyond {
+            state: AtomicU64::new(found.state.to_word()),
+            found,
+            key,
+        });
+        path.note_region(&beyond);
         Self {
             given_in: found.state.given_in(),
             found,
-            state: Rc::as_ptr(&own_state),
-            own_state: Some(own_state),
+            state: &raw const beyond.state,
+            _beyond: Some(beyond),
             mapped: std::ptr::null_mut(),
             key,
             follows: false,
@@ -64,11 +87,6 @@ impl RemoteRegion {
             follows: true,
             ..self
         }
-    }
-
-    /// The word of its own, which it has if it is reached by the device.
-    pub(crate) fn own_state(&self) -> Option<Rc<AtomicU64>> {
-        self.own_state.clone()
     }
 
     /// The length in bytes.
@@ -132,7 +150,7 @@ impl Endpoint {
                 Path::Near(path) => &path.near,
                 Path::Far(path) => {
                     let found = self.find_far(path, key)?;
-                    return Ok(RemoteRegion::beyond(found, key, link));
+                    return Ok(RemoteRegion::beyond(found, key, link, path));
                 }
             };
             let found = near.table().find(key).ok_or(Error::NoSuchKey)?;
@@ -149,7 +167,7 @@ impl Endpoint {
                 given_in: found.state.given_in(),
                 found,
                 state: near.table().word(&found),
-                own_state: None,
+                _beyond: None,
                 mapped,
                 key,
                 follows: false,
@@ -212,18 +230,13 @@ impl Endpoint {
         report: R,
     ) -> Result<(), Error> {
         let offset = region.reach(address, len, Rights::WRITE)?;
-        if report.context().is_some() && !self.config.transmit.has_room() {
-            return Err(Error::Again);
-        }
         if !region.is_mapped() {
-            if WHOLE && len > region.link.eager {
-                return Err(Error::TooLong);
-            }
             // SAFETY: `source` holds the bytes until the operation is reported, or during the call
             // where `WHOLE`.
-            return unsafe {
-                self.write_foreign::<WHOLE, R>(region, address, (source, len), report)
-            };
+            return unsafe { self.write_beyond::<WHOLE, R>(region, address, source, len, report) };
+        }
+        if report.context().is_some() && !self.config.transmit.has_room() {
+            return Err(Error::Again);
         }
         // SAFETY: the range lies in the region, which is mapped here; `source` holds the bytes. The
         // two may be the same memory, mapped twice, which is as good as disjoint for a copy.
@@ -253,19 +266,16 @@ impl Endpoint {
             return Err(Error::Again);
         }
         if let Path::Far(path) = &region.link.path {
-            // An empty write waits for nothing.
-            let is_empty = len == 0;
+            let (bytes, told) = ((source, len), (Some(data), report));
             // SAFETY: `source` holds the bytes until the operation is reported.
-            let is_written = unsafe {
-                self.write_far::<false, R>(region, path, address, (source, len), report)?
-            };
+            let is_written =
+                unsafe { self.write_far::<false, R>(region, path, address, bytes, told)? };
             if !is_written {
                 return Err(Error::TooLong);
             }
-            if is_empty {
+            // An empty write waits for nothing.
+            if len == 0 {
                 self.owe(&region.link, Kind::Told, [data, 0, 0]);
-            } else {
-                path.tell_behind(data);
             }
             return Ok(());
         }
@@ -306,18 +316,43 @@ impl Endpoint {
         report: R,
     ) -> Result<(), Error> {
         let offset = region.reach(address, len, Rights::READ)?;
-        if report.context().is_some() && !self.config.transmit.has_room() {
-            return Err(Error::Again);
-        }
         if !region.is_mapped() {
             // SAFETY: `dest` has room for the bytes until the operation is reported.
-            return unsafe { self.read_foreign(region, address, (dest, len), report) };
+            return unsafe { self.read_beyond(region, address, dest, len, report) };
+        }
+        if report.context().is_some() && !self.config.transmit.has_room() {
+            return Err(Error::Again);
         }
         // SAFETY: the range lies in the region, which is mapped here; `dest` has room.
         unsafe { copy::copy(dest, region.mapped.wrapping_add(offset), len) };
         order::loads();
         self.report_rma(Operation::Read, len, report);
         Ok(())
+    }
+
+    /// Writes to memory that is not mapped here.
+    ///
+    /// # Safety
+    /// As [`Endpoint::write`]; where `WHOLE`, `source` holds the bytes during the call.
+    #[inline(never)]
+    unsafe fn write_beyond<const WHOLE: bool, R: Report>(
+        &self,
+        region: &RemoteRegion,
+        address: u64,
+        source: *const u8,
+        len: usize,
+        report: R,
+    ) -> Result<(), Error> {
+        let bytes = (source, len);
+        if let Path::Far(path) = &region.link.path
+            // SAFETY: `source` holds the bytes.
+            && unsafe { self.write_quickly(region, path, address, bytes, report) }
+        {
+            return Ok(());
+        }
+        // SAFETY: `source` holds the bytes until the operation is reported, or during the call
+        // where `WHOLE`.
+        unsafe { self.write_foreign::<WHOLE, R>(region, address, bytes, report) }
     }
 
     /// # Safety
@@ -331,12 +366,19 @@ impl Endpoint {
         report: R,
     ) -> Result<(), Error> {
         let link = &region.link;
+        if WHOLE && len > link.eager {
+            return Err(Error::TooLong);
+        }
+        if report.context().is_some() && !self.config.transmit.has_room() {
+            return Err(Error::Again);
+        }
         if let Path::Far(path) = &link.path {
             let bytes = (source, len);
             // SAFETY: `source` holds the bytes until the operation is reported, or during the call
             // where `WHOLE`.
-            let is_written =
-                unsafe { self.write_far::<WHOLE, R>(region, path, address, bytes, report)? };
+            let is_written = unsafe {
+                self.write_far::<WHOLE, R>(region, path, address, bytes, (None, report))?
+            };
             if is_written {
                 return Ok(());
             }
@@ -361,6 +403,30 @@ impl Endpoint {
         posted.inspect_err(|_| self.abandon(number))
     }
 
+    /// Reads memory that is not mapped here.
+    ///
+    /// # Safety
+    /// As [`Endpoint::read`].
+    #[inline(never)]
+    unsafe fn read_beyond<R: Report>(
+        &self,
+        region: &RemoteRegion,
+        address: u64,
+        dest: *mut u8,
+        len: usize,
+        report: R,
+    ) -> Result<(), Error> {
+        let place = (dest, len);
+        if let Path::Far(path) = &region.link.path
+            // SAFETY: `dest` has room for the bytes until the operation is reported.
+            && unsafe { self.read_quickly(region, path, address, place, report) }
+        {
+            return Ok(());
+        }
+        // SAFETY: `dest` has room for the bytes until the operation is reported.
+        unsafe { self.read_foreign(region, address, place, report) }
+    }
+
     /// # Safety
     /// As [`Endpoint::read`].
     #[inline(never)]
@@ -372,6 +438,9 @@ impl Endpoint {
         report: R,
     ) -> Result<(), Error> {
         let link = &region.link;
+        if report.context().is_some() && !self.config.transmit.has_room() {
+            return Err(Error::Again);
+        }
         if let Path::Far(path) = &link.path {
             // SAFETY: `dest` has room for the bytes until the operation is reported.
             let is_read = unsafe { self.read_far(region, path, address, (dest, len), report)? };

@@ -4,15 +4,17 @@
 
 use super::Far;
 use super::hub::{CREDITS, HEADER, Hub};
-use super::path::Header;
+use super::path::{Header, PLACE_BYTES};
 use super::wire::Ends;
 use crate::raw::address::Address;
 use crate::raw::endpoint::{Endpoint, Fate, Origin, TURN};
 use crate::raw::protocol::Kind;
 use crate::raw::record::Record;
 use fi_mlx5::lane::To;
+use fi_mlx5::queue::Place;
 use fi_mlx5::receives::{Arrival, Buffers, Receives};
-use fi_mlx5::remote::Vector;
+use fi_mlx5::remote::{Segment, Vector};
+use fi_mlx5::route::Route;
 use fi_mlx5_defs::endian::Be32;
 use fi_shm::copy;
 use std::collections::VecDeque;
@@ -78,12 +80,16 @@ pub(crate) struct FarOrigin {
     told: u64,
     /// Nothing of it is carried out any more.
     is_closed: bool,
+    /// It is not closed, and none of its records was left.
+    is_plain: bool,
+    /// The way to its memory, and its place there.
+    memory: Route,
+    place: Place,
 }
 
 /// The receiving side of an endpoint.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Arrivals {
-    receives: Receives,
     /// By the numbers of their connections.
     origins: Vec<Option<FarOrigin>>,
     /// Those with records left.
@@ -92,25 +98,17 @@ pub(crate) struct Arrivals {
     untold: Vec<u32>,
 }
 
-impl Arrivals {
-    /// Takes over the receive queue of a hub.
-    pub(crate) fn new(hub: &Hub) -> Self {
-        let buffers = Buffers {
-            address: hub.buffer(0).addr() as u64,
-            bytes: (HEADER + hub.most) as u32,
-            key: hub.buffers.lkey(),
-        };
-        let (ring, completions) = (hub.receives.ring(), hub.receives.completion_ring());
-        // SAFETY: the hub, which whoever has this holds longer, keeps the queue, and hands its
-        // rings out once; the buffers are registered, and only this and the device access them.
-        let receives = unsafe { Receives::new(ring, completions, buffers) };
-        Self {
-            receives,
-            origins: Vec::new(),
-            left: Vec::new(),
-            untold: Vec::new(),
-        }
-    }
+/// Takes over the receive queue of a hub.
+pub(crate) fn receives(hub: &Hub) -> Receives {
+    let buffers = Buffers {
+        address: hub.buffer(0).addr() as u64,
+        bytes: (HEADER + hub.most) as u32,
+        key: hub.buffers.lkey(),
+    };
+    let (ring, completions) = (hub.receives.ring(), hub.receives.completion_ring());
+    // SAFETY: the hub, which is kept longer beside the receives, keeps the queue, and hands its
+    // rings out once; the buffers are registered, and only the receives and the device access them.
+    unsafe { Receives::new(ring, completions, buffers) }
 }
 
 /// The end of a turn with the records of one peer.
@@ -124,18 +122,20 @@ impl Endpoint {
     /// Takes records that have come over the device, at most a turn's; whether there were any.
     pub(crate) fn take_far(&self, far: &Far) -> bool {
         let mut arrivals = far.arrivals.borrow_mut();
-        let mut any = self.take_left(far, &mut arrivals);
+        let mut any = arrivals.has_more() && self.take_left(far, &mut arrivals);
         for _ in 0..TURN {
-            match arrivals.receives.next() {
+            match far.receives.next() {
                 None => return any,
                 Some(Ok(arrival)) => {
                     any = true;
-                    self.take_arrival(far, &mut arrivals, arrival);
+                    if !self.take_short(far, &mut arrivals, arrival) {
+                        self.take_arrival(far, &mut arrivals, arrival);
+                    }
                 }
                 Some(Err(failed)) => {
                     // Of a queue that has failed, whose connection ends by its own posts.
                     if let Some(index) = failed.index {
-                        arrivals.receives.give(index);
+                        far.receives.give(index);
                     }
                 }
             }
@@ -150,7 +150,6 @@ impl Endpoint {
                 && !peer.tell(far, number)
             {
                 arrivals.untold.push(number);
-                self.note_work();
             }
         }
         let mut any = false;
@@ -158,7 +157,6 @@ impl Endpoint {
             while let Some(full) = arrivals.first_left(number) {
                 if self.take_full(far, arrivals, number, full) == Turn::Left {
                     arrivals.left.push(number);
-                    self.note_work();
                     break;
                 }
                 any = true;
@@ -166,6 +164,36 @@ impl Endpoint {
             }
         }
         any
+    }
+
+    /// Takes a message of a peer that is known, and gives it to the first buffer, by few
+    /// instructions; false where something stands against that: then nothing was done.
+    #[inline(always)]
+    fn take_short(&self, far: &Far, arrivals: &mut Arrivals, arrival: Arrival) -> bool {
+        let buffer = far.hub.buffer(arrival.index);
+        // SAFETY: the buffer is this side's until it is given back, aligned, and has room for a
+        // header at least.
+        let header = unsafe { buffer.cast::<u64>().read() };
+        let Header { kind, origin } = Header::of_word(header);
+        let Some(Some(peer)) = arrivals.origins.get_mut(origin as usize) else {
+            return false;
+        };
+        let is_expected = peer.is_plain && peer.queue.is_none_or(|known| known == arrival.queue);
+        let bytes = arrival.bytes as usize;
+        if kind != Kind::Message as u16 || !is_expected || bytes < HEADER {
+            return false;
+        }
+        let payload = buffer.wrapping_add(HEADER);
+        // SAFETY: the device has written so many bytes into the buffer.
+        if !unsafe { self.give(&peer.origin, payload, bytes - HEADER) } {
+            return false;
+        }
+        far.receives.give(arrival.index);
+        peer.taken += 1;
+        if peer.is_due() && !peer.tell(far, origin) {
+            arrivals.untold.push(origin);
+        }
+        true
     }
 
     fn take_arrival(&self, far: &Far, arrivals: &mut Arrivals, arrival: Arrival) {
@@ -182,7 +210,7 @@ impl Endpoint {
             && arrivals.knows(&far.hub, number, arrival.queue);
         if !is_sound {
             // Nobody is told: the sender is not known.
-            return arrivals.receives.give(arrival.index);
+            return far.receives.give(arrival.index);
         }
         if let Some(Some(origin)) = arrivals.origins.get_mut(number as usize)
             && !origin.left.is_empty()
@@ -192,16 +220,17 @@ impl Endpoint {
         if self.take_full(far, arrivals, number, full) == Turn::Left {
             if let Some(Some(origin)) = arrivals.origins.get_mut(number as usize) {
                 origin.left.push_back(full);
+                origin.is_plain = false;
             }
             arrivals.left.push(number);
-            self.note_work();
+            far.traffic.is_busy.set(true);
         }
     }
 
     /// Carries out the record in a buffer, and gives that back unless it is left.
     fn take_full(&self, far: &Far, arrivals: &mut Arrivals, number: u32, full: Full) -> Turn {
         let Some(Some(peer)) = arrivals.origins.get_mut(number as usize) else {
-            arrivals.receives.give(full.index);
+            far.receives.give(full.index);
             return Turn::Taken;
         };
         let buffer = far.hub.buffer(full.index);
@@ -222,44 +251,73 @@ impl Endpoint {
             Fate::Left => return Turn::Left,
             // Also of a peer that nothing was sent to.
             Fate::Taken if kind == Kind::Bye as u16 => {
-                peer.is_closed = true;
+                peer.close();
                 far.hub.part(number);
             }
             Fate::Taken => {}
             Fate::Broken => {
-                peer.is_closed = true;
+                peer.close();
                 self.part(&peer.origin);
             }
         }
         peer.taken += 1;
-        arrivals.receives.give(full.index);
-        let is_due = !peer.is_closed && peer.taken - peer.told >= u64::from(CREDITS / 4);
-        if is_due && !peer.tell(far, number) {
+        far.receives.give(full.index);
+        if !peer.is_closed && peer.is_due() && !peer.tell(far, number) {
             arrivals.untold.push(number);
-            self.note_work();
         }
         Turn::Taken
     }
 }
 
 impl FarOrigin {
+    /// Carries out nothing of it any more.
+    fn close(&mut self) {
+        self.is_closed = true;
+        self.is_plain = false;
+    }
+
+    /// Whether the peer is to be told how many of its records were taken.
+    #[inline(always)]
+    fn is_due(&self) -> bool {
+        self.taken - self.told >= u64::from(CREDITS / 4)
+    }
+
     /// Tells the peer how many of its records were taken; false where that cannot be now.
     fn tell(&mut self, far: &Far, number: u32) -> bool {
+        let (address, key) = self.theirs.taken;
+        let key = Be32::new(key);
+        let segment = Segment::new(address, key);
+        far.traffic.is_busy.set(true);
+        // SAFETY: the lane is alive and used by this thread alone, and the connection is one of its
+        // peers.
+        let is_told = unsafe {
+            self.memory
+                .inject(self.taken, segment, &self.to_memory, self.place)
+        };
+        if is_told {
+            self.told = self.taken;
+            return true;
+        }
+        self.tell_slowly(far, number, (address, key))
+    }
+
+    /// Tells it where the lane has no room without looking, or is not connected yet.
+    #[cold]
+    fn tell_slowly(&mut self, far: &Far, number: u32, (address, key): (u64, Be32)) -> bool {
         let hub = &far.hub;
         let lane = hub.memory.lane();
         if !lane.adopt(number) || lane.faults() > 0 && lane.fault(Some(number)).is_some() {
             // A peer that is gone needs it no more, and others are told behind the failure.
             return self.is_closed || hub.is_over(number);
         }
+        let taken = |queue| far.traffic.behind.borrow_mut().push(queue);
         // SAFETY: this thread alone uses the lane, and the connection is one of its peers.
-        let has_room = unsafe { lane.has_room(number) };
-        if has_room {
-            let (address, key) = self.theirs.taken;
+        if unsafe { lane.has_room(number, taken) } {
             let to = To {
                 peer: number,
                 vector: &self.to_memory,
                 address,
-                key: Be32::new(key),
+                key,
             };
             let count = (&raw const self.taken).cast();
             // SAFETY: this thread alone uses the lane, the connection is one of its peers, and the
@@ -296,6 +354,9 @@ impl Arrivals {
             taken: 0,
             told: 0,
             is_closed: false,
+            is_plain: true,
+            memory: Route::of(hub.memory.lane()),
+            place: number as Place * PLACE_BYTES,
         });
         self.knows(hub, number, queue)
     }
@@ -308,7 +369,14 @@ impl Arrivals {
     fn forget_first(&mut self, number: u32) {
         if let Some(Some(origin)) = self.origins.get_mut(number as usize) {
             origin.left.pop_front();
+            origin.is_plain = origin.left.is_empty() && !origin.is_closed;
         }
+    }
+
+    /// Whether records were left, or peers not told.
+    #[inline(always)]
+    pub(crate) fn has_more(&self) -> bool {
+        !self.untold.is_empty() || !self.left.is_empty()
     }
 
     /// The addresses of the peers that have sent.

@@ -11,6 +11,7 @@ use fi_mlx5::device as hca;
 use fi_mlx5::lane::Hook;
 use fi_mlx5::policy::{Completions, DEFAULT};
 use fi_shm::random;
+use std::sync::atomic::AtomicU64;
 
 /// How the device reaches endpoints of other nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +69,21 @@ impl Device {
         };
         let nowhere = Window::spanning(Vec::new());
         self.lanes.open(&plan, &nowhere).map_err(|_| Error::NoRoom)
+    }
+
+    /// Registers words for own entries alone.
+    ///
+    /// # Errors
+    /// [`Error::NoRoom`].
+    ///
+    /// # Safety
+    /// The words stay where they are until the region is dropped.
+    pub(crate) unsafe fn register_own(&self, words: &[AtomicU64]) -> Result<hca::Region, Error> {
+        let memory = words.as_ptr().cast::<u8>().cast_mut();
+        // SAFETY: the words stay mapped until the region is dropped; they are atomic, so that the
+        // device may write them.
+        let region = unsafe { self.hca.register_local(memory, size_of_val(words)) };
+        region.map_err(|_| Error::NoRoom)
     }
 
     /// Lets a software device act at once.

@@ -3,6 +3,7 @@
 #![expect(unsafe_code, reason = "posts operations on memory by its C address")]
 
 use super::Far;
+use super::log::{After, Detail, Log, Mark, Noted};
 use super::path::FarPath;
 use crate::device::Kept;
 use crate::device::amo::{Amo, entry};
@@ -10,14 +11,12 @@ use crate::raw::completion::{Entry, Operation, Promise, Report, Silent};
 use crate::raw::endpoint::{Atomic, Endpoint, Link, RemoteRegion, rma_entry};
 use crate::raw::error::Error;
 use crate::raw::protocol::Kind;
-use crate::raw::region::{Found, Rights, SLOT_BYTES, Seen, State, TABLE_BYTES, first_slot};
+use crate::raw::region::{Found, SLOT_BYTES, Seen, TABLE_BYTES, first_slot};
 use crate::registration::Loan;
-use fi_mlx5::lane::{self, Failure, Local, Posted, To};
+use fi_mlx5::lane::{Failure, Local, Posted, To};
 use fi_mlx5::remote::Vector;
 use fi_mlx5_defs::endian::Be32;
-use std::collections::VecDeque;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// One of the endpoint's lanes.
@@ -29,62 +28,10 @@ pub(crate) enum Lane {
     Memory,
 }
 
-/// An operation under way.
-#[derive(Debug)]
-pub(crate) struct UnderWay {
-    pub(crate) posted: Posted,
-    /// Why it will not be done.
-    pub(crate) failed: Option<Error>,
-    entry: Entry,
-    promise: Promise,
-    after: After,
-    /// The data that the peer is told behind the write.
-    told: Option<u64>,
-    /// The operation that waits for this one, and reports.
-    pending: Option<u64>,
-    /// The word that tells whether the region is as it was found.
-    state: Option<Rc<AtomicU64>>,
-    follow_up: Option<FollowUp>,
-}
-
-/// By what an operation finds its region again, where it went there by a key: key, address and
-/// bytes, the right that it needs, and the state in which the region was found.
-pub(crate) type FollowUp = (u64, u64, u64, Rights, State);
-
-/// Operations of one path under way, in the order in which they were posted.
-pub(crate) type Queue = VecDeque<UnderWay>;
-
-/// The last step of an operation.
-#[derive(Debug)]
-enum After {
-    Nothing,
-    /// Lets memory go.
-    Return(Loan),
-    /// Takes so many bytes from the bounce memory to their place.
-    Copy(Kept, *mut u8, usize),
-    /// The same, of a word of so many bytes that an atomic operation has brought.
-    Word(Kept, *mut u8, usize),
-}
-
 /// The local memory of an operation.
 enum Here {
     Registered(Local, Option<Loan>),
     Bounce(Kept),
-}
-
-impl UnderWay {
-    /// How it may be repeated.
-    pub(crate) fn follow_up(&self) -> Option<FollowUp> {
-        self.follow_up
-    }
-
-    /// Notes that the region is not as it was found.
-    pub(crate) fn close_region(&self) {
-        if let Some(state) = &self.state {
-            // ORDERING: the word is of this thread alone.
-            state.store(0, Ordering::Relaxed);
-        }
-    }
 }
 
 /// Slots of a peer's table that are read at a time.
@@ -93,11 +40,6 @@ const SLOTS_AT_ONCE: usize = 8;
 const TORN: Duration = Duration::from_secs(1);
 
 impl FarPath {
-    /// The lane that memory is accessed by.
-    fn lane(&self) -> &lane::Lane {
-        self.hub.memory.lane()
-    }
-
     pub(crate) fn to(&self, address: u64, key: u32) -> To<'_> {
         To {
             peer: self.number,
@@ -107,18 +49,12 @@ impl FarPath {
         }
     }
 
-    /// The oldest operation, if it is over, and how.
-    fn take_ended(&self) -> Option<(UnderWay, Result<(), Error>)> {
-        let mut under_way = self.under_way.borrow_mut();
-        let oldest = under_way.front()?;
-        let result = match oldest.failed {
-            Some(error) => Err(error),
-            None if self.lane().end(oldest.posted)? => Ok(()),
-            // Another queue takes the place of this one.
-            None if self.is_alive() => return None,
-            None => Err(Error::PeerGone),
-        };
-        Some((under_way.pop_front()?, result))
+    /// The block of the next entry by the memory lane, modulo its ring.
+    #[inline(always)]
+    pub(crate) fn next_block(&self) -> u64 {
+        // SAFETY: the lane is alive and used by this thread alone; all its queues are of one kind,
+        // and the connection is one of its peers.
+        unsafe { self.memory.next(self.place) }.into()
     }
 
     /// To the peer's target of a lane.
@@ -136,10 +72,26 @@ impl FarPath {
         }
         let queues = match lane {
             Lane::Messages => self.hub.messages.lane(),
-            Lane::Memory => self.lane(),
+            Lane::Memory => self.memory_lane(),
         };
         let is_mended = queues.faults() > 0 && queues.fault(Some(self.number)).is_some();
         is_mended.then_some(Error::Again)
+    }
+
+    /// Waits until an entry of the memory lane is done.
+    fn wait(&self, posted: Posted) -> Result<(), Failure> {
+        let lane = self.memory_lane();
+        loop {
+            match lane.end(posted) {
+                Some(true) => return Ok(()),
+                Some(false) => return Err(Failure::Unreachable),
+                None => {}
+            }
+            match lane.take_next() {
+                Some(queue) => self.traffic.behind.borrow_mut().push(queue),
+                None => lane.idle()?,
+            }
+        }
     }
 }
 
@@ -170,8 +122,10 @@ impl Endpoint {
                     (0..many).map(|near| (near, Seen::of(slot + near, &words(near), key)));
                 all.find(|(_, seen)| !matches!(seen, Seen::Other))
             });
-            path.hub.memory.release(kept, None);
-            match seen? {
+            // An entry that was not done may be posted again.
+            let unfinished = seen.as_ref().err().and_then(|(_, posted)| *posted);
+            path.hub.memory.release(kept, unfinished);
+            match seen.map_err(|(error, _)| error)? {
                 None => at += many,
                 Some((_, Seen::It(found))) => return Ok(found),
                 Some((near, Seen::Torn)) if start.elapsed() < TORN => at += near,
@@ -182,7 +136,7 @@ impl Endpoint {
         Err(Error::NoSuchKey)
     }
 
-    /// Reserves room for the entry of an operation, and looks that the lane has some for its post.
+    /// Looks that an operation can be posted, and reserves room for its entry.
     fn start_far<R: Report>(&self, link: &Link, path: &FarPath, report: R) -> Result<(), Error> {
         if let Some(error) = path.refusal(Lane::Memory) {
             return Err(error);
@@ -191,8 +145,8 @@ impl Endpoint {
         if link.own != self.number() {
             return Err(Error::NoSuchPeer);
         }
-        // SAFETY: this thread alone uses the lane, and the connection is one of its peers.
-        if !unsafe { path.lane().has_room(path.number) } {
+        path.traffic.is_busy.set(true);
+        if !path.has_room(Lane::Memory) {
             return Err(Error::Again);
         }
         if report.context().is_some() && !self.transmit().reserve() {
@@ -201,14 +155,14 @@ impl Endpoint {
         Ok(())
     }
 
-    /// Notes an operation that was posted.
+    /// Notes an operation that was posted, and that leaves `after` to do.
     fn note_posted<R: Report>(
         &self,
-        (region, address): (&RemoteRegion, u64),
         path: &FarPath,
+        follows: bool,
         (operation, len, report): (Operation, usize, R),
         posted: Result<Posted, Failure>,
-        after: After,
+        (after, told): (After, Option<(u64, Rc<Link>)>),
     ) -> Result<(), Error> {
         let posted = match posted {
             Ok(posted) => posted,
@@ -218,40 +172,25 @@ impl Endpoint {
                 return Err(path.failure(failure));
             }
         };
-        let right = match operation {
-            Operation::Read => Rights::READ,
-            Operation::Atomic => Rights::ATOMIC,
-            _ => Rights::WRITE,
-        };
-        let one = UnderWay {
-            posted,
-            failed: None,
-            follow_up: region.follows.then_some((
-                region.key,
-                address,
-                len as u64,
-                right,
-                region.found.state,
-            )),
+        let block = posted.block();
+        if matches!(after, After::Nothing) && told.is_none() {
+            let mark = match operation {
+                Operation::Read => Mark::READ,
+                _ => Mark::WRITE,
+            };
+            let mark = mark.of(report, follows);
+            path.log.note(block, mark, len as u32, report);
+            return Ok(());
+        }
+        let detail = Detail {
             entry: rma_entry(operation, len, report),
             promise: Promise::of(report),
             after,
-            told: None,
+            told,
             pending: None,
-            state: region.own_state(),
         };
-        self.note_under_way(&region.link, path, one);
+        path.log.note_detail(block, follows, detail);
         Ok(())
-    }
-
-    fn note_under_way(&self, link: &Rc<Link>, path: &FarPath, one: UnderWay) {
-        let mut under_way = path.under_way.borrow_mut();
-        if under_way.is_empty()
-            && let Some(far) = self.far()
-        {
-            far.active.borrow_mut().push(Rc::clone(link));
-        }
-        under_way.push_back(one);
     }
 
     /// Reads a message that its sender keeps, at an address under a key, to its place, for the
@@ -272,8 +211,8 @@ impl Endpoint {
         else {
             return false;
         };
-        // SAFETY: this thread alone uses the lane, and the connection is one of its peers.
-        if !unsafe { path.lane().has_room(path.number) } {
+        path.traffic.is_busy.set(true);
+        if !path.has_room(Lane::Memory) {
             return false;
         }
         // SAFETY: the bytes are there until `pending` is reported.
@@ -287,23 +226,19 @@ impl Endpoint {
         };
         // SAFETY: this thread alone uses the lane, the connection is one of its peers, and the
         // memory is registered until the entry is done.
-        let posted = unsafe { path.lane().read(path.to(address, key), local) };
+        let posted = unsafe { path.memory_lane().read(path.to(address, key), local) };
         let Ok(posted) = posted else {
             self.let_go(path, after);
             return false;
         };
-        let one = UnderWay {
-            posted,
-            failed: None,
+        let detail = Detail {
             entry: rma_entry(Operation::Receive, len, Silent),
             promise: Promise::of(Silent),
             after,
             told: None,
             pending: Some(pending),
-            state: None,
-            follow_up: None,
         };
-        self.note_under_way(link, path, one);
+        path.log.note_detail(posted.block(), false, detail);
         true
     }
 
@@ -316,7 +251,7 @@ impl Endpoint {
 
     /// Lets memory of an operation go that will not be done.
     fn let_go(&self, path: &FarPath, after: After) {
-        if let After::Copy(kept, ..) | After::Word(kept, ..) = after {
+        if let After::Copy(kept, ..) = after {
             path.hub.memory.release(kept, None);
         }
     }
@@ -362,7 +297,8 @@ impl Endpoint {
         }))
     }
 
-    /// Writes over the device; false where records have to carry the bytes.
+    /// Writes over the device, and has the peer told with `told` behind that; false where records
+    /// have to carry the bytes.
     ///
     /// # Errors
     /// [`Error::Again`], [`Error::PeerGone`].
@@ -375,21 +311,22 @@ impl Endpoint {
         path: &FarPath,
         address: u64,
         (source, len): (*const u8, usize),
-        report: R,
+        (told, report): (Option<u64>, R),
     ) -> Result<bool, Error> {
         let what = (Operation::Write, len, report);
         if len == 0 {
             self.report_rma(Operation::Write, len, report);
             return Ok(true);
         }
+        let told = told.map(|data| (data, Rc::clone(&region.link)));
         self.start_far(&region.link, path, report)?;
         let to = path.to(address, region.found.device_key);
-        let queue = path.lane();
+        let queue = path.memory_lane();
         if len <= queue.max_inline() {
             // SAFETY: this thread alone uses the lane, the connection is one of its peers, and the
             // source holds the bytes.
             let posted = unsafe { queue.write_inline(to, source, len) };
-            self.note_posted((region, address), path, what, posted, After::Nothing)?;
+            self.note_posted(path, region.follows, what, posted, (After::Nothing, told))?;
             return Ok(true);
         }
         // SAFETY: the source holds the bytes until the operation is reported, or during the call
@@ -417,7 +354,7 @@ impl Endpoint {
                 (posted, loan.map_or(After::Nothing, After::Return))
             },
         };
-        self.note_posted((region, address), path, what, posted, after)?;
+        self.note_posted(path, region.follows, what, posted, (after, told))?;
         Ok(true)
     }
 
@@ -441,6 +378,9 @@ impl Endpoint {
             self.report_rma(Operation::Read, len, report);
             return Ok(true);
         }
+        if matches!(len, 4 | 8) {
+            path.log.make_results(&path.hub.device)?;
+        }
         self.start_far(&region.link, path, report)?;
         // SAFETY: the bytes are there until the operation is reported.
         let here = unsafe { self.here::<false>(path, dest, len) };
@@ -458,8 +398,8 @@ impl Endpoint {
         let to = path.to(address, region.found.device_key);
         // SAFETY: this thread alone uses the lane, the connection is one of its peers, and the
         // memory is registered until the operation is done.
-        let posted = unsafe { path.lane().read(to, local) };
-        self.note_posted((region, address), path, what, posted, after)?;
+        let posted = unsafe { path.memory_lane().read(to, local) };
+        self.note_posted(path, region.follows, what, posted, (after, None))?;
         Ok(true)
     }
 
@@ -484,43 +424,136 @@ impl Endpoint {
         let Some(entry) = entry(amo, bytes, || gate.has_masked_atomics(bytes)) else {
             return Ok(false);
         };
+        path.log.make_results(&path.hub.device)?;
         self.start_far(&region.link, path, report)?;
-        let Some(kept) = path.hub.memory.claim_free(bytes) else {
+        // An entry begins where this one does also if it is not posted in line.
+        let block = path.next_block();
+        let Some(local) = path.log.result(block, bytes as u32) else {
             self.unstart_far(report);
             return Err(Error::Again);
         };
         let to = path.to(address, region.found.device_key);
         // SAFETY: this thread alone uses the lane, the connection is one of its peers, and the
-        // piece is registered until the operation is done.
-        let posted = unsafe { path.lane().atomic(to, &entry, kept.local) };
-        let what = (Operation::Atomic, bytes, report);
-        let after = After::Word(kept, found, bytes);
-        self.note_posted((region, address), path, what, posted, after)?;
+        // words are registered as long as the log.
+        let posted = unsafe { path.memory_lane().atomic(to, &entry, local) };
+        if let Err(failure) = posted {
+            self.unstart_far(report);
+            return Err(path.failure(failure));
+        }
+        let mark = Mark::ATOMIC.of(report, region.follows);
+        let word = (found, bytes as u32);
+        path.log.note_word(block, mark, word, report);
         Ok(true)
     }
 
-    /// Reports operations that are over.
-    pub(crate) fn collect_far(&self, far: &Far) {
-        let links = std::mem::take(&mut *far.active.borrow_mut());
-        for link in links {
-            let Some(path) = link.far() else { continue };
-            while let Some((one, result)) = path.take_ended() {
-                self.end_far(&link, path, one, result);
+    /// Takes the completions that are there, and reports the operations that are done; whether there
+    /// were any.
+    pub(crate) fn look_far(&self, far: &Far) -> bool {
+        let mut any = false;
+        while far.lane(Lane::Messages).take_next().is_some() {
+            any = true;
+        }
+        let lane = far.lane(Lane::Memory);
+        while let Some(queue) = lane.take_next() {
+            any = true;
+            self.collect_far(far, queue);
+        }
+        let behind = far.traffic.behind.take();
+        any |= !behind.is_empty();
+        behind
+            .into_iter()
+            .for_each(|queue| self.collect_far(far, queue));
+        any
+    }
+
+    /// Reports the operations of a queue that are done.
+    fn collect_far(&self, far: &Far, queue: u32) {
+        if let Some(log) = far.log_of(queue) {
+            let done = far.lane(Lane::Memory).done(queue);
+            self.end_before(far, &log, done, Ok(()));
+        }
+    }
+
+    /// Reports all operations that are done; whether there were any.
+    pub(crate) fn sweep_far(&self, far: &Far) -> bool {
+        let lane = far.lane(Lane::Memory);
+        let mut any = false;
+        for log in far.all_logs() {
+            any |= self.end_before(far, &log, lane.done(log.queue), Ok(()));
+        }
+        any
+    }
+
+    /// Reports the operations of logs that have ended.
+    #[cold]
+    pub(crate) fn end_logs(&self, far: &Far) {
+        let lane = far.lane(Lane::Memory);
+        for log in far.all_logs().iter().filter(|log| log.is_over()) {
+            self.end_before(far, log, lane.done(log.queue), Ok(()));
+            let posted = lane.posted(log.queue);
+            self.end_before(far, log, posted, Err(Error::PeerGone));
+        }
+    }
+
+    /// Reports the operations before a block; whether there were any.
+    #[inline(always)]
+    fn end_before(&self, far: &Far, log: &Log, block: u64, result: Result<(), Error>) -> bool {
+        let mut any = false;
+        while let Some((at, mark)) = log.advance(block) {
+            any = true;
+            if mark.is(Mark::DETAILED) {
+                if let Some(detail) = log.take_detail() {
+                    self.end_detailed(far, detail, result);
+                }
+                continue;
             }
-            if !path.under_way.borrow().is_empty() {
-                far.active.borrow_mut().push(link);
+            // SAFETY: the caller of the operation has room for the word, aligned, and it is nobody
+            // else's until the operation is reported.
+            let context = unsafe { log.end_plain(at, mark, result.is_ok()) };
+            let (operation, len) = (mark.operation(), log.len_at(at));
+            self.report_plain(operation, len, (context, mark.counts()), result);
+        }
+        any
+    }
+
+    /// Ends an operation of this log that was taken from it.
+    pub(crate) fn end_noted(&self, far: &Far, log: &Log, noted: Noted, result: Result<(), Error>) {
+        let (operation, len) = (noted.mark.operation(), noted.len as usize);
+        log.forget(&noted);
+        match noted.detail {
+            Some(detail) => self.end_detailed(far, detail, result),
+            None => {
+                let (context, counts) = (noted.context(), noted.mark.counts());
+                self.report_plain(operation, len, (context, counts), result);
             }
         }
     }
 
-    fn end_far(
+    /// Reports an operation on memory by its context, if it has one, and whether it counts.
+    #[inline(always)]
+    fn report_plain(
         &self,
-        link: &Rc<Link>,
-        path: &FarPath,
-        mut one: UnderWay,
+        operation: Operation,
+        len: usize,
+        (context, counts): (Option<u64>, bool),
         result: Result<(), Error>,
     ) {
-        match std::mem::replace(&mut one.after, After::Nothing) {
+        if result.is_ok() && context.is_none() {
+            if counts {
+                self.counter(operation).add(1);
+            }
+            return;
+        }
+        let entry = Entry {
+            context: context.unwrap_or(0),
+            ..rma_entry(operation, len, Silent)
+        };
+        self.report(entry, Promise { context, counts }, result, true);
+    }
+
+    /// Ends an operation that leaves more to do than its report.
+    fn end_detailed(&self, far: &Far, detail: Detail, result: Result<(), Error>) {
+        match detail.after {
             After::Nothing => {}
             After::Return(loan) => drop(loan),
             After::Copy(kept, dest, len) => {
@@ -532,59 +565,37 @@ impl Endpoint {
                         std::ptr::copy_nonoverlapping(from, dest, len);
                     }
                 }
-                path.hub.memory.release(kept, None);
-            }
-            After::Word(kept, dest, bytes) => {
-                if result.is_ok() {
-                    let word = path.hub.memory.word_in(kept.local);
-                    // SAFETY: the destination has room for the word, is aligned to it, and nobody
-                    // else's until the operation is reported.
-                    unsafe {
-                        if bytes == 4 {
-                            dest.cast::<u32>().write(word as u32);
-                        } else {
-                            dest.cast::<u64>().write(word);
-                        }
-                    }
-                }
-                path.hub.memory.release(kept, None);
+                far.hub.memory.release(kept, None);
             }
         }
-        if result == Err(Error::NoSuchKey) {
-            one.close_region();
+        if let (Ok(()), Some((data, link))) = (result, &detail.told) {
+            self.owe(link, Kind::Told, [*data, detail.entry.len as u64, 0]);
         }
-        if let (Ok(()), Some(data)) = (result, one.told) {
-            self.owe(link, Kind::Told, [data, one.entry.len as u64, 0]);
-        }
-        match one.pending {
+        match detail.pending {
             Some(pending) => self.finish(pending, result),
-            None => self.report(one.entry, one.promise, result, true),
-        }
-    }
-}
-
-impl FarPath {
-    /// Has the peer told, with this data, when the operation that was posted last is done.
-    pub(crate) fn tell_behind(&self, data: u64) {
-        if let Some(newest) = self.under_way.borrow_mut().back_mut() {
-            newest.told = Some(data);
+            None => self.report(detail.entry, detail.promise, result, true),
         }
     }
 }
 
 /// Reads slots of a peer's table, from this one on, and waits for that.
-fn read_table(path: &FarPath, slot: usize, local: Local) -> Result<(), Error> {
+///
+/// # Errors
+/// As [`FarPath::failure`], with the entry that the device may still do.
+fn read_table(path: &FarPath, slot: usize, local: Local) -> Result<(), (Error, Option<Posted>)> {
     if let Some(error) = path.refusal(Lane::Memory) {
-        return Err(error);
+        return Err((error, None));
     }
+    path.traffic.is_busy.set(true);
     let (table, key) = path.theirs.table;
     let to = path.to(table + (slot * SLOT_BYTES) as u64, key);
-    let lane = path.lane();
+    let lane = path.memory_lane();
     // SAFETY: this thread alone uses the lane, the connection is one of its peers, and the piece is
     // registered.
     let posted = unsafe { lane.read(to, local) };
-    let done = posted.and_then(|posted| lane.wait(posted));
-    done.map_err(|failure| path.failure(failure))
+    let posted = posted.map_err(|failure| (path.failure(failure), None))?;
+    let done = path.wait(posted);
+    done.map_err(|failure| (path.failure(failure), Some(posted)))
 }
 
 /// The operation for the device.

@@ -14,13 +14,14 @@
 
 use super::Far;
 use super::device::Transport;
-use super::memory::{FollowUp, Lane};
+use super::log::Noted;
+use super::memory::Lane;
 use super::path::FarPath;
-use crate::raw::endpoint::{Endpoint, Link};
+use crate::raw::endpoint::{Beyond, Endpoint, Link};
 use crate::raw::error::Error;
 use fi_mlx5::lane::{Failure, Flushed, Local, Posted, Renewed};
 use fi_mlx5_defs::endian::Be32;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::time::{Duration, Instant};
 
 /// How long a peer may be silent while something is waited for, before it is probed.
@@ -29,26 +30,31 @@ const SILENCE: Duration = Duration::from_secs(1);
 const TURNS: u32 = 256;
 
 impl Endpoint {
-    /// Notes a turn that has found nothing. Peers that something is waited for are probed now and
-    /// then: the device tells of those that are gone.
-    pub(crate) fn note_idle(&self, far: &Far) {
+    /// Notes a turn that has found nothing; whether it is one of each so many. Peers that something
+    /// is waited for are probed now and then: the device tells of those that are gone.
+    pub(crate) fn note_idle(&self, far: &Far) -> bool {
         let turns = far.idle_turns.get().wrapping_add(1);
         far.idle_turns.set(turns);
-        if turns.is_multiple_of(TURNS) && far.probed.get().elapsed() >= SILENCE {
+        let is_one = turns.is_multiple_of(TURNS);
+        if is_one && far.probed.get().elapsed() >= SILENCE {
             far.probed.set(Instant::now());
             self.probe(far);
         }
+        is_one
     }
 
     #[cold]
     fn probe(&self, far: &Far) {
-        for link in self.far_links() {
+        let links = self.far_links();
+        for link in &links {
             let Some(path) = link.far() else { continue };
             let is_waiting = link.asked.get() > 0 || link.burden() > 0 || path.is_starved();
             if is_waiting && path.refusal(Lane::Memory).is_none() {
                 path.probe(far.hub.memory.discard(size_of::<u64>()));
             }
         }
+        let is_starved = |link: &Rc<Link>| link.far().is_some_and(FarPath::is_starved);
+        far.traffic.is_starved.set(links.iter().any(is_starved));
     }
 
     /// Goes on with what failures ask for.
@@ -58,10 +64,7 @@ impl Endpoint {
         let lanes = [Lane::Messages, Lane::Memory];
         let is_waiting = match far.hub.device.transport {
             _ if lanes.iter().any(|&lane| far.lane(lane).is_lost()) => {
-                links
-                    .iter()
-                    .filter_map(|link| link.far())
-                    .for_each(FarPath::note_end);
+                end_all(far, &links);
                 false
             }
             Transport::Rc => {
@@ -76,7 +79,10 @@ impl Endpoint {
         // Others are of peers that are gone.
         far.known_faults
             .set(if is_waiting { usize::MAX } else { far.faults() });
-        self.collect_far(far);
+        self.sweep_far(far);
+        if far.traffic.has_ended.take() {
+            self.end_logs(far);
+        }
         self.part_from_gone();
     }
 
@@ -103,11 +109,12 @@ impl Endpoint {
         }
         match hub.renewed(number) {
             Ok(Some(ring)) => {
+                let noted = self.take_noted(far, path);
                 // SAFETY: this thread alone uses the lane. The hub keeps the pairs of both rings
                 // longer than the lane, and made this one for it alone; local memory is kept until
                 // the operations are reported.
                 let renewed = unsafe { hub.memory.renew(number, &ring, |_| true) };
-                self.follow(std::slice::from_ref(link), renewed);
+                self.follow(far, std::slice::from_ref(link), noted, renewed);
                 false
             }
             Ok(None) => {
@@ -143,8 +150,12 @@ impl Endpoint {
             }
         }
         let Ok(ring) = far.hub.initiator(gate) else {
-            paths().for_each(FarPath::note_end);
+            end_all(far, links);
             return false;
+        };
+        let noted = match (lane, paths().next()) {
+            (Lane::Memory, Some(path)) => self.take_noted(far, path),
+            _ => Vec::new(),
         };
         let gone = far.gone.borrow();
         let is_wanted = |vector: Option<[u64; 2]>| vector.is_none_or(|it| !gone.contains(&it));
@@ -154,44 +165,88 @@ impl Endpoint {
         let renewed = unsafe { gate.renew(0, &ring, is_wanted) };
         drop(gone);
         if lane == Lane::Memory {
-            self.follow(links, renewed);
+            self.follow(far, links, noted, renewed);
         }
         false
     }
 
-    /// Finds operations on memory where they are now.
-    fn follow(&self, links: &[Rc<Link>], renewed: Renewed) {
-        let mut failed = Some(renewed.failed);
-        for link in links {
-            let Some(path) = link.far() else { continue };
-            let cause = path.follow(&renewed.moved, &renewed.dropped, failed.as_ref());
-            if cause && let Some(entry) = failed.take() {
-                self.repeat(path, entry);
+    /// Takes the operations that are not done of the queue by which memory of a peer is accessed.
+    fn take_noted(&self, far: &Far, path: &FarPath) -> Vec<Noted> {
+        self.sweep_far(far);
+        path.log.take_all(path.memory_lane().posted(path.log.queue))
+    }
+
+    /// Notes operations where they are now, and reports those that will not be done.
+    fn follow(&self, far: &Far, links: &[Rc<Link>], noted: Vec<Noted>, renewed: Renewed) {
+        let Renewed {
+            failed,
+            moved,
+            dropped,
+        } = renewed;
+        let paths = || links.iter().filter_map(|link| link.far());
+        let Some(log) = paths().next().map(|path| Rc::clone(&path.log)) else {
+            return;
+        };
+        log.go_on(far.lane(Lane::Memory).done(log.queue));
+        let mut cause = None;
+        let mut over = Vec::new();
+        for one in noted {
+            let is_it = |posted: &Posted| posted.block() == one.block;
+            if let Some((_, now)) = moved.iter().find(|(before, _)| is_it(before)) {
+                log.note_again(one, now.block());
+            } else if dropped.iter().any(is_it) {
+                over.push(one);
+            } else if is_it(&failed.posted) {
+                cause = Some(one);
             }
+        }
+        for one in over {
+            self.end_noted(far, &log, one, Err(Error::PeerGone));
+        }
+        let Some(cause) = cause else { return };
+        let is_culprit = |path: &&FarPath| failed.is_to(path.vector(Lane::Memory));
+        let path = match far.hub.device.transport {
+            Transport::Rc => paths().next(),
+            Transport::Dc => paths().find(is_culprit),
+        };
+        let Some(path) = path.filter(|path| path.is_alive()) else {
+            return self.end_noted(far, &log, cause, Err(Error::PeerGone));
+        };
+        let again = self.repeat(path, &cause, &failed);
+        path.close_regions(failed.remote_key());
+        match again {
+            Some(now) => log.note_again(cause, now.block()),
+            None => self.end_noted(far, &log, cause, Err(Error::NoSuchKey)),
         }
     }
 
     /// Repeats the operation that was the cause of a failure, if its region has changed since it was
-    /// looked up by its key.
-    fn repeat(&self, path: &FarPath, entry: Flushed) {
-        let Some((key, address, len, rights, before)) = path.follow_up(entry.posted) else {
-            return;
-        };
-        let Ok(found) = self.find_far(path, key) else {
-            return;
-        };
-        let fits = found.offset(address, len).is_some() && found.state.allows(rights);
-        let lane = path.hub.memory.lane();
-        // SAFETY: this thread alone uses the lane, and the connection is one of its peers.
-        if !fits || found.state == before || !unsafe { lane.has_room(path.number) } {
-            return;
+    /// looked up by its key; returns its place then.
+    fn repeat(&self, path: &FarPath, cause: &Noted, failed: &Flushed) -> Option<Posted> {
+        if !cause.mark.follows() {
+            return None;
         }
-        let (posted, key) = (entry.posted, Be32::new(found.device_key));
+        let before = path.region_under(failed.remote_key())?;
+        let found = self.find_far(path, before.key).ok()?;
+        let (address, len) = (failed.remote_address(), u64::from(cause.len));
+        let fits = found.offset(address, len).is_some() && found.state.allows(cause.mark.rights());
+        if !fits || found.state == before.found.state || !path.has_room(Lane::Memory) {
+            return None;
+        }
+        let key = Be32::new(found.device_key);
+        let lane = path.memory_lane();
         // SAFETY: this thread alone uses the lane, and the connection is one of its peers, on whose
         // memory the entry is; local memory is kept until the operation is reported.
-        let now = unsafe { lane.post_again(path.number, entry, key) };
-        path.move_to_end(posted, now);
+        Some(unsafe { lane.post_again(path.number, failed.clone(), key) })
     }
+}
+
+/// Ends all that is under way with these peers.
+fn end_all(far: &Far, links: &[Rc<Link>]) {
+    let paths = links.iter().filter_map(|link| link.far());
+    paths.for_each(FarPath::note_end);
+    far.all_logs().iter().for_each(|log| log.end());
+    far.traffic.has_ended.set(true);
 }
 
 impl FarPath {
@@ -203,57 +258,25 @@ impl FarPath {
         // SAFETY: this thread alone uses the lane, the connection is one of its peers, and the
         // memory is registered and of no use to anybody.
         unsafe {
-            if lane.has_room(self.number) {
+            if self.has_room(Lane::Memory) {
                 // A failure that comes just now is looked at the next time.
                 let _ = lane.read(to, local);
             }
         }
     }
 
-    /// Notes where operations are now, and which will not be done; whether the one that was the
-    /// cause is among them.
-    fn follow(
-        &self,
-        moved: &[(Posted, Posted)],
-        dropped: &[Posted],
-        cause: Option<&Flushed>,
-    ) -> bool {
-        let mut has_cause = false;
-        let mut under_way = self.under_way.borrow_mut();
-        for one in under_way.iter_mut() {
-            if let Some((_, now)) = moved.iter().find(|(before, _)| *before == one.posted) {
-                one.posted = *now;
-            } else if dropped.contains(&one.posted) {
-                one.failed = Some(Error::PeerGone);
-            } else if cause.is_some_and(|cause| cause.posted == one.posted) {
-                has_cause = true;
-                one.failed = Some(if self.is_alive() {
-                    Error::NoSuchKey
-                } else {
-                    Error::PeerGone
-                });
-            }
-        }
-        has_cause
+    /// A region of the peer that its device knows by this key.
+    fn region_under(&self, device_key: u32) -> Option<Rc<Beyond>> {
+        let regions = self.regions.borrow();
+        let mut regions = regions.iter().filter_map(Weak::upgrade);
+        regions.find(|region| region.found.device_key == device_key)
     }
 
-    /// How the operation at a place may be repeated.
-    fn follow_up(&self, posted: Posted) -> Option<FollowUp> {
-        let under_way = self.under_way.borrow();
-        let one = under_way.iter().find(|one| one.posted == posted)?;
-        one.follow_up().filter(|_| self.is_alive())
-    }
-
-    /// Has an operation that was repeated behind all others.
-    fn move_to_end(&self, before: Posted, now: Posted) {
-        let mut under_way = self.under_way.borrow_mut();
-        let Some(at) = under_way.iter().position(|one| one.posted == before) else {
-            return;
-        };
-        if let Some(mut one) = under_way.remove(at) {
-            one.close_region();
-            (one.posted, one.failed) = (now, None);
-            under_way.push_back(one);
-        }
+    /// Notes that the regions that the peer's device knew by this key are not as they were found.
+    fn close_regions(&self, device_key: u32) {
+        let regions = self.regions.borrow();
+        let known = regions.iter().filter_map(Weak::upgrade);
+        let refused = known.filter(|region| region.found.device_key == device_key);
+        refused.for_each(|region| region.close());
     }
 }

@@ -4,16 +4,23 @@
 //!   whose queues stall where a receiver has no room, and one for memory (`memory`).
 //! * Processes find each other by datagrams (`exchange`, `wire`), which the domain's thread answers:
 //!   two endpoints connect queue pairs (RC), or learn of each other's targets (DC).
+//! * Operations on memory are noted (`log`) by the entries that do them.
 //! * Records are those of a ring of the node (`path`, `arrivals`): sent into the shared receive queue
 //!   of the endpoint, within the credits that it has given. It writes back into the sender's memory
 //!   how many it has taken.
 //! * A queue that fails is replaced, unless the peer is gone (`mend`).
 
+#![expect(
+    unsafe_code,
+    reason = "posts the entries that tell of those before them"
+)]
+
 use crate::device::Gate;
-use crate::raw::endpoint::Link;
 use arrivals::Arrivals;
 use fi_mlx5::lane::Lane as Queues;
+use fi_mlx5::receives::Receives;
 use hub::Hub;
+use log::Log;
 use memory::Lane;
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
@@ -25,9 +32,11 @@ pub(crate) mod arrivals;
 pub(crate) mod device;
 pub(crate) mod exchange;
 pub(crate) mod hub;
+pub(crate) mod log;
 pub(crate) mod memory;
 mod mend;
 pub(crate) mod path;
+mod quick;
 pub(crate) mod wire;
 
 pub use device::Transport;
@@ -35,9 +44,11 @@ pub use device::Transport;
 /// The side of an endpoint that goes by the device: of its thread.
 #[derive(Debug)]
 pub(crate) struct Far {
+    pub(crate) receives: Receives,
     pub(crate) arrivals: RefCell<Arrivals>,
-    /// Links with operations on memory under way.
-    pub(crate) active: RefCell<Vec<Rc<Link>>>,
+    /// By the queues of the memory lane.
+    logs: RefCell<Vec<Option<Rc<Log>>>>,
+    pub(crate) traffic: Rc<Traffic>,
     /// The address vectors of peers that are gone: of their targets, as they lie in entries.
     gone: RefCell<HashSet<[u64; 2]>>,
     /// Turns that have found nothing, and when peers were probed.
@@ -48,11 +59,26 @@ pub(crate) struct Far {
     pub(crate) hub: Arc<Hub>,
 }
 
+/// What an endpoint and its paths over the device tell each other.
+#[derive(Debug, Default)]
+pub(crate) struct Traffic {
+    /// Entries may be outstanding, or something is waited for.
+    pub(crate) is_busy: Cell<bool>,
+    /// A record waits for its receiver.
+    pub(crate) is_starved: Cell<bool>,
+    /// A log has ended.
+    pub(crate) has_ended: Cell<bool>,
+    /// Queues of the memory lane whose completions were taken by a post.
+    pub(crate) behind: RefCell<Vec<u32>>,
+}
+
 impl Far {
     pub(crate) fn new(hub: Arc<Hub>) -> Self {
         Self {
-            arrivals: RefCell::new(Arrivals::new(&hub)),
-            active: RefCell::default(),
+            receives: arrivals::receives(&hub),
+            arrivals: RefCell::default(),
+            logs: RefCell::default(),
+            traffic: Rc::default(),
             gone: RefCell::default(),
             idle_turns: Cell::new(0),
             probed: Cell::new(Instant::now()),
@@ -61,12 +87,36 @@ impl Far {
         }
     }
 
-    /// Takes the completions that are there; whether there were any.
-    pub(crate) fn look(&self) -> bool {
-        let lanes = [&self.hub.messages, &self.hub.memory];
-        lanes
-            .iter()
-            .fold(false, |any, gate| gate.lane().look() | any)
+    /// Whether a look at the device may find something.
+    #[inline(always)]
+    pub(crate) fn is_due(&self) -> bool {
+        self.traffic.is_busy.get() || self.receives.is_ready()
+    }
+
+    /// The log of the queue by which memory of peer `number` is accessed, which is there.
+    pub(crate) fn log(&self, number: u32) -> Rc<Log> {
+        let lane = self.lane(Lane::Memory);
+        let queue = lane.queue_to(number);
+        let mut logs = self.logs.borrow_mut();
+        if logs.len() <= queue as usize {
+            logs.resize_with(queue as usize + 1, || None);
+        }
+        let log = logs[queue as usize].get_or_insert_with(|| {
+            // Nothing was posted yet but what has no operation.
+            let log = Log::new(queue, lane.blocks(queue));
+            log.go_on(lane.posted(queue));
+            Rc::new(log)
+        });
+        Rc::clone(log)
+    }
+
+    /// The log of a queue of the memory lane, if it has one.
+    fn log_of(&self, queue: u32) -> Option<Rc<Log>> {
+        self.logs.borrow().get(queue as usize)?.clone()
+    }
+
+    fn all_logs(&self) -> Vec<Rc<Log>> {
+        self.logs.borrow().iter().flatten().cloned().collect()
     }
 
     /// The gate of a lane.
@@ -91,18 +141,41 @@ impl Far {
         self.faults() != self.known_faults.get()
     }
 
-    /// Lets the device act where it has something to do for the endpoint, and tells that.
-    pub(crate) fn let_act(&self) -> bool {
-        let lanes = [&self.hub.messages, &self.hub.memory];
-        let is_busy = lanes.iter().any(|gate| !gate.lane().is_idle());
+    /// Has completions come for all that is outstanding, and lets the device act; whether something
+    /// is.
+    pub(crate) fn let_act(&self, tidies: bool) -> bool {
+        let lanes = [Lane::Messages, Lane::Memory].map(|lane| self.lane(lane));
+        // SAFETY: this thread alone uses the lanes.
+        let idle = lanes.map(|lane| unsafe { lane.ask(tidies) });
+        let is_busy = idle.contains(&false);
         if is_busy {
             self.hub.device.kick();
         }
         is_busy
     }
 
+    /// Takes the completions that are there, and reports nothing.
+    pub(crate) fn drain(&self) {
+        for lane in [Lane::Messages, Lane::Memory] {
+            while self.lane(lane).take_next().is_some() {}
+        }
+    }
+
     /// Whether no operation on memory is under way.
     pub(crate) fn is_quiet(&self) -> bool {
-        self.active.borrow().is_empty()
+        let lane = self.lane(Lane::Memory);
+        let logs = self.logs.borrow();
+        logs.iter()
+            .flatten()
+            .all(|log| log.is_empty(lane.posted(log.queue)))
+    }
+}
+
+impl Drop for Far {
+    fn drop(&mut self) {
+        // Operations may have links, which have the logs.
+        for log in self.all_logs() {
+            log.take_all(self.lane(Lane::Memory).posted(log.queue));
+        }
     }
 }

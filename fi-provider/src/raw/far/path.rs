@@ -3,17 +3,28 @@
 #![expect(unsafe_code, reason = "posts bytes by their C addresses")]
 
 use super::hub::{Connected, HEADER, Hub};
-use super::memory::{Lane, Queue};
+use super::log::Log;
+use super::memory::Lane;
 use super::wire::Ends;
+use super::{Far, Traffic};
+use crate::raw::endpoint::Beyond;
 use crate::raw::error::Error;
-use fi_mlx5::lane::Failure;
-use fi_mlx5::remote::Vector;
+use crate::raw::protocol::Kind;
+use fi_mlx5::lane::{self, Failure};
+use fi_mlx5::queue::Place;
+use fi_mlx5::remote::{Segment, Vector};
+use fi_mlx5::route::Route;
+use fi_mlx5::short::There;
+use fi_mlx5_defs::endian::Be32;
 use std::cell::{Cell, RefCell};
+use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The most bytes of a record that are put together where they need not be registered.
-const SHORT: usize = 256;
+const SHORT: usize = Route::MESSAGE + HEADER;
+/// Bytes from one place to the next.
+pub(crate) const PLACE_BYTES: usize = 64;
 
 /// A connection, as the endpoint's thread uses it.
 #[derive(Debug)]
@@ -25,14 +36,25 @@ pub(crate) struct FarPath {
     /// To the peer's targets.
     pub(crate) to_messages: Vector,
     pub(crate) to_memory: Vector,
+    /// The ways to the lanes, and the peer's place there.
+    pub(crate) messages: Route,
+    pub(crate) memory: Route,
+    pub(crate) place: Place,
+    /// The endpoint that may post, of all in the process: none once the peer is gone.
+    pub(crate) open_to: Cell<u32>,
     /// Records sent.
     sent: Cell<u64>,
-    is_dead: Cell<bool>,
     /// Whether a record waits for the peer to take others.
     is_starved: Cell<bool>,
-    /// Operations on memory.
-    pub(crate) under_way: RefCell<Queue>,
+    /// Operations on memory under way, also of other peers where they share the queue.
+    pub(crate) log: Rc<Log>,
+    pub(crate) traffic: Rc<Traffic>,
+    /// Regions of the peer that were looked up.
+    pub(crate) regions: RefCell<Vec<Weak<Beyond>>>,
 }
+
+/// No endpoint's number.
+const NOBODY: u32 = u32::MAX;
 
 /// The header of a record: its kind, and the number by which the receiver knows the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,33 +77,82 @@ impl Header {
 }
 
 impl FarPath {
-    pub(crate) fn new(hub: &Arc<Hub>, connected: &Connected) -> Self {
-        let theirs = connected.theirs;
-        hub.messages.lane().adopt(connected.number);
-        hub.memory.lane().adopt(connected.number);
+    pub(crate) fn new(far: &Far, connected: &Connected) -> Self {
+        let (hub, theirs, number) = (&far.hub, connected.theirs, connected.number);
+        hub.messages.lane().adopt(number);
+        hub.memory.lane().adopt(number);
         Self {
             hub: Arc::clone(hub),
-            number: connected.number,
+            number,
             theirs,
             to_messages: theirs.vector(theirs.messages),
             to_memory: theirs.vector(theirs.inward),
+            messages: Route::of(hub.messages.lane()),
+            memory: Route::of(hub.memory.lane()),
+            place: number as Place * PLACE_BYTES,
+            open_to: Cell::new(hub.own),
             sent: Cell::new(0),
-            is_dead: Cell::new(false),
             is_starved: Cell::new(false),
-            under_way: RefCell::default(),
+            log: far.log(number),
+            traffic: Rc::clone(&far.traffic),
+            regions: RefCell::default(),
         }
     }
 
     /// Whether the device has told of no failure with the peer.
     pub(crate) fn is_alive(&self) -> bool {
-        !self.is_dead.get()
+        self.open_to.get() != NOBODY
     }
 
     /// Notes that the device does nothing with the peer any more.
     pub(crate) fn note_end(&self) {
-        if !self.is_dead.replace(true) {
-            self.hub.part(self.number);
+        if self.open_to.replace(NOBODY) == NOBODY {
+            return;
         }
+        self.hub.part(self.number);
+        // Of a queue that others share, the device tells.
+        if !self.theirs.is_dynamic || self.memory_lane().is_lost() {
+            self.log.end();
+            self.traffic.has_ended.set(true);
+        }
+        self.traffic.is_busy.set(true);
+    }
+
+    /// The lane that memory is accessed by.
+    pub(crate) fn memory_lane(&self) -> &lane::Lane {
+        self.hub.memory.lane()
+    }
+
+    /// The peer's memory at an address, under a key of its device, for posts in line.
+    #[inline(always)]
+    pub(crate) fn there(&self, address: u64, key: u32) -> There<'_> {
+        There {
+            segment: Segment::new(address, Be32::new(key)),
+            vector: &self.to_memory,
+            place: self.place,
+        }
+    }
+
+    /// Whether the next post by a lane finds room.
+    pub(crate) fn has_room(&self, lane: Lane) -> bool {
+        let taken = |queue| {
+            if lane == Lane::Memory {
+                self.traffic.behind.borrow_mut().push(queue);
+            }
+        };
+        let queues = match lane {
+            Lane::Messages => self.hub.messages.lane(),
+            Lane::Memory => self.memory_lane(),
+        };
+        // SAFETY: this thread alone uses the lane, and the connection is one of its peers.
+        unsafe { queues.has_room(self.number, taken) }
+    }
+
+    /// Keeps a region of the peer in mind.
+    pub(crate) fn note_region(&self, region: &Rc<Beyond>) {
+        let mut regions = self.regions.borrow_mut();
+        regions.retain(|one| one.strong_count() > 0);
+        regions.push(Rc::downgrade(region));
     }
 
     /// Whether a record waits for the peer to take others.
@@ -123,49 +194,115 @@ impl FarPath {
         bytes: *const u8,
         len: usize,
     ) -> Result<(), Error> {
-        let lane = self.hub.messages.lane();
         if let Some(error) = self.refusal(Lane::Messages) {
             return Err(error);
         }
         let is_starved = !self.may_send();
         self.is_starved.set(is_starved);
-        // SAFETY: this thread alone uses the lane, and the connection is one of its peers.
-        if is_starved || !unsafe { lane.has_room(self.number) } {
+        self.traffic.is_busy.set(true);
+        if is_starved {
+            self.traffic.is_starved.set(true);
             return Err(Error::Again);
         }
-        let origin = self.theirs.origin;
-        let header = Header { kind, origin }.to_word();
-        let total = HEADER + words.len() * 8 + len;
-        // SAFETY: there is room for header, words and bytes, which `bytes` holds.
+        let header = self.header(kind);
+        let behind = words.len() * 8 + len;
+        // SAFETY: where it is called, there is room for words and bytes, which `bytes` holds.
         let fill = |to: *mut u8| unsafe {
-            to.cast::<u64>().write_unaligned(header);
-            let behind = to.add(HEADER);
-            std::ptr::copy_nonoverlapping(words.as_ptr().cast(), behind, words.len() * 8);
+            std::ptr::copy_nonoverlapping(words.as_ptr().cast(), to, words.len() * 8);
             if len > 0 {
-                std::ptr::copy_nonoverlapping(bytes, behind.add(words.len() * 8), len);
+                std::ptr::copy_nonoverlapping(bytes, to.add(words.len() * 8), len);
             }
         };
-        let vector = &self.to_messages;
-        let posted = if total <= lane.max_inline().min(SHORT) {
-            let mut short = [0_u8; SHORT];
-            fill(short.as_mut_ptr());
+        let lane = self.hub.messages.lane();
+        let is_short = HEADER + behind <= lane.max_inline().min(SHORT);
+        let mut short = [0_u8; SHORT];
+        if is_short {
+            let start = short.as_mut_ptr();
+            // SAFETY: there is room for a header.
+            unsafe { start.cast::<u64>().write_unaligned(header) };
+            let start = start.wrapping_add(HEADER);
+            fill(start);
+            // SAFETY: so many bytes are there.
+            if unsafe { self.send_short(header, (start, behind)) } {
+                return Ok(());
+            }
+        }
+        if !self.has_room(Lane::Messages) {
+            return Err(Error::Again);
+        }
+        if is_short {
+            let (vector, bytes) = (&self.to_messages, short.as_ptr());
             // SAFETY: this thread alone uses the lane, the connection is one of its peers, and so
             // many bytes are there.
-            unsafe { lane.send_inline(self.number, vector, short.as_ptr(), total) }
-        } else {
-            let Some(kept) = self.hub.messages.claim_free(total) else {
-                return Err(Error::Again);
-            };
-            fill(kept.local.address as *mut u8);
-            // SAFETY: this thread alone uses the lane, the connection is one of its peers, and the
-            // piece is registered and kept until the entry is done.
-            let posted = unsafe { lane.send(self.number, vector, [kept.local]) };
-            self.hub.messages.release(kept, posted.ok());
-            posted
+            let posted = unsafe { lane.send_inline(self.number, vector, bytes, HEADER + behind) };
+            posted.map_err(|failure| self.failure(failure))?;
+            self.sent.set(self.sent.get().wrapping_add(1));
+            return Ok(());
+        }
+        let Some(kept) = self.hub.messages.claim_free(HEADER + behind) else {
+            return Err(Error::Again);
         };
+        let start = kept.local.address as *mut u8;
+        // SAFETY: the piece has room for header, words and bytes.
+        unsafe { start.cast::<u64>().write_unaligned(header) };
+        fill(start.wrapping_add(HEADER));
+        // SAFETY: this thread alone uses the lane, the connection is one of its peers, and the
+        // piece is registered and kept until the entry is done.
+        let posted = unsafe { lane.send(self.number, &self.to_messages, [kept.local]) };
+        self.hub.messages.release(kept, posted.ok());
         posted.map_err(|failure| self.failure(failure))?;
         self.sent.set(self.sent.get().wrapping_add(1));
         Ok(())
+    }
+
+    /// The first word of a record.
+    #[inline(always)]
+    fn header(&self, kind: u16) -> u64 {
+        let origin = self.theirs.origin;
+        Header { kind, origin }.to_word()
+    }
+
+    /// Sends a record of this header and `len` bytes, within the credits, by a post in line; false
+    /// where that declines.
+    ///
+    /// # Safety
+    /// `bytes` holds `len` bytes.
+    #[inline(always)]
+    unsafe fn send_short(&self, header: u64, (bytes, len): (*const u8, usize)) -> bool {
+        let (vector, place) = (&self.to_messages, self.place);
+        // SAFETY: the lane is alive and used by this thread alone, the connection is one of its
+        // peers, and the bytes are there.
+        let is_sent = unsafe { self.messages.send(header, (bytes, len), vector, place) };
+        if is_sent {
+            self.sent.set(self.sent.get().wrapping_add(1));
+        }
+        is_sent
+    }
+
+    /// Sends a message of 8 bytes by a post in line; false where something stands against that.
+    ///
+    /// # Safety
+    /// `bytes` holds 8 bytes.
+    #[inline(always)]
+    pub(crate) unsafe fn send_word(&self, bytes: *const u8) -> bool {
+        if !self.may_send() || !self.is_alive() {
+            return false;
+        }
+        // SAFETY: 8 bytes are there.
+        let word = unsafe { bytes.cast::<u64>().read_unaligned() };
+        let words = [self.header(Kind::Message as u16), word];
+        // SAFETY: the lane is alive and used by this thread alone, and the connection is one of its
+        // peers.
+        let is_sent = unsafe {
+            self.messages
+                .send_words(words, &self.to_messages, self.place)
+        };
+        if is_sent != Some(true) {
+            return false;
+        }
+        self.sent.set(self.sent.get().wrapping_add(1));
+        self.traffic.is_busy.set(true);
+        true
     }
 
     /// The error of a post that a failure has refused: progress tells what becomes of the peer.

@@ -1,0 +1,86 @@
+//! Users that follow entries by their places, and never call quiet: completions queue by queue, as
+//! they come, and completions for entries that have none of their own.
+
+#![expect(
+    unsafe_code,
+    reason = "posts the entries that tell of those before them"
+)]
+
+use super::{Lane, Posted};
+use crate::queue::END;
+
+impl Posted {
+    /// The entry's first block, counted from the queue's beginning.
+    #[inline(always)]
+    #[must_use]
+    pub fn block(self) -> u64 {
+        self.end - 1
+    }
+}
+
+impl Lane {
+    /// The queue that peer `index` is reached by, in the terms of the functions here.
+    pub fn queue_to(&self, index: u32) -> u32 {
+        self.queue_of(index)
+    }
+
+    /// Blocks of the ring of a queue that is there.
+    pub fn blocks(&self, queue: u32) -> u32 {
+        self.queues[queue as usize].mask + 1
+    }
+
+    /// Blocks that were posted to a queue from its beginning.
+    #[inline(always)]
+    pub fn posted(&self, queue: u32) -> u64 {
+        self.queues[queue as usize].posted()
+    }
+
+    /// Blocks of a queue that are known to be done, from its beginning.
+    #[inline(always)]
+    pub fn done(&self, queue: u32) -> u64 {
+        self.queues[queue as usize].consumed.get()
+    }
+
+    /// Takes the next completion, whatever it tells, and arms its queue where that is through;
+    /// returns the queue. Returns `None` where none is there.
+    #[inline(always)]
+    pub fn take_next(&self) -> Option<u32> {
+        if self.share.is_some() && !self.is_ready() {
+            return None;
+        }
+        let done = self.completions.next()?;
+        let queue = self.queue_numbered(done.number);
+        // A failure is kept, for the callers of its queue.
+        let _ = self.complete(done);
+        self.rest(queue);
+        Some(self.index_of(queue))
+    }
+
+    /// Posts an empty entry with a completion to each queue where entries are outstanding and none
+    /// that is asks for one; whether nothing is outstanding, but on queues that have failed. Where
+    /// `tidies`, queues that were idle go out of the list that this function goes through, until
+    /// the next post to them.
+    ///
+    /// # Safety
+    /// As [`Lane::write_inline`], on a lane of one thread.
+    pub unsafe fn ask(&self, tidies: bool) -> bool {
+        let mut is_idle = true;
+        let mut at = self.used.get();
+        while at != END {
+            let queue = &self.queues[(at - 1) as usize];
+            if !queue.is_idle() && self.check(queue).is_ok() {
+                is_idle = false;
+                if queue.signalled_end.get() == queue.consumed.get() as u16 {
+                    // There is room: entries in line leave some. A failure is kept.
+                    // SAFETY: this thread alone uses the lane, and the queue is one of it.
+                    let _ = unsafe { self.sign_last(at - 1) };
+                }
+            }
+            at = queue.link.get();
+        }
+        if tidies {
+            self.tidy();
+        }
+        is_idle
+    }
+}

@@ -1,0 +1,143 @@
+//! Messages of a few bytes that take no decision but what the lane is like: a word in front, and bytes
+//! from the caller's memory, all of which the entry takes with it.
+//!
+//! They decline where those of [`crate::short`] do.
+
+#![expect(
+    unsafe_code,
+    reason = "writes rings and doorbell registers through raw pointers"
+)]
+
+use crate::guard::{Alone, Counted, Guard, Kind, OnBoth, OnLane, OnRegister};
+use crate::post::{control, kept_apart, message, next_place};
+use crate::queue::{Place, what};
+use crate::registers::HALF;
+use crate::remote::Vector;
+use crate::route::Route;
+use crate::short::{copy, finish_in_ring, guarded};
+use crate::unit::{Unit, unit};
+use fi_mlx5_defs::endian::Be32;
+use fi_mlx5_defs::opcode::Opcode;
+use fi_mlx5_defs::wqe::{INLINE, UNIT, blocks, inline_len};
+
+/// Bytes of the word in front.
+const WORD: usize = size_of::<u64>();
+
+impl Route {
+    /// The most bytes behind the word for [`Route::send`] on any lane: what fits into a BlueFlame
+    /// copy.
+    pub const MESSAGE: usize = HALF - UNIT * 2 - size_of::<Be32>() - WORD;
+
+    /// Sends two words to the peer at `place`, on a lane of one thread, if nothing has to be waited
+    /// for. Returns `None` where the lane is another.
+    ///
+    /// # Safety
+    /// As [`Route::inject`].
+    #[inline(always)]
+    pub unsafe fn send_words(
+        &self,
+        words: [u64; 2],
+        vector: &Vector,
+        place: Place,
+    ) -> Option<bool> {
+        let queues = self.queues;
+        if self.initiators {
+            // SAFETY: the lane is alive, this thread's and has initiators under `Alone`; the place
+            // is a peer's.
+            let posted = unsafe {
+                let queue = self.initiator(place);
+                message::<Alone>(queues, queue, words, Some(vector))
+            };
+            kept_apart!("initiator");
+            return Some(posted);
+        }
+        if !self.connected {
+            return None;
+        }
+        // SAFETY: the lane is alive, this thread's and has connected queues under `Alone`; the place
+        // is a peer's.
+        let posted = unsafe { message::<Alone>(queues, self.connection(place), words, None) };
+        kept_apart!("connected");
+        Some(posted)
+    }
+
+    /// Sends a word and the `len` bytes at `source` to the peer at `place`, if they fit into a
+    /// BlueFlame copy and nothing has to be waited for. They may be changed at once.
+    ///
+    /// # Safety
+    /// The route's lane is alive and used as its guard is made for; `place` is that of one of its
+    /// peers, `vector` leads to that peer, and there are `len` bytes at `source`.
+    #[inline(always)]
+    pub unsafe fn send(
+        &self,
+        word: u64,
+        (source, len): (*const u8, usize),
+        vector: &Vector,
+        place: Place,
+    ) -> bool {
+        if len > Self::MESSAGE || len + WORD > usize::from(self.most_inline) {
+            return false;
+        }
+        let bytes = (source, len);
+        // SAFETY: the lane is alive, has the guard matched and is used as that allows; the place is
+        // a peer's, and the bytes are there and fit.
+        unsafe { guarded!(self, [], send_by(word, bytes, vector, place)) }
+    }
+
+    /// # Safety
+    /// As [`Route::send`]; `G` is the lane's guard, and the bytes fit.
+    #[inline(always)]
+    unsafe fn send_by<G: Guard>(
+        &self,
+        word: u64,
+        (source, len): (*const u8, usize),
+        vector: &Vector,
+        place: Place,
+    ) -> bool {
+        // SAFETY: the lane is alive, and the place is that of one of its peers.
+        let Some((queue, is_initiator)) = (unsafe { self.queue_of(place) }) else {
+            return false;
+        };
+        let before = 1 + usize::from(is_initiator);
+        let units = before + inline_len(WORD + len) / UNIT;
+        let blocks = blocks(units) as u16;
+        // SAFETY: the queue is one of the lane's, which is alive and has guard `G`.
+        let Some((queue, at)) = (unsafe { self.enter_some::<G>(queue, blocks) }) else {
+            return false;
+        };
+        // Entries in line have one unit more than the remote address takes.
+        let change = what(Opcode::Send, 0, units) ^ what(Opcode::Write, 0, before + 2);
+        let record = queue.record;
+        // SAFETY: the blocks are free and follow each other, the queue was entered, and its record
+        // is mapped as long as it; the bytes fit behind the units before them.
+        unsafe {
+            let control = control(queue, next_place(record) ^ change);
+            let first = queue.block(at).cast::<Unit>();
+            first.write(control);
+            if is_initiator {
+                let [low, high] = vector.0;
+                first.add(1).write(unit(low, high));
+            }
+            put(first.add(before).cast(), word, source, len);
+            finish_in_ring::<G>(self.queues, queue, record, at, blocks);
+        }
+        true
+    }
+}
+
+/// Writes an inline segment: the length, the word, and `len` bytes.
+///
+/// # Safety
+/// `segment` has room for it, and `source` has as many bytes.
+#[inline(always)]
+unsafe fn put(segment: *mut u8, word: u64, source: *const u8, len: usize) {
+    let count = Be32::new(INLINE | (WORD + len) as u32);
+    // SAFETY: `segment` has room for the length, the word and `len` bytes, which `source` has, and
+    // which do not overlap.
+    unsafe {
+        segment.cast::<u32>().write(count.raw());
+        let behind = segment.add(size_of::<Be32>());
+        behind.cast::<u64>().write_unaligned(word);
+        copy(behind.add(WORD), source, len);
+    }
+}

@@ -1,0 +1,388 @@
+//! Operations on memory under way by one queue, each noted at the block that its entry begins with:
+//! by a few words where nothing but its report is left to do.
+//!
+//! Entries without an operation, those of counts and probes, leave their blocks blank.
+
+#![expect(unsafe_code, reason = "takes words to C addresses")]
+
+use super::device::Device;
+use crate::device::Kept;
+use crate::raw::completion::{Entry, Operation, Promise, Report};
+use crate::raw::endpoint::Link;
+use crate::raw::error::Error;
+use crate::raw::region::Rights;
+use crate::registration::Loan;
+use fi_mlx5::device::Region;
+use fi_mlx5::lane::Local;
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::VecDeque;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What is noted of an operation: its kind, and flags.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Mark(u32);
+
+impl Mark {
+    /// A write, or a read whose bytes the device puts where they belong.
+    pub(crate) const WRITE: Self = Self(1);
+    pub(crate) const READ: Self = Self(2);
+    /// A word that is taken from the results to its place.
+    pub(crate) const READ_WORD: Self = Self(3);
+    pub(crate) const ATOMIC: Self = Self(4);
+    /// The next of the operations with details.
+    pub(crate) const DETAILED: Self = Self(5);
+
+    const KIND: u32 = 7;
+    const COUNTS: u32 = 8;
+    const HAS_CONTEXT: u32 = 16;
+    const FOLLOWS: u32 = 32;
+    /// Its word comes where that of another block belongs.
+    const MISPLACED: u32 = 64;
+
+    /// The mark of an operation with this report, which `follows` its region's key.
+    #[inline(always)]
+    pub(crate) fn of<R: Report>(self, report: R, follows: bool) -> Self {
+        let counts = if R::COUNTS { Self::COUNTS } else { 0 };
+        let context = report.context().map_or(0, |_| Self::HAS_CONTEXT);
+        Self(self.0 | counts | context | (u32::from(follows) * Self::FOLLOWS))
+    }
+
+    /// Whether the endpoint's counter counts it.
+    #[inline(always)]
+    pub(crate) fn counts(self) -> bool {
+        self.0 & Self::COUNTS != 0
+    }
+
+    /// The operation, for one without details.
+    #[inline(always)]
+    pub(crate) fn operation(self) -> Operation {
+        match self.0 & Self::KIND {
+            1 => Operation::Write,
+            4 => Operation::Atomic,
+            _ => Operation::Read,
+        }
+    }
+
+    /// The right that it needs.
+    pub(crate) fn rights(self) -> Rights {
+        match self.0 & Self::KIND {
+            1 => Rights::WRITE,
+            4 => Rights::ATOMIC,
+            _ => Rights::READ,
+        }
+    }
+
+    #[inline(always)]
+    fn is_blank(self) -> bool {
+        self.0 == 0
+    }
+
+    #[inline(always)]
+    pub(crate) fn is(self, kind: Self) -> bool {
+        self.0 & Self::KIND == kind.0
+    }
+
+    /// Whether the operation goes to the region that the peer has under the key by then.
+    pub(crate) fn follows(self) -> bool {
+        self.0 & Self::FOLLOWS != 0
+    }
+}
+
+/// A block.
+#[derive(Debug, Default)]
+#[repr(align(32))]
+struct Slot {
+    mark: Cell<Mark>,
+    len: Cell<u32>,
+    context: Cell<u64>,
+    /// The place of a word, and where among the results it comes.
+    dest: Cell<usize>,
+    word: Cell<u32>,
+}
+
+/// An operation, as it was noted.
+#[derive(Debug)]
+pub(crate) struct Noted {
+    /// Its block.
+    pub(crate) block: u64,
+    pub(crate) mark: Mark,
+    pub(crate) len: u32,
+    context: u64,
+    dest: usize,
+    word: u32,
+    pub(crate) detail: Option<Detail>,
+}
+
+impl Noted {
+    /// The context of its entry, if it has one, for an operation without details.
+    pub(crate) fn context(&self) -> Option<u64> {
+        (self.mark.0 & Mark::HAS_CONTEXT != 0).then_some(self.context)
+    }
+}
+
+/// The rest of an operation that leaves more to do than its report.
+#[derive(Debug)]
+pub(crate) struct Detail {
+    pub(crate) entry: Entry,
+    pub(crate) promise: Promise,
+    pub(crate) after: After,
+    /// The data that the peer is told behind the write.
+    pub(crate) told: Option<(u64, Rc<Link>)>,
+    /// The operation that waits for this one, and reports.
+    pub(crate) pending: Option<u64>,
+}
+
+/// The last step of an operation.
+#[derive(Debug)]
+pub(crate) enum After {
+    Nothing,
+    /// Lets memory go.
+    Return(Loan),
+    /// Takes so many bytes from the bounce memory to their place.
+    Copy(Kept, *mut u8, usize),
+}
+
+/// Registered memory for the words that operations bring, one for each block.
+#[derive(Debug)]
+struct Results {
+    /// Before the words, which it registers.
+    region: Region,
+    words: Box<[AtomicU64]>,
+}
+
+/// See the module's documentation.
+#[derive(Debug)]
+pub(crate) struct Log {
+    slots: Box<[Slot]>,
+    /// Blocks that were looked at, from the queue's beginning.
+    seen: Cell<u64>,
+    details: RefCell<VecDeque<Detail>>,
+    results: OnceCell<Results>,
+    /// Operations whose words come where those of other blocks belong: their entries were posted
+    /// again.
+    misplaced: Cell<u32>,
+    /// The number of the queue in its lane.
+    pub(crate) queue: u32,
+    /// Whether its operations fail, whatever the device does.
+    is_over: Cell<bool>,
+}
+
+impl Log {
+    /// The log of a queue that nothing was posted to, of so many blocks, a power of two.
+    pub(crate) fn new(queue: u32, blocks: u32) -> Self {
+        assert!(blocks.is_power_of_two());
+        Self {
+            slots: (0..blocks).map(|_| Slot::default()).collect(),
+            seen: Cell::new(0),
+            details: RefCell::default(),
+            results: OnceCell::new(),
+            misplaced: Cell::new(0),
+            queue,
+            is_over: Cell::new(false),
+        }
+    }
+
+    #[inline(always)]
+    fn slot(&self, block: u64) -> &Slot {
+        // A mask of the length, which is a power of two, as the compiler cannot know.
+        &self.slots[block as usize & (self.slots.len() - 1)]
+    }
+
+    /// Notes an operation of `len` bytes at a block, modulo the ring.
+    #[inline(always)]
+    pub(crate) fn note<R: Report>(&self, block: u64, mark: Mark, len: u32, report: R) {
+        let slot = self.slot(block);
+        slot.mark.set(mark);
+        slot.len.set(len);
+        if let Some(context) = report.context() {
+            slot.context.set(context);
+        }
+    }
+
+    /// Notes an operation that brings a word of `len` bytes for `dest`.
+    #[inline(always)]
+    pub(crate) fn note_word<R: Report>(
+        &self,
+        block: u64,
+        mark: Mark,
+        (dest, len): (*mut u8, u32),
+        report: R,
+    ) {
+        self.note(block, mark, len, report);
+        let slot = self.slot(block);
+        slot.dest.set(dest.expose_provenance());
+        slot.word.set(block as u32);
+    }
+
+    /// Notes an operation with details.
+    pub(crate) fn note_detail(&self, block: u64, follows: bool, detail: Detail) {
+        let slot = self.slot(block);
+        let follows = u32::from(follows) * Mark::FOLLOWS;
+        slot.mark.set(Mark(Mark::DETAILED.0 | follows));
+        slot.len.set(detail.entry.len as u32);
+        self.details.borrow_mut().push_back(detail);
+    }
+
+    /// Registered memory for a word of `len` bytes that the entry at a block brings; none where there
+    /// is none yet ([`Log::make_results`]), or other words may come there.
+    #[inline(always)]
+    pub(crate) fn result(&self, block: u64, len: u32) -> Option<Local> {
+        let results = self.results.get()?;
+        if self.misplaced.get() > 0 {
+            return None;
+        }
+        let at = block as usize & (self.slots.len() - 1);
+        Some(Local {
+            address: results.words.as_ptr().wrapping_add(at).addr() as u64,
+            length: len,
+            key: results.region.lkey(),
+        })
+    }
+
+    /// Registers memory for words.
+    ///
+    /// # Errors
+    /// [`Error::NoRoom`].
+    pub(crate) fn make_results(&self, device: &Device) -> Result<(), Error> {
+        if self.results.get().is_none() {
+            let words: Box<[AtomicU64]> = self.slots.iter().map(|_| AtomicU64::new(0)).collect();
+            // SAFETY: the words are there as long as the region, which is beside them.
+            let region = unsafe { device.register_own(&words)? };
+            // It was looked at just now.
+            let _ = self.results.set(Results { region, words });
+        }
+        Ok(())
+    }
+
+    /// A word that was brought.
+    #[inline(always)]
+    fn word(&self, at: u32) -> u64 {
+        let at = at as usize & (self.slots.len() - 1);
+        let words = self.results.get().map(|results| &results.words[at]);
+        // ORDERING: none: the completion was seen before, behind which the device's stores are.
+        words.map_or(0, |word| word.load(Ordering::Relaxed))
+    }
+
+    /// Has its operations fail, whatever the device does.
+    pub(crate) fn end(&self) {
+        self.is_over.set(true);
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_over.get()
+    }
+
+    /// Whether all operations before block `posted` were taken.
+    pub(crate) fn is_empty(&self, posted: u64) -> bool {
+        self.is_over() || self.seen.get() == posted
+    }
+
+    /// Takes the mark of the oldest operation before block `end`; returns its block, too.
+    #[inline(always)]
+    pub(crate) fn advance(&self, end: u64) -> Option<(u64, Mark)> {
+        let mut block = self.seen.get();
+        while block < end {
+            let mark = self.slot(block).mark.take();
+            block += 1;
+            if !mark.is_blank() {
+                self.seen.set(block);
+                return Some((block - 1, mark));
+            }
+        }
+        self.seen.set(block);
+        None
+    }
+
+    /// The details of the operation whose mark was taken just now.
+    pub(crate) fn take_detail(&self) -> Option<Detail> {
+        self.details.borrow_mut().pop_front()
+    }
+
+    /// Ends an operation whose mark was taken just now, and that has no details: brings a word to
+    /// its place if it `is_done`. Returns its context, if it has one.
+    ///
+    /// # Safety
+    /// There is room for a word where it is to be brought to, aligned to it.
+    #[inline(always)]
+    pub(crate) unsafe fn end_plain(&self, block: u64, mark: Mark, is_done: bool) -> Option<u64> {
+        let slot = self.slot(block);
+        if mark.0 & Mark::MISPLACED != 0 {
+            self.misplaced.update(|many| many - 1);
+        }
+        if is_done && (mark.is(Mark::READ_WORD) || mark.is(Mark::ATOMIC)) {
+            let word = self.word(slot.word.get());
+            let dest = std::ptr::with_exposed_provenance_mut::<u8>(slot.dest.get());
+            // SAFETY: there is room for the word.
+            unsafe {
+                match slot.len.get() {
+                    8 => dest.cast::<u64>().write_unaligned(word),
+                    // The device gives results of four bytes in its own order.
+                    _ if mark.is(Mark::ATOMIC) => {
+                        let word = u32::from_be(word as u32);
+                        dest.cast::<u32>().write_unaligned(word);
+                    }
+                    _ => dest.cast::<u32>().write_unaligned(word as u32),
+                }
+            }
+        }
+        (mark.0 & Mark::HAS_CONTEXT != 0).then(|| slot.context.get())
+    }
+
+    /// The bytes of the operation at a block whose mark was taken just now.
+    #[inline(always)]
+    pub(crate) fn len_at(&self, block: u64) -> usize {
+        self.slot(block).len.get() as usize
+    }
+
+    /// Takes all operations before block `end`, in their order.
+    pub(crate) fn take_all(&self, end: u64) -> Vec<Noted> {
+        let taken = std::iter::from_fn(|| self.advance(end));
+        let noted = taken.map(|(block, mark)| {
+            let slot = self.slot(block);
+            Noted {
+                block,
+                mark,
+                len: slot.len.get(),
+                context: slot.context.get(),
+                dest: slot.dest.get(),
+                word: slot.word.get(),
+                detail: mark
+                    .is(Mark::DETAILED)
+                    .then(|| self.take_detail())
+                    .flatten(),
+            }
+        });
+        noted.collect()
+    }
+
+    /// Notes an operation again, at another block behind all others.
+    pub(crate) fn note_again(&self, noted: Noted, block: u64) {
+        let slot = self.slot(block);
+        let has_word = noted.mark.is(Mark::READ_WORD) || noted.mark.is(Mark::ATOMIC);
+        let misplaced = u32::from(has_word) * Mark::MISPLACED;
+        slot.mark.set(Mark(noted.mark.0 | misplaced));
+        slot.len.set(noted.len);
+        slot.context.set(noted.context);
+        slot.dest.set(noted.dest);
+        slot.word.set(noted.word);
+        if has_word && noted.mark.0 & Mark::MISPLACED == 0 {
+            self.misplaced.update(|many| many + 1);
+        }
+        if let Some(detail) = noted.detail {
+            self.details.borrow_mut().push_back(detail);
+        }
+    }
+
+    /// Notes that an operation that was taken is not noted again.
+    pub(crate) fn forget(&self, noted: &Noted) {
+        if noted.mark.0 & Mark::MISPLACED != 0 {
+            self.misplaced.update(|many| many - 1);
+        }
+    }
+
+    /// Goes on at this block: another queue has taken the place of the one before.
+    pub(crate) fn go_on(&self, block: u64) {
+        self.seen.set(block);
+    }
+}

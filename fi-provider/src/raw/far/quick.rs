@@ -1,0 +1,138 @@
+//! Short operations on memory by posts in line: few instructions where nothing has to be waited for.
+//! They decline otherwise, and where the endpoint is another or the peer is gone; then nothing was
+//! done, and [`memory`](super::memory) sees to it.
+
+#![expect(unsafe_code, reason = "posts operations on memory by its C address")]
+
+use super::log::Mark;
+use super::path::FarPath;
+use crate::device::amo::{Amo, entry};
+use crate::raw::completion::Report;
+use crate::raw::endpoint::{Endpoint, RemoteRegion};
+use fi_mlx5::route::Route;
+
+impl Endpoint {
+    /// Whether an operation with this report may be posted by a path.
+    #[inline(always)]
+    fn may_post<R: Report>(&self, path: &FarPath, report: R) -> bool {
+        path.open_to.get() == self.number()
+            && (report.context().is_none() || self.transmit().has_room())
+    }
+
+    /// Keeps room for the entry of an operation that was posted.
+    #[inline(always)]
+    fn note_entry<R: Report>(&self, path: &FarPath, report: R) {
+        if report.context().is_some() {
+            self.transmit().reserve_anyway();
+        }
+        path.traffic.is_busy.set(true);
+    }
+
+    /// Writes `len` bytes, which are taken over at once.
+    ///
+    /// # Safety
+    /// `source` holds the bytes.
+    #[inline(always)]
+    pub(crate) unsafe fn write_quickly<R: Report>(
+        &self,
+        region: &RemoteRegion,
+        path: &FarPath,
+        address: u64,
+        (source, len): (*const u8, usize),
+        report: R,
+    ) -> bool {
+        if !self.may_post(path, report) {
+            return false;
+        }
+        let block = path.next_block();
+        let (there, route) = (path.there(address, region.found.device_key), &path.memory);
+        // SAFETY: the lane is alive and used by this thread alone, the connection is one of its
+        // peers, and the source holds the bytes.
+        let is_posted = unsafe {
+            if len == size_of::<u64>() && route.is_in_line() {
+                let word = source.cast::<u64>().read_unaligned();
+                route.inject(word, there.segment, there.vector, there.place)
+            } else {
+                // A length of 0 stands for 2^31.
+                len > 0 && len <= Route::SHORT && route.write_guarded(source, len, there)
+            }
+        };
+        if !is_posted {
+            return false;
+        }
+        let mark = Mark::WRITE.of(report, region.follows);
+        path.log.note(block, mark, len as u32, report);
+        self.note_entry(path, report);
+        true
+    }
+
+    /// Reads a word of 4 or 8 bytes.
+    ///
+    /// # Safety
+    /// `dest` has room for the bytes, and is nobody else's until the operation is reported.
+    #[inline(always)]
+    pub(crate) unsafe fn read_quickly<R: Report>(
+        &self,
+        region: &RemoteRegion,
+        path: &FarPath,
+        address: u64,
+        (dest, len): (*mut u8, usize),
+        report: R,
+    ) -> bool {
+        if !matches!(len, 4 | 8) || !self.may_post(path, report) {
+            return false;
+        }
+        let (block, bytes) = (path.next_block(), len as u32);
+        let Some(local) = path.log.result(block, bytes) else {
+            return false;
+        };
+        let there = path.there(address, region.found.device_key);
+        // SAFETY: the lane is alive and used by this thread alone, the connection is one of its
+        // peers, and the word is registered as long as the log.
+        if !unsafe { path.memory.start_read(local, there) } {
+            return false;
+        }
+        let mark = Mark::READ_WORD.of(report, region.follows);
+        path.log.note_word(block, mark, (dest, bytes), report);
+        self.note_entry(path, report);
+        true
+    }
+
+    /// Has the device do an atomic operation on a word of 4 or 8 bytes, aligned to it.
+    ///
+    /// # Safety
+    /// `found` has room for the word, aligned to it, and is nobody else's until the operation is
+    /// reported.
+    #[inline(always)]
+    pub(crate) unsafe fn update_quickly<R: Report>(
+        &self,
+        region: &RemoteRegion,
+        path: &FarPath,
+        (address, len): (u64, usize),
+        amo: Amo,
+        found: *mut u8,
+        report: R,
+    ) -> bool {
+        if !self.may_post(path, report) {
+            return false;
+        }
+        let (block, bytes) = (path.next_block(), len as u32);
+        let gate = &path.hub.memory;
+        let Some(atomic) = entry(amo, len, || gate.has_masked_atomics(len)) else {
+            return false;
+        };
+        let Some(local) = path.log.result(block, bytes) else {
+            return false;
+        };
+        let there = path.there(address, region.found.device_key);
+        // SAFETY: the lane is alive and used by this thread alone, the connection is one of its
+        // peers, and the word is registered as long as the log.
+        if !unsafe { path.memory.start_atomic(&atomic, local, there) } {
+            return false;
+        }
+        let mark = Mark::ATOMIC.of(report, region.follows);
+        path.log.note_word(block, mark, (found, bytes), report);
+        self.note_entry(path, report);
+        true
+    }
+}
