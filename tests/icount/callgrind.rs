@@ -121,6 +121,7 @@ pub(crate) fn profile(text: &str, name: &str) -> Result<Option<Profile>, String>
     let mut callees: HashMap<String, (u64, u64)> = HashMap::new();
     let (mut function, mut callee) = (String::new(), String::new());
     let mut calls = None;
+    let mut positions = 1;
     for (number, line) in text.lines().enumerate() {
         let error = || {
             format!(
@@ -128,7 +129,9 @@ pub(crate) fn profile(text: &str, name: &str) -> Result<Option<Profile>, String>
                 number + 1
             )
         };
-        if let Some(value) = line.strip_prefix("fn=") {
+        if let Some(value) = line.strip_prefix("positions: ") {
+            positions = value.split_whitespace().count();
+        } else if let Some(value) = line.strip_prefix("fn=") {
             function = full_name(value, &mut names).ok_or_else(error)?;
         } else if let Some(value) = line.strip_prefix("cfn=") {
             callee = full_name(value, &mut names).ok_or_else(error)?;
@@ -144,7 +147,7 @@ pub(crate) fn profile(text: &str, name: &str) -> Result<Option<Profile>, String>
             // A position and a cost; after a line "calls=" it is the cost of these calls.
             let cost: u64 = line
                 .split(' ')
-                .nth(1)
+                .nth(positions)
                 .unwrap_or("0")
                 .parse()
                 .map_err(|_| error())?;

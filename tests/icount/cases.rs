@@ -20,6 +20,9 @@ pub(crate) const OPTIONS: &str = "--toggle-collect=icount_counted --zero-before=
 /// may have made a copy of the function, of another name.
 pub(crate) const UNCOUNTED: &str =
     "'--toggle-collect=icount_uncounted*' '--toggle-collect=*Lane*::idle*'";
+/// The function by which the fabric's own objects let the software device act: nor is it counted, but
+/// by a subtraction, as it is also called where nothing is.
+const ACTING: &str = "fi_provider::raw::far::device::Device::kick";
 /// A call whose count is known, which shows that counting works.
 const KNOWN: (&str, &str, u64) = ("known_8", "-", 8);
 
@@ -142,16 +145,29 @@ pub(crate) fn count(
     counted
 }
 
-/// Counts the operations of the fabric's own objects: loops in Rust, in the program `executable`.
-pub(crate) fn raw(executable: &Path, disassembly: &mut Disassembly) -> Result<Counted, String> {
-    let job = Job {
-        launcher: &["env".into()],
-        environment: &[],
-        pe: 0,
-        options: &format!("{OPTIONS} {UNCOUNTED}"),
-        program: &[executable.into(), ROUNDS.to_string().into()],
-    };
-    run(&job, &Scratch::new()?, disassembly)
+/// Counts the operations of the fabric's own objects, on a node and over the software device: loops
+/// in Rust, in the program of the tools.
+pub(crate) fn raw(tools: &Tools, disassembly: &mut Disassembly) -> Result<Counted, String> {
+    let options = format!("{OPTIONS} {UNCOUNTED}");
+    let words = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
+    let on_device = [vec![tools.softhca.clone().into()], words(&["run", "--"])];
+    let rounds = ROUNDS.to_string();
+    let mut counted = Counted::default();
+    for (launcher, arguments) in [
+        (words(&["env"]), words(&[&rounds])),
+        (on_device.concat(), words(&[&rounds, "rc"])),
+    ] {
+        let program = [vec![tools.raw.clone().into()], arguments].concat();
+        let job = Job {
+            launcher: &launcher,
+            environment: &[],
+            pe: 0,
+            options: &options,
+            program: &program,
+        };
+        counted.extend(run(&job, &Scratch::new()?, disassembly)?);
+    }
+    Ok(counted)
 }
 
 /// Runs a program and counts.
@@ -196,8 +212,10 @@ fn evaluate(
             let locking = counted.locking.entry(call.clone()).or_default();
             locking.extend(disassembly.locking(&executed)?);
         }
+        let acting = callgrind::profile(part, ACTING)?;
+        let left_out = acting.map_or(0, |profile| profile.inclusive);
         let count = counted.counts.entry(call).or_insert(0.0);
-        *count += sign * callgrind::total(part)? as f64;
+        *count += sign * (callgrind::total(part)? - left_out) as f64;
     }
     for count in counted.counts.values_mut() {
         *count /= ROUNDS as f64;

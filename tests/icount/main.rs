@@ -97,7 +97,7 @@ fn run(options: &Options) -> Result<(), String> {
     let budgets = if options.tools.is_another {
         budgets.without_raw()
     } else {
-        counted.extend(cases::raw(&options.tools.raw, &mut disassembly)?);
+        counted.extend(cases::raw(&options.tools, &mut disassembly)?);
         budgets
     };
     let budgets = if options.near || options.tools.is_another {

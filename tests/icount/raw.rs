@@ -1,10 +1,11 @@
 //! The operations of the fabric's own objects (`fi_provider::raw`) whose instructions tests/icount
-//! counts: on one node, 8 bytes, called from Rust in the same program, so that they are inlined.
+//! counts: 8 bytes, called from Rust in the same program, so that they are inlined; on one node or,
+//! with the argument `rc`, over connected queues of the software device.
 //!
 //! Each operation has two loops of the same shape, as in cases.c: one with the operation, and one
-//! that only brings what it is given into registers. Two endpoints, of a domain each, are polled by
-//! one thread. `icount_uncounted` is left out of the count: in the loop of the receive the other
-//! endpoint sends in it. Messages that a loop leaves are taken behind it.
+//! that only brings its arguments into registers. Two endpoints, of a domain each, are polled by one
+//! thread. `icount_uncounted` is left out of the count: in it the other endpoint sends and receives,
+//! and the device acts. Messages that a loop leaves are taken behind it.
 
 #![expect(
     unsafe_code,
@@ -14,24 +15,33 @@
 use fi_provider::raw::address_vector::{AddressVector, PeerIndex};
 use fi_provider::raw::completion::{CompletionQueue, Context, Counted, Counter, Entry};
 use fi_provider::raw::domain::{self, Domain};
-use fi_provider::raw::endpoint::{Config, Endpoint, Posted, RemoteRegion};
+use fi_provider::raw::endpoint::{Atomic, Config, Endpoint, Posted, RemoteRegion};
+use fi_provider::raw::far::Transport;
 use fi_provider::raw::region::{Addressing, Rights};
 use std::arch::asm;
 use std::cell::Cell;
+use std::ffi::{c_char, c_int, c_void};
 use std::hint::black_box;
+use std::sync::OnceLock;
+use std::time::Duration;
 
 /// Entries of a queue.
 const ENTRIES: usize = 64;
 /// Messages that come at a time, if not one: a divisor of the rounds.
 const BURST: u64 = 32;
-/// Stands for the target in the lines for icount.
-const TARGET: &str = "shm";
+/// Operations over a device between two looks at it: fewer than a peer's credits, and a divisor of
+/// the rounds.
+const EACH: u64 = 16;
+/// How long something may take.
+const LIMIT: Duration = Duration::from_secs(20);
 
 /// One end.
 struct Party {
     endpoint: Endpoint,
     queue: CompletionQueue,
     received: Counter,
+    /// Counts all operations that it starts.
+    done: Counter,
 }
 
 /// The objects that the loops use.
@@ -46,6 +56,8 @@ struct Bench {
     buffer: *mut u8,
     /// Messages sent so far.
     sent: Cell<u64>,
+    /// Lets the device act.
+    kick: fn(),
 }
 
 type Loop = fn(&Bench, u64);
@@ -89,13 +101,31 @@ fn icount_counted(run: Loop, bench: &Bench, rounds: u64) {
     opaque(0);
 }
 
-/// Sends a message to the far end, uncounted.
+/// Does something uncounted.
 #[unsafe(no_mangle)]
 #[inline(never)]
-fn icount_uncounted(bench: &Bench) {
+fn icount_uncounted(bench: &Bench, act: fn(&Bench)) {
+    act(bench);
+}
+
+/// Sends a message to the far end.
+fn send(bench: &Bench) {
     let sent = bench.near.endpoint.inject(bench.peer, &bench.value);
     assert_eq!(sent, Ok(()));
     bench.sent.set(bench.sent.get() + 1);
+}
+
+/// Sends a message to the far end, which it has when this returns.
+fn send_over(bench: &Bench) {
+    send(bench);
+    // The device acts where somebody looks at it.
+    bench.near.endpoint.progress();
+    bench.near.endpoint.progress();
+}
+
+/// Lets the device do an operation, which nobody looks for yet.
+fn act(bench: &Bench) {
+    (bench.kick)();
 }
 
 fn write(bench: &Bench, rounds: u64) {
@@ -157,7 +187,7 @@ fn bare_poll(_: &Bench, rounds: u64) {
 fn receive(bench: &Bench, rounds: u64) {
     let (endpoint, queue) = (&bench.far.endpoint, &bench.far.queue);
     for round in 0..rounds {
-        icount_uncounted(bench);
+        icount_uncounted(bench, send);
         post(bench, opaque(round));
         endpoint.progress();
         take(queue, round);
@@ -166,7 +196,7 @@ fn receive(bench: &Bench, rounds: u64) {
 
 fn bare_receive(bench: &Bench, rounds: u64) {
     for round in 0..rounds {
-        icount_uncounted(bench);
+        icount_uncounted(bench, send);
         opaque(round);
     }
 }
@@ -176,7 +206,7 @@ fn receive_many(bench: &Bench, rounds: u64) {
     for burst in 0..rounds / BURST {
         let contexts = BURST * burst..BURST * (burst + 1);
         for context in contexts.clone() {
-            icount_uncounted(bench);
+            icount_uncounted(bench, send);
             post(bench, opaque(context));
         }
         endpoint.progress();
@@ -198,17 +228,152 @@ fn post(bench: &Bench, context: u64) {
     unsafe { bench.far.endpoint.post_receive(bench.buffer, 8, posted) };
 }
 
-/// Takes the messages that are left.
-fn settle(bench: &Bench) {
-    while bench.far.received.read() < bench.sent.get() {
-        post(bench, 0);
-        bench.far.endpoint.progress();
-        while bench.far.queue.next().is_some() {}
+/// Ends a stretch of operations over the device.
+#[inline(always)]
+fn pause(bench: &Bench, round: u64) {
+    if round % EACH == EACH - 1 {
+        icount_uncounted(bench, settle);
     }
-    bench.near.endpoint.progress();
 }
 
-const CASES: [(&str, Loop, Loop); 6] = [
+fn write_over(bench: &Bench, rounds: u64) {
+    let (endpoint, region, value) = (&bench.near.endpoint, &bench.region, &bench.value);
+    for round in 0..rounds {
+        let address = opaque(round % 64 * 8);
+        let done = endpoint.inject_write(region, address, value, Counted);
+        must(done.is_ok());
+        pause(bench, round);
+    }
+}
+
+fn bare_over(bench: &Bench, rounds: u64) {
+    for round in 0..rounds {
+        opaque(round % 64 * 8);
+        pause(bench, round);
+    }
+}
+
+fn write_and_entry_over(bench: &Bench, rounds: u64) {
+    let (endpoint, region, value) = (&bench.near.endpoint, &bench.region, &bench.value);
+    for round in 0..rounds {
+        let address = opaque(round % 64 * 8);
+        let done = endpoint.inject_write(region, address, value, Context(address));
+        must(done.is_ok());
+        icount_uncounted(bench, act);
+        endpoint.progress();
+        take(&bench.near.queue, address);
+    }
+}
+
+fn bare_acting(bench: &Bench, rounds: u64) {
+    for round in 0..rounds {
+        opaque(round % 64 * 8);
+        icount_uncounted(bench, act);
+    }
+}
+
+fn write_many_over(bench: &Bench, rounds: u64) {
+    let (endpoint, region, value) = (&bench.near.endpoint, &bench.region, &bench.value);
+    for stretch in 0..rounds / EACH {
+        for round in 0..EACH {
+            let address = opaque((stretch * EACH + round) % 64 * 8);
+            let done = endpoint.inject_write(region, address, value, Context(address));
+            must(done.is_ok());
+        }
+        let mut taken = 0;
+        while taken < EACH {
+            endpoint.progress();
+            while let Some(entry) = bench.near.queue.next() {
+                must(entry.is_ok());
+                taken += 1;
+            }
+        }
+    }
+}
+
+fn inject_over(bench: &Bench, rounds: u64) {
+    let (endpoint, value) = (&bench.near.endpoint, &bench.value);
+    for round in 0..rounds {
+        let peer = opaque(u64::from(bench.peer)) as PeerIndex;
+        must(endpoint.inject(peer, value).is_ok());
+        bench.sent.set(bench.sent.get() + 1);
+        pause(bench, round);
+    }
+}
+
+fn bare_inject_over(bench: &Bench, rounds: u64) {
+    for round in 0..rounds {
+        opaque(u64::from(bench.peer));
+        bench.sent.set(bench.sent.get());
+        pause(bench, round);
+    }
+}
+
+fn receive_over(bench: &Bench, rounds: u64) {
+    let (endpoint, queue) = (&bench.far.endpoint, &bench.far.queue);
+    for round in 0..rounds {
+        icount_uncounted(bench, send_over);
+        post(bench, opaque(round));
+        endpoint.progress();
+        take(queue, round);
+        icount_uncounted(bench, settle);
+    }
+}
+
+fn bare_receive_over(bench: &Bench, rounds: u64) {
+    for round in 0..rounds {
+        icount_uncounted(bench, send_over);
+        opaque(round);
+        icount_uncounted(bench, settle);
+    }
+}
+
+/// Waits for the operation that makes the counter pass this.
+#[inline(always)]
+fn wait(bench: &Bench, before: u64) {
+    icount_uncounted(bench, act);
+    while bench.near.done.read() == before {
+        bench.near.endpoint.progress();
+    }
+}
+
+fn read_over(bench: &Bench, rounds: u64) {
+    let mut word = 0_u64;
+    for round in 0..rounds {
+        let (address, before) = (opaque(round % 64 * 8), bench.near.done.read());
+        let dest = (&raw mut word).cast();
+        // SAFETY: the word stays until the read is counted.
+        let asked = unsafe {
+            let endpoint = &bench.near.endpoint;
+            endpoint.read(&bench.region, address, dest, 8, Counted)
+        };
+        must(asked.is_ok());
+        wait(bench, before);
+        opaque(word);
+    }
+}
+
+fn fetch_add_over(bench: &Bench, rounds: u64) {
+    let mut word = 0_u64;
+    for round in 0..rounds {
+        let (address, before) = (opaque(round % 64 * 8), bench.near.done.read());
+        let dest = (&raw mut word).cast();
+        let operands = (opaque(round), 0);
+        // SAFETY: the word stays until the operation is counted, aligned.
+        let asked = unsafe {
+            let (endpoint, place) = (&bench.near.endpoint, (address, 8));
+            endpoint.fetch_atomic(&bench.region, place, Atomic::Add, operands, dest, Counted)
+        };
+        must(asked.is_ok());
+        wait(bench, before);
+        opaque(word);
+    }
+}
+
+type Case = (&'static str, Loop, Loop);
+
+/// On a node.
+const NEAR: [Case; 6] = [
     ("inject_write 8 B, counted", write, bare),
     ("inject_write 8 B, and its entry", write_and_entry, bare),
     ("inject 8 B", inject, bare_inject),
@@ -217,8 +382,56 @@ const CASES: [(&str, Loop, Loop); 6] = [
     ("receive 8 B, of 32 at a time", receive_many, bare_receive),
 ];
 
+/// Over a device.
+const FAR: [Case; 8] = [
+    ("inject_write 8 B, counted", write_over, bare_over),
+    (
+        "inject_write 8 B, and its entry",
+        write_and_entry_over,
+        bare_acting,
+    ),
+    (
+        "inject_write 8 B, and its entry, of 16 at a time",
+        write_many_over,
+        bare,
+    ),
+    ("inject 8 B", inject_over, bare_inject_over),
+    ("idle progress, and no entry", poll, bare_poll),
+    (
+        "receive 8 B: post, progress, entry",
+        receive_over,
+        bare_receive_over,
+    ),
+    ("read 8 B, counted, wait left out", read_over, bare_acting),
+    (
+        "fetch_atomic 8 B, counted, wait left out",
+        fetch_add_over,
+        bare_acting,
+    ),
+];
+
+/// Takes the messages that are left, and waits for everything that is under way.
+fn settle(bench: &Bench) {
+    let is_received = || bench.far.received.read() == bench.sent.get();
+    while !is_received() {
+        let before = bench.far.received.read();
+        post(bench, 0);
+        let is_one_here = || {
+            bench.near.endpoint.progress();
+            bench.far.received.read() > before
+        };
+        assert!(bench.far.endpoint.wait(LIMIT, is_one_here));
+        while bench.far.queue.next().is_some() {}
+    }
+    for party in [&bench.near, &bench.far] {
+        assert!(party.endpoint.quiet(LIMIT));
+        // Nothing is left to look for.
+        (0..4).for_each(|_| party.endpoint.progress());
+    }
+}
+
 /// Runs the loops of one operation with so many rounds and twice as many, after a first one.
-fn count(bench: &Bench, (name, with, without): (&str, Loop, Loop), rounds: u64) {
+fn count(bench: &Bench, target: &str, (name, with, without): Case, rounds: u64) {
     let loops = [
         ("first", with, BURST),
         ("call", with, rounds),
@@ -227,26 +440,29 @@ fn count(bench: &Bench, (name, with, without): (&str, Loop, Loop), rounds: u64) 
         ("bare", without, 2 * rounds),
     ];
     for (kind, run, rounds) in loops {
-        println!("loop\t{name}\t{TARGET}\t{kind}\t{rounds}");
+        println!("loop\t{name}\t{target}\t{kind}\t{rounds}");
         icount_counted(black_box(run), bench, rounds);
         settle(bench);
     }
 }
 
-fn party(vector: &AddressVector) -> (Domain, Party) {
+fn party(vector: &AddressVector, far: Option<Transport>) -> (Domain, Party) {
     let config = domain::Config {
         arena_bytes: 64 << 20,
+        near: far.is_none(),
+        far,
         ..domain::Config::default()
     };
     let domain = Domain::open(config).expect("a domain");
     let queue = CompletionQueue::new(ENTRIES);
     let config = Config::new(&queue);
-    let received = config.received.clone();
+    let (received, done) = (config.received.clone(), config.done.clone());
     let endpoint = Endpoint::open(&domain, vector, config).expect("an endpoint");
     let party = Party {
         endpoint,
         queue,
         received,
+        done,
     };
     (domain, party)
 }
@@ -254,9 +470,18 @@ fn party(vector: &AddressVector) -> (Domain, Party) {
 fn main() {
     let rounds = std::env::args().nth(1).and_then(|word| word.parse().ok());
     let rounds = rounds.expect("the number of rounds");
+    let device = match std::env::args().nth(2).as_deref() {
+        None => None,
+        Some("rc") => Some(Transport::Rc),
+        Some(other) => panic!("no transport: {other}"),
+    };
+    let (target, cases) = match device {
+        None => ("shm", &NEAR[..]),
+        Some(_) => ("mlx5", &FAR[..]),
+    };
     let vectors = [AddressVector::new(), AddressVector::new()];
-    let (_domain, near) = party(&vectors[0]);
-    let (owner, far) = party(&vectors[1]);
+    let (_domain, near) = party(&vectors[0], device);
+    let (owner, far) = party(&vectors[1], device);
     let peer = vectors[0]
         .insert(&far.endpoint.address())
         .expect("a number");
@@ -274,10 +499,30 @@ fn main() {
         value: *b"8 bytes.",
         buffer: Box::into_raw(Box::new(0_u64)).cast(),
         sent: Cell::new(0),
+        kick: if device.is_some() { kick() } else { || () },
     };
-    icount_uncounted(&bench);
+    send(&bench);
     settle(&bench);
-    for case in CASES {
-        count(&bench, case, rounds);
+    for case in cases {
+        count(&bench, target, *case, rounds);
+    }
+}
+
+/// The function that lets the software device act (docs/softhca.md).
+fn kick() -> fn() {
+    unsafe extern "C" {
+        fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
+    }
+    static FOUND: OnceLock<extern "C" fn() -> c_int> = OnceLock::new();
+    FOUND.get_or_init(|| {
+        // SAFETY: the name is a C string; the null handle stands for the whole program.
+        let found = unsafe { dlsym(std::ptr::null_mut(), c"farreach_softhca_kick".as_ptr()) };
+        assert!(!found.is_null(), "no software device: softhca run");
+        // SAFETY: the function of this name is of this type.
+        unsafe { std::mem::transmute::<*mut c_void, extern "C" fn() -> c_int>(found) }
+    });
+    || {
+        let kick = FOUND.get().expect("it was looked up");
+        assert_eq!(kick(), 0);
     }
 }

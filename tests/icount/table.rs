@@ -11,7 +11,7 @@ const END: &str = "<!-- end of the counts -->";
 /// What stands for the target of a call to another node: the transport.
 const FAR: [&str; 2] = ["RC", "DC"];
 /// What stands for the target of an operation of the fabric's own objects: the transport.
-const RAW: [&str; 1] = ["shm"];
+const RAW: [&str; 2] = ["shm", "mlx5"];
 /// In place of a budget.
 const ONLY_PRINTED: &str = "printed";
 

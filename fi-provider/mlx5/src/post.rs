@@ -37,7 +37,7 @@ pub(crate) use kept_apart;
 /// Bytes of an element that fit into one block beside an address vector; into one unit in any case.
 pub(crate) const BESIDE_VECTOR: usize = 12;
 
-/// Writes `value` by an initiator, if nothing has to be waited for.
+/// Writes `value` by an initiator, if nothing has to be waited for; returns the block of the entry.
 ///
 /// # Safety
 /// The queue is one of `queues`, which are a live lane's of guard `G`, and an initiator.
@@ -48,14 +48,12 @@ pub(crate) unsafe fn element_to<T: Copy, G: Guard>(
     value: T,
     there: Unit,
     vector: &Vector,
-) -> bool {
+) -> Option<u16> {
     if size_of::<T>() > BESIDE_VECTOR {
-        return false;
+        return None;
     }
     // SAFETY: the queue is one of `queues`, which are a live lane's of guard `G`.
-    let Some((queue, at)) = (unsafe { enter::<G>(queues, queue) }) else {
-        return false;
-    };
+    let (queue, at) = unsafe { enter::<G>(queues, queue) }?;
     let record = queue.record;
     // SAFETY: the lane is alive, and with it the record.
     let control = control(queue, unsafe { next_place(record) });
@@ -63,10 +61,11 @@ pub(crate) unsafe fn element_to<T: Copy, G: Guard>(
     let entry = [control, unit(low, high), there, inline_units(value)[0]];
     // SAFETY: the block is free, and the queue was entered.
     unsafe { commit::<G>(queues, queue, record, at, entry, 4) };
-    true
+    Some(at)
 }
 
-/// Writes `value` by a connected queue, if nothing has to be waited for.
+/// Writes `value` by a connected queue, if nothing has to be waited for; returns the block of the
+/// entry.
 ///
 /// # Safety
 /// As [`element_to`], but that the queue is a connected one.
@@ -76,11 +75,9 @@ pub(crate) unsafe fn element<T: Copy, G: Guard>(
     queue: *const Queue,
     value: T,
     there: Unit,
-) -> bool {
+) -> Option<u16> {
     // SAFETY: the queue is one of `queues`, which are a live lane's of guard `G`.
-    let Some((queue, at)) = (unsafe { enter::<G>(queues, queue) }) else {
-        return false;
-    };
+    let (queue, at) = unsafe { enter::<G>(queues, queue) }?;
     let [first, second] = inline_units(value);
     // The second unit of a longer value is one more than the template says.
     let (longer, used) = if size_of::<T>() > BESIDE_VECTOR {
@@ -102,7 +99,7 @@ pub(crate) unsafe fn element<T: Copy, G: Guard>(
             used,
         )
     };
-    true
+    Some(at)
 }
 
 /// Sends a message of two words, by an initiator where there is a `vector`, if nothing has to be

@@ -170,6 +170,22 @@ impl Route {
         vector: &Vector,
         place: Place,
     ) -> bool {
+        // SAFETY: the lane is alive and used by this thread alone, and the place that of a peer.
+        unsafe { self.inject_at(value, there, vector, place) }.is_some()
+    }
+
+    /// As [`Route::inject`]; returns the block of the entry, modulo 2^16.
+    ///
+    /// # Safety
+    /// As [`Route::inject`].
+    #[inline(always)]
+    pub unsafe fn inject_at<T: Copy>(
+        &self,
+        value: T,
+        there: Segment,
+        vector: &Vector,
+        place: Place,
+    ) -> Option<u16> {
         let Segment(there) = there;
         let queues = self.queues;
         if self.initiators {
@@ -183,7 +199,7 @@ impl Route {
             return posted;
         }
         if !self.connected {
-            return false;
+            return None;
         }
         // SAFETY: the lane is alive and this thread's, and the place that of a peer; it has a
         // connected queue under `Alone`.

@@ -123,7 +123,7 @@ impl Route {
         // of `queues`.
         unsafe {
             let queue = self.initiator(there.place);
-            element_to::<T, G>(self.queues, queue, value, address, there.vector)
+            element_to::<T, G>(self.queues, queue, value, address, there.vector).is_some()
         }
     }
 
@@ -138,7 +138,7 @@ impl Route {
         // place.
         unsafe {
             let queue = self.connection(there.place);
-            element::<T, G>(self.queues, queue, value, address)
+            element::<T, G>(self.queues, queue, value, address).is_some()
         }
     }
 
@@ -267,9 +267,9 @@ impl Route {
             if len == size_of::<u64>() {
                 let value = source.cast::<u64>().read_unaligned();
                 return if is_initiator {
-                    element_to::<u64, G>(self.queues, queue, value, address, there.vector)
+                    element_to::<u64, G>(self.queues, queue, value, address, there.vector).is_some()
                 } else {
-                    element::<u64, G>(self.queues, queue, value, address)
+                    element::<u64, G>(self.queues, queue, value, address).is_some()
                 };
             }
             if len <= BESIDE_VECTOR {

@@ -41,6 +41,26 @@ impl Lane {
         self.queues[queue as usize].consumed.get()
     }
 
+    /// Lets posts in line go on behind the one entry of an armed queue: for a quarter of the ring,
+    /// behind which one has to ask for a completion. False where peer `index` is reached by a queue
+    /// of another state.
+    #[cold]
+    #[inline(never)]
+    pub fn widen(&self, index: u32) -> bool {
+        let queue = &self.queues[self.queue_of(index) as usize];
+        if !queue.armed.get() || queue.is_idle() || self.check(queue).is_err() {
+            return false;
+        }
+        let ahead = Self::ahead(queue, 0);
+        if self.is_full(queue, ahead, 1) {
+            return false;
+        }
+        self.disarm(queue);
+        let end = queue.producer.get().wrapping_add(ahead as u16);
+        queue.limit.set(end);
+        true
+    }
+
     /// Takes the next completion, whatever it tells, and arms its queue where that is through;
     /// returns the queue. Returns `None` where none is there.
     #[inline(always)]

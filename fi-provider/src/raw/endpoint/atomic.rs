@@ -10,7 +10,7 @@ use super::rma::{RemoteRegion, rma_entry};
 use super::{Endpoint, Operation};
 use crate::raw::completion::{Promise, Report};
 use crate::raw::error::Error;
-use crate::raw::far::memory::amo;
+use crate::raw::far::memory::{Lane, amo};
 use crate::raw::protocol::Kind;
 use crate::raw::region::Rights;
 use fi_shm::amo::Integer;
@@ -158,6 +158,8 @@ impl Endpoint {
             // SAFETY: `found` has room for the word until the operation is reported, aligned.
             let is_done = unsafe {
                 self.update_quickly(region, path, word, amo, found, report)
+                    || path.widen(Lane::Memory)
+                        && self.update_quickly(region, path, word, amo, found, report)
                     || self.atomic_far(region, path, word, amo, found, report)?
             };
             // The processor's would not be atomic with the device's.

@@ -13,6 +13,7 @@ use super::{Endpoint, Operation};
 use crate::raw::address_vector::PeerIndex;
 use crate::raw::completion::{Entry, Promise, Report};
 use crate::raw::error::Error;
+use crate::raw::far::memory::Lane;
 use crate::raw::matcher::Buffer;
 use crate::raw::protocol::{HAS_DATA, HAS_KEY, IN_ARENA, Kind, WANTS_ANSWER};
 use crate::raw::region::{Addressing, Rights};
@@ -44,9 +45,14 @@ pub struct Posted {
 fn inject_otherwise(link: &Link, message: &[u8]) -> Result<(), Error> {
     if let Path::Far(path) = &link.path
         && message.len() == size_of::<u64>()
-        // SAFETY: the message has 8 bytes.
-        && unsafe { path.send_word(message.as_ptr()) }
     {
+        // SAFETY: the message has 8 bytes.
+        while !unsafe { path.send_word(message.as_ptr()) } {
+            if !path.widen(Lane::Messages) {
+                // SAFETY: the message has 8 bytes, fewer than any record takes.
+                return unsafe { path.post(Kind::Message as u16, &[], message.as_ptr(), 8) };
+            }
+        }
         return Ok(());
     }
     if message.len() > link.eager {

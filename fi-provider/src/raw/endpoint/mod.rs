@@ -199,10 +199,18 @@ impl Endpoint {
         if self.inbox.bells().is_rung(0) {
             self.look_first();
         }
-        let todo = self.todo.get();
-        if todo != 0 && (todo != DEVICE || self.far().is_none_or(Far::is_due)) {
+        if self.todo.get() != 0 && self.is_due() {
             self.work_off();
         }
+    }
+
+    /// Whether there is more to do than to look at a device that has nothing.
+    #[inline(always)]
+    fn is_due(&self) -> bool {
+        // SAFETY: the byte is the endpoint's; volatile, so that who compares it with 0 before does so
+        // in memory, and needs no register.
+        let todo = unsafe { self.todo.as_ptr().read_volatile() };
+        todo != DEVICE || self.far().is_none_or(Far::is_due)
     }
 
     /// Has the next progress look at all that waits.

@@ -17,6 +17,8 @@ use super::{Endpoint, MOST_ASKED, Operation};
 use crate::raw::address_vector::PeerIndex;
 use crate::raw::completion::{Entry, Promise, Report};
 use crate::raw::error::Error;
+use crate::raw::far::log::Follows;
+use crate::raw::far::memory::Lane;
 use crate::raw::far::path::FarPath;
 use crate::raw::protocol::Kind;
 use crate::raw::region::{Found, Rights, State as RegionState};
@@ -38,7 +40,7 @@ pub struct RemoteRegion {
     pub(crate) mapped: *mut u8,
     pub(crate) key: u64,
     /// Whether an operation goes to another region that the peer has under the key by then.
-    pub(crate) follows: bool,
+    pub(crate) follows: Follows,
     pub(crate) link: Rc<Link>,
 }
 
@@ -75,7 +77,7 @@ impl RemoteRegion {
             _beyond: Some(beyond),
             mapped: std::ptr::null_mut(),
             key,
-            follows: false,
+            follows: Follows::default(),
             link: Rc::clone(link),
         }
     }
@@ -84,7 +86,7 @@ impl RemoteRegion {
     /// time they are done.
     pub(crate) fn following(self) -> Self {
         Self {
-            follows: true,
+            follows: Follows::YES,
             ..self
         }
     }
@@ -170,7 +172,7 @@ impl Endpoint {
                 _beyond: None,
                 mapped,
                 key,
-                follows: false,
+                follows: Follows::default(),
                 link: Rc::clone(link),
             })
         })
@@ -334,7 +336,7 @@ impl Endpoint {
     ///
     /// # Safety
     /// As [`Endpoint::write`]; where `WHOLE`, `source` holds the bytes during the call.
-    #[inline(never)]
+    #[inline(always)]
     unsafe fn write_beyond<const WHOLE: bool, R: Report>(
         &self,
         region: &RemoteRegion,
@@ -343,12 +345,55 @@ impl Endpoint {
         len: usize,
         report: R,
     ) -> Result<(), Error> {
-        let bytes = (source, len);
-        if let Path::Far(path) = &region.link.path
-            // SAFETY: `source` holds the bytes.
-            && unsafe { self.write_quickly(region, path, address, bytes, report) }
-        {
+        // SAFETY: `source` holds the bytes.
+        if len == size_of::<u64>() && unsafe { self.write_word(region, address, source, report) } {
             return Ok(());
+        }
+        // SAFETY: `source` holds the bytes until the operation is reported, or during the call
+        // where `WHOLE`.
+        unsafe { self.write_otherwise::<WHOLE, R>(region, address, source, len, report) }
+    }
+
+    /// Writes 8 bytes over the device by few instructions: false where something stands against that.
+    /// Calls nothing, so that no register is saved.
+    ///
+    /// # Safety
+    /// `source` holds the bytes.
+    #[inline(never)]
+    unsafe fn write_word<R: Report>(
+        &self,
+        region: &RemoteRegion,
+        address: u64,
+        source: *const u8,
+        report: R,
+    ) -> bool {
+        let Path::Far(path) = &region.link.path else {
+            return false;
+        };
+        // SAFETY: `source` holds the bytes.
+        unsafe { self.write_word_quickly(region, path, address, source, report) }
+    }
+
+    /// Writes to memory that is not mapped here, however that goes.
+    ///
+    /// # Safety
+    /// As [`Endpoint::write`]; where `WHOLE`, `source` holds the bytes during the call.
+    #[inline(never)]
+    unsafe fn write_otherwise<const WHOLE: bool, R: Report>(
+        &self,
+        region: &RemoteRegion,
+        address: u64,
+        source: *const u8,
+        len: usize,
+        report: R,
+    ) -> Result<(), Error> {
+        let bytes = (source, len);
+        if let Path::Far(path) = &region.link.path {
+            // SAFETY: `source` holds the bytes.
+            let write = || unsafe { self.write_quickly(region, path, address, bytes, report) };
+            if write() || path.widen(Lane::Memory) && write() {
+                return Ok(());
+            }
         }
         // SAFETY: `source` holds the bytes until the operation is reported, or during the call
         // where `WHOLE`.
@@ -417,10 +462,14 @@ impl Endpoint {
         report: R,
     ) -> Result<(), Error> {
         let place = (dest, len);
-        if let Path::Far(path) = &region.link.path
+        if let Path::Far(path) = &region.link.path {
             // SAFETY: `dest` has room for the bytes until the operation is reported.
-            && unsafe { self.read_quickly(region, path, address, place, report) }
-        {
+            while !unsafe { self.read_quickly(region, path, address, place, report) } {
+                if !path.widen(Lane::Memory) {
+                    // SAFETY: `dest` has room for the bytes until the operation is reported.
+                    return unsafe { self.read_foreign(region, address, place, report) };
+                }
+            }
             return Ok(());
         }
         // SAFETY: `dest` has room for the bytes until the operation is reported.

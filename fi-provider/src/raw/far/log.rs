@@ -40,12 +40,12 @@ impl Mark {
     /// Its word comes where that of another block belongs.
     const MISPLACED: u32 = 64;
 
-    /// The mark of an operation with this report, which `follows` its region's key.
+    /// The mark of an operation with this report, which follows its region's key where that says so.
     #[inline(always)]
-    pub(crate) fn of<R: Report>(self, report: R, follows: bool) -> Self {
+    pub(crate) fn of<R: Report>(self, report: R, follows: Follows) -> Self {
         let counts = if R::COUNTS { Self::COUNTS } else { 0 };
         let context = report.context().map_or(0, |_| Self::HAS_CONTEXT);
-        Self(self.0 | counts | context | (u32::from(follows) * Self::FOLLOWS))
+        Self(self.0 | counts | context | follows.0)
     }
 
     /// Whether the endpoint's counter counts it.
@@ -87,6 +87,15 @@ impl Mark {
     pub(crate) fn follows(self) -> bool {
         self.0 & Self::FOLLOWS != 0
     }
+}
+
+/// Whether an operation goes to the region that the peer has under the key by the time it is done,
+/// as a mark has it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Follows(u32);
+
+impl Follows {
+    pub(crate) const YES: Self = Self(Mark::FOLLOWS);
 }
 
 /// A block.
@@ -155,6 +164,8 @@ struct Results {
 #[derive(Debug)]
 pub(crate) struct Log {
     slots: Box<[Slot]>,
+    /// One less than the slots.
+    mask: usize,
     /// Blocks that were looked at, from the queue's beginning.
     seen: Cell<u64>,
     details: RefCell<VecDeque<Detail>>,
@@ -174,6 +185,7 @@ impl Log {
         assert!(blocks.is_power_of_two());
         Self {
             slots: (0..blocks).map(|_| Slot::default()).collect(),
+            mask: blocks as usize - 1,
             seen: Cell::new(0),
             details: RefCell::default(),
             results: OnceCell::new(),
@@ -185,8 +197,8 @@ impl Log {
 
     #[inline(always)]
     fn slot(&self, block: u64) -> &Slot {
-        // A mask of the length, which is a power of two, as the compiler cannot know.
-        &self.slots[block as usize & (self.slots.len() - 1)]
+        // SAFETY: the mask is one less than the number of the slots, a power of two.
+        unsafe { self.slots.get_unchecked(block as usize & self.mask) }
     }
 
     /// Notes an operation of `len` bytes at a block, modulo the ring.
@@ -216,10 +228,9 @@ impl Log {
     }
 
     /// Notes an operation with details.
-    pub(crate) fn note_detail(&self, block: u64, follows: bool, detail: Detail) {
+    pub(crate) fn note_detail(&self, block: u64, follows: Follows, detail: Detail) {
         let slot = self.slot(block);
-        let follows = u32::from(follows) * Mark::FOLLOWS;
-        slot.mark.set(Mark(Mark::DETAILED.0 | follows));
+        slot.mark.set(Mark(Mark::DETAILED.0 | follows.0));
         slot.len.set(detail.entry.len as u32);
         self.details.borrow_mut().push_back(detail);
     }
@@ -232,7 +243,7 @@ impl Log {
         if self.misplaced.get() > 0 {
             return None;
         }
-        let at = block as usize & (self.slots.len() - 1);
+        let at = block as usize & self.mask;
         Some(Local {
             address: results.words.as_ptr().wrapping_add(at).addr() as u64,
             length: len,
@@ -258,7 +269,7 @@ impl Log {
     /// A word that was brought.
     #[inline(always)]
     fn word(&self, at: u32) -> u64 {
-        let at = at as usize & (self.slots.len() - 1);
+        let at = at as usize & self.mask;
         let words = self.results.get().map(|results| &results.words[at]);
         // ORDERING: none: the completion was seen before, behind which the device's stores are.
         words.map_or(0, |word| word.load(Ordering::Relaxed))

@@ -3,7 +3,7 @@
 #![expect(unsafe_code, reason = "posts operations on memory by its C address")]
 
 use super::Far;
-use super::log::{After, Detail, Log, Mark, Noted};
+use super::log::{After, Detail, Follows, Log, Mark, Noted};
 use super::path::FarPath;
 use crate::device::Kept;
 use crate::device::amo::{Amo, entry};
@@ -159,7 +159,7 @@ impl Endpoint {
     fn note_posted<R: Report>(
         &self,
         path: &FarPath,
-        follows: bool,
+        follows: Follows,
         (operation, len, report): (Operation, usize, R),
         posted: Result<Posted, Failure>,
         (after, told): (After, Option<(u64, Rc<Link>)>),
@@ -238,7 +238,7 @@ impl Endpoint {
             told: None,
             pending: Some(pending),
         };
-        path.log.note_detail(posted.block(), false, detail);
+        path.log.note_detail(posted.block(), Follows::default(), detail);
         true
     }
 

@@ -133,6 +133,15 @@ impl FarPath {
         }
     }
 
+    /// Lets posts in line go on: see [`lane::Lane::widen`].
+    pub(crate) fn widen(&self, lane: Lane) -> bool {
+        let queues = match lane {
+            Lane::Messages => self.hub.messages.lane(),
+            Lane::Memory => self.memory_lane(),
+        };
+        queues.widen(self.number)
+    }
+
     /// Whether the next post by a lane finds room.
     pub(crate) fn has_room(&self, lane: Lane) -> bool {
         let taken = |queue| {
@@ -223,7 +232,8 @@ impl FarPath {
             let start = start.wrapping_add(HEADER);
             fill(start);
             // SAFETY: so many bytes are there.
-            if unsafe { self.send_short(header, (start, behind)) } {
+            let send = || unsafe { self.send_short(header, (start, behind)) };
+            if send() || self.widen(Lane::Messages) && send() {
                 return Ok(());
             }
         }

@@ -28,6 +28,40 @@ impl Endpoint {
         path.traffic.is_busy.set(true);
     }
 
+    /// Writes 8 bytes, which are taken over at once.
+    ///
+    /// # Safety
+    /// `source` holds the bytes.
+    #[inline(always)]
+    pub(crate) unsafe fn write_word_quickly<R: Report>(
+        &self,
+        region: &RemoteRegion,
+        path: &FarPath,
+        address: u64,
+        source: *const u8,
+        report: R,
+    ) -> bool {
+        if !self.may_post(path, report) {
+            return false;
+        }
+        let there = path.there(address, region.found.device_key);
+        // SAFETY: the lane is alive and used by this thread alone, the connection is one of its
+        // peers, and the source holds 8 bytes.
+        let posted = unsafe {
+            let word = source.cast::<u64>().read_unaligned();
+            path.memory
+                .inject_at(word, there.segment, there.vector, there.place)
+        };
+        let Some(block) = posted else {
+            return false;
+        };
+        let mark = Mark::WRITE.of(report, region.follows);
+        let bytes = size_of::<u64>() as u32;
+        path.log.note(block.into(), mark, bytes, report);
+        self.note_entry(path, report);
+        true
+    }
+
     /// Writes `len` bytes, which are taken over at once.
     ///
     /// # Safety
@@ -41,23 +75,15 @@ impl Endpoint {
         (source, len): (*const u8, usize),
         report: R,
     ) -> bool {
-        if !self.may_post(path, report) {
+        // A length of 0 in an entry stands for 2^31.
+        if len == 0 || len > Route::SHORT || !self.may_post(path, report) {
             return false;
         }
         let block = path.next_block();
-        let (there, route) = (path.there(address, region.found.device_key), &path.memory);
+        let there = path.there(address, region.found.device_key);
         // SAFETY: the lane is alive and used by this thread alone, the connection is one of its
         // peers, and the source holds the bytes.
-        let is_posted = unsafe {
-            if len == size_of::<u64>() && route.is_in_line() {
-                let word = source.cast::<u64>().read_unaligned();
-                route.inject(word, there.segment, there.vector, there.place)
-            } else {
-                // A length of 0 stands for 2^31.
-                len > 0 && len <= Route::SHORT && route.write_guarded(source, len, there)
-            }
-        };
-        if !is_posted {
+        if !unsafe { path.memory.write_guarded(source, len, there) } {
             return false;
         }
         let mark = Mark::WRITE.of(report, region.follows);
