@@ -328,3 +328,38 @@ pub(crate) fn tells_of_writes_with_data(way: Way) {
         }
     });
 }
+
+/// Writes that nobody makes progress between until one is refused are all reported.
+pub(crate) fn is_written_until_it_is_refused(way: Way) {
+    const MANY: u64 = 1000;
+    with_regions(way, |party, places| {
+        let (endpoint, done) = (&party.endpoint, &party.config.done);
+        let peer = (party.rank + 1) % party.parties;
+        let region = endpoint.resolve(peer, FOREIGN).unwrap();
+        // In line, and not.
+        for len in [8, 100] {
+            let before = done.read();
+            for number in 0..MANY {
+                let own = bytes(len, number);
+                let write = || endpoint.inject_write(&region, number * 128, &own, Counted);
+                let written = match write() {
+                    Err(Error::Again) => party.insist(write),
+                    written => written,
+                };
+                written.unwrap();
+            }
+            assert!(endpoint.quiet(LIMIT));
+            assert_eq!(done.read() - before, MANY, "of {len} bytes");
+            party.meet();
+            for number in 0..MANY as usize {
+                // SAFETY: the region is this party's, and nobody writes it now.
+                let there = unsafe {
+                    let place = places[FOREIGN as usize - 1].add(number * 128);
+                    std::slice::from_raw_parts(place, len)
+                };
+                assert!(there == bytes(len, number as u64));
+            }
+            party.meet();
+        }
+    });
+}

@@ -151,7 +151,11 @@ impl Endpoint {
             let near = match &link.path {
                 Path::Near(path) => &path.near,
                 Path::Far(path) => {
-                    let found = self.find_far(path, key)?;
+                    let found = self.find_far(path, key);
+                    if let Some(far) = self.far() {
+                        self.collect_taken(far);
+                    }
+                    let found = found?;
                     return Ok(RemoteRegion::beyond(found, key, link, path));
                 }
             };

@@ -146,7 +146,7 @@ impl Endpoint {
             return Err(Error::NoSuchPeer);
         }
         path.traffic.is_busy.set(true);
-        if !path.has_room(Lane::Memory) {
+        if !self.has_room_far(path) {
             return Err(Error::Again);
         }
         if report.context().is_some() && !self.transmit().reserve() {
@@ -212,7 +212,7 @@ impl Endpoint {
             return false;
         };
         path.traffic.is_busy.set(true);
-        if !path.has_room(Lane::Memory) {
+        if !self.has_room_far(path) {
             return false;
         }
         // SAFETY: the bytes are there until `pending` is reported.
@@ -458,12 +458,28 @@ impl Endpoint {
             any = true;
             self.collect_far(far, queue);
         }
+        any | self.collect_taken(far)
+    }
+
+    /// Reports the operations whose completions were taken by posts and waits; whether there were
+    /// any. Their blocks may be used again from then on.
+    pub(crate) fn collect_taken(&self, far: &Far) -> bool {
         let behind = far.traffic.behind.take();
-        any |= !behind.is_empty();
+        let any = !behind.is_empty();
         behind
             .into_iter()
             .for_each(|queue| self.collect_far(far, queue));
         any
+    }
+
+    /// Whether the next access to memory of a peer finds room: in its queue, and in the log, from
+    /// which operations are taken that are known to be done.
+    fn has_room_far(&self, path: &FarPath) -> bool {
+        let has_room = path.has_room(Lane::Memory);
+        if let Some(far) = self.far() {
+            self.collect_taken(far);
+        }
+        has_room
     }
 
     /// Reports the operations of a queue that are done.
