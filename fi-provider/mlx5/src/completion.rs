@@ -96,18 +96,21 @@ impl Completions {
 
     /// Whether the device has written the next entry.
     pub(crate) fn is_ready(&self) -> bool {
-        self.is_next(is_ready)
-    }
-
-    /// Whether the device has written the next entry, as `is_ready` tells by the last byte, the
-    /// entry's number and the number of entries.
-    #[inline(always)]
-    pub(crate) fn is_next(&self, is_ready: impl FnOnce(u8, u32, u32) -> bool) -> bool {
         let at = self.consumer.get();
         // SAFETY: the entry is the ring's. `Completions::new` was promised that the ring is mapped
         // as long as this lives, and has no other consumer.
         let last = unsafe { last_byte(self.ring.entry(at)) };
         is_ready(last, at, self.ring.entries)
+    }
+
+    /// Where the last byte of the next entry is, and the owner bit that it will have.
+    #[inline(always)]
+    pub(crate) fn last_of_next(&self) -> (*const AtomicU8, u8) {
+        let at = self.consumer.get();
+        let entry = self.ring.entry(at);
+        // SAFETY: the entry is inside the ring, which is mapped.
+        let last = unsafe { &raw const (*entry).opcode_owner };
+        (last.cast(), owner_of(at, self.ring.entries).into())
     }
 
     /// Takes the next entry, if the device has written it and it tells of a success.

@@ -41,23 +41,23 @@ impl Route {
         place: Place,
     ) -> Option<bool> {
         let queues = self.queues;
-        if self.initiators {
-            // SAFETY: the lane is alive, this thread's and has initiators under `Alone`; the place
-            // is a peer's.
-            let posted = unsafe {
-                let queue = self.initiator(place);
-                message::<Alone>(queues, queue, words, Some(vector))
-            };
-            kept_apart!("initiator");
+        if self.connected {
+            // SAFETY: the lane is alive, this thread's and has connected queues under `Alone`; the
+            // place is a peer's.
+            let posted = unsafe { message::<Alone>(queues, self.connection(place), words, None) };
+            kept_apart!("connected");
             return Some(posted);
         }
-        if !self.connected {
+        if !self.initiators {
             return None;
         }
-        // SAFETY: the lane is alive, this thread's and has connected queues under `Alone`; the place
-        // is a peer's.
-        let posted = unsafe { message::<Alone>(queues, self.connection(place), words, None) };
-        kept_apart!("connected");
+        // SAFETY: the lane is alive, this thread's and has initiators under `Alone`; the place is a
+        // peer's.
+        let posted = unsafe {
+            let queue = self.initiator(place);
+            message::<Alone>(queues, queue, words, Some(vector))
+        };
+        kept_apart!("initiator");
         Some(posted)
     }
 

@@ -13,12 +13,12 @@
 use crate::completion::{CompletionRing, Completions};
 use crate::queue::count;
 use crate::unit::receive_before_record;
-use fi_mlx5_defs::cqe::{Cqe, INVALID, owner_of};
+use fi_mlx5_defs::cqe::{Cqe, INVALID};
 use fi_mlx5_defs::endian::{Be16, Be32};
 use fi_mlx5_defs::opcode::CqeOpcode;
 use fi_mlx5_defs::wqe::{Data, SrqNext};
 use std::cell::Cell;
-use std::sync::atomic::{Ordering, fence};
+use std::sync::atomic::{AtomicU8, Ordering, fence};
 
 /// An entry of a shared receive queue with one buffer.
 #[derive(Clone, Copy, Debug)]
@@ -80,6 +80,8 @@ pub struct Receives {
     base: *mut ReceiveEntry,
     record: *mut Be32,
     completions: Completions,
+    /// The last byte of the completion that comes next, and its owner bit once it has come.
+    next: Cell<(*const AtomicU8, u8)>,
     /// The last entry of the list.
     tail: Cell<u16>,
     /// Entries given to the device so far, modulo 2^16.
@@ -125,11 +127,13 @@ impl Receives {
             record: ring.record,
             // SAFETY: the ring is mapped as long as this lives, and nobody else consumes from it.
             completions: unsafe { Completions::new(completions) },
+            next: Cell::new((std::ptr::null(), 0)),
             tail: Cell::new((entries - 1) as u16),
             given: Cell::new(0),
             taken: vec![Cell::new(false); entries as usize].into_boxed_slice(),
         };
         receives.count((entries - 1) as u16);
+        receives.next.set(receives.completions.last_of_next());
         receives
     }
 
@@ -143,15 +147,27 @@ impl Receives {
     /// until [`Receives::give`].
     #[inline(always)]
     pub fn next(&self) -> Option<Result<Arrival, Failed>> {
-        self.completions
-            .take_by(is_written, |cqe| self.received(cqe))
+        let taken = self
+            .completions
+            .take_by(|_, _, _| self.is_ready(), |cqe| self.received(cqe));
+        if taken.is_some() {
+            self.next.set(self.completions.last_of_next());
+        }
+        taken
     }
 
     /// Whether the device has told of a message or a failure that was not taken yet.
     #[inline(always)]
     #[must_use]
     pub fn is_ready(&self) -> bool {
-        self.completions.is_next(is_written)
+        let (last, owner) = self.next.get();
+        // SAFETY: the byte is of an entry of the ring, which is mapped as long as this lives; a byte
+        // is aligned, and while the entry is not the consumer's it is accessed by atomic operations
+        // alone.
+        // ORDERING: none yet: `Completions::take_by` has the fence.
+        let last = unsafe { (*last).load(Ordering::Relaxed) };
+        // `forget` has left no entry that is not written and has the owner bit of the first round.
+        last & 1 == owner
     }
 
     #[inline(always)]
@@ -227,13 +243,6 @@ impl Receives {
         // SAFETY: the record is mapped with the ring (`Receives::new`).
         unsafe { count(self.record, given) };
     }
-}
-
-/// Whether the device has written an entry: as [`is_ready`](fi_mlx5_defs::cqe::is_ready), in a ring
-/// of which `forget` has left no entry that is not written and has the owner bit of the first round.
-#[inline(always)]
-fn is_written(last: u8, at: u32, entries: u32) -> bool {
-    (last & 1 != 0) == owner_of(at, entries)
 }
 
 /// Gives all entries the owner bit of the round before the first.

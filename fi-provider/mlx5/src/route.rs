@@ -170,22 +170,6 @@ impl Route {
         vector: &Vector,
         place: Place,
     ) -> bool {
-        // SAFETY: the lane is alive and used by this thread alone, and the place that of a peer.
-        unsafe { self.inject_at(value, there, vector, place) }.is_some()
-    }
-
-    /// As [`Route::inject`]; returns the block of the entry, modulo 2^16.
-    ///
-    /// # Safety
-    /// As [`Route::inject`].
-    #[inline(always)]
-    pub unsafe fn inject_at<T: Copy>(
-        &self,
-        value: T,
-        there: Segment,
-        vector: &Vector,
-        place: Place,
-    ) -> Option<u16> {
         let Segment(there) = there;
         let queues = self.queues;
         if self.initiators {
@@ -193,22 +177,42 @@ impl Route {
             // routes have initiators under `Alone`.
             let posted = unsafe {
                 let queue = self.initiator(place);
-                element_to::<T, Alone>(queues, queue, value, there, vector)
+                element_to::<T, Alone>(queues, queue, value, there, vector).is_some()
             };
             kept_apart!("initiator");
             return posted;
         }
         if !self.connected {
-            return None;
+            return false;
         }
         // SAFETY: the lane is alive and this thread's, and the place that of a peer; it has a
         // connected queue under `Alone`.
-        let posted = unsafe {
-            let queue = self.connection(place);
-            element::<T, Alone>(queues, queue, value, there)
-        };
+        let posted = unsafe { self.inject_by_connection(value, Segment(there), place) };
         kept_apart!("connected");
-        posted
+        posted.is_some()
+    }
+
+    /// Whether posts are in line by a connected queue for each peer.
+    #[must_use]
+    pub fn is_connected_in_line(&self) -> bool {
+        self.connected
+    }
+
+    /// As [`Route::inject`], where [`Route::is_connected_in_line`]; returns the block of the entry, modulo
+    /// 2^16.
+    ///
+    /// # Safety
+    /// As [`Route::inject`], and the route is one that says so.
+    #[inline(always)]
+    pub unsafe fn inject_by_connection<T: Copy>(
+        &self,
+        value: T,
+        there: Segment,
+        place: Place,
+    ) -> Option<u16> {
+        // SAFETY: the lane is alive and this thread's, and the place that of a peer; it has a
+        // connected queue under `Alone`.
+        unsafe { element::<T, Alone>(self.queues, self.connection(place), value, there.0) }
     }
 
     /// Adds `value`, of 8 bytes, at `address` of the peer at `place`, if nothing has to be waited for.

@@ -316,6 +316,24 @@ impl CompletionQueue {
         self.with_entries(|entries| entries.push(|told| told.set(entry)));
     }
 
+    /// Adds the entry of an operation on memory that is done, for which room is kept.
+    #[inline(always)]
+    pub(crate) fn fill_plain(&self, operation: Operation, context: u64, len: usize) {
+        self.release();
+        self.with_entries(|entries| {
+            entries.push(|told| {
+                told.state = State::Done;
+                told.operation = operation;
+                told.is_last = true;
+                told.has_data = false;
+                told.context = context;
+                told.len = len;
+                told.offset = 0;
+                told.source = Source::NONE;
+            });
+        });
+    }
+
     /// Adds the entry of a message that has a buffer of its own, where few instructions find room;
     /// false otherwise. By references, so that no value waits in a register.
     #[inline(always)]

@@ -7,7 +7,8 @@
 )]
 
 use super::{Lane, Posted};
-use crate::queue::END;
+use crate::completion::Completed;
+use crate::queue::{END, Queue};
 
 impl Posted {
     /// The entry's first block, counted from the queue's beginning.
@@ -62,18 +63,35 @@ impl Lane {
     }
 
     /// Takes the next completion, whatever it tells, and arms its queue where that is through;
-    /// returns the queue. Returns `None` where none is there.
+    /// returns the queue, and its blocks that are known to be done. Returns `None` where none is
+    /// there.
     #[inline(always)]
-    pub fn take_next(&self) -> Option<u32> {
+    pub fn take_next(&self) -> Option<(u32, u64)> {
         if self.share.is_some() && !self.is_ready() {
             return None;
         }
         let done = self.completions.next()?;
         let queue = self.queue_numbered(done.number);
+        let at = queue.producer.get();
+        if done.syndrome.is_none() && queue.armed.get() && at == queue.limit.get() {
+            // The one entry of an armed queue, which is armed again.
+            queue.complete(at);
+            let next = at.wrapping_add(1);
+            queue.signalled.set(at);
+            queue.signalled_end.set(next);
+            queue.limit.set(next);
+            queue.unfenced.set(false);
+        } else {
+            self.note_done(queue, done);
+        }
+        Some((self.index_of(queue), queue.consumed.get()))
+    }
+
+    #[inline(never)]
+    fn note_done(&self, queue: &Queue, done: Completed) {
         // A failure is kept, for the callers of its queue.
         let _ = self.complete(done);
         self.rest(queue);
-        Some(self.index_of(queue))
     }
 
     /// Posts an empty entry with a completion to each queue where entries are outstanding and none

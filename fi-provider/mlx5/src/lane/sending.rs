@@ -90,7 +90,7 @@ impl Lane {
         // A post counts the completion of an armed queue's entry.
         while self.is_full(queue, ahead, u32::from(queue.armed.get())) {
             match self.take_next() {
-                Some(queue) => taken(queue),
+                Some((queue, _)) => taken(queue),
                 None => return self.check(queue).is_err(),
             }
         }

@@ -40,19 +40,28 @@ pub struct Posted {
     pub least: Option<usize>,
 }
 
-/// Sends a message that is too long for the ring, or for another path.
+/// Sends a message that is too long for the ring, or for another path: one of 8 bytes over a device
+/// in few instructions.
 #[inline(never)]
 fn inject_otherwise(link: &Link, message: &[u8]) -> Result<(), Error> {
     if let Path::Far(path) = &link.path
         && message.len() == size_of::<u64>()
-    {
         // SAFETY: the message has 8 bytes.
-        while !unsafe { path.send_word(message.as_ptr()) } {
-            if !path.widen(Lane::Messages) {
-                // SAFETY: the message has 8 bytes, fewer than any record takes.
-                return unsafe { path.post(Kind::Message as u16, &[], message.as_ptr(), 8) };
-            }
-        }
+        && unsafe { path.send_word(message.as_ptr()) }
+    {
+        return Ok(());
+    }
+    inject_slowly(link, message)
+}
+
+#[inline(never)]
+fn inject_slowly(link: &Link, message: &[u8]) -> Result<(), Error> {
+    if let Path::Far(path) = &link.path
+        && message.len() == size_of::<u64>()
+        && path.widen(Lane::Messages)
+        // SAFETY: the message has 8 bytes.
+        && unsafe { path.send_word(message.as_ptr()) }
+    {
         return Ok(());
     }
     if message.len() > link.eager {

@@ -199,18 +199,38 @@ impl Endpoint {
         if self.inbox.bells().is_rung(0) {
             self.look_first();
         }
-        if self.todo.get() != 0 && self.is_due() {
-            self.work_off();
+        if self.todo.get() != 0 {
+            self.look_further();
         }
     }
 
-    /// Whether there is more to do than to look at a device that has nothing.
+    /// Does what the first word of bells does not tell of, if there is something.
     #[inline(always)]
-    fn is_due(&self) -> bool {
+    fn look_further(&self) {
         // SAFETY: the byte is the endpoint's; volatile, so that who compares it with 0 before does so
         // in memory, and needs no register.
         let todo = unsafe { self.todo.as_ptr().read_volatile() };
-        todo != DEVICE || self.far().is_none_or(Far::is_due)
+        if todo != DEVICE {
+            return self.work_off();
+        }
+        // SAFETY: the bit says that there is a device.
+        let far = unsafe { self.far.as_deref().unwrap_unchecked() };
+        if far.is_due() {
+            self.turn_quickly(far);
+        }
+    }
+
+    /// Takes messages and completions, and does the rest of a turn only where there is some.
+    #[inline(never)]
+    fn turn_quickly(&self, far: &Far) {
+        let is_busy = far.traffic.is_busy.get();
+        let has_come = far.receives.is_ready();
+        if has_come && !self.take_messages(far) {
+            return self.work_off();
+        }
+        if is_busy && (!(self.look_far(far) | has_come) || far.is_time_for_more()) {
+            self.work_off();
+        }
     }
 
     /// Has the next progress look at all that waits.
@@ -380,7 +400,7 @@ impl Endpoint {
 
     /// Looks at the device, and reports what it has done.
     fn turn_far(&self, far: &Far) {
-        let any = self.take_far(far) | self.look_far(far);
+        let any = self.take_far(far) | self.look_far(far) | self.collect_taken(far);
         if far.traffic.has_ended.take() {
             self.end_logs(far);
         }
@@ -397,7 +417,7 @@ impl Endpoint {
     fn rest_far(&self, far: &Far) {
         let tidies = self.note_idle(far);
         let is_under_way = far.let_act(tidies) | self.sweep_far(far) | far.has_to_mend();
-        let has_more = far.traffic.is_starved.get() || far.arrivals.borrow().has_more();
+        let has_more = far.traffic.is_starved.get() || far.traffic.has_left.get();
         let is_waiting = is_under_way || has_more;
         if !is_waiting && self.pending.borrow().len() == 0 && self.owing.borrow().is_empty() {
             far.traffic.is_busy.set(false);

@@ -38,6 +38,8 @@ pub struct RemoteRegion {
     _beyond: Option<Rc<Beyond>>,
     /// The first byte, as mapped here; null where it is not.
     pub(crate) mapped: *mut u8,
+    /// The link's path over a device, where posts are in line by a connected queue; else null.
+    in_line: *const FarPath,
     pub(crate) key: u64,
     /// Whether an operation goes to another region that the peer has under the key by then.
     pub(crate) follows: Follows,
@@ -76,6 +78,11 @@ impl RemoteRegion {
             state: &raw const beyond.state,
             _beyond: Some(beyond),
             mapped: std::ptr::null_mut(),
+            in_line: if path.memory.is_connected_in_line() {
+                path
+            } else {
+                std::ptr::null()
+            },
             key,
             follows: Follows::default(),
             link: Rc::clone(link),
@@ -175,6 +182,7 @@ impl Endpoint {
                 state: near.table().word(&found),
                 _beyond: None,
                 mapped,
+                in_line: std::ptr::null(),
                 key,
                 follows: Follows::default(),
                 link: Rc::clone(link),
@@ -349,33 +357,20 @@ impl Endpoint {
         len: usize,
         report: R,
     ) -> Result<(), Error> {
-        // SAFETY: `source` holds the bytes.
-        if len == size_of::<u64>() && unsafe { self.write_word(region, address, source, report) } {
-            return Ok(());
+        // SAFETY: the link, which the region holds, has the path.
+        if let Some(path) = unsafe { region.in_line.as_ref() }
+            && len == size_of::<u64>()
+        {
+            // SAFETY: `source` holds the bytes; posts to the region are in line.
+            let is_written =
+                unsafe { self.write_word_quickly(region, path, address, source, report) };
+            if is_written {
+                return Ok(());
+            }
         }
         // SAFETY: `source` holds the bytes until the operation is reported, or during the call
         // where `WHOLE`.
         unsafe { self.write_otherwise::<WHOLE, R>(region, address, source, len, report) }
-    }
-
-    /// Writes 8 bytes over the device by few instructions: false where something stands against that.
-    /// Calls nothing, so that no register is saved.
-    ///
-    /// # Safety
-    /// `source` holds the bytes.
-    #[inline(never)]
-    unsafe fn write_word<R: Report>(
-        &self,
-        region: &RemoteRegion,
-        address: u64,
-        source: *const u8,
-        report: R,
-    ) -> bool {
-        let Path::Far(path) = &region.link.path else {
-            return false;
-        };
-        // SAFETY: `source` holds the bytes.
-        unsafe { self.write_word_quickly(region, path, address, source, report) }
     }
 
     /// Writes to memory that is not mapped here, however that goes.

@@ -12,7 +12,7 @@ use crate::raw::protocol::Kind;
 use crate::raw::record::Record;
 use fi_mlx5::lane::To;
 use fi_mlx5::queue::Place;
-use fi_mlx5::receives::{Arrival, Buffers, Receives};
+use fi_mlx5::receives::{Arrival, Buffers, Failed, Receives};
 use fi_mlx5::remote::{Segment, Vector};
 use fi_mlx5::route::Route;
 use fi_mlx5_defs::endian::Be32;
@@ -121,26 +121,48 @@ enum Turn {
 impl Endpoint {
     /// Takes records that have come over the device, at most a turn's; whether there were any.
     pub(crate) fn take_far(&self, far: &Far) -> bool {
-        let mut arrivals = far.arrivals.borrow_mut();
-        let mut any = arrivals.has_more() && self.take_left(far, &mut arrivals);
+        let arrivals = &mut *far.arrivals.borrow_mut();
+        let mut any = far.traffic.has_left.get() && self.take_left(far, arrivals);
+        for _ in 0..TURN {
+            let Some(arrival) = far.receives.next() else {
+                return any;
+            };
+            any = true;
+            self.take_one(far, arrivals, arrival);
+        }
+        any
+    }
+
+    /// Takes messages that have come, by few instructions each; false where another record has, or
+    /// something stands against that.
+    #[inline(always)]
+    pub(crate) fn take_messages(&self, far: &Far) -> bool {
+        let arrivals = &mut *far.arrivals.borrow_mut();
         for _ in 0..TURN {
             match far.receives.next() {
-                None => return any,
-                Some(Ok(arrival)) => {
-                    any = true;
-                    if !self.take_short(far, &mut arrivals, arrival) {
-                        self.take_arrival(far, &mut arrivals, arrival);
-                    }
-                }
-                Some(Err(failed)) => {
-                    // Of a queue that has failed, whose connection ends by its own posts.
-                    if let Some(index) = failed.index {
-                        far.receives.give(index);
-                    }
+                None => break,
+                Some(Ok(arrival)) if self.take_short(far, arrivals, arrival) => {}
+                Some(other) => {
+                    self.take_one(far, arrivals, other);
+                    return false;
                 }
             }
         }
-        any
+        true
+    }
+
+    /// Takes a record, or a receive that has failed.
+    #[inline(never)]
+    fn take_one(&self, far: &Far, arrivals: &mut Arrivals, arrival: Result<Arrival, Failed>) {
+        match arrival {
+            Ok(arrival) => self.take_arrival(far, arrivals, arrival),
+            // Of a queue that has failed, whose connection ends by its own posts.
+            Err(Failed { index, .. }) => {
+                if let Some(index) = index {
+                    far.receives.give(index);
+                }
+            }
+        }
     }
 
     /// Goes on with records that there was no room for.
@@ -163,6 +185,7 @@ impl Endpoint {
                 arrivals.forget_first(number);
             }
         }
+        far.traffic.has_left.set(arrivals.has_more());
         any
     }
 
@@ -191,7 +214,7 @@ impl Endpoint {
         far.receives.give(arrival.index);
         peer.taken += 1;
         if peer.is_due() && !peer.tell(far, origin) {
-            arrivals.untold.push(origin);
+            arrivals.note_untold(far, origin);
         }
         true
     }
@@ -223,6 +246,7 @@ impl Endpoint {
                 origin.is_plain = false;
             }
             arrivals.left.push(number);
+            far.traffic.has_left.set(true);
             far.traffic.is_busy.set(true);
         }
     }
@@ -263,7 +287,7 @@ impl Endpoint {
         peer.taken += 1;
         far.receives.give(full.index);
         if !peer.is_closed && peer.is_due() && !peer.tell(far, number) {
-            arrivals.untold.push(number);
+            arrivals.note_untold(far, number);
         }
         Turn::Taken
     }
@@ -310,7 +334,7 @@ impl FarOrigin {
             // A peer that is gone needs it no more, and others are told behind the failure.
             return self.is_closed || hub.is_over(number);
         }
-        let taken = |queue| far.traffic.behind.borrow_mut().push(queue);
+        let taken = |queue| far.traffic.note_taken(queue);
         // SAFETY: this thread alone uses the lane, and the connection is one of its peers.
         if unsafe { lane.has_room(number, taken) } {
             let to = To {
@@ -373,9 +397,16 @@ impl Arrivals {
         }
     }
 
+    /// Has a peer told later how many of its records were taken.
+    #[cold]
+    fn note_untold(&mut self, far: &Far, number: u32) {
+        self.untold.push(number);
+        far.traffic.has_left.set(true);
+        far.traffic.is_busy.set(true);
+    }
+
     /// Whether records were left, or peers not told.
-    #[inline(always)]
-    pub(crate) fn has_more(&self) -> bool {
+    fn has_more(&self) -> bool {
         !self.untold.is_empty() || !self.left.is_empty()
     }
 

@@ -48,6 +48,12 @@ impl Mark {
         Self(self.0 | counts | context | follows.0)
     }
 
+    /// Whether it has an entry in the queue.
+    #[inline(always)]
+    pub(crate) fn has_context(self) -> bool {
+        self.0 & Self::HAS_CONTEXT != 0
+    }
+
     /// Whether the endpoint's counter counts it.
     #[inline(always)]
     pub(crate) fn counts(self) -> bool {
@@ -126,7 +132,7 @@ pub(crate) struct Noted {
 impl Noted {
     /// The context of its entry, if it has one, for an operation without details.
     pub(crate) fn context(&self) -> Option<u64> {
-        (self.mark.0 & Mark::HAS_CONTEXT != 0).then_some(self.context)
+        self.mark.has_context().then_some(self.context)
     }
 }
 
@@ -285,8 +291,38 @@ impl Log {
     }
 
     /// Whether all operations before block `posted` were taken.
+    #[inline(always)]
     pub(crate) fn is_empty(&self, posted: u64) -> bool {
         self.is_over() || self.seen.get() == posted
+    }
+
+    /// Takes the mark of the oldest operation before block `end`, if that has no details; returns its
+    /// block, too.
+    #[inline(always)]
+    pub(crate) fn take_plain(&self, end: u64) -> Option<(u64, Mark)> {
+        let mut block = self.seen.get();
+        while block < end {
+            let slot = self.slot(block);
+            let mark = slot.mark.get();
+            if mark.is(Mark::DETAILED) {
+                break;
+            }
+            block += 1;
+            if !mark.is_blank() {
+                slot.mark.set(Mark::default());
+                self.seen.set(block);
+                return Some((block - 1, mark));
+            }
+        }
+        self.seen.set(block);
+        None
+    }
+
+    /// The context and the bytes of the operation at a block whose mark was taken just now.
+    #[inline(always)]
+    pub(crate) fn plain_at(&self, block: u64) -> (u64, usize) {
+        let slot = self.slot(block);
+        (slot.context.get(), slot.len.get() as usize)
     }
 
     /// Takes the mark of the oldest operation before block `end`; returns its block, too.
@@ -337,7 +373,7 @@ impl Log {
                 }
             }
         }
-        (mark.0 & Mark::HAS_CONTEXT != 0).then(|| slot.context.get())
+        mark.has_context().then(|| slot.context.get())
     }
 
     /// The bytes of the operation at a block whose mark was taken just now.

@@ -88,7 +88,7 @@ impl FarPath {
                 None => {}
             }
             match lane.take_next() {
-                Some(queue) => self.traffic.behind.borrow_mut().push(queue),
+                Some((queue, _)) => self.traffic.note_taken(queue),
                 None => lane.idle()?,
             }
         }
@@ -238,7 +238,8 @@ impl Endpoint {
             told: None,
             pending: Some(pending),
         };
-        path.log.note_detail(posted.block(), Follows::default(), detail);
+        path.log
+            .note_detail(posted.block(), Follows::default(), detail);
         true
     }
 
@@ -448,28 +449,31 @@ impl Endpoint {
 
     /// Takes the completions that are there, and reports the operations that are done; whether there
     /// were any.
+    #[inline(always)]
     pub(crate) fn look_far(&self, far: &Far) -> bool {
         let mut any = false;
         while far.lane(Lane::Messages).take_next().is_some() {
             any = true;
         }
         let lane = far.lane(Lane::Memory);
-        while let Some(queue) = lane.take_next() {
+        while let Some((queue, done)) = lane.take_next() {
             any = true;
-            self.collect_far(far, queue);
+            self.collect_far(far, queue, done);
         }
-        any | self.collect_taken(far)
+        any
     }
 
     /// Reports the operations whose completions were taken by posts and waits; whether there were
     /// any. Their blocks may be used again from then on.
     pub(crate) fn collect_taken(&self, far: &Far) -> bool {
-        let behind = far.traffic.behind.take();
-        let any = !behind.is_empty();
-        behind
-            .into_iter()
-            .for_each(|queue| self.collect_far(far, queue));
-        any
+        let Some(behind) = far.traffic.take_behind() else {
+            return false;
+        };
+        for queue in behind {
+            let done = far.lane(Lane::Memory).done(queue);
+            self.collect_far(far, queue, done);
+        }
+        true
     }
 
     /// Whether the next access to memory of a peer finds room: in its queue, and in the log, from
@@ -482,10 +486,32 @@ impl Endpoint {
         has_room
     }
 
-    /// Reports the operations of a queue that are done.
-    fn collect_far(&self, far: &Far, queue: u32) {
-        if let Some(log) = far.log_of(queue) {
-            let done = far.lane(Lane::Memory).done(queue);
+    /// Reports the operations of a queue before block `done`.
+    #[inline(always)]
+    fn collect_far(&self, far: &Far, queue: u32, done: u64) {
+        let logs = far.logs.borrow();
+        let Some(Some(log)) = logs.get(queue as usize) else {
+            return;
+        };
+        while let Some((block, mark)) = log.take_plain(done) {
+            let (context, len) = log.plain_at(block);
+            let mut operation = Operation::Write;
+            if !mark.is(Mark::WRITE) {
+                operation = mark.operation();
+                // SAFETY: the caller of the operation has room for the word, aligned, and it is
+                // nobody else's until the operation is reported.
+                unsafe { log.end_plain(block, mark, true) };
+            }
+            if mark.has_context() {
+                self.transmit().fill_plain(operation, context, len);
+            }
+            if mark.counts() {
+                self.counter(operation).add(1);
+            }
+        }
+        if !log.is_empty(done) {
+            let log = Rc::clone(log);
+            drop(logs);
             self.end_before(far, &log, done, Ok(()));
         }
     }
@@ -512,7 +538,7 @@ impl Endpoint {
     }
 
     /// Reports the operations before a block; whether there were any.
-    #[inline(always)]
+    #[inline(never)]
     fn end_before(&self, far: &Far, log: &Log, block: u64, result: Result<(), Error>) -> bool {
         let mut any = false;
         while let Some((at, mark)) = log.advance(block) {

@@ -51,6 +51,8 @@ pub(crate) struct Far {
     pub(crate) traffic: Rc<Traffic>,
     /// The address vectors of peers that are gone: of their targets, as they lie in entries.
     gone: RefCell<HashSet<[u64; 2]>>,
+    /// Turns that have found something, modulo 256.
+    busy_turns: Cell<u8>,
     /// Turns that have found nothing, and when peers were probed.
     idle_turns: Cell<u32>,
     probed: Cell<Instant>,
@@ -68,8 +70,25 @@ pub(crate) struct Traffic {
     pub(crate) is_starved: Cell<bool>,
     /// A log has ended.
     pub(crate) has_ended: Cell<bool>,
-    /// Queues of the memory lane whose completions were taken by a post.
-    pub(crate) behind: RefCell<Vec<u32>>,
+    /// Queues of the memory lane whose completions were taken by a post, and whether there are any.
+    behind: RefCell<Vec<u32>>,
+    has_behind: Cell<bool>,
+    /// Records were left, or peers are to be told of those that were taken.
+    pub(crate) has_left: Cell<bool>,
+}
+
+impl Traffic {
+    /// Notes that a completion of a queue was taken by a post.
+    pub(crate) fn note_taken(&self, queue: u32) {
+        self.behind.borrow_mut().push(queue);
+        self.has_behind.set(true);
+    }
+
+    /// Takes the queues that were noted.
+    #[inline(always)]
+    pub(crate) fn take_behind(&self) -> Option<Vec<u32>> {
+        self.has_behind.take().then(|| self.behind.take())
+    }
 }
 
 impl Far {
@@ -80,11 +99,21 @@ impl Far {
             logs: RefCell::default(),
             traffic: Rc::default(),
             gone: RefCell::default(),
+            busy_turns: Cell::new(0),
             idle_turns: Cell::new(0),
             probed: Cell::new(Instant::now()),
             known_faults: Cell::new(0),
             hub,
         }
+    }
+
+    /// Whether a turn is to look for more than messages and completions, though it has found some:
+    /// one of each so many.
+    #[inline(always)]
+    pub(crate) fn is_time_for_more(&self) -> bool {
+        let turns = self.busy_turns.get().wrapping_add(1);
+        self.busy_turns.set(turns);
+        turns == 0
     }
 
     /// Whether a look at the device may find something.
@@ -108,11 +137,6 @@ impl Far {
             Rc::new(log)
         });
         Rc::clone(log)
-    }
-
-    /// The log of a queue of the memory lane, if it has one.
-    fn log_of(&self, queue: u32) -> Option<Rc<Log>> {
-        self.logs.borrow().get(queue as usize)?.clone()
     }
 
     fn all_logs(&self) -> Vec<Rc<Log>> {

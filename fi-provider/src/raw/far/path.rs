@@ -42,6 +42,8 @@ pub(crate) struct FarPath {
     pub(crate) place: Place,
     /// The endpoint that may post, of all in the process: none once the peer is gone.
     pub(crate) open_to: Cell<u32>,
+    /// The word in which the peer tells how many records it has taken.
+    taken: *const AtomicU64,
     /// Records sent.
     sent: Cell<u64>,
     /// Whether a record waits for the peer to take others.
@@ -91,6 +93,7 @@ impl FarPath {
             memory: Route::of(hub.memory.lane()),
             place: number as Place * PLACE_BYTES,
             open_to: Cell::new(hub.own),
+            taken: hub.count(number).cast(),
             sent: Cell::new(0),
             is_starved: Cell::new(false),
             log: far.log(number),
@@ -146,7 +149,7 @@ impl FarPath {
     pub(crate) fn has_room(&self, lane: Lane) -> bool {
         let taken = |queue| {
             if lane == Lane::Memory {
-                self.traffic.behind.borrow_mut().push(queue);
+                self.traffic.note_taken(queue);
             }
         };
         let queues = match lane {
@@ -175,15 +178,15 @@ impl FarPath {
     }
 
     /// The records that the peer has taken.
+    #[inline(always)]
     fn taken(&self) -> u64 {
-        let word = self.hub.count(self.number);
         // SAFETY: the word is the hub's, mapped and aligned, and only atomic operations and the
         // device access it.
-        let word = unsafe { AtomicU64::from_ptr(word) };
         // ORDERING: only a number; the device writes it whole.
-        word.load(Ordering::Relaxed)
+        unsafe { (*self.taken).load(Ordering::Relaxed) }
     }
 
+    #[inline(always)]
     fn may_send(&self) -> bool {
         self.sent.get().wrapping_sub(self.taken()) < u64::from(self.theirs.credits)
     }

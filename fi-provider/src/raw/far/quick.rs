@@ -28,10 +28,10 @@ impl Endpoint {
         path.traffic.is_busy.set(true);
     }
 
-    /// Writes 8 bytes, which are taken over at once.
+    /// Writes 8 bytes, which are taken over at once, by a connected queue.
     ///
     /// # Safety
-    /// `source` holds the bytes.
+    /// `source` holds the bytes, and posts by the path are in line by connected queues.
     #[inline(always)]
     pub(crate) unsafe fn write_word_quickly<R: Report>(
         &self,
@@ -45,12 +45,12 @@ impl Endpoint {
             return false;
         }
         let there = path.there(address, region.found.device_key);
-        // SAFETY: the lane is alive and used by this thread alone, the connection is one of its
-        // peers, and the source holds 8 bytes.
+        // SAFETY: the lane is alive and used by this thread alone, has a connected queue in line for
+        // each peer, of which the connection is one, and the source holds 8 bytes.
         let posted = unsafe {
             let word = source.cast::<u64>().read_unaligned();
             path.memory
-                .inject_at(word, there.segment, there.vector, there.place)
+                .inject_by_connection(word, there.segment, there.place)
         };
         let Some(block) = posted else {
             return false;
