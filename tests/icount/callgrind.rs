@@ -175,12 +175,16 @@ pub(crate) fn profile(text: &str, name: &str) -> Result<Option<Profile>, String>
     Ok((found.calls > 0).then_some(found))
 }
 
-/// The name for `(NUMBER) NAME`, which defines a number, and for `(NUMBER)`.
+/// The name for `(NUMBER) NAME`, which defines a number, and for `(NUMBER)`. Others are names, as
+/// `(below main)`.
 fn full_name(value: &str, names: &mut HashMap<String, String>) -> Option<String> {
     let Some(rest) = value.strip_prefix('(') else {
         return Some(value.to_owned());
     };
     let (number, name) = rest.split_once(')')?;
+    if !number.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Some(value.to_owned());
+    }
     if name.is_empty() {
         return names.get(number).cloned();
     }
