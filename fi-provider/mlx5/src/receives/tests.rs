@@ -2,8 +2,8 @@
 //! device does: it knows nothing but its place in the list, and how many entries it was given.
 
 use super::*;
-use fi_mlx5_defs::cqe::owner_of;
 use bytemuck::Zeroable;
+use fi_mlx5_defs::cqe::owner_of;
 use fi_mlx5_defs::doorbell::CompletionRecord;
 use fi_mlx5_defs::opcode::Syndrome;
 use std::collections::HashSet;

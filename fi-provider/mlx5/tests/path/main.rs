@@ -10,6 +10,7 @@ mod direct;
 mod entries;
 mod failures;
 mod flow;
+mod following;
 mod later;
 mod lists;
 mod model;

@@ -1,0 +1,207 @@
+//! Users that follow entries by their blocks: short messages in line, completions queue by queue, and
+//! those that are asked for.
+
+use crate::entries::{Register, one};
+use crate::model::{DC_KEY, Rig, Shape, Taken, device};
+use crate::short::{ADDRESS, shapes};
+use fi_mlx5::lane::Threads;
+use fi_mlx5::route::Route;
+use fi_mlx5_defs::build::Entry;
+use fi_mlx5_defs::opcode::{Opcode, Syndrome};
+use fi_mlx5_defs::wqe::CompactAddress;
+
+/// The shapes of lanes that are one thread's.
+const ALONE: [Shape; 2] = [Shape::RC, Shape::DC];
+
+impl Rig {
+    fn send_words(&self, peer: u32, words: [u64; 2]) -> Option<bool> {
+        let place = crate::model::place(peer);
+        // SAFETY: the lane is alive and this thread's; the peer is one of its.
+        unsafe { self.route.send_words(words, &self.vector, place) }
+    }
+
+    fn send_short(&self, peer: u32, word: u64, bytes: &[u8]) -> bool {
+        let (place, bytes) = (crate::model::place(peer), (bytes.as_ptr(), bytes.len()));
+        // SAFETY: the lane is alive and used as its guard says; the peer is one of its, and the
+        // bytes are as many as said.
+        unsafe { self.route.send(word, bytes, &self.vector, place) }
+    }
+
+    fn ask(&self, tidies: bool) -> bool {
+        // SAFETY: the lane is alive and this thread's.
+        unsafe { self.lane.ask(tidies) }
+    }
+
+    /// Posts an entry that arms the queue of a peer once it is done.
+    fn arm(&self, peer: u32) {
+        self.write(peer, &[1]).expect("a post");
+        finish(&self.shape, peer);
+        let (queue, done) = self.lane.take_next().expect("a completion");
+        assert_eq!(queue, self.lane.queue_to(peer));
+        assert_eq!(
+            (done, self.lane.done(queue)),
+            (self.lane.posted(queue), done)
+        );
+    }
+}
+
+/// The device does all that was posted to the queue of a peer.
+fn finish(shape: &Shape, peer: u32) {
+    let queue = if shape.dynamic {
+        peer % shape.queues
+    } else {
+        peer
+    } as usize;
+    device(|device| {
+        device.look();
+        while device.is_pending(queue) {
+            device.finish(queue);
+        }
+        device.log.clear();
+    });
+}
+
+fn is_message(rig: &Rig, taken: &Taken, word: u64, bytes: &[u8]) {
+    let (index, number) = (taken.control.index(), taken.control.qpn());
+    let entry = Entry::new(Opcode::Send, index, number).flags(taken.control.flags);
+    let entry = if rig.shape.dynamic {
+        entry.address(CompactAddress::dc(DC_KEY, 0x0003_2100, 0x17))
+    } else {
+        entry
+    };
+    let data = [&word.to_le_bytes(), bytes].concat();
+    let expected = entry.inline(&data).finish().expect("it fits");
+    assert_eq!(taken.bytes.len(), expected.len());
+    // Behind the bytes the last unit has those of another entry.
+    let before = if rig.shape.dynamic { 32 } else { 16 };
+    let end = before + size_of::<u32>() + data.len();
+    assert_eq!(taken.bytes[..end], expected[..end]);
+}
+
+#[test]
+fn messages_of_two_words() {
+    for shape in ALONE {
+        let rig = Rig::new(shape);
+        let mut register = Register(0);
+        assert_eq!(rig.send_words(1, [1, 2]), Some(false), "no room yet");
+        rig.write(1, &[1]).expect("a post");
+        register.check(&one());
+        for word in 0..3 {
+            let words = [0x0102_0304_0506_0708, word];
+            assert_eq!(rig.send_words(1, words), Some(true));
+            let taken = one();
+            is_message(&rig, &taken, words[0], &word.to_le_bytes());
+            register.check(&taken);
+        }
+        rig.quiet().expect("quiet");
+    }
+    for threads in [Threads::Several, Threads::Counted] {
+        let shape = Shape {
+            threads,
+            ..Shape::RC
+        };
+        assert_eq!(Rig::new(shape).send_words(1, [1, 2]), None);
+    }
+}
+
+#[test]
+fn messages_of_every_length_under_every_guard() {
+    let bytes: Vec<u8> = (0..=255).collect();
+    for shape in shapes() {
+        let rig = Rig::new(shape);
+        let mut register = Register(0);
+        rig.write(1, &[1]).expect("a post");
+        register.check(&one());
+        rig.quiet().expect("quiet");
+        let mut declined = 0;
+        let most = Route::MESSAGE.min(rig.lane.max_inline() - 8);
+        for len in 0..=most {
+            let word = 0xfedc_ba98_7654_3210 ^ len as u64;
+            if rig.send_short(1, word, &bytes[..len]) {
+                let taken = one();
+                is_message(&rig, &taken, word, &bytes[..len]);
+                register.check(&taken);
+            } else {
+                declined += 1;
+                rig.write_at(1, &[1], ADDRESS).expect("a post");
+                register.check(&one());
+            }
+        }
+        // At the end of the ring, and where a quarter of it has no completion.
+        assert!((1..80).contains(&declined), "{declined} of {shape:?}");
+        assert!(!rig.send_short(1, 1, &bytes[..most + 1]));
+        rig.quiet().expect("quiet");
+    }
+}
+
+#[test]
+fn an_armed_queue_goes_on_in_line() {
+    for shape in ALONE {
+        let rig = Rig::new(shape);
+        rig.arm(1);
+        assert!(!rig.lane.widen(1), "its one entry is not posted");
+        assert!(rig.inject(1, 1_u64, ADDRESS) && one().signalled());
+        assert!(!rig.inject(1, 2_u64, ADDRESS) && rig.lane.widen(1));
+        let quarter = (0..shape.blocks)
+            .take_while(|_| rig.inject(1, 3_u64, ADDRESS))
+            .inspect(|_| assert!(!one().signalled()))
+            .count();
+        assert_eq!(quarter as u32, shape.blocks / 4);
+        assert!(!rig.lane.widen(1), "an entry has to ask for a completion");
+        finish(&rig.shape, 1);
+        // That of the first entry.
+        let queue = rig.lane.queue_to(1);
+        let posted = rig.lane.posted(queue);
+        let before = posted - quarter as u64;
+        assert_eq!(rig.lane.take_next(), Some((queue, before)));
+        assert_eq!(rig.lane.take_next(), None);
+        // All others, by an empty entry.
+        assert!(!rig.ask(false) && one().is_nop());
+        assert!(!rig.ask(false), "it is under way");
+        device(|device| assert!(device.log.is_empty(), "one is enough"));
+        finish(&rig.shape, 1);
+        assert_eq!(rig.lane.take_next(), Some((queue, posted + 1)));
+        assert!(rig.ask(false));
+        assert!(
+            rig.inject(1, 4_u64, ADDRESS) && one().signalled(),
+            "it is armed"
+        );
+        finish(&rig.shape, 1);
+        assert_eq!(rig.lane.take_next(), Some((queue, posted + 2)));
+        assert!(rig.inject(1, 5_u64, ADDRESS), "armed again");
+    }
+}
+
+#[test]
+fn queues_that_are_idle_leave_the_list() {
+    let rig = Rig::new(Shape::RC);
+    rig.arm(0);
+    rig.arm(1);
+    assert!(rig.ask(true));
+    assert!(!rig.inject(0, 1_u64, ADDRESS), "closed to posts in line");
+    // A post opens it again.
+    rig.arm(0);
+    assert!(rig.inject(0, 1_u64, ADDRESS));
+    assert!(!rig.ask(true));
+    finish(&rig.shape, 0);
+    assert!(rig.lane.take_next().is_some());
+    rig.arm(1);
+    assert!(rig.ask(false));
+}
+
+#[test]
+fn failures_are_told_by_their_queue() {
+    let rig = Rig::new(Shape::RC);
+    rig.arm(1);
+    assert!(rig.inject(1, 1_u64, ADDRESS));
+    device(|device| {
+        device.look();
+        device.fail(1, Syndrome::RemoteAccess);
+    });
+    let queue = rig.lane.queue_to(1);
+    let done = rig.lane.done(queue);
+    assert_eq!(rig.lane.take_next(), Some((queue, done)));
+    assert_eq!(rig.lane.faults(), 1);
+    assert!(!rig.lane.widen(1) && !rig.inject(1, 2_u64, ADDRESS));
+    assert!(rig.ask(true), "nothing comes of a queue that has failed");
+}
