@@ -229,7 +229,8 @@ macro_rules! raw_suite {
             }
             memory {
                 is_written_and_read has_bounds_and_rights tells_of_writes_with_data is_found_by_key_again
-                fails_alone_where_it_is_closed is_written_until_it_is_refused
+                fails_alone_where_it_is_closed brings_words_behind_a_refused_access
+                is_written_until_it_is_refused
             }
             atomics { add_up }
         }

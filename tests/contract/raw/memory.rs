@@ -230,6 +230,66 @@ pub(crate) fn fails_alone_where_it_is_closed(way: Way) {
     });
 }
 
+/// Words that are read behind a refused access come to their places, whatever is read meanwhile.
+pub(crate) fn brings_words_behind_a_refused_access(way: Way) {
+    const MANY: usize = 60;
+    const AT_ONCE: usize = 20;
+    check(way, 2, |party| {
+        let (peer, endpoint) = (1 - party.rank, &party.endpoint);
+        let open = |key| {
+            let (rights, addressing) = (Rights::ALL, Addressing::Offset);
+            let memory = party.domain.allocate(4096, rights, Some(key), addressing);
+            memory.unwrap()
+        };
+        let (closed, kept) = (open(1), open(2));
+        let value = |at: usize, rank: u32| (at as u64) << 8 | u64::from(rank);
+        for at in 0..MANY {
+            let word = kept.word(at);
+            word.store(value(at, party.rank), std::sync::atomic::Ordering::Release);
+        }
+        party.meet();
+        let [gone, there] = [1, 2].map(|key| party.insist(|| endpoint.resolve(peer, key)).unwrap());
+        party.meet();
+        drop(closed);
+        party.meet();
+        let mut words = [u64::MAX; MANY];
+        let word = words.as_mut_ptr();
+        let mut asked = 0;
+        let mut read_some = || {
+            for at in asked..MANY.min(asked + AT_ONCE) {
+                let (from, to) = (8 * at as u64, word.wrapping_add(at).cast());
+                let report = Context(at as u64);
+                // SAFETY: the word stays until the entry below.
+                if unsafe { endpoint.read(&there, from, to, 8, report) } == Err(Error::Again) {
+                    return;
+                }
+                asked = at + 1;
+            }
+        };
+        let write = || endpoint.inject_write(&gone, 0, &[1; 8], Context(1000));
+        let mut left = MANY + usize::from(party.insist(write).is_ok());
+        while left > 0 {
+            read_some();
+            endpoint.progress();
+            while let Some(entry) = party.queue.next() {
+                left -= 1;
+                match entry {
+                    Ok(entry) => assert!(entry.context < MANY as u64),
+                    Err(failure) => assert_eq!(
+                        (failure.error, failure.entry.context),
+                        (Error::NoSuchKey, 1000)
+                    ),
+                }
+            }
+            party.meeting.give_up_if_failed();
+        }
+        for (at, word) in words.iter().enumerate() {
+            assert_eq!(*word, value(at, peer), "word {at}");
+        }
+        party.meet();
+    });
+}
+
 /// An operation by key goes to the region that the peer has under it now.
 pub(crate) fn is_found_by_key_again(way: Way) {
     check(way, 2, |party| {
