@@ -249,6 +249,12 @@ pub(crate) fn brings_words_behind_a_refused_access(way: Way) {
         }
         party.meet();
         let [gone, there] = [1, 2].map(|key| party.insist(|| endpoint.resolve(peer, key)).unwrap());
+        // The accesses below are not the first ones of a queue.
+        for at in 0..30 {
+            let write = || endpoint.inject_write(&there, 2048 + 8 * at, &[2; 8], Counted);
+            party.insist(write).unwrap();
+        }
+        assert!(endpoint.quiet(LIMIT));
         party.meet();
         drop(closed);
         party.meet();

@@ -246,7 +246,7 @@ impl Log {
     #[inline(always)]
     pub(crate) fn result(&self, block: u64, len: u32) -> Option<Local> {
         let results = self.results.get()?;
-        if self.misplaced.get() > 0 {
+        if self.has_misplaced() {
             return None;
         }
         let at = block as usize & self.mask;
@@ -255,6 +255,12 @@ impl Log {
             length: len,
             key: results.region.lkey(),
         })
+    }
+
+    /// Whether a word may come where one of another block belongs.
+    #[inline(always)]
+    fn has_misplaced(&self) -> bool {
+        self.misplaced.get() > 0
     }
 
     /// Registers memory for words.
@@ -431,5 +437,71 @@ impl Log {
     /// Goes on at this block: another queue has taken the place of the one before.
     pub(crate) fn go_on(&self, block: u64) {
         self.seen.set(block);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::raw::completion::{Context, Counted, Silent};
+
+    fn taken(log: &Log, end: u64) -> Vec<(u64, Mark)> {
+        std::iter::from_fn(|| log.advance(end)).collect()
+    }
+
+    #[test]
+    fn operations_are_taken_in_their_order_and_blanks_left_out() {
+        let log = Log::new(0, 8);
+        let follows = Follows::default();
+        let (counted, told) = (
+            Mark::WRITE.of(Counted, follows),
+            Mark::WRITE.of(Context(7), Follows::YES),
+        );
+        // Twice around the ring.
+        for start in [0, 6, 12] {
+            log.note(start, counted, 8, Counted);
+            log.note(start + 2, told, 5, Context(start));
+            assert_eq!(taken(&log, start + 2), [(start, counted)]);
+            assert!(log.is_empty(start + 2) && !log.is_empty(start + 3));
+            assert_eq!(log.take_plain(start + 6), Some((start + 2, told)));
+            assert_eq!(log.plain_at(start + 2), (start, 5));
+            assert_eq!(log.take_plain(start + 6), None);
+            assert!(log.is_empty(start + 6));
+        }
+        assert!(counted.counts() && !counted.has_context() && !counted.follows());
+        assert!(!told.counts() && told.has_context() && told.follows());
+        log.end();
+        assert!(log.is_empty(100), "nothing more is waited for");
+        assert_eq!(taken(&log, 3), [], "what is behind is not taken again");
+    }
+
+    #[test]
+    fn words_are_misplaced_until_their_operation_ends() {
+        let log = Log::new(0, 8);
+        let mark = Mark::READ_WORD.of(Silent, Follows::default());
+        let mut word = 0_u64;
+        let place = ((&raw mut word).cast(), 8);
+        for is_reported in [true, false] {
+            log.go_on(0);
+            log.note_word(3, mark, place, Silent);
+            log.note(4, Mark::WRITE, 8, Silent);
+            assert!(!log.has_misplaced());
+            let mut all = log.take_all(5);
+            log.go_on(64);
+            log.note_again(all.remove(0), 64);
+            log.note_again(all.remove(0), 65);
+            // Again, before it is done.
+            let mut all = log.take_all(66);
+            log.note_again(all.remove(0), 66);
+            assert!(log.has_misplaced());
+            if is_reported {
+                let (block, mark) = log.advance(67).expect("the read");
+                // SAFETY: there is room for a word.
+                assert_eq!(unsafe { log.end_plain(block, mark, false) }, None);
+            } else {
+                log.forget(&log.take_all(67)[0]);
+            }
+            assert!(!log.has_misplaced());
+        }
     }
 }
