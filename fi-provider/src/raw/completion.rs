@@ -297,6 +297,11 @@ impl CompletionQueue {
         room > 0
     }
 
+    /// Whether there are entries to take.
+    pub(crate) fn has_entries(&self) -> bool {
+        self.with_entries(|entries| entries.len()) > 0
+    }
+
     /// Entries for which there is room.
     pub(crate) fn room(&self) -> usize {
         let taken = self.with_entries(|entries| entries.len()) + self.0.reserved.get();

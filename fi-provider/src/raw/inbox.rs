@@ -9,11 +9,13 @@
 use super::address::Address;
 use super::arena::Arena;
 use super::error::Error;
+use super::waker::Waker;
 use super::wire::Grant;
 use fi_shm::bell::{self, Bell, Bells};
-use fi_shm::ring;
+use fi_shm::{order, ring};
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Bells of one endpoint: one for each ring that leads to it, and the first.
 const BELLS: usize = 1024;
@@ -67,6 +69,8 @@ pub(crate) struct Lead {
 pub(crate) struct Inbox {
     bells: Bells,
     news: Bell,
+    /// Made when the endpoint is to sleep for the first time.
+    waker: OnceLock<Waker>,
     memory: Range,
     capacity: usize,
     state: Mutex<State>,
@@ -94,6 +98,7 @@ impl Inbox {
         Ok(Self {
             news: bells.bell(NEWS).ok_or(Error::NoRoom)?,
             bells,
+            waker: OnceLock::new(),
             memory,
             capacity,
             state: Mutex::new(state),
@@ -151,6 +156,36 @@ impl Inbox {
     /// Tells the endpoint that there is news: a ring, or a process that has ended.
     pub(crate) fn tell(&self) {
         self.news.ring();
+        // ORDERING: pairs with the fence in `Bells::watch`: the endpoint, which has its waker, sees
+        // the bell behind that, or this thread sees the waker.
+        order::full();
+        self.wake();
+    }
+
+    /// Wakes the endpoint's thread if it may sleep.
+    pub(crate) fn wake(&self) {
+        if let Some(waker) = self.known_waker() {
+            // Before it is woken, which asks anew: nobody has to be asked twice.
+            self.bells.unwatch();
+            waker.wake();
+        }
+    }
+
+    /// The waker, for the endpoint, which alone makes it.
+    ///
+    /// # Errors
+    /// That of [`Waker::new`].
+    pub(crate) fn waker(&self) -> io::Result<&Waker> {
+        if let Some(waker) = self.known_waker() {
+            return Ok(waker);
+        }
+        let made = Waker::new()?;
+        Ok(self.waker.get_or_init(|| made))
+    }
+
+    /// The waker, if it was needed before.
+    pub(crate) fn known_waker(&self) -> Option<&Waker> {
+        self.waker.get()
     }
 
     /// The rings that are new.

@@ -32,4 +32,5 @@ mod protocol;
 mod record;
 pub mod region;
 mod service;
+mod waker;
 mod wire;

@@ -7,10 +7,9 @@ use super::address::Port;
 use super::error::Error;
 use super::region::{TABLE_BYTES, Table};
 use super::wire::{Grant, Request, Welcome};
-use fi_shm::foreign;
 use fi_shm::handover::{self, Ticket};
-use fi_shm::ring;
 use fi_shm::segment::{Reservation, page_size};
+use fi_shm::{bell, foreign, ring};
 use std::io::{ErrorKind, Read};
 use std::net::Shutdown;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -97,8 +96,8 @@ impl Near {
         };
         let is_sound = fits(grant.offset, ring::bytes(grant.capacity as usize) as u64)
             && grant.offset.is_multiple_of(64)
-            && grant.bells.is_multiple_of(8)
-            && fits(grant.bells, u64::from(grant.bell / 64 + 1) * 8);
+            && grant.bells.is_multiple_of(64)
+            && fits(grant.bells, bell::bytes(grant.bell as usize + 1) as u64);
         is_sound.then_some(grant).ok_or(Error::Broken)
     }
 
@@ -107,6 +106,15 @@ impl Near {
         let stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
         // A process that is gone has let everything go.
         let _ = handover::say(&stream, &Request::Release { offset }.encode());
+    }
+
+    /// Wakes an endpoint of the process.
+    pub(crate) fn wake(&self, endpoint: u32) {
+        let stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
+        if handover::say(&stream, &Request::Wake { endpoint }.encode()).is_err() {
+            // Part of it may be on its way. A process that reads nothing for so long is gone.
+            let _ = stream.shutdown(Shutdown::Both);
+        }
     }
 
     /// The address here of the byte at `offset` in the process's memory.

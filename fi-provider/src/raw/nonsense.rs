@@ -40,7 +40,7 @@ fn endpoint(domain: &Domain) -> (Endpoint, AddressVector, CompletionQueue) {
 proptest! {
     #[test]
     fn messages_are_decoded_or_refused(
-        kind in 0_u8..5,
+        kind in 0_u8..6,
         request in any::<[[u8; 20]; 3]>(),
         grant in any::<[u8; Grant::BYTES]>(),
     ) {

@@ -331,6 +331,12 @@ impl Client {
                 let found = self.leads.iter().position(is_it);
                 found.map(|at| end(&self.leads.swap_remove(at))).is_some()
             }
+            Some(Request::Wake { endpoint }) => {
+                let inbox = shared.lock().endpoints.get(&endpoint).cloned();
+                // One that is closed may have asked before.
+                inbox.iter().for_each(|inbox| inbox.wake());
+                true
+            }
             None => false,
         }
     }

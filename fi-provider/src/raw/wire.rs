@@ -15,10 +15,12 @@ pub(crate) enum Request {
     Ring { from: u32, to: u32 },
     /// Tells that the ring at this offset is used no more. There is no answer.
     Release { offset: u64 },
+    /// Wakes endpoint `endpoint`, which has asked for it. There is no answer.
+    Wake { endpoint: u32 },
 }
 
 /// The protocol between domains, rings included.
-pub(crate) const PROTOCOL: u32 = 2;
+pub(crate) const PROTOCOL: u32 = 3;
 
 /// Where a hello has the port.
 const PORT: usize = 8 + Ticket::BYTES;
@@ -44,6 +46,10 @@ impl Request {
                 bytes[0] = 3;
                 bytes[8..16].copy_from_slice(&offset.to_le_bytes());
             }
+            Self::Wake { endpoint } => {
+                bytes[0] = 4;
+                bytes[8..12].copy_from_slice(&endpoint.to_le_bytes());
+            }
         }
         bytes
     }
@@ -61,6 +67,9 @@ impl Request {
             },
             3 => Self::Release {
                 offset: long(bytes, 8),
+            },
+            4 => Self::Wake {
+                endpoint: word(bytes, 8),
             },
             _ => return None,
         })
@@ -173,6 +182,7 @@ mod tests {
                 to: u32::MAX,
             },
             Request::Release { offset: 1 << 40 },
+            Request::Wake { endpoint: 1 << 31 },
         ] {
             assert_eq!(Request::decode(&request.encode()), Some(request));
         }

@@ -18,6 +18,7 @@ mod pending;
 mod rma;
 mod short;
 mod stream;
+mod waiting;
 
 pub use atomic::Atomic;
 pub use message::{Level, Posted};
@@ -98,10 +99,12 @@ const MOST_ASKED: usize = 1 << 10;
 /// operations of this side, and those to parts of writes that fail.
 const MOST_OWED: usize = 4 * MOST_ASKED;
 
-/// There are further words of bells, or something waits for room.
+/// Something waits for room, or was left.
 const WORK: u8 = 1;
 /// There is a device to look at.
 const DEVICE: u8 = 2;
+/// There are further words of bells.
+const WORDS: u8 = 4;
 
 /// An endpoint, used by one thread. Another thread opens one of its own in the same domain.
 #[derive(Debug)]
@@ -118,8 +121,10 @@ pub struct Endpoint {
     incoming: RefCell<Vec<Option<Box<Incoming>>>>,
     /// Words of bells that have rings.
     words: Cell<usize>,
-    /// Something to do that the first word of bells does not tell ([`WORK`], [`DEVICE`]).
+    /// Something to do that the first word of bells does not tell ([`WORK`], [`DEVICE`], [`WORDS`]).
     todo: Cell<u8>,
+    /// Requests to be woken so far.
+    requests: Cell<u64>,
     /// Bells of rings that have records left.
     left: RefCell<Vec<usize>>,
     /// Links on which records wait for room.
@@ -172,6 +177,7 @@ impl Endpoint {
             incoming: RefCell::default(),
             words: Cell::new(1),
             todo: Cell::new(if far.is_some() { DEVICE } else { 0 }),
+            requests: Cell::new(0),
             left: RefCell::default(),
             owing: RefCell::default(),
             streams: RefCell::default(),
@@ -477,15 +483,15 @@ impl Endpoint {
         if let Some(far) = &self.far {
             self.turn_far(far);
         }
-        if self.todo.get() & WORK == 0 {
+        if self.todo.get() & (WORK | WORDS) == 0 {
             return;
         }
         let words = self.words.get();
         let mut owing = self.owing.borrow_mut();
         owing.retain(|link| !link.pay());
-        let is_left = words > 1 || !owing.is_empty();
-        let device = self.todo.get() & DEVICE;
-        self.todo.set(device | if is_left { WORK } else { 0 });
+        let work = if owing.is_empty() { 0 } else { WORK };
+        let more = if words > 1 { WORDS } else { 0 };
+        self.todo.set(self.todo.get() & DEVICE | work | more);
         drop(owing);
         let rung = (1..words).filter(|&word| self.inbox.bells().is_rung(word));
         rung.for_each(|word| self.look(word));

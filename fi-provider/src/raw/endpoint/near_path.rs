@@ -9,7 +9,7 @@ use crate::raw::error::Error;
 use crate::raw::near::Near;
 use fi_shm::bell::{Bell, Bells};
 use fi_shm::{copy, ring};
-use std::cell::UnsafeCell;
+use std::cell::{Cell, UnsafeCell};
 use std::sync::Arc;
 
 /// A ring to an endpoint, and its bell; released when it is dropped.
@@ -18,6 +18,9 @@ pub(crate) struct NearPath {
     sender: UnsafeCell<ring::Sender>,
     bell: Bell,
     offset: u64,
+    /// The number of the endpoint there, and its last request to be woken.
+    to: u32,
+    request: Cell<u64>,
     /// The longest payload in bytes.
     pub(crate) most: usize,
     pub(crate) near: Arc<Near>,
@@ -46,6 +49,8 @@ impl NearPath {
             sender: UnsafeCell::new(sender),
             bell: bells.bell(grant.bell as usize).ok_or(Error::Broken)?,
             offset: grant.offset,
+            to: address.endpoint,
+            request: Cell::new(0),
             most: ring::max_payload(capacity),
             near,
         })
@@ -78,7 +83,20 @@ impl NearPath {
         // SAFETY: the room has been reserved for the words and the bytes, which `bytes` holds.
         unsafe { copy::copy(room.payload().add(N * 8), bytes, len) };
         room.publish(kind);
-        self.bell.ring();
+        if self.bell.ring() {
+            return self.wake();
+        }
+        Ok(())
+    }
+
+    /// Wakes the endpoint, once for each time that it has asked.
+    #[cold]
+    #[inline(never)]
+    fn wake(&self) -> Result<(), Error> {
+        let request = self.bell.request();
+        if request != 0 && request != self.request.replace(request) {
+            self.near.wake(self.to);
+        }
         Ok(())
     }
 

@@ -1,0 +1,53 @@
+//! Sleeping until there is something to do (fi_trywait(3), FI_WAIT_FD).
+
+use super::{Endpoint, WORK};
+use crate::raw::error::Error;
+use std::os::fd::{AsFd, BorrowedFd};
+
+impl Endpoint {
+    /// Returns a descriptor that becomes readable when there may be something for
+    /// [`Endpoint::progress`] to do, behind each [`Endpoint::arm`] that returned true; for poll(2),
+    /// select(2) and epoll(7) alone. It is made at the first call.
+    ///
+    /// Records of peers wake, and the end of a peer, and completions of a device. Memory that peers
+    /// store to by themselves wakes nobody: a write with data does.
+    ///
+    /// # Errors
+    /// [`Error::System`] where the process has no room for a descriptor.
+    pub fn descriptor(&self) -> Result<BorrowedFd<'_>, Error> {
+        Ok(self.inbox.waker()?.as_fd())
+    }
+
+    /// Asks for [`Endpoint::descriptor`] to become readable with the next arrival, and returns
+    /// whether the thread may sleep on it. Returns false where something is there already, or nobody
+    /// would tell of it: entries in the endpoint's queues; something for [`Endpoint::progress`] to
+    /// do; records that wait for room at a peer, in a queue of entries or for a buffer; before the
+    /// first call of `descriptor`.
+    ///
+    /// The descriptor may become readable without a reason. It stays so until the next call.
+    pub fn arm(&self) -> bool {
+        let queues = [&self.config.transmit, &self.config.receive];
+        !queues.iter().any(|queue| queue.has_entries()) && self.arm_for_progress()
+    }
+
+    /// Does as [`Endpoint::arm`], whether there are entries or not.
+    pub(crate) fn arm_for_progress(&self) -> bool {
+        let Some(waker) = self.inbox.known_waker() else {
+            return false;
+        };
+        // Before anybody is asked: who is asked from here on makes it readable again.
+        waker.rest();
+        if self.todo.get() & WORK != 0 {
+            return false;
+        }
+        let (bells, words) = (self.inbox.bells(), self.words.get());
+        self.requests
+            .set(self.requests.get().wrapping_add(1).max(1));
+        bells.watch(words, self.requests.get());
+        if (0..words).any(|word| bells.is_rung(word)) {
+            bells.unwatch();
+            return false;
+        }
+        true
+    }
+}
