@@ -237,6 +237,16 @@ macro_rules! raw_suite {
     };
 }
 
+raw_suite! { raw_sleepers: crate::raw::Way::Processes;
+    waiting { wake_for_all_that_comes take_no_time lose_no_wake_up }
+}
+raw_suite! { raw_sleeping_threads: crate::raw::Way::Threads;
+    waiting { wake_for_all_that_comes take_no_time }
+}
+raw_suite! { raw_sleepers_rings: crate::raw::Way::Rings;
+    waiting { wake_for_all_that_comes }
+}
+
 raw_suite!(raw_threads: crate::raw::Way::Threads);
 raw_suite!(raw_processes: crate::raw::Way::Processes);
 raw_suite!(raw_rings: crate::raw::Way::Rings);

@@ -2,6 +2,7 @@
 
 #![expect(unsafe_code, reason = "ends the process, and sends by C addresses")]
 
+use super::waiting::{ASLEEP, entry_asleep};
 use super::{LIMIT, Way, check};
 use fi_provider::raw::completion::{CompletionQueue, Context};
 use fi_provider::raw::domain::{self, Domain};
@@ -44,15 +45,23 @@ pub(crate) fn of_a_peer_are_errors(way: Way) {
         }
         party.meet();
         if party.rank == doomed {
+            std::thread::sleep(ASLEEP);
             party.meeting.leave();
             // SAFETY: ends this process at once, which is the point.
             unsafe { libc::_exit(0) };
         }
-        let failure = party.entry().unwrap_err();
+        // One of them asleep.
+        let entry = match party.rank {
+            0 => entry_asleep(party).0,
+            _ => party.entry(),
+        };
+        let failure = entry.unwrap_err();
         assert_eq!(
             (failure.error, failure.entry.context),
             (Error::PeerGone, 11)
         );
+        // Nothing else has come.
+        party.meet();
         let sent = party.insist(|| party.endpoint.inject(doomed, b"x"));
         assert_eq!(sent, Err(Error::PeerGone));
         assert_eq!(

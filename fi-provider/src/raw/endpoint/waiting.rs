@@ -37,7 +37,7 @@ impl Endpoint {
         };
         // Before anybody is asked: who is asked from here on makes it readable again.
         waker.rest();
-        if self.todo.get() & WORK != 0 {
+        if self.todo.get() & WORK != 0 || self.far.is_some() {
             return false;
         }
         let (bells, words) = (self.inbox.bells(), self.words.get());
