@@ -243,6 +243,15 @@ raw_suite! { raw_sleepers: crate::raw::Way::Processes;
 raw_suite! { raw_sleeping_threads: crate::raw::Way::Threads;
     waiting { wake_for_all_that_comes take_no_time }
 }
+raw_suite! { raw_rc_sleepers: crate::raw::Way::RC;
+    waiting { wake_for_all_that_comes take_no_time lose_no_wake_up }
+}
+raw_suite! { raw_dc_sleepers: crate::raw::Way::DC;
+    waiting { wake_for_all_that_comes take_no_time lose_no_wake_up }
+}
+raw_suite! { raw_rc_sleepers_strict: crate::raw::Way::RC.with(&["--strict"]);
+    waiting { wake_for_all_that_comes }
+}
 raw_suite! { raw_sleepers_rings: crate::raw::Way::Rings;
     waiting { wake_for_all_that_comes }
 }

@@ -90,6 +90,11 @@ impl Completions {
         }
     }
 
+    /// Entries taken so far, modulo 2^32.
+    pub(crate) fn consumed(&self) -> u32 {
+        self.consumer.get()
+    }
+
     pub(crate) fn entries(&self) -> u32 {
         self.ring.entries
     }

@@ -170,6 +170,13 @@ impl Receives {
         last & 1 == owner
     }
 
+    /// Returns how many completions were taken so far, modulo 2^24: what
+    /// [`ReceiveQueue::arm`](crate::device::ReceiveQueue::arm) is told.
+    #[must_use]
+    pub fn consumed(&self) -> u32 {
+        self.completions.consumed() & 0xff_ffff
+    }
+
     #[inline(always)]
     fn received(&self, cqe: &Cqe) -> Result<Arrival, Failed> {
         let (index, queue) = (cqe.wqe_counter.get(), cqe.qpn());

@@ -234,6 +234,12 @@ impl Gate {
         pairs.push(pair);
     }
 
+    /// Asks for an event with the next completion, where the gate was opened for that; the caller
+    /// looks behind this once more whether one is there.
+    pub(crate) fn arm(&self) {
+        self.completions.arm(self.lane.consumed());
+    }
+
     /// The lane.
     #[inline(always)]
     pub(crate) fn lane(&self) -> &Lane {

@@ -116,7 +116,17 @@ impl Lanes {
 
     /// Makes a lane for memory in `window`.
     pub(crate) fn open(&self, plan: &Plan, window: &Window) -> Result<Gate, Error> {
-        let seat = self.pool.seat()?.ok_or(Error::NoLane)?;
+        self.open_telling(plan, window, None)
+    }
+
+    /// Does as [`Lanes::open`]; its completions have events in this file.
+    pub(crate) fn open_telling(
+        &self,
+        plan: &Plan,
+        window: &Window,
+        channel: Option<&hca::Channel>,
+    ) -> Result<Gate, Error> {
+        let seat = self.pool.seat()?.ok_or(Error::NoLane)?.telling(channel);
         let common = if seat.has_other_context() {
             Common {
                 parts: WindowParts::register(seat.device(), window)?,

@@ -1,16 +1,20 @@
 //! Completion queues.
 
+use super::channel::Channel;
 use super::context::{Context, check, none};
 use super::domain::ThreadDomain;
 use crate::completion::CompletionRing;
 use crate::error::Error;
+use crate::unit::{flush_register, record_before_register};
 use crate::verbs::core::{Cq, CqInitAttrEx, cq_flags, cq_init};
 use crate::verbs::direct::{self, CqInitAttr, CqLayout, Object, Pair, object};
 use fi_mlx5_defs::cqe::Cqe;
-use fi_mlx5_defs::doorbell::CompletionRecord;
+use fi_mlx5_defs::doorbell::{ARM_OFFSET, Arm, CompletionRecord};
+use fi_mlx5_defs::endian::{Be32, Be64};
 use std::mem::{size_of, zeroed};
 use std::ptr::NonNull;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A completion queue.
 #[derive(Clone, Debug)]
@@ -21,6 +25,11 @@ struct Queue {
     cq: NonNull<Cq>,
     ring: CompletionRing,
     number: u32,
+    /// The page in which it is armed.
+    page: *mut u8,
+    /// The file of its events, and how many were taken there.
+    channel: Option<Channel>,
+    events: Box<AtomicU32>,
     /// Bytes of ring and record, once they are in the book.
     bytes: Option<u64>,
     context: Arc<Context>,
@@ -29,7 +38,8 @@ struct Queue {
     spare: Option<CompletionQueue>,
 }
 
-// SAFETY: libibverbs lets any thread use a queue; the ring's pointers are handed out, and not used here.
+// SAFETY: libibverbs lets any thread use a queue; the ring's pointers are handed out, and its record
+// and page are written here by whole words alone.
 unsafe impl Send for Queue {}
 // SAFETY: libibverbs lets several threads do so at a time.
 unsafe impl Sync for Queue {}
@@ -38,10 +48,11 @@ impl CompletionQueue {
     pub(super) fn new(
         context: &Arc<Context>,
         domain: Option<&ThreadDomain>,
+        channel: Option<&Channel>,
         entries: u32,
         spare: Option<Self>,
     ) -> Result<Self, Error> {
-        let mut queue = Queue::new(context, domain, entries)?;
+        let mut queue = Queue::new(context, domain, channel, entries)?;
         let bytes = u64::from(queue.ring.entries) * size_of::<Cqe>() as u64;
         let bytes = bytes + size_of::<CompletionRecord>() as u64;
         context.book.count_completions(bytes, true);
@@ -51,8 +62,42 @@ impl CompletionQueue {
     }
 
     /// A queue of the completions of receives, which stands in no book: no lane uses it.
-    pub(super) fn of_receives(context: &Arc<Context>, entries: u32) -> Result<Self, Error> {
-        Ok(Self(Arc::new(Queue::new(context, None, entries)?)))
+    pub(super) fn of_receives(
+        context: &Arc<Context>,
+        channel: Option<&Channel>,
+        entries: u32,
+    ) -> Result<Self, Error> {
+        Ok(Self(Arc::new(Queue::new(context, None, channel, entries)?)))
+    }
+
+    /// Asks for an event with the next completion, in the file that the queue was made for: its
+    /// user, who has consumed so many (modulo 2^24), looks behind this once more whether one is
+    /// there. Does nothing without such a file.
+    pub fn arm(&self, consumed: u32) {
+        let queue = &*self.0;
+        if queue.channel.is_none() {
+            return;
+        }
+        let arm = Arm {
+            // ORDERING: only a number, of those who take turns with the queue.
+            sequence: queue.events.load(Ordering::Relaxed) as u8 & 3,
+            solicited_only: false,
+            consumer: consumed & 0xff_ffff,
+        };
+        let register = queue.page.wrapping_add(ARM_OFFSET as usize);
+        // SAFETY: the record and the page are mapped as long as the queue and aligned, and are
+        // written whole; volatile, because the device reads them.
+        unsafe {
+            (&raw mut (*queue.ring.record).arm).write_volatile(Be32::new(arm.word()));
+            record_before_register();
+            register
+                .cast::<Be64>()
+                .write_volatile(arm.register(queue.number));
+        }
+        flush_register();
+        // ORDERING: pairs with the device, which writes an entry and then looks whether the queue is
+        // armed: it sees that it is, or its user's look behind this fence sees the entry.
+        std::sync::atomic::fence(Ordering::SeqCst);
     }
 
     /// Where the device writes its entries: valid as long as this or a queue pair that was made with it lives.
@@ -81,14 +126,16 @@ impl Queue {
     fn new(
         context: &Arc<Context>,
         domain: Option<&ThreadDomain>,
+        channel: Option<&Channel>,
         entries: u32,
     ) -> Result<Self, Error> {
+        let events = Box::new(AtomicU32::new(0));
         let parent = domain.and_then(ThreadDomain::parent);
         let mut attr = CqInitAttrEx {
             // The library adds one, and rounds up to a power of two.
             cqe: entries.saturating_sub(1).max(1),
-            cq_context: none(),
-            channel: none(),
+            cq_context: (&raw const *events).cast_mut().cast(),
+            channel: channel.map_or(none(), |channel| channel.raw().cast()),
             comp_vector: 0,
             wc_flags: 0,
             comp_mask: cq_init::FLAGS | if parent.is_some() { cq_init::PD } else { 0 },
@@ -113,6 +160,9 @@ impl Queue {
                 record: none(),
             },
             number: 0,
+            page: none(),
+            channel: channel.cloned(),
+            events,
             bytes: None,
             context: Arc::clone(context),
             _domain: domain.cloned(),
@@ -145,6 +195,7 @@ impl Queue {
             record: layout.dbrec.cast(),
         };
         self.number = layout.cqn;
+        self.page = layout.cq_uar.cast();
         Ok(())
     }
 }

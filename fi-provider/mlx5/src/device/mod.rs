@@ -15,6 +15,7 @@
 
 mod account;
 mod capability;
+mod channel;
 mod completion;
 mod context;
 mod datagrams;
@@ -26,6 +27,7 @@ mod region;
 mod target;
 
 pub use account::{Account, Objects, Regime};
+pub use channel::Channel;
 pub use completion::CompletionQueue;
 pub use datagrams::{Datagrams, Received, Recipient};
 pub use domain::ThreadDomain;
@@ -232,7 +234,7 @@ impl Device {
         domain: &ThreadDomain,
         entries: u32,
     ) -> Result<CompletionQueue, Error> {
-        CompletionQueue::new(&self.context, Some(domain), entries, None)
+        CompletionQueue::new(&self.context, Some(domain), None, entries, None)
     }
 
     /// A reliably connected queue pair of at least so many basic blocks for sends and none for receives, in the state INIT.
@@ -254,7 +256,7 @@ impl Device {
     /// # Errors
     /// [`Error::Call`].
     pub fn passive(&self) -> Result<QueuePair, Error> {
-        let completions = CompletionQueue::of_receives(&self.context, 1)?;
+        let completions = CompletionQueue::of_receives(&self.context, None, 1)?;
         let domain = self.plain_domain();
         QueuePair::connected(self, &domain, &completions, None, 1)
     }
@@ -279,7 +281,27 @@ impl Device {
     /// # Errors
     /// [`Error::Call`], also where the device has no queues of so many entries.
     pub fn receive_queue(&self, entries: u32) -> Result<ReceiveQueue, Error> {
-        ReceiveQueue::new(&self.protection, entries)
+        ReceiveQueue::new(&self.protection, None, entries)
+    }
+
+    /// As [`Device::receive_queue`]; its completions have events in this file, of the same context.
+    ///
+    /// # Errors
+    /// As [`Device::receive_queue`].
+    pub fn receive_queue_telling(
+        &self,
+        channel: &Channel,
+        entries: u32,
+    ) -> Result<ReceiveQueue, Error> {
+        ReceiveQueue::new(&self.protection, Some(channel), entries)
+    }
+
+    /// A file of completion events.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub fn channel(&self) -> Result<Channel, Error> {
+        Channel::new(&self.context)
     }
 
     /// An initiator of dynamic connections of at least so many basic blocks, ready to send.

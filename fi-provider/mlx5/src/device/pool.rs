@@ -5,7 +5,7 @@
 //! again those of one page.
 
 use super::context::Context;
-use super::{Account, CompletionQueue, Device, QueuePair, ReceiveQueue, ThreadDomain};
+use super::{Account, Channel, CompletionQueue, Device, QueuePair, ReceiveQueue, ThreadDomain};
 use crate::error::Error;
 use crate::lane::{SharedCompletions, Source};
 use crate::policy::{Completions, Policy};
@@ -50,6 +50,8 @@ struct SharedQueue {
 pub struct Seat {
     pool: Arc<Inner>,
     place: Place,
+    /// The file of the events of completion queues of its own.
+    channel: Option<Channel>,
     is_short: AtomicBool,
     /// Entries of shared completion queues: their place in the list, and how many.
     taken: Mutex<Vec<(usize, u32)>>,
@@ -117,6 +119,7 @@ impl Pool {
             pool: Arc::clone(pool),
             is_short: AtomicBool::new(place.is_short),
             place,
+            channel: None,
             taken: Mutex::default(),
         }))
     }
@@ -207,7 +210,7 @@ impl Inner {
             None => {
                 let most = self.device.features().max_completions;
                 let wanted = SHARED_ENTRIES.max(entries).min(most.max(entries));
-                let queue = CompletionQueue::new(&self.device.context, None, wanted, None)?;
+                let queue = CompletionQueue::new(&self.device.context, None, None, wanted, None)?;
                 let ring = queue.ring();
                 state.shared.push(SharedQueue {
                     queue,
@@ -226,6 +229,15 @@ impl Inner {
 }
 
 impl Seat {
+    /// The same; completion queues of its own that are made from now on have events in this file,
+    /// of the pool's context.
+    #[must_use]
+    pub fn telling(mut self, channel: Option<&Channel>) -> Self {
+        debug_assert!(!self.has_other_context() || channel.is_none());
+        self.channel = channel.cloned();
+        self
+    }
+
     /// The device as the lane has it: where its context is its own, memory for its queue pairs has to be registered here.
     #[must_use]
     pub fn device(&self) -> &Device {
@@ -297,9 +309,11 @@ impl Seat {
     pub fn completion_queue(&self, entries: u32) -> Result<CompletionQueue, Error> {
         let context = &self.place.device.context;
         let spare = self.place.spare.as_ref();
-        let made = spare.map(|domain| CompletionQueue::new(context, Some(domain), entries, None));
+        let made =
+            spare.map(|domain| CompletionQueue::new(context, Some(domain), None, entries, None));
         let spare = self.spare_or_short(made);
-        CompletionQueue::new(context, Some(&self.place.domain), entries, spare)
+        let (domain, channel) = (&self.place.domain, self.channel.as_ref());
+        CompletionQueue::new(context, Some(domain), channel, entries, spare)
     }
 
     /// A connected queue pair, as [`Device::connected`], and the spare ones that belong to it.

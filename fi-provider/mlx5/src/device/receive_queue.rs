@@ -1,5 +1,6 @@
 //! Shared receive queues.
 
+use super::channel::Channel;
 use super::completion::CompletionQueue;
 use super::context::{Context, Protection, check, none};
 use crate::completion::CompletionRing;
@@ -34,8 +35,12 @@ impl ReceiveQueue {
     /// The most entries: an entry's index has 16 bits.
     const MOST: u32 = 1 << 16;
 
-    pub(super) fn new(protection: &Arc<Protection>, entries: u32) -> Result<Self, Error> {
-        let completions = CompletionQueue::of_receives(&protection.context, entries)?;
+    pub(super) fn new(
+        protection: &Arc<Protection>,
+        channel: Option<&Channel>,
+        entries: u32,
+    ) -> Result<Self, Error> {
+        let completions = CompletionQueue::of_receives(&protection.context, channel, entries)?;
         let mut attr = SrqInitAttr {
             srq_context: none(),
             // The library adds one, and rounds up to a power of two.
@@ -73,6 +78,11 @@ impl ReceiveQueue {
     #[must_use]
     pub fn completion_ring(&self) -> CompletionRing {
         self.0.completions.ring()
+    }
+
+    /// Asks for an event with the next completion, as [`CompletionQueue::arm`].
+    pub fn arm(&self, consumed: u32) {
+        self.0.completions.arm(consumed);
     }
 
     pub(super) fn raw(&self) -> *mut Srq {

@@ -42,7 +42,7 @@ impl Target {
         let domain = ThreadDomain::plain(&device.protection);
         let receives = match receives {
             Some(receives) => receives.clone(),
-            None => ReceiveQueue::new(&device.protection, Self::NO_MESSAGES)?,
+            None => ReceiveQueue::new(&device.protection, None, Self::NO_MESSAGES)?,
         };
         // It sends nothing. What it receives is in its buffer, however short: entries of 64 bytes
         // take no payload of a target.

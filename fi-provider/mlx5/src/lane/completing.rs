@@ -67,8 +67,8 @@ impl Lane {
         true
     }
 
-    /// Whether a completion is there.
-    pub(super) fn is_ready(&self) -> bool {
+    /// Returns whether a completion is there.
+    pub fn is_ready(&self) -> bool {
         if let Some(share) = &self.share
             && !self.completions.is_ready()
         {

@@ -126,6 +126,12 @@ impl Lane {
         unsafe { self.quiet_by_queues() }
     }
 
+    /// Returns how many completions were taken so far, modulo 2^24: what
+    /// [`CompletionQueue::arm`](crate::device::CompletionQueue::arm) is told.
+    pub fn consumed(&self) -> u32 {
+        self.completions.consumed() & 0xff_ffff
+    }
+
     /// Whether nothing is outstanding on any queue.
     pub fn is_idle(&self) -> bool {
         let mut at = self.used.get();

@@ -15,7 +15,11 @@ impl Endpoint {
     /// # Errors
     /// [`Error::System`] where the process has no room for a descriptor.
     pub fn descriptor(&self) -> Result<BorrowedFd<'_>, Error> {
-        Ok(self.inbox.waker()?.as_fd())
+        let waker = self.inbox.waker()?;
+        match &self.far {
+            Some(far) => far.descriptor(waker),
+            None => Ok(waker.as_fd()),
+        }
     }
 
     /// Asks for [`Endpoint::descriptor`] to become readable with the next arrival, and returns
@@ -37,7 +41,7 @@ impl Endpoint {
         };
         // Before anybody is asked: who is asked from here on makes it readable again.
         waker.rest();
-        if self.todo.get() & WORK != 0 || self.far.is_some() {
+        if self.todo.get() & WORK != 0 {
             return false;
         }
         let (bells, words) = (self.inbox.bells(), self.words.get());
@@ -48,6 +52,6 @@ impl Endpoint {
             bells.unwatch();
             return false;
         }
-        true
+        self.far.as_ref().is_none_or(|far| self.arm_far(far))
     }
 }

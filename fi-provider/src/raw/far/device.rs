@@ -57,8 +57,13 @@ impl Device {
         })
     }
 
-    /// Makes a lane, whose bounce memory has pieces of `piece_len` bytes.
-    pub(crate) fn lane(&self, piece_len: usize) -> Result<device::Gate, Error> {
+    /// Makes a lane, whose bounce memory has pieces of `piece_len` bytes, and whose completions have
+    /// events in this file.
+    pub(crate) fn lane(
+        &self,
+        piece_len: usize,
+        channel: &hca::Channel,
+    ) -> Result<device::Gate, Error> {
         let queues = match self.transport {
             Transport::Rc => Queues::Later(MOST_CONNECTED),
             Transport::Dc => Queues::Initiators(1),
@@ -68,7 +73,8 @@ impl Device {
             ..Plan::beside(queues, false, self.hook)
         };
         let nowhere = Window::spanning(Vec::new());
-        self.lanes.open(&plan, &nowhere).map_err(|_| Error::NoRoom)
+        let opened = self.lanes.open_telling(&plan, &nowhere, Some(channel));
+        opened.map_err(|_| Error::NoRoom)
     }
 
     /// Registers words for own entries alone.

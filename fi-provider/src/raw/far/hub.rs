@@ -10,7 +10,7 @@ use crate::raw::arena::Arena;
 use crate::raw::error::Error;
 use crate::raw::inbox::{Inbox, Range};
 use crate::raw::region::{Addressing, Rights};
-use fi_mlx5::device::{Peer, QueuePair, ReceiveQueue, Region, Target};
+use fi_mlx5::device::{Channel, Peer, QueuePair, ReceiveQueue, Region, Target};
 use fi_mlx5::queue::SendRing;
 use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -44,6 +44,10 @@ pub(crate) struct Hub {
     changed: Condvar,
     pub(crate) receives: ReceiveQueue,
     pub(crate) buffers: Region,
+    /// The file of the events of all three.
+    pub(crate) channel: Channel,
+    /// When the endpoint is to be woken, if it asks for that.
+    alarm: Mutex<Option<Instant>>,
     /// The targets of either lane, where peers enter them.
     targets: Option<[Target; 2]>,
     /// Lets peers write the words that count.
@@ -134,9 +138,10 @@ impl Hub {
         table: (u64, u32),
     ) -> Result<Self, Error> {
         let most = most.next_multiple_of(8);
-        let messages = device.lane(HEADER + most)?;
-        let memory = device.lane(HEADER + most)?;
-        let receives = device.hca.receive_queue(BUFFERS);
+        let channel = device.hca.channel().map_err(|_| Error::NoRoom)?;
+        let messages = device.lane(HEADER + most, &channel)?;
+        let memory = device.lane(HEADER + most, &channel)?;
+        let receives = device.hca.receive_queue_telling(&channel, BUFFERS);
         let receives = receives.map_err(|_| Error::NoRoom)?;
         let counts_bytes = MOST_CONNECTED as usize * 8;
         let buffers_bytes = BUFFERS as usize * (HEADER + most);
@@ -170,6 +175,8 @@ impl Hub {
             memory,
             receives,
             buffers: buffers.map_err(|_| Error::NoRoom)?,
+            channel,
+            alarm: Mutex::default(),
             targets,
             counts,
             space,
@@ -543,7 +550,33 @@ impl Hub {
         if has_failed {
             self.changed.notify_all();
         }
-        next
+        drop(state);
+        [next, self.ring_alarm(now)].into_iter().flatten().min()
+    }
+
+    /// Has the domain's thread wake the endpoint at this time, unless it will before; `wake` has that
+    /// thread look.
+    pub(crate) fn set_alarm(&self, at: Instant, wake: impl FnOnce()) {
+        let mut alarm = self.alarm();
+        if alarm.is_none() {
+            *alarm = Some(at);
+            drop(alarm);
+            wake();
+        }
+    }
+
+    /// Wakes the endpoint if it is time; returns when it will be.
+    fn ring_alarm(&self, now: Instant) -> Option<Instant> {
+        let mut alarm = self.alarm();
+        if alarm.is_some_and(|at| at <= now) {
+            *alarm = None;
+            self.news.wake();
+        }
+        *alarm
+    }
+
+    fn alarm(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.alarm.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Tells both who wait, and the endpoint.

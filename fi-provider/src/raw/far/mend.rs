@@ -29,6 +29,12 @@ const SILENCE: Duration = Duration::from_secs(1);
 /// Turns that find nothing, between two looks at the clock.
 const TURNS: u32 = 256;
 
+/// Whether something is waited for that the peer's process does.
+fn is_waiting_for(link: &Link) -> bool {
+    let is_starved = link.far().is_some_and(FarPath::is_starved);
+    is_starved || link.asked.get() > 0 || link.burden() > 0
+}
+
 impl Endpoint {
     /// Notes a turn that has found nothing; whether it is one of each so many. Peers that something
     /// is waited for are probed now and then: the device tells of those that are gone.
@@ -43,13 +49,24 @@ impl Endpoint {
         is_one
     }
 
+    /// Probes peers if it is time. Returns when it will be, where something is waited for.
+    pub(crate) fn probe_in_time(&self, far: &Far) -> Option<Instant> {
+        if !self.far_links().iter().any(|link| is_waiting_for(link)) {
+            return None;
+        }
+        if far.probed.get().elapsed() >= SILENCE {
+            far.probed.set(Instant::now());
+            self.probe(far);
+        }
+        Some(far.probed.get() + SILENCE)
+    }
+
     #[cold]
     fn probe(&self, far: &Far) {
         let links = self.far_links();
         for link in &links {
             let Some(path) = link.far() else { continue };
-            let is_waiting = link.asked.get() > 0 || link.burden() > 0 || path.is_starved();
-            if is_waiting && path.refusal(Lane::Memory).is_none() {
+            if is_waiting_for(&link) && path.refusal(Lane::Memory).is_none() {
                 path.probe(far.hub.memory.discard(size_of::<u64>()));
             }
         }

@@ -8,6 +8,7 @@
 //! * Records are those of a ring of the node (`path`, `arrivals`): sent into the shared receive queue
 //!   of the endpoint, within the credits that it has given. It writes back into the sender's memory
 //!   how many it has taken.
+//! * The descriptor that an endpoint sleeps on holds the file of its queues' events (`waiting`).
 //! * A queue that fails is replaced, unless the peer is gone (`mend`).
 
 #![expect(
@@ -16,13 +17,14 @@
 )]
 
 use crate::device::Gate;
+use crate::raw::waker::Both;
 use arrivals::Arrivals;
 use fi_mlx5::lane::Lane as Queues;
 use fi_mlx5::receives::Receives;
 use hub::Hub;
 use log::Log;
 use memory::Lane;
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -37,6 +39,7 @@ pub(crate) mod memory;
 mod mend;
 pub(crate) mod path;
 mod quick;
+mod waiting;
 pub(crate) mod wire;
 
 pub use device::Transport;
@@ -58,6 +61,8 @@ pub(crate) struct Far {
     probed: Cell<Instant>,
     /// Queues that have failed and for which nothing is to do.
     known_faults: Cell<usize>,
+    /// Made when the endpoint is to sleep for the first time.
+    both: OnceCell<Both>,
     pub(crate) hub: Arc<Hub>,
 }
 
@@ -103,6 +108,7 @@ impl Far {
             idle_turns: Cell::new(0),
             probed: Cell::new(Instant::now()),
             known_faults: Cell::new(0),
+            both: OnceCell::new(),
             hub,
         }
     }

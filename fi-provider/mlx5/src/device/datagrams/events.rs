@@ -1,106 +1,33 @@
-//! Completion queues that the library polls, and the file of their events.
+//! Completion queues that the library polls.
 
-use super::super::context::{Context, check};
+use super::super::channel::Channel;
+use super::super::context::check;
 use super::none;
 use crate::error::Error;
 use crate::verbs::core::Cq;
-use crate::verbs::datagrams::{CompChannel, Wc, wc_status};
+use crate::verbs::datagrams::{Wc, wc_status};
 use crate::verbs::inline;
 use fi_mlx5_defs::cqe::Cqe;
 use fi_mlx5_defs::doorbell::CompletionRecord;
-use std::io;
 use std::mem::{size_of, zeroed};
-use std::os::fd::BorrowedFd;
 use std::ptr::NonNull;
-use std::sync::Arc;
-
-/// A file of completion events, which does not block.
-#[derive(Debug)]
-pub(super) struct Channel {
-    channel: NonNull<CompChannel>,
-    context: Arc<Context>,
-}
-
-// SAFETY: libibverbs lets any thread use a channel.
-unsafe impl Send for Channel {}
-// SAFETY: libibverbs lets several threads do so at a time.
-unsafe impl Sync for Channel {}
-
-impl Channel {
-    pub(super) fn new(context: &Arc<Context>) -> Result<Self, Error> {
-        // SAFETY: the context is open.
-        let channel = unsafe { (context.library.create_channel)(context.raw()) };
-        let call = "ibv_create_comp_channel";
-        let made = Self {
-            channel: NonNull::new(channel).ok_or_else(|| Error::last(call))?,
-            context: Arc::clone(context),
-        };
-        let fd = made.raw_fd();
-        // SAFETY: the file is open; both commands take and give numbers.
-        let result = unsafe {
-            let flags = libc::fcntl(fd, libc::F_GETFL);
-            libc::fcntl(fd, libc::F_SETFL, flags | libc::O_NONBLOCK)
-        };
-        check("fcntl", result).map(|()| made)
-    }
-
-    fn raw_fd(&self) -> i32 {
-        // SAFETY: the channel is alive, and its file does not change.
-        unsafe { self.channel.as_ref().fd }
-    }
-
-    pub(super) fn fd(&self) -> BorrowedFd<'_> {
-        // SAFETY: the file is open as long as this, and not -1.
-        unsafe { BorrowedFd::borrow_raw(self.raw_fd()) }
-    }
-
-    /// Takes the events that are there.
-    pub(super) fn drain(&self) -> Result<(), Error> {
-        let library = self.context.library;
-        loop {
-            let (mut cq, mut unused) = (none::<Cq>(), none());
-            // SAFETY: the channel is alive, and both results are written where they may be.
-            let result =
-                unsafe { (library.get_event)(self.channel.as_ptr(), &raw mut cq, &raw mut unused) };
-            if result == 0 {
-                // SAFETY: the queue that the event is of is alive, as its events are taken back when
-                // it is destroyed; this event was not acknowledged.
-                unsafe { (library.ack_events)(cq, 1) };
-                continue;
-            }
-            match io::Error::last_os_error().kind() {
-                io::ErrorKind::WouldBlock => return Ok(()),
-                io::ErrorKind::Interrupted => {}
-                _ => return Err(Error::last("ibv_get_cq_event")),
-            }
-        }
-    }
-}
-
-impl Drop for Channel {
-    fn drop(&mut self) {
-        // SAFETY: the queues that use it hold a share of this, hence are gone.
-        self.context
-            .close(|library| unsafe { (library.destroy_channel)(self.channel.as_ptr()) });
-    }
-}
 
 /// A completion queue that the library polls.
 #[derive(Debug)]
 pub(super) struct Polled {
     cq: NonNull<Cq>,
     bytes: u64,
-    channel: Arc<Channel>,
+    channel: Channel,
 }
 
 // SAFETY: libibverbs lets any thread use a queue.
 unsafe impl Send for Polled {}
 
 impl Polled {
-    pub(super) fn new(channel: &Arc<Channel>, entries: u32) -> Result<Self, Error> {
-        let context = &channel.context;
+    pub(super) fn new(channel: &Channel, entries: u32) -> Result<Self, Error> {
+        let context = channel.context();
         let create = context.library.create_polled_cq;
-        let (file, entries) = (channel.channel.as_ptr(), entries.cast_signed());
+        let (file, entries) = (channel.raw(), entries.cast_signed());
         // SAFETY: the context is open, and the channel is of it and alive.
         let cq = unsafe { create(context.raw(), entries, none(), file, 0) };
         let cq = NonNull::new(cq).ok_or_else(|| Error::last("ibv_create_cq"))?;
@@ -111,7 +38,7 @@ impl Polled {
         Ok(Self {
             cq,
             bytes,
-            channel: Arc::clone(channel),
+            channel: channel.clone(),
         })
     }
 
@@ -146,7 +73,7 @@ impl Polled {
 
 impl Drop for Polled {
     fn drop(&mut self) {
-        let context = &self.channel.context;
+        let context = self.channel.context();
         context.book.count_completions(self.bytes, false);
         // SAFETY: the queue pair that used it is gone: it is dropped before.
         context.close(|library| unsafe { (library.destroy_cq)(self.cq.as_ptr()) });

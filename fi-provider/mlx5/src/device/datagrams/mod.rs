@@ -8,6 +8,7 @@ mod events;
 
 use super::Device;
 use super::account::PairEntry;
+use super::channel::Channel;
 use super::context::{Context, check, none};
 use super::domain::ThreadDomain;
 use super::queue_pair::{
@@ -18,11 +19,11 @@ use crate::verbs::core::{AhAttr, Qp, QpAttr, QpCap, qp_attr, qp_state, qp_type};
 use crate::verbs::datagrams::{Ah, Datagram, RecvWr, SendWr, Sge, send_flags, wr_opcode};
 use crate::verbs::inline;
 use buffers::Buffers;
-use events::{Channel, Polled};
+use events::Polled;
 use fi_mlx5_defs::doorbell::QueueRecord;
 use std::collections::BTreeMap;
 use std::mem::size_of;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::ptr::{NonNull, null_mut};
 use std::sync::Arc;
 
@@ -59,7 +60,7 @@ pub struct Datagrams {
     port: u8,
     sends: Polled,
     receives: Polled,
-    channel: Arc<Channel>,
+    channel: Channel,
     /// Buffers of sends that are not under way.
     free: Vec<u32>,
     outgoing: Buffers,
@@ -78,7 +79,7 @@ impl Datagrams {
             return Err(Error::Unexpected { call, what });
         }
         let (protection, entries) = (&device.protection, entries.max(1));
-        let channel = Arc::new(Channel::new(&device.context)?);
+        let channel = Channel::new(&device.context)?;
         let sends = Polled::new(&channel, entries)?;
         let receives = Polled::new(&channel, entries)?;
         let outgoing = Buffers::new(protection, entries, Self::LONGEST)?;
@@ -174,7 +175,7 @@ impl Datagrams {
     /// when the next datagram comes or, where [`Datagrams::send`] has found no room, there is room.
     #[must_use]
     pub fn fd(&self) -> BorrowedFd<'_> {
-        self.channel.fd()
+        self.channel.as_fd()
     }
 
     /// Asks for one event. It tells of datagrams that come from now on: a thread that is to sleep

@@ -1,0 +1,45 @@
+//! Sleeping until the device tells of something.
+
+use super::Far;
+use crate::raw::endpoint::Endpoint;
+use crate::raw::error::Error;
+use crate::raw::waker::{Both, Waker};
+use std::os::fd::BorrowedFd;
+
+impl Far {
+    /// The descriptor that is readable when this one is, or the device tells of something.
+    pub(crate) fn descriptor(&self, waker: &Waker) -> Result<BorrowedFd<'_>, Error> {
+        if let Some(both) = self.both.get() {
+            return Ok(both.descriptor());
+        }
+        let made = Both::new(waker, &self.hub.channel)?;
+        Ok(self.both.get_or_init(|| made).descriptor())
+    }
+
+    /// Has the device tell of the next completion of either lane, and of the next record. Returns
+    /// false where something is there already.
+    fn arm(&self) -> bool {
+        // A device that is gone brings nothing; operations tell of it.
+        let _ = self.hub.channel.drain();
+        let gates = [&self.hub.messages, &self.hub.memory];
+        gates.iter().for_each(|gate| gate.arm());
+        self.hub.receives.arm(self.receives.consumed());
+        self.let_act(false);
+        // What came before it was armed; what comes from here on is told of.
+        !self.receives.is_ready() && gates.iter().all(|gate| !gate.lane().is_ready())
+    }
+}
+
+impl Endpoint {
+    /// Does as [`Far::arm`]; returns false also where failures ask for something. Peers that
+    /// something is waited for are probed meanwhile: the domain's thread wakes for that.
+    pub(crate) fn arm_far(&self, far: &Far) -> bool {
+        if far.has_to_mend() {
+            return false;
+        }
+        if let Some(at) = self.probe_in_time(far) {
+            far.hub.set_alarm(at, || self.wake_service());
+        }
+        far.arm()
+    }
+}
