@@ -249,6 +249,10 @@ raw_suite! { raw_rc_sleepers: crate::raw::Way::RC;
 raw_suite! { raw_dc_sleepers: crate::raw::Way::DC;
     waiting { wake_for_all_that_comes take_no_time lose_no_wake_up }
 }
+// On a device that acts at its own time, as hardware does.
+raw_suite! { raw_rc_sleepers_unasked: crate::raw::Way::RC.with(&["--no-hook"]);
+    waiting { wake_for_all_that_comes lose_no_wake_up }
+}
 raw_suite! { raw_rc_sleepers_strict: crate::raw::Way::RC.with(&["--strict"]);
     waiting { wake_for_all_that_comes }
 }
