@@ -239,15 +239,18 @@ macro_rules! raw_suite {
 
 raw_suite! { raw_sleepers: crate::raw::Way::Processes;
     waiting { wake_for_all_that_comes take_no_time lose_no_wake_up }
+    served { answer_while_their_process_sleeps }
 }
 raw_suite! { raw_sleeping_threads: crate::raw::Way::Threads;
     waiting { wake_for_all_that_comes take_no_time }
 }
 raw_suite! { raw_rc_sleepers: crate::raw::Way::RC;
     waiting { wake_for_all_that_comes take_no_time lose_no_wake_up }
+    served { answer_while_their_process_sleeps }
 }
 raw_suite! { raw_dc_sleepers: crate::raw::Way::DC;
     waiting { wake_for_all_that_comes take_no_time lose_no_wake_up }
+    served { answer_while_their_process_sleeps }
 }
 // On a device that acts at its own time, as hardware does.
 raw_suite! { raw_rc_sleepers_unasked: crate::raw::Way::RC.with(&["--no-hook"]);
@@ -258,6 +261,7 @@ raw_suite! { raw_rc_sleepers_strict: crate::raw::Way::RC.with(&["--strict"]);
 }
 raw_suite! { raw_sleepers_rings: crate::raw::Way::Rings;
     waiting { wake_for_all_that_comes }
+    served { answer_while_their_process_sleeps }
 }
 
 raw_suite!(raw_threads: crate::raw::Way::Threads);

@@ -28,6 +28,7 @@ mod matcher;
 mod near;
 #[cfg(test)]
 mod nonsense;
+pub mod progress;
 mod protocol;
 mod record;
 pub mod region;

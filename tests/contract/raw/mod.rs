@@ -5,6 +5,7 @@ pub(crate) mod atomics;
 pub(crate) mod ends;
 pub(crate) mod memory;
 pub(crate) mod messages;
+pub(crate) mod served;
 pub(crate) mod waiting;
 
 use crate::meeting::{self, Meeting};

@@ -190,7 +190,7 @@ pub(crate) fn take_no_time(way: Way) {
 }
 
 /// The processor's time that this party has taken: its thread, or its process.
-fn processor_time(way: Way) -> Duration {
+pub(crate) fn processor_time(way: Way) -> Duration {
     let clock = match way {
         Way::Threads => libc::CLOCK_THREAD_CPUTIME_ID,
         _ => libc::CLOCK_PROCESS_CPUTIME_ID,

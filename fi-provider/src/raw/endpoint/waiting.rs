@@ -4,6 +4,17 @@ use super::{Endpoint, WORK};
 use crate::raw::error::Error;
 use std::os::fd::{AsFd, BorrowedFd};
 
+/// What is to be expected of an endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Outlook {
+    /// Nothing is there, and who brings something makes the descriptor readable.
+    Quiet,
+    /// Something waits that nobody tells of: there may be room for it now.
+    Untold,
+    /// Something is there.
+    Busy,
+}
+
 impl Endpoint {
     /// Returns a descriptor that becomes readable when there may be something for
     /// [`Endpoint::progress`] to do, behind each [`Endpoint::arm`] that returned true; for poll(2),
@@ -31,27 +42,33 @@ impl Endpoint {
     /// The descriptor may become readable without a reason. It stays so until the next call.
     pub fn arm(&self) -> bool {
         let queues = [&self.config.transmit, &self.config.receive];
-        !queues.iter().any(|queue| queue.has_entries()) && self.arm_for_progress()
+        !queues.iter().any(|queue| queue.has_entries()) && self.outlook() == Outlook::Quiet
     }
 
-    /// Does as [`Endpoint::arm`], whether there are entries or not.
-    pub(crate) fn arm_for_progress(&self) -> bool {
+    /// Does as [`Endpoint::arm`], whether there are entries or not, and tells what is to be expected.
+    pub(crate) fn outlook(&self) -> Outlook {
         let Some(waker) = self.inbox.known_waker() else {
-            return false;
+            return Outlook::Untold;
         };
         // Before anybody is asked: who is asked from here on makes it readable again.
         waker.rest();
-        if self.todo.get() & WORK != 0 {
-            return false;
-        }
         let (bells, words) = (self.inbox.bells(), self.words.get());
+        let is_rung = || (0..words).any(|word| bells.is_rung(word));
+        if self.todo.get() & WORK != 0 {
+            return if is_rung() {
+                Outlook::Busy
+            } else {
+                Outlook::Untold
+            };
+        }
         self.requests
             .set(self.requests.get().wrapping_add(1).max(1));
         bells.watch(words, self.requests.get());
-        if (0..words).any(|word| bells.is_rung(word)) {
+        if is_rung() {
             bells.unwatch();
-            return false;
+            return Outlook::Busy;
         }
-        self.far.as_ref().is_none_or(|far| self.arm_far(far))
+        let far = self.far.as_ref();
+        far.map_or(Outlook::Quiet, |far| self.arm_far(far))
     }
 }

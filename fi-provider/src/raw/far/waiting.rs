@@ -1,7 +1,7 @@
 //! Sleeping until the device tells of something.
 
 use super::Far;
-use crate::raw::endpoint::Endpoint;
+use crate::raw::endpoint::{Endpoint, Outlook};
 use crate::raw::error::Error;
 use crate::raw::waker::{Both, Waker};
 use std::os::fd::BorrowedFd;
@@ -31,15 +31,19 @@ impl Far {
 }
 
 impl Endpoint {
-    /// Does as [`Far::arm`]; returns false also where failures ask for something. Peers that
-    /// something is waited for are probed meanwhile: the domain's thread wakes for that.
-    pub(crate) fn arm_far(&self, far: &Far) -> bool {
+    /// Does as [`Far::arm`]. Peers that something is waited for are probed meanwhile: the domain's
+    /// thread wakes for that.
+    pub(crate) fn arm_far(&self, far: &Far) -> Outlook {
         if far.has_to_mend() {
-            return false;
+            return Outlook::Untold;
         }
         if let Some(at) = self.probe_in_time(far) {
             far.hub.set_alarm(at, || self.wake_service());
         }
-        far.arm()
+        if far.arm() {
+            Outlook::Quiet
+        } else {
+            Outlook::Busy
+        }
     }
 }
