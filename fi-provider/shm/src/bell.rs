@@ -1,7 +1,7 @@
 //! Bells: one bit for each [`crate::ring`] of a receiver, by which it knows the rings to look at.
 //!
 //! A sender publishes a record and rings; the receiver takes the bits and then drains the rings
-//! that they name. A word holds the bits of 64 rings, so that a receiver without messages looks at
+//! that they name. A word holds the bits of 63 rings, so that a receiver without messages looks at
 //! one word for all of them. All zero bytes are silent bells.
 //!
 //! Order matters on the receiver's side: [`Bells::take`] first, and then
@@ -9,18 +9,22 @@
 //! `None` has its bit set behind the take, so that a later take finds it. A receiver that leaves
 //! records in a ring looks at that ring again without a bell.
 //!
-//! Beside each word lies another, in which the receiver asks to be woken ([`Bells::watch`]): a
-//! sender looks at it behind its ring. Of the two, one at least sees the other: the receiver asks
-//! and then looks at the bells, the sender rings and then looks whether it was asked.
+//! The highest bit of each word is the watch, by which the receiver asks to be woken
+//! ([`Bells::watch`]). It asks, and a sender rings, by one access to the same word: the receiver
+//! finds the bell, or the sender finds the watch, whoever is the later one. The receiver asks until
+//! it takes the bells.
 
-use crate::sync::{AtomicU64, Ordering, fence};
+use crate::sync::{AtomicU64, Ordering};
 
 /// Rings whose bits share a word.
-pub const RINGS_PER_WORD: usize = 64;
+pub const RINGS_PER_WORD: usize = 63;
+
+/// The bit of a word that is no ring's.
+const WATCH: u64 = 1 << 63;
 
 /// Returns the bytes of memory that the bells of `rings` rings take: whole cache lines.
 pub const fn bytes(rings: usize) -> usize {
-    (words(rings) * size_of::<Word>()).next_multiple_of(64)
+    ((1 + words(rings)) * size_of::<u64>()).next_multiple_of(64)
 }
 
 /// Returns the number of words, at least one.
@@ -29,19 +33,12 @@ const fn words(rings: usize) -> usize {
     if words == 0 { 1 } else { words }
 }
 
-/// The bells of 64 rings.
-#[derive(Debug)]
-#[repr(C)]
-struct Word {
-    bells: AtomicU64,
-    /// Not 0 where the receiver asks to be woken: other than the last time.
-    watch: AtomicU64,
-}
-
 /// The bells of all rings of one receiver.
 #[derive(Debug)]
 pub struct Bells {
-    words: *const Word,
+    /// The number of the last time that the receiver has asked to be woken; the words lie behind.
+    request: *const AtomicU64,
+    words: *const AtomicU64,
     /// The place of the last word.
     last: usize,
     /// The bits of that word that have a ring, and those of the first word.
@@ -57,7 +54,8 @@ unsafe impl Sync for Bells {}
 /// The bell of one ring, in the hand of its sender.
 #[derive(Clone, Copy, Debug)]
 pub struct Bell {
-    word: *const Word,
+    word: *const AtomicU64,
+    request: *const AtomicU64,
     bit: u64,
 }
 
@@ -76,12 +74,14 @@ impl Bells {
     pub unsafe fn new(memory: *mut u8, rings: usize) -> Self {
         let last = words(rings) - 1;
         let rest = rings - last * RINGS_PER_WORD;
-        let bits_of_last = u64::MAX.checked_shr(64 - rest as u32).unwrap_or(0);
+        let bits_of_last = !u64::MAX.checked_shl(rest as u32).unwrap_or(0);
+        let request = memory.cast_const().cast::<AtomicU64>();
         Self {
-            words: memory.cast(),
+            request,
+            words: request.wrapping_add(1),
             last,
             bits_of_last,
-            bits_of_first: if last == 0 { bits_of_last } else { u64::MAX },
+            bits_of_first: if last == 0 { bits_of_last } else { !WATCH },
         }
     }
 
@@ -97,12 +97,13 @@ impl Bells {
         let is_ring = word < self.last || word == self.last && self.bits_of_last & bit != 0;
         is_ring.then(|| Bell {
             word: self.words.wrapping_add(word),
+            request: self.request,
             bit,
         })
     }
 
     /// Returns the rings that have been rung since the last time, and silences their bells: bit
-    /// `i` stands for ring `word * 64 + i`. Returns 0 if there is no such word.
+    /// `i` stands for ring `word * 63 + i`. Returns 0 if there is no such word.
     ///
     /// The records that were published before those bells were rung are visible then. Silent bells
     /// cost one load.
@@ -115,13 +116,13 @@ impl Bells {
         }
     }
 
-    /// Returns whether a bell of this word has been rung, by one load: whether to call
-    /// [`Bells::silence`].
+    /// Returns whether a bell of this word has been rung, or the receiver asks to be woken, by one
+    /// load: whether to call [`Bells::silence`].
     #[inline(always)]
     pub fn is_rung(&self, word: usize) -> bool {
         // SAFETY: the word is one of those that `new` was given, mapped and aligned to 8.
         // ORDERING: decides only whether to swap; the swap orders.
-        word <= self.last && unsafe { self.word(word) }.bells.load(Ordering::Relaxed) != 0
+        word <= self.last && unsafe { self.word(word) }.load(Ordering::Relaxed) != 0
     }
 
     /// Does as [`Bells::take`], without a look at the word before.
@@ -131,7 +132,7 @@ impl Bells {
             return 0;
         }
         // SAFETY: the word is one of those that `new` was given, mapped and aligned to 8.
-        let bells = &unsafe { self.word(word) }.bells;
+        let bells = unsafe { self.word(word) };
         // ORDERING: pairs with `Bell::ring`: the drain behind this sees the records of all bits
         // taken here. Each ring behind this swap in the order of the word sets its bit anew.
         let taken = bells.swap(0, Ordering::Acquire);
@@ -140,32 +141,37 @@ impl Bells {
         } else if word == self.last {
             taken & self.bits_of_last
         } else {
-            taken
+            taken & !WATCH
         }
     }
 
-    /// Asks the senders of the first `words` words to wake the receiver: each finds `request`, which
-    /// is not 0, behind its next ring. The receiver looks at all bells before it sleeps.
-    pub fn watch(&self, words: usize, request: u64) {
+    /// Asks to be woken, for the time of this number, which is not 0; senders find it in
+    /// [`Bell::request`], and the watch in each of the first `words` words. Returns whether a bell
+    /// has been rung there already: the receiver does not sleep then.
+    pub fn watch(&self, words: usize, request: u64) -> bool {
+        // SAFETY: the word is the first of those that `new` was given, mapped and aligned to 8.
+        let place = unsafe { &*self.request };
+        // ORDERING: who finds the watch below finds this number, or a later one.
+        place.store(request, Ordering::Relaxed);
+        let mut is_rung = false;
         for word in 0..words.min(self.words()) {
-            // SAFETY: the word is one of those that `new` was given, mapped and aligned to 8.
-            let watch = &unsafe { self.word(word) }.watch;
-            // ORDERING: pairs with the load in `Bell::request`: what this thread has made for its
-            // senders to wake it by is there.
-            watch.store(request, Ordering::Release);
+            // SAFETY: `word` is below the number of words.
+            let word = unsafe { self.word(word) };
+            // ORDERING: pairs with the locked instruction in `Bell::ring`, by the order of the word:
+            // behind it this one finds the bell; before it that one finds the watch, and all that
+            // this thread has stored before.
+            is_rung |= word.fetch_or(WATCH, Ordering::AcqRel) & !WATCH != 0;
         }
-        // ORDERING: pairs with the locked instruction in `Bell::ring`: the receiver's look behind
-        // this fence finds the bell, or the sender's look behind that instruction the request.
-        fence(Ordering::SeqCst);
+        is_rung
     }
 
-    /// Asks no longer. A sender may have been asked before.
+    /// Asks no longer. A sender may have found the watch before.
     pub fn unwatch(&self) {
         for word in 0..self.words() {
-            // SAFETY: the word is one of those that `new` was given, mapped and aligned to 8.
-            let watch = &unsafe { self.word(word) }.watch;
-            // ORDERING: nothing depends on it: who sees the old value wakes for nothing.
-            watch.store(0, Ordering::Relaxed);
+            // SAFETY: `word` is below the number of words.
+            let word = unsafe { self.word(word) };
+            // ORDERING: continues the release sequences of those who have rung.
+            word.fetch_and(!WATCH, Ordering::Relaxed);
         }
     }
 
@@ -174,7 +180,7 @@ impl Bells {
     /// # Safety
     /// There is such a word.
     #[inline(always)]
-    unsafe fn word(&self, word: usize) -> &Word {
+    unsafe fn word(&self, word: usize) -> &AtomicU64 {
         // SAFETY: the word is one of those that `new` was given, mapped as long as `self` and
         // aligned to 8.
         unsafe { &*self.words.add(word) }
@@ -195,23 +201,21 @@ impl Bell {
         // SAFETY: the word is one of those that `Bells::new` was given, mapped and aligned to 8.
         let word = unsafe { &*self.word };
         // ORDERING: pairs with the swap in `Bells::take`, which sees the record published before;
-        // ringing by other senders in between continues the release sequence. Sequentially
-        // consistent with the load below and with the fence in `Bells::watch`: see there. On x86-64
-        // that is one locked instruction and a plain load.
-        word.bells.fetch_or(self.bit, Ordering::SeqCst);
-        // ORDERING: loom takes sequentially consistent accesses for weaker ones, but not fences.
-        #[cfg(loom)]
-        fence(Ordering::SeqCst);
-        word.watch.load(Ordering::SeqCst) != 0
+        // ringing by other senders in between continues the release sequence. And with
+        // `Bells::watch`: see there.
+        let before = word.fetch_or(self.bit, Ordering::AcqRel);
+        // The sign of what the word is now: a flag of the same instruction.
+        (before | self.bit).cast_signed() < 0
     }
 
-    /// Returns the request of a receiver that asks to be woken, else 0. As long as it is the same, to
-    /// wake the receiver once is enough.
+    /// Returns the number of the last time that the receiver has asked to be woken, else 0: to wake
+    /// it once for that time is enough.
     pub fn request(&self) -> u64 {
-        // SAFETY: the word is one of those that `Bells::new` was given, mapped and aligned to 8.
-        let word = unsafe { &*self.word };
-        // ORDERING: pairs with the store in `Bells::watch`.
-        word.watch.load(Ordering::Acquire)
+        // SAFETY: the word is the first of those that `Bells::new` was given, mapped and aligned
+        // to 8.
+        let request = unsafe { &*self.request };
+        // ORDERING: behind the ring that has found the watch of this time, or of an earlier one.
+        request.load(Ordering::Relaxed)
     }
 }
 
@@ -220,59 +224,60 @@ mod tests {
     use super::*;
 
     #[repr(align(64))]
-    struct Memory([u64; 48]);
+    struct Memory([u64; 24]);
 
     #[test]
     fn a_bell_rings_once_and_names_its_ring() {
-        for rings in [1, 2, 63, 64, 65, 128, 130] {
-            let mut memory = Memory([0; 48]);
+        for rings in [1, 2, 62, 63, 64, 126, 130] {
+            let mut memory = Memory([0; 24]);
             assert!(bytes(rings) <= size_of::<Memory>());
             // SAFETY: aligned to 64, long enough, zero, outlives the bells.
             let bells = unsafe { Bells::new((&raw mut memory.0).cast(), rings) };
-            assert_eq!(bells.words(), rings.div_ceil(64));
+            assert_eq!(bells.words(), rings.div_ceil(63));
             assert!(bells.bell(rings).is_none(), "{rings}");
             for ring in 0..rings {
                 let bell = bells.bell(ring).expect("a bell");
                 assert!(!bell.ring() && !bell.ring());
                 let taken: Vec<u64> = (0..4).map(|word| bells.take(word)).collect();
                 let mut expected = vec![0; 4];
-                expected[ring / 64] = 1 << (ring % 64);
+                expected[ring / 63] = 1 << (ring % 63);
                 assert_eq!(taken, expected, "{ring} of {rings}");
-                assert_eq!(bells.take(ring / 64), 0);
+                assert_eq!(bells.take(ring / 63), 0);
             }
         }
     }
 
     #[test]
     fn bits_that_no_ring_has_are_not_told() {
-        let mut memory = Memory([u64::MAX; 48]);
+        let mut memory = Memory([u64::MAX; 24]);
         // SAFETY: aligned to 64, long enough, outlives the bells; a sender that goes wrong sets
         // such bits.
-        let bells = unsafe { Bells::new((&raw mut memory.0).cast(), 67) };
-        assert_eq!([0, 1, 2].map(|word| bells.take(word)), [u64::MAX, 7, 0]);
-        assert_eq!(
-            memory.0[..5].iter().step_by(2).collect::<Vec<_>>(),
-            [&0, &0, &u64::MAX]
-        );
+        let bells = unsafe { Bells::new((&raw mut memory.0).cast(), 129) };
+        let taken = [0, 1, 2, 3].map(|word| bells.take(word));
+        assert_eq!(taken, [!WATCH, !WATCH, 7, 0]);
+        assert_eq!(memory.0[1..5], [0, 0, 0, u64::MAX]);
         // SAFETY: aligned to 64, long enough, outlives the bells.
         let none = unsafe { Bells::new((&raw mut memory.0[16]).cast(), 0) };
         assert_eq!((none.take(0), none.bell(0).is_none()), (0, true));
     }
 
     #[test]
-    fn who_rings_is_asked_to_wake_by_the_words_that_are_watched() {
-        let mut memory = Memory([0; 48]);
+    fn who_rings_finds_the_watch_of_the_words_that_have_it() {
+        let mut memory = Memory([0; 24]);
         // SAFETY: aligned to 64, long enough, zero, outlives the bells.
         let bells = unsafe { Bells::new((&raw mut memory.0).cast(), 130) };
-        let asked = || [0, 64, 129].map(|ring| bells.bell(ring).map(|bell| bell.request()));
-        bells.watch(2, 7);
-        assert_eq!(asked(), [Some(7), Some(7), Some(0)]);
-        let rung = [0, 64, 129].map(|ring| bells.bell(ring).is_some_and(|bell| bell.ring()));
-        assert_eq!(rung, [true, true, false]);
-        bells.watch(9, 8);
-        assert_eq!(asked(), [Some(8); 3]);
+        let ring = || [0, 63, 129].map(|ring| bells.bell(ring).is_some_and(|bell| bell.ring()));
+        assert!(!bells.watch(2, 7));
+        assert_eq!(bells.bell(129).map(|bell| bell.request()), Some(7));
+        assert_eq!(ring(), [true, true, false]);
+        assert!(bells.is_rung(0) && bells.watch(9, 8) && bells.watch(1, 9));
         bells.unwatch();
-        assert_eq!(asked(), [Some(0); 3]);
-        assert_eq!([0, 1, 2].map(|word| bells.take(word)), [1, 1, 2]);
+        assert_eq!(ring(), [false; 3]);
+        assert_eq!([0, 1, 2].map(|word| bells.take(word)), [1, 1, 1 << 3]);
+        // To take the bells ends the watch, also where there are none.
+        assert!(!bells.watch(3, 10));
+        assert_eq!([0, 1, 2].map(|word| bells.take(word)), [0; 3]);
+        assert_eq!(ring(), [false; 3]);
+        assert_eq!(bells.bell(0).map(|bell| bell.request()), Some(10));
     }
 }

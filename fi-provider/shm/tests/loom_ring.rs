@@ -121,7 +121,7 @@ fn bells_memory() -> Arc<[AtomicU64; 2]> {
 fn no_wake_up_is_lost() {
     check(4, || {
         let words = bells_memory();
-        // SAFETY: a word and its watch, zero, which are kept until the end; nothing else accesses
+        // SAFETY: the request and a word, zero, which are kept until the end; nothing else accesses
         // them.
         let bells = unsafe { Bells::new(words.as_ptr().cast_mut().cast(), 1) };
         let wake = Arc::new((Mutex::new(false), Condvar::new()));
@@ -133,8 +133,7 @@ fn no_wake_up_is_lost() {
                 waking.1.notify_one();
             }
         });
-        bells.watch(1, 5);
-        if !bells.is_rung(0) {
+        if !bells.watch(1, 5) {
             // Who is not woken sleeps for ever, which loom tells.
             let mut is_awake = wake.0.lock().unwrap();
             while !*is_awake {
@@ -159,7 +158,7 @@ fn each_ring_that_is_rung_is_found() {
 fn rung_is_found(senders: usize, records: &'static [usize], preemptions: usize) {
     check(preemptions, move || {
         let words = bells_memory();
-        // SAFETY: a word and its watch, zero, which are kept until the end; nothing else accesses
+        // SAFETY: the request and a word, zero, which are kept until the end; nothing else accesses
         // them.
         let bells = unsafe { Bells::new(words.as_ptr().cast_mut().cast(), senders) };
         let rings: Vec<_> = (0..senders)

@@ -4,7 +4,7 @@
 #![cfg(not(loom))]
 #![expect(unsafe_code, reason = "ends of rings in raw memory, forks")]
 
-use fi_shm::bell::{self, Bells};
+use fi_shm::bell::{self, Bells, RINGS_PER_WORD};
 use fi_shm::copy::copy;
 use fi_shm::ring::{
     self, Broken, HEAD_BYTES, Other, Receiver, SHORT, Sender, max_payload, record_bytes,
@@ -204,7 +204,7 @@ fn a_million_records_arrive_in_order() {
 }
 
 #[test]
-fn sixty_four_rings_are_drained_by_their_bells_alone() {
+fn seventy_rings_are_drained_by_their_bells_alone() {
     let count = 3000;
     let rings: Vec<Guarded> = (0..70).map(|_| Guarded::new(256, Edge::Start)).collect();
     let words = Guarded::new(bell::bytes(rings.len()).next_power_of_two(), Edge::Start);
@@ -238,7 +238,7 @@ fn sixty_four_rings_are_drained_by_their_bells_alone() {
             for word in 0..bells.words() {
                 let mut taken = bells.take(word);
                 while taken != 0 {
-                    let which = 64 * word + taken.trailing_zeros() as usize;
+                    let which = RINGS_PER_WORD * word + taken.trailing_zeros() as usize;
                     taken &= taken - 1;
                     let (receiver, received) = &mut receivers[which];
                     while receive(receiver, *received).expect("a whole ring") {

@@ -12,7 +12,7 @@ use super::error::Error;
 use super::waker::Waker;
 use super::wire::Grant;
 use fi_shm::bell::{self, Bell, Bells};
-use fi_shm::{order, ring};
+use fi_shm::ring;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -155,10 +155,9 @@ impl Inbox {
 
     /// Tells the endpoint that there is news: a ring, or a process that has ended.
     pub(crate) fn tell(&self) {
+        // Whether it asks or not: a peer may have cleared the watch. An endpoint that asks only behind
+        // this finds the bell.
         self.news.ring();
-        // ORDERING: pairs with the fence in `Bells::watch`: the endpoint, which has its waker, sees
-        // the bell behind that, or this thread sees the waker.
-        order::full();
         self.wake();
     }
 

@@ -5,7 +5,7 @@ use super::context::{Context, check, none};
 use super::domain::ThreadDomain;
 use crate::completion::CompletionRing;
 use crate::error::Error;
-use crate::unit::{flush_register, record_before_register};
+use crate::unit::{entry_before_record, flush_register, record_before_register};
 use crate::verbs::core::{Cq, CqInitAttrEx, cq_flags, cq_init};
 use crate::verbs::direct::{self, CqInitAttr, CqLayout, Object, Pair, object};
 use fi_mlx5_defs::cqe::Cqe;
@@ -85,6 +85,8 @@ impl CompletionQueue {
             consumer: consumed & 0xff_ffff,
         };
         let register = queue.page.wrapping_add(ARM_OFFSET as usize);
+        // The count of the record's first word is there before the same one in its second.
+        entry_before_record();
         // SAFETY: the record and the page are mapped as long as the queue and aligned, and are
         // written whole; volatile, because the device reads them.
         unsafe {

@@ -2,7 +2,7 @@
 
 #![expect(unsafe_code, reason = "sends bytes by their C address")]
 
-use super::near_path::NearPath;
+use super::near_path::{NearPath, Seldom};
 use crate::raw::address::Address;
 use crate::raw::domain::Domain;
 use crate::raw::error::Error;
@@ -228,7 +228,7 @@ impl Link {
             match &self.path {
                 Path::Near(path) => match path.post(kind, words, bytes, len) {
                     Ok(()) => Ok(()),
-                    Err(error) => Err(self.refusal(error)),
+                    Err(left) => self.settle(left),
                 },
                 Path::Far(path) => Self::post_far(path, kind, words, bytes, len),
             }
@@ -264,12 +264,34 @@ impl Link {
         unsafe { self.post(kind as u16, words, std::ptr::null(), 0) }
     }
 
-    #[cold]
-    pub(crate) fn refusal(&self, error: Error) -> Error {
-        if self.is_over() {
-            Error::PeerGone
-        } else {
-            error
+    /// Does what a post to a ring has left to do.
+    ///
+    /// # Errors
+    /// As [`Link::post`].
+    #[inline(always)]
+    pub(crate) fn settle(&self, left: Seldom) -> Result<(), Error> {
+        match left {
+            Seldom::Full => Err(self.refusal()),
+            Seldom::Watched => self.wake(),
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn refusal(&self) -> Error {
+        match &self.path {
+            _ if self.is_over() => Error::PeerGone,
+            Path::Near(path) => path.refusal(),
+            Path::Far(_) => Error::Again,
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wake(&self) -> Result<(), Error> {
+        if let Path::Near(path) = &self.path {
+            path.wake();
+        }
+        Ok(())
     }
 }

@@ -91,7 +91,7 @@ impl Endpoint {
                 return unsafe {
                     path.post(Kind::Message as u16, [], message.as_ptr(), message.len())
                 }
-                .map_err(|error| link.refusal(error));
+                .or_else(|left| link.settle(left));
             }
             inject_otherwise(link, message)
         })

@@ -26,6 +26,15 @@ pub(crate) struct NearPath {
     pub(crate) near: Arc<Near>,
 }
 
+/// What a post leaves to do, which is seldom: `Link::settle` does it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Seldom {
+    /// The ring has no room.
+    Full,
+    /// The record is sent, and the receiver asks to be woken.
+    Watched,
+}
+
 impl NearPath {
     /// Connects endpoint `own` of the domain to the endpoint of this address.
     pub(crate) fn open(domain: &Domain, own: u32, address: &Address) -> Result<Self, Error> {
@@ -59,7 +68,7 @@ impl NearPath {
     /// Sends a record of words and bytes.
     ///
     /// # Errors
-    /// [`Error::Again`] where the ring is full, [`Error::Broken`].
+    /// What is left to do, also where the record is sent.
     ///
     /// # Safety
     /// `bytes` holds `len` bytes, which are with the words no more than the longest payload.
@@ -70,12 +79,12 @@ impl NearPath {
         words: [u64; N],
         bytes: *const u8,
         len: usize,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Seldom> {
         // SAFETY: the only reference: a path is of one thread, as a `Cell` beside it is, and no call
         // below comes back to this path before the reference's last use.
         let sender = unsafe { &mut *self.sender.get() };
         let Ok(Some(mut room)) = sender.reserve(N * 8 + len) else {
-            return Err(self.refusal());
+            return Err(Seldom::Full);
         };
         for (index, word) in words.into_iter().enumerate() {
             room.set_word(index, word);
@@ -84,24 +93,21 @@ impl NearPath {
         unsafe { copy::copy(room.payload().add(N * 8), bytes, len) };
         room.publish(kind);
         if self.bell.ring() {
-            return self.wake();
+            return Err(Seldom::Watched);
         }
         Ok(())
     }
 
     /// Wakes the endpoint, once for each time that it has asked.
-    #[cold]
-    #[inline(never)]
-    fn wake(&self) -> Result<(), Error> {
+    pub(crate) fn wake(&self) {
         let request = self.bell.request();
         if request != 0 && request != self.request.replace(request) {
             self.near.wake(self.to);
         }
-        Ok(())
     }
 
-    #[cold]
-    fn refusal(&self) -> Error {
+    /// Why a post has found no room.
+    pub(crate) fn refusal(&self) -> Error {
         // SAFETY: the only reference: a path is of one thread, `post` has used its own, and
         // `in_flight` knows nothing of paths.
         let in_flight = unsafe { (*self.sender.get()).in_flight() };

@@ -53,9 +53,8 @@ impl Endpoint {
         // Before anybody is asked: who is asked from here on makes it readable again.
         waker.rest();
         let (bells, words) = (self.inbox.bells(), self.words.get());
-        let is_rung = || (0..words).any(|word| bells.is_rung(word));
         if self.todo.get() & WORK != 0 {
-            return if is_rung() {
+            return if (0..words).any(|word| bells.is_rung(word)) {
                 Outlook::Busy
             } else {
                 Outlook::Untold
@@ -63,9 +62,7 @@ impl Endpoint {
         }
         self.requests
             .set(self.requests.get().wrapping_add(1).max(1));
-        bells.watch(words, self.requests.get());
-        if is_rung() {
-            bells.unwatch();
+        if bells.watch(words, self.requests.get()) {
             return Outlook::Busy;
         }
         let far = self.far.as_ref();
