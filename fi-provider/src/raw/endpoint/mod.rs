@@ -23,7 +23,6 @@ mod waiting;
 pub use atomic::Atomic;
 pub use message::{Level, Posted};
 pub use rma::RemoteRegion;
-pub(crate) use rma::rma_entry;
 pub(crate) use rma::{Beyond, rma_entry};
 pub(crate) use waiting::Outlook;
 

@@ -34,8 +34,16 @@ impl Endpoint {
     /// Does as [`Far::arm`]. Peers that something is waited for are probed meanwhile: the domain's
     /// thread wakes for that.
     pub(crate) fn arm_far(&self, far: &Far) -> Outlook {
-        if far.has_to_mend() {
+        if far.has_to_mend() || far.arrivals.borrow().has_more() {
             return Outlook::Untold;
+        }
+        // Posts take completions of others, and note the ends of peers.
+        let has_ended = far.traffic.has_ended.take();
+        if has_ended {
+            self.end_logs(far);
+        }
+        if has_ended | self.collect_taken(far) | self.sweep_far(far) {
+            return Outlook::Busy;
         }
         if let Some(at) = self.probe_in_time(far) {
             far.hub.set_alarm(at, || self.wake_service());
