@@ -66,7 +66,7 @@ impl Endpoint {
         let links = self.far_links();
         for link in &links {
             let Some(path) = link.far() else { continue };
-            if is_waiting_for(&link) && path.refusal(Lane::Memory).is_none() {
+            if is_waiting_for(link) && path.refusal(Lane::Memory).is_none() {
                 path.probe(far.hub.memory.discard(size_of::<u64>()));
             }
         }
