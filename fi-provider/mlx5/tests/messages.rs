@@ -8,8 +8,10 @@ use fi_mlx5::device::{CompletionQueue, Device, Peer, QueuePair, ReceiveQueue, Re
 use fi_mlx5::lane::{Failure, Lane, Local, Parts, Posted, Queues, Source, Threads};
 use fi_mlx5::receives::{Arrival, Buffers, Failed, Receives};
 use fi_mlx5::remote::Vector;
+use fi_mlx5_defs::doorbell::Arm;
 use fi_mlx5_defs::opcode::Syndrome;
 use softhca_again::Again;
+use std::os::fd::{AsFd, AsRawFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -87,6 +89,10 @@ struct Receiver {
 impl Receiver {
     fn new(device: &Device, entries: u32) -> Self {
         let queue = device.receive_queue(entries).expect("a receive queue");
+        Self::of(device, queue, entries)
+    }
+
+    fn of(device: &Device, queue: ReceiveQueue, entries: u32) -> Self {
         let ring = queue.ring();
         assert_eq!(ring.entries, entries);
         let memory = Memory::new(device, entries as usize * WORDS);
@@ -317,6 +323,61 @@ fn exchange(receiver: &Receiver, senders: &[&Sender], ends: &[u32]) {
         assert!(Instant::now() < deadline, "{sent:?} {seen:?}");
     }
     assert!(receiver.is_silent());
+}
+
+#[test]
+fn a_queue_that_is_armed_tells_of_one_message() {
+    let name = "a_queue_that_is_armed_tells_of_one_message";
+    on_device(name, telling, &[]);
+    on_device(name, telling, &["--strict"]);
+}
+
+fn telling() {
+    let (home, few) = (home(), 8);
+    let channel = home.channel().expect("a file of events");
+    let queue = home.receive_queue_telling(&channel, few);
+    let receiver = Receiver::of(&home, queue.expect("a receive queue"), few);
+    let target = target(&home, &receiver);
+    let sender = entering(&home, &target, 5);
+    let take = || {
+        sender.send_inline(&[7]).expect("the queue is well");
+        let arrival = receiver.next().expect("a message");
+        receiver.receives.give(arrival.index);
+    };
+    let (soon, late) = (Duration::from_millis(10), Duration::from_secs(10));
+    for round in 0..6 {
+        receiver.queue.arm(receiver.receives.consumed());
+        let record = receiver.queue.completion_ring().record;
+        // SAFETY: the record is mapped as long as the queue, and the device does not write it.
+        let word = unsafe { (&raw const (*record).arm).read_volatile() };
+        // Each message told once, each event counted, both before this.
+        let expected = Arm {
+            sequence: (round % 4) as u8,
+            solicited_only: false,
+            consumer: 2 * round,
+        };
+        assert_eq!(Arm::from_word(word.get()), Some(expected));
+        assert!(!is_readable(&channel, soon), "nothing has come");
+        take();
+        assert!(is_readable(&channel, late), "a message has come");
+        channel.drain().expect("events");
+        assert!(!is_readable(&channel, soon), "the event was taken");
+        take();
+        assert!(!is_readable(&channel, soon), "nobody has asked");
+    }
+}
+
+/// Whether the file is readable within this time.
+fn is_readable(file: &impl AsFd, limit: Duration) -> bool {
+    let mut watch = libc::pollfd {
+        fd: file.as_fd().as_raw_fd(),
+        events: libc::POLLIN,
+        revents: 0,
+    };
+    // SAFETY: poll reads and writes the one record.
+    let ready = unsafe { libc::poll(&raw mut watch, 1, limit.as_millis() as i32) };
+    assert!(ready >= 0, "{}", std::io::Error::last_os_error());
+    ready == 1
 }
 
 #[test]
