@@ -34,7 +34,7 @@ impl Endpoint {
     /// Does as [`Far::arm`]. Peers that something is waited for are probed meanwhile: the domain's
     /// thread wakes for that.
     pub(crate) fn arm_far(&self, far: &Far) -> Outlook {
-        if far.has_to_mend() || far.arrivals.borrow().has_more() {
+        if far.has_to_mend() || far.traffic.has_left.get() {
             return Outlook::Untold;
         }
         // Posts take completions of others, and note the ends of peers.
