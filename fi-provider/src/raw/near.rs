@@ -109,12 +109,17 @@ impl Near {
     }
 
     /// Wakes an endpoint of the process.
-    pub(crate) fn wake(&self, endpoint: u32) {
+    ///
+    /// # Errors
+    /// [`Error::PeerGone`].
+    pub(crate) fn wake(&self, endpoint: u32) -> Result<(), Error> {
         let stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
-        if handover::say(&stream, &Request::Wake { endpoint }.encode()).is_err() {
+        let said = handover::say(&stream, &Request::Wake { endpoint }.encode());
+        said.map_err(|_| {
             // Part of it may be on its way. A process that reads nothing for so long is gone.
             let _ = stream.shutdown(Shutdown::Both);
-        }
+            Error::PeerGone
+        })
     }
 
     /// The address here of the byte at `offset` in the process's memory.

@@ -289,9 +289,9 @@ impl Link {
     #[cold]
     #[inline(never)]
     fn wake(&self) -> Result<(), Error> {
-        if let Path::Near(path) = &self.path {
-            path.wake();
+        match &self.path {
+            Path::Near(path) => path.wake(),
+            Path::Far(_) => Ok(()),
         }
-        Ok(())
     }
 }

@@ -99,11 +99,15 @@ impl NearPath {
     }
 
     /// Wakes the endpoint, once for each time that it has asked.
-    pub(crate) fn wake(&self) {
+    ///
+    /// # Errors
+    /// [`Error::PeerGone`].
+    pub(crate) fn wake(&self) -> Result<(), Error> {
         let request = self.bell.request();
-        if request != 0 && request != self.request.replace(request) {
-            self.near.wake(self.to);
+        if request == 0 || request == self.request.replace(request) {
+            return Ok(());
         }
+        self.near.wake(self.to)
     }
 
     /// Why a post has found no room.
