@@ -228,7 +228,7 @@ impl Link {
             match &self.path {
                 Path::Near(path) => match path.post(kind, words, bytes, len) {
                     Ok(()) => Ok(()),
-                    Err(left) => self.settle(left),
+                    Err(left) => self.settle(path, left),
                 },
                 Path::Far(path) => Self::post_far(path, kind, words, bytes, len),
             }
@@ -264,15 +264,15 @@ impl Link {
         unsafe { self.post(kind as u16, words, std::ptr::null(), 0) }
     }
 
-    /// Does what a post to a ring has left to do.
+    /// Does what a post to the ring, the path, has left to do.
     ///
     /// # Errors
     /// As [`Link::post`].
     #[inline(always)]
-    pub(crate) fn settle(&self, left: Seldom) -> Result<(), Error> {
+    pub(crate) fn settle(&self, path: &NearPath, left: Seldom) -> Result<(), Error> {
         match left {
             Seldom::Full => Err(self.refusal()),
-            Seldom::Watched => self.wake(),
+            Seldom::Watched => path.wake(),
         }
     }
 
@@ -283,15 +283,6 @@ impl Link {
             _ if self.is_over() => Error::PeerGone,
             Path::Near(path) => path.refusal(),
             Path::Far(_) => Error::Again,
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn wake(&self) -> Result<(), Error> {
-        match &self.path {
-            Path::Near(path) => path.wake(),
-            Path::Far(_) => Ok(()),
         }
     }
 }

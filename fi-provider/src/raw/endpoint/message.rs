@@ -91,7 +91,7 @@ impl Endpoint {
                 return unsafe {
                     path.post(Kind::Message as u16, [], message.as_ptr(), message.len())
                 }
-                .or_else(|left| link.settle(left));
+                .or_else(|left| link.settle(path, left));
             }
             inject_otherwise(link, message)
         })

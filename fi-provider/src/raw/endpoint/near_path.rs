@@ -102,6 +102,8 @@ impl NearPath {
     ///
     /// # Errors
     /// [`Error::PeerGone`].
+    #[cold]
+    #[inline(never)]
     pub(crate) fn wake(&self) -> Result<(), Error> {
         let request = self.bell.request();
         if request == 0 || request == self.request.replace(request) {
