@@ -233,6 +233,10 @@ macro_rules! raw_suite {
                 is_written_until_it_is_refused
             }
             atomics { add_up }
+            counters {
+                are_waited_for start_operations start_operations_when_there_is_room
+                start_nothing_behind_the_end
+            }
         }
     };
 }
@@ -278,14 +282,17 @@ raw_suite! { raw_device_alone: crate::raw::Way::DC.alone();
 raw_suite! { raw_rc_strict: crate::raw::Way::RC.with(&["--strict"]);
     messages { share_a_buffer are_delivered_when_they_are_matched }
     memory { has_bounds_and_rights is_found_by_key_again }
+    counters { start_operations }
 }
 raw_suite! { raw_dc_strict: crate::raw::Way::DC.with(&["--strict"]);
     messages { share_a_buffer are_delivered_when_they_are_matched }
     memory { has_bounds_and_rights is_found_by_key_again }
+    counters { start_operations }
 }
 raw_suite! { raw_rc_delayed: crate::raw::Way::RC.with(&["--delay-seed", "7"]);
     messages { share_a_buffer }
     memory { tells_of_writes_with_data is_found_by_key_again }
+    counters { start_operations }
 }
 raw_suite! { raw_unattended: crate::raw::Way::Processes;
     messages { are_fetched_without_their_sender }

@@ -367,6 +367,8 @@ pub struct Counter(Rc<Counts>);
 struct Counts {
     done: Cell<u64>,
     failed: Cell<u64>,
+    /// The error of the latest failure that was counted.
+    latest: Cell<Option<Error>>,
 }
 
 impl Counter {
@@ -402,12 +404,25 @@ impl Counter {
         self.0.failed.set(count);
     }
 
-    pub(crate) fn count(&self, is_done: bool) {
-        if is_done {
-            self.add(1);
-        } else {
-            self.0.failed.set(self.0.failed.get() + 1);
+    /// Counts an operation that has ended.
+    pub(crate) fn count(&self, result: Result<(), Error>) {
+        match result {
+            Ok(()) => self.add(1),
+            Err(error) => {
+                self.0.failed.set(self.0.failed.get() + 1);
+                self.0.latest.set(Some(error));
+            }
         }
+    }
+
+    /// Returns the error of the latest failure, if more or fewer than `before` were counted.
+    pub(crate) fn failure_since(&self, before: u64) -> Option<Error> {
+        self.0.latest.get().filter(|_| self.read_failed() != before)
+    }
+
+    /// Tells whether both handles are of one counter.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
     }
 }
 

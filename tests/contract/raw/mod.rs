@@ -2,6 +2,7 @@
 //! addresses alone.
 
 pub(crate) mod atomics;
+pub(crate) mod counters;
 pub(crate) mod ends;
 pub(crate) mod memory;
 pub(crate) mod messages;

@@ -18,12 +18,14 @@ mod pending;
 mod rma;
 mod short;
 mod stream;
+mod threshold;
 mod waiting;
 
 pub use atomic::Atomic;
 pub use message::{Level, Posted};
 pub use rma::RemoteRegion;
 pub(crate) use rma::{Beyond, rma_entry};
+pub use threshold::Work;
 pub(crate) use waiting::Outlook;
 
 use super::address::Address;
@@ -52,6 +54,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stream::Stream;
+use threshold::Deferred;
 
 /// Where an endpoint reports, and how much it holds.
 #[derive(Clone, Debug)]
@@ -106,6 +109,8 @@ const WORK: u8 = 1;
 const DEVICE: u8 = 2;
 /// There are further words of bells.
 const WORDS: u8 = 4;
+/// Operations wait for counters.
+const DEFERRED: u8 = 8;
 
 /// An endpoint, used by one thread. Another thread opens one of its own in the same domain.
 #[derive(Debug)]
@@ -122,7 +127,8 @@ pub struct Endpoint {
     incoming: RefCell<Vec<Option<Box<Incoming>>>>,
     /// Words of bells that have rings.
     words: Cell<usize>,
-    /// Something to do that the first word of bells does not tell ([`WORK`], [`DEVICE`], [`WORDS`]).
+    /// Something to do that the first word of bells does not tell ([`WORK`], [`DEVICE`], [`WORDS`],
+    /// [`DEFERRED`]).
     todo: Cell<u8>,
     /// Requests to be woken so far.
     requests: Cell<u64>,
@@ -133,6 +139,7 @@ pub struct Endpoint {
     streams: RefCell<VecDeque<Stream>>,
     matcher: RefCell<Matcher<Early>>,
     pending: RefCell<Table>,
+    deferred: RefCell<Deferred>,
     config: Config,
     vector: AddressVector,
     number: u32,
@@ -184,6 +191,7 @@ impl Endpoint {
             streams: RefCell::default(),
             matcher: RefCell::new(Matcher::new(config.most_early)),
             pending: RefCell::default(),
+            deferred: RefCell::default(),
             config,
             vector: vector.clone(),
             number,
@@ -261,11 +269,16 @@ impl Endpoint {
     }
 
     /// Makes progress until no own operation is under way, and orders all writes before everything
-    /// after: they are delivered. False if the time is over first.
+    /// after: they are delivered. Deferred operations count from the moment that their threshold is
+    /// reached. False if the time is over first.
     pub fn quiet(&self, limit: Duration) -> bool {
         let is_far_done = || self.far().is_none_or(Far::is_quiet);
-        let is_done =
-            || self.pending.borrow().len() == 0 && self.owing.borrow().is_empty() && is_far_done();
+        let is_done = || {
+            self.pending.borrow().len() == 0
+                && self.owing.borrow().is_empty()
+                && is_far_done()
+                && !self.is_any_due()
+        };
         let is_quiet = is_done() || self.wait(limit, is_done);
         order::full();
         is_quiet
@@ -484,15 +497,23 @@ impl Endpoint {
         if let Some(far) = &self.far {
             self.turn_far(far);
         }
-        if self.todo.get() & (WORK | WORDS) == 0 {
-            return;
+        if self.todo.get() & (WORK | WORDS) != 0 {
+            self.work_off_rest();
         }
+        // Behind all that counts.
+        if self.todo.get() & DEFERRED != 0 {
+            self.start_deferred();
+        }
+    }
+
+    fn work_off_rest(&self) {
         let words = self.words.get();
         let mut owing = self.owing.borrow_mut();
         owing.retain(|link| !link.pay());
         let work = if owing.is_empty() { 0 } else { WORK };
         let more = if words > 1 { WORDS } else { 0 };
-        self.todo.set(self.todo.get() & DEVICE | work | more);
+        self.todo
+            .set(self.todo.get() & !(WORK | WORDS) | work | more);
         drop(owing);
         let rung = (1..words).filter(|&word| self.inbox.bells().is_rung(word));
         rung.for_each(|word| self.look(word));
@@ -663,7 +684,7 @@ impl Endpoint {
             None => {}
         }
         if promise.counts {
-            counter.count(result.is_ok());
+            counter.count(result);
         }
     }
 }

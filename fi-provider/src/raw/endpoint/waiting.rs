@@ -36,7 +36,7 @@ impl Endpoint {
     /// Asks for [`Endpoint::descriptor`] to become readable with the next arrival, and returns
     /// whether the thread may sleep on it. Returns false where something is there already, or nobody
     /// would tell of it: entries in the endpoint's queues; something for [`Endpoint::progress`] to
-    /// do; records that wait for room at a peer, in a queue of entries or for a buffer; before the
+    /// do; operations that a counter has started, or records, that wait for room at a peer, in a queue of entries or for a buffer; before the
     /// first call of `descriptor`.
     ///
     /// The descriptor may become readable without a reason. It stays so until the next call.
@@ -53,7 +53,7 @@ impl Endpoint {
         // Before anybody is asked: who is asked from here on makes it readable again.
         waker.rest();
         let (bells, words) = (self.inbox.bells(), self.words.get());
-        if self.todo.get() & WORK != 0 {
+        if self.todo.get() & WORK != 0 || self.is_any_due() {
             return if (0..words).any(|word| bells.is_rung(word)) {
                 Outlook::Busy
             } else {

@@ -1,0 +1,402 @@
+//! Counters that reach thresholds: waits for them (fi_cntr(3)), and operations that start then
+//! (fi_trigger(3), FI_TRIGGER).
+//!
+//! Counting stays one addition: [`Endpoint::progress`] looks at the counters that operations wait
+//! for, as long as there are some. An operation that starts may count itself, and so start others.
+
+#![expect(unsafe_code, reason = "operations are on memory by its C address")]
+
+use super::rma::RemoteRegion;
+use super::{Atomic, DEFERRED, Endpoint, Level, Operation};
+use crate::raw::address_vector::PeerIndex;
+use crate::raw::completion::{
+    Context, Counted, CountedContext, Counter, Entry, Promise, Report, Silent,
+};
+use crate::raw::error::Error;
+use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
+use std::time::Duration;
+
+/// Operations of an endpoint that may wait for counters at a time.
+const MOST: usize = 1 << 16;
+
+/// An operation that starts later: see [`Endpoint::defer`].
+#[derive(Clone, Debug)]
+pub enum Work {
+    /// Sends a message, whose bytes the operation holds (fi_inject).
+    Inject {
+        /// The receiver.
+        peer: PeerIndex,
+        /// The message, of at most [`Endpoint::inject_size`] bytes.
+        message: Box<[u8]>,
+    },
+    /// Does as [`Endpoint::send`].
+    Send {
+        /// The receiver.
+        peer: PeerIndex,
+        /// The first byte of the message.
+        message: *const u8,
+        /// Its bytes.
+        len: usize,
+        /// 64 bits that go with it.
+        data: Option<u64>,
+        /// When it counts as sent.
+        level: Level,
+    },
+    /// Writes bytes that the operation holds, as [`Endpoint::inject_write`] does.
+    InjectWrite {
+        /// The target.
+        region: RemoteRegion,
+        /// Where its first byte goes.
+        address: u64,
+        /// The bytes.
+        bytes: Box<[u8]>,
+    },
+    /// Does as [`Endpoint::write`].
+    Write {
+        /// The target.
+        region: RemoteRegion,
+        /// Where the first byte goes.
+        address: u64,
+        /// The first byte.
+        source: *const u8,
+        /// The bytes.
+        len: usize,
+    },
+    /// Does as [`Endpoint::read`].
+    Read {
+        /// The source.
+        region: RemoteRegion,
+        /// Where the first byte lies.
+        address: u64,
+        /// Where it goes.
+        dest: *mut u8,
+        /// The bytes.
+        len: usize,
+    },
+    /// Does as [`Endpoint::fetch_atomic`].
+    Atomic {
+        /// The target.
+        region: RemoteRegion,
+        /// Where the word lies, and its bytes.
+        word: (u64, usize),
+        /// What is done.
+        operation: Atomic,
+        /// Operand and comparand.
+        operands: (u64, u64),
+        /// Where the word goes that was there.
+        found: *mut u8,
+    },
+}
+
+/// Operations that go one way are started in their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Messages(PeerIndex),
+    /// The address of the link.
+    Memory(usize),
+}
+
+impl Work {
+    fn operation(&self) -> Operation {
+        match self {
+            Self::Inject { .. } | Self::Send { .. } => Operation::Send,
+            Self::InjectWrite { .. } | Self::Write { .. } => Operation::Write,
+            Self::Read { .. } => Operation::Read,
+            Self::Atomic { .. } => Operation::Atomic,
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Inject { message: bytes, .. } | Self::InjectWrite { bytes, .. } => bytes.len(),
+            Self::Send { len, .. } | Self::Write { len, .. } | Self::Read { len, .. } => *len,
+            Self::Atomic { word, .. } => word.1,
+        }
+    }
+
+    fn way(&self) -> Way {
+        match self {
+            Self::Inject { peer, .. } | Self::Send { peer, .. } => Way::Messages(*peer),
+            Self::InjectWrite { region, .. }
+            | Self::Write { region, .. }
+            | Self::Read { region, .. }
+            | Self::Atomic { region, .. } => Way::Memory(Rc::as_ptr(&region.link).addr()),
+        }
+    }
+}
+
+/// An operation, and how it reports.
+#[derive(Debug)]
+struct Later {
+    work: Work,
+    promise: Promise,
+}
+
+impl Later {
+    /// The entry of its end.
+    fn entry(&self) -> Entry {
+        Entry {
+            context: self.promise.context.unwrap_or(0),
+            operation: self.work.operation(),
+            len: self.work.len(),
+            data: None,
+            source: None,
+            offset: 0,
+            is_last: true,
+        }
+    }
+}
+
+/// The operations that wait for one counter, by their thresholds and in the order in which they
+/// were given.
+#[derive(Debug)]
+struct Waiting {
+    counter: Counter,
+    operations: BTreeMap<(u64, u64), Later>,
+}
+
+/// All of an endpoint.
+#[derive(Debug, Default)]
+pub(super) struct Deferred {
+    waiting: Vec<Waiting>,
+    /// Those whose thresholds are reached.
+    due: VecDeque<Later>,
+    /// The number of the next one.
+    next: u64,
+}
+
+impl Deferred {
+    fn len(&self) -> usize {
+        let waiting = self.waiting.iter().map(|one| one.operations.len());
+        self.due.len() + waiting.sum::<usize>()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.due.is_empty() && self.waiting.is_empty()
+    }
+
+    fn add(&mut self, counter: &Counter, threshold: u64, later: Later) {
+        let known = self.waiting.iter().position(|one| one.counter.is(counter));
+        let at = known.unwrap_or_else(|| {
+            self.waiting.push(Waiting {
+                counter: counter.clone(),
+                operations: BTreeMap::new(),
+            });
+            self.waiting.len() - 1
+        });
+        let key = (threshold, self.next);
+        self.next += 1;
+        self.waiting[at].operations.insert(key, later);
+    }
+
+    /// Whether a threshold is reached.
+    fn is_any_due(&self) -> bool {
+        let is_reached = |one: &Waiting| {
+            let first = one.operations.keys().next();
+            first.is_some_and(|(threshold, _)| one.counter.read() >= *threshold)
+        };
+        !self.due.is_empty() || self.waiting.iter().any(is_reached)
+    }
+
+    /// Takes out the operations whose thresholds are reached.
+    fn take_due(&mut self) -> VecDeque<Later> {
+        for one in &mut self.waiting {
+            while let Some(first) = one.operations.first_entry()
+                && one.counter.read() >= first.key().0
+            {
+                self.due.push_back(first.remove());
+            }
+        }
+        self.waiting.retain(|one| !one.operations.is_empty());
+        std::mem::take(&mut self.due)
+    }
+}
+
+impl Endpoint {
+    /// Makes progress until a counter has reached a threshold (fi_cntr_wait); false if the time is
+    /// over first.
+    ///
+    /// # Errors
+    /// That of an operation whose failure the counter has counted since the call began, if the
+    /// threshold is not reached.
+    pub fn wait_for(
+        &self,
+        counter: &Counter,
+        threshold: u64,
+        limit: Duration,
+    ) -> Result<bool, Error> {
+        let before = counter.read_failed();
+        let is_reached = || counter.read() >= threshold;
+        if is_reached() {
+            return Ok(true);
+        }
+        self.wait(limit, || {
+            is_reached() || counter.failure_since(before).is_some()
+        });
+        if is_reached() {
+            return Ok(true);
+        }
+        counter.failure_since(before).map_or(Ok(false), Err)
+    }
+
+    /// Starts an operation as soon as the counter has reached the threshold, at once or in
+    /// [`Endpoint::progress`] (fi_trigger). It reports as if it were called then: refused for want
+    /// of room it is tried again, any other error is that of its end. Operations on one counter
+    /// start by their thresholds and in the order in which they were given; so do messages to one
+    /// peer, and accesses to the memory of one peer, that have to wait for room. Closing the
+    /// endpoint drops those that have not started.
+    ///
+    /// # Errors
+    /// [`Error::Again`] where too many wait; [`Error::TooLong`] for a [`Work::Inject`] of more bytes
+    /// than [`Endpoint::inject_size`].
+    ///
+    /// # Safety
+    /// The memory is as the operation demands, from now on until it is reported, or the endpoint
+    /// dropped.
+    pub unsafe fn defer<R: Report>(
+        &self,
+        (counter, threshold): (&Counter, u64),
+        work: Work,
+        report: R,
+    ) -> Result<(), Error> {
+        if matches!(work, Work::Inject { .. }) && work.len() > self.inject_size() {
+            return Err(Error::TooLong);
+        }
+        let promise = Promise::of(report);
+        let is_due = {
+            let mut deferred = self.deferred.borrow_mut();
+            if deferred.len() >= MOST {
+                return Err(Error::Again);
+            }
+            deferred.add(counter, threshold, Later { work, promise });
+            deferred.is_any_due()
+        };
+        self.todo.set(self.todo.get() | DEFERRED);
+        if is_due {
+            self.start_deferred();
+        }
+        Ok(())
+    }
+
+    /// Whether an operation could start by now that has not.
+    pub(super) fn is_any_due(&self) -> bool {
+        self.todo.get() & DEFERRED != 0 && self.deferred.borrow().is_any_due()
+    }
+
+    /// Starts operations whose thresholds are reached, and those that follow from them.
+    #[cold]
+    pub(super) fn start_deferred(&self) {
+        loop {
+            let due = self.deferred.borrow_mut().take_due();
+            let mut left = VecDeque::new();
+            let mut full = Vec::new();
+            let mut has_begun = false;
+            for later in due {
+                let way = later.work.way();
+                if !full.contains(&way) && self.start_later(&later) {
+                    has_begun = true;
+                } else {
+                    full.push(way);
+                    left.push_back(later);
+                }
+            }
+            let mut deferred = self.deferred.borrow_mut();
+            left.append(&mut deferred.due);
+            deferred.due = left;
+            if !has_begun {
+                if deferred.is_empty() {
+                    self.todo.set(self.todo.get() & !DEFERRED);
+                }
+                return;
+            }
+        }
+    }
+
+    /// Starts an operation, or reports why it cannot be done; false where it has to wait for room.
+    fn start_later(&self, later: &Later) -> bool {
+        let Later { work, promise } = later;
+        let counts = promise.counts;
+        // SAFETY: the memory is as the operation demands until it is reported (the requirement of
+        // `defer`).
+        let started = unsafe {
+            match promise.context {
+                None if counts => self.start(work, Counted),
+                None => self.start(work, Silent),
+                Some(context) if counts => self.start(work, CountedContext(context)),
+                Some(context) => self.start(work, Context(context)),
+            }
+        };
+        match started {
+            Ok(()) => true,
+            Err(Error::Again) => false,
+            Err(_) if promise.context.is_some() && !self.config.transmit.has_room() => false,
+            Err(error) => {
+                self.report(later.entry(), *promise, Err(error), false);
+                true
+            }
+        }
+    }
+
+    /// Calls the operation.
+    ///
+    /// # Safety
+    /// The memory is as the operation demands.
+    unsafe fn start<R: Report>(&self, work: &Work, report: R) -> Result<(), Error> {
+        // SAFETY: the memory is as the operation demands. Messages that the operation holds are
+        // copied before the call returns: only longer ones than `inject_size` are not.
+        unsafe {
+            match work {
+                Work::Inject { peer, message } => self.send_short(*peer, message, report),
+                &Work::Send {
+                    peer,
+                    message,
+                    len,
+                    data,
+                    level,
+                } => self.send(peer, message, len, data, level, report),
+                Work::InjectWrite {
+                    region,
+                    address,
+                    bytes,
+                } => self.inject_write(region, *address, bytes, report),
+                Work::Write {
+                    region,
+                    address,
+                    source,
+                    len,
+                } => self.write(region, *address, *source, *len, report),
+                Work::Read {
+                    region,
+                    address,
+                    dest,
+                    len,
+                } => self.read(region, *address, *dest, *len, report),
+                Work::Atomic {
+                    region,
+                    word,
+                    operation,
+                    operands,
+                    found,
+                } => self.fetch_atomic(region, *word, *operation, *operands, *found, report),
+            }
+        }
+    }
+
+    /// Sends a message whose bytes are taken over at once, and reports.
+    fn send_short<R: Report>(
+        &self,
+        peer: PeerIndex,
+        message: &[u8],
+        report: R,
+    ) -> Result<(), Error> {
+        let is_short = self.with_link(peer, |link| Ok(message.len() <= link.eager))?;
+        if !is_short {
+            return Err(Error::TooLong);
+        }
+        let (source, len) = (message.as_ptr(), message.len());
+        // SAFETY: the slice holds the bytes, which are copied before the call returns, as they fit
+        // into one record.
+        unsafe { self.send(peer, source, len, None, Level::Free, report) }
+    }
+}
