@@ -41,23 +41,91 @@ pub unsafe fn write(pid: i32, dest: u64, source: *const u8, bytes: usize) -> io:
     unsafe { copy(libc::process_vm_writev, pid, source.cast_mut(), dest, bytes) }
 }
 
+/// Bytes of this process, and as many of another one.
+#[derive(Clone, Copy, Debug)]
+pub struct Piece {
+    /// The address here.
+    pub here: *mut u8,
+    /// The address in the other process.
+    pub there: u64,
+    /// The bytes.
+    pub len: usize,
+}
+
+/// Reads pieces of the memory of process `pid`, one after the other.
+///
+/// # Errors
+/// As [`read`].
+///
+/// # Safety
+/// Each piece has room for its bytes here.
+pub unsafe fn read_pieces(pid: i32, pieces: &[Piece]) -> io::Result<()> {
+    // SAFETY: the pieces have room for their bytes, which is all that the call writes here.
+    unsafe { copy_pieces(libc::process_vm_readv, pid, pieces) }
+}
+
+/// Writes pieces of the memory of process `pid`, one after the other.
+///
+/// # Errors
+/// As [`read`].
+///
+/// # Safety
+/// Each piece holds its bytes here.
+pub unsafe fn write_pieces(pid: i32, pieces: &[Piece]) -> io::Result<()> {
+    // SAFETY: the pieces hold their bytes, which the call only reads.
+    unsafe { copy_pieces(libc::process_vm_writev, pid, pieces) }
+}
+
+/// # Safety
+/// `here` is mapped for `bytes` bytes, for the direction of `call`.
+unsafe fn copy(call: Call, pid: i32, here: *mut u8, there: u64, len: usize) -> io::Result<()> {
+    // SAFETY: the local range is mapped for the direction.
+    unsafe { copy_pieces(call, pid, &[Piece { here, there, len }]) }
+}
+
+/// Pieces that one call takes.
+const AT_ONCE: usize = 32;
+
 /// Copies in as many calls as the kernel wants (it stops at 2 GiB).
 ///
 /// # Safety
-/// `here` is mapped for `bytes` bytes, for the direction of `call`.
-unsafe fn copy(call: Call, pid: i32, here: *mut u8, there: u64, bytes: usize) -> io::Result<()> {
+/// Each piece is mapped here, for the direction of `call`.
+unsafe fn copy_pieces(call: Call, pid: i32, mut pieces: &[Piece]) -> io::Result<()> {
+    // Bytes of the first piece that are copied already.
     let mut done = 0;
-    while done < bytes {
-        let local = libc::iovec {
-            iov_base: here.wrapping_add(done).cast(),
-            iov_len: bytes - done,
+    loop {
+        while let Some((first, others)) = pieces.split_first()
+            && first.len <= done
+        {
+            done -= first.len;
+            pieces = others;
+        }
+        if pieces.is_empty() {
+            return Ok(());
+        }
+        let nothing = libc::iovec {
+            iov_base: std::ptr::null_mut(),
+            iov_len: 0,
         };
-        let remote = libc::iovec {
-            iov_base: there.wrapping_add(done as u64) as *mut _,
-            iov_len: bytes - done,
-        };
-        // SAFETY: both records outlive the call; the local range is mapped for the direction.
-        match unsafe { call(pid, &raw const local, 1, &raw const remote, 1, 0) } {
+        let (mut local, mut remote) = ([nothing; AT_ONCE], [nothing; AT_ONCE]);
+        let mut skipped = done;
+        let many = pieces.len().min(AT_ONCE);
+        for (at, piece) in pieces[..many].iter().enumerate() {
+            let iov_len = piece.len - skipped;
+            local[at] = libc::iovec {
+                iov_base: piece.here.wrapping_add(skipped).cast(),
+                iov_len,
+            };
+            remote[at] = libc::iovec {
+                iov_base: piece.there.wrapping_add(skipped as u64) as *mut _,
+                iov_len,
+            };
+            skipped = 0;
+        }
+        let count = many as libc::c_ulong;
+        // SAFETY: both arrays outlive the call and have so many records; the local ranges are
+        // mapped for the direction.
+        match unsafe { call(pid, local.as_ptr(), count, remote.as_ptr(), count, 0) } {
             0 => return Err(io::Error::from_raw_os_error(libc::EFAULT)),
             got if got > 0 => done += got.unsigned_abs(),
             _ => match io::Error::last_os_error() {
@@ -66,7 +134,6 @@ unsafe fn copy(call: Call, pid: i32, here: *mut u8, there: u64, bytes: usize) ->
             },
         }
     }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -88,6 +155,28 @@ mod tests {
         // SAFETY: the source is a word.
         unsafe { write(own, address, (&raw const here[0]).cast(), 8).unwrap() };
         assert_eq!(word.to_ne_bytes(), here[..8]);
+        // More pieces than a call takes, of all lengths, to where the last one comes first.
+        let mut pieces = Vec::new();
+        let (mut at, mut end) = (0, there.len());
+        here.fill(0);
+        for len in (0..100).cycle().take(250) {
+            end -= len;
+            pieces.push(Piece {
+                here: here[end..].as_mut_ptr(),
+                there: there[at..].as_ptr().addr() as u64,
+                len,
+            });
+            at += len;
+        }
+        // SAFETY: `here` has room for all pieces.
+        unsafe { read_pieces(own, &pieces).unwrap() };
+        let (mut at, mut end) = (0, there.len());
+        for piece in &pieces {
+            end -= piece.len;
+            assert_eq!(here[end..end + piece.len], there[at..at + piece.len]);
+            at += piece.len;
+        }
+        assert!(here[..end].iter().all(|byte| *byte == 0));
         // SAFETY: `here` has room for a byte.
         let refused = unsafe { read(own, 16, here.as_mut_ptr(), 1) };
         assert_eq!(refused.unwrap_err().raw_os_error(), Some(libc::EFAULT));

@@ -10,6 +10,7 @@ use super::address_vector::PeerIndex;
 use super::error::Error;
 use super::fifo::{Fifo, Slot};
 use std::cell::{Cell, UnsafeCell};
+use std::num::NonZero;
 use std::rc::Rc;
 
 /// The operation that an entry tells of.
@@ -433,6 +434,13 @@ pub trait Report: Copy + Sealed {
     const COUNTS: bool;
     /// The context of its entry in the queue, if it has one.
     fn context(self) -> Option<u64>;
+    /// Whether the operation is one of several that are reported together.
+    const IS_PART: bool = false;
+    /// The operation of which it is a part then.
+    #[inline(always)]
+    fn part(self) -> Option<NonZero<u64>> {
+        None
+    }
 }
 
 /// Keeps [`Report`] to the types of this module.
@@ -477,6 +485,27 @@ reports! {
     CountedContext: true, |own| Some(own.0);
 }
 
+/// Tells the operation of this number, of which it is a part.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part(pub(crate) NonZero<u64>);
+
+impl Sealed for Part {}
+
+impl Report for Part {
+    const COUNTS: bool = false;
+    const IS_PART: bool = true;
+
+    #[inline(always)]
+    fn context(self) -> Option<u64> {
+        None
+    }
+
+    #[inline(always)]
+    fn part(self) -> Option<NonZero<u64>> {
+        Some(self.0)
+    }
+}
+
 /// A report of an operation that is under way, kept until it ends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Promise {
@@ -491,6 +520,11 @@ impl Promise {
             context: report.context(),
             counts: R::COUNTS,
         }
+    }
+
+    /// That of a message that comes to a buffer with this context.
+    pub(crate) fn of_receive(context: u64) -> Self {
+        Self::of(CountedContext(context))
     }
 }
 

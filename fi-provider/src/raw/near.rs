@@ -189,6 +189,30 @@ impl Near {
         self.by_kernel(|pid| unsafe { foreign::write(pid, dest, source, bytes) })
     }
 
+    /// Reads pieces as [`Near::read`] does.
+    ///
+    /// # Errors
+    /// As [`Near::read`].
+    ///
+    /// # Safety
+    /// Each piece has room for its bytes here.
+    pub(crate) unsafe fn read_pieces(&self, pieces: &[foreign::Piece]) -> Result<bool, Error> {
+        // SAFETY: the pieces have room for their bytes.
+        self.by_kernel(|pid| unsafe { foreign::read_pieces(pid, pieces) })
+    }
+
+    /// Writes pieces as [`Near::write`] does.
+    ///
+    /// # Errors
+    /// As [`Near::read`].
+    ///
+    /// # Safety
+    /// Each piece holds its bytes here.
+    pub(crate) unsafe fn write_pieces(&self, pieces: &[foreign::Piece]) -> Result<bool, Error> {
+        // SAFETY: the pieces hold their bytes.
+        self.by_kernel(|pid| unsafe { foreign::write_pieces(pid, pieces) })
+    }
+
     /// Does as `copy` with the process's number, unless the kernel has refused that before.
     fn by_kernel(&self, copy: impl FnOnce(i32) -> std::io::Result<()>) -> Result<bool, Error> {
         // ORDERING: a fact of its own: whether a system call is worth its time.

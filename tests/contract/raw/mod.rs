@@ -7,6 +7,7 @@ pub(crate) mod ends;
 pub(crate) mod memory;
 pub(crate) mod messages;
 pub(crate) mod served;
+pub(crate) mod vectors;
 pub(crate) mod waiting;
 
 use crate::meeting::{self, Meeting};
@@ -105,6 +106,11 @@ impl Way {
             again.run(test);
         }
         elsewhere
+    }
+
+    /// Whether each store to a register of the device is checked, and takes long.
+    pub(crate) fn is_strict(self) -> bool {
+        matches!(self, Self::Device(device) if device.options.contains(&"--strict"))
     }
 
     /// Whether two parties reach each other in the memory of a node.

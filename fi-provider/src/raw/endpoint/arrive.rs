@@ -310,16 +310,14 @@ impl Endpoint {
         source: Option<PeerIndex>,
         answer: Option<(u64, Rc<Link>)>,
     ) {
+        self.land(place.address, place.len);
         let entry = self.entry_of(place, data, source);
         let result = if place.len < len {
             Err(Error::Truncated)
         } else {
             Ok(())
         };
-        let promise = Promise {
-            context: Some(place.context),
-            counts: true,
-        };
+        let promise = Promise::of_receive(place.context);
         self.report(entry, promise, result, false);
         if let Some((number, link)) = answer {
             let code = result.err().map_or(0, Error::to_wire).into();
@@ -440,11 +438,9 @@ impl Endpoint {
         source: Option<PeerIndex>,
         error: Error,
     ) {
+        self.land(place.address, 0);
         let entry = self.entry_of(place, data, source);
-        let promise = Promise {
-            context: Some(place.context),
-            counts: true,
-        };
+        let promise = Promise::of_receive(place.context);
         self.report(entry, promise, Err(error), false);
     }
 
@@ -459,10 +455,7 @@ impl Endpoint {
         source: Option<PeerIndex>,
     ) {
         let entry = entry_of(place, data, source);
-        let promise = Promise {
-            context: Some(place.context),
-            counts: true,
-        };
+        let promise = Promise::of_receive(place.context);
         let state = State::Gathering {
             dest: place.address,
             left: place.len,
@@ -470,6 +463,7 @@ impl Endpoint {
         };
         if place.len < len || place.len == 0 {
             // A part of it is of little use: its sender is told at once.
+            self.land(place.address, 0);
             let nothing = Entry {
                 len: 0,
                 ..self.entry_of(place, data, source)
@@ -494,6 +488,7 @@ impl Endpoint {
                 }
             }
             Err(error) => {
+                self.land(place.address, 0);
                 let entry = self.entry_of(place, data, source);
                 self.report(entry, promise, Err(error), false);
                 self.owe(link, Kind::Done, [number, error.to_wire().into(), 0]);
@@ -617,15 +612,15 @@ impl Endpoint {
     fn done(&self, origin: &mut Origin, record: &impl Record) -> Option<()> {
         let [number, code] = record.words()?;
         let link = self.way_back(origin)?;
-        let is_with_device = {
+        let is_with_others = {
             let mut pending = self.pending.borrow_mut();
-            pending.get(number, &link).map(|one| one.is_with_device())
+            pending.get(number, &link).map(|one| one.is_with_others())
         };
-        if is_with_device == Some(true) {
+        if is_with_others == Some(true) {
             // No peer that keeps to the protocol tells of its end.
             return None;
         }
-        if is_with_device.is_some() {
+        if is_with_others.is_some() {
             self.finish(number, Error::of_wire(u8::try_from(code).ok()?));
         }
         Some(())

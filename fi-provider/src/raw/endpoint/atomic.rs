@@ -8,7 +8,7 @@ use super::link::Path;
 use super::pending::State;
 use super::rma::{RemoteRegion, rma_entry};
 use super::{Endpoint, Operation};
-use crate::raw::completion::{Promise, Report};
+use crate::raw::completion::Report;
 use crate::raw::error::Error;
 use crate::raw::far::memory::{Lane, amo};
 use crate::raw::protocol::Kind;
@@ -103,6 +103,22 @@ unsafe fn update<T: Integer>(operation: Atomic, at: *mut T, operand: T, comparan
     }
 }
 
+/// Stores a word of 4 or 8 `bytes`.
+///
+/// # Safety
+/// There is room for it at `place`, aligned to it.
+#[inline(always)]
+pub(crate) unsafe fn put_word(place: *mut u8, bytes: usize, word: u64) {
+    // SAFETY: there is room for the word, aligned to it.
+    unsafe {
+        if bytes == 4 {
+            place.cast::<u32>().write(word as u32);
+        } else {
+            place.cast::<u64>().write(word);
+        }
+    }
+}
+
 impl Endpoint {
     /// Does an atomic operation on a word of 4 or 8 `bytes` in a region; the word that was there is
     /// in `found`, in as many bytes, when the operation is reported (fi_fetch_atomic,
@@ -138,11 +154,7 @@ impl Endpoint {
             // word, and is aligned.
             unsafe {
                 let before = apply(operation, place, bytes, operand, comparand)?;
-                if bytes == 4 {
-                    found.cast::<u32>().write(before as u32);
-                } else {
-                    found.cast::<u64>().write(before);
-                }
+                put_word(found, bytes, before);
             }
             self.report_rma(Operation::Atomic, bytes, report);
             return Ok(());
@@ -176,7 +188,7 @@ impl Endpoint {
             answer: None,
         };
         let link = &region.link;
-        let number = self.begin(link, entry, Promise::of(report), state)?;
+        let number = self.begin_reported(link, entry, report, state)?;
         let what = to_wire(operation, bytes);
         let words = [number, region.key, address, what, operand, comparand];
         let asked = link.tell(Kind::Atomic, words);

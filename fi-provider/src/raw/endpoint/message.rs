@@ -114,6 +114,24 @@ impl Endpoint {
         level: Level,
         report: R,
     ) -> Result<(), Error> {
+        // SAFETY: `message` holds the bytes until the operation is reported.
+        unsafe { self.start_send(peer, (message, len), data, level, report) }.map(drop)
+    }
+
+    /// Sends a message as [`Endpoint::send`] does; returns the number of the operation where the
+    /// bytes are fetched later.
+    ///
+    /// # Safety
+    /// As [`Endpoint::send`]; where it returns no number, `message` holds the bytes during the call.
+    #[inline(always)]
+    pub(super) unsafe fn start_send<R: Report>(
+        &self,
+        peer: PeerIndex,
+        (message, len): (*const u8, usize),
+        data: Option<u64>,
+        level: Level,
+        report: R,
+    ) -> Result<Option<u64>, Error> {
         let entry = Entry {
             context: report.context().unwrap_or(0),
             operation: Operation::Send,
@@ -125,15 +143,19 @@ impl Endpoint {
         };
         let promise = Promise::of(report);
         self.with_link(peer, |link| {
-            // SAFETY: `message` holds the bytes until the operation is reported.
+            // SAFETY: `message` holds the bytes until the operation is reported; those of a short
+            // one are taken over by the call.
             unsafe {
                 if len > link.eager {
-                    self.offer_message(link, message, data, entry, promise)
-                } else if level == Level::Delivered {
-                    self.send_answered(link, message, data, entry, promise)
-                } else {
-                    self.send_whole(link, message, data, entry, promise)
+                    let number = self.offer_message(link, message, data, entry, promise)?;
+                    return Ok(Some(number));
                 }
+                if level == Level::Delivered {
+                    self.send_answered(link, message, data, entry, promise)?;
+                } else {
+                    self.send_whole(link, message, data, entry, promise)?;
+                }
+                Ok(None)
             }
         })
     }
@@ -197,7 +219,7 @@ impl Endpoint {
         data: Option<u64>,
         entry: Entry,
         promise: Promise,
-    ) -> Result<(), Error> {
+    ) -> Result<u64, Error> {
         let number = self.begin(link, entry, promise, State::Offered { source: message })?;
         let arena = &self.domain.regions().arena;
         let mapped = link.near().and_then(|_| arena.offset_of(message.addr()));
@@ -229,7 +251,8 @@ impl Endpoint {
                 }
             }
         };
-        posted.inspect_err(|_| self.abandon(number))
+        posted.inspect_err(|_| self.abandon(number))?;
+        Ok(number)
     }
 
     /// Lets the receiver of a message read it over the device, as long as the operation of this
@@ -307,6 +330,9 @@ impl Endpoint {
     /// or where messages are still coming to it: the entry of the last one gives it back.
     pub fn cancel_receive(&self, context: u64) -> bool {
         let buffer = self.matcher.borrow_mut().cancel(context);
+        if let Some(buffer) = &buffer {
+            self.land(buffer.address, 0);
+        }
         buffer.is_some_and(|buffer| !self.is_left_to_another(buffer.address))
     }
 }

@@ -16,9 +16,11 @@ mod message;
 mod near_path;
 mod pending;
 mod rma;
+mod scattered;
 mod short;
 mod stream;
 mod threshold;
+mod vector;
 mod waiting;
 
 pub use atomic::Atomic;
@@ -26,11 +28,12 @@ pub use message::{Level, Posted};
 pub use rma::RemoteRegion;
 pub(crate) use rma::{Beyond, rma_entry};
 pub use threshold::Work;
+pub use vector::{Range, Word};
 pub(crate) use waiting::Outlook;
 
 use super::address::Address;
 use super::address_vector::{AddressVector, PeerIndex};
-use super::completion::{CompletionQueue, Counter, Entry, Failure, Operation, Promise};
+use super::completion::{CompletionQueue, Counter, Entry, Failure, Operation, Promise, Report};
 use super::domain::Domain;
 use super::error::Error;
 use super::far::Far;
@@ -48,6 +51,7 @@ use fi_shm::wait::{Patience, Waiter};
 use keys::Keys;
 pub(crate) use link::Link;
 use pending::{Pending, State, Table};
+use scattered::Landing;
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
@@ -145,6 +149,9 @@ pub struct Endpoint {
     number: u32,
     /// Its part of the device.
     far: Option<Box<Far>>,
+    /// By the addresses of the buffers that are posted in the place of pieces; dropped when
+    /// the device writes there no more.
+    landings: RefCell<HashMap<*mut u8, Landing>>,
     inbox: Arc<Inbox>,
     domain: Domain,
 }
@@ -192,6 +199,7 @@ impl Endpoint {
             matcher: RefCell::new(Matcher::new(config.most_early)),
             pending: RefCell::default(),
             deferred: RefCell::default(),
+            landings: RefCell::default(),
             config,
             vector: vector.clone(),
             number,
@@ -411,7 +419,7 @@ impl Endpoint {
         self.streams
             .borrow_mut()
             .retain(|stream| is_left(&stream.link));
-        let is_over = |one: &Pending| is_dead(&one.link) && !one.is_with_device();
+        let is_over = |one: &Pending| is_dead(&one.link) && !one.is_with_others();
         let dead = self.pending.borrow().numbers(is_over);
         for number in dead {
             self.finish(number, Err(Error::PeerGone));
@@ -624,14 +632,31 @@ impl Endpoint {
             link: Rc::clone(link),
             entry,
             promise,
+            part: None,
             state,
             shown: None,
+            held: Vec::new(),
         };
         let number = self.pending.borrow_mut().add(pending);
         if number.is_none() && promise.context.is_some() {
             queue.release();
         }
         number.ok_or(Error::Again)
+    }
+
+    /// Adds an operation that waits, and that may be a part of another one.
+    fn begin_reported<R: Report>(
+        &self,
+        link: &Rc<Link>,
+        entry: Entry,
+        report: R,
+        state: State,
+    ) -> Result<u64, Error> {
+        let number = self.begin(link, entry, Promise::of(report), state)?;
+        if let Some(whole) = report.part() {
+            self.pending.borrow_mut().set_part(number, whole);
+        }
+        Ok(number)
     }
 
     /// Takes back an operation that could not be sent.
@@ -644,15 +669,22 @@ impl Endpoint {
         }
     }
 
-    /// Ends an operation that waits: reports it, and answers the peer if it waits for that.
+    /// Ends an operation that waits, or a part of it: reports it, and answers the peer if it waits
+    /// for that.
     pub(crate) fn finish(&self, number: u64, result: Result<(), Error>) {
-        let Some(mut pending) = self.pending.borrow_mut().take(number) else {
+        let ended = self.pending.borrow_mut().end(number, result);
+        let Some((mut pending, result)) = ended else {
             return;
         };
+        if let Some(whole) = pending.part {
+            return self.finish(whole.get(), result);
+        }
         if pending.entry.is_last
             && let Some(buffer) = pending.buffer()
         {
             pending.entry.is_last = !self.is_left_to_another(buffer);
+            let len = result.map_or(0, |()| pending.entry.len);
+            self.land(buffer, len);
         }
         if let State::Gathering {
             answer: Some(answer),

@@ -2,7 +2,9 @@
 
 use super::link::Link;
 use crate::raw::completion::{Entry, Operation, Promise};
+use crate::raw::error::Error;
 use fi_mlx5::device::Region;
+use std::num::NonZero;
 use std::rc::Rc;
 
 /// An operation under way.
@@ -12,15 +14,21 @@ pub(crate) struct Pending {
     /// The entry of its success.
     pub(crate) entry: Entry,
     pub(crate) promise: Promise,
+    /// The operation of which it is a part.
+    pub(crate) part: Option<NonZero<u64>>,
     pub(crate) state: State,
     /// The bytes of a message, as peers read them over the device.
     pub(crate) shown: Option<Region>,
+    /// These, where the operation holds them.
+    pub(crate) held: Vec<u8>,
 }
 
 impl Pending {
-    /// Whether the device brings the bytes: it alone tells of the end.
-    pub(crate) fn is_with_device(&self) -> bool {
-        matches!(self.state, State::Gathering { left: 0, .. })
+    /// Whether the device brings the bytes, or parts of it are operations of their own: these alone
+    /// tell of the end.
+    pub(crate) fn is_with_others(&self) -> bool {
+        let with_device = matches!(self.state, State::Gathering { left: 0, .. });
+        with_device || matches!(self.state, State::Parts { .. })
     }
 
     /// The buffer to which a message is coming.
@@ -48,6 +56,8 @@ pub(crate) enum State {
         left: usize,
         answer: Option<u64>,
     },
+    /// The ends of so many parts; and the first error of one.
+    Parts { left: usize, error: Option<Error> },
 }
 
 /// All of an endpoint, by numbers that are never 0 and hardly ever the same.
@@ -95,11 +105,56 @@ impl Table {
         }
     }
 
+    /// Notes of which operation that of this number is a part.
+    pub(crate) fn set_part(&mut self, number: u64, whole: NonZero<u64>) {
+        if let Some((_, Some(pending))) = self.slots.get_mut(number as u32 as usize) {
+            pending.part = Some(whole);
+        }
+    }
+
+    /// Notes one more part of the operation of this number.
+    pub(crate) fn add_part(&mut self, number: u64) {
+        if let Some((_, Some(pending))) = self.slots.get_mut(number as u32 as usize)
+            && let State::Parts { left, .. } = &mut pending.state
+        {
+            *left += 1;
+        }
+    }
+
+    /// Takes out the operation of this number, which has ended in this way, or a part of it: then
+    /// only if that was the last one.
+    pub(crate) fn end(
+        &mut self,
+        number: u64,
+        result: Result<(), Error>,
+    ) -> Option<(Pending, Result<(), Error>)> {
+        let (generation, slot) = self.slots.get_mut(number as u32 as usize)?;
+        let is_it = u64::from(*generation) == number >> 32;
+        let mut result = result;
+        if let State::Parts { left, error } = &mut slot.as_mut().filter(|_| is_it)?.state {
+            *left -= 1;
+            *error = error.or(result.err());
+            if *left > 0 {
+                return None;
+            }
+            result = error.map_or(Ok(()), Err);
+        }
+        self.take(number).map(|pending| (pending, result))
+    }
+
     /// Keeps the bytes of a message registered as long as the operation of this number is there.
     pub(crate) fn show(&mut self, number: u64, region: Region) {
         let slot = self.slots.get_mut(number as u32 as usize);
         if let Some((_, Some(pending))) = slot {
             pending.shown = Some(region);
+        }
+    }
+
+    /// Keeps the bytes of a message as long as the operation of this number is there.
+    pub(crate) fn hold(&mut self, number: u64, bytes: Vec<u8>) {
+        let slot = self.slots.get_mut(number as u32 as usize);
+        if let Some((_, Some(pending))) = slot {
+            pending.held = bytes;
         }
     }
 

@@ -15,7 +15,7 @@ use super::pending::State;
 use super::stream::Stream;
 use super::{Endpoint, MOST_ASKED, Operation};
 use crate::raw::address_vector::PeerIndex;
-use crate::raw::completion::{Entry, Promise, Report};
+use crate::raw::completion::{Entry, Report};
 use crate::raw::error::Error;
 use crate::raw::far::log::Follows;
 use crate::raw::far::memory::Lane;
@@ -434,7 +434,7 @@ impl Endpoint {
             return Ok(());
         }
         let entry = rma_entry(Operation::Write, len, report);
-        let number = self.begin(link, entry, Promise::of(report), State::Answer)?;
+        let number = self.begin_reported(link, entry, report, State::Answer)?;
         if len > link.eager {
             let target = (region.key, address);
             let link = Rc::clone(link);
@@ -508,7 +508,7 @@ impl Endpoint {
             left: len,
             answer: None,
         };
-        let number = self.begin(link, entry, Promise::of(report), state)?;
+        let number = self.begin_reported(link, entry, report, state)?;
         let words = [number, region.key, address, len as u64];
         let asked = link.tell(Kind::Read, words);
         asked.inspect_err(|_| self.abandon(number))
@@ -524,6 +524,9 @@ impl Endpoint {
         }
         if R::COUNTS {
             self.ends(operation).1.add(1);
+        }
+        if let Some(whole) = report.part() {
+            self.finish(whole.get(), Ok(()));
         }
     }
 

@@ -10,7 +10,7 @@ use super::rma::RemoteRegion;
 use super::{Atomic, DEFERRED, Endpoint, Level, Operation};
 use crate::raw::address_vector::PeerIndex;
 use crate::raw::completion::{
-    Context, Counted, CountedContext, Counter, Entry, Promise, Report, Silent,
+    Context, Counted, CountedContext, Counter, Entry, Part, Promise, Report, Silent,
 };
 use crate::raw::error::Error;
 use std::collections::{BTreeMap, VecDeque};
@@ -131,6 +131,8 @@ impl Work {
 struct Later {
     work: Work,
     promise: Promise,
+    /// The operation of which it is a part.
+    part: Option<Part>,
 }
 
 impl Later {
@@ -263,13 +265,17 @@ impl Endpoint {
         if matches!(work, Work::Inject { .. }) && work.len() > self.inject_size() {
             return Err(Error::TooLong);
         }
-        let promise = Promise::of(report);
+        let later = Later {
+            work,
+            promise: Promise::of(report),
+            part: None,
+        };
         let is_due = {
             let mut deferred = self.deferred.borrow_mut();
             if deferred.len() >= MOST {
                 return Err(Error::Again);
             }
-            deferred.add(counter, threshold, Later { work, promise });
+            deferred.add(counter, threshold, later);
             deferred.is_any_due()
         };
         self.todo.set(self.todo.get() | DEFERRED);
@@ -277,6 +283,17 @@ impl Endpoint {
             self.start_deferred();
         }
         Ok(())
+    }
+
+    /// Starts a part of an operation when there is room for it.
+    pub(super) fn start_part_later(&self, work: Work, part: Part) {
+        let later = Later {
+            work,
+            promise: Promise::of(part),
+            part: Some(part),
+        };
+        self.deferred.borrow_mut().due.push_back(later);
+        self.todo.set(self.todo.get() | DEFERRED);
     }
 
     /// Whether an operation could start by now that has not.
@@ -315,12 +332,17 @@ impl Endpoint {
 
     /// Starts an operation, or reports why it cannot be done; false where it has to wait for room.
     fn start_later(&self, later: &Later) -> bool {
-        let Later { work, promise } = later;
+        let Later {
+            work,
+            promise,
+            part,
+        } = later;
         let counts = promise.counts;
         // SAFETY: the memory is as the operation demands until it is reported (the requirement of
         // `defer`).
         let started = unsafe {
             match promise.context {
+                None if let Some(part) = part => self.start(work, *part),
                 None if counts => self.start(work, Counted),
                 None => self.start(work, Silent),
                 Some(context) if counts => self.start(work, CountedContext(context)),
@@ -331,6 +353,10 @@ impl Endpoint {
             Ok(()) => true,
             Err(Error::Again) => false,
             Err(_) if promise.context.is_some() && !self.config.transmit.has_room() => false,
+            Err(error) if let Some(Part(whole)) = part => {
+                self.finish(whole.get(), Err(error));
+                true
+            }
             Err(error) => {
                 self.report(later.entry(), *promise, Err(error), false);
                 true

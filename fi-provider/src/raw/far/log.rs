@@ -156,6 +156,8 @@ pub(crate) enum After {
     Return(Loan),
     /// Takes so many bytes from the bounce memory to their place.
     Copy(Kept, *mut u8, usize),
+    /// The same, of a word of so many bytes that an atomic operation has brought.
+    Word(Kept, *mut u8, usize),
 }
 
 /// Registered memory for the words that operations bring, one for each block.

@@ -5,6 +5,7 @@
 use super::Far;
 use super::log::{After, Detail, Follows, Log, Mark, Noted};
 use super::path::FarPath;
+use super::vector::take_word;
 use crate::device::Kept;
 use crate::device::amo::{Amo, entry};
 use crate::raw::completion::{Entry, Operation, Promise, Report, Silent};
@@ -16,6 +17,7 @@ use crate::registration::Loan;
 use fi_mlx5::lane::{Failure, Local, Posted, To};
 use fi_mlx5::remote::Vector;
 use fi_mlx5_defs::endian::Be32;
+use std::num::NonZero;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -137,7 +139,12 @@ impl Endpoint {
     }
 
     /// Looks that an operation can be posted, and reserves room for its entry.
-    fn start_far<R: Report>(&self, link: &Link, path: &FarPath, report: R) -> Result<(), Error> {
+    pub(super) fn start_far<R: Report>(
+        &self,
+        link: &Link,
+        path: &FarPath,
+        report: R,
+    ) -> Result<(), Error> {
         if let Some(error) = path.refusal(Lane::Memory) {
             return Err(error);
         }
@@ -156,7 +163,7 @@ impl Endpoint {
     }
 
     /// Notes an operation that was posted, and that leaves `after` to do.
-    fn note_posted<R: Report>(
+    pub(super) fn note_posted<R: Report>(
         &self,
         path: &FarPath,
         follows: Follows,
@@ -173,7 +180,7 @@ impl Endpoint {
             }
         };
         let block = posted.block();
-        if matches!(after, After::Nothing) && told.is_none() {
+        if matches!(after, After::Nothing) && told.is_none() && !R::IS_PART {
             let mark = match operation {
                 Operation::Read => Mark::READ,
                 _ => Mark::WRITE,
@@ -187,7 +194,7 @@ impl Endpoint {
             promise: Promise::of(report),
             after,
             told,
-            pending: None,
+            pending: report.part().map(NonZero::get),
         };
         path.log.note_detail(block, follows, detail);
         Ok(())
@@ -244,7 +251,7 @@ impl Endpoint {
     }
 
     /// Takes back the reservation of an operation that was not posted.
-    fn unstart_far<R: Report>(&self, report: R) {
+    pub(super) fn unstart_far<R: Report>(&self, report: R) {
         if report.context().is_some() {
             self.transmit().release();
         }
@@ -252,7 +259,7 @@ impl Endpoint {
 
     /// Lets memory of an operation go that will not be done.
     fn let_go(&self, path: &FarPath, after: After) {
-        if let After::Copy(kept, ..) = after {
+        if let After::Copy(kept, ..) | After::Word(kept, ..) = after {
             path.hub.memory.release(kept, None);
         }
     }
@@ -425,6 +432,13 @@ impl Endpoint {
         let Some(entry) = entry(amo, bytes, || gate.has_masked_atomics(bytes)) else {
             return Ok(false);
         };
+        if R::IS_PART {
+            // SAFETY: `found` has room for the word until the operation is reported, aligned.
+            unsafe {
+                self.atomic_part_far(region, path, (address, &entry), (found, bytes), report)?
+            };
+            return Ok(true);
+        }
         path.log.make_results(&path.hub.device)?;
         self.start_far(&region.link, path, report)?;
         // An entry begins where this one does also if it is not posted in line.
@@ -606,6 +620,14 @@ impl Endpoint {
                         let from = kept.local.address as *const u8;
                         std::ptr::copy_nonoverlapping(from, dest, len);
                     }
+                }
+                far.hub.memory.release(kept, None);
+            }
+            After::Word(kept, dest, bytes) => {
+                if result.is_ok() {
+                    // SAFETY: the piece holds the word, aligned, and the destination has room for
+                    // it, aligned to it, and is nobody else's until the operation is reported.
+                    unsafe { take_word(kept.local, dest, bytes) };
                 }
                 far.hub.memory.release(kept, None);
             }

@@ -39,6 +39,7 @@ pub(crate) mod memory;
 mod mend;
 pub(crate) mod path;
 mod quick;
+pub(crate) mod vector;
 mod waiting;
 pub(crate) mod wire;
 

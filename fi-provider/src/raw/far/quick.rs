@@ -12,10 +12,12 @@ use crate::raw::endpoint::{Endpoint, RemoteRegion};
 use fi_mlx5::route::Route;
 
 impl Endpoint {
-    /// Whether an operation with this report may be posted by a path.
+    /// Whether an operation with this report may be posted by a path; parts of others need more
+    /// than is noted of such a one.
     #[inline(always)]
     fn may_post<R: Report>(&self, path: &FarPath, report: R) -> bool {
-        path.open_to.get() == self.number()
+        !R::IS_PART
+            && path.open_to.get() == self.number()
             && (report.context().is_none() || self.transmit().has_room())
     }
 

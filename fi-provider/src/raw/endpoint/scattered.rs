@@ -1,0 +1,147 @@
+//! Messages from and to several pieces of memory (fi_sendv, fi_recvv): they are put together before
+//! they are sent, and come to memory of the endpoint's before they are taken apart.
+
+#![expect(unsafe_code, reason = "copies bytes between C addresses")]
+
+use super::{Endpoint, Level, Posted};
+use crate::raw::address_vector::PeerIndex;
+use crate::raw::completion::Report;
+use crate::raw::error::Error;
+
+/// Memory of the endpoint's in the place of pieces: for a message that comes.
+#[derive(Debug)]
+pub(super) struct Landing {
+    memory: *mut [u8],
+    pieces: Box<[(*mut u8, usize)]>,
+}
+
+impl Drop for Landing {
+    fn drop(&mut self) {
+        // SAFETY: the memory was a box's, and nobody else frees it.
+        drop(unsafe { Box::from_raw(self.memory) });
+    }
+}
+
+/// Zeroed memory.
+///
+/// # Errors
+/// [`Error::NoRoom`].
+fn zeroed(len: usize) -> Result<Vec<u8>, Error> {
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(len).map_err(|_| Error::NoRoom)?;
+    bytes.resize(len, 0);
+    Ok(bytes)
+}
+
+/// The bytes of all pieces.
+fn sum(mut lengths: impl Iterator<Item = usize>) -> Result<usize, Error> {
+    let sum = lengths.try_fold(0_usize, usize::checked_add);
+    sum.filter(|sum| isize::try_from(*sum).is_ok())
+        .ok_or(Error::TooLong)
+}
+
+impl Endpoint {
+    /// Sends a message of pieces, one behind the other, as [`Endpoint::send`] does (fi_sendv).
+    ///
+    /// # Errors
+    /// As [`Endpoint::send`]; [`Error::NoRoom`] where there is no memory to put it together.
+    ///
+    /// # Safety
+    /// Each piece holds its bytes, which stay as they are until the operation is reported, or the
+    /// endpoint dropped.
+    pub unsafe fn send_vector<R: Report>(
+        &self,
+        peer: PeerIndex,
+        pieces: &[(*const u8, usize)],
+        data: Option<u64>,
+        level: Level,
+        report: R,
+    ) -> Result<(), Error> {
+        if let &[(message, len)] = pieces {
+            // SAFETY: the piece holds the bytes until the operation is reported.
+            return unsafe { self.send(peer, message, len, data, level, report) };
+        }
+        let len = sum(pieces.iter().map(|(_, len)| *len))?;
+        let mut whole = zeroed(len)?;
+        let mut at = 0;
+        for (piece, len) in pieces.iter().filter(|(_, len)| *len > 0) {
+            // SAFETY: the piece holds its bytes, and there is room for those of all.
+            unsafe { piece.copy_to(whole[at..].as_mut_ptr(), *len) };
+            at += len;
+        }
+        // SAFETY: the bytes stay until the operation is reported: the operation that fetches them
+        // holds them, and others take them over at once.
+        let pending = unsafe { self.start_send(peer, (whole.as_ptr(), len), data, level, report)? };
+        if let Some(number) = pending {
+            self.pending.borrow_mut().hold(number, whole);
+        }
+        Ok(())
+    }
+
+    /// Posts a buffer of several pieces, of which one is filled after the other, for one message
+    /// (fi_recvv). Entries give offset 0 and the bytes of all pieces.
+    ///
+    /// # Errors
+    /// [`Error::NoRoom`] where there is no memory to which the message can come.
+    ///
+    /// # Safety
+    /// As [`Endpoint::post_receive`], for each piece.
+    pub unsafe fn post_receive_vector(
+        &self,
+        pieces: &[(*mut u8, usize)],
+        context: u64,
+        source: Option<PeerIndex>,
+    ) -> Result<(), Error> {
+        let mut posted = Posted {
+            context,
+            source,
+            least: None,
+        };
+        if let &[(buffer, len)] = pieces {
+            // SAFETY: the piece is nobody else's until an entry says that it is the caller's.
+            unsafe { self.post_receive(buffer, len, posted) };
+            return Ok(());
+        }
+        let len = sum(pieces.iter().map(|(_, len)| *len))?;
+        // Even one without bytes has an address of its own.
+        let memory = Box::into_raw(zeroed(len.max(1))?.into_boxed_slice());
+        let address = memory.cast::<u8>();
+        let landing = Landing {
+            memory,
+            pieces: pieces.into(),
+        };
+        self.landings.borrow_mut().insert(address, landing);
+        // Keeps it apart from plain buffers, and takes one message, as nothing is left then.
+        posted.least = Some(usize::MAX);
+        // SAFETY: the memory is nobody else's as long as it is among the landings: until it is
+        // taken apart, cancelled, or the endpoint dropped.
+        unsafe { self.post_receive(address, len, posted) };
+        Ok(())
+    }
+
+    /// Takes the first `len` bytes of a buffer apart, if that stands for pieces, and lets it go:
+    /// before its entry is made.
+    #[inline]
+    pub(super) fn land(&self, buffer: *mut u8, len: usize) {
+        if !self.landings.borrow().is_empty() {
+            self.take_apart(buffer, len);
+        }
+    }
+
+    #[cold]
+    fn take_apart(&self, buffer: *mut u8, len: usize) {
+        let Some(landing) = self.landings.borrow_mut().remove(&buffer) else {
+            return;
+        };
+        let (mut from, mut left) = (buffer, len);
+        for &(piece, len) in &landing.pieces {
+            let len = len.min(left);
+            if len > 0 {
+                // SAFETY: the piece has room for its bytes, and is nobody else's (the requirement of
+                // `post_receive_vector`); the buffer has those of all pieces.
+                unsafe { from.copy_to(piece, len) };
+            }
+            (from, left) = (from.wrapping_add(len), left - len);
+        }
+    }
+}

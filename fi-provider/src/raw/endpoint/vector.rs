@@ -1,0 +1,455 @@
+//! Operations on several pieces of memory at a time, with one report for the whole (fi_writev,
+//! fi_readv, fi_writemsg with several fi_rma_iov, fi_fetch_atomicmsg).
+//!
+//! Memory that is mapped is copied piece by piece, and the kernel takes all pieces in one call. By a
+//! device and by rings the operation consists of parts, each with a post of its own: over a device
+//! a part has up to [`MOST_PIECES`] pieces, where those lie in own regions. Parts that find no room
+//! are started later, by [`Endpoint::progress`].
+
+#![expect(unsafe_code, reason = "operations are on memory by its C address")]
+
+use super::atomic::{apply, put_word};
+use super::link::{Link, Path};
+use super::pending::State;
+use super::rma::{RemoteRegion, rma_entry};
+use super::threshold::Work;
+use super::{Atomic, Endpoint, Operation};
+use crate::raw::completion::{Part, Promise, Report};
+use crate::raw::error::Error;
+use crate::raw::far::vector::MOST_PIECES;
+use crate::raw::region::Rights;
+use fi_mlx5::lane::Local;
+use fi_shm::foreign::Piece;
+use fi_shm::{copy, order};
+use std::num::NonZero;
+use std::rc::Rc;
+
+/// Bytes in a region of a peer.
+#[derive(Clone, Copy, Debug)]
+pub struct Range<'a> {
+    /// The region.
+    pub region: &'a RemoteRegion,
+    /// Where the first byte lies.
+    pub address: u64,
+    /// The bytes.
+    pub len: usize,
+}
+
+/// A word of several that one atomic operation is done on.
+#[derive(Clone, Copy, Debug)]
+pub struct Word<'a> {
+    /// The region in which it lies.
+    pub region: &'a RemoteRegion,
+    /// Where it lies.
+    pub address: u64,
+    /// The operand.
+    pub operand: u64,
+    /// The comparand, of [`Atomic::CompareSwap`].
+    pub comparand: u64,
+    /// Where the word goes that was there.
+    pub found: *mut u8,
+}
+
+/// Whether bytes go to the peer or come from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Direction {
+    Write,
+    Read,
+}
+
+impl Direction {
+    fn operation(self) -> Operation {
+        match self {
+            Self::Write => Operation::Write,
+            Self::Read => Operation::Read,
+        }
+    }
+
+    fn right(self) -> Rights {
+        match self {
+            Self::Write => Rights::WRITE,
+            Self::Read => Rights::READ,
+        }
+    }
+}
+
+/// A piece of local memory, and as many bytes of a region.
+#[derive(Clone, Copy, Debug)]
+struct Pair<'a> {
+    region: &'a RemoteRegion,
+    address: u64,
+    local: *mut u8,
+    len: usize,
+}
+
+impl Pair<'_> {
+    fn work(&self, direction: Direction) -> Work {
+        let (region, address, len) = (self.region.clone(), self.address, self.len);
+        match direction {
+            Direction::Write => Work::Write {
+                region,
+                address,
+                source: self.local,
+                len,
+            },
+            Direction::Read => Work::Read {
+                region,
+                address,
+                dest: self.local,
+                len,
+            },
+        }
+    }
+}
+
+/// Pairs that one post takes: one, or several that lie one behind the other in the region, and in
+/// registered memory.
+#[derive(Debug)]
+struct Group<'a> {
+    pairs: Vec<Pair<'a>>,
+    registered: Vec<Local>,
+}
+
+/// Cuts ranges and pieces where either ends; none where their bytes are not the same number.
+fn pairs<'a>(ranges: &[Range<'a>], pieces: &[(*mut u8, usize)]) -> Option<Vec<Pair<'a>>> {
+    let add = |sum: usize, len: usize| sum.checked_add(len);
+    let there = ranges.iter().map(|range| range.len).try_fold(0, add)?;
+    if pieces.iter().map(|(_, len)| *len).try_fold(0, add)? != there {
+        return None;
+    }
+    let mut all = Vec::with_capacity(ranges.len().max(pieces.len()));
+    let mut pieces = pieces.iter().copied();
+    let (mut local, mut left) = (std::ptr::null_mut::<u8>(), 0);
+    for range in ranges {
+        let mut done = 0;
+        while done < range.len {
+            if left == 0 {
+                (local, left) = pieces.next()?;
+                continue;
+            }
+            let len = left.min(range.len - done);
+            all.push(Pair {
+                region: range.region,
+                address: range.address.wrapping_add(done as u64),
+                local,
+                len,
+            });
+            (local, left) = (local.wrapping_add(len), left - len);
+            done += len;
+        }
+    }
+    Some(all)
+}
+
+/// The link that all regions are reached by.
+fn common<'a>(
+    mut regions: impl Iterator<Item = &'a RemoteRegion>,
+) -> Result<Option<&'a Rc<Link>>, Error> {
+    let first = regions.next().map(|region| &region.link);
+    let is_one = first.is_none_or(|link| regions.all(|other| Rc::ptr_eq(&other.link, link)));
+    is_one.then_some(first).ok_or(Error::NoSuchPeer)
+}
+
+impl Endpoint {
+    /// Writes pieces of memory, one behind the other, to ranges of regions of one peer, one after
+    /// the other (fi_writev, fi_writemsg). Nothing is written where it returns an error.
+    ///
+    /// # Errors
+    /// As [`Endpoint::write`], for each range; [`Error::OutOfRange`] where pieces and ranges are not
+    /// of as many bytes, [`Error::NoSuchPeer`] where the ranges are not of one peer.
+    ///
+    /// # Safety
+    /// Each piece holds its bytes, which stay as they are until the operation is reported, or the
+    /// endpoint dropped.
+    pub unsafe fn write_vector<R: Report>(
+        &self,
+        ranges: &[Range<'_>],
+        pieces: &[(*const u8, usize)],
+        report: R,
+    ) -> Result<(), Error> {
+        let pieces: Vec<_> = pieces
+            .iter()
+            .map(|(at, len)| (at.cast_mut(), *len))
+            .collect();
+        // SAFETY: the pieces hold their bytes until the operation is reported.
+        unsafe { self.transfer(Direction::Write, ranges, &pieces, report) }
+    }
+
+    /// Reads ranges of regions of one peer, one after the other, into pieces of memory, of which one
+    /// is filled after the other (fi_readv, fi_readmsg).
+    ///
+    /// # Errors
+    /// As [`Endpoint::write_vector`].
+    ///
+    /// # Safety
+    /// Each piece has room for its bytes, and is nobody else's until the operation is reported, or
+    /// the endpoint dropped.
+    pub unsafe fn read_vector<R: Report>(
+        &self,
+        ranges: &[Range<'_>],
+        pieces: &[(*mut u8, usize)],
+        report: R,
+    ) -> Result<(), Error> {
+        // SAFETY: the pieces have room for their bytes until the operation is reported.
+        unsafe { self.transfer(Direction::Read, ranges, pieces, report) }
+    }
+
+    /// Does one atomic operation on each of several words of `bytes` bytes in regions of one peer
+    /// (fi_fetch_atomicmsg): each as [`Endpoint::fetch_atomic`], in no order.
+    ///
+    /// # Errors
+    /// As [`Endpoint::fetch_atomic`], for each word; [`Error::NoSuchPeer`] where they are not of one
+    /// peer. Nothing is done then.
+    ///
+    /// # Safety
+    /// As [`Endpoint::fetch_atomic`], for each word.
+    pub unsafe fn fetch_atomics<R: Report>(
+        &self,
+        words: &[Word<'_>],
+        bytes: usize,
+        operation: Atomic,
+        report: R,
+    ) -> Result<(), Error> {
+        if !matches!(bytes, 4 | 8) {
+            return Err(Error::TooLong);
+        }
+        let link = common(words.iter().map(|word| word.region))?;
+        for word in words {
+            word.region.reach(word.address, bytes, Rights::ATOMIC)?;
+            let place = word.region.found.place(word.address);
+            if !place.is_multiple_of(bytes as u64) {
+                return Err(Error::Misaligned);
+            }
+        }
+        if report.context().is_some() && !self.transmit().has_room() {
+            return Err(Error::Again);
+        }
+        let len = words.len() * bytes;
+        let Some(link) = link.filter(|_| words.iter().any(|word| !word.region.is_mapped())) else {
+            for word in words {
+                let offset = word.region.reach(word.address, bytes, Rights::ATOMIC)?;
+                let place = word.region.mapped.wrapping_add(offset);
+                // SAFETY: the word lies in the region, which is mapped here; `found` has room for
+                // a word, aligned to it.
+                unsafe {
+                    let before = apply(operation, place, bytes, word.operand, word.comparand)?;
+                    put_word(word.found, bytes, before);
+                }
+            }
+            self.report_rma(Operation::Atomic, len, report);
+            return Ok(());
+        };
+        let later = |word: &Word<'_>| Work::Atomic {
+            region: word.region.clone(),
+            word: (word.address, bytes),
+            operation,
+            operands: (word.operand, word.comparand),
+            found: word.found,
+        };
+        let start = |word: &Word<'_>, part: Part| {
+            let (target, operands) = ((word.address, bytes), (word.operand, word.comparand));
+            // SAFETY: `found` has room for the word until the operation is reported, aligned to it.
+            unsafe { self.fetch_atomic(word.region, target, operation, operands, word.found, part) }
+        };
+        let what = (Operation::Atomic, len, report);
+        self.start_parts(link, what, words, start, |word| vec![later(word)])
+    }
+
+    /// # Safety
+    /// As [`Endpoint::write_vector`] or [`Endpoint::read_vector`].
+    unsafe fn transfer<R: Report>(
+        &self,
+        direction: Direction,
+        ranges: &[Range<'_>],
+        pieces: &[(*mut u8, usize)],
+        report: R,
+    ) -> Result<(), Error> {
+        let link = common(ranges.iter().map(|range| range.region))?;
+        for range in ranges {
+            let right = direction.right();
+            range.region.reach(range.address, range.len, right)?;
+        }
+        let pairs = pairs(ranges, pieces).ok_or(Error::OutOfRange)?;
+        if report.context().is_some() && !self.transmit().has_room() {
+            return Err(Error::Again);
+        }
+        let what = (
+            direction.operation(),
+            pairs.iter().map(|pair| pair.len).sum(),
+            report,
+        );
+        // SAFETY: the pieces are as the operation demands until it is reported.
+        let is_done = unsafe { self.transfer_at_once(direction, link, &pairs)? };
+        let Some(link) = link.filter(|_| !is_done) else {
+            self.report_rma(what.0, what.1, report);
+            return Ok(());
+        };
+        let groups = self.groups(link, pairs);
+        if let [group] = &*groups {
+            // SAFETY: the pieces are as the operation demands until it is reported.
+            return unsafe { self.transfer_group(direction, group, report) };
+        }
+        // SAFETY: the pieces are as the operation demands until it is reported.
+        let start =
+            |group: &Group<'_>, part| unsafe { self.transfer_group(direction, group, part) };
+        let later = |group: &Group<'_>| {
+            let works = group.pairs.iter().map(|pair| pair.work(direction));
+            works.collect()
+        };
+        self.start_parts(link, what, &groups, start, later)
+    }
+
+    /// Copies where this process or the kernel does; false where bytes have to go another way.
+    ///
+    /// # Safety
+    /// As [`Endpoint::write_vector`] or [`Endpoint::read_vector`].
+    unsafe fn transfer_at_once(
+        &self,
+        direction: Direction,
+        link: Option<&Rc<Link>>,
+        pairs: &[Pair<'_>],
+    ) -> Result<bool, Error> {
+        if pairs.iter().all(|pair| pair.region.is_mapped()) {
+            for pair in pairs {
+                let offset = pair.address.wrapping_sub(pair.region.found.start) as usize;
+                let there = pair.region.mapped.wrapping_add(offset);
+                // SAFETY: the range lies in the region, which is mapped here; the piece has its
+                // bytes.
+                unsafe {
+                    match direction {
+                        Direction::Write => copy::copy(there, pair.local, pair.len),
+                        Direction::Read => copy::copy(pair.local, there, pair.len),
+                    }
+                }
+            }
+            if direction == Direction::Read {
+                order::loads();
+            }
+            return Ok(true);
+        }
+        let is_foreign = pairs.iter().all(|pair| !pair.region.is_mapped());
+        let Some(near) = link.and_then(|link| link.near()).filter(|_| is_foreign) else {
+            return Ok(false);
+        };
+        let piece = |pair: &Pair<'_>| Piece {
+            here: pair.local,
+            there: pair.region.found.place(pair.address),
+            len: pair.len,
+        };
+        let pieces: Vec<_> = pairs.iter().map(piece).collect();
+        // SAFETY: the pieces hold their bytes, or have room for them.
+        unsafe {
+            match direction {
+                Direction::Write => near.write_pieces(&pieces),
+                Direction::Read => near.read_pieces(&pieces),
+            }
+        }
+    }
+
+    /// Puts pairs together that the device takes by one entry.
+    fn groups<'a>(&self, link: &Link, pairs: Vec<Pair<'a>>) -> Vec<Group<'a>> {
+        let most = link.far().map_or(0, |path| path.hub.memory.max_message());
+        let mut groups: Vec<Group<'a>> = Vec::new();
+        for pair in pairs {
+            let local = self.own_memory(pair.local.addr(), pair.len);
+            let local = local.filter(|_| pair.len <= most);
+            let follows = |group: &&mut Group<'_>| {
+                let bytes: usize = group.pairs.iter().map(|one| one.len).sum();
+                !group.registered.is_empty()
+                    && group.registered.len() < MOST_PIECES
+                    && bytes <= most - pair.len
+                    && std::ptr::eq(group.pairs[0].region, pair.region)
+                    && group.pairs[0].address.wrapping_add(bytes as u64) == pair.address
+            };
+            match (local, groups.last_mut()) {
+                (Some(local), Some(last)) if follows(&last) => {
+                    last.registered.push(local);
+                    last.pairs.push(pair);
+                }
+                (local, _) => groups.push(Group {
+                    pairs: vec![pair],
+                    registered: local.into_iter().collect(),
+                }),
+            }
+        }
+        groups
+    }
+
+    /// # Safety
+    /// As [`Endpoint::write_vector`] or [`Endpoint::read_vector`].
+    unsafe fn transfer_group<R: Report>(
+        &self,
+        direction: Direction,
+        group: &Group<'_>,
+        report: R,
+    ) -> Result<(), Error> {
+        let Group { pairs, registered } = group;
+        let first = &pairs[0];
+        let (region, address) = (first.region, first.address);
+        // SAFETY: the pieces are as the operation demands until it is reported; several lie in own
+        // regions, which are registered.
+        unsafe {
+            match (direction, &region.link.path) {
+                (Direction::Write, Path::Far(path)) if pairs.len() > 1 => {
+                    self.write_gathered_far(region, path, address, registered, report)
+                }
+                (Direction::Read, Path::Far(path)) if pairs.len() > 1 => {
+                    self.read_scattered_far(region, path, address, registered, report)
+                }
+                (Direction::Write, _) => {
+                    self.write(region, address, first.local, first.len, report)
+                }
+                (Direction::Read, _) => self.read(region, address, first.local, first.len, report),
+            }
+        }
+    }
+
+    /// Starts the parts of an operation, which is reported when all have ended: with the first error
+    /// if any has failed. Where the first one cannot start, nothing is done; others that find no
+    /// room are started later, as `later` says.
+    fn start_parts<R: Report, P>(
+        &self,
+        link: &Rc<Link>,
+        (operation, len, report): (Operation, usize, R),
+        parts: &[P],
+        start: impl Fn(&P, Part) -> Result<(), Error>,
+        later: impl Fn(&P) -> Vec<Work>,
+    ) -> Result<(), Error> {
+        let entry = rma_entry(operation, len, report);
+        // One more than the parts that have started: this call's.
+        let state = State::Parts {
+            left: 1,
+            error: None,
+        };
+        let number = self.begin(link, entry, Promise::of(report), state)?;
+        let whole = Part(NonZero::new(number).ok_or(Error::Again)?);
+        let mut is_full = false;
+        for (at, part) in parts.iter().enumerate() {
+            if !is_full {
+                self.pending.borrow_mut().add_part(number);
+                match start(part, whole) {
+                    Ok(()) => continue,
+                    Err(error) if at == 0 => {
+                        self.abandon(number);
+                        return Err(error);
+                    }
+                    // Comes in other parts, and those behind it, too.
+                    Err(Error::Again) => {
+                        is_full = true;
+                        self.finish(number, Ok(()));
+                    }
+                    Err(error) => {
+                        self.finish(number, Err(error));
+                        continue;
+                    }
+                }
+            }
+            for work in later(part) {
+                self.pending.borrow_mut().add_part(number);
+                self.start_part_later(work, whole);
+            }
+        }
+        self.finish(number, Ok(()));
+        Ok(())
+    }
+}
