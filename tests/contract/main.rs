@@ -241,6 +241,7 @@ macro_rules! raw_suite {
                 are_written_and_read are_refused_whole wait_for_room of_words_add_up
                 of_messages_arrive of_messages_are_cut
             }
+            accesses { are_counted come_behind_the_bytes }
         }
     };
 }
@@ -283,24 +284,28 @@ raw_suite! { raw_device_alone: crate::raw::Way::DC.alone();
     memory { is_written_and_read has_bounds_and_rights is_found_by_key_again fails_alone_where_it_is_closed }
     atomics { add_up }
     vectors { of_words_add_up }
+    accesses { are_counted }
 }
 raw_suite! { raw_rc_strict: crate::raw::Way::RC.with(&["--strict"]);
     messages { share_a_buffer are_delivered_when_they_are_matched }
     memory { has_bounds_and_rights is_found_by_key_again }
     counters { start_operations }
     vectors { are_written_and_read }
+    accesses { come_behind_the_bytes }
 }
 raw_suite! { raw_dc_strict: crate::raw::Way::DC.with(&["--strict"]);
     messages { share_a_buffer are_delivered_when_they_are_matched }
     memory { has_bounds_and_rights is_found_by_key_again }
     counters { start_operations }
     vectors { are_written_and_read }
+    accesses { come_behind_the_bytes }
 }
 raw_suite! { raw_rc_delayed: crate::raw::Way::RC.with(&["--delay-seed", "7"]);
     messages { share_a_buffer }
     memory { tells_of_writes_with_data is_found_by_key_again }
     counters { start_operations }
     vectors { are_written_and_read }
+    accesses { come_behind_the_bytes }
 }
 raw_suite! { raw_unattended: crate::raw::Way::Processes;
     messages { are_fetched_without_their_sender }

@@ -9,7 +9,7 @@ use super::error::Error;
 use super::far::Transport;
 use super::far::device::Device;
 use super::near::Near;
-use super::region::{Addressing, Memory, Region, Regions, Rights, TABLE_BYTES};
+use super::region::{Accesses, Addressing, Memory, Region, Regions, Rights, TABLE_BYTES};
 use super::service::{Service, Shared};
 use fi_shm::handover::Ticket;
 use fi_shm::ring;
@@ -134,6 +134,13 @@ impl Domain {
         // SAFETY: the bytes stay mapped, writable if the rights say so, until the region is dropped
         // and what uses it then has ended; peers read and write them at any time.
         unsafe { Region::new(regions, (memory, len), rights, key, addressing) }
+    }
+
+    /// Returns how often peers have accessed the regions of the domain that have
+    /// [`Rights::COUNTED`], closed ones, too: the count of an endpoint with
+    /// FI_REMOTE_WRITE or FI_REMOTE_READ, as accesses are to the memory of a domain.
+    pub fn accesses(&self) -> Accesses {
+        self.0.regions.all_accesses()
     }
 
     pub(crate) fn config(&self) -> &Config {

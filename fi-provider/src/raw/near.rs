@@ -5,7 +5,7 @@
 
 use super::address::Port;
 use super::error::Error;
-use super::region::{TABLE_BYTES, Table};
+use super::region::{HEAD_BYTES, Table};
 use super::wire::{Grant, Request, Welcome};
 use fi_shm::handover::{self, Ticket};
 use fi_shm::segment::{Reservation, page_size};
@@ -57,7 +57,7 @@ impl Near {
         let mut welcome = [0; Welcome::BYTES];
         let file = handover::receive(&stream, &mut welcome)?;
         let len = Welcome::decode(&welcome).len;
-        let is_usable = len >= TABLE_BYTES as u64
+        let is_usable = len >= HEAD_BYTES as u64
             && len <= MOST_BYTES
             && len.is_multiple_of(page_size() as u64)
             && file.keeps(len)?;

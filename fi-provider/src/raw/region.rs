@@ -27,6 +27,40 @@ const SLOTS: usize = 1 << 14;
 pub(crate) const TABLE_BYTES: usize = SLOTS * SLOT_BYTES;
 /// Bytes of an entry.
 pub(crate) const SLOT_BYTES: usize = size_of::<Slot>();
+/// Bytes of the table and the counts behind it, at the begin of an arena.
+pub(crate) const HEAD_BYTES: usize = TABLE_BYTES + SLOTS * size_of::<Counts>();
+
+/// What peers did to the region of an entry: as processors count it, and as devices do; of each the
+/// writes and the reads. Peers may write any numbers.
+type Counts = [AtomicU64; 4];
+/// Words that processors add to.
+const NEAR: usize = 2;
+
+/// A kind of access, as it is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Also an atomic operation.
+    Write = 0,
+    Read = 1,
+}
+
+/// How often peers have accessed memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Accesses {
+    /// Writes and atomic operations.
+    pub writes: u64,
+    /// Reads.
+    pub reads: u64,
+}
+
+impl Accesses {
+    fn and(self, other: Self) -> Self {
+        Self {
+            writes: self.writes.wrapping_add(other.writes),
+            reads: self.reads.wrapping_add(other.reads),
+        }
+    }
+}
 
 /// The accesses that a region allows to peers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +73,9 @@ impl Rights {
     pub const WRITE: Self = Self(2);
     /// Peers may read, write, and do atomic operations.
     pub const ALL: Self = Self(7);
+    /// With other rights: the accesses of peers are counted ([`Region::accesses`]). They cost peers
+    /// a call, and over a device an atomic operation each.
+    pub const COUNTED: Self = Self(8);
     /// The right that an atomic operation needs.
     pub(crate) const ATOMIC: Self = Self(4);
 
@@ -93,7 +130,7 @@ struct Slot {
     len: AtomicU64,
     /// The address that peers give for the first byte.
     start: AtomicU64,
-    /// The key by which the device knows the region.
+    /// The keys by which the device knows the region, and, in the upper half, its own counts.
     device_key: AtomicU64,
     /// The state again: a peer that reads the entry over a device while it changes finds another.
     check: AtomicU64,
@@ -138,6 +175,16 @@ impl State {
         self.0 & bits == bits
     }
 
+    /// Whether accesses to the region are counted.
+    pub(crate) fn is_counted(self) -> bool {
+        self.allows(Rights::COUNTED)
+    }
+
+    /// Three times a state that no entry has, of the arena and not used.
+    pub(crate) const fn given_in_none() -> [Self; Rights::MANY] {
+        [Self(Self::ARENA); Rights::MANY]
+    }
+
     /// For each right, by its number, the state of an entry in which it is given: this one, or else
     /// one that no entry has, of the arena and not used.
     pub(crate) fn given_in(self) -> [Self; Rights::MANY] {
@@ -166,9 +213,26 @@ pub(crate) struct Found {
     pub(crate) len: u64,
     pub(crate) start: u64,
     pub(crate) device_key: u32,
+    /// The key by which the device knows its counts, if it is counted.
+    pub(crate) counts_key: u32,
 }
 
 impl Found {
+    /// Where its counts lie in the arena.
+    fn counts(&self) -> usize {
+        TABLE_BYTES + self.slot % SLOTS * size_of::<Counts>()
+    }
+
+    /// Where the arena has the count of such accesses by processors.
+    pub(crate) fn count_near(&self, access: Access) -> u64 {
+        (self.counts() + access as usize * size_of::<u64>()) as u64
+    }
+
+    /// The same by devices.
+    pub(crate) fn count_far(&self, access: Access) -> u64 {
+        self.count_near(access) + (NEAR * size_of::<u64>()) as u64
+    }
+
     /// The distance of `address` from the region's first byte, if `bytes` bytes there lie in it.
     pub(crate) fn offset(&self, address: u64, bytes: u64) -> Option<u64> {
         let offset = address.wrapping_sub(self.start);
@@ -225,7 +289,8 @@ impl Table {
         // before, finds this check.
         fence(Ordering::Release);
         store(&entry.key, key);
-        store(&entry.device_key, found.device_key.into());
+        let keys = u64::from(found.counts_key) << 32 | u64::from(found.device_key);
+        store(&entry.device_key, keys);
         store(&entry.base, found.base);
         store(&entry.len, found.len);
         store(&entry.start, found.start);
@@ -260,6 +325,7 @@ impl Table {
                 len: word(&entry.len),
                 start: word(&entry.start),
                 device_key: word(&entry.device_key) as u32,
+                counts_key: (word(&entry.device_key) >> 32) as u32,
             };
             let its_key = word(&entry.key);
             // ORDERING: the loads above come before the second one of the state.
@@ -302,6 +368,7 @@ impl Seen {
                 len,
                 start,
                 device_key: device_key as u32,
+                counts_key: (device_key >> 32) as u32,
             }),
         }
     }
@@ -329,6 +396,10 @@ pub(crate) struct Regions {
 #[derive(Debug)]
 struct Own {
     regions: HashMap<u64, Found>,
+    /// The counts of regions as the device knows them.
+    counts: HashMap<u64, hca::Region>,
+    /// Accesses to regions that are closed.
+    before: Accesses,
     /// The entries that are used.
     used: HashSet<usize>,
     /// The last state that an entry was given: each has a generation of its own.
@@ -371,7 +442,7 @@ const FIRST_KEY: u64 = 1 << 40;
 impl Regions {
     /// Places the table at the begin of a new arena; peers find it over the device, too.
     pub(crate) fn new(arena: Arc<Arena>, device: Option<&Arc<Device>>) -> Result<Self, Error> {
-        let at = arena.take(TABLE_BYTES)?;
+        let at = arena.take(HEAD_BYTES)?;
         debug_assert_eq!(at, 0);
         // SAFETY: the bytes were just taken, and are mapped as long as the arena, which `self` holds.
         let table = unsafe { Table::at(arena.at(at)) };
@@ -384,6 +455,8 @@ impl Regions {
         });
         let own = Own {
             regions: HashMap::new(),
+            counts: HashMap::new(),
+            before: Accesses::default(),
             used: HashSet::new(),
             last: State(0),
             next_key: FIRST_KEY,
@@ -490,18 +563,92 @@ impl Regions {
         let flags = State::USED
             | if in_arena.is_some() { State::ARENA } else { 0 }
             | u64::from(rights.0) << State::RIGHTS;
-        let found = Found {
+        let mut found = Found {
             slot,
             state: own.next(flags),
             base: in_arena.unwrap_or(address) as u64,
             len: len as u64,
             start: addressing.start(address),
             device_key,
+            counts_key: 0,
         };
+        if found.state.is_counted()
+            && let Some(region) = self.open_counts(&found)?
+        {
+            found.counts_key = region.rkey();
+            own.counts.insert(key, region);
+        }
         own.used.insert(slot);
         own.regions.insert(key, found);
         self.table.enter(key, &found);
         Ok(key)
+    }
+
+    /// The counts of a region.
+    fn counts(&self, found: &Found) -> &Counts {
+        let counts = self.arena.at(found.counts()).cast::<Counts>();
+        // SAFETY: the counts lie behind the table, in the bytes that `new` has taken with it, which
+        // are mapped as long as `self`; they are aligned, and any bytes are atomic integers.
+        unsafe { &*counts }
+    }
+
+    /// Begins to count the accesses to a region; returns those of its counts that the device may
+    /// add to, if there is one.
+    fn open_counts(&self, found: &Found) -> Result<Option<hca::Region>, Error> {
+        let counts = self.counts(found);
+        // ORDERING: before the release store by which peers find the region. An access of a peer to
+        // the region that had the entry before may still be counted here.
+        counts
+            .iter()
+            .for_each(|count| count.store(0, Ordering::Relaxed));
+        let of_devices = &counts[NEAR..];
+        let bytes = (
+            of_devices.as_ptr().cast_mut().cast(),
+            size_of_val(of_devices),
+        );
+        // SAFETY: the bytes are mapped as long as the arena, which `self` holds, and atomic
+        // integers.
+        unsafe { self.register(bytes, Rights::ALL, Addressing::Virtual) }
+    }
+
+    /// How often peers have accessed a region.
+    fn accesses_to(&self, found: &Found) -> Accesses {
+        if !found.state.is_counted() {
+            return Accesses::default();
+        }
+        let counts = self.counts(found);
+        let sum = |access: Access| {
+            let both = [access as usize, NEAR + access as usize];
+            // ORDERING: pairs with the additions in `count`, and in `RemoteRegion::count`: the bytes
+            // that were written before are there. The device's come in the order of its queue.
+            let both = both.map(|at| counts[at].load(Ordering::Acquire));
+            both[0].wrapping_add(both[1])
+        };
+        Accesses {
+            writes: sum(Access::Write),
+            reads: sum(Access::Read),
+        }
+    }
+
+    /// How often peers have accessed the region of `key`.
+    fn accesses(&self, key: u64) -> Accesses {
+        let found = self.find(key);
+        found.map_or(Accesses::default(), |found| self.accesses_to(&found))
+    }
+
+    /// How often peers have accessed all regions that count, closed ones, too.
+    pub(crate) fn all_accesses(&self) -> Accesses {
+        let own = self.lock();
+        let open = own.regions.values().map(|found| self.accesses_to(found));
+        open.fold(own.before, Accesses::and)
+    }
+
+    /// Counts an access that this process has done for a peer.
+    pub(crate) fn count(&self, found: &Found, access: Access) {
+        if found.state.is_counted() {
+            // ORDERING: behind the access; pairs with the loads in `accesses_to`.
+            self.counts(found)[access as usize].fetch_add(1, Ordering::Release);
+        }
     }
 
     /// Closes the region of `key`.
@@ -509,6 +656,8 @@ impl Regions {
         let mut own = self.lock();
         if let Some(found) = own.regions.remove(&key) {
             own.used.remove(&found.slot);
+            own.before = own.before.and(self.accesses_to(&found));
+            own.counts.remove(&key);
             self.table.strike(&found, own.next(0));
         }
     }
@@ -565,6 +714,12 @@ impl Region {
     pub fn key(&self) -> u64 {
         self.key
     }
+
+    /// Returns how often peers have accessed the region, if it has [`Rights::COUNTED`] (fi_mr_bind
+    /// with FI_REMOTE_WRITE and FI_REMOTE_READ). The bytes of a write that is counted are there.
+    pub fn accesses(&self) -> Accesses {
+        self.regions.accesses(self.key)
+    }
 }
 
 impl Drop for Region {
@@ -618,6 +773,13 @@ impl Memory {
         self.region.as_ref().map_or(0, Region::key)
     }
 
+    /// Returns how often peers have accessed the memory, as [`Region::accesses`] does.
+    pub fn accesses(&self) -> Accesses {
+        self.region
+            .as_ref()
+            .map_or(Accesses::default(), Region::accesses)
+    }
+
     /// The first byte, at the begin of a page; zeroed when it was allocated.
     ///
     /// Peers read and write the memory at any time: use it by raw or atomic accesses.
@@ -662,7 +824,7 @@ mod tests {
     use super::*;
 
     fn regions() -> Arc<Regions> {
-        let arena = Arc::new(Arena::new(TABLE_BYTES + (1 << 20)).unwrap());
+        let arena = Arc::new(Arena::new(HEAD_BYTES + (1 << 20)).unwrap());
         Arc::new(Regions::new(arena, None).unwrap())
     }
 

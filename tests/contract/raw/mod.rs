@@ -1,6 +1,7 @@
 //! The contract of the fabric's own objects: domains without a job, which find each other by
 //! addresses alone.
 
+pub(crate) mod accesses;
 pub(crate) mod atomics;
 pub(crate) mod counters;
 pub(crate) mod ends;

@@ -18,7 +18,7 @@ use crate::raw::error::Error;
 use crate::raw::matcher::{Buffer, Place};
 use crate::raw::protocol::{HAS_DATA, HAS_KEY, IN_ARENA, Kind, WANTS_ANSWER};
 use crate::raw::record::Record;
-use crate::raw::region::{Found, Rights};
+use crate::raw::region::{Access, Found, Rights};
 use fi_shm::copy;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -632,9 +632,12 @@ impl Endpoint {
         let link = self.way_back(origin)?;
         let len = record.len() - 32;
         let done = self.range(key, address, len, Rights::WRITE);
-        if let Ok((place, _)) = done {
+        if let Ok((place, found)) = &done {
             // SAFETY: the range is in a region, which is mapped and writable while it is open.
-            unsafe { record.copy_to(32, place, len) };
+            unsafe { record.copy_to(32, *place, len) };
+            if is_last != 0 {
+                self.domain.regions().count(found, Access::Write);
+            }
         }
         if is_last != 0 || done.is_err() {
             let code = done.err().map_or(0, Error::to_wire).into();
@@ -665,9 +668,11 @@ impl Endpoint {
         let (operation, bytes) = atomic::of_wire(what)?;
         let link = self.way_back(origin)?;
         let place = self.range(key, address, bytes, Rights::ATOMIC);
-        let done = place.and_then(|(place, _)| {
+        let done = place.and_then(|(place, found)| {
             // SAFETY: the range is in a region, which is mapped and writable while it is open.
-            unsafe { atomic::apply(operation, place, bytes, operand, comparand) }
+            let before = unsafe { atomic::apply(operation, place, bytes, operand, comparand)? };
+            self.domain.regions().count(&found, Access::Write);
+            Ok(before)
         });
         match done {
             Ok(before) => self.stream(Stream::word(link, before, bytes, number)),

@@ -144,7 +144,15 @@ impl Endpoint {
         if !matches!(bytes, 4 | 8) {
             return Err(Error::TooLong);
         }
-        let offset = region.reach(address, bytes, Rights::ATOMIC)?;
+        let offset = match region.reach(address, bytes, Rights::ATOMIC) {
+            Ok(offset) => offset,
+            Err(error) => {
+                let (word, end) = ((address, bytes), (report, error));
+                let what = (operation, (operand, comparand));
+                // SAFETY: `found` has room for the word until the operation is reported, aligned.
+                return unsafe { self.update_refused(region, word, what, found, end) };
+            }
+        };
         if report.context().is_some() && !self.config.transmit.has_room() {
             return Err(Error::Again);
         }
@@ -163,7 +171,7 @@ impl Endpoint {
             return Err(Error::Misaligned);
         }
         if let Path::Far(path) = &region.link.path
-            && region.link.address.port.is_far
+            && (region.link.address.port.is_far || region.is_of_device)
         {
             let amo = amo(operation, operand, comparand);
             let word = (address, bytes);

@@ -8,6 +8,7 @@
 
 mod arrive;
 mod atomic;
+mod counted;
 #[cfg(test)]
 mod hostile;
 mod keys;
@@ -152,6 +153,8 @@ pub struct Endpoint {
     /// By the addresses of the buffers that are posted in the place of pieces; dropped when
     /// the device writes there no more.
     landings: RefCell<HashMap<*mut u8, Landing>>,
+    /// Takes results that nobody reads; dropped when the device writes there no more.
+    unread: Box<Cell<u64>>,
     inbox: Arc<Inbox>,
     domain: Domain,
 }
@@ -200,6 +203,7 @@ impl Endpoint {
             pending: RefCell::default(),
             deferred: RefCell::default(),
             landings: RefCell::default(),
+            unread: Box::default(),
             config,
             vector: vector.clone(),
             number,

@@ -21,7 +21,7 @@ use crate::raw::far::log::Follows;
 use crate::raw::far::memory::Lane;
 use crate::raw::far::path::FarPath;
 use crate::raw::protocol::Kind;
-use crate::raw::region::{Found, Rights, State as RegionState};
+use crate::raw::region::{Access, Found, Rights, State as RegionState};
 use fi_shm::{copy, order};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -40,6 +40,12 @@ pub struct RemoteRegion {
     pub(crate) mapped: *mut u8,
     /// The link's path over a device, where posts are in line by a connected queue; else null.
     in_line: *const FarPath,
+    /// The counts of its writes and reads, where they are mapped here and it is counted.
+    counts: *const AtomicU64,
+    /// The same region, which does not say that it is counted, where it does.
+    pub(crate) counted: Option<Rc<Self>>,
+    /// Whether atomic operations on it are the device's, whoever its peer is.
+    pub(crate) is_of_device: bool,
     pub(crate) key: u64,
     /// Whether an operation goes to another region that the peer has under the key by then.
     pub(crate) follows: Follows,
@@ -83,17 +89,89 @@ impl RemoteRegion {
             } else {
                 std::ptr::null()
             },
+            counts: std::ptr::null(),
+            counted: None,
+            is_of_device: false,
             key,
             follows: Follows::default(),
             link: Rc::clone(link),
         }
     }
 
+    /// The same region, which refuses accesses that go the ways of all others if it is counted.
+    fn refusing_if_counted(self) -> Self {
+        if !self.found.state.is_counted() {
+            return self;
+        }
+        Self {
+            given_in: RegionState::given_in_none(),
+            mapped: std::ptr::null_mut(),
+            link: Rc::clone(&self.link),
+            _beyond: self._beyond.clone(),
+            counted: Some(Rc::new(self.clone())),
+            ..self
+        }
+    }
+
+    /// The region that does not say that it is counted.
+    pub(crate) fn plain(&self) -> &Self {
+        self.counted.as_deref().unwrap_or(self)
+    }
+
+    /// Looks whether a range may be accessed in this way, by whatever way.
+    ///
+    /// # Errors
+    /// As [`Endpoint::write`].
+    pub(crate) fn check(&self, address: u64, len: usize, rights: Rights) -> Result<(), Error> {
+        self.plain().reach(address, len, rights).map(drop)
+    }
+
+    /// Counts an access that this process has done, or the kernel for it.
+    #[cold]
+    pub(crate) fn count(&self, access: Access) {
+        if !self.counts.is_null() {
+            // SAFETY: two words are there, in the peer's memory, which is mapped as long as the
+            // link holds its process, and only accessed by atomic operations.
+            let count = unsafe { &*self.counts.add(access as usize) };
+            // ORDERING: behind the access; pairs with the loads in `Regions::accesses_to`.
+            count.fetch_add(1, Ordering::Release);
+        }
+    }
+
+    /// Counts an access that this process has done by loads and stores, if it does them so.
+    pub(crate) fn count_if_mapped(&self, access: Access) {
+        if self.is_mapped() {
+            self.count(access);
+        }
+    }
+
+    /// The counts that the device adds to: the address of one, and a region that has it.
+    pub(crate) fn counts_far(&self, path: &FarPath, access: Access) -> (u64, Self) {
+        let (table, _) = path.theirs.table;
+        let address = table.wrapping_add(self.found.count_far(access));
+        let mut found = self.found;
+        (found.base, found.start) = (address, address);
+        (found.len, found.device_key) = (size_of::<u64>() as u64, found.counts_key);
+        let region = Self {
+            given_in: [self.found.state; Rights::MANY],
+            found,
+            is_of_device: true,
+            follows: Follows::default(),
+            ..self.clone()
+        };
+        (address, region)
+    }
+
     /// The same region, whose operations go to another one that the peer has under the key by the
     /// time they are done.
     pub(crate) fn following(self) -> Self {
         Self {
-            follows: Follows::YES,
+            // A count would go to that of the region that was.
+            follows: if self.counted.is_none() {
+                Follows::YES
+            } else {
+                Follows::default()
+            },
             ..self
         }
     }
@@ -108,7 +186,7 @@ impl RemoteRegion {
         self.found.len == 0
     }
 
-    /// Whether this process loads and stores in it.
+    /// Whether this process loads and stores in it, and counts nothing.
     pub fn is_mapped(&self) -> bool {
         !self.mapped.is_null()
     }
@@ -163,7 +241,8 @@ impl Endpoint {
                         self.collect_taken(far);
                     }
                     let found = found?;
-                    return Ok(RemoteRegion::beyond(found, key, link, path));
+                    let region = RemoteRegion::beyond(found, key, link, path);
+                    return Ok(region.refusing_if_counted());
                 }
             };
             let found = near.table().find(key).ok_or(Error::NoSuchKey)?;
@@ -176,17 +255,25 @@ impl Endpoint {
             } else {
                 std::ptr::null_mut()
             };
-            Ok(RemoteRegion {
+            let counts = match found.state.is_counted() {
+                true => near.at(found.count_near(Access::Write)),
+                false => std::ptr::null_mut(),
+            };
+            let region = RemoteRegion {
                 given_in: found.state.given_in(),
                 found,
                 state: near.table().word(&found),
                 _beyond: None,
                 mapped,
                 in_line: std::ptr::null(),
+                counts: counts.cast(),
+                counted: None,
+                is_of_device: false,
                 key,
                 follows: Follows::default(),
                 link: Rc::clone(link),
-            })
+            };
+            Ok(region.refusing_if_counted())
         })
     }
 
@@ -235,7 +322,7 @@ impl Endpoint {
     /// # Safety
     /// As [`Endpoint::write`]; where `WHOLE`, `source` holds the bytes during the call.
     #[inline(always)]
-    unsafe fn write_at_most<const WHOLE: bool, R: Report>(
+    pub(super) unsafe fn write_at_most<const WHOLE: bool, R: Report>(
         &self,
         region: &RemoteRegion,
         address: u64,
@@ -243,7 +330,15 @@ impl Endpoint {
         len: usize,
         report: R,
     ) -> Result<(), Error> {
-        let offset = region.reach(address, len, Rights::WRITE)?;
+        let offset = match region.reach(address, len, Rights::WRITE) {
+            Ok(offset) => offset,
+            Err(error) => {
+                let (bytes, end) = ((source, len), (report, error));
+                // SAFETY: `source` holds the bytes until the operation is reported, or during the
+                // call where `WHOLE`.
+                return unsafe { self.write_refused::<WHOLE, R>(region, address, bytes, end) };
+            }
+        };
         if !region.is_mapped() {
             // SAFETY: `source` holds the bytes until the operation is reported, or during the call
             // where `WHOLE`.
@@ -275,11 +370,19 @@ impl Endpoint {
         data: u64,
         report: R,
     ) -> Result<(), Error> {
-        region.reach(address, len, Rights::WRITE)?;
+        region.check(address, len, Rights::WRITE)?;
+        let plain = region.plain();
         if region.link.burden() >= MOST_ASKED {
             return Err(Error::Again);
         }
         if let Path::Far(path) = &region.link.path {
+            if region.counted.is_some() {
+                let bytes = (source, len);
+                // SAFETY: `source` holds the bytes until the operation is reported.
+                return unsafe {
+                    self.write_counted_with_data(plain, (path, address), bytes, data, report)
+                };
+            }
             let (bytes, told) = ((source, len), (Some(data), report));
             // SAFETY: `source` holds the bytes until the operation is reported.
             let is_written =
@@ -293,7 +396,7 @@ impl Endpoint {
             }
             return Ok(());
         }
-        if !region.is_mapped() && len > region.link.eager {
+        if !plain.is_mapped() && len > region.link.eager {
             if report.context().is_some() && !self.config.transmit.has_room() {
                 return Err(Error::Again);
             }
@@ -303,6 +406,7 @@ impl Endpoint {
                 // Its pieces would go behind the entry.
                 return Err(Error::TooLong);
             }
+            plain.count(Access::Write);
             self.report_rma(Operation::Write, len, report);
         } else {
             // SAFETY: `source` holds the bytes until the operation is reported.
@@ -329,7 +433,13 @@ impl Endpoint {
         len: usize,
         report: R,
     ) -> Result<(), Error> {
-        let offset = region.reach(address, len, Rights::READ)?;
+        let offset = match region.reach(address, len, Rights::READ) {
+            Ok(offset) => offset,
+            // SAFETY: `dest` has room for the bytes until the operation is reported.
+            Err(error) => unsafe {
+                return self.read_refused(region, address, (dest, len), (report, error));
+            },
+        };
         if !region.is_mapped() {
             // SAFETY: `dest` has room for the bytes until the operation is reported.
             return unsafe { self.read_beyond(region, address, dest, len, report) };
@@ -402,7 +512,7 @@ impl Endpoint {
     /// # Safety
     /// As [`Endpoint::write`]; where `WHOLE`, `source` holds the bytes during the call.
     #[inline(never)]
-    unsafe fn write_foreign<const WHOLE: bool, R: Report>(
+    pub(super) unsafe fn write_foreign<const WHOLE: bool, R: Report>(
         &self,
         region: &RemoteRegion,
         address: u64,
@@ -430,6 +540,7 @@ impl Endpoint {
         let there = region.found.place(address);
         // SAFETY: `source` holds the bytes.
         if unsafe { link.write_by_kernel(there, source, len)? } {
+            region.count(Access::Write);
             self.report_rma(Operation::Write, len, report);
             return Ok(());
         }
@@ -478,7 +589,7 @@ impl Endpoint {
     /// # Safety
     /// As [`Endpoint::read`].
     #[inline(never)]
-    unsafe fn read_foreign<R: Report>(
+    pub(super) unsafe fn read_foreign<R: Report>(
         &self,
         region: &RemoteRegion,
         address: u64,
@@ -499,6 +610,7 @@ impl Endpoint {
         let there = region.found.place(address);
         // SAFETY: `dest` has room for the bytes.
         if len == 0 || unsafe { link.read_by_kernel(there, dest, len)? } {
+            region.count(Access::Read);
             self.report_rma(Operation::Read, len, report);
             return Ok(());
         }

@@ -6,7 +6,7 @@ use super::Endpoint;
 use super::link::Link;
 use crate::raw::error::Error;
 use crate::raw::protocol::Kind;
-use crate::raw::region::Found;
+use crate::raw::region::{Access, Found};
 use std::rc::Rc;
 
 /// The longest piece, in bytes: other records come between pieces.
@@ -176,6 +176,9 @@ impl Endpoint {
         match unsafe { stream.push() } {
             Ok(is_whole) => {
                 stream.link.is_full.set(!is_whole);
+                if let Some((_, found)) = stream.region.as_ref().filter(|_| is_whole) {
+                    self.domain.regions().count(found, Access::Read);
+                }
                 !is_whole
             }
             Err(error) => {

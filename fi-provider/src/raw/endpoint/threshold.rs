@@ -296,6 +296,18 @@ impl Endpoint {
         self.todo.set(self.todo.get() | DEFERRED);
     }
 
+    /// Starts a part of an operation, now or when there is room for it.
+    pub(super) fn start_part(&self, work: Work, part: Part) {
+        let later = Later {
+            work,
+            promise: Promise::of(part),
+            part: Some(part),
+        };
+        if !self.start_later(&later) {
+            self.start_part_later(later.work, part);
+        }
+    }
+
     /// Whether an operation could start by now that has not.
     pub(super) fn is_any_due(&self) -> bool {
         self.todo.get() & DEFERRED != 0 && self.deferred.borrow().is_any_due()

@@ -215,7 +215,7 @@ impl Endpoint {
         }
         let link = common(words.iter().map(|word| word.region))?;
         for word in words {
-            word.region.reach(word.address, bytes, Rights::ATOMIC)?;
+            word.region.check(word.address, bytes, Rights::ATOMIC)?;
             let place = word.region.found.place(word.address);
             if !place.is_multiple_of(bytes as u64) {
                 return Err(Error::Misaligned);
@@ -267,7 +267,7 @@ impl Endpoint {
         let link = common(ranges.iter().map(|range| range.region))?;
         for range in ranges {
             let right = direction.right();
-            range.region.reach(range.address, range.len, right)?;
+            range.region.check(range.address, range.len, right)?;
         }
         let pairs = pairs(ranges, pieces).ok_or(Error::OutOfRange)?;
         if report.context().is_some() && !self.transmit().has_room() {
@@ -327,7 +327,8 @@ impl Endpoint {
             }
             return Ok(true);
         }
-        let is_foreign = pairs.iter().all(|pair| !pair.region.is_mapped());
+        let is_foreign = |region: &RemoteRegion| !region.is_mapped() && region.counted.is_none();
+        let is_foreign = pairs.iter().all(|pair| is_foreign(pair.region));
         let Some(near) = link.and_then(|link| link.near()).filter(|_| is_foreign) else {
             return Ok(false);
         };
@@ -352,7 +353,8 @@ impl Endpoint {
         let mut groups: Vec<Group<'a>> = Vec::new();
         for pair in pairs {
             let local = self.own_memory(pair.local.addr(), pair.len);
-            let local = local.filter(|_| pair.len <= most);
+            let is_counted = pair.region.counted.is_some();
+            let local = local.filter(|_| pair.len <= most && !is_counted);
             let follows = |group: &&mut Group<'_>| {
                 let bytes: usize = group.pairs.iter().map(|one| one.len).sum();
                 !group.registered.is_empty()

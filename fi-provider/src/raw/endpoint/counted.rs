@@ -1,0 +1,187 @@
+//! Accesses to regions that are counted ([`Rights::COUNTED`]): a right that is given in no state
+//! keeps them off the ways of all others, so that these gain no instruction.
+//!
+//! A word beside the peer's table of regions counts each kind of access: this process adds to it
+//! where it loads and stores itself, or the kernel does. By a device an atomic operation follows the
+//! access through the same queue, to a word of its own, as the processor's are not atomic with the
+//! device's. Accesses by records are counted by the peer.
+
+#![expect(unsafe_code, reason = "accesses are on memory by its C address")]
+
+use super::link::Path;
+use super::pending::State;
+use super::rma::{RemoteRegion, rma_entry};
+use super::threshold::Work;
+use super::{Atomic, Endpoint, Operation};
+use crate::raw::completion::{Part, Report};
+use crate::raw::error::Error;
+use crate::raw::far::path::FarPath;
+use crate::raw::protocol::Kind;
+use crate::raw::region::{Access, Rights};
+use std::num::NonZero;
+
+impl Endpoint {
+    /// Writes to a region that has refused that with `error`: if it is counted.
+    ///
+    /// # Safety
+    /// As [`Endpoint::write`]; where `WHOLE`, `source` holds the bytes during the call.
+    #[cold]
+    #[inline(never)]
+    pub(super) unsafe fn write_refused<const WHOLE: bool, R: Report>(
+        &self,
+        region: &RemoteRegion,
+        address: u64,
+        (source, len): (*const u8, usize),
+        (report, error): (R, Error),
+    ) -> Result<(), Error> {
+        let plain = region.counted.as_deref().ok_or(error)?;
+        let Path::Far(path) = &plain.link.path else {
+            // SAFETY: `source` holds the bytes until the operation is reported, or during the call
+            // where `WHOLE`.
+            unsafe { self.write_at_most::<WHOLE, R>(plain, address, source, len, report)? };
+            plain.count_if_mapped(Access::Write);
+            return Ok(());
+        };
+        plain.reach(address, len, Rights::WRITE)?;
+        let what = (Operation::Write, len, report);
+        // SAFETY: `source` holds the bytes until the operation is reported, or during the call
+        // where `WHOLE`.
+        self.count_behind(plain, path, what, |part| unsafe {
+            let bytes = (source, len);
+            let is_written =
+                self.write_far::<WHOLE, Part>(plain, path, address, bytes, (None, part))?;
+            if !is_written {
+                self.write_foreign::<WHOLE, Part>(plain, address, bytes, part)?;
+            }
+            Ok(is_written)
+        })
+    }
+
+    /// Writes to a region that is counted, by the device, and tells the peer behind that.
+    ///
+    /// # Safety
+    /// As [`Endpoint::write`].
+    pub(super) unsafe fn write_counted_with_data<R: Report>(
+        &self,
+        plain: &RemoteRegion,
+        (path, address): (&FarPath, u64),
+        (source, len): (*const u8, usize),
+        data: u64,
+        report: R,
+    ) -> Result<(), Error> {
+        let what = (Operation::Write, len, report);
+        // SAFETY: `source` holds the bytes until the operation is reported.
+        self.count_behind(plain, path, what, |part| unsafe {
+            let told = (Some(data), part);
+            let is_written =
+                self.write_far::<false, Part>(plain, path, address, (source, len), told)?;
+            is_written.then_some(true).ok_or(Error::TooLong)
+        })?;
+        if len == 0 {
+            self.owe(&plain.link, Kind::Told, [data, 0, 0]);
+        }
+        Ok(())
+    }
+
+    /// Reads from a region that has refused that with `error`: if it is counted.
+    ///
+    /// # Safety
+    /// As [`Endpoint::read`].
+    #[cold]
+    #[inline(never)]
+    pub(super) unsafe fn read_refused<R: Report>(
+        &self,
+        region: &RemoteRegion,
+        address: u64,
+        (dest, len): (*mut u8, usize),
+        (report, error): (R, Error),
+    ) -> Result<(), Error> {
+        let plain = region.counted.as_deref().ok_or(error)?;
+        let Path::Far(path) = &plain.link.path else {
+            // SAFETY: `dest` has room for the bytes until the operation is reported.
+            unsafe { self.read(plain, address, dest, len, report)? };
+            plain.count_if_mapped(Access::Read);
+            return Ok(());
+        };
+        plain.reach(address, len, Rights::READ)?;
+        let what = (Operation::Read, len, report);
+        // SAFETY: `dest` has room for the bytes until the operation is reported.
+        self.count_behind(plain, path, what, |part| unsafe {
+            let is_read = self.read_far(plain, path, address, (dest, len), part)?;
+            if !is_read {
+                self.read_foreign(plain, address, (dest, len), part)?;
+            }
+            Ok(is_read)
+        })
+    }
+
+    /// Does an atomic operation on a region that has refused that with `error`: if it is counted.
+    ///
+    /// # Safety
+    /// As [`Endpoint::fetch_atomic`].
+    #[cold]
+    #[inline(never)]
+    pub(super) unsafe fn update_refused<R: Report>(
+        &self,
+        region: &RemoteRegion,
+        word: (u64, usize),
+        (operation, operands): (Atomic, (u64, u64)),
+        found: *mut u8,
+        (report, error): (R, Error),
+    ) -> Result<(), Error> {
+        let plain = region.counted.as_deref().ok_or(error)?;
+        match &plain.link.path {
+            Path::Far(path) if plain.link.address.port.is_far => {
+                let what = (Operation::Atomic, word.1, report);
+                // SAFETY: `found` has room for the word until the operation is reported, aligned.
+                self.count_behind(plain, path, what, |part| unsafe {
+                    self.fetch_atomic(plain, word, operation, operands, found, part)?;
+                    Ok(true)
+                })
+            }
+            _ => {
+                // SAFETY: `found` has room for the word until the operation is reported, aligned.
+                unsafe { self.fetch_atomic(plain, word, operation, operands, found, report)? };
+                plain.count_if_mapped(Access::Write);
+                Ok(())
+            }
+        }
+    }
+
+    /// Starts an access, and counts it behind that if `start` says so: both are one operation.
+    fn count_behind<R: Report>(
+        &self,
+        plain: &RemoteRegion,
+        path: &FarPath,
+        (operation, len, report): (Operation, usize, R),
+        start: impl FnOnce(Part) -> Result<bool, Error>,
+    ) -> Result<(), Error> {
+        let entry = rma_entry(operation, len, report);
+        // This call's, and the access.
+        let state = State::Parts {
+            left: 2,
+            error: None,
+        };
+        let number = self.begin_reported(&plain.link, entry, report, state)?;
+        let whole = Part(NonZero::new(number).ok_or(Error::Again)?);
+        let is_counted_here = start(whole).inspect_err(|_| self.abandon(number))?;
+        if is_counted_here {
+            let access = match operation {
+                Operation::Read => Access::Read,
+                _ => Access::Write,
+            };
+            let (address, region) = plain.counts_far(path, access);
+            let work = Work::Atomic {
+                region,
+                word: (address, size_of::<u64>()),
+                operation: Atomic::Add,
+                operands: (1, 0),
+                found: self.unread.as_ptr().cast(),
+            };
+            self.pending.borrow_mut().add_part(number);
+            self.start_part(work, whole);
+        }
+        self.finish(number, Ok(()));
+        Ok(())
+    }
+}

@@ -1,0 +1,192 @@
+//! Counts of what peers did to a region.
+
+#![expect(unsafe_code, reason = "regions are raw memory")]
+
+use super::{LIMIT, Party, Way, bytes, check};
+use fi_provider::raw::completion::{Context, Counted, Operation};
+use fi_provider::raw::endpoint::{Atomic, Range, RemoteRegion};
+use fi_provider::raw::error::Error;
+use fi_provider::raw::region::{Accesses, Addressing, Memory, Rights};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+const LEN: usize = 100_000;
+const ARENA: u64 = 1;
+const FOREIGN: u64 = 2;
+const PLAIN: u64 = 3;
+
+fn allocate(party: &Party<'_>, rights: Rights, key: u64) -> Memory {
+    let memory = party
+        .domain
+        .allocate(LEN, rights, Some(key), Addressing::Offset);
+    memory.unwrap()
+}
+
+fn accesses(writes: u64, reads: u64) -> Accesses {
+    Accesses { writes, reads }
+}
+
+/// Does each kind of access once: 6 writes, as each of two pieces counts, and 3 reads.
+fn access_in_all_ways(party: &Party<'_>, region: &RemoteRegion) {
+    let endpoint = &party.endpoint;
+    let data = bytes(70_000, 1);
+    let mut back = vec![0; 70_000];
+    let (source, dest) = (data.as_ptr(), back.as_mut_ptr());
+    let mut word = 0_u64;
+    let (rights, addressing) = (Rights::READ, Addressing::Offset);
+    let scratch = party
+        .domain
+        .allocate(LEN, rights, None, addressing)
+        .unwrap();
+    // SAFETY: the memory stays until the operations are reported.
+    unsafe {
+        let short = || endpoint.inject_write(region, 0, &data[..8], Context(0));
+        party.insist(short).unwrap();
+        let long = || endpoint.write(region, 0, source, data.len(), Context(0));
+        party.insist(long).unwrap();
+        let told = || endpoint.write_with_data(region, 0, (source, 100), 7, Context(0));
+        party.insist(told).unwrap();
+        let range = Range {
+            region,
+            address: 0,
+            len: 70_000,
+        };
+        // Of memory that a device takes by one entry elsewhere.
+        let registered = scratch.as_ptr().cast_const();
+        source.copy_to(scratch.as_ptr(), data.len());
+        let pieces = [(registered, 30_000), (registered.add(30_000), 40_000)];
+        let vector = || endpoint.write_vector(&[range], &pieces, Context(0));
+        party.insist(vector).unwrap();
+        let found = (&raw mut word).cast();
+        let update =
+            || endpoint.fetch_atomic(region, (70_000, 8), Atomic::Add, (1, 0), found, Context(0));
+        party.insist(update).unwrap();
+        let writes = (0..6).map(|_| party.entry().unwrap().operation);
+        let told = writes.filter(|operation| *operation == Operation::RemoteWrite);
+        assert_eq!(told.count(), 1, "and one report of each");
+        for len in [8, 100, 70_000] {
+            let read = || endpoint.read(region, 0, dest, len, Context(0));
+            party.insist(read).unwrap();
+            assert_eq!(party.entry().unwrap().operation, Operation::Read);
+        }
+    }
+    assert!(endpoint.quiet(LIMIT));
+    assert_eq!(party.queue.next(), None, "another report");
+    assert!(back == data);
+}
+
+/// Each access that is done is counted once, of regions that count; refused ones are not.
+pub(crate) fn are_counted(way: Way) {
+    check(way, 2, |party| {
+        let (peer, endpoint) = (1 - party.rank, &party.endpoint);
+        let rights = Rights::ALL.and(Rights::COUNTED);
+        let arena = allocate(party, rights, ARENA);
+        let plain = allocate(party, Rights::ALL, PLAIN);
+        let mut own = vec![0_u8; LEN];
+        let place = own.as_mut_ptr();
+        let register = || {
+            let addressing = Addressing::Offset;
+            // SAFETY: the bytes are mapped until the region is dropped, before them.
+            unsafe {
+                party
+                    .domain
+                    .register(place, LEN, rights, Some(FOREIGN), addressing)
+            }
+        };
+        let foreign = register().unwrap();
+        party.meet();
+        let mut expected = Accesses::default();
+        for (key, region_accesses) in [
+            (ARENA, &(|| arena.accesses()) as &dyn Fn() -> Accesses),
+            (FOREIGN, &|| foreign.accesses()),
+        ] {
+            let region = party.insist(|| endpoint.resolve(peer, key)).unwrap();
+            for round in 1..=2 {
+                access_in_all_ways(party, &region);
+                party.meet();
+                assert_eq!(region_accesses(), accesses(6 * round, 3 * round));
+                party.meet();
+            }
+            let outside = endpoint.inject_write(&region, LEN as u64, &[1], Counted);
+            assert_eq!(outside, Err(Error::OutOfRange));
+            let mut word = 0_u64;
+            let found = (&raw mut word).cast();
+            // SAFETY: nothing is done.
+            let misaligned = unsafe {
+                endpoint.fetch_atomic(&region, (1, 8), Atomic::Add, (1, 0), found, Counted)
+            };
+            assert_eq!(misaligned, Err(Error::Misaligned));
+            party.meet();
+            assert_eq!(region_accesses(), accesses(12, 6));
+            expected = accesses(expected.writes + 12, expected.reads + 6);
+            assert_eq!(party.domain.accesses(), expected);
+            party.meet();
+        }
+        let region = party.insist(|| endpoint.resolve(peer, PLAIN)).unwrap();
+        access_in_all_ways(party, &region);
+        party.meet();
+        assert_eq!(plain.accesses(), Accesses::default());
+
+        // Another region begins at 0, and is not touched by accesses to the one before.
+        let region = party.insist(|| endpoint.resolve(peer, FOREIGN)).unwrap();
+        party.meet();
+        drop(foreign);
+        let foreign = register().unwrap();
+        party.meet();
+        let refused = party.insist(|| endpoint.inject_write(&region, 0, &[1], Context(3)));
+        let refused = refused.and_then(|()| party.entry().map_err(|failure| failure.error));
+        assert_eq!(refused.map(drop), Err(Error::NoSuchKey));
+        assert!(endpoint.quiet(LIMIT));
+        assert_eq!(party.queue.next(), None, "another report");
+        party.meet();
+        assert_eq!(foreign.accesses(), Accesses::default());
+        assert_eq!(party.domain.accesses(), expected, "of closed ones, too");
+        party.meet();
+    });
+}
+
+/// The bytes of a write that is counted are there.
+pub(crate) fn come_behind_the_bytes(way: Way) {
+    const ROUNDS: u64 = 300;
+    check(way, 2, |party| {
+        let (peer, endpoint) = (1 - party.rank, &party.endpoint);
+        let rights = Rights::ALL.and(Rights::COUNTED);
+        let arena = allocate(party, rights, ARENA);
+        let words = [AtomicU64::new(0), AtomicU64::new(0)];
+        let addressing = Addressing::Offset;
+        let place = words.as_ptr().cast_mut().cast();
+        // SAFETY: the words are mapped until the region is dropped, before them.
+        let foreign = unsafe {
+            party
+                .domain
+                .register(place, 16, rights, Some(FOREIGN), addressing)
+        };
+        let foreign = foreign.unwrap();
+        party.meet();
+        for key in [ARENA, FOREIGN] {
+            if party.rank == 0 {
+                let region = party.insist(|| endpoint.resolve(peer, key)).unwrap();
+                for round in 1..=ROUNDS {
+                    let bytes = round.to_le_bytes();
+                    let write = || endpoint.inject_write(&region, 8, &bytes, Counted);
+                    party.insist(write).unwrap();
+                }
+                assert!(endpoint.quiet(LIMIT));
+            } else {
+                let (count, word): (&dyn Fn() -> u64, _) = if key == ARENA {
+                    (&|| arena.accesses().writes, arena.word(1))
+                } else {
+                    (&|| foreign.accesses().writes, &words[1])
+                };
+                let are_all_there = endpoint.wait(LIMIT, || {
+                    let count = count();
+                    let word = word.load(Ordering::Acquire);
+                    assert!(word >= count, "{count} writes, but {word} in the word");
+                    party.meeting.give_up_if_failed();
+                    count == ROUNDS
+                });
+                assert!(are_all_there, "{} are counted", count());
+            }
+            party.meet();
+        }
+    });
+}
