@@ -317,11 +317,19 @@ raw_suite! { raw_dc_unattended: crate::raw::Way::DC;
     messages { are_fetched_without_their_sender }
 }
 raw_suite! { raw_rc_ends: crate::raw::Way::RC;
-    ends { of_a_peer_are_errors }
+    ends { of_a_peer_are_errors of_senders_lose_nothing_transmitted }
 }
 raw_suite! { raw_dc_ends: crate::raw::Way::DC;
-    ends { of_a_peer_are_errors }
+    ends { of_a_peer_are_errors of_senders_lose_nothing_transmitted }
+}
+raw_suite! { raw_rc_delayed_ends: crate::raw::Way::RC.with(&["--delay-seed", "7"]);
+    ends { of_senders_lose_nothing_transmitted }
+}
+raw_suite! { raw_dc_delayed_ends: crate::raw::Way::DC.with(&["--delay-seed", "7"]);
+    ends { of_senders_lose_nothing_transmitted }
 }
 raw_suite! { raw_ends: crate::raw::Way::Processes;
-    ends { of_a_peer_are_errors of_endpoints_free_their_memory }
+    ends {
+        of_a_peer_are_errors of_senders_lose_nothing_transmitted of_endpoints_free_their_memory
+    }
 }

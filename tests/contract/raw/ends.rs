@@ -8,6 +8,7 @@ use fi_provider::raw::completion::{CompletionQueue, Context};
 use fi_provider::raw::domain::{self, Domain};
 use fi_provider::raw::endpoint::{Config, Endpoint, Level, Posted};
 use fi_provider::raw::error::Error;
+use std::time::Duration;
 
 /// Waiting operations with a process that is killed fail, and new ones are refused.
 pub(crate) fn of_a_peer_are_errors(way: Way) {
@@ -139,6 +140,56 @@ pub(crate) fn of_endpoints_free_their_memory(way: Way) {
             assert_eq!(words, numbers);
             drop(second);
             party.vector.remove(own).unwrap();
+        }
+    });
+}
+
+/// Messages that are transmitted arrive after their sender has been killed, whose receiver did
+/// nothing meanwhile.
+pub(crate) fn of_senders_lose_nothing_transmitted(way: Way) {
+    const MANY: u64 = 20;
+    const LEN: usize = 3000;
+    check(way, 2, |party| {
+        if party.rank == 0 {
+            for number in 0..MANY {
+                let len = if number % 2 == 0 { 8 } else { LEN };
+                let message = [number as u8; LEN];
+                // SAFETY: the message stays until the entry below.
+                let sent = party.insist(|| unsafe {
+                    let (level, report) = (Level::Transmitted, Context(number));
+                    let source = message.as_ptr();
+                    party.endpoint.send(1, source, len, None, level, report)
+                });
+                sent.unwrap();
+                assert_eq!(party.entry().unwrap().context, number);
+            }
+            party.meeting.announce(0, 1);
+            party.meeting.leave();
+            // SAFETY: ends this process at once, which is the point.
+            unsafe { libc::_exit(0) };
+        }
+        while !party.meeting.has_come(0, 1) {
+            std::thread::sleep(Duration::from_millis(1));
+            party.meeting.give_up_if_failed();
+        }
+        std::thread::sleep(Duration::from_millis(50));
+        let mut buffer = [0; LEN];
+        for number in 0..MANY {
+            let posted = Posted {
+                context: number,
+                source: None,
+                least: None,
+            };
+            // SAFETY: the buffer stays until the entry below.
+            unsafe {
+                party
+                    .endpoint
+                    .post_receive(buffer.as_mut_ptr(), LEN, posted);
+            }
+            let entry = party.entry().unwrap();
+            let len = if number % 2 == 0 { 8 } else { LEN };
+            assert_eq!((entry.context, entry.len), (number, len));
+            assert!(buffer[..len].iter().all(|byte| *byte == number as u8));
         }
     });
 }

@@ -25,7 +25,8 @@ fn lengths(party: &Party<'_>) -> Vec<usize> {
     (0..40).chain(around).chain(long).chain(0..3).collect()
 }
 
-/// Each to each, short and long, from an arena and from elsewhere, with and without data, at both levels.
+/// Each to each, short and long, from an arena and from elsewhere, with and without data, at all
+/// levels.
 pub(crate) fn arrive_in_order(way: Way) {
     check(way, 3, |party| {
         let lengths = lengths(party);
@@ -49,7 +50,13 @@ pub(crate) fn arrive_in_order(way: Way) {
                 continue;
             }
             for (at, &len) in lengths.iter().enumerate() {
-                let level = [Level::Free, Level::Delivered][at % 2];
+                let levels = [
+                    Level::Free,
+                    Level::Delivered,
+                    Level::Transmitted,
+                    Level::Delivered,
+                ];
+                let level = levels[at / 2 % 2 * 2 + at % 2];
                 let message = bytes(len, seed(party.rank, to, at));
                 let (mut source, len) = (message.as_ptr(), message.len());
                 if at % 4 >= 2 {

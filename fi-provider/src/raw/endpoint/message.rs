@@ -24,6 +24,9 @@ use std::rc::Rc;
 pub enum Level {
     /// When its bytes may be changed (FI_INJECT_COMPLETE).
     Free,
+    /// When it has left, and arrives at a live receiver whatever becomes of the sender
+    /// (FI_TRANSMIT_COMPLETE).
+    Transmitted,
     /// When the receiver has matched and copied it (FI_DELIVERY_COMPLETE).
     Delivered,
 }
@@ -150,10 +153,14 @@ impl Endpoint {
                     let number = self.offer_message(link, message, data, entry, promise)?;
                     return Ok(Some(number));
                 }
-                if level == Level::Delivered {
-                    self.send_answered(link, message, data, entry, promise)?;
-                } else {
-                    self.send_whole(link, message, data, entry, promise)?;
+                match (level, &link.path) {
+                    (Level::Delivered, _) => {
+                        self.send_answered(link, message, data, entry, promise)?;
+                    }
+                    (Level::Transmitted, Path::Far(path)) => {
+                        self.send_transmitted(link, path, (message, data), entry, promise)?;
+                    }
+                    _ => self.send_whole(link, message, data, entry, promise)?,
                 }
                 Ok(None)
             }

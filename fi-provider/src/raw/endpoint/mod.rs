@@ -21,6 +21,7 @@ mod scattered;
 mod short;
 mod stream;
 mod threshold;
+mod transmitted;
 mod vector;
 mod waiting;
 
@@ -60,6 +61,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stream::Stream;
 use threshold::Deferred;
+use transmitted::Leaving;
 
 /// Where an endpoint reports, and how much it holds.
 #[derive(Clone, Debug)]
@@ -116,6 +118,8 @@ const DEVICE: u8 = 2;
 const WORDS: u8 = 4;
 /// Operations wait for counters.
 const DEFERRED: u8 = 8;
+/// Messages wait until they have left.
+const LEAVING: u8 = 16;
 
 /// An endpoint, used by one thread. Another thread opens one of its own in the same domain.
 #[derive(Debug)]
@@ -133,7 +137,7 @@ pub struct Endpoint {
     /// Words of bells that have rings.
     words: Cell<usize>,
     /// Something to do that the first word of bells does not tell ([`WORK`], [`DEVICE`], [`WORDS`],
-    /// [`DEFERRED`]).
+    /// [`DEFERRED`], [`LEAVING`]).
     todo: Cell<u8>,
     /// Requests to be woken so far.
     requests: Cell<u64>,
@@ -145,6 +149,7 @@ pub struct Endpoint {
     matcher: RefCell<Matcher<Early>>,
     pending: RefCell<Table>,
     deferred: RefCell<Deferred>,
+    leaving: RefCell<Vec<Leaving>>,
     config: Config,
     vector: AddressVector,
     number: u32,
@@ -202,6 +207,7 @@ impl Endpoint {
             matcher: RefCell::new(Matcher::new(config.most_early)),
             pending: RefCell::default(),
             deferred: RefCell::default(),
+            leaving: RefCell::default(),
             landings: RefCell::default(),
             unread: Box::default(),
             config,
@@ -509,8 +515,17 @@ impl Endpoint {
         if let Some(far) = &self.far {
             self.turn_far(far);
         }
-        if self.todo.get() & (WORK | WORDS) != 0 {
+        if self.todo.get() & !DEVICE != 0 {
             self.work_off_rest();
+        }
+    }
+
+    fn work_off_rest(&self) {
+        if self.todo.get() & (WORK | WORDS) != 0 {
+            self.push_work();
+        }
+        if self.todo.get() & LEAVING != 0 {
+            self.end_transmitted();
         }
         // Behind all that counts.
         if self.todo.get() & DEFERRED != 0 {
@@ -518,7 +533,7 @@ impl Endpoint {
         }
     }
 
-    fn work_off_rest(&self) {
+    fn push_work(&self) {
         let words = self.words.get();
         let mut owing = self.owing.borrow_mut();
         owing.retain(|link| !link.pay());

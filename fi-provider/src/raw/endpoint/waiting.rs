@@ -1,6 +1,6 @@
 //! Sleeping until there is something to do (fi_trywait(3), FI_WAIT_FD).
 
-use super::{Endpoint, WORK};
+use super::{Endpoint, LEAVING, WORK};
 use crate::raw::error::Error;
 use std::os::fd::{AsFd, BorrowedFd};
 
@@ -36,8 +36,9 @@ impl Endpoint {
     /// Asks for [`Endpoint::descriptor`] to become readable with the next arrival, and returns
     /// whether the thread may sleep on it. Returns false where something is there already, or nobody
     /// would tell of it: entries in the endpoint's queues; something for [`Endpoint::progress`] to
-    /// do; operations that a counter has started, or records, that wait for room at a peer, in a queue of entries or for a buffer; before the
-    /// first call of `descriptor`.
+    /// do; operations that a counter has started, or records, that wait for room at a peer, in a
+    /// queue of entries or for a buffer; messages that are to leave by a device; before the first
+    /// call of `descriptor`.
     ///
     /// The descriptor may become readable without a reason. It stays so until the next call.
     pub fn arm(&self) -> bool {
@@ -53,7 +54,7 @@ impl Endpoint {
         // Before anybody is asked: who is asked from here on makes it readable again.
         waker.rest();
         let (bells, words) = (self.inbox.bells(), self.words.get());
-        if self.todo.get() & WORK != 0 || self.is_any_due() {
+        if self.todo.get() & (WORK | LEAVING) != 0 || self.is_any_due() {
             return if (0..words).any(|word| bells.is_rung(word)) {
                 Outlook::Busy
             } else {

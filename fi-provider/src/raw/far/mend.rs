@@ -181,8 +181,9 @@ impl Endpoint {
         // are reported.
         let renewed = unsafe { gate.renew(0, &ring, is_wanted) };
         drop(gone);
-        if lane == Lane::Memory {
-            self.follow(far, links, noted, renewed);
+        match lane {
+            Lane::Memory => self.follow(far, links, noted, renewed),
+            Lane::Messages => self.follow_messages(),
         }
         false
     }
