@@ -432,6 +432,11 @@ impl Counter {
 pub trait Report: Copy + Sealed {
     /// Whether the endpoint's counter counts the operation.
     const COUNTS: bool;
+    /// The same of this one.
+    #[inline(always)]
+    fn counts(self) -> bool {
+        Self::COUNTS
+    }
     /// The context of its entry in the queue, if it has one.
     fn context(self) -> Option<u64>;
     /// Whether the operation is one of several that are reported together.
@@ -485,6 +490,24 @@ reports! {
     CountedContext: true, |own| Some(own.0);
 }
 
+// The report of an operation that is started for another call. Operations of programs have instances
+// of their own: what is known of their arguments makes them shorter.
+impl Sealed for Promise {}
+
+impl Report for Promise {
+    const COUNTS: bool = false;
+
+    #[inline(always)]
+    fn counts(self) -> bool {
+        self.counts
+    }
+
+    #[inline(always)]
+    fn context(self) -> Option<u64> {
+        self.context
+    }
+}
+
 /// Tells the operation of this number, of which it is a part.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part(pub(crate) NonZero<u64>);
@@ -518,7 +541,7 @@ impl Promise {
     pub(crate) fn of<R: Report>(report: R) -> Self {
         Self {
             context: report.context(),
-            counts: R::COUNTS,
+            counts: report.counts(),
         }
     }
 

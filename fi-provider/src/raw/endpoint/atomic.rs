@@ -144,14 +144,12 @@ impl Endpoint {
         if !matches!(bytes, 4 | 8) {
             return Err(Error::TooLong);
         }
-        let offset = match region.reach(address, bytes, Rights::ATOMIC) {
-            Ok(offset) => offset,
-            Err(error) => {
-                let (word, end) = ((address, bytes), (report, error));
-                let what = (operation, (operand, comparand));
-                // SAFETY: `found` has room for the word until the operation is reported, aligned.
-                return unsafe { self.update_refused(region, word, what, found, end) };
-            }
+        let Some(offset) = region.find(address, bytes, Rights::ATOMIC) else {
+            let (word, operands) = ((address, bytes), (operand, comparand));
+            // SAFETY: `found` has room for the word until the operation is reported, aligned.
+            return unsafe {
+                self.update_refused(region, word, operation, operands, found, report)
+            };
         };
         if report.context().is_some() && !self.config.transmit.has_room() {
             return Err(Error::Again);

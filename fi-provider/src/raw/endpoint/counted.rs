@@ -13,7 +13,7 @@ use super::pending::State;
 use super::rma::{RemoteRegion, rma_entry};
 use super::threshold::Work;
 use super::{Atomic, Endpoint, Operation};
-use crate::raw::completion::{Part, Report};
+use crate::raw::completion::{Part, Promise, Report};
 use crate::raw::error::Error;
 use crate::raw::far::path::FarPath;
 use crate::raw::protocol::Kind;
@@ -21,7 +21,10 @@ use crate::raw::region::{Access, Rights};
 use std::num::NonZero;
 
 impl Endpoint {
-    /// Writes to a region that has refused that with `error`: if it is counted.
+    /// Writes to a region that has refused that: if it is counted.
+    ///
+    /// # Errors
+    /// As [`Endpoint::write`].
     ///
     /// # Safety
     /// As [`Endpoint::write`]; where `WHOLE`, `source` holds the bytes during the call.
@@ -31,14 +34,27 @@ impl Endpoint {
         &self,
         region: &RemoteRegion,
         address: u64,
-        (source, len): (*const u8, usize),
-        (report, error): (R, Error),
+        source: *const u8,
+        len: usize,
+        report: R,
     ) -> Result<(), Error> {
-        let plain = region.counted.as_deref().ok_or(error)?;
+        let Some(plain) = region.counted.as_deref() else {
+            return Err(region.refusal(Rights::WRITE));
+        };
         let Path::Far(path) = &plain.link.path else {
             // SAFETY: `source` holds the bytes until the operation is reported, or during the call
             // where `WHOLE`.
-            unsafe { self.write_at_most::<WHOLE, R>(plain, address, source, len, report)? };
+            unsafe {
+                match report.part().map(Part) {
+                    Some(part) => {
+                        self.write_at_most::<WHOLE, _>(plain, address, source, len, part)?;
+                    }
+                    None => {
+                        let report = Promise::of(report);
+                        self.write_at_most::<WHOLE, _>(plain, address, source, len, report)?;
+                    }
+                }
+            }
             plain.count_if_mapped(Access::Write);
             return Ok(());
         };
@@ -83,7 +99,10 @@ impl Endpoint {
         Ok(())
     }
 
-    /// Reads from a region that has refused that with `error`: if it is counted.
+    /// Reads from a region that has refused that: if it is counted.
+    ///
+    /// # Errors
+    /// As [`Endpoint::read`].
     ///
     /// # Safety
     /// As [`Endpoint::read`].
@@ -93,13 +112,21 @@ impl Endpoint {
         &self,
         region: &RemoteRegion,
         address: u64,
-        (dest, len): (*mut u8, usize),
-        (report, error): (R, Error),
+        dest: *mut u8,
+        len: usize,
+        report: R,
     ) -> Result<(), Error> {
-        let plain = region.counted.as_deref().ok_or(error)?;
+        let Some(plain) = region.counted.as_deref() else {
+            return Err(region.refusal(Rights::READ));
+        };
         let Path::Far(path) = &plain.link.path else {
             // SAFETY: `dest` has room for the bytes until the operation is reported.
-            unsafe { self.read(plain, address, dest, len, report)? };
+            unsafe {
+                match report.part().map(Part) {
+                    Some(part) => self.read(plain, address, dest, len, part)?,
+                    None => self.read(plain, address, dest, len, Promise::of(report))?,
+                }
+            }
             plain.count_if_mapped(Access::Read);
             return Ok(());
         };
@@ -115,7 +142,10 @@ impl Endpoint {
         })
     }
 
-    /// Does an atomic operation on a region that has refused that with `error`: if it is counted.
+    /// Does an atomic operation on a region that has refused that: if it is counted.
+    ///
+    /// # Errors
+    /// As [`Endpoint::fetch_atomic`].
     ///
     /// # Safety
     /// As [`Endpoint::fetch_atomic`].
@@ -125,11 +155,14 @@ impl Endpoint {
         &self,
         region: &RemoteRegion,
         word: (u64, usize),
-        (operation, operands): (Atomic, (u64, u64)),
+        operation: Atomic,
+        operands: (u64, u64),
         found: *mut u8,
-        (report, error): (R, Error),
+        report: R,
     ) -> Result<(), Error> {
-        let plain = region.counted.as_deref().ok_or(error)?;
+        let Some(plain) = region.counted.as_deref() else {
+            return Err(region.refusal(Rights::ATOMIC));
+        };
         match &plain.link.path {
             Path::Far(path) if plain.link.address.port.is_far => {
                 let what = (Operation::Atomic, word.1, report);
@@ -141,7 +174,17 @@ impl Endpoint {
             }
             _ => {
                 // SAFETY: `found` has room for the word until the operation is reported, aligned.
-                unsafe { self.fetch_atomic(plain, word, operation, operands, found, report)? };
+                unsafe {
+                    match report.part().map(Part) {
+                        Some(part) => {
+                            self.fetch_atomic(plain, word, operation, operands, found, part)?;
+                        }
+                        None => {
+                            let report = Promise::of(report);
+                            self.fetch_atomic(plain, word, operation, operands, found, report)?;
+                        }
+                    }
+                }
                 plain.count_if_mapped(Access::Write);
                 Ok(())
             }

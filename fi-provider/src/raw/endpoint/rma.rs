@@ -191,25 +191,41 @@ impl RemoteRegion {
         !self.mapped.is_null()
     }
 
-    /// The distance from the first byte of a range that may be accessed in this way.
+    /// The state of the region now.
     #[inline(always)]
-    pub(crate) fn reach(&self, address: u64, len: usize, rights: Rights) -> Result<usize, Error> {
+    fn state(&self) -> u64 {
         // SAFETY: the word is in the peer's table, which is mapped as long as the link holds its
         // process, or the region's own.
         // ORDERING: pairs with the release stores in `Regions::close`; a store past this test may
         // land behind it, as the module says.
-        let state = unsafe { (*self.state).load(Ordering::Relaxed) };
-        if !self.given_in[rights.index()].is(state) {
-            return Err(self.refusal(state, rights));
-        }
-        match self.found.offset(address, len as u64) {
-            Some(offset) => Ok(offset as usize),
-            None => Err(self.refusal(state, rights)),
-        }
+        unsafe { (*self.state).load(Ordering::Relaxed) }
     }
 
+    /// The distance from the first byte of a range that may be accessed in this way, and need not be
+    /// counted.
+    #[inline(always)]
+    pub(crate) fn find(&self, address: u64, len: usize, rights: Rights) -> Option<usize> {
+        if !self.given_in[rights.index()].is(self.state()) {
+            return None;
+        }
+        let offset = self.found.offset(address, len as u64);
+        offset.map(|offset| offset as usize)
+    }
+
+    /// The same, or why there is none.
+    ///
+    /// # Errors
+    /// As [`Endpoint::write`].
+    #[inline(always)]
+    pub(crate) fn reach(&self, address: u64, len: usize, rights: Rights) -> Result<usize, Error> {
+        let offset = self.find(address, len, rights);
+        offset.ok_or_else(|| self.refusal(rights))
+    }
+
+    /// Why accesses of this kind are refused.
     #[cold]
-    fn refusal(&self, state: u64, rights: Rights) -> Error {
+    pub(crate) fn refusal(&self, rights: Rights) -> Error {
+        let state = self.state();
         if !self.link.is_alive() {
             Error::PeerGone
         } else if !self.found.state.is(state) {
@@ -330,14 +346,10 @@ impl Endpoint {
         len: usize,
         report: R,
     ) -> Result<(), Error> {
-        let offset = match region.reach(address, len, Rights::WRITE) {
-            Ok(offset) => offset,
-            Err(error) => {
-                let (bytes, end) = ((source, len), (report, error));
-                // SAFETY: `source` holds the bytes until the operation is reported, or during the
-                // call where `WHOLE`.
-                return unsafe { self.write_refused::<WHOLE, R>(region, address, bytes, end) };
-            }
+        let Some(offset) = region.find(address, len, Rights::WRITE) else {
+            // SAFETY: `source` holds the bytes until the operation is reported, or during the call
+            // where `WHOLE`.
+            return unsafe { self.write_refused::<WHOLE, R>(region, address, source, len, report) };
         };
         if !region.is_mapped() {
             // SAFETY: `source` holds the bytes until the operation is reported, or during the call
@@ -433,12 +445,9 @@ impl Endpoint {
         len: usize,
         report: R,
     ) -> Result<(), Error> {
-        let offset = match region.reach(address, len, Rights::READ) {
-            Ok(offset) => offset,
+        let Some(offset) = region.find(address, len, Rights::READ) else {
             // SAFETY: `dest` has room for the bytes until the operation is reported.
-            Err(error) => unsafe {
-                return self.read_refused(region, address, (dest, len), (report, error));
-            },
+            return unsafe { self.read_refused(region, address, dest, len, report) };
         };
         if !region.is_mapped() {
             // SAFETY: `dest` has room for the bytes until the operation is reported.
@@ -634,7 +643,7 @@ impl Endpoint {
                 .transmit
                 .push(Ok(rma_entry(operation, len, report)));
         }
-        if R::COUNTS {
+        if report.counts() {
             self.ends(operation).1.add(1);
         }
         if let Some(whole) = report.part() {

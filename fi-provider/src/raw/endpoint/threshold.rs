@@ -9,9 +9,7 @@
 use super::rma::RemoteRegion;
 use super::{Atomic, DEFERRED, Endpoint, Level, Operation};
 use crate::raw::address_vector::PeerIndex;
-use crate::raw::completion::{
-    Context, Counted, CountedContext, Counter, Entry, Part, Promise, Report, Silent,
-};
+use crate::raw::completion::{Counter, Entry, Part, Promise, Report};
 use crate::raw::error::Error;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
@@ -349,16 +347,12 @@ impl Endpoint {
             promise,
             part,
         } = later;
-        let counts = promise.counts;
         // SAFETY: the memory is as the operation demands until it is reported (the requirement of
         // `defer`).
         let started = unsafe {
-            match promise.context {
-                None if let Some(part) = part => self.start(work, *part),
-                None if counts => self.start(work, Counted),
-                None => self.start(work, Silent),
-                Some(context) if counts => self.start(work, CountedContext(context)),
-                Some(context) => self.start(work, Context(context)),
+            match part {
+                Some(part) => self.start(work, *part),
+                None => self.start(work, *promise),
             }
         };
         match started {

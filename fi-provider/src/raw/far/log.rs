@@ -43,7 +43,7 @@ impl Mark {
     /// The mark of an operation with this report, which follows its region's key where that says so.
     #[inline(always)]
     pub(crate) fn of<R: Report>(self, report: R, follows: Follows) -> Self {
-        let counts = if R::COUNTS { Self::COUNTS } else { 0 };
+        let counts = if report.counts() { Self::COUNTS } else { 0 };
         let context = report.context().map_or(0, |_| Self::HAS_CONTEXT);
         Self(self.0 | counts | context | follows.0)
     }
