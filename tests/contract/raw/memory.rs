@@ -262,7 +262,9 @@ pub(crate) fn brings_words_behind_a_refused_access(way: Way) {
         let word = words.as_mut_ptr();
         let mut asked = 0;
         let mut read_some = || {
-            for at in asked..MANY.min(asked + AT_ONCE) {
+            let end = MANY.min(asked + AT_ONCE);
+            while asked < end {
+                let at = asked;
                 let (from, to) = (8 * at as u64, word.wrapping_add(at).cast());
                 let report = Context(at as u64);
                 // SAFETY: the word stays until the entry below.
