@@ -438,6 +438,7 @@ impl Endpoint {
 
     /// Looks at the device, and reports what it has done.
     fn turn_far(&self, far: &Far) {
+        far.note_whole_turn();
         let any = self.take_far(far) | self.look_far(far) | self.collect_taken(far);
         if far.traffic.has_ended.take() {
             self.end_logs(far);
@@ -453,7 +454,7 @@ impl Endpoint {
     /// Lets the device act where something is outstanding. Where nothing is, and nothing is waited
     /// for, no look at it but for messages is due.
     fn rest_far(&self, far: &Far) {
-        let tidies = self.note_idle(far);
+        let tidies = self.note_idle(far) && far.has_many_queues();
         let is_under_way = far.let_act(tidies) | self.sweep_far(far) | far.has_to_mend();
         let has_more = far.traffic.is_starved.get() || far.traffic.has_left.get();
         let is_waiting = is_under_way || has_more;

@@ -45,6 +45,9 @@ pub(crate) mod wire;
 
 pub use device::Transport;
 
+/// Queues that are gone through in a turn that finds nothing, whether they are idle or not.
+const FEW_QUEUES: usize = 16;
+
 /// The side of an endpoint that goes by the device: of its thread.
 #[derive(Debug)]
 pub(crate) struct Far {
@@ -55,7 +58,7 @@ pub(crate) struct Far {
     pub(crate) traffic: Rc<Traffic>,
     /// The address vectors of peers that are gone: of their targets, as they lie in entries.
     gone: RefCell<HashSet<[u64; 2]>>,
-    /// Turns that have found something, modulo 256.
+    /// Turns that have found something since one that has not, modulo 256.
     busy_turns: Cell<u8>,
     /// Turns that have found nothing, and when peers were probed.
     idle_turns: Cell<u32>,
@@ -127,6 +130,17 @@ impl Far {
     #[inline(always)]
     pub(crate) fn is_due(&self) -> bool {
         self.traffic.is_busy.get() || self.receives.is_ready()
+    }
+
+    /// Notes a turn that has looked for everything.
+    pub(crate) fn note_whole_turn(&self) {
+        self.busy_turns.set(0);
+    }
+
+    /// Whether there are so many queues that those that are idle are left out where all are gone
+    /// through.
+    pub(crate) fn has_many_queues(&self) -> bool {
+        self.logs.borrow().len() > FEW_QUEUES
     }
 
     /// The log of the queue by which memory of peer `number` is accessed, which is there.
