@@ -272,25 +272,6 @@ fn bare_acting(bench: &Bench, rounds: u64) {
     }
 }
 
-fn write_many_over(bench: &Bench, rounds: u64) {
-    let (endpoint, region, value) = (&bench.near.endpoint, &bench.region, &bench.value);
-    for stretch in 0..rounds / EACH {
-        for round in 0..EACH {
-            let address = opaque((stretch * EACH + round) % 64 * 8);
-            let done = endpoint.inject_write(region, address, value, Context(address));
-            must(done.is_ok());
-        }
-        let mut taken = 0;
-        while taken < EACH {
-            endpoint.progress();
-            while let Some(entry) = bench.near.queue.next() {
-                must(entry.is_ok());
-                taken += 1;
-            }
-        }
-    }
-}
-
 fn inject_over(bench: &Bench, rounds: u64) {
     let (endpoint, value) = (&bench.near.endpoint, &bench.value);
     for round in 0..rounds {
@@ -383,17 +364,12 @@ const NEAR: [Case; 6] = [
 ];
 
 /// Over a device.
-const FAR: [Case; 8] = [
+const FAR: [Case; 7] = [
     ("inject_write 8 B, counted", write_over, bare_over),
     (
         "inject_write 8 B, and its entry",
         write_and_entry_over,
         bare_acting,
-    ),
-    (
-        "inject_write 8 B, and its entry, of 16 at a time",
-        write_many_over,
-        bare,
     ),
     ("inject 8 B", inject_over, bare_inject_over),
     ("idle progress, and no entry", poll, bare_poll),

@@ -459,7 +459,7 @@ impl Endpoint {
         let has_more = far.traffic.is_starved.get() || far.traffic.has_left.get();
         let is_waiting = is_under_way || has_more;
         if !is_waiting && self.pending.borrow().len() == 0 && self.owing.borrow().is_empty() {
-            far.traffic.is_busy.set(false);
+            far.note_rest();
         }
     }
 

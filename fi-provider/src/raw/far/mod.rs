@@ -60,7 +60,7 @@ pub(crate) struct Far {
     gone: RefCell<HashSet<[u64; 2]>>,
     /// Turns that have found something since one that has not, modulo 256.
     busy_turns: Cell<u8>,
-    /// Turns that have found nothing, and when peers were probed.
+    /// Turns that have found nothing where something was waited for, and when peers were probed.
     idle_turns: Cell<u32>,
     probed: Cell<Instant>,
     /// Queues that have failed and for which nothing is to do.
@@ -130,6 +130,12 @@ impl Far {
     #[inline(always)]
     pub(crate) fn is_due(&self) -> bool {
         self.traffic.is_busy.get() || self.receives.is_ready()
+    }
+
+    /// Notes that nothing is outstanding or waited for.
+    pub(crate) fn note_rest(&self) {
+        self.traffic.is_busy.set(false);
+        self.idle_turns.set(0);
     }
 
     /// Notes a turn that has looked for everything.
