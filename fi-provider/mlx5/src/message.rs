@@ -1,5 +1,5 @@
-//! Messages of a few bytes that take no decision but what the lane is like: a word in front, and bytes
-//! from the caller's memory, all of which the entry takes with it.
+//! Messages of a few bytes that decide nothing but by the kind of their lane: a word in front, and
+//! bytes from the caller's memory, all of which the entry takes with it.
 //!
 //! They decline where those of [`crate::short`] do.
 

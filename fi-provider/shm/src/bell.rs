@@ -11,7 +11,7 @@
 //!
 //! The highest bit of each word is the watch, by which the receiver asks to be woken
 //! ([`Bells::watch`]). It asks, and a sender rings, by one access to the same word: the receiver
-//! finds the bell, or the sender finds the watch, whoever is the later one. The receiver asks until
+//! finds the bell, or the sender finds the watch: the later one of the two. The receiver asks until
 //! it takes the bells.
 
 use crate::sync::{AtomicU64, Ordering};
@@ -204,7 +204,7 @@ impl Bell {
         // ringing by other senders in between continues the release sequence. And with
         // `Bells::watch`: see there.
         let before = word.fetch_or(self.bit, Ordering::AcqRel);
-        // The sign of what the word is now: a flag of the same instruction.
+        // The sign of the new word: a flag of the same instruction.
         (before | self.bit).cast_signed() < 0
     }
 

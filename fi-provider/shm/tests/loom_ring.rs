@@ -116,7 +116,7 @@ fn bells_memory() -> Arc<[AtomicU64; 2]> {
 }
 
 /// A receiver that sleeps unless it sees the bell, after it has asked to be woken, and a sender that
-/// wakes it only where it was asked: the bell is taken in the end, whoever comes first.
+/// wakes it only where it was asked: the bell is taken in the end, in any order.
 #[test]
 fn no_wake_up_is_lost() {
     check(4, || {
@@ -134,7 +134,7 @@ fn no_wake_up_is_lost() {
             }
         });
         if !bells.watch(1, 5) {
-            // Who is not woken sleeps for ever, which loom tells.
+            // A thread that is not woken sleeps for ever, which loom tells.
             let mut is_awake = wake.0.lock().unwrap();
             while !*is_awake {
                 is_awake = wake.1.wait(is_awake).unwrap();

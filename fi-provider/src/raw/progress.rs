@@ -159,7 +159,7 @@ fn serve<T: Served>(mut served: T, calls: &Receiver<Call<T>>, waker: &Waker) {
     }
 }
 
-/// Asks all endpoints to wake the thread; what is to be expected of them together.
+/// Asks all endpoints to wake the thread; returns the prospects of all together.
 fn outlook(served: &impl Served) -> Outlook {
     let mut all = Outlook::Quiet;
     served.for_each(&mut |endpoint| {

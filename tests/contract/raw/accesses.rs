@@ -1,4 +1,4 @@
-//! Counts of what peers did to a region.
+//! Counts of the accesses of peers to a region.
 
 #![expect(unsafe_code, reason = "regions are raw memory")]
 

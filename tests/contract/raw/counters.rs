@@ -94,7 +94,7 @@ pub(crate) fn are_waited_for(way: Way) {
     });
 }
 
-/// What the operations of the chain below work on.
+/// The memory and counters of the chain below.
 #[derive(Default)]
 struct Words {
     source: u64,

@@ -21,9 +21,9 @@ struct Service {
     endpoint: Endpoint,
     queue: CompletionQueue,
     vector: AddressVector,
-    /// What comes goes there.
+    /// Takes the bytes that come.
     buffer: Vec<u8>,
-    /// What goes away.
+    /// Holds the bytes that go away.
     message: Vec<u8>,
     entries: Vec<Result<Entry, Failure>>,
 }

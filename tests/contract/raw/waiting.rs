@@ -90,7 +90,7 @@ pub(crate) fn wake_for_all_that_comes(way: Way) {
         let mut buffer = vec![0; LEN];
         for round in 0..4 {
             if party.rank == 0 {
-                // What the connections do at their first use is behind.
+                // The first use of the connections is over.
                 send(party, round);
                 party.meet();
                 let_sleep(party);

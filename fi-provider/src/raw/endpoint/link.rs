@@ -264,7 +264,7 @@ impl Link {
         unsafe { self.post(kind as u16, words, std::ptr::null(), 0) }
     }
 
-    /// Does what a post to the ring, the path, has left to do.
+    /// Finishes a post to the ring that is the path.
     ///
     /// # Errors
     /// As [`Link::post`].

@@ -237,11 +237,11 @@ impl Endpoint {
         }
     }
 
-    /// Does what the first word of bells does not tell of, if there is something.
+    /// Looks for work of which the first word of bells does not tell.
     #[inline(always)]
     fn look_further(&self) {
-        // SAFETY: the byte is the endpoint's; volatile, so that who compares it with 0 before does so
-        // in memory, and needs no register.
+        // SAFETY: the byte is the endpoint's; volatile, so that the comparison with 0 before is one
+        // with memory, and needs no register.
         let todo = unsafe { self.todo.as_ptr().read_volatile() };
         if todo != DEVICE {
             return self.work_off();

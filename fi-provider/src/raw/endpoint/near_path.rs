@@ -26,7 +26,7 @@ pub(crate) struct NearPath {
     pub(crate) near: Arc<Near>,
 }
 
-/// What a post leaves to do, which is seldom: `Link::settle` does it.
+/// The rest of a post, which is seldom one: `Link::settle` does it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Seldom {
     /// The ring has no room.
@@ -68,7 +68,7 @@ impl NearPath {
     /// Sends a record of words and bytes.
     ///
     /// # Errors
-    /// What is left to do, also where the record is sent.
+    /// The rest of the work, also where the record is sent.
     ///
     /// # Safety
     /// `bytes` holds `len` bytes, which are with the words no more than the longest payload.

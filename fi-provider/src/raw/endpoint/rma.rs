@@ -44,7 +44,7 @@ pub struct RemoteRegion {
     counts: *const AtomicU64,
     /// The same region, which does not say that it is counted, where it does.
     pub(crate) counted: Option<Rc<Self>>,
-    /// Whether atomic operations on it are the device's, whoever its peer is.
+    /// Whether atomic operations on it are the device's, for any peer.
     pub(crate) is_of_device: bool,
     pub(crate) key: u64,
     /// Whether an operation goes to another region that the peer has under the key by then.

@@ -4,10 +4,10 @@ use super::{Endpoint, LEAVING, WORK};
 use crate::raw::error::Error;
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// What is to be expected of an endpoint.
+/// The prospects of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Outlook {
-    /// Nothing is there, and who brings something makes the descriptor readable.
+    /// Nothing is there, and the descriptor becomes readable as soon as something is.
     Quiet,
     /// Something waits that nobody tells of: there may be room for it now.
     Untold,
@@ -46,12 +46,12 @@ impl Endpoint {
         !queues.iter().any(|queue| queue.has_entries()) && self.outlook() == Outlook::Quiet
     }
 
-    /// Does as [`Endpoint::arm`], whether there are entries or not, and tells what is to be expected.
+    /// Does as [`Endpoint::arm`], whether there are entries or not, and tells the prospects.
     pub(crate) fn outlook(&self) -> Outlook {
         let Some(waker) = self.inbox.known_waker() else {
             return Outlook::Untold;
         };
-        // Before anybody is asked: who is asked from here on makes it readable again.
+        // Before anybody is asked: peers that are asked from here on make it readable again.
         waker.rest();
         let (bells, words) = (self.inbox.bells(), self.words.get());
         if self.todo.get() & (WORK | LEAVING) != 0 || self.is_any_due() {

@@ -70,7 +70,7 @@ pub(crate) struct Far {
     pub(crate) hub: Arc<Hub>,
 }
 
-/// What an endpoint and its paths over the device tell each other.
+/// Flags by which an endpoint and its paths over the device tell each other of work.
 #[derive(Debug, Default)]
 pub(crate) struct Traffic {
     /// Entries may be outstanding, or something is waited for.
@@ -158,7 +158,7 @@ impl Far {
             logs.resize_with(queue as usize + 1, || None);
         }
         let log = logs[queue as usize].get_or_insert_with(|| {
-            // Nothing was posted yet but what has no operation.
+            // Nothing was posted yet but entries without an operation.
             let log = Log::new(queue, lane.blocks(queue));
             log.go_on(lane.posted(queue));
             Rc::new(log)

@@ -25,7 +25,7 @@ impl Far {
         gates.iter().for_each(|gate| gate.arm());
         self.hub.receives.arm(self.receives.consumed());
         self.let_act(false);
-        // What came before it was armed; what comes from here on is told of.
+        // Completions from before it was armed; later ones are told of.
         !self.receives.is_ready() && gates.iter().all(|gate| !gate.lane().is_ready())
     }
 }

@@ -14,8 +14,8 @@ pub(crate) const SLOT_BYTES: usize = size_of::<Slot>();
 /// Bytes of the table and the counts behind it, at the begin of an arena.
 pub(crate) const HEAD_BYTES: usize = TABLE_BYTES + SLOTS * size_of::<Counts>();
 
-/// What peers did to the region of an entry: as processors count it, and as devices do; of each the
-/// writes and the reads. Peers may write any numbers.
+/// Accesses of peers to the region of an entry: as processors count them, and as devices do; of each
+/// the writes and the reads. Peers may write any numbers.
 pub(super) type Counts = [AtomicU64; 4];
 /// Words that processors add to.
 pub(super) const NEAR: usize = 2;
