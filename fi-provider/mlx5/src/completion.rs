@@ -135,6 +135,31 @@ impl Completions {
         true
     }
 
+    /// Takes the next entry, if the device has written it and it tells of a success of the queue whose
+    /// number this is, as it lies in an entry behind a byte of another.
+    #[inline(always)]
+    pub(crate) fn take_success_of(&self, number: u32) -> bool {
+        let at = self.consumer.get();
+        let entry = self.ring.entry(at);
+        // SAFETY: the entry is the ring's. `Completions::new` was promised that the ring is mapped
+        // as long as this lives, and has no other consumer.
+        let last = unsafe { last_byte(entry) };
+        if last != self.ring.success(at) {
+            return false;
+        }
+        // ORDERING: pairs with the device, which writes the last byte after all others, and after
+        // the data; or with the release of `Inbox::put`.
+        after_device();
+        // SAFETY: the entry is inside the ring, which is mapped and aligned, and belongs to software
+        // now.
+        let found = unsafe { (*entry).opcode_qpn.raw() };
+        if found & OF_QUEUE != number {
+            return false;
+        }
+        self.advance(at);
+        true
+    }
+
     /// Gives entry `at` back to the device.
     #[inline(always)]
     fn advance(&self, at: u32) {

@@ -13,7 +13,8 @@ use crate::entry::Entry;
 use crate::guard::{Alone, Counted, Guard, Kind, OnBoth, OnLane, OnRegister};
 use crate::lane::{Atomic, Failure, Local};
 use crate::post::{commit, control, enter, next_place};
-use crate::queue::{Queue, what};
+use crate::queue::{Place, Queue, what};
+use crate::remote::Segment;
 use crate::route::Route;
 use crate::short::{There, begin, finish_in_ring, guarded};
 use crate::unit::{Unit, unit};
@@ -50,6 +51,34 @@ impl Route {
         // SAFETY: the lane is alive, has the guard matched and is used as that allows; the place is
         // a peer's, and the memory is registered and no more than a message.
         unsafe { guarded!(self, [READ], start_by(local, there)) }
+    }
+
+    /// As [`Route::start_read`], where [`Route::is_connected_in_line`]; returns the block of the entry,
+    /// modulo 2^16.
+    ///
+    /// # Safety
+    /// As [`Route::start_read`], and the route is one that says so.
+    #[inline(always)]
+    pub unsafe fn read_by_connection(
+        &self,
+        local: impl FnOnce(u16) -> Local,
+        there: Segment,
+        place: Place,
+    ) -> Option<u16> {
+        const OTHER: u64 = what(Opcode::Read, 0, 0) ^ what(Opcode::Write, 0, 0);
+        // SAFETY: the lane is alive and this thread's, and has a connected queue for the peer at the
+        // place.
+        let (queue, at) = unsafe { enter::<Alone>(self.queues, self.connection(place)) }?;
+        queue.unfenced.set(true);
+        let record = queue.record;
+        // SAFETY: the lane is alive, and with it the record.
+        let control = control(queue, unsafe { next_place(record) } ^ OTHER);
+        let data = local(at).segment();
+        // The register gets whole blocks; what fills up this one is of no account.
+        let entry = [control, there.0, data, data];
+        // SAFETY: the block is free, and the queue was entered.
+        unsafe { commit::<Alone>(self.queues, queue, record, at, entry, 3) };
+        Some(at)
     }
 
     /// # Safety

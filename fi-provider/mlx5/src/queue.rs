@@ -183,6 +183,14 @@ impl Queue {
         ((self.control.get().0[0] >> HIGH) as u32).swap_bytes() >> 8
     }
 
+    /// The number as [`Cqe::opcode_qpn`](fi_mlx5_defs::cqe::Cqe::opcode_qpn) has it, as it lies in
+    /// memory: behind a byte of another.
+    #[inline(always)]
+    pub(crate) fn number_as_read(&self) -> u32 {
+        // A control segment has it in front of a byte of another.
+        ((self.control.get().0[0] >> HIGH) as u32) << 8
+    }
+
     /// An index where the first eight bytes of a control segment have it.
     #[inline(always)]
     pub(crate) fn place(index: u16) -> u64 {

@@ -322,12 +322,13 @@ impl CompletionQueue {
         self.with_entries(|entries| entries.push(|told| told.set(entry)));
     }
 
-    /// Adds the entry of an operation on memory that is done, for which room is kept.
+    /// Adds the entry of an operation on memory that is done, for which room is kept. Calls nothing
+    /// where few instructions find the room, and a function at its end otherwise.
     #[inline(always)]
     pub(crate) fn fill_plain(&self, operation: Operation, context: u64, len: usize) {
         self.release();
-        self.with_entries(|entries| {
-            entries.push(|told| {
+        let is_filled = self.with_entries(|entries| {
+            entries.push_if_open(|told| {
                 told.state = State::Done;
                 told.operation = operation;
                 told.is_last = true;
@@ -336,8 +337,26 @@ impl CompletionQueue {
                 told.len = len;
                 told.offset = 0;
                 told.source = Source::NONE;
-            });
+            })
         });
+        if !is_filled {
+            self.fill_slowly(operation, context, len);
+        }
+    }
+
+    /// Adds such an entry where the queue has to find its room.
+    #[cold]
+    #[inline(never)]
+    fn fill_slowly(&self, operation: Operation, context: u64, len: usize) {
+        self.push(Ok(Entry {
+            context,
+            operation,
+            len,
+            data: None,
+            source: None,
+            offset: 0,
+            is_last: true,
+        }));
     }
 
     /// Adds the entry of a message that has a buffer of its own, where few instructions find room;

@@ -340,11 +340,7 @@ impl Lane {
             return false;
         }
         queue.complete(at);
-        let next = at.wrapping_add(1);
-        queue.signalled.set(at);
-        queue.signalled_end.set(next);
-        queue.limit.set(next);
-        queue.unfenced.set(false);
+        Self::arm_again(queue, at);
         true
     }
 

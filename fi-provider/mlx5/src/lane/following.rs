@@ -76,15 +76,37 @@ impl Lane {
         if done.syndrome.is_none() && queue.armed.get() && at == queue.limit.get() {
             // The one entry of an armed queue, which is armed again.
             queue.complete(at);
-            let next = at.wrapping_add(1);
-            queue.signalled.set(at);
-            queue.signalled_end.set(next);
-            queue.limit.set(next);
-            queue.unfenced.set(false);
+            Self::arm_again(queue, at);
         } else {
             self.note_done(queue, done);
         }
         Some((self.index_of(queue), queue.consumed.get()))
+    }
+
+    /// Takes the next completion where it is that of the one entry of an armed queue, which is armed
+    /// again; returns the blocks of the queue that are known to be done. Does nothing otherwise, or
+    /// where the completion queue is not the lane's own, and returns `None`.
+    #[inline(always)]
+    pub fn take_only(&self, queue: u32) -> Option<u64> {
+        let queue = self.queues.get(queue as usize)?;
+        let at = queue.producer.get();
+        let is_only = queue.armed.get() && at == queue.limit.get() && self.share.is_none();
+        if !is_only || !self.completions.take_success_of(queue.number_as_read()) {
+            return None;
+        }
+        queue.complete(at);
+        Self::arm_again(queue, at);
+        Some(queue.consumed.get())
+    }
+
+    /// Arms a queue again whose one entry is done.
+    #[inline(always)]
+    pub(super) fn arm_again(queue: &Queue, at: u16) {
+        let next = at.wrapping_add(1);
+        queue.signalled.set(at);
+        queue.signalled_end.set(next);
+        queue.limit.set(next);
+        queue.unfenced.set(false);
     }
 
     #[inline(never)]

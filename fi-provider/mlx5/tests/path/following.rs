@@ -173,6 +173,41 @@ fn an_armed_queue_goes_on_in_line() {
 }
 
 #[test]
+fn the_one_entry_of_an_armed_queue_is_taken_alone() {
+    for shape in ALONE {
+        let rig = Rig::new(shape);
+        rig.arm(1);
+        let queue = rig.lane.queue_to(1);
+        assert_eq!(rig.lane.take_only(queue), None, "nothing was posted");
+        for value in 0..3_u64 {
+            assert!(rig.inject(1, value, ADDRESS) && one().signalled());
+            assert_eq!(rig.lane.take_only(queue), None, "it is not done");
+            finish(&rig.shape, 1);
+            let posted = rig.lane.posted(queue);
+            assert_eq!(rig.lane.take_only(queue), Some(posted));
+            assert_eq!(rig.lane.take_only(queue), None);
+        }
+        // Not where there are more.
+        assert!(rig.inject(1, 3_u64, ADDRESS));
+        finish(&rig.shape, 1);
+        assert!(rig.lane.widen(1) && rig.inject(1, 4_u64, ADDRESS));
+        assert_eq!(rig.lane.take_only(queue), None);
+        assert!(rig.lane.take_next().is_some());
+    }
+    // Nor where the completion is another queue's, or tells of a failure.
+    let rig = Rig::new(Shape::RC);
+    rig.arm(0);
+    rig.arm(1);
+    assert!(rig.inject(0, 1_u64, ADDRESS) && rig.inject(1, 1_u64, ADDRESS));
+    finish(&rig.shape, 0);
+    assert_eq!(rig.lane.take_only(1), None);
+    assert_eq!(rig.lane.take_only(0), Some(rig.lane.posted(0)));
+    device(|device| device.fail(1, Syndrome::RemoteAccess));
+    assert_eq!(rig.lane.take_only(1), None);
+    assert!(rig.lane.take_next().is_some() && rig.lane.faults() == 1);
+}
+
+#[test]
 fn queues_that_are_idle_leave_the_list() {
     let rig = Rig::new(Shape::RC);
     rig.arm(0);

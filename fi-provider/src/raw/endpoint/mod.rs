@@ -248,7 +248,7 @@ impl Endpoint {
         }
         // SAFETY: the bit says that there is a device.
         let far = unsafe { self.far.as_deref().unwrap_unchecked() };
-        if far.is_due() {
+        if far.receives.is_ready() || far.traffic.is_busy.get() && !self.end_only(far) {
             self.turn_quickly(far);
         }
     }

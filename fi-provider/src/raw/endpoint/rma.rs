@@ -571,7 +571,7 @@ impl Endpoint {
     ///
     /// # Safety
     /// As [`Endpoint::read`].
-    #[inline(never)]
+    #[inline(always)]
     unsafe fn read_beyond<R: Report>(
         &self,
         region: &RemoteRegion,
@@ -580,16 +580,37 @@ impl Endpoint {
         len: usize,
         report: R,
     ) -> Result<(), Error> {
-        let place = (dest, len);
+        // SAFETY: the link, which the region holds, has the path.
+        if let Some(path) = unsafe { region.in_line.as_ref() }
+            && len == size_of::<u64>()
+            // SAFETY: `dest` has room for the bytes until the operation is reported; posts to the
+            // region are in line.
+            && unsafe { self.read_word_quickly(region, path, address, dest, report) }
+        {
+            return Ok(());
+        }
+        // SAFETY: `dest` has room for the bytes until the operation is reported.
+        unsafe { self.read_otherwise(region, address, (dest, len), report) }
+    }
+
+    /// Reads memory that is not mapped here, however that goes.
+    ///
+    /// # Safety
+    /// As [`Endpoint::read`].
+    #[inline(never)]
+    unsafe fn read_otherwise<R: Report>(
+        &self,
+        region: &RemoteRegion,
+        address: u64,
+        place: (*mut u8, usize),
+        report: R,
+    ) -> Result<(), Error> {
         if let Path::Far(path) = &region.link.path {
             // SAFETY: `dest` has room for the bytes until the operation is reported.
-            while !unsafe { self.read_quickly(region, path, address, place, report) } {
-                if !path.widen(Lane::Memory) {
-                    // SAFETY: `dest` has room for the bytes until the operation is reported.
-                    return unsafe { self.read_foreign(region, address, place, report) };
-                }
+            let read = || unsafe { self.read_quickly(region, path, address, place, report) };
+            if read() || path.widen(Lane::Memory) && read() {
+                return Ok(());
             }
-            return Ok(());
         }
         // SAFETY: `dest` has room for the bytes until the operation is reported.
         unsafe { self.read_foreign(region, address, place, report) }

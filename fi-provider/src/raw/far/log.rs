@@ -168,6 +168,26 @@ struct Results {
     words: Box<[AtomicU64]>,
 }
 
+/// The memory of all words.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Words {
+    first: u64,
+    mask: u64,
+    key: u32,
+}
+
+impl Words {
+    /// That for a word of `len` bytes that the entry at a block brings.
+    #[inline(always)]
+    pub(crate) fn at(self, block: u64, len: u32) -> Local {
+        Local {
+            address: self.first + (block & self.mask) * size_of::<u64>() as u64,
+            length: len,
+            key: self.key,
+        }
+    }
+}
+
 /// See the module's documentation.
 #[derive(Debug)]
 pub(crate) struct Log {
@@ -243,18 +263,14 @@ impl Log {
         self.details.borrow_mut().push_back(detail);
     }
 
-    /// Registered memory for a word of `len` bytes that the entry at a block brings; none where there
-    /// is none yet ([`Log::make_results`]), or other words may come there.
+    /// Registered memory for words that entries bring; none where there is none yet
+    /// ([`Log::make_results`]), or words may come where those of other blocks belong.
     #[inline(always)]
-    pub(crate) fn result(&self, block: u64, len: u32) -> Option<Local> {
+    pub(crate) fn words(&self) -> Option<Words> {
         let results = self.results.get()?;
-        if self.has_misplaced() {
-            return None;
-        }
-        let at = block as usize & self.mask;
-        Some(Local {
-            address: results.words.as_ptr().wrapping_add(at).addr() as u64,
-            length: len,
+        (!self.has_misplaced()).then(|| Words {
+            first: results.words.as_ptr().addr() as u64,
+            mask: self.mask as u64,
             key: results.region.lkey(),
         })
     }

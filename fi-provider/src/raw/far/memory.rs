@@ -443,11 +443,12 @@ impl Endpoint {
         self.start_far(&region.link, path, report)?;
         // An entry begins where this one does also if it is not posted in line.
         let block = path.next_block();
-        let Some(local) = path.log.result(block, bytes as u32) else {
+        let Some(words) = path.log.words() else {
             self.unstart_far(report);
             return Err(Error::Again);
         };
         let to = path.to(address, region.found.device_key);
+        let local = words.at(block, bytes as u32);
         // SAFETY: this thread alone uses the lane, the connection is one of its peers, and the
         // words are registered as long as the log.
         let posted = unsafe { path.memory_lane().atomic(to, &entry, local) };
@@ -507,26 +508,58 @@ impl Endpoint {
         let Some(Some(log)) = logs.get(queue as usize) else {
             return;
         };
+        far.note_latest(log);
         while let Some((block, mark)) = log.take_plain(done) {
-            let (context, len) = log.plain_at(block);
-            let mut operation = Operation::Write;
-            if !mark.is(Mark::WRITE) {
-                operation = mark.operation();
-                // SAFETY: the caller of the operation has room for the word, aligned, and it is
-                // nobody else's until the operation is reported.
-                unsafe { log.end_plain(block, mark, true) };
-            }
-            if mark.has_context() {
-                self.transmit().fill_plain(operation, context, len);
-            }
-            if mark.counts() {
-                self.counter(operation).add(1);
-            }
+            self.report_done(log, block, mark);
         }
         if !log.is_empty(done) {
             let log = Rc::clone(log);
             drop(logs);
             self.end_before(far, &log, done, Ok(()));
+        }
+    }
+
+    /// Takes the completion of the one entry that is outstanding on the queue whose completion was
+    /// taken last, and reports its operation, by few instructions. False where it has not come, or a
+    /// whole turn is due.
+    #[inline(never)]
+    pub(crate) fn end_only(&self, far: &Far) -> bool {
+        let Some(log) = far.latest() else {
+            return false;
+        };
+        let Some(done) = far.hub.memory.lane().take_only(log.queue) else {
+            return false;
+        };
+        let is_all = !far.is_time_for_more();
+        match log.take_plain(done) {
+            Some((block, mark)) => self.report_done(log, block, mark),
+            None => self.end_rest(far, log.queue, done),
+        }
+        is_all
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn end_rest(&self, far: &Far, queue: u32, done: u64) {
+        self.collect_far(far, queue, done);
+    }
+
+    /// Reports an operation that is done, and whose mark was taken just now: it has no details.
+    #[inline(always)]
+    fn report_done(&self, log: &Log, block: u64, mark: Mark) {
+        let (context, len) = log.plain_at(block);
+        let mut operation = Operation::Write;
+        if !mark.is(Mark::WRITE) {
+            operation = mark.operation();
+            // SAFETY: the caller of the operation has room for the word, aligned, and it is nobody
+            // else's until the operation is reported.
+            unsafe { log.end_plain(block, mark, true) };
+        }
+        if mark.counts() {
+            self.counter(operation).add(1);
+        }
+        if mark.has_context() {
+            self.transmit().fill_plain(operation, context, len);
         }
     }
 

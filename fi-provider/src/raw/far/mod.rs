@@ -55,6 +55,8 @@ pub(crate) struct Far {
     pub(crate) arrivals: RefCell<Arrivals>,
     /// By the queues of the memory lane.
     logs: RefCell<Vec<Option<Rc<Log>>>>,
+    /// The one of the queue whose completion was taken last; null before.
+    latest: Cell<*const Log>,
     pub(crate) traffic: Rc<Traffic>,
     /// The address vectors of peers that are gone: of their targets, as they lie in entries.
     gone: RefCell<HashSet<[u64; 2]>>,
@@ -106,6 +108,7 @@ impl Far {
             receives: arrivals::receives(&hub),
             arrivals: RefCell::default(),
             logs: RefCell::default(),
+            latest: Cell::new(std::ptr::null()),
             traffic: Rc::default(),
             gone: RefCell::default(),
             busy_turns: Cell::new(0),
@@ -124,12 +127,6 @@ impl Far {
         let turns = self.busy_turns.get().wrapping_add(1);
         self.busy_turns.set(turns);
         turns == 0
-    }
-
-    /// Whether a look at the device may find something.
-    #[inline(always)]
-    pub(crate) fn is_due(&self) -> bool {
-        self.traffic.is_busy.get() || self.receives.is_ready()
     }
 
     /// Notes that nothing is outstanding or waited for.
@@ -164,6 +161,19 @@ impl Far {
             Rc::new(log)
         });
         Rc::clone(log)
+    }
+
+    /// Notes the log of the queue whose completion was taken last: one of `logs`.
+    #[inline(always)]
+    fn note_latest(&self, log: &Rc<Log>) {
+        self.latest.set(Rc::as_ptr(log));
+    }
+
+    /// The log of the queue whose completion was taken last.
+    #[inline(always)]
+    fn latest(&self) -> Option<&Log> {
+        // SAFETY: null, or one of `logs`, from which none is ever taken.
+        unsafe { self.latest.get().as_ref() }
     }
 
     fn all_logs(&self) -> Vec<Rc<Log>> {

@@ -94,6 +94,42 @@ impl Endpoint {
         true
     }
 
+    /// Reads a word of 8 bytes by a connected queue. Calls nothing, so that no register is saved.
+    ///
+    /// # Safety
+    /// `dest` has room for the bytes, and is nobody else's until the operation is reported. Posts by
+    /// the path are in line by connected queues.
+    #[inline(never)]
+    pub(crate) unsafe fn read_word_quickly<R: Report>(
+        &self,
+        region: &RemoteRegion,
+        path: &FarPath,
+        address: u64,
+        dest: *mut u8,
+        report: R,
+    ) -> bool {
+        let bytes = size_of::<u64>() as u32;
+        let Some(words) = path.log.words().filter(|_| self.may_post(path, report)) else {
+            return false;
+        };
+        let there = path.there(address, region.found.device_key);
+        let local = |block: u16| words.at(block.into(), bytes);
+        // SAFETY: the lane is alive and used by this thread alone, has a connected queue in line for
+        // each peer, of which the connection is one, and the word is registered as long as the log.
+        let posted = unsafe {
+            path.memory
+                .read_by_connection(local, there.segment, there.place)
+        };
+        let Some(block) = posted else {
+            return false;
+        };
+        let mark = Mark::READ_WORD.of(report, region.follows);
+        path.log
+            .note_word(block.into(), mark, (dest, bytes), report);
+        self.note_entry(path, report);
+        true
+    }
+
     /// Reads a word of 4 or 8 bytes.
     ///
     /// # Safety
@@ -111,9 +147,10 @@ impl Endpoint {
             return false;
         }
         let (block, bytes) = (path.next_block(), len as u32);
-        let Some(local) = path.log.result(block, bytes) else {
+        let Some(words) = path.log.words() else {
             return false;
         };
+        let local = words.at(block, bytes);
         let there = path.there(address, region.found.device_key);
         // SAFETY: the lane is alive and used by this thread alone, the connection is one of its
         // peers, and the word is registered as long as the log.
@@ -149,9 +186,10 @@ impl Endpoint {
         let Some(atomic) = entry(amo, len, || gate.has_masked_atomics(len)) else {
             return false;
         };
-        let Some(local) = path.log.result(block, bytes) else {
+        let Some(words) = path.log.words() else {
             return false;
         };
+        let local = words.at(block, bytes);
         let there = path.there(address, region.found.device_key);
         // SAFETY: the lane is alive and used by this thread alone, the connection is one of its
         // peers, and the word is registered as long as the log.
