@@ -160,6 +160,12 @@ impl Completions {
         true
     }
 
+    /// Takes the next entry, which the device has written.
+    #[inline(always)]
+    pub(crate) fn skip(&self) {
+        self.advance(self.consumer.get());
+    }
+
     /// Gives entry `at` back to the device.
     #[inline(always)]
     fn advance(&self, at: u32) {

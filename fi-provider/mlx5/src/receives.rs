@@ -12,12 +12,13 @@
 
 use crate::completion::{CompletionRing, Completions};
 use crate::queue::count;
-use crate::unit::receive_before_record;
+use crate::unit::{after_device, receive_before_record};
 use fi_mlx5_defs::cqe::{Cqe, INVALID};
 use fi_mlx5_defs::endian::{Be16, Be32};
 use fi_mlx5_defs::opcode::CqeOpcode;
 use fi_mlx5_defs::wqe::{Data, SrqNext};
 use std::cell::Cell;
+use std::mem::offset_of;
 use std::sync::atomic::{AtomicU8, Ordering, fence};
 
 /// An entry of a shared receive queue with one buffer.
@@ -27,6 +28,9 @@ pub struct ReceiveEntry {
     next: SrqNext,
     data: Data,
 }
+
+/// The bits of a completion's last byte that tell what it is, and whose.
+const OPCODE_AND_OWNER: u8 = 0xf1;
 
 /// A shared receive queue's memory, as its owner mapped it and told the device.
 #[derive(Clone, Copy, Debug)]
@@ -177,6 +181,45 @@ impl Receives {
         self.completions.consumed() & 0xff_ffff
     }
 
+    /// Returns the next message, if the device has told of one and it came by a plain send: without
+    /// taking it. [`Receives::pass`] does, or [`Receives::next`].
+    #[inline(always)]
+    #[must_use]
+    pub fn peek(&self) -> Option<Arrival> {
+        let (last, owner) = self.next.get();
+        // SAFETY: as in `is_ready`: the byte is of an entry of the ring, and atomic.
+        // ORDERING: none yet: the fence below is.
+        let byte = unsafe { (*last).load(Ordering::Relaxed) };
+        if byte & OPCODE_AND_OWNER != CqeOpcode::ReceiveSend.number() << 4 | owner {
+            return None;
+        }
+        // ORDERING: pairs with the device, which writes the last byte after all others, and after
+        // the data.
+        after_device();
+        let cqe = last.wrapping_byte_sub(offset_of!(Cqe, opcode_owner));
+        // SAFETY: the byte is the entry's last one, and the entry is software's now.
+        let cqe = unsafe { &*cqe.cast::<Cqe>() };
+        let index = cqe.wqe_counter.get();
+        let is_there = self
+            .taken
+            .get(usize::from(index))
+            .is_some_and(|taken| !taken.get());
+        is_there.then(|| Arrival {
+            index,
+            queue: cqe.qpn(),
+            bytes: cqe.byte_count.get(),
+            immediate: None,
+        })
+    }
+
+    /// Takes the message that [`Receives::peek`] has just returned, and gives its entry back.
+    #[inline(always)]
+    pub fn pass(&self, arrival: &Arrival) {
+        self.completions.skip();
+        self.next.set(self.completions.last_of_next());
+        self.link(arrival.index);
+    }
+
     #[inline(always)]
     fn received(&self, cqe: &Cqe) -> Result<Arrival, Failed> {
         let (index, queue) = (cqe.wqe_counter.get(), cqe.qpn());
@@ -229,6 +272,12 @@ impl Receives {
         if !taken.is_some_and(|taken| taken.replace(false)) {
             not_taken(index);
         }
+        self.link(index);
+    }
+
+    /// Makes an entry, which is not the device's, the last one of the list.
+    #[inline(always)]
+    fn link(&self, index: u16) {
         // ORDERING: reads of the buffer come before the device's writes there: pairs with
         // the device's read of the record.
         fence(Ordering::Release);

@@ -130,10 +130,16 @@ fn the_list_has_every_entry_once_however_they_come_and_go() {
                 1 if !at_work.is_empty() => {
                     let index = at_work.swap_remove(drawn / 3 % at_work.len());
                     model.message(CqeOpcode::ReceiveSend, index);
-                    let arrival = model.receives.next().expect("told").expect("a message");
-                    assert_eq!(arrival.index, index);
-                    assert_eq!((arrival.queue, arrival.bytes), (0x42, 7 + u32::from(index)));
-                    held.push(index);
+                    let peeked = model.receives.peek().expect("a message");
+                    assert_eq!(model.receives.peek(), Some(peeked), "it is not taken");
+                    assert_eq!(peeked.index, index);
+                    assert_eq!((peeked.queue, peeked.bytes), (0x42, 7 + u32::from(index)));
+                    if drawn.is_multiple_of(2) {
+                        model.receives.pass(&peeked);
+                    } else {
+                        assert_eq!(model.receives.next(), Some(Ok(peeked)));
+                        held.push(index);
+                    }
                 }
                 2 if !held.is_empty() => {
                     let index = held.swap_remove(drawn / 3 % held.len());
@@ -141,7 +147,7 @@ fn the_list_has_every_entry_once_however_they_come_and_go() {
                 }
                 _ => {}
             }
-            assert_eq!(model.receives.next(), None);
+            assert_eq!((model.receives.next(), model.receives.peek()), (None, None));
             let posted = usize::from(model.posted());
             assert_eq!(posted + at_work.len() + held.len(), entries as usize - 1);
         }
@@ -209,4 +215,30 @@ fn failures_leave_the_list_whole() {
 #[should_panic(expected = "receive 1 was given back, and not taken before")]
 fn nothing_is_given_back_that_was_not_taken() {
     Model::new(4).receives.give(1);
+}
+
+#[test]
+fn plain_messages_alone_are_seen_before_they_are_taken() {
+    let mut model = Model::new(8);
+    let mut take = |opcode| {
+        let index = model.take().expect("an entry");
+        match opcode {
+            Some(opcode) => model.message(opcode, index),
+            None => model.failure(index),
+        }
+        let seen = model.receives.peek();
+        assert_eq!(seen.is_some(), opcode == Some(CqeOpcode::ReceiveSend));
+        let taken = model.receives.next().expect("told");
+        assert_eq!(taken.ok().filter(|_| seen.is_some()), seen);
+    };
+    take(Some(CqeOpcode::ReceiveSend));
+    take(Some(CqeOpcode::ReceiveSendImmediate));
+    take(Some(CqeOpcode::ReceiveWriteImmediate));
+    take(None);
+    // An entry that the device has not, or twice.
+    model.message(CqeOpcode::ReceiveSend, 0);
+    assert_eq!(model.receives.peek(), None);
+    assert!(model.receives.next().expect("told").is_err());
+    model.message(CqeOpcode::ReceiveSend, 8);
+    assert_eq!(model.receives.peek(), None);
 }

@@ -248,7 +248,13 @@ impl Endpoint {
         }
         // SAFETY: the bit says that there is a device.
         let far = unsafe { self.far.as_deref().unwrap_unchecked() };
-        if far.receives.is_ready() || far.traffic.is_busy.get() && !self.end_only(far) {
+        let has_come = far.receives.is_ready();
+        if has_come && (!self.take_next_message(far) || far.receives.is_ready()) {
+            return self.turn_quickly(far);
+        }
+        // Where a message has come, others are looked for first, but not for ever.
+        if far.traffic.is_busy.get() && !self.end_only(far) && (!has_come || far.is_time_for_more())
+        {
             self.turn_quickly(far);
         }
     }

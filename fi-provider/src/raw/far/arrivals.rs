@@ -88,14 +88,28 @@ pub(crate) struct FarOrigin {
 }
 
 /// The receiving side of an endpoint.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Arrivals {
     /// By the numbers of their connections.
     origins: Vec<Option<FarOrigin>>,
+    /// The header of the last message without anything but bytes, and its sender's number.
+    latest: (u64, u32),
     /// Those with records left.
     left: Vec<u32>,
     /// Those that could not be told how many of their records were taken.
     untold: Vec<u32>,
+}
+
+impl Default for Arrivals {
+    fn default() -> Self {
+        Self {
+            origins: Vec::new(),
+            // Of nobody.
+            latest: (0, u32::MAX),
+            left: Vec::new(),
+            untold: Vec::new(),
+        }
+    }
 }
 
 /// Takes over the receive queue of a hub.
@@ -133,12 +147,15 @@ impl Endpoint {
         any
     }
 
-    /// Takes messages that have come, by few instructions each; false where another record has, or
-    /// something stands against that.
+    /// Takes messages that have come, by few instructions each where they are of the peer of the last
+    /// one; false where another record has, or something stands against that.
     #[inline(always)]
     pub(crate) fn take_messages(&self, far: &Far) -> bool {
         let arrivals = &mut *far.arrivals.borrow_mut();
         for _ in 0..TURN {
+            if self.take_peeked(far, arrivals) {
+                continue;
+            }
             match far.receives.next() {
                 None => break,
                 Some(Ok(arrival)) if self.take_short(far, arrivals, arrival) => {}
@@ -147,6 +164,48 @@ impl Endpoint {
                     return false;
                 }
             }
+        }
+        true
+    }
+
+    /// Takes a message that has come by few instructions; false where none has, or something stands
+    /// against that: then nothing was done.
+    #[inline(never)]
+    pub(crate) fn take_next_message(&self, far: &Far) -> bool {
+        self.take_peeked(far, &mut far.arrivals.borrow_mut())
+    }
+
+    /// Takes the next message, if it is of the peer of the last one.
+    #[inline(always)]
+    fn take_peeked(&self, far: &Far, arrivals: &mut Arrivals) -> bool {
+        let Some(arrival) = far.receives.peek() else {
+            return false;
+        };
+        let buffer = far.hub.buffer(arrival.index);
+        // SAFETY: the buffer is this side's until the message is taken and its entry given back,
+        // aligned, and has room for a header at least.
+        let header = unsafe { buffer.cast::<u64>().read() };
+        let (known, number) = arrivals.latest;
+        if header != known {
+            return false;
+        }
+        let Some(Some(peer)) = arrivals.origins.get_mut(number as usize) else {
+            return false;
+        };
+        let is_expected = peer.is_plain && peer.queue.is_none_or(|known| known == arrival.queue);
+        let bytes = arrival.bytes as usize;
+        if !is_expected || bytes < HEADER {
+            return false;
+        }
+        let payload = buffer.wrapping_add(HEADER);
+        // SAFETY: the device has written so many bytes into the buffer.
+        if !unsafe { self.give(&peer.origin, payload, bytes - HEADER) } {
+            return false;
+        }
+        far.receives.pass(&arrival);
+        peer.taken += 1;
+        if peer.is_due() {
+            arrivals.tell(far, number);
         }
         true
     }
@@ -213,9 +272,10 @@ impl Endpoint {
         }
         far.receives.give(arrival.index);
         peer.taken += 1;
-        if peer.is_due() && !peer.tell(far, origin) {
-            arrivals.note_untold(far, origin);
+        if peer.is_due() {
+            arrivals.tell(far, origin);
         }
+        arrivals.latest = (header, origin);
         true
     }
 
@@ -394,6 +454,16 @@ impl Arrivals {
         if let Some(Some(origin)) = self.origins.get_mut(number as usize) {
             origin.left.pop_front();
             origin.is_plain = origin.left.is_empty() && !origin.is_closed;
+        }
+    }
+
+    /// Tells a peer how many of its records were taken, now or later.
+    #[inline(never)]
+    fn tell(&mut self, far: &Far, number: u32) {
+        if let Some(Some(peer)) = self.origins.get_mut(number as usize)
+            && !peer.tell(far, number)
+        {
+            self.note_untold(far, number);
         }
     }
 
