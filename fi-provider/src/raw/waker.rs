@@ -5,14 +5,15 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A descriptor that the own process makes readable (eventfd(2)).
 #[derive(Debug)]
 pub(crate) struct Waker {
     event: File,
-    /// Whether the descriptor may be readable: it is read only then.
-    is_set: AtomicBool,
+    /// The wakes that nobody has read, and those that are about to be written: the descriptor is
+    /// read only where there are some.
+    unread: AtomicU64,
 }
 
 impl Waker {
@@ -23,26 +24,37 @@ impl Waker {
         let event = unsafe { own(libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK))? };
         Ok(Self {
             event: event.into(),
-            is_set: AtomicBool::new(false),
+            unread: AtomicU64::new(0),
         })
     }
 
     /// Makes the descriptor readable.
     pub(crate) fn wake(&self) {
-        // One that has been written 2^64 - 2 times is readable already.
+        // Counted first: a thread that finds the descriptor readable knows of a wake to read, also
+        // while this thread is held up behind its write.
+        // ORDERING: pairs with the load in `rest`.
+        self.unread.fetch_add(1, Ordering::Release);
+        self.write();
+    }
+
+    /// Adds 1 to the number in the descriptor.
+    fn write(&self) {
+        // That has room for 2^64 - 2 of them.
         let _ = (&self.event).write(&1_u64.to_ne_bytes());
-        // ORDERING: pairs with the swap in `rest`: behind the write, so that the read comes behind
-        // it, too.
-        self.is_set.store(true, Ordering::Release);
     }
 
     /// Has the descriptor be readable no longer, until [`Waker::wake`]: once more, perhaps, where
     /// that is called just now.
     pub(crate) fn rest(&self) {
-        // ORDERING: pairs with the store in `wake`.
-        if self.is_set.swap(false, Ordering::Acquire) {
-            // There may be nothing to read: two wakes, of which the first read has taken both.
-            let _ = (&self.event).read(&mut [0; size_of::<u64>()]);
+        // ORDERING: pairs with the addition in `wake`.
+        if self.unread.load(Ordering::Acquire) != 0 {
+            let mut wakes = [0; size_of::<u64>()];
+            // There may be nothing to read: of a wake that is not written yet.
+            if (&self.event).read(&mut wakes).is_ok() {
+                // ORDERING: the number alone matters.
+                self.unread
+                    .fetch_sub(u64::from_ne_bytes(wakes), Ordering::Relaxed);
+            }
         }
     }
 }
@@ -94,4 +106,45 @@ unsafe fn own(number: RawFd) -> io::Result<OwnedFd> {
     }
     // SAFETY: the descriptor is open, and nothing else owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(number) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::node::handover;
+    use std::time::Duration;
+
+    fn is_readable(waker: &Waker) -> bool {
+        let mut watch = [libc::pollfd {
+            fd: waker.as_fd().as_raw_fd(),
+            events: libc::POLLIN,
+            revents: 0,
+        }];
+        handover::poll(&mut watch, Some(Duration::ZERO)).unwrap();
+        watch[0].revents != 0
+    }
+
+    #[test]
+    fn all_wakes_are_read_at_once() {
+        let waker = Waker::new().unwrap();
+        assert!(!is_readable(&waker));
+        (0..3).for_each(|_| waker.wake());
+        assert!(is_readable(&waker));
+        waker.rest();
+        assert!(!is_readable(&waker) && waker.unread.into_inner() == 0);
+    }
+
+    #[test]
+    fn a_wake_that_is_held_up_is_read_when_it_is_written() {
+        let waker = Waker::new().unwrap();
+        waker.unread.fetch_add(1, Ordering::Release);
+        waker.rest();
+        waker.wake();
+        waker.rest();
+        assert!(!is_readable(&waker));
+        waker.write();
+        assert!(is_readable(&waker));
+        waker.rest();
+        assert!(!is_readable(&waker) && waker.unread.into_inner() == 0);
+    }
 }
