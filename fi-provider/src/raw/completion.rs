@@ -42,6 +42,8 @@ pub struct Entry {
     pub len: usize,
     /// The data that the peer has sent along.
     pub data: Option<u64>,
+    /// The tag of the message, if it was received by its tag.
+    pub tag: Option<u64>,
     /// The peer whose message it is, if it is in the endpoint's address vector.
     pub source: Option<PeerIndex>,
     /// Where the message lies, in bytes from the begin of the buffer that was posted.
@@ -83,16 +85,26 @@ struct Told {
     state: State,
     operation: Operation,
     is_last: bool,
-    has_data: bool,
+    /// [`DATA`], [`TAG`].
+    has: u8,
+    /// Where the state is [`State::Failed`].
+    error: Error,
     context: u64,
     len: usize,
     offset: usize,
     source: Source,
-    /// Where `has_data`.
+    /// Where it has some.
     data: u64,
-    /// Where the state is [`State::Failed`].
-    error: Error,
+    /// Where it has one.
+    tag: u64,
 }
+
+const _: () = assert!(size_of::<Told>() == 64, "a line");
+
+/// The report has data.
+const DATA: u8 = 1;
+/// The report has a tag.
+const TAG: u8 = 2;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -109,6 +121,12 @@ pub(crate) struct Source(u64);
 
 impl Source {
     pub(crate) const NONE: Self = Self(u64::MAX);
+
+    /// The peer's number, or one that is no peer's.
+    #[inline(always)]
+    pub(crate) fn word(self) -> u64 {
+        self.0
+    }
 }
 
 impl From<Option<PeerIndex>> for Source {
@@ -131,13 +149,14 @@ impl Told {
             state,
             operation: Operation::Send,
             is_last: false,
-            has_data: false,
+            has: 0,
+            error: Error::Again,
             context: 0,
             len: 0,
             offset: 0,
             source: Source::NONE,
             data: 0,
-            error: Error::Again,
+            tag: 0,
         }
     }
 
@@ -153,13 +172,18 @@ impl Told {
         self.state = state;
         self.operation = entry.operation;
         self.is_last = entry.is_last;
-        self.has_data = entry.data.is_some();
+        self.has = 0;
         self.context = entry.context;
         self.len = entry.len;
         self.offset = entry.offset;
         self.source = entry.source.into();
         if let Some(data) = entry.data {
+            self.has = DATA;
             self.data = data;
+        }
+        if let Some(tag) = entry.tag {
+            self.has |= TAG;
+            self.tag = tag;
         }
     }
 
@@ -169,7 +193,8 @@ impl Told {
             context: self.context,
             operation: self.operation,
             len: self.len,
-            data: self.has_data.then_some(self.data),
+            data: (self.has & DATA != 0).then_some(self.data),
+            tag: (self.has & TAG != 0).then_some(self.tag),
             source: self.source.into(),
             offset: self.offset,
             is_last: self.is_last,
@@ -332,7 +357,7 @@ impl CompletionQueue {
                 told.state = State::Done;
                 told.operation = operation;
                 told.is_last = true;
-                told.has_data = false;
+                told.has = 0;
                 told.context = context;
                 told.len = len;
                 told.offset = 0;
@@ -368,7 +393,7 @@ impl CompletionQueue {
                 told.state = State::Done;
                 told.operation = Operation::Receive;
                 told.is_last = true;
-                told.has_data = false;
+                told.has = 0;
                 told.context = *context;
                 told.len = len;
                 told.offset = 0;
@@ -582,6 +607,7 @@ mod tests {
             operation: Operation::Send,
             len: 0,
             data: None,
+            tag: None,
             source: None,
             offset: 0,
             is_last: true,

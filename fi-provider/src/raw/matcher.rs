@@ -73,6 +73,8 @@ pub(crate) struct Matcher<M> {
     held: usize,
     /// Early messages may have buffers that they were not given yet: others must not go before them.
     is_stalled: bool,
+    /// How many early messages have senders without numbers.
+    nameless: usize,
 }
 
 impl<M> Matcher<M> {
@@ -84,6 +86,7 @@ impl<M> Matcher<M> {
             most,
             held: 0,
             is_stalled: false,
+            nameless: 0,
         }
     }
 
@@ -144,6 +147,7 @@ impl<M> Matcher<M> {
     /// Holds an early message of `held` bytes, for which there is room, whose length is `len`.
     pub(crate) fn hold(&mut self, source: Option<PeerIndex>, len: usize, held: usize, message: M) {
         self.held += held;
+        self.nameless += usize::from(source.is_none());
         self.buffers.close();
         self.early.push_back(Early {
             source,
@@ -192,6 +196,7 @@ impl<M> Matcher<M> {
             match (place, place.and_then(|_| self.early.remove(at))) {
                 (Some(place), Some(early)) => {
                     self.held -= held(&early.message);
+                    self.nameless -= usize::from(source.is_none());
                     deliver(Ok((early.message, place, source)));
                 }
                 _ => at += 1,
@@ -199,11 +204,17 @@ impl<M> Matcher<M> {
         }
     }
 
+    /// Whether senders of early messages have no numbers.
+    pub(crate) fn has_nameless(&self) -> bool {
+        self.nameless > 0
+    }
+
     /// Gives early messages whose senders had no numbers those that `find` tells.
     pub(crate) fn name(&mut self, find: impl Fn(&M) -> Option<PeerIndex>) {
         let nameless = |early: &&mut Early<M>| early.source.is_none();
         for early in self.early.iter_mut().filter(nameless) {
             early.source = find(&early.message);
+            self.nameless -= usize::from(early.source.is_some());
         }
     }
 

@@ -33,5 +33,6 @@ mod protocol;
 mod record;
 pub mod region;
 mod service;
+mod tagged;
 mod waker;
 mod wire;

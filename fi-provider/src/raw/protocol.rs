@@ -9,10 +9,10 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Kind {
-    /// A message, whole. Words: data and number, each if the flags say so.
+    /// A message, whole. Words: tag, data and number, each if the flags say so.
     Message = 1,
     /// A message that the receiver fetches. Words: number, address or, if the flags say so, offset
-    /// in the arena, length, and, if the flags say so, the device's key and data. The answer is
+    /// in the arena, length, and, if the flags say so, the device's key, data and tag. The answer is
     /// [`Kind::Done`].
     Offer,
     /// Asks for the bytes of an offer. Words: its number, and the number of the pieces.
@@ -43,6 +43,8 @@ pub(crate) const HAS_DATA: u16 = 0x100;
 pub(crate) const IN_ARENA: u16 = 0x400;
 /// The bytes are registered with the sender's device.
 pub(crate) const HAS_KEY: u16 = 0x800;
+/// The message has a tag: receives by tag alone take it.
+pub(crate) const HAS_TAG: u16 = 0x1000;
 /// The sender waits for [`Kind::Done`]: a number comes with the message.
 pub(crate) const WANTS_ANSWER: u16 = 0x200;
 
@@ -70,8 +72,8 @@ impl Kind {
         };
         let flags = record & 0xff00;
         let is_sound = match kind {
-            Self::Message => flags & !(HAS_DATA | WANTS_ANSWER) == 0,
-            Self::Offer => matches!(flags & !HAS_DATA, 0 | IN_ARENA | HAS_KEY),
+            Self::Message => flags & !(HAS_DATA | HAS_TAG | WANTS_ANSWER) == 0,
+            Self::Offer => matches!(flags & !(HAS_DATA | HAS_TAG), 0 | IN_ARENA | HAS_KEY),
             _ => flags == 0,
         };
         is_sound.then_some((kind, flags))
@@ -90,7 +92,7 @@ mod tests {
         assert!(numbers.eq(1..=10));
         assert_eq!(
             known.count(),
-            10 + 3 + 5,
+            10 + 7 + 11,
             "flags with messages and offers alone"
         );
         let message = Kind::Message as u16 | HAS_DATA;

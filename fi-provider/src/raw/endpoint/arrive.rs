@@ -10,13 +10,13 @@ use super::link::Link;
 use super::pending::State;
 use super::short::unguarded;
 use super::stream::Stream;
-use super::{Endpoint, MOST_OWED, Operation};
+use super::{Endpoint, MOST_OWED, NAMELESS, Operation};
 use crate::raw::address::Address;
 use crate::raw::address_vector::PeerIndex;
 use crate::raw::completion::{Entry, Promise, Source};
 use crate::raw::error::Error;
 use crate::raw::matcher::{Buffer, Place};
-use crate::raw::protocol::{HAS_DATA, HAS_KEY, IN_ARENA, Kind, WANTS_ANSWER};
+use crate::raw::protocol::{HAS_DATA, HAS_KEY, HAS_TAG, IN_ARENA, Kind, WANTS_ANSWER};
 use crate::raw::record::Record;
 use crate::raw::region::{Access, Found, Rights};
 use fi_shm::copy;
@@ -48,11 +48,18 @@ pub(crate) struct Origin {
 #[derive(Debug)]
 pub(crate) struct Early {
     bytes: Bytes,
-    data: Option<u64>,
+    pub(super) beside: Beside,
     /// The sender, if it had no number in the address vector.
-    sender: Option<Address>,
+    pub(super) sender: Option<Address>,
     /// The sender's number of it, and the way back, where it waits for an answer.
-    answer: Option<(u64, Rc<Link>)>,
+    pub(super) answer: Option<(u64, Rc<Link>)>,
+}
+
+/// All of a message but its bytes and its sender.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Beside {
+    pub(super) tag: Option<u64>,
+    pub(super) data: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -65,10 +72,10 @@ enum Bytes {
 }
 
 /// Bytes that an early message is counted with, beside its own.
-const OVERHEAD: usize = 64;
+pub(super) const OVERHEAD: usize = 64;
 
 impl Early {
-    fn held(&self) -> usize {
+    pub(super) fn held(&self) -> usize {
         match &self.bytes {
             Bytes::Here(bytes) => OVERHEAD + bytes.len(),
             Bytes::There(..) | Bytes::Mapped(..) => OVERHEAD,
@@ -106,6 +113,12 @@ impl Endpoint {
         if record.kind() == Kind::Message as u16 {
             return self.take_plain(origin, record);
         }
+        if record.kind() == Kind::Message as u16 | HAS_TAG
+            && let Some(tag) = record.word(0)
+        {
+            let (tag, data) = (Some(tag), None);
+            return self.take_message(origin, record, 8, Beside { tag, data }, None);
+        }
         let Some((kind, flags)) = Kind::of(record.kind()) else {
             return Fate::Broken;
         };
@@ -113,7 +126,7 @@ impl Endpoint {
     }
 
     /// The number of a sender in the address vector.
-    fn source(&self, origin: &mut Origin) -> Option<PeerIndex> {
+    pub(super) fn source(&self, origin: &mut Origin) -> Option<PeerIndex> {
         let version = self.vector.version();
         if origin.version != version {
             origin.version = version;
@@ -176,18 +189,20 @@ impl Endpoint {
         done.map_or(Fate::Broken, |()| Fate::Taken)
     }
 
-    /// A message with data, or whose sender waits for an answer.
+    /// A message with a tag or data, or whose sender waits for an answer.
     fn message(&self, origin: &mut Origin, record: impl Record, flags: u16) -> Fate {
-        let (has_data, wants_answer) = (flags & HAS_DATA != 0, flags & WANTS_ANSWER != 0);
-        let header = usize::from(has_data) + usize::from(wants_answer);
+        let [has_tag, has_data, wants_answer] =
+            [HAS_TAG, HAS_DATA, WANTS_ANSWER].map(|flag| flags & flag != 0);
+        let header = usize::from(has_tag) + usize::from(has_data) + usize::from(wants_answer);
         if record.len() < header * 8 {
             return Fate::Broken;
         }
         let word = |is_there: bool, index| is_there.then(|| record.word(index)).flatten();
-        let data = word(has_data, 0);
+        let tag = word(has_tag, 0);
+        let data = word(has_data, usize::from(has_tag));
         let answer = word(wants_answer, header.saturating_sub(1));
         let answer = answer.and_then(|number| Some((number, self.way_back(origin)?)));
-        self.take_message(origin, record, header * 8, data, answer)
+        self.take_message(origin, record, header * 8, Beside { tag, data }, answer)
     }
 
     /// Gives a message of bytes alone to the first buffer where nothing stands against that, and
@@ -200,7 +215,7 @@ impl Endpoint {
                 return Fate::Taken;
             }
             if !self.renew(origin) {
-                return self.take_message(origin, record, 0, None, None);
+                return self.take_message(origin, record, 0, Beside::default(), None);
             }
         }
     }
@@ -251,27 +266,25 @@ impl Endpoint {
         origin: &mut Origin,
         record: impl Record,
         header: usize,
-        data: Option<u64>,
+        beside: Beside,
         answer: Option<(u64, Rc<Link>)>,
     ) -> Fate {
-        let mut matcher = self.matcher.borrow_mut();
-        if !self.config.receive.has_room() || matcher.is_stalled() {
+        self.look_for_names();
+        if !self.may_match(beside) {
             record.leave();
             return self.note_left();
         }
         let source = self.source(origin);
         let len = record.len() - header;
-        let place = matcher.arrive(source, len, |closed| self.close_buffer(closed));
-        if let Some(place) = place {
+        if let Some(place) = self.place_for(beside, source, len) {
             // SAFETY: the place has room for its bytes until its entry is there (the requirement of
-            // `post_receive`), outside of the ring.
+            // `post_receive` and `post_tagged`), outside of the ring.
             unsafe { record.copy_to(header, place.address, place.len) };
             drop(record);
-            drop(matcher);
-            self.received(&place, len, data, source, answer);
+            self.received(&place, len, beside, source, answer);
             return Fate::Taken;
         }
-        if !matcher.has_room(OVERHEAD + len) {
+        if !self.may_hold(beside, OVERHEAD + len) {
             record.leave();
             return self.note_left();
         }
@@ -280,19 +293,53 @@ impl Endpoint {
         unsafe { record.copy_to(header, bytes.as_mut_ptr(), len) };
         let early = Early {
             bytes: Bytes::Here(bytes),
-            data,
+            beside,
             sender: source.is_none().then(|| origin.address.clone()),
             answer,
         };
-        matcher.hold(source, len, early.held(), early);
+        self.hold(source, early);
         Fate::Taken
     }
 
     /// Whether a message that comes may be matched: there is room for its entry, and for those of
     /// messages before it.
     #[inline(always)]
-    fn may_match(&self) -> bool {
-        self.config.receive.has_room() && !self.matcher.borrow().is_stalled()
+    fn may_match(&self, beside: Beside) -> bool {
+        let is_free = match beside.tag {
+            None => !self.matcher.borrow().is_stalled(),
+            Some(_) => self.paired.borrow().is_empty(),
+        };
+        is_free && self.config.receive.has_room()
+    }
+
+    /// Finds a place for a message of `len` bytes that has come.
+    #[inline(always)]
+    fn place_for(&self, beside: Beside, source: Option<PeerIndex>, len: usize) -> Option<Place> {
+        if let Some(tag) = beside.tag {
+            return self.tagged.borrow_mut().arrive(tag, source, len);
+        }
+        let mut matcher = self.matcher.borrow_mut();
+        matcher.arrive(source, len, |closed| self.close_buffer(closed))
+    }
+
+    /// Whether an early message may be held, of which `held` bytes are counted.
+    fn may_hold(&self, beside: Beside, held: usize) -> bool {
+        match beside.tag {
+            None => self.matcher.borrow().has_room(held),
+            Some(_) => self.tagged.borrow().has_room(held),
+        }
+    }
+
+    /// Holds an early message, for which there is room.
+    fn hold(&self, source: Option<PeerIndex>, early: Early) {
+        if source.is_none() {
+            self.todo.set(self.todo.get() | NAMELESS);
+        }
+        let (len, held) = (early.len(), early.held());
+        match early.beside.tag {
+            None => self.matcher.borrow_mut().hold(source, len, held, early),
+            Some(tag) => (self.tagged.borrow_mut()).hold(tag, source, len, held, early),
+        }
     }
 
     #[cold]
@@ -306,12 +353,12 @@ impl Endpoint {
         &self,
         place: &Place,
         len: usize,
-        data: Option<u64>,
+        beside: Beside,
         source: Option<PeerIndex>,
         answer: Option<(u64, Rc<Link>)>,
     ) {
         self.land(place.address, place.len);
-        let entry = self.entry_of(place, data, source);
+        let entry = self.entry_of(place, beside, source);
         let result = if place.len < len {
             Err(Error::Truncated)
         } else {
@@ -335,6 +382,7 @@ impl Endpoint {
             operation: Operation::Receive,
             len: 0,
             data: None,
+            tag: None,
             source: None,
             offset: buffer.used,
             is_last: true,
@@ -347,15 +395,22 @@ impl Endpoint {
         let Some([number, address, len]) = record.words() else {
             return Fate::Broken;
         };
-        let key = (flags & HAS_KEY != 0).then(|| record.word(3)).flatten();
-        let behind = if key.is_some() { 4 } else { 3 };
-        let data = (flags & HAS_DATA != 0)
-            .then(|| record.word(behind))
-            .flatten();
+        let [has_key, has_data, has_tag] =
+            [HAS_KEY, HAS_DATA, HAS_TAG].map(|flag| flags & flag != 0);
+        let data_at = 3 + usize::from(has_key);
+        let tag_at = data_at + usize::from(has_data);
+        if record.len() < 8 * (tag_at + usize::from(has_tag)) {
+            return Fate::Broken;
+        }
+        let word = |is_there: bool, index| is_there.then(|| record.word(index)).flatten();
+        let (key, data) = (word(has_key, 3), word(has_data, data_at));
+        let tag = word(has_tag, tag_at);
+        let beside = Beside { tag, data };
         let Some(link) = self.way_back(origin) else {
             return Fate::Taken;
         };
-        if !self.may_match() {
+        self.look_for_names();
+        if !self.may_match(beside) {
             record.leave();
             return self.note_left();
         }
@@ -365,24 +420,20 @@ impl Endpoint {
         if is_mapped && link.mapped(address, len).is_none() {
             return Fate::Broken;
         }
-        let mut matcher = self.matcher.borrow_mut();
-        let place = matcher.arrive(source, len, |closed| self.close_buffer(closed));
+        let place = self.place_for(beside, source, len);
         let early = Early {
             bytes: if is_mapped {
                 Bytes::Mapped(address, len)
             } else {
                 Bytes::There(address, len, key.map(|key| key as u32))
             },
-            data,
+            beside,
             sender: source.is_none().then(|| origin.address.clone()),
             answer: Some((number, link)),
         };
         match place {
-            Some(place) => {
-                drop(matcher);
-                self.deliver(early, &place, source);
-            }
-            None if matcher.has_room(OVERHEAD) => matcher.hold(source, len, early.held(), early),
+            Some(place) => self.deliver(early, &place, source),
+            None if self.may_hold(beside, OVERHEAD) => self.hold(source, early),
             None => {
                 record.leave();
                 return self.note_left();
@@ -392,17 +443,17 @@ impl Endpoint {
     }
 
     /// Brings a message that was held, or that its sender keeps, to its place.
-    fn deliver(&self, early: Early, place: &Place, source: Option<PeerIndex>) {
+    pub(super) fn deliver(&self, early: Early, place: &Place, source: Option<PeerIndex>) {
         let len = early.len();
         let (address, key, link, number) = match (early.bytes, early.answer) {
             (Bytes::Here(bytes), answer) => {
                 // SAFETY: the place has room for its bytes, at most those of the message.
                 unsafe { copy::copy(place.address, bytes.as_ptr(), place.len) };
-                return self.received(place, len, early.data, source, answer);
+                return self.received(place, len, early.beside, source, answer);
             }
             // The bytes are the sender's as long as its endpoint is there.
             (Bytes::Mapped(..) | Bytes::There(..), Some((_, link))) if link.is_over() => {
-                return self.fail_message(place, early.data, source, Error::PeerGone);
+                return self.fail_message(place, early.beside, source, Error::PeerGone);
             }
             (Bytes::Mapped(offset, _), Some((number, link))) => {
                 let Some(there) = link.mapped(offset, len) else {
@@ -411,35 +462,29 @@ impl Endpoint {
                 // SAFETY: the range lies in the sender's arena (`offer` has looked), which the link
                 // keeps mapped; the place has room for its bytes. Words may be torn in a message.
                 unsafe { there.copy_to(place.address, place.len) };
-                return self.received(place, len, early.data, source, Some((number, link)));
+                return self.received(place, len, early.beside, source, Some((number, link)));
             }
             (Bytes::There(address, _, key), Some((number, link))) => (address, key, link, number),
             (Bytes::There(..) | Bytes::Mapped(..), None) => return,
         };
         // SAFETY: the place has room for its bytes until its entry is there.
         match unsafe { link.read_by_kernel(address, place.address, place.len) } {
-            Ok(true) => self.received(place, len, early.data, source, Some((number, link))),
+            Ok(true) => self.received(place, len, early.beside, source, Some((number, link))),
             Ok(false) => {
                 let remote = key.map(|key| (address, key));
-                self.gather(early.data, (number, &link), place, (len, remote), source);
+                self.gather(early.beside, (number, &link), place, (len, remote), source);
             }
             Err(error) => {
-                self.fail_message(place, early.data, source, error);
+                self.fail_message(place, early.beside, source, error);
                 self.owe(&link, Kind::Done, [number, error.to_wire().into(), 0]);
             }
         }
     }
 
     /// Reports that a message could not be fetched.
-    fn fail_message(
-        &self,
-        place: &Place,
-        data: Option<u64>,
-        source: Option<PeerIndex>,
-        error: Error,
-    ) {
+    fn fail_message(&self, place: &Place, beside: Beside, source: Option<PeerIndex>, error: Error) {
         self.land(place.address, 0);
-        let entry = self.entry_of(place, data, source);
+        let entry = self.entry_of(place, beside, source);
         let promise = Promise::of_receive(place.context);
         self.report(entry, promise, Err(error), false);
     }
@@ -448,13 +493,13 @@ impl Endpoint {
     /// asks the sender for them, in pieces.
     fn gather(
         &self,
-        data: Option<u64>,
+        beside: Beside,
         (number, link): (u64, &Rc<Link>),
         place: &Place,
         (len, remote): (usize, Option<(u64, u32)>),
         source: Option<PeerIndex>,
     ) {
-        let entry = entry_of(place, data, source);
+        let entry = entry_of(place, beside, source);
         let promise = Promise::of_receive(place.context);
         let state = State::Gathering {
             dest: place.address,
@@ -466,7 +511,7 @@ impl Endpoint {
             self.land(place.address, 0);
             let nothing = Entry {
                 len: 0,
-                ..self.entry_of(place, data, source)
+                ..self.entry_of(place, beside, source)
             };
             self.report(nothing, promise, Err(Error::Truncated), false);
             return self.owe(
@@ -489,7 +534,7 @@ impl Endpoint {
             }
             Err(error) => {
                 self.land(place.address, 0);
-                let entry = self.entry_of(place, data, source);
+                let entry = self.entry_of(place, beside, source);
                 self.report(entry, promise, Err(error), false);
                 self.owe(link, Kind::Done, [number, error.to_wire().into(), 0]);
             }
@@ -500,11 +545,7 @@ impl Endpoint {
     pub(crate) fn match_buffers(&self, buffer: Option<Buffer>) {
         let found = RefCell::new(Vec::new());
         let room = self.config.receive.room();
-        let version = self.vector.version();
-        if self.named.replace(version) != version {
-            let find = |early: &Early| self.vector.find(early.sender.as_ref()?);
-            self.matcher.borrow_mut().name(find);
-        }
+        self.name_senders();
         self.matcher.borrow_mut().post(
             buffer,
             Early::held,
@@ -543,6 +584,7 @@ impl Endpoint {
             operation: Operation::RemoteWrite,
             len: len as usize,
             data: Some(data),
+            tag: None,
             source: self.source(origin),
             offset: 0,
             is_last: false,
@@ -706,8 +748,8 @@ impl Endpoint {
 
     /// The entry of a message that is in this place.
     #[inline(always)]
-    fn entry_of(&self, place: &Place, data: Option<u64>, source: Option<PeerIndex>) -> Entry {
-        let entry = entry_of(place, data, source);
+    fn entry_of(&self, place: &Place, beside: Beside, source: Option<PeerIndex>) -> Entry {
+        let entry = entry_of(place, beside, source);
         // Nothing else comes to a buffer for one message.
         if place.is_last && place.offset > 0 {
             let buffer = place.address.wrapping_sub(place.offset);
@@ -734,12 +776,13 @@ impl Endpoint {
 }
 
 /// The entry of a message in this place.
-fn entry_of(place: &Place, data: Option<u64>, source: Option<PeerIndex>) -> Entry {
+fn entry_of(place: &Place, beside: Beside, source: Option<PeerIndex>) -> Entry {
     Entry {
         context: place.context,
         operation: Operation::Receive,
         len: place.len,
-        data,
+        data: beside.data,
+        tag: beside.tag,
         source,
         offset: place.offset,
         is_last: place.is_last,

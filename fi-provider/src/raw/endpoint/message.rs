@@ -6,6 +6,7 @@
 
 #![expect(unsafe_code, reason = "sends and receives bytes by their C addresses")]
 
+use super::arrive::Beside;
 use super::link::{Link, Path};
 use super::pending::State;
 use super::short::unguarded;
@@ -15,7 +16,7 @@ use crate::raw::completion::{Entry, Promise, Report};
 use crate::raw::error::Error;
 use crate::raw::far::memory::Lane;
 use crate::raw::matcher::Buffer;
-use crate::raw::protocol::{HAS_DATA, HAS_KEY, IN_ARENA, Kind, WANTS_ANSWER};
+use crate::raw::protocol::{HAS_DATA, HAS_KEY, HAS_TAG, IN_ARENA, Kind, WANTS_ANSWER};
 use crate::raw::region::{Addressing, Rights};
 use std::rc::Rc;
 
@@ -74,6 +75,51 @@ fn inject_slowly(link: &Link, message: &[u8]) -> Result<(), Error> {
     unsafe { link.post(Kind::Message as u16, [], message.as_ptr(), message.len()) }
 }
 
+impl Beside {
+    /// Sends a message whole; with the number of the operation where that wants an answer.
+    ///
+    /// # Errors
+    /// As [`Link::post`].
+    ///
+    /// # Safety
+    /// `message` holds `len` bytes, at most [`Link::eager`].
+    #[inline(always)]
+    pub(super) unsafe fn post(
+        self,
+        link: &Link,
+        answer: Option<u64>,
+        message: *const u8,
+        len: usize,
+    ) -> Result<(), Error> {
+        const PLAIN: u16 = Kind::Message as u16;
+        let Self { tag, data } = self;
+        let kind = if answer.is_some() {
+            PLAIN | WANTS_ANSWER
+        } else {
+            PLAIN
+        };
+        let (with_data, with_tag) = (kind | HAS_DATA, kind | HAS_TAG);
+        let both = with_data | HAS_TAG;
+        // SAFETY: `message` holds the bytes, at most `eager`.
+        unsafe {
+            match (tag, data, answer) {
+                (None, None, None) => link.post(kind, [], message, len),
+                (None, Some(data), None) => link.post(with_data, [data], message, len),
+                (Some(tag), None, None) => link.post(with_tag, [tag], message, len),
+                (Some(tag), Some(data), None) => link.post(both, [tag, data], message, len),
+                (None, None, Some(number)) => link.post(kind, [number], message, len),
+                (None, Some(data), Some(number)) => {
+                    link.post(with_data, [data, number], message, len)
+                }
+                (Some(tag), None, Some(number)) => link.post(with_tag, [tag, number], message, len),
+                (Some(tag), Some(data), Some(number)) => {
+                    link.post(both, [tag, data, number], message, len)
+                }
+            }
+        }
+    }
+}
+
 impl Endpoint {
     /// The longest message that [`Endpoint::inject`] takes, in bytes, for rings of this domain's
     /// configuration; peers with shorter rings take less.
@@ -117,8 +163,9 @@ impl Endpoint {
         level: Level,
         report: R,
     ) -> Result<(), Error> {
+        let beside = Beside { tag: None, data };
         // SAFETY: `message` holds the bytes until the operation is reported.
-        unsafe { self.start_send(peer, (message, len), data, level, report) }.map(drop)
+        unsafe { self.start_send(peer, (message, len), beside, level, report) }.map(drop)
     }
 
     /// Sends a message as [`Endpoint::send`] does; returns the number of the operation where the
@@ -131,7 +178,7 @@ impl Endpoint {
         &self,
         peer: PeerIndex,
         (message, len): (*const u8, usize),
-        data: Option<u64>,
+        beside: Beside,
         level: Level,
         report: R,
     ) -> Result<Option<u64>, Error> {
@@ -140,6 +187,7 @@ impl Endpoint {
             operation: Operation::Send,
             len,
             data: None,
+            tag: None,
             source: None,
             offset: 0,
             is_last: true,
@@ -150,17 +198,17 @@ impl Endpoint {
             // one are taken over by the call.
             unsafe {
                 if len > link.eager {
-                    let number = self.offer_message(link, message, data, entry, promise)?;
+                    let number = self.offer_message(link, message, beside, entry, promise)?;
                     return Ok(Some(number));
                 }
                 match (level, &link.path) {
                     (Level::Delivered, _) => {
-                        self.send_answered(link, message, data, entry, promise)?;
+                        self.send_answered(link, message, beside, entry, promise)?;
                     }
                     (Level::Transmitted, Path::Far(path)) => {
-                        self.send_transmitted(link, path, (message, data), entry, promise)?;
+                        self.send_transmitted(link, path, (message, beside), entry, promise)?;
                     }
-                    _ => self.send_whole(link, message, data, entry, promise)?,
+                    _ => self.send_whole(link, message, beside, entry, promise)?,
                 }
                 Ok(None)
             }
@@ -169,12 +217,12 @@ impl Endpoint {
 
     /// # Safety
     /// `message` holds the bytes of the entry, at most `eager`.
-    #[inline]
+    #[inline(always)]
     unsafe fn send_whole(
         &self,
         link: &Link,
         message: *const u8,
-        data: Option<u64>,
+        beside: Beside,
         entry: Entry,
         promise: Promise,
     ) -> Result<(), Error> {
@@ -182,15 +230,7 @@ impl Endpoint {
             return Err(Error::Again);
         }
         // SAFETY: `message` holds the bytes, at most `eager`.
-        unsafe {
-            match data {
-                None => link.post(Kind::Message as u16, [], message, entry.len)?,
-                Some(data) => {
-                    let kind = Kind::Message as u16 | HAS_DATA;
-                    link.post(kind, [data], message, entry.len)?;
-                }
-            }
-        }
+        unsafe { beside.post(link, None, message, entry.len)? };
         self.report(entry, promise, Ok(()), false);
         Ok(())
     }
@@ -201,19 +241,13 @@ impl Endpoint {
         &self,
         link: &Rc<Link>,
         message: *const u8,
-        data: Option<u64>,
+        beside: Beside,
         entry: Entry,
         promise: Promise,
     ) -> Result<(), Error> {
         let number = self.begin(link, entry, promise, State::Answer)?;
-        let kind = Kind::Message as u16 | WANTS_ANSWER;
         // SAFETY: `message` holds the bytes, at most `eager`.
-        let posted = unsafe {
-            match data {
-                None => link.post(kind, [number], message, entry.len),
-                Some(data) => link.post(kind | HAS_DATA, [data, number], message, entry.len),
-            }
-        };
+        let posted = unsafe { beside.post(link, Some(number), message, entry.len) };
         posted.inspect_err(|_| self.abandon(number))
     }
 
@@ -223,7 +257,7 @@ impl Endpoint {
         &self,
         link: &Rc<Link>,
         message: *const u8,
-        data: Option<u64>,
+        beside: Beside,
         entry: Entry,
         promise: Promise,
     ) -> Result<u64, Error> {
@@ -234,30 +268,29 @@ impl Endpoint {
             Some(offset) => (offset, IN_ARENA),
             None => (message.addr(), 0),
         };
-        let (len, nothing) = (entry.len as u64, std::ptr::null());
+        let len = entry.len as u64;
         // SAFETY: `message` holds the bytes until the operation is reported.
         let key = unsafe { self.show_message(link, number, message, entry.len) };
         let (place, key) = match key {
             Some((address, key)) => (address, Some(u64::from(key))),
             None => (place as u64, None),
         };
-        let kind = Kind::Offer as u16 | flags;
-        // SAFETY: there are no bytes.
-        let posted = unsafe {
-            match (key, data) {
-                (None, None) => link.post(kind, [number, place, len], nothing, 0),
-                (None, Some(data)) => {
-                    link.post(kind | HAS_DATA, [number, place, len, data], nothing, 0)
-                }
-                (Some(key), None) => {
-                    link.post(kind | HAS_KEY, [number, place, len, key], nothing, 0)
-                }
-                (Some(key), Some(data)) => {
-                    let kind = kind | HAS_KEY | HAS_DATA;
-                    link.post(kind, [number, place, len, key, data], nothing, 0)
-                }
+        let mut kind = Kind::Offer as u16 | flags;
+        let (mut words, mut many) = ([number, place, len, 0, 0, 0], 3);
+        let further = [
+            (HAS_KEY, key),
+            (HAS_DATA, beside.data),
+            (HAS_TAG, beside.tag),
+        ];
+        for (flag, word) in further {
+            if let Some(word) = word {
+                kind |= flag;
+                words[many] = word;
+                many += 1;
             }
-        };
+        }
+        // SAFETY: the array has so many words, no more than there is room for beside `eager` bytes.
+        let posted = unsafe { link.post(kind, [], words.as_ptr().cast(), 8 * many) };
         posted.inspect_err(|_| self.abandon(number))?;
         Ok(number)
     }

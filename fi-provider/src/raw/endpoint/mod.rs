@@ -20,15 +20,18 @@ mod rma;
 mod scattered;
 mod short;
 mod stream;
+mod tagged;
 mod threshold;
 mod transmitted;
 mod vector;
 mod waiting;
 
+pub use crate::raw::tagged::Wanted;
 pub use atomic::Atomic;
 pub use message::{Level, Posted};
 pub use rma::RemoteRegion;
 pub(crate) use rma::{Beyond, rma_entry};
+pub use tagged::Peeked;
 pub use threshold::Work;
 pub use vector::{Range, Word};
 pub(crate) use waiting::Outlook;
@@ -41,8 +44,9 @@ use super::error::Error;
 use super::far::Far;
 use super::far::hub::Hub;
 use super::inbox::{Inbox, Lead, NEWS};
-use super::matcher::Matcher;
+use super::matcher::{Matcher, Place};
 use super::protocol::Kind;
+use super::tagged::Tagged;
 use arrive::Early;
 pub(crate) use arrive::{Fate, Origin};
 use fi_mlx5::lane::Local;
@@ -120,6 +124,8 @@ const WORDS: u8 = 4;
 const DEFERRED: u8 = 8;
 /// Messages wait until they have left.
 const LEAVING: u8 = 16;
+/// Early messages wait for their senders to get numbers.
+const NAMELESS: u8 = 32;
 
 /// An endpoint, used by one thread. Another thread opens one of its own in the same domain.
 #[derive(Debug)]
@@ -137,7 +143,7 @@ pub struct Endpoint {
     /// Words of bells that have rings.
     words: Cell<usize>,
     /// Something to do that the first word of bells does not tell ([`WORK`], [`DEVICE`], [`WORDS`],
-    /// [`DEFERRED`], [`LEAVING`]).
+    /// [`DEFERRED`], [`LEAVING`], [`NAMELESS`]).
     todo: Cell<u8>,
     /// Requests to be woken so far.
     requests: Cell<u64>,
@@ -147,6 +153,9 @@ pub struct Endpoint {
     owing: RefCell<Vec<Rc<Link>>>,
     streams: RefCell<VecDeque<Stream>>,
     matcher: RefCell<Matcher<Early>>,
+    tagged: RefCell<Tagged<Early>>,
+    /// Tagged messages that have receives, and wait for room for their entries.
+    paired: RefCell<VecDeque<(Early, Place, Option<PeerIndex>)>>,
     pending: RefCell<Table>,
     deferred: RefCell<Deferred>,
     leaving: RefCell<Vec<Leaving>>,
@@ -205,6 +214,8 @@ impl Endpoint {
             owing: RefCell::default(),
             streams: RefCell::default(),
             matcher: RefCell::new(Matcher::new(config.most_early)),
+            tagged: RefCell::new(Tagged::new(config.most_early)),
+            paired: RefCell::default(),
             pending: RefCell::default(),
             deferred: RefCell::default(),
             leaving: RefCell::default(),
@@ -528,6 +539,9 @@ impl Endpoint {
     }
 
     fn work_off_rest(&self) {
+        if self.todo.get() & NAMELESS != 0 {
+            self.look_for_names();
+        }
         if self.todo.get() & (WORK | WORDS) != 0 {
             self.push_work();
         }
@@ -553,6 +567,7 @@ impl Endpoint {
         rung.for_each(|word| self.look(word));
         self.push_streams();
         self.match_early();
+        self.deliver_paired();
         let left = std::mem::take(&mut *self.left.borrow_mut());
         left.into_iter().for_each(|bell| self.drain(bell));
     }
@@ -708,7 +723,8 @@ impl Endpoint {
         if pending.entry.is_last
             && let Some(buffer) = pending.buffer()
         {
-            pending.entry.is_last = !self.is_left_to_another(buffer);
+            let is_alone = pending.entry.tag.is_some();
+            pending.entry.is_last = is_alone || !self.is_left_to_another(buffer);
             let len = result.map_or(0, |()| pending.entry.len);
             self.land(buffer, len);
         }

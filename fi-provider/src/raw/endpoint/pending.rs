@@ -174,7 +174,8 @@ impl Table {
     /// The entry of a message that is still coming to the buffer at `buffer`.
     pub(crate) fn coming_to(&mut self, buffer: *mut u8) -> Option<&mut Entry> {
         let mut waiting = self.slots.iter_mut().filter_map(|(_, slot)| slot.as_mut());
-        let is_it = |one: &Pending| one.buffer() == Some(buffer);
+        // A buffer for a tagged message is for no other one.
+        let is_it = |one: &Pending| one.entry.tag.is_none() && one.buffer() == Some(buffer);
         waiting.find(|one| is_it(one)).map(|one| &mut one.entry)
     }
 

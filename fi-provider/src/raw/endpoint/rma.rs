@@ -695,6 +695,7 @@ pub(crate) fn rma_entry<R: Report>(operation: Operation, len: usize, report: R) 
         operation,
         len,
         data: None,
+        tag: None,
         source: None,
         offset: 0,
         is_last: true,

@@ -3,7 +3,8 @@
 
 #![expect(unsafe_code, reason = "copies bytes between C addresses")]
 
-use super::{Endpoint, Level, Posted};
+use super::arrive::Beside;
+use super::{Endpoint, Level, Posted, Wanted};
 use crate::raw::address_vector::PeerIndex;
 use crate::raw::completion::Report;
 use crate::raw::error::Error;
@@ -57,9 +58,45 @@ impl Endpoint {
         level: Level,
         report: R,
     ) -> Result<(), Error> {
-        if let &[(message, len)] = pieces {
+        let beside = Beside { tag: None, data };
+        // SAFETY: each piece holds its bytes until the operation is reported.
+        unsafe { self.send_pieces(peer, pieces, beside, level, report) }
+    }
+
+    /// Sends a tagged message of pieces, one behind the other, as [`Endpoint::send_tagged`] does
+    /// (fi_tsendv).
+    ///
+    /// # Errors
+    /// As [`Endpoint::send_vector`].
+    ///
+    /// # Safety
+    /// As [`Endpoint::send_vector`].
+    pub unsafe fn send_tagged_vector<R: Report>(
+        &self,
+        peer: PeerIndex,
+        pieces: &[(*const u8, usize)],
+        (tag, data): (u64, Option<u64>),
+        level: Level,
+        report: R,
+    ) -> Result<(), Error> {
+        let tag = Some(tag);
+        // SAFETY: each piece holds its bytes until the operation is reported.
+        unsafe { self.send_pieces(peer, pieces, Beside { tag, data }, level, report) }
+    }
+
+    /// # Safety
+    /// As [`Endpoint::send_vector`].
+    unsafe fn send_pieces<R: Report>(
+        &self,
+        peer: PeerIndex,
+        pieces: &[(*const u8, usize)],
+        beside: Beside,
+        level: Level,
+        report: R,
+    ) -> Result<(), Error> {
+        if let &[whole] = pieces {
             // SAFETY: the piece holds the bytes until the operation is reported.
-            return unsafe { self.send(peer, message, len, data, level, report) };
+            return unsafe { self.start_send(peer, whole, beside, level, report) }.map(drop);
         }
         let len = sum(pieces.iter().map(|(_, len)| *len))?;
         let mut whole = zeroed(len)?;
@@ -71,7 +108,8 @@ impl Endpoint {
         }
         // SAFETY: the bytes stay until the operation is reported: the operation that fetches them
         // holds them, and others take them over at once.
-        let pending = unsafe { self.start_send(peer, (whole.as_ptr(), len), data, level, report)? };
+        let pending =
+            unsafe { self.start_send(peer, (whole.as_ptr(), len), beside, level, report)? };
         if let Some(number) = pending {
             self.pending.borrow_mut().hold(number, whole);
         }
@@ -102,6 +140,42 @@ impl Endpoint {
             unsafe { self.post_receive(buffer, len, posted) };
             return Ok(());
         }
+        let (address, len) = self.landing(pieces)?;
+        // Keeps it apart from plain buffers, and takes one message, as nothing is left then.
+        posted.least = Some(usize::MAX);
+        // SAFETY: the memory is nobody else's as long as it is among the landings: until it is
+        // taken apart, cancelled, or the endpoint dropped.
+        unsafe { self.post_receive(address, len, posted) };
+        Ok(())
+    }
+
+    /// Posts a buffer of several pieces, of which one is filled after the other, for one tagged
+    /// message (fi_trecvv).
+    ///
+    /// # Errors
+    /// As [`Endpoint::post_receive_vector`].
+    ///
+    /// # Safety
+    /// As [`Endpoint::post_tagged`], for each piece.
+    pub unsafe fn post_tagged_vector(
+        &self,
+        pieces: &[(*mut u8, usize)],
+        wanted: Wanted,
+        context: u64,
+    ) -> Result<(), Error> {
+        let (address, len) = match pieces {
+            &[whole] => whole,
+            _ => self.landing(pieces)?,
+        };
+        // SAFETY: one piece is nobody else's until an entry says that it is the caller's; the memory
+        // of several is nobody else's as long as it is among the landings: until it is taken apart,
+        // cancelled, or the endpoint dropped.
+        unsafe { self.post_tagged(address, len, wanted, context) };
+        Ok(())
+    }
+
+    /// Makes memory of the endpoint's that stands for pieces; returns its address and their length.
+    fn landing(&self, pieces: &[(*mut u8, usize)]) -> Result<(*mut u8, usize), Error> {
         let len = sum(pieces.iter().map(|(_, len)| *len))?;
         // Even one without bytes has an address of its own.
         let memory = Box::into_raw(zeroed(len.max(1))?.into_boxed_slice());
@@ -111,12 +185,7 @@ impl Endpoint {
             pieces: pieces.into(),
         };
         self.landings.borrow_mut().insert(address, landing);
-        // Keeps it apart from plain buffers, and takes one message, as nothing is left then.
-        posted.least = Some(usize::MAX);
-        // SAFETY: the memory is nobody else's as long as it is among the landings: until it is
-        // taken apart, cancelled, or the endpoint dropped.
-        unsafe { self.post_receive(address, len, posted) };
-        Ok(())
+        Ok((address, len))
     }
 
     /// Takes the first `len` bytes of a buffer apart, if that stands for pieces, and lets it go:

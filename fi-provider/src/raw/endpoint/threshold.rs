@@ -141,6 +141,7 @@ impl Later {
             operation: self.work.operation(),
             len: self.work.len(),
             data: None,
+            tag: None,
             source: None,
             offset: 0,
             is_last: true,

@@ -4,6 +4,7 @@
 
 #![expect(unsafe_code, reason = "sends bytes by their C address")]
 
+use super::arrive::Beside;
 use super::link::Link;
 use super::pending::State;
 use super::{Endpoint, LEAVING};
@@ -11,7 +12,6 @@ use crate::raw::completion::{Entry, Promise};
 use crate::raw::error::Error;
 use crate::raw::far::memory::Lane;
 use crate::raw::far::path::FarPath;
-use crate::raw::protocol::{HAS_DATA, Kind};
 use std::rc::Rc;
 
 /// A message that the device has not told of yet.
@@ -51,21 +51,13 @@ impl Endpoint {
         &self,
         link: &Rc<Link>,
         path: &FarPath,
-        (message, data): (*const u8, Option<u64>),
+        (message, beside): (*const u8, Beside),
         entry: Entry,
         promise: Promise,
     ) -> Result<(), Error> {
         let number = self.begin(link, entry, promise, State::Answer)?;
         // SAFETY: `message` holds the bytes, at most `eager`.
-        let posted = unsafe {
-            match data {
-                None => link.post(Kind::Message as u16, [], message, entry.len),
-                Some(data) => {
-                    let kind = Kind::Message as u16 | HAS_DATA;
-                    link.post(kind, [data], message, entry.len)
-                }
-            }
-        };
+        let posted = unsafe { beside.post(link, None, message, entry.len) };
         posted.inspect_err(|_| self.abandon(number))?;
         self.leaving.borrow_mut().push(Leaving {
             number,

@@ -10,7 +10,7 @@ use crate::raw::error::Error;
 use fi_mlx5::remote::Vector;
 
 /// The first bytes of a datagram: the protocol and its version.
-const MAGIC: [u8; 8] = *b"farrch\0\x01";
+const MAGIC: [u8; 8] = *b"farrch\0\x02";
 
 /// Bytes of the token by which a process is entered.
 pub(crate) const TOKEN: usize = 16;
