@@ -227,6 +227,12 @@ macro_rules! raw_suite {
                 too_long_ones_are_cut are_delivered_when_they_are_matched are_refused_by_a_full_queue
                 are_refused_without_a_peer
             }
+            tagged {
+                match_by_tag_mask_and_source arrive_in_order wait_for_their_receives
+                are_peeked_at_claimed_and_discarded keep_apart_from_untagged_ones are_cut_and_cancelled
+                of_many_tags_find_their_receives of_strangers_are_matched_when_they_are_known
+                wait_for_room_in_the_queue of_pieces_arrive
+            }
             memory {
                 is_written_and_read has_bounds_and_rights tells_of_writes_with_data is_found_by_key_again
                 fails_alone_where_it_is_closed brings_words_behind_a_refused_access

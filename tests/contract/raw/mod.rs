@@ -8,6 +8,7 @@ pub(crate) mod ends;
 pub(crate) mod memory;
 pub(crate) mod messages;
 pub(crate) mod served;
+pub(crate) mod tagged;
 pub(crate) mod vectors;
 pub(crate) mod waiting;
 

@@ -1,7 +1,7 @@
 //! A peer that fills the ring of an endpoint with records of all kinds, of any words.
 
 use super::link::Link;
-use super::{Atomic, Config, Endpoint, Level, Posted};
+use super::{Atomic, Config, Endpoint, Level, Posted, Wanted};
 use crate::raw::address_vector::{AddressVector, PeerIndex};
 use crate::raw::completion::{CompletionQueue, Context, Counted, Operation, Silent};
 use crate::raw::domain::{self, Domain};
@@ -136,6 +136,7 @@ impl Side {
 struct Inlet {
     memory: Guarded,
     is_posted: bool,
+    is_tagged: bool,
 }
 
 /// The endpoint that everything is sent to, and the memory that may change.
@@ -167,6 +168,7 @@ impl Victim {
         let inlet = |index: u64| Inlet {
             memory: Guarded::new(LONGEST - 331 * index as usize),
             is_posted: false,
+            is_tagged: false,
         };
         Self {
             open: open.into_iter().collect(),
@@ -180,20 +182,29 @@ impl Victim {
         }
     }
 
-    /// Posts buffers that are not: some for the hostile peer alone, some for several messages.
+    /// Posts buffers that are not: some for the hostile peer alone, some for several messages, some
+    /// for tagged ones.
     fn post(&mut self, random: &mut Random) {
         for (context, inlet) in (0..).zip(&mut self.inlets) {
             if !inlet.is_posted && random.below(4) > 0 {
                 inlet.memory.check_all("a buffer that is not posted");
-                inlet.is_posted = true;
-                let posted = Posted {
-                    context,
-                    source: Some(self.hostile),
-                    least: (random.below(2) == 0).then(|| random.below(200)),
-                };
+                inlet.is_tagged = random.below(2) == 0;
+                let endpoint = &self.side.endpoint;
                 let (place, len) = (inlet.memory.as_ptr(), inlet.memory.len());
                 // SAFETY: the buffer stays, and is left alone until its last entry.
-                unsafe { self.side.endpoint.post_receive(place, len, posted) };
+                inlet.is_posted = unsafe {
+                    if inlet.is_tagged {
+                        post_tagged(endpoint, self.hostile, (place, len), context, random)
+                    } else {
+                        let posted = Posted {
+                            context,
+                            source: Some(self.hostile),
+                            least: (random.below(2) == 0).then(|| random.below(200)),
+                        };
+                        endpoint.post_receive(place, len, posted);
+                        true
+                    }
+                };
             }
         }
     }
@@ -216,6 +227,7 @@ impl Victim {
             // The end of a buffer may come without a message.
             let is_its = entry.source == Some(self.hostile) || entry.len == 0;
             assert!(inlet.is_posted && is_its, "{entry:?}");
+            assert_eq!(entry.tag.is_some(), inlet.is_tagged, "{entry:?}");
             assert!(entry.offset + entry.len <= inlet.memory.len());
             inlet.memory.check("a buffer");
             if entry.is_last {
@@ -270,13 +282,20 @@ impl Victim {
             source: Some(self.honest),
             least: None,
         };
+        let heard = self.heard + 1;
+        let (is_tagged, place) = (heard.is_multiple_of(2), message.as_mut_ptr());
+        let wanted = Wanted {
+            source: Some(self.honest),
+            ..Wanted::tag(heard)
+        };
         // SAFETY: the buffer stays until its entry, for which the loop below waits.
         unsafe {
-            self.side
-                .endpoint
-                .post_receive(message.as_mut_ptr(), 40, posted)
-        };
-        let heard = self.heard + 1;
+            if is_tagged {
+                (self.side.endpoint).post_tagged(place, 40, wanted, HONEST);
+            } else {
+                self.side.endpoint.post_receive(place, 40, posted);
+            }
+        }
         let before = honest.endpoint.config.done.read();
         let region = honest.endpoint.resolve(own, 4).unwrap();
         let (word, mut found) = (heard.to_le_bytes(), [0_u64; 2]);
@@ -289,6 +308,7 @@ impl Victim {
                 let [old, read] = found.each_mut().map(|word| std::ptr::from_mut(word).cast());
                 let to = &honest.endpoint;
                 match begun {
+                    0 if is_tagged => to.inject_tagged(own, &[7; 40], heard, None),
                     0 => to.inject(own, &[7; 40]),
                     1 => to.write(&region, 8, word.as_ptr(), 8, Counted),
                     2 => to.fetch_atomic(&region, (0, 8), Atomic::Add, (1, 0), old, Counted),
@@ -304,6 +324,48 @@ impl Victim {
             honest.endpoint.progress();
         }
         assert_eq!((message, found), ([7; 40], [heard - 1, heard]));
+    }
+}
+
+/// Posts a buffer for a tagged message of the hostile peer, or for one that was claimed, or drops
+/// some; whether the buffer is posted.
+///
+/// # Safety
+/// As [`Endpoint::post_receive`].
+unsafe fn post_tagged(
+    endpoint: &Endpoint,
+    hostile: PeerIndex,
+    (place, len): (*mut u8, usize),
+    context: u64,
+    random: &mut Random,
+) -> bool {
+    let wanted = Wanted {
+        tag: random.of(&[0, 1, 1 << 32, u64::MAX]),
+        ignore: random.of(&[0, 0xf, !0, !0]),
+        source: Some(hostile),
+    };
+    let is_it = |peeked: super::Peeked| peeked.source == Some(hostile);
+    match random.below(6) {
+        0 => {
+            assert!(endpoint.claim(wanted, context).is_none_or(is_it));
+            // SAFETY: the requirement is the caller's, too.
+            unsafe { endpoint.receive_claimed(place, len, context) }
+        }
+        1 => {
+            assert!(endpoint.claim(wanted, context).is_none_or(is_it));
+            assert!(endpoint.peek(wanted).is_none_or(is_it));
+            endpoint.discard_claimed(random.below(10) as u64);
+            false
+        }
+        2 => {
+            while endpoint.discard(wanted).is_some() {}
+            false
+        }
+        _ => {
+            // SAFETY: the requirement is the caller's, too.
+            unsafe { endpoint.post_tagged(place, len, wanted, context) };
+            true
+        }
     }
 }
 
@@ -355,7 +417,9 @@ fn assail(random: &mut Random, link: &Link, addresses: &[u64]) -> Result<(), Err
     unsafe { link.post(kind, [], bytes.as_ptr(), len) }
 }
 
-const FLAGS: [u64; 5] = [0x100, 0x200, 0x300, 0x400, 0xff00];
+const FLAGS: [u64; 11] = [
+    0x100, 0x200, 0x300, 0x400, 0xff00, 0x1000, 0x1000, 0x1100, 0x1200, 0x1300, 0x1400,
+];
 
 /// Has a hostile peer go on for a while; `is_quick`: the kernel copies between the two.
 fn endure(seed: u64, is_quick: bool) {
