@@ -15,7 +15,7 @@
 use fi_provider::raw::address_vector::{AddressVector, PeerIndex};
 use fi_provider::raw::completion::{CompletionQueue, Context, Counted, Counter, Entry};
 use fi_provider::raw::domain::{self, Domain};
-use fi_provider::raw::endpoint::{Atomic, Config, Endpoint, Posted, RemoteRegion};
+use fi_provider::raw::endpoint::{Atomic, Config, Endpoint, Posted, RemoteRegion, Wanted};
 use fi_provider::raw::far::Transport;
 use fi_provider::raw::region::{Addressing, Rights};
 use std::arch::asm;
@@ -32,6 +32,8 @@ const BURST: u64 = 32;
 /// Operations over a device between two looks at it: fewer than a peer's credits, and a divisor of
 /// the rounds.
 const EACH: u64 = 16;
+/// The tag of messages that have one.
+const TAG: u64 = 0x1_0000_0007;
 /// How long something may take.
 const LIMIT: Duration = Duration::from_secs(20);
 
@@ -56,6 +58,8 @@ struct Bench {
     buffer: *mut u8,
     /// Messages sent so far.
     sent: Cell<u64>,
+    /// Whether messages with tags are left, and no others.
+    is_tagged: Cell<bool>,
     /// Lets the device act.
     kick: fn(),
 }
@@ -115,6 +119,20 @@ fn send(bench: &Bench) {
     bench.sent.set(bench.sent.get() + 1);
 }
 
+/// Sends a tagged message to the far end.
+fn send_tagged(bench: &Bench) {
+    let sent = (bench.near.endpoint).inject_tagged(bench.peer, &bench.value, TAG, None);
+    assert_eq!(sent, Ok(()));
+    bench.sent.set(bench.sent.get() + 1);
+}
+
+/// Sends a tagged message to the far end, which it has when this returns.
+fn send_tagged_over(bench: &Bench) {
+    send_tagged(bench);
+    bench.near.endpoint.progress();
+    bench.near.endpoint.progress();
+}
+
 /// Sends a message to the far end, which it has when this returns.
 fn send_over(bench: &Bench) {
     send(bench);
@@ -163,6 +181,16 @@ fn inject(bench: &Bench, rounds: u64) {
     bench.sent.set(bench.sent.get() + rounds);
 }
 
+fn inject_tagged(bench: &Bench, rounds: u64) {
+    let (endpoint, value) = (&bench.near.endpoint, &bench.value);
+    for _ in 0..rounds {
+        let peer = opaque(u64::from(bench.peer)) as PeerIndex;
+        must(endpoint.inject_tagged(peer, value, TAG, None).is_ok());
+    }
+    bench.is_tagged.set(true);
+    bench.sent.set(bench.sent.get() + rounds);
+}
+
 fn bare_inject(bench: &Bench, rounds: u64) {
     for _ in 0..rounds {
         opaque(u64::from(bench.peer));
@@ -201,6 +229,23 @@ fn bare_receive(bench: &Bench, rounds: u64) {
     }
 }
 
+fn receive_tagged(bench: &Bench, rounds: u64) {
+    let (endpoint, queue) = (&bench.far.endpoint, &bench.far.queue);
+    for round in 0..rounds {
+        icount_uncounted(bench, send_tagged);
+        post_tagged(bench, opaque(round));
+        endpoint.progress();
+        take(queue, round);
+    }
+}
+
+fn bare_receive_tagged(bench: &Bench, rounds: u64) {
+    for round in 0..rounds {
+        icount_uncounted(bench, send_tagged);
+        opaque(round);
+    }
+}
+
 fn receive_many(bench: &Bench, rounds: u64) {
     let (endpoint, queue) = (&bench.far.endpoint, &bench.far.queue);
     for burst in 0..rounds / BURST {
@@ -226,6 +271,14 @@ fn post(bench: &Bench, context: u64) {
     };
     // SAFETY: the bytes at `buffer` are leaked, so that they stay mapped; nobody else has them.
     unsafe { bench.far.endpoint.post_receive(bench.buffer, 8, posted) };
+}
+
+/// Posts the buffer for one tagged message.
+#[inline(always)]
+fn post_tagged(bench: &Bench, context: u64) {
+    let wanted = Wanted::tag(TAG);
+    // SAFETY: the bytes at `buffer` are leaked, so that they stay mapped; nobody else has them.
+    unsafe { (bench.far.endpoint).post_tagged(bench.buffer, 8, wanted, context) };
 }
 
 /// Ends a stretch of operations over the device.
@@ -301,6 +354,25 @@ fn receive_over(bench: &Bench, rounds: u64) {
     }
 }
 
+fn receive_tagged_over(bench: &Bench, rounds: u64) {
+    let (endpoint, queue) = (&bench.far.endpoint, &bench.far.queue);
+    for round in 0..rounds {
+        icount_uncounted(bench, send_tagged_over);
+        post_tagged(bench, opaque(round));
+        endpoint.progress();
+        take(queue, round);
+        icount_uncounted(bench, settle);
+    }
+}
+
+fn bare_receive_tagged_over(bench: &Bench, rounds: u64) {
+    for round in 0..rounds {
+        icount_uncounted(bench, send_tagged_over);
+        opaque(round);
+        icount_uncounted(bench, settle);
+    }
+}
+
 fn bare_receive_over(bench: &Bench, rounds: u64) {
     for round in 0..rounds {
         icount_uncounted(bench, send_over);
@@ -354,17 +426,23 @@ fn fetch_add_over(bench: &Bench, rounds: u64) {
 type Case = (&'static str, Loop, Loop);
 
 /// On a node.
-const NEAR: [Case; 6] = [
+const NEAR: [Case; 8] = [
     ("inject_write 8 B, counted", write, bare),
     ("inject_write 8 B, and its entry", write_and_entry, bare),
     ("inject 8 B", inject, bare_inject),
     ("idle progress, and no entry", poll, bare_poll),
     ("receive 8 B: post, progress, entry", receive, bare_receive),
     ("receive 8 B, of 32 at a time", receive_many, bare_receive),
+    ("inject_tagged 8 B", inject_tagged, bare_inject),
+    (
+        "tagged receive 8 B: post, progress, entry",
+        receive_tagged,
+        bare_receive_tagged,
+    ),
 ];
 
 /// Over a device.
-const FAR: [Case; 7] = [
+const FAR: [Case; 8] = [
     ("inject_write 8 B, counted", write_over, bare_over),
     (
         "inject_write 8 B, and its entry",
@@ -377,6 +455,11 @@ const FAR: [Case; 7] = [
         "receive 8 B: post, progress, entry",
         receive_over,
         bare_receive_over,
+    ),
+    (
+        "tagged receive 8 B: post, progress, entry",
+        receive_tagged_over,
+        bare_receive_tagged_over,
     ),
     ("read 8 B, counted, wait left out", read_over, bare_acting),
     (
@@ -391,7 +474,11 @@ fn settle(bench: &Bench) {
     let is_received = || bench.far.received.read() == bench.sent.get();
     while !is_received() {
         let before = bench.far.received.read();
-        post(bench, 0);
+        if bench.is_tagged.get() {
+            post_tagged(bench, 0);
+        } else {
+            post(bench, 0);
+        }
         let is_one_here = || {
             bench.near.endpoint.progress();
             bench.far.received.read() > before
@@ -399,6 +486,7 @@ fn settle(bench: &Bench) {
         assert!(bench.far.endpoint.wait(LIMIT, is_one_here));
         while bench.far.queue.next().is_some() {}
     }
+    bench.is_tagged.set(false);
     for party in [&bench.near, &bench.far] {
         assert!(party.endpoint.quiet(LIMIT));
         // Nothing is left to look for.
@@ -475,6 +563,7 @@ fn main() {
         value: *b"8 bytes.",
         buffer: Box::into_raw(Box::new(0_u64)).cast(),
         sent: Cell::new(0),
+        is_tagged: Cell::new(false),
         kick: if device.is_some() { kick() } else { || () },
     };
     send(&bench);

@@ -627,9 +627,12 @@ impl Endpoint {
         (context, counts): (Option<u64>, bool),
         result: Result<(), Error>,
     ) {
-        if result.is_ok() && context.is_none() {
+        if result.is_ok() {
             if counts {
                 self.counter(operation).add(1);
+            }
+            if let Some(context) = context {
+                self.transmit().fill_plain(operation, context, len);
             }
             return;
         }
