@@ -556,62 +556,76 @@ pub(crate) fn of_many_tags_find_their_receives(way: Way) {
 }
 
 /// Messages of a sender that is not in the vector have no source, and go to receives for anybody;
-/// as soon as it is inserted, they go to those for it, in their order: tagged or not.
+/// as soon as it is inserted, they go to those for it, before later ones: tagged or not.
 pub(crate) fn of_strangers_are_matched_when_they_are_known(way: Way) {
     check(way, 2, |party| {
-        if party.rank == 1 {
-            party.meet();
-            for number in 0..3 {
-                inject(party, 0, &[number], 6, None);
-                party
-                    .insist(|| party.endpoint.inject(0, &[10 + number]))
-                    .unwrap();
+        for is_late in [true, false] {
+            if party.rank == 0 {
+                know_a_stranger(party, is_late);
+                continue;
             }
+            let send = |number: u8| {
+                inject(party, 0, &[number], 6, None);
+                let inject = || party.endpoint.inject(0, &[10 + number]);
+                party.insist(inject).unwrap();
+            };
+            party.meet();
+            (0..3).for_each(send);
             party.meet();
             party.meet();
-            inject(party, 0, &[3], 6, None);
-            party.insist(|| party.endpoint.inject(0, &[13])).unwrap();
-            return;
+            send(3);
+            party.meet();
         }
-        let address = party.vector.address(1).unwrap();
-        party.vector.remove(1).unwrap();
-        party.meet();
-        party.meet();
-        let mut places = [[0xee_u8; 1]; 8];
-        assert_eq!(peek(party, Wanted::tag(6)).source, None);
-        assert_eq!(party.endpoint.peek(of(1, 6)), None);
-        let (tagged, others) = places.split_at_mut(4);
-        let post_other = |place: &mut [u8; 1], context, source| {
-            let posted = untagged(context, source);
-            // SAFETY: the byte stays until its entry below.
-            unsafe { (party.endpoint).post_receive(place.as_mut_ptr(), 1, posted) };
-        };
-        for at in 1..4 {
-            post(party, &mut tagged[at], of(1, 6), at as u64);
-            post_other(&mut others[at], 10 + at as u64, Some(1));
-        }
-        post(party, &mut tagged[0], Wanted::tag(6), 0);
-        post_other(&mut others[0], 10, None);
-        let mut first =
-            [received(party), received(party)].map(|entry| (entry.context, entry.source));
-        first.sort_unstable();
-        assert_eq!(first, [(0, None), (10, None)]);
-        party.endpoint.progress();
-        assert_eq!(party.queue.next(), None);
-        assert_eq!(party.vector.insert(&address), Ok(1));
-        // Nothing comes meanwhile.
-        let mut told: Vec<_> = (0..4).map(|_| received(party)).collect();
-        assert!(told.iter().all(|entry| entry.source == Some(1)));
-        party.meet();
-        told.extend([received(party), received(party)]);
-        told.sort_by_key(|entry| entry.context);
-        assert!(
-            told.iter()
-                .map(|entry| entry.context)
-                .eq([1, 2, 3, 11, 12, 13])
-        );
-        assert_eq!(places.as_flattened(), [0, 1, 2, 3, 10, 11, 12, 13]);
     });
+}
+
+/// Inserts the other party when three of its messages of each kind have come, and receives the
+/// fourth ones; these come behind that, or lie there when it happens.
+fn know_a_stranger(party: &Party<'_>, is_late: bool) {
+    let address = party.vector.address(1).unwrap();
+    party.vector.remove(1).unwrap();
+    party.meet();
+    party.meet();
+    let mut places = [[0xee_u8; 1]; 8];
+    assert_eq!(peek(party, Wanted::tag(6)).source, None);
+    assert_eq!(party.endpoint.peek(of(1, 6)), None);
+    let (tagged, others) = places.split_at_mut(4);
+    let post_other = |place: &mut [u8; 1], context, source| {
+        let posted = untagged(context, source);
+        // SAFETY: the byte stays until its entry below.
+        unsafe { (party.endpoint).post_receive(place.as_mut_ptr(), 1, posted) };
+    };
+    for at in 1..4 {
+        post(party, &mut tagged[at], of(1, 6), at as u64);
+        post_other(&mut others[at], 10 + at as u64, Some(1));
+    }
+    post(party, &mut tagged[0], Wanted::tag(6), 0);
+    post_other(&mut others[0], 10, None);
+    let mut first = [received(party), received(party)].map(|entry| (entry.context, entry.source));
+    first.sort_unstable();
+    assert_eq!(first, [(0, None), (10, None)]);
+    peek(party, Wanted::tag(6));
+    party.endpoint.progress();
+    assert_eq!(party.queue.next(), None);
+    let mut told = Vec::new();
+    if is_late {
+        assert_eq!(party.vector.insert(&address), Ok(1));
+        told.extend((0..4).map(|_| received(party)));
+        party.meet();
+        told.extend((0..2).map(|_| received(party)));
+        party.meet();
+    } else {
+        // The last ones lie in the ring.
+        party.meeting.meet_while(|| {});
+        party.meeting.meet_while(|| {});
+        assert_eq!(party.vector.insert(&address), Ok(1));
+        told.extend((0..6).map(|_| received(party)));
+    }
+    assert!(told.iter().all(|entry| entry.source == Some(1)));
+    told.sort_by_key(|entry| entry.context);
+    let contexts = told.iter().map(|entry| entry.context);
+    assert!(contexts.eq([1, 2, 3, 11, 12, 13]));
+    assert_eq!(places.as_flattened(), [0, 1, 2, 3, 10, 11, 12, 13]);
 }
 
 /// A receive that finds its message when the queue has no room is reported as soon as there is some,

@@ -82,8 +82,8 @@ pub struct Config {
     pub read: Counter,
     /// Counts messages that come.
     pub received: Counter,
-    /// Bytes and number of messages that are held before buffers are posted for them; more wait in
-    /// their rings, and then their senders.
+    /// Bytes and number of messages that are held before buffers are posted for them, and as much
+    /// again of tagged ones; more wait in their rings, and then their senders.
     pub most_early: (usize, usize),
 }
 

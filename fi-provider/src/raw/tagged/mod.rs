@@ -401,21 +401,19 @@ impl<M> Tagged<M> {
         let nameless = all.filter(|(_, early)| early.source.is_none());
         let named = nameless.filter_map(|(at, early)| Some((at, find(&early.message)?)));
         let named: Vec<_> = named.collect();
-        if named.is_empty() {
-            return Vec::new();
-        }
         self.nameless -= named.len();
         for &(at, source) in &named {
             if let Some(early) = self.early.get_mut(at) {
                 early.source = Some(source);
             }
         }
-        self.sort_by_source();
         let mut matched = Vec::new();
         for (at, source) in named {
             let Some(&Early { tag, len, .. }) = self.early.get(at) else {
                 continue;
             };
+            // None of the same sender came later: names are looked up before it is matched.
+            self.note_source(at, tag, Some(source));
             if let Some(place) = self.arrive(tag, Some(source), len)
                 && let Some(early) = self.take_early(at)
             {
@@ -423,20 +421,6 @@ impl<M> Tagged<M> {
             }
         }
         matched
-    }
-
-    /// Brings the lists of one tag and source into order: messages of one may have been named in
-    /// the order of their arrival, or not.
-    fn sort_by_source(&mut self) {
-        let any = Source::NONE.word();
-        self.found.retain(|key, _| key.source == any);
-        let all = self.early.in_order(ALL, self.all);
-        let all: Vec<_> = all.map(|(at, one)| (at, one.tag, one.source)).collect();
-        for (at, tag, source) in all {
-            if source.is_some() {
-                self.note_source(at, tag, source);
-            }
-        }
     }
 }
 
