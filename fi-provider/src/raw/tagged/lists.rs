@@ -37,9 +37,9 @@ impl List {
         last: NOWHERE,
     };
 
-    #[inline(always)]
-    pub(super) fn first(self) -> Option<u32> {
-        (self.first != NOWHERE).then_some(self.first)
+    #[cfg(test)]
+    pub(super) fn is_empty(self) -> bool {
+        self.first == NOWHERE && self.last == NOWHERE
     }
 }
 

@@ -1,8 +1,10 @@
 //! Which tagged message goes to which receive. It does no I/O: arrivals come from any transport.
 //!
-//! Receives that take one tag alone, and early messages, are found by tag and source; receives that
-//! ignore bits are in a list beside them. Numbers in posting order decide between the two.
+//! Receives that take one tag alone, and early messages, are found by a hash of tag and source;
+//! receives that ignore bits are in a list beside them. Numbers in posting order decide between the
+//! two.
 
+mod buckets;
 mod lists;
 #[cfg(test)]
 mod tests;
@@ -10,10 +12,9 @@ mod tests;
 use super::address_vector::PeerIndex;
 use super::completion::Source;
 use super::matcher::Place;
+use buckets::{Buckets, Key};
 use lists::{List, Slab};
-use std::collections::hash_map::RandomState;
-use std::collections::{HashMap, VecDeque};
-use std::hash::{BuildHasher, Hasher};
+use std::collections::VecDeque;
 
 /// The messages that a receive takes, or that are looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,60 +78,22 @@ pub(crate) struct Early<M> {
     held: usize,
 }
 
-/// A tag and a source, or any.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Key {
-    tag: u64,
-    source: u64,
-}
+impl<M> Early<M> {
+    fn tag_key(&self) -> Key {
+        Key::new(self.tag, None)
+    }
 
-impl Key {
-    #[inline(always)]
-    fn new(tag: u64, source: Option<PeerIndex>) -> Self {
-        let source = Source::from(source).word();
-        Self { tag, source }
+    fn source_key(&self) -> Key {
+        Key::new(self.tag, self.source)
     }
 }
-
-/// Hashes by a product with a random number: peers choose the tags.
-#[derive(Debug)]
-struct Seeds(u64, u64);
-
-/// The state of a hash, and its factor.
-struct Product(u64, u64);
-
-impl BuildHasher for Seeds {
-    type Hasher = Product;
-
-    #[inline(always)]
-    fn build_hasher(&self) -> Product {
-        Product(self.0, self.1)
-    }
-}
-
-impl Hasher for Product {
-    #[inline(always)]
-    fn write_u64(&mut self, word: u64) {
-        let wide = u128::from(self.0 ^ word) * u128::from(self.1);
-        self.0 = wide as u64 ^ (wide >> 64) as u64;
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.write_u64(byte.into()));
-    }
-
-    #[inline(always)]
-    fn finish(&self) -> u64 {
-        self.0
-    }
-}
-
-type Map = HashMap<Key, List, Seeds>;
 
 /// A receive that is posted.
 #[derive(Clone, Copy, Debug)]
 struct Posted {
     receive: Receive,
+    /// Of the tag and source that it wants.
+    key: Key,
     /// In posting order.
     number: u64,
 }
@@ -147,7 +110,7 @@ const OF_SOURCE: usize = 2;
 pub(crate) struct Tagged<M> {
     receives: Slab<Posted, 1>,
     /// Receives of one tag: those of one source, and those of any.
-    exact: Map,
+    exact: Buckets,
     /// How many of them are of one source, and of any.
     many: [usize; 2],
     /// Receives that ignore bits of the tag.
@@ -155,8 +118,10 @@ pub(crate) struct Tagged<M> {
     posted: u64,
     early: Slab<Early<M>, 3>,
     all: List,
-    /// Early messages of one tag, and those of one tag and source.
-    found: Map,
+    /// Early messages by tag.
+    of_tag: Buckets,
+    /// Those whose senders have numbers, by tag and source.
+    of_source: Buckets,
     /// Messages that are kept for a receive of the same context, the oldest first.
     claimed: VecDeque<(u64, Early<M>)>,
     /// Bytes and number of early messages that are held, at most.
@@ -169,20 +134,16 @@ pub(crate) struct Tagged<M> {
 impl<M> Tagged<M> {
     /// A matcher that holds early messages of so many bytes, and so many.
     pub(crate) fn new(most: (usize, usize)) -> Self {
-        let state = RandomState::new();
-        let map = |seed: u64| {
-            let [one, two] = [seed, seed + 1].map(|seed| state.hash_one(seed));
-            Map::with_hasher(Seeds(one, two | 1))
-        };
         Self {
             receives: Slab::new(),
-            exact: map(0),
+            exact: Buckets::new(),
             many: [0; 2],
             masked: List::EMPTY,
             posted: 0,
             early: Slab::new(),
             all: List::EMPTY,
-            found: map(2),
+            of_tag: Buckets::new(),
+            of_source: Buckets::new(),
             claimed: VecDeque::new(),
             most,
             held: 0,
@@ -211,9 +172,10 @@ impl<M> Tagged<M> {
     #[inline(always)]
     fn first_exact(&self, tag: u64, source: Option<PeerIndex>) -> Option<(u64, u32)> {
         let first = |source: Option<PeerIndex>| {
-            let list = self.exact.get(&Key::new(tag, source))?;
-            let at = list.first()?;
-            Some((self.receives.get(at)?.number, at))
+            let key = Key::new(tag, source);
+            let mut near = self.receives.in_order(POSTED, self.exact.of(key));
+            let found = near.find(|(_, posted)| posted.key == key);
+            found.map(|(at, posted)| (posted.number, at))
         };
         let [directed, any] = self.many;
         let directed = source.filter(|_| directed > 0);
@@ -236,20 +198,11 @@ impl<M> Tagged<M> {
 
     /// Takes out the receive of a place.
     fn take_receive(&mut self, at: u32) -> Option<Receive> {
-        let Wanted {
-            tag,
-            ignore,
-            source,
-        } = self.receives.get(at)?.receive.wanted;
-        if ignore == 0 {
-            self.many[usize::from(source.is_none())] -= 1;
-            remove_from(
-                &mut self.exact,
-                &mut self.receives,
-                POSTED,
-                Key::new(tag, source),
-                at,
-            );
+        let Posted { receive, key, .. } = self.receives.get(at)?;
+        if receive.wanted.ignore == 0 {
+            self.many[usize::from(receive.wanted.source.is_none())] -= 1;
+            let list = self.exact.of_mut(*key);
+            self.receives.unlink(POSTED, list, at);
         } else {
             self.receives.unlink(POSTED, &mut self.masked, at);
         }
@@ -267,13 +220,18 @@ impl<M> Tagged<M> {
         }
         let number = self.posted;
         self.posted += 1;
-        let at = self.receives.add(Posted { receive, number });
         let wanted = receive.wanted;
+        let key = Key::new(wanted.tag, wanted.source);
+        let (receives, exact) = (&mut self.receives, &mut self.exact);
+        exact.fit(receives, POSTED, |posted| posted.key);
+        let at = receives.add(Posted {
+            receive,
+            key,
+            number,
+        });
         if wanted.ignore == 0 {
             self.many[usize::from(wanted.source.is_none())] += 1;
-            let key = Key::new(wanted.tag, wanted.source);
-            let list = self.exact.entry(key).or_insert(List::EMPTY);
-            self.receives.append(POSTED, list, at);
+            self.receives.append(POSTED, self.exact.of_mut(key), at);
         } else {
             self.receives.append(POSTED, &mut self.masked, at);
         }
@@ -305,6 +263,9 @@ impl<M> Tagged<M> {
     ) {
         self.held += held;
         self.nameless += usize::from(source.is_none());
+        let (of_tag, of_source) = (&mut self.of_tag, &mut self.of_source);
+        of_tag.fit(&mut self.early, OF_TAG, Early::tag_key);
+        of_source.fit(&mut self.early, OF_SOURCE, Early::source_key);
         let at = self.early.add(Early {
             tag,
             source,
@@ -313,7 +274,7 @@ impl<M> Tagged<M> {
             held,
         });
         self.early.append(ALL, &mut self.all, at);
-        let list = self.found.entry(Key::new(tag, None)).or_insert(List::EMPTY);
+        let list = self.of_tag.of_mut(Key::new(tag, None));
         self.early.append(OF_TAG, list, at);
         if source.is_some() {
             self.note_source(at, tag, source);
@@ -322,19 +283,20 @@ impl<M> Tagged<M> {
 
     /// Adds an early message to those of its tag and source.
     fn note_source(&mut self, at: u32, tag: u64, source: Option<PeerIndex>) {
-        let key = Key::new(tag, source);
-        let list = self.found.entry(key).or_insert(List::EMPTY);
+        let list = self.of_source.of_mut(Key::new(tag, source));
         self.early.append(OF_SOURCE, list, at);
     }
 
     /// The first early message that is wanted.
     fn find(&self, wanted: &Wanted) -> Option<u32> {
-        if wanted.ignore == 0 {
-            let key = Key::new(wanted.tag, wanted.source);
-            return self.found.get(&key)?.first();
-        }
-        let mut all = self.early.in_order(ALL, self.all);
-        let found = all.find(|(_, early)| wanted.takes(early.tag, early.source));
+        let key = Key::new(wanted.tag, wanted.source);
+        let (kind, list) = match (wanted.ignore, wanted.source) {
+            (0, None) => (OF_TAG, self.of_tag.of(key)),
+            (0, Some(_)) => (OF_SOURCE, self.of_source.of(key)),
+            _ => (ALL, self.all),
+        };
+        let mut early = self.early.in_order(kind, list);
+        let found = early.find(|(_, early)| wanted.takes(early.tag, early.source));
         found.map(|(at, _)| at)
     }
 
@@ -342,10 +304,11 @@ impl<M> Tagged<M> {
     fn unlink_early(&mut self, at: u32) -> Option<Early<M>> {
         let &Early { tag, source, .. } = self.early.get(at)?;
         self.early.unlink(ALL, &mut self.all, at);
-        let early = &mut self.early;
-        remove_from(&mut self.found, early, OF_TAG, Key::new(tag, None), at);
+        let list = self.of_tag.of_mut(Key::new(tag, None));
+        self.early.unlink(OF_TAG, list, at);
         if source.is_some() {
-            remove_from(&mut self.found, early, OF_SOURCE, Key::new(tag, source), at);
+            let list = self.of_source.of_mut(Key::new(tag, source));
+            self.early.unlink(OF_SOURCE, list, at);
         } else {
             self.nameless -= 1;
         }
@@ -402,16 +365,13 @@ impl<M> Tagged<M> {
         let named = nameless.filter_map(|(at, early)| Some((at, find(&early.message)?)));
         let named: Vec<_> = named.collect();
         self.nameless -= named.len();
-        for &(at, source) in &named {
-            if let Some(early) = self.early.get_mut(at) {
-                early.source = Some(source);
-            }
-        }
         let mut matched = Vec::new();
         for (at, source) in named {
-            let Some(&Early { tag, len, .. }) = self.early.get(at) else {
+            let Some(early) = self.early.get_mut(at) else {
                 continue;
             };
+            early.source = Some(source);
+            let (tag, len) = (early.tag, early.len);
             // None of the same sender came later: names are looked up before it is matched.
             self.note_source(at, tag, Some(source));
             if let Some(place) = self.arrive(tag, Some(source), len)
@@ -421,22 +381,5 @@ impl<M> Tagged<M> {
             }
         }
         matched
-    }
-}
-
-/// Takes a value out of the list of its key, which goes with its last value.
-#[inline]
-fn remove_from<T, const LISTS: usize>(
-    map: &mut Map,
-    slab: &mut Slab<T, LISTS>,
-    kind: usize,
-    key: Key,
-    at: u32,
-) {
-    if let Some(list) = map.get_mut(&key) {
-        slab.unlink(kind, list, at);
-        if list.first().is_none() {
-            map.remove(&key);
-        }
     }
 }

@@ -84,7 +84,8 @@ fn early_messages_are_bounded_and_claimed_ones_count() {
     );
     assert_eq!(post(&mut matcher, 1, wanted(0, !0, Some(2))), Some(2));
     assert!(matcher.has_room(30) && !matcher.has_room(31));
-    assert!(matcher.found.is_empty() && matcher.all.first().is_none());
+    assert!(matcher.of_tag.is_empty() && matcher.of_source.is_empty());
+    assert!(matcher.all.is_empty());
 }
 
 #[test]
@@ -96,8 +97,31 @@ fn memory_does_not_grow_with_the_tags_that_were_used() {
         matcher.hold(tag, Some(1), 8, 8, tag as u32);
         assert_eq!(post(&mut matcher, tag, Wanted::tag(tag)), Some(tag as u32));
     }
-    assert!(matcher.exact.capacity() < 16 && matcher.found.capacity() < 16);
+    assert!(matcher.exact.all().len() == 16 && matcher.of_tag.all().len() == 16);
     assert!(matcher.receives.len() == 0 && matcher.early.len() == 0);
+}
+
+#[test]
+fn lists_stay_short_whatever_the_tags() {
+    const MANY: u64 = 4000;
+    for shift in [0, 20, 52] {
+        let mut matcher = Tagged::new((usize::MAX, usize::MAX));
+        for number in 0..MANY {
+            let (tag, source) = (number << shift, number as PeerIndex);
+            assert_eq!(post(&mut matcher, 0, wanted(tag, 0, Some(source))), None);
+            matcher.hold(!tag, Some(source), 8, 8, number as u32);
+            // Of one tag, from many.
+            assert_eq!(post(&mut matcher, 0, wanted(1, 0, Some(source))), None);
+            matcher.hold(3 << 62 | 1, Some(source), 8, 8, number as u32);
+        }
+        let longest = |lists: &Buckets, count: &dyn Fn(List) -> usize| {
+            lists.all().iter().map(|&list| count(list)).max()
+        };
+        let receives = |list| matcher.receives.in_order(POSTED, list).count();
+        let early = |list| matcher.early.in_order(OF_SOURCE, list).count();
+        assert!(longest(&matcher.exact, &receives) < Some(25));
+        assert!(longest(&matcher.of_source, &early) < Some(25));
+    }
 }
 
 /// A call, with tags, masks, sources and contexts of few kinds.
