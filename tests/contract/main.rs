@@ -229,8 +229,8 @@ macro_rules! raw_suite {
             }
             tagged {
                 match_by_tag_mask_and_source arrive_in_order wait_for_their_receives
-                are_peeked_at_claimed_and_discarded keep_apart_from_untagged_ones are_cut_and_cancelled
-                of_many_tags_find_their_receives of_strangers_are_matched_when_they_are_known
+                are_peeked_at_claimed_and_discarded keep_apart_from_untagged_ones
+                are_cut_and_cancelled of_many_tags_find_their_receives of_strangers_are_matched_when_they_are_known
                 wait_for_room_in_the_queue of_pieces_arrive
             }
             memory {

@@ -628,8 +628,8 @@ fn know_a_stranger(party: &Party<'_>, is_late: bool) {
     assert_eq!(places.as_flattened(), [0, 1, 2, 3, 10, 11, 12, 13]);
 }
 
-/// A receive that finds its message when the queue has no room is reported as soon as there is some,
-/// before others.
+/// A receive that finds its message when the queue has no room is reported before others, as soon
+/// as there is some.
 pub(crate) fn wait_for_room_in_the_queue(way: Way) {
     check(way, 2, |party| {
         if party.rank == 1 {

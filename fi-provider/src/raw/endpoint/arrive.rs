@@ -114,7 +114,7 @@ impl Endpoint {
             return self.take_plain(origin, record);
         }
         if record.kind() == Kind::Message as u16 | HAS_TAG
-            && let Some(tag) = record.word(0)
+            && let Some([tag]) = record.words()
         {
             let (tag, data) = (Some(tag), None);
             return self.take_message(origin, record, 8, Beside { tag, data }, None);

@@ -167,8 +167,8 @@ impl Endpoint {
             &[whole] => whole,
             _ => self.landing(pieces)?,
         };
-        // SAFETY: one piece is nobody else's until an entry says that it is the caller's; the memory
-        // of several is nobody else's as long as it is among the landings: until it is taken apart,
+        // SAFETY: one piece is nobody else's until an entry says that it is the caller's; memory of
+        // several is nobody else's as long as it is among the landings: until it is taken apart,
         // cancelled, or the endpoint dropped.
         unsafe { self.post_tagged(address, len, wanted, context) };
         Ok(())
