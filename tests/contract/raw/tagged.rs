@@ -199,9 +199,9 @@ pub(crate) fn arrive_in_order(way: Way) {
             party.meet();
             let mut at_arena = arena.as_ptr();
             let mut messages = Vec::new();
-            for at in 0..lengths.len() {
+            for (at, &len) in lengths.iter().enumerate() {
                 for tag in TAGS {
-                    let message = bytes(lengths[at], seed(party.rank, tag, at));
+                    let message = bytes(len, seed(party.rank, tag, at));
                     if at % 2 == 0 {
                         messages.push((tag, at, message.as_ptr(), message));
                         continue;
@@ -209,7 +209,7 @@ pub(crate) fn arrive_in_order(way: Way) {
                     // SAFETY: the memory is as long as all, and nobody reads it now.
                     unsafe { message.as_ptr().copy_to(at_arena, message.len()) };
                     messages.push((tag, at, at_arena.cast_const(), message));
-                    at_arena = at_arena.wrapping_add(lengths[at].next_multiple_of(8));
+                    at_arena = at_arena.wrapping_add(len.next_multiple_of(8));
                 }
             }
             let levels = [Level::Free, Level::Delivered, Level::Transmitted];
