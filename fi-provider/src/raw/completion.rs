@@ -378,6 +378,7 @@ impl CompletionQueue {
             operation,
             len,
             data: None,
+            tag: None,
             source: None,
             offset: 0,
             is_last: true,
