@@ -123,6 +123,7 @@ fn send(bench: &Bench) {
 fn send_tagged(bench: &Bench) {
     let sent = (bench.near.endpoint).inject_tagged(bench.peer, &bench.value, TAG, None);
     assert_eq!(sent, Ok(()));
+    bench.is_tagged.set(true);
     bench.sent.set(bench.sent.get() + 1);
 }
 
