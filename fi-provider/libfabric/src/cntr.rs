@@ -1,11 +1,12 @@
 //! Counters (fi_cntr(3)).
 
 use crate::domain;
-use crate::object::{Code, closing, give, object, status, stub, take};
-use crate::state::{Count, Shared};
+use crate::object::{closing, give, object, status, stub, take};
+use crate::state::{Count, Kept, Shared};
 use fi_ofi_abi::*;
 use fi_provider::node::wait::{Patience, Waiter};
 use fi_provider::raw::completion::Counter;
+use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,22 +16,29 @@ use std::time::{Duration, Instant};
 #[derive(Debug)]
 pub(crate) struct Object {
     fid: FidCntr,
-    number: u64,
     shared: Arc<Shared>,
+    count: Kept<Count>,
+    number: u64,
 }
 
 static OPS: FiOps = closing(close);
-static CNTR_OPS: FiOpsCntr = FiOpsCntr {
-    size: size_of::<FiOpsCntr>(),
-    read,
-    readerr,
-    add,
-    set,
-    wait,
-    adderr,
-    seterr,
-    newer: [stub],
-};
+/// The functions in domains of several threads, and of one at a time.
+static SAFE: FiOpsCntr = ops::<true>();
+static ALONE: FiOpsCntr = ops::<false>();
+
+const fn ops<const SAFE: bool>() -> FiOpsCntr {
+    FiOpsCntr {
+        size: size_of::<FiOpsCntr>(),
+        read: read::<SAFE>,
+        readerr,
+        add,
+        set,
+        wait,
+        adderr,
+        seterr,
+        newer: [stub],
+    }
+}
 
 impl Object {
     /// Returns the domain, and the number there.
@@ -56,23 +64,28 @@ pub(crate) unsafe extern "C" fn open(
             return -FI_EBADFLAGS;
         }
     }
-    let number = shared.lock().counters.add(Count {
+    let count = Kept::new(Count {
         raw: Counter::new(),
-        users: 0,
+        users: Cell::default(),
     });
+    let mut turn = shared.lock();
+    let in_table = count.share(&turn);
+    let number = turn.counters.add(in_table);
+    drop(turn);
     let fid = FidCntr {
         fid: Fid {
             fclass: FI_CLASS_CNTR,
             context,
             ops: &OPS,
         },
-        ops: &CNTR_OPS,
+        ops: if shared.is_shared { &SAFE } else { &ALONE },
     };
     let shared = Arc::clone(shared);
     let object = Object {
         fid,
-        number,
         shared,
+        count,
+        number,
     };
     // SAFETY: `cntr` is where the caller wants the pointer; the object begins with its fid.
     unsafe { give(object, cntr) };
@@ -81,13 +94,12 @@ pub(crate) unsafe extern "C" fn open(
 
 unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
     let object = object!(Object, fid);
-    let mut objects = object.shared.lock();
-    let counter = objects.counters.get(object.number);
-    if counter.is_some_and(|one| one.users > 0) {
+    let shared = Arc::clone(&object.shared);
+    let mut turn = shared.lock();
+    if object.count.get(&turn).users.get() > 0 {
         return status(Err(libc::EBUSY));
     }
-    objects.counters.remove(object.number);
-    drop(objects);
+    turn.counters.remove(object.number);
     // SAFETY: `open` has given the object, and whoever closes it uses it no more.
     drop(unsafe { take::<Object>(fid) });
     0
@@ -95,41 +107,55 @@ unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
 
 impl Object {
     /// Acts on the counter, after progress if it `reads`.
-    fn with<T>(&self, reads: bool, act: impl FnOnce(&Counter) -> T) -> Result<T, Code> {
-        let mut objects = self.shared.lock();
+    #[inline(always)]
+    fn with<T>(&self, reads: bool, act: impl FnOnce(&Counter) -> T) -> T {
+        let mut turn = self.shared.lock();
         if reads {
-            objects.progress();
+            turn.progress();
         }
-        let counter = objects.counters.get(self.number).ok_or(libc::EINVAL)?;
-        Ok(act(&counter.raw))
+        act(&self.count.get(&turn).raw)
     }
 }
 
-unsafe extern "C" fn read(cntr: *mut FidCntr) -> u64 {
-    object!(Object, cntr).with(true, Counter::read).unwrap_or(0)
+unsafe extern "C" fn read<const SAFE: bool>(cntr: *mut FidCntr) -> u64 {
+    let object = object!(Object, cntr);
+    if let Some(turn) = object.shared.lock_at_once::<SAFE>()
+        && turn.is_at_rest()
+    {
+        return object.count.get(&turn).raw.read();
+    }
+    // SAFETY: as this function's.
+    unsafe { read_slowly(cntr) }
+}
+
+#[inline(never)]
+unsafe extern "C" fn read_slowly(cntr: *mut FidCntr) -> u64 {
+    object!(Object, cntr).with(true, Counter::read)
 }
 
 unsafe extern "C" fn readerr(cntr: *mut FidCntr) -> u64 {
-    object!(Object, cntr)
-        .with(true, Counter::read_failed)
-        .unwrap_or(0)
+    object!(Object, cntr).with(true, Counter::read_failed)
 }
 
 unsafe extern "C" fn add(cntr: *mut FidCntr, value: u64) -> c_int {
-    status(object!(Object, cntr).with(false, |counter| counter.add(value)))
+    object!(Object, cntr).with(false, |counter| counter.add(value));
+    0
 }
 
 unsafe extern "C" fn set(cntr: *mut FidCntr, value: u64) -> c_int {
-    status(object!(Object, cntr).with(false, |counter| counter.set(value)))
+    object!(Object, cntr).with(false, |counter| counter.set(value));
+    0
 }
 
 unsafe extern "C" fn adderr(cntr: *mut FidCntr, value: u64) -> c_int {
     let add = |counter: &Counter| counter.set_failed(counter.read_failed().wrapping_add(value));
-    status(object!(Object, cntr).with(false, add))
+    object!(Object, cntr).with(false, add);
+    0
 }
 
 unsafe extern "C" fn seterr(cntr: *mut FidCntr, value: u64) -> c_int {
-    status(object!(Object, cntr).with(false, |counter| counter.set_failed(value)))
+    object!(Object, cntr).with(false, |counter| counter.set_failed(value));
+    0
 }
 
 unsafe extern "C" fn wait(cntr: *mut FidCntr, threshold: u64, timeout: c_int) -> c_int {
@@ -140,10 +166,7 @@ unsafe extern "C" fn wait(cntr: *mut FidCntr, threshold: u64, timeout: c_int) ->
     let mut failed_before = None;
     loop {
         let look = |counter: &Counter| (counter.read(), counter.read_failed());
-        let (done, failed) = match object.with(true, look) {
-            Ok(counts) => counts,
-            Err(code) => return -code,
-        };
+        let (done, failed) = object.with(true, look);
         if done >= threshold {
             return 0;
         }

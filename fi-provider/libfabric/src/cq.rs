@@ -2,12 +2,11 @@
 
 use crate::domain;
 use crate::object::{Code, closing, give, object, size, status, stub, take};
-use crate::slab::Slab;
-use crate::state::{Queue, Receive, Shared, Told, Wrong};
+use crate::slab::{Slab, is_number};
+use crate::state::{Kept, Objects, Queue, Receive, Shared, Told, Wrong};
 use fi_ofi_abi::*;
 use fi_provider::node::wait::{Patience, Waiter};
-use fi_provider::raw::completion::{CompletionQueue, Entry, Operation};
-use std::collections::VecDeque;
+use fi_provider::raw::completion::{Entry, Operation, Seen};
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr::{null_mut, without_provenance_mut};
 use std::sync::Arc;
@@ -18,22 +17,29 @@ use std::time::{Duration, Instant};
 #[derive(Debug)]
 pub(crate) struct Object {
     fid: FidCq,
-    number: u64,
     shared: Arc<Shared>,
+    queue: Kept<Queue>,
+    number: u64,
 }
 
 static OPS: FiOps = closing(close);
-static CQ_OPS: FiOpsCq = FiOpsCq {
-    size: size_of::<FiOpsCq>(),
-    read,
-    readfrom,
-    readerr,
-    sread,
-    sreadfrom,
-    signal,
-    strerror,
-    newer: [stub],
-};
+/// The functions in domains of several threads, and of one at a time.
+static SAFE: FiOpsCq = ops::<true>();
+static ALONE: FiOpsCq = ops::<false>();
+
+const fn ops<const SAFE: bool>() -> FiOpsCq {
+    FiOpsCq {
+        size: size_of::<FiOpsCq>(),
+        read: read::<SAFE>,
+        readfrom,
+        readerr,
+        sread,
+        sreadfrom,
+        signal,
+        strerror,
+        newer: [stub],
+    }
+}
 /// Entries of a queue whose size is not asked for, and the most.
 const USUAL: usize = 1 << 12;
 const MOST: usize = 1 << 20;
@@ -73,26 +79,25 @@ pub(crate) unsafe extern "C" fn open(
             format = attr.format;
         }
     }
-    let number = shared.lock().queues.add(Queue {
-        raw: CompletionQueue::new(room),
-        format,
-        held: VecDeque::new(),
-        users: 0,
-        is_signalled: false,
-    });
+    let queue = Kept::new(Queue::new(room, format));
+    let mut turn = shared.lock();
+    let in_table = queue.share(&turn);
+    let number = turn.queues.add(in_table);
+    drop(turn);
     let fid = FidCq {
         fid: Fid {
             fclass: FI_CLASS_CQ,
             context,
             ops: &OPS,
         },
-        ops: &CQ_OPS,
+        ops: if shared.is_shared { &SAFE } else { &ALONE },
     };
     let shared = Arc::clone(shared);
     let object = Object {
         fid,
-        number,
         shared,
+        queue,
+        number,
     };
     // SAFETY: `cq` is where the caller wants the pointer; the object begins with its fid.
     unsafe { give(object, cq) };
@@ -101,15 +106,15 @@ pub(crate) unsafe extern "C" fn open(
 
 unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
     let object = object!(Object, fid);
-    let mut objects = object.shared.lock();
-    let queue = objects.queues.get(object.number);
-    if queue.is_some_and(|one| one.users > 0) {
+    let shared = Arc::clone(&object.shared);
+    let mut turn = shared.lock();
+    if object.queue.get(&turn).users.get() > 0 {
         return status(Err(libc::EBUSY));
     }
-    let objects = &mut *objects;
-    if let Some(mut queue) = objects.queues.remove(object.number) {
-        // Lets go the buffers that its entries name.
-        while next(&mut queue, &mut objects.receives).is_some() {}
+    let objects = &mut *turn;
+    if let Some(queue) = objects.queues.remove(object.number) {
+        // Lets go the receives that its entries name.
+        while next(&queue, &mut objects.receives).is_some() {}
     }
     // SAFETY: `open` has given the object, and whoever closes it uses it no more.
     drop(unsafe { take::<Object>(fid) });
@@ -117,19 +122,16 @@ unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
 }
 
 /// Takes the oldest completion that is to be told.
-fn next(queue: &mut Queue, receives: &mut Slab<Receive>) -> Option<Result<Told, Wrong>> {
-    if let Some(held) = queue.held.pop_front() {
-        return Some(held);
+fn next(queue: &Queue, receives: &mut Slab<Receive>) -> Option<Result<Told, Wrong>> {
+    if queue.holds() {
+        return queue.take_held();
     }
     loop {
         let told = match queue.raw.next()? {
-            Ok(entry) => {
-                let (told, reports) = translate(&entry, receives);
-                if !reports {
-                    continue;
-                }
-                Ok(told)
-            }
+            Ok(entry) => match translate(&entry, receives) {
+                (told, true) => Ok(told),
+                (_, false) => continue,
+            },
             Err(failure) => Err(Wrong {
                 told: translate(&failure.entry, receives).0,
                 code: failure.error.code(),
@@ -139,17 +141,33 @@ fn next(queue: &mut Queue, receives: &mut Slab<Receive>) -> Option<Result<Told, 
     }
 }
 
+/// The flags of the operations' completions.
+const FLAGS: [u64; 6] = [
+    flags_of(Operation::Send),
+    flags_of(Operation::Receive),
+    flags_of(Operation::Write),
+    flags_of(Operation::Read),
+    flags_of(Operation::Atomic),
+    flags_of(Operation::RemoteWrite),
+];
+
+/// The flags of an operation's completion.
+const fn flags_of(operation: Operation) -> u64 {
+    match operation {
+        Operation::Send => FI_SEND | FI_MSG,
+        Operation::Receive => FI_RECV | FI_MSG,
+        Operation::Read => FI_READ | FI_RMA,
+        Operation::Write | Operation::Atomic => FI_WRITE | FI_RMA,
+        Operation::RemoteWrite => FI_REMOTE_WRITE | FI_RMA,
+    }
+}
+
 /// Makes a completion of an entry, and tells whether the application wants it.
+#[inline(never)]
 fn translate(entry: &Entry, receives: &mut Slab<Receive>) -> (Told, bool) {
     let mut told = Told {
         context: without_provenance_mut(entry.context as usize),
-        flags: match entry.operation {
-            Operation::Send => FI_SEND | FI_MSG,
-            Operation::Receive => FI_RECV | FI_MSG,
-            Operation::Read => FI_READ | FI_RMA,
-            Operation::Write | Operation::Atomic => FI_WRITE | FI_RMA,
-            Operation::RemoteWrite => FI_REMOTE_WRITE | FI_RMA,
-        },
+        flags: flags_of(entry.operation),
         len: entry.len,
         buffer: null_mut(),
         data: entry.data.unwrap_or(0),
@@ -158,12 +176,19 @@ fn translate(entry: &Entry, receives: &mut Slab<Receive>) -> (Told, bool) {
     if entry.data.is_some() {
         told.flags |= FI_REMOTE_CQ_DATA;
     }
-    if entry.operation != Operation::Receive {
+    if entry.operation != Operation::Receive || !is_number(entry.context) {
         return (told, true);
     }
+    let reports = translate_numbered(entry, &mut told, receives);
+    (told, reports)
+}
+
+/// Completes the completion of a receive that has a number in the table, and tells whether the
+/// application wants it.
+fn translate_numbered(entry: &Entry, told: &mut Told, receives: &mut Slab<Receive>) -> bool {
     told.context = null_mut();
     let Some(posted) = receives.get(entry.context) else {
-        return (told, true);
+        return true;
     };
     told.context = posted.context;
     told.buffer = posted.buffer.wrapping_add(entry.offset);
@@ -178,22 +203,44 @@ fn translate(entry: &Entry, receives: &mut Slab<Receive>) -> (Told, bool) {
     if entry.is_last {
         receives.remove(entry.context);
     }
-    (told, reports)
+    reports
 }
 
-/// Bytes of an entry of each format.
-fn entry_bytes(format: u32) -> usize {
-    match format {
-        FI_CQ_FORMAT_CONTEXT => 8,
-        FI_CQ_FORMAT_MSG => 24,
-        FI_CQ_FORMAT_DATA => 40,
-        _ => 48,
+unsafe extern "C" fn read<const SAFE: bool>(
+    cq: *mut FidCq,
+    place: *mut c_void,
+    count: usize,
+) -> isize {
+    let object = object!(Object, cq);
+    if let Some(turn) = object.shared.lock_at_once::<SAFE>()
+        && turn.is_at_rest()
+    {
+        let queue = object.queue.get(&turn);
+        if count > 0 && !queue.holds() {
+            // SAFETY: `place` has room for `count` entries, by fi_cq(3).
+            let put = |seen: Seen<'_>| unsafe { put_plain(&seen, queue.format, place) };
+            if queue.raw.next_seen(is_plain, put).is_some() {
+                return 1;
+            }
+            if queue.raw.is_idle() {
+                return -(libc::EAGAIN as isize);
+            }
+        }
     }
+    // SAFETY: as this function's.
+    unsafe { read_slowly(cq, place, count) }
 }
 
-unsafe extern "C" fn read(cq: *mut FidCq, place: *mut c_void, count: usize) -> isize {
+#[inline(never)]
+unsafe extern "C" fn read_slowly(cq: *mut FidCq, place: *mut c_void, count: usize) -> isize {
     // SAFETY: `place` has room for `count` entries, by fi_cq(3).
     unsafe { readfrom(cq, place, count, null_mut()) }
+}
+
+/// Whether an entry is its completion, but for the flags.
+#[inline(always)]
+fn is_plain(seen: Seen<'_>) -> bool {
+    seen.is_plain() && !(seen.operation() == Operation::Receive && is_number(seen.context()))
 }
 
 unsafe extern "C" fn readfrom(
@@ -216,69 +263,149 @@ unsafe fn take_entries(
     count: usize,
     sources: *mut u64,
 ) -> Result<usize, Code> {
-    let mut objects = object.shared.lock();
-    objects.progress();
-    let objects = &mut *objects;
-    let queue = objects.queues.get_mut(object.number).ok_or(libc::EINVAL)?;
-    let bytes = entry_bytes(queue.format);
+    let mut turn = object.shared.lock();
+    turn.progress();
+    let queue = object.queue.get(&turn);
+    let objects = &mut *turn;
     let mut taken = 0;
-    while taken < count {
-        let told = match next(queue, &mut objects.receives) {
-            Some(Ok(told)) => told,
-            Some(Err(wrong)) => {
-                queue.held.push_front(Err(wrong));
-                break;
-            }
+    while taken < count && !queue.holds() {
+        let told = queue
+            .raw
+            .next_seen(|_| true, |seen| tell(&seen, &mut objects.receives));
+        let told = match told {
+            Some((told, true)) => told,
+            Some((_, false)) => continue,
             None => break,
         };
-        let entry = FiCqTaggedEntry {
-            op_context: told.context,
-            flags: told.flags,
-            len: told.len,
-            buf: told.buffer.cast(),
-            data: told.data,
-            tag: 0,
-        };
-        // SAFETY: `place` has room for `count` entries of the queue's format, each of which is the
-        // begin of the longest one; `sources` has room for as many addresses.
-        unsafe {
-            let to = place.cast::<u8>().add(taken * bytes);
-            std::ptr::copy_nonoverlapping((&raw const entry).cast(), to, bytes);
-            if !sources.is_null() {
-                sources.add(taken).write(told.source);
-            }
-        }
+        // SAFETY: `place` has room for `count` entries of the queue's format, and `sources`, if it is
+        // not NULL, for as many addresses.
+        unsafe { put(&told, queue.format, (place, sources), taken) };
         taken += 1;
     }
     if taken > 0 {
         return Ok(taken);
     }
+    if queue.raw.is_idle() && !queue.holds() {
+        return Err(libc::EAGAIN);
+    }
+    // SAFETY: as before.
+    unsafe { take_one(objects, queue, (place, sources), count) }
+}
+
+/// Takes an entry that was looked at before, is no success, or is not found by few instructions.
+///
+/// # Safety
+/// `place` has room for `count` entries, and `sources`, if it is not NULL, for as many addresses.
+#[cold]
+#[inline(never)]
+unsafe fn take_one(
+    objects: &mut Objects,
+    queue: &Queue,
+    place: (*mut c_void, *mut u64),
+    count: usize,
+) -> Result<usize, Code> {
     match next(queue, &mut objects.receives) {
-        Some(held @ Err(_)) => {
-            queue.held.push_front(held);
-            Err(FI_EAVAIL)
+        Some(Ok(told)) if count > 0 => {
+            // SAFETY: there is room for one entry.
+            unsafe { put(&told, queue.format, place, 0) };
+            Ok(1)
         }
-        // None was asked for.
         Some(held) => {
-            queue.held.push_front(held);
-            Ok(0)
+            let is_wrong = held.is_err();
+            queue.hold_first(held);
+            // None was asked for.
+            if is_wrong { Err(FI_EAVAIL) } else { Ok(0) }
         }
         None => Err(libc::EAGAIN),
     }
 }
 
+/// Makes a completion of an entry as [`translate`] does, where few instructions do.
+#[inline(always)]
+fn tell(seen: &Seen<'_>, receives: &mut Slab<Receive>) -> (Told, bool) {
+    if !is_plain(*seen) {
+        return translate(&seen.entry(), receives);
+    }
+    let told = Told {
+        context: without_provenance_mut(seen.context() as usize),
+        flags: flags_of(seen.operation()),
+        len: seen.len(),
+        buffer: null_mut(),
+        data: 0,
+        source: seen.source(),
+    };
+    (told, true)
+}
+
+/// Writes the completion of an entry that is plain, as the first one of an array.
+///
+/// # Safety
+/// The array has room for it.
+#[inline(always)]
+unsafe fn put_plain(seen: &Seen<'_>, format: u32, array: *mut c_void) {
+    // SAFETY: the array has room for the entry, of which each format is the begin of the longest.
+    unsafe {
+        let entry = array.cast::<FiCqTaggedEntry>();
+        (*entry).op_context = without_provenance_mut(seen.context() as usize);
+        if format == FI_CQ_FORMAT_CONTEXT {
+            return;
+        }
+        (*entry).flags = FLAGS[seen.operation() as usize];
+        (*entry).len = seen.len();
+        if format == FI_CQ_FORMAT_MSG {
+            return;
+        }
+        (*entry).buf = null_mut();
+        (*entry).data = 0;
+        if format != FI_CQ_FORMAT_DATA {
+            (*entry).tag = 0;
+        }
+    }
+}
+
+/// Writes a completion as entry `index` of an array of this format, and its source.
+///
+/// # Safety
+/// The array has room for so many entries, and that of sources, if it is not NULL.
+#[inline(always)]
+unsafe fn put(told: &Told, format: u32, (array, sources): (*mut c_void, *mut u64), index: usize) {
+    let (bytes, fields) = match format {
+        FI_CQ_FORMAT_CONTEXT => (8, 1),
+        FI_CQ_FORMAT_MSG => (24, 3),
+        FI_CQ_FORMAT_DATA => (40, 5),
+        _ => (48, 6),
+    };
+    // SAFETY: the arrays have room; each format is the begin of the longest.
+    unsafe {
+        if !sources.is_null() {
+            sources.add(index).write(told.source);
+        }
+        let entry = array.byte_add(index * bytes).cast::<FiCqTaggedEntry>();
+        (*entry).op_context = told.context;
+        if fields >= 3 {
+            (*entry).flags = told.flags;
+            (*entry).len = told.len;
+        }
+        if fields >= 5 {
+            (*entry).buf = told.buffer.cast();
+            (*entry).data = told.data;
+        }
+        if fields >= 6 {
+            (*entry).tag = 0;
+        }
+    }
+}
+
 unsafe extern "C" fn readerr(cq: *mut FidCq, place: *mut FiCqErrEntry, _flags: u64) -> isize {
     let object = object!(Object, cq);
-    let mut objects = object.shared.lock();
-    let objects = &mut *objects;
-    let Some(queue) = objects.queues.get_mut(object.number) else {
-        return size(Err(libc::EINVAL));
-    };
+    let mut turn = object.shared.lock();
+    let queue = object.queue.get(&turn);
+    let objects = &mut *turn;
     let wrong = match next(queue, &mut objects.receives) {
         Some(Err(wrong)) => wrong,
         held => {
             if let Some(held) = held {
-                queue.held.push_front(held);
+                queue.hold_first(held);
             }
             return size(Err(libc::EAGAIN));
         }
@@ -337,9 +464,8 @@ unsafe extern "C" fn sreadfrom(
         // many addresses, by fi_cq(3).
         let taken = unsafe { take_entries(object, place, count, sources) };
         let is_signalled = || {
-            let mut objects = object.shared.lock();
-            let queue = objects.queues.get_mut(object.number);
-            queue.is_some_and(|queue| std::mem::take(&mut queue.is_signalled))
+            let turn = object.shared.lock();
+            object.queue.get(&turn).is_signalled.take()
         };
         let is_over = limit.is_some_and(|limit| start.elapsed() >= limit);
         if taken != Err(libc::EAGAIN) || is_over || is_signalled() {
@@ -351,13 +477,9 @@ unsafe extern "C" fn sreadfrom(
 
 unsafe extern "C" fn signal(cq: *mut FidCq) -> c_int {
     let object = object!(Object, cq);
-    match object.shared.lock().queues.get_mut(object.number) {
-        Some(queue) => {
-            queue.is_signalled = true;
-            0
-        }
-        None => status(Err(libc::EINVAL)),
-    }
+    let turn = object.shared.lock();
+    object.queue.get(&turn).is_signalled.set(true);
+    0
 }
 
 unsafe extern "C" fn strerror(

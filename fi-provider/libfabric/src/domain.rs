@@ -7,7 +7,7 @@ use fi_ofi_abi::*;
 use fi_provider::device;
 use fi_provider::raw::domain::{Config, Domain};
 use fi_provider::raw::error::Error;
-use std::ffi::{c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::Arc;
 
 /// The C object.
@@ -19,7 +19,30 @@ pub(crate) struct Object {
     _fabric: InUse,
 }
 
-static OPS: FiOps = closing(close);
+static OPS: FiOps = FiOps {
+    ops_open,
+    ..closing(close)
+};
+/// The further functions of a domain: `struct farreach_ops_memory` in farreach_fi.h.
+#[repr(C)]
+struct MemoryOps {
+    size: usize,
+    allocate: unsafe extern "C" fn(
+        *mut FidDomain,
+        usize,
+        u64,
+        u64,
+        u64,
+        *mut *mut c_void,
+        *mut *mut FidMr,
+        *mut c_void,
+    ) -> c_int,
+}
+
+static MEMORY_OPS: MemoryOps = MemoryOps {
+    size: size_of::<MemoryOps>(),
+    allocate: mr::allocate,
+};
 static DOMAIN_OPS: FiOpsDomain = FiOpsDomain {
     size: size_of::<FiOpsDomain>(),
     av_open: av::open,
@@ -48,9 +71,11 @@ pub(crate) unsafe extern "C" fn open(
 ) -> c_int {
     // SAFETY: the fabric is open, and `info` a record of `getinfo` or NULL in its attributes, by
     // fi_domain(3).
-    let (api_version, mr_mode) = unsafe {
+    let (api_version, mr_mode, threading) = unsafe {
         let attr = info.as_ref().and_then(|info| info.domain_attr.as_ref());
-        ((*fabric).api_version, attr.map_or(0, |attr| attr.mr_mode))
+        let attr = attr.map(|attr| (attr.mr_mode, attr.threading));
+        let (mr_mode, threading) = attr.unwrap_or((0, FI_THREAD_SAFE));
+        ((*fabric).api_version, mr_mode, threading)
     };
     let config = match settings::config() {
         Ok(config) => Config {
@@ -82,7 +107,12 @@ pub(crate) unsafe extern "C" fn open(
         ops: &DOMAIN_OPS,
         mr: &mr::OPS,
     };
-    let shared = Arc::new(Shared::new(raw, mr_mode, api_version));
+    let shared = Arc::new(Shared::new(
+        raw,
+        threading != FI_THREAD_DOMAIN,
+        mr_mode,
+        api_version,
+    ));
     let object = Object {
         fid,
         shared,
@@ -90,6 +120,26 @@ pub(crate) unsafe extern "C" fn open(
     };
     // SAFETY: `domain` is where the caller wants the pointer; the object begins with its fid.
     unsafe { give(object, domain) };
+    0
+}
+
+/// Opens the table of functions of a name (fi_open_ops).
+unsafe extern "C" fn ops_open(
+    _: *mut Fid,
+    name: *const c_char,
+    flags: u64,
+    ops: *mut *mut c_void,
+    _: *mut c_void,
+) -> c_int {
+    // SAFETY: `name` ends with a zero, by fi_domain(3).
+    if unsafe { CStr::from_ptr(name) } != c"farreach_memory" {
+        return -FI_ENOSYS;
+    }
+    if flags != 0 {
+        return -FI_EBADFLAGS;
+    }
+    // SAFETY: `ops` is where the caller wants the pointer; applications only read the table.
+    unsafe { ops.write((&raw const MEMORY_OPS).cast_mut().cast()) };
     0
 }
 

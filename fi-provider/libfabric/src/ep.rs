@@ -1,14 +1,16 @@
 //! Endpoints (fi_endpoint(3)): how they are bound, enabled and closed.
 
-use crate::object::{Code, InUse, give, object, size, status, stub, take};
-use crate::state::{Binding, Counts, Ep, Objects, Shared, Told, Wrong};
+use crate::object::{Code, InUse, give, no_ops, object, size, status, stub, take};
+use crate::state::{Binding, Counts, Ep, Kept, Shared, Told, Turn, Wrong};
 use crate::{av, cntr, cq, domain, eq, info, msg, rma};
 use fi_ofi_abi::*;
 use fi_provider::raw::completion::{CompletionQueue, Counter};
 use fi_provider::raw::endpoint::{Config, Endpoint};
 use fi_provider::raw::error::Error;
+use std::cell::{Cell, OnceCell, RefCell};
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// The C object.
@@ -16,8 +18,9 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct Object {
     fid: FidEp,
-    pub(crate) number: u64,
     pub(crate) shared: Arc<Shared>,
+    pub(crate) ep: Kept<Ep>,
+    pub(crate) number: u64,
 }
 
 static FID_OPS: FiOps = FiOps {
@@ -25,7 +28,7 @@ static FID_OPS: FiOps = FiOps {
     close,
     bind,
     control,
-    ops_open: stub,
+    ops_open: no_ops,
     tostr: stub,
     ops_set: stub,
 };
@@ -91,19 +94,25 @@ pub(crate) unsafe extern "C" fn open(
     if kind != FI_EP_RDM && kind != FI_EP_UNSPEC {
         return -FI_ENOSYS;
     }
-    let number = shared.lock().endpoints.add(Ep {
-        raw: None,
+    let own = Kept::new(Ep {
+        raw: OnceCell::new(),
         caps,
-        transmit_flags,
-        receive_flags,
-        vector: None,
-        transmit: None,
-        receive: None,
-        counters: [None; 4],
-        events: None,
-        unread: Vec::new(),
-        least: LEAST,
+        is_usual: Cell::default(),
+        is_plain_receive: Cell::default(),
+        transmit_flags: Cell::new(transmit_flags),
+        receive_flags: Cell::new(receive_flags),
+        vector: Cell::default(),
+        transmit: Cell::default(),
+        receive: Cell::default(),
+        counters: Cell::default(),
+        events: RefCell::default(),
+        unread: RefCell::default(),
+        least: Cell::new(LEAST),
     });
+    let mut turn = shared.lock();
+    let in_table = own.share(&turn);
+    let number = turn.endpoints.add(in_table);
+    drop(turn);
     let fid = FidEp {
         fid: Fid {
             fclass: FI_CLASS_EP,
@@ -112,17 +121,25 @@ pub(crate) unsafe extern "C" fn open(
         },
         ops: &EP_OPS,
         cm: &CM_OPS,
-        msg: &msg::OPS,
-        rma: &rma::OPS,
+        msg: if shared.is_shared {
+            &msg::SAFE
+        } else {
+            &msg::ALONE
+        },
+        rma: if shared.is_shared {
+            &rma::SAFE
+        } else {
+            &rma::ALONE
+        },
         tagged: &TAGGED_OPS,
         atomic: &ATOMIC_OPS,
         collective: null_mut(),
     };
-    let shared = Arc::clone(shared);
     let object = Object {
         fid,
+        shared: Arc::clone(shared),
+        ep: own,
         number,
-        shared,
     };
     // SAFETY: `ep` is where the caller wants the pointer; the object begins with its fid.
     unsafe { give(object, ep) };
@@ -130,16 +147,42 @@ pub(crate) unsafe extern "C" fn open(
 }
 
 /// Starts an operation; makes progress where there is no room for it.
+#[inline(always)]
 pub(crate) fn start(ep: *mut FidEp, act: impl FnOnce(&Ep) -> Result<(), Code>) -> isize {
     let object = object!(Object, ep);
-    let mut objects = object.shared.lock();
-    let ep = objects.endpoints.get(object.number);
-    let result = ep.ok_or(libc::EINVAL).and_then(act);
-    if result == Err(libc::EAGAIN) {
-        // The peer may wait for room here.
-        objects.progress();
+    let turn = object.shared.lock();
+    match act(object.ep.get(&turn)) {
+        Ok(()) => 0,
+        Err(code) => refused(turn, code),
     }
-    size(result.map(|()| 0))
+}
+
+/// Does an operation of few instructions, whether it was done: not where the endpoint is not
+/// enabled, or another thread has its turn. Functions that are called then do all that it does.
+#[inline(always)]
+pub(crate) fn at_once<const SAFE: bool>(
+    ep: *mut FidEp,
+    act: impl FnOnce(&Ep, &Endpoint) -> bool,
+) -> bool {
+    let object = object!(Object, ep);
+    let Some(turn) = object.shared.lock_at_once::<SAFE>() else {
+        return false;
+    };
+    let ep = object.ep.get(&turn);
+    let Some(raw) = ep.raw.get() else {
+        return false;
+    };
+    act(ep, raw)
+}
+
+/// Makes progress where there was no room, as the peer may wait for room here.
+#[cold]
+#[inline(never)]
+fn refused(mut turn: Turn<'_>, code: Code) -> isize {
+    if code == libc::EAGAIN {
+        turn.progress();
+    }
+    size(Err(code))
 }
 
 unsafe extern "C" fn bind(fid: *mut Fid, other: *mut Fid, flags: u64) -> c_int {
@@ -168,33 +211,36 @@ unsafe extern "C" fn bind(fid: *mut Fid, other: *mut Fid, flags: u64) -> c_int {
 }
 
 /// Finds an endpoint that is not enabled yet.
-fn opening<'a>(objects: &'a mut Objects, object: &Object) -> Result<&'a mut Ep, Code> {
-    let ep = objects.endpoints.get_mut(object.number);
-    ep.filter(|ep| ep.raw.is_none()).ok_or(FI_EOPBADSTATE)
+fn opening<'a>(objects: &Turn<'_>, object: &'a Object) -> Result<&'a Ep, Code> {
+    let ep = object.ep.get(objects);
+    if ep.raw.get().is_some() {
+        return Err(FI_EOPBADSTATE);
+    }
+    Ok(ep)
 }
 
-fn bind_vector(objects: &mut Objects, object: &Object, vector: u64) -> Result<(), Code> {
+fn bind_vector(objects: &mut Turn<'_>, object: &Object, vector: u64) -> Result<(), Code> {
     let ep = opening(objects, object)?;
-    if ep.vector.is_some() {
+    if ep.vector.get().is_some() {
         return Err(libc::EINVAL);
     }
-    ep.vector = Some(vector);
+    ep.vector.set(Some(vector));
     let vector = objects.vectors.get_mut(vector).ok_or(FI_EDOMAIN)?;
     vector.users += 1;
     Ok(())
 }
 
 /// Binds a queue of events, to which nothing is told.
-fn bind_events(objects: &mut Objects, object: &Object, events: InUse) -> Result<(), Code> {
+fn bind_events(objects: &mut Turn<'_>, object: &Object, events: InUse) -> Result<(), Code> {
     let ep = opening(objects, object)?;
-    if ep.events.is_some() {
+    if ep.events.borrow().is_some() {
         return Err(libc::EINVAL);
     }
-    ep.events = Some(events);
+    *ep.events.borrow_mut() = Some(events);
     Ok(())
 }
 
-fn bind_queue(objects: &mut Objects, object: &Object, queue: u64, flags: u64) -> Result<(), Code> {
+fn bind_queue(objects: &mut Turn<'_>, object: &Object, queue: u64, flags: u64) -> Result<(), Code> {
     crate::object::only(flags, FI_SEND | FI_RECV | FI_SELECTIVE_COMPLETION)?;
     let ep = opening(objects, object)?;
     let binding = Binding {
@@ -202,23 +248,24 @@ fn bind_queue(objects: &mut Objects, object: &Object, queue: u64, flags: u64) ->
         is_selective: flags & FI_SELECTIVE_COMPLETION != 0,
     };
     let (sends, receives) = (flags & FI_SEND != 0, flags & FI_RECV != 0);
-    let is_taken = sends && ep.transmit.is_some() || receives && ep.receive.is_some();
+    let is_taken = sends && ep.transmit.get().is_some() || receives && ep.receive.get().is_some();
     if is_taken || !(sends || receives) {
         return Err(libc::EINVAL);
     }
     if sends {
-        ep.transmit = Some(binding);
+        ep.transmit.set(Some(binding));
     }
     if receives {
-        ep.receive = Some(binding);
+        ep.receive.set(Some(binding));
     }
-    let queue = objects.queues.get_mut(queue).ok_or(FI_EDOMAIN)?;
-    queue.users += usize::from(sends) + usize::from(receives);
+    let queue = objects.queues.get(queue).ok_or(FI_EDOMAIN)?;
+    let users = usize::from(sends) + usize::from(receives);
+    queue.users.set(queue.users.get() + users);
     Ok(())
 }
 
 fn bind_counter(
-    objects: &mut Objects,
+    objects: &mut Turn<'_>,
     object: &Object,
     counter: u64,
     flags: u64,
@@ -236,10 +283,11 @@ fn bind_counter(
     if wanted().any(|&(_, what)| ep.counts(what)) {
         return Err(libc::EINVAL);
     }
-    wanted().for_each(|&(_, what)| ep.counters[what as usize] = Some(counter));
-    let users = wanted().count();
-    let counter = objects.counters.get_mut(counter).ok_or(FI_EDOMAIN)?;
-    counter.users += users;
+    let mut counters = ep.counters.get();
+    wanted().for_each(|&(_, what)| counters[what as usize] = Some(counter));
+    ep.counters.set(counters);
+    let counter = objects.counters.get(counter).ok_or(FI_EDOMAIN)?;
+    counter.users.set(counter.users.get() + wanted().count());
     Ok(())
 }
 
@@ -252,9 +300,9 @@ unsafe extern "C" fn control(fid: *mut Fid, command: c_int, argument: *mut c_voi
             // SAFETY: `argument` is NULL or leads to flags, which nobody else uses meanwhile, by
             // fi_endpoint(3).
             let flags = unsafe { argument.cast::<u64>().as_mut() };
-            let ep = objects.endpoints.get_mut(object.number);
-            let both = flags.zip(ep).ok_or(libc::EINVAL);
-            status(both.and_then(|(flags, ep)| operation_flags(ep, flags, command)))
+            let ep = object.ep.get(&objects);
+            let flags = flags.ok_or(libc::EINVAL);
+            status(flags.and_then(|flags| operation_flags(ep, flags, command)))
         }
         _ => -FI_ENOSYS,
     }
@@ -262,35 +310,37 @@ unsafe extern "C" fn control(fid: *mut Fid, command: c_int, argument: *mut c_voi
 
 /// Gets or sets the flags of operations without flags of their own: those of the side that `flags`
 /// names.
-fn operation_flags(ep: &mut Ep, flags: &mut u64, command: c_int) -> Result<(), Code> {
+fn operation_flags(ep: &Ep, flags: &mut u64, command: c_int) -> Result<(), Code> {
     let (sides, wanted) = (*flags & (FI_SEND | FI_RECV), *flags & !(FI_SEND | FI_RECV));
     let (own, known) = match sides {
-        FI_SEND => (&mut ep.transmit_flags, info::TRANSMIT_FLAGS),
-        FI_RECV => (&mut ep.receive_flags, info::RECEIVE_FLAGS),
+        FI_SEND => (&ep.transmit_flags, info::TRANSMIT_FLAGS),
+        FI_RECV => (&ep.receive_flags, info::RECEIVE_FLAGS),
         _ => return Err(libc::EINVAL),
     };
     if command == FI_GETOPSFLAG {
-        *flags = *own;
+        *flags = own.get();
         return Ok(());
     }
     crate::object::only(wanted, known)?;
-    *own = wanted;
+    own.set(wanted);
+    ep.note_usual();
     Ok(())
 }
 
-fn enable(objects: &mut Objects, object: &Object) -> Result<(), Code> {
+fn enable(objects: &mut Turn<'_>, object: &Object) -> Result<(), Code> {
     let ep = opening(objects, object)?;
-    let number = ep.vector.ok_or(FI_ENOAV)?;
+    let number = ep.vector.get().ok_or(FI_ENOAV)?;
     let counts = |what: &[Counts]| what.iter().any(|&what| ep.counts(what));
     let tells = counts(&[Counts::Sent, Counts::Read, Counts::Written]);
     // Each side that the endpoint has tells of its operations somewhere.
     let has = |caps| ep.caps & caps != 0;
-    let is_told = ep.transmit.is_some() || tells || !has(FI_SEND | FI_READ | FI_WRITE);
-    let hears = ep.receive.is_some() || ep.counts(Counts::Received) || !has(FI_RECV);
+    let is_told = ep.transmit.get().is_some() || tells || !has(FI_SEND | FI_READ | FI_WRITE);
+    let hears = ep.receive.get().is_some() || ep.counts(Counts::Received) || !has(FI_RECV);
     if !is_told || !hears {
         return Err(FI_ENOCQ);
     }
-    let (transmit, receive, counters) = (ep.transmit, ep.receive, ep.counters);
+    let (transmit, receive) = (ep.transmit.get(), ep.receive.get());
+    let counters = ep.counters.get();
     let vector = objects.vectors.get(number).ok_or(FI_EDOMAIN)?.raw.clone();
     let mut unread = Vec::new();
     let mut queue = |binding: Option<Binding>| match binding {
@@ -323,19 +373,28 @@ fn enable(objects: &mut Objects, object: &Object) -> Result<(), Code> {
         ..Config::new(&transmit)
     };
     let raw = Endpoint::open(&object.shared.raw, &vector, config).map_err(Error::code)?;
-    let ep = opening(objects, object)?;
-    ep.raw = Some(raw);
-    ep.unread = unread;
+    let is_any_unread = !unread.is_empty();
+    *ep.unread.borrow_mut() = unread;
+    ep.raw.set(raw).map_err(|_| FI_EOPBADSTATE)?;
+    ep.note_usual();
+    let running = object.ep.share(objects);
+    objects.running.push(running);
+    objects.has_unread |= is_any_unread;
     Ok(())
 }
 
 unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
     let object = object!(Object, fid);
-    let mut objects = object.shared.lock();
+    let shared = Arc::clone(&object.shared);
+    let mut turn = shared.lock();
+    let objects = &mut *turn;
     let Some(ep) = objects.endpoints.remove(object.number) else {
         return status(Err(libc::EINVAL));
     };
-    if let Some(raw) = &ep.raw {
+    objects.running.retain(|one| !Rc::ptr_eq(one, &ep));
+    let has_unread = |one: &Rc<Ep>| !one.unread.borrow().is_empty();
+    objects.has_unread = objects.running.iter().any(has_unread);
+    if let Some(raw) = ep.raw.get() {
         let own = objects.receives.iter();
         let own = own.filter(|(_, posted)| posted.endpoint == object.number);
         // Buffers that wait; those that entries name are let go when these are read.
@@ -347,21 +406,23 @@ unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
             objects.receives.remove(number);
         }
     }
-    for Binding { queue, .. } in [ep.transmit, ep.receive].into_iter().flatten() {
-        if let Some(queue) = objects.queues.get_mut(queue) {
-            queue.users -= 1;
+    let bindings = [ep.transmit.get(), ep.receive.get()];
+    for Binding { queue, .. } in bindings.into_iter().flatten() {
+        if let Some(queue) = objects.queues.get(queue) {
+            queue.users.set(queue.users.get() - 1);
         }
     }
-    for counter in ep.counters.into_iter().flatten() {
-        if let Some(counter) = objects.counters.get_mut(counter) {
-            counter.users -= 1;
+    for counter in ep.counters.get().into_iter().flatten() {
+        if let Some(counter) = objects.counters.get(counter) {
+            counter.users.set(counter.users.get() - 1);
         }
     }
-    if let Some(vector) = ep.vector.and_then(|number| objects.vectors.get_mut(number)) {
+    let vector = ep.vector.get();
+    if let Some(vector) = vector.and_then(|number| objects.vectors.get_mut(number)) {
         vector.users -= 1;
     }
     drop(ep);
-    drop(objects);
+    // The last handle goes in this turn.
     // SAFETY: `open` has given the object, and whoever closes it uses it no more.
     drop(unsafe { take::<Object>(fid) });
     0
@@ -370,30 +431,36 @@ unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
 unsafe extern "C" fn cancel(fid: *mut Fid, context: *mut c_void) -> isize {
     let object = object!(Object, fid);
     let mut objects = object.shared.lock();
-    size(cancel_one(&mut objects, object.number, context).map(|()| 0))
+    size(cancel_one(&mut objects, object, context).map(|()| 0))
 }
 
-fn cancel_one(objects: &mut Objects, ep: u64, context: *mut c_void) -> Result<(), Code> {
-    let endpoint = objects.endpoints.get(ep).ok_or(libc::EINVAL)?;
-    let raw = endpoint.enabled()?;
-    let found = objects.receives.iter().find(|(number, posted)| {
-        posted.endpoint == ep && posted.context == context && raw.cancel_receive(*number)
-    });
-    let number = found.ok_or(libc::ENOENT)?.0;
-    let queue = endpoint.receive;
-    let posted = objects.receives.remove(number).ok_or(libc::ENOENT)?;
-    let queue = queue.and_then(|binding| objects.queues.get_mut(binding.queue));
-    if let Some(queue) = queue {
-        let multi = if posted.is_multi { FI_MULTI_RECV } else { 0 };
+fn cancel_one(turn: &mut Turn<'_>, object: &Object, context: *mut c_void) -> Result<(), Code> {
+    let ep = object.ep.get(turn);
+    let raw = ep.enabled()?;
+    let (mut flags, mut buffer) = (FI_RECV | FI_MSG, null_mut());
+    if !raw.cancel_receive(context.addr() as u64) {
+        let found = turn.receives.iter().find(|(number, posted)| {
+            let is_it = posted.endpoint == object.number && posted.context == context;
+            is_it && raw.cancel_receive(*number)
+        });
+        let number = found.ok_or(libc::ENOENT)?.0;
+        let posted = turn.receives.remove(number).ok_or(libc::ENOENT)?;
+        buffer = posted.buffer;
+        if posted.is_multi {
+            flags |= FI_MULTI_RECV;
+        }
+    }
+    let binding = ep.receive.get();
+    if let Some(queue) = binding.and_then(|binding| turn.queues.get(binding.queue)) {
         let told = Told {
             context,
-            flags: FI_RECV | FI_MSG | multi,
+            flags,
             len: 0,
-            buffer: posted.buffer,
+            buffer,
             data: 0,
             source: FI_ADDR_NOTAVAIL,
         };
-        queue.held.push_back(Err(Wrong {
+        queue.hold_last(Err(Wrong {
             told,
             code: libc::ECANCELED,
         }));
@@ -413,10 +480,7 @@ unsafe extern "C" fn getopt(
     }
     let object = object!(Object, fid);
     let objects = object.shared.lock();
-    let least = objects
-        .endpoints
-        .get(object.number)
-        .map_or(0, |ep| ep.least);
+    let least = object.ep.get(&objects).least.get();
     // SAFETY: `value` has room for `*len` bytes, and `len` may be written, by fi_endpoint(3).
     unsafe {
         let room = len.replace(size_of::<usize>());
@@ -444,17 +508,14 @@ unsafe extern "C" fn setopt(
     let object = object!(Object, fid);
     // SAFETY: `value` holds `len` bytes, by fi_endpoint(3).
     let least = unsafe { value.cast::<usize>().read_unaligned() };
-    if let Some(ep) = object.shared.lock().endpoints.get_mut(object.number) {
-        ep.least = least;
-    }
+    object.ep.get(&object.shared.lock()).least.set(least);
     0
 }
 
 unsafe extern "C" fn getname(fid: *mut Fid, place: *mut c_void, len: *mut usize) -> c_int {
     let object = object!(Object, fid);
     let objects = object.shared.lock();
-    let ep = objects.endpoints.get(object.number);
-    let Some(raw) = ep.and_then(|ep| ep.raw.as_ref()) else {
+    let Some(raw) = object.ep.get(&objects).raw.get() else {
         return -FI_EOPBADSTATE;
     };
     // SAFETY: `place` has room for `*len` bytes, and `len` may be written, by fi_cm(3).

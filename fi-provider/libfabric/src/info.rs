@@ -247,6 +247,11 @@ unsafe fn check_domain(version: u32, attr: &FiDomainAttr, offer: &mut Offer) -> 
         // Calls that set objects up need no progress: an application may make it in vain.
         offer.control_progress = attr.control_progress;
     }
+    if attr.threading == FI_THREAD_DOMAIN {
+        // The application's calls take turns of themselves. All other promises are of less than a
+        // domain, whose objects share the fabric's.
+        offer.threading = attr.threading;
+    }
     if attr.av_type != FI_AV_UNSPEC {
         offer.av_type = attr.av_type;
     }

@@ -1,11 +1,11 @@
 //! Memory regions (fi_mr(3)).
 
 use crate::domain;
-use crate::object::{Code, give, no_control, object, status, stub, take};
+use crate::object::{Code, give, no_control, no_ops, object, status, stub, take};
 use crate::state::Shared;
 use fi_ofi_abi::*;
 use fi_provider::raw::error::Error;
-use fi_provider::raw::region::{Addressing, Region, Rights};
+use fi_provider::raw::region::{Memory, Region, Rights};
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
@@ -14,9 +14,16 @@ use std::sync::Arc;
 #[derive(Debug)]
 struct Object {
     fid: FidMr,
-    /// None where peers may do nothing.
-    region: Option<Region>,
+    _reached: Reached,
     shared: Arc<Shared>,
+}
+
+/// The memory that peers reach by the object's key, until it is dropped.
+#[derive(Debug)]
+enum Reached {
+    Nothing,
+    Region { _region: Region },
+    Arena { _memory: Memory },
 }
 
 static FID_OPS: FiOps = FiOps {
@@ -24,7 +31,7 @@ static FID_OPS: FiOps = FiOps {
     close,
     bind,
     control: no_control,
-    ops_open: stub,
+    ops_open: no_ops,
     tostr: stub,
     ops_set: stub,
 };
@@ -55,47 +62,101 @@ unsafe fn register(domain: *mut Fid, wanted: &Wanted, mr: *mut *mut FidMr) -> Re
     if wanted.offset != 0 {
         return Err(libc::EINVAL);
     }
-    let reads = wanted.access & FI_REMOTE_READ != 0;
-    let writes = wanted.access & FI_REMOTE_WRITE != 0;
-    let rights = match (reads, writes) {
+    let key = (!shared.chooses_keys).then_some(wanted.key);
+    let (memory, len) = (wanted.piece.iov_base.cast(), wanted.piece.iov_len);
+    let Some(rights) = rights(wanted.access) else {
+        let key = key.unwrap_or(FI_KEY_NOTAVAIL);
+        // SAFETY: `mr` may be written, by this function's requirement.
+        unsafe { give_region(shared, Reached::Nothing, key, wanted.context, mr) };
+        return Ok(());
+    };
+    // SAFETY: the memory stays mapped until the region is closed, by this function's requirement, and
+    // is writable where the application lets peers write.
+    let region = unsafe {
+        let addressing = shared.addressing();
+        shared.raw.register(memory, len, rights, key, addressing)
+    };
+    let region = region.map_err(Error::code)?;
+    let key = region.key();
+    let reached = Reached::Region { _region: region };
+    // SAFETY: `mr` may be written, by this function's requirement.
+    unsafe { give_region(shared, reached, key, wanted.context, mr) };
+    Ok(())
+}
+
+/// Returns the rights that an access gives to peers.
+fn rights(access: u64) -> Option<Rights> {
+    let reads = access & FI_REMOTE_READ != 0;
+    let writes = access & FI_REMOTE_WRITE != 0;
+    match (reads, writes) {
         (false, false) => None,
         (true, false) => Some(Rights::READ),
         (false, true) => Some(Rights::WRITE),
         (true, true) => Some(Rights::READ.and(Rights::WRITE)),
+    }
+}
+
+/// Takes memory of the arena (`struct farreach_ops_memory` in farreach_fi.h).
+///
+/// # Safety
+/// `domain` is an open domain; `address` and `mr` may be written.
+pub(crate) unsafe extern "C" fn allocate(
+    domain: *mut FidDomain,
+    len: usize,
+    access: u64,
+    key: u64,
+    flags: u64,
+    address: *mut *mut c_void,
+    mr: *mut *mut FidMr,
+    context: *mut c_void,
+) -> c_int {
+    let shared = &object!(domain::Object, domain).shared;
+    if flags != 0 {
+        return -FI_EBADFLAGS;
+    }
+    let Some(rights) = rights(access) else {
+        return status(Err(libc::EINVAL));
     };
-    let addressing = if shared.by_address {
-        Addressing::Virtual
-    } else {
-        Addressing::Offset
-    };
-    let key = (!shared.chooses_keys).then_some(wanted.key);
-    let (memory, len) = (wanted.piece.iov_base.cast(), wanted.piece.iov_len);
-    let register = |rights| {
-        // SAFETY: the memory stays mapped until the region is closed, by this function's
-        // requirement, and is writable where the application lets peers write.
-        let region = unsafe { shared.raw.register(memory, len, rights, key, addressing) };
-        region.map_err(Error::code)
-    };
-    let region = rights.map(register).transpose()?;
+    let key = (!shared.chooses_keys).then_some(key);
+    let memory = shared.raw.allocate(len, rights, key, shared.addressing());
+    status(memory.map_err(Error::code).map(|memory| {
+        let (place, key) = (memory.as_ptr(), memory.key());
+        let reached = Reached::Arena { _memory: memory };
+        // SAFETY: both may be written, by this function's requirement.
+        unsafe {
+            address.write(place.cast());
+            give_region(shared, reached, key, context, mr);
+        }
+    }))
+}
+
+/// Gives a region to C.
+///
+/// # Safety
+/// `mr` may be written.
+unsafe fn give_region(
+    shared: &Arc<Shared>,
+    reached: Reached,
+    key: u64,
+    context: *mut c_void,
+    mr: *mut *mut FidMr,
+) {
     let object = Object {
         fid: FidMr {
             fid: Fid {
                 fclass: FI_CLASS_MR,
-                context: wanted.context,
+                context,
                 ops: &FID_OPS,
             },
             mem_desc: std::ptr::null_mut(),
-            key: region
-                .as_ref()
-                .map_or(key.unwrap_or(FI_KEY_NOTAVAIL), Region::key),
+            key,
         },
-        region,
+        _reached: reached,
         shared: Arc::clone(shared),
     };
     shared.lock().regions += 1;
     // SAFETY: `mr` may be written, by this function's requirement; the object begins with its fid.
     unsafe { give(object, mr) };
-    Ok(())
 }
 
 /// Returns the one piece of memory of a list.
@@ -198,7 +259,8 @@ unsafe extern "C" fn bind(_: *mut Fid, other: *mut Fid, flags: u64) -> c_int {
 unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
     // SAFETY: `register` has given the object, and whoever closes it uses it no more.
     let object = unsafe { take::<Object>(fid) };
-    drop(object.region);
-    object.shared.lock().regions -= 1;
+    let shared = Arc::clone(&object.shared);
+    drop(object);
+    shared.lock().regions -= 1;
     0
 }

@@ -3,26 +3,34 @@
 use crate::ep::{self, Object};
 use crate::info::INJECT_SIZE;
 use crate::object::{Code, object, only, size};
+use crate::slab::is_number;
 use crate::state::{Binding, Counts, Ep, Receive};
 use fi_ofi_abi::*;
+use fi_provider::raw::address_vector::PeerIndex;
 use fi_provider::raw::completion::{Context, Counted, CountedContext, Silent};
 use fi_provider::raw::endpoint::{Level, Posted};
 use fi_provider::raw::error::Error;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
-pub(crate) static OPS: FiOpsMsg = FiOpsMsg {
-    size: size_of::<FiOpsMsg>(),
-    recv,
-    recvv,
-    recvmsg,
-    send,
-    sendv,
-    sendmsg,
-    inject,
-    senddata,
-    injectdata,
-};
+/// The functions in domains of several threads, and of one at a time.
+pub(crate) static SAFE: FiOpsMsg = ops::<true>();
+pub(crate) static ALONE: FiOpsMsg = ops::<false>();
+
+const fn ops<const SAFE: bool>() -> FiOpsMsg {
+    FiOpsMsg {
+        size: size_of::<FiOpsMsg>(),
+        recv: recv::<SAFE>,
+        recvv,
+        recvmsg,
+        send,
+        sendv,
+        sendmsg,
+        inject: inject::<SAFE>,
+        senddata,
+        injectdata,
+    }
+}
 
 /// Flags of one operation.
 #[derive(Clone, Copy, Debug)]
@@ -48,14 +56,14 @@ impl Flags {
     /// Finds out how an operation is done that an endpoint starts.
     pub(crate) fn how(self, ep: &Ep, what: Counts) -> How {
         let flags = match self {
-            Self::Usual => ep.transmit_flags,
+            Self::Usual => ep.transmit_flags.get(),
             Self::Own(flags) => flags,
             Self::Inject => FI_INJECT,
         };
         let asks = flags & FI_COMPLETION != 0;
         let wants = |queue: Binding| asks || !queue.is_selective;
         How {
-            completes: !matches!(self, Self::Inject) && ep.transmit.is_some_and(wants),
+            completes: !matches!(self, Self::Inject) && ep.transmit.get().is_some_and(wants),
             counts: ep.counts(what),
             level: if flags & FI_DELIVERY_COMPLETE == 0 {
                 Level::Free
@@ -189,9 +197,47 @@ unsafe extern "C" fn sendmsg(ep: *mut FidEp, message: *const FiMsg, flags: u64) 
     }
 }
 
-unsafe extern "C" fn inject(ep: *mut FidEp, message: *const c_void, len: usize, to: u64) -> isize {
+unsafe extern "C" fn inject<const SAFE: bool>(
+    ep: *mut FidEp,
+    message: *const c_void,
+    len: usize,
+    to: u64,
+) -> isize {
+    let is_done = len <= INJECT_SIZE
+        && ep::at_once::<SAFE>(ep, |_, raw| {
+            // SAFETY: `message` holds the bytes, by fi_msg(3).
+            let message = unsafe { bytes(message, len) };
+            PeerIndex::try_from(to).is_ok_and(|to| raw.inject_counted(to, message).is_ok())
+        });
+    if is_done {
+        return 0;
+    }
+    // SAFETY: as this function's.
+    unsafe { inject_slowly(ep, message, len, to) }
+}
+
+#[inline(never)]
+unsafe extern "C" fn inject_slowly(
+    ep: *mut FidEp,
+    message: *const c_void,
+    len: usize,
+    to: u64,
+) -> isize {
     // SAFETY: `message` holds the bytes, by fi_msg(3), and they are taken over at once.
     unsafe { start(ep, (message, len), None, to, null_mut(), Flags::Inject) }
+}
+
+/// Returns the bytes at an address, which may be any where there are none.
+///
+/// # Safety
+/// `message` holds the bytes as long as the slice is used.
+#[inline(always)]
+pub(crate) unsafe fn bytes<'a>(message: *const c_void, len: usize) -> &'a [u8] {
+    if len == 0 {
+        return &[];
+    }
+    // SAFETY: there are so many bytes, at an address that is not NULL.
+    unsafe { std::slice::from_raw_parts(message.cast(), len) }
 }
 
 unsafe extern "C" fn senddata(
@@ -229,28 +275,33 @@ unsafe fn post(
     flags: Option<u64>,
 ) -> Result<(), Code> {
     let object = object!(Object, ep);
-    let mut objects = object.shared.lock();
-    let objects = &mut *objects;
-    let ep = objects.endpoints.get(object.number).ok_or(libc::EINVAL)?;
+    let mut turn = object.shared.lock();
+    let ep = object.ep.get(&turn);
     let raw = ep.enabled()?;
-    let is_multi = flags.unwrap_or(ep.receive_flags) & FI_MULTI_RECV != 0;
-    let asks = flags.unwrap_or(ep.receive_flags) & FI_COMPLETION != 0;
+    let flags = flags.unwrap_or(ep.receive_flags.get());
+    let is_multi = flags & FI_MULTI_RECV != 0;
+    let asks = flags & FI_COMPLETION != 0;
     let is_directed = ep.caps & FI_DIRECTED_RECV != 0 && from != FI_ADDR_NOTAVAIL;
     let source = is_directed.then(|| ep.peer(from)).transpose()?;
-    let reports = ep.receive.is_some_and(|queue| asks || !queue.is_selective);
+    let wants = |queue: Binding| asks || !queue.is_selective;
+    let reports = ep.receive.get().is_some_and(wants);
     let memory = buffer.iov_base.cast();
-    let number = objects.receives.add(Receive {
-        context,
-        buffer: memory,
-        is_multi,
-        // The application learns by completions alone where its messages lie.
-        reports: reports || is_multi,
-        endpoint: object.number,
-    });
+    let mut number = context.addr() as u64;
+    // Most receives are their pointer alone.
+    if is_multi || !reports || is_number(number) {
+        number = turn.receives.add(Receive {
+            context,
+            buffer: memory,
+            is_multi,
+            // The application learns by completions alone where its messages lie.
+            reports: reports || is_multi,
+            endpoint: object.number,
+        });
+    }
     let posted = Posted {
         context: number,
         source,
-        least: is_multi.then_some(ep.least),
+        least: is_multi.then_some(ep.least.get()),
     };
     // SAFETY: the bytes are nobody else's until a completion gives the buffer back, by this
     // function's requirement, or the application cancels it or closes the endpoint.
@@ -258,7 +309,38 @@ unsafe fn post(
     Ok(())
 }
 
-unsafe extern "C" fn recv(
+unsafe extern "C" fn recv<const SAFE: bool>(
+    ep: *mut FidEp,
+    buffer: *mut c_void,
+    len: usize,
+    desc: *mut c_void,
+    from: u64,
+    context: *mut c_void,
+) -> isize {
+    let number = context.addr() as u64;
+    let is_done = ep::at_once::<SAFE>(ep, |ep, raw| {
+        let is_plain = ep.is_plain_receive.get() && !is_number(number);
+        if is_plain && (from == FI_ADDR_NOTAVAIL || ep.caps & FI_DIRECTED_RECV == 0) {
+            let posted = Posted {
+                context: number,
+                source: None,
+                least: None,
+            };
+            // SAFETY: the application leaves the buffer alone until its completion, by fi_msg(3).
+            unsafe { raw.post_receive(buffer.cast(), len, posted) };
+            return true;
+        }
+        false
+    });
+    if is_done {
+        return 0;
+    }
+    // SAFETY: as this function's.
+    unsafe { recv_slowly(ep, buffer, len, desc, from, context) }
+}
+
+#[inline(never)]
+unsafe extern "C" fn recv_slowly(
     ep: *mut FidEp,
     buffer: *mut c_void,
     len: usize,

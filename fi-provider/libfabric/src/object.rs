@@ -1,7 +1,7 @@
 //! Objects that C holds pointers to, and the codes that functions return.
 
 use fi_ofi_abi::{FI_ENOSYS, FiOps, Fid};
-use std::ffi::{c_int, c_void};
+use std::ffi::{c_char, c_int, c_void};
 use std::sync::Arc;
 
 /// A code of errno(3) or fi_errno(3), positive.
@@ -22,6 +22,17 @@ pub(crate) unsafe extern "C" fn no_control(_: *mut Fid, _: c_int, _: *mut c_void
     -FI_ENOSYS
 }
 
+/// Refuses to open tables of further functions.
+pub(crate) unsafe extern "C" fn no_ops(
+    _: *mut Fid,
+    _: *const c_char,
+    _: u64,
+    _: *mut *mut c_void,
+    _: *mut c_void,
+) -> c_int {
+    -FI_ENOSYS
+}
+
 /// Returns the functions of an object that may only be closed.
 pub(crate) const fn closing(close: unsafe extern "C" fn(*mut Fid) -> c_int) -> FiOps {
     FiOps {
@@ -29,7 +40,7 @@ pub(crate) const fn closing(close: unsafe extern "C" fn(*mut Fid) -> c_int) -> F
         close,
         bind: no_bind,
         control: no_control,
-        ops_open: stub,
+        ops_open: no_ops,
         tostr: stub,
         ops_set: stub,
     }

@@ -10,18 +10,24 @@ use fi_provider::raw::completion::{Context, Counted, CountedContext, Silent};
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
-pub(crate) static OPS: FiOpsRma = FiOpsRma {
-    size: size_of::<FiOpsRma>(),
-    read,
-    readv,
-    readmsg,
-    write,
-    writev,
-    writemsg,
-    inject,
-    writedata,
-    injectdata,
-};
+/// The functions in domains of several threads, and of one at a time.
+pub(crate) static SAFE: FiOpsRma = ops::<true>();
+pub(crate) static ALONE: FiOpsRma = ops::<false>();
+
+const fn ops<const SAFE: bool>() -> FiOpsRma {
+    FiOpsRma {
+        size: size_of::<FiOpsRma>(),
+        read,
+        readv,
+        readmsg,
+        write: write::<SAFE>,
+        writev,
+        writemsg,
+        inject: inject::<SAFE>,
+        writedata,
+        injectdata,
+    }
+}
 
 /// Flags of fi_readmsg and of fi_writemsg: the fabric keeps FI_DELIVERY_COMPLETE with all of them.
 const READMSG: u64 =
@@ -174,7 +180,31 @@ unsafe extern "C" fn readmsg(ep: *mut FidEp, message: *const FiMsgRma, flags: u6
     }
 }
 
-unsafe extern "C" fn write(
+unsafe extern "C" fn write<const SAFE: bool>(
+    ep: *mut FidEp,
+    bytes: *const c_void,
+    len: usize,
+    desc: *mut c_void,
+    peer: u64,
+    address: u64,
+    key: u64,
+    context: *mut c_void,
+) -> isize {
+    let is_done = ep::at_once::<SAFE>(ep, |ep, raw| {
+        let report = CountedContext(context.addr() as u64);
+        // SAFETY: `bytes` holds the bytes, by fi_rma(3).
+        ep.is_usual.get()
+            && unsafe { raw.write_few((peer, key), address, bytes.cast(), len, report) }
+    });
+    if is_done {
+        return 0;
+    }
+    // SAFETY: as this function's.
+    unsafe { write_slowly::<SAFE>(ep, bytes, len, desc, peer, address, key, context) }
+}
+
+#[inline(never)]
+unsafe extern "C" fn write_slowly<const SAFE: bool>(
     ep: *mut FidEp,
     bytes: *const c_void,
     len: usize,
@@ -184,6 +214,16 @@ unsafe extern "C" fn write(
     key: u64,
     context: *mut c_void,
 ) -> isize {
+    let is_done = len == size_of::<u64>()
+        && ep::at_once::<SAFE>(ep, |ep, raw| {
+            let report = CountedContext(context.addr() as u64);
+            // SAFETY: `bytes` holds the bytes, by fi_rma(3).
+            ep.is_usual.get()
+                && unsafe { raw.write_word_in_line((peer, key), address, bytes.cast(), report) }
+        });
+    if is_done {
+        return 0;
+    }
     let piece = source(bytes, len);
     // SAFETY: there is one piece, whose bytes the application leaves as they are until the
     // completion, by fi_rma(3).
@@ -230,7 +270,7 @@ unsafe extern "C" fn writemsg(ep: *mut FidEp, message: *const FiMsgRma, flags: u
     }
 }
 
-unsafe extern "C" fn inject(
+unsafe extern "C" fn inject<const SAFE: bool>(
     ep: *mut FidEp,
     bytes: *const c_void,
     len: usize,
@@ -238,17 +278,44 @@ unsafe extern "C" fn inject(
     address: u64,
     key: u64,
 ) -> isize {
-    let access = Access {
-        way: Way::Write(None),
-        here: source(bytes, len),
-        peer,
-        address,
-        key,
-        context: null_mut(),
-        flags: Flags::Inject,
-    };
-    // SAFETY: `bytes` holds the bytes during the call, by fi_rma(3).
-    unsafe { start(ep, Ok(access)) }
+    let is_done = ep::at_once::<SAFE>(ep, |_, raw| {
+        // SAFETY: `bytes` holds the bytes, by fi_rma(3).
+        unsafe { raw.write_few((peer, key), address, bytes.cast(), len, Counted) }
+    });
+    if is_done {
+        return 0;
+    }
+    // SAFETY: as this function's.
+    unsafe { inject_slowly::<SAFE>(ep, bytes, len, peer, address, key) }
+}
+
+#[inline(never)]
+unsafe extern "C" fn inject_slowly<const SAFE: bool>(
+    ep: *mut FidEp,
+    bytes: *const c_void,
+    len: usize,
+    peer: u64,
+    address: u64,
+    key: u64,
+) -> isize {
+    let is_done = len == size_of::<u64>()
+        && ep::at_once::<SAFE>(ep, |_, raw| {
+            // SAFETY: `bytes` holds the bytes, by fi_rma(3).
+            unsafe { raw.write_word_in_line((peer, key), address, bytes.cast(), Counted) }
+        });
+    if is_done {
+        return 0;
+    }
+    if len > INJECT_SIZE {
+        return size(Err(libc::EMSGSIZE));
+    }
+    ep::start(ep, |ep| {
+        ep.with_region(peer, key, |raw, region| {
+            // SAFETY: `bytes` holds the bytes during the call, by fi_rma(3).
+            let bytes = unsafe { crate::msg::bytes(bytes, len) };
+            raw.inject_write(region, address, bytes, Counted)
+        })
+    })
 }
 
 unsafe extern "C" fn writedata(

@@ -1,5 +1,14 @@
 //! Values by numbers that are given again.
 
+/// The highest bit of every number: no pointer of a program has it.
+const MARK: u64 = 1 << 63;
+
+/// Whether this may be a number, and is no pointer.
+#[inline(always)]
+pub(crate) fn is_number(word: u64) -> bool {
+    word & MARK != 0
+}
+
 /// Values, each with a number that no other has had.
 #[derive(Debug)]
 pub(crate) struct Slab<T> {
@@ -24,7 +33,7 @@ impl<T> Slab<T> {
             (self.slots.len() - 1) as u32
         });
         let (generation, slot) = &mut self.slots[index as usize];
-        *generation = generation.wrapping_add(1);
+        *generation = generation.wrapping_add(1) | (MARK >> 32) as u32;
         *slot = Some(value);
         u64::from(*generation) << 32 | u64::from(index)
     }
@@ -60,11 +69,6 @@ impl<T> Slab<T> {
         })
     }
 
-    /// Returns all values, to be changed.
-    pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
-        self.slots.iter_mut().filter_map(|(_, slot)| slot.as_mut())
-    }
-
     /// Tells whether there is none.
     pub(crate) fn is_empty(&self) -> bool {
         self.free.len() == self.slots.len()
@@ -83,6 +87,8 @@ mod tests {
         assert!(slab.is_empty());
         let second = slab.add('b');
         assert_ne!(first, second);
+        assert!(is_number(first) && is_number(second));
+        assert!(!is_number((&raw const second).addr() as u64));
         assert_eq!(slab.get(first), None);
         assert_eq!(slab.remove(first), None);
         assert_eq!(slab.iter().collect::<Vec<_>>(), [(second, &'b')]);

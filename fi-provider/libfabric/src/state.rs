@@ -2,21 +2,29 @@
 
 use crate::object::{Code, InUse};
 use crate::slab::Slab;
+use fi_ofi_abi::{FI_COMPLETION, FI_INJECT, FI_MULTI_RECV};
 use fi_provider::raw::address_vector::{AddressVector, PeerIndex};
-use fi_provider::raw::completion::{CompletionQueue, Counter};
+use fi_provider::raw::completion::{CompletionQueue, Counter, Operation};
 use fi_provider::raw::domain::Domain;
 use fi_provider::raw::endpoint::{Endpoint, RemoteRegion};
 use fi_provider::raw::error::Error;
+use fi_provider::raw::region::Addressing;
+use parking_lot::{Mutex, MutexGuard};
+use std::cell::{Cell, OnceCell, RefCell, UnsafeCell};
 use std::collections::VecDeque;
 use std::ffi::c_void;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::ops::{Deref, DerefMut};
+use std::rc::Rc;
 
 /// A domain, which all its objects share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     /// Dropped before the domain, which its endpoints use.
-    objects: Mutex<Objects>,
+    objects: UnsafeCell<Objects>,
     pub(crate) raw: Domain,
+    turns: Mutex<()>,
+    /// Whether calls may come from several threads at a time (fi_domain(3), threading).
+    pub(crate) is_shared: bool,
     /// Whether keys are the fabric's choice (FI_MR_PROV_KEY).
     pub(crate) chooses_keys: bool,
     /// Whether peers name bytes of regions by their addresses (FI_MR_VIRT_ADDR).
@@ -25,22 +33,79 @@ pub(crate) struct Shared {
     pub(crate) api_version: u32,
 }
 
+// SAFETY: `Sync` requires that shared accesses do not race. The objects are reached by a [`Turn`]
+// alone, which one thread has at a time: by the lock, or by the application's promise that it calls
+// from one thread at a time (FI_THREAD_DOMAIN). They are `Send`; all else is `Sync` of itself.
+unsafe impl Sync for Shared {}
+
+/// A thread's turn at the objects of a domain. A function takes one, and none beside it.
+#[derive(Debug)]
+pub(crate) struct Turn<'a> {
+    objects: *mut Objects,
+    _guard: Option<MutexGuard<'a, ()>>,
+}
+
+impl Deref for Turn<'_> {
+    type Target = Objects;
+
+    #[inline(always)]
+    fn deref(&self) -> &Objects {
+        // SAFETY: the domain's objects live as long as the turn, which is the only one.
+        unsafe { &*self.objects }
+    }
+}
+
+impl DerefMut for Turn<'_> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut Objects {
+        // SAFETY: the domain's objects live as long as the turn, which is the only one; of it there
+        // is one reference.
+        unsafe { &mut *self.objects }
+    }
+}
+
+/// An object that its C object leads to without a look into a table.
+#[derive(Debug)]
+pub(crate) struct Kept<T>(Rc<T>);
+
+impl<T> Kept<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self(Rc::new(value))
+    }
+
+    /// The object, during a turn at its domain.
+    #[inline(always)]
+    pub(crate) fn get(&self, _: &Turn<'_>) -> &T {
+        &self.0
+    }
+
+    /// Another handle, during a turn at its domain.
+    pub(crate) fn share(&self, _: &Turn<'_>) -> Rc<T> {
+        Rc::clone(&self.0)
+    }
+}
+
 /// The tables: the C objects hold the numbers.
 #[derive(Debug, Default)]
 pub(crate) struct Objects {
-    pub(crate) endpoints: Slab<Ep>,
+    pub(crate) endpoints: Slab<Rc<Ep>>,
+    /// Those that are enabled.
+    pub(crate) running: Vec<Rc<Ep>>,
     pub(crate) vectors: Slab<Vector>,
-    pub(crate) queues: Slab<Queue>,
-    pub(crate) counters: Slab<Count>,
+    pub(crate) queues: Slab<Rc<Queue>>,
+    pub(crate) counters: Slab<Rc<Count>>,
+    /// Receives with more to note than a pointer.
     pub(crate) receives: Slab<Receive>,
     pub(crate) regions: usize,
+    /// Whether an endpoint has queues that nobody reads.
+    pub(crate) has_unread: bool,
 }
 
 // SAFETY: `Send` requires that the value may be used by another thread. The fabric's objects are
 // not `Send` as they count their handles without atomics and have cells. All handles to any of them
-// are in one value of this type: those that functions clone go into it again, and none is returned.
-// The value is reached through the lock alone, so that one thread at a time uses all handles, and
-// the lock orders the turns. The objects keep nothing in thread-local variables, and their raw
+// are in one value of this type, or in a [`Kept`] of a C object of the same domain. Both are used in a
+// [`Turn`] alone, so that one thread at a time uses all handles; the lock, or the application, orders
+// the turns. The objects keep nothing in thread-local variables, and their raw
 // pointers lead to memory of the process. `op_context` pointers and buffers are the application's,
 // which may use them by any thread.
 unsafe impl Send for Objects {}
@@ -57,7 +122,7 @@ pub(crate) struct Vector {
 #[derive(Debug)]
 pub(crate) struct Count {
     pub(crate) raw: Counter,
-    pub(crate) users: usize,
+    pub(crate) users: Cell<usize>,
 }
 
 /// A completion queue.
@@ -66,9 +131,11 @@ pub(crate) struct Queue {
     pub(crate) raw: CompletionQueue,
     pub(crate) format: u32,
     /// Looked at, but not given out.
-    pub(crate) held: VecDeque<Result<Told, Wrong>>,
-    pub(crate) users: usize,
-    pub(crate) is_signalled: bool,
+    held: RefCell<VecDeque<Result<Told, Wrong>>>,
+    /// Whether there are such.
+    holds: Cell<bool>,
+    pub(crate) users: Cell<usize>,
+    pub(crate) is_signalled: Cell<bool>,
 }
 
 /// A completion.
@@ -120,53 +187,107 @@ pub(crate) struct Binding {
 /// An endpoint.
 #[derive(Debug)]
 pub(crate) struct Ep {
-    /// None before it is enabled.
-    pub(crate) raw: Option<Endpoint>,
+    /// Empty before it is enabled.
+    pub(crate) raw: OnceCell<Endpoint>,
     pub(crate) caps: u64,
+    /// Whether accesses without flags of their own make completions, and do nothing else that is
+    /// special.
+    pub(crate) is_usual: Cell<bool>,
+    /// Whether receives without flags of their own make completions, and are for one message.
+    pub(crate) is_plain_receive: Cell<bool>,
     /// Flags of operations without flags of their own.
-    pub(crate) transmit_flags: u64,
-    pub(crate) receive_flags: u64,
-    pub(crate) vector: Option<u64>,
-    pub(crate) transmit: Option<Binding>,
-    pub(crate) receive: Option<Binding>,
+    pub(crate) transmit_flags: Cell<u64>,
+    pub(crate) receive_flags: Cell<u64>,
+    pub(crate) vector: Cell<Option<u64>>,
+    pub(crate) transmit: Cell<Option<Binding>>,
+    pub(crate) receive: Cell<Option<Binding>>,
     /// By [`Counts`].
-    pub(crate) counters: [Option<u64>; 4],
+    pub(crate) counters: Cell<[Option<u64>; 4]>,
     /// Held as long as a queue of events is bound.
-    pub(crate) events: Option<InUse>,
+    pub(crate) events: RefCell<Option<InUse>>,
     /// Queues of its own, where none is bound: nobody reads them.
-    pub(crate) unread: Vec<CompletionQueue>,
+    pub(crate) unread: RefCell<Vec<CompletionQueue>>,
     /// Bytes that are left of a buffer for several messages when it is given back.
-    pub(crate) least: usize,
+    pub(crate) least: Cell<usize>,
 }
 
 impl Shared {
-    pub(crate) fn new(raw: Domain, mr_mode: i32, api_version: u32) -> Self {
+    pub(crate) fn new(raw: Domain, is_shared: bool, mr_mode: i32, api_version: u32) -> Self {
         let either = |mode| mr_mode & (mode | fi_ofi_abi::FI_MR_BASIC) != 0;
         Self {
-            objects: Mutex::default(),
+            objects: UnsafeCell::default(),
             raw,
+            turns: Mutex::default(),
+            is_shared,
             chooses_keys: either(fi_ofi_abi::FI_MR_PROV_KEY),
             by_address: either(fi_ofi_abi::FI_MR_VIRT_ADDR),
             api_version,
         }
     }
 
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Objects> {
-        self.objects.lock().unwrap_or_else(PoisonError::into_inner)
+    /// How peers name bytes of regions.
+    pub(crate) fn addressing(&self) -> Addressing {
+        if self.by_address {
+            Addressing::Virtual
+        } else {
+            Addressing::Offset
+        }
+    }
+
+    /// Takes a turn where nobody has one, in a domain that is `SAFE` for several threads.
+    #[inline(always)]
+    pub(crate) fn lock_at_once<const SAFE: bool>(&self) -> Option<Turn<'_>> {
+        let guard = if SAFE {
+            Some(self.turns.try_lock()?)
+        } else {
+            None
+        };
+        Some(Turn {
+            objects: self.objects.get(),
+            _guard: guard,
+        })
+    }
+
+    /// Takes a turn.
+    #[inline(always)]
+    pub(crate) fn lock(&self) -> Turn<'_> {
+        Turn {
+            objects: self.objects.get(),
+            _guard: self.is_shared.then(|| self.turns.lock()),
+        }
     }
 }
 
 impl Objects {
+    /// Whether no endpoint has progress to make, as far as few instructions tell.
+    #[inline(always)]
+    pub(crate) fn is_at_rest(&self) -> bool {
+        let rests = |ep: &Rc<Ep>| ep.raw.get().is_some_and(Endpoint::is_at_rest);
+        !self.has_unread && self.running.iter().all(rests)
+    }
+
     /// Makes progress of all endpoints.
+    #[inline(always)]
     pub(crate) fn progress(&mut self) {
-        for ep in self.endpoints.values_mut() {
-            let Some(raw) = &ep.raw else { continue };
-            raw.progress();
-            for queue in &ep.unread {
+        for ep in &self.running {
+            if let Some(raw) = ep.raw.get() {
+                raw.progress();
+            }
+        }
+        if self.has_unread {
+            self.drop_unread();
+        }
+    }
+
+    /// Takes the entries that nobody reads.
+    #[cold]
+    #[inline(never)]
+    fn drop_unread(&mut self) {
+        for ep in &self.running {
+            for queue in &*ep.unread.borrow() {
                 while let Some(entry) = queue.next() {
                     let entry = entry.unwrap_or_else(|failure| failure.entry);
-                    let is_receive =
-                        entry.operation == fi_provider::raw::completion::Operation::Receive;
+                    let is_receive = entry.operation == Operation::Receive;
                     if is_receive && entry.is_last {
                         self.receives.remove(entry.context);
                     }
@@ -185,15 +306,68 @@ impl Objects {
     }
 }
 
+impl Queue {
+    /// A queue with room for so many entries.
+    pub(crate) fn new(room: usize, format: u32) -> Self {
+        Self {
+            raw: CompletionQueue::new(room),
+            format,
+            held: RefCell::default(),
+            holds: Cell::default(),
+            users: Cell::default(),
+            is_signalled: Cell::default(),
+        }
+    }
+
+    /// Whether there are completions that were looked at, but not given out.
+    #[inline(always)]
+    pub(crate) fn holds(&self) -> bool {
+        self.holds.get()
+    }
+
+    /// Puts a completion back that was looked at.
+    pub(crate) fn hold_first(&self, told: Result<Told, Wrong>) {
+        self.held.borrow_mut().push_front(told);
+        self.holds.set(true);
+    }
+
+    /// Adds a completion behind those that it holds.
+    pub(crate) fn hold_last(&self, told: Result<Told, Wrong>) {
+        self.held.borrow_mut().push_back(told);
+        self.holds.set(true);
+    }
+
+    /// Takes the first completion that it holds.
+    pub(crate) fn take_held(&self) -> Option<Result<Told, Wrong>> {
+        let mut held = self.held.borrow_mut();
+        let first = held.pop_front();
+        self.holds.set(!held.is_empty());
+        first
+    }
+}
+
 impl Ep {
     /// Returns the endpoint, if it is enabled.
     pub(crate) fn enabled(&self) -> Result<&Endpoint, Code> {
-        self.raw.as_ref().ok_or(fi_ofi_abi::FI_EOPBADSTATE)
+        self.raw.get().ok_or(fi_ofi_abi::FI_EOPBADSTATE)
+    }
+
+    /// Notes how operations without flags of their own are done.
+    pub(crate) fn note_usual(&self) {
+        let flags = self.transmit_flags.get();
+        let wants = |queue: Binding| flags & FI_COMPLETION != 0 || !queue.is_selective;
+        let completes = self.transmit.get().is_some_and(wants);
+        self.is_usual.set(completes && flags & FI_INJECT == 0);
+        let flags = self.receive_flags.get();
+        let wants = |queue: Binding| flags & FI_COMPLETION != 0 || !queue.is_selective;
+        let completes = self.receive.get().is_some_and(wants);
+        self.is_plain_receive
+            .set(completes && flags & FI_MULTI_RECV == 0);
     }
 
     /// Tells whether operations of this kind are counted.
     pub(crate) fn counts(&self, what: Counts) -> bool {
-        self.counters[what as usize].is_some()
+        self.counters.get()[what as usize].is_some()
     }
 
     /// Acts on the region of a peer's key.

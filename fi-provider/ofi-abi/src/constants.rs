@@ -48,6 +48,7 @@ constants! {
         FI_AV_MAP = 1;
         FI_AV_TABLE = 2;
         FI_THREAD_SAFE = 1;
+        FI_THREAD_DOMAIN = 3;
         FI_PROGRESS_UNSPEC = 0;
         FI_PROGRESS_AUTO = 1;
         FI_PROGRESS_MANUAL = 2;

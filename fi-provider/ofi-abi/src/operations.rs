@@ -25,7 +25,7 @@ pub struct FiOps {
     pub close: function!((*mut Fid) -> c_int),
     pub bind: function!((*mut Fid, *mut Fid, u64) -> c_int),
     pub control: function!((*mut Fid, c_int, *mut c_void) -> c_int),
-    pub ops_open: Stub,
+    pub ops_open: function!((*mut Fid, *const c_char, u64, *mut *mut c_void, *mut c_void) -> c_int),
     pub tostr: Stub,
     pub ops_set: Stub,
 }

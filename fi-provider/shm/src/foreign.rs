@@ -79,6 +79,16 @@ pub unsafe fn write_pieces(pid: i32, pieces: &[Piece]) -> io::Result<()> {
 /// # Safety
 /// `here` is mapped for `bytes` bytes, for the direction of `call`.
 unsafe fn copy(call: Call, pid: i32, here: *mut u8, there: u64, len: usize) -> io::Result<()> {
+    let piece = |address: *mut u8| libc::iovec {
+        iov_base: address.cast(),
+        iov_len: len,
+    };
+    let (local, remote) = (piece(here), piece(there as *mut u8));
+    // SAFETY: both lists have one piece, and the local range is mapped for the direction.
+    let copied = unsafe { call(pid, &raw const local, 1, &raw const remote, 1, 0) };
+    if copied.cast_unsigned() == len {
+        return Ok(());
+    }
     // SAFETY: the local range is mapped for the direction.
     unsafe { copy_pieces(call, pid, &[Piece { here, there, len }]) }
 }

@@ -8,7 +8,7 @@
 
 use super::address_vector::PeerIndex;
 use super::error::Error;
-use super::fifo::{Fifo, Slot};
+use super::fifo::{Fifo, First, Slot};
 use std::cell::{Cell, UnsafeCell};
 use std::num::NonZero;
 use std::rc::Rc;
@@ -202,6 +202,54 @@ impl Told {
     }
 }
 
+/// An entry that is looked at where it lies: fields that mean nothing are not read.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen<'a>(&'a Told);
+
+impl Seen<'_> {
+    /// [`Entry::context`].
+    #[inline(always)]
+    pub fn context(&self) -> u64 {
+        self.0.context
+    }
+
+    /// [`Entry::operation`].
+    #[inline(always)]
+    pub fn operation(&self) -> Operation {
+        self.0.operation
+    }
+
+    /// [`Entry::len`].
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.0.len
+    }
+
+    /// Whether the length is 0.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.0.len == 0
+    }
+
+    /// The source's number, or `u64::MAX` without one.
+    #[inline(always)]
+    pub fn source(&self) -> u64 {
+        self.0.source.word()
+    }
+
+    /// Whether the entry is without data and without a tag.
+    #[inline(always)]
+    pub fn is_plain(&self) -> bool {
+        self.0.has == 0
+    }
+
+    /// The whole entry.
+    #[inline(always)]
+    pub fn entry(&self) -> Entry {
+        self.0.entry()
+    }
+}
+
 // SAFETY: the end tells that it is.
 unsafe impl Slot for Told {
     const FREE: Self = Self::nothing(State::Free);
@@ -259,6 +307,24 @@ impl CompletionQueue {
             }
         }
         self.next_failed().map(Err)
+    }
+
+    /// Takes the oldest entry if it is no failure and is wanted, and has `see` look at it; none
+    /// otherwise, as where few instructions do not find it: [`CompletionQueue::next`] does.
+    #[inline(always)]
+    pub fn next_seen<T>(
+        &self,
+        is_wanted: impl FnOnce(Seen<'_>) -> bool,
+        see: impl FnOnce(Seen<'_>) -> T,
+    ) -> Option<T> {
+        // Copies the entry, so that `see` may use the queue.
+        let told = self.with_entries(|entries| {
+            let first = entries.first();
+            let first = first.filter(|first| first.get().state == State::Done);
+            let first = first.filter(|first| is_wanted(Seen(first.get())));
+            first.map(First::take)
+        });
+        told.map(|told| see(Seen(&told)))
     }
 
     /// Takes the oldest entry, that of a failure.
@@ -321,6 +387,12 @@ impl CompletionQueue {
             self.with_entries(|entries| entries.open(room));
         }
         room > 0
+    }
+
+    /// Whether there is no entry, as far as one look tells: false also for some that are there.
+    #[inline(always)]
+    pub fn is_idle(&self) -> bool {
+        self.with_entries(|entries| entries.is_idle())
     }
 
     /// Whether there are entries to take.

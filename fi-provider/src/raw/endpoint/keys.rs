@@ -1,8 +1,12 @@
 //! Operations on the region of a key, without a look-up of the caller's own.
 
+#![expect(unsafe_code, reason = "borrows the regions without a count")]
+
 use super::Endpoint;
 use super::rma::RemoteRegion;
+use super::short::unguarded;
 use crate::raw::address_vector::PeerIndex;
+use crate::raw::completion::Report;
 use crate::raw::error::Error;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -11,12 +15,18 @@ use std::rc::Rc;
 const PLACES: usize = 256;
 
 /// Regions of peers that were looked up.
-#[derive(Debug, Default)]
-pub(crate) struct Keys(RefCell<Vec<Option<Known>>>);
+#[derive(Debug)]
+pub(crate) struct Keys(RefCell<Box<[Option<Known>; PLACES]>>);
+
+impl Default for Keys {
+    fn default() -> Self {
+        Self(RefCell::new(Box::new([const { None }; PLACES])))
+    }
+}
 
 #[derive(Debug)]
 struct Known {
-    peer: PeerIndex,
+    peer: u64,
     key: u64,
     /// The version of the address vector by which the number is the peer's.
     version: u64,
@@ -24,8 +34,8 @@ struct Known {
 }
 
 #[inline(always)]
-fn place(peer: PeerIndex, key: u64) -> usize {
-    (key ^ u64::from(peer).wrapping_mul(31)) as usize % PLACES
+fn place(peer: u64, key: u64) -> usize {
+    (key ^ peer << 3) as usize % PLACES
 }
 
 impl Keys {
@@ -64,10 +74,76 @@ impl Endpoint {
     #[inline(always)]
     fn known_region(&self, peer: PeerIndex, key: u64) -> Option<Rc<RemoteRegion>> {
         let keys = self.keys.0.borrow();
-        let known = keys.get(place(peer, key))?.as_ref()?;
-        let is_it = (known.peer, known.key, known.version) == (peer, key, self.vector.version());
-        is_it.then(|| Rc::clone(&known.region))
+        self.known(&keys, peer.into(), key).map(Rc::clone)
     }
+
+    #[inline(always)]
+    fn known<'a>(
+        &self,
+        keys: &'a [Option<Known>; PLACES],
+        peer: u64,
+        key: u64,
+    ) -> Option<&'a Rc<RemoteRegion>> {
+        let known = keys[place(peer, key)].as_ref()?;
+        let is_it =
+            known.peer == peer && known.key == key && known.version == self.vector.version();
+        is_it.then_some(&known.region)
+    }
+
+    /// Writes `len` bytes to the region that `peer` has under `key`, as [`Endpoint::write`] does, if
+    /// it is known and mapped here, and the bytes are [`Endpoint::FEW`] at most. Returns false
+    /// otherwise, and has done nothing: also where no peer can have the number. Calls nothing, so that
+    /// the caller saves no registers.
+    ///
+    /// # Safety
+    /// `source` holds the bytes during the call.
+    #[inline(always)]
+    pub unsafe fn write_few<R: Report>(
+        &self,
+        (peer, key): (u64, u64),
+        address: u64,
+        source: *const u8,
+        len: usize,
+        report: R,
+    ) -> bool {
+        // SAFETY: no other reference is there: functions of the endpoint that borrow the regions
+        // write nothing by keys meanwhile, and `write_mapped` borrows none.
+        let keys = unsafe { unguarded(&self.keys.0) };
+        let Some(region) = self.known(keys, peer, key) else {
+            return false;
+        };
+        if len > Self::FEW || !region.is_mapped() {
+            return false;
+        }
+        // SAFETY: `source` holds the bytes.
+        unsafe { self.write_mapped(region, address, source, len, report) }
+    }
+
+    /// Writes 8 bytes to the region that `peer` has under `key`, as [`Endpoint::write`] does, if it is
+    /// known and reached by posts in line. Returns false otherwise, and has done nothing.
+    ///
+    /// # Safety
+    /// `source` holds the bytes during the call.
+    #[inline(always)]
+    pub unsafe fn write_word_in_line<R: Report>(
+        &self,
+        (peer, key): (u64, u64),
+        address: u64,
+        source: *const u8,
+        report: R,
+    ) -> bool {
+        // SAFETY: no other reference is there: functions of the endpoint that borrow the regions
+        // write nothing by keys meanwhile, and `write_word_beyond` borrows none.
+        let keys = unsafe { unguarded(&self.keys.0) };
+        let region = self.known(keys, peer, key);
+        // SAFETY: `source` holds the bytes.
+        region.is_some_and(|region| unsafe {
+            self.write_word_beyond(region, address, source, report)
+        })
+    }
+
+    /// Bytes that are copied in line.
+    const FEW: usize = 16;
 
     #[cold]
     fn look_up<T>(
@@ -79,9 +155,8 @@ impl Endpoint {
         let region = Rc::new(self.resolve(peer, key)?.following());
         let done = operation(&region);
         let mut keys = self.keys.0.borrow_mut();
-        keys.resize_with(PLACES, || None);
-        keys[place(peer, key)] = Some(Known {
-            peer,
+        keys[place(peer.into(), key)] = Some(Known {
+            peer: peer.into(),
             key,
             version: self.vector.version(),
             region,

@@ -146,6 +146,17 @@ impl Endpoint {
         })
     }
 
+    /// Sends a message as [`Endpoint::inject`] does, and counts it.
+    ///
+    /// # Errors
+    /// As [`Endpoint::inject`].
+    #[inline(always)]
+    pub fn inject_counted(&self, peer: PeerIndex, message: &[u8]) -> Result<(), Error> {
+        self.inject(peer, message)?;
+        self.counter(Operation::Send).add(1);
+        Ok(())
+    }
+
     /// Sends a message, and 64 bits of data with it if given (fi_send, fi_senddata).
     ///
     /// # Errors

@@ -248,6 +248,20 @@ impl Endpoint {
         }
     }
 
+    /// Whether [`Endpoint::progress`] has nothing to do, by few instructions and no call: may be false
+    /// also then.
+    #[inline(always)]
+    pub fn is_at_rest(&self) -> bool {
+        if self.inbox.bells().is_rung(0) {
+            return false;
+        }
+        match (self.todo.get(), &self.far) {
+            (0, _) => true,
+            (DEVICE, Some(far)) => !far.receives.is_ready() && !far.traffic.is_busy.get(),
+            _ => false,
+        }
+    }
+
     /// Looks for work of which the first word of bells does not tell.
     #[inline(always)]
     fn look_further(&self) {

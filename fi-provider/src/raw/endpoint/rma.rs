@@ -366,6 +366,57 @@ impl Endpoint {
         Ok(())
     }
 
+    /// Writes to memory that is mapped here; false where the access is refused, or there is no room
+    /// for its entry.
+    ///
+    /// # Safety
+    /// The region is mapped here, and `source` holds the bytes.
+    #[inline(always)]
+    pub(super) unsafe fn write_mapped<R: Report>(
+        &self,
+        region: &RemoteRegion,
+        address: u64,
+        source: *const u8,
+        len: usize,
+        report: R,
+    ) -> bool {
+        let Some(offset) = region.find(address, len, Rights::WRITE) else {
+            return false;
+        };
+        if report.context().is_some() && !self.config.transmit.is_open() {
+            return false;
+        }
+        // SAFETY: the range lies in the region, which is mapped here; `source` holds the bytes. The
+        // two may be the same memory, mapped twice, which is as good as disjoint for a copy.
+        unsafe { copy::copy(region.mapped.wrapping_add(offset), source, len) };
+        self.report_rma(Operation::Write, len, report);
+        true
+    }
+
+    /// Writes 8 bytes by a post in line, if the region is written so; else does nothing, and returns
+    /// false.
+    ///
+    /// # Safety
+    /// `source` holds the bytes.
+    #[inline(always)]
+    pub(super) unsafe fn write_word_beyond<R: Report>(
+        &self,
+        region: &RemoteRegion,
+        address: u64,
+        source: *const u8,
+        report: R,
+    ) -> bool {
+        // SAFETY: the link, which the region holds, has the path.
+        let Some(path) = (unsafe { region.in_line.as_ref() }) else {
+            return false;
+        };
+        let is_there = region
+            .find(address, size_of::<u64>(), Rights::WRITE)
+            .is_some();
+        // SAFETY: `source` holds the bytes; posts to the region are in line.
+        is_there && unsafe { self.write_word_quickly(region, path, address, source, report) }
+    }
+
     /// Writes as [`Endpoint::write`], and then tells the peer: its receive queue gets an entry with
     /// the data behind the bytes (fi_writedata).
     ///

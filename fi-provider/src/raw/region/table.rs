@@ -145,13 +145,8 @@ impl Found {
     /// The distance of `address` from the region's first byte, if `bytes` bytes there lie in it.
     pub(crate) fn offset(&self, address: u64, bytes: u64) -> Option<u64> {
         let offset = address.wrapping_sub(self.start);
-        if offset > self.len {
-            return None;
-        }
-        if bytes > self.len - offset {
-            return None;
-        }
-        Some(offset)
+        let end = offset.checked_add(bytes)?;
+        (end <= self.len).then_some(offset)
     }
 
     /// The place of a byte in the region: its offset in the arena, or its address in the owner's
