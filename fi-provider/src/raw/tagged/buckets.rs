@@ -20,7 +20,7 @@ pub(super) struct Key {
 pub(super) struct Buckets {
     heads: Heads,
     /// Peers choose the tags, and know none of these.
-    seeds: [u64; 3],
+    seeds: [u64; 2],
 }
 
 impl Key {
@@ -59,15 +59,15 @@ impl Buckets {
         let state = RandomState::new();
         Self {
             heads: Heads::new(1),
-            seeds: [0, 1, 2].map(|seed| state.hash_one(seed) | 1),
+            seeds: [0, 1].map(|seed| state.hash_one(seed)),
         }
     }
 
     /// The list with the values of a key, and others: until [`Buckets::grow`].
     #[inline(always)]
     pub(super) fn of(&self, key: Key) -> List {
-        let [one, two, three] = self.seeds;
-        let hash = fold(fold(key.tag ^ one, two) ^ key.source, three);
+        let [one, other] = self.seeds;
+        let hash = fold(key.tag ^ one, key.source ^ other);
         self.heads.list(hash as usize)
     }
 

@@ -248,7 +248,11 @@ impl<T, const LISTS: usize> Drop for Slab<T, LISTS> {
         for at in used {
             // SAFETY: the place is that of a value, which is dropped once: nothing refers to the
             // slab any more.
-            unsafe { (&raw mut (*at.0.as_ptr()).value).cast::<T>().drop_in_place() };
+            unsafe {
+                (&raw mut (*at.0.as_ptr()).value)
+                    .cast::<T>()
+                    .drop_in_place()
+            };
         }
         for piece in &self.pieces {
             // SAFETY: `grow` has leaked the box of these nodes, to which nothing refers any more.
@@ -285,7 +289,8 @@ impl List {
 pub(super) struct Heads {
     /// Of a box.
     first: NonNull<Link>,
-    mask: usize,
+    /// The distance of the last one from the first, in bytes.
+    last: usize,
 }
 
 impl Heads {
@@ -306,22 +311,24 @@ impl Heads {
         }
         Self {
             first,
-            mask: many - 1,
+            last: (many - 1) * size_of::<Link>(),
         }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.mask + 1
+        self.last / size_of::<Link>() + 1
     }
 
-    /// The list of a number, modulo their number.
+    /// The list that a hash chooses: by some of its bits, and not by the lowest.
     #[inline(always)]
-    pub(super) fn list(&self, number: usize) -> List {
-        List(self.first.as_ptr().wrapping_add(number & self.mask))
+    pub(super) fn list(&self, hash: usize) -> List {
+        // The bits of `last` are those of every distance from the first to another one.
+        const { assert!(size_of::<Link>().is_power_of_two()) };
+        List(self.first.as_ptr().wrapping_byte_add(hash & self.last))
     }
 
     pub(super) fn all(&self) -> impl Iterator<Item = List> {
-        (0..self.len()).map(|at| self.list(at))
+        (0..self.len()).map(|at| self.list(at * size_of::<Link>()))
     }
 }
 

@@ -134,7 +134,9 @@ const OF_SOURCE: usize = 2;
 pub(crate) struct Tagged<M> {
     /// How many early messages are held, without those that are claimed.
     waiting: usize,
-    /// How many receives are of one source, or ignore bits.
+    /// How much keeps a message from going to the first receive of its tag: how many receives are of
+    /// one source or ignore bits, early messages have senders without numbers, and messages wait
+    /// after they were matched.
     special: usize,
     /// The next number of a receive.
     posted: u64,
@@ -160,14 +162,14 @@ pub(crate) struct Tagged<M> {
 }
 
 /// A receive that was found for a message, by few instructions.
-pub(crate) struct Found<'a> {
+pub(crate) struct Found<'a, const QUICK: bool> {
     receives: &'a mut Slab<Posted, 1>,
     special: &'a mut usize,
     /// A receive of the slab, in a list of live heads.
     at: Exact,
 }
 
-impl Found<'_> {
+impl<const QUICK: bool> Found<'_, QUICK> {
     /// The number that the receive was posted with.
     #[inline(always)]
     pub(crate) fn context(&self) -> &u64 {
@@ -180,7 +182,7 @@ impl Found<'_> {
     pub(crate) fn take(self) -> *mut u8 {
         // SAFETY: the place is that of a receive, in a list of live heads, and forgotten with `self`.
         let Posted { key, address, .. } = unsafe { self.receives.remove(self.at) };
-        if key.is_directed() {
+        if !QUICK && key.is_directed() {
             *self.special -= 1;
         }
         address
@@ -209,15 +211,17 @@ impl<M> Tagged<M> {
     }
 
     /// The receive for a message of `len` bytes that has come from `source`: where few instructions
-    /// find that it is of one tag and long enough, so that [`Tagged::arrive`] would take it.
+    /// find that it is of one tag and long enough, so that [`Tagged::arrive`] would take it. By fewer
+    /// yet if `QUICK`: where nothing is special ([`Tagged::has_special`]).
     #[inline(always)]
-    pub(crate) fn first_plain(
+    pub(crate) fn first_plain<const QUICK: bool>(
         &mut self,
         tag: u64,
         source: &Source,
         len: usize,
-    ) -> Option<Found<'_>> {
-        let at = if self.special == 0 {
+    ) -> Option<Found<'_, QUICK>> {
+        debug_assert!(!QUICK || !self.has_special());
+        let at = if QUICK || self.special == 0 {
             self.first_of(Key::from(tag, Source::NONE))?
         } else {
             self.first_special(tag, *source)?
@@ -234,6 +238,22 @@ impl<M> Tagged<M> {
             special,
             at,
         })
+    }
+
+    /// Whether there are other receives than those of a tag and any source, or messages that go first.
+    #[inline(always)]
+    pub(crate) fn has_special(&self) -> bool {
+        self.special != 0
+    }
+
+    /// Notes that a message waits after it was matched.
+    pub(crate) fn note_waiting(&mut self) {
+        self.special += 1;
+    }
+
+    /// Notes that such a message waits no more.
+    pub(crate) fn note_delivered(&mut self) {
+        self.special -= 1;
     }
 
     /// The receive of one tag for a message, also where others are of one source or ignore bits; none
@@ -292,6 +312,11 @@ impl<M> Tagged<M> {
     fn first_of(&self, key: Key) -> Option<Exact> {
         // SAFETY: the lists of `exact` are those of receives alone.
         let mut near = unsafe { self.receives.in_order(POSTED, self.exact.of(key)) };
+        // Mostly the first.
+        let (first, posted) = near.next()?;
+        if posted.key == key {
+            return Some(first);
+        }
         let found = near.find(|(_, posted)| posted.key == key);
         found.map(|(at, _)| at)
     }
@@ -412,7 +437,10 @@ impl<M> Tagged<M> {
     ) {
         self.held += held;
         self.waiting += 1;
-        self.nameless += usize::from(source.is_none());
+        if source.is_none() {
+            self.nameless += 1;
+            self.special += 1;
+        }
         if self.early.is_full() {
             self.grow_early();
         }
@@ -490,7 +518,10 @@ impl<M> Tagged<M> {
             }
             self.early.remove(at)
         };
-        self.nameless -= usize::from(early.source.is_none());
+        if early.source.is_none() {
+            self.nameless -= 1;
+            self.special -= 1;
+        }
         self.waiting -= 1;
         early
     }
@@ -553,6 +584,7 @@ impl<M> Tagged<M> {
         let named = nameless.filter_map(|(at, early)| Some((at, find(&early.message)?)));
         let named: Vec<_> = named.collect();
         self.nameless -= named.len();
+        self.special -= named.len();
         let mut matched = Vec::new();
         for (at, source) in named {
             // SAFETY: the place is that of an early message: none was taken out but those before it.
