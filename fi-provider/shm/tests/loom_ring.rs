@@ -43,7 +43,7 @@ fn receive(receiver: &mut Receiver, number: u64, words: usize) -> bool {
     if let Ok(Some(record)) = receiver.short(number as u16) {
         assert_eq!(record.len(), 8 * words);
         for index in 0..words {
-            assert_eq!(record.word(index), LIKE_A_HEADER + (number << 32));
+            assert_eq!(record.word(index), Some(LIKE_A_HEADER + (number << 32)));
         }
         record.done();
         return true;

@@ -474,6 +474,24 @@ impl CompletionQueue {
             })
         })
     }
+
+    /// Does as [`CompletionQueue::push_message`] for a message with a tag.
+    #[inline(always)]
+    pub(crate) fn push_tagged(&self, context: &u64, len: usize, source: &Source, tag: u64) -> bool {
+        self.with_entries(|entries| {
+            entries.push_if_open(|told| {
+                told.state = State::Done;
+                told.operation = Operation::Receive;
+                told.is_last = true;
+                told.has = TAG;
+                told.context = *context;
+                told.len = len;
+                told.offset = 0;
+                told.source = *source;
+                told.tag = tag;
+            })
+        })
+    }
 }
 
 /// A counter of operations that are done: a handle, whose clones are the same counter, for the

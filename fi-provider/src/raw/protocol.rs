@@ -48,6 +48,9 @@ pub(crate) const HAS_TAG: u16 = 0x1000;
 /// The sender waits for [`Kind::Done`]: a number comes with the message.
 pub(crate) const WANTS_ANSWER: u16 = 0x200;
 
+/// The kind of a record of a tagged message: its tag and its bytes, and nothing else.
+pub(crate) const TAGGED: u16 = Kind::Message as u16 | HAS_TAG;
+
 impl Kind {
     /// Whether the receiver may have to answer more than to an operation of its own.
     pub(crate) fn asks(self) -> bool {

@@ -129,17 +129,31 @@ impl Receiver {
     /// [`Other`] if [`Receiver::next`] has to look: also for one short record of a quarter, at least.
     #[inline(always)]
     pub fn short(&mut self, kind: u16) -> Result<Option<Short<'_>>, Other> {
+        self.short_from::<0>(kind)
+    }
+
+    /// Does as [`Receiver::short`] for records of at least `LEAST` bytes.
+    ///
+    /// # Errors
+    /// As [`Receiver::short`].
+    #[inline(always)]
+    pub fn short_from<const LEAST: usize>(
+        &mut self,
+        kind: u16,
+    ) -> Result<Option<Short<'_>>, Other> {
+        const { assert!(LEAST <= SHORT) };
         let next = self.next;
         // SAFETY: the word lies in the memory that `new` was given, mapped and aligned.
         // ORDERING: pairs with the store in the sender's `append`.
         let header = Header(unsafe { &*next }.value.load(Ordering::Acquire));
-        // Mark and kind are right where the rest is a short length.
-        if header.0.wrapping_sub(Header::new(MESSAGE, kind, 0).0) > SHORT as u64 {
+        // Mark and kind are right where the rest is a short length, less the least one.
+        let least = Header::new(MESSAGE, kind, LEAST as u32);
+        if header.0.wrapping_sub(least.0) > (SHORT - LEAST) as u64 {
             return if header.0 == 0 { Ok(None) } else { Err(Other) };
         }
         let len = header.len() as usize;
-        // SAFETY: the length is the rest: mark and kind are in the header's upper half.
-        unsafe { std::hint::assert_unchecked(len <= SHORT) };
+        // SAFETY: the length is the rest and `LEAST`: mark and kind are in the header's upper half.
+        unsafe { std::hint::assert_unchecked(LEAST <= len && len <= SHORT) };
         let behind = next.wrapping_add(record_words(len) as usize);
         if behind >= self.limit {
             return Err(Other);
@@ -275,12 +289,13 @@ impl Short<'_> {
     }
 
     /// Reads a word of the payload, as [`Record::word`] does.
-    #[cfg(loom)]
-    pub fn word(&self, index: usize) -> u64 {
-        assert!(8 * index < self.len);
-        // SAFETY: `Receiver::short` has found that the record lies in the ring, whose memory
-        // `Receiver::new` was given, mapped and aligned.
-        unsafe { &*self.next.wrapping_add(1 + index) }.read()
+    #[inline(always)]
+    pub fn word(&self, index: usize) -> Option<u64> {
+        (index < self.len.div_ceil(WORD)).then(|| {
+            // SAFETY: `Receiver::short` has found that the record lies in the ring, whose memory
+            // `Receiver::new` was given, mapped and aligned.
+            unsafe { &*self.next.wrapping_add(1 + index) }.read()
+        })
     }
 
     /// Consumes the record.

@@ -6,21 +6,21 @@
 )]
 
 use super::atomic;
+use super::early::{Bytes, Early, OVERHEAD};
 use super::link::Link;
 use super::pending::State;
 use super::short::unguarded;
 use super::stream::Stream;
-use super::{Endpoint, MOST_OWED, NAMELESS, Operation};
+use super::{Endpoint, MOST_OWED, Operation};
 use crate::raw::address::Address;
-use crate::raw::address_vector::PeerIndex;
+use crate::raw::address_vector::{AddressVector, PeerIndex};
 use crate::raw::completion::{Entry, Promise, Source};
 use crate::raw::error::Error;
 use crate::raw::matcher::{Buffer, Place};
-use crate::raw::protocol::{HAS_DATA, HAS_KEY, HAS_TAG, IN_ARENA, Kind, WANTS_ANSWER};
+use crate::raw::protocol::{HAS_DATA, HAS_TAG, Kind, TAGGED, WANTS_ANSWER};
 use crate::raw::record::Record;
 use crate::raw::region::{Access, Found, Rights};
 use fi_shm::copy;
-use std::cell::RefCell;
 use std::rc::Rc;
 
 /// The end of a record.
@@ -44,17 +44,6 @@ pub(crate) struct Origin {
     link: Option<Rc<Link>>,
 }
 
-/// A message that has come before its buffer.
-#[derive(Debug)]
-pub(crate) struct Early {
-    bytes: Bytes,
-    pub(super) beside: Beside,
-    /// The sender, if it had no number in the address vector.
-    pub(super) sender: Option<Address>,
-    /// The sender's number of it, and the way back, where it waits for an answer.
-    pub(super) answer: Option<(u64, Rc<Link>)>,
-}
-
 /// All of a message but its bytes and its sender.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Beside {
@@ -62,37 +51,21 @@ pub(crate) struct Beside {
     pub(super) data: Option<u64>,
 }
 
-#[derive(Debug)]
-enum Bytes {
-    Here(Box<[u8]>),
-    /// At this address in the sender's process, so many; and the key by which its device knows them.
-    There(u64, usize, Option<u32>),
-    /// At this offset in the sender's arena, so many.
-    Mapped(u64, usize),
-}
-
-/// Bytes that an early message is counted with, beside its own.
-pub(super) const OVERHEAD: usize = 64;
-
-impl Early {
-    pub(super) fn held(&self) -> usize {
-        match &self.bytes {
-            Bytes::Here(bytes) => OVERHEAD + bytes.len(),
-            Bytes::There(..) | Bytes::Mapped(..) => OVERHEAD,
-        }
-    }
-
-    fn len(&self) -> usize {
-        match &self.bytes {
-            Bytes::Here(bytes) => bytes.len(),
-            Bytes::There(_, len, _) | Bytes::Mapped(_, len) => *len,
-        }
-    }
-}
-
 impl Origin {
     pub(crate) fn address(&self) -> &Address {
         &self.address
+    }
+
+    /// The number, as far as [`Origin::is_of`] says that it is up to date.
+    #[inline(always)]
+    pub(super) fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// Whether the number is of the vector's present version.
+    #[inline(always)]
+    pub(super) fn is_of(&self, vector: &AddressVector) -> bool {
+        self.version == vector.version()
     }
 
     pub(crate) fn new(address: Address) -> Self {
@@ -113,11 +86,10 @@ impl Endpoint {
         if record.kind() == Kind::Message as u16 {
             return self.take_plain(origin, record);
         }
-        if record.kind() == Kind::Message as u16 | HAS_TAG
+        if record.kind() == TAGGED
             && let Some([tag]) = record.words()
         {
-            let (tag, data) = (Some(tag), None);
-            return self.take_message(origin, record, 8, Beside { tag, data }, None);
+            return self.take_tagged(origin, record, tag);
         }
         let Some((kind, flags)) = Kind::of(record.kind()) else {
             return Fate::Broken;
@@ -136,7 +108,7 @@ impl Endpoint {
     }
 
     /// The way back to a sender; none where it cannot be reached, and so needs no answer.
-    fn way_back(&self, origin: &mut Origin) -> Option<Rc<Link>> {
+    pub(super) fn way_back(&self, origin: &mut Origin) -> Option<Rc<Link>> {
         // A failure was told by `find_way_back`.
         let _ = self.find_way_back(origin);
         origin.link.clone()
@@ -223,7 +195,13 @@ impl Endpoint {
     /// Brings about what [`Endpoint::give`] only looks for; whether anything of it was left to do.
     #[cold]
     #[inline(never)]
-    fn renew(&self, origin: &mut Origin) -> bool {
+    pub(super) fn renew(&self, origin: &mut Origin) -> bool {
+        self.renew_in_line(origin)
+    }
+
+    /// Does as [`Endpoint::renew`], in line.
+    #[inline(always)]
+    pub(super) fn renew_in_line(&self, origin: &mut Origin) -> bool {
         let is_old = origin.version != self.vector.version();
         self.source(origin);
         let was_open = self.config.receive.is_open();
@@ -238,7 +216,7 @@ impl Endpoint {
     /// `payload` holds `len` bytes.
     #[inline(always)]
     pub(crate) unsafe fn give(&self, origin: &Origin, payload: *const u8, len: usize) -> bool {
-        if origin.version != self.vector.version() {
+        if !origin.is_of(&self.vector) {
             return false;
         }
         // SAFETY: no other reference is there: functions that borrow the matcher let no record arrive
@@ -261,7 +239,7 @@ impl Endpoint {
 
     /// Gives a message, whose bytes begin at `header`, to its buffer, or holds it.
     #[inline(never)]
-    fn take_message(
+    pub(super) fn take_message(
         &self,
         origin: &mut Origin,
         record: impl Record,
@@ -294,7 +272,7 @@ impl Endpoint {
         let early = Early {
             bytes: Bytes::Here(bytes),
             beside,
-            sender: source.is_none().then(|| origin.address.clone()),
+            sender: source.is_none().then(|| origin.address().clone()),
             answer,
         };
         self.hold(source, early);
@@ -304,7 +282,7 @@ impl Endpoint {
     /// Whether a message that comes may be matched: there is room for its entry, and for those of
     /// messages before it.
     #[inline(always)]
-    fn may_match(&self, beside: Beside) -> bool {
+    pub(super) fn may_match(&self, beside: Beside) -> bool {
         let is_free = match beside.tag {
             None => !self.matcher.borrow().is_stalled(),
             Some(_) => self.paired.borrow().is_empty(),
@@ -314,7 +292,12 @@ impl Endpoint {
 
     /// Finds a place for a message of `len` bytes that has come.
     #[inline(always)]
-    fn place_for(&self, beside: Beside, source: Option<PeerIndex>, len: usize) -> Option<Place> {
+    pub(super) fn place_for(
+        &self,
+        beside: Beside,
+        source: Option<PeerIndex>,
+        len: usize,
+    ) -> Option<Place> {
         if let Some(tag) = beside.tag {
             return self.tagged.borrow_mut().arrive(tag, source, len);
         }
@@ -322,34 +305,14 @@ impl Endpoint {
         matcher.arrive(source, len, |closed| self.close_buffer(closed))
     }
 
-    /// Whether an early message may be held, of which `held` bytes are counted.
-    fn may_hold(&self, beside: Beside, held: usize) -> bool {
-        match beside.tag {
-            None => self.matcher.borrow().has_room(held),
-            Some(_) => self.tagged.borrow().has_room(held),
-        }
-    }
-
-    /// Holds an early message, for which there is room.
-    fn hold(&self, source: Option<PeerIndex>, early: Early) {
-        if source.is_none() {
-            self.todo.set(self.todo.get() | NAMELESS);
-        }
-        let (len, held) = (early.len(), early.held());
-        match early.beside.tag {
-            None => self.matcher.borrow_mut().hold(source, len, held, early),
-            Some(tag) => (self.tagged.borrow_mut()).hold(tag, source, len, held, early),
-        }
-    }
-
     #[cold]
-    fn note_left(&self) -> Fate {
+    pub(super) fn note_left(&self) -> Fate {
         self.note_work();
         Fate::Left
     }
 
     /// Reports a message that is in its place, and answers the sender if it waits for that.
-    fn received(
+    pub(super) fn received(
         &self,
         place: &Place,
         len: usize,
@@ -373,7 +336,7 @@ impl Endpoint {
     }
 
     /// Reports that a buffer is the caller's again, without a message.
-    fn close_buffer(&self, buffer: &Buffer) {
+    pub(super) fn close_buffer(&self, buffer: &Buffer) {
         if self.is_left_to_another(buffer.address) {
             return;
         }
@@ -388,186 +351,6 @@ impl Endpoint {
             is_last: true,
         };
         self.config.receive.push(Ok(entry));
-    }
-
-    /// A message that the sender keeps until it is fetched.
-    fn offer(&self, origin: &mut Origin, record: impl Record, flags: u16) -> Fate {
-        let Some([number, address, len]) = record.words() else {
-            return Fate::Broken;
-        };
-        let [has_key, has_data, has_tag] =
-            [HAS_KEY, HAS_DATA, HAS_TAG].map(|flag| flags & flag != 0);
-        let data_at = 3 + usize::from(has_key);
-        let tag_at = data_at + usize::from(has_data);
-        if record.len() < 8 * (tag_at + usize::from(has_tag)) {
-            return Fate::Broken;
-        }
-        let word = |is_there: bool, index| is_there.then(|| record.word(index)).flatten();
-        let (key, data) = (word(has_key, 3), word(has_data, data_at));
-        let tag = word(has_tag, tag_at);
-        let beside = Beside { tag, data };
-        let Some(link) = self.way_back(origin) else {
-            return Fate::Taken;
-        };
-        self.look_for_names();
-        if !self.may_match(beside) {
-            record.leave();
-            return self.note_left();
-        }
-        let source = self.source(origin);
-        let len = len as usize;
-        let is_mapped = flags & IN_ARENA != 0;
-        if is_mapped && link.mapped(address, len).is_none() {
-            return Fate::Broken;
-        }
-        let place = self.place_for(beside, source, len);
-        let early = Early {
-            bytes: if is_mapped {
-                Bytes::Mapped(address, len)
-            } else {
-                Bytes::There(address, len, key.map(|key| key as u32))
-            },
-            beside,
-            sender: source.is_none().then(|| origin.address.clone()),
-            answer: Some((number, link)),
-        };
-        match place {
-            Some(place) => self.deliver(early, &place, source),
-            None if self.may_hold(beside, OVERHEAD) => self.hold(source, early),
-            None => {
-                record.leave();
-                return self.note_left();
-            }
-        }
-        Fate::Taken
-    }
-
-    /// Brings a message that was held, or that its sender keeps, to its place.
-    pub(super) fn deliver(&self, early: Early, place: &Place, source: Option<PeerIndex>) {
-        let len = early.len();
-        let (address, key, link, number) = match (early.bytes, early.answer) {
-            (Bytes::Here(bytes), answer) => {
-                // SAFETY: the place has room for its bytes, at most those of the message.
-                unsafe { copy::copy(place.address, bytes.as_ptr(), place.len) };
-                return self.received(place, len, early.beside, source, answer);
-            }
-            // The bytes are the sender's as long as its endpoint is there.
-            (Bytes::Mapped(..) | Bytes::There(..), Some((_, link))) if link.is_over() => {
-                return self.fail_message(place, early.beside, source, Error::PeerGone);
-            }
-            (Bytes::Mapped(offset, _), Some((number, link))) => {
-                let Some(there) = link.mapped(offset, len) else {
-                    return;
-                };
-                // SAFETY: the range lies in the sender's arena (`offer` has looked), which the link
-                // keeps mapped; the place has room for its bytes. Words may be torn in a message.
-                unsafe { there.copy_to(place.address, place.len) };
-                return self.received(place, len, early.beside, source, Some((number, link)));
-            }
-            (Bytes::There(address, _, key), Some((number, link))) => (address, key, link, number),
-            (Bytes::There(..) | Bytes::Mapped(..), None) => return,
-        };
-        // SAFETY: the place has room for its bytes until its entry is there.
-        match unsafe { link.read_by_kernel(address, place.address, place.len) } {
-            Ok(true) => self.received(place, len, early.beside, source, Some((number, link))),
-            Ok(false) => {
-                let remote = key.map(|key| (address, key));
-                self.gather(early.beside, (number, &link), place, (len, remote), source);
-            }
-            Err(error) => {
-                self.fail_message(place, early.beside, source, error);
-                self.owe(&link, Kind::Done, [number, error.to_wire().into(), 0]);
-            }
-        }
-    }
-
-    /// Reports that a message could not be fetched.
-    fn fail_message(&self, place: &Place, beside: Beside, source: Option<PeerIndex>, error: Error) {
-        self.land(place.address, 0);
-        let entry = self.entry_of(place, beside, source);
-        let promise = Promise::of_receive(place.context);
-        self.report(entry, promise, Err(error), false);
-    }
-
-    /// Reads the bytes of a message over the device, where that knows them by address and key, or
-    /// asks the sender for them, in pieces.
-    fn gather(
-        &self,
-        beside: Beside,
-        (number, link): (u64, &Rc<Link>),
-        place: &Place,
-        (len, remote): (usize, Option<(u64, u32)>),
-        source: Option<PeerIndex>,
-    ) {
-        let entry = entry_of(place, beside, source);
-        let promise = Promise::of_receive(place.context);
-        let state = State::Gathering {
-            dest: place.address,
-            left: place.len,
-            answer: Some(number),
-        };
-        if place.len < len || place.len == 0 {
-            // A part of it is of little use: its sender is told at once.
-            self.land(place.address, 0);
-            let nothing = Entry {
-                len: 0,
-                ..self.entry_of(place, beside, source)
-            };
-            self.report(nothing, promise, Err(Error::Truncated), false);
-            return self.owe(
-                link,
-                Kind::Done,
-                [number, Error::Truncated.to_wire().into(), 0],
-            );
-        }
-        match self.begin(link, entry, promise, state) {
-            Ok(pieces) => {
-                let dest = (place.address, place.len);
-                // SAFETY: the place has room for its bytes until its entry is there.
-                let is_read = remote
-                    .is_some_and(|remote| unsafe { self.read_message(link, remote, dest, pieces) });
-                if is_read {
-                    self.pending.borrow_mut().leave_to_device(pieces);
-                } else {
-                    self.owe(link, Kind::Fetch, [number, pieces, place.len as u64]);
-                }
-            }
-            Err(error) => {
-                self.land(place.address, 0);
-                let entry = self.entry_of(place, beside, source);
-                self.report(entry, promise, Err(error), false);
-                self.owe(link, Kind::Done, [number, error.to_wire().into(), 0]);
-            }
-        }
-    }
-
-    /// Gives early messages to buffers: a new one, or those that are there.
-    pub(crate) fn match_buffers(&self, buffer: Option<Buffer>) {
-        let found = RefCell::new(Vec::new());
-        let room = self.config.receive.room();
-        self.name_senders();
-        self.matcher.borrow_mut().post(
-            buffer,
-            Early::held,
-            || found.borrow().len() < room,
-            |what| found.borrow_mut().push(what),
-        );
-        if self.matcher.borrow().is_stalled() {
-            self.note_work();
-        }
-        for what in found.into_inner() {
-            match what {
-                Ok((early, place, source)) => self.deliver(early, &place, source),
-                Err(closed) => self.close_buffer(&closed),
-            }
-        }
-    }
-
-    /// Looks whether early messages have buffers by now.
-    pub(crate) fn match_early(&self) {
-        if self.matcher.borrow().has_early() {
-            self.match_buffers(None);
-        }
     }
 
     /// A peer has written here, and says so.
@@ -748,7 +531,12 @@ impl Endpoint {
 
     /// The entry of a message that is in this place.
     #[inline(always)]
-    fn entry_of(&self, place: &Place, beside: Beside, source: Option<PeerIndex>) -> Entry {
+    pub(super) fn entry_of(
+        &self,
+        place: &Place,
+        beside: Beside,
+        source: Option<PeerIndex>,
+    ) -> Entry {
         let entry = entry_of(place, beside, source);
         // Nothing else comes to a buffer for one message.
         if place.is_last && place.offset > 0 {
@@ -776,7 +564,7 @@ impl Endpoint {
 }
 
 /// The entry of a message in this place.
-fn entry_of(place: &Place, beside: Beside, source: Option<PeerIndex>) -> Entry {
+pub(super) fn entry_of(place: &Place, beside: Beside, source: Option<PeerIndex>) -> Entry {
     Entry {
         context: place.context,
         operation: Operation::Receive,

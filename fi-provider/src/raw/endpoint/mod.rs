@@ -9,10 +9,12 @@
 mod arrive;
 mod atomic;
 mod counted;
+mod early;
 #[cfg(test)]
 mod hostile;
 mod keys;
 mod link;
+mod links;
 mod message;
 mod near_path;
 mod pending;
@@ -31,6 +33,7 @@ pub use atomic::Atomic;
 pub use message::{Level, Posted};
 pub use rma::RemoteRegion;
 pub(crate) use rma::{Beyond, rma_entry};
+pub(crate) use short::unguarded;
 pub use tagged::Peeked;
 pub use threshold::Work;
 pub use vector::{Range, Word};
@@ -47,8 +50,8 @@ use super::inbox::{Inbox, Lead, NEWS};
 use super::matcher::{Matcher, Place};
 use super::protocol::Kind;
 use super::tagged::Tagged;
-use arrive::Early;
 pub(crate) use arrive::{Fate, Origin};
+use early::Early;
 use fi_mlx5::lane::Local;
 use fi_shm::bell::RINGS_PER_WORD;
 use fi_shm::order;
@@ -341,7 +344,7 @@ impl Endpoint {
             bells &= bells - 1;
             if bell == NEWS {
                 self.take_news();
-            } else {
+            } else if !self.drain_renewed(bell) {
                 self.drain_at(bell);
             }
         }
@@ -584,62 +587,6 @@ impl Endpoint {
         self.deliver_paired();
         let left = std::mem::take(&mut *self.left.borrow_mut());
         left.into_iter().for_each(|bell| self.drain(bell));
-    }
-
-    /// The link to a peer.
-    #[inline(always)]
-    fn with_link<T>(
-        &self,
-        peer: PeerIndex,
-        act: impl FnOnce(&Rc<Link>) -> Result<T, Error>,
-    ) -> Result<T, Error> {
-        if self.seen.get() == self.vector.version()
-            && let Some(Some(link)) = self.links.borrow().get(peer as usize)
-        {
-            return act(link);
-        }
-        act(&self.connect(peer)?)
-    }
-
-    #[cold]
-    fn connect(&self, peer: PeerIndex) -> Result<Rc<Link>, Error> {
-        if self.seen.get() != self.vector.version() {
-            self.links.borrow_mut().clear();
-            self.seen.set(self.vector.version());
-        }
-        let address = self.vector.address(peer).ok_or(Error::NoSuchPeer)?;
-        let link = self.link_to(&address)?;
-        let mut links = self.links.borrow_mut();
-        if links.len() <= peer as usize {
-            links.resize_with(peer as usize + 1, || None);
-        }
-        links[peer as usize] = Some(Rc::clone(&link));
-        Ok(link)
-    }
-
-    /// The link to an endpoint.
-    fn link_to(&self, address: &Address) -> Result<Rc<Link>, Error> {
-        if let Some(link) = self.known.borrow().get(address) {
-            return Ok(Rc::clone(link));
-        }
-        let far = self.far.as_deref();
-        let link = Rc::new(Link::open(&self.domain, self.number, far, address)?);
-        let known = (address.clone(), Rc::clone(&link));
-        self.known.borrow_mut().insert(known.0, known.1);
-        Ok(link)
-    }
-
-    /// Sends a record now or when there is room.
-    pub(crate) fn owe(&self, link: &Rc<Link>, kind: Kind, words: [u64; 3]) {
-        let mut owed = link.owed.borrow_mut();
-        if owed.is_empty() {
-            if link.tell(kind, words) != Err(Error::Again) {
-                return;
-            }
-            self.owing.borrow_mut().push(Rc::clone(link));
-            self.note_work();
-        }
-        owed.push_back((kind, words));
     }
 
     /// The queue and the counter that an operation reports to.

@@ -86,11 +86,12 @@ impl NearPath {
         let Ok(Some(mut room)) = sender.reserve(N * 8 + len) else {
             return Err(Seldom::Full);
         };
-        for (index, word) in words.into_iter().enumerate() {
-            room.set_word(index, word);
+        // SAFETY: the room, which is aligned to 8, has been reserved for the words and the bytes, which
+        // `bytes` holds.
+        unsafe {
+            room.payload().cast::<[u64; N]>().write(words);
+            copy::copy(room.payload().add(N * 8), bytes, len);
         }
-        // SAFETY: the room has been reserved for the words and the bytes, which `bytes` holds.
-        unsafe { copy::copy(room.payload().add(N * 8), bytes, len) };
         room.publish(kind);
         if self.bell.ring() {
             return Err(Seldom::Watched);

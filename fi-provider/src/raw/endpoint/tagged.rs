@@ -4,14 +4,18 @@
 
 #![expect(unsafe_code, reason = "sends and receives bytes by their C addresses")]
 
-use super::arrive::{Beside, Early};
+use super::arrive::{Beside, Fate, Origin};
+use super::early::Early;
+use super::short::unguarded;
 use super::{Endpoint, Level, NAMELESS};
 use crate::raw::address_vector::PeerIndex;
 use crate::raw::completion::Report;
 use crate::raw::error::Error;
 use crate::raw::matcher::Place;
-use crate::raw::protocol::Kind;
+use crate::raw::protocol::{Kind, TAGGED};
+use crate::raw::record::Record;
 use crate::raw::tagged::{self, Receive, Wanted};
+use fi_shm::copy;
 
 /// A tagged message that has come before its receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,8 +47,33 @@ impl Endpoint {
     ///
     /// # Errors
     /// As [`Endpoint::inject`].
-    #[inline]
+    #[inline(always)]
     pub fn inject_tagged(
+        &self,
+        peer: PeerIndex,
+        message: &[u8],
+        tag: u64,
+        data: Option<u64>,
+    ) -> Result<(), Error> {
+        // SAFETY: no other reference is there: functions of the endpoint that borrow the links call
+        // nothing of the program's; the endpoint is of one thread, as its cells are; and functions
+        // that are called before the last use of `link` know nothing of the endpoint.
+        let links = unsafe { unguarded(&self.links) };
+        if self.seen.get() == self.vector.version()
+            && data.is_none()
+            && let Some(Some(link)) = links.get(peer as usize)
+            && let Some(path) = link.ring_for(message)
+        {
+            // SAFETY: the slice holds the bytes, beside which a record has room for a word.
+            return unsafe { path.post(TAGGED, [tag], message.as_ptr(), message.len()) }
+                .or_else(|left| link.settle(path, left));
+        }
+        self.inject_tagged_otherwise(peer, message, tag, data)
+    }
+
+    /// Sends a tagged message that is too long for the ring, or for another path, or has data.
+    #[inline(never)]
+    fn inject_tagged_otherwise(
         &self,
         peer: PeerIndex,
         message: &[u8],
@@ -90,16 +119,102 @@ impl Endpoint {
     /// As [`Endpoint::post_receive`].
     #[inline]
     pub unsafe fn post_tagged(&self, buffer: *mut u8, len: usize, wanted: Wanted, context: u64) {
-        self.look_for_names();
-        let receive = Receive {
+        // Made where it is needed, so that it goes from registers to its place.
+        let receive = || Receive {
             wanted,
             address: buffer,
             len,
             context,
         };
-        let early = self.tagged.borrow_mut().post(receive);
+        // SAFETY: no other reference is there: functions of the endpoint that borrow the matcher call
+        // nothing of the program's, which posts receives; the endpoint is of one thread, as its cells
+        // are; and `post_plain` knows nothing of the endpoint.
+        let tagged = unsafe { unguarded(&self.tagged) };
+        if !tagged.post_plain(&receive()) {
+            self.post_tagged_seldom(&receive());
+        }
+    }
+
+    /// Posts a receive where messages may wait for it, it ignores bits, or more memory is needed.
+    #[cold]
+    #[inline(never)]
+    fn post_tagged_seldom(&self, receive: &Receive) {
+        self.look_for_names();
+        let early = self.tagged.borrow_mut().post(*receive);
         if let Some(early) = early {
-            self.deliver_early(early, &receive);
+            self.deliver_early(early, receive);
+        }
+    }
+
+    /// Gives a tagged message to its receive, by few instructions; false where something stands
+    /// against that: then nothing was done. By fewer yet if `QUICK`: where nothing is special
+    /// ([`Tagged::has_special`](tagged::Tagged::has_special)).
+    ///
+    /// # Safety
+    /// `payload` holds `len` bytes.
+    #[inline(always)]
+    pub(crate) unsafe fn give_tagged<const QUICK: bool>(
+        &self,
+        origin: &Origin,
+        tag: u64,
+        payload: *const u8,
+        len: usize,
+    ) -> bool {
+        if !origin.is_of(&self.vector) || !QUICK && self.has_tagged_before() {
+            return false;
+        }
+        // SAFETY: no other reference is there: functions that borrow the matcher let no record arrive
+        // meanwhile; the endpoint is of one thread, as its cells are; and until the last use of
+        // `first` functions of the queue and of the matcher alone are called.
+        let tagged = unsafe { unguarded(&self.tagged) };
+        let Some(first) = tagged.first_plain::<QUICK>(tag, origin.source(), len) else {
+            return false;
+        };
+        let queue = &self.config.receive;
+        if !queue.push_tagged(first.context(), len, origin.source(), tag) {
+            return false;
+        }
+        // SAFETY: the buffer has room for `len` bytes until the program has its entry (the
+        // requirement of `post_tagged`), which is behind this call; `payload` holds them.
+        unsafe { copy::copy(first.take(), payload, len) };
+        self.config.received.add(1);
+        true
+    }
+
+    /// Whether tagged messages go other ways than to the first receive of their tag.
+    #[inline(always)]
+    pub(crate) fn has_special_tagged(&self) -> bool {
+        // SAFETY: no other reference is there: functions of the endpoint that borrow the matcher let
+        // no record arrive meanwhile; the endpoint is of one thread, as its cells are; and
+        // `has_special` calls nothing.
+        unsafe { unguarded(&self.tagged) }.has_special()
+    }
+
+    /// Whether messages may go before one that comes: of senders that have got numbers, or matched
+    /// ones that wait for room for their entries.
+    #[inline(always)]
+    fn has_tagged_before(&self) -> bool {
+        self.todo.get() & NAMELESS != 0 || !self.paired.borrow().is_empty()
+    }
+
+    /// Gives a message of a tag and bytes to its receive where nothing stands against that, and takes
+    /// it as other messages otherwise.
+    #[inline(never)]
+    pub(super) fn take_tagged(&self, origin: &mut Origin, record: impl Record, tag: u64) -> Fate {
+        let len = record.len() - size_of::<u64>();
+        loop {
+            let payload = record.payload().wrapping_add(size_of::<u64>());
+            // SAFETY: the record has so many bytes behind its tag.
+            if unsafe { self.give_tagged::<false>(origin, tag, payload, len) } {
+                return Fate::Taken;
+            }
+            if !self.renew(origin) {
+                let beside = Beside {
+                    tag: Some(tag),
+                    data: None,
+                };
+                return self.take_message(origin, record, size_of::<u64>(), beside, None);
+            }
         }
     }
 
@@ -184,6 +299,7 @@ impl Endpoint {
             return self.deliver(early, &place, source);
         }
         self.paired.borrow_mut().push_back((early, place, source));
+        self.tagged.borrow_mut().note_waiting();
         self.note_work();
     }
 
@@ -195,6 +311,7 @@ impl Endpoint {
             }
             let first = self.paired.borrow_mut().pop_front();
             if let Some((early, place, source)) = first {
+                self.tagged.borrow_mut().note_delivered();
                 self.deliver(early, &place, source);
             }
         }

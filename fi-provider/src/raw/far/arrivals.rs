@@ -7,8 +7,8 @@ use super::hub::{CREDITS, HEADER, Hub};
 use super::path::{Header, PLACE_BYTES};
 use super::wire::Ends;
 use crate::raw::address::Address;
-use crate::raw::endpoint::{Endpoint, Fate, Origin, TURN};
-use crate::raw::protocol::Kind;
+use crate::raw::endpoint::{Endpoint, Fate, Origin, TURN, unguarded};
+use crate::raw::protocol::{Kind, TAGGED};
 use crate::raw::record::Record;
 use fi_mlx5::lane::To;
 use fi_mlx5::queue::Place;
@@ -94,6 +94,8 @@ pub(crate) struct Arrivals {
     origins: Vec<Option<FarOrigin>>,
     /// The header of the last message without anything but bytes, and its sender's number.
     latest: (u64, u32),
+    /// The same of the last message of a tag and bytes.
+    latest_tagged: (u64, u32),
     /// Those with records left.
     left: Vec<u32>,
     /// Those that could not be told how many of their records were taken.
@@ -106,6 +108,7 @@ impl Default for Arrivals {
             origins: Vec::new(),
             // Of nobody.
             latest: (0, u32::MAX),
+            latest_tagged: (0, u32::MAX),
             left: Vec::new(),
             untold: Vec::new(),
         }
@@ -151,11 +154,11 @@ impl Endpoint {
     /// one; false where another record has, or something stands against that.
     #[inline(always)]
     pub(crate) fn take_messages(&self, far: &Far) -> bool {
-        let arrivals = &mut *far.arrivals.borrow_mut();
         for _ in 0..TURN {
-            if self.take_peeked(far, arrivals) {
+            if self.take_peeked(far) {
                 continue;
             }
+            let arrivals = &mut *far.arrivals.borrow_mut();
             match far.receives.next() {
                 None => break,
                 Some(Ok(arrival)) if self.take_short(far, arrivals, arrival) => {}
@@ -172,12 +175,12 @@ impl Endpoint {
     /// against that: then nothing was done.
     #[inline(never)]
     pub(crate) fn take_next_message(&self, far: &Far) -> bool {
-        self.take_peeked(far, &mut far.arrivals.borrow_mut())
+        self.take_peeked(far)
     }
 
-    /// Takes the next message, if it is of the peer of the last one.
+    /// Takes the next message, if it is of the peer of the last one of its kind.
     #[inline(always)]
-    fn take_peeked(&self, far: &Far, arrivals: &mut Arrivals) -> bool {
+    fn take_peeked(&self, far: &Far) -> bool {
         let Some(arrival) = far.receives.peek() else {
             return false;
         };
@@ -185,10 +188,64 @@ impl Endpoint {
         // SAFETY: the buffer is this side's until the message is taken and its entry given back,
         // aligned, and has room for a header at least.
         let header = unsafe { buffer.cast::<u64>().read() };
+        // SAFETY: no other reference is there: functions that borrow the arrivals call nothing of the
+        // program's, which makes progress; the endpoint is of one thread, as its cells are; and
+        // where this one is used, nothing is called that borrows them.
+        let arrivals = unsafe { unguarded(&far.arrivals) };
         let (known, number) = arrivals.latest;
-        if header != known {
-            return false;
+        if header == known {
+            // SAFETY: the buffer is that of the message.
+            return unsafe { self.take_known::<false>(far, arrivals, number, &arrival, buffer) };
         }
+        if header == arrivals.latest_tagged.0 {
+            let (index, queue, bytes) = (arrival.index, arrival.queue, arrival.bytes);
+            // SAFETY: the buffer is that of the message.
+            return unsafe { self.take_known_tagged(far, buffer, index, queue, bytes) };
+        }
+        false
+    }
+
+    /// Takes the message that was peeked at, which has a tag. Its fields come in registers.
+    ///
+    /// # Safety
+    /// The buffer is that of the message.
+    #[inline(never)]
+    unsafe fn take_known_tagged(
+        &self,
+        far: &Far,
+        buffer: *mut u8,
+        index: u16,
+        queue: u32,
+        bytes: u32,
+    ) -> bool {
+        let arrival = Arrival {
+            index,
+            queue,
+            bytes,
+            immediate: None,
+        };
+        // SAFETY: no other reference is there or used later: functions that borrow the arrivals call
+        // nothing of the program's, which makes progress; the endpoint is of one thread, as its cells
+        // are; and what is called here does not borrow them.
+        let arrivals = unsafe { unguarded(&far.arrivals) };
+        let (_, number) = arrivals.latest_tagged;
+        // SAFETY: the buffer is that of the message.
+        unsafe { self.take_known::<true>(far, arrivals, number, &arrival, buffer) }
+    }
+
+    /// Takes the message that was peeked at, of the peer of this number.
+    ///
+    /// # Safety
+    /// The buffer is that of the message.
+    #[inline(always)]
+    unsafe fn take_known<const HAS_TAG: bool>(
+        &self,
+        far: &Far,
+        arrivals: &mut Arrivals,
+        number: u32,
+        arrival: &Arrival,
+        buffer: *mut u8,
+    ) -> bool {
         let Some(Some(peer)) = arrivals.origins.get_mut(number as usize) else {
             return false;
         };
@@ -198,11 +255,11 @@ impl Endpoint {
             return false;
         }
         let payload = buffer.wrapping_add(HEADER);
-        // SAFETY: the device has written so many bytes into the buffer.
-        if !unsafe { self.give(&peer.origin, payload, bytes - HEADER) } {
+        // SAFETY: the device has written so many bytes into the buffer, which begins aligned.
+        if !unsafe { self.give_short::<HAS_TAG>(&peer.origin, payload, bytes - HEADER) } {
             return false;
         }
-        far.receives.pass(&arrival);
+        far.receives.pass(arrival);
         peer.taken += 1;
         if peer.is_due() {
             arrivals.tell(far, number);
@@ -262,12 +319,21 @@ impl Endpoint {
         };
         let is_expected = peer.is_plain && peer.queue.is_none_or(|known| known == arrival.queue);
         let bytes = arrival.bytes as usize;
-        if kind != Kind::Message as u16 || !is_expected || bytes < HEADER {
+        let has_tag = kind == TAGGED;
+        let is_short = has_tag || kind == Kind::Message as u16;
+        if !is_short || !is_expected || bytes < HEADER {
             return false;
         }
         let payload = buffer.wrapping_add(HEADER);
-        // SAFETY: the device has written so many bytes into the buffer.
-        if !unsafe { self.give(&peer.origin, payload, bytes - HEADER) } {
+        // SAFETY: the device has written so many bytes into the buffer, which begins aligned.
+        let is_given = unsafe {
+            if has_tag {
+                self.give_short::<true>(&peer.origin, payload, bytes - HEADER)
+            } else {
+                self.give_short::<false>(&peer.origin, payload, bytes - HEADER)
+            }
+        };
+        if !is_given {
             return false;
         }
         far.receives.give(arrival.index);
@@ -275,8 +341,58 @@ impl Endpoint {
         if peer.is_due() {
             arrivals.tell(far, origin);
         }
-        arrivals.latest = (header, origin);
+        if has_tag {
+            arrivals.latest_tagged = (header, origin);
+        } else {
+            arrivals.latest = (header, origin);
+        }
         true
+    }
+
+    /// Gives a message of bytes, or of a tag and bytes, to its buffer, by few instructions; false
+    /// where something stands against that: then nothing was done.
+    ///
+    /// # Safety
+    /// `payload` holds `len` bytes, and is aligned to 8.
+    #[inline(always)]
+    unsafe fn give_short<const HAS_TAG: bool>(
+        &self,
+        origin: &Origin,
+        payload: *const u8,
+        len: usize,
+    ) -> bool {
+        if !HAS_TAG {
+            // SAFETY: `payload` holds so many bytes.
+            return unsafe { self.give(origin, payload, len) };
+        }
+        let Some(behind) = len.checked_sub(size_of::<u64>()) else {
+            return false;
+        };
+        // SAFETY: `payload` holds a word, aligned, and so many bytes behind it.
+        unsafe {
+            let tag = payload.cast::<u64>().read();
+            let bytes = payload.wrapping_add(size_of::<u64>());
+            if self.has_special_tagged() {
+                return self.give_special(origin, tag, bytes, behind);
+            }
+            self.give_tagged::<true>(origin, tag, bytes, behind)
+        }
+    }
+
+    /// Does as [`Endpoint::give_tagged`] where something is special.
+    ///
+    /// # Safety
+    /// As [`Endpoint::give_tagged`].
+    #[inline(never)]
+    unsafe fn give_special(
+        &self,
+        origin: &Origin,
+        tag: u64,
+        payload: *const u8,
+        len: usize,
+    ) -> bool {
+        // SAFETY: `payload` holds so many bytes.
+        unsafe { self.give_tagged::<false>(origin, tag, payload, len) }
     }
 
     fn take_arrival(&self, far: &Far, arrivals: &mut Arrivals, arrival: Arrival) {

@@ -1,7 +1,9 @@
 //! Lists of values whose keys have something in common: there are as many lists as values, and a
 //! random hash chooses, so that few values of other keys are in the list of a key.
 
-use super::lists::{List, Slab};
+#![expect(unsafe_code, reason = "goes through lists by their heads")]
+
+use super::lists::{Heads, List, Slab};
 use super::{PeerIndex, Source};
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -9,27 +11,39 @@ use std::hash::BuildHasher;
 /// A tag and a source, or any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Key {
-    tag: u64,
+    pub(super) tag: u64,
     source: u64,
 }
 
 /// Lists of one kind, by keys.
 #[derive(Debug)]
 pub(super) struct Buckets {
-    /// A power of 2 of them.
-    lists: Vec<List>,
+    heads: Heads,
     /// Peers choose the tags, and know none of these.
-    seeds: [u64; 3],
+    seeds: [u64; 2],
 }
-
-/// The lists in the beginning.
-const FEWEST: usize = 16;
 
 impl Key {
     #[inline(always)]
     pub(super) fn new(tag: u64, source: Option<PeerIndex>) -> Self {
-        let source = Source::from(source).word();
+        Self::from(tag, source.into())
+    }
+
+    #[inline(always)]
+    pub(super) fn from(tag: u64, source: Source) -> Self {
+        let source = source.word();
         Self { tag, source }
+    }
+
+    /// The source, or none for any.
+    pub(super) fn source(self) -> Option<PeerIndex> {
+        self.source.try_into().ok()
+    }
+
+    /// Whether it is of one source.
+    #[inline(always)]
+    pub(super) fn is_directed(self) -> bool {
+        self.source != Source::NONE.word()
     }
 }
 
@@ -44,73 +58,57 @@ impl Buckets {
     pub(super) fn new() -> Self {
         let state = RandomState::new();
         Self {
-            lists: vec![List::EMPTY; FEWEST],
-            seeds: [0, 1, 2].map(|seed| state.hash_one(seed) | 1),
+            heads: Heads::new(1),
+            seeds: [0, 1].map(|seed| state.hash_one(seed)),
         }
     }
 
-    #[inline(always)]
-    fn index(&self, key: Key) -> usize {
-        let [one, two, three] = self.seeds;
-        let hash = fold(fold(key.tag ^ one, two) ^ key.source, three);
-        hash as usize & (self.lists.len() - 1)
-    }
-
-    /// The list with the values of a key, and others.
+    /// The list with the values of a key, and others: until [`Buckets::grow`].
     #[inline(always)]
     pub(super) fn of(&self, key: Key) -> List {
-        self.lists[self.index(key)]
+        let [one, other] = self.seeds;
+        let hash = fold(key.tag ^ one, key.source ^ other);
+        self.heads.list(hash as usize)
     }
 
-    /// The same, to be changed.
-    #[inline(always)]
-    pub(super) fn of_mut(&mut self, key: Key) -> &mut List {
-        let index = self.index(key);
-        &mut self.lists[index]
-    }
-
-    /// Makes more lists where there are as many values; `key` tells those of a value.
-    #[inline(always)]
-    pub(super) fn fit<T, const LISTS: usize>(
-        &mut self,
-        slab: &mut Slab<T, LISTS>,
-        kind: usize,
-        key: impl Fn(&T) -> Key,
-    ) {
-        if slab.len() >= self.lists.len() {
-            self.grow(slab, kind, key);
-        }
-    }
-
-    /// Doubles the lists. Each new one has its values from one old one, in their order.
+    /// Makes at least `many` lists; `key` tells the key of a value. Each new one has its values from
+    /// one old one, in their order.
+    ///
+    /// # Safety
+    /// All that is in the lists is of this slab and of this kind.
     #[cold]
     #[inline(never)]
-    fn grow<T, const LISTS: usize>(
+    pub(super) unsafe fn grow<T, const LISTS: usize>(
         &mut self,
-        slab: &mut Slab<T, LISTS>,
-        kind: usize,
+        many: usize,
+        (slab, kind): (&mut Slab<T, LISTS>, usize),
         key: impl Fn(&T) -> Key,
     ) {
-        let many = 2 * self.lists.len();
-        let old = std::mem::replace(&mut self.lists, vec![List::EMPTY; many]);
-        for list in old {
-            let values = slab.in_order(kind, list);
+        let many = many.next_power_of_two();
+        let old = std::mem::replace(&mut self.heads, Heads::new(many));
+        for list in old.all() {
+            // SAFETY: `old` lives until the end, and the values in its lists are of the slab and of
+            // this kind.
+            let values = unsafe { slab.in_order(kind, list) };
             let values: Vec<_> = values.map(|(at, value)| (at, key(value))).collect();
             for (at, key) in values {
-                slab.append(kind, self.of_mut(key), at);
+                // SAFETY: the place is that of a value of the slab, which nobody looks for in the old
+                // list any more; the new heads' lists have values of the slab and of this kind alone.
+                unsafe { slab.append(kind, self.of(key), at) };
             }
         }
     }
 
     /// All lists.
     #[cfg(test)]
-    pub(super) fn all(&self) -> &[List] {
-        &self.lists
+    pub(super) fn all(&self) -> Vec<List> {
+        self.heads.all().collect()
     }
 
     /// Whether all lists are empty.
     #[cfg(test)]
     pub(super) fn is_empty(&self) -> bool {
-        self.lists.iter().all(|list| list.is_empty())
+        // SAFETY: the heads are alive.
+        self.heads.all().all(|list| unsafe { list.is_empty() })
     }
 }

@@ -1,8 +1,10 @@
 //! Which tagged message goes to which receive. It does no I/O: arrivals come from any transport.
 //!
 //! Receives that take one tag alone, and early messages, are found by a hash of tag and source;
-//! receives that ignore bits are in a list beside them. Numbers in posting order decide between the
+//! receives that ignore bits are in a queue beside them. Numbers in posting order decide between the
 //! two.
+
+#![expect(unsafe_code, reason = "tells which values are in which lists")]
 
 mod buckets;
 mod lists;
@@ -13,7 +15,7 @@ use super::address_vector::PeerIndex;
 use super::completion::Source;
 use super::matcher::Place;
 use buckets::{Buckets, Key};
-use lists::{List, Slab};
+use lists::{Heads, List, Slab};
 use std::collections::VecDeque;
 
 /// The messages that a receive takes, or that are looked for.
@@ -88,15 +90,37 @@ impl<M> Early<M> {
     }
 }
 
-/// A receive that is posted.
+/// A receive of one tag that is posted.
 #[derive(Clone, Copy, Debug)]
 struct Posted {
-    receive: Receive,
-    /// Of the tag and source that it wants.
     key: Key,
     /// In posting order.
     number: u64,
+    address: *mut u8,
+    len: usize,
+    context: u64,
 }
+
+impl Posted {
+    fn receive(self) -> Receive {
+        let wanted = Wanted {
+            tag: self.key.tag,
+            ignore: 0,
+            source: self.key.source(),
+        };
+        Receive {
+            wanted,
+            address: self.address,
+            len: self.len,
+            context: self.context,
+        }
+    }
+}
+
+/// The place of a receive of one tag.
+type Exact = lists::At<Posted, 1>;
+/// The place of an early message.
+type Held<M> = lists::At<Early<M>, 3>;
 
 /// The only kind of list of receives.
 const POSTED: usize = 0;
@@ -108,19 +132,25 @@ const OF_SOURCE: usize = 2;
 /// Receives without messages, and messages (`M`) without receives: never both for one another.
 #[derive(Debug)]
 pub(crate) struct Tagged<M> {
-    receives: Slab<Posted, 1>,
-    /// Receives of one tag: those of one source, and those of any.
-    exact: Buckets,
-    /// How many of them are of one source, and of any.
-    many: [usize; 2],
-    /// Receives that ignore bits of the tag.
-    masked: List,
+    /// How many early messages are held, without those that are claimed.
+    waiting: usize,
+    /// How much keeps a message from going to the first receive of its tag: how many receives are of
+    /// one source or ignore bits, early messages have senders without numbers, and messages wait
+    /// after they were matched.
+    special: usize,
+    /// The next number of a receive.
     posted: u64,
+    /// Receives of one tag, each in the list of its key in `exact` alone.
+    receives: Slab<Posted, 1>,
+    exact: Buckets,
+    /// Receives that ignore bits of the tag, by their numbers.
+    masked: VecDeque<(u64, Receive)>,
+    /// Early messages, each in `all`, in the list of its tag in `of_tag`, and in that of its tag and
+    /// source in `of_source` if its sender has a number.
     early: Slab<Early<M>, 3>,
-    all: List,
-    /// Early messages by tag.
+    /// One list.
+    all: Heads,
     of_tag: Buckets,
-    /// Those whose senders have numbers, by tag and source.
     of_source: Buckets,
     /// Messages that are kept for a receive of the same context, the oldest first.
     claimed: VecDeque<(u64, Early<M>)>,
@@ -131,17 +161,46 @@ pub(crate) struct Tagged<M> {
     nameless: usize,
 }
 
+/// A receive that was found for a message, by few instructions.
+pub(crate) struct Found<'a, const QUICK: bool> {
+    receives: &'a mut Slab<Posted, 1>,
+    special: &'a mut usize,
+    /// A receive of the slab, in a list of live heads.
+    at: Exact,
+}
+
+impl<const QUICK: bool> Found<'_, QUICK> {
+    /// The number that the receive was posted with.
+    #[inline(always)]
+    pub(crate) fn context(&self) -> &u64 {
+        // SAFETY: the place is that of a receive.
+        &unsafe { self.receives.get(self.at) }.context
+    }
+
+    /// Takes the receive; returns the address of its buffer.
+    #[inline(always)]
+    pub(crate) fn take(self) -> *mut u8 {
+        // SAFETY: the place is that of a receive, in a list of live heads, and forgotten with `self`.
+        let Posted { key, address, .. } = unsafe { self.receives.remove(self.at) };
+        if !QUICK && key.is_directed() {
+            *self.special -= 1;
+        }
+        address
+    }
+}
+
 impl<M> Tagged<M> {
     /// A matcher that holds early messages of so many bytes, and so many.
     pub(crate) fn new(most: (usize, usize)) -> Self {
         Self {
+            waiting: 0,
+            special: 0,
+            posted: 0,
             receives: Slab::new(),
             exact: Buckets::new(),
-            many: [0; 2],
-            masked: List::EMPTY,
-            posted: 0,
+            masked: VecDeque::new(),
             early: Slab::new(),
-            all: List::EMPTY,
+            all: Heads::new(1),
             of_tag: Buckets::new(),
             of_source: Buckets::new(),
             claimed: VecDeque::new(),
@@ -151,104 +210,219 @@ impl<M> Tagged<M> {
         }
     }
 
+    /// The receive for a message of `len` bytes that has come from `source`: where few instructions
+    /// find that it is of one tag and long enough, so that [`Tagged::arrive`] would take it. By fewer
+    /// yet if `QUICK`: where nothing is special ([`Tagged::has_special`]).
+    #[inline(always)]
+    pub(crate) fn first_plain<const QUICK: bool>(
+        &mut self,
+        tag: u64,
+        source: &Source,
+        len: usize,
+    ) -> Option<Found<'_, QUICK>> {
+        debug_assert!(!QUICK || !self.has_special());
+        let at = if QUICK || self.special == 0 {
+            self.first_of(Key::from(tag, Source::NONE))?
+        } else {
+            self.first_special(tag, *source)?
+        };
+        // SAFETY: the place is that of a receive.
+        if len > unsafe { self.receives.get(at) }.len {
+            return None;
+        }
+        let Self {
+            receives, special, ..
+        } = self;
+        Some(Found {
+            receives,
+            special,
+            at,
+        })
+    }
+
+    /// Whether there are other receives than those of a tag and any source, or messages that go first.
+    #[inline(always)]
+    pub(crate) fn has_special(&self) -> bool {
+        self.special != 0
+    }
+
+    /// Notes that a message waits after it was matched.
+    pub(crate) fn note_waiting(&mut self) {
+        self.special += 1;
+    }
+
+    /// Notes that such a message waits no more.
+    pub(crate) fn note_delivered(&mut self) {
+        self.special -= 1;
+    }
+
+    /// The receive of one tag for a message, also where others are of one source or ignore bits; none
+    /// where one of these is first.
+    #[inline(never)]
+    fn first_special(&self, tag: u64, source: Source) -> Option<Exact> {
+        let exact = self.first_exact(tag, source)?;
+        // SAFETY: the place is that of a receive.
+        let before = unsafe { self.receives.get(exact) }.number;
+        let masked = self.first_masked(tag, source.into(), before);
+        masked.is_none().then_some(exact)
+    }
+
     /// Finds the place for a message of `len` bytes that has come from `source`.
-    #[inline]
     pub(crate) fn arrive(
         &mut self,
         tag: u64,
         source: Option<PeerIndex>,
         len: usize,
     ) -> Option<Place> {
-        let exact = self.first_exact(tag, source);
-        let before = exact.map_or(u64::MAX, |(number, _)| number);
-        let at = match self.first_masked(tag, source, before) {
-            Some(at) => at,
-            None => exact?.1,
+        let exact = self.first_exact(tag, source.into());
+        // SAFETY: the place is that of a receive.
+        let before = exact.map_or(u64::MAX, |at| unsafe { self.receives.get(at) }.number);
+        let receive = match self.first_masked(tag, source, before) {
+            Some(at) => self.take_masked(at)?,
+            // SAFETY: the place is that of a receive, which nobody looks for any more.
+            None => unsafe { self.take_exact(exact?) },
         };
-        Some(self.take_receive(at)?.place(len))
+        Some(receive.place(len))
     }
 
-    /// The first receive of this tag alone, and its number.
+    /// The first receive of one tag for a message.
     #[inline(always)]
-    fn first_exact(&self, tag: u64, source: Option<PeerIndex>) -> Option<(u64, u32)> {
-        let first = |source: Option<PeerIndex>| {
-            let key = Key::new(tag, source);
-            let mut near = self.receives.in_order(POSTED, self.exact.of(key));
-            let found = near.find(|(_, posted)| posted.key == key);
-            found.map(|(at, posted)| (posted.number, at))
-        };
-        let [directed, any] = self.many;
-        let directed = source.filter(|_| directed > 0);
-        let directed = directed.and_then(|source| first(Some(source)));
-        let any = if any > 0 { first(None) } else { None };
+    fn first_exact(&self, tag: u64, source: Source) -> Option<Exact> {
+        let any = self.first_of(Key::from(tag, Source::NONE));
+        if source == Source::NONE {
+            return any;
+        }
+        let directed = self.first_of(Key::from(tag, source));
         match (directed, any) {
-            (Some(one), Some(other)) => Some(one.min(other)),
+            (Some(one), Some(other)) => {
+                // SAFETY: both places are those of receives.
+                let [first, second] = [one, other].map(|at| unsafe { self.receives.get(at) });
+                Some(if first.number < second.number {
+                    one
+                } else {
+                    other
+                })
+            }
             (one, other) => one.or(other),
         }
     }
 
-    /// The first receive that ignores bits and takes the message, if it was posted before `before`.
+    /// The first receive of this key.
     #[inline(always)]
-    fn first_masked(&self, tag: u64, source: Option<PeerIndex>, before: u64) -> Option<u32> {
-        let masked = self.receives.in_order(POSTED, self.masked);
-        let mut masked = masked.take_while(|(_, posted)| posted.number < before);
-        let found = masked.find(|(_, posted)| posted.receive.wanted.takes(tag, source));
+    fn first_of(&self, key: Key) -> Option<Exact> {
+        // SAFETY: the lists of `exact` are those of receives alone.
+        let mut near = unsafe { self.receives.in_order(POSTED, self.exact.of(key)) };
+        // Mostly the first.
+        let (first, posted) = near.next()?;
+        if posted.key == key {
+            return Some(first);
+        }
+        let found = near.find(|(_, posted)| posted.key == key);
         found.map(|(at, _)| at)
     }
 
-    /// Takes out the receive of a place.
-    fn take_receive(&mut self, at: u32) -> Option<Receive> {
-        let Posted { receive, key, .. } = self.receives.get(at)?;
-        if receive.wanted.ignore == 0 {
-            self.many[usize::from(receive.wanted.source.is_none())] -= 1;
-            let list = self.exact.of_mut(*key);
-            self.receives.unlink(POSTED, list, at);
-        } else {
-            self.receives.unlink(POSTED, &mut self.masked, at);
+    /// The first receive that ignores bits and takes the message, if it was posted before `before`.
+    fn first_masked(&self, tag: u64, source: Option<PeerIndex>, before: u64) -> Option<usize> {
+        let masked = self.masked.iter();
+        let mut masked = masked.take_while(|(number, _)| *number < before);
+        masked.position(|(_, receive)| receive.wanted.takes(tag, source))
+    }
+
+    fn take_masked(&mut self, at: usize) -> Option<Receive> {
+        let (_, receive) = self.masked.remove(at)?;
+        self.special -= 1;
+        Some(receive)
+    }
+
+    /// # Safety
+    /// The place is that of a receive, and of none from then on.
+    unsafe fn take_exact(&mut self, at: Exact) -> Receive {
+        // SAFETY: the place is that of a receive, which is in a list of `exact`.
+        let posted = unsafe { self.receives.remove(at) };
+        self.special -= usize::from(posted.key.is_directed());
+        posted.receive()
+    }
+
+    /// Posts a receive of one tag where few instructions find that no message waits for one, and
+    /// room for it; false otherwise: then nothing was done.
+    #[inline(always)]
+    pub(crate) fn post_plain(&mut self, receive: &Receive) -> bool {
+        if self.waiting != 0 || receive.wanted.ignore != 0 || self.receives.is_full() {
+            return false;
         }
-        Some(self.receives.remove(at)?.receive)
+        // SAFETY: there is room.
+        unsafe { self.add_exact(receive) };
+        true
+    }
+
+    /// # Safety
+    /// There is room in `receives`.
+    #[inline(always)]
+    unsafe fn add_exact(&mut self, receive: &Receive) {
+        let wanted = &receive.wanted;
+        let key = Key::new(wanted.tag, wanted.source);
+        let posted = Posted {
+            key,
+            number: self.posted,
+            address: receive.address,
+            len: receive.len,
+            context: receive.context,
+        };
+        self.posted += 1;
+        if key.is_directed() {
+            self.special += 1;
+        }
+        let list = self.exact.of(key);
+        // SAFETY: there is room; the lists of `exact` are those of receives alone.
+        unsafe { self.receives.add(list, posted) };
     }
 
     /// Posts a receive; returns the message that has come early for it, if there is one: then the
     /// receive is not posted.
-    #[inline]
     pub(crate) fn post(&mut self, receive: Receive) -> Option<Early<M>> {
-        if self.early.len() > 0
+        if self.waiting > 0
             && let Some(at) = self.find(&receive.wanted)
         {
-            return self.take_early(at);
+            // SAFETY: the place is that of an early message, which nobody looks for any more.
+            return Some(unsafe { self.take_early(at) });
         }
-        let number = self.posted;
-        self.posted += 1;
-        let wanted = receive.wanted;
-        let key = Key::new(wanted.tag, wanted.source);
-        let (receives, exact) = (&mut self.receives, &mut self.exact);
-        exact.fit(receives, POSTED, |posted| posted.key);
-        let at = receives.add(Posted {
-            receive,
-            key,
-            number,
-        });
-        if wanted.ignore == 0 {
-            self.many[usize::from(wanted.source.is_none())] += 1;
-            self.receives.append(POSTED, self.exact.of_mut(key), at);
-        } else {
-            self.receives.append(POSTED, &mut self.masked, at);
+        if receive.wanted.ignore != 0 {
+            self.masked.push_back((self.posted, receive));
+            self.posted += 1;
+            self.special += 1;
+            return None;
         }
+        if self.receives.is_full() {
+            self.receives.grow();
+            let receives = &mut self.receives;
+            let many = receives.capacity();
+            // SAFETY: the lists of `exact` are those of receives alone.
+            unsafe { (self.exact).grow(many, (receives, POSTED), |posted| posted.key) };
+        }
+        // SAFETY: there is room now.
+        unsafe { self.add_exact(&receive) };
         None
     }
 
     /// Takes out the oldest receive that was posted with this context.
     pub(crate) fn cancel(&mut self, context: u64) -> Option<Receive> {
-        let all = self.receives.all();
-        let with_it = all.filter(|(_, posted)| posted.receive.context == context);
-        let (at, _) = with_it.min_by_key(|(_, posted)| posted.number)?;
-        self.take_receive(at)
+        let exact = self.receives.all();
+        let exact = exact.filter(|(_, posted)| posted.context == context);
+        let exact = exact.map(|(at, posted)| (posted.number, at));
+        let exact = exact.min_by_key(|(number, _)| *number);
+        let mut masked = self.masked.iter();
+        let masked = masked.position(|(_, receive)| receive.context == context);
+        match (exact, masked) {
+            (Some((number, _)), Some(at)) if self.masked[at].0 < number => self.take_masked(at),
+            // SAFETY: the place is that of a receive, which nobody looks for any more.
+            (Some((_, at)), _) => Some(unsafe { self.take_exact(at) }),
+            (None, at) => self.take_masked(at?),
+        }
     }
 
     /// Whether an early message may be held, of which `held` bytes are counted.
     pub(crate) fn has_room(&self, held: usize) -> bool {
-        let many = self.early.len() + self.claimed.len();
+        let many = self.waiting + self.claimed.len();
         many < self.most.1 && held <= self.most.0 - self.held
     }
 
@@ -262,80 +436,124 @@ impl<M> Tagged<M> {
         message: M,
     ) {
         self.held += held;
-        self.nameless += usize::from(source.is_none());
-        let (of_tag, of_source) = (&mut self.of_tag, &mut self.of_source);
-        of_tag.fit(&mut self.early, OF_TAG, Early::tag_key);
-        of_source.fit(&mut self.early, OF_SOURCE, Early::source_key);
-        let at = self.early.add(Early {
+        self.waiting += 1;
+        if source.is_none() {
+            self.nameless += 1;
+            self.special += 1;
+        }
+        if self.early.is_full() {
+            self.grow_early();
+        }
+        let early = Early {
             tag,
             source,
             len,
             message,
             held,
-        });
-        self.early.append(ALL, &mut self.all, at);
-        let list = self.of_tag.of_mut(Key::new(tag, None));
-        self.early.append(OF_TAG, list, at);
+        };
+        let (all, of_tag) = (self.all.list(0), self.of_tag.of(early.tag_key()));
+        // SAFETY: there is room; `all` and the lists of `of_tag` are of early messages alone, of these
+        // kinds.
+        let at = unsafe {
+            let at = self.early.add(all, early);
+            self.early.append(OF_TAG, of_tag, at);
+            at
+        };
         if source.is_some() {
-            self.note_source(at, tag, source);
+            // SAFETY: the place is that of an early message, which is in no such list yet.
+            unsafe { self.note_source(at) };
+        }
+    }
+
+    #[cold]
+    fn grow_early(&mut self) {
+        self.early.grow();
+        let many = self.early.capacity();
+        let early = &mut self.early;
+        // SAFETY: the lists of both are of early messages alone, of these kinds.
+        unsafe {
+            (self.of_tag).grow(many, (early, OF_TAG), Early::tag_key);
+            (self.of_source).grow(many, (early, OF_SOURCE), Early::source_key);
         }
     }
 
     /// Adds an early message to those of its tag and source.
-    fn note_source(&mut self, at: u32, tag: u64, source: Option<PeerIndex>) {
-        let list = self.of_source.of_mut(Key::new(tag, source));
-        self.early.append(OF_SOURCE, list, at);
+    ///
+    /// # Safety
+    /// The place is that of an early message, which is not among those.
+    unsafe fn note_source(&mut self, at: Held<M>) {
+        // SAFETY: the place is that of an early message, in no list of this kind; those of
+        // `of_source` have early messages alone.
+        unsafe {
+            let list = self.of_source.of(self.early.get(at).source_key());
+            self.early.append(OF_SOURCE, list, at);
+        }
     }
 
     /// The first early message that is wanted.
-    fn find(&self, wanted: &Wanted) -> Option<u32> {
+    fn find(&self, wanted: &Wanted) -> Option<Held<M>> {
         let key = Key::new(wanted.tag, wanted.source);
-        let (kind, list) = match (wanted.ignore, wanted.source) {
+        let (kind, list): (usize, List) = match (wanted.ignore, wanted.source) {
             (0, None) => (OF_TAG, self.of_tag.of(key)),
             (0, Some(_)) => (OF_SOURCE, self.of_source.of(key)),
-            _ => (ALL, self.all),
+            _ => (ALL, self.all.list(0)),
         };
-        let mut early = self.early.in_order(kind, list);
+        // SAFETY: the lists of each kind have early messages alone.
+        let mut early = unsafe { self.early.in_order(kind, list) };
         let found = early.find(|(_, early)| wanted.takes(early.tag, early.source));
         found.map(|(at, _)| at)
     }
 
-    /// Takes out the early message of a place, which still counts.
-    fn unlink_early(&mut self, at: u32) -> Option<Early<M>> {
-        let &Early { tag, source, .. } = self.early.get(at)?;
-        self.early.unlink(ALL, &mut self.all, at);
-        let list = self.of_tag.of_mut(Key::new(tag, None));
-        self.early.unlink(OF_TAG, list, at);
-        if source.is_some() {
-            let list = self.of_source.of_mut(Key::new(tag, source));
-            self.early.unlink(OF_SOURCE, list, at);
-        } else {
+    /// Takes out an early message, whose bytes still count.
+    ///
+    /// # Safety
+    /// The place is that of an early message, and of none from then on.
+    unsafe fn unlink_early(&mut self, at: Held<M>) -> Early<M> {
+        // SAFETY: the place is that of an early message, which is in its lists: in one of its source
+        // if that is known. It is in `all` alone when it is removed.
+        let early = unsafe {
+            self.early.unlink(OF_TAG, at);
+            if self.early.get(at).source.is_some() {
+                self.early.unlink(OF_SOURCE, at);
+            }
+            self.early.remove(at)
+        };
+        if early.source.is_none() {
             self.nameless -= 1;
+            self.special -= 1;
         }
-        self.early.remove(at)
+        self.waiting -= 1;
+        early
     }
 
-    fn take_early(&mut self, at: u32) -> Option<Early<M>> {
-        let early = self.unlink_early(at)?;
+    /// # Safety
+    /// As [`Tagged::unlink_early`].
+    unsafe fn take_early(&mut self, at: Held<M>) -> Early<M> {
+        // SAFETY: the place is that of an early message, and of none from then on.
+        let early = unsafe { self.unlink_early(at) };
         self.held -= early.held;
-        Some(early)
+        early
     }
 
     /// The first early message that is wanted: it stays.
     pub(crate) fn peek(&self, wanted: &Wanted) -> Option<&Early<M>> {
-        self.early.get(self.find(wanted)?)
+        let at = self.find(wanted)?;
+        // SAFETY: the place is that of an early message.
+        Some(unsafe { self.early.get(at) })
     }
 
     /// Takes out the first early message that is wanted.
     pub(crate) fn take(&mut self, wanted: &Wanted) -> Option<Early<M>> {
         let at = self.find(wanted)?;
-        self.take_early(at)
+        // SAFETY: the place is that of an early message, which nobody looks for any more.
+        Some(unsafe { self.take_early(at) })
     }
 
     /// Keeps the first early message that is wanted for [`Tagged::take_claimed`] with this context.
     pub(crate) fn claim(&mut self, wanted: &Wanted, context: u64) -> Option<&Early<M>> {
         let at = self.find(wanted)?;
-        let early = self.unlink_early(at)?;
+        // SAFETY: the place is that of an early message, which nobody looks for any more.
+        let early = unsafe { self.unlink_early(at) };
         self.claimed.push_back((context, early));
         self.claimed.back().map(|(_, early)| early)
     }
@@ -360,24 +578,28 @@ impl<M> Tagged<M> {
         &mut self,
         find: impl Fn(&M) -> Option<PeerIndex>,
     ) -> Vec<(Early<M>, Place)> {
-        let all = self.early.in_order(ALL, self.all);
+        // SAFETY: `all` has early messages alone.
+        let all = unsafe { self.early.in_order(ALL, self.all.list(0)) };
         let nameless = all.filter(|(_, early)| early.source.is_none());
         let named = nameless.filter_map(|(at, early)| Some((at, find(&early.message)?)));
         let named: Vec<_> = named.collect();
         self.nameless -= named.len();
+        self.special -= named.len();
         let mut matched = Vec::new();
         for (at, source) in named {
-            let Some(early) = self.early.get_mut(at) else {
-                continue;
+            // SAFETY: the place is that of an early message: none was taken out but those before it.
+            // It is in no list of a source yet.
+            let (tag, len) = unsafe {
+                let early = self.early.get_mut(at);
+                early.source = Some(source);
+                let told = (early.tag, early.len);
+                // None of the same sender came later: names are looked up before it is matched.
+                self.note_source(at);
+                told
             };
-            early.source = Some(source);
-            let (tag, len) = (early.tag, early.len);
-            // None of the same sender came later: names are looked up before it is matched.
-            self.note_source(at, tag, Some(source));
-            if let Some(place) = self.arrive(tag, Some(source), len)
-                && let Some(early) = self.take_early(at)
-            {
-                matched.push((early, place));
+            if let Some(place) = self.arrive(tag, Some(source), len) {
+                // SAFETY: the place is that of an early message, and not used any more.
+                matched.push((unsafe { self.take_early(at) }, place));
             }
         }
         matched

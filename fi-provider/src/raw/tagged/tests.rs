@@ -1,3 +1,5 @@
+#![expect(unsafe_code, reason = "looks into lists")]
+
 use super::*;
 use proptest::prelude::*;
 
@@ -52,7 +54,8 @@ fn exact_and_masked_receives_go_in_their_order() {
     );
     assert_eq!(arrive(&mut matcher, 5, Some(3)), None);
     assert_eq!(arrive(&mut matcher, 5, Some(2)), Some(4));
-    assert!(matcher.exact.is_empty() && matcher.receives.len() == 0);
+    assert!(matcher.exact.is_empty() && matcher.receives.all().count() == 0);
+    assert!(matcher.masked.is_empty() && matcher.special == 0);
 }
 
 #[test]
@@ -85,7 +88,8 @@ fn early_messages_are_bounded_and_claimed_ones_count() {
     assert_eq!(post(&mut matcher, 1, wanted(0, !0, Some(2))), Some(2));
     assert!(matcher.has_room(30) && !matcher.has_room(31));
     assert!(matcher.of_tag.is_empty() && matcher.of_source.is_empty());
-    assert!(matcher.all.is_empty());
+    // SAFETY: the head is alive.
+    assert!(unsafe { matcher.all.list(0).is_empty() });
 }
 
 #[test]
@@ -98,7 +102,8 @@ fn memory_does_not_grow_with_the_tags_that_were_used() {
         assert_eq!(post(&mut matcher, tag, Wanted::tag(tag)), Some(tag as u32));
     }
     assert!(matcher.exact.all().len() == 16 && matcher.of_tag.all().len() == 16);
-    assert!(matcher.receives.len() == 0 && matcher.early.len() == 0);
+    assert!(matcher.receives.capacity() == 16 && matcher.early.capacity() == 16);
+    assert!(matcher.receives.all().count() == 0 && matcher.early.all().count() == 0);
 }
 
 #[test]
@@ -115,13 +120,56 @@ fn lists_stay_short_whatever_the_tags() {
             matcher.hold(3 << 62 | 1, Some(source), 8, 8, number as u32);
         }
         let longest = |lists: &Buckets, count: &dyn Fn(List) -> usize| {
-            lists.all().iter().map(|&list| count(list)).max()
+            lists.all().into_iter().map(count).max()
         };
-        let receives = |list| matcher.receives.in_order(POSTED, list).count();
-        let early = |list| matcher.early.in_order(OF_SOURCE, list).count();
+        // SAFETY: the lists are those of receives.
+        let receives = |list| unsafe { matcher.receives.in_order(POSTED, list) }.count();
+        // SAFETY: the lists are those of early messages by tag and source.
+        let early = |list| unsafe { matcher.early.in_order(OF_SOURCE, list) }.count();
         assert!(longest(&matcher.exact, &receives) < Some(25));
         assert!(longest(&matcher.of_source, &early) < Some(25));
     }
+}
+
+#[test]
+fn special_is_what_goes_before_the_first_receive_of_a_tag() {
+    let mut matcher = Tagged::new((100, 9));
+    assert_eq!(post(&mut matcher, 1, Wanted::tag(5)), None);
+    assert!(!matcher.has_special());
+    matcher.note_waiting();
+    assert!(matcher.has_special(), "a matched message waits");
+    matcher.note_delivered();
+    matcher.hold(6, None, 4, 10, 1);
+    assert!(matcher.has_special(), "a sender may get its number");
+    assert!(matcher.name(|_| Some(2)).is_empty() && !matcher.has_special());
+    assert_eq!(post(&mut matcher, 2, wanted(5, 0, Some(2))), None);
+    assert!(matcher.has_special(), "a receive of one source");
+    assert_eq!(
+        taken(matcher.first_plain::<false>(5, &Source::from(Some(2)), 8)),
+        Some(1)
+    );
+    assert_eq!(
+        taken(matcher.first_plain::<false>(5, &Source::from(Some(2)), 9)),
+        None,
+        "too long"
+    );
+    assert_eq!(
+        taken(matcher.first_plain::<false>(5, &Source::from(Some(2)), 8)),
+        Some(2)
+    );
+    assert!(!matcher.has_special());
+    assert_eq!(post(&mut matcher, 3, wanted(0, !0, None)), None);
+    assert_eq!(post(&mut matcher, 4, Wanted::tag(5)), None);
+    assert_eq!(
+        taken(matcher.first_plain::<false>(5, &Source::NONE, 8)),
+        None,
+        "behind a mask"
+    );
+    assert_eq!(arrive(&mut matcher, 5, None), Some(3));
+    assert_eq!(
+        taken(matcher.first_plain::<true>(5, &Source::NONE, 8)),
+        Some(4)
+    );
 }
 
 /// A call, with tags, masks, sources and contexts of few kinds.
@@ -169,6 +217,14 @@ struct Sent {
     sender: u32,
     source: Option<PeerIndex>,
     number: usize,
+}
+
+/// Takes a receive that was found; returns its context.
+fn taken<const QUICK: bool>(found: Option<Found<'_, QUICK>>) -> Option<u64> {
+    let found = found?;
+    let context = *found.context();
+    assert_eq!(found.take().addr(), 4096 * context as usize);
+    Some(context)
 }
 
 /// Looks through lists, as fi_tagged(3) tells it.
@@ -228,7 +284,12 @@ impl Both {
         let number = |early: &Early<Sent>| early.message.number;
         match call {
             Call::Post(wanted, context) => {
-                let early = matcher.post(receive(*context, 8, *wanted));
+                let receive = receive(*context, 8, *wanted);
+                let early = if matcher.post_plain(&receive) {
+                    None
+                } else {
+                    matcher.post(receive)
+                };
                 let at = model.find(wanted);
                 let expected = at.map(|at| model.early.remove(at).number);
                 prop_assert_eq!(early.as_ref().map(number), expected);
@@ -246,9 +307,15 @@ impl Both {
                     source,
                     number,
                 };
-                let place = matcher.arrive(tag, source, 8);
+                let found = if matcher.has_special() {
+                    taken(matcher.first_plain::<false>(tag, &source.into(), 8))
+                } else {
+                    taken(matcher.first_plain::<true>(tag, &source.into(), 8))
+                };
+                let arrive = || matcher.arrive(tag, source, 8).map(|place| place.context);
+                let context = found.or_else(arrive);
                 let expected = model.arrive(&sent);
-                prop_assert_eq!(place.map(|place| place.context), expected);
+                prop_assert_eq!(context, expected);
                 if expected.is_none() {
                     matcher.hold(tag, source, 8, 8, sent);
                     model.early.push(sent);
@@ -298,16 +365,20 @@ impl Both {
     /// Checks the state that both tell.
     fn check(&self) -> Result<(), TestCaseError> {
         let Self { model, matcher, .. } = self;
-        let all = matcher.early.in_order(ALL, matcher.all);
+        // SAFETY: the list is that of all early messages.
+        let all = unsafe { matcher.early.in_order(ALL, matcher.all.list(0)) };
         let all = all.map(|(_, early)| early.message.number);
         prop_assert!(all.eq(model.early.iter().map(|sent| sent.number)));
-        prop_assert_eq!(matcher.receives.len(), model.receives.len());
+        let receives = matcher.receives.all().count();
+        prop_assert_eq!(receives + matcher.masked.len(), model.receives.len());
+        prop_assert_eq!(matcher.waiting, model.early.len());
         prop_assert_eq!(matcher.held, 8 * (model.early.len() + model.claimed.len()));
         let is_any = model.early.iter().any(|sent| sent.source.is_none());
         prop_assert_eq!(matcher.has_nameless(), is_any);
-        let exact: usize = matcher.many.iter().sum();
-        let is_exact = |(wanted, _): &&(Wanted, u64)| wanted.ignore == 0;
-        prop_assert_eq!(exact, model.receives.iter().filter(is_exact).count());
+        let is_special =
+            |(wanted, _): &&(Wanted, u64)| wanted.ignore != 0 || wanted.source.is_some();
+        let special = model.receives.iter().filter(is_special).count();
+        prop_assert_eq!(matcher.special, special + matcher.nameless);
         Ok(())
     }
 }

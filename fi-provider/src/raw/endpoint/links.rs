@@ -1,0 +1,67 @@
+//! The links of an endpoint, and records that wait for room on them.
+
+use super::Endpoint;
+use super::link::Link;
+use crate::raw::address::Address;
+use crate::raw::address_vector::PeerIndex;
+use crate::raw::error::Error;
+use crate::raw::protocol::Kind;
+use std::rc::Rc;
+
+impl Endpoint {
+    /// The link to a peer.
+    #[inline(always)]
+    pub(super) fn with_link<T>(
+        &self,
+        peer: PeerIndex,
+        act: impl FnOnce(&Rc<Link>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        if self.seen.get() == self.vector.version()
+            && let Some(Some(link)) = self.links.borrow().get(peer as usize)
+        {
+            return act(link);
+        }
+        act(&self.connect(peer)?)
+    }
+
+    #[cold]
+    fn connect(&self, peer: PeerIndex) -> Result<Rc<Link>, Error> {
+        if self.seen.get() != self.vector.version() {
+            self.links.borrow_mut().clear();
+            self.seen.set(self.vector.version());
+        }
+        let address = self.vector.address(peer).ok_or(Error::NoSuchPeer)?;
+        let link = self.link_to(&address)?;
+        let mut links = self.links.borrow_mut();
+        if links.len() <= peer as usize {
+            links.resize_with(peer as usize + 1, || None);
+        }
+        links[peer as usize] = Some(Rc::clone(&link));
+        Ok(link)
+    }
+
+    /// The link to an endpoint.
+    pub(super) fn link_to(&self, address: &Address) -> Result<Rc<Link>, Error> {
+        if let Some(link) = self.known.borrow().get(address) {
+            return Ok(Rc::clone(link));
+        }
+        let far = self.far.as_deref();
+        let link = Rc::new(Link::open(&self.domain, self.number, far, address)?);
+        let known = (address.clone(), Rc::clone(&link));
+        self.known.borrow_mut().insert(known.0, known.1);
+        Ok(link)
+    }
+
+    /// Sends a record now or when there is room.
+    pub(crate) fn owe(&self, link: &Rc<Link>, kind: Kind, words: [u64; 3]) {
+        let mut owed = link.owed.borrow_mut();
+        if owed.is_empty() {
+            if link.tell(kind, words) != Err(Error::Again) {
+                return;
+            }
+            self.owing.borrow_mut().push(Rc::clone(link));
+            self.note_work();
+        }
+        owed.push_back((kind, words));
+    }
+}
