@@ -81,6 +81,37 @@ impl Route {
         Some(at)
     }
 
+    /// As [`Route::start_atomic`], where [`Route::is_connected_in_line`], of an operation whose
+    /// operands take one unit; returns the block of the entry, modulo 2^16.
+    ///
+    /// # Safety
+    /// As [`Route::start_atomic`], and the route is one that says so.
+    #[inline(always)]
+    pub unsafe fn update_by_connection(
+        &self,
+        atomic: &Atomic,
+        local: impl FnOnce(u16) -> Local,
+        there: Segment,
+        place: Place,
+    ) -> Option<u16> {
+        if atomic.units != 1 {
+            return None;
+        }
+        let other = what(atomic.opcode, atomic.modifier, 4) ^ what(Opcode::Write, 0, 3);
+        // SAFETY: the lane is alive and this thread's, and has a connected queue for the peer at the
+        // place.
+        let (queue, at) = unsafe { enter::<Alone>(self.queues, self.connection(place)) }?;
+        queue.unfenced.set(true);
+        let record = queue.record;
+        // SAFETY: the lane is alive, and with it the record.
+        let control = control(queue, unsafe { next_place(record) } ^ other);
+        let [low, high] = atomic.operands[0];
+        let entry = [control, there.0, unit(low, high), local(at).segment()];
+        // SAFETY: the block is free, and the queue was entered.
+        unsafe { commit::<Alone>(self.queues, queue, record, at, entry, 4) };
+        Some(at)
+    }
+
     /// # Safety
     /// As [`Route::start_write`]; `G` is the lane's guard.
     #[inline(always)]

@@ -297,6 +297,15 @@ impl CompletionQueue {
         self.with_entries(Fifo::narrow);
     }
 
+    /// Keeps room for an entry, where [`CompletionQueue::has_room`] has just found some.
+    #[inline(always)]
+    pub(crate) fn reserve_found(&self) {
+        debug_assert!(self.is_open());
+        self.0.reserved.set(self.0.reserved.get() + 1);
+        // SAFETY: `has_room` leaves the queue open where it finds room.
+        self.with_entries(|entries| unsafe { entries.keep() });
+    }
+
     /// Gives up room that was kept.
     pub(crate) fn release(&self) {
         self.0.reserved.set(self.0.reserved.get() - 1);
@@ -353,7 +362,7 @@ impl CompletionQueue {
     pub(crate) fn fill_plain(&self, operation: Operation, context: u64, len: usize) {
         self.release();
         let is_filled = self.with_entries(|entries| {
-            entries.push_if_open(|told| {
+            entries.push_kept(|told| {
                 told.state = State::Done;
                 told.operation = operation;
                 told.is_last = true;

@@ -40,6 +40,8 @@ pub struct RemoteRegion {
     pub(crate) mapped: *mut u8,
     /// The link's path over a device, where posts are in line by a connected queue; else null.
     in_line: *const FarPath,
+    /// The same, where atomic operations are the device's.
+    pub(super) updated_in_line: *const FarPath,
     /// The counts of its writes and reads, where they are mapped here and it is counted.
     counts: *const AtomicU64,
     /// The same region, which does not say that it is counted, where it does.
@@ -78,16 +80,20 @@ impl RemoteRegion {
             key,
         });
         path.note_region(&beyond);
+        let in_line: *const FarPath = match path.memory.is_connected_in_line() {
+            true => path,
+            false => std::ptr::null(),
+        };
         Self {
             given_in: found.state.given_in(),
             found,
             state: &raw const beyond.state,
             _beyond: Some(beyond),
             mapped: std::ptr::null_mut(),
-            in_line: if path.memory.is_connected_in_line() {
-                path
-            } else {
-                std::ptr::null()
+            in_line,
+            updated_in_line: match link.address.port.is_far {
+                true => in_line,
+                false => std::ptr::null(),
             },
             counts: std::ptr::null(),
             counted: None,
@@ -282,6 +288,7 @@ impl Endpoint {
                 _beyond: None,
                 mapped,
                 in_line: std::ptr::null(),
+                updated_in_line: std::ptr::null(),
                 counts: counts.cast(),
                 counted: None,
                 is_of_device: false,
@@ -505,6 +512,15 @@ impl Endpoint {
         len: usize,
         report: R,
     ) -> Result<(), Error> {
+        // SAFETY: the link, which the region holds, has the path.
+        if let Some(path) = unsafe { region.in_line.as_ref() }
+            && len == size_of::<u64>()
+            && path.widen(Lane::Memory)
+            // SAFETY: `source` holds the bytes; posts to the region are in line.
+            && unsafe { self.write_word_quickly(region, path, address, source, report) }
+        {
+            return Ok(());
+        }
         let bytes = (source, len);
         if let Path::Far(path) = &region.link.path {
             // SAFETY: `source` holds the bytes.

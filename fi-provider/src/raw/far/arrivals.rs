@@ -12,7 +12,7 @@ use crate::raw::protocol::Kind;
 use crate::raw::record::Record;
 use fi_mlx5::lane::To;
 use fi_mlx5::queue::Place;
-use fi_mlx5::receives::{Arrival, Buffers, Failed, Receives};
+use fi_mlx5::receives::{Arrival, Buffers, Expected, Failed, Receives};
 use fi_mlx5::remote::{Segment, Vector};
 use fi_mlx5::route::Route;
 use fi_mlx5_defs::endian::Be32;
@@ -75,9 +75,11 @@ pub(crate) struct FarOrigin {
     queue: Option<u32>,
     /// Records that there was no room for, in their order.
     left: VecDeque<Full>,
-    /// Records taken, and how many of them the peer was told.
-    taken: u64,
+    /// The same, as the completions of its records tell it.
+    expected: Expected,
+    /// Records taken of which the peer was told, and those taken since.
     told: u64,
+    untold: u64,
     /// Nothing of it is carried out any more.
     is_closed: bool,
     /// It is not closed, and none of its records was left.
@@ -172,29 +174,36 @@ impl Endpoint {
     /// against that: then nothing was done.
     #[inline(never)]
     pub(crate) fn take_next_message(&self, far: &Far) -> bool {
-        self.take_peeked(far, &mut far.arrivals.borrow_mut())
+        debug_assert!(far.arrivals.try_borrow_mut().is_ok());
+        // SAFETY: no other reference is there: functions of the endpoint that borrow the arrivals
+        // call nothing of the program's, which makes progress; the endpoint is of one thread, as its
+        // cells are; and what is called here knows nothing of `far.arrivals`.
+        let arrivals = unsafe { &mut *far.arrivals.as_ptr() };
+        self.take_peeked(far, arrivals)
     }
 
     /// Takes the next message, if it is of the peer of the last one.
     #[inline(always)]
     fn take_peeked(&self, far: &Far, arrivals: &mut Arrivals) -> bool {
-        let Some(arrival) = far.receives.peek() else {
+        let Some(peeked) = far.receives.peek() else {
             return false;
         };
-        let buffer = far.hub.buffer(arrival.index);
+        let buffer = far.buffer(peeked.index);
         // SAFETY: the buffer is this side's until the message is taken and its entry given back,
         // aligned, and has room for a header at least.
         let header = unsafe { buffer.cast::<u64>().read() };
         let (known, number) = arrivals.latest;
-        if header != known {
+        if header != known || number as usize >= arrivals.origins.len() {
             return false;
         }
-        let Some(Some(peer)) = arrivals.origins.get_mut(number as usize) else {
-            return false;
+        // SAFETY: the number is that of a place, in which there is a peer since a message of its was
+        // the last one.
+        let peer = unsafe {
+            let slot = arrivals.origins.get_unchecked_mut(number as usize);
+            slot.as_mut().unwrap_unchecked()
         };
-        let is_expected = peer.is_plain && peer.queue.is_none_or(|known| known == arrival.queue);
-        let bytes = arrival.bytes as usize;
-        if !is_expected || bytes < HEADER {
+        let bytes = peeked.bytes as usize;
+        if !peer.is_plain || !peeked.is_to(peer.expected) || bytes < HEADER {
             return false;
         }
         let payload = buffer.wrapping_add(HEADER);
@@ -202,8 +211,8 @@ impl Endpoint {
         if !unsafe { self.give(&peer.origin, payload, bytes - HEADER) } {
             return false;
         }
-        far.receives.pass(&arrival);
-        peer.taken += 1;
+        far.receives.pass(&peeked);
+        peer.untold += 1;
         if peer.is_due() {
             arrivals.tell(far, number);
         }
@@ -252,7 +261,7 @@ impl Endpoint {
     /// instructions; false where something stands against that: then nothing was done.
     #[inline(always)]
     fn take_short(&self, far: &Far, arrivals: &mut Arrivals, arrival: Arrival) -> bool {
-        let buffer = far.hub.buffer(arrival.index);
+        let buffer = far.buffer(arrival.index);
         // SAFETY: the buffer is this side's until it is given back, aligned, and has room for a
         // header at least.
         let header = unsafe { buffer.cast::<u64>().read() };
@@ -271,7 +280,7 @@ impl Endpoint {
             return false;
         }
         far.receives.give(arrival.index);
-        peer.taken += 1;
+        peer.untold += 1;
         if peer.is_due() {
             arrivals.tell(far, origin);
         }
@@ -287,7 +296,7 @@ impl Endpoint {
         let bytes = arrival.bytes as usize;
         // SAFETY: the buffer is this side's until it is given back, aligned, and has room for a
         // header at least.
-        let header = unsafe { far.hub.buffer(arrival.index).cast::<u64>().read() };
+        let header = unsafe { far.buffer(arrival.index).cast::<u64>().read() };
         let number = Header::of_word(header).origin;
         let is_sound = (HEADER..=HEADER + far.hub.most).contains(&bytes)
             && arrivals.knows(&far.hub, number, arrival.queue);
@@ -317,7 +326,7 @@ impl Endpoint {
             far.receives.give(full.index);
             return Turn::Taken;
         };
-        let buffer = far.hub.buffer(full.index);
+        let buffer = far.buffer(full.index);
         // SAFETY: the buffer is this side's until it is given back, and aligned.
         let header = unsafe { buffer.cast::<u64>().read() };
         let kind = Header::of_word(header).kind;
@@ -344,7 +353,7 @@ impl Endpoint {
                 self.part(&peer.origin);
             }
         }
-        peer.taken += 1;
+        peer.untold += 1;
         far.receives.give(full.index);
         if !peer.is_closed && peer.is_due() && !peer.tell(far, number) {
             arrivals.note_untold(far, number);
@@ -363,7 +372,7 @@ impl FarOrigin {
     /// Whether the peer is to be told how many of its records were taken.
     #[inline(always)]
     fn is_due(&self) -> bool {
-        self.taken - self.told >= u64::from(CREDITS / 4)
+        self.untold >= u64::from(CREDITS / 4)
     }
 
     /// Tells the peer how many of its records were taken; false where that cannot be now.
@@ -371,15 +380,16 @@ impl FarOrigin {
         let (address, key) = self.theirs.taken;
         let key = Be32::new(key);
         let segment = Segment::new(address, key);
+        let taken = self.told + self.untold;
         far.traffic.is_busy.set(true);
         // SAFETY: the lane is alive and used by this thread alone, and the connection is one of its
         // peers.
         let is_told = unsafe {
             self.memory
-                .inject(self.taken, segment, &self.to_memory, self.place)
+                .inject(taken, segment, &self.to_memory, self.place)
         };
         if is_told {
-            self.told = self.taken;
+            (self.told, self.untold) = (taken, 0);
             return true;
         }
         self.tell_slowly(far, number, (address, key))
@@ -403,15 +413,16 @@ impl FarOrigin {
                 address,
                 key,
             };
-            let count = (&raw const self.taken).cast();
+            let taken = self.told + self.untold;
+            let count = (&raw const taken).cast();
             // SAFETY: this thread alone uses the lane, the connection is one of its peers, and the
             // word is there. A failure that comes just now is looked at the next time.
             let posted = unsafe { lane.write_inline(to, count, size_of::<u64>()) };
             if posted.is_ok() {
-                self.told = self.taken;
+                (self.told, self.untold) = (taken, 0);
             }
         }
-        self.told == self.taken
+        self.untold == 0
     }
 }
 
@@ -434,9 +445,10 @@ impl Arrivals {
             theirs,
             to_memory: theirs.vector(theirs.inward),
             queue: hub.queue_of(number),
+            expected: Expected::queue(hub.queue_of(number)),
             left: VecDeque::new(),
-            taken: 0,
             told: 0,
+            untold: 0,
             is_closed: false,
             is_plain: true,
             memory: Route::of(hub.memory.lane()),

@@ -510,7 +510,11 @@ impl Endpoint {
         };
         far.note_latest(log);
         while let Some((block, mark)) = log.take_plain(done) {
-            self.report_done(log, block, mark);
+            let (context, len) = log.plain_at(block);
+            // SAFETY: the caller of the operation has room for the word, aligned, and it is nobody
+            // else's until the operation is reported.
+            unsafe { log.end_plain(block, mark, true) };
+            self.report_done(mark, context, len);
         }
         if !log.is_empty(done) {
             let log = Rc::clone(log);
@@ -527,34 +531,46 @@ impl Endpoint {
         let Some(log) = far.latest() else {
             return false;
         };
-        let Some(done) = far.hub.memory.lane().take_only(log.queue) else {
-            return false;
+        let (lane, seen) = (far.hub.memory.lane(), log.seen());
+        // SAFETY: the lane is alive with the hub, of which the log has its queue, and used by this
+        // thread alone.
+        let is_lone = (log.lone).is_some_and(|lone| unsafe { lane.take_lone(lone, seen) });
+        if !is_lone {
+            return self.end_few(far);
+        }
+        let (context, len) = log.plain_at(seen);
+        // SAFETY: the operation is done; its caller has room for the word, aligned, and it is nobody
+        // else's until the operation is reported.
+        let Some(mark) = (unsafe { log.take_simple(seen) }) else {
+            return self.end_rest(far, log.queue, seen + 1);
         };
         let is_all = !far.is_time_for_more();
-        match log.take_plain(done) {
-            Some((block, mark)) => self.report_done(log, block, mark),
-            None => self.end_rest(far, log.queue, done),
-        }
+        self.report_done(mark, context, len);
         is_all
     }
 
-    #[cold]
+    /// The same for an entry of several blocks.
     #[inline(never)]
-    fn end_rest(&self, far: &Far, queue: u32, done: u64) {
-        self.collect_far(far, queue, done);
+    fn end_few(&self, far: &Far) -> bool {
+        let Some(log) = far.latest() else {
+            return false;
+        };
+        let Some(done) = far.hub.memory.lane().take_only(log.queue) else {
+            return false;
+        };
+        self.end_rest(far, log.queue, done)
     }
 
-    /// Reports an operation that is done, and whose mark was taken just now: it has no details.
+    #[inline(never)]
+    fn end_rest(&self, far: &Far, queue: u32, done: u64) -> bool {
+        self.collect_far(far, queue, done);
+        !far.is_time_for_more()
+    }
+
+    /// Reports an operation that is done, by what was noted of it: it has no details.
     #[inline(always)]
-    fn report_done(&self, log: &Log, block: u64, mark: Mark) {
-        let (context, len) = log.plain_at(block);
-        let mut operation = Operation::Write;
-        if !mark.is(Mark::WRITE) {
-            operation = mark.operation();
-            // SAFETY: the caller of the operation has room for the word, aligned, and it is nobody
-            // else's until the operation is reported.
-            unsafe { log.end_plain(block, mark, true) };
-        }
+    fn report_done(&self, mark: Mark, context: u64, len: usize) {
+        let operation = mark.operation();
         if mark.counts() {
             self.counter(operation).add(1);
         }
@@ -590,7 +606,7 @@ impl Endpoint {
         let mut any = false;
         while let Some((at, mark)) = log.advance(block) {
             any = true;
-            if mark.is(Mark::DETAILED) {
+            if mark.has_details() {
                 if let Some(detail) = log.take_detail() {
                     self.end_detailed(far, detail, result);
                 }

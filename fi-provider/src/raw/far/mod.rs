@@ -52,6 +52,8 @@ const FEW_QUEUES: usize = 16;
 #[derive(Debug)]
 pub(crate) struct Far {
     pub(crate) receives: Receives,
+    /// The first buffer of the receives, and the bytes from one to the next.
+    buffers: (*mut u8, usize),
     pub(crate) arrivals: RefCell<Arrivals>,
     /// By the queues of the memory lane.
     logs: RefCell<Vec<Option<Rc<Log>>>>,
@@ -106,6 +108,7 @@ impl Far {
     pub(crate) fn new(hub: Arc<Hub>) -> Self {
         Self {
             receives: arrivals::receives(&hub),
+            buffers: (hub.buffer(0), hub.buffer(1).addr() - hub.buffer(0).addr()),
             arrivals: RefCell::default(),
             logs: RefCell::default(),
             latest: Cell::new(std::ptr::null()),
@@ -118,6 +121,13 @@ impl Far {
             both: OnceCell::new(),
             hub,
         }
+    }
+
+    /// Where buffer `index` of the receives lies.
+    #[inline(always)]
+    pub(crate) fn buffer(&self, index: u16) -> *mut u8 {
+        let (first, bytes) = self.buffers;
+        first.wrapping_add(usize::from(index) * bytes)
     }
 
     /// Whether a turn is to look for more than messages and completions, though it has found some:
@@ -156,7 +166,7 @@ impl Far {
         }
         let log = logs[queue as usize].get_or_insert_with(|| {
             // Nothing was posted yet but entries without an operation.
-            let log = Log::new(queue, lane.blocks(queue));
+            let log = Log::new(queue, lane.lone(queue), lane.blocks(queue));
             log.go_on(lane.posted(queue));
             Rc::new(log)
         });
