@@ -157,18 +157,22 @@ impl Completions {
     /// number this is, as it lies in an entry behind a byte of another.
     #[inline(always)]
     pub(crate) fn take_success_of(&self, number: u32) -> bool {
-        if self.last() != self.success() {
+        let next = self.next.get();
+        // SAFETY: `next` is an entry of the ring. `Completions::new` was promised that the ring is
+        // mapped as long as this lives, and has no other consumer.
+        if unsafe { last_byte(next) } != self.success() {
             return false;
         }
         // ORDERING: pairs with the device, which writes the last byte after all others, and after
         // the data; or with the release of `Inbox::put`.
         after_device();
-        // SAFETY: the last byte has told that the device has written the entry.
-        let found = unsafe { self.entry() }.opcode_qpn.raw();
+        // SAFETY: the entry is inside the ring, which is mapped and aligned, and belongs to software
+        // now.
+        let found = unsafe { (*next).opcode_qpn.raw() };
         if found & OF_QUEUE != number {
             return false;
         }
-        self.skip();
+        self.go_to(next.wrapping_add(1), 1);
         true
     }
 

@@ -357,9 +357,9 @@ impl CompletionQueue {
     }
 
     /// Adds the entry of an operation on memory that is done, for which room is kept. Calls nothing
-    /// where few instructions find the room, and a function at its end otherwise.
+    /// where few instructions find the room, and a function at its end otherwise. Returns true.
     #[inline(always)]
-    pub(crate) fn fill_plain(&self, operation: Operation, context: u64, len: usize) {
+    pub(crate) fn fill_plain(&self, operation: Operation, context: u64, len: usize) -> bool {
         self.release();
         let is_filled = self.with_entries(|entries| {
             entries.push_kept(|told| {
@@ -373,15 +373,13 @@ impl CompletionQueue {
                 told.source = Source::NONE;
             })
         });
-        if !is_filled {
-            self.fill_slowly(operation, context, len);
-        }
+        is_filled || self.fill_slowly(operation, context, len)
     }
 
     /// Adds such an entry where the queue has to find its room.
     #[cold]
     #[inline(never)]
-    fn fill_slowly(&self, operation: Operation, context: u64, len: usize) {
+    fn fill_slowly(&self, operation: Operation, context: u64, len: usize) -> bool {
         self.push(Ok(Entry {
             context,
             operation,
@@ -392,6 +390,7 @@ impl CompletionQueue {
             offset: 0,
             is_last: true,
         }));
+        true
     }
 
     /// Adds the entry of a message that has a buffer of its own, where few instructions find room;

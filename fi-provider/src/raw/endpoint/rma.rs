@@ -13,15 +13,16 @@
 use super::link::{Link, Path};
 use super::pending::State;
 use super::stream::Stream;
-use super::{Endpoint, MOST_ASKED, Operation};
+use super::{Config, Endpoint, MOST_ASKED, Operation};
 use crate::raw::address_vector::PeerIndex;
-use crate::raw::completion::{Entry, Report};
+use crate::raw::completion::{Counter, Entry, Report};
 use crate::raw::error::Error;
 use crate::raw::far::log::Follows;
 use crate::raw::far::memory::Lane;
 use crate::raw::far::path::FarPath;
 use crate::raw::protocol::Kind;
 use crate::raw::region::{Access, Found, Rights, State as RegionState};
+use fi_mlx5_defs::endian::Be32;
 use fi_shm::{copy, order};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,6 +31,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Clone, Debug)]
 pub struct RemoteRegion {
     pub(crate) found: Found,
+    /// Its key for the device, as entries have it.
+    pub(crate) device_key: Be32,
     /// For each right the state in which it is given: that which was found, or none that comes.
     given_in: [RegionState; Rights::MANY],
     /// Tells whether the region is as it was found.
@@ -86,6 +89,7 @@ impl RemoteRegion {
         };
         Self {
             given_in: found.state.given_in(),
+            device_key: Be32::new(found.device_key),
             found,
             state: &raw const beyond.state,
             _beyond: Some(beyond),
@@ -160,6 +164,7 @@ impl RemoteRegion {
         (found.len, found.device_key) = (size_of::<u64>() as u64, found.counts_key);
         let region = Self {
             given_in: [self.found.state; Rights::MANY],
+            device_key: Be32::new(found.device_key),
             found,
             is_of_device: true,
             follows: Follows::default(),
@@ -283,6 +288,7 @@ impl Endpoint {
             };
             let region = RemoteRegion {
                 given_in: found.state.given_in(),
+                device_key: Be32::new(found.device_key),
                 found,
                 state: near.table().word(&found),
                 _beyond: None,
@@ -670,6 +676,13 @@ impl Endpoint {
         let words = [number, region.key, address, len as u64];
         let asked = link.tell(Kind::Read, words);
         asked.inspect_err(|_| self.abandon(number))
+    }
+
+    /// The counter of reads, or of writes and atomic operations.
+    #[inline(always)]
+    pub(crate) fn counter_of(&self, is_read: bool) -> &Counter {
+        let Config { read, written, .. } = &self.config;
+        if is_read { read } else { written }
     }
 
     /// Reports an operation that is done with its call.

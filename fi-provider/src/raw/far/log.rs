@@ -13,29 +13,31 @@ use crate::raw::error::Error;
 use crate::raw::region::Rights;
 use crate::registration::Loan;
 use fi_mlx5::device::Region;
+use fi_mlx5::direct::{LocalKey, LocalWord};
 use fi_mlx5::lane::{Local, Lone};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The note of an operation: flags, and the number of the [`Operation`] of one without details.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The note of an operation: the [`Operation`] of one without details, and flags. Those of every
+/// post are in the lower bits, so that an instruction has them in one byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mark(u32);
 
 impl Mark {
     /// A write, or a read whose bytes the device puts where they belong.
-    pub(crate) const WRITE: Self = Self::plain(Operation::Write, 0);
-    pub(crate) const READ: Self = Self::plain(Operation::Read, 0);
+    pub(crate) const WRITE: Self = Self(0);
+    pub(crate) const READ: Self = Self(Self::READS);
     /// A word that is taken from the results to its place.
-    pub(crate) const READ_WORD: Self = Self::plain(Operation::Read, Self::WORD);
-    pub(crate) const ATOMIC: Self = Self::plain(Operation::Atomic, Self::WORD);
+    pub(crate) const READ_WORD: Self = Self(Self::READS | Self::WORD);
+    pub(crate) const ATOMIC: Self = Self(Self::UPDATES | Self::WORD);
+    /// No operation.
+    const BLANK: Self = Self(Self::NONE);
 
-    /// The bits from here on are the operation.
-    const OPERATION: u32 = 8;
-    /// Has no details.
-    const PLAIN: u32 = 1;
-    const DETAILS: u32 = 2;
+    /// The operation, which is else a write.
+    const READS: u32 = 1;
+    const UPDATES: u32 = 2;
     /// Brings a word.
     const WORD: u32 = 4;
     const COUNTS: u32 = 8;
@@ -43,10 +45,8 @@ impl Mark {
     const FOLLOWS: u32 = 32;
     /// Its word comes where that of another block belongs.
     const MISPLACED: u32 = 64;
-
-    const fn plain(operation: Operation, flags: u32) -> Self {
-        Self((operation as u32) << Self::OPERATION | Self::PLAIN | flags)
-    }
+    const DETAILS: u32 = 128;
+    const NONE: u32 = 256;
 
     /// The mark of an operation with this report, which follows its region's key where that says so.
     #[inline(always)]
@@ -71,9 +71,19 @@ impl Mark {
     /// The operation, for one without details.
     #[inline(always)]
     pub(crate) fn operation(self) -> Operation {
-        // SAFETY: `Mark::plain` has put the number of an operation there, or none has: 0 is that of
-        // one, too.
-        unsafe { std::mem::transmute::<u8, Operation>((self.0 >> Self::OPERATION) as u8) }
+        if self.reads() {
+            Operation::Read
+        } else if self.0 & Self::UPDATES != 0 {
+            Operation::Atomic
+        } else {
+            Operation::Write
+        }
+    }
+
+    /// Whether the operation is a read.
+    #[inline(always)]
+    pub(crate) fn reads(self) -> bool {
+        self.0 & Self::READS != 0
     }
 
     /// The right that it needs.
@@ -87,7 +97,7 @@ impl Mark {
 
     #[inline(always)]
     fn is_blank(self) -> bool {
-        self.0 == 0
+        self.0 & Self::NONE != 0
     }
 
     /// Whether its operation has details.
@@ -106,12 +116,18 @@ impl Mark {
     /// take that from the place of its own block.
     #[inline(always)]
     fn is_simple(self) -> bool {
-        self.0 & (Self::PLAIN | Self::MISPLACED) == Self::PLAIN
+        self.0 & (Self::NONE | Self::DETAILS | Self::MISPLACED) == 0
     }
 
     /// Whether the operation goes to the region that the peer has under the key by then.
     pub(crate) fn follows(self) -> bool {
         self.0 & Self::FOLLOWS != 0
+    }
+}
+
+impl Default for Mark {
+    fn default() -> Self {
+        Self::BLANK
     }
 }
 
@@ -224,19 +240,30 @@ struct Results {
 pub(crate) struct Words {
     first: *const AtomicU64,
     mask: usize,
-    key: u32,
+    key: LocalKey,
 }
 
 impl Words {
     /// That for a word of `len` bytes that the entry at a block brings.
     #[inline(always)]
     pub(crate) fn at(self, block: u64, len: u32) -> Local {
-        let place = self.first.wrapping_add(block as usize & self.mask);
         Local {
-            address: place.addr() as u64,
+            address: self.place(block),
             length: len,
-            key: self.key,
+            key: self.key.key(),
         }
+    }
+
+    /// The same, of 8 bytes.
+    #[inline(always)]
+    pub(crate) fn word_at(self, block: u64) -> LocalWord {
+        self.key.word_at(self.place(block))
+    }
+
+    #[inline(always)]
+    fn place(self, block: u64) -> u64 {
+        let place = self.first.wrapping_add(block as usize & self.mask);
+        place.addr() as u64
     }
 }
 
@@ -254,7 +281,7 @@ pub(crate) struct Log {
     /// are misplaced; and their key.
     first: Cell<*const AtomicU64>,
     open: Cell<*const AtomicU64>,
-    key: Cell<u32>,
+    key: Cell<LocalKey>,
     details: RefCell<VecDeque<Detail>>,
     results: OnceCell<Results>,
     /// Operations whose words come where those of other blocks belong: their entries were posted
@@ -277,7 +304,7 @@ impl Log {
             lone,
             first: Cell::new(std::ptr::null()),
             open: Cell::new(std::ptr::null()),
-            key: Cell::new(0),
+            key: Cell::new(LocalKey::new(0)),
             details: RefCell::default(),
             results: OnceCell::new(),
             misplaced: Cell::new(0),
@@ -361,7 +388,7 @@ impl Log {
             let region = unsafe { device.register_own(&words)? };
             let results = self.results.get_or_init(|| Results { region, words });
             self.first.set(results.words.as_ptr());
-            self.key.set(results.region.lkey());
+            self.key.set(LocalKey::new(results.region.lkey()));
             self.add_misplaced(0);
         }
         Ok(())
@@ -404,7 +431,7 @@ impl Log {
             }
             block += 1;
             if !mark.is_blank() {
-                slot.mark.set(Mark::default());
+                slot.mark.set(Mark::BLANK);
                 self.seen.set(block);
                 return Some((block - 1, mark));
             }
@@ -420,19 +447,20 @@ impl Log {
     }
 
     /// Takes the operation at this block, before which all others were taken, if it leaves nothing
-    /// to do but its report: brings its word to its place. Returns its mark.
+    /// to do but its report: brings its word to its place. Returns its mark, and where its context
+    /// and its bytes are noted.
     ///
     /// # Safety
     /// The operation is done. There is room for a word where it is to be brought to, aligned to it.
     #[inline(always)]
-    pub(crate) unsafe fn take_simple(&self, block: u64) -> Option<Mark> {
+    pub(crate) unsafe fn take_simple(&self, block: u64) -> Option<(Mark, &Cell<u64>, &Cell<u32>)> {
         let slot = self.slot(block);
         let mark = slot.mark.get();
         if !mark.is_simple() {
             return None;
         }
         self.seen.set(block + 1);
-        slot.mark.set(Mark::default());
+        slot.mark.set(Mark::BLANK);
         if mark.has_word() {
             let place = self.first.get().wrapping_add(block as usize & self.mask);
             // SAFETY: operations that bring words are noted only where there are results, which
@@ -442,7 +470,7 @@ impl Log {
             // SAFETY: there is room for the word.
             unsafe { slot.bring(mark, word) };
         }
-        Some(mark)
+        Some((mark, &slot.context, &slot.len))
     }
 
     /// The context and the bytes of the operation at a block whose mark was taken just now.
@@ -457,7 +485,7 @@ impl Log {
     pub(crate) fn advance(&self, end: u64) -> Option<(u64, Mark)> {
         let mut block = self.seen.get();
         while block < end {
-            let mark = self.slot(block).mark.take();
+            let mark = self.slot(block).mark.replace(Mark::BLANK);
             block += 1;
             if !mark.is_blank() {
                 self.seen.set(block);

@@ -17,6 +17,7 @@ use crate::registration::Loan;
 use fi_mlx5::lane::{Failure, Local, Posted, To};
 use fi_mlx5::remote::Vector;
 use fi_mlx5_defs::endian::Be32;
+use std::cell::Cell;
 use std::num::NonZero;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -514,7 +515,7 @@ impl Endpoint {
             // SAFETY: the caller of the operation has room for the word, aligned, and it is nobody
             // else's until the operation is reported.
             unsafe { log.end_plain(block, mark, true) };
-            self.report_done(mark, context, len);
+            self.report_done(mark, &Cell::new(context), &Cell::new(len as u32));
         }
         if !log.is_empty(done) {
             let log = Rc::clone(log);
@@ -532,21 +533,27 @@ impl Endpoint {
             return false;
         };
         let (lane, seen) = (far.hub.memory.lane(), log.seen());
-        // SAFETY: the lane is alive with the hub, of which the log has its queue, and used by this
-        // thread alone.
-        let is_lone = (log.lone).is_some_and(|lone| unsafe { lane.take_lone(lone, seen) });
-        if !is_lone {
+        // SAFETY: the lane is alive with the hub, is that of the log, which has its queue as it is
+        // the latest, and is used by this thread alone.
+        if !unsafe { lane.take_lone(log.lone.unwrap_unchecked(), seen) } {
             return self.end_few(far);
         }
-        let (context, len) = log.plain_at(seen);
         // SAFETY: the operation is done; its caller has room for the word, aligned, and it is nobody
         // else's until the operation is reported.
-        let Some(mark) = (unsafe { log.take_simple(seen) }) else {
+        let Some((mark, context, len)) = (unsafe { log.take_simple(seen) }) else {
             return self.end_rest(far, log.queue, seen + 1);
         };
-        let is_all = !far.is_time_for_more();
-        self.report_done(mark, context, len);
-        is_all
+        if far.is_time_for_more() {
+            return self.end_for_more(mark, context.get(), len.get());
+        }
+        self.report_done(mark, context, len)
+    }
+
+    /// Reports an operation, behind which a whole turn is due.
+    #[cold]
+    #[inline(never)]
+    fn end_for_more(&self, mark: Mark, context: u64, len: u32) -> bool {
+        !self.report_done(mark, &Cell::new(context), &Cell::new(len))
     }
 
     /// The same for an entry of several blocks.
@@ -567,16 +574,18 @@ impl Endpoint {
         !far.is_time_for_more()
     }
 
-    /// Reports an operation that is done, by what was noted of it: it has no details.
+    /// Reports an operation that is done, by what was noted of it: it has no details. Returns true.
     #[inline(always)]
-    fn report_done(&self, mark: Mark, context: u64, len: usize) {
-        let operation = mark.operation();
+    fn report_done(&self, mark: Mark, context: &Cell<u64>, len: &Cell<u32>) -> bool {
         if mark.counts() {
-            self.counter(operation).add(1);
+            self.counter_of(mark.reads()).add(1);
         }
         if mark.has_context() {
-            self.transmit().fill_plain(operation, context, len);
+            let (context, len) = (context.get(), len.get() as usize);
+            let queue = self.transmit();
+            return queue.fill_plain(mark.operation(), context, len);
         }
+        true
     }
 
     /// Reports all operations that are done; whether there were any.

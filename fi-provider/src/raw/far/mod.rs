@@ -57,7 +57,7 @@ pub(crate) struct Far {
     pub(crate) arrivals: RefCell<Arrivals>,
     /// By the queues of the memory lane.
     logs: RefCell<Vec<Option<Rc<Log>>>>,
-    /// The one of the queue whose completion was taken last; null before.
+    /// The one of the queue whose completion was taken last, if it has its queue; else null.
     latest: Cell<*const Log>,
     pub(crate) traffic: Rc<Traffic>,
     /// The address vectors of peers that are gone: of their targets, as they lie in entries.
@@ -176,10 +176,13 @@ impl Far {
     /// Notes the log of the queue whose completion was taken last: one of `logs`.
     #[inline(always)]
     fn note_latest(&self, log: &Rc<Log>) {
-        self.latest.set(Rc::as_ptr(log));
+        self.latest.set(match log.lone {
+            Some(_) => Rc::as_ptr(log),
+            None => std::ptr::null(),
+        });
     }
 
-    /// The log of the queue whose completion was taken last.
+    /// The log of the queue whose completion was taken last, if it has its queue.
     #[inline(always)]
     fn latest(&self) -> Option<&Log> {
         // SAFETY: null, or one of `logs`, from which none is ever taken.

@@ -46,7 +46,7 @@ impl Endpoint {
         if !self.may_post(path, report) {
             return false;
         }
-        let there = path.there(address, region.found.device_key);
+        let there = path.there(address, region.device_key);
         // SAFETY: the lane is alive and used by this thread alone, has a connected queue in line for
         // each peer, of which the connection is one, and the source holds 8 bytes.
         let posted = unsafe {
@@ -82,7 +82,7 @@ impl Endpoint {
             return false;
         }
         let block = path.next_block();
-        let there = path.there(address, region.found.device_key);
+        let there = path.there(address, region.device_key);
         // SAFETY: the lane is alive and used by this thread alone, the connection is one of its
         // peers, and the source holds the bytes.
         if !unsafe { path.memory.write_guarded(source, len, there) } {
@@ -112,8 +112,8 @@ impl Endpoint {
         let Some(words) = path.log.words().filter(|_| self.may_post(path, report)) else {
             return false;
         };
-        let there = path.there(address, region.found.device_key);
-        let local = |block: u16| words.at(block.into(), bytes);
+        let there = path.there(address, region.device_key);
+        let local = |block: u16| words.word_at(block.into());
         // SAFETY: the lane is alive and used by this thread alone, has a connected queue in line for
         // each peer, of which the connection is one, and the word is registered as long as the log.
         let posted = unsafe {
@@ -152,8 +152,8 @@ impl Endpoint {
         let Some(words) = path.log.words().filter(|_| self.may_post(path, report)) else {
             return false;
         };
-        let there = path.there(address, region.found.device_key);
-        let local = |block: u16| words.at(block.into(), bytes);
+        let there = path.there(address, region.device_key);
+        let local = |block: u16| words.word_at(block.into());
         // SAFETY: the lane is alive and used by this thread alone, has a connected queue in line for
         // each peer, of which the connection is one, and the word is registered as long as the log.
         let posted = unsafe {
@@ -191,7 +191,7 @@ impl Endpoint {
             return false;
         };
         let local = words.at(block, bytes);
-        let there = path.there(address, region.found.device_key);
+        let there = path.there(address, region.device_key);
         // SAFETY: the lane is alive and used by this thread alone, the connection is one of its
         // peers, and the word is registered as long as the log.
         if !unsafe { path.memory.start_read(local, there) } {
@@ -230,7 +230,7 @@ impl Endpoint {
             return false;
         };
         let local = words.at(block, bytes);
-        let there = path.there(address, region.found.device_key);
+        let there = path.there(address, region.device_key);
         // SAFETY: the lane is alive and used by this thread alone, the connection is one of its
         // peers, and the word is registered as long as the log.
         if !unsafe { path.memory.start_atomic(&atomic, local, there) } {
