@@ -156,7 +156,7 @@ impl Completions {
     /// Takes the next entry, if the device has written it and it tells of a success of the queue whose
     /// number this is, as it lies in an entry behind a byte of another.
     #[inline(always)]
-    pub(crate) fn take_success_of(&self, number: u32) -> bool {
+    pub(crate) fn take_success_of(&self, number: impl FnOnce() -> u32) -> bool {
         let next = self.next.get();
         // SAFETY: `next` is an entry of the ring. `Completions::new` was promised that the ring is
         // mapped as long as this lives, and has no other consumer.
@@ -169,7 +169,7 @@ impl Completions {
         // SAFETY: the entry is inside the ring, which is mapped and aligned, and belongs to software
         // now.
         let found = unsafe { (*next).opcode_qpn.raw() };
-        if found & OF_QUEUE != number {
+        if found & OF_QUEUE != number() {
             return false;
         }
         self.go_to(next.wrapping_add(1), 1);

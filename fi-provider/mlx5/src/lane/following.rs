@@ -111,7 +111,7 @@ impl Lane {
         let is_lone = queue.armed.get()
             && queue.producer.get() == done as u16
             && queue.consumed.get() == seen;
-        if !is_lone || !self.completions.take_success_of(queue.number_as_read()) {
+        if !is_lone || !self.completions.take_success_of(|| queue.number_as_read()) {
             return false;
         }
         queue.consumed.set(done);
@@ -127,7 +127,7 @@ impl Lane {
         let queue = self.queues.get(queue as usize)?;
         let at = queue.producer.get();
         let is_only = queue.armed.get() && at == queue.limit.get() && self.share.is_none();
-        if !is_only || !self.completions.take_success_of(queue.number_as_read()) {
+        if !is_only || !self.completions.take_success_of(|| queue.number_as_read()) {
             return None;
         }
         queue.complete(at);

@@ -7,17 +7,21 @@ use super::hub::{CREDITS, HEADER, Hub};
 use super::path::{Header, PLACE_BYTES};
 use super::wire::Ends;
 use crate::raw::address::Address;
+use crate::raw::completion::opaque;
 use crate::raw::endpoint::{Endpoint, Fate, Origin, TURN};
 use crate::raw::protocol::Kind;
 use crate::raw::record::Record;
 use fi_mlx5::lane::To;
 use fi_mlx5::queue::Place;
-use fi_mlx5::receives::{Arrival, Buffers, Expected, Failed, Receives};
+use fi_mlx5::receives::{Arrival, Buffers, Expected, Failed, Peeked, Receives};
 use fi_mlx5::remote::{Segment, Vector};
 use fi_mlx5::route::Route;
 use fi_mlx5_defs::endian::Be32;
 use fi_shm::copy;
 use std::collections::VecDeque;
+
+/// Bytes of the commonest message.
+const WORD: usize = size_of::<u64>();
 
 /// A record in a buffer of the receive queue.
 #[derive(Debug)]
@@ -172,14 +176,28 @@ impl Endpoint {
 
     /// Takes a message that has come by few instructions; false where none has, or something stands
     /// against that: then nothing was done.
+    ///
+    /// Calls nothing but at its end, so that few registers are saved and restored.
     #[inline(never)]
     pub(crate) fn take_next_message(&self, far: &Far) -> bool {
+        let Some(peeked) = far.receives.peek() else {
+            return false;
+        };
+        if peeked.bytes as usize != HEADER + WORD {
+            return self.take_next_of_any_length(far);
+        }
         debug_assert!(far.arrivals.try_borrow_mut().is_ok());
         // SAFETY: no other reference is there: functions of the endpoint that borrow the arrivals
         // call nothing of the program's, which makes progress; the endpoint is of one thread, as its
         // cells are; and what is called here knows nothing of `far.arrivals`.
         let arrivals = unsafe { &mut *far.arrivals.as_ptr() };
-        self.take_peeked(far, arrivals)
+        self.take_seen(far, arrivals, &peeked, WORD)
+    }
+
+    /// The same of any length.
+    #[inline(never)]
+    fn take_next_of_any_length(&self, far: &Far) -> bool {
+        self.take_peeked(far, &mut far.arrivals.borrow_mut())
     }
 
     /// Takes the next message, if it is of the peer of the last one.
@@ -188,7 +206,15 @@ impl Endpoint {
         let Some(peeked) = far.receives.peek() else {
             return false;
         };
-        let buffer = far.buffer(peeked.index);
+        let len = (peeked.bytes as usize).checked_sub(HEADER);
+        len.is_some_and(|len| self.take_seen(far, arrivals, &peeked, len))
+    }
+
+    /// Takes the message that was seen just now, of `len` bytes behind the header, if it is of the peer
+    /// of the last one.
+    #[inline(always)]
+    fn take_seen(&self, far: &Far, arrivals: &mut Arrivals, seen: &Peeked, len: usize) -> bool {
+        let buffer = far.buffer(seen.index);
         // SAFETY: the buffer is this side's until the message is taken and its entry given back,
         // aligned, and has room for a header at least.
         let header = unsafe { buffer.cast::<u64>().read() };
@@ -202,21 +228,17 @@ impl Endpoint {
             let slot = arrivals.origins.get_unchecked_mut(number as usize);
             slot.as_mut().unwrap_unchecked()
         };
-        let bytes = peeked.bytes as usize;
-        if !peer.is_plain || !peeked.is_to(peer.expected) || bytes < HEADER {
+        if !peer.is_plain || !seen.is_to(peer.expected) {
             return false;
         }
         let payload = buffer.wrapping_add(HEADER);
         // SAFETY: the device has written so many bytes into the buffer.
-        if !unsafe { self.give(&peer.origin, payload, bytes - HEADER) } {
+        if !unsafe { self.give(&peer.origin, payload, len) } {
             return false;
         }
-        far.receives.pass(&peeked);
+        far.receives.pass(seen);
         peer.untold += 1;
-        if peer.is_due() {
-            arrivals.tell(far, number);
-        }
-        true
+        !peer.is_due() || arrivals.tell(far, number)
     }
 
     /// Takes a record, or a receive that has failed.
@@ -469,14 +491,15 @@ impl Arrivals {
         }
     }
 
-    /// Tells a peer how many of its records were taken, now or later.
+    /// Tells a peer how many of its records were taken, now or later. Returns true.
     #[inline(never)]
-    fn tell(&mut self, far: &Far, number: u32) {
+    fn tell(&mut self, far: &Far, number: u32) -> bool {
         if let Some(Some(peer)) = self.origins.get_mut(number as usize)
             && !peer.tell(far, number)
         {
             self.note_untold(far, number);
         }
+        opaque(true)
     }
 
     /// Has a peer told later how many of its records were taken.

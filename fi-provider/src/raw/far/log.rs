@@ -71,13 +71,10 @@ impl Mark {
     /// The operation, for one without details.
     #[inline(always)]
     pub(crate) fn operation(self) -> Operation {
-        if self.reads() {
-            Operation::Read
-        } else if self.0 & Self::UPDATES != 0 {
-            Operation::Atomic
-        } else {
-            Operation::Write
-        }
+        let number = (self.0 & (Self::READS | Self::UPDATES)) as u8;
+        // SAFETY: a mark has one of the bits at most, and the numbers behind that of a write are
+        // those of reads and of atomic operations.
+        unsafe { std::mem::transmute::<u8, Operation>(Operation::Write as u8 + number) }
     }
 
     /// Whether the operation is a read.
@@ -130,6 +127,12 @@ impl Default for Mark {
         Self::BLANK
     }
 }
+
+const _: () = {
+    let [writes, reads, updates] = [Operation::Write, Operation::Read, Operation::Atomic];
+    assert!(reads as u32 == writes as u32 + Mark::READS);
+    assert!(updates as u32 == writes as u32 + Mark::UPDATES);
+};
 
 /// Whether an operation goes to the region that the peer has under the key by the time it is done,
 /// as a mark has it.

@@ -525,10 +525,14 @@ impl Endpoint {
     }
 
     /// Takes the completion of the one entry that is outstanding on the queue whose completion was
-    /// taken last, and reports its operation, by few instructions. False where it has not come, or a
-    /// whole turn is due.
+    /// taken last, and reports its operation, by few instructions. False where it has not come.
+    ///
+    /// Calls nothing but at its end, so that few registers are saved and restored.
     #[inline(never)]
     pub(crate) fn end_only(&self, far: &Far) -> bool {
+        if far.is_time_for_more() {
+            return self.look_at_all();
+        }
         let Some(log) = far.latest() else {
             return false;
         };
@@ -536,42 +540,34 @@ impl Endpoint {
         // SAFETY: the lane is alive with the hub, is that of the log, which has its queue as it is
         // the latest, and is used by this thread alone.
         if !unsafe { lane.take_lone(log.lone.unwrap_unchecked(), seen) } {
-            return self.end_few(far);
+            return self.end_few();
         }
         // SAFETY: the operation is done; its caller has room for the word, aligned, and it is nobody
         // else's until the operation is reported.
         let Some((mark, context, len)) = (unsafe { log.take_simple(seen) }) else {
-            return self.end_rest(far, log.queue, seen + 1);
+            return self.end_rest(log.queue, seen + 1);
         };
-        if far.is_time_for_more() {
-            return self.end_for_more(mark, context.get(), len.get());
-        }
         self.report_done(mark, context, len)
-    }
-
-    /// Reports an operation, behind which a whole turn is due.
-    #[cold]
-    #[inline(never)]
-    fn end_for_more(&self, mark: Mark, context: u64, len: u32) -> bool {
-        !self.report_done(mark, &Cell::new(context), &Cell::new(len))
     }
 
     /// The same for an entry of several blocks.
     #[inline(never)]
-    fn end_few(&self, far: &Far) -> bool {
-        let Some(log) = far.latest() else {
+    fn end_few(&self) -> bool {
+        let Some((far, log)) = self.far().and_then(|far| Some((far, far.latest()?))) else {
             return false;
         };
         let Some(done) = far.hub.memory.lane().take_only(log.queue) else {
             return false;
         };
-        self.end_rest(far, log.queue, done)
+        self.end_rest(log.queue, done)
     }
 
     #[inline(never)]
-    fn end_rest(&self, far: &Far, queue: u32, done: u64) -> bool {
-        self.collect_far(far, queue, done);
-        !far.is_time_for_more()
+    fn end_rest(&self, queue: u32, done: u64) -> bool {
+        if let Some(far) = self.far() {
+            self.collect_far(far, queue, done);
+        }
+        true
     }
 
     /// Reports an operation that is done, by what was noted of it: it has no details. Returns true.
