@@ -284,3 +284,44 @@ impl Completions {
         Some(done)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bytemuck::Zeroable;
+
+    #[test]
+    fn entries_are_counted_past_the_end_of_the_count() {
+        const ENTRIES: u32 = 4;
+        let mut cqes = [Cqe::zeroed(); ENTRIES as usize];
+        cqes.iter_mut().for_each(|cqe| cqe.set_owner(true));
+        let mut record = CompletionRecord::zeroed();
+        let (base, record) = (cqes.as_mut_ptr(), &raw mut record);
+        let ring = CompletionRing {
+            base,
+            entries: ENTRIES,
+            record,
+        };
+        // SAFETY: entries and record are there as long as the ring is used, by this alone.
+        let completions = unsafe { Completions::new(ring) };
+        completions.consumer.set(COUNTED - ENTRIES);
+        for at in 0..3 * ENTRIES {
+            assert!(!completions.is_ready() && !completions.take_success());
+            // SAFETY: the entry is in the ring.
+            unsafe {
+                let cqe = &mut *base.add((at % ENTRIES) as usize);
+                cqe.wqe_counter = (at as u16).into();
+                cqe.set_owner(owner_of(at, ENTRIES));
+            }
+            match at % 3 {
+                0 => assert!(completions.take_success()),
+                1 => assert_eq!(completions.take_all_of(0), (1, at as u16)),
+                _ => assert_eq!(completions.next().map(|done| done.index), Some(at as u16)),
+            }
+            let consumed = (COUNTED - ENTRIES + at + 1) % COUNTED;
+            assert_eq!(completions.consumed(), consumed);
+            // SAFETY: the record is there.
+            assert_eq!(unsafe { (*record).consumer.get() }, consumed);
+        }
+    }
+}

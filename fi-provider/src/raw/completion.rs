@@ -615,6 +615,51 @@ impl Promise {
 mod tests {
     use super::*;
 
+    /// Room is a number: the model of a queue.
+    #[test]
+    fn a_queue_has_room_as_long_as_entries_and_promises_leave_some() {
+        for capacity in [1, 2, 3, 7] {
+            let queue = CompletionQueue::new(capacity);
+            let (mut entries, mut promised) = (std::collections::VecDeque::new(), 0);
+            let mut random = 1_u64;
+            for context in 0..20_000_u64 {
+                random = random
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1);
+                let has_room = entries.len() + promised < capacity;
+                match (random >> 33) % 6 {
+                    0 | 1 => {
+                        assert_eq!(queue.has_room(), has_room);
+                        if has_room {
+                            queue.reserve_found();
+                            promised += 1;
+                        }
+                    }
+                    2 if promised > 0 => {
+                        assert!(queue.fill_plain(Operation::Write, context, 8));
+                        promised -= 1;
+                        entries.push_back(context);
+                    }
+                    3 if promised > 0 => {
+                        queue.release();
+                        promised -= 1;
+                    }
+                    4 => {
+                        if queue.push_message(&context, 8, &Source::NONE) {
+                            assert!(has_room);
+                            entries.push_back(context);
+                        }
+                    }
+                    _ => {
+                        let taken = queue.next().map(|entry| entry.expect("done").context);
+                        assert_eq!(taken, entries.pop_front());
+                    }
+                }
+                assert!(entries.len() + promised <= capacity);
+            }
+        }
+    }
+
     #[test]
     fn a_queue_keeps_room_for_entries_to_come() {
         let queue = CompletionQueue::new(2);

@@ -580,7 +580,7 @@ impl Log {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::raw::completion::{Context, Counted, Silent};
+    use crate::raw::completion::{Context, Counted, CountedContext, Silent};
 
     fn taken(log: &Log, end: u64) -> Vec<(u64, Mark)> {
         std::iter::from_fn(|| log.advance(end)).collect()
@@ -610,6 +610,49 @@ mod tests {
         log.end();
         assert!(log.is_empty(100), "nothing more is waited for");
         assert_eq!(taken(&log, 3), [], "what is behind is not taken again");
+    }
+
+    #[test]
+    fn operations_that_leave_a_report_alone_are_simple() {
+        let log = Log::new(0, None, 8);
+        let take = |block| {
+            // SAFETY: none of the operations brings a word.
+            let taken = unsafe { log.take_simple(block) };
+            taken.map(|(mark, context, len)| (mark.operation(), context.get(), len.get()))
+        };
+        let mark = |mark: Mark| mark.of(Context(7), Follows::YES);
+        // Past the end of the ring.
+        for block in 5..12 {
+            log.go_on(block);
+            assert_eq!(take(block), None, "it is blank");
+            log.note(block, mark(Mark::READ), 5, Context(block));
+            assert_eq!(take(block), Some((Operation::Read, block, 5)));
+            assert_eq!((take(block), log.seen()), (None, block + 1));
+        }
+        log.note(12, mark(Mark::WRITE), 6, Context(12));
+        assert_eq!(take(12), Some((Operation::Write, 12, 6)));
+        for other in [Mark::DETAILS, Mark::MISPLACED] {
+            log.slot(13).mark.set(Mark(mark(Mark::READ).0 | other));
+            assert_eq!((take(13), log.seen()), (None, 13), "it is left");
+        }
+    }
+
+    #[test]
+    fn marks_tell_their_operations() {
+        let all = [
+            (Mark::WRITE, Operation::Write, false),
+            (Mark::READ, Operation::Read, false),
+            (Mark::READ_WORD, Operation::Read, true),
+            (Mark::ATOMIC, Operation::Atomic, true),
+        ];
+        for (mark, operation, has_word) in all {
+            for mark in [mark, mark.of(CountedContext(1), Follows::YES)] {
+                assert_eq!((mark.operation(), mark.has_word()), (operation, has_word));
+                assert_eq!(mark.reads(), operation == Operation::Read);
+                assert!(!mark.is_blank() && !mark.has_details());
+            }
+        }
+        assert!(Mark::default().is_blank());
     }
 
     #[test]
