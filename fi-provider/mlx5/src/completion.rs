@@ -11,7 +11,7 @@
 )]
 
 use crate::unit::after_device;
-use fi_mlx5_defs::cqe::{Cqe, is_ready, owner_of};
+use fi_mlx5_defs::cqe::{Cqe, owner_of};
 use fi_mlx5_defs::doorbell::CompletionRecord;
 use fi_mlx5_defs::endian::Be32;
 use fi_mlx5_defs::opcode::CqeOpcode;
@@ -41,7 +41,7 @@ pub(crate) struct Completed {
 }
 
 /// Which bytes of an entry's [`Cqe::opcode_qpn`], as they lie in memory, are the queue's number.
-const OF_QUEUE: u32 = 0xff_ff_ff << 8;
+pub(crate) const OF_QUEUE: u32 = 0xff_ff_ff << 8;
 
 /// The last byte of an entry.
 ///
@@ -56,41 +56,38 @@ unsafe fn last_byte(entry: *mut Cqe) -> u8 {
     last.load(Ordering::Relaxed)
 }
 
-impl CompletionRing {
-    /// Where entry `at` is.
-    #[inline(always)]
-    fn entry(self, at: u32) -> *mut Cqe {
-        let index = (at & (self.entries - 1)) as usize;
-        self.base.wrapping_add(index)
-    }
-
-    /// The last byte of entry `at` when the device has written it and it tells of a success.
-    #[inline(always)]
-    fn success(self, at: u32) -> u8 {
-        // The bits between opcode and owner are zero in a requester's entry, but for that of a
-        // solicited one, which is not asked for.
-        CqeOpcode::Requester.number() << 4 | u8::from(owner_of(at, self.entries))
-    }
-}
-
 /// A ring of completion entries and how far it has been read.
 #[derive(Debug)]
 pub(crate) struct Completions {
     ring: CompletionRing,
+    /// Behind the last entry.
+    end: *mut Cqe,
+    /// The entry that comes next.
+    next: Cell<*mut Cqe>,
+    /// Entries taken so far, modulo 2^24.
     consumer: Cell<u32>,
+    /// The owner bit of the next entry, once it has come.
+    owner: Cell<u8>,
 }
+
+/// Entries are counted modulo this, a multiple of the entries of every ring.
+const COUNTED: u32 = 1 << 24;
 
 impl Completions {
     /// # Safety
     /// The ring is mapped as long as this lives, and nobody else consumes from it.
     pub(crate) unsafe fn new(ring: CompletionRing) -> Self {
+        assert!(ring.entries.is_power_of_two() && ring.entries <= COUNTED);
         Self {
             ring,
+            end: ring.base.wrapping_add(ring.entries as usize),
+            next: Cell::new(ring.base),
             consumer: Cell::new(0),
+            owner: Cell::new(owner_of(0, ring.entries).into()),
         }
     }
 
-    /// Entries taken so far, modulo 2^32.
+    /// Entries taken so far, modulo 2^24.
     pub(crate) fn consumed(&self) -> u32 {
         self.consumer.get()
     }
@@ -99,52 +96,71 @@ impl Completions {
         self.ring.entries
     }
 
-    /// Whether the device has written the next entry.
-    pub(crate) fn is_ready(&self) -> bool {
-        let at = self.consumer.get();
-        // SAFETY: the entry is the ring's. `Completions::new` was promised that the ring is mapped
-        // as long as this lives, and has no other consumer.
-        let last = unsafe { last_byte(self.ring.entry(at)) };
-        is_ready(last, at, self.ring.entries)
+    /// The last byte of the next entry.
+    #[inline(always)]
+    pub(crate) fn last(&self) -> u8 {
+        // SAFETY: `next` is an entry of the ring. `Completions::new` was promised that the ring is
+        // mapped as long as this lives, and has no other consumer.
+        unsafe { last_byte(self.next.get()) }
     }
 
-    /// Where the last byte of the next entry is, and the owner bit that it will have.
+    /// The owner bit of the next entry, once it has come.
     #[inline(always)]
-    pub(crate) fn last_of_next(&self) -> (*const AtomicU8, u8) {
-        let at = self.consumer.get();
-        let entry = self.ring.entry(at);
-        // SAFETY: the entry is inside the ring, which is mapped.
-        let last = unsafe { &raw const (*entry).opcode_owner };
-        (last.cast(), owner_of(at, self.ring.entries).into())
+    pub(crate) fn owner(&self) -> u8 {
+        self.owner.get()
+    }
+
+    /// The last byte of the next entry when the device has written it and it tells of a success.
+    #[inline(always)]
+    fn success(&self) -> u8 {
+        // The bits between opcode and owner are zero in a requester's entry, but for that of a
+        // solicited one, which is not asked for.
+        CqeOpcode::Requester.number() << 4 | self.owner.get()
+    }
+
+    /// Whether the device has written the next entry, of which this is the last byte.
+    #[inline(always)]
+    fn has_come(&self, last: u8) -> bool {
+        last >> 4 != CqeOpcode::Invalid.number() && last & 1 == self.owner.get()
+    }
+
+    /// Whether the device has written the next entry.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.has_come(self.last())
+    }
+
+    /// The next entry.
+    ///
+    /// # Safety
+    /// The device has written it, as its last byte has told before a call of [`after_device`].
+    #[inline(always)]
+    pub(crate) unsafe fn entry(&self) -> &Cqe {
+        // SAFETY: `next` is an entry of the ring, which is mapped and aligned; it belongs to
+        // software, as the device has written it.
+        unsafe { &*self.next.get() }
     }
 
     /// Takes the next entry, if the device has written it and it tells of a success.
     #[inline(always)]
     pub(crate) fn take_success(&self) -> bool {
-        let at = self.consumer.get();
-        // SAFETY: the entry is the ring's. `Completions::new` was promised that the ring is mapped
-        // as long as this lives, and has no other consumer.
-        let last = unsafe { last_byte(self.ring.entry(at)) };
-        if last != self.ring.success(at) {
+        if self.last() != self.success() {
             return false;
         }
         // ORDERING: pairs with the device, which writes the last byte after all others, and after
         // the data; or with the release of `Inbox::put`.
         after_device();
-        self.advance(at);
+        self.skip();
         true
     }
 
     /// Takes the next entry, if the device has written it and it tells of a success of the queue whose
     /// number this is, as it lies in an entry behind a byte of another.
     #[inline(always)]
-    pub(crate) fn take_success_of(&self, number: u32) -> bool {
-        let at = self.consumer.get();
-        let entry = self.ring.entry(at);
-        // SAFETY: the entry is the ring's. `Completions::new` was promised that the ring is mapped
-        // as long as this lives, and has no other consumer.
-        let last = unsafe { last_byte(entry) };
-        if last != self.ring.success(at) {
+    pub(crate) fn take_success_of(&self, number: impl FnOnce() -> u32) -> bool {
+        let next = self.next.get();
+        // SAFETY: `next` is an entry of the ring. `Completions::new` was promised that the ring is
+        // mapped as long as this lives, and has no other consumer.
+        if unsafe { last_byte(next) } != self.success() {
             return false;
         }
         // ORDERING: pairs with the device, which writes the last byte after all others, and after
@@ -152,30 +168,35 @@ impl Completions {
         after_device();
         // SAFETY: the entry is inside the ring, which is mapped and aligned, and belongs to software
         // now.
-        let found = unsafe { (*entry).opcode_qpn.raw() };
-        if found & OF_QUEUE != number {
+        let found = unsafe { (*next).opcode_qpn.raw() };
+        if found & OF_QUEUE != number() {
             return false;
         }
-        self.advance(at);
+        self.go_to(next.wrapping_add(1), 1);
         true
     }
 
     /// Takes the next entry, which the device has written.
     #[inline(always)]
     pub(crate) fn skip(&self) {
-        self.advance(self.consumer.get());
+        self.go_to(self.next.get().wrapping_add(1), 1);
     }
 
-    /// Gives entry `at` back to the device.
+    /// Gives the `count` entries before `next`, which may be the ring's end, back to the device.
     #[inline(always)]
-    fn advance(&self, at: u32) {
-        let next = at.wrapping_add(1);
-        self.consumer.set(next);
+    fn go_to(&self, next: *mut Cqe, count: u32) {
+        let mut consumer = self.consumer.get() + count;
+        self.next.set(next);
+        if next == self.end {
+            self.next.set(self.ring.base);
+            self.owner.set(self.owner.get() ^ 1);
+            // Numbers pass the modulus at a ring's end alone.
+            consumer &= COUNTED - 1;
+        }
+        self.consumer.set(consumer);
         // SAFETY: the record is mapped with the ring, as long as this; volatile, because the device
         // reads it.
-        unsafe {
-            (&raw mut (*self.ring.record).consumer).write_volatile(Be32::new(next & 0xff_ffff))
-        };
+        unsafe { (&raw mut (*self.ring.record).consumer).write_volatile(Be32::new(consumer)) };
     }
 
     /// Takes the entries that are there, up to the end of the ring, as long as they are of the
@@ -183,16 +204,11 @@ impl Completions {
     /// of the request of the last one.
     #[inline(always)]
     pub(crate) fn take_all_of(&self, number: u32) -> (u32, u16) {
-        // A copy: it need not be read again behind each fence.
-        let (ring, at) = (self.ring, self.consumer.get());
         // The same for all of them: the owner changes at the end of the ring.
-        let success = ring.success(at);
+        let success = self.success();
         // As it lies in memory, behind the opcode of the request.
         let number = number.to_be();
-        let (first, end) = (
-            ring.entry(at),
-            ring.base.wrapping_add(ring.entries as usize),
-        );
+        let (first, end) = (self.next.get(), self.end);
         let (mut entry, mut index) = (first, 0);
         loop {
             // SAFETY: the entry is in front of the ring's end. `Completions::new` was promised that
@@ -217,77 +233,95 @@ impl Completions {
         }
         let count = ((entry.addr() - first.addr()) / size_of::<Cqe>()) as u32;
         if count > 0 {
-            self.advance(at.wrapping_add(count - 1));
+            self.go_to(entry, count);
         }
         (count, index)
     }
 
     /// Takes the next entry whole, if the device has written it.
     pub(crate) fn take(&self) -> Option<Cqe> {
-        let at = self.consumer.get();
-        let entry = self.ring.entry(at);
-        // SAFETY: the entry is the ring's. `Completions::new` was promised that the ring is mapped
-        // as long as this lives, and has no other consumer.
-        let last = unsafe { last_byte(entry) };
-        if !is_ready(last, at, self.ring.entries) {
-            return None;
-        }
-        // ORDERING: pairs with the device, which writes the last byte after all others, or with the
-        // release of `Inbox::put`.
-        after_device();
-        // SAFETY: the entry belongs to software now.
-        let cqe = unsafe { entry.read() };
-        self.advance(at);
-        Some(cqe)
+        self.take_by(|last| self.has_come(last), |cqe| *cqe)
     }
 
     /// Takes the next entry, if the device has written it, and of it what `read` makes. Whether it
-    /// has, `is_ready` tells by the last byte, the entry's number and the number of entries.
+    /// has, `has_come` tells by the last byte.
     #[inline(always)]
     pub(crate) fn take_by<T>(
         &self,
-        is_ready: impl FnOnce(u8, u32, u32) -> bool,
+        has_come: impl FnOnce(u8) -> bool,
         read: impl FnOnce(&Cqe) -> T,
     ) -> Option<T> {
-        let at = self.consumer.get();
-        let entry = self.ring.entry(at);
-        // SAFETY: the entry is the ring's. `Completions::new` was promised that the ring is mapped
-        // as long as this lives, and has no other consumer.
-        let last = unsafe { last_byte(entry) };
-        if !is_ready(last, at, self.ring.entries) {
+        if !has_come(self.last()) {
             return None;
         }
         // ORDERING: pairs with the device, which writes the last byte after all others, or with the
         // release of `Inbox::put`.
         after_device();
-        // SAFETY: the entry belongs to software now.
-        let made = read(unsafe { &*entry });
-        self.advance(at);
+        // SAFETY: the last byte has told that the device has written the entry.
+        let made = read(unsafe { self.entry() });
+        self.skip();
         Some(made)
     }
 
     /// Takes the next entry, if the device has written it.
     #[inline(always)]
     pub(crate) fn next(&self) -> Option<Completed> {
-        let at = self.consumer.get();
-        let entry = self.ring.entry(at);
-        // SAFETY: the entry is the ring's. `Completions::new` was promised that the ring is mapped
-        // as long as this lives, and has no other consumer.
-        let last = unsafe { last_byte(entry) };
-        if !is_ready(last, at, self.ring.entries) {
+        let last = self.last();
+        if !self.has_come(last) {
             return None;
         }
         // ORDERING: pairs with the device, which writes the last byte after all others, or with the
         // release of `Inbox::put`.
         after_device();
-        // SAFETY: the entry belongs to software now.
-        let entry = unsafe { &*entry };
+        // SAFETY: the last byte has told that the device has written the entry.
+        let entry = unsafe { self.entry() };
         let done = Completed {
             number: entry.qpn(),
             index: entry.wqe_counter.get(),
             syndrome: (last >> 4 != CqeOpcode::Requester.number()).then(|| entry.syndrome()),
         };
-        self.advance(at);
+        self.skip();
         Some(done)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bytemuck::Zeroable;
+
+    #[test]
+    fn entries_are_counted_past_the_end_of_the_count() {
+        const ENTRIES: u32 = 4;
+        let mut cqes = [Cqe::zeroed(); ENTRIES as usize];
+        cqes.iter_mut().for_each(|cqe| cqe.set_owner(true));
+        let mut record = CompletionRecord::zeroed();
+        let (base, record) = (cqes.as_mut_ptr(), &raw mut record);
+        let ring = CompletionRing {
+            base,
+            entries: ENTRIES,
+            record,
+        };
+        // SAFETY: entries and record are there as long as the ring is used, by this alone.
+        let completions = unsafe { Completions::new(ring) };
+        completions.consumer.set(COUNTED - ENTRIES);
+        for at in 0..3 * ENTRIES {
+            assert!(!completions.is_ready() && !completions.take_success());
+            // SAFETY: the entry is in the ring.
+            unsafe {
+                let cqe = &mut *base.add((at % ENTRIES) as usize);
+                cqe.wqe_counter = (at as u16).into();
+                cqe.set_owner(owner_of(at, ENTRIES));
+            }
+            match at % 3 {
+                0 => assert!(completions.take_success()),
+                1 => assert_eq!(completions.take_all_of(0), (1, at as u16)),
+                _ => assert_eq!(completions.next().map(|done| done.index), Some(at as u16)),
+            }
+            let consumed = (COUNTED - ENTRIES + at + 1) % COUNTED;
+            assert_eq!(completions.consumed(), consumed);
+            // SAFETY: the record is there.
+            assert_eq!(unsafe { (*record).consumer.get() }, consumed);
+        }
     }
 }

@@ -18,8 +18,40 @@ use crate::remote::Segment;
 use crate::route::Route;
 use crate::short::{There, begin, finish_in_ring, guarded};
 use crate::unit::{Unit, unit};
+use fi_mlx5_defs::endian::Be64;
 use fi_mlx5_defs::opcode::Opcode;
 use fi_mlx5_defs::wqe::blocks;
+
+/// A local key, as the data segment of a word of 8 bytes begins: with its length and the key.
+#[derive(Clone, Copy, Debug)]
+pub struct LocalKey(u64);
+
+/// Such a word.
+#[derive(Clone, Copy, Debug)]
+pub struct LocalWord(Unit);
+
+impl LocalKey {
+    /// That of memory which is registered under this key.
+    #[must_use]
+    pub fn new(key: u32) -> Self {
+        let [low, _] = Entry::data_words(0, size_of::<u64>() as u32, key);
+        Self(low)
+    }
+
+    /// The key.
+    #[inline(always)]
+    #[must_use]
+    pub fn key(self) -> u32 {
+        u32::from_be((self.0 >> 32) as u32)
+    }
+
+    /// The word at this address.
+    #[inline(always)]
+    #[must_use]
+    pub fn word_at(self, address: u64) -> LocalWord {
+        LocalWord(unit(self.0, Be64::new(address).raw()))
+    }
+}
 
 impl Local {
     /// The data segment.
@@ -53,15 +85,15 @@ impl Route {
         unsafe { guarded!(self, [READ], start_by(local, there)) }
     }
 
-    /// As [`Route::start_read`], where [`Route::is_connected_in_line`]; returns the block of the entry,
-    /// modulo 2^16.
+    /// As [`Route::start_read`] of a word, where [`Route::is_connected_in_line`]; returns the block of
+    /// the entry, modulo 2^16.
     ///
     /// # Safety
     /// As [`Route::start_read`], and the route is one that says so.
     #[inline(always)]
     pub unsafe fn read_by_connection(
         &self,
-        local: impl FnOnce(u16) -> Local,
+        local: impl FnOnce(u16) -> LocalWord,
         there: Segment,
         place: Place,
     ) -> Option<u16> {
@@ -73,11 +105,42 @@ impl Route {
         let record = queue.record;
         // SAFETY: the lane is alive, and with it the record.
         let control = control(queue, unsafe { next_place(record) } ^ OTHER);
-        let data = local(at).segment();
+        let LocalWord(data) = local(at);
         // The register gets whole blocks; what fills up this one is of no account.
         let entry = [control, there.0, data, data];
         // SAFETY: the block is free, and the queue was entered.
         unsafe { commit::<Alone>(self.queues, queue, record, at, entry, 3) };
+        Some(at)
+    }
+
+    /// As [`Route::start_atomic`] on a word, where [`Route::is_connected_in_line`], of an operation
+    /// whose operands take one unit; returns the block of the entry, modulo 2^16.
+    ///
+    /// # Safety
+    /// As [`Route::start_atomic`], and the route is one that says so.
+    #[inline(always)]
+    pub unsafe fn update_by_connection(
+        &self,
+        atomic: &Atomic,
+        local: impl FnOnce(u16) -> LocalWord,
+        there: Segment,
+        place: Place,
+    ) -> Option<u16> {
+        if atomic.units != 1 {
+            return None;
+        }
+        let other = what(atomic.opcode, atomic.modifier, 4) ^ what(Opcode::Write, 0, 3);
+        // SAFETY: the lane is alive and this thread's, and has a connected queue for the peer at the
+        // place.
+        let (queue, at) = unsafe { enter::<Alone>(self.queues, self.connection(place)) }?;
+        queue.unfenced.set(true);
+        let record = queue.record;
+        // SAFETY: the lane is alive, and with it the record.
+        let control = control(queue, unsafe { next_place(record) } ^ other);
+        let [low, high] = atomic.operands[0];
+        let entry = [control, there.0, unit(low, high), local(at).0];
+        // SAFETY: the block is free, and the queue was entered.
+        unsafe { commit::<Alone>(self.queues, queue, record, at, entry, 4) };
         Some(at)
     }
 

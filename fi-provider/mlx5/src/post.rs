@@ -13,7 +13,7 @@ use crate::queue::{Control, Queue, count, what};
 use crate::remote::Vector;
 use crate::unit::{
     Unit, combine, entry_before_record, flush_register, record_before_register, store_to_register,
-    unit,
+    twelve, unit,
 };
 use fi_mlx5_defs::endian::Be32;
 use fi_mlx5_defs::opcode::Opcode;
@@ -265,6 +265,9 @@ fn inline_units<T: Copy>(value: T) -> [Unit; 2] {
     }
     let count = u64::from(Be32::new(INLINE | size_of::<T>() as u32).raw());
     let [low, high] = words;
+    if size_of::<T>() == size_of::<u64>() {
+        return [twelve(count as u32, low); 2];
+    }
     let first = unit(count | low << 32, low >> 32 | high << 32);
     // Where one unit suffices, what fills up the block is of no account: the register gets whole blocks.
     let second = if size_of::<T>() > 12 {

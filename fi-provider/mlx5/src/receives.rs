@@ -10,7 +10,7 @@
     reason = "writes entries that a device reads, and their doorbell record"
 )]
 
-use crate::completion::{CompletionRing, Completions};
+use crate::completion::{CompletionRing, Completions, OF_QUEUE};
 use crate::queue::count;
 use crate::unit::{after_device, receive_before_record};
 use fi_mlx5_defs::cqe::{Cqe, INVALID};
@@ -18,8 +18,7 @@ use fi_mlx5_defs::endian::{Be16, Be32};
 use fi_mlx5_defs::opcode::CqeOpcode;
 use fi_mlx5_defs::wqe::{Data, SrqNext};
 use std::cell::Cell;
-use std::mem::offset_of;
-use std::sync::atomic::{AtomicU8, Ordering, fence};
+use std::sync::atomic::{Ordering, fence};
 
 /// An entry of a shared receive queue with one buffer.
 #[derive(Clone, Copy, Debug)]
@@ -67,6 +66,44 @@ pub struct Arrival {
     pub immediate: Option<u32>,
 }
 
+/// A message that was looked at, and not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Peeked {
+    /// The entry.
+    pub index: u16,
+    /// Bytes of it in the buffer.
+    pub bytes: u32,
+    /// [`Cqe::opcode_qpn`] as it lies in memory.
+    number: u32,
+}
+
+impl Peeked {
+    /// Whether the message came to such a queue.
+    #[inline(always)]
+    #[must_use]
+    pub fn is_to(&self, expected: Expected) -> bool {
+        self.number & expected.mask == expected.number
+    }
+}
+
+/// The queue pair that messages come to, or any: as a completion has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Expected {
+    mask: u32,
+    number: u32,
+}
+
+impl Expected {
+    /// The queue pair of this number; `None` stands for any.
+    #[must_use]
+    pub fn queue(number: Option<u32>) -> Self {
+        Self {
+            mask: number.map_or(0, |_| OF_QUEUE),
+            number: number.map_or(0, u32::to_be),
+        }
+    }
+}
+
 /// A receive that has failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failed {
@@ -84,8 +121,6 @@ pub struct Receives {
     base: *mut ReceiveEntry,
     record: *mut Be32,
     completions: Completions,
-    /// The last byte of the completion that comes next, and its owner bit once it has come.
-    next: Cell<(*const AtomicU8, u8)>,
     /// The last entry of the list.
     tail: Cell<u16>,
     /// Entries given to the device so far, modulo 2^16.
@@ -131,13 +166,11 @@ impl Receives {
             record: ring.record,
             // SAFETY: the ring is mapped as long as this lives, and nobody else consumes from it.
             completions: unsafe { Completions::new(completions) },
-            next: Cell::new((std::ptr::null(), 0)),
             tail: Cell::new((entries - 1) as u16),
             given: Cell::new(0),
             taken: vec![Cell::new(false); entries as usize].into_boxed_slice(),
         };
         receives.count((entries - 1) as u16);
-        receives.next.set(receives.completions.last_of_next());
         receives
     }
 
@@ -151,73 +184,54 @@ impl Receives {
     /// until [`Receives::give`].
     #[inline(always)]
     pub fn next(&self) -> Option<Result<Arrival, Failed>> {
-        let taken = self
-            .completions
-            .take_by(|_, _, _| self.is_ready(), |cqe| self.received(cqe));
-        if taken.is_some() {
-            self.next.set(self.completions.last_of_next());
-        }
-        taken
+        let is_ready = |last| last & 1 == self.completions.owner();
+        self.completions.take_by(is_ready, |cqe| self.received(cqe))
     }
 
     /// Whether the device has told of a message or a failure that was not taken yet.
     #[inline(always)]
     #[must_use]
     pub fn is_ready(&self) -> bool {
-        let (last, owner) = self.next.get();
-        // SAFETY: the byte is of an entry of the ring, which is mapped as long as this lives; a byte
-        // is aligned, and while the entry is not the consumer's it is accessed by atomic operations
-        // alone.
-        // ORDERING: none yet: `Completions::take_by` has the fence.
-        let last = unsafe { (*last).load(Ordering::Relaxed) };
         // `forget` has left no entry that is not written and has the owner bit of the first round.
-        last & 1 == owner
+        self.completions.last() & 1 == self.completions.owner()
     }
 
     /// Returns how many completions were taken so far, modulo 2^24: what
     /// [`ReceiveQueue::arm`](crate::device::ReceiveQueue::arm) is told.
     #[must_use]
     pub fn consumed(&self) -> u32 {
-        self.completions.consumed() & 0xff_ffff
+        self.completions.consumed()
     }
 
     /// Returns the next message, if the device has told of one and it came by a plain send: without
     /// taking it. [`Receives::pass`] does, or [`Receives::next`].
     #[inline(always)]
     #[must_use]
-    pub fn peek(&self) -> Option<Arrival> {
-        let (last, owner) = self.next.get();
-        // SAFETY: as in `is_ready`: the byte is of an entry of the ring, and atomic.
-        // ORDERING: none yet: the fence below is.
-        let byte = unsafe { (*last).load(Ordering::Relaxed) };
-        if byte & OPCODE_AND_OWNER != CqeOpcode::ReceiveSend.number() << 4 | owner {
+    pub fn peek(&self) -> Option<Peeked> {
+        let owner = self.completions.owner();
+        let last = self.completions.last();
+        if last & OPCODE_AND_OWNER != CqeOpcode::ReceiveSend.number() << 4 | owner {
             return None;
         }
         // ORDERING: pairs with the device, which writes the last byte after all others, and after
         // the data.
         after_device();
-        let cqe = last.wrapping_byte_sub(offset_of!(Cqe, opcode_owner));
-        // SAFETY: the byte is the entry's last one, and the entry is software's now.
-        let cqe = unsafe { &*cqe.cast::<Cqe>() };
+        // SAFETY: the last byte has told that the device has written the entry.
+        let cqe = unsafe { self.completions.entry() };
         let index = cqe.wqe_counter.get();
-        let is_there = self
-            .taken
-            .get(usize::from(index))
-            .is_some_and(|taken| !taken.get());
-        is_there.then(|| Arrival {
+        let taken = self.taken.get(usize::from(index))?;
+        (!taken.get()).then(|| Peeked {
             index,
-            queue: cqe.qpn(),
             bytes: cqe.byte_count.get(),
-            immediate: None,
+            number: cqe.opcode_qpn.raw(),
         })
     }
 
     /// Takes the message that [`Receives::peek`] has just returned, and gives its entry back.
     #[inline(always)]
-    pub fn pass(&self, arrival: &Arrival) {
+    pub fn pass(&self, peeked: &Peeked) {
         self.completions.skip();
-        self.next.set(self.completions.last_of_next());
-        self.link(arrival.index);
+        self.link(peeked.index);
     }
 
     #[inline(always)]

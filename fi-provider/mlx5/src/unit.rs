@@ -25,6 +25,20 @@ pub(crate) fn unit(low: u64, high: u64) -> Unit {
     Unit([low, high])
 }
 
+/// The unit of four bytes and eight behind them; zeros fill it up.
+#[inline(always)]
+pub(crate) fn twelve(first: u32, behind: u64) -> Unit {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: SSE2 is part of x86-64.
+    unsafe {
+        use core::arch::x86_64::{_mm_bslli_si128, _mm_cvtsi64_si128, _mm_or_si128};
+        let behind = _mm_bslli_si128::<4>(_mm_cvtsi64_si128(behind.cast_signed()));
+        _mm_or_si128(behind, unit(first.into(), 0))
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    unit(u64::from(first) | behind << 32, behind >> 32)
+}
+
 /// The exclusive or of two units.
 #[inline(always)]
 pub(crate) fn combine(one: Unit, other: Unit) -> Unit {

@@ -38,6 +38,9 @@ pub(crate) struct Fifo<T> {
     tail: NonNull<T>,
     /// The slots from `tail` up to here are free, and may take values; at most `end`.
     limit: NonNull<T>,
+    /// The slots from `limit` up to here are free, too, and kept for values that are to come for
+    /// sure ([`Fifo::keep`]); at most `end`.
+    kept: NonNull<T>,
 }
 
 /// The slot of the oldest value.
@@ -61,6 +64,7 @@ impl<T: Slot> Fifo<T> {
             head: begin,
             tail: begin,
             limit: begin,
+            kept: begin,
         }
     }
 
@@ -125,21 +129,54 @@ impl<T: Slot> Fifo<T> {
         unsafe {
             self.tail = self.begin.add(tail);
             self.limit = self.tail.add((behind - tail).min(most));
+            self.kept = self.limit;
         }
     }
 
-    /// Leaves room for one value fewer, if there is some.
+    /// Keeps room for a value that is to come, if there is some.
     #[inline(always)]
     pub(crate) fn narrow(&mut self) {
         if self.is_open() {
-            // SAFETY: `tail` is before `limit`, in the same allocation.
-            self.limit = unsafe { self.limit.sub(1) };
+            // SAFETY: there is room.
+            unsafe { self.keep() };
         }
+    }
+
+    /// Keeps room for a value that is to come.
+    ///
+    /// # Safety
+    /// There is some ([`Fifo::is_open`]).
+    #[inline(always)]
+    pub(crate) unsafe fn keep(&mut self) {
+        debug_assert!(self.is_open());
+        // SAFETY: `tail` is before `limit`, in the same allocation.
+        self.limit = unsafe { self.limit.sub(1) };
+    }
+
+    /// Adds the newest value, for which room may be kept, where few instructions find a place: there
+    /// is room for as many others as before, or one fewer where its room was elsewhere. `set` as in
+    /// [`Fifo::push_if_open`].
+    #[inline(always)]
+    pub(crate) fn push_kept(&mut self, set: impl FnOnce(&mut T)) -> bool {
+        if self.tail == self.kept {
+            return false;
+        }
+        // SAFETY: `tail` is before `kept`, and so a free slot before the end; `set` has the only
+        // reference, as the queue is borrowed. Where `limit` is not `kept`, it is before it.
+        unsafe {
+            set(self.tail.as_mut());
+            self.tail = self.tail.add(1);
+            if self.limit != self.kept {
+                self.limit = self.limit.add(1);
+            }
+        }
+        true
     }
 
     /// Leaves no room until [`Fifo::open`] is called.
     pub(crate) fn close(&mut self) {
         self.limit = self.tail;
+        self.kept = self.tail;
     }
 
     /// Adds the newest value where there is room for it: `set` writes it, into a slot that still has
@@ -230,6 +267,7 @@ impl<T: Slot> Fifo<T> {
     fn grow(&mut self) {
         let mut larger = Self::new(2 * self.slots());
         larger.limit = larger.end;
+        larger.kept = larger.end;
         while let Some(value) = self.pop() {
             larger.push_if_open(|slot| *slot = value);
         }

@@ -19,6 +19,10 @@ impl Posted {
     }
 }
 
+/// A queue of a lane, as [`Lane::take_lone`] finds it.
+#[derive(Clone, Copy, Debug)]
+pub struct Lone(*const Queue);
+
 impl Lane {
     /// The queue that peer `index` is reached by, in the terms of the functions here.
     pub fn queue_to(&self, index: u32) -> u32 {
@@ -83,6 +87,38 @@ impl Lane {
         Some((self.index_of(queue), queue.consumed.get()))
     }
 
+    /// Returns the queue for [`Lane::take_lone`]; `None` where the completion queue is not the
+    /// lane's own.
+    pub fn lone(&self, queue: u32) -> Option<Lone> {
+        let is_there = (queue as usize) < self.queues.len();
+        let is_own = self.share.is_none();
+        (is_there && is_own).then(|| Lone(self.queues.place(queue as usize)))
+    }
+
+    /// Takes the next completion where it is that of the one block that is outstanding on an armed
+    /// queue, of which `seen` blocks are known to be done; the queue is armed again. Does nothing
+    /// otherwise, and returns false.
+    ///
+    /// # Safety
+    /// [`Lane::lone`] of this lane has returned `lone`, and this thread alone uses the lane.
+    #[inline(always)]
+    pub unsafe fn take_lone(&self, lone: Lone, seen: u64) -> bool {
+        // SAFETY: the queue is one of this lane's, which stay in their places as long as it lives;
+        // this thread alone uses them.
+        let queue = unsafe { &*lone.0 };
+        let done = seen + 1;
+        // The entry of an armed queue that has nothing else outstanding asks for a completion.
+        let is_lone = queue.armed.get()
+            && queue.producer.get() == done as u16
+            && queue.consumed.get() == seen;
+        if !is_lone || !self.completions.take_success_of(|| queue.number_as_read()) {
+            return false;
+        }
+        queue.consumed.set(done);
+        Self::arm_again(queue, done as u16);
+        true
+    }
+
     /// Takes the next completion where it is that of the one entry of an armed queue, which is armed
     /// again; returns the blocks of the queue that are known to be done. Does nothing otherwise, or
     /// where the completion queue is not the lane's own, and returns `None`.
@@ -91,7 +127,7 @@ impl Lane {
         let queue = self.queues.get(queue as usize)?;
         let at = queue.producer.get();
         let is_only = queue.armed.get() && at == queue.limit.get() && self.share.is_none();
-        if !is_only || !self.completions.take_success_of(queue.number_as_read()) {
+        if !is_only || !self.completions.take_success_of(|| queue.number_as_read()) {
             return None;
         }
         queue.complete(at);

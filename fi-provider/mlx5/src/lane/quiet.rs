@@ -129,7 +129,7 @@ impl Lane {
     /// Returns how many completions were taken so far, modulo 2^24: what
     /// [`CompletionQueue::arm`](crate::device::CompletionQueue::arm) is told.
     pub fn consumed(&self) -> u32 {
-        self.completions.consumed() & 0xff_ffff
+        self.completions.consumed()
     }
 
     /// Whether nothing is outstanding on any queue.

@@ -27,6 +27,13 @@ impl Rig {
         unsafe { self.route.send(word, bytes, &self.vector, place) }
     }
 
+    /// Takes the completion of the one block that is outstanding behind `seen` blocks.
+    fn take_lone(&self, queue: u32, seen: u64) -> bool {
+        let lone = self.lane.lone(queue).expect("its own completion queue");
+        // SAFETY: the lane is alive and this thread's, and `lone` is of it.
+        unsafe { self.lane.take_lone(lone, seen) }
+    }
+
     fn ask(&self, tidies: bool) -> bool {
         // SAFETY: the lane is alive and this thread's.
         unsafe { self.lane.ask(tidies) }
@@ -205,6 +212,67 @@ fn the_one_entry_of_an_armed_queue_is_taken_alone() {
     device(|device| device.fail(1, Syndrome::RemoteAccess));
     assert_eq!(rig.lane.take_only(1), None);
     assert!(rig.lane.take_next().is_some() && rig.lane.faults() == 1);
+}
+
+#[test]
+fn the_one_block_of_an_armed_queue_is_taken_round_the_rings_and_the_counters() {
+    for shape in ALONE {
+        let rig = Rig::new(shape);
+        rig.arm(1);
+        let queue = rig.lane.queue_to(1);
+        let posted = || rig.lane.posted(queue);
+        assert!(!rig.take_lone(queue, posted()), "nothing was posted");
+        // The indices of blocks are of 16 bits.
+        for value in 0..66_000_u64 {
+            let seen = posted();
+            assert!(rig.inject(1, value, ADDRESS) && one().signalled());
+            if value < 200 {
+                assert!(!rig.take_lone(queue, seen), "it is not done");
+            }
+            finish(&rig.shape, 1);
+            // A caller that has not seen all that is done, or more.
+            for other in [seen - 1, seen + 1, seen + (1 << 16)] {
+                assert!(!rig.take_lone(queue, other), "{other} of {seen}");
+            }
+            assert!(rig.take_lone(queue, seen));
+            assert_eq!((posted(), rig.lane.done(queue)), (seen + 1, seen + 1));
+            assert!(!rig.take_lone(queue, seen + 1));
+        }
+        // Not where there are more, nor where the entry has several blocks.
+        let seen = posted();
+        assert!(rig.inject(1, 3_u64, ADDRESS));
+        finish(&rig.shape, 1);
+        assert!(rig.lane.widen(1) && rig.inject(1, 4_u64, ADDRESS));
+        assert!(!rig.take_lone(queue, seen));
+        assert_eq!(rig.lane.take_next(), Some((queue, seen + 1)));
+        assert!(!rig.take_lone(queue, seen + 1), "it is not armed");
+        rig.quiet().expect("quiet");
+        finish(&rig.shape, 1);
+        rig.arm(1);
+        let seen = posted();
+        assert!(rig.write_guarded(1, &[7; 100], ADDRESS));
+        finish(&rig.shape, 1);
+        assert!(!rig.take_lone(queue, seen));
+        assert_eq!(rig.lane.take_only(queue), Some(posted()));
+    }
+}
+
+#[test]
+fn the_one_block_is_not_taken_by_another_queues_completion_or_a_failure() {
+    let rig = Rig::new(Shape::RC);
+    rig.arm(0);
+    rig.arm(1);
+    let seen = [0, 1].map(|queue| rig.lane.posted(queue));
+    assert!(rig.inject(0, 1_u64, ADDRESS) && rig.inject(1, 1_u64, ADDRESS));
+    finish(&rig.shape, 0);
+    assert!(!rig.take_lone(1, seen[1]), "the next is the other's");
+    assert!(rig.take_lone(0, seen[0]));
+    device(|device| device.fail(1, Syndrome::RemoteAccess));
+    assert!(!rig.take_lone(1, seen[1]), "it has failed");
+    assert_eq!(rig.lane.take_next(), Some((1, seen[1])));
+    assert_eq!(rig.lane.faults(), 1);
+    assert!(!rig.take_lone(1, seen[1]));
+    assert!(rig.lane.lone(2).is_none(), "there is no such queue");
 }
 
 #[test]

@@ -168,6 +168,43 @@ impl Endpoint {
         if !region.found.place(address).is_multiple_of(bytes as u64) {
             return Err(Error::Misaligned);
         }
+        let amo = amo(operation, operand, comparand);
+        // SAFETY: the link, which the region holds, has the path.
+        if let Some(path) = unsafe { region.updated_in_line.as_ref() }
+            && bytes == size_of::<u64>()
+            // SAFETY: `found` has room for the word until the operation is reported, aligned; posts
+            // to the region are in line.
+            && unsafe { self.update_word_quickly(region, path, (address, amo), found, report) }
+        {
+            return Ok(());
+        }
+        // SAFETY: `found` has room for the word until the operation is reported, aligned.
+        unsafe {
+            self.update_otherwise(
+                region,
+                (address, bytes),
+                operation,
+                (operand, comparand),
+                found,
+                report,
+            )
+        }
+    }
+
+    /// Does an atomic operation on memory that is not mapped here, however that goes.
+    ///
+    /// # Safety
+    /// As [`Endpoint::fetch_atomic`].
+    #[inline(never)]
+    unsafe fn update_otherwise<R: Report>(
+        &self,
+        region: &RemoteRegion,
+        (address, bytes): (u64, usize),
+        operation: Atomic,
+        (operand, comparand): (u64, u64),
+        found: *mut u8,
+        report: R,
+    ) -> Result<(), Error> {
         if let Path::Far(path) = &region.link.path
             && (region.link.address.port.is_far || region.is_of_device)
         {

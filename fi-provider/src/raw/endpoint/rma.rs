@@ -13,15 +13,16 @@
 use super::link::{Link, Path};
 use super::pending::State;
 use super::stream::Stream;
-use super::{Endpoint, MOST_ASKED, Operation};
+use super::{Config, Endpoint, MOST_ASKED, Operation};
 use crate::raw::address_vector::PeerIndex;
-use crate::raw::completion::{Entry, Report};
+use crate::raw::completion::{Counter, Entry, Report};
 use crate::raw::error::Error;
 use crate::raw::far::log::Follows;
 use crate::raw::far::memory::Lane;
 use crate::raw::far::path::FarPath;
 use crate::raw::protocol::Kind;
 use crate::raw::region::{Access, Found, Rights, State as RegionState};
+use fi_mlx5_defs::endian::Be32;
 use fi_shm::{copy, order};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,6 +31,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Clone, Debug)]
 pub struct RemoteRegion {
     pub(crate) found: Found,
+    /// Its key for the device, as entries have it.
+    pub(crate) device_key: Be32,
     /// For each right the state in which it is given: that which was found, or none that comes.
     given_in: [RegionState; Rights::MANY],
     /// Tells whether the region is as it was found.
@@ -40,6 +43,8 @@ pub struct RemoteRegion {
     pub(crate) mapped: *mut u8,
     /// The link's path over a device, where posts are in line by a connected queue; else null.
     in_line: *const FarPath,
+    /// The same, where atomic operations are the device's.
+    pub(super) updated_in_line: *const FarPath,
     /// The counts of its writes and reads, where they are mapped here and it is counted.
     counts: *const AtomicU64,
     /// The same region, which does not say that it is counted, where it does.
@@ -78,16 +83,21 @@ impl RemoteRegion {
             key,
         });
         path.note_region(&beyond);
+        let in_line: *const FarPath = match path.memory.is_connected_in_line() {
+            true => path,
+            false => std::ptr::null(),
+        };
         Self {
             given_in: found.state.given_in(),
+            device_key: Be32::new(found.device_key),
             found,
             state: &raw const beyond.state,
             _beyond: Some(beyond),
             mapped: std::ptr::null_mut(),
-            in_line: if path.memory.is_connected_in_line() {
-                path
-            } else {
-                std::ptr::null()
+            in_line,
+            updated_in_line: match link.address.port.is_far {
+                true => in_line,
+                false => std::ptr::null(),
             },
             counts: std::ptr::null(),
             counted: None,
@@ -154,6 +164,7 @@ impl RemoteRegion {
         (found.len, found.device_key) = (size_of::<u64>() as u64, found.counts_key);
         let region = Self {
             given_in: [self.found.state; Rights::MANY],
+            device_key: Be32::new(found.device_key),
             found,
             is_of_device: true,
             follows: Follows::default(),
@@ -277,11 +288,13 @@ impl Endpoint {
             };
             let region = RemoteRegion {
                 given_in: found.state.given_in(),
+                device_key: Be32::new(found.device_key),
                 found,
                 state: near.table().word(&found),
                 _beyond: None,
                 mapped,
                 in_line: std::ptr::null(),
+                updated_in_line: std::ptr::null(),
                 counts: counts.cast(),
                 counted: None,
                 is_of_device: false,
@@ -556,6 +569,15 @@ impl Endpoint {
         len: usize,
         report: R,
     ) -> Result<(), Error> {
+        // SAFETY: the link, which the region holds, has the path.
+        if let Some(path) = unsafe { region.in_line.as_ref() }
+            && len == size_of::<u64>()
+            && path.widen(Lane::Memory)
+            // SAFETY: `source` holds the bytes; posts to the region are in line.
+            && unsafe { self.write_word_quickly(region, path, address, source, report) }
+        {
+            return Ok(());
+        }
         let bytes = (source, len);
         if let Path::Far(path) = &region.link.path {
             // SAFETY: `source` holds the bytes.
@@ -705,6 +727,13 @@ impl Endpoint {
         let words = [number, region.key, address, len as u64];
         let asked = link.tell(Kind::Read, words);
         asked.inspect_err(|_| self.abandon(number))
+    }
+
+    /// The counter of reads, or of writes and atomic operations.
+    #[inline(always)]
+    pub(crate) fn counter_of(&self, is_read: bool) -> &Counter {
+        let Config { read, written, .. } = &self.config;
+        if is_read { read } else { written }
     }
 
     /// Reports an operation that is done with its call.

@@ -3,6 +3,7 @@
 #![expect(unsafe_code, reason = "borrows the rings without a count")]
 
 use super::{Endpoint, Incoming};
+use crate::raw::completion::opaque;
 use crate::raw::protocol::{Kind, TAGGED};
 use fi_shm::bell::RINGS_PER_WORD;
 use fi_shm::ring::Other;
@@ -10,6 +11,14 @@ use std::cell::RefCell;
 use std::num::NonZero;
 
 impl Endpoint {
+    /// Looks at all that waits; returns true.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn look_at_all(&self) -> bool {
+        self.work_off();
+        opaque(true)
+    }
+
     /// Looks at the rings whose bells in the first word have rung.
     #[inline(never)]
     pub(super) fn look_first(&self) {

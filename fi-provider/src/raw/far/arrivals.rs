@@ -7,17 +7,21 @@ use super::hub::{CREDITS, HEADER, Hub};
 use super::path::{Header, PLACE_BYTES};
 use super::wire::Ends;
 use crate::raw::address::Address;
+use crate::raw::completion::opaque;
 use crate::raw::endpoint::{Endpoint, Fate, Origin, TURN, unguarded};
 use crate::raw::protocol::{Kind, TAGGED};
 use crate::raw::record::Record;
 use fi_mlx5::lane::To;
 use fi_mlx5::queue::Place;
-use fi_mlx5::receives::{Arrival, Buffers, Failed, Receives};
+use fi_mlx5::receives::{Arrival, Buffers, Expected, Failed, Peeked, Receives};
 use fi_mlx5::remote::{Segment, Vector};
 use fi_mlx5::route::Route;
 use fi_mlx5_defs::endian::Be32;
 use fi_shm::copy;
 use std::collections::VecDeque;
+
+/// Bytes of the commonest message.
+const WORD: usize = size_of::<u64>();
 
 /// A record in a buffer of the receive queue.
 #[derive(Debug)]
@@ -75,9 +79,11 @@ pub(crate) struct FarOrigin {
     queue: Option<u32>,
     /// Records that there was no room for, in their order.
     left: VecDeque<Full>,
-    /// Records taken, and how many of them the peer was told.
-    taken: u64,
+    /// The same, as the completions of its records tell it.
+    expected: Expected,
+    /// Records taken of which the peer was told, and those taken since.
     told: u64,
+    untold: u64,
     /// Nothing of it is carried out any more.
     is_closed: bool,
     /// It is not closed, and none of its records was left.
@@ -154,11 +160,11 @@ impl Endpoint {
     /// one; false where another record has, or something stands against that.
     #[inline(always)]
     pub(crate) fn take_messages(&self, far: &Far) -> bool {
+        let arrivals = &mut *far.arrivals.borrow_mut();
         for _ in 0..TURN {
-            if self.take_peeked(far) {
+            if self.take_peeked(far, arrivals) {
                 continue;
             }
-            let arrivals = &mut *far.arrivals.borrow_mut();
             match far.receives.next() {
                 None => break,
                 Some(Ok(arrival)) if self.take_short(far, arrivals, arrival) => {}
@@ -173,98 +179,79 @@ impl Endpoint {
 
     /// Takes a message that has come by few instructions; false where none has, or something stands
     /// against that: then nothing was done.
+    ///
+    /// Calls nothing but at its end, so that few registers are saved and restored.
     #[inline(never)]
     pub(crate) fn take_next_message(&self, far: &Far) -> bool {
-        self.take_peeked(far)
+        let Some(peeked) = far.receives.peek() else {
+            return false;
+        };
+        // SAFETY: no other reference is there: functions of the endpoint that borrow the arrivals
+        // call nothing of the program's, which makes progress; the endpoint is of one thread, as its
+        // cells are; and what is called here knows nothing of `far.arrivals`.
+        let arrivals = unsafe { unguarded(&far.arrivals) };
+        let (known, number) = arrivals.latest;
+        if peeked.bytes as usize != HEADER + WORD || far.header(peeked.index) != known {
+            return self.take_next_of_any_kind(far);
+        }
+        self.take_seen::<false>(far, arrivals, number, &peeked, WORD)
+    }
+
+    /// The same of any length, with a tag or without.
+    #[inline(never)]
+    fn take_next_of_any_kind(&self, far: &Far) -> bool {
+        self.take_peeked(far, &mut far.arrivals.borrow_mut())
     }
 
     /// Takes the next message, if it is of the peer of the last one of its kind.
     #[inline(always)]
-    fn take_peeked(&self, far: &Far) -> bool {
-        let Some(arrival) = far.receives.peek() else {
+    fn take_peeked(&self, far: &Far, arrivals: &mut Arrivals) -> bool {
+        let Some(peeked) = far.receives.peek() else {
             return false;
         };
-        let buffer = far.hub.buffer(arrival.index);
-        // SAFETY: the buffer is this side's until the message is taken and its entry given back,
-        // aligned, and has room for a header at least.
-        let header = unsafe { buffer.cast::<u64>().read() };
-        // SAFETY: no other reference is there: functions that borrow the arrivals call nothing of the
-        // program's, which makes progress; the endpoint is of one thread, as its cells are; and
-        // where this one is used, nothing is called that borrows them.
-        let arrivals = unsafe { unguarded(&far.arrivals) };
-        let (known, number) = arrivals.latest;
-        if header == known {
-            // SAFETY: the buffer is that of the message.
-            return unsafe { self.take_known::<false>(far, arrivals, number, &arrival, buffer) };
-        }
-        if header == arrivals.latest_tagged.0 {
-            let (index, queue, bytes) = (arrival.index, arrival.queue, arrival.bytes);
-            // SAFETY: the buffer is that of the message.
-            return unsafe { self.take_known_tagged(far, buffer, index, queue, bytes) };
-        }
-        false
-    }
-
-    /// Takes the message that was peeked at, which has a tag. Its fields come in registers.
-    ///
-    /// # Safety
-    /// The buffer is that of the message.
-    #[inline(never)]
-    unsafe fn take_known_tagged(
-        &self,
-        far: &Far,
-        buffer: *mut u8,
-        index: u16,
-        queue: u32,
-        bytes: u32,
-    ) -> bool {
-        let arrival = Arrival {
-            index,
-            queue,
-            bytes,
-            immediate: None,
+        let header = far.header(peeked.index);
+        let Some(len) = (peeked.bytes as usize).checked_sub(HEADER) else {
+            return false;
         };
-        // SAFETY: no other reference is there or used later: functions that borrow the arrivals call
-        // nothing of the program's, which makes progress; the endpoint is of one thread, as its cells
-        // are; and what is called here does not borrow them.
-        let arrivals = unsafe { unguarded(&far.arrivals) };
-        let (_, number) = arrivals.latest_tagged;
-        // SAFETY: the buffer is that of the message.
-        unsafe { self.take_known::<true>(far, arrivals, number, &arrival, buffer) }
+        let ((plain, number), (tagged, tagging)) = (arrivals.latest, arrivals.latest_tagged);
+        if header == plain {
+            self.take_seen::<false>(far, arrivals, number, &peeked, len)
+        } else {
+            header == tagged && self.take_seen::<true>(far, arrivals, tagging, &peeked, len)
+        }
     }
 
-    /// Takes the message that was peeked at, of the peer of this number.
-    ///
-    /// # Safety
-    /// The buffer is that of the message.
+    /// Takes the message that was seen just now, of `len` bytes behind the header, of the peer of the
+    /// last one of its kind.
     #[inline(always)]
-    unsafe fn take_known<const HAS_TAG: bool>(
+    fn take_seen<const HAS_TAG: bool>(
         &self,
         far: &Far,
         arrivals: &mut Arrivals,
         number: u32,
-        arrival: &Arrival,
-        buffer: *mut u8,
+        seen: &Peeked,
+        len: usize,
     ) -> bool {
-        let Some(Some(peer)) = arrivals.origins.get_mut(number as usize) else {
+        if number as usize >= arrivals.origins.len() {
             return false;
+        }
+        // SAFETY: the number is that of a place, in which there is a peer since a message of its was
+        // the last one.
+        let peer = unsafe {
+            let slot = arrivals.origins.get_unchecked_mut(number as usize);
+            slot.as_mut().unwrap_unchecked()
         };
-        let is_expected = peer.is_plain && peer.queue.is_none_or(|known| known == arrival.queue);
-        let bytes = arrival.bytes as usize;
-        if !is_expected || bytes < HEADER {
+        if !peer.is_plain || !seen.is_to(peer.expected) {
             return false;
         }
-        let payload = buffer.wrapping_add(HEADER);
+        let payload = far.buffer(seen.index).wrapping_add(HEADER);
         // SAFETY: the device has written so many bytes into the buffer, which begins aligned.
-        if !unsafe { self.give_short::<HAS_TAG>(&peer.origin, payload, bytes - HEADER) } {
+        if !unsafe { self.give_short::<HAS_TAG>(&peer.origin, payload, len) } {
             return false;
         }
-        far.receives.pass(arrival);
-        peer.taken += 1;
-        if peer.is_due() {
-            arrivals.tell(far, number);
-        }
-        true
+        far.receives.pass(seen);
+        peer.untold += 1;
+        !peer.is_due() || arrivals.tell(far, number)
     }
 
     /// Takes a record, or a receive that has failed.
@@ -309,7 +296,7 @@ impl Endpoint {
     /// instructions; false where something stands against that: then nothing was done.
     #[inline(always)]
     fn take_short(&self, far: &Far, arrivals: &mut Arrivals, arrival: Arrival) -> bool {
-        let buffer = far.hub.buffer(arrival.index);
+        let buffer = far.buffer(arrival.index);
         // SAFETY: the buffer is this side's until it is given back, aligned, and has room for a
         // header at least.
         let header = unsafe { buffer.cast::<u64>().read() };
@@ -337,7 +324,7 @@ impl Endpoint {
             return false;
         }
         far.receives.give(arrival.index);
-        peer.taken += 1;
+        peer.untold += 1;
         if peer.is_due() {
             arrivals.tell(far, origin);
         }
@@ -403,7 +390,7 @@ impl Endpoint {
         let bytes = arrival.bytes as usize;
         // SAFETY: the buffer is this side's until it is given back, aligned, and has room for a
         // header at least.
-        let header = unsafe { far.hub.buffer(arrival.index).cast::<u64>().read() };
+        let header = unsafe { far.buffer(arrival.index).cast::<u64>().read() };
         let number = Header::of_word(header).origin;
         let is_sound = (HEADER..=HEADER + far.hub.most).contains(&bytes)
             && arrivals.knows(&far.hub, number, arrival.queue);
@@ -433,7 +420,7 @@ impl Endpoint {
             far.receives.give(full.index);
             return Turn::Taken;
         };
-        let buffer = far.hub.buffer(full.index);
+        let buffer = far.buffer(full.index);
         // SAFETY: the buffer is this side's until it is given back, and aligned.
         let header = unsafe { buffer.cast::<u64>().read() };
         let kind = Header::of_word(header).kind;
@@ -460,7 +447,7 @@ impl Endpoint {
                 self.part(&peer.origin);
             }
         }
-        peer.taken += 1;
+        peer.untold += 1;
         far.receives.give(full.index);
         if !peer.is_closed && peer.is_due() && !peer.tell(far, number) {
             arrivals.note_untold(far, number);
@@ -479,7 +466,7 @@ impl FarOrigin {
     /// Whether the peer is to be told how many of its records were taken.
     #[inline(always)]
     fn is_due(&self) -> bool {
-        self.taken - self.told >= u64::from(CREDITS / 4)
+        self.untold >= u64::from(CREDITS / 4)
     }
 
     /// Tells the peer how many of its records were taken; false where that cannot be now.
@@ -487,15 +474,16 @@ impl FarOrigin {
         let (address, key) = self.theirs.taken;
         let key = Be32::new(key);
         let segment = Segment::new(address, key);
+        let taken = self.told + self.untold;
         far.traffic.is_busy.set(true);
         // SAFETY: the lane is alive and used by this thread alone, and the connection is one of its
         // peers.
         let is_told = unsafe {
             self.memory
-                .inject(self.taken, segment, &self.to_memory, self.place)
+                .inject(taken, segment, &self.to_memory, self.place)
         };
         if is_told {
-            self.told = self.taken;
+            (self.told, self.untold) = (taken, 0);
             return true;
         }
         self.tell_slowly(far, number, (address, key))
@@ -519,15 +507,16 @@ impl FarOrigin {
                 address,
                 key,
             };
-            let count = (&raw const self.taken).cast();
+            let taken = self.told + self.untold;
+            let count = (&raw const taken).cast();
             // SAFETY: this thread alone uses the lane, the connection is one of its peers, and the
             // word is there. A failure that comes just now is looked at the next time.
             let posted = unsafe { lane.write_inline(to, count, size_of::<u64>()) };
             if posted.is_ok() {
-                self.told = self.taken;
+                (self.told, self.untold) = (taken, 0);
             }
         }
-        self.told == self.taken
+        self.untold == 0
     }
 }
 
@@ -550,9 +539,10 @@ impl Arrivals {
             theirs,
             to_memory: theirs.vector(theirs.inward),
             queue: hub.queue_of(number),
+            expected: Expected::queue(hub.queue_of(number)),
             left: VecDeque::new(),
-            taken: 0,
             told: 0,
+            untold: 0,
             is_closed: false,
             is_plain: true,
             memory: Route::of(hub.memory.lane()),
@@ -573,14 +563,15 @@ impl Arrivals {
         }
     }
 
-    /// Tells a peer how many of its records were taken, now or later.
+    /// Tells a peer how many of its records were taken, now or later. Returns true.
     #[inline(never)]
-    fn tell(&mut self, far: &Far, number: u32) {
+    fn tell(&mut self, far: &Far, number: u32) -> bool {
         if let Some(Some(peer)) = self.origins.get_mut(number as usize)
             && !peer.tell(far, number)
         {
             self.note_untold(far, number);
         }
+        opaque(true)
     }
 
     /// Has a peer told later how many of its records were taken.

@@ -17,6 +17,7 @@ use crate::registration::Loan;
 use fi_mlx5::lane::{Failure, Local, Posted, To};
 use fi_mlx5::remote::Vector;
 use fi_mlx5_defs::endian::Be32;
+use std::cell::Cell;
 use std::num::NonZero;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -510,7 +511,11 @@ impl Endpoint {
         };
         far.note_latest(log);
         while let Some((block, mark)) = log.take_plain(done) {
-            self.report_done(log, block, mark);
+            let (context, len) = log.plain_at(block);
+            // SAFETY: the caller of the operation has room for the word, aligned, and it is nobody
+            // else's until the operation is reported.
+            unsafe { log.end_plain(block, mark, true) };
+            self.report_done(mark, &Cell::new(context), &Cell::new(len as u32));
         }
         if !log.is_empty(done) {
             let log = Rc::clone(log);
@@ -520,47 +525,63 @@ impl Endpoint {
     }
 
     /// Takes the completion of the one entry that is outstanding on the queue whose completion was
-    /// taken last, and reports its operation, by few instructions. False where it has not come, or a
-    /// whole turn is due.
+    /// taken last, and reports its operation, by few instructions. False where it has not come.
+    ///
+    /// Calls nothing but at its end, so that few registers are saved and restored.
     #[inline(never)]
     pub(crate) fn end_only(&self, far: &Far) -> bool {
+        if far.is_time_for_more() {
+            return self.look_at_all();
+        }
         let Some(log) = far.latest() else {
+            return false;
+        };
+        let (lane, seen) = (far.hub.memory.lane(), log.seen());
+        // SAFETY: the lane is alive with the hub, is that of the log, which has its queue as it is
+        // the latest, and is used by this thread alone.
+        if !unsafe { lane.take_lone(log.lone.unwrap_unchecked(), seen) } {
+            return self.end_few();
+        }
+        // SAFETY: the operation is done; its caller has room for the word, aligned, and it is nobody
+        // else's until the operation is reported.
+        let Some((mark, context, len)) = (unsafe { log.take_simple(seen) }) else {
+            return self.end_rest(log.queue, seen + 1);
+        };
+        self.report_done(mark, context, len)
+    }
+
+    /// The same for an entry of several blocks.
+    #[inline(never)]
+    fn end_few(&self) -> bool {
+        let Some((far, log)) = self.far().and_then(|far| Some((far, far.latest()?))) else {
             return false;
         };
         let Some(done) = far.hub.memory.lane().take_only(log.queue) else {
             return false;
         };
-        let is_all = !far.is_time_for_more();
-        match log.take_plain(done) {
-            Some((block, mark)) => self.report_done(log, block, mark),
-            None => self.end_rest(far, log.queue, done),
-        }
-        is_all
+        self.end_rest(log.queue, done)
     }
 
-    #[cold]
     #[inline(never)]
-    fn end_rest(&self, far: &Far, queue: u32, done: u64) {
-        self.collect_far(far, queue, done);
+    fn end_rest(&self, queue: u32, done: u64) -> bool {
+        if let Some(far) = self.far() {
+            self.collect_far(far, queue, done);
+        }
+        true
     }
 
-    /// Reports an operation that is done, and whose mark was taken just now: it has no details.
+    /// Reports an operation that is done, by what was noted of it: it has no details. Returns true.
     #[inline(always)]
-    fn report_done(&self, log: &Log, block: u64, mark: Mark) {
-        let (context, len) = log.plain_at(block);
-        let mut operation = Operation::Write;
-        if !mark.is(Mark::WRITE) {
-            operation = mark.operation();
-            // SAFETY: the caller of the operation has room for the word, aligned, and it is nobody
-            // else's until the operation is reported.
-            unsafe { log.end_plain(block, mark, true) };
-        }
+    fn report_done(&self, mark: Mark, context: &Cell<u64>, len: &Cell<u32>) -> bool {
         if mark.counts() {
-            self.counter(operation).add(1);
+            self.counter_of(mark.reads()).add(1);
         }
         if mark.has_context() {
-            self.transmit().fill_plain(operation, context, len);
+            let (context, len) = (context.get(), len.get() as usize);
+            let queue = self.transmit();
+            return queue.fill_plain(mark.operation(), context, len);
         }
+        true
     }
 
     /// Reports all operations that are done; whether there were any.
@@ -590,7 +611,7 @@ impl Endpoint {
         let mut any = false;
         while let Some((at, mark)) = log.advance(block) {
             any = true;
-            if mark.is(Mark::DETAILED) {
+            if mark.has_details() {
                 if let Some(detail) = log.take_detail() {
                     self.end_detailed(far, detail, result);
                 }

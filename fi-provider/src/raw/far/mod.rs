@@ -52,10 +52,12 @@ const FEW_QUEUES: usize = 16;
 #[derive(Debug)]
 pub(crate) struct Far {
     pub(crate) receives: Receives,
+    /// The first buffer of the receives, and the bytes from one to the next.
+    buffers: (*mut u8, usize),
     pub(crate) arrivals: RefCell<Arrivals>,
     /// By the queues of the memory lane.
     logs: RefCell<Vec<Option<Rc<Log>>>>,
-    /// The one of the queue whose completion was taken last; null before.
+    /// The one of the queue whose completion was taken last, if it has its queue; else null.
     latest: Cell<*const Log>,
     pub(crate) traffic: Rc<Traffic>,
     /// The address vectors of peers that are gone: of their targets, as they lie in entries.
@@ -106,6 +108,7 @@ impl Far {
     pub(crate) fn new(hub: Arc<Hub>) -> Self {
         Self {
             receives: arrivals::receives(&hub),
+            buffers: (hub.buffer(0), hub.buffer(1).addr() - hub.buffer(0).addr()),
             arrivals: RefCell::default(),
             logs: RefCell::default(),
             latest: Cell::new(std::ptr::null()),
@@ -118,6 +121,21 @@ impl Far {
             both: OnceCell::new(),
             hub,
         }
+    }
+
+    /// Where buffer `index` of the receives lies.
+    #[inline(always)]
+    pub(crate) fn buffer(&self, index: u16) -> *mut u8 {
+        let (first, bytes) = self.buffers;
+        first.wrapping_add(usize::from(index) * bytes)
+    }
+
+    /// The header of the message in buffer `index` of the receives.
+    #[inline(always)]
+    pub(crate) fn header(&self, index: u16) -> u64 {
+        // SAFETY: the buffer is aligned, and has room for a header at least; the device has written
+        // it, or writes none while the buffer is this side's.
+        unsafe { self.buffer(index).cast::<u64>().read() }
     }
 
     /// Whether a turn is to look for more than messages and completions, though it has found some:
@@ -156,7 +174,7 @@ impl Far {
         }
         let log = logs[queue as usize].get_or_insert_with(|| {
             // Nothing was posted yet but entries without an operation.
-            let log = Log::new(queue, lane.blocks(queue));
+            let log = Log::new(queue, lane.lone(queue), lane.blocks(queue));
             log.go_on(lane.posted(queue));
             Rc::new(log)
         });
@@ -166,10 +184,13 @@ impl Far {
     /// Notes the log of the queue whose completion was taken last: one of `logs`.
     #[inline(always)]
     fn note_latest(&self, log: &Rc<Log>) {
-        self.latest.set(Rc::as_ptr(log));
+        self.latest.set(match log.lone {
+            Some(_) => Rc::as_ptr(log),
+            None => std::ptr::null(),
+        });
     }
 
-    /// The log of the queue whose completion was taken last.
+    /// The log of the queue whose completion was taken last, if it has its queue.
     #[inline(always)]
     fn latest(&self) -> Option<&Log> {
         // SAFETY: null, or one of `logs`, from which none is ever taken.

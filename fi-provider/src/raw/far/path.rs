@@ -128,9 +128,9 @@ impl FarPath {
 
     /// The peer's memory at an address, under a key of its device, for posts in line.
     #[inline(always)]
-    pub(crate) fn there(&self, address: u64, key: u32) -> There<'_> {
+    pub(crate) fn there(&self, address: u64, key: Be32) -> There<'_> {
         There {
-            segment: Segment::new(address, Be32::new(key)),
+            segment: Segment::new(address, key),
             vector: &self.to_memory,
             place: self.place,
         }

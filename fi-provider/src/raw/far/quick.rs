@@ -25,7 +25,7 @@ impl Endpoint {
     #[inline(always)]
     fn note_entry<R: Report>(&self, path: &FarPath, report: R) {
         if report.context().is_some() {
-            self.transmit().reserve_anyway();
+            self.transmit().reserve_found();
         }
         path.traffic.is_busy.set(true);
     }
@@ -46,7 +46,7 @@ impl Endpoint {
         if !self.may_post(path, report) {
             return false;
         }
-        let there = path.there(address, region.found.device_key);
+        let there = path.there(address, region.device_key);
         // SAFETY: the lane is alive and used by this thread alone, has a connected queue in line for
         // each peer, of which the connection is one, and the source holds 8 bytes.
         let posted = unsafe {
@@ -82,7 +82,7 @@ impl Endpoint {
             return false;
         }
         let block = path.next_block();
-        let there = path.there(address, region.found.device_key);
+        let there = path.there(address, region.device_key);
         // SAFETY: the lane is alive and used by this thread alone, the connection is one of its
         // peers, and the source holds the bytes.
         if !unsafe { path.memory.write_guarded(source, len, there) } {
@@ -94,12 +94,12 @@ impl Endpoint {
         true
     }
 
-    /// Reads a word of 8 bytes by a connected queue. Calls nothing, so that no register is saved.
+    /// Reads a word of 8 bytes by a connected queue.
     ///
     /// # Safety
     /// `dest` has room for the bytes, and is nobody else's until the operation is reported. Posts by
     /// the path are in line by connected queues.
-    #[inline(never)]
+    #[inline(always)]
     pub(crate) unsafe fn read_word_quickly<R: Report>(
         &self,
         region: &RemoteRegion,
@@ -112,8 +112,8 @@ impl Endpoint {
         let Some(words) = path.log.words().filter(|_| self.may_post(path, report)) else {
             return false;
         };
-        let there = path.there(address, region.found.device_key);
-        let local = |block: u16| words.at(block.into(), bytes);
+        let there = path.there(address, region.device_key);
+        let local = |block: u16| words.word_at(block.into());
         // SAFETY: the lane is alive and used by this thread alone, has a connected queue in line for
         // each peer, of which the connection is one, and the word is registered as long as the log.
         let posted = unsafe {
@@ -126,6 +126,46 @@ impl Endpoint {
         let mark = Mark::READ_WORD.of(report, region.follows);
         path.log
             .note_word(block.into(), mark, (dest, bytes), report);
+        self.note_entry(path, report);
+        true
+    }
+
+    /// Has the device do an atomic operation on a word of 8 bytes, aligned to it, by a connected
+    /// queue.
+    ///
+    /// # Safety
+    /// As [`Endpoint::read_word_quickly`]; `found` is aligned to the word.
+    #[inline(always)]
+    pub(crate) unsafe fn update_word_quickly<R: Report>(
+        &self,
+        region: &RemoteRegion,
+        path: &FarPath,
+        (address, amo): (u64, Amo),
+        found: *mut u8,
+        report: R,
+    ) -> bool {
+        let bytes = size_of::<u64>() as u32;
+        // Only operations that every device has.
+        let Some(atomic) = entry(amo, size_of::<u64>(), || false) else {
+            return false;
+        };
+        let Some(words) = path.log.words().filter(|_| self.may_post(path, report)) else {
+            return false;
+        };
+        let there = path.there(address, region.device_key);
+        let local = |block: u16| words.word_at(block.into());
+        // SAFETY: the lane is alive and used by this thread alone, has a connected queue in line for
+        // each peer, of which the connection is one, and the word is registered as long as the log.
+        let posted = unsafe {
+            path.memory
+                .update_by_connection(&atomic, local, there.segment, there.place)
+        };
+        let Some(block) = posted else {
+            return false;
+        };
+        let mark = Mark::ATOMIC.of(report, region.follows);
+        path.log
+            .note_word(block.into(), mark, (found, bytes), report);
         self.note_entry(path, report);
         true
     }
@@ -151,7 +191,7 @@ impl Endpoint {
             return false;
         };
         let local = words.at(block, bytes);
-        let there = path.there(address, region.found.device_key);
+        let there = path.there(address, region.device_key);
         // SAFETY: the lane is alive and used by this thread alone, the connection is one of its
         // peers, and the word is registered as long as the log.
         if !unsafe { path.memory.start_read(local, there) } {
@@ -190,7 +230,7 @@ impl Endpoint {
             return false;
         };
         let local = words.at(block, bytes);
-        let there = path.there(address, region.found.device_key);
+        let there = path.there(address, region.device_key);
         // SAFETY: the lane is alive and used by this thread alone, the connection is one of its
         // peers, and the word is registered as long as the log.
         if !unsafe { path.memory.start_atomic(&atomic, local, there) } {
