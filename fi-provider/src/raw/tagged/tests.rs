@@ -142,6 +142,7 @@ fn special_is_what_goes_before_the_first_receive_of_a_tag() {
     matcher.hold(6, None, 4, 10, 1);
     assert!(matcher.has_special(), "a sender may get its number");
     assert!(matcher.name(|_| Some(2)).is_empty() && !matcher.has_special());
+    assert_eq!(post(&mut matcher, 9, Wanted::tag(6)), Some(1));
     assert_eq!(post(&mut matcher, 2, wanted(5, 0, Some(2))), None);
     assert!(matcher.has_special(), "a receive of one source");
     assert_eq!(
