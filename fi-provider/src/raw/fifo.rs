@@ -120,10 +120,12 @@ impl<T: Slot> Fifo<T> {
     #[cold]
     #[inline(never)]
     pub(crate) fn open(&mut self, most: usize) {
-        if self.len() == self.slots() {
+        let (mut head, mut tail) = (self.number(self.head), self.number(self.tail));
+        // SAFETY: `number` is of a slot.
+        if head == tail && !unsafe { self.begin.add(head).as_ref().is_free() } {
             self.grow();
+            (head, tail) = (self.number(self.head), self.number(self.tail));
         }
-        let (head, tail) = (self.number(self.head), self.number(self.tail));
         let behind = if head > tail { head } else { self.slots() };
         // SAFETY: `tail` is below the number of slots, and `behind` at most that.
         unsafe {

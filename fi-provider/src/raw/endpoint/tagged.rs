@@ -81,7 +81,7 @@ impl Endpoint {
         data: Option<u64>,
     ) -> Result<(), Error> {
         let tag = Some(tag);
-        self.with_link(peer, |link| {
+        self.with_link(peer, move |link| {
             if message.len() > link.eager {
                 return Err(Error::TooLong);
             }
