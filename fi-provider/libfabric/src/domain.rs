@@ -2,7 +2,7 @@
 
 use crate::object::{InUse, closing, give, object, status, stub, take};
 use crate::state::Shared;
-use crate::{av, cntr, cq, ep, fabric, mr, settings};
+use crate::{atomic, av, cntr, cq, ep, fabric, mr, settings};
 use fi_ofi_abi::*;
 use fi_provider::device;
 use fi_provider::raw::domain::{Config, Domain};
@@ -30,7 +30,7 @@ static DOMAIN_OPS: FiOpsDomain = FiOpsDomain {
     poll_open: stub,
     stx_ctx: stub,
     srx_ctx: stub,
-    query_atomic: stub,
+    query_atomic: atomic::query,
     query_collective: stub,
     endpoint2: stub,
     newer: [stub],

@@ -2,7 +2,7 @@
 
 use crate::object::{Code, InUse, give, object, size, status, stub, take};
 use crate::state::{Binding, Counts, Ep, Objects, Shared, Told, Wrong};
-use crate::{av, cntr, cq, domain, eq, info, msg, rma};
+use crate::{atomic, av, cntr, cq, domain, eq, info, msg, rma};
 use fi_ofi_abi::*;
 use fi_provider::raw::completion::{CompletionQueue, Counter};
 use fi_provider::raw::endpoint::{Config, Endpoint};
@@ -57,12 +57,6 @@ static TAGGED_OPS: FiOpsTagged = FiOpsTagged {
     recv: stub,
     others: [stub; 8],
 };
-static ATOMIC_OPS: FiOpsAtomic = FiOpsAtomic {
-    size: size_of::<FiOpsAtomic>(),
-    write: stub,
-    others: [stub; 12],
-};
-
 /// Bytes that are left of a buffer for several messages when it is given back, if not told.
 const LEAST: usize = 64;
 /// Entries of a queue that nobody reads.
@@ -115,7 +109,7 @@ pub(crate) unsafe extern "C" fn open(
         msg: &msg::OPS,
         rma: &rma::OPS,
         tagged: &TAGGED_OPS,
-        atomic: &ATOMIC_OPS,
+        atomic: &atomic::OPS,
         collective: null_mut(),
     };
     let shared = Arc::clone(shared);

@@ -30,15 +30,17 @@ const ACCESSES: u64 = FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
 /// Capabilities of an endpoint, of its sending side and of its receiving side.
 const CAPS: u64 = FI_MSG
     | FI_RMA
+    | FI_ATOMIC
     | SENDS
     | ACCESSES
     | FI_MULTI_RECV
     | FI_SOURCE
     | FI_DIRECTED_RECV
     | FI_LOCAL_COMM;
-const TRANSMIT_CAPS: u64 = FI_MSG | FI_RMA | FI_SEND | FI_READ | FI_WRITE;
+const TRANSMIT_CAPS: u64 = FI_MSG | FI_RMA | FI_ATOMIC | FI_SEND | FI_READ | FI_WRITE;
 const RECEIVE_CAPS: u64 = FI_MSG
     | FI_RMA
+    | FI_ATOMIC
     | FI_RECV
     | FI_REMOTE_READ
     | FI_REMOTE_WRITE
@@ -165,7 +167,7 @@ pub(crate) fn all_of(caps: u64) -> u64 {
     if caps & FI_MSG != 0 && caps & SENDS == 0 {
         all |= SENDS;
     }
-    if caps & FI_RMA != 0 && caps & ACCESSES == 0 {
+    if caps & (FI_RMA | FI_ATOMIC) != 0 && caps & ACCESSES == 0 {
         all |= ACCESSES;
     }
     all

@@ -9,6 +9,7 @@
     reason = "C calls these functions, and hands over raw pointers"
 )]
 
+mod atomic;
 mod av;
 mod cntr;
 mod core;

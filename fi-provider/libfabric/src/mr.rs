@@ -60,8 +60,9 @@ unsafe fn register(domain: *mut Fid, wanted: &Wanted, mr: *mut *mut FidMr) -> Re
     let rights = match (reads, writes) {
         (false, false) => None,
         (true, false) => Some(Rights::READ),
-        (false, true) => Some(Rights::WRITE),
-        (true, true) => Some(Rights::READ.and(Rights::WRITE)),
+        // Atomic operations without results, too.
+        (false, true) => Some(Rights::WRITE.and(Rights::ATOMIC)),
+        (true, true) => Some(Rights::ALL),
     };
     let addressing = if shared.by_address {
         Addressing::Virtual

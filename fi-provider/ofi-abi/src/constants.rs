@@ -15,6 +15,7 @@ constants! {
     u64 {
         FI_MSG = 1 << 1;
         FI_RMA = 1 << 2;
+        FI_ATOMIC = 1 << 4;
         FI_READ = 1 << 8;
         FI_WRITE = 1 << 9;
         FI_RECV = 1 << 10;
@@ -35,6 +36,8 @@ constants! {
         FI_SYMMETRIC = 1 << 59;
         FI_DIRECTED_RECV = 1 << 59;
         FI_SELECTIVE_COMPLETION = 1 << 59;
+        FI_FETCH_ATOMIC = 1 << 58;
+        FI_COMPARE_ATOMIC = 1 << 59;
         FI_ORDER_SAS = 1 << 8;
         FI_ADDR_NOTAVAIL = u64::MAX;
         FI_KEY_NOTAVAIL = u64::MAX;
@@ -62,6 +65,36 @@ constants! {
         FI_CQ_FORMAT_TAGGED = 4;
         FI_CQ_COND_NONE = 0;
         FI_HMEM_SYSTEM = 0;
+        FI_INT8 = 0;
+        FI_UINT8 = 1;
+        FI_INT16 = 2;
+        FI_UINT16 = 3;
+        FI_INT32 = 4;
+        FI_UINT32 = 5;
+        FI_INT64 = 6;
+        FI_UINT64 = 7;
+        FI_FLOAT = 8;
+        FI_DOUBLE = 9;
+        FI_FLOAT_COMPLEX = 10;
+        FI_MIN = 0;
+        FI_MAX = 1;
+        FI_SUM = 2;
+        FI_PROD = 3;
+        FI_LOR = 4;
+        FI_LAND = 5;
+        FI_BOR = 6;
+        FI_BAND = 7;
+        FI_LXOR = 8;
+        FI_BXOR = 9;
+        FI_ATOMIC_READ = 10;
+        FI_ATOMIC_WRITE = 11;
+        FI_CSWAP = 12;
+        FI_CSWAP_NE = 13;
+        FI_CSWAP_LE = 14;
+        FI_CSWAP_LT = 15;
+        FI_CSWAP_GE = 16;
+        FI_CSWAP_GT = 17;
+        FI_MSWAP = 18;
     }
     i32 {
         FI_MR_BASIC = 1;

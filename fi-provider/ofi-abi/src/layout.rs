@@ -101,6 +101,19 @@ layouts! {
         msg_iov 0, desc 8, iov_count 16, addr 24, rma_iov 32, rma_iov_count 40, context 48,
         data 56
     }
+    FiIoc = fi_ioc: 16 {
+        addr 0, count 8
+    }
+    FiRmaIoc = fi_rma_ioc: 24 {
+        addr 0, count 8, key 16
+    }
+    FiMsgAtomic = fi_msg_atomic: 72 {
+        msg_iov 0, desc 8, iov_count 16, addr 24, rma_iov 32, rma_iov_count 40, datatype 48, op 52,
+        context 56, data 64
+    }
+    FiAtomicAttr = fi_atomic_attr: 16 {
+        count 0, size 8
+    }
     Fid = fid: 24 {
         fclass 0, context 8, ops 16
     }
@@ -176,6 +189,8 @@ layouts! {
         size 0, recv 8
     }
     FiOpsAtomic = fi_ops_atomic: 112 {
-        size 0, write 8
+        size 0, write 8, writev 16, writemsg 24, inject 32, readwrite 40, readwritev 48,
+        readwritemsg 56, compwrite 64, compwritev 72, compwritemsg 80, writevalid 88,
+        readwritevalid 96, compwritevalid 104
     }
 }

@@ -6,9 +6,11 @@
     reason = "takes the receiving ends of rings in shared memory"
 )]
 
+mod arithmetic;
 mod arrive;
 mod atomic;
 mod counted;
+mod elements;
 #[cfg(test)]
 mod hostile;
 mod keys;
@@ -27,6 +29,7 @@ mod vector;
 mod waiting;
 
 pub use crate::raw::tagged::Wanted;
+pub use arithmetic::{Arithmetic, Datatype, Typed};
 pub use atomic::Atomic;
 pub use message::{Level, Posted};
 pub use rma::RemoteRegion;
@@ -638,6 +641,7 @@ impl Endpoint {
             Operation::Send => (&self.config.transmit, &self.config.done),
             Operation::Read => (&self.config.transmit, &self.config.read),
             Operation::Write | Operation::Atomic => (&self.config.transmit, &self.config.written),
+            Operation::Fetch => (&self.config.transmit, &self.config.read),
         }
     }
 
