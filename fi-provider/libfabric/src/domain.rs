@@ -48,9 +48,14 @@ pub(crate) unsafe extern "C" fn open(
 ) -> c_int {
     // SAFETY: the fabric is open, and `info` a record of `getinfo` or NULL in its attributes, by
     // fi_domain(3).
-    let (api_version, mr_mode) = unsafe {
+    let (api_version, caps, mr_mode) = unsafe {
         let attr = info.as_ref().and_then(|info| info.domain_attr.as_ref());
-        ((*fabric).api_version, attr.map_or(0, |attr| attr.mr_mode))
+        let caps = info.as_ref().map_or(0, |info| info.caps);
+        (
+            (*fabric).api_version,
+            caps,
+            attr.map_or(0, |attr| attr.mr_mode),
+        )
     };
     let config = match settings::config() {
         Ok(config) => Config {
@@ -82,7 +87,7 @@ pub(crate) unsafe extern "C" fn open(
         ops: &DOMAIN_OPS,
         mr: &mr::OPS,
     };
-    let shared = Arc::new(Shared::new(raw, mr_mode, api_version));
+    let shared = Arc::new(Shared::new(raw, (caps, mr_mode), api_version));
     let object = Object {
         fid,
         shared,

@@ -1,5 +1,6 @@
 //! Endpoints (fi_endpoint(3)): how they are bound, enabled and closed.
 
+use crate::events::{Owner, Source};
 use crate::object::{Code, InUse, give, object, size, status, stub, take};
 use crate::state::{Binding, Counts, Ep, Objects, Shared, Told, Wrong};
 use crate::{atomic, av, cntr, cq, domain, eq, info, msg, rma};
@@ -217,9 +218,12 @@ fn bind_counter(
     counter: u64,
     flags: u64,
 ) -> Result<(), Code> {
-    // Accesses of peers are not counted: FI_RMA_EVENT is no capability.
-    crate::object::only(flags, FI_SEND | FI_RECV | FI_READ | FI_WRITE)?;
+    let accesses = flags & (FI_REMOTE_READ | FI_REMOTE_WRITE);
+    crate::object::only(flags, FI_SEND | FI_RECV | FI_READ | FI_WRITE | accesses)?;
     let ep = opening(objects, object)?;
+    if accesses != 0 && !object.shared.counts_accesses {
+        return Err(libc::EINVAL);
+    }
     let all = [
         (FI_SEND, Counts::Sent),
         (FI_RECV, Counts::Received),
@@ -230,10 +234,12 @@ fn bind_counter(
     if wanted().any(|&(_, what)| ep.counts(what)) {
         return Err(libc::EINVAL);
     }
+    let source = Source::Domain(object.shared.raw.clone());
+    objects.bind_events(Owner::Endpoint(object.number), &source, counter, accesses)?;
+    let ep = opening(objects, object)?;
     wanted().for_each(|&(_, what)| ep.counters[what as usize] = Some(counter));
     let users = wanted().count();
-    let counter = objects.counters.get_mut(counter).ok_or(FI_EDOMAIN)?;
-    counter.users += users;
+    objects.counters.get_mut(counter).ok_or(FI_EDOMAIN)?.users += users;
     Ok(())
 }
 
@@ -354,6 +360,7 @@ unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
     if let Some(vector) = ep.vector.and_then(|number| objects.vectors.get_mut(number)) {
         vector.users -= 1;
     }
+    objects.unbind_events(Owner::Endpoint(object.number));
     drop(ep);
     drop(objects);
     // SAFETY: `open` has given the object, and whoever closes it uses it no more.

@@ -36,7 +36,10 @@ const CAPS: u64 = FI_MSG
     | FI_MULTI_RECV
     | FI_SOURCE
     | FI_DIRECTED_RECV
+    | FI_RMA_EVENT
     | FI_LOCAL_COMM;
+/// Those that an application gets which asks for none.
+const USUAL_CAPS: u64 = CAPS & !FI_RMA_EVENT;
 const TRANSMIT_CAPS: u64 = FI_MSG | FI_RMA | FI_ATOMIC | FI_SEND | FI_READ | FI_WRITE;
 const RECEIVE_CAPS: u64 = FI_MSG
     | FI_RMA
@@ -46,7 +49,8 @@ const RECEIVE_CAPS: u64 = FI_MSG
     | FI_REMOTE_WRITE
     | FI_MULTI_RECV
     | FI_SOURCE
-    | FI_DIRECTED_RECV;
+    | FI_DIRECTED_RECV
+    | FI_RMA_EVENT;
 /// Flags that an endpoint may give to all its operations.
 pub(crate) const TRANSMIT_FLAGS: u64 =
     FI_COMPLETION | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE;
@@ -106,7 +110,7 @@ unsafe fn offer(
     // The fabric chooses an endpoint's own address. A service names nothing: an address is whole.
     require(node.is_null() || !is_own)?;
     let mut offer = Offer {
-        caps: CAPS,
+        caps: USUAL_CAPS,
         transmit_flags: 0,
         receive_flags: 0,
         order: ORDER,

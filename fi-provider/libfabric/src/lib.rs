@@ -17,6 +17,7 @@ mod cq;
 mod domain;
 mod ep;
 mod eq;
+mod events;
 mod fabric;
 mod info;
 mod mr;

@@ -1,8 +1,9 @@
 //! Memory regions (fi_mr(3)).
 
-use crate::domain;
-use crate::object::{Code, give, no_control, object, status, stub, take};
+use crate::events::{Owner, Source};
+use crate::object::{Code, give, no_control, object, only, status, stub, take};
 use crate::state::Shared;
+use crate::{cntr, domain};
 use fi_ofi_abi::*;
 use fi_provider::raw::error::Error;
 use fi_provider::raw::region::{Addressing, Region, Rights};
@@ -15,7 +16,9 @@ use std::sync::Arc;
 struct Object {
     fid: FidMr,
     /// None where peers may do nothing.
-    region: Option<Region>,
+    region: Option<Arc<Region>>,
+    /// Whether accesses of peers are counted.
+    is_counted: bool,
     shared: Arc<Shared>,
 }
 
@@ -49,9 +52,8 @@ struct Wanted {
 /// The memory stays mapped until the region is closed, and `mr` may be written.
 unsafe fn register(domain: *mut Fid, wanted: &Wanted, mr: *mut *mut FidMr) -> Result<(), Code> {
     let shared = &object!(domain::Object, domain).shared;
-    if wanted.flags != 0 {
-        return Err(FI_EBADFLAGS);
-    }
+    only(wanted.flags, FI_RMA_EVENT)?;
+    let is_counted = wanted.flags & FI_RMA_EVENT != 0 || shared.counts_accesses;
     if wanted.offset != 0 {
         return Err(libc::EINVAL);
     }
@@ -71,11 +73,16 @@ unsafe fn register(domain: *mut Fid, wanted: &Wanted, mr: *mut *mut FidMr) -> Re
     };
     let key = (!shared.chooses_keys).then_some(wanted.key);
     let (memory, len) = (wanted.piece.iov_base.cast(), wanted.piece.iov_len);
-    let register = |rights| {
+    let register = |rights: Rights| {
+        let rights = if is_counted {
+            rights.and(Rights::COUNTED)
+        } else {
+            rights
+        };
         // SAFETY: the memory stays mapped until the region is closed, by this function's
         // requirement, and is writable where the application lets peers write.
         let region = unsafe { shared.raw.register(memory, len, rights, key, addressing) };
-        region.map_err(Error::code)
+        region.map(Arc::new).map_err(Error::code)
     };
     let region = rights.map(register).transpose()?;
     let object = Object {
@@ -88,9 +95,10 @@ unsafe fn register(domain: *mut Fid, wanted: &Wanted, mr: *mut *mut FidMr) -> Re
             mem_desc: std::ptr::null_mut(),
             key: region
                 .as_ref()
-                .map_or(key.unwrap_or(FI_KEY_NOTAVAIL), Region::key),
+                .map_or(key.unwrap_or(FI_KEY_NOTAVAIL), |region| region.key()),
         },
         region,
+        is_counted,
         shared: Arc::clone(shared),
     };
     shared.lock().regions += 1;
@@ -185,21 +193,54 @@ unsafe extern "C" fn regattr(
     }
 }
 
-/// Binds a region to an endpoint, which changes nothing: it is the domain's.
-unsafe extern "C" fn bind(_: *mut Fid, other: *mut Fid, flags: u64) -> c_int {
+/// Binds a region to an endpoint, which changes nothing: it is the domain's; or a counter to the
+/// region.
+unsafe extern "C" fn bind(fid: *mut Fid, other: *mut Fid, flags: u64) -> c_int {
+    let object = object!(Object, fid);
     // SAFETY: `other` is an open object, by fi_mr(3).
-    let class = unsafe { (*other).fclass };
-    if class == FI_CLASS_EP && flags == 0 {
-        0
-    } else {
-        -FI_ENOSYS
+    match unsafe { (*other).fclass } {
+        FI_CLASS_EP if flags == 0 => 0,
+        FI_CLASS_CNTR => {
+            let (shared, counter) = object!(cntr::Object, other).place();
+            status(bind_counter(object, shared, counter, flags))
+        }
+        _ => -FI_ENOSYS,
+    }
+}
+
+fn bind_counter(
+    object: &Object,
+    shared: &Arc<Shared>,
+    counter: u64,
+    flags: u64,
+) -> Result<(), Code> {
+    only(flags, FI_REMOTE_READ | FI_REMOTE_WRITE)?;
+    if !Arc::ptr_eq(shared, &object.shared) {
+        return Err(FI_EDOMAIN);
+    }
+    if flags == 0 || !object.is_counted {
+        return Err(libc::EINVAL);
+    }
+    // Nobody accesses a region without rights.
+    let Some(region) = &object.region else {
+        return Ok(());
+    };
+    let (owner, source) = (object.owner(), Source::Region(Arc::clone(region)));
+    shared.lock().bind_events(owner, &source, counter, flags)
+}
+
+impl Object {
+    fn owner(&self) -> Owner {
+        Owner::Region(std::ptr::from_ref(self).addr())
     }
 }
 
 unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
     // SAFETY: `register` has given the object, and whoever closes it uses it no more.
     let object = unsafe { take::<Object>(fid) };
-    drop(object.region);
-    object.shared.lock().regions -= 1;
+    let mut objects = object.shared.lock();
+    objects.unbind_events(object.owner());
+    objects.regions -= 1;
+    drop(objects);
     0
 }

@@ -1,5 +1,6 @@
 //! The objects of a domain, all behind one lock.
 
+use crate::events::Feed;
 use crate::object::{Code, InUse};
 use crate::slab::Slab;
 use fi_provider::raw::address_vector::{AddressVector, PeerIndex};
@@ -21,6 +22,8 @@ pub(crate) struct Shared {
     pub(crate) chooses_keys: bool,
     /// Whether peers name bytes of regions by their addresses (FI_MR_VIRT_ADDR).
     pub(crate) by_address: bool,
+    /// Whether accesses of peers to all regions are counted (FI_RMA_EVENT).
+    pub(crate) counts_accesses: bool,
     /// The version of the interface that the application uses.
     pub(crate) api_version: u32,
 }
@@ -34,6 +37,8 @@ pub(crate) struct Objects {
     pub(crate) counters: Slab<Count>,
     pub(crate) receives: Slab<Receive>,
     pub(crate) regions: usize,
+    /// Counters of what peers do.
+    pub(crate) feeds: Vec<Feed>,
 }
 
 // SAFETY: `Send` requires that the value may be used by another thread. The fabric's objects are
@@ -140,13 +145,14 @@ pub(crate) struct Ep {
 }
 
 impl Shared {
-    pub(crate) fn new(raw: Domain, mr_mode: i32, api_version: u32) -> Self {
+    pub(crate) fn new(raw: Domain, (caps, mr_mode): (u64, i32), api_version: u32) -> Self {
         let either = |mode| mr_mode & (mode | fi_ofi_abi::FI_MR_BASIC) != 0;
         Self {
             objects: Mutex::default(),
             raw,
             chooses_keys: either(fi_ofi_abi::FI_MR_PROV_KEY),
             by_address: either(fi_ofi_abi::FI_MR_VIRT_ADDR),
+            counts_accesses: caps & fi_ofi_abi::FI_RMA_EVENT != 0,
             api_version,
         }
     }
@@ -159,6 +165,9 @@ impl Shared {
 impl Objects {
     /// Makes progress of all endpoints.
     pub(crate) fn progress(&mut self) {
+        if !self.feeds.is_empty() {
+            self.feed();
+        }
         for ep in self.endpoints.values_mut() {
             let Some(raw) = &ep.raw else { continue };
             raw.progress();

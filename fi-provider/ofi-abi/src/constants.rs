@@ -31,6 +31,7 @@ constants! {
         FI_TRANSMIT_COMPLETE = 1 << 27;
         FI_DELIVERY_COMPLETE = 1 << 28;
         FI_LOCAL_COMM = 1 << 51;
+        FI_RMA_EVENT = 1 << 56;
         FI_SOURCE = 1 << 57;
         FI_SYNC_ERR = 1 << 58;
         FI_SYMMETRIC = 1 << 59;
