@@ -3,12 +3,12 @@
 use crate::domain;
 use crate::object::{Code, closing, give, object, status, stub, take};
 use crate::state::{Count, Shared};
+use crate::wait::{self, Wait};
 use fi_ofi_abi::*;
-use fi_provider::node::wait::{Patience, Waiter};
 use fi_provider::raw::completion::Counter;
 use std::ffi::{c_int, c_void};
+use std::os::fd::{OwnedFd, RawFd};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 /// The C object.
 #[repr(C)]
@@ -17,9 +17,16 @@ pub(crate) struct Object {
     fid: FidCntr,
     number: u64,
     shared: Arc<Shared>,
+    /// The descriptor that the application asks for.
+    wait: Option<OwnedFd>,
+    /// Whether threads that wait sleep.
+    sleeps: bool,
 }
 
-static OPS: FiOps = closing(close);
+static OPS: FiOps = FiOps {
+    control,
+    ..closing(close)
+};
 static CNTR_OPS: FiOpsCntr = FiOpsCntr {
     size: size_of::<FiOpsCntr>(),
     read,
@@ -46,9 +53,11 @@ pub(crate) unsafe extern "C" fn open(
     context: *mut c_void,
 ) -> c_int {
     let shared = &object!(domain::Object, domain).shared;
+    let mut kind = FI_WAIT_UNSPEC;
     // SAFETY: `attr` is NULL or attributes, by fi_cntr(3).
     if let Some(attr) = unsafe { attr.as_ref() } {
-        let waits = [FI_WAIT_NONE, FI_WAIT_UNSPEC, FI_WAIT_YIELD];
+        kind = attr.wait_obj;
+        let waits = [FI_WAIT_NONE, FI_WAIT_UNSPEC, FI_WAIT_FD, FI_WAIT_YIELD];
         if !waits.contains(&attr.wait_obj) || attr.events != 0 {
             return -FI_ENOSYS;
         }
@@ -56,10 +65,18 @@ pub(crate) unsafe extern "C" fn open(
             return -FI_EBADFLAGS;
         }
     }
-    let number = shared.lock().counters.add(Count {
+    let mut objects = shared.lock();
+    let wait = (kind == FI_WAIT_FD).then(|| objects.descriptor());
+    let wait = match wait.transpose() {
+        Ok(wait) => wait,
+        Err(code) => return -code,
+    };
+    let number = objects.counters.add(Count {
         raw: Counter::new(),
         users: 0,
+        told: (0, 0),
     });
+    drop(objects);
     let fid = FidCntr {
         fid: Fid {
             fclass: FI_CLASS_CNTR,
@@ -73,10 +90,18 @@ pub(crate) unsafe extern "C" fn open(
         fid,
         number,
         shared,
+        wait,
+        sleeps: [FI_WAIT_UNSPEC, FI_WAIT_FD].contains(&kind),
     };
     // SAFETY: `cntr` is where the caller wants the pointer; the object begins with its fid.
     unsafe { give(object, cntr) };
     0
+}
+
+unsafe extern "C" fn control(fid: *mut Fid, command: c_int, argument: *mut c_void) -> c_int {
+    let wait = object!(Object, fid).wait.as_ref();
+    // SAFETY: `argument` is NULL or has room for a descriptor, by fi_cntr(3).
+    status(unsafe { wait::control(wait, command, argument) })
 }
 
 unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
@@ -100,8 +125,32 @@ impl Object {
         if reads {
             objects.progress();
         }
+        let counter = objects.counters.get_mut(self.number).ok_or(libc::EINVAL)?;
+        let result = act(&counter.raw);
+        if reads {
+            counter.told = (counter.raw.read(), counter.raw.read_failed());
+        } else if objects.is_armed() {
+            // It may have reached a threshold.
+            objects.wake();
+        }
+        Ok(result)
+    }
+
+    /// Lets a thread sleep that waits for a count.
+    fn arm(&self) -> Result<RawFd, Code> {
+        let mut objects = self.shared.lock();
+        objects.progress();
         let counter = objects.counters.get(self.number).ok_or(libc::EINVAL)?;
-        Ok(act(&counter.raw))
+        if counter.has_changed() || objects.is_fed(self.number) {
+            return Err(libc::EAGAIN);
+        }
+        objects.arm_to_sleep()
+    }
+
+    /// Tells whether a thread may sleep on the descriptor.
+    pub(crate) fn trywait(&self) -> Result<(), Code> {
+        self.wait.as_ref().ok_or(libc::EINVAL)?;
+        self.arm().map(drop)
     }
 }
 
@@ -134,9 +183,7 @@ unsafe extern "C" fn seterr(cntr: *mut FidCntr, value: u64) -> c_int {
 
 unsafe extern "C" fn wait(cntr: *mut FidCntr, threshold: u64, timeout: c_int) -> c_int {
     let object = object!(Object, cntr);
-    let limit = u64::try_from(timeout).ok().map(Duration::from_millis);
-    let start = Instant::now();
-    let mut waiter = Waiter::new(Patience::new(false));
+    let mut pauses = Wait::new(timeout, object.sleeps);
     let mut failed_before = None;
     loop {
         let look = |counter: &Counter| (counter.read(), counter.read_failed());
@@ -150,9 +197,9 @@ unsafe extern "C" fn wait(cntr: *mut FidCntr, threshold: u64, timeout: c_int) ->
         if *failed_before.get_or_insert(failed) != failed {
             return -FI_EAVAIL;
         }
-        if limit.is_some_and(|limit| start.elapsed() >= limit) {
+        if pauses.is_over() {
             return status(Err(libc::ETIMEDOUT));
         }
-        waiter.pause();
+        pauses.pause(|| object.arm());
     }
 }

@@ -4,14 +4,14 @@ use crate::domain;
 use crate::object::{Code, closing, give, object, size, status, stub, take};
 use crate::slab::Slab;
 use crate::state::{Queue, Receive, Shared, Told, Wrong};
+use crate::wait::{self, Wait};
 use fi_ofi_abi::*;
-use fi_provider::node::wait::{Patience, Waiter};
 use fi_provider::raw::completion::{CompletionQueue, Entry, Operation};
 use std::collections::VecDeque;
 use std::ffi::{c_char, c_int, c_void};
+use std::os::fd::{OwnedFd, RawFd};
 use std::ptr::{null_mut, without_provenance_mut};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 /// The C object.
 #[repr(C)]
@@ -20,9 +20,16 @@ pub(crate) struct Object {
     fid: FidCq,
     number: u64,
     shared: Arc<Shared>,
+    /// The descriptor that the application asks for.
+    wait: Option<OwnedFd>,
+    /// Whether threads that wait sleep.
+    sleeps: bool,
 }
 
-static OPS: FiOps = closing(close);
+static OPS: FiOps = FiOps {
+    control,
+    ..closing(close)
+};
 static CQ_OPS: FiOpsCq = FiOpsCq {
     size: size_of::<FiOpsCq>(),
     read,
@@ -43,6 +50,23 @@ impl Object {
     pub(crate) fn place(&self) -> (&Arc<Shared>, u64) {
         (&self.shared, self.number)
     }
+
+    /// Lets a thread sleep that waits for an entry.
+    fn arm(&self) -> Result<RawFd, Code> {
+        let mut objects = self.shared.lock();
+        objects.progress();
+        let queue = objects.queues.get(self.number).ok_or(libc::EINVAL)?;
+        if queue.has_entries() {
+            return Err(libc::EAGAIN);
+        }
+        objects.arm_to_sleep()
+    }
+
+    /// Tells whether a thread may sleep on the descriptor.
+    pub(crate) fn trywait(&self) -> Result<(), Code> {
+        self.wait.as_ref().ok_or(libc::EINVAL)?;
+        self.arm().map(drop)
+    }
 }
 
 pub(crate) unsafe extern "C" fn open(
@@ -55,8 +79,10 @@ pub(crate) unsafe extern "C" fn open(
     // SAFETY: `attr` is NULL or attributes, by fi_cq(3).
     let attr = unsafe { attr.as_ref() };
     let (mut room, mut format) = (USUAL, FI_CQ_FORMAT_CONTEXT);
+    let mut kind = FI_WAIT_UNSPEC;
     if let Some(attr) = attr {
-        let waits = [FI_WAIT_NONE, FI_WAIT_UNSPEC, FI_WAIT_YIELD];
+        kind = attr.wait_obj;
+        let waits = [FI_WAIT_NONE, FI_WAIT_UNSPEC, FI_WAIT_FD, FI_WAIT_YIELD];
         if !waits.contains(&attr.wait_obj) || attr.wait_cond != FI_CQ_COND_NONE {
             return -FI_ENOSYS;
         }
@@ -73,13 +99,20 @@ pub(crate) unsafe extern "C" fn open(
             format = attr.format;
         }
     }
-    let number = shared.lock().queues.add(Queue {
+    let mut objects = shared.lock();
+    let wait = (kind == FI_WAIT_FD).then(|| objects.descriptor());
+    let wait = match wait.transpose() {
+        Ok(wait) => wait,
+        Err(code) => return -code,
+    };
+    let number = objects.queues.add(Queue {
         raw: CompletionQueue::new(room),
         format,
         held: VecDeque::new(),
         users: 0,
         is_signalled: false,
     });
+    drop(objects);
     let fid = FidCq {
         fid: Fid {
             fclass: FI_CLASS_CQ,
@@ -93,10 +126,18 @@ pub(crate) unsafe extern "C" fn open(
         fid,
         number,
         shared,
+        wait,
+        sleeps: [FI_WAIT_UNSPEC, FI_WAIT_FD].contains(&kind),
     };
     // SAFETY: `cq` is where the caller wants the pointer; the object begins with its fid.
     unsafe { give(object, cq) };
     0
+}
+
+unsafe extern "C" fn control(fid: *mut Fid, command: c_int, argument: *mut c_void) -> c_int {
+    let wait = object!(Object, fid).wait.as_ref();
+    // SAFETY: `argument` is NULL or has room for a descriptor, by fi_cq(3).
+    status(unsafe { wait::control(wait, command, argument) })
 }
 
 unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
@@ -331,9 +372,7 @@ unsafe extern "C" fn sreadfrom(
     timeout: c_int,
 ) -> isize {
     let object = object!(Object, cq);
-    let limit = u64::try_from(timeout).ok().map(Duration::from_millis);
-    let start = Instant::now();
-    let mut waiter = Waiter::new(Patience::new(false));
+    let mut wait = Wait::new(timeout, object.sleeps);
     loop {
         // SAFETY: `place` has room for `count` entries, and `sources`, if it is not NULL, for as
         // many addresses, by fi_cq(3).
@@ -343,19 +382,20 @@ unsafe extern "C" fn sreadfrom(
             let queue = objects.queues.get_mut(object.number);
             queue.is_some_and(|queue| std::mem::take(&mut queue.is_signalled))
         };
-        let is_over = limit.is_some_and(|limit| start.elapsed() >= limit);
-        if taken != Err(libc::EAGAIN) || is_over || is_signalled() {
+        if taken != Err(libc::EAGAIN) || wait.is_over() || is_signalled() {
             return size(taken);
         }
-        waiter.pause();
+        wait.pause(|| object.arm());
     }
 }
 
 unsafe extern "C" fn signal(cq: *mut FidCq) -> c_int {
     let object = object!(Object, cq);
-    match object.shared.lock().queues.get_mut(object.number) {
+    let mut objects = object.shared.lock();
+    match objects.queues.get_mut(object.number) {
         Some(queue) => {
             queue.is_signalled = true;
+            objects.wake();
             0
         }
         None => status(Err(libc::EINVAL)),

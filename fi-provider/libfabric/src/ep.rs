@@ -134,6 +134,10 @@ pub(crate) fn start(ep: *mut FidEp, act: impl FnOnce(&Ep) -> Result<(), Code>) -
         // The peer may wait for room here.
         objects.progress();
     }
+    if objects.is_armed() {
+        // It may be done already.
+        objects.wake();
+    }
     size(result.map(|()| 0))
 }
 
@@ -326,7 +330,7 @@ fn enable(objects: &mut Objects, object: &Object) -> Result<(), Code> {
     let ep = opening(objects, object)?;
     ep.raw = Some(raw);
     ep.unread = unread;
-    Ok(())
+    objects.watch(object.number)
 }
 
 unsafe extern "C" fn close(fid: *mut Fid) -> c_int {

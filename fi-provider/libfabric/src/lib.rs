@@ -27,6 +27,7 @@ mod rma;
 mod settings;
 mod slab;
 mod state;
+mod wait;
 
 use fi_ofi_abi::{FiProvider, fi_version};
 use std::cell::UnsafeCell;

@@ -3,6 +3,7 @@
 use crate::events::Feed;
 use crate::object::{Code, InUse};
 use crate::slab::Slab;
+use crate::wait::Waits;
 use fi_provider::raw::address_vector::{AddressVector, PeerIndex};
 use fi_provider::raw::completion::{CompletionQueue, Counter};
 use fi_provider::raw::domain::Domain;
@@ -37,6 +38,8 @@ pub(crate) struct Objects {
     pub(crate) counters: Slab<Count>,
     pub(crate) receives: Slab<Receive>,
     pub(crate) regions: usize,
+    /// What threads sleep on.
+    pub(crate) waits: Option<Waits>,
     /// Counters of what peers do.
     pub(crate) feeds: Vec<Feed>,
 }
@@ -63,6 +66,8 @@ pub(crate) struct Vector {
 pub(crate) struct Count {
     pub(crate) raw: Counter,
     pub(crate) users: usize,
+    /// The counts when they were read last.
+    pub(crate) told: (u64, u64),
 }
 
 /// A completion queue.
@@ -182,6 +187,9 @@ impl Objects {
                 }
             }
         }
+        if self.is_armed() {
+            self.wake_for_news();
+        }
     }
 
     /// Tells whether nothing is open.
@@ -191,6 +199,20 @@ impl Objects {
             && self.queues.is_empty()
             && self.counters.is_empty()
             && self.regions == 0
+    }
+}
+
+impl Queue {
+    /// Tells whether there is something to read.
+    pub(crate) fn has_entries(&self) -> bool {
+        !self.held.is_empty() || self.is_signalled || self.raw.has_entries()
+    }
+}
+
+impl Count {
+    /// Tells whether it was counted since it was read.
+    pub(crate) fn has_changed(&self) -> bool {
+        self.told != (self.raw.read(), self.raw.read_failed())
     }
 }
 

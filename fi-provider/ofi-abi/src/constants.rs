@@ -58,6 +58,7 @@ constants! {
         FI_RM_ENABLED = 2;
         FI_WAIT_NONE = 0;
         FI_WAIT_UNSPEC = 1;
+        FI_WAIT_FD = 3;
         FI_WAIT_YIELD = 5;
         FI_CQ_FORMAT_UNSPEC = 0;
         FI_CQ_FORMAT_CONTEXT = 1;
@@ -104,6 +105,7 @@ constants! {
         FI_MR_PROV_KEY = 1 << 6;
         FI_GETOPSFLAG = 2;
         FI_SETOPSFLAG = 3;
+        FI_GETWAIT = 5;
         FI_ENABLE = 6;
         FI_OPT_ENDPOINT = 0;
         FI_OPT_MIN_MULTI_RECV = 0;

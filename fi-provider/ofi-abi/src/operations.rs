@@ -38,7 +38,7 @@ pub struct FiOpsFabric {
     pub passive_ep: Stub,
     pub eq_open: function!((*mut FidFabric, *mut FiEqAttr, *mut *mut FidEq, *mut c_void) -> c_int),
     pub wait_open: Stub,
-    pub trywait: Stub,
+    pub trywait: function!((*mut FidFabric, *mut *mut Fid, c_int) -> c_int),
     pub domain2: Stub,
 }
 

@@ -325,8 +325,8 @@ impl CompletionQueue {
         room > 0
     }
 
-    /// Whether there are entries to take.
-    pub(crate) fn has_entries(&self) -> bool {
+    /// Tells whether there are entries to take.
+    pub fn has_entries(&self) -> bool {
         self.with_entries(|entries| entries.len()) > 0
     }
 
