@@ -54,9 +54,8 @@ use arrive::Early;
 pub(crate) use arrive::{Fate, Origin};
 use fi_mlx5::lane::Local;
 use fi_shm::bell::RINGS_PER_WORD;
-use fi_shm::order;
-use fi_shm::ring;
 use fi_shm::wait::{Patience, Waiter};
+use fi_shm::{order, ring};
 use keys::Keys;
 pub(crate) use link::Link;
 use pending::{Pending, State, Table};
@@ -639,9 +638,8 @@ impl Endpoint {
                 (&self.config.receive, &self.config.received)
             }
             Operation::Send => (&self.config.transmit, &self.config.done),
-            Operation::Read => (&self.config.transmit, &self.config.read),
+            Operation::Read | Operation::Fetch => (&self.config.transmit, &self.config.read),
             Operation::Write | Operation::Atomic => (&self.config.transmit, &self.config.written),
-            Operation::Fetch => (&self.config.transmit, &self.config.read),
         }
     }
 
