@@ -248,6 +248,7 @@ impl Endpoint {
     }
 
     /// Has the peer do an atomic operation, as the words say, behind the key, in its record.
+    #[inline(always)]
     pub(super) fn ask_atomic<R: Report>(
         &self,
         region: &RemoteRegion,
