@@ -238,7 +238,7 @@ macro_rules! raw_suite {
                 fails_alone_where_it_is_closed brings_words_behind_a_refused_access
                 is_written_until_it_is_refused
             }
-            atomics { add_up }
+            atomics { add_up of_elements_add_up }
             counters {
                 are_waited_for start_operations start_operations_when_there_is_room
                 start_nothing_behind_the_end
@@ -288,7 +288,7 @@ raw_suite!(raw_dc: crate::raw::Way::DC);
 raw_suite!(raw_mixed: crate::raw::Way::RC.two_on_each_node());
 raw_suite! { raw_device_alone: crate::raw::Way::DC.alone();
     memory { is_written_and_read has_bounds_and_rights is_found_by_key_again fails_alone_where_it_is_closed }
-    atomics { add_up }
+    atomics { add_up of_elements_add_up }
     vectors { of_words_add_up }
     accesses { are_counted }
 }

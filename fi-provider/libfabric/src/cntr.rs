@@ -1,15 +1,15 @@
 //! Counters (fi_cntr(3)).
 
 use crate::domain;
-use crate::object::{closing, give, object, status, stub, take};
+use crate::object::{Code, closing, give, object, status, stub, take};
 use crate::state::{Count, Kept, Shared};
+use crate::wait::{self, Wait};
 use fi_ofi_abi::*;
-use fi_provider::node::wait::{Patience, Waiter};
 use fi_provider::raw::completion::Counter;
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
+use std::os::fd::{OwnedFd, RawFd};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 /// The C object.
 #[repr(C)]
@@ -19,9 +19,16 @@ pub(crate) struct Object {
     shared: Arc<Shared>,
     count: Kept<Count>,
     number: u64,
+    /// The descriptor that the application asks for.
+    wait: Option<OwnedFd>,
+    /// Whether threads that wait sleep.
+    sleeps: bool,
 }
 
-static OPS: FiOps = closing(close);
+static OPS: FiOps = FiOps {
+    control,
+    ..closing(close)
+};
 /// The functions in domains of several threads, and of one at a time.
 static SAFE: FiOpsCntr = ops::<true>();
 static ALONE: FiOpsCntr = ops::<false>();
@@ -54,9 +61,11 @@ pub(crate) unsafe extern "C" fn open(
     context: *mut c_void,
 ) -> c_int {
     let shared = &object!(domain::Object, domain).shared;
+    let mut kind = FI_WAIT_UNSPEC;
     // SAFETY: `attr` is NULL or attributes, by fi_cntr(3).
     if let Some(attr) = unsafe { attr.as_ref() } {
-        let waits = [FI_WAIT_NONE, FI_WAIT_UNSPEC, FI_WAIT_YIELD];
+        kind = attr.wait_obj;
+        let waits = [FI_WAIT_NONE, FI_WAIT_UNSPEC, FI_WAIT_FD, FI_WAIT_YIELD];
         if !waits.contains(&attr.wait_obj) || attr.events != 0 {
             return -FI_ENOSYS;
         }
@@ -67,8 +76,14 @@ pub(crate) unsafe extern "C" fn open(
     let count = Kept::new(Count {
         raw: Counter::new(),
         users: Cell::default(),
+        told: Cell::default(),
     });
     let mut turn = shared.lock();
+    let wait = (kind == FI_WAIT_FD).then(|| turn.descriptor());
+    let wait = match wait.transpose() {
+        Ok(wait) => wait,
+        Err(code) => return -code,
+    };
     let in_table = count.share(&turn);
     let number = turn.counters.add(in_table);
     drop(turn);
@@ -86,10 +101,18 @@ pub(crate) unsafe extern "C" fn open(
         shared,
         count,
         number,
+        wait,
+        sleeps: [FI_WAIT_UNSPEC, FI_WAIT_FD].contains(&kind),
     };
     // SAFETY: `cntr` is where the caller wants the pointer; the object begins with its fid.
     unsafe { give(object, cntr) };
     0
+}
+
+unsafe extern "C" fn control(fid: *mut Fid, command: c_int, argument: *mut c_void) -> c_int {
+    let wait = object!(Object, fid).wait.as_ref();
+    // SAFETY: `argument` is NULL or has room for a descriptor, by fi_cntr(3).
+    status(unsafe { wait::control(wait, command, argument) })
 }
 
 unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
@@ -113,7 +136,31 @@ impl Object {
         if reads {
             turn.progress();
         }
-        act(&self.count.get(&turn).raw)
+        let counter = self.count.get(&turn);
+        let result = act(&counter.raw);
+        if reads {
+            counter.note_told();
+        } else if turn.is_armed() {
+            // It may have reached a threshold.
+            turn.wake();
+        }
+        result
+    }
+
+    /// Lets a thread sleep that waits for a count.
+    fn arm(&self) -> Result<RawFd, Code> {
+        let mut turn = self.shared.lock();
+        turn.progress();
+        if self.count.get(&turn).has_changed() || turn.is_fed(self.number) {
+            return Err(libc::EAGAIN);
+        }
+        turn.arm_to_sleep()
+    }
+
+    /// Tells whether a thread may sleep on the descriptor.
+    pub(crate) fn trywait(&self) -> Result<(), Code> {
+        self.wait.as_ref().ok_or(libc::EINVAL)?;
+        self.arm().map(drop)
     }
 }
 
@@ -160,9 +207,7 @@ unsafe extern "C" fn seterr(cntr: *mut FidCntr, value: u64) -> c_int {
 
 unsafe extern "C" fn wait(cntr: *mut FidCntr, threshold: u64, timeout: c_int) -> c_int {
     let object = object!(Object, cntr);
-    let limit = u64::try_from(timeout).ok().map(Duration::from_millis);
-    let start = Instant::now();
-    let mut waiter = Waiter::new(Patience::new(false));
+    let mut pauses = Wait::new(timeout, object.sleeps);
     let mut failed_before = None;
     loop {
         let look = |counter: &Counter| (counter.read(), counter.read_failed());
@@ -173,9 +218,9 @@ unsafe extern "C" fn wait(cntr: *mut FidCntr, threshold: u64, timeout: c_int) ->
         if *failed_before.get_or_insert(failed) != failed {
             return -FI_EAVAIL;
         }
-        if limit.is_some_and(|limit| start.elapsed() >= limit) {
+        if pauses.is_over() {
             return status(Err(libc::ETIMEDOUT));
         }
-        waiter.pause();
+        pauses.pause(|| object.arm());
     }
 }

@@ -4,13 +4,13 @@ use crate::domain;
 use crate::object::{Code, closing, give, object, size, status, stub, take};
 use crate::slab::{Slab, is_number};
 use crate::state::{Kept, Objects, Queue, Receive, Shared, Told, Wrong};
+use crate::wait::{self, Wait};
 use fi_ofi_abi::*;
-use fi_provider::node::wait::{Patience, Waiter};
 use fi_provider::raw::completion::{Entry, Operation, Seen};
 use std::ffi::{c_char, c_int, c_void};
+use std::os::fd::{OwnedFd, RawFd};
 use std::ptr::{null_mut, without_provenance_mut};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 /// The C object.
 #[repr(C)]
@@ -20,9 +20,16 @@ pub(crate) struct Object {
     shared: Arc<Shared>,
     queue: Kept<Queue>,
     number: u64,
+    /// The descriptor that the application asks for.
+    wait: Option<OwnedFd>,
+    /// Whether threads that wait sleep.
+    sleeps: bool,
 }
 
-static OPS: FiOps = closing(close);
+static OPS: FiOps = FiOps {
+    control,
+    ..closing(close)
+};
 /// The functions in domains of several threads, and of one at a time.
 static SAFE: FiOpsCq = ops::<true>();
 static ALONE: FiOpsCq = ops::<false>();
@@ -49,6 +56,22 @@ impl Object {
     pub(crate) fn place(&self) -> (&Arc<Shared>, u64) {
         (&self.shared, self.number)
     }
+
+    /// Lets a thread sleep that waits for an entry.
+    fn arm(&self) -> Result<RawFd, Code> {
+        let mut objects = self.shared.lock();
+        objects.progress();
+        if self.queue.get(&objects).has_entries() {
+            return Err(libc::EAGAIN);
+        }
+        objects.arm_to_sleep()
+    }
+
+    /// Tells whether a thread may sleep on the descriptor.
+    pub(crate) fn trywait(&self) -> Result<(), Code> {
+        self.wait.as_ref().ok_or(libc::EINVAL)?;
+        self.arm().map(drop)
+    }
 }
 
 pub(crate) unsafe extern "C" fn open(
@@ -61,8 +84,10 @@ pub(crate) unsafe extern "C" fn open(
     // SAFETY: `attr` is NULL or attributes, by fi_cq(3).
     let attr = unsafe { attr.as_ref() };
     let (mut room, mut format) = (USUAL, FI_CQ_FORMAT_CONTEXT);
+    let mut kind = FI_WAIT_UNSPEC;
     if let Some(attr) = attr {
-        let waits = [FI_WAIT_NONE, FI_WAIT_UNSPEC, FI_WAIT_YIELD];
+        kind = attr.wait_obj;
+        let waits = [FI_WAIT_NONE, FI_WAIT_UNSPEC, FI_WAIT_FD, FI_WAIT_YIELD];
         if !waits.contains(&attr.wait_obj) || attr.wait_cond != FI_CQ_COND_NONE {
             return -FI_ENOSYS;
         }
@@ -81,6 +106,11 @@ pub(crate) unsafe extern "C" fn open(
     }
     let queue = Kept::new(Queue::new(room, format));
     let mut turn = shared.lock();
+    let wait = (kind == FI_WAIT_FD).then(|| turn.descriptor());
+    let wait = match wait.transpose() {
+        Ok(wait) => wait,
+        Err(code) => return -code,
+    };
     let in_table = queue.share(&turn);
     let number = turn.queues.add(in_table);
     drop(turn);
@@ -98,10 +128,18 @@ pub(crate) unsafe extern "C" fn open(
         shared,
         queue,
         number,
+        wait,
+        sleeps: [FI_WAIT_UNSPEC, FI_WAIT_FD].contains(&kind),
     };
     // SAFETY: `cq` is where the caller wants the pointer; the object begins with its fid.
     unsafe { give(object, cq) };
     0
+}
+
+unsafe extern "C" fn control(fid: *mut Fid, command: c_int, argument: *mut c_void) -> c_int {
+    let wait = object!(Object, fid).wait.as_ref();
+    // SAFETY: `argument` is NULL or has room for a descriptor, by fi_cq(3).
+    status(unsafe { wait::control(wait, command, argument) })
 }
 
 unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
@@ -142,13 +180,14 @@ fn next(queue: &Queue, receives: &mut Slab<Receive>) -> Option<Result<Told, Wron
 }
 
 /// The flags of the operations' completions.
-const FLAGS: [u64; 6] = [
+const FLAGS: [u64; 7] = [
     flags_of(Operation::Send),
     flags_of(Operation::Receive),
     flags_of(Operation::Write),
     flags_of(Operation::Read),
     flags_of(Operation::Atomic),
     flags_of(Operation::RemoteWrite),
+    flags_of(Operation::Fetch),
 ];
 
 /// The flags of an operation's completion.
@@ -157,7 +196,9 @@ const fn flags_of(operation: Operation) -> u64 {
         Operation::Send => FI_SEND | FI_MSG,
         Operation::Receive => FI_RECV | FI_MSG,
         Operation::Read => FI_READ | FI_RMA,
-        Operation::Write | Operation::Atomic => FI_WRITE | FI_RMA,
+        Operation::Write => FI_WRITE | FI_RMA,
+        Operation::Atomic => FI_WRITE | FI_ATOMIC,
+        Operation::Fetch => FI_READ | FI_ATOMIC,
         Operation::RemoteWrite => FI_REMOTE_WRITE | FI_RMA,
     }
 }
@@ -456,9 +497,7 @@ unsafe extern "C" fn sreadfrom(
     timeout: c_int,
 ) -> isize {
     let object = object!(Object, cq);
-    let limit = u64::try_from(timeout).ok().map(Duration::from_millis);
-    let start = Instant::now();
-    let mut waiter = Waiter::new(Patience::new(false));
+    let mut wait = Wait::new(timeout, object.sleeps);
     loop {
         // SAFETY: `place` has room for `count` entries, and `sources`, if it is not NULL, for as
         // many addresses, by fi_cq(3).
@@ -467,18 +506,18 @@ unsafe extern "C" fn sreadfrom(
             let turn = object.shared.lock();
             object.queue.get(&turn).is_signalled.take()
         };
-        let is_over = limit.is_some_and(|limit| start.elapsed() >= limit);
-        if taken != Err(libc::EAGAIN) || is_over || is_signalled() {
+        if taken != Err(libc::EAGAIN) || wait.is_over() || is_signalled() {
             return size(taken);
         }
-        waiter.pause();
+        wait.pause(|| object.arm());
     }
 }
 
 unsafe extern "C" fn signal(cq: *mut FidCq) -> c_int {
     let object = object!(Object, cq);
-    let turn = object.shared.lock();
+    let mut turn = object.shared.lock();
     object.queue.get(&turn).is_signalled.set(true);
+    turn.wake();
     0
 }
 

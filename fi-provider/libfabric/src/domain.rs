@@ -2,7 +2,7 @@
 
 use crate::object::{InUse, closing, give, object, status, stub, take};
 use crate::state::Shared;
-use crate::{av, cntr, cq, ep, fabric, mr, settings};
+use crate::{atomic, av, cntr, cq, ep, fabric, mr, poll, settings};
 use fi_ofi_abi::*;
 use fi_provider::device;
 use fi_provider::raw::domain::{Config, Domain};
@@ -50,10 +50,10 @@ static DOMAIN_OPS: FiOpsDomain = FiOpsDomain {
     endpoint: ep::open,
     scalable_ep: stub,
     cntr_open: cntr::open,
-    poll_open: stub,
+    poll_open: poll::open,
     stx_ctx: stub,
     srx_ctx: stub,
-    query_atomic: stub,
+    query_atomic: atomic::query,
     query_collective: stub,
     endpoint2: stub,
     newer: [stub],
@@ -71,11 +71,12 @@ pub(crate) unsafe extern "C" fn open(
 ) -> c_int {
     // SAFETY: the fabric is open, and `info` a record of `getinfo` or NULL in its attributes, by
     // fi_domain(3).
-    let (api_version, mr_mode, threading) = unsafe {
+    let (api_version, caps, mr_mode, threading) = unsafe {
+        let caps = info.as_ref().map_or(0, |info| info.caps);
         let attr = info.as_ref().and_then(|info| info.domain_attr.as_ref());
         let attr = attr.map(|attr| (attr.mr_mode, attr.threading));
         let (mr_mode, threading) = attr.unwrap_or((0, FI_THREAD_SAFE));
-        ((*fabric).api_version, mr_mode, threading)
+        ((*fabric).api_version, caps, mr_mode, threading)
     };
     let config = match settings::config() {
         Ok(config) => Config {
@@ -107,12 +108,8 @@ pub(crate) unsafe extern "C" fn open(
         ops: &DOMAIN_OPS,
         mr: &mr::OPS,
     };
-    let shared = Arc::new(Shared::new(
-        raw,
-        threading != FI_THREAD_DOMAIN,
-        mr_mode,
-        api_version,
-    ));
+    let is_shared = threading != FI_THREAD_DOMAIN;
+    let shared = Arc::new(Shared::new(raw, is_shared, (caps, mr_mode), api_version));
     let object = Object {
         fid,
         shared,

@@ -1,8 +1,9 @@
 //! Endpoints (fi_endpoint(3)): how they are bound, enabled and closed.
 
+use crate::events::{Owner, Source};
 use crate::object::{Code, InUse, give, no_ops, object, size, status, stub, take};
 use crate::state::{Binding, Counts, Ep, Kept, Shared, Told, Turn, Wrong};
-use crate::{av, cntr, cq, domain, eq, info, msg, rma};
+use crate::{atomic, av, cntr, cq, domain, eq, info, msg, rma};
 use fi_ofi_abi::*;
 use fi_provider::raw::completion::{CompletionQueue, Counter};
 use fi_provider::raw::endpoint::{Config, Endpoint};
@@ -60,12 +61,6 @@ static TAGGED_OPS: FiOpsTagged = FiOpsTagged {
     recv: stub,
     others: [stub; 8],
 };
-static ATOMIC_OPS: FiOpsAtomic = FiOpsAtomic {
-    size: size_of::<FiOpsAtomic>(),
-    write: stub,
-    others: [stub; 12],
-};
-
 /// Bytes that are left of a buffer for several messages when it is given back, if not told.
 const LEAST: usize = 64;
 /// Entries of a queue that nobody reads.
@@ -132,7 +127,7 @@ pub(crate) unsafe extern "C" fn open(
             &rma::ALONE
         },
         tagged: &TAGGED_OPS,
-        atomic: &ATOMIC_OPS,
+        atomic: &atomic::OPS,
         collective: null_mut(),
     };
     let object = Object {
@@ -150,9 +145,13 @@ pub(crate) unsafe extern "C" fn open(
 #[inline(always)]
 pub(crate) fn start(ep: *mut FidEp, act: impl FnOnce(&Ep) -> Result<(), Code>) -> isize {
     let object = object!(Object, ep);
-    let turn = object.shared.lock();
+    let mut turn = object.shared.lock();
     match act(object.ep.get(&turn)) {
-        Ok(()) => 0,
+        Ok(()) if !turn.is_special => 0,
+        Ok(()) => {
+            turn.wake_if_armed();
+            0
+        }
         Err(code) => refused(turn, code),
     }
 }
@@ -168,6 +167,9 @@ pub(crate) fn at_once<const SAFE: bool>(
     let Some(turn) = object.shared.lock_at_once::<SAFE>() else {
         return false;
     };
+    if turn.is_special {
+        return false;
+    }
     let ep = object.ep.get(&turn);
     let Some(raw) = ep.raw.get() else {
         return false;
@@ -182,6 +184,7 @@ fn refused(mut turn: Turn<'_>, code: Code) -> isize {
     if code == libc::EAGAIN {
         turn.progress();
     }
+    turn.wake_if_armed();
     size(Err(code))
 }
 
@@ -270,9 +273,12 @@ fn bind_counter(
     counter: u64,
     flags: u64,
 ) -> Result<(), Code> {
-    // Accesses of peers are not counted: FI_RMA_EVENT is no capability.
-    crate::object::only(flags, FI_SEND | FI_RECV | FI_READ | FI_WRITE)?;
+    let accesses = flags & (FI_REMOTE_READ | FI_REMOTE_WRITE);
+    crate::object::only(flags, FI_SEND | FI_RECV | FI_READ | FI_WRITE | accesses)?;
     let ep = opening(objects, object)?;
+    if accesses != 0 && !object.shared.counts_accesses {
+        return Err(libc::EINVAL);
+    }
     let all = [
         (FI_SEND, Counts::Sent),
         (FI_RECV, Counts::Received),
@@ -283,6 +289,8 @@ fn bind_counter(
     if wanted().any(|&(_, what)| ep.counts(what)) {
         return Err(libc::EINVAL);
     }
+    let source = Source::Domain(object.shared.raw.clone());
+    objects.bind_events(Owner::Endpoint(object.number), &source, counter, accesses)?;
     let mut counters = ep.counters.get();
     wanted().for_each(|&(_, what)| counters[what as usize] = Some(counter));
     ep.counters.set(counters);
@@ -380,7 +388,8 @@ fn enable(objects: &mut Turn<'_>, object: &Object) -> Result<(), Code> {
     let running = object.ep.share(objects);
     objects.running.push(running);
     objects.has_unread |= is_any_unread;
-    Ok(())
+    objects.note_special();
+    objects.watch(ep)
 }
 
 unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
@@ -394,6 +403,7 @@ unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
     objects.running.retain(|one| !Rc::ptr_eq(one, &ep));
     let has_unread = |one: &Rc<Ep>| !one.unread.borrow().is_empty();
     objects.has_unread = objects.running.iter().any(has_unread);
+    objects.note_special();
     if let Some(raw) = ep.raw.get() {
         let own = objects.receives.iter();
         let own = own.filter(|(_, posted)| posted.endpoint == object.number);
@@ -421,6 +431,7 @@ unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
     if let Some(vector) = vector.and_then(|number| objects.vectors.get_mut(number)) {
         vector.users -= 1;
     }
+    objects.unbind_events(Owner::Endpoint(object.number));
     drop(ep);
     // The last handle goes in this turn.
     // SAFETY: `open` has given the object, and whoever closes it uses it no more.

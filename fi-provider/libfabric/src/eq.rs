@@ -1,12 +1,13 @@
 //! Event queues (fi_eq(3)). The provider itself has no events to tell: a queue holds what the
 //! application writes to it.
 
-use crate::fabric;
-use crate::object::{InUse, closing, give, object, size, take, unused};
+use crate::object::{Code, InUse, closing, give, object, size, status, take, unused};
+use crate::{fabric, wait};
 use fi_ofi_abi::*;
 use fi_provider::node::wait::{Patience, Waiter};
 use std::collections::VecDeque;
 use std::ffi::{c_char, c_int, c_void};
+use std::os::fd::OwnedFd;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -19,9 +20,14 @@ pub(crate) struct Object {
     pub(crate) in_use: InUse,
     _fabric: InUse,
     events: Mutex<VecDeque<(u32, Vec<u8>)>>,
+    /// Readable while there are events, where the application asks for it.
+    bell: Option<OwnedFd>,
 }
 
-static OPS: FiOps = closing(close);
+static OPS: FiOps = FiOps {
+    control,
+    ..closing(close)
+};
 static EQ_OPS: FiOpsEq = FiOpsEq {
     size: size_of::<FiOpsEq>(),
     read,
@@ -43,9 +49,13 @@ pub(crate) unsafe extern "C" fn open(
 ) -> c_int {
     // SAFETY: `attr` is NULL or attributes, by fi_eq(3).
     let wait = unsafe { attr.as_ref() }.map_or(FI_WAIT_NONE, |attr| attr.wait_obj);
-    if ![FI_WAIT_NONE, FI_WAIT_UNSPEC, FI_WAIT_YIELD].contains(&wait) {
+    if ![FI_WAIT_NONE, FI_WAIT_UNSPEC, FI_WAIT_FD, FI_WAIT_YIELD].contains(&wait) {
         return -FI_ENOSYS;
     }
+    let bell = match (wait == FI_WAIT_FD).then(wait::bell).transpose() {
+        Ok(bell) => bell,
+        Err(code) => return -code,
+    };
     let object = Object {
         fid: FidEq {
             fid: Fid {
@@ -58,10 +68,30 @@ pub(crate) unsafe extern "C" fn open(
         in_use: InUse::default(),
         _fabric: InUse::clone(&object!(fabric::Object, fabric).in_use),
         events: Mutex::default(),
+        bell,
     };
     // SAFETY: `eq` is where the caller wants the pointer; the object begins with its fid.
     unsafe { give(object, eq) };
     0
+}
+
+impl Object {
+    /// Tells whether a thread may sleep on the descriptor.
+    pub(crate) fn trywait(&self) -> Result<(), Code> {
+        self.bell.as_ref().ok_or(libc::EINVAL)?;
+        let events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
+        if events.is_empty() {
+            Ok(())
+        } else {
+            Err(libc::EAGAIN)
+        }
+    }
+}
+
+unsafe extern "C" fn control(fid: *mut Fid, command: c_int, argument: *mut c_void) -> c_int {
+    let bell = object!(Object, fid).bell.as_ref();
+    // SAFETY: `argument` is NULL or has room for a descriptor, by fi_eq(3).
+    status(unsafe { wait::control(bell, command, argument) })
 }
 
 unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
@@ -80,10 +110,8 @@ unsafe extern "C" fn read(
     len: usize,
     flags: u64,
 ) -> isize {
-    let mut events = object!(Object, eq)
-        .events
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner);
+    let object = object!(Object, eq);
+    let mut events = object.events.lock().unwrap_or_else(PoisonError::into_inner);
     let Some((number, bytes)) = events.front() else {
         return size(Err(libc::EAGAIN));
     };
@@ -98,6 +126,9 @@ unsafe extern "C" fn read(
     let told = bytes.len();
     if flags & PEEK == 0 {
         events.pop_front();
+        if let Some(bell) = object.bell.as_ref().filter(|_| events.is_empty()) {
+            wait::hush(bell);
+        }
     }
     size(Ok(told))
 }
@@ -119,9 +150,12 @@ unsafe extern "C" fn write(
     let mut bytes = vec![0_u8; len];
     // SAFETY: `buffer` holds `len` bytes, by fi_eq(3), and the vector has as many.
     unsafe { std::ptr::copy_nonoverlapping(buffer.cast(), bytes.as_mut_ptr(), len) };
-    let events = &object!(Object, eq).events;
-    let mut events = events.lock().unwrap_or_else(PoisonError::into_inner);
+    let object = object!(Object, eq);
+    let mut events = object.events.lock().unwrap_or_else(PoisonError::into_inner);
     events.push_back((event, bytes));
+    if let Some(bell) = &object.bell {
+        wait::ring(bell);
+    }
     size(Ok(len))
 }
 

@@ -1,7 +1,7 @@
 //! The fabric (fi_fabric(3)).
 
 use crate::object::{InUse, closing, give, object, status, stub, take, unused};
-use crate::{domain, eq, info};
+use crate::{domain, eq, info, wait};
 use fi_ofi_abi::*;
 use std::ffi::{CStr, c_int, c_void};
 
@@ -21,7 +21,7 @@ static FABRIC_OPS: FiOpsFabric = FiOpsFabric {
     passive_ep: stub,
     eq_open: eq::open,
     wait_open: stub,
-    trywait: stub,
+    trywait: wait::trywait,
     domain2: stub,
 };
 

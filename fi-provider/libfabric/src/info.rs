@@ -30,21 +30,27 @@ const ACCESSES: u64 = FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
 /// Capabilities of an endpoint, of its sending side and of its receiving side.
 const CAPS: u64 = FI_MSG
     | FI_RMA
+    | FI_ATOMIC
     | SENDS
     | ACCESSES
     | FI_MULTI_RECV
     | FI_SOURCE
     | FI_DIRECTED_RECV
+    | FI_RMA_EVENT
     | FI_LOCAL_COMM;
-const TRANSMIT_CAPS: u64 = FI_MSG | FI_RMA | FI_SEND | FI_READ | FI_WRITE;
+/// Those that an application gets which asks for none.
+const USUAL_CAPS: u64 = CAPS & !FI_RMA_EVENT;
+const TRANSMIT_CAPS: u64 = FI_MSG | FI_RMA | FI_ATOMIC | FI_SEND | FI_READ | FI_WRITE;
 const RECEIVE_CAPS: u64 = FI_MSG
     | FI_RMA
+    | FI_ATOMIC
     | FI_RECV
     | FI_REMOTE_READ
     | FI_REMOTE_WRITE
     | FI_MULTI_RECV
     | FI_SOURCE
-    | FI_DIRECTED_RECV;
+    | FI_DIRECTED_RECV
+    | FI_RMA_EVENT;
 /// Flags that an endpoint may give to all its operations.
 pub(crate) const TRANSMIT_FLAGS: u64 =
     FI_COMPLETION | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE;
@@ -104,7 +110,7 @@ unsafe fn offer(
     // The fabric chooses an endpoint's own address. A service names nothing: an address is whole.
     require(node.is_null() || !is_own)?;
     let mut offer = Offer {
-        caps: CAPS,
+        caps: USUAL_CAPS,
         transmit_flags: 0,
         receive_flags: 0,
         order: ORDER,
@@ -165,7 +171,7 @@ pub(crate) fn all_of(caps: u64) -> u64 {
     if caps & FI_MSG != 0 && caps & SENDS == 0 {
         all |= SENDS;
     }
-    if caps & FI_RMA != 0 && caps & ACCESSES == 0 {
+    if caps & (FI_RMA | FI_ATOMIC) != 0 && caps & ACCESSES == 0 {
         all |= ACCESSES;
     }
     all

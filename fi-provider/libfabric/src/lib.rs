@@ -9,6 +9,7 @@
     reason = "C calls these functions, and hands over raw pointers"
 )]
 
+mod atomic;
 mod av;
 mod cntr;
 mod core;
@@ -16,15 +17,18 @@ mod cq;
 mod domain;
 mod ep;
 mod eq;
+mod events;
 mod fabric;
 mod info;
 mod mr;
 mod msg;
 mod object;
+mod poll;
 mod rma;
 mod settings;
 mod slab;
 mod state;
+mod wait;
 
 use fi_ofi_abi::{FiProvider, fi_version};
 use std::cell::UnsafeCell;

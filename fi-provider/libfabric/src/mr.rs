@@ -1,8 +1,9 @@
 //! Memory regions (fi_mr(3)).
 
-use crate::domain;
-use crate::object::{Code, give, no_control, no_ops, object, status, stub, take};
+use crate::events::{Owner, Source};
+use crate::object::{Code, give, no_control, no_ops, object, only, status, stub, take};
 use crate::state::Shared;
+use crate::{cntr, domain};
 use fi_ofi_abi::*;
 use fi_provider::raw::error::Error;
 use fi_provider::raw::region::{Memory, Region, Rights};
@@ -14,7 +15,9 @@ use std::sync::Arc;
 #[derive(Debug)]
 struct Object {
     fid: FidMr,
-    _reached: Reached,
+    reached: Reached,
+    /// Whether accesses of peers are counted.
+    is_counted: bool,
     shared: Arc<Shared>,
 }
 
@@ -22,7 +25,7 @@ struct Object {
 #[derive(Debug)]
 enum Reached {
     Nothing,
-    Region { _region: Region },
+    Region(Arc<Region>),
     Arena { _memory: Memory },
 }
 
@@ -56,18 +59,18 @@ struct Wanted {
 /// The memory stays mapped until the region is closed, and `mr` may be written.
 unsafe fn register(domain: *mut Fid, wanted: &Wanted, mr: *mut *mut FidMr) -> Result<(), Code> {
     let shared = &object!(domain::Object, domain).shared;
-    if wanted.flags != 0 {
-        return Err(FI_EBADFLAGS);
-    }
+    only(wanted.flags, FI_RMA_EVENT)?;
+    let is_counted = wanted.flags & FI_RMA_EVENT != 0 || shared.counts_accesses;
     if wanted.offset != 0 {
         return Err(libc::EINVAL);
     }
     let key = (!shared.chooses_keys).then_some(wanted.key);
     let (memory, len) = (wanted.piece.iov_base.cast(), wanted.piece.iov_len);
-    let Some(rights) = rights(wanted.access) else {
+    let Some(rights) = rights(wanted.access, is_counted) else {
         let key = key.unwrap_or(FI_KEY_NOTAVAIL);
+        let reached = (Reached::Nothing, is_counted);
         // SAFETY: `mr` may be written, by this function's requirement.
-        unsafe { give_region(shared, Reached::Nothing, key, wanted.context, mr) };
+        unsafe { give_region(shared, reached, key, wanted.context, mr) };
         return Ok(());
     };
     // SAFETY: the memory stays mapped until the region is closed, by this function's requirement, and
@@ -78,22 +81,28 @@ unsafe fn register(domain: *mut Fid, wanted: &Wanted, mr: *mut *mut FidMr) -> Re
     };
     let region = region.map_err(Error::code)?;
     let key = region.key();
-    let reached = Reached::Region { _region: region };
+    let reached = (Reached::Region(Arc::new(region)), is_counted);
     // SAFETY: `mr` may be written, by this function's requirement.
     unsafe { give_region(shared, reached, key, wanted.context, mr) };
     Ok(())
 }
 
-/// Returns the rights that an access gives to peers.
-fn rights(access: u64) -> Option<Rights> {
+/// Returns the rights that an access gives to peers, whose accesses are counted if it is asked for.
+fn rights(access: u64, is_counted: bool) -> Option<Rights> {
     let reads = access & FI_REMOTE_READ != 0;
     let writes = access & FI_REMOTE_WRITE != 0;
-    match (reads, writes) {
-        (false, false) => None,
-        (true, false) => Some(Rights::READ),
-        (false, true) => Some(Rights::WRITE),
-        (true, true) => Some(Rights::READ.and(Rights::WRITE)),
-    }
+    let rights = match (reads, writes) {
+        (false, false) => return None,
+        (true, false) => Rights::READ,
+        // Atomic operations without results, too.
+        (false, true) => Rights::WRITE.and(Rights::ATOMIC),
+        (true, true) => Rights::ALL,
+    };
+    Some(if is_counted {
+        rights.and(Rights::COUNTED)
+    } else {
+        rights
+    })
 }
 
 /// Takes memory of the arena (`struct farreach_ops_memory` in farreach_fi.h).
@@ -114,14 +123,14 @@ pub(crate) unsafe extern "C" fn allocate(
     if flags != 0 {
         return -FI_EBADFLAGS;
     }
-    let Some(rights) = rights(access) else {
+    let Some(rights) = rights(access, shared.counts_accesses) else {
         return status(Err(libc::EINVAL));
     };
     let key = (!shared.chooses_keys).then_some(key);
     let memory = shared.raw.allocate(len, rights, key, shared.addressing());
     status(memory.map_err(Error::code).map(|memory| {
         let (place, key) = (memory.as_ptr(), memory.key());
-        let reached = Reached::Arena { _memory: memory };
+        let reached = (Reached::Arena { _memory: memory }, false);
         // SAFETY: both may be written, by this function's requirement.
         unsafe {
             address.write(place.cast());
@@ -136,7 +145,7 @@ pub(crate) unsafe extern "C" fn allocate(
 /// `mr` may be written.
 unsafe fn give_region(
     shared: &Arc<Shared>,
-    reached: Reached,
+    (reached, is_counted): (Reached, bool),
     key: u64,
     context: *mut c_void,
     mr: *mut *mut FidMr,
@@ -151,7 +160,8 @@ unsafe fn give_region(
             mem_desc: std::ptr::null_mut(),
             key,
         },
-        _reached: reached,
+        reached,
+        is_counted,
         shared: Arc::clone(shared),
     };
     shared.lock().regions += 1;
@@ -245,14 +255,45 @@ unsafe extern "C" fn regattr(
     }
 }
 
-/// Binds a region to an endpoint, which changes nothing: it is the domain's.
-unsafe extern "C" fn bind(_: *mut Fid, other: *mut Fid, flags: u64) -> c_int {
+/// Binds a region to an endpoint, which changes nothing: it is the domain's; or a counter to the
+/// region.
+unsafe extern "C" fn bind(fid: *mut Fid, other: *mut Fid, flags: u64) -> c_int {
+    let object = object!(Object, fid);
     // SAFETY: `other` is an open object, by fi_mr(3).
-    let class = unsafe { (*other).fclass };
-    if class == FI_CLASS_EP && flags == 0 {
-        0
-    } else {
-        -FI_ENOSYS
+    match unsafe { (*other).fclass } {
+        FI_CLASS_EP if flags == 0 => 0,
+        FI_CLASS_CNTR => {
+            let (shared, counter) = object!(cntr::Object, other).place();
+            status(bind_counter(object, shared, counter, flags))
+        }
+        _ => -FI_ENOSYS,
+    }
+}
+
+fn bind_counter(
+    object: &Object,
+    shared: &Arc<Shared>,
+    counter: u64,
+    flags: u64,
+) -> Result<(), Code> {
+    only(flags, FI_REMOTE_READ | FI_REMOTE_WRITE)?;
+    if !Arc::ptr_eq(shared, &object.shared) {
+        return Err(FI_EDOMAIN);
+    }
+    if flags == 0 || !object.is_counted {
+        return Err(libc::EINVAL);
+    }
+    // Nobody accesses a region without rights.
+    let Reached::Region(region) = &object.reached else {
+        return Ok(());
+    };
+    let (owner, source) = (object.owner(), Source::Region(Arc::clone(region)));
+    shared.lock().bind_events(owner, &source, counter, flags)
+}
+
+impl Object {
+    fn owner(&self) -> Owner {
+        Owner::Region(std::ptr::from_ref(self).addr())
     }
 }
 
@@ -260,7 +301,10 @@ unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
     // SAFETY: `register` has given the object, and whoever closes it uses it no more.
     let object = unsafe { take::<Object>(fid) };
     let shared = Arc::clone(&object.shared);
+    let owner = object.owner();
     drop(object);
-    shared.lock().regions -= 1;
+    let mut turn = shared.lock();
+    turn.unbind_events(owner);
+    turn.regions -= 1;
     0
 }

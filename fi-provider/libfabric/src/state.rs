@@ -1,7 +1,9 @@
 //! The objects of a domain, all behind one lock.
 
+use crate::events::Feed;
 use crate::object::{Code, InUse};
 use crate::slab::Slab;
+use crate::wait::Waits;
 use fi_ofi_abi::{FI_COMPLETION, FI_INJECT, FI_MULTI_RECV};
 use fi_provider::raw::address_vector::{AddressVector, PeerIndex};
 use fi_provider::raw::completion::{CompletionQueue, Counter, Operation};
@@ -29,6 +31,8 @@ pub(crate) struct Shared {
     pub(crate) chooses_keys: bool,
     /// Whether peers name bytes of regions by their addresses (FI_MR_VIRT_ADDR).
     pub(crate) by_address: bool,
+    /// Whether accesses of peers to all regions are counted (FI_RMA_EVENT).
+    pub(crate) counts_accesses: bool,
     /// The version of the interface that the application uses.
     pub(crate) api_version: u32,
 }
@@ -99,6 +103,15 @@ pub(crate) struct Objects {
     pub(crate) regions: usize,
     /// Whether an endpoint has queues that nobody reads.
     pub(crate) has_unread: bool,
+    /// Poll sets.
+    pub(crate) sets: usize,
+    /// What threads sleep on.
+    pub(crate) waits: Option<Waits>,
+    /// Counters of what peers do.
+    pub(crate) feeds: Vec<Feed>,
+    /// Whether calls have more to do than few instructions: there are such queues, threads that may
+    /// sleep, or such counters.
+    pub(crate) is_special: bool,
 }
 
 // SAFETY: `Send` requires that the value may be used by another thread. The fabric's objects are
@@ -123,6 +136,8 @@ pub(crate) struct Vector {
 pub(crate) struct Count {
     pub(crate) raw: Counter,
     pub(crate) users: Cell<usize>,
+    /// The counts when they were read last.
+    pub(crate) told: Cell<(u64, u64)>,
 }
 
 /// A completion queue.
@@ -212,7 +227,12 @@ pub(crate) struct Ep {
 }
 
 impl Shared {
-    pub(crate) fn new(raw: Domain, is_shared: bool, mr_mode: i32, api_version: u32) -> Self {
+    pub(crate) fn new(
+        raw: Domain,
+        is_shared: bool,
+        (caps, mr_mode): (u64, i32),
+        api_version: u32,
+    ) -> Self {
         let either = |mode| mr_mode & (mode | fi_ofi_abi::FI_MR_BASIC) != 0;
         Self {
             objects: UnsafeCell::default(),
@@ -221,6 +241,7 @@ impl Shared {
             is_shared,
             chooses_keys: either(fi_ofi_abi::FI_MR_PROV_KEY),
             by_address: either(fi_ofi_abi::FI_MR_VIRT_ADDR),
+            counts_accesses: caps & fi_ofi_abi::FI_RMA_EVENT != 0,
             api_version,
         }
     }
@@ -259,16 +280,33 @@ impl Shared {
 }
 
 impl Objects {
+    /// Notes whether calls have more to do than few instructions.
+    pub(crate) fn note_special(&mut self) {
+        self.is_special = self.has_unread || self.waits.is_some() || !self.feeds.is_empty();
+    }
+
+    /// Wakes threads that sleep, as something may be done already.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn wake_if_armed(&mut self) {
+        if self.is_armed() {
+            self.wake();
+        }
+    }
+
     /// Whether no endpoint has progress to make, as far as few instructions tell.
     #[inline(always)]
     pub(crate) fn is_at_rest(&self) -> bool {
         let rests = |ep: &Rc<Ep>| ep.raw.get().is_some_and(Endpoint::is_at_rest);
-        !self.has_unread && self.running.iter().all(rests)
+        !self.is_special && self.running.iter().all(rests)
     }
 
     /// Makes progress of all endpoints.
     #[inline(always)]
     pub(crate) fn progress(&mut self) {
+        if !self.feeds.is_empty() {
+            self.feed();
+        }
         for ep in &self.running {
             if let Some(raw) = ep.raw.get() {
                 raw.progress();
@@ -294,6 +332,9 @@ impl Objects {
                 }
             }
         }
+        if self.is_armed() {
+            self.wake_for_news();
+        }
     }
 
     /// Tells whether nothing is open.
@@ -303,10 +344,29 @@ impl Objects {
             && self.queues.is_empty()
             && self.counters.is_empty()
             && self.regions == 0
+            && self.sets == 0
+    }
+}
+
+impl Count {
+    /// Notes the counts, which are read.
+    #[inline(always)]
+    pub(crate) fn note_told(&self) {
+        self.told.set((self.raw.read(), self.raw.read_failed()));
+    }
+
+    /// Tells whether it was counted since it was read.
+    pub(crate) fn has_changed(&self) -> bool {
+        self.told.get() != (self.raw.read(), self.raw.read_failed())
     }
 }
 
 impl Queue {
+    /// Tells whether there is something to read.
+    pub(crate) fn has_entries(&self) -> bool {
+        self.holds() || self.is_signalled.get() || self.raw.has_entries()
+    }
+
     /// A queue with room for so many entries.
     pub(crate) fn new(room: usize, format: u32) -> Self {
         Self {

@@ -15,6 +15,7 @@ constants! {
     u64 {
         FI_MSG = 1 << 1;
         FI_RMA = 1 << 2;
+        FI_ATOMIC = 1 << 4;
         FI_READ = 1 << 8;
         FI_WRITE = 1 << 9;
         FI_RECV = 1 << 10;
@@ -30,11 +31,14 @@ constants! {
         FI_TRANSMIT_COMPLETE = 1 << 27;
         FI_DELIVERY_COMPLETE = 1 << 28;
         FI_LOCAL_COMM = 1 << 51;
+        FI_RMA_EVENT = 1 << 56;
         FI_SOURCE = 1 << 57;
         FI_SYNC_ERR = 1 << 58;
         FI_SYMMETRIC = 1 << 59;
         FI_DIRECTED_RECV = 1 << 59;
         FI_SELECTIVE_COMPLETION = 1 << 59;
+        FI_FETCH_ATOMIC = 1 << 58;
+        FI_COMPARE_ATOMIC = 1 << 59;
         FI_ORDER_SAS = 1 << 8;
         FI_ADDR_NOTAVAIL = u64::MAX;
         FI_KEY_NOTAVAIL = u64::MAX;
@@ -55,6 +59,7 @@ constants! {
         FI_RM_ENABLED = 2;
         FI_WAIT_NONE = 0;
         FI_WAIT_UNSPEC = 1;
+        FI_WAIT_FD = 3;
         FI_WAIT_YIELD = 5;
         FI_CQ_FORMAT_UNSPEC = 0;
         FI_CQ_FORMAT_CONTEXT = 1;
@@ -63,6 +68,36 @@ constants! {
         FI_CQ_FORMAT_TAGGED = 4;
         FI_CQ_COND_NONE = 0;
         FI_HMEM_SYSTEM = 0;
+        FI_INT8 = 0;
+        FI_UINT8 = 1;
+        FI_INT16 = 2;
+        FI_UINT16 = 3;
+        FI_INT32 = 4;
+        FI_UINT32 = 5;
+        FI_INT64 = 6;
+        FI_UINT64 = 7;
+        FI_FLOAT = 8;
+        FI_DOUBLE = 9;
+        FI_FLOAT_COMPLEX = 10;
+        FI_MIN = 0;
+        FI_MAX = 1;
+        FI_SUM = 2;
+        FI_PROD = 3;
+        FI_LOR = 4;
+        FI_LAND = 5;
+        FI_BOR = 6;
+        FI_BAND = 7;
+        FI_LXOR = 8;
+        FI_BXOR = 9;
+        FI_ATOMIC_READ = 10;
+        FI_ATOMIC_WRITE = 11;
+        FI_CSWAP = 12;
+        FI_CSWAP_NE = 13;
+        FI_CSWAP_LE = 14;
+        FI_CSWAP_LT = 15;
+        FI_CSWAP_GE = 16;
+        FI_CSWAP_GT = 17;
+        FI_MSWAP = 18;
     }
     i32 {
         FI_MR_BASIC = 1;
@@ -71,6 +106,7 @@ constants! {
         FI_MR_PROV_KEY = 1 << 6;
         FI_GETOPSFLAG = 2;
         FI_SETOPSFLAG = 3;
+        FI_GETWAIT = 5;
         FI_ENABLE = 6;
         FI_OPT_ENDPOINT = 0;
         FI_OPT_MIN_MULTI_RECV = 0;
@@ -93,5 +129,6 @@ constants! {
         FI_CLASS_EQ = 13;
         FI_CLASS_CQ = 14;
         FI_CLASS_CNTR = 15;
+        FI_CLASS_POLL = 17;
     }
 }

@@ -156,6 +156,12 @@ pub struct FiEqAttr {
 
 #[repr(C)]
 #[derive(Debug)]
+pub struct FiPollAttr {
+    pub flags: u64,
+}
+
+#[repr(C)]
+#[derive(Debug)]
 pub struct FiMrAttr {
     pub mr_iov: *const Iovec,
     pub iov_count: usize,
@@ -247,4 +253,42 @@ pub struct FiMsgRma {
     pub rma_iov_count: usize,
     pub context: *mut c_void,
     pub data: u64,
+}
+
+/// Elements of one type in local memory.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct FiIoc {
+    pub addr: *mut c_void,
+    pub count: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct FiRmaIoc {
+    pub addr: u64,
+    pub count: usize,
+    pub key: u64,
+}
+
+#[repr(C)]
+#[derive(Debug)]
+pub struct FiMsgAtomic {
+    pub msg_iov: *const FiIoc,
+    pub desc: *mut *mut c_void,
+    pub iov_count: usize,
+    pub addr: u64,
+    pub rma_iov: *const FiRmaIoc,
+    pub rma_iov_count: usize,
+    pub datatype: u32,
+    pub op: u32,
+    pub context: *mut c_void,
+    pub data: u64,
+}
+
+#[repr(C)]
+#[derive(Debug)]
+pub struct FiAtomicAttr {
+    pub count: usize,
+    pub size: usize,
 }

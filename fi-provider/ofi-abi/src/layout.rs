@@ -74,6 +74,9 @@ layouts! {
     FiEqAttr = fi_eq_attr: 32 {
         size 0, flags 8, wait_obj 16, signaling_vector 20, wait_set 24
     }
+    FiPollAttr = fi_poll_attr: 8 {
+        flags 0
+    }
     FiMrAttr = fi_mr_attr: 80 {
         mr_iov 0, iov_count 8, access 16, offset 24, requested_key 32, context 40,
         auth_key_size 48, auth_key 56, iface 64
@@ -100,6 +103,19 @@ layouts! {
     FiMsgRma = fi_msg_rma: 64 {
         msg_iov 0, desc 8, iov_count 16, addr 24, rma_iov 32, rma_iov_count 40, context 48,
         data 56
+    }
+    FiIoc = fi_ioc: 16 {
+        addr 0, count 8
+    }
+    FiRmaIoc = fi_rma_ioc: 24 {
+        addr 0, count 8, key 16
+    }
+    FiMsgAtomic = fi_msg_atomic: 72 {
+        msg_iov 0, desc 8, iov_count 16, addr 24, rma_iov 32, rma_iov_count 40, datatype 48, op 52,
+        context 56, data 64
+    }
+    FiAtomicAttr = fi_atomic_attr: 16 {
+        count 0, size 8
     }
     Fid = fid: 24 {
         fclass 0, context 8, ops 16
@@ -128,6 +144,9 @@ layouts! {
     FidCntr = fid_cntr: 32 {
         fid 0, ops 24
     }
+    FidPoll = fid_poll: 32 {
+        fid 0, ops 24
+    }
     FiProvider = fi_provider: 72 {
         version 0, fi_version 4, context 8, name 40, getinfo 48, fabric 56, cleanup 64
     }
@@ -149,6 +168,9 @@ layouts! {
     }
     FiOpsCq = fi_ops_cq: 72 {
         size 0, read 8, readfrom 16, readerr 24, sread 32, sreadfrom 40, signal 48, strerror 56
+    }
+    FiOpsPoll = fi_ops_poll: 32 {
+        size 0, poll 8, poll_add 16, poll_del 24
     }
     FiOpsCntr = fi_ops_cntr: 72 {
         size 0, read 8, readerr 16, add 24, set 32, wait 40, adderr 48, seterr 56
@@ -176,6 +198,8 @@ layouts! {
         size 0, recv 8
     }
     FiOpsAtomic = fi_ops_atomic: 112 {
-        size 0, write 8
+        size 0, write 8, writev 16, writemsg 24, inject 32, readwrite 40, readwritev 48,
+        readwritemsg 56, compwrite 64, compwritev 72, compwritemsg 80, writevalid 88,
+        readwritevalid 96, compwritevalid 104
     }
 }

@@ -38,7 +38,7 @@ pub struct FiOpsFabric {
     pub passive_ep: Stub,
     pub eq_open: function!((*mut FidFabric, *mut FiEqAttr, *mut *mut FidEq, *mut c_void) -> c_int),
     pub wait_open: Stub,
-    pub trywait: Stub,
+    pub trywait: function!((*mut FidFabric, *mut *mut Fid, c_int) -> c_int),
     pub domain2: Stub,
 }
 
@@ -52,10 +52,10 @@ pub struct FiOpsDomain {
     pub scalable_ep: Stub,
     pub cntr_open: function!((*mut FidDomain, *mut FiCntrAttr, *mut *mut FidCntr, *mut c_void)
         -> c_int),
-    pub poll_open: Stub,
+    pub poll_open: function!((*mut FidDomain, *mut FiPollAttr, *mut *mut FidPoll) -> c_int),
     pub stx_ctx: Stub,
     pub srx_ctx: Stub,
-    pub query_atomic: Stub,
+    pub query_atomic: function!((*mut FidDomain, u32, u32, *mut FiAtomicAttr, u64) -> c_int),
     pub query_collective: Stub,
     pub endpoint2: Stub,
     pub newer: [Stub; 1],
@@ -100,6 +100,15 @@ pub struct FiOpsCq {
     pub strerror: function!((*mut FidCq, c_int, *const c_void, *mut c_char, usize)
         -> *const c_char),
     pub newer: [Stub; 1],
+}
+
+#[repr(C)]
+#[derive(Debug)]
+pub struct FiOpsPoll {
+    pub size: usize,
+    pub poll: function!((*mut FidPoll, *mut *mut c_void, c_int) -> c_int),
+    pub poll_add: function!((*mut FidPoll, *mut Fid, u64) -> c_int),
+    pub poll_del: function!((*mut FidPoll, *mut Fid, u64) -> c_int),
 }
 
 #[repr(C)]
@@ -207,6 +216,26 @@ pub struct FiOpsTagged {
 #[derive(Debug)]
 pub struct FiOpsAtomic {
     pub size: usize,
-    pub write: Stub,
-    pub others: [Stub; 12],
+    pub write: function!((*mut FidEp, *const c_void, usize, *mut c_void, u64, u64, u64, u32, u32,
+        *mut c_void) -> isize),
+    pub writev: function!((*mut FidEp, *const FiIoc, *mut *mut c_void, usize, u64, u64, u64, u32,
+        u32, *mut c_void) -> isize),
+    pub writemsg: function!((*mut FidEp, *const FiMsgAtomic, u64) -> isize),
+    pub inject: function!((*mut FidEp, *const c_void, usize, u64, u64, u64, u32, u32) -> isize),
+    pub readwrite: function!((*mut FidEp, *const c_void, usize, *mut c_void, *mut c_void,
+        *mut c_void, u64, u64, u64, u32, u32, *mut c_void) -> isize),
+    pub readwritev: function!((*mut FidEp, *const FiIoc, *mut *mut c_void, usize, *mut FiIoc,
+        *mut *mut c_void, usize, u64, u64, u64, u32, u32, *mut c_void) -> isize),
+    pub readwritemsg: function!((*mut FidEp, *const FiMsgAtomic, *mut FiIoc, *mut *mut c_void,
+        usize, u64) -> isize),
+    pub compwrite: function!((*mut FidEp, *const c_void, usize, *mut c_void, *const c_void,
+        *mut c_void, *mut c_void, *mut c_void, u64, u64, u64, u32, u32, *mut c_void) -> isize),
+    pub compwritev: function!((*mut FidEp, *const FiIoc, *mut *mut c_void, usize, *const FiIoc,
+        *mut *mut c_void, usize, *mut FiIoc, *mut *mut c_void, usize, u64, u64, u64, u32, u32,
+        *mut c_void) -> isize),
+    pub compwritemsg: function!((*mut FidEp, *const FiMsgAtomic, *const FiIoc, *mut *mut c_void,
+        usize, *mut FiIoc, *mut *mut c_void, usize, u64) -> isize),
+    pub writevalid: function!((*mut FidEp, u32, u32, *mut usize) -> c_int),
+    pub readwritevalid: function!((*mut FidEp, u32, u32, *mut usize) -> c_int),
+    pub compwritevalid: function!((*mut FidEp, u32, u32, *mut usize) -> c_int),
 }

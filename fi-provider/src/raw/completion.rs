@@ -29,6 +29,8 @@ pub enum Operation {
     Atomic,
     /// A peer has written memory here, and tells so with its data.
     RemoteWrite,
+    /// An atomic operation on elements was done whose caller wants those that were there.
+    Fetch,
 }
 
 /// An operation that is done.
@@ -405,7 +407,7 @@ impl CompletionQueue {
     }
 
     /// Whether there are entries to take.
-    pub(crate) fn has_entries(&self) -> bool {
+    pub fn has_entries(&self) -> bool {
         self.with_entries(|entries| entries.len()) > 0
     }
 

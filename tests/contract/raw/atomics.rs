@@ -3,8 +3,8 @@
 #![expect(unsafe_code, reason = "results are written to C addresses")]
 
 use super::{LIMIT, Way, check};
-use fi_provider::raw::completion::Counted;
-use fi_provider::raw::endpoint::Atomic;
+use fi_provider::raw::completion::{Context, Counted, Operation};
+use fi_provider::raw::endpoint::{Arithmetic, Atomic, Datatype, Typed, Word};
 use fi_provider::raw::error::Error;
 use fi_provider::raw::region::{Addressing, Rights};
 
@@ -81,4 +81,98 @@ pub(crate) fn add_up(way: Way) {
             party.meet();
         }
     });
+}
+
+/// Nothing is lost when all change elements of each type at once, by each operation that the domain
+/// has; others are refused.
+pub(crate) fn of_elements_add_up(way: Way) {
+    const ROUNDS: usize = 60;
+    check(way, 3, |party| {
+        let mut own = [0_u64; 8];
+        let place = own.as_mut_ptr().cast();
+        // SAFETY: the words are mapped until the region is dropped, before them.
+        let foreign = unsafe {
+            let addressing = Addressing::Offset;
+            party
+                .domain
+                .register(place, 64, Rights::ALL, Some(2), addressing)
+        };
+        let _foreign = foreign.unwrap();
+        let arena = party
+            .domain
+            .allocate(64, Rights::ALL, Some(1), Addressing::Offset);
+        let _arena = arena.unwrap();
+        party.meet();
+        let regions = [1, 2].map(|key| party.endpoint.resolve(0, key).unwrap());
+        // Three elements of a region: the place of the first one, the operands.
+        let change = |region, what, at: u64, operands: [u64; 3], fetches: bool| {
+            let mut found = [0_u64; 3];
+            let bytes = Typed::bytes(what);
+            let mut number = 0..3_u64;
+            let words = found.each_mut().map(|word| {
+                let nth = number.next().unwrap();
+                Word {
+                    region,
+                    address: at + nth * bytes as u64,
+                    operand: operands[nth as usize],
+                    comparand: 0,
+                    found: if fetches {
+                        std::ptr::from_mut(word).cast()
+                    } else {
+                        std::ptr::null_mut()
+                    },
+                }
+            });
+            // SAFETY: the words stay until the entry below.
+            let started =
+                party.insist(|| unsafe { party.endpoint.update(&words, what, Context(at)) });
+            started.map(|()| {
+                let entry = party.entry().unwrap();
+                let kind = if fetches {
+                    Operation::Fetch
+                } else {
+                    Operation::Atomic
+                };
+                assert_eq!((entry.operation, entry.context), (kind, at));
+                assert_eq!(entry.len, 3 * bytes);
+                found
+            })
+        };
+        for region in &regions {
+            for datatype in Datatype::ALL {
+                let typed = |operation| Typed::new(operation, datatype).unwrap();
+                let (one, sum) = (word_of(datatype, 1), typed(Arithmetic::Sum));
+                let (read, write) = (typed(Arithmetic::Read), typed(Arithmetic::Write));
+                let is_done = |what| party.domain.updates(what);
+                if !is_done(sum) {
+                    assert!(matches!(way, Way::Device(_)), "{datatype:?}");
+                    let refused = change(region, sum, 8, [one; 3], false);
+                    assert_eq!(refused, Err(Error::NotAllowed), "{datatype:?}");
+                    continue;
+                }
+                assert!(is_done(read) && is_done(write), "{datatype:?}");
+                if party.rank == 0 {
+                    change(region, write, 8, [0, one, 0], false).unwrap();
+                }
+                party.meet();
+                for round in 0..ROUNDS {
+                    change(region, sum, 8, [one, 0, one], round % 2 == 0).unwrap();
+                }
+                party.meet();
+                let sums = change(region, read, 8, [0; 3], true).unwrap();
+                let expected = word_of(datatype, 3 * ROUNDS as u32);
+                assert_eq!(sums, [expected, one, expected], "{datatype:?}");
+                party.meet();
+            }
+        }
+    });
+}
+
+/// A number as an element.
+fn word_of(datatype: Datatype, number: u32) -> u64 {
+    match datatype {
+        Datatype::Float | Datatype::FloatComplex => (number as f32).to_bits().into(),
+        Datatype::Double => f64::from(number).to_bits(),
+        _ => u64::from(number) & u64::MAX >> (64 - 8 * datatype.bytes()),
+    }
 }

@@ -78,7 +78,7 @@ const SCRIPTS: [(&str, &str); 15] = [
     (
         "libfabric, calls",
         r#"export FI_PROVIDER_PATH="$1/lib/farreach"
-           for name in objects rma threads; do
+           for name in objects rma threads atomic events waits; do
                source="$2/fi-provider/libfabric/tests/c/$name.c"
                cc -Wall -Wextra -Werror -pthread -o "$TMPDIR/$name" "$source" -lfabric
                "$TMPDIR/$name"; rm "$TMPDIR/$name"

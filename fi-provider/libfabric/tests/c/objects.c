@@ -213,7 +213,7 @@ static void reaches_itself(struct fid_ep *ep, struct fid_av *av, struct fid_cq *
 int main(void) {
     informs();
     struct fi_info *hints = hints_for(FI_MSG | FI_RMA), *info = get(NULL, NULL, 0, hints, 0);
-    struct fi_cq_attr attr = {.wait_obj = FI_WAIT_FD};
+    struct fi_cq_attr attr = {.wait_obj = FI_WAIT_MUTEX_COND};
     struct fid_av *av;
     struct fid_cq *cq;
     struct fid_eq *eq;

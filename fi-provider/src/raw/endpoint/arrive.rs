@@ -5,7 +5,7 @@
     reason = "stores peers' bytes in buffers and regions given by their C addresses"
 )]
 
-use super::atomic;
+use super::atomic::Asked;
 use super::early::{Bytes, Early, OVERHEAD};
 use super::link::Link;
 use super::pending::State;
@@ -490,12 +490,14 @@ impl Endpoint {
     /// A peer has an atomic operation done on a region.
     fn updated(&self, origin: &mut Origin, record: &impl Record) -> Option<()> {
         let [number, key, address, what, operand, comparand] = record.words()?;
-        let (operation, bytes) = atomic::of_wire(what)?;
+        let asked = Asked::of_wire(what)?;
         let link = self.way_back(origin)?;
-        let place = self.range(key, address, bytes, Rights::ATOMIC);
+        let bytes = asked.bytes();
+        let place = self.range(key, address, bytes, asked.right());
         let done = place.and_then(|(place, found)| {
-            // SAFETY: the range is in a region, which is mapped and writable while it is open.
-            let before = unsafe { atomic::apply(operation, place, bytes, operand, comparand)? };
+            // SAFETY: the range is in a region, which is mapped while it is open, and writable where
+            // it gives the right to more than reading.
+            let before = unsafe { asked.apply(place, operand, comparand)? };
             self.domain.regions().count(&found, Access::Write);
             Ok(before)
         });

@@ -4,11 +4,12 @@
 
 #![expect(unsafe_code, reason = "atomic operations at raw addresses")]
 
+use super::arithmetic::Typed;
 use super::link::Path;
 use super::pending::State;
 use super::rma::{RemoteRegion, rma_entry};
 use super::{Endpoint, Operation};
-use crate::raw::completion::Report;
+use crate::raw::completion::{Entry, Report};
 use crate::raw::error::Error;
 use crate::raw::far::memory::{Lane, amo};
 use crate::raw::protocol::Kind;
@@ -41,7 +42,7 @@ fn to_wire(operation: Atomic, bytes: usize) -> u64 {
 }
 
 /// The operation and the bytes of its word; none where they make no sense.
-pub(crate) fn of_wire(word: u64) -> Option<(Atomic, usize)> {
+fn of_wire(word: u64) -> Option<(Atomic, usize)> {
     let operation = match word >> 8 {
         1 => Atomic::Read,
         2 => Atomic::Swap,
@@ -54,6 +55,60 @@ pub(crate) fn of_wire(word: u64) -> Option<(Atomic, usize)> {
     };
     let bytes = (word & 0xff) as usize;
     matches!(bytes, 4 | 8).then_some((operation, bytes))
+}
+
+/// An operation that a peer asks for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Asked {
+    /// On a word of 4 or 8 bytes.
+    Word(Atomic, usize),
+    /// On an element.
+    Element(Typed),
+}
+
+impl Asked {
+    /// Returns none where the word makes no sense.
+    pub(crate) fn of_wire(word: u64) -> Option<Self> {
+        let of_word = of_wire(word).map(|(operation, bytes)| Self::Word(operation, bytes));
+        of_word.or_else(|| Typed::of_wire(word).map(Self::Element))
+    }
+
+    pub(crate) fn bytes(self) -> usize {
+        match self {
+            Self::Word(_, bytes) => bytes,
+            Self::Element(typed) => typed.bytes(),
+        }
+    }
+
+    /// The right that a region has to give.
+    pub(crate) fn right(self) -> Rights {
+        match self {
+            Self::Word(..) => Rights::ATOMIC,
+            Self::Element(typed) => typed.right(),
+        }
+    }
+
+    /// Does the operation; returns the word that was there.
+    ///
+    /// # Errors
+    /// [`Error::Misaligned`].
+    ///
+    /// # Safety
+    /// The word is mapped, and writable where the region gives the right to more than reading.
+    pub(crate) unsafe fn apply(
+        self,
+        place: *mut u8,
+        operand: u64,
+        comparand: u64,
+    ) -> Result<u64, Error> {
+        // SAFETY: the word is mapped, and writable unless it is only read.
+        unsafe {
+            match self {
+                Self::Word(operation, bytes) => apply(operation, place, bytes, operand, comparand),
+                Self::Element(typed) => typed.apply(place, operand, comparand),
+            }
+        }
+    }
 }
 
 /// Does an operation on the word of 4 or 8 `bytes` at `place`; returns the word that was there.
@@ -225,14 +280,27 @@ impl Endpoint {
             };
         }
         let entry = rma_entry(Operation::Atomic, bytes, report);
+        let words = [address, to_wire(operation, bytes), operand, comparand];
+        self.ask_atomic(region, entry, words, found, report)
+    }
+
+    /// Has the peer do an atomic operation, as the words say, behind the key, in its record.
+    #[inline(always)]
+    pub(super) fn ask_atomic<R: Report>(
+        &self,
+        region: &RemoteRegion,
+        entry: Entry,
+        [address, what, operand, comparand]: [u64; 4],
+        found: *mut u8,
+        report: R,
+    ) -> Result<(), Error> {
         let state = State::Gathering {
             dest: found,
-            left: bytes,
+            left: entry.len,
             answer: None,
         };
         let link = &region.link;
         let number = self.begin_reported(link, entry, report, state)?;
-        let what = to_wire(operation, bytes);
         let words = [number, region.key, address, what, operand, comparand];
         let asked = link.tell(Kind::Atomic, words);
         asked.inspect_err(|_| self.abandon(number))

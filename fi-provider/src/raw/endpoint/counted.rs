@@ -192,7 +192,7 @@ impl Endpoint {
     }
 
     /// Starts an access, and counts it behind that if `start` says so: both are one operation.
-    fn count_behind<R: Report>(
+    pub(super) fn count_behind<R: Report>(
         &self,
         plain: &RemoteRegion,
         path: &FarPath,

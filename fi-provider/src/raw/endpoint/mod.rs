@@ -6,10 +6,12 @@
     reason = "takes the receiving ends of rings in shared memory"
 )]
 
+mod arithmetic;
 mod arrive;
 mod atomic;
 mod counted;
 mod early;
+mod elements;
 #[cfg(test)]
 mod hostile;
 mod keys;
@@ -29,6 +31,7 @@ mod vector;
 mod waiting;
 
 pub use crate::raw::tagged::Wanted;
+pub use arithmetic::{Arithmetic, Datatype, Typed};
 pub use atomic::Atomic;
 pub use message::{Level, Posted};
 pub use rma::RemoteRegion;
@@ -54,9 +57,8 @@ pub(crate) use arrive::{Fate, Origin};
 use early::Early;
 use fi_mlx5::lane::Local;
 use fi_shm::bell::RINGS_PER_WORD;
-use fi_shm::order;
-use fi_shm::ring;
 use fi_shm::wait::{Patience, Waiter};
+use fi_shm::{order, ring};
 use keys::Keys;
 pub(crate) use link::Link;
 use pending::{Pending, State, Table};
@@ -597,7 +599,7 @@ impl Endpoint {
                 (&self.config.receive, &self.config.received)
             }
             Operation::Send => (&self.config.transmit, &self.config.done),
-            Operation::Read => (&self.config.transmit, &self.config.read),
+            Operation::Read | Operation::Fetch => (&self.config.transmit, &self.config.read),
             Operation::Write | Operation::Atomic => (&self.config.transmit, &self.config.written),
         }
     }

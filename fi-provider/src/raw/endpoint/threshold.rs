@@ -7,7 +7,7 @@
 #![expect(unsafe_code, reason = "operations are on memory by its C address")]
 
 use super::rma::RemoteRegion;
-use super::{Atomic, DEFERRED, Endpoint, Level, Operation};
+use super::{Atomic, DEFERRED, Endpoint, Level, Operation, Typed, Word};
 use crate::raw::address_vector::PeerIndex;
 use crate::raw::completion::{Counter, Entry, Part, Promise, Report};
 use crate::raw::error::Error;
@@ -85,6 +85,19 @@ pub enum Work {
         /// Where the word goes that was there.
         found: *mut u8,
     },
+    /// Does as [`Endpoint::update`], on one element.
+    Update {
+        /// The target.
+        region: RemoteRegion,
+        /// Where the element lies.
+        address: u64,
+        /// What is done.
+        typed: Typed,
+        /// Operand and comparand.
+        operands: (u64, u64),
+        /// Where the element goes that was there; null if nobody wants it.
+        found: *mut u8,
+    },
 }
 
 /// Operations that go one way are started in their order.
@@ -101,7 +114,8 @@ impl Work {
             Self::Inject { .. } | Self::Send { .. } => Operation::Send,
             Self::InjectWrite { .. } | Self::Write { .. } => Operation::Write,
             Self::Read { .. } => Operation::Read,
-            Self::Atomic { .. } => Operation::Atomic,
+            Self::Update { found, .. } if !found.is_null() => Operation::Fetch,
+            Self::Atomic { .. } | Self::Update { .. } => Operation::Atomic,
         }
     }
 
@@ -110,6 +124,7 @@ impl Work {
             Self::Inject { message: bytes, .. } | Self::InjectWrite { bytes, .. } => bytes.len(),
             Self::Send { len, .. } | Self::Write { len, .. } | Self::Read { len, .. } => *len,
             Self::Atomic { word, .. } => word.1,
+            Self::Update { typed, .. } => typed.bytes(),
         }
     }
 
@@ -119,7 +134,8 @@ impl Work {
             Self::InjectWrite { region, .. }
             | Self::Write { region, .. }
             | Self::Read { region, .. }
-            | Self::Atomic { region, .. } => Way::Memory(Rc::as_ptr(&region.link).addr()),
+            | Self::Atomic { region, .. }
+            | Self::Update { region, .. } => Way::Memory(Rc::as_ptr(&region.link).addr()),
         }
     }
 }
@@ -412,6 +428,22 @@ impl Endpoint {
                     operands,
                     found,
                 } => self.fetch_atomic(region, *word, *operation, *operands, *found, report),
+                Work::Update {
+                    region,
+                    address,
+                    typed,
+                    operands,
+                    found,
+                } => {
+                    let element = Word {
+                        region,
+                        address: *address,
+                        operand: operands.0,
+                        comparand: operands.1,
+                        found: *found,
+                    };
+                    self.update(&[element], *typed, report)
+                }
             }
         }
     }

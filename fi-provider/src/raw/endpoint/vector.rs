@@ -46,7 +46,7 @@ pub struct Word<'a> {
     pub operand: u64,
     /// The comparand, of [`Atomic::CompareSwap`].
     pub comparand: u64,
-    /// Where the word goes that was there.
+    /// Where the word goes that was there; null where nobody wants it, of [`Endpoint::update`].
     pub found: *mut u8,
 }
 
@@ -142,7 +142,7 @@ fn pairs<'a>(ranges: &[Range<'a>], pieces: &[(*mut u8, usize)]) -> Option<Vec<Pa
 }
 
 /// The link that all regions are reached by.
-fn common<'a>(
+pub(super) fn common<'a>(
     mut regions: impl Iterator<Item = &'a RemoteRegion>,
 ) -> Result<Option<&'a Rc<Link>>, Error> {
     let first = regions.next().map(|region| &region.link);
@@ -409,7 +409,7 @@ impl Endpoint {
     /// Starts the parts of an operation, which is reported when all have ended: with the first error
     /// if any has failed. Where the first one cannot start, nothing is done; others that find no
     /// room are started later, as `later` says.
-    fn start_parts<R: Report, P>(
+    pub(super) fn start_parts<R: Report, P>(
         &self,
         link: &Rc<Link>,
         (operation, len, report): (Operation, usize, R),

@@ -46,6 +46,11 @@ impl Endpoint {
         !queues.iter().any(|queue| queue.has_entries()) && self.outlook() == Outlook::Quiet
     }
 
+    /// Does as [`Endpoint::arm`], whether there are entries or not.
+    pub fn arm_for_more(&self) -> bool {
+        self.outlook() == Outlook::Quiet
+    }
+
     /// Does as [`Endpoint::arm`], whether there are entries or not, and tells the prospects.
     pub(crate) fn outlook(&self) -> Outlook {
         let Some(waker) = self.inbox.known_waker() else {

@@ -2,7 +2,10 @@
 
 #![expect(unsafe_code, reason = "registers memory")]
 
+use super::memory::amo;
+use crate::device::amo::entry;
 use crate::device::{self, Lanes, Plan, Queues};
+use crate::raw::endpoint::Atomic;
 use crate::raw::error::Error;
 use crate::raw::region::{Addressing, Rights};
 use crate::registration::Limits;
@@ -55,6 +58,16 @@ impl Device {
             key,
             hook: device::hook::software_hook(),
         })
+    }
+
+    /// Tells whether it does an atomic operation on words of `bytes` bytes.
+    pub(crate) fn does(&self, operation: Atomic, bytes: usize) -> bool {
+        let features = self.hca.features();
+        let has_masked = || match bytes {
+            4 => features.masked_atomics_4,
+            _ => features.masked_atomics_8,
+        };
+        entry(amo(operation, 0, 0), bytes, has_masked).is_some()
     }
 
     /// Makes a lane, whose bounce memory has pieces of `piece_len` bytes, and whose completions have

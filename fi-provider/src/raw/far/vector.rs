@@ -99,17 +99,17 @@ impl Endpoint {
 /// Takes the word of 4 or 8 `bytes` that an atomic operation has brought to its place.
 ///
 /// # Safety
-/// The local memory holds the word, aligned; `dest` has room for it, aligned to it.
+/// The local memory holds the word, aligned; `dest` has room for it.
 pub(super) unsafe fn take_word(local: Local, dest: *mut u8, bytes: usize) {
     // SAFETY: the local memory holds the word, aligned, and the destination has room for it.
     unsafe {
         if bytes == 4 {
             // The device gives results of four bytes in its own order.
             let word = (local.address as *const u32).read_volatile();
-            dest.cast::<u32>().write(u32::from_be(word));
+            dest.cast::<u32>().write_unaligned(u32::from_be(word));
         } else {
             let word = (local.address as *const u64).read_volatile();
-            dest.cast::<u64>().write(word);
+            dest.cast::<u64>().write_unaligned(word);
         }
     }
 }

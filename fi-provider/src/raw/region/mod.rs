@@ -19,6 +19,7 @@ pub(crate) use table::{
 };
 
 use super::arena::Arena;
+use super::endpoint::Atomic;
 use super::error::Error;
 use super::far::device::Device;
 use fi_mlx5::device as hca;
@@ -60,8 +61,8 @@ impl Rights {
     /// With other rights: the accesses of peers are counted ([`Region::accesses`]). They cost peers
     /// a call, and over a device an atomic operation each.
     pub const COUNTED: Self = Self(8);
-    /// The right that an atomic operation needs.
-    pub(crate) const ATOMIC: Self = Self(4);
+    /// Peers may do atomic operations: alone for those whose peers want no result of them.
+    pub const ATOMIC: Self = Self(4);
 
     /// How many rights there are.
     pub(crate) const MANY: usize = 3;
@@ -218,6 +219,12 @@ impl Regions {
         // dropped, and others write them at any time.
         let region = unsafe { device.register(bytes, rights, addressing)? };
         Ok(Some(region))
+    }
+
+    /// Tells whether the device does an atomic operation on words of `bytes` bytes.
+    pub(crate) fn device_does(&self, operation: Atomic, bytes: usize) -> bool {
+        let device = self.far.as_ref();
+        device.is_some_and(|(device, _)| device.does(operation, bytes))
     }
 
     fn local(&self) -> MutexGuard<'_, BTreeMap<usize, LocalRegion>> {

@@ -1,0 +1,65 @@
+// Two processes by libfabric: counters count what the peer does to a region, and to all of them.
+#include "pair.h"
+#include <rdma/fi_atomic.h>
+#include <rdma/fi_rma.h>
+
+enum { ROUNDS = 20 };
+static uint64_t memory[2][64];
+static struct fid_cntr *written, *was_read, *all;
+
+int main(void) {
+    begin(FI_MSG | FI_RMA | FI_ATOMIC | FI_RMA_EVENT, FI_WAIT_UNSPEC);
+    CHECK(info->caps & FI_RMA_EVENT && info->rx_attr->caps & FI_RMA_EVENT);
+    struct fid_mr *regions[2], *plain;
+    uint64_t both = FI_REMOTE_READ | FI_REMOTE_WRITE;
+    OK(fi_cntr_open(domain, NULL, &written, NULL) || fi_cntr_open(domain, NULL, &was_read, NULL));
+    OK(fi_cntr_open(domain, NULL, &all, NULL) || fi_ep_bind(ep, &all->fid, both));
+    CHECK(fi_ep_bind(ep, &written->fid, FI_REMOTE_READ) == -FI_EINVAL);
+    for (int i = 0; i < 2; i++)
+        OK(fi_mr_reg(domain, memory[i], sizeof memory[i], both, 0, i, FI_RMA_EVENT, regions + i,
+                     NULL));
+    OK(fi_mr_bind(regions[0], &written->fid, FI_REMOTE_WRITE));
+    OK(fi_mr_bind(regions[0], &was_read->fid, FI_REMOTE_READ));
+    CHECK(fi_mr_bind(regions[0], &all->fid, FI_REMOTE_READ) == -FI_EINVAL);
+    CHECK(fi_mr_bind(regions[0], &all->fid, FI_WRITE) == -FI_EBADFLAGS);
+    CHECK(fi_mr_bind(regions[0], &all->fid, 0) == -FI_EINVAL);
+    CHECK(fi_close(&written->fid) == -FI_EBUSY && fi_close(&all->fid) == -FI_EBUSY);
+    join();
+    uint64_t one = 1, back;
+    if (leads)
+        for (int round = 0; round < ROUNDS; round++) {
+            uint64_t at = 8 * round;
+            POST(fi_write(ep, &one, 8, NULL, peer, at, 0, &one));
+            POST(fi_read(ep, &back, 8, NULL, peer, at, 0, &back));
+            POST(fi_inject_write(ep, &one, 8, peer, at, 1));
+            POST(fi_atomic(ep, &one, 1, NULL, peer, 0, 1, FI_UINT64, FI_SUM, &one));
+            for (int entry = 0; entry < 3; entry++)
+                next(tx);
+        }
+    else {
+        OK(fi_cntr_wait(written, ROUNDS, 10000) || fi_cntr_wait(was_read, ROUNDS, 10000));
+        // What is counted is there.
+        CHECK(memory[0][ROUNDS - 1] == 1);
+        OK(fi_cntr_wait(all, 4 * ROUNDS, 10000));
+        CHECK(memory[1][ROUNDS - 1] == 1 && memory[1][0] == ROUNDS + 1);
+        CHECK(fi_cntr_read(written) == ROUNDS && fi_cntr_read(was_read) == ROUNDS);
+        OK(fi_cntr_set(written, 5));
+        CHECK(fi_cntr_read(written) == 5 && fi_cntr_read(all) == 4 * ROUNDS);
+    }
+    leave();
+    for (int i = 0; i < 2; i++)
+        OK(fi_close(&regions[i]->fid));
+    OK(fi_close(&written->fid) || fi_close(&was_read->fid) || fi_close(&all->fid));
+    // Without the capability no more than regions that are to be counted.
+    struct fid_domain *usual;
+    info->caps &= ~FI_RMA_EVENT;
+    OK(fi_domain(fabric, info, &usual, NULL) || fi_cntr_open(usual, NULL, &all, NULL));
+    OK(fi_mr_reg(usual, memory, 8, both, 0, 1, 0, &plain, NULL));
+    OK(fi_mr_reg(usual, memory, 8, both, 0, 2, FI_RMA_EVENT, regions, NULL));
+    CHECK(fi_mr_bind(plain, &all->fid, FI_REMOTE_READ) == -FI_EINVAL);
+    OK(fi_mr_bind(regions[0], &all->fid, both) || fi_endpoint(usual, info, &ep, NULL));
+    CHECK(fi_ep_bind(ep, &all->fid, FI_REMOTE_READ) == -FI_EINVAL);
+    OK(fi_close(&regions[0]->fid) || fi_close(&plain->fid) || fi_close(&ep->fid));
+    OK(fi_close(&all->fid) || fi_close(&usual->fid));
+    return end();
+}

@@ -1,0 +1,142 @@
+// Two processes by libfabric: they sleep on descriptors of queues and counters until something
+// comes from the other one, or from another thread; what is there keeps them from sleeping.
+#include "pair.h"
+#include <poll.h>
+#include <pthread.h>
+#include <time.h>
+
+enum { ROUNDS = 300 };
+static struct fid_cntr *got;
+static struct fid_eq *eq;
+static int rx_fd, tx_fd, got_fd, eq_fd;
+
+static int is_readable(int fd, int timeout) {
+    struct pollfd one = {.fd = fd, .events = POLLIN};
+    return poll(&one, 1, timeout);
+}
+
+static int try(struct fid *fid) {
+    return fi_trywait(fabric, &fid, 1);
+}
+
+// Sleeps until the queue has an entry.
+static void sleep_for(struct fid_cq *cq, int fd, void *context) {
+    struct fi_cq_tagged_entry entry;
+    ssize_t taken;
+    while ((taken = fi_cq_read(cq, &entry, 1)) == -FI_EAGAIN) {
+        if (try(&cq->fid) == 0)
+            CHECK(is_readable(fd, 10000) == 1);
+    }
+    CHECK(taken == 1 && entry.op_context == context);
+}
+
+static void *post(void *message) {
+    usleep(50000);
+    POST(fi_send(ep, message, 8, NULL, self, message));
+    return NULL;
+}
+
+static void *signal_later(void *cq) {
+    usleep(50000);
+    OK(fi_cq_signal(cq));
+    return NULL;
+}
+
+static double cpu(void) {
+    struct timespec used;
+    OK(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used));
+    return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
+}
+
+// A set tells of its queues and counters that have something.
+static void polls(void) {
+    struct fid_poll *set;
+    void *found[3];
+    OK(fi_poll_open(domain, NULL, &set) || fi_poll_add(set, &rx->fid, 0));
+    OK(fi_poll_add(set, &tx->fid, 0) || fi_poll_add(set, &got->fid, 0));
+    CHECK(fi_poll_add(set, &rx->fid, 0) == -FI_EINVAL);
+    CHECK(fi_poll_add(set, &av->fid, 0) == -FI_ENOSYS);
+    fi_cntr_read(got);
+    CHECK(fi_poll(set, found, 3) == 0 && fi_poll(set, NULL, 1) == -FI_EINVAL);
+    OK(fi_cntr_add(got, 1));
+    CHECK(fi_poll(set, found, 3) == 1 && found[0] == &got);
+    char from[8] = "", to[8];
+    OK(fi_recv(ep, to, 8, NULL, self, to));
+    POST(fi_send(ep, from, 8, NULL, self, from));
+    CHECK(next(rx).op_context == to);
+    fi_cntr_read(got);
+    // The entry of the send.
+    CHECK(fi_poll(set, found, 3) == 1 && found[0] == NULL && fi_poll(set, found, 0) == 0);
+    CHECK(next(tx).op_context == from && fi_poll(set, found, 3) == 0);
+    CHECK(fi_close(&got->fid) == -FI_EBUSY && fi_close(&domain->fid) == -FI_EBUSY);
+    CHECK(fi_poll_del(set, &got->fid, 0) == 0 && fi_poll_del(set, &got->fid, 0) == -FI_EINVAL);
+    CHECK(fi_poll_del(set, &rx->fid, 1) == -FI_EBADFLAGS);
+    OK(fi_close(&set->fid));
+}
+
+int main(void) {
+    begin(FI_MSG, FI_WAIT_FD);
+    struct fi_cntr_attr attr = {.wait_obj = FI_WAIT_FD};
+    OK(fi_cntr_open(domain, &attr, &got, &got) || fi_ep_bind(ep, &got->fid, FI_RECV));
+    struct fi_eq_attr events = {.wait_obj = FI_WAIT_FD};
+    OK(fi_eq_open(fabric, &events, &eq, NULL));
+    OK(fi_control(&rx->fid, FI_GETWAIT, &rx_fd) || fi_control(&tx->fid, FI_GETWAIT, &tx_fd));
+    OK(fi_control(&got->fid, FI_GETWAIT, &got_fd) || fi_control(&eq->fid, FI_GETWAIT, &eq_fd));
+    CHECK(rx_fd != tx_fd && rx_fd != got_fd);
+    CHECK(fi_control(&rx->fid, FI_GETWAIT, NULL) == -FI_EINVAL);
+    join();
+    char here[8], message[8] = "message";
+    for (int round = 0; round < ROUNDS; round++) {
+        OK(fi_recv(ep, here, 8, NULL, peer, here));
+        if (leads) {
+            POST(fi_send(ep, message, 8, NULL, peer, message));
+            sleep_for(rx, rx_fd, here);
+        } else {
+            sleep_for(rx, rx_fd, here);
+            POST(fi_send(ep, message, 8, NULL, peer, message));
+        }
+        sleep_for(tx, tx_fd, message);
+    }
+    OK(fi_cntr_wait(got, ROUNDS, 10000));
+    // Nothing is there: it is not readable, and whoever waits takes no time.
+    while (try(&rx->fid) != 0)
+        CHECK(fi_cq_read(rx, NULL, 0) == -FI_EAGAIN);
+    struct fid *all[] = {&rx->fid, &tx->fid, &got->fid, &eq->fid};
+    OK(fi_trywait(fabric, all, 4));
+    CHECK(is_readable(rx_fd, 0) == 0 && is_readable(got_fd, 0) == 0 && is_readable(eq_fd, 0) == 0);
+    double before = cpu();
+    struct fi_cq_tagged_entry entry;
+    CHECK(fi_cq_sread(rx, &entry, 1, NULL, 300) == -FI_EAGAIN);
+    CHECK(fi_cntr_wait(got, ROUNDS + 1, 300) == -FI_ETIMEDOUT);
+    CHECK(cpu() - before < 0.2);
+    // Another thread sends, signals, writes.
+    pthread_t other_thread;
+    OK(fi_recv(ep, here, 8, NULL, self, here));
+    OK(pthread_create(&other_thread, NULL, post, message));
+    CHECK(fi_cq_sread(rx, &entry, 1, NULL, 10000) == 1 && entry.op_context == here);
+    OK(pthread_join(other_thread, NULL));
+    CHECK(try(&tx->fid) == -FI_EAGAIN && next(tx).op_context == message);
+    // It was counted, and not read since.
+    CHECK(try(&got->fid) == -FI_EAGAIN && fi_cntr_read(got) == ROUNDS + 1);
+    OK(pthread_create(&other_thread, NULL, signal_later, rx));
+    CHECK(fi_cq_sread(rx, &entry, 1, NULL, -1) == -FI_EAGAIN);
+    OK(pthread_join(other_thread, NULL));
+    while (try(&got->fid) != 0)
+        fi_cntr_read(got);
+    OK(fi_cntr_add(got, 1));
+    CHECK(is_readable(got_fd, 1000) == 1);
+    CHECK(fi_eq_write(eq, FI_NOTIFY, here, 1, 0) == 1 && is_readable(eq_fd, 0) == 1);
+    uint32_t event;
+    CHECK(try(&eq->fid) == -FI_EAGAIN && fi_eq_read(eq, &event, here, 8, 0) == 1);
+    CHECK(try(&eq->fid) == 0 && is_readable(eq_fd, 0) == 0);
+    polls();
+    // Queues without descriptors, and other objects.
+    struct fid_cq *plain;
+    OK(fi_cq_open(domain, NULL, &plain, NULL));
+    CHECK(try(&plain->fid) == -FI_EINVAL && try(&av->fid) == -FI_ENOSYS);
+    CHECK(fi_control(&plain->fid, FI_GETWAIT, &rx_fd) == -FI_ENOSYS);
+    CHECK(fi_trywait(fabric, NULL, 1) == -FI_EINVAL);
+    leave();
+    OK(fi_close(&got->fid) || fi_close(&eq->fid) || fi_close(&plain->fid));
+    return end();
+}
