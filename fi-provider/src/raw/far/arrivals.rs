@@ -150,8 +150,8 @@ impl Endpoint {
         any
     }
 
-    /// Takes messages that have come, by few instructions each where they are of the peer of the last
-    /// one; false where another record has, or something stands against that.
+    /// Takes messages that have come, by few instructions each where they are of the peer of the
+    /// last one; false where another record has, or something stands against that.
     #[inline(always)]
     pub(crate) fn take_messages(&self, far: &Far) -> bool {
         for _ in 0..TURN {
@@ -188,8 +188,8 @@ impl Endpoint {
         // SAFETY: the buffer is this side's until the message is taken and its entry given back,
         // aligned, and has room for a header at least.
         let header = unsafe { buffer.cast::<u64>().read() };
-        // SAFETY: no other reference is there: functions that borrow the arrivals call nothing of the
-        // program's, which makes progress; the endpoint is of one thread, as its cells are; and
+        // SAFETY: no other reference is there: functions that borrow the arrivals call nothing of
+        // the program's, which makes progress; the endpoint is of one thread, as its cells are; and
         // where this one is used, nothing is called that borrows them.
         let arrivals = unsafe { unguarded(&far.arrivals) };
         let (known, number) = arrivals.latest;
@@ -224,9 +224,9 @@ impl Endpoint {
             bytes,
             immediate: None,
         };
-        // SAFETY: no other reference is there or used later: functions that borrow the arrivals call
-        // nothing of the program's, which makes progress; the endpoint is of one thread, as its cells
-        // are; and what is called here does not borrow them.
+        // SAFETY: no other reference is there or used later: functions that borrow the arrivals
+        // call nothing of the program's, which makes progress; the endpoint is of one thread, as
+        // its cells are; and what is called here does not borrow them.
         let arrivals = unsafe { unguarded(&far.arrivals) };
         let (_, number) = arrivals.latest_tagged;
         // SAFETY: the buffer is that of the message.
