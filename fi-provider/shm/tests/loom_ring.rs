@@ -115,8 +115,8 @@ fn bells_memory() -> Arc<[AtomicU64; 2]> {
     Arc::new([AtomicU64::new(0), AtomicU64::new(0)])
 }
 
-/// A receiver that sleeps unless it sees the bell, after it has asked to be woken, and a sender that
-/// wakes it only where it was asked: the bell is taken in the end, in any order.
+/// A receiver that sleeps unless it sees the bell, after it has asked to be woken, and a sender
+/// that wakes it only where it was asked: the bell is taken in the end, in any order.
 #[test]
 fn no_wake_up_is_lost() {
     check(4, || {

@@ -642,8 +642,8 @@ reports! {
     CountedContext: true, |own| Some(own.0);
 }
 
-// The report of an operation that is started for another call. Operations of programs have instances
-// of their own: what is known of their arguments makes them shorter.
+// The report of an operation that is started for another call. Operations of programs have
+// instances of their own: what is known of their arguments makes them shorter.
 impl Sealed for Promise {}
 
 impl Report for Promise {

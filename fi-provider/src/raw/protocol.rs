@@ -12,8 +12,8 @@ pub(crate) enum Kind {
     /// A message, whole. Words: tag, data and number, each if the flags say so.
     Message = 1,
     /// A message that the receiver fetches. Words: number, address or, if the flags say so, offset
-    /// in the arena, length, and, if the flags say so, the device's key, data and tag. The answer is
-    /// [`Kind::Done`].
+    /// in the arena, length, and, if the flags say so, the device's key, data and tag. The answer
+    /// is [`Kind::Done`].
     Offer,
     /// Asks for the bytes of an offer. Words: its number, and the number of the pieces.
     Fetch,

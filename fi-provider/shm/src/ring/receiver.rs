@@ -13,10 +13,11 @@ pub struct Receiver {
     /// The longest payload in bytes; less than every length if the ring is closed.
     most: i64,
     place: Place,
-    /// A record that ends before this word is passed by going behind it, and nothing else; behind no
-    /// word if the ring is closed.
+    /// A record that ends before this word is passed by going behind it, and nothing else; behind
+    /// no word if the ring is closed.
     limit: *const Word,
-    /// The position of the first word, as `next` has it: positions are in words since the beginning.
+    /// The position of the first word, as `next` has it: positions are in words since the
+    /// beginning.
     lap: u64,
     /// The position from which on the sender is told the head, and the head that it was told.
     give_from: u64,
@@ -126,7 +127,8 @@ impl Receiver {
     /// there is none. Gives no room back.
     ///
     /// # Errors
-    /// [`Other`] if [`Receiver::next`] has to look: also for one short record of a quarter, at least.
+    /// [`Other`] if [`Receiver::next`] has to look: also for one short record of a quarter, at
+    /// least.
     #[inline(always)]
     pub fn short(&mut self, kind: u16) -> Result<Option<Short<'_>>, Other> {
         self.short_from::<0>(kind)

@@ -209,8 +209,8 @@ impl Endpoint {
         self.matcher.borrow_mut().wrap() || has_room && (is_old || !was_open)
     }
 
-    /// Gives a message to the first buffer, by few instructions; false where something stands against
-    /// that: then nothing was done.
+    /// Gives a message to the first buffer, by few instructions; false where something stands
+    /// against that: then nothing was done.
     ///
     /// # Safety
     /// `payload` holds `len` bytes.
@@ -219,9 +219,9 @@ impl Endpoint {
         if !origin.is_of(&self.vector) {
             return false;
         }
-        // SAFETY: no other reference is there: functions that borrow the matcher let no record arrive
-        // meanwhile; the endpoint is of one thread, as its cells are; and until the last use of
-        // `first` functions of the queue and of the matcher alone are called.
+        // SAFETY: no other reference is there: functions that borrow the matcher let no record
+        // arrive meanwhile; the endpoint is of one thread, as its cells are; and until the last use
+        // of `first` functions of the queue and of the matcher alone are called.
         let matcher = unsafe { unguarded(&self.matcher) };
         let Some(first) = matcher.first_plain(len) else {
             return false;
@@ -421,8 +421,8 @@ impl Endpoint {
         if end > wanted.entry.len || len > *left || *left == 0 {
             return None;
         }
-        // SAFETY: the buffer has room for all bytes of the entry, of which these are; it stays until
-        // the operation is done.
+        // SAFETY: the buffer has room for all bytes of the entry, of which these are; it stays
+        // until the operation is done.
         unsafe { record.copy_to(16, dest.wrapping_add(offset as usize), len) };
         *left -= len;
         let is_whole = *left == 0;

@@ -34,7 +34,8 @@ pub(crate) struct Early {
 #[derive(Debug)]
 pub(super) enum Bytes {
     Here(Box<[u8]>),
-    /// At this address in the sender's process, so many; and the key by which its device knows them.
+    /// At this address in the sender's process, so many; and the key by which its device knows
+    /// them.
     There(u64, usize, Option<u32>),
     /// At this offset in the sender's arena, so many.
     Mapped(u64, usize),

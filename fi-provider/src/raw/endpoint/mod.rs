@@ -241,8 +241,8 @@ impl Endpoint {
     }
 
     /// Takes messages that have come, goes on with operations that wait for peers, and notes the
-    /// end of peers. Nothing comes or goes on otherwise, but for memory that peers of the node write
-    /// and read themselves.
+    /// end of peers. Nothing comes or goes on otherwise, but for memory that peers of the node
+    /// write and read themselves.
     #[inline(always)]
     pub fn progress(&self) {
         if self.inbox.bells().is_rung(0) {

@@ -80,14 +80,14 @@ impl NearPath {
         bytes: *const u8,
         len: usize,
     ) -> Result<(), Seldom> {
-        // SAFETY: the only reference: a path is of one thread, as a `Cell` beside it is, and no call
-        // below comes back to this path before the reference's last use.
+        // SAFETY: the only reference: a path is of one thread, as a `Cell` beside it is, and no
+        // call below comes back to this path before the reference's last use.
         let sender = unsafe { &mut *self.sender.get() };
         let Ok(Some(mut room)) = sender.reserve(N * 8 + len) else {
             return Err(Seldom::Full);
         };
-        // SAFETY: the room, which is aligned to 8, has been reserved for the words and the bytes, which
-        // `bytes` holds.
+        // SAFETY: the room, which is aligned to 8, has been reserved for the words and the bytes,
+        // which `bytes` holds.
         unsafe {
             room.payload().cast::<[u64; N]>().write(words);
             copy::copy(room.payload().add(N * 8), bytes, len);

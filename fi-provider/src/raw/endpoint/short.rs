@@ -53,8 +53,8 @@ impl Endpoint {
         }
     }
 
-    /// Looks at the rings with these bells of a word, of which the first has more than plain messages.
-    /// `QUICK` is for the first word, and goes on as the other where it has to.
+    /// Looks at the rings with these bells of a word, of which the first has more than plain
+    /// messages. `QUICK` is for the first word, and goes on as the other where it has to.
     #[inline(never)]
     fn look_for_tagged<const QUICK: bool>(&self, word: usize, bells: u64) {
         if QUICK && self.has_special_tagged() {

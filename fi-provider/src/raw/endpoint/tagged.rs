@@ -126,9 +126,9 @@ impl Endpoint {
             len,
             context,
         };
-        // SAFETY: no other reference is there: functions of the endpoint that borrow the matcher call
-        // nothing of the program's, which posts receives; the endpoint is of one thread, as its cells
-        // are; and `post_plain` knows nothing of the endpoint.
+        // SAFETY: no other reference is there: functions of the endpoint that borrow the matcher
+        // call nothing of the program's, which posts receives; the endpoint is of one thread, as
+        // its cells are; and `post_plain` knows nothing of the endpoint.
         let tagged = unsafe { unguarded(&self.tagged) };
         if !tagged.post_plain(&receive()) {
             self.post_tagged_seldom(&receive());
@@ -163,9 +163,9 @@ impl Endpoint {
         if !origin.is_of(&self.vector) || !QUICK && self.has_tagged_before() {
             return false;
         }
-        // SAFETY: no other reference is there: functions that borrow the matcher let no record arrive
-        // meanwhile; the endpoint is of one thread, as its cells are; and until the last use of
-        // `first` functions of the queue and of the matcher alone are called.
+        // SAFETY: no other reference is there: functions that borrow the matcher let no record
+        // arrive meanwhile; the endpoint is of one thread, as its cells are; and until the last use
+        // of `first` functions of the queue and of the matcher alone are called.
         let tagged = unsafe { unguarded(&self.tagged) };
         let Some(first) = tagged.first_plain::<QUICK>(tag, origin.source(), len) else {
             return false;
@@ -184,8 +184,8 @@ impl Endpoint {
     /// Whether tagged messages go other ways than to the first receive of their tag.
     #[inline(always)]
     pub(crate) fn has_special_tagged(&self) -> bool {
-        // SAFETY: no other reference is there: functions of the endpoint that borrow the matcher let
-        // no record arrive meanwhile; the endpoint is of one thread, as its cells are; and
+        // SAFETY: no other reference is there: functions of the endpoint that borrow the matcher
+        // let no record arrive meanwhile; the endpoint is of one thread, as its cells are; and
         // `has_special` calls nothing.
         unsafe { unguarded(&self.tagged) }.has_special()
     }
@@ -197,8 +197,8 @@ impl Endpoint {
         self.todo.get() & NAMELESS != 0 || !self.paired.borrow().is_empty()
     }
 
-    /// Gives a message of a tag and bytes to its receive where nothing stands against that, and takes
-    /// it as other messages otherwise.
+    /// Gives a message of a tag and bytes to its receive where nothing stands against that, and
+    /// takes it as other messages otherwise.
     #[inline(never)]
     pub(super) fn take_tagged(&self, origin: &mut Origin, record: impl Record, tag: u64) -> Fate {
         let len = record.len() - size_of::<u64>();
@@ -218,8 +218,8 @@ impl Endpoint {
         }
     }
 
-    /// Takes back a buffer that was posted for a tagged message with this context, the oldest; false
-    /// where none waits: its message has come, and its entry is there or will be.
+    /// Takes back a buffer that was posted for a tagged message with this context, the oldest;
+    /// false where none waits: its message has come, and its entry is there or will be.
     pub fn cancel_tagged(&self, context: u64) -> bool {
         let receive = self.tagged.borrow_mut().cancel(context);
         if let Some(receive) = &receive {
@@ -235,8 +235,8 @@ impl Endpoint {
         self.tagged.borrow().peek(&wanted).map(Peeked::of)
     }
 
-    /// Does as [`Endpoint::peek`], and keeps the message for [`Endpoint::receive_claimed`] with this
-    /// context: no other receive gets it (FI_PEEK with FI_CLAIM).
+    /// Does as [`Endpoint::peek`], and keeps the message for [`Endpoint::receive_claimed`] with
+    /// this context: no other receive gets it (FI_PEEK with FI_CLAIM).
     pub fn claim(&self, wanted: Wanted, context: u64) -> Option<Peeked> {
         self.look_for_names();
         let mut tagged = self.tagged.borrow_mut();

@@ -71,8 +71,8 @@ impl Buckets {
         self.heads.list(hash as usize)
     }
 
-    /// Makes at least `many` lists; `key` tells the key of a value. Each new one has its values from
-    /// one old one, in their order.
+    /// Makes at least `many` lists; `key` tells the key of a value. Each new one has its values
+    /// from one old one, in their order.
     ///
     /// # Safety
     /// All that is in the lists is of this slab and of this kind.
@@ -92,8 +92,9 @@ impl Buckets {
             let values = unsafe { slab.in_order(kind, list) };
             let values: Vec<_> = values.map(|(at, value)| (at, key(value))).collect();
             for (at, key) in values {
-                // SAFETY: the place is that of a value of the slab, which nobody looks for in the old
-                // list any more; the new heads' lists have values of the slab and of this kind alone.
+                // SAFETY: the place is that of a value of the slab, which nobody looks for in the
+                // old list any more; the new heads' lists have values of the slab and of this kind
+                // alone.
                 unsafe { slab.append(kind, self.of(key), at) };
             }
         }

@@ -1,8 +1,8 @@
 //! Values in lists: each is added to the end of a list and taken out of it anywhere by few
 //! instructions, however many there are.
 //!
-//! A list is a circle of links through its head. Nodes and heads never move while they are linked, so
-//! that links are addresses.
+//! A list is a circle of links through its head. Nodes and heads never move while they are linked,
+//! so that links are addresses.
 
 #![expect(unsafe_code, reason = "follows links by their addresses")]
 
@@ -112,12 +112,12 @@ impl<T, const LISTS: usize> Slab<T, LISTS> {
     /// Adds a value to the end of a list of kind 0; returns its place.
     ///
     /// # Safety
-    /// The slab is not full. The list is of live heads, and all that is in it is of this slab and of
-    /// kind 0.
+    /// The slab is not full. The list is of live heads, and all that is in it is of this slab and
+    /// of kind 0.
     #[inline(always)]
     pub(super) unsafe fn add(&mut self, list: List, value: T) -> At<T, LISTS> {
-        // SAFETY: the slab is not full: `free` is a node of its own, without a value, whose `behind`
-        // of kind 0 is the next such node; the list is one of kind 0, of this slab.
+        // SAFETY: the slab is not full: `free` is a node of its own, without a value, whose
+        // `behind` of kind 0 is the next such node; the list is one of kind 0, of this slab.
         unsafe {
             let at = At(NonNull::new_unchecked(self.free));
             self.free = (*at.link(0)).behind.cast();
@@ -135,8 +135,9 @@ impl<T, const LISTS: usize> Slab<T, LISTS> {
     #[inline(always)]
     pub(super) unsafe fn append(&mut self, kind: usize, List(head): List, at: At<T, LISTS>) {
         let link = at.link(kind);
-        // SAFETY: the head is live, and what is before it is a live link: itself, or that of a value
-        // of this slab; `link` is of a node of this slab. No reference to a link is ever kept.
+        // SAFETY: the head is live, and what is before it is a live link: itself, or that of a
+        // value of this slab; `link` is of a node of this slab. No reference to a link is ever
+        // kept.
         unsafe {
             let last = (*head).before;
             link.write(Link {
@@ -169,8 +170,8 @@ impl<T, const LISTS: usize> Slab<T, LISTS> {
     /// As [`Slab::unlink`]; the place is that of no value from then on.
     #[inline(always)]
     pub(super) unsafe fn remove(&mut self, at: At<T, LISTS>) -> T {
-        // SAFETY: the place is that of a value in a list of kind 0, which is read once: the node has
-        // none from then on.
+        // SAFETY: the place is that of a value in a list of kind 0, which is read once: the node
+        // has none from then on.
         unsafe {
             self.unlink(0, at);
             at.link(0).write(Link {
@@ -188,7 +189,8 @@ impl<T, const LISTS: usize> Slab<T, LISTS> {
     /// The place is that of a value of this slab.
     #[inline(always)]
     pub(super) unsafe fn get(&self, at: At<T, LISTS>) -> &T {
-        // SAFETY: the place is that of a value, which nobody changes as long as the slab is borrowed.
+        // SAFETY: the place is that of a value, which nobody changes as long as the slab is
+        // borrowed.
         unsafe { &*(&raw const (*at.0.as_ptr()).value).cast::<T>() }
     }
 
@@ -218,8 +220,8 @@ impl<T, const LISTS: usize> Slab<T, LISTS> {
     /// The values of a list of a kind with their places, in their order.
     ///
     /// # Safety
-    /// The list is of heads that live as long as the iterator, and all that is in it is of this slab
-    /// and of this kind.
+    /// The list is of heads that live as long as the iterator, and all that is in it is of this
+    /// slab and of this kind.
     #[inline(always)]
     pub(super) unsafe fn in_order(
         &self,

@@ -1,8 +1,8 @@
 //! Which tagged message goes to which receive. It does no I/O: arrivals come from any transport.
 //!
 //! Receives that take one tag alone, and early messages, are found by a hash of tag and source;
-//! receives that ignore bits are in a queue beside them. Numbers in posting order decide between the
-//! two.
+//! receives that ignore bits are in a queue beside them. Numbers in posting order decide between
+//! the two.
 
 #![expect(unsafe_code, reason = "tells which values are in which lists")]
 
@@ -134,8 +134,8 @@ const OF_SOURCE: usize = 2;
 pub(crate) struct Tagged<M> {
     /// How many early messages are held, without those that are claimed.
     waiting: usize,
-    /// How much keeps a message from going to the first receive of its tag: how many receives are of
-    /// one source or ignore bits, early messages have senders without numbers, and messages wait
+    /// How much keeps a message from going to the first receive of its tag: how many receives are
+    /// of one source or ignore bits, early messages have senders without numbers, and messages wait
     /// after they were matched.
     special: usize,
     /// The next number of a receive.
@@ -145,8 +145,8 @@ pub(crate) struct Tagged<M> {
     exact: Buckets,
     /// Receives that ignore bits of the tag, by their numbers.
     masked: VecDeque<(u64, Receive)>,
-    /// Early messages, each in `all`, in the list of its tag in `of_tag`, and in that of its tag and
-    /// source in `of_source` if its sender has a number.
+    /// Early messages, each in `all`, in the list of its tag in `of_tag`, and in that of its tag
+    /// and source in `of_source` if its sender has a number.
     early: Slab<Early<M>, 3>,
     /// One list.
     all: Heads,
@@ -180,7 +180,8 @@ impl<const QUICK: bool> Found<'_, QUICK> {
     /// Takes the receive; returns the address of its buffer.
     #[inline(always)]
     pub(crate) fn take(self) -> *mut u8 {
-        // SAFETY: the place is that of a receive, in a list of live heads, and forgotten with `self`.
+        // SAFETY: the place is that of a receive, in a list of live heads, and forgotten with
+        // `self`.
         let Posted { key, address, .. } = unsafe { self.receives.remove(self.at) };
         if !QUICK && key.is_directed() {
             *self.special -= 1;
@@ -211,8 +212,8 @@ impl<M> Tagged<M> {
     }
 
     /// The receive for a message of `len` bytes that has come from `source`: where few instructions
-    /// find that it is of one tag and long enough, so that [`Tagged::arrive`] would take it. By fewer
-    /// yet if `QUICK`: where nothing is special ([`Tagged::has_special`]).
+    /// find that it is of one tag and long enough, so that [`Tagged::arrive`] would take it. By
+    /// fewer yet if `QUICK`: where nothing is special ([`Tagged::has_special`]).
     #[inline(always)]
     pub(crate) fn first_plain<const QUICK: bool>(
         &mut self,
@@ -240,7 +241,8 @@ impl<M> Tagged<M> {
         })
     }
 
-    /// Whether there are other receives than those of a tag and any source, or messages that go first.
+    /// Whether there are other receives than those of a tag and any source, or messages that go
+    /// first.
     #[inline(always)]
     pub(crate) fn has_special(&self) -> bool {
         self.special != 0
@@ -256,8 +258,8 @@ impl<M> Tagged<M> {
         self.special -= 1;
     }
 
-    /// The receive of one tag for a message, also where others are of one source or ignore bits; none
-    /// where one of these is first.
+    /// The receive of one tag for a message, also where others are of one source or ignore bits;
+    /// none where one of these is first.
     #[inline(never)]
     fn first_special(&self, tag: u64, source: Source) -> Option<Exact> {
         let exact = self.first_exact(tag, source)?;
@@ -452,8 +454,8 @@ impl<M> Tagged<M> {
             held,
         };
         let (all, of_tag) = (self.all.list(0), self.of_tag.of(early.tag_key()));
-        // SAFETY: there is room; `all` and the lists of `of_tag` are of early messages alone, of these
-        // kinds.
+        // SAFETY: there is room; `all` and the lists of `of_tag` are of early messages alone, of
+        // these kinds.
         let at = unsafe {
             let at = self.early.add(all, early);
             self.early.append(OF_TAG, of_tag, at);
@@ -509,8 +511,8 @@ impl<M> Tagged<M> {
     /// # Safety
     /// The place is that of an early message, and of none from then on.
     unsafe fn unlink_early(&mut self, at: Held<M>) -> Early<M> {
-        // SAFETY: the place is that of an early message, which is in its lists: in one of its source
-        // if that is known. It is in `all` alone when it is removed.
+        // SAFETY: the place is that of an early message, which is in its lists: in one of its
+        // source if that is known. It is in `all` alone when it is removed.
         let early = unsafe {
             self.early.unlink(OF_TAG, at);
             if self.early.get(at).source.is_some() {
@@ -572,8 +574,8 @@ impl<M> Tagged<M> {
         self.nameless > 0
     }
 
-    /// Gives early messages whose senders had no numbers those that `find` tells. Returns those that
-    /// have receives by that, with their places.
+    /// Gives early messages whose senders had no numbers those that `find` tells. Returns those
+    /// that have receives by that, with their places.
     pub(crate) fn name(
         &mut self,
         find: impl Fn(&M) -> Option<PeerIndex>,
@@ -587,8 +589,8 @@ impl<M> Tagged<M> {
         self.special -= named.len();
         let mut matched = Vec::new();
         for (at, source) in named {
-            // SAFETY: the place is that of an early message: none was taken out but those before it.
-            // It is in no list of a source yet.
+            // SAFETY: the place is that of an early message: none was taken out but those before
+            // it. It is in no list of a source yet.
             let (tag, len) = unsafe {
                 let early = self.early.get_mut(at);
                 early.source = Some(source);
