@@ -104,7 +104,7 @@ unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
     let mut objects = object.shared.lock();
     for member in object.members().iter() {
         if let Some(users) = member.users(&objects) {
-            *users -= 1;
+            users.set(users.get() - 1);
         }
     }
     objects.sets -= 1;
@@ -141,7 +141,7 @@ fn enter(object: &Object, member: Member) -> Result<(), Code> {
     if members.iter().any(|known| known.fid == member.fid) {
         return Err(libc::EINVAL);
     }
-    let mut objects = object.shared.lock();
+    let objects = object.shared.lock();
     let users = member.users(&objects).ok_or(libc::EINVAL)?;
     users.set(users.get() + 1);
     members.push(member);
@@ -159,7 +159,7 @@ unsafe extern "C" fn remove(set: *mut FidPoll, fid: *mut Fid, flags: u64) -> c_i
     };
     let member = members.remove(index);
     if let Some(users) = member.users(&object.shared.lock()) {
-        *users -= 1;
+        users.set(users.get() - 1);
     }
     0
 }
