@@ -348,7 +348,8 @@ unsafe fn post_tagged(
     match random.below(6) {
         0 => {
             assert!(endpoint.claim(wanted, context).is_none_or(is_it));
-            // SAFETY: the requirement is the caller's, too.
+            // SAFETY: `place` has room for `len` bytes and is nobody else's until the entry is there,
+            // as `post_receive` asks, and the caller promises the same.
             unsafe { endpoint.receive_claimed(place, len, context) }
         }
         1 => {
@@ -362,7 +363,8 @@ unsafe fn post_tagged(
             false
         }
         _ => {
-            // SAFETY: the requirement is the caller's, too.
+            // SAFETY: `place` has room for `len` bytes and is nobody else's until the entry is there,
+            // as `post_receive` asks, and the caller promises the same.
             unsafe { endpoint.post_tagged(place, len, wanted, context) };
             true
         }
