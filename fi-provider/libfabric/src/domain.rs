@@ -2,7 +2,7 @@
 
 use crate::object::{InUse, closing, give, object, status, stub, take};
 use crate::state::Shared;
-use crate::{atomic, av, cntr, cq, ep, fabric, mr, settings};
+use crate::{atomic, av, cntr, cq, ep, fabric, mr, poll, settings};
 use fi_ofi_abi::*;
 use fi_provider::device;
 use fi_provider::raw::domain::{Config, Domain};
@@ -27,7 +27,7 @@ static DOMAIN_OPS: FiOpsDomain = FiOpsDomain {
     endpoint: ep::open,
     scalable_ep: stub,
     cntr_open: cntr::open,
-    poll_open: stub,
+    poll_open: poll::open,
     stx_ctx: stub,
     srx_ctx: stub,
     query_atomic: atomic::query,

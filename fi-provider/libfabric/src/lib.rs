@@ -23,6 +23,7 @@ mod info;
 mod mr;
 mod msg;
 mod object;
+mod poll;
 mod rma;
 mod settings;
 mod slab;

@@ -38,6 +38,8 @@ pub(crate) struct Objects {
     pub(crate) counters: Slab<Count>,
     pub(crate) receives: Slab<Receive>,
     pub(crate) regions: usize,
+    /// Poll sets.
+    pub(crate) sets: usize,
     /// What threads sleep on.
     pub(crate) waits: Option<Waits>,
     /// Counters of what peers do.
@@ -199,6 +201,7 @@ impl Objects {
             && self.queues.is_empty()
             && self.counters.is_empty()
             && self.regions == 0
+            && self.sets == 0
     }
 }
 

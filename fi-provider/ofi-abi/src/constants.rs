@@ -128,5 +128,6 @@ constants! {
         FI_CLASS_EQ = 13;
         FI_CLASS_CQ = 14;
         FI_CLASS_CNTR = 15;
+        FI_CLASS_POLL = 17;
     }
 }

@@ -156,6 +156,12 @@ pub struct FiEqAttr {
 
 #[repr(C)]
 #[derive(Debug)]
+pub struct FiPollAttr {
+    pub flags: u64,
+}
+
+#[repr(C)]
+#[derive(Debug)]
 pub struct FiMrAttr {
     pub mr_iov: *const Iovec,
     pub iov_count: usize,

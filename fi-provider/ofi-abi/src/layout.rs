@@ -74,6 +74,9 @@ layouts! {
     FiEqAttr = fi_eq_attr: 32 {
         size 0, flags 8, wait_obj 16, signaling_vector 20, wait_set 24
     }
+    FiPollAttr = fi_poll_attr: 8 {
+        flags 0
+    }
     FiMrAttr = fi_mr_attr: 80 {
         mr_iov 0, iov_count 8, access 16, offset 24, requested_key 32, context 40,
         auth_key_size 48, auth_key 56, iface 64
@@ -141,6 +144,9 @@ layouts! {
     FidCntr = fid_cntr: 32 {
         fid 0, ops 24
     }
+    FidPoll = fid_poll: 32 {
+        fid 0, ops 24
+    }
     FiProvider = fi_provider: 72 {
         version 0, fi_version 4, context 8, name 40, getinfo 48, fabric 56, cleanup 64
     }
@@ -162,6 +168,9 @@ layouts! {
     }
     FiOpsCq = fi_ops_cq: 72 {
         size 0, read 8, readfrom 16, readerr 24, sread 32, sreadfrom 40, signal 48, strerror 56
+    }
+    FiOpsPoll = fi_ops_poll: 32 {
+        size 0, poll 8, poll_add 16, poll_del 24
     }
     FiOpsCntr = fi_ops_cntr: 72 {
         size 0, read 8, readerr 16, add 24, set 32, wait 40, adderr 48, seterr 56

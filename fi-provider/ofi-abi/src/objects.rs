@@ -77,6 +77,13 @@ pub struct FidCntr {
     pub ops: *const FiOpsCntr,
 }
 
+#[repr(C)]
+#[derive(Debug)]
+pub struct FidPoll {
+    pub fid: Fid,
+    pub ops: *const FiOpsPoll,
+}
+
 /// A network card, which no function here looks at.
 #[repr(C)]
 #[derive(Debug)]

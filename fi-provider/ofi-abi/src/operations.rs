@@ -52,7 +52,7 @@ pub struct FiOpsDomain {
     pub scalable_ep: Stub,
     pub cntr_open: function!((*mut FidDomain, *mut FiCntrAttr, *mut *mut FidCntr, *mut c_void)
         -> c_int),
-    pub poll_open: Stub,
+    pub poll_open: function!((*mut FidDomain, *mut FiPollAttr, *mut *mut FidPoll) -> c_int),
     pub stx_ctx: Stub,
     pub srx_ctx: Stub,
     pub query_atomic: function!((*mut FidDomain, u32, u32, *mut FiAtomicAttr, u64) -> c_int),
@@ -100,6 +100,15 @@ pub struct FiOpsCq {
     pub strerror: function!((*mut FidCq, c_int, *const c_void, *mut c_char, usize)
         -> *const c_char),
     pub newer: [Stub; 1],
+}
+
+#[repr(C)]
+#[derive(Debug)]
+pub struct FiOpsPoll {
+    pub size: usize,
+    pub poll: function!((*mut FidPoll, *mut *mut c_void, c_int) -> c_int),
+    pub poll_add: function!((*mut FidPoll, *mut Fid, u64) -> c_int),
+    pub poll_del: function!((*mut FidPoll, *mut Fid, u64) -> c_int),
 }
 
 #[repr(C)]

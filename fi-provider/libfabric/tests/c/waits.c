@@ -48,10 +48,36 @@ static double cpu(void) {
     return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
 }
 
+// A set tells of its queues and counters that have something.
+static void polls(void) {
+    struct fid_poll *set;
+    void *found[3];
+    OK(fi_poll_open(domain, NULL, &set) || fi_poll_add(set, &rx->fid, 0));
+    OK(fi_poll_add(set, &tx->fid, 0) || fi_poll_add(set, &got->fid, 0));
+    CHECK(fi_poll_add(set, &rx->fid, 0) == -FI_EINVAL);
+    CHECK(fi_poll_add(set, &av->fid, 0) == -FI_ENOSYS);
+    fi_cntr_read(got);
+    CHECK(fi_poll(set, found, 3) == 0 && fi_poll(set, NULL, 1) == -FI_EINVAL);
+    OK(fi_cntr_add(got, 1));
+    CHECK(fi_poll(set, found, 3) == 1 && found[0] == &got);
+    char from[8] = "", to[8];
+    OK(fi_recv(ep, to, 8, NULL, self, to));
+    POST(fi_send(ep, from, 8, NULL, self, from));
+    CHECK(next(rx).op_context == to);
+    fi_cntr_read(got);
+    // The entry of the send.
+    CHECK(fi_poll(set, found, 3) == 1 && found[0] == NULL && fi_poll(set, found, 0) == 0);
+    CHECK(next(tx).op_context == from && fi_poll(set, found, 3) == 0);
+    CHECK(fi_close(&got->fid) == -FI_EBUSY && fi_close(&domain->fid) == -FI_EBUSY);
+    CHECK(fi_poll_del(set, &got->fid, 0) == 0 && fi_poll_del(set, &got->fid, 0) == -FI_EINVAL);
+    CHECK(fi_poll_del(set, &rx->fid, 1) == -FI_EBADFLAGS);
+    OK(fi_close(&set->fid));
+}
+
 int main(void) {
     begin(FI_MSG, FI_WAIT_FD);
     struct fi_cntr_attr attr = {.wait_obj = FI_WAIT_FD};
-    OK(fi_cntr_open(domain, &attr, &got, NULL) || fi_ep_bind(ep, &got->fid, FI_RECV));
+    OK(fi_cntr_open(domain, &attr, &got, &got) || fi_ep_bind(ep, &got->fid, FI_RECV));
     struct fi_eq_attr events = {.wait_obj = FI_WAIT_FD};
     OK(fi_eq_open(fabric, &events, &eq, NULL));
     OK(fi_control(&rx->fid, FI_GETWAIT, &rx_fd) || fi_control(&tx->fid, FI_GETWAIT, &tx_fd));
@@ -103,6 +129,7 @@ int main(void) {
     uint32_t event;
     CHECK(try(&eq->fid) == -FI_EAGAIN && fi_eq_read(eq, &event, here, 8, 0) == 1);
     CHECK(try(&eq->fid) == 0 && is_readable(eq_fd, 0) == 0);
+    polls();
     // Queues without descriptors, and other objects.
     struct fid_cq *plain;
     OK(fi_cq_open(domain, NULL, &plain, NULL));
