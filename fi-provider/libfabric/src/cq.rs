@@ -133,6 +133,7 @@ fn next(queue: &mut Queue, receives: &mut Slab<Receive>) -> Option<Result<Told, 
             Err(failure) => Err(Wrong {
                 told: translate(&failure.entry, receives).0,
                 code: failure.error.code(),
+                cut: failure.cut,
             }),
         };
         return Some(told);
@@ -141,11 +142,12 @@ fn next(queue: &mut Queue, receives: &mut Slab<Receive>) -> Option<Result<Told, 
 
 /// Makes a completion of an entry, and tells whether the application wants it.
 fn translate(entry: &Entry, receives: &mut Slab<Receive>) -> (Told, bool) {
+    let message = entry.tag.map_or(FI_MSG, |_| FI_TAGGED);
     let mut told = Told {
         context: without_provenance_mut(entry.context as usize),
         flags: match entry.operation {
-            Operation::Send => FI_SEND | FI_MSG,
-            Operation::Receive => FI_RECV | FI_MSG,
+            Operation::Send => FI_SEND | message,
+            Operation::Receive => FI_RECV | message,
             Operation::Read => FI_READ | FI_RMA,
             Operation::Write | Operation::Atomic => FI_WRITE | FI_RMA,
             Operation::RemoteWrite => FI_REMOTE_WRITE | FI_RMA,
@@ -154,6 +156,7 @@ fn translate(entry: &Entry, receives: &mut Slab<Receive>) -> (Told, bool) {
         buffer: null_mut(),
         data: entry.data.unwrap_or(0),
         source: entry.source.map_or(FI_ADDR_NOTAVAIL, u64::from),
+        tag: entry.tag.unwrap_or(0),
     };
     if entry.data.is_some() {
         told.flags |= FI_REMOTE_CQ_DATA;
@@ -237,7 +240,7 @@ unsafe fn take_entries(
             len: told.len,
             buf: told.buffer.cast(),
             data: told.data,
-            tag: 0,
+            tag: told.tag,
         };
         // SAFETY: `place` has room for `count` entries of the queue's format, each of which is the
         // begin of the longest one; `sources` has room for as many addresses.
@@ -293,8 +296,8 @@ unsafe extern "C" fn readerr(cq: *mut FidCq, place: *mut FiCqErrEntry, _flags: u
         (*place).len = wrong.told.len;
         (*place).buf = wrong.told.buffer.cast();
         (*place).data = wrong.told.data;
-        (*place).tag = 0;
-        (*place).olen = 0;
+        (*place).tag = wrong.told.tag;
+        (*place).olen = wrong.cut;
         (*place).err = wrong.code;
         (*place).prov_errno = wrong.code;
         if version >= fi_version(1, 5) {
@@ -374,6 +377,7 @@ unsafe extern "C" fn strerror(
         libc::EACCES => c"the region does not allow this access",
         libc::EFAULT => c"the range does not lie in the region",
         libc::ECANCELED => c"cancelled",
+        libc::ENOMSG => c"no such message has come",
         _ => c"an error of errno(3)",
     };
     if !text.is_null() && len > 0 {

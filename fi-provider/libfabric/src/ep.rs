@@ -2,7 +2,7 @@
 
 use crate::object::{Code, InUse, give, object, size, status, stub, take};
 use crate::state::{Binding, Counts, Ep, Objects, Shared, Told, Wrong};
-use crate::{av, cntr, cq, domain, eq, info, msg, rma};
+use crate::{av, cntr, cq, domain, eq, info, log, msg, rma, tagged};
 use fi_ofi_abi::*;
 use fi_provider::raw::completion::{CompletionQueue, Counter};
 use fi_provider::raw::endpoint::{Config, Endpoint};
@@ -52,11 +52,6 @@ static CM_OPS: FiOpsCm = FiOpsCm {
     shutdown: stub,
     join: stub,
 };
-static TAGGED_OPS: FiOpsTagged = FiOpsTagged {
-    size: size_of::<FiOpsTagged>(),
-    recv: stub,
-    others: [stub; 8],
-};
 static ATOMIC_OPS: FiOpsAtomic = FiOpsAtomic {
     size: size_of::<FiOpsAtomic>(),
     write: stub,
@@ -101,6 +96,7 @@ pub(crate) unsafe extern "C" fn open(
         receive: None,
         counters: [None; 4],
         events: None,
+        received: Counter::new(),
         unread: Vec::new(),
         least: LEAST,
     });
@@ -114,7 +110,7 @@ pub(crate) unsafe extern "C" fn open(
         cm: &CM_OPS,
         msg: &msg::OPS,
         rma: &rma::OPS,
-        tagged: &TAGGED_OPS,
+        tagged: &tagged::OPS,
         atomic: &ATOMIC_OPS,
         collective: null_mut(),
     };
@@ -312,6 +308,7 @@ fn enable(objects: &mut Objects, object: &Object) -> Result<(), Code> {
             None => Ok(Counter::new()),
         }
     };
+    let received = counter(Counts::Received)?;
     let transmit = queue(transmit)?;
     let receive = queue(receive)?;
     let config = Config {
@@ -319,12 +316,13 @@ fn enable(objects: &mut Objects, object: &Object) -> Result<(), Code> {
         done: counter(Counts::Sent)?,
         read: counter(Counts::Read)?,
         written: counter(Counts::Written)?,
-        received: counter(Counts::Received)?,
+        received: received.clone(),
         ..Config::new(&transmit)
     };
     let raw = Endpoint::open(&object.shared.raw, &vector, config).map_err(Error::code)?;
     let ep = opening(objects, object)?;
     ep.raw = Some(raw);
+    ep.received = received;
     ep.unread = unread;
     Ok(())
 }
@@ -340,9 +338,14 @@ unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
         let own = own.filter(|(_, posted)| posted.endpoint == object.number);
         // Buffers that wait; those that entries name are let go when these are read.
         let waiting: Vec<u64> = own
+            .filter(|(number, posted)| posted.take_back(raw, *number))
             .map(|(number, _)| number)
-            .filter(|&number| raw.cancel_receive(number))
             .collect();
+        log::info(&format!(
+            "{} is closed: {} messages have come",
+            raw.address(),
+            ep.received.read()
+        ));
         for number in waiting {
             objects.receives.remove(number);
         }
@@ -377,7 +380,7 @@ fn cancel_one(objects: &mut Objects, ep: u64, context: *mut c_void) -> Result<()
     let endpoint = objects.endpoints.get(ep).ok_or(libc::EINVAL)?;
     let raw = endpoint.enabled()?;
     let found = objects.receives.iter().find(|(number, posted)| {
-        posted.endpoint == ep && posted.context == context && raw.cancel_receive(*number)
+        posted.endpoint == ep && posted.context == context && posted.take_back(raw, *number)
     });
     let number = found.ok_or(libc::ENOENT)?.0;
     let queue = endpoint.receive;
@@ -387,15 +390,17 @@ fn cancel_one(objects: &mut Objects, ep: u64, context: *mut c_void) -> Result<()
         let multi = if posted.is_multi { FI_MULTI_RECV } else { 0 };
         let told = Told {
             context,
-            flags: FI_RECV | FI_MSG | multi,
+            flags: FI_RECV | posted.tag.map_or(FI_MSG, |_| FI_TAGGED) | multi,
             len: 0,
             buffer: posted.buffer,
             data: 0,
             source: FI_ADDR_NOTAVAIL,
+            tag: posted.tag.unwrap_or(0),
         };
         queue.held.push_back(Err(Wrong {
             told,
             code: libc::ECANCELED,
+            cut: 0,
         }));
     }
     Ok(())

@@ -18,6 +18,7 @@ mod ep;
 mod eq;
 mod fabric;
 mod info;
+mod log;
 mod mr;
 mod msg;
 mod object;
@@ -25,6 +26,8 @@ mod rma;
 mod settings;
 mod slab;
 mod state;
+mod tagged;
+mod transfer;
 
 use fi_ofi_abi::{FiProvider, fi_version};
 use std::cell::UnsafeCell;
@@ -58,6 +61,11 @@ pub extern "C" fn fi_prov_ini() -> *mut FiProvider {
     // record only after it has returned: nobody accesses the field meanwhile.
     unsafe { (*provider).fi_version = core::version().map_or(NEWEST, |its| its.min(NEWEST)) };
     provider
+}
+
+/// Returns the record, by which libfabric knows the provider.
+fn provider() -> *const FiProvider {
+    PROVIDER.0.get()
 }
 
 /// Has nothing to do: each domain stops its thread when it is closed, and the library stays mapped.

@@ -387,9 +387,10 @@ pub(crate) fn are_peeked_at_claimed_and_discarded(way: Way) {
             let mut claimed = |tag: usize| {
                 let place = buffers[tag].as_mut_ptr();
                 // SAFETY: the buffer stays until the entry below.
-                assert!(unsafe { endpoint.receive_claimed(place, len, 11) });
+                let is_claimed = unsafe { endpoint.receive_claimed(&[(place, len)], 11, 21) };
+                assert_eq!(is_claimed, Ok(true));
                 let entry = received(party);
-                assert_eq!((entry.tag, entry.context), (Some(tag as u64), 11));
+                assert_eq!((entry.tag, entry.context), (Some(tag as u64), 21));
                 assert_eq!((entry.source, entry.data), (Some(1), Some(tag as u64 + 7)));
                 assert!(buffers[tag] == message(tag as u64));
             };
@@ -397,7 +398,8 @@ pub(crate) fn are_peeked_at_claimed_and_discarded(way: Way) {
             claimed(2);
             let nowhere = buffers[0].as_mut_ptr();
             // SAFETY: there is no such message, and so no receive.
-            assert!(!unsafe { endpoint.receive_claimed(nowhere, len, 11) });
+            let is_claimed = unsafe { endpoint.receive_claimed(&[(nowhere, len)], 11, 22) };
+            assert_eq!(is_claimed, Ok(false));
             assert_eq!(endpoint.discard_claimed(11), None);
             assert_eq!(endpoint.discard_claimed(12), Some(peeked(3)));
             assert_eq!(endpoint.discard(of(1, 4)), Some(peeked(4)));
@@ -485,6 +487,7 @@ pub(crate) fn are_cut_and_cancelled(way: Way) {
                 let failure = party.entry().unwrap_err();
                 let entry = failure.entry;
                 assert_eq!((failure.error, entry.context), (Error::Truncated, 5));
+                assert_eq!((entry.len + failure.cut, entry.offset), (len, 0));
                 assert_eq!((entry.tag, entry.source), (Some(9), Some(0)));
                 assert!(entry.len <= 10 && buffer[..entry.len] == bytes(len, 7)[..entry.len]);
                 assert!(buffer[10..].iter().all(|&byte| byte == 9) && others == [[0; 8]; 2]);

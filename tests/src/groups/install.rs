@@ -78,7 +78,7 @@ const SCRIPTS: [(&str, &str); 15] = [
     (
         "libfabric, calls",
         r#"export FI_PROVIDER_PATH="$1/lib/farreach"
-           for name in objects rma threads; do
+           for name in objects rma tagged threads; do
                source="$2/fi-provider/libfabric/tests/c/$name.c"
                cc -Wall -Wextra -Werror -pthread -o "$TMPDIR/$name" "$source" -lfabric
                "$TMPDIR/$name"; rm "$TMPDIR/$name"
@@ -90,7 +90,7 @@ const SCRIPTS: [(&str, &str); 15] = [
         "libfabric",
         r#"if FI_PROVIDER_PATH=/nonexistent fi_info -p farreach; then exit 1; fi
            export FI_PROVIDER_PATH="$1/lib/farreach"; fi_info -p farreach | grep -x 'provider: farreach'
-           if fi_info -p farreach -t FI_EP_DGRAM || fi_info -p farreach -c FI_TAGGED; then exit 1; fi
+           if fi_info -p farreach -t FI_EP_DGRAM || fi_info -p farreach -c FI_COLLECTIVE; then exit 1; fi
            port=$((20000 + $$ % 10000))
            for size in 64 8192 262144; do
                timeout 20 fi_pingpong -e rdm -p farreach -c -I 100 -S $size -B $port & server=$!

@@ -349,7 +349,7 @@ unsafe fn post_tagged(
         0 => {
             assert!(endpoint.claim(wanted, context).is_none_or(is_it));
             // SAFETY: the requirement is the caller's, too.
-            unsafe { endpoint.receive_claimed(place, len, context) }
+            unsafe { endpoint.receive_claimed(&[(place, len)], context, context) }.unwrap()
         }
         1 => {
             assert!(endpoint.claim(wanted, context).is_none_or(is_it));

@@ -128,15 +128,26 @@ impl Endpoint {
         tagged.claim(&wanted, context).map(Peeked::of)
     }
 
-    /// Receives the message that was claimed with this context, the oldest, in a buffer of `len`
-    /// bytes; false where there is none (FI_CLAIM).
+    /// Receives the message that was claimed with the context `claimed`, the oldest, in pieces of
+    /// memory, of which one is filled after the other; its entry has `context`. False where there is
+    /// none (FI_CLAIM).
+    ///
+    /// # Errors
+    /// As [`Endpoint::post_tagged_vector`]: the message stays claimed.
     ///
     /// # Safety
-    /// As [`Endpoint::post_receive`], where it returns true.
-    pub unsafe fn receive_claimed(&self, buffer: *mut u8, len: usize, context: u64) -> bool {
-        let claimed = self.tagged.borrow_mut().take_claimed(context);
+    /// As [`Endpoint::post_tagged_vector`], where it returns true.
+    pub unsafe fn receive_claimed(
+        &self,
+        pieces: &[(*mut u8, usize)],
+        claimed: u64,
+        context: u64,
+    ) -> Result<bool, Error> {
+        let (buffer, len) = self.whole(pieces)?;
+        let claimed = self.tagged.borrow_mut().take_claimed(claimed);
         let Some(mut early) = claimed else {
-            return false;
+            self.land(buffer, 0);
+            return Ok(false);
         };
         if let Some(sender) = &early.message.sender {
             early.source = self.vector.find(sender);
@@ -148,7 +159,7 @@ impl Endpoint {
             context,
         };
         self.deliver_early(early, &receive);
-        true
+        Ok(true)
     }
 
     /// Drops the first tagged message that a receive would get now, and tells of it (FI_PEEK with
