@@ -3,9 +3,9 @@
 use crate::domain;
 use crate::ep::{self, Object};
 use crate::info::INJECT_SIZE;
-use crate::msg::{Flags, with_report};
 use crate::object::{Code, object, only, size, status};
 use crate::state::{Counts, Ep};
+use crate::transfer::{Flags, with_report};
 use fi_ofi_abi::*;
 use fi_provider::raw::completion::{Context, Counted, CountedContext, Silent};
 use fi_provider::raw::endpoint::{Arithmetic, Datatype, RemoteRegion, Typed, Word};

@@ -6,7 +6,7 @@ use std::mem::transmute;
 use std::ptr::NonNull;
 
 /// Finds a function of libfabric.
-fn find(name: &CStr) -> Option<NonNull<c_void>> {
+pub(crate) fn find(name: &CStr) -> Option<NonNull<c_void>> {
     // SAFETY: `name` ends with a zero, as dlsym requires.
     let found = NonNull::new(unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) });
     found.or_else(|| {

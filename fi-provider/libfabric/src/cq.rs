@@ -173,6 +173,7 @@ fn next(queue: &Queue, receives: &mut Slab<Receive>) -> Option<Result<Told, Wron
             Err(failure) => Err(Wrong {
                 told: translate(&failure.entry, receives).0,
                 code: failure.error.code(),
+                cut: failure.cut,
             }),
         };
         return Some(told);
@@ -181,20 +182,21 @@ fn next(queue: &Queue, receives: &mut Slab<Receive>) -> Option<Result<Told, Wron
 
 /// The flags of the operations' completions.
 const FLAGS: [u64; 7] = [
-    flags_of(Operation::Send),
-    flags_of(Operation::Receive),
-    flags_of(Operation::Write),
-    flags_of(Operation::Read),
-    flags_of(Operation::Atomic),
-    flags_of(Operation::RemoteWrite),
-    flags_of(Operation::Fetch),
+    flags_of(Operation::Send, false),
+    flags_of(Operation::Receive, false),
+    flags_of(Operation::Write, false),
+    flags_of(Operation::Read, false),
+    flags_of(Operation::Atomic, false),
+    flags_of(Operation::RemoteWrite, false),
+    flags_of(Operation::Fetch, false),
 ];
 
 /// The flags of an operation's completion.
-const fn flags_of(operation: Operation) -> u64 {
+const fn flags_of(operation: Operation, has_tag: bool) -> u64 {
+    let message = if has_tag { FI_TAGGED } else { FI_MSG };
     match operation {
-        Operation::Send => FI_SEND | FI_MSG,
-        Operation::Receive => FI_RECV | FI_MSG,
+        Operation::Send => FI_SEND | message,
+        Operation::Receive => FI_RECV | message,
         Operation::Read => FI_READ | FI_RMA,
         Operation::Write => FI_WRITE | FI_RMA,
         Operation::Atomic => FI_WRITE | FI_ATOMIC,
@@ -208,11 +210,12 @@ const fn flags_of(operation: Operation) -> u64 {
 fn translate(entry: &Entry, receives: &mut Slab<Receive>) -> (Told, bool) {
     let mut told = Told {
         context: without_provenance_mut(entry.context as usize),
-        flags: flags_of(entry.operation),
+        flags: flags_of(entry.operation, entry.tag.is_some()),
         len: entry.len,
         buffer: null_mut(),
         data: entry.data.unwrap_or(0),
         source: entry.source.map_or(FI_ADDR_NOTAVAIL, u64::from),
+        tag: entry.tag.unwrap_or(0),
     };
     if entry.data.is_some() {
         told.flags |= FI_REMOTE_CQ_DATA;
@@ -369,11 +372,12 @@ fn tell(seen: &Seen<'_>, receives: &mut Slab<Receive>) -> (Told, bool) {
     }
     let told = Told {
         context: without_provenance_mut(seen.context() as usize),
-        flags: flags_of(seen.operation()),
+        flags: flags_of(seen.operation(), false),
         len: seen.len(),
         buffer: null_mut(),
         data: 0,
         source: seen.source(),
+        tag: 0,
     };
     (told, true)
 }
@@ -432,7 +436,7 @@ unsafe fn put(told: &Told, format: u32, (array, sources): (*mut c_void, *mut u64
             (*entry).data = told.data;
         }
         if fields >= 6 {
-            (*entry).tag = 0;
+            (*entry).tag = told.tag;
         }
     }
 }
@@ -461,8 +465,8 @@ unsafe extern "C" fn readerr(cq: *mut FidCq, place: *mut FiCqErrEntry, _flags: u
         (*place).len = wrong.told.len;
         (*place).buf = wrong.told.buffer.cast();
         (*place).data = wrong.told.data;
-        (*place).tag = 0;
-        (*place).olen = 0;
+        (*place).tag = wrong.told.tag;
+        (*place).olen = wrong.cut;
         (*place).err = wrong.code;
         (*place).prov_errno = wrong.code;
         if version >= fi_version(1, 5) {
@@ -535,6 +539,7 @@ unsafe extern "C" fn strerror(
         libc::EACCES => c"the region does not allow this access",
         libc::EFAULT => c"the range does not lie in the region",
         libc::ECANCELED => c"cancelled",
+        libc::ENOMSG => c"no such message has come",
         _ => c"an error of errno(3)",
     };
     if !text.is_null() && len > 0 {

@@ -3,7 +3,7 @@
 use crate::events::{Owner, Source};
 use crate::object::{Code, InUse, give, no_ops, object, size, status, stub, take};
 use crate::state::{Binding, Counts, Ep, Kept, Shared, Told, Turn, Wrong};
-use crate::{atomic, av, cntr, cq, domain, eq, info, msg, rma};
+use crate::{atomic, av, cntr, cq, domain, eq, info, log, msg, rma, tagged};
 use fi_ofi_abi::*;
 use fi_provider::raw::completion::{CompletionQueue, Counter};
 use fi_provider::raw::endpoint::{Config, Endpoint};
@@ -56,11 +56,6 @@ static CM_OPS: FiOpsCm = FiOpsCm {
     shutdown: stub,
     join: stub,
 };
-static TAGGED_OPS: FiOpsTagged = FiOpsTagged {
-    size: size_of::<FiOpsTagged>(),
-    recv: stub,
-    others: [stub; 8],
-};
 /// Bytes that are left of a buffer for several messages when it is given back, if not told.
 const LEAST: usize = 64;
 /// Entries of a queue that nobody reads.
@@ -101,6 +96,7 @@ pub(crate) unsafe extern "C" fn open(
         receive: Cell::default(),
         counters: Cell::default(),
         events: RefCell::default(),
+        received: OnceCell::new(),
         unread: RefCell::default(),
         least: Cell::new(LEAST),
     });
@@ -126,7 +122,7 @@ pub(crate) unsafe extern "C" fn open(
         } else {
             &rma::ALONE
         },
-        tagged: &TAGGED_OPS,
+        tagged: &tagged::OPS,
         atomic: &atomic::OPS,
         collective: null_mut(),
     };
@@ -370,6 +366,7 @@ fn enable(objects: &mut Turn<'_>, object: &Object) -> Result<(), Code> {
             None => Ok(Counter::new()),
         }
     };
+    let received = counter(Counts::Received)?;
     let transmit = queue(transmit)?;
     let receive = queue(receive)?;
     let config = Config {
@@ -377,13 +374,14 @@ fn enable(objects: &mut Turn<'_>, object: &Object) -> Result<(), Code> {
         done: counter(Counts::Sent)?,
         read: counter(Counts::Read)?,
         written: counter(Counts::Written)?,
-        received: counter(Counts::Received)?,
+        received: received.clone(),
         ..Config::new(&transmit)
     };
     let raw = Endpoint::open(&object.shared.raw, &vector, config).map_err(Error::code)?;
     let is_any_unread = !unread.is_empty();
     *ep.unread.borrow_mut() = unread;
     ep.raw.set(raw).map_err(|_| FI_EOPBADSTATE)?;
+    ep.received.get_or_init(|| received);
     ep.note_usual();
     let running = object.ep.share(objects);
     objects.running.push(running);
@@ -409,9 +407,14 @@ unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
         let own = own.filter(|(_, posted)| posted.endpoint == object.number);
         // Buffers that wait; those that entries name are let go when these are read.
         let waiting: Vec<u64> = own
+            .filter(|(number, posted)| posted.take_back(raw, *number))
             .map(|(number, _)| number)
-            .filter(|&number| raw.cancel_receive(number))
             .collect();
+        log::info(&format!(
+            "{} is closed: {} messages have come",
+            raw.address(),
+            ep.received.get().map_or(0, Counter::read)
+        ));
         for number in waiting {
             objects.receives.remove(number);
         }
@@ -448,32 +451,38 @@ unsafe extern "C" fn cancel(fid: *mut Fid, context: *mut c_void) -> isize {
 fn cancel_one(turn: &mut Turn<'_>, object: &Object, context: *mut c_void) -> Result<(), Code> {
     let ep = object.ep.get(turn);
     let raw = ep.enabled()?;
-    let (mut flags, mut buffer) = (FI_RECV | FI_MSG, null_mut());
-    if !raw.cancel_receive(context.addr() as u64) {
-        let found = turn.receives.iter().find(|(number, posted)| {
-            let is_it = posted.endpoint == object.number && posted.context == context;
-            is_it && raw.cancel_receive(*number)
-        });
-        let number = found.ok_or(libc::ENOENT)?.0;
-        let posted = turn.receives.remove(number).ok_or(libc::ENOENT)?;
-        buffer = posted.buffer;
-        if posted.is_multi {
-            flags |= FI_MULTI_RECV;
+    let number = context.addr() as u64;
+    let (mut tag, mut buffer, mut multi) = (None, null_mut(), 0);
+    if !raw.cancel_receive(number) {
+        tag = raw.cancel_tagged(number);
+        if tag.is_none() {
+            let found = turn.receives.iter().find(|(number, posted)| {
+                let is_it = posted.endpoint == object.number && posted.context == context;
+                is_it && posted.take_back(raw, *number)
+            });
+            let number = found.ok_or(libc::ENOENT)?.0;
+            let posted = turn.receives.remove(number).ok_or(libc::ENOENT)?;
+            (tag, buffer) = (posted.tag, posted.buffer);
+            if posted.is_multi {
+                multi = FI_MULTI_RECV;
+            }
         }
     }
     let binding = ep.receive.get();
     if let Some(queue) = binding.and_then(|binding| turn.queues.get(binding.queue)) {
         let told = Told {
             context,
-            flags,
+            flags: FI_RECV | tag.map_or(FI_MSG, |_| FI_TAGGED) | multi,
             len: 0,
             buffer,
             data: 0,
             source: FI_ADDR_NOTAVAIL,
+            tag: tag.unwrap_or(0),
         };
         queue.hold_last(Err(Wrong {
             told,
             code: libc::ECANCELED,
+            cut: 0,
         }));
     }
     Ok(())

@@ -36,8 +36,6 @@ static EQ_OPS: FiOpsEq = FiOpsEq {
     sread,
     strerror,
 };
-/// The flag by which an event is read and stays (FI_PEEK).
-const PEEK: u64 = 1 << 19;
 /// Bytes of an event, at most.
 const MOST_BYTES: usize = 1 << 16;
 
@@ -124,7 +122,7 @@ unsafe extern "C" fn read(
         std::ptr::copy_nonoverlapping(bytes.as_ptr(), buffer.cast(), bytes.len());
     }
     let told = bytes.len();
-    if flags & PEEK == 0 {
+    if flags & FI_PEEK == 0 {
         events.pop_front();
         if let Some(bell) = object.bell.as_ref().filter(|_| events.is_empty()) {
             wait::hush(bell);

@@ -2,6 +2,7 @@
 
 use crate::core;
 use crate::object::{Code, status};
+use crate::settings;
 use fi_ofi_abi::*;
 use fi_provider::raw::address::Address;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -17,6 +18,10 @@ const FORMAT: u32 = FI_PROV_SPECIFIC | 0xfa;
 const NOT_CHOSEN: [u8; Address::BYTES] = [0; Address::BYTES];
 /// Its protocol.
 const PROTOCOL: u32 = FI_PROV_SPECIFIC | 0xfa;
+/// The most pieces of memory of an operation, here and there.
+pub(crate) const MOST_PIECES: usize = 4;
+/// The format of tags: all 64 bits are the application's, and each may be ignored alone.
+const EACH_BIT: u64 = 0xaaaa_aaaa_aaaa_aaaa;
 /// The most bytes of an operation.
 const MOST_BYTES: usize = 1 << 40;
 /// How many objects of a kind there may be, and operations in a queue.
@@ -29,6 +34,7 @@ const SENDS: u64 = FI_SEND | FI_RECV;
 const ACCESSES: u64 = FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
 /// Capabilities of an endpoint, of its sending side and of its receiving side.
 const CAPS: u64 = FI_MSG
+    | FI_TAGGED
     | FI_RMA
     | FI_ATOMIC
     | SENDS
@@ -36,12 +42,12 @@ const CAPS: u64 = FI_MSG
     | FI_MULTI_RECV
     | FI_SOURCE
     | FI_DIRECTED_RECV
-    | FI_RMA_EVENT
-    | FI_LOCAL_COMM;
+    | FI_RMA_EVENT;
 /// Those that an application gets which asks for none.
 const USUAL_CAPS: u64 = CAPS & !FI_RMA_EVENT;
-const TRANSMIT_CAPS: u64 = FI_MSG | FI_RMA | FI_ATOMIC | FI_SEND | FI_READ | FI_WRITE;
+const TRANSMIT_CAPS: u64 = FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_SEND | FI_READ | FI_WRITE;
 const RECEIVE_CAPS: u64 = FI_MSG
+    | FI_TAGGED
     | FI_RMA
     | FI_ATOMIC
     | FI_RECV
@@ -52,8 +58,11 @@ const RECEIVE_CAPS: u64 = FI_MSG
     | FI_DIRECTED_RECV
     | FI_RMA_EVENT;
 /// Flags that an endpoint may give to all its operations.
-pub(crate) const TRANSMIT_FLAGS: u64 =
-    FI_COMPLETION | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE;
+pub(crate) const TRANSMIT_FLAGS: u64 = FI_COMPLETION
+    | FI_INJECT_COMPLETE
+    | FI_TRANSMIT_COMPLETE
+    | FI_DELIVERY_COMPLETE
+    | FI_MATCH_COMPLETE;
 pub(crate) const RECEIVE_FLAGS: u64 = FI_COMPLETION | FI_MULTI_RECV;
 /// Messages to one endpoint arrive in their order.
 const ORDER: u64 = FI_ORDER_SAS;
@@ -62,6 +71,8 @@ const ORDER: u64 = FI_ORDER_SAS;
 #[derive(Clone, Debug)]
 struct Offer {
     caps: u64,
+    /// Of it, where the peers may be.
+    reach: u64,
     transmit_flags: u64,
     receive_flags: u64,
     order: u64,
@@ -109,8 +120,14 @@ unsafe fn offer(
     let is_own = flags & FI_SOURCE != 0;
     // The fabric chooses an endpoint's own address. A service names nothing: an address is whole.
     require(node.is_null() || !is_own)?;
+    let reach = if settings::reaches_others() {
+        FI_LOCAL_COMM | FI_REMOTE_COMM
+    } else {
+        FI_LOCAL_COMM
+    };
     let mut offer = Offer {
-        caps: USUAL_CAPS,
+        caps: USUAL_CAPS | reach,
+        reach,
         transmit_flags: 0,
         receive_flags: 0,
         order: ORDER,
@@ -129,7 +146,7 @@ unsafe fn offer(
     let Some(hints) = hints else {
         return Ok(offer);
     };
-    require(hints.caps & !CAPS == 0)?;
+    require(hints.caps & !(CAPS | reach) == 0)?;
     require([FI_FORMAT_UNSPEC, FORMAT].contains(&hints.addr_format))?;
     require(hints.handle.is_null())?;
     if !is_own && !hints.src_addr.is_null() {
@@ -144,7 +161,7 @@ unsafe fn offer(
         offer.dest = Some(Address::of_bytes(&bytes).map_err(|_| libc::ENODATA)?);
     }
     if hints.caps != 0 {
-        offer.caps = all_of(hints.caps);
+        offer.caps = all_of(hints.caps) | reach;
     }
     // SAFETY: the attributes are NULL or records.
     unsafe {
@@ -167,8 +184,8 @@ unsafe fn offer(
 
 /// Adds to capabilities those that they stand for: both directions where none is named.
 pub(crate) fn all_of(caps: u64) -> u64 {
-    let mut all = caps | FI_LOCAL_COMM;
-    if caps & FI_MSG != 0 && caps & SENDS == 0 {
+    let mut all = caps;
+    if caps & (FI_MSG | FI_TAGGED) != 0 && caps & SENDS == 0 {
         all |= SENDS;
     }
     if caps & (FI_RMA | FI_ATOMIC) != 0 && caps & ACCESSES == 0 {
@@ -214,7 +231,7 @@ fn check_tx(attr: &FiTxAttr, offer: &mut Offer) -> Result<(), Code> {
     require(attr.op_flags & !TRANSMIT_FLAGS == 0)?;
     require(attr.msg_order & !ORDER == 0 && attr.comp_order == 0)?;
     require(attr.inject_size <= INJECT_SIZE && attr.size <= MOST_QUEUED)?;
-    require(attr.iov_limit <= 1 && attr.rma_iov_limit <= 1)?;
+    require(attr.iov_limit <= MOST_PIECES && attr.rma_iov_limit <= MOST_PIECES)?;
     offer.transmit_flags = attr.op_flags;
     Ok(())
 }
@@ -223,7 +240,7 @@ fn check_rx(attr: &FiRxAttr, offer: &mut Offer) -> Result<(), Code> {
     require(attr.caps & !(RECEIVE_CAPS & offer.caps) == 0)?;
     require(attr.op_flags & !RECEIVE_FLAGS == 0)?;
     require(attr.msg_order & !ORDER == 0 && attr.comp_order == 0)?;
-    require(attr.size <= MOST_QUEUED && attr.iov_limit <= 1)?;
+    require(attr.size <= MOST_QUEUED && attr.iov_limit <= MOST_PIECES)?;
     offer.receive_flags = attr.op_flags;
     Ok(())
 }
@@ -248,7 +265,7 @@ unsafe fn check_domain(version: u32, attr: &FiDomainAttr, offer: &mut Offer) -> 
     require(attr.max_ep_tx_ctx <= 1 && attr.max_ep_rx_ctx <= 1)?;
     require(attr.max_ep_stx_ctx == 0 && attr.max_ep_srx_ctx == 0)?;
     require(attr.mr_iov_limit <= 1 && attr.auth_key_size == 0)?;
-    require(attr.caps & !FI_LOCAL_COMM == 0)?;
+    require(attr.caps & !offer.reach == 0)?;
     if attr.control_progress != FI_PROGRESS_UNSPEC {
         // Calls that set objects up need no progress: an application may make it in vain.
         offer.control_progress = attr.control_progress;
@@ -289,19 +306,20 @@ fn fill(version: u32, offer: &Offer) -> Result<*mut FiInfo, Code> {
         tx.msg_order = offer.order;
         tx.inject_size = INJECT_SIZE;
         tx.size = MOST_QUEUED;
-        tx.iov_limit = 1;
-        tx.rma_iov_limit = 1;
+        tx.iov_limit = MOST_PIECES;
+        tx.rma_iov_limit = MOST_PIECES;
         let rx = &mut *info.rx_attr;
         rx.caps = offer.caps & RECEIVE_CAPS;
         rx.op_flags = offer.receive_flags;
         rx.msg_order = offer.order;
         rx.size = MOST_QUEUED;
-        rx.iov_limit = 1;
+        rx.iov_limit = MOST_PIECES;
         let ep = &mut *info.ep_attr;
         ep.r#type = FI_EP_RDM;
         ep.protocol = PROTOCOL;
         ep.protocol_version = 1;
         ep.max_msg_size = MOST_BYTES;
+        ep.mem_tag_format = EACH_BIT;
         ep.tx_ctx_cnt = 1;
         ep.rx_ctx_cnt = 1;
         fill_domain(&mut *info.domain_attr, offer);
@@ -344,5 +362,5 @@ fn fill_domain(attr: &mut FiDomainAttr, offer: &Offer) {
     attr.max_ep_rx_ctx = 1;
     attr.cntr_cnt = MOST_OBJECTS;
     attr.mr_iov_limit = 1;
-    attr.caps = FI_LOCAL_COMM;
+    attr.caps = offer.reach;
 }

@@ -20,6 +20,7 @@ mod eq;
 mod events;
 mod fabric;
 mod info;
+mod log;
 mod mr;
 mod msg;
 mod object;
@@ -28,6 +29,8 @@ mod rma;
 mod settings;
 mod slab;
 mod state;
+mod tagged;
+mod transfer;
 mod wait;
 
 use fi_ofi_abi::{FiProvider, fi_version};
@@ -62,6 +65,11 @@ pub extern "C" fn fi_prov_ini() -> *mut FiProvider {
     // record only after it has returned: nobody accesses the field meanwhile.
     unsafe { (*provider).fi_version = core::version().map_or(NEWEST, |its| its.min(NEWEST)) };
     provider
+}
+
+/// Returns the record, by which libfabric knows the provider.
+fn provider() -> *const FiProvider {
+    PROVIDER.0.get()
 }
 
 /// Has nothing to do: each domain stops its thread when it is closed, and the library stays mapped.

@@ -1,15 +1,13 @@
 //! Messages (fi_msg(3)).
 
-use crate::ep::{self, Object};
+use crate::ep;
 use crate::info::INJECT_SIZE;
-use crate::object::{Code, object, only, size};
+use crate::object::{Code, only, size};
 use crate::slab::is_number;
-use crate::state::{Binding, Counts, Ep, Receive};
+use crate::transfer::{self, Buffer, Flags, Message, SENDMSG, Which, list, piece};
 use fi_ofi_abi::*;
 use fi_provider::raw::address_vector::PeerIndex;
-use fi_provider::raw::completion::{Context, Counted, CountedContext, Silent};
-use fi_provider::raw::endpoint::{Level, Posted};
-use fi_provider::raw::error::Error;
+use fi_provider::raw::endpoint::Posted;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
@@ -32,123 +30,30 @@ const fn ops<const SAFE: bool>() -> FiOpsMsg {
     }
 }
 
-/// Flags of one operation.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Flags {
-    /// Those of the endpoint: the call has none.
-    Usual,
-    /// Its own.
-    Own(u64),
-    /// Its bytes are taken over at once, and its success makes no completion.
-    Inject,
-}
+/// Flags of fi_recvmsg.
+const RECVMSG: u64 = FI_MULTI_RECV | FI_COMPLETION | FI_MORE;
 
-/// How an operation reports, and when its bytes are free.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct How {
-    pub(crate) completes: bool,
-    pub(crate) counts: bool,
-    pub(crate) level: Level,
-    pub(crate) injects: bool,
-}
-
-impl Flags {
-    /// Finds out how an operation is done that an endpoint starts.
-    pub(crate) fn how(self, ep: &Ep, what: Counts) -> How {
-        let flags = match self {
-            Self::Usual => ep.transmit_flags.get(),
-            Self::Own(flags) => flags,
-            Self::Inject => FI_INJECT,
-        };
-        let asks = flags & FI_COMPLETION != 0;
-        let wants = |queue: Binding| asks || !queue.is_selective;
-        How {
-            completes: !matches!(self, Self::Inject) && ep.transmit.get().is_some_and(wants),
-            counts: ep.counts(what),
-            level: if flags & FI_DELIVERY_COMPLETE == 0 {
-                Level::Free
-            } else {
-                Level::Delivered
-            },
-            injects: flags & FI_INJECT != 0,
-        }
+/// A message of these pieces, without data, with the endpoint's flags.
+fn plain(pieces: &[Iovec], to: u64, context: *mut c_void) -> Message<'_> {
+    Message {
+        pieces,
+        tag: None,
+        data: None,
+        to,
+        context,
+        flags: Flags::Usual,
     }
 }
 
-/// Calls `$act` with the report of an operation.
-macro_rules! with_report {
-    ($how:expr, $context:expr, |$report:ident| $act:expr) => {{
-        let context = $context.addr() as u64;
-        match ($how.completes, $how.counts) {
-            (true, true) => {
-                let $report = CountedContext(context);
-                $act
-            }
-            (true, false) => {
-                let $report = Context(context);
-                $act
-            }
-            (false, true) => {
-                let $report = Counted;
-                $act
-            }
-            (false, false) => {
-                let $report = Silent;
-                $act
-            }
-        }
-    }};
-}
-pub(crate) use with_report;
-
-/// Returns the one piece of a list of at most one: none has no bytes.
-///
-/// # Safety
-/// `pieces` leads to `count` pieces.
-pub(crate) unsafe fn piece(pieces: *const Iovec, count: usize) -> Result<Iovec, Code> {
-    match count {
-        0 => Ok(Iovec {
-            iov_base: null_mut(),
-            iov_len: 0,
-        }),
-        // SAFETY: there is one piece.
-        1 => Ok(unsafe { *pieces }),
-        _ => Err(libc::EINVAL),
+/// A buffer of these pieces, with the endpoint's flags.
+fn buffer(pieces: &[Iovec], from: u64, context: *mut c_void) -> Buffer<'_> {
+    Buffer {
+        pieces,
+        which: Which::Untagged,
+        from,
+        context,
+        flags: None,
     }
-}
-
-/// Flags of fi_sendmsg; all levels of completion before FI_DELIVERY_COMPLETE are kept by the
-/// fabric's first, as the bytes are in the peer's memory, or fetched, by then.
-const SENDMSG: u64 = FI_INJECT
-    | FI_COMPLETION
-    | FI_MORE
-    | FI_REMOTE_CQ_DATA
-    | FI_INJECT_COMPLETE
-    | FI_TRANSMIT_COMPLETE
-    | FI_DELIVERY_COMPLETE;
-
-/// # Safety
-/// `message` holds the bytes, which stay as they are until the operation is reported.
-unsafe fn start(
-    ep: *mut FidEp,
-    (message, len): (*const c_void, usize),
-    data: Option<u64>,
-    to: u64,
-    context: *mut c_void,
-    flags: Flags,
-) -> isize {
-    ep::start(ep, |ep| {
-        let (raw, peer, how) = (ep.enabled()?, ep.peer(to)?, flags.how(ep, Counts::Sent));
-        if how.injects && len > INJECT_SIZE {
-            return Err(libc::EMSGSIZE);
-        }
-        with_report!(how, context, |report| {
-            // SAFETY: `message` holds the bytes, which stay as they are until the operation is
-            // reported; so few as are injected go whole, so that they are taken over at once.
-            unsafe { raw.send(peer, message.cast(), len, data, how.level, report) }
-                .map_err(Error::code)
-        })
-    })
 }
 
 unsafe extern "C" fn send(
@@ -159,8 +64,9 @@ unsafe extern "C" fn send(
     to: u64,
     context: *mut c_void,
 ) -> isize {
+    let bytes = [piece(message, len)];
     // SAFETY: the application leaves the bytes as they are until the completion, by fi_msg(3).
-    unsafe { start(ep, (message, len), None, to, context, Flags::Usual) }
+    unsafe { transfer::send(ep, plain(&bytes, to, context)) }
 }
 
 unsafe extern "C" fn sendv(
@@ -174,8 +80,8 @@ unsafe extern "C" fn sendv(
     // SAFETY: `pieces` leads to `count` pieces, whose bytes the application leaves as they are
     // until the completion, by fi_msg(3).
     unsafe {
-        match piece(pieces, count) {
-            Ok(one) => send(ep, one.iov_base, one.iov_len, null_mut(), to, context),
+        match list(pieces, count) {
+            Ok(pieces) => transfer::send(ep, plain(pieces, to, context)),
             Err(code) => size(Err(code)),
         }
     }
@@ -186,14 +92,18 @@ unsafe extern "C" fn sendmsg(ep: *mut FidEp, message: *const FiMsg, flags: u64) 
     // as they are until the completion, by fi_msg(3).
     unsafe {
         let message = &*message;
-        let one = only(flags, SENDMSG).and_then(|()| piece(message.msg_iov, message.iov_count));
-        let one = match one {
-            Ok(one) => (one.iov_base.cast_const(), one.iov_len),
-            Err(code) => return size(Err(code)),
-        };
-        let data = (flags & FI_REMOTE_CQ_DATA != 0).then_some(message.data);
-        let flags = Flags::Own(flags);
-        start(ep, one, data, message.addr, message.context, flags)
+        let pieces = only(flags, SENDMSG).and_then(|()| list(message.msg_iov, message.iov_count));
+        match pieces {
+            Ok(pieces) => {
+                let wanted = Message {
+                    data: (flags & FI_REMOTE_CQ_DATA != 0).then_some(message.data),
+                    flags: Flags::Own(flags),
+                    ..plain(pieces, message.addr, message.context)
+                };
+                transfer::send(ep, wanted)
+            }
+            Err(code) => size(Err(code)),
+        }
     }
 }
 
@@ -223,8 +133,13 @@ unsafe extern "C" fn inject_slowly(
     len: usize,
     to: u64,
 ) -> isize {
-    // SAFETY: `message` holds the bytes, by fi_msg(3), and they are taken over at once.
-    unsafe { start(ep, (message, len), None, to, null_mut(), Flags::Inject) }
+    let bytes = [piece(message, len)];
+    let message = Message {
+        flags: Flags::Inject,
+        ..plain(&bytes, to, null_mut())
+    };
+    // SAFETY: the piece holds the bytes, by fi_msg(3), and they are taken over at once.
+    unsafe { transfer::send(ep, message) }
 }
 
 /// Returns the bytes at an address, which may be any where there are none.
@@ -249,8 +164,13 @@ unsafe extern "C" fn senddata(
     to: u64,
     context: *mut c_void,
 ) -> isize {
+    let bytes = [piece(message, len)];
+    let message = Message {
+        data: Some(data),
+        ..plain(&bytes, to, context)
+    };
     // SAFETY: the application leaves the bytes as they are until the completion, by fi_msg(3).
-    unsafe { start(ep, (message, len), Some(data), to, context, Flags::Usual) }
+    unsafe { transfer::send(ep, message) }
 }
 
 unsafe extern "C" fn injectdata(
@@ -260,53 +180,14 @@ unsafe extern "C" fn injectdata(
     data: u64,
     to: u64,
 ) -> isize {
-    let bytes = (message, len);
-    // SAFETY: `message` holds the bytes, by fi_msg(3), and they are taken over at once.
-    unsafe { start(ep, bytes, Some(data), to, null_mut(), Flags::Inject) }
-}
-
-/// # Safety
-/// The bytes of `buffer` are nobody else's until a completion gives it back.
-unsafe fn post(
-    ep: *mut FidEp,
-    buffer: Iovec,
-    from: u64,
-    context: *mut c_void,
-    flags: Option<u64>,
-) -> Result<(), Code> {
-    let object = object!(Object, ep);
-    let mut turn = object.shared.lock();
-    let ep = object.ep.get(&turn);
-    let raw = ep.enabled()?;
-    let flags = flags.unwrap_or(ep.receive_flags.get());
-    let is_multi = flags & FI_MULTI_RECV != 0;
-    let asks = flags & FI_COMPLETION != 0;
-    let is_directed = ep.caps & FI_DIRECTED_RECV != 0 && from != FI_ADDR_NOTAVAIL;
-    let source = is_directed.then(|| ep.peer(from)).transpose()?;
-    let wants = |queue: Binding| asks || !queue.is_selective;
-    let reports = ep.receive.get().is_some_and(wants);
-    let memory = buffer.iov_base.cast();
-    let mut number = context.addr() as u64;
-    // Most receives are their pointer alone.
-    if is_multi || !reports || is_number(number) {
-        number = turn.receives.add(Receive {
-            context,
-            buffer: memory,
-            is_multi,
-            // The application learns by completions alone where its messages lie.
-            reports: reports || is_multi,
-            endpoint: object.number,
-        });
-    }
-    let posted = Posted {
-        context: number,
-        source,
-        least: is_multi.then_some(ep.least.get()),
+    let bytes = [piece(message, len)];
+    let message = Message {
+        data: Some(data),
+        flags: Flags::Inject,
+        ..plain(&bytes, to, null_mut())
     };
-    // SAFETY: the bytes are nobody else's until a completion gives the buffer back, by this
-    // function's requirement, or the application cancels it or closes the endpoint.
-    unsafe { raw.post_receive(memory, buffer.iov_len, posted) };
-    Ok(())
+    // SAFETY: the piece holds the bytes, by fi_msg(3), and they are taken over at once.
+    unsafe { transfer::send(ep, message) }
 }
 
 unsafe extern "C" fn recv<const SAFE: bool>(
@@ -342,18 +223,15 @@ unsafe extern "C" fn recv<const SAFE: bool>(
 #[inline(never)]
 unsafe extern "C" fn recv_slowly(
     ep: *mut FidEp,
-    buffer: *mut c_void,
+    memory: *mut c_void,
     len: usize,
     _desc: *mut c_void,
     from: u64,
     context: *mut c_void,
 ) -> isize {
-    let buffer = Iovec {
-        iov_base: buffer,
-        iov_len: len,
-    };
+    let memory = [piece(memory, len)];
     // SAFETY: the application leaves the buffer alone until its completion, by fi_msg(3).
-    size(unsafe { post(ep, buffer, from, context, None) }.map(|()| 0))
+    size(unsafe { transfer::receive(ep, buffer(&memory, from, context)) }.map(|()| 0))
 }
 
 unsafe extern "C" fn recvv(
@@ -366,8 +244,9 @@ unsafe extern "C" fn recvv(
 ) -> isize {
     // SAFETY: `pieces` leads to `count` pieces, which the application leaves alone until the
     // completion, by fi_msg(3).
-    let posted =
-        unsafe { piece(pieces, count).and_then(|buffer| post(ep, buffer, from, context, None)) };
+    let posted = unsafe {
+        list(pieces, count).and_then(|all| transfer::receive(ep, buffer(all, from, context)))
+    };
     size(posted.map(|()| 0))
 }
 
@@ -376,9 +255,16 @@ unsafe extern "C" fn recvmsg(ep: *mut FidEp, message: *const FiMsg, flags: u64) 
     // until the completion, by fi_msg(3).
     let posted = unsafe {
         let message = &*message;
-        only(flags, FI_MULTI_RECV | FI_COMPLETION | FI_MORE)
-            .and_then(|()| piece(message.msg_iov, message.iov_count))
-            .and_then(|buffer| post(ep, buffer, message.addr, message.context, Some(flags)))
+        let post = |pieces| -> Result<(), Code> {
+            let wanted = Buffer {
+                flags: Some(flags),
+                ..buffer(pieces, message.addr, message.context)
+            };
+            transfer::receive(ep, wanted)
+        };
+        only(flags, RECVMSG)
+            .and_then(|()| list(message.msg_iov, message.iov_count))
+            .and_then(post)
     };
     size(posted.map(|()| 0))
 }

@@ -1,12 +1,17 @@
 //! Reading and writing memory of peers (fi_rma(3)).
 
 use crate::ep;
-use crate::info::INJECT_SIZE;
-use crate::msg::{Flags, piece, with_report};
+use crate::info::{INJECT_SIZE, MOST_PIECES};
 use crate::object::{Code, only, size};
-use crate::state::Counts;
+use crate::state::{Counts, Ep};
+use crate::transfer::{
+    Flags, How, bytes_of, check_inject, list, piece, read_only, with_report, writable,
+};
 use fi_ofi_abi::*;
+use fi_provider::raw::address_vector::PeerIndex;
 use fi_provider::raw::completion::{Context, Counted, CountedContext, Silent};
+use fi_provider::raw::endpoint::{Endpoint, Range};
+use fi_provider::raw::error::Error;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
@@ -44,46 +49,42 @@ enum Way {
 
 /// An access to memory of a peer.
 #[derive(Clone, Copy, Debug)]
-struct Access {
+struct Access<'a> {
     way: Way,
-    here: Iovec,
+    /// At least one.
+    here: &'a [Iovec],
     peer: u64,
-    address: u64,
-    key: u64,
+    /// At least one, of as many bytes as the pieces here.
+    there: &'a [FiRmaIov],
     context: *mut c_void,
     flags: Flags,
 }
 
-/// Memory of this process that is only read.
-fn source(source: *const c_void, iov_len: usize) -> Iovec {
-    Iovec {
-        iov_base: source.cast_mut(),
-        iov_len,
-    }
+/// Returns the one range of memory of a peer for these pieces.
+fn range(here: &[Iovec], addr: u64, key: u64) -> Result<[FiRmaIov; 1], Code> {
+    let len = bytes_of(here)?;
+    Ok([FiRmaIov { addr, len, key }])
 }
 
-/// Starts an access, unless its arguments are wrong.
+/// Starts an access.
 ///
 /// # Safety
 /// The memory here holds its bytes, or has room for them where they are read, and is left alone
 /// until the operation is reported; where [`Flags`] say that they are injected, during this call.
-unsafe fn start(ep: *mut FidEp, access: Result<Access, Code>) -> isize {
-    let access = match access {
-        Ok(access) => access,
-        Err(code) => return size(Err(code)),
-    };
-    let (memory, len) = (access.here.iov_base.cast::<u8>(), access.here.iov_len);
+unsafe fn start(ep: *mut FidEp, access: Access<'_>) -> isize {
     ep::start(ep, |ep| {
         let counts = match access.way {
             Way::Read => Counts::Read,
             Way::Write(_) => Counts::Written,
         };
         let how = access.flags.how(ep, counts);
-        if how.injects && len > INJECT_SIZE {
-            return Err(libc::EMSGSIZE);
-        }
-        let at = access.address;
-        ep.with_region(access.peer, access.key, |raw, region| {
+        check_inject(how, access.here)?;
+        let (&[here], &[there]) = (access.here, access.there) else {
+            // SAFETY: the memory is as this function requires.
+            return unsafe { start_several(ep, &access, how) };
+        };
+        let (memory, len, at) = (here.iov_base.cast::<u8>(), here.iov_len, there.addr);
+        ep.with_region(access.peer, there.key, |raw, region| {
             with_report!(how, access.context, |report| {
                 // SAFETY: the memory holds the bytes, or has room for them, and is left alone until
                 // the operation is reported; so few as are injected are copied, or go whole, before
@@ -102,28 +103,132 @@ unsafe fn start(ep: *mut FidEp, access: Result<Access, Code>) -> isize {
     })
 }
 
-/// Returns the access that a record names: one piece of memory here and one there, of one length.
+/// Starts an access of several pieces, or to several ranges.
 ///
 /// # Safety
-/// The record's lists are as long as it says.
-unsafe fn of_record(way: Way, message: &FiMsgRma, flags: u64) -> Result<Access, Code> {
-    if message.rma_iov_count != 1 {
-        return Err(libc::EINVAL);
-    }
-    // SAFETY: the lists are as long as the record says, and that of memory there has one piece.
-    let (here, there) = unsafe { (piece(message.msg_iov, message.iov_count)?, *message.rma_iov) };
-    if there.len != here.iov_len {
-        return Err(libc::EINVAL);
-    }
-    Ok(Access {
-        way,
-        here,
-        peer: message.addr,
-        address: there.addr,
-        key: there.key,
-        context: message.context,
-        flags: Flags::Own(flags),
+/// As [`start`].
+#[cold]
+unsafe fn start_several(ep: &Ep, access: &Access<'_>, how: How) -> Result<(), Code> {
+    let (peer, raw) = (ep.peer(access.peer)?, ep.enabled()?);
+    let act = |ranges: &[Range<'_>]| {
+        with_report!(how, access.context, |report| {
+            // SAFETY: the memory holds the bytes, or has room for them, and is left alone until the
+            // operation is reported; where they are injected, the fabric takes them over.
+            unsafe {
+                match access.way {
+                    Way::Read => raw.read_vector(ranges, &writable(access.here), report),
+                    Way::Write(data) if how.injects => {
+                        raw.inject_write_vector(ranges, &read_only(access.here), data, report)
+                    }
+                    Way::Write(None) => raw.write_vector(ranges, &read_only(access.here), report),
+                    Way::Write(Some(data)) => {
+                        let pieces = read_only(access.here);
+                        raw.write_vector_with_data(ranges, &pieces, data, report)
+                    }
+                }
+            }
+        })
+    };
+    with_ranges(raw, peer, access.there, &[], &act).map_err(Error::code)
+}
+
+/// Acts on ranges of a peer: those whose regions are found, and the rest, which it finds.
+fn with_ranges(
+    raw: &Endpoint,
+    peer: PeerIndex,
+    rest: &[FiRmaIov],
+    found: &[Range<'_>],
+    act: &dyn Fn(&[Range<'_>]) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let Some((&FiRmaIov { addr, len, key }, rest)) = rest.split_first() else {
+        return act(found);
+    };
+    raw.on_region(peer, key, |region| {
+        let mut found = found.to_vec();
+        found.push(Range {
+            region,
+            address: addr,
+            len,
+        });
+        with_ranges(raw, peer, rest, &found, act)
     })
+}
+
+/// Starts the access that a record names.
+///
+/// # Safety
+/// As [`start`]; the record's lists are as long as it says.
+unsafe fn start_record(ep: *mut FidEp, way: Way, message: &FiMsgRma, flags: u64) -> isize {
+    let known = match way {
+        Way::Read => READMSG,
+        Way::Write(_) => WRITEMSG,
+    };
+    // SAFETY: the lists are as long as the record says, and the memory is as `start` requires.
+    unsafe {
+        let pieces = only(flags, known).and_then(|()| list(message.msg_iov, message.iov_count));
+        let both = pieces.and_then(|here| Ok((here, ranges_of(message, bytes_of(here)?)?)));
+        match both {
+            Ok((here, there)) => {
+                let access = Access {
+                    way,
+                    here,
+                    peer: message.addr,
+                    there,
+                    context: message.context,
+                    flags: Flags::Own(flags),
+                };
+                start(ep, access)
+            }
+            Err(code) => size(Err(code)),
+        }
+    }
+}
+
+/// Returns the ranges there of a record, which are of so many bytes.
+///
+/// # Safety
+/// The record's list is as long as it says.
+unsafe fn ranges_of(message: &FiMsgRma, bytes: usize) -> Result<&[FiRmaIov], Code> {
+    let count = message.rma_iov_count;
+    if count == 0 || count > MOST_PIECES || message.rma_iov.is_null() {
+        return Err(libc::EINVAL);
+    }
+    // SAFETY: the list is as long as the record says.
+    let ranges = unsafe { std::slice::from_raw_parts(message.rma_iov, count) };
+    let mut lengths = ranges.iter().map(|range| range.len);
+    if lengths.try_fold(0, usize::checked_add) != Some(bytes) {
+        return Err(libc::EINVAL);
+    }
+    Ok(ranges)
+}
+
+/// Starts the access of a call that has no record: to one range.
+///
+/// # Safety
+/// As [`start`].
+unsafe fn start_plain(
+    ep: *mut FidEp,
+    way: Way,
+    here: Result<&[Iovec], Code>,
+    (peer, address, key): (u64, u64, u64),
+    (context, flags): (*mut c_void, Flags),
+) -> isize {
+    let both = here.and_then(|here| Ok((here, range(here, address, key)?)));
+    match both {
+        Ok((here, there)) => {
+            let access = Access {
+                way,
+                here,
+                peer,
+                there: &there,
+                context,
+                flags,
+            };
+            // SAFETY: the memory is as this function requires.
+            unsafe { start(ep, access) }
+        }
+        Err(code) => size(Err(code)),
+    }
 }
 
 unsafe extern "C" fn read(
@@ -136,13 +241,9 @@ unsafe extern "C" fn read(
     key: u64,
     context: *mut c_void,
 ) -> isize {
-    let piece = Iovec {
-        iov_base: dest,
-        iov_len: len,
-    };
-    // SAFETY: there is one piece, which the application leaves alone until the completion, by
-    // fi_rma(3).
-    unsafe { readv(ep, &piece, null_mut(), 1, peer, address, key, context) }
+    let (here, how) = ([piece(dest, len)], (context, Flags::Usual));
+    // SAFETY: the application leaves the buffer alone until the completion, by fi_rma(3).
+    unsafe { start_plain(ep, Way::Read, Ok(&here), (peer, address, key), how) }
 }
 
 unsafe extern "C" fn readv(
@@ -155,29 +256,19 @@ unsafe extern "C" fn readv(
     key: u64,
     context: *mut c_void,
 ) -> isize {
+    let how = (context, Flags::Usual);
     // SAFETY: `pieces` leads to `count` pieces, which the application leaves alone until the
     // completion, by fi_rma(3).
     unsafe {
-        let access = piece(pieces, count).map(|here| Access {
-            way: Way::Read,
-            here,
-            peer,
-            address,
-            key,
-            context,
-            flags: Flags::Usual,
-        });
-        start(ep, access)
+        let here = list(pieces, count);
+        start_plain(ep, Way::Read, here, (peer, address, key), how)
     }
 }
 
 unsafe extern "C" fn readmsg(ep: *mut FidEp, message: *const FiMsgRma, flags: u64) -> isize {
     // SAFETY: `message` leads to a record with lists as long as it says, and the application leaves
-    // the buffer alone until the completion, by fi_rma(3).
-    unsafe {
-        let access = only(flags, READMSG).and_then(|()| of_record(Way::Read, &*message, flags));
-        start(ep, access)
-    }
+    // the buffers alone until the completion, by fi_rma(3).
+    unsafe { start_record(ep, Way::Read, &*message, flags) }
 }
 
 unsafe extern "C" fn write<const SAFE: bool>(
@@ -224,10 +315,9 @@ unsafe extern "C" fn write_slowly<const SAFE: bool>(
     if is_done {
         return 0;
     }
-    let piece = source(bytes, len);
-    // SAFETY: there is one piece, whose bytes the application leaves as they are until the
-    // completion, by fi_rma(3).
-    unsafe { writev(ep, &piece, null_mut(), 1, peer, address, key, context) }
+    let (here, how) = ([piece(bytes, len)], (context, Flags::Usual));
+    // SAFETY: the application leaves the bytes as they are until the completion, by fi_rma(3).
+    unsafe { start_plain(ep, Way::Write(None), Ok(&here), (peer, address, key), how) }
 }
 
 unsafe extern "C" fn writev(
@@ -240,19 +330,12 @@ unsafe extern "C" fn writev(
     key: u64,
     context: *mut c_void,
 ) -> isize {
+    let how = (context, Flags::Usual);
     // SAFETY: `pieces` leads to `count` pieces, whose bytes the application leaves as they are
     // until the completion, by fi_rma(3).
     unsafe {
-        let access = piece(pieces, count).map(|here| Access {
-            way: Way::Write(None),
-            here,
-            peer,
-            address,
-            key,
-            context,
-            flags: Flags::Usual,
-        });
-        start(ep, access)
+        let here = list(pieces, count);
+        start_plain(ep, Way::Write(None), here, (peer, address, key), how)
     }
 }
 
@@ -262,11 +345,7 @@ unsafe extern "C" fn writemsg(ep: *mut FidEp, message: *const FiMsgRma, flags: u
     unsafe {
         let message = &*message;
         let data = (flags & FI_REMOTE_CQ_DATA != 0).then_some(message.data);
-        let access = only(flags, WRITEMSG);
-        start(
-            ep,
-            access.and_then(|()| of_record(Way::Write(data), message, flags)),
-        )
+        start_record(ep, Way::Write(data), message, flags)
     }
 }
 
@@ -329,17 +408,10 @@ unsafe extern "C" fn writedata(
     key: u64,
     context: *mut c_void,
 ) -> isize {
-    let access = Access {
-        way: Way::Write(Some(data)),
-        here: source(bytes, len),
-        peer,
-        address,
-        key,
-        context,
-        flags: Flags::Usual,
-    };
+    let (here, how) = ([piece(bytes, len)], (context, Flags::Usual));
+    let way = Way::Write(Some(data));
     // SAFETY: the application leaves the bytes as they are until the completion, by fi_rma(3).
-    unsafe { start(ep, Ok(access)) }
+    unsafe { start_plain(ep, way, Ok(&here), (peer, address, key), how) }
 }
 
 unsafe extern "C" fn injectdata(
@@ -351,15 +423,8 @@ unsafe extern "C" fn injectdata(
     address: u64,
     key: u64,
 ) -> isize {
-    let access = Access {
-        way: Way::Write(Some(data)),
-        here: source(bytes, len),
-        peer,
-        address,
-        key,
-        context: null_mut(),
-        flags: Flags::Inject,
-    };
+    let (here, how) = ([piece(bytes, len)], (null_mut(), Flags::Inject));
+    let way = Way::Write(Some(data));
     // SAFETY: `bytes` holds the bytes during the call, by fi_rma(3).
-    unsafe { start(ep, Ok(access)) }
+    unsafe { start_plain(ep, way, Ok(&here), (peer, address, key), how) }
 }

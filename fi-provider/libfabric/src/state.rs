@@ -162,6 +162,7 @@ pub(crate) struct Told {
     pub(crate) buffer: *mut u8,
     pub(crate) data: u64,
     pub(crate) source: u64,
+    pub(crate) tag: u64,
 }
 
 /// The completion of an operation that has failed.
@@ -169,6 +170,8 @@ pub(crate) struct Told {
 pub(crate) struct Wrong {
     pub(crate) told: Told,
     pub(crate) code: Code,
+    /// The bytes that were not stored, of a message that was longer than its buffer.
+    pub(crate) cut: usize,
 }
 
 /// A buffer that was posted for messages.
@@ -180,6 +183,18 @@ pub(crate) struct Receive {
     /// Whether its success makes a completion.
     pub(crate) reports: bool,
     pub(crate) endpoint: u64,
+    /// The tag that it wants, if it is for a tagged message.
+    pub(crate) tag: Option<u64>,
+}
+
+impl Receive {
+    /// Takes the buffer back, which has this number; false where a message has come to it.
+    pub(crate) fn take_back(&self, raw: &Endpoint, number: u64) -> bool {
+        match self.tag {
+            None => raw.cancel_receive(number),
+            Some(_) => raw.cancel_tagged(number).is_some(),
+        }
+    }
 }
 
 /// The operations that an endpoint counts: the places of its counters.
@@ -220,6 +235,8 @@ pub(crate) struct Ep {
     pub(crate) counters: Cell<[Option<u64>; 4]>,
     /// Held as long as a queue of events is bound.
     pub(crate) events: RefCell<Option<InUse>>,
+    /// The messages that have come.
+    pub(crate) received: OnceCell<Counter>,
     /// Queues of its own, where none is bound: nobody reads them.
     pub(crate) unread: RefCell<Vec<CompletionQueue>>,
     /// Bytes that are left of a buffer for several messages when it is given back.
@@ -395,6 +412,11 @@ impl Queue {
     pub(crate) fn hold_last(&self, told: Result<Told, Wrong>) {
         self.held.borrow_mut().push_back(told);
         self.holds.set(true);
+    }
+
+    /// How many completions it holds.
+    pub(crate) fn held_many(&self) -> usize {
+        self.held.borrow().len()
     }
 
     /// Takes the first completion that it holds.

@@ -15,6 +15,7 @@ constants! {
     u64 {
         FI_MSG = 1 << 1;
         FI_RMA = 1 << 2;
+        FI_TAGGED = 1 << 3;
         FI_ATOMIC = 1 << 4;
         FI_READ = 1 << 8;
         FI_WRITE = 1 << 9;
@@ -25,15 +26,20 @@ constants! {
         FI_MULTI_RECV = 1 << 16;
         FI_REMOTE_CQ_DATA = 1 << 17;
         FI_MORE = 1 << 18;
+        FI_PEEK = 1 << 19;
         FI_COMPLETION = 1 << 24;
         FI_INJECT = 1 << 25;
         FI_INJECT_COMPLETE = 1 << 26;
         FI_TRANSMIT_COMPLETE = 1 << 27;
         FI_DELIVERY_COMPLETE = 1 << 28;
+        FI_MATCH_COMPLETE = 1 << 31;
         FI_LOCAL_COMM = 1 << 51;
+        FI_REMOTE_COMM = 1 << 52;
         FI_RMA_EVENT = 1 << 56;
         FI_SOURCE = 1 << 57;
         FI_SYNC_ERR = 1 << 58;
+        FI_DISCARD = 1 << 58;
+        FI_CLAIM = 1 << 59;
         FI_SYMMETRIC = 1 << 59;
         FI_DIRECTED_RECV = 1 << 59;
         FI_SELECTIVE_COMPLETION = 1 << 59;
@@ -48,6 +54,8 @@ constants! {
         FI_FORMAT_UNSPEC = 0;
         FI_EP_UNSPEC = 0;
         FI_EP_RDM = 3;
+        FI_LOG_INFO = 2;
+        FI_LOG_EP_CTRL = 3;
         FI_AV_UNSPEC = 0;
         FI_AV_MAP = 1;
         FI_AV_TABLE = 2;

@@ -244,6 +244,19 @@ pub struct FiMsg {
 
 #[repr(C)]
 #[derive(Debug)]
+pub struct FiMsgTagged {
+    pub msg_iov: *const Iovec,
+    pub desc: *mut *mut c_void,
+    pub iov_count: usize,
+    pub addr: u64,
+    pub tag: u64,
+    pub ignore: u64,
+    pub context: *mut c_void,
+    pub data: u64,
+}
+
+#[repr(C)]
+#[derive(Debug)]
 pub struct FiMsgRma {
     pub msg_iov: *const Iovec,
     pub desc: *mut *mut c_void,

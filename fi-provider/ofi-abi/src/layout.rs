@@ -100,6 +100,9 @@ layouts! {
     FiMsg = fi_msg: 48 {
         msg_iov 0, desc 8, iov_count 16, addr 24, context 32, data 40
     }
+    FiMsgTagged = fi_msg_tagged: 64 {
+        msg_iov 0, desc 8, iov_count 16, addr 24, tag 32, ignore 40, context 48, data 56
+    }
     FiMsgRma = fi_msg_rma: 64 {
         msg_iov 0, desc 8, iov_count 16, addr 24, rma_iov 32, rma_iov_count 40, context 48,
         data 56
@@ -195,7 +198,8 @@ layouts! {
         writedata 64, injectdata 72
     }
     FiOpsTagged = fi_ops_tagged: 80 {
-        size 0, recv 8
+        size 0, recv 8, recvv 16, recvmsg 24, send 32, sendv 40, sendmsg 48, inject 56,
+        senddata 64, injectdata 72
     }
     FiOpsAtomic = fi_ops_atomic: 112 {
         size 0, write 8, writev 16, writemsg 24, inject 32, readwrite 40, readwritev 48,

@@ -208,8 +208,20 @@ pub struct FiOpsRma {
 #[derive(Debug)]
 pub struct FiOpsTagged {
     pub size: usize,
-    pub recv: Stub,
-    pub others: [Stub; 8],
+    pub recv: function!((*mut FidEp, *mut c_void, usize, *mut c_void, u64, u64, u64, *mut c_void)
+        -> isize),
+    pub recvv: function!((*mut FidEp, *const Iovec, *mut *mut c_void, usize, u64, u64, u64,
+        *mut c_void) -> isize),
+    pub recvmsg: function!((*mut FidEp, *const FiMsgTagged, u64) -> isize),
+    pub send: function!((*mut FidEp, *const c_void, usize, *mut c_void, u64, u64, *mut c_void)
+        -> isize),
+    pub sendv: function!((*mut FidEp, *const Iovec, *mut *mut c_void, usize, u64, u64,
+        *mut c_void) -> isize),
+    pub sendmsg: function!((*mut FidEp, *const FiMsgTagged, u64) -> isize),
+    pub inject: function!((*mut FidEp, *const c_void, usize, u64, u64) -> isize),
+    pub senddata: function!((*mut FidEp, *const c_void, usize, *mut c_void, u64, u64, u64,
+        *mut c_void) -> isize),
+    pub injectdata: function!((*mut FidEp, *const c_void, usize, u64, u64, u64) -> isize),
 }
 
 #[repr(C)]

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// The headers, without `rdma/`.
-const HEADERS: [&str; 9] = [
+const HEADERS: [&str; 10] = [
     "fabric.h",
     "fi_domain.h",
     "fi_endpoint.h",
@@ -17,6 +17,7 @@ const HEADERS: [&str; 9] = [
     "fi_atomic.h",
     "fi_errno.h",
     "providers/fi_prov.h",
+    "providers/fi_log.h",
 ];
 
 /// A program that prints a line for each number.

@@ -44,7 +44,7 @@ pub struct Entry {
     pub len: usize,
     /// The data that the peer has sent along.
     pub data: Option<u64>,
-    /// The tag of the message, if it was received by its tag.
+    /// The tag of the message, if it has one.
     pub tag: Option<u64>,
     /// The peer whose message it is, if it is in the endpoint's address vector.
     pub source: Option<PeerIndex>,
@@ -62,6 +62,8 @@ pub struct Failure {
     pub error: Error,
     /// The entry of its success, but `len` is of the bytes that were stored.
     pub entry: Entry,
+    /// The bytes that were not stored, of a message that was longer than its buffer.
+    pub cut: usize,
 }
 
 /// A queue of entries: a handle, whose clones are the same queue, for the endpoints of a thread.
@@ -87,12 +89,13 @@ struct Told {
     state: State,
     operation: Operation,
     is_last: bool,
-    /// [`DATA`], [`TAG`].
+    /// [`DATA`], [`TAG`], [`CUT`].
     has: u8,
     /// Where the state is [`State::Failed`].
     error: Error,
     context: u64,
     len: usize,
+    /// Of a message that was cut, the bytes that were not stored: it begins its buffer.
     offset: usize,
     source: Source,
     /// Where it has some.
@@ -107,6 +110,8 @@ const _: () = assert!(size_of::<Told>() == 64, "a line");
 const DATA: u8 = 1;
 /// The report has a tag.
 const TAG: u8 = 2;
+/// The report is of a message that was cut.
+const CUT: u8 = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -164,11 +169,11 @@ impl Told {
 
     #[inline(always)]
     fn set(&mut self, told: Result<Entry, Failure>) {
-        let (state, entry) = match told {
-            Ok(entry) => (State::Done, entry),
-            Err(Failure { error, entry }) => {
+        let (state, entry, cut) = match told {
+            Ok(entry) => (State::Done, entry, 0),
+            Err(Failure { error, entry, cut }) => {
                 self.error = error;
-                (State::Failed, entry)
+                (State::Failed, entry, cut)
             }
         };
         self.state = state;
@@ -186,6 +191,11 @@ impl Told {
         if let Some(tag) = entry.tag {
             self.has |= TAG;
             self.tag = tag;
+        }
+        if cut > 0 {
+            debug_assert_eq!(entry.offset, 0, "others go to another buffer whole");
+            self.has |= CUT;
+            self.offset = cut;
         }
     }
 
@@ -334,8 +344,11 @@ impl CompletionQueue {
     #[inline(never)]
     fn next_failed(&self) -> Option<Failure> {
         let told = self.with_entries(Fifo::pop)?;
-        let (entry, error) = (told.entry(), told.error);
-        Some(Failure { error, entry })
+        let (mut entry, error, mut cut) = (told.entry(), told.error, 0);
+        if told.has & CUT != 0 {
+            cut = std::mem::take(&mut entry.offset);
+        }
+        Some(Failure { error, entry, cut })
     }
 
     /// Calls functions of [`Fifo`] for the entries.

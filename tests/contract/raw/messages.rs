@@ -307,6 +307,7 @@ pub(crate) fn too_long_ones_are_cut(way: Way) {
                     (Error::Truncated, 5)
                 );
                 let stored = failure.entry.len;
+                assert_eq!((stored + failure.cut, failure.entry.offset), (len, 0));
                 assert!(stored <= 10 && buffer[..stored] == bytes(len, 7)[..stored]);
                 assert!(buffer[10..].iter().all(|&byte| byte == 9));
             }

@@ -387,9 +387,10 @@ pub(crate) fn are_peeked_at_claimed_and_discarded(way: Way) {
             let mut claimed = |tag: usize| {
                 let place = buffers[tag].as_mut_ptr();
                 // SAFETY: the buffer stays until the entry below.
-                assert!(unsafe { endpoint.receive_claimed(place, len, 11) });
+                let is_claimed = unsafe { endpoint.receive_claimed(&[(place, len)], 11, 21) };
+                assert_eq!(is_claimed, Ok(true));
                 let entry = received(party);
-                assert_eq!((entry.tag, entry.context), (Some(tag as u64), 11));
+                assert_eq!((entry.tag, entry.context), (Some(tag as u64), 21));
                 assert_eq!((entry.source, entry.data), (Some(1), Some(tag as u64 + 7)));
                 assert!(buffers[tag] == message(tag as u64));
             };
@@ -397,7 +398,8 @@ pub(crate) fn are_peeked_at_claimed_and_discarded(way: Way) {
             claimed(2);
             let nowhere = buffers[0].as_mut_ptr();
             // SAFETY: there is no such message, and so no receive.
-            assert!(!unsafe { endpoint.receive_claimed(nowhere, len, 11) });
+            let is_claimed = unsafe { endpoint.receive_claimed(&[(nowhere, len)], 11, 22) };
+            assert_eq!(is_claimed, Ok(false));
             assert_eq!(endpoint.discard_claimed(11), None);
             assert_eq!(endpoint.discard_claimed(12), Some(peeked(3)));
             assert_eq!(endpoint.discard(of(1, 4)), Some(peeked(4)));
@@ -478,17 +480,20 @@ pub(crate) fn are_cut_and_cancelled(way: Way) {
                 post(party, &mut others[0], Wanted::tag(9), 4);
                 post(party, &mut others[1], masked(9, !0), 4);
                 post(party, &mut buffer[..10], Wanted::tag(9), 5);
-                assert!(endpoint.cancel_tagged(4) && endpoint.cancel_tagged(4));
-                assert!(!endpoint.cancel_tagged(4) && !endpoint.cancel_tagged(6));
+                let (one, other) = (endpoint.cancel_tagged(4), endpoint.cancel_tagged(4));
+                assert!(one.is_some() && other.is_some());
+                let (one, other) = (endpoint.cancel_tagged(4), endpoint.cancel_tagged(6));
+                assert!(one.is_none() && other.is_none());
                 assert!(!endpoint.cancel_receive(5), "of another kind");
                 party.meet();
                 let failure = party.entry().unwrap_err();
                 let entry = failure.entry;
                 assert_eq!((failure.error, entry.context), (Error::Truncated, 5));
+                assert_eq!((entry.len + failure.cut, entry.offset), (len, 0));
                 assert_eq!((entry.tag, entry.source), (Some(9), Some(0)));
                 assert!(entry.len <= 10 && buffer[..entry.len] == bytes(len, 7)[..entry.len]);
                 assert!(buffer[10..].iter().all(|&byte| byte == 9) && others == [[0; 8]; 2]);
-                assert!(!endpoint.cancel_tagged(5));
+                assert_eq!(endpoint.cancel_tagged(5), None);
             }
         }
         let long = vec![0; endpoint.inject_size() + 1];
@@ -654,7 +659,11 @@ pub(crate) fn wait_for_room_in_the_queue(way: Way) {
         for (tag, buffer) in (0..).zip(&mut buffers) {
             post(party, buffer, Wanted::tag(tag), 100 + tag);
         }
-        assert!(!party.endpoint.cancel_tagged(101), "it has its message");
+        assert_eq!(
+            party.endpoint.cancel_tagged(101),
+            None,
+            "it has its message"
+        );
         party.meet();
         for context in 0..ENTRIES as u64 {
             party.endpoint.progress();
@@ -699,7 +708,7 @@ pub(crate) fn of_pieces_arrive(way: Way) {
             unsafe {
                 let nothing = Wanted::tag(99);
                 endpoint.post_tagged_vector(&pieces, nothing, 8).unwrap();
-                assert!(endpoint.cancel_tagged(8));
+                assert!(endpoint.cancel_tagged(8).is_some());
                 endpoint.post_tagged_vector(&pieces, wanted, 9).unwrap();
             }
             if !is_early {

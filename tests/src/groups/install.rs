@@ -5,7 +5,7 @@ use crate::session::Session;
 use std::time::Duration;
 
 /// What is tried: a name, and a script. `$1` is the moved installation, `$2` the project's root.
-const SCRIPTS: [(&str, &str); 15] = [
+const SCRIPTS: [(&str, &str); 16] = [
     (
         "files",
         r#"for file in bin/oshrun bin/oshcc bin/oshc++ bin/farreach bin/softhca lib/libsofthca_shim.so lib/libshmem.so lib/check/libshmem.so lib/farreach/libshmem.so.0 lib/farreach/libfarreach-fi.so lib/libshmem.a lib/pkgconfig/shmem.pc \
@@ -78,11 +78,14 @@ const SCRIPTS: [(&str, &str); 15] = [
     (
         "libfabric, calls",
         r#"export FI_PROVIDER_PATH="$1/lib/farreach"
-           for name in objects rma threads atomic events waits; do
+           for name in objects rma tagged threads atomic events waits; do
                source="$2/fi-provider/libfabric/tests/c/$name.c"
                cc -Wall -Wextra -Werror -pthread -o "$TMPDIR/$name" "$source" -lfabric
-               "$TMPDIR/$name"; rm "$TMPDIR/$name"
-           done"#,
+               "$TMPDIR/$name"
+           done
+           for transport in rc dc; do
+               FI_FARREACH_NEAR=0 FI_FARREACH_TRANSPORT=$transport "$1/bin/softhca" run -- "$TMPDIR/tagged"
+           done; cd "$TMPDIR"; rm objects rma tagged threads"#,
     ),
     (
         // The client begins anew while the server does not listen yet. Without the path libfabric
@@ -90,7 +93,7 @@ const SCRIPTS: [(&str, &str); 15] = [
         "libfabric",
         r#"if FI_PROVIDER_PATH=/nonexistent fi_info -p farreach; then exit 1; fi
            export FI_PROVIDER_PATH="$1/lib/farreach"; fi_info -p farreach | grep -x 'provider: farreach'
-           if fi_info -p farreach -t FI_EP_DGRAM || fi_info -p farreach -c FI_TAGGED; then exit 1; fi
+           if fi_info -p farreach -t FI_EP_DGRAM || fi_info -p farreach -c FI_COLLECTIVE; then exit 1; fi
            port=$((20000 + $$ % 10000))
            for size in 64 8192 262144; do
                timeout 20 fi_pingpong -e rdm -p farreach -c -I 100 -S $size -B $port & server=$!
@@ -99,7 +102,22 @@ const SCRIPTS: [(&str, &str); 15] = [
            done"#,
     ),
     (
-        // The same over a device alone, by both transports.
+        // Each process logs how many messages have come to it by the provider. Without the path Open
+        // MPI has no transport that it may take.
+        "libfabric, Open MPI",
+        r#"mpicc.openmpi -Wall -Wextra -Werror -o "$TMPDIR/mpi" "$2/fi-provider/libfabric/tests/c/mpi.c"
+           export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+           run() { timeout 20 /usr/bin/mpirun.openmpi --oversubscribe -n $1 --mca pml cm --mca mtl ofi --mca osc ^ucx \
+               --mca mtl_ofi_provider_include farreach -x FI_LOG_LEVEL=info -x FI_LOG_PROV=farreach "$TMPDIR/mpi" 2>"$TMPDIR/said"; }
+           if FI_PROVIDER_PATH=/nonexistent run 2; then exit 1; fi
+           export FI_PROVIDER_PATH="$1/lib/farreach"
+           for processes in 2 4; do
+               run $processes || { cat "$TMPDIR/said" >&2; exit 1; }
+               test $(grep -c 'farreach:.* [1-9][0-9]* messages have come' "$TMPDIR/said") -ge $processes
+           done; rm "$TMPDIR/mpi" "$TMPDIR/said""#,
+    ),
+    (
+        // As "libfabric", over a device alone, by both transports.
         "libfabric, device",
         r#"export FI_PROVIDER_PATH="$1/lib/farreach" FI_FARREACH_NEAR=0
            port=$((30000 + $$ % 10000))

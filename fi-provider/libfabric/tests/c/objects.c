@@ -197,8 +197,8 @@ static void reaches_itself(struct fid_ep *ep, struct fid_av *av, struct fid_cq *
     both[0] = next(cq), both[1] = next(cq);
     CHECK(both[0].len == 0 && both[1].len == 0);
     // Pieces and flags that there are not.
-    struct iovec pieces[2] = {{from, 1}, {from, 1}};
-    struct fi_msg message = {.msg_iov = pieces, .iov_count = 2, .addr = self};
+    struct iovec pieces[5] = {{from, 1}, {from, 1}};
+    struct fi_msg message = {.msg_iov = pieces, .iov_count = 5, .addr = self};
     CHECK(fi_sendmsg(ep, &message, 0) == -FI_EINVAL && fi_recvmsg(ep, &message, 0) == -FI_EINVAL);
     message.iov_count = 1;
     CHECK(fi_sendmsg(ep, &message, FI_MULTI_RECV) == -FI_EBADFLAGS);

@@ -14,7 +14,7 @@ use super::stream::Stream;
 use super::{Endpoint, MOST_OWED, Operation};
 use crate::raw::address::Address;
 use crate::raw::address_vector::{AddressVector, PeerIndex};
-use crate::raw::completion::{Entry, Promise, Source};
+use crate::raw::completion::{Entry, Failure, Promise, Source};
 use crate::raw::error::Error;
 use crate::raw::matcher::{Buffer, Place};
 use crate::raw::protocol::{HAS_DATA, HAS_TAG, Kind, TAGGED, WANTS_ANSWER};
@@ -323,16 +323,24 @@ impl Endpoint {
         self.land(place.address, place.len);
         let entry = self.entry_of(place, beside, source);
         let result = if place.len < len {
+            self.report_cut(entry, len - place.len);
             Err(Error::Truncated)
         } else {
+            self.report(entry, Promise::of_receive(place.context), Ok(()), false);
             Ok(())
         };
-        let promise = Promise::of_receive(place.context);
-        self.report(entry, promise, result, false);
         if let Some((number, link)) = answer {
             let code = result.err().map_or(0, Error::to_wire).into();
             self.owe(&link, Kind::Done, [number, code, 0]);
         }
+    }
+
+    /// Reports a message that was longer than its buffer, by so many bytes.
+    #[cold]
+    fn report_cut(&self, entry: Entry, cut: usize) {
+        let error = Error::Truncated;
+        (self.config.receive).push(Err(Failure { error, entry, cut }));
+        self.config.received.count(Err(error));
     }
 
     /// Reports that a buffer is the caller's again, without a message.

@@ -204,6 +204,7 @@ impl Endpoint {
         let state = State::Parts {
             left: 2,
             error: None,
+            told: None,
         };
         let number = self.begin_reported(&plain.link, entry, report, state)?;
         let whole = Part(NonZero::new(number).ok_or(Error::Again)?);

@@ -9,7 +9,7 @@ use super::link::Path;
 use super::pending::State;
 use super::rma::rma_entry;
 use super::threshold::Work;
-use super::vector::common;
+use super::vector::{Beside, common};
 use super::{Arithmetic, Endpoint, Operation, Typed, Word};
 use crate::raw::completion::{Part, Report};
 use crate::raw::domain::Domain;
@@ -109,7 +109,7 @@ impl Endpoint {
             self.update(std::slice::from_ref(one), typed, part)
         };
         let what = (what, elements.len() * bytes, report);
-        self.start_parts(link, what, elements, start, later)
+        self.start_parts(link, (what, Beside::default()), elements, start, later)
     }
 
     /// Updates an element that this process reaches by loads and stores.
@@ -155,6 +155,7 @@ impl Endpoint {
             let state = State::Parts {
                 left: 1,
                 error: None,
+                told: None,
             };
             let number = self.begin_reported(&region.link, entry, report, state)?;
             let part = Part(NonZero::new(number).ok_or(Error::Again)?);

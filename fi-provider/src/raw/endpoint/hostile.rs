@@ -350,7 +350,7 @@ unsafe fn post_tagged(
             assert!(endpoint.claim(wanted, context).is_none_or(is_it));
             // SAFETY: `place` has room for `len` bytes and is nobody else's until the entry is there,
             // as `post_receive` asks, and the caller promises the same.
-            unsafe { endpoint.receive_claimed(place, len, context) }
+            unsafe { endpoint.receive_claimed(&[(place, len)], context, context) }.unwrap()
         }
         1 => {
             assert!(endpoint.claim(wanted, context).is_none_or(is_it));

@@ -198,7 +198,7 @@ impl Endpoint {
             operation: Operation::Send,
             len,
             data: None,
-            tag: None,
+            tag: beside.tag,
             source: None,
             offset: 0,
             is_last: true,

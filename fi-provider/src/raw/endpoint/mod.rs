@@ -699,6 +699,12 @@ impl Endpoint {
             let code = result.err().map_or(0, Error::to_wire).into();
             self.owe(&pending.link, Kind::Done, [answer, code, 0]);
         }
+        if let State::Parts { told, .. } = pending.state
+            && let (Some(data), Ok(())) = (told, result)
+        {
+            let len = pending.entry.len as u64;
+            self.owe(&pending.link, Kind::Told, [data, len, 0]);
+        }
         self.report(pending.entry, pending.promise, result, true);
     }
 
@@ -711,9 +717,11 @@ impl Endpoint {
         is_kept: bool,
     ) {
         let (queue, counter) = self.ends(entry.operation);
-        let told = result
-            .map(|()| entry)
-            .map_err(|error| Failure { error, entry });
+        let told = result.map(|()| entry).map_err(|error| Failure {
+            error,
+            entry,
+            cut: 0,
+        });
         match promise.context {
             Some(_) if is_kept => queue.fill(told),
             Some(_) => queue.push(told),

@@ -56,8 +56,13 @@ pub(crate) enum State {
         left: usize,
         answer: Option<u64>,
     },
-    /// The ends of so many parts; and the first error of one.
-    Parts { left: usize, error: Option<Error> },
+    /// The ends of so many parts; and the first error of one. Behind them the peer is told this
+    /// data, if there is some.
+    Parts {
+        left: usize,
+        error: Option<Error>,
+        told: Option<u64>,
+    },
 }
 
 /// All of an endpoint, by numbers that are never 0 and hardly ever the same.
@@ -131,7 +136,7 @@ impl Table {
         let (generation, slot) = self.slots.get_mut(number as u32 as usize)?;
         let is_it = u64::from(*generation) == number >> 32;
         let mut result = result;
-        if let State::Parts { left, error } = &mut slot.as_mut().filter(|_| is_it)?.state {
+        if let State::Parts { left, error, .. } = &mut slot.as_mut().filter(|_| is_it)?.state {
             *left -= 1;
             *error = error.or(result.err());
             if *left > 0 {
@@ -150,7 +155,7 @@ impl Table {
         }
     }
 
-    /// Keeps the bytes of a message as long as the operation of this number is there.
+    /// Keeps bytes as long as the operation of this number is there.
     pub(crate) fn hold(&mut self, number: u64, bytes: Vec<u8>) {
         let slot = self.slots.get_mut(number as u32 as usize);
         if let Some((_, Some(pending))) = slot {

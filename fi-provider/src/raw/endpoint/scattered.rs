@@ -41,6 +41,24 @@ fn sum(mut lengths: impl Iterator<Item = usize>) -> Result<usize, Error> {
         .ok_or(Error::TooLong)
 }
 
+/// The bytes of all pieces, one behind the other.
+///
+/// # Errors
+/// [`Error::NoRoom`]; [`Error::TooLong`] where there cannot be so many.
+///
+/// # Safety
+/// Each piece holds its bytes.
+pub(super) unsafe fn gathered(pieces: &[(*const u8, usize)]) -> Result<Vec<u8>, Error> {
+    let mut whole = zeroed(sum(pieces.iter().map(|(_, len)| *len))?)?;
+    let mut at = 0;
+    for (piece, len) in pieces.iter().filter(|(_, len)| *len > 0) {
+        // SAFETY: the piece holds its bytes, and there is room for those of all.
+        unsafe { piece.copy_to(whole[at..].as_mut_ptr(), *len) };
+        at += len;
+    }
+    Ok(whole)
+}
+
 impl Endpoint {
     /// Sends a message of pieces, one behind the other, as [`Endpoint::send`] does (fi_sendv).
     ///
@@ -98,18 +116,12 @@ impl Endpoint {
             // SAFETY: the piece holds the bytes until the operation is reported.
             return unsafe { self.start_send(peer, whole, beside, level, report) }.map(drop);
         }
-        let len = sum(pieces.iter().map(|(_, len)| *len))?;
-        let mut whole = zeroed(len)?;
-        let mut at = 0;
-        for (piece, len) in pieces.iter().filter(|(_, len)| *len > 0) {
-            // SAFETY: the piece holds its bytes, and there is room for those of all.
-            unsafe { piece.copy_to(whole[at..].as_mut_ptr(), *len) };
-            at += len;
-        }
+        // SAFETY: the pieces hold their bytes.
+        let whole = unsafe { gathered(pieces)? };
+        let bytes = (whole.as_ptr(), whole.len());
         // SAFETY: the bytes stay until the operation is reported: the operation that fetches them
         // holds them, and others take them over at once.
-        let pending =
-            unsafe { self.start_send(peer, (whole.as_ptr(), len), beside, level, report)? };
+        let pending = unsafe { self.start_send(peer, bytes, beside, level, report)? };
         if let Some(number) = pending {
             self.pending.borrow_mut().hold(number, whole);
         }
@@ -163,15 +175,20 @@ impl Endpoint {
         wanted: Wanted,
         context: u64,
     ) -> Result<(), Error> {
-        let (address, len) = match pieces {
-            &[whole] => whole,
-            _ => self.landing(pieces)?,
-        };
+        let (address, len) = self.whole(pieces)?;
         // SAFETY: one piece is nobody else's until an entry says that it is the caller's; memory of
         // several is nobody else's as long as it is among the landings: until it is taken apart,
         // cancelled, or the endpoint dropped.
         unsafe { self.post_tagged(address, len, wanted, context) };
         Ok(())
+    }
+
+    /// Returns the only piece, or memory of the endpoint's that stands for several.
+    pub(super) fn whole(&self, pieces: &[(*mut u8, usize)]) -> Result<(*mut u8, usize), Error> {
+        match pieces {
+            &[whole] => Ok(whole),
+            _ => self.landing(pieces),
+        }
     }
 
     /// Makes memory of the endpoint's that stands for pieces; returns its address and their length.

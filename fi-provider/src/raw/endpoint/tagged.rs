@@ -218,14 +218,15 @@ impl Endpoint {
         }
     }
 
-    /// Takes back a buffer that was posted for a tagged message with this context, the oldest;
-    /// false where none waits: its message has come, and its entry is there or will be.
-    pub fn cancel_tagged(&self, context: u64) -> bool {
+    /// Takes back a buffer that was posted for a tagged message with this context, the oldest, and
+    /// returns its tag; none where none waits: its message has come, and its entry is there or will
+    /// be.
+    pub fn cancel_tagged(&self, context: u64) -> Option<u64> {
         let receive = self.tagged.borrow_mut().cancel(context);
         if let Some(receive) = &receive {
             self.land(receive.address, 0);
         }
-        receive.is_some()
+        receive.map(|receive| receive.wanted.tag)
     }
 
     /// Tells of the first tagged message that a receive would get now, if there is one: it stays
@@ -243,15 +244,26 @@ impl Endpoint {
         tagged.claim(&wanted, context).map(Peeked::of)
     }
 
-    /// Receives the message that was claimed with this context, the oldest, in a buffer of `len`
-    /// bytes; false where there is none (FI_CLAIM).
+    /// Receives the message that was claimed with the context `claimed`, the oldest, in pieces of
+    /// memory, of which one is filled after the other; its entry has `context`. False where there is
+    /// none (FI_CLAIM).
+    ///
+    /// # Errors
+    /// As [`Endpoint::post_tagged_vector`]: the message stays claimed.
     ///
     /// # Safety
-    /// As [`Endpoint::post_receive`], where it returns true.
-    pub unsafe fn receive_claimed(&self, buffer: *mut u8, len: usize, context: u64) -> bool {
-        let claimed = self.tagged.borrow_mut().take_claimed(context);
+    /// As [`Endpoint::post_tagged_vector`], where it returns true.
+    pub unsafe fn receive_claimed(
+        &self,
+        pieces: &[(*mut u8, usize)],
+        claimed: u64,
+        context: u64,
+    ) -> Result<bool, Error> {
+        let (buffer, len) = self.whole(pieces)?;
+        let claimed = self.tagged.borrow_mut().take_claimed(claimed);
         let Some(mut early) = claimed else {
-            return false;
+            self.land(buffer, 0);
+            return Ok(false);
         };
         if let Some(sender) = &early.message.sender {
             early.source = self.vector.find(sender);
@@ -263,7 +275,7 @@ impl Endpoint {
             context,
         };
         self.deliver_early(early, &receive);
-        true
+        Ok(true)
     }
 
     /// Drops the first tagged message that a receive would get now, and tells of it (FI_PEEK with

@@ -12,11 +12,13 @@ use super::atomic::{apply, put_word};
 use super::link::{Link, Path};
 use super::pending::State;
 use super::rma::{RemoteRegion, rma_entry};
+use super::scattered::gathered;
 use super::threshold::Work;
-use super::{Atomic, Endpoint, Operation};
+use super::{Atomic, Endpoint, MOST_ASKED, Operation};
 use crate::raw::completion::{Part, Promise, Report};
 use crate::raw::error::Error;
 use crate::raw::far::vector::MOST_PIECES;
+use crate::raw::protocol::Kind;
 use crate::raw::region::Rights;
 use fi_mlx5::lane::Local;
 use fi_shm::foreign::Piece;
@@ -71,6 +73,15 @@ impl Direction {
             Self::Read => Rights::READ,
         }
     }
+}
+
+/// All of a transfer but its bytes.
+#[derive(Debug, Default)]
+pub(super) struct Beside {
+    /// The peer is told it behind the bytes.
+    data: Option<u64>,
+    /// Memory that the operation holds: its pieces lie in it.
+    held: Vec<u8>,
 }
 
 /// A piece of local memory, and as many bytes of a region.
@@ -167,12 +178,71 @@ impl Endpoint {
         pieces: &[(*const u8, usize)],
         report: R,
     ) -> Result<(), Error> {
+        // SAFETY: the pieces hold their bytes until the operation is reported.
+        unsafe { self.write_pieces(ranges, pieces, Beside::default(), report) }
+    }
+
+    /// Writes as [`Endpoint::write_vector`] does, and tells the peer so with 64 bits of data, as
+    /// [`Endpoint::write_with_data`] does, but of any length (fi_writemsg with FI_REMOTE_CQ_DATA).
+    ///
+    /// # Errors
+    /// As [`Endpoint::write_vector`]; [`Error::NoSuchPeer`] where there is no range.
+    ///
+    /// # Safety
+    /// As [`Endpoint::write_vector`].
+    pub unsafe fn write_vector_with_data<R: Report>(
+        &self,
+        ranges: &[Range<'_>],
+        pieces: &[(*const u8, usize)],
+        data: u64,
+        report: R,
+    ) -> Result<(), Error> {
+        let beside = Beside {
+            data: Some(data),
+            held: Vec::new(),
+        };
+        // SAFETY: the pieces hold their bytes until the operation is reported.
+        unsafe { self.write_pieces(ranges, pieces, beside, report) }
+    }
+
+    /// Writes as [`Endpoint::write_vector`] does, or with data as
+    /// [`Endpoint::write_vector_with_data`]; the bytes are taken over at once (fi_writemsg with
+    /// FI_INJECT).
+    ///
+    /// # Errors
+    /// As these; [`Error::NoRoom`] where there is no memory for the bytes.
+    ///
+    /// # Safety
+    /// Each piece holds its bytes.
+    pub unsafe fn inject_write_vector<R: Report>(
+        &self,
+        ranges: &[Range<'_>],
+        pieces: &[(*const u8, usize)],
+        data: Option<u64>,
+        report: R,
+    ) -> Result<(), Error> {
+        // SAFETY: the pieces hold their bytes.
+        let held = unsafe { gathered(pieces)? };
+        let whole = [(held.as_ptr(), held.len())];
+        // SAFETY: the operation holds the bytes until it is reported.
+        unsafe { self.write_pieces(ranges, &whole, Beside { data, held }, report) }
+    }
+
+    /// # Safety
+    /// As [`Endpoint::write_vector`]; the pieces may lie in the memory beside them.
+    unsafe fn write_pieces<R: Report>(
+        &self,
+        ranges: &[Range<'_>],
+        pieces: &[(*const u8, usize)],
+        beside: Beside,
+        report: R,
+    ) -> Result<(), Error> {
         let pieces: Vec<_> = pieces
             .iter()
             .map(|(at, len)| (at.cast_mut(), *len))
             .collect();
         // SAFETY: the pieces hold their bytes until the operation is reported.
-        unsafe { self.transfer(Direction::Write, ranges, &pieces, report) }
+        unsafe { self.transfer(Direction::Write, ranges, &pieces, beside, report) }
     }
 
     /// Reads ranges of regions of one peer, one after the other, into pieces of memory, of which one
@@ -191,7 +261,7 @@ impl Endpoint {
         report: R,
     ) -> Result<(), Error> {
         // SAFETY: the pieces have room for their bytes until the operation is reported.
-        unsafe { self.transfer(Direction::Read, ranges, pieces, report) }
+        unsafe { self.transfer(Direction::Read, ranges, pieces, Beside::default(), report) }
     }
 
     /// Does one atomic operation on each of several words of `bytes` bytes in regions of one peer
@@ -252,7 +322,8 @@ impl Endpoint {
             unsafe { self.fetch_atomic(word.region, target, operation, operands, word.found, part) }
         };
         let what = (Operation::Atomic, len, report);
-        self.start_parts(link, what, words, start, |word| vec![later(word)])
+        let all = (what, Beside::default());
+        self.start_parts(link, all, words, start, |word| vec![later(word)])
     }
 
     /// # Safety
@@ -262,6 +333,7 @@ impl Endpoint {
         direction: Direction,
         ranges: &[Range<'_>],
         pieces: &[(*mut u8, usize)],
+        beside: Beside,
         report: R,
     ) -> Result<(), Error> {
         let link = common(ranges.iter().map(|range| range.region))?;
@@ -270,6 +342,13 @@ impl Endpoint {
             range.region.check(range.address, range.len, right)?;
         }
         let pairs = pairs(ranges, pieces).ok_or(Error::OutOfRange)?;
+        let told = beside.data.zip(link);
+        if beside.data.is_some() && link.is_none() {
+            return Err(Error::NoSuchPeer);
+        }
+        if told.is_some_and(|(_, link)| link.burden() >= MOST_ASKED) {
+            return Err(Error::Again);
+        }
         if report.context().is_some() && !self.transmit().has_room() {
             return Err(Error::Again);
         }
@@ -282,10 +361,16 @@ impl Endpoint {
         let is_done = unsafe { self.transfer_at_once(direction, link, &pairs)? };
         let Some(link) = link.filter(|_| !is_done) else {
             self.report_rma(what.0, what.1, report);
+            if let Some((data, link)) = told {
+                self.owe(link, Kind::Told, [data, what.1 as u64, 0]);
+            }
             return Ok(());
         };
         let groups = self.groups(link, pairs);
-        if let [group] = &*groups {
+        if let [group] = &*groups
+            && told.is_none()
+            && beside.held.is_empty()
+        {
             // SAFETY: the pieces are as the operation demands until it is reported.
             return unsafe { self.transfer_group(direction, group, report) };
         }
@@ -296,7 +381,7 @@ impl Endpoint {
             let works = group.pairs.iter().map(|pair| pair.work(direction));
             works.collect()
         };
-        self.start_parts(link, what, &groups, start, later)
+        self.start_parts(link, (what, beside), &groups, start, later)
     }
 
     /// Copies where this process or the kernel does; false where bytes have to go another way.
@@ -412,7 +497,7 @@ impl Endpoint {
     pub(super) fn start_parts<R: Report, P>(
         &self,
         link: &Rc<Link>,
-        (operation, len, report): (Operation, usize, R),
+        ((operation, len, report), beside): ((Operation, usize, R), Beside),
         parts: &[P],
         start: impl Fn(&P, Part) -> Result<(), Error>,
         later: impl Fn(&P) -> Vec<Work>,
@@ -422,8 +507,10 @@ impl Endpoint {
         let state = State::Parts {
             left: 1,
             error: None,
+            told: beside.data,
         };
         let number = self.begin(link, entry, Promise::of(report), state)?;
+        self.pending.borrow_mut().hold(number, beside.held);
         let whole = Part(NonZero::new(number).ok_or(Error::Again)?);
         let mut is_full = false;
         for (at, part) in parts.iter().enumerate() {

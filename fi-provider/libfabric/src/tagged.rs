@@ -1,0 +1,281 @@
+//! Tagged messages (fi_tagged(3)).
+
+use crate::ep::Object;
+use crate::object::{Code, object, only, size};
+use crate::state::{Told, Wrong};
+use crate::transfer::{self, Buffer, Flags, Message, SENDMSG, Which, list, piece};
+use fi_ofi_abi::*;
+use fi_provider::raw::endpoint::Wanted;
+use std::ffi::c_void;
+use std::ptr::null_mut;
+
+pub(crate) static OPS: FiOpsTagged = FiOpsTagged {
+    size: size_of::<FiOpsTagged>(),
+    recv,
+    recvv,
+    recvmsg,
+    send,
+    sendv,
+    sendmsg,
+    inject,
+    senddata,
+    injectdata,
+};
+
+/// The flags of fi_trecvmsg by which a message is looked at, kept, and dropped.
+const LOOKS: u64 = FI_PEEK | FI_CLAIM | FI_DISCARD;
+/// All its flags.
+const RECVMSG: u64 = LOOKS | FI_COMPLETION | FI_MORE;
+/// Results of looks that wait to be read, at most.
+const MOST_HELD: usize = 1 << 16;
+
+/// A message of these pieces, without data, with the endpoint's flags.
+fn plain(pieces: &[Iovec], to: u64, tag: u64, context: *mut c_void) -> Message<'_> {
+    Message {
+        pieces,
+        tag: Some(tag),
+        data: None,
+        to,
+        context,
+        flags: Flags::Usual,
+    }
+}
+
+unsafe extern "C" fn send(
+    ep: *mut FidEp,
+    message: *const c_void,
+    len: usize,
+    _desc: *mut c_void,
+    to: u64,
+    tag: u64,
+    context: *mut c_void,
+) -> isize {
+    let bytes = [piece(message, len)];
+    // SAFETY: the application leaves the bytes as they are until the completion, by fi_tagged(3).
+    unsafe { transfer::send(ep, plain(&bytes, to, tag, context)) }
+}
+
+unsafe extern "C" fn sendv(
+    ep: *mut FidEp,
+    pieces: *const Iovec,
+    _desc: *mut *mut c_void,
+    count: usize,
+    to: u64,
+    tag: u64,
+    context: *mut c_void,
+) -> isize {
+    // SAFETY: `pieces` leads to `count` pieces, whose bytes the application leaves as they are
+    // until the completion, by fi_tagged(3).
+    unsafe {
+        match list(pieces, count) {
+            Ok(pieces) => transfer::send(ep, plain(pieces, to, tag, context)),
+            Err(code) => size(Err(code)),
+        }
+    }
+}
+
+unsafe extern "C" fn sendmsg(ep: *mut FidEp, message: *const FiMsgTagged, flags: u64) -> isize {
+    // SAFETY: `message` leads to a record with a list of pieces, whose bytes the application leaves
+    // as they are until the completion, by fi_tagged(3).
+    unsafe {
+        let message = &*message;
+        let pieces = only(flags, SENDMSG).and_then(|()| list(message.msg_iov, message.iov_count));
+        match pieces {
+            Ok(pieces) => {
+                let wanted = Message {
+                    data: (flags & FI_REMOTE_CQ_DATA != 0).then_some(message.data),
+                    flags: Flags::Own(flags),
+                    ..plain(pieces, message.addr, message.tag, message.context)
+                };
+                transfer::send(ep, wanted)
+            }
+            Err(code) => size(Err(code)),
+        }
+    }
+}
+
+unsafe extern "C" fn inject(
+    ep: *mut FidEp,
+    message: *const c_void,
+    len: usize,
+    to: u64,
+    tag: u64,
+) -> isize {
+    let bytes = [piece(message, len)];
+    let message = Message {
+        flags: Flags::Inject,
+        ..plain(&bytes, to, tag, null_mut())
+    };
+    // SAFETY: the piece holds the bytes, by fi_tagged(3), and they are taken over at once.
+    unsafe { transfer::send(ep, message) }
+}
+
+unsafe extern "C" fn senddata(
+    ep: *mut FidEp,
+    message: *const c_void,
+    len: usize,
+    _desc: *mut c_void,
+    data: u64,
+    to: u64,
+    tag: u64,
+    context: *mut c_void,
+) -> isize {
+    let bytes = [piece(message, len)];
+    let message = Message {
+        data: Some(data),
+        ..plain(&bytes, to, tag, context)
+    };
+    // SAFETY: the application leaves the bytes as they are until the completion, by fi_tagged(3).
+    unsafe { transfer::send(ep, message) }
+}
+
+unsafe extern "C" fn injectdata(
+    ep: *mut FidEp,
+    message: *const c_void,
+    len: usize,
+    data: u64,
+    to: u64,
+    tag: u64,
+) -> isize {
+    let bytes = [piece(message, len)];
+    let message = Message {
+        data: Some(data),
+        flags: Flags::Inject,
+        ..plain(&bytes, to, tag, null_mut())
+    };
+    // SAFETY: the piece holds the bytes, by fi_tagged(3), and they are taken over at once.
+    unsafe { transfer::send(ep, message) }
+}
+
+/// A buffer of these pieces for a message of this tag but for these bits, with the endpoint's flags.
+fn buffer(
+    pieces: &[Iovec],
+    from: u64,
+    (tag, ignore): (u64, u64),
+    context: *mut c_void,
+) -> Buffer<'_> {
+    Buffer {
+        pieces,
+        which: Which::Tagged(tag, ignore),
+        from,
+        context,
+        flags: None,
+    }
+}
+
+unsafe extern "C" fn recv(
+    ep: *mut FidEp,
+    memory: *mut c_void,
+    len: usize,
+    _desc: *mut c_void,
+    from: u64,
+    tag: u64,
+    ignore: u64,
+    context: *mut c_void,
+) -> isize {
+    let memory = [piece(memory, len)];
+    let wanted = buffer(&memory, from, (tag, ignore), context);
+    // SAFETY: the application leaves the buffer alone until its completion, by fi_tagged(3).
+    size(unsafe { transfer::receive(ep, wanted) }.map(|()| 0))
+}
+
+unsafe extern "C" fn recvv(
+    ep: *mut FidEp,
+    pieces: *const Iovec,
+    _desc: *mut *mut c_void,
+    count: usize,
+    from: u64,
+    tag: u64,
+    ignore: u64,
+    context: *mut c_void,
+) -> isize {
+    // SAFETY: `pieces` leads to `count` pieces, which the application leaves alone until the
+    // completion, by fi_tagged(3).
+    let posted = unsafe {
+        list(pieces, count)
+            .and_then(|pieces| transfer::receive(ep, buffer(pieces, from, (tag, ignore), context)))
+    };
+    size(posted.map(|()| 0))
+}
+
+unsafe extern "C" fn recvmsg(ep: *mut FidEp, message: *const FiMsgTagged, flags: u64) -> isize {
+    // SAFETY: `message` leads to a record with a list of pieces, which the application leaves alone
+    // until the completion, by fi_tagged(3).
+    let posted = unsafe {
+        let message = &*message;
+        let which = match flags & LOOKS {
+            0 => Some(Which::Tagged(message.tag, message.ignore)),
+            FI_CLAIM => Some(Which::Claimed(message.tag)),
+            _ => None,
+        };
+        only(flags, RECVMSG).and_then(|()| {
+            let Some(which) = which else {
+                return look(ep, message, flags & LOOKS);
+            };
+            let pieces = list(message.msg_iov, message.iov_count)?;
+            let tags = (message.tag, message.ignore);
+            let wanted = Buffer {
+                which,
+                flags: Some(flags),
+                ..buffer(pieces, message.addr, tags, message.context)
+            };
+            transfer::receive(ep, wanted)
+        })
+    };
+    size(posted.map(|()| 0))
+}
+
+/// Looks for a message that has come, keeps it or drops it, and makes a completion of that.
+fn look(ep: *mut FidEp, message: &FiMsgTagged, flags: u64) -> Result<(), Code> {
+    const PEEK_AND_CLAIM: u64 = FI_PEEK | FI_CLAIM;
+    const PEEK_AND_DISCARD: u64 = FI_PEEK | FI_DISCARD;
+    const CLAIM_AND_DISCARD: u64 = FI_CLAIM | FI_DISCARD;
+    let object = object!(Object, ep);
+    let mut turn = object.shared.lock();
+    // The message may have come, but not been seen.
+    turn.progress();
+    let ep = object.ep.get(&turn);
+    let raw = ep.enabled()?;
+    let queue = ep.receive.get().ok_or(FI_ENOCQ)?.queue;
+    let queue = turn.queues.get(queue).ok_or(libc::EINVAL)?;
+    if queue.held_many() >= MOST_HELD {
+        return Err(libc::EAGAIN);
+    }
+    let claimed = message.context.addr() as u64;
+    if flags & FI_CLAIM != 0 && claimed == 0 {
+        return Err(libc::EINVAL);
+    }
+    let wanted = Wanted {
+        tag: message.tag,
+        ignore: message.ignore,
+        source: ep.source(message.addr)?,
+    };
+    let found = match flags {
+        FI_PEEK => raw.peek(wanted),
+        PEEK_AND_CLAIM => raw.claim(wanted, claimed),
+        PEEK_AND_DISCARD => raw.discard(wanted),
+        CLAIM_AND_DISCARD => Some(raw.discard_claimed(claimed).ok_or(libc::EINVAL)?),
+        _ => return Err(FI_EBADFLAGS),
+    };
+    let source = found.and_then(|found| found.source);
+    let data = found.and_then(|found| found.data);
+    let has_data = data.map_or(0, |_| FI_REMOTE_CQ_DATA);
+    let told = Told {
+        context: message.context,
+        flags: FI_RECV | FI_TAGGED | has_data,
+        len: found.map_or(0, |found| found.len),
+        buffer: null_mut(),
+        data: data.unwrap_or(0),
+        source: source.map_or(FI_ADDR_NOTAVAIL, u64::from),
+        tag: found.map_or(message.tag, |found| found.tag),
+    };
+    let missing = Wrong {
+        told,
+        code: libc::ENOMSG,
+        cut: 0,
+    };
+    let told = found.map(|_| told).ok_or(missing);
+    queue.hold_last(told);
+    turn.wake_if_armed();
+    Ok(())
+}
