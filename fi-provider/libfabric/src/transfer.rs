@@ -46,10 +46,10 @@ impl Flags {
         How {
             completes: !matches!(self, Self::Inject) && ep.transmit.get().is_some_and(wants),
             counts: ep.counts(what),
+            // Messages with FI_TRANSMIT_COMPLETE are told when their bytes are free: the fabric's
+            // level fails those that the peer took just before it closed.
             level: if flags & (FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE) != 0 {
                 Level::Delivered
-            } else if flags & FI_TRANSMIT_COMPLETE != 0 {
-                Level::Transmitted
             } else {
                 Level::Free
             },

@@ -235,7 +235,7 @@ pub(crate) fn arrive_in_order(way: Way) {
                     (entry.operation, entry.context),
                     (Operation::Send, at as u64)
                 );
-                assert_eq!((entry.len, entry.tag), (message.3.len(), None));
+                assert_eq!((entry.len, entry.tag), (message.3.len(), Some(message.0)));
             }
             party.meet();
         }

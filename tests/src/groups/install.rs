@@ -85,7 +85,7 @@ const SCRIPTS: [(&str, &str); 16] = [
            done
            for transport in rc dc; do
                FI_FARREACH_NEAR=0 FI_FARREACH_TRANSPORT=$transport "$1/bin/softhca" run -- "$TMPDIR/tagged"
-           done; cd "$TMPDIR"; rm objects rma tagged threads"#,
+           done; cd "$TMPDIR"; rm objects rma tagged threads atomic events waits"#,
     ),
     (
         // The client begins anew while the server does not listen yet. Without the path libfabric

@@ -337,7 +337,7 @@ impl Endpoint {
 
     /// Reports a message that was longer than its buffer, by so many bytes.
     #[cold]
-    fn report_cut(&self, entry: Entry, cut: usize) {
+    pub(super) fn report_cut(&self, entry: Entry, cut: usize) {
         let error = Error::Truncated;
         (self.config.receive).push(Err(Failure { error, entry, cut }));
         self.config.received.count(Err(error));

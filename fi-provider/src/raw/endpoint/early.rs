@@ -204,7 +204,7 @@ impl Endpoint {
                 len: 0,
                 ..self.entry_of(place, beside, source)
             };
-            self.report(nothing, promise, Err(Error::Truncated), false);
+            self.report_cut(nothing, len);
             return self.owe(
                 link,
                 Kind::Done,
