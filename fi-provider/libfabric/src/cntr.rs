@@ -171,7 +171,7 @@ unsafe extern "C" fn read<const SAFE: bool>(cntr: *mut FidCntr) -> u64 {
     {
         return object.count.get(&turn).raw.read();
     }
-    // SAFETY: as this function's.
+    // SAFETY: the counter is open, by fi_cntr(3).
     unsafe { read_slowly(cntr) }
 }
 

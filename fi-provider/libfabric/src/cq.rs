@@ -271,7 +271,7 @@ unsafe extern "C" fn read<const SAFE: bool>(
             }
         }
     }
-    // SAFETY: as this function's.
+    // SAFETY: `place` has room for `count` entries, by fi_cq(3).
     unsafe { read_slowly(cq, place, count) }
 }
 
@@ -332,7 +332,8 @@ unsafe fn take_entries(
     if queue.raw.is_idle() && !queue.holds() {
         return Err(libc::EAGAIN);
     }
-    // SAFETY: as before.
+    // SAFETY: `place` has room for `count` entries, and `sources`, if it is not NULL, for as many
+    // addresses.
     unsafe { take_one(objects, queue, (place, sources), count) }
 }
 

@@ -122,7 +122,7 @@ unsafe extern "C" fn inject<const SAFE: bool>(
     if is_done {
         return 0;
     }
-    // SAFETY: as this function's.
+    // SAFETY: `message` holds the bytes during the call, by fi_msg(3).
     unsafe { inject_slowly(ep, message, len, to) }
 }
 
@@ -216,7 +216,7 @@ unsafe extern "C" fn recv<const SAFE: bool>(
     if is_done {
         return 0;
     }
-    // SAFETY: as this function's.
+    // SAFETY: the application leaves the buffer alone until its completion, by fi_msg(3).
     unsafe { recv_slowly(ep, buffer, len, desc, from, context) }
 }
 

@@ -290,7 +290,7 @@ unsafe extern "C" fn write<const SAFE: bool>(
     if is_done {
         return 0;
     }
-    // SAFETY: as this function's.
+    // SAFETY: the application leaves the bytes as they are until the completion, by fi_rma(3).
     unsafe { write_slowly::<SAFE>(ep, bytes, len, desc, peer, address, key, context) }
 }
 
@@ -364,7 +364,7 @@ unsafe extern "C" fn inject<const SAFE: bool>(
     if is_done {
         return 0;
     }
-    // SAFETY: as this function's.
+    // SAFETY: `bytes` holds the bytes during the call, by fi_rma(3).
     unsafe { inject_slowly::<SAFE>(ep, bytes, len, peer, address, key) }
 }
 

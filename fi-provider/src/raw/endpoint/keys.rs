@@ -91,7 +91,7 @@ impl Endpoint {
     }
 
     /// Writes `len` bytes to the region that `peer` has under `key`, as [`Endpoint::write`] does, if
-    /// it is known and mapped here, and the bytes are [`Endpoint::FEW`] at most. Returns false
+    /// it is known and mapped here, and the bytes are 16 at most. Returns false
     /// otherwise, and has done nothing: also where no peer can have the number. Calls nothing, so that
     /// the caller saves no registers.
     ///
