@@ -80,7 +80,10 @@ pub(crate) unsafe extern "C" fn open(
         return -code;
     }
     let shared = Arc::clone(&object!(domain::Object, domain).shared);
-    shared.lock().sets += 1;
+    let mut objects = shared.lock();
+    objects.sets += 1;
+    objects.note_special();
+    drop(objects);
     let object = Object {
         fid: FidPoll {
             fid: Fid {
@@ -108,6 +111,7 @@ unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
         }
     }
     objects.sets -= 1;
+    objects.note_special();
     drop(objects);
     0
 }

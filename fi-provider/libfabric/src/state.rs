@@ -110,7 +110,7 @@ pub(crate) struct Objects {
     /// Counters of what peers do.
     pub(crate) feeds: Vec<Feed>,
     /// Whether calls have more to do than few instructions: there are such queues, threads that may
-    /// sleep, or such counters.
+    /// sleep, poll sets, or such counters.
     pub(crate) is_special: bool,
 }
 
@@ -118,9 +118,9 @@ pub(crate) struct Objects {
 // not `Send` as they count their handles without atomics and have cells. All handles to any of them
 // are in one value of this type, or in a [`Kept`] of a C object of the same domain. Both are used in a
 // [`Turn`] alone, so that one thread at a time uses all handles; the lock, or the application, orders
-// the turns. The objects keep nothing in thread-local variables, and their raw
-// pointers lead to memory of the process. `op_context` pointers and buffers are the application's,
-// which may use them by any thread.
+// the turns. The objects keep nothing in thread-local variables, and their raw pointers lead to
+// memory of the process. `op_context` pointers and buffers are the application's, which may use them
+// by any thread.
 unsafe impl Send for Objects {}
 
 /// An address vector.
@@ -299,7 +299,8 @@ impl Shared {
 impl Objects {
     /// Notes whether calls have more to do than few instructions.
     pub(crate) fn note_special(&mut self) {
-        self.is_special = self.has_unread || self.waits.is_some() || !self.feeds.is_empty();
+        let has_watchers = self.waits.is_some() || self.sets > 0;
+        self.is_special = has_watchers || self.has_unread || !self.feeds.is_empty();
     }
 
     /// Wakes threads that sleep, as something may be done already.
@@ -332,6 +333,9 @@ impl Objects {
         if self.has_unread {
             self.drop_unread();
         }
+        if self.is_armed() {
+            self.wake_for_news();
+        }
     }
 
     /// Takes the entries that nobody reads.
@@ -348,9 +352,6 @@ impl Objects {
                     }
                 }
             }
-        }
-        if self.is_armed() {
-            self.wake_for_news();
         }
     }
 

@@ -82,6 +82,23 @@ static void send_and_receive(struct fid_ep *ep, fi_addr_t own) {
     }
 }
 
+// A poll set tells of a counter until that is read, by whichever way.
+static void watch(struct fid_domain *domain, struct fid_ep *ep, fi_addr_t own) {
+    struct fid_poll *set;
+    void *found[2];
+    uint64_t word;
+    OK(fi_poll_open(domain, NULL, &set) || fi_poll_add(set, &received->fid, 0));
+    for (uint64_t i = 0; i < 3; i++) {
+        uint64_t before = fi_cntr_read(received);
+        CHECK(fi_poll(set, found, 2) == 0);
+        OK(fi_recv(ep, &word, sizeof word, NULL, FI_ADDR_UNSPEC, &word));
+        OK(fi_inject(ep, &i, sizeof i, own));
+        next();
+        CHECK(fi_poll(set, found, 2) == 1 && fi_cntr_read(received) == before + 1);
+    }
+    OK(fi_close(&set->fid));
+}
+
 static void run(enum fi_threading threading) {
     struct fi_info *hints = fi_allocinfo(), *info;
     hints->fabric_attr->prov_name = strdup("farreach");
@@ -130,6 +147,7 @@ static void run(enum fi_threading threading) {
     CHECK(fi_mr_key(mr) == KEY && fi_close(&domain->fid) == -FI_EBUSY);
     write_and_read(ep, own, memory);
     send_and_receive(ep, own);
+    watch(domain, ep, own);
     OK(fi_close(&mr->fid));
     CHECK(fi_inject_write(ep, "late", 4, own, 0, KEY) == -FI_ENOKEY);
     OK(fi_close(&ep->fid) || fi_close(&written->fid) || fi_close(&received->fid));
