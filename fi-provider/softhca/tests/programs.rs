@@ -8,8 +8,7 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
-use support::{PATIENCE, Under, free_port, need, scratch, softhca, text};
+use support::{Under, free_port, need, scratch, softhca, text};
 
 const PLAIN: Under<'static> = Under {
     options: &[],
@@ -250,22 +249,18 @@ fn a_killed_run_is_swept_by_the_next() {
             .env("TMPDIR", &scratch)
             .env_remove("XDG_RUNTIME_DIR")
             .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
             .spawn()
             .expect("softhca starts")
     };
     let count = || std::fs::read_dir(&scratch).expect("scratch").count();
-    // It reads until this end of the pipe is closed, which `wait` does.
-    let mut killed = start(&["cat"]);
-    let begin = Instant::now();
-    // One that is killed before it has locked its directory leaves that for longer.
-    let is_locked = |entry: std::fs::DirEntry| {
-        let lock = std::fs::metadata(entry.path().join("lock"));
-        lock.is_ok_and(|lock| lock.len() > 0)
-    };
-    let entries = || std::fs::read_dir(&scratch).expect("scratch").flatten();
-    while !entries().any(is_locked) && begin.elapsed() < PATIENCE {
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    // It reads until this end of the pipe is closed, which `wait` does. Before it runs, the process
+    // that is to become it has the lock, too.
+    let mut killed = start(&["sh", "-c", "echo runs; exec cat"]);
+    let mut said = String::new();
+    let output = killed.stdout.take().expect("a pipe");
+    let read = BufReader::new(output).read_line(&mut said);
+    assert_eq!((read.expect("a line"), said.as_str()), (5, "runs\n"));
     killed.kill().expect("kill");
     killed.wait().expect("its end");
     assert_eq!(count(), 1);

@@ -493,9 +493,12 @@ fn endure(seed: u64, is_quick: bool) {
     });
     assert!(is_over, "operations with a peer that is gone wait for ever");
     if let Ok(region) = before {
+        let endpoint = &victim.side.endpoint;
+        let is_noticed = endpoint.wait(LIMIT, || region.link.is_over());
+        assert!(is_noticed, "the end of a peer is not noticed");
         let place = victim.found[0].as_ptr();
         // SAFETY: the memory is kept until the endpoint is dropped.
-        let late = unsafe { victim.side.endpoint.read(&region, 0, place, 8, Counted) };
+        let late = unsafe { endpoint.read(&region, 0, place, 8, Counted) };
         assert_eq!(
             late,
             Err(Error::PeerGone),
