@@ -307,6 +307,6 @@ pub(crate) unsafe fn receive(ep: *mut FidEp, buffer: Buffer<'_>) -> Result<(), C
     if is_posted != Ok(true) {
         turn.receives.remove(number);
     }
-    // What is not there was not claimed.
+    // No such message was claimed.
     is_posted?.then_some(()).ok_or(libc::EINVAL)
 }

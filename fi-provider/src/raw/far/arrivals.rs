@@ -188,7 +188,7 @@ impl Endpoint {
         };
         // SAFETY: no other reference is there: functions of the endpoint that borrow the arrivals
         // call nothing of the program's, which makes progress; the endpoint is of one thread, as its
-        // cells are; and what is called here knows nothing of `far.arrivals`.
+        // cells are; and the functions called here know nothing of `far.arrivals`.
         let arrivals = unsafe { unguarded(&far.arrivals) };
         let (known, number) = arrivals.latest;
         if peeked.bytes as usize != HEADER + WORD || far.header(peeked.index) != known {
