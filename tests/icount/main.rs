@@ -9,6 +9,7 @@ mod claims;
 mod far;
 mod function;
 mod instructions;
+mod ofi;
 mod scratch;
 mod table;
 
@@ -22,7 +23,7 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 tests/icount/icount [OPTIONS]
     counts the instructions of the library's calls, prints a table and fails if one is over its budget
-  --near               leave out the calls to another node
+  --near               leave out the calls to another node, and those of libfabric
   --check              fail also if the table in docs/critical-path.md differs
   --update             write the table into docs/critical-path.md
   --root DIR           the project's folder (default: the current one)
@@ -62,6 +63,8 @@ struct Tools {
     softhca: PathBuf,
     /// The loops of the fabric's own objects.
     raw: PathBuf,
+    /// The folder of the libfabric provider.
+    provider: PathBuf,
     /// Whether oshcc and oshrun may be those of another library, which has no software device.
     is_another: bool,
 }
@@ -105,6 +108,7 @@ fn run(options: &Options) -> Result<(), String> {
     } else {
         counted.extend(far::far(&options.tools, &folder, &mut disassembly)?);
         counted.extend(far::beside(&options.tools, &folder, &mut disassembly)?);
+        counted.extend(ofi::ofi(&options.tools, &folder, &mut disassembly)?);
         budgets
     };
     let mut wrong = budgets.broken(&counted);
@@ -159,6 +163,7 @@ fn options() -> Result<Options, String> {
             oshrun: staged("oshrun")?,
             softhca: staged("softhca")?,
             raw: target()?.join("release/examples/icount-raw"),
+            provider: target()?.join("farreach/lib/farreach"),
             is_another: false,
         },
         function: None,

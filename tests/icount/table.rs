@@ -12,6 +12,8 @@ const END: &str = "<!-- end of the counts -->";
 const FAR: [&str; 2] = ["RC", "DC"];
 /// What stands for the target of an operation of the fabric's own objects: the transport.
 const RAW: [&str; 2] = ["shm", "mlx5"];
+/// What stands for the target of a call of libfabric: the transport, and the threads that may call.
+const OFI: [&str; 4] = ["shm, domain", "shm, safe", "mlx5, domain", "mlx5, safe"];
 /// In place of a budget.
 const ONLY_PRINTED: &str = "printed";
 
@@ -68,17 +70,19 @@ impl Budgets {
         Ok(budgets)
     }
 
-    /// Those of the calls on one node.
-    pub(crate) fn without_far(mut self) -> Self {
-        self.rows.retain(|row| !row.is_far());
-        self.claims.retain(|claim| !claim.is_of(&FAR));
-        self
+    /// Those of OpenSHMEM's calls on one node, and of the fabric's own objects.
+    pub(crate) fn without_far(self) -> Self {
+        self.without(&FAR).without(&OFI)
     }
 
     /// Those that are not of the fabric's own objects.
-    pub(crate) fn without_raw(mut self) -> Self {
-        self.rows.retain(|row| !row.is_raw());
-        self.claims.retain(|claim| !claim.is_of(&RAW));
+    pub(crate) fn without_raw(self) -> Self {
+        self.without(&RAW)
+    }
+
+    fn without(mut self, targets: &[&str]) -> Self {
+        self.rows.retain(|row| !row.is_of(targets));
+        self.claims.retain(|claim| !claim.is_of(targets));
         self
     }
 
@@ -134,19 +138,15 @@ impl Row {
         })
     }
 
-    fn is_far(&self) -> bool {
-        FAR.contains(&self.target.as_str())
-    }
-
-    fn is_raw(&self) -> bool {
-        RAW.contains(&self.target.as_str())
+    fn is_of(&self, targets: &[&str]) -> bool {
+        targets.contains(&self.target.as_str())
     }
 }
 
 /// The table for a terminal.
 pub(crate) fn printed(rows: &[Row]) -> String {
     let mut text = format!(
-        "{:43} {:7} {:>12} {:>7} {:>5}  best peer\n",
+        "{:43} {:12} {:>12} {:>7} {:>5}  best peer\n",
         "", "target", "instructions", "budget", "goal"
     );
     for row in rows {
@@ -154,23 +154,25 @@ pub(crate) fn printed(rows: &[Row]) -> String {
         let (routine, target, count) = (&row.routine, &row.target, number(row.count));
         let _ = writeln!(
             text,
-            "{routine:43} {target:7} {count:>12} {budget:>7} {goal:>5}  {}",
+            "{routine:43} {target:12} {count:>12} {budget:>7} {goal:>5}  {}",
             row.peer
         );
     }
     text
 }
 
-/// The tables for the document: of the calls on a node, of those to another one, and of the
-/// operations of the fabric's own objects.
+/// The tables for the document: of the calls on a node, of those to another one, of the operations
+/// of the fabric's own objects, and of the calls of libfabric.
 fn document(rows: &[Row]) -> String {
     let shown = rows.iter().filter(|row| !row.is_only_printed).cloned();
-    let (raw, calls): (Vec<_>, Vec<_>) = shown.partition(Row::is_raw);
-    let (far, near): (Vec<_>, Vec<_>) = calls.into_iter().partition(Row::is_far);
+    let (ofi, others): (Vec<_>, Vec<_>) = shown.partition(|row| row.is_of(&OFI));
+    let (raw, calls): (Vec<_>, Vec<_>) = others.into_iter().partition(|row| row.is_of(&RAW));
+    let (far, near): (Vec<_>, Vec<_>) = calls.into_iter().partition(|row| row.is_of(&FAR));
     let mut text = lines(&near, "call", &["heap", "global"]);
     for (rows, what, targets) in [
         (far, "call to another node", &FAR[..]),
         (raw, "operation of the fabric's own objects", &RAW),
+        (ofi, "call of libfabric", &OFI),
     ] {
         if !rows.is_empty() {
             text.push('\n');
