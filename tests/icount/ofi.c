@@ -17,8 +17,8 @@
 #include <rdma/fi_tagged.h>
 #include <string.h>
 
-/* Calls between two turns of the software device, and of the far end: as many atomic operations are under way over it. */
-enum { TURN = 8 };
+/* Calls between two turns of the software device and of the far end; of atomic operations no more are under way over it. */
+enum { TURN = 16, ATOMICS = 8 };
 enum { FOREIGN_KEY = 11, ARENA_KEY = 12, BYTES = 4096, TAG = 7 };
 
 struct side {
@@ -126,13 +126,13 @@ static NOINLINE void icount_uncounted_tagged(void) {
 #define USED(result) __asm__ volatile("" : : "r"(result))
 #define BARE() __asm__ volatile("" : : : CHANGES_0)
 
-/* Loops of `...`, with a turn of both ends behind each 8. */
-#define IN_TURNS(name, turn, bare_turn, ...) \
+/* Loops of `...`, with a turn of both ends behind each `of`. */
+#define IN_TURNS(name, of, turn, bare_turn, ...) \
     static NOINLINE void call_##name(long rounds, const struct operands *o) { \
         (void)o; \
         struct side n = near, f = far; \
-        for (long i = 0; i < rounds; i += TURN) { \
-            for (long j = 0; j < TURN; j++) { \
+        for (long i = 0; i < rounds; i += of) { \
+            for (long j = 0; j < of; j++) { \
                 __VA_ARGS__; \
             } \
             turn; \
@@ -143,8 +143,8 @@ static NOINLINE void icount_uncounted_tagged(void) {
     static NOINLINE void bare_##name(long rounds, const struct operands *o) { \
         (void)o; \
         struct side n = near, f = far; \
-        for (long i = 0; i < rounds; i += TURN) { \
-            for (long j = 0; j < TURN; j++) { \
+        for (long i = 0; i < rounds; i += of) { \
+            for (long j = 0; j < of; j++) { \
                 BARE(); \
             } \
             bare_turn; \
@@ -184,16 +184,16 @@ static NOINLINE void icount_uncounted_tagged(void) {
     __builtin_trap()
 
 /* Accesses to both kinds of memory. */
-#define ACCESS(name, routine, ...) \
-    IN_TURNS(name##_arena, icount_uncounted_turn(), icount_uncounted_turn(), \
+#define ACCESS(name, of, routine, ...) \
+    IN_TURNS(name##_arena, of, icount_uncounted_turn(), icount_uncounted_turn(), \
              enum { KEY = ARENA_KEY }; MUST(routine(__VA_ARGS__))) \
-    IN_TURNS(name##_other, icount_uncounted_turn(), icount_uncounted_turn(), \
+    IN_TURNS(name##_other, of, icount_uncounted_turn(), icount_uncounted_turn(), \
              enum { KEY = FOREIGN_KEY }; MUST(routine(__VA_ARGS__)))
 
-ACCESS(inject_write, fi_inject_write, n.ep, &value, sizeof value, n.peer, 0, KEY)
-ACCESS(write, fi_write, n.ep, &value, sizeof value, NULL, n.peer, 0, KEY, &value)
-ACCESS(inject_atomic, fi_inject_atomic, n.ep, &value, 1, n.peer, 0, KEY, FI_UINT64, FI_SUM)
-IN_TURNS(inject, icount_uncounted_receive(TURN), icount_uncounted_receive(0),
+ACCESS(inject_write, TURN, fi_inject_write, n.ep, &value, sizeof value, n.peer, 0, KEY)
+ACCESS(write, TURN, fi_write, n.ep, &value, sizeof value, NULL, n.peer, 0, KEY, &value)
+ACCESS(inject_atomic, ATOMICS, fi_inject_atomic, n.ep, &value, 1, n.peer, 0, KEY, FI_UINT64, FI_SUM)
+IN_TURNS(inject, TURN, icount_uncounted_receive(TURN), icount_uncounted_receive(0),
          MUST(fi_inject(n.ep, &value, sizeof value, n.peer)))
 BEHIND(cntr_read, icount_uncounted_turn(), icount_uncounted_turn(), USED(fi_cntr_read(n.sent)))
 BEHIND(cq_read_empty, icount_uncounted_turn(), icount_uncounted_turn(), struct fi_cq_tagged_entry e;

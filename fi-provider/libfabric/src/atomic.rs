@@ -8,28 +8,34 @@ use crate::state::{Counts, Ep};
 use crate::transfer::{Flags, with_report};
 use fi_ofi_abi::*;
 use fi_provider::raw::completion::{Context, Counted, CountedContext, Silent};
-use fi_provider::raw::endpoint::{Arithmetic, Datatype, RemoteRegion, Typed, Word};
+use fi_provider::raw::endpoint::{Arithmetic, Atomic, Datatype, RemoteRegion, Typed, Word};
 use fi_provider::raw::error::Error;
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
 use std::slice::from_raw_parts;
 
-pub(crate) static OPS: FiOpsAtomic = FiOpsAtomic {
-    size: size_of::<FiOpsAtomic>(),
-    write,
-    writev,
-    writemsg,
-    inject,
-    readwrite,
-    readwritev,
-    readwritemsg,
-    compwrite,
-    compwritev,
-    compwritemsg,
-    writevalid,
-    readwritevalid,
-    compwritevalid,
-};
+/// The functions in domains of several threads, and of one at a time.
+pub(crate) static SAFE: FiOpsAtomic = ops::<true>();
+pub(crate) static ALONE: FiOpsAtomic = ops::<false>();
+
+const fn ops<const SAFE: bool>() -> FiOpsAtomic {
+    FiOpsAtomic {
+        size: size_of::<FiOpsAtomic>(),
+        write,
+        writev,
+        writemsg,
+        inject: inject::<SAFE>,
+        readwrite,
+        readwritev,
+        readwritemsg,
+        compwrite,
+        compwritev,
+        compwritemsg,
+        writevalid,
+        readwritevalid,
+        compwritevalid,
+    }
+}
 
 /// Elements of one call, at most: each is an operation of its own.
 const MOST: usize = 256;
@@ -103,6 +109,26 @@ fn typed(kind: Kind, (datatype, operation): (u32, u32)) -> Option<Typed> {
     Typed::new(operation, datatype).filter(|_| is_its)
 }
 
+/// Loads an element; 0 where there is none.
+///
+/// # Safety
+/// `place` is NULL, or that of an element of 1, 2, 4 or 8 `bytes`.
+#[inline(always)]
+unsafe fn load(place: *const u8, bytes: usize) -> u64 {
+    if place.is_null() {
+        return 0;
+    }
+    // SAFETY: the element is there, of so many bytes.
+    unsafe {
+        match bytes {
+            1 => place.read().into(),
+            2 => place.cast::<u16>().read_unaligned().into(),
+            4 => place.cast::<u32>().read_unaligned().into(),
+            _ => place.cast::<u64>().read_unaligned(),
+        }
+    }
+}
+
 /// Returns how many elements there are.
 fn total(mut counts: impl Iterator<Item = usize>) -> Result<usize, Code> {
     let add = |sum: usize, count| sum.checked_add(count);
@@ -149,14 +175,7 @@ impl Update<'_> {
             [self.operands, self.comparands, self.results].map(walk);
         let reads = typed.operation() == Arithmetic::Read;
         // SAFETY: `place` is NULL or that of an element.
-        let element = |place: *mut u8| unsafe {
-            if place.is_null() {
-                return 0;
-            }
-            let mut word = [0_u8; 8];
-            std::ptr::copy_nonoverlapping(place, word.as_mut_ptr(), bytes);
-            u64::from_le_bytes(word)
-        };
+        let element = |place: *mut u8| unsafe { load(place, bytes) };
         let pieces = self.there.iter().zip(regions);
         let places = pieces.flat_map(|(piece, region)| {
             let addresses = (0..piece.count as u64).map(|at| (at, *piece, *region));
@@ -173,6 +192,27 @@ impl Update<'_> {
         elements.collect()
     }
 
+    /// Returns the only element.
+    ///
+    /// # Safety
+    /// Each list has one.
+    unsafe fn element<'r>(&self, typed: Typed, region: &'r RemoteRegion) -> Word<'r> {
+        let place = |pieces: &[FiIoc]| {
+            let piece = pieces.iter().find(|piece| piece.count > 0);
+            piece.map_or(null_mut(), |piece| piece.addr.cast::<u8>())
+        };
+        let reads = typed.operation() == Arithmetic::Read;
+        // SAFETY: `place` is NULL or that of an element.
+        let load = |place: *mut u8| unsafe { load(place, typed.bytes()) };
+        Word {
+            region,
+            address: self.there[0].addr,
+            operand: if reads { 0 } else { load(place(self.operands)) },
+            comparand: load(place(self.comparands)),
+            found: place(self.results),
+        }
+    }
+
     /// Starts the operation on regions that were looked up.
     ///
     /// # Safety
@@ -184,15 +224,26 @@ impl Update<'_> {
             Kind::Fetch | Kind::Compare => Counts::Read,
         };
         let how = self.flags.how(ep, counts);
-        // SAFETY: the lists have as many elements.
-        let elements = unsafe { self.elements(typed, regions) };
         let Some(raw) = ep.raw.get() else {
             return Err(Error::NoSuchPeer);
+        };
+        let (one, several);
+        let elements = match (self.there, regions) {
+            ([FiRmaIoc { count: 1, .. }], [region]) => {
+                // SAFETY: the lists have as many elements: one.
+                one = unsafe { self.element(typed, region) };
+                std::slice::from_ref(&one)
+            }
+            _ => {
+                // SAFETY: the lists have as many elements.
+                several = unsafe { self.elements(typed, regions) };
+                &several[..]
+            }
         };
         with_report!(how, self.context, |report| {
             // SAFETY: each result has room for its element and is nobody else's until the operation
             // is reported; there is none in calls of the first kind.
-            unsafe { raw.update(&elements, typed, report) }
+            unsafe { raw.update(elements, typed, report) }
         })
     }
 
@@ -368,7 +419,94 @@ unsafe extern "C" fn writemsg(ep: *mut FidEp, message: *const FiMsgAtomic, flags
     unsafe { of_record(ep, Kind::Base, message, (&[], &[]), flags) }
 }
 
-unsafe extern "C" fn inject(
+unsafe extern "C" fn inject<const SAFE: bool>(
+    ep: *mut FidEp,
+    operands: *const c_void,
+    count: usize,
+    peer: u64,
+    addr: u64,
+    key: u64,
+    datatype: u32,
+    operation: u32,
+) -> isize {
+    if let Some((native, bytes)) = word(datatype, operation)
+        && count == 1
+        && !operands.is_null()
+        && let Some((turn, _, raw)) = ep::turn_at_once::<SAFE>(ep)
+        // SAFETY: of the endpoint's functions only `update_mapped_now` is called before the last use.
+        && let Some(region) = unsafe { raw.region_now(peer, key) }
+    {
+        // SAFETY: the operand is there during the call, by fi_atomic(3).
+        let operand = unsafe { load(operands.cast(), bytes) };
+        if raw.update_mapped_now(region, (addr, bytes), native, operand, Counted) {
+            return 0;
+        }
+        turn.leave();
+        // SAFETY: the turn is left to the function, and the endpoint is enabled; the operand is there
+        // during the call, and is one of such a word.
+        return unsafe {
+            inject_beyond::<SAFE>(ep, operands, count, peer, addr, key, datatype, operation)
+        };
+    }
+    // SAFETY: the operands are there during the call, by fi_atomic(3).
+    unsafe { inject_slowly(ep, operands, count, peer, addr, key, datatype, operation) }
+}
+
+/// Has a word updated that is not mapped here, in a turn that was left to it.
+///
+/// # Safety
+/// As [`ep::turn_left`]; there is one operand, of an operation that [`word`] knows.
+#[inline(never)]
+unsafe extern "C" fn inject_beyond<const SAFE: bool>(
+    ep: *mut FidEp,
+    operands: *const c_void,
+    count: usize,
+    peer: u64,
+    addr: u64,
+    key: u64,
+    datatype: u32,
+    operation: u32,
+) -> isize {
+    // SAFETY: the turn was left to this function.
+    let (turn, raw) = unsafe { ep::turn_left::<SAFE>(ep) };
+    // SAFETY: of the endpoint's functions only `update_beyond_now` is called before the last use.
+    if let Some(region) = unsafe { raw.region_now(peer, key) }
+        && let Some((native, bytes)) = word(datatype, operation)
+        && let Some(typed) = typed(Kind::Base, (datatype, operation))
+    {
+        // SAFETY: the operand is there during the call.
+        let operand = unsafe { load(operands.cast(), bytes) };
+        if raw.update_beyond_now(region, addr, (typed, native), operand, Counted) {
+            return 0;
+        }
+    }
+    drop(turn);
+    // SAFETY: the operand is there during the call.
+    unsafe { inject_slowly(ep, operands, count, peer, addr, key, datatype, operation) }
+}
+
+/// Returns the operation on a word that libfabric's numbers are of, and the bytes of the word: of
+/// those without a result, which have no comparand.
+#[inline(always)]
+fn word(datatype: u32, operation: u32) -> Option<(Atomic, usize)> {
+    let bytes = match datatype {
+        FI_INT32 | FI_UINT32 => 4,
+        FI_INT64 | FI_UINT64 => 8,
+        _ => return None,
+    };
+    let native = match operation {
+        FI_SUM => Atomic::Add,
+        FI_BOR => Atomic::Or,
+        FI_BAND => Atomic::And,
+        FI_BXOR => Atomic::Xor,
+        FI_ATOMIC_WRITE => Atomic::Swap,
+        _ => return None,
+    };
+    Some((native, bytes))
+}
+
+#[inline(never)]
+unsafe extern "C" fn inject_slowly(
     ep: *mut FidEp,
     operands: *const c_void,
     count: usize,

@@ -123,7 +123,11 @@ pub(crate) unsafe extern "C" fn open(
             &rma::ALONE
         },
         tagged: &tagged::OPS,
-        atomic: &atomic::OPS,
+        atomic: if shared.is_shared {
+            &atomic::SAFE
+        } else {
+            &atomic::ALONE
+        },
         collective: null_mut(),
     };
     let object = Object {
@@ -152,25 +156,43 @@ pub(crate) fn start(ep: *mut FidEp, act: impl FnOnce(&Ep) -> Result<(), Code>) -
     }
 }
 
-/// Does an operation of few instructions, whether it was done: not where the endpoint is not
-/// enabled, or another thread has its turn. Functions that are called then do all that it does.
+/// Takes the turn of a call of few instructions: none where the endpoint is not enabled, another thread
+/// has its turn, or calls have more to do ([`crate::state::Objects::is_special`]).
+#[inline(always)]
+pub(crate) fn turn_at_once<'a, const SAFE: bool>(
+    ep: *mut FidEp,
+) -> Option<(Turn<'a>, &'a Ep, &'a Endpoint)> {
+    let object = object!(Object, ep);
+    let turn = object.shared.lock_at_once::<SAFE>()?;
+    let ep = object.ep.get(&turn);
+    let raw = ep.raw.get().filter(|_| !turn.is_special)?;
+    Some((turn, ep, raw))
+}
+
+/// Takes over the turn that was left to a function ([`Turn::leave`]), with the endpoint.
+///
+/// # Safety
+/// As [`Shared::left`]; the endpoint is enabled.
+#[inline(always)]
+pub(crate) unsafe fn turn_left<'a, const SAFE: bool>(
+    ep: *mut FidEp,
+) -> (Turn<'a>, &'a Endpoint) {
+    let object = object!(Object, ep);
+    // SAFETY: this thread has left the turn, for this function alone.
+    let turn = unsafe { object.shared.left::<SAFE>() };
+    // SAFETY: the endpoint is enabled.
+    let raw = unsafe { object.ep.get(&turn).raw.get().unwrap_unchecked() };
+    (turn, raw)
+}
+
+/// Does an operation of few instructions, whether it was done: not where there is no such turn
+/// ([`turn_at_once`]). Functions that are called then do all that it does.
 #[inline(always)]
 pub(crate) fn at_once<const SAFE: bool>(
     ep: *mut FidEp,
     act: impl FnOnce(&Ep, &Endpoint) -> bool,
 ) -> bool {
-    let object = object!(Object, ep);
-    let Some(turn) = object.shared.lock_at_once::<SAFE>() else {
-        return false;
-    };
-    if turn.is_special {
-        return false;
-    }
-    let ep = object.ep.get(&turn);
-    let Some(raw) = ep.raw.get() else {
-        return false;
-    };
-    act(ep, raw)
+    turn_at_once::<SAFE>(ep).is_some_and(|(_turn, ep, raw)| act(ep, raw))
 }
 
 /// Makes progress where there was no room, as the peer may wait for room here.

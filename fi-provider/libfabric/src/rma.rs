@@ -10,10 +10,10 @@ use crate::transfer::{
 use fi_ofi_abi::*;
 use fi_provider::raw::address_vector::PeerIndex;
 use fi_provider::raw::completion::{Context, Counted, CountedContext, Silent};
-use fi_provider::raw::endpoint::{Endpoint, Range};
+use fi_provider::raw::endpoint::{Endpoint, Range, RemoteRegion};
 use fi_provider::raw::error::Error;
 use std::ffi::c_void;
-use std::ptr::null_mut;
+use std::ptr::{from_ref, null_mut};
 
 /// The functions in domains of several threads, and of one at a time.
 pub(crate) static SAFE: FiOpsRma = ops::<true>();
@@ -281,21 +281,61 @@ unsafe extern "C" fn write<const SAFE: bool>(
     key: u64,
     context: *mut c_void,
 ) -> isize {
-    let is_done = ep::at_once::<SAFE>(ep, |ep, raw| {
+    if let Some((turn, own, raw)) = ep::turn_at_once::<SAFE>(ep)
+        && own.is_usual.get()
+        // SAFETY: of the endpoint's functions only `write_mapped` is called before the last use.
+        && let Some(region) = unsafe { raw.region_now(peer, key) }
+    {
         let report = CountedContext(context.addr() as u64);
         // SAFETY: `bytes` holds the bytes, by fi_rma(3).
-        ep.is_usual.get()
-            && unsafe { raw.write_few((peer, key), address, bytes.cast(), len, report) }
-    });
-    if is_done {
-        return 0;
+        if unsafe { raw.write_mapped(region, address, bytes.cast(), len, report) } {
+            return 0;
+        }
+        let region = from_ref(region).cast_mut().cast();
+        turn.leave();
+        // SAFETY: the turn is left to the function, and the region is the endpoint's, which is
+        // enabled; the application leaves the bytes as they are until the completion, by fi_rma(3).
+        return unsafe {
+            write_beyond::<SAFE>(ep, bytes, len, region, peer, address, key, context)
+        };
     }
     // SAFETY: the application leaves the bytes as they are until the completion, by fi_rma(3).
-    unsafe { write_slowly::<SAFE>(ep, bytes, len, desc, peer, address, key, context) }
+    unsafe { write_slowly(ep, bytes, len, desc, peer, address, key, context) }
+}
+
+/// Writes to a region that is not mapped here, or not as far, in a turn that was left to it.
+///
+/// # Safety
+/// As [`ep::turn_left`]; `region` leads to a region of the endpoint, and the application leaves the
+/// bytes as they are until the completion.
+#[inline(never)]
+unsafe extern "C" fn write_beyond<const SAFE: bool>(
+    ep: *mut FidEp,
+    bytes: *const c_void,
+    len: usize,
+    region: *mut c_void,
+    peer: u64,
+    address: u64,
+    key: u64,
+    context: *mut c_void,
+) -> isize {
+    let report = CountedContext(context.addr() as u64);
+    // SAFETY: the turn was left to this function; the region stays where it is during the turn, as
+    // nothing is looked up; `bytes` holds the bytes.
+    let is_written = unsafe {
+        let (_turn, raw) = ep::turn_left::<SAFE>(ep);
+        let region = &*region.cast::<RemoteRegion>();
+        raw.write_beyond_now(region, address, bytes.cast(), len, report)
+    };
+    if is_written {
+        return 0;
+    }
+    // SAFETY: the application leaves the bytes as they are until the completion.
+    unsafe { write_slowly(ep, bytes, len, null_mut(), peer, address, key, context) }
 }
 
 #[inline(never)]
-unsafe extern "C" fn write_slowly<const SAFE: bool>(
+unsafe extern "C" fn write_slowly(
     ep: *mut FidEp,
     bytes: *const c_void,
     len: usize,
@@ -305,16 +345,6 @@ unsafe extern "C" fn write_slowly<const SAFE: bool>(
     key: u64,
     context: *mut c_void,
 ) -> isize {
-    let is_done = len == size_of::<u64>()
-        && ep::at_once::<SAFE>(ep, |ep, raw| {
-            let report = CountedContext(context.addr() as u64);
-            // SAFETY: `bytes` holds the bytes, by fi_rma(3).
-            ep.is_usual.get()
-                && unsafe { raw.write_word_in_line((peer, key), address, bytes.cast(), report) }
-        });
-    if is_done {
-        return 0;
-    }
     let (here, how) = ([piece(bytes, len)], (context, Flags::Usual));
     // SAFETY: the application leaves the bytes as they are until the completion, by fi_rma(3).
     unsafe { start_plain(ep, Way::Write(None), Ok(&here), (peer, address, key), how) }
@@ -357,19 +387,53 @@ unsafe extern "C" fn inject<const SAFE: bool>(
     address: u64,
     key: u64,
 ) -> isize {
-    let is_done = ep::at_once::<SAFE>(ep, |_, raw| {
+    if let Some((turn, _, raw)) = ep::turn_at_once::<SAFE>(ep)
+        // SAFETY: of the endpoint's functions only `write_mapped` is called before the last use.
+        && let Some(region) = unsafe { raw.region_now(peer, key) }
+    {
         // SAFETY: `bytes` holds the bytes, by fi_rma(3).
-        unsafe { raw.write_few((peer, key), address, bytes.cast(), len, Counted) }
-    });
-    if is_done {
-        return 0;
+        if unsafe { raw.write_mapped(region, address, bytes.cast(), len, Counted) } {
+            return 0;
+        }
+        let region = from_ref(region);
+        turn.leave();
+        // SAFETY: the turn is left to the function, and the region is the endpoint's, which is
+        // enabled; `bytes` holds the bytes.
+        return unsafe { inject_beyond::<SAFE>(ep, bytes, len, peer, address, region) };
     }
     // SAFETY: `bytes` holds the bytes during the call, by fi_rma(3).
-    unsafe { inject_slowly::<SAFE>(ep, bytes, len, peer, address, key) }
+    unsafe { inject_slowly(ep, bytes, len, peer, address, key) }
+}
+
+/// Writes to a region that is not mapped here, or not as far, in a turn that was left to it.
+///
+/// # Safety
+/// As [`ep::turn_left`]; the region is one of the endpoint's, and `bytes` holds the bytes.
+#[inline(never)]
+unsafe extern "C" fn inject_beyond<const SAFE: bool>(
+    ep: *mut FidEp,
+    bytes: *const c_void,
+    len: usize,
+    peer: u64,
+    address: u64,
+    region: *const RemoteRegion,
+) -> isize {
+    // SAFETY: the turn was left to this function; the region stays where it is during the turn, as
+    // nothing is looked up; `bytes` holds the bytes.
+    let key = unsafe {
+        let (_turn, raw) = ep::turn_left::<SAFE>(ep);
+        let region = &*region;
+        if raw.write_beyond_now(region, address, bytes.cast(), len, Counted) {
+            return 0;
+        }
+        region.key()
+    };
+    // SAFETY: `bytes` holds the bytes during the call.
+    unsafe { inject_slowly(ep, bytes, len, peer, address, key) }
 }
 
 #[inline(never)]
-unsafe extern "C" fn inject_slowly<const SAFE: bool>(
+unsafe extern "C" fn inject_slowly(
     ep: *mut FidEp,
     bytes: *const c_void,
     len: usize,
@@ -377,14 +441,6 @@ unsafe extern "C" fn inject_slowly<const SAFE: bool>(
     address: u64,
     key: u64,
 ) -> isize {
-    let is_done = len == size_of::<u64>()
-        && ep::at_once::<SAFE>(ep, |_, raw| {
-            // SAFETY: `bytes` holds the bytes, by fi_rma(3).
-            unsafe { raw.write_word_in_line((peer, key), address, bytes.cast(), Counted) }
-        });
-    if is_done {
-        return 0;
-    }
     if len > INJECT_SIZE {
         return size(Err(libc::EMSGSIZE));
     }

@@ -49,6 +49,15 @@ pub(crate) struct Turn<'a> {
     _guard: Option<MutexGuard<'a, ()>>,
 }
 
+impl Turn<'_> {
+    /// Leaves the turn to a function that is called last, which takes it over by [`Shared::left`]: so
+    /// that the caller needs no frame.
+    #[inline(always)]
+    pub(crate) fn leave(self) {
+        std::mem::forget(self);
+    }
+}
+
 impl Deref for Turn<'_> {
     type Target = Objects;
 
@@ -284,6 +293,22 @@ impl Shared {
             objects: self.objects.get(),
             _guard: guard,
         })
+    }
+
+    /// Takes over a turn that was left to the caller ([`Turn::leave`]), in a domain that is `SAFE` for
+    /// several threads.
+    ///
+    /// # Safety
+    /// It was left by this thread, and nobody else takes it over.
+    #[inline(always)]
+    pub(crate) unsafe fn left<const SAFE: bool>(&self) -> Turn<'_> {
+        // SAFETY: the mutex is locked by the turn that was left, whose guard is gone without unlocking
+        // it.
+        let guard = SAFE.then(|| unsafe { self.turns.make_guard_unchecked() });
+        Turn {
+            objects: self.objects.get(),
+            _guard: guard,
+        }
     }
 
     /// Takes a turn.

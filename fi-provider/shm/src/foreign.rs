@@ -41,6 +41,17 @@ pub unsafe fn write(pid: i32, dest: u64, source: *const u8, bytes: usize) -> io:
     unsafe { copy(libc::process_vm_writev, pid, source.cast_mut(), dest, bytes) }
 }
 
+/// Writes bytes by one call, and returns false where it has not written all of them.
+///
+/// # Safety
+/// `source` holds the bytes.
+#[inline(always)]
+pub unsafe fn write_few(pid: i32, dest: u64, source: *const u8, bytes: usize) -> bool {
+    let source = source.cast_mut();
+    // SAFETY: `source` holds the bytes, which the call only reads.
+    unsafe { copy_at_once(libc::process_vm_writev, pid, source, dest, bytes) }
+}
+
 /// Bytes of this process, and as many of another one.
 #[derive(Clone, Copy, Debug)]
 pub struct Piece {
@@ -79,6 +90,21 @@ pub unsafe fn write_pieces(pid: i32, pieces: &[Piece]) -> io::Result<()> {
 /// # Safety
 /// `here` is mapped for `bytes` bytes, for the direction of `call`.
 unsafe fn copy(call: Call, pid: i32, here: *mut u8, there: u64, len: usize) -> io::Result<()> {
+    // SAFETY: the local range is mapped for the direction.
+    unsafe {
+        if copy_at_once(call, pid, here, there, len) {
+            return Ok(());
+        }
+        copy_pieces(call, pid, &[Piece { here, there, len }])
+    }
+}
+
+/// Copies by one call, and returns false where it has not copied all.
+///
+/// # Safety
+/// `here` is mapped for `bytes` bytes, for the direction of `call`.
+#[inline(always)]
+unsafe fn copy_at_once(call: Call, pid: i32, here: *mut u8, there: u64, len: usize) -> bool {
     let piece = |address: *mut u8| libc::iovec {
         iov_base: address.cast(),
         iov_len: len,
@@ -86,11 +112,7 @@ unsafe fn copy(call: Call, pid: i32, here: *mut u8, there: u64, len: usize) -> i
     let (local, remote) = (piece(here), piece(there as *mut u8));
     // SAFETY: both lists have one piece, and the local range is mapped for the direction.
     let copied = unsafe { call(pid, &raw const local, 1, &raw const remote, 1, 0) };
-    if copied.cast_unsigned() == len {
-        return Ok(());
-    }
-    // SAFETY: the local range is mapped for the direction.
-    unsafe { copy_pieces(call, pid, &[Piece { here, there, len }]) }
+    copied.cast_unsigned() == len
 }
 
 /// Pieces that one call takes.

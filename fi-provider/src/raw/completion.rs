@@ -27,10 +27,10 @@ pub enum Operation {
     Read,
     /// An atomic operation was done.
     Atomic,
-    /// A peer has written memory here, and tells so with its data.
-    RemoteWrite,
     /// An atomic operation on elements was done whose caller wants those that were there.
     Fetch,
+    /// A peer has written memory here, and tells so with its data.
+    RemoteWrite,
 }
 
 /// An operation that is done.
@@ -197,6 +197,19 @@ impl Told {
             self.has |= CUT;
             self.offset = cut;
         }
+    }
+
+    /// Sets the slot to the success of an operation on memory.
+    #[inline(always)]
+    fn set_plain(&mut self, operation: Operation, context: u64, len: usize) {
+        self.state = State::Done;
+        self.operation = operation;
+        self.is_last = true;
+        self.has = 0;
+        self.context = context;
+        self.len = len;
+        self.offset = 0;
+        self.source = Source::NONE;
     }
 
     #[inline(always)]
@@ -443,23 +456,24 @@ impl CompletionQueue {
         self.with_entries(|entries| entries.push(|told| told.set(entry)));
     }
 
+    /// Adds the entry of an operation on memory that is done; the caller knows that there is room.
+    #[inline(always)]
+    pub(crate) fn push_plain(&self, operation: Operation, context: u64, len: usize) {
+        let is_added = self.with_entries(|entries| {
+            entries.push_if_open(|told| told.set_plain(operation, context, len))
+        });
+        if !is_added {
+            self.fill_slowly(operation, context, len);
+        }
+    }
+
     /// Adds the entry of an operation on memory that is done, for which room is kept. Calls nothing
     /// where few instructions find the room, and a function at its end otherwise. Returns true.
     #[inline(always)]
     pub(crate) fn fill_plain(&self, operation: Operation, context: u64, len: usize) -> bool {
         self.release();
-        let is_filled = self.with_entries(|entries| {
-            entries.push_kept(|told| {
-                told.state = State::Done;
-                told.operation = operation;
-                told.is_last = true;
-                told.has = 0;
-                told.context = context;
-                told.len = len;
-                told.offset = 0;
-                told.source = Source::NONE;
-            })
-        });
+        let is_filled = self
+            .with_entries(|entries| entries.push_kept(|told| told.set_plain(operation, context, len)));
         is_filled || self.fill_slowly(operation, context, len)
     }
 

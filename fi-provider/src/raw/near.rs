@@ -189,6 +189,20 @@ impl Near {
         self.by_kernel(|pid| unsafe { foreign::write(pid, dest, source, bytes) })
     }
 
+    /// Writes a few bytes to memory of the process, by one call of the kernel. Returns false where it
+    /// does not write them: [`Near::write`] finds out why.
+    ///
+    /// # Safety
+    /// `source` holds the bytes.
+    #[inline(always)]
+    pub(crate) unsafe fn write_few(&self, dest: u64, source: *const u8, bytes: usize) -> bool {
+        // ORDERING: a fact of its own: whether a system call is worth its time.
+        let refuses = self.kernel_refuses.load(Ordering::Relaxed);
+        let pid = self.pid.filter(|_| !refuses && self.is_alive());
+        // SAFETY: `source` holds the bytes.
+        pid.is_some_and(|pid| unsafe { foreign::write_few(pid, dest, source, bytes) })
+    }
+
     /// Reads pieces as [`Near::read`] does.
     ///
     /// # Errors

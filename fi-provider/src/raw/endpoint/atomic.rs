@@ -9,11 +9,15 @@ use super::link::Path;
 use super::pending::State;
 use super::rma::{RemoteRegion, rma_entry};
 use super::{Endpoint, Operation};
+use crate::device::amo::Amo;
 use crate::raw::completion::{Entry, Report};
 use crate::raw::error::Error;
+use crate::raw::far::log::Mark;
 use crate::raw::far::memory::{Lane, amo};
+use crate::raw::far::path::FarPath;
 use crate::raw::protocol::Kind;
 use crate::raw::region::Rights;
+
 use fi_shm::amo::Integer;
 
 /// An atomic operation on a word of 4 or 8 bytes; it returns the word that was there.
@@ -223,13 +227,13 @@ impl Endpoint {
         if !region.found.place(address).is_multiple_of(bytes as u64) {
             return Err(Error::Misaligned);
         }
-        let amo = amo(operation, operand, comparand);
+        let (amo, what) = (amo(operation, operand, comparand), (Mark::ATOMIC, report));
         // SAFETY: the link, which the region holds, has the path.
         if let Some(path) = unsafe { region.updated_in_line.as_ref() }
             && bytes == size_of::<u64>()
             // SAFETY: `found` has room for the word until the operation is reported, aligned; posts
             // to the region are in line.
-            && unsafe { self.update_word_quickly(region, path, (address, amo), found, report) }
+            && unsafe { self.update_word_quickly(region, path, (address, amo), found, what) }
         {
             return Ok(());
         }
@@ -263,25 +267,41 @@ impl Endpoint {
         if let Path::Far(path) = &region.link.path
             && (region.link.address.port.is_far || region.is_of_device)
         {
-            let amo = amo(operation, operand, comparand);
+            let (amo, what) = (amo(operation, operand, comparand), (Mark::ATOMIC, report));
             let word = (address, bytes);
             // SAFETY: `found` has room for the word until the operation is reported, aligned.
-            let is_done = unsafe {
-                self.update_quickly(region, path, word, amo, found, report)
-                    || path.widen(Lane::Memory)
-                        && self.update_quickly(region, path, word, amo, found, report)
-                    || self.atomic_far(region, path, word, amo, found, report)?
-            };
-            // The processor's would not be atomic with the device's.
-            return if is_done {
-                Ok(())
-            } else {
-                Err(Error::NotAllowed)
-            };
+            return unsafe { self.update_by_device(region, path, word, amo, found, what) };
         }
         let entry = rma_entry(Operation::Atomic, bytes, report);
         let words = [address, to_wire(operation, bytes), operand, comparand];
         self.ask_atomic(region, entry, words, found, report)
+    }
+
+    /// Has the device do an atomic operation; how its report calls it is the mark's.
+    ///
+    /// # Errors
+    /// [`Error::NotAllowed`] where the device has none like that: the processor's would not be atomic
+    /// with the device's.
+    ///
+    /// # Safety
+    /// As [`Endpoint::fetch_atomic`].
+    pub(super) unsafe fn update_by_device<R: Report>(
+        &self,
+        region: &RemoteRegion,
+        path: &FarPath,
+        word: (u64, usize),
+        amo: Amo,
+        found: *mut u8,
+        what: (Mark, R),
+    ) -> Result<(), Error> {
+        // SAFETY: `found` has room for the word until the operation is reported, aligned.
+        let is_done = unsafe {
+            self.update_quickly(region, path, word, amo, found, what)
+                || path.widen(Lane::Memory)
+                    && self.update_quickly(region, path, word, amo, found, what)
+                || self.atomic_far(region, path, word, amo, found, what)?
+        };
+        is_done.then_some(()).ok_or(Error::NotAllowed)
     }
 
     /// Has the peer do an atomic operation, as the words say, behind the key, in its record.

@@ -5,15 +5,18 @@
 #![expect(unsafe_code, reason = "atomic operations at raw addresses")]
 
 use super::arithmetic::put_element;
+use super::atomic::apply;
 use super::link::Path;
 use super::pending::State;
-use super::rma::rma_entry;
+use super::rma::{RemoteRegion, rma_entry};
 use super::threshold::Work;
 use super::vector::{Beside, common};
-use super::{Arithmetic, Endpoint, Operation, Typed, Word};
+use super::{Arithmetic, Atomic, Endpoint, Operation, Typed, Word};
 use crate::raw::completion::{Part, Report};
 use crate::raw::domain::Domain;
 use crate::raw::error::Error;
+use crate::raw::far::log::Mark;
+use crate::raw::far::memory::amo;
 use crate::raw::region::{Access, Rights};
 use std::num::NonZero;
 
@@ -112,6 +115,76 @@ impl Endpoint {
         self.start_parts(link, (what, Beside::default()), elements, start, later)
     }
 
+    /// Does one atomic operation as [`Endpoint::update`] does, without a result, on a word of 4 or 8
+    /// `bytes` in a region that is mapped here. Returns false otherwise, where it is refused or there
+    /// is no room for its entry, and has done nothing. Calls nothing, so that the caller saves no
+    /// registers.
+    #[inline(always)]
+    pub fn update_mapped_now<R: Report>(
+        &self,
+        region: &RemoteRegion,
+        (address, bytes): (u64, usize),
+        operation: Atomic,
+        operand: u64,
+        report: R,
+    ) -> bool {
+        if !region.is_mapped() || operation == Atomic::CompareSwap {
+            return false;
+        }
+        let Some(offset) = region.find(address, bytes, Rights::ATOMIC) else {
+            return false;
+        };
+        if report.context().is_some() && !self.config.transmit.is_open() {
+            return false;
+        }
+        let place = region.mapped.wrapping_add(offset);
+        // SAFETY: the word lies in the region, which is mapped here, with its arena, writable.
+        if unsafe { apply(operation, place, bytes, operand, 0) }.is_err() {
+            return false;
+        }
+        self.report_rma(Operation::Atomic, bytes, report);
+        true
+    }
+
+    /// Has the device do one atomic operation as [`Endpoint::update`] does, without a result, on a
+    /// word of 8 bytes, or the peer's process, of which it is asked by `typed`. Returns false where
+    /// that is not possible at once, and has done nothing.
+    #[inline(always)]
+    pub fn update_beyond_now<R: Report>(
+        &self,
+        region: &RemoteRegion,
+        address: u64,
+        (typed, native): (Typed, Atomic),
+        operand: u64,
+        report: R,
+    ) -> bool {
+        let bytes = typed.bytes();
+        let place = region.found.place(address);
+        let is_there = region.find(address, bytes, Rights::ATOMIC).is_some();
+        if !is_there || !place.is_multiple_of(bytes as u64) || native == Atomic::CompareSwap {
+            return false;
+        }
+        let found = self.unread.as_ptr();
+        // SAFETY: the link, which the region holds, has the path.
+        if let Some(path) = unsafe { region.updated_in_line.as_ref() } {
+            let amo = amo(native, operand, 0);
+            return bytes == size_of::<u64>()
+                // SAFETY: the word for results that nobody reads is of the endpoint, aligned; posts
+                // to the region are in line.
+                && unsafe {
+                    let what = (Mark::ATOMIC, report);
+                    self.update_word_quickly(region, path, (address, amo), found.cast(), what)
+                };
+        }
+        if region.link.near().is_none() {
+            return false;
+        }
+        let entry = rma_entry(Operation::Atomic, bytes, report);
+        let words = [address, typed.to_wire(), operand, 0];
+        let asked = self.ask_atomic(region, entry, words, found.cast(), report);
+        asked.is_ok()
+    }
+
     /// Updates an element that this process reaches by loads and stores.
     ///
     /// # Safety
@@ -149,9 +222,20 @@ impl Endpoint {
         } else {
             one.found
         };
-        let is_of_device = region.link.address.port.is_far;
-        if matches!(region.link.path, Path::Far(_)) && is_of_device {
+        if let Path::Far(path) = &region.link.path
+            && region.link.address.port.is_far
+        {
             let native = typed.native().ok_or(Error::NotAllowed)?;
+            if region.counted.is_none() {
+                let what = match operation(one.found) {
+                    Operation::Fetch => Mark::FETCH,
+                    _ => Mark::ATOMIC,
+                };
+                let (word, what) = ((one.address, bytes), (what, report));
+                let amo = amo(native, one.operand, one.comparand);
+                // SAFETY: `found` has room for the word until the operation is reported.
+                return unsafe { self.update_by_device(region, path, word, amo, found, what) };
+            }
             let state = State::Parts {
                 left: 1,
                 error: None,

@@ -6,7 +6,6 @@ use super::Endpoint;
 use super::rma::RemoteRegion;
 use super::short::unguarded;
 use crate::raw::address_vector::PeerIndex;
-use crate::raw::completion::Report;
 use crate::raw::error::Error;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -90,60 +89,20 @@ impl Endpoint {
         is_it.then_some(&known.region)
     }
 
-    /// Writes `len` bytes to the region that `peer` has under `key`, as [`Endpoint::write`] does, if
-    /// it is known and mapped here, and the bytes are 16 at most. Returns false
-    /// otherwise, and has done nothing: also where no peer can have the number. Calls nothing, so that
-    /// the caller saves no registers.
+    /// The region that `peer` has under `key`, if it has been looked up: without a handle to it. None
+    /// also where no peer can have the number.
     ///
     /// # Safety
-    /// `source` holds the bytes during the call.
+    /// Until the last use of the reference, no function of the endpoint is called but
+    /// [`Endpoint::write_mapped`], [`Endpoint::write_beyond_now`], [`Endpoint::update_mapped_now`] and
+    /// [`Endpoint::update_beyond_now`].
     #[inline(always)]
-    pub unsafe fn write_few<R: Report>(
-        &self,
-        (peer, key): (u64, u64),
-        address: u64,
-        source: *const u8,
-        len: usize,
-        report: R,
-    ) -> bool {
-        // SAFETY: no other reference is there: functions of the endpoint that borrow the regions
-        // write nothing by keys meanwhile, and `write_mapped` borrows none.
+    pub unsafe fn region_now(&self, peer: u64, key: u64) -> Option<&RemoteRegion> {
+        // SAFETY: no other reference is there: functions of the endpoint that borrow the regions end
+        // before they return, and none of those that may be called meanwhile borrows them.
         let keys = unsafe { unguarded(&self.keys.0) };
-        let Some(region) = self.known(keys, peer, key) else {
-            return false;
-        };
-        if len > Self::FEW || !region.is_mapped() {
-            return false;
-        }
-        // SAFETY: `source` holds the bytes.
-        unsafe { self.write_mapped(region, address, source, len, report) }
+        self.known(keys, peer, key).map(|region| &**region)
     }
-
-    /// Writes 8 bytes to the region that `peer` has under `key`, as [`Endpoint::write`] does, if it is
-    /// known and reached by posts in line. Returns false otherwise, and has done nothing.
-    ///
-    /// # Safety
-    /// `source` holds the bytes during the call.
-    #[inline(always)]
-    pub unsafe fn write_word_in_line<R: Report>(
-        &self,
-        (peer, key): (u64, u64),
-        address: u64,
-        source: *const u8,
-        report: R,
-    ) -> bool {
-        // SAFETY: no other reference is there: functions of the endpoint that borrow the regions
-        // write nothing by keys meanwhile, and `write_word_beyond` borrows none.
-        let keys = unsafe { unguarded(&self.keys.0) };
-        let region = self.known(keys, peer, key);
-        // SAFETY: `source` holds the bytes.
-        region.is_some_and(|region| unsafe {
-            self.write_word_beyond(region, address, source, report)
-        })
-    }
-
-    /// Bytes that are copied in line.
-    const FEW: usize = 16;
 
     #[cold]
     fn look_up<T>(

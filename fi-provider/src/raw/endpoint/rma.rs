@@ -27,6 +27,9 @@ use fi_shm::{copy, order};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+/// Bytes that are few.
+const FEW: usize = 16;
+
 /// A region of a peer, looked up by its key (see [`Endpoint::resolve`]).
 #[derive(Clone, Debug)]
 pub struct RemoteRegion {
@@ -185,6 +188,11 @@ impl RemoteRegion {
             },
             ..self
         }
+    }
+
+    /// The key that it was looked up by.
+    pub fn key(&self) -> u64 {
+        self.key
     }
 
     /// The length in bytes.
@@ -379,13 +387,14 @@ impl Endpoint {
         Ok(())
     }
 
-    /// Writes to memory that is mapped here; false where the access is refused, or there is no room
-    /// for its entry.
+    /// Writes a few bytes as [`Endpoint::write`] does, where the region is mapped here. Returns false
+    /// otherwise, where the access is refused or there is no room for its entry, and has done nothing.
+    /// Calls nothing, so that the caller saves no registers.
     ///
     /// # Safety
-    /// The region is mapped here, and `source` holds the bytes.
+    /// `source` holds the bytes.
     #[inline(always)]
-    pub(super) unsafe fn write_mapped<R: Report>(
+    pub unsafe fn write_mapped<R: Report>(
         &self,
         region: &RemoteRegion,
         address: u64,
@@ -393,6 +402,9 @@ impl Endpoint {
         len: usize,
         report: R,
     ) -> bool {
+        if len > FEW || !region.is_mapped() {
+            return false;
+        }
         let Some(offset) = region.find(address, len, Rights::WRITE) else {
             return false;
         };
@@ -406,28 +418,42 @@ impl Endpoint {
         true
     }
 
-    /// Writes 8 bytes by a post in line, if the region is written so; else does nothing, and returns
-    /// false.
+    /// Writes a few bytes as [`Endpoint::write`] does to a region that is not mapped here: by a post in
+    /// line, or by the kernel's copy. Returns false where that is not possible at once, and has done
+    /// nothing.
     ///
     /// # Safety
     /// `source` holds the bytes.
     #[inline(always)]
-    pub(super) unsafe fn write_word_beyond<R: Report>(
+    pub unsafe fn write_beyond_now<R: Report>(
         &self,
         region: &RemoteRegion,
         address: u64,
         source: *const u8,
+        len: usize,
         report: R,
     ) -> bool {
+        if region.find(address, len, Rights::WRITE).is_none() {
+            return false;
+        }
         // SAFETY: the link, which the region holds, has the path.
-        let Some(path) = (unsafe { region.in_line.as_ref() }) else {
+        if let Some(path) = unsafe { region.in_line.as_ref() } {
+            return len == size_of::<u64>()
+                // SAFETY: `source` holds the bytes; posts to the region are in line.
+                && unsafe { self.write_word_quickly(region, path, address, source, report) };
+        }
+        let Some(near) = region.link.near() else {
             return false;
         };
-        let is_there = region
-            .find(address, size_of::<u64>(), Rights::WRITE)
-            .is_some();
-        // SAFETY: `source` holds the bytes; posts to the region are in line.
-        is_there && unsafe { self.write_word_quickly(region, path, address, source, report) }
+        if len > FEW || report.context().is_some() && !self.config.transmit.is_open() {
+            return false;
+        }
+        // SAFETY: `source` holds the bytes.
+        if !unsafe { near.write_few(region.found.place(address), source, len) } {
+            return false;
+        }
+        self.report_rma(Operation::Write, len, report);
+        true
     }
 
     /// Writes as [`Endpoint::write`], and then tells the peer: its receive queue gets an entry with
@@ -739,10 +765,8 @@ impl Endpoint {
     /// Reports an operation that is done with its call.
     #[inline(always)]
     pub(crate) fn report_rma<R: Report>(&self, operation: Operation, len: usize, report: R) {
-        if report.context().is_some() {
-            self.config
-                .transmit
-                .push(Ok(rma_entry(operation, len, report)));
+        if let Some(context) = report.context() {
+            self.config.transmit.push_plain(operation, context, len);
         }
         if report.counts() {
             self.ends(operation).1.add(1);

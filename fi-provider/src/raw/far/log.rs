@@ -32,10 +32,12 @@ impl Mark {
     /// A word that is taken from the results to its place.
     pub(crate) const READ_WORD: Self = Self(Self::READS | Self::WORD);
     pub(crate) const ATOMIC: Self = Self(Self::UPDATES | Self::WORD);
+    /// Such an operation, whose caller wants the word that was there.
+    pub(crate) const FETCH: Self = Self(Self::ATOMIC.0 | Self::READS);
     /// No operation.
     const BLANK: Self = Self(Self::NONE);
 
-    /// The operation, which is else a write.
+    /// The operation, which is else a write: both of one that fetches.
     const READS: u32 = 1;
     const UPDATES: u32 = 2;
     /// Brings a word.
@@ -72,12 +74,12 @@ impl Mark {
     #[inline(always)]
     pub(crate) fn operation(self) -> Operation {
         let number = (self.0 & (Self::READS | Self::UPDATES)) as u8;
-        // SAFETY: a mark has one of the bits at most, and the numbers behind that of a write are
-        // those of reads and of atomic operations.
+        // SAFETY: the three numbers behind that of a write are those of reads, of atomic operations,
+        // and of those that fetch.
         unsafe { std::mem::transmute::<u8, Operation>(Operation::Write as u8 + number) }
     }
 
-    /// Whether the operation is a read.
+    /// Whether the counter of reads counts the operation.
     #[inline(always)]
     pub(crate) fn reads(self) -> bool {
         self.0 & Self::READS != 0
@@ -87,7 +89,7 @@ impl Mark {
     pub(crate) fn rights(self) -> Rights {
         match self.operation() {
             Operation::Write => Rights::WRITE,
-            Operation::Atomic => Rights::ATOMIC,
+            Operation::Atomic | Operation::Fetch => Rights::ATOMIC,
             _ => Rights::READ,
         }
     }
@@ -130,6 +132,7 @@ impl Default for Mark {
 
 const _: () = {
     let [writes, reads, updates] = [Operation::Write, Operation::Read, Operation::Atomic];
+    assert!(Operation::Fetch as u32 == updates as u32 + Mark::READS);
     assert!(reads as u32 == writes as u32 + Mark::READS);
     assert!(updates as u32 == writes as u32 + Mark::UPDATES);
 };
@@ -644,6 +647,7 @@ mod tests {
             (Mark::READ, Operation::Read, false),
             (Mark::READ_WORD, Operation::Read, true),
             (Mark::ATOMIC, Operation::Atomic, true),
+            (Mark::FETCH, Operation::Fetch, true),
         ];
         for (mark, operation, has_word) in all {
             for mark in [mark, mark.of(CountedContext(1), Follows::YES)] {

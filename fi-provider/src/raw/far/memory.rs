@@ -427,7 +427,7 @@ impl Endpoint {
         (address, bytes): (u64, usize),
         amo: Amo,
         found: *mut u8,
-        report: R,
+        (what, report): (Mark, R),
     ) -> Result<bool, Error> {
         let gate = &path.hub.memory;
         let Some(entry) = entry(amo, bytes, || gate.has_masked_atomics(bytes)) else {
@@ -457,7 +457,7 @@ impl Endpoint {
             self.unstart_far(report);
             return Err(path.failure(failure));
         }
-        let mark = Mark::ATOMIC.of(report, region.follows);
+        let mark = what.of(report, region.follows);
         let word = (found, bytes as u32);
         path.log.note_word(block, mark, word, report);
         Ok(true)

@@ -142,7 +142,7 @@ impl Endpoint {
         path: &FarPath,
         (address, amo): (u64, Amo),
         found: *mut u8,
-        report: R,
+        (what, report): (Mark, R),
     ) -> bool {
         let bytes = size_of::<u64>() as u32;
         // Only operations that every device has.
@@ -163,7 +163,7 @@ impl Endpoint {
         let Some(block) = posted else {
             return false;
         };
-        let mark = Mark::ATOMIC.of(report, region.follows);
+        let mark = what.of(report, region.follows);
         path.log
             .note_word(block.into(), mark, (found, bytes), report);
         self.note_entry(path, report);
@@ -216,7 +216,7 @@ impl Endpoint {
         (address, len): (u64, usize),
         amo: Amo,
         found: *mut u8,
-        report: R,
+        (what, report): (Mark, R),
     ) -> bool {
         if !self.may_post(path, report) {
             return false;
@@ -236,7 +236,7 @@ impl Endpoint {
         if !unsafe { path.memory.start_atomic(&atomic, local, there) } {
             return false;
         }
-        let mark = Mark::ATOMIC.of(report, region.follows);
+        let mark = what.of(report, region.follows);
         path.log.note_word(block, mark, (found, bytes), report);
         self.note_entry(path, report);
         true
