@@ -41,12 +41,16 @@ pub(crate) fn ofi(
                 source: folder.join("ofi.c"),
                 libraries: &["-lfabric", "-ldl"],
                 launcher,
-                environment: vec![("FI_FARREACH_TRANSPORT", transport), ("FI_FARREACH_NEAR", near)],
+                environment: vec![
+                    ("FI_FARREACH_TRANSPORT", transport),
+                    ("FI_FARREACH_NEAR", near),
+                ],
                 arguments: &[target, threading],
                 options: &format!("{OPTIONS} {UNCOUNTED}"),
             };
-            let one = count(&program, disassembly)
-                .map_err(|error| format!("ofi.c, which needs the package libfabric-dev: {error}"))?;
+            let one = count(&program, disassembly).map_err(|error| {
+                format!("ofi.c, which needs the package libfabric-dev: {error}")
+            })?;
             counted.extend(one);
         }
     }

@@ -180,16 +180,26 @@ fn next(queue: &Queue, receives: &mut Slab<Receive>) -> Option<Result<Told, Wron
     }
 }
 
-/// The flags of the operations' completions.
-const FLAGS: [u64; 7] = [
-    flags_of(Operation::Send, false),
-    flags_of(Operation::Receive, false),
-    flags_of(Operation::Write, false),
-    flags_of(Operation::Read, false),
-    flags_of(Operation::Atomic, false),
-    flags_of(Operation::RemoteWrite, false),
-    flags_of(Operation::Fetch, false),
-];
+/// The flags of the operations' completions, without a tag and with one.
+const FLAGS: [[u64; 7]; 2] = {
+    let all = [
+        Operation::Send,
+        Operation::Receive,
+        Operation::Write,
+        Operation::Read,
+        Operation::Atomic,
+        Operation::Fetch,
+        Operation::RemoteWrite,
+    ];
+    let mut flags = [[0; 7]; 2];
+    let mut at = 0;
+    while at < all.len() {
+        flags[0][all[at] as usize] = flags_of(all[at], false);
+        flags[1][all[at] as usize] = flags_of(all[at], true);
+        at += 1;
+    }
+    flags
+};
 
 /// The flags of an operation's completion.
 const fn flags_of(operation: Operation, has_tag: bool) -> u64 {
@@ -277,6 +287,19 @@ unsafe extern "C" fn read<const SAFE: bool>(
 
 #[inline(never)]
 unsafe extern "C" fn read_slowly(cq: *mut FidCq, place: *mut c_void, count: usize) -> isize {
+    if count == 1 {
+        let object = object!(Object, cq);
+        let mut turn = object.shared.lock();
+        turn.progress();
+        let queue = object.queue.get(&turn);
+        if !queue.holds() {
+            // SAFETY: `place` has room for an entry, by fi_cq(3).
+            let put = |seen: Seen<'_>| unsafe { put_plain(&seen, queue.format, place) };
+            if queue.raw.next_seen(is_plain, put).is_some() {
+                return 1;
+            }
+        }
+    }
     // SAFETY: `place` has room for `count` entries, by fi_cq(3).
     unsafe { readfrom(cq, place, count, null_mut()) }
 }
@@ -373,12 +396,12 @@ fn tell(seen: &Seen<'_>, receives: &mut Slab<Receive>) -> (Told, bool) {
     }
     let told = Told {
         context: without_provenance_mut(seen.context() as usize),
-        flags: flags_of(seen.operation(), false),
+        flags: flags_of(seen.operation(), seen.tag().is_some()),
         len: seen.len(),
         buffer: null_mut(),
         data: 0,
         source: seen.source(),
-        tag: 0,
+        tag: seen.tag().unwrap_or(0),
     };
     (told, true)
 }
@@ -396,7 +419,11 @@ unsafe fn put_plain(seen: &Seen<'_>, format: u32, array: *mut c_void) {
         if format == FI_CQ_FORMAT_CONTEXT {
             return;
         }
-        (*entry).flags = FLAGS[seen.operation() as usize];
+        let (flags, tag) = match seen.tag() {
+            None => (&FLAGS[0], 0),
+            Some(tag) => (&FLAGS[1], tag),
+        };
+        (*entry).flags = flags[seen.operation() as usize];
         (*entry).len = seen.len();
         if format == FI_CQ_FORMAT_MSG {
             return;
@@ -404,7 +431,7 @@ unsafe fn put_plain(seen: &Seen<'_>, format: u32, array: *mut c_void) {
         (*entry).buf = null_mut();
         (*entry).data = 0;
         if format != FI_CQ_FORMAT_DATA {
-            (*entry).tag = 0;
+            (*entry).tag = tag;
         }
     }
 }

@@ -112,22 +112,10 @@ pub(crate) unsafe extern "C" fn open(
         },
         ops: &EP_OPS,
         cm: &CM_OPS,
-        msg: if shared.is_shared {
-            &msg::SAFE
-        } else {
-            &msg::ALONE
-        },
-        rma: if shared.is_shared {
-            &rma::SAFE
-        } else {
-            &rma::ALONE
-        },
-        tagged: &tagged::OPS,
-        atomic: if shared.is_shared {
-            &atomic::SAFE
-        } else {
-            &atomic::ALONE
-        },
+        msg: either(&msg::SAFE, &msg::ALONE, shared),
+        rma: either(&rma::SAFE, &rma::ALONE, shared),
+        tagged: either(&tagged::SAFE, &tagged::ALONE, shared),
+        atomic: either(&atomic::SAFE, &atomic::ALONE, shared),
         collective: null_mut(),
     };
     let object = Object {
@@ -139,6 +127,11 @@ pub(crate) unsafe extern "C" fn open(
     // SAFETY: `ep` is where the caller wants the pointer; the object begins with its fid.
     unsafe { give(object, ep) };
     0
+}
+
+/// Chooses between the functions for domains of several threads and of one at a time.
+fn either<T>(safe: &'static T, alone: &'static T, shared: &Shared) -> &'static T {
+    if shared.is_shared { safe } else { alone }
 }
 
 /// Starts an operation; makes progress where there is no room for it.
@@ -174,9 +167,7 @@ pub(crate) fn turn_at_once<'a, const SAFE: bool>(
 /// # Safety
 /// As [`Shared::left`]; the endpoint is enabled.
 #[inline(always)]
-pub(crate) unsafe fn turn_left<'a, const SAFE: bool>(
-    ep: *mut FidEp,
-) -> (Turn<'a>, &'a Endpoint) {
+pub(crate) unsafe fn turn_left<'a, const SAFE: bool>(ep: *mut FidEp) -> (Turn<'a>, &'a Endpoint) {
     let object = object!(Object, ep);
     // SAFETY: this thread has left the turn, for this function alone.
     let turn = unsafe { object.shared.left::<SAFE>() };

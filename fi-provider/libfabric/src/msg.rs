@@ -3,10 +3,8 @@
 use crate::ep;
 use crate::info::INJECT_SIZE;
 use crate::object::{Code, only, size};
-use crate::slab::is_number;
 use crate::transfer::{self, Buffer, Flags, Message, SENDMSG, Which, list, piece};
 use fi_ofi_abi::*;
-use fi_provider::raw::address_vector::PeerIndex;
 use fi_provider::raw::endpoint::Posted;
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -116,23 +114,30 @@ unsafe extern "C" fn inject<const SAFE: bool>(
     let is_done = len <= INJECT_SIZE
         && ep::at_once::<SAFE>(ep, |_, raw| {
             // SAFETY: `message` holds the bytes, by fi_msg(3).
-            let message = unsafe { bytes(message, len) };
-            PeerIndex::try_from(to).is_ok_and(|to| raw.inject_counted(to, message).is_ok())
+            raw.inject_now(to, unsafe { bytes(message, len) })
         });
     if is_done {
         return 0;
     }
     // SAFETY: `message` holds the bytes during the call, by fi_msg(3).
-    unsafe { inject_slowly(ep, message, len, to) }
+    unsafe { inject_slowly::<SAFE>(ep, message, len, to) }
 }
 
 #[inline(never)]
-unsafe extern "C" fn inject_slowly(
+unsafe extern "C" fn inject_slowly<const SAFE: bool>(
     ep: *mut FidEp,
     message: *const c_void,
     len: usize,
     to: u64,
 ) -> isize {
+    let is_done = len <= INJECT_SIZE
+        && ep::at_once::<SAFE>(ep, |_, raw| {
+            // SAFETY: `message` holds the bytes, by fi_msg(3).
+            raw.inject_over_device_now(to, unsafe { bytes(message, len) })
+        });
+    if is_done {
+        return 0;
+    }
     let bytes = [piece(message, len)];
     let message = Message {
         flags: Flags::Inject,
@@ -200,18 +205,17 @@ unsafe extern "C" fn recv<const SAFE: bool>(
 ) -> isize {
     let number = context.addr() as u64;
     let is_done = ep::at_once::<SAFE>(ep, |ep, raw| {
-        let is_plain = ep.is_plain_receive.get() && !is_number(number);
-        if is_plain && (from == FI_ADDR_NOTAVAIL || ep.caps & FI_DIRECTED_RECV == 0) {
-            let posted = Posted {
-                context: number,
-                source: None,
-                least: None,
-            };
-            // SAFETY: the application leaves the buffer alone until its completion, by fi_msg(3).
-            unsafe { raw.post_receive(buffer.cast(), len, posted) };
-            return true;
+        if !ep.posts_plainly(number, from) {
+            return false;
         }
-        false
+        let posted = Posted {
+            context: number,
+            source: None,
+            least: None,
+        };
+        // SAFETY: the application leaves the buffer alone until its completion, by fi_msg(3).
+        unsafe { raw.post_receive(buffer.cast(), len, posted) };
+        true
     });
     if is_done {
         return 0;

@@ -2,9 +2,9 @@
 
 use crate::events::Feed;
 use crate::object::{Code, InUse};
-use crate::slab::Slab;
+use crate::slab::{Slab, is_number};
 use crate::wait::Waits;
-use fi_ofi_abi::{FI_COMPLETION, FI_INJECT, FI_MULTI_RECV};
+use fi_ofi_abi::{FI_ADDR_NOTAVAIL, FI_COMPLETION, FI_DIRECTED_RECV, FI_INJECT, FI_MULTI_RECV};
 use fi_provider::raw::address_vector::{AddressVector, PeerIndex};
 use fi_provider::raw::completion::{CompletionQueue, Counter, Operation};
 use fi_provider::raw::domain::Domain;
@@ -471,6 +471,14 @@ impl Ep {
         let completes = self.receive.get().is_some_and(wants);
         self.is_plain_receive
             .set(completes && flags & FI_MULTI_RECV == 0);
+    }
+
+    /// Tells whether a receive without flags of its own, from this source, has nothing to note but its
+    /// context.
+    #[inline(always)]
+    pub(crate) fn posts_plainly(&self, context: u64, from: u64) -> bool {
+        let is_plain = self.is_plain_receive.get() && !is_number(context);
+        is_plain && (from == FI_ADDR_NOTAVAIL || self.caps & FI_DIRECTED_RECV == 0)
     }
 
     /// Tells whether operations of this kind are counted.

@@ -1,6 +1,8 @@
 //! Tagged messages (fi_tagged(3)).
 
-use crate::ep::Object;
+use crate::ep::{self, Object};
+use crate::info::INJECT_SIZE;
+use crate::msg::bytes;
 use crate::object::{Code, object, only, size};
 use crate::state::{Told, Wrong};
 use crate::transfer::{self, Buffer, Flags, Message, SENDMSG, Which, list, piece};
@@ -9,18 +11,24 @@ use fi_provider::raw::endpoint::Wanted;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
-pub(crate) static OPS: FiOpsTagged = FiOpsTagged {
-    size: size_of::<FiOpsTagged>(),
-    recv,
-    recvv,
-    recvmsg,
-    send,
-    sendv,
-    sendmsg,
-    inject,
-    senddata,
-    injectdata,
-};
+/// The functions in domains of several threads, and of one at a time.
+pub(crate) static SAFE: FiOpsTagged = ops::<true>();
+pub(crate) static ALONE: FiOpsTagged = ops::<false>();
+
+const fn ops<const SAFE: bool>() -> FiOpsTagged {
+    FiOpsTagged {
+        size: size_of::<FiOpsTagged>(),
+        recv: recv::<SAFE>,
+        recvv,
+        recvmsg,
+        send,
+        sendv,
+        sendmsg,
+        inject: inject::<SAFE>,
+        senddata,
+        injectdata,
+    }
+}
 
 /// The flags of fi_trecvmsg by which a message is looked at, kept, and dropped.
 const LOOKS: u64 = FI_PEEK | FI_CLAIM | FI_DISCARD;
@@ -94,7 +102,27 @@ unsafe extern "C" fn sendmsg(ep: *mut FidEp, message: *const FiMsgTagged, flags:
     }
 }
 
-unsafe extern "C" fn inject(
+unsafe extern "C" fn inject<const SAFE: bool>(
+    ep: *mut FidEp,
+    message: *const c_void,
+    len: usize,
+    to: u64,
+    tag: u64,
+) -> isize {
+    let is_done = len <= INJECT_SIZE
+        && ep::at_once::<SAFE>(ep, |_, raw| {
+            // SAFETY: `message` holds the bytes, by fi_tagged(3).
+            raw.inject_tagged_now(to, unsafe { bytes(message, len) }, tag)
+        });
+    if is_done {
+        return 0;
+    }
+    // SAFETY: `message` holds the bytes during the call, by fi_tagged(3).
+    unsafe { inject_slowly(ep, message, len, to, tag) }
+}
+
+#[inline(never)]
+unsafe extern "C" fn inject_slowly(
     ep: *mut FidEp,
     message: *const c_void,
     len: usize,
@@ -163,7 +191,39 @@ fn buffer(
     }
 }
 
-unsafe extern "C" fn recv(
+unsafe extern "C" fn recv<const SAFE: bool>(
+    ep: *mut FidEp,
+    memory: *mut c_void,
+    len: usize,
+    desc: *mut c_void,
+    from: u64,
+    tag: u64,
+    ignore: u64,
+    context: *mut c_void,
+) -> isize {
+    let number = context.addr() as u64;
+    let is_done = ep::at_once::<SAFE>(ep, |ep, raw| {
+        if !ep.posts_plainly(number, from) {
+            return false;
+        }
+        let wanted = Wanted {
+            tag,
+            ignore,
+            source: None,
+        };
+        // SAFETY: the application leaves the buffer alone until its completion, by fi_tagged(3).
+        unsafe { raw.post_tagged(memory.cast(), len, wanted, number) };
+        true
+    });
+    if is_done {
+        return 0;
+    }
+    // SAFETY: the application leaves the buffer alone until its completion, by fi_tagged(3).
+    unsafe { recv_slowly(ep, memory, len, desc, from, tag, ignore, context) }
+}
+
+#[inline(never)]
+unsafe extern "C" fn recv_slowly(
     ep: *mut FidEp,
     memory: *mut c_void,
     len: usize,

@@ -262,10 +262,16 @@ impl Seen<'_> {
         self.0.source.word()
     }
 
-    /// Whether the entry is without data and without a tag.
+    /// Whether the entry is without data.
     #[inline(always)]
     pub fn is_plain(&self) -> bool {
-        self.0.has == 0
+        self.0.has & !TAG == 0
+    }
+
+    /// [`Entry::tag`].
+    #[inline(always)]
+    pub fn tag(&self) -> Option<u64> {
+        (self.0.has & TAG != 0).then_some(self.0.tag)
     }
 
     /// The whole entry.
@@ -472,8 +478,9 @@ impl CompletionQueue {
     #[inline(always)]
     pub(crate) fn fill_plain(&self, operation: Operation, context: u64, len: usize) -> bool {
         self.release();
-        let is_filled = self
-            .with_entries(|entries| entries.push_kept(|told| told.set_plain(operation, context, len)));
+        let is_filled = self.with_entries(|entries| {
+            entries.push_kept(|told| told.set_plain(operation, context, len))
+        });
         is_filled || self.fill_slowly(operation, context, len)
     }
 

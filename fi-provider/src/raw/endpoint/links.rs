@@ -1,7 +1,10 @@
 //! The links of an endpoint, and records that wait for room on them.
 
+#![expect(unsafe_code, reason = "borrows the links without a count")]
+
 use super::Endpoint;
 use super::link::Link;
+use super::short::unguarded;
 use crate::raw::address::Address;
 use crate::raw::address_vector::PeerIndex;
 use crate::raw::error::Error;
@@ -22,6 +25,23 @@ impl Endpoint {
             return act(link);
         }
         act(&self.connect(peer)?)
+    }
+
+    /// The link to a peer that was sent to before, without a handle to it. None also where no peer can
+    /// have the number.
+    ///
+    /// # Safety
+    /// Until the last use of the reference, no function is called that borrows the links.
+    #[inline(always)]
+    pub(super) unsafe fn link_now(&self, peer: u64) -> Option<&Link> {
+        // SAFETY: no other reference is there: functions of the endpoint that borrow the links call
+        // nothing of the program's; the endpoint is of one thread, as its cells are; and none of those
+        // that are called meanwhile borrows them.
+        let links = unsafe { unguarded(&self.links) };
+        if self.seen.get() != self.vector.version() {
+            return None;
+        }
+        links.get(peer as usize)?.as_deref()
     }
 
     #[cold]

@@ -8,6 +8,7 @@
 
 use super::arrive::Beside;
 use super::link::{Link, Path};
+use super::near_path::Seldom;
 use super::pending::State;
 use super::short::unguarded;
 use super::{Endpoint, Operation};
@@ -146,15 +147,55 @@ impl Endpoint {
         })
     }
 
-    /// Sends a message as [`Endpoint::inject`] does, and counts it.
-    ///
-    /// # Errors
-    /// As [`Endpoint::inject`].
+    /// Sends a message as [`Endpoint::inject`] does by the ring of a peer that was sent to before, and
+    /// counts it. Returns false where that is not possible at once, and has done nothing: also where no
+    /// peer can have the number.
     #[inline(always)]
-    pub fn inject_counted(&self, peer: PeerIndex, message: &[u8]) -> Result<(), Error> {
-        self.inject(peer, message)?;
+    pub fn inject_now(&self, peer: u64, message: &[u8]) -> bool {
+        self.post_now(peer, Kind::Message as u16, [], message)
+    }
+
+    /// Sends a record by the ring of a peer that was sent to before, and counts it as a message.
+    #[inline(always)]
+    pub(super) fn post_now<const N: usize>(
+        &self,
+        peer: u64,
+        kind: u16,
+        words: [u64; N],
+        message: &[u8],
+    ) -> bool {
+        // SAFETY: functions that are called before the last use of `link` know nothing of the endpoint.
+        let link = unsafe { self.link_now(peer) };
+        let Some(path) = link.and_then(|link| link.ring_for(message)) else {
+            return false;
+        };
+        // SAFETY: the slice holds the bytes, beside which a record has room for the words.
+        let posted = unsafe { path.post(kind, words, message.as_ptr(), message.len()) };
+        if posted == Err(Seldom::Full) {
+            return false;
+        }
         self.counter(Operation::Send).add(1);
-        Ok(())
+        if posted.is_err() {
+            // The message is sent: a peer that cannot be woken is found to be gone later.
+            let _ = path.wake();
+        }
+        true
+    }
+
+    /// Sends a message of 8 bytes as [`Endpoint::inject`] does over the device to a peer that was sent
+    /// to before, and counts it. Returns false where that is not possible at once, and has done nothing.
+    #[inline(always)]
+    pub fn inject_over_device_now(&self, peer: u64, message: &[u8]) -> bool {
+        // SAFETY: functions that are called before the last use of `link` know nothing of the endpoint.
+        let link = unsafe { self.link_now(peer) };
+        let is_sent = link.and_then(|link| link.far()).is_some_and(|path| {
+            // SAFETY: the message has 8 bytes.
+            message.len() == size_of::<u64>() && unsafe { path.send_word(message.as_ptr()) }
+        });
+        if is_sent {
+            self.counter(Operation::Send).add(1);
+        }
+        is_sent
     }
 
     /// Sends a message, and 64 bits of data with it if given (fi_send, fi_senddata).

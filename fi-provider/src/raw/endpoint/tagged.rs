@@ -55,13 +55,10 @@ impl Endpoint {
         tag: u64,
         data: Option<u64>,
     ) -> Result<(), Error> {
-        // SAFETY: no other reference is there: functions of the endpoint that borrow the links call
-        // nothing of the program's; the endpoint is of one thread, as its cells are; and functions
-        // that are called before the last use of `link` know nothing of the endpoint.
-        let links = unsafe { unguarded(&self.links) };
-        if self.seen.get() == self.vector.version()
-            && data.is_none()
-            && let Some(Some(link)) = links.get(peer as usize)
+        if data.is_none()
+            // SAFETY: functions that are called before the last use of `link` know nothing of the
+            // endpoint.
+            && let Some(link) = unsafe { self.link_now(peer.into()) }
             && let Some(path) = link.ring_for(message)
         {
             // SAFETY: the slice holds the bytes, beside which a record has room for a word.
@@ -69,6 +66,12 @@ impl Endpoint {
                 .or_else(|left| link.settle(path, left));
         }
         self.inject_tagged_otherwise(peer, message, tag, data)
+    }
+
+    /// Sends a tagged message as [`Endpoint::inject_now`] does an untagged one.
+    #[inline(always)]
+    pub fn inject_tagged_now(&self, peer: u64, message: &[u8], tag: u64) -> bool {
+        self.post_now(peer, TAGGED, [tag], message)
     }
 
     /// Sends a tagged message that is too long for the ring, or for another path, or has data.
