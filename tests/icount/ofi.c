@@ -193,6 +193,8 @@ static NOINLINE void icount_uncounted_tagged(void) {
 ACCESS(inject_write, TURN, fi_inject_write, n.ep, &value, sizeof value, n.peer, 0, KEY)
 ACCESS(write, TURN, fi_write, n.ep, &value, sizeof value, NULL, n.peer, 0, KEY, &value)
 ACCESS(inject_atomic, ATOMICS, fi_inject_atomic, n.ep, &value, 1, n.peer, 0, KEY, FI_UINT64, FI_SUM)
+static uint64_t found;
+ACCESS(fetch_atomic, ATOMICS, fi_fetch_atomic, n.ep, &value, 1, NULL, &found, NULL, n.peer, 0, KEY, FI_UINT64, FI_SUM, &found)
 IN_TURNS(inject, TURN, icount_uncounted_receive(TURN), icount_uncounted_receive(0),
          MUST(fi_inject(n.ep, &value, sizeof value, n.peer)))
 BEHIND(cntr_read, icount_uncounted_turn(), icount_uncounted_turn(), USED(fi_cntr_read(n.sent)))
@@ -251,6 +253,8 @@ int main(int argc, char **argv) {
         ROW("fi_write 8 B, other memory", write_other),
         ROW("fi_inject_atomic 8 B, arena", inject_atomic_arena),
         ROW("fi_inject_atomic 8 B, other memory", inject_atomic_other),
+        ROW("fi_fetch_atomic 8 B, arena", fetch_atomic_arena),
+        ROW("fi_fetch_atomic 8 B, other memory", fetch_atomic_other),
         ROW("fi_inject 8 B", inject),
         ROW("fi_recv 8 B, and its fi_cq_read", receive),
         ROW("fi_trecv 8 B, and its fi_cq_read", receive_tagged),

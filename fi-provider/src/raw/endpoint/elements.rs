@@ -20,7 +20,40 @@ use crate::raw::far::memory::amo;
 use crate::raw::region::{Access, Rights};
 use std::num::NonZero;
 
+/// An atomic operation on one word.
+#[derive(Clone, Copy, Debug)]
+pub struct OneWord<'a> {
+    /// The region in which the word lies.
+    pub region: &'a RemoteRegion,
+    /// Where it lies.
+    pub address: u64,
+    /// Its bytes: 4 or 8.
+    pub bytes: usize,
+    /// The operation.
+    pub operation: Atomic,
+    /// The operand and the comparand.
+    pub operands: (u64, u64),
+    /// Where the word goes that was there; null where nobody wants it.
+    pub found: *mut u8,
+}
+
+impl OneWord<'_> {
+    /// The word's distance from the region's first byte, where the operation is allowed.
+    #[inline(always)]
+    fn find(&self) -> Option<usize> {
+        let find = |right| self.region.find(self.address, self.bytes, right);
+        if self.operation == Atomic::Read {
+            return find(Rights::READ);
+        }
+        if !self.found.is_null() {
+            find(Rights::READ)?;
+        }
+        find(Rights::ATOMIC)
+    }
+}
+
 /// The operation that the entry tells of.
+#[inline(always)]
 fn operation(found: *mut u8) -> Operation {
     if found.is_null() {
         Operation::Atomic
@@ -115,74 +148,75 @@ impl Endpoint {
         self.start_parts(link, (what, Beside::default()), elements, start, later)
     }
 
-    /// Does one atomic operation as [`Endpoint::update`] does, without a result, on a word of 4 or 8
-    /// `bytes` in a region that is mapped here. Returns false otherwise, where it is refused or there
-    /// is no room for its entry, and has done nothing. Calls nothing, so that the caller saves no
-    /// registers.
+    /// Does one atomic operation as [`Endpoint::update`] does, where the region is mapped here. Returns
+    /// false otherwise, where it is refused or there is no room for its entry, and has done nothing.
+    ///
+    /// # Safety
+    /// As [`Endpoint::update`].
     #[inline(always)]
-    pub fn update_mapped_now<R: Report>(
-        &self,
-        region: &RemoteRegion,
-        (address, bytes): (u64, usize),
-        operation: Atomic,
-        operand: u64,
-        report: R,
-    ) -> bool {
-        if !region.is_mapped() || operation == Atomic::CompareSwap {
+    pub unsafe fn update_mapped_now<R: Report>(&self, one: &OneWord<'_>, report: R) -> bool {
+        if !one.region.is_mapped() {
             return false;
         }
-        let Some(offset) = region.find(address, bytes, Rights::ATOMIC) else {
+        let Some(offset) = one.find() else {
             return false;
         };
-        if report.context().is_some() && !self.config.transmit.is_open() {
+        if report.context().is_some() && !self.transmit().is_open() {
             return false;
         }
-        let place = region.mapped.wrapping_add(offset);
+        let place = one.region.mapped.wrapping_add(offset);
+        let (bytes, (operand, comparand)) = (one.bytes, one.operands);
         // SAFETY: the word lies in the region, which is mapped here, with its arena, writable.
-        if unsafe { apply(operation, place, bytes, operand, 0) }.is_err() {
+        let Ok(before) = (unsafe { apply(one.operation, place, bytes, operand, comparand) }) else {
             return false;
+        };
+        if !one.found.is_null() {
+            // SAFETY: `found` has room for the word.
+            unsafe { put_element(one.found, bytes, before) };
         }
-        self.report_rma(Operation::Atomic, bytes, report);
+        self.report_rma(operation(one.found), bytes, report);
         true
     }
 
-    /// Has the device do one atomic operation as [`Endpoint::update`] does, without a result, on a
-    /// word of 8 bytes, or the peer's process, of which it is asked by `typed`. Returns false where
-    /// that is not possible at once, and has done nothing.
+    /// Has the device do one atomic operation as [`Endpoint::update`] does, on a word of 8 bytes, or
+    /// the peer's process, which is asked for `typed`. Returns false where that is not possible at
+    /// once, and has done nothing.
+    ///
+    /// # Safety
+    /// As [`Endpoint::update`].
     #[inline(always)]
-    pub fn update_beyond_now<R: Report>(
+    pub unsafe fn update_beyond_now<R: Report>(
         &self,
-        region: &RemoteRegion,
-        address: u64,
-        (typed, native): (Typed, Atomic),
-        operand: u64,
+        one: &OneWord<'_>,
+        typed: Typed,
         report: R,
     ) -> bool {
-        let bytes = typed.bytes();
-        let place = region.found.place(address);
-        let is_there = region.find(address, bytes, Rights::ATOMIC).is_some();
-        if !is_there || !place.is_multiple_of(bytes as u64) || native == Atomic::CompareSwap {
+        let (region, bytes) = (one.region, one.bytes);
+        let place = region.found.place(one.address);
+        if one.find().is_none() || !place.is_multiple_of(bytes as u64) {
             return false;
         }
-        let found = self.unread.as_ptr();
+        let (operand, comparand) = one.operands;
+        let (found, mark) = if one.found.is_null() {
+            (self.unread.as_ptr().cast(), Mark::ATOMIC)
+        } else {
+            (one.found, Mark::FETCH)
+        };
         // SAFETY: the link, which the region holds, has the path.
         if let Some(path) = unsafe { region.updated_in_line.as_ref() } {
-            let amo = amo(native, operand, 0);
+            let word = (one.address, amo(one.operation, operand, comparand));
             return bytes == size_of::<u64>()
-                // SAFETY: the word for results that nobody reads is of the endpoint, aligned; posts
-                // to the region are in line.
-                && unsafe {
-                    let what = (Mark::ATOMIC, report);
-                    self.update_word_quickly(region, path, (address, amo), found.cast(), what)
-                };
+                && found.addr().is_multiple_of(bytes)
+                // SAFETY: `found` has room for the word until the operation is reported, aligned;
+                // posts to the region are in line.
+                && unsafe { self.update_word_quickly(region, path, word, found, (mark, report)) };
         }
         if region.link.near().is_none() {
             return false;
         }
-        let entry = rma_entry(Operation::Atomic, bytes, report);
-        let words = [address, typed.to_wire(), operand, 0];
-        let asked = self.ask_atomic(region, entry, words, found.cast(), report);
-        asked.is_ok()
+        let entry = rma_entry(operation(one.found), bytes, report);
+        let words = [one.address, typed.to_wire(), operand, comparand];
+        self.ask_atomic(region, entry, words, found, report).is_ok()
     }
 
     /// Updates an element that this process reaches by loads and stores.

@@ -33,6 +33,7 @@ mod waiting;
 pub use crate::raw::tagged::Wanted;
 pub use arithmetic::{Arithmetic, Datatype, Typed};
 pub use atomic::Atomic;
+pub use elements::OneWord;
 pub use message::{Level, Posted};
 pub use rma::RemoteRegion;
 pub(crate) use rma::{Beyond, rma_entry};

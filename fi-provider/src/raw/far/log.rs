@@ -652,7 +652,8 @@ mod tests {
         for (mark, operation, has_word) in all {
             for mark in [mark, mark.of(CountedContext(1), Follows::YES)] {
                 assert_eq!((mark.operation(), mark.has_word()), (operation, has_word));
-                assert_eq!(mark.reads(), operation == Operation::Read);
+                let reads = matches!(operation, Operation::Read | Operation::Fetch);
+                assert_eq!(mark.reads(), reads);
                 assert!(!mark.is_blank() && !mark.has_details());
             }
         }
