@@ -8,7 +8,7 @@ use fi_ofi_abi::*;
 use fi_provider::raw::completion::Counter;
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
-use std::os::fd::{OwnedFd, RawFd};
+use std::os::fd::{AsFd, OwnedFd, RawFd};
 use std::sync::Arc;
 
 /// The C object.
@@ -110,7 +110,7 @@ pub(crate) unsafe extern "C" fn open(
 }
 
 unsafe extern "C" fn control(fid: *mut Fid, command: c_int, argument: *mut c_void) -> c_int {
-    let wait = object!(Object, fid).wait.as_ref();
+    let wait = object!(Object, fid).wait.as_ref().map(AsFd::as_fd);
     // SAFETY: `argument` is NULL or has room for a descriptor, by fi_cntr(3).
     status(unsafe { wait::control(wait, command, argument) })
 }

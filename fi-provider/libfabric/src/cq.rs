@@ -8,7 +8,7 @@ use crate::wait::{self, Wait};
 use fi_ofi_abi::*;
 use fi_provider::raw::completion::{Entry, Operation, Seen};
 use std::ffi::{c_char, c_int, c_void};
-use std::os::fd::{OwnedFd, RawFd};
+use std::os::fd::{AsFd, OwnedFd, RawFd};
 use std::ptr::{null_mut, without_provenance_mut};
 use std::sync::Arc;
 
@@ -137,7 +137,7 @@ pub(crate) unsafe extern "C" fn open(
 }
 
 unsafe extern "C" fn control(fid: *mut Fid, command: c_int, argument: *mut c_void) -> c_int {
-    let wait = object!(Object, fid).wait.as_ref();
+    let wait = object!(Object, fid).wait.as_ref().map(AsFd::as_fd);
     // SAFETY: `argument` is NULL or has room for a descriptor, by fi_cq(3).
     status(unsafe { wait::control(wait, command, argument) })
 }

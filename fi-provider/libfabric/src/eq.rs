@@ -5,9 +5,10 @@ use crate::object::{Code, InUse, closing, give, object, size, status, take, unus
 use crate::{fabric, wait};
 use fi_ofi_abi::*;
 use fi_provider::node::wait::{Patience, Waiter};
+use fi_provider::raw::waker::Waker;
 use std::collections::VecDeque;
 use std::ffi::{c_char, c_int, c_void};
-use std::os::fd::OwnedFd;
+use std::os::fd::AsFd;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -21,7 +22,7 @@ pub(crate) struct Object {
     _fabric: InUse,
     events: Mutex<VecDeque<(u32, Vec<u8>)>>,
     /// Readable while there are events, where the application asks for it.
-    bell: Option<OwnedFd>,
+    waker: Option<Waker>,
 }
 
 static OPS: FiOps = FiOps {
@@ -50,9 +51,9 @@ pub(crate) unsafe extern "C" fn open(
     if ![FI_WAIT_NONE, FI_WAIT_UNSPEC, FI_WAIT_FD, FI_WAIT_YIELD].contains(&wait) {
         return -FI_ENOSYS;
     }
-    let bell = match (wait == FI_WAIT_FD).then(wait::bell).transpose() {
-        Ok(bell) => bell,
-        Err(code) => return -code,
+    let waker = match (wait == FI_WAIT_FD).then(Waker::new).transpose() {
+        Ok(waker) => waker,
+        Err(error) => return -wait::code(error),
     };
     let object = Object {
         fid: FidEq {
@@ -66,7 +67,7 @@ pub(crate) unsafe extern "C" fn open(
         in_use: InUse::default(),
         _fabric: InUse::clone(&object!(fabric::Object, fabric).in_use),
         events: Mutex::default(),
-        bell,
+        waker,
     };
     // SAFETY: `eq` is where the caller wants the pointer; the object begins with its fid.
     unsafe { give(object, eq) };
@@ -76,7 +77,7 @@ pub(crate) unsafe extern "C" fn open(
 impl Object {
     /// Tells whether a thread may sleep on the descriptor.
     pub(crate) fn trywait(&self) -> Result<(), Code> {
-        self.bell.as_ref().ok_or(libc::EINVAL)?;
+        self.waker.as_ref().ok_or(libc::EINVAL)?;
         let events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
         if events.is_empty() {
             Ok(())
@@ -87,9 +88,9 @@ impl Object {
 }
 
 unsafe extern "C" fn control(fid: *mut Fid, command: c_int, argument: *mut c_void) -> c_int {
-    let bell = object!(Object, fid).bell.as_ref();
+    let waker = object!(Object, fid).waker.as_ref().map(AsFd::as_fd);
     // SAFETY: `argument` is NULL or has room for a descriptor, by fi_eq(3).
-    status(unsafe { wait::control(bell, command, argument) })
+    status(unsafe { wait::control(waker, command, argument) })
 }
 
 unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
@@ -124,8 +125,8 @@ unsafe extern "C" fn read(
     let told = bytes.len();
     if flags & FI_PEEK == 0 {
         events.pop_front();
-        if let Some(bell) = object.bell.as_ref().filter(|_| events.is_empty()) {
-            wait::hush(bell);
+        if let Some(waker) = object.waker.as_ref().filter(|_| events.is_empty()) {
+            waker.rest();
         }
     }
     size(Ok(told))
@@ -151,8 +152,8 @@ unsafe extern "C" fn write(
     let object = object!(Object, eq);
     let mut events = object.events.lock().unwrap_or_else(PoisonError::into_inner);
     events.push_back((event, bytes));
-    if let Some(bell) = &object.bell {
-        wait::ring(bell);
+    if let Some(waker) = &object.waker {
+        waker.wake();
     }
     size(Ok(len))
 }

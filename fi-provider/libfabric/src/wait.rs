@@ -1,21 +1,23 @@
 //! Sleeping until something comes (fi_trywait(3), FI_WAIT_FD): all queues and counters of a domain
-//! sleep on one descriptor, which epoll(7) makes of those of its endpoints and of a bell. The bell is
-//! for threads that find for each other what the endpoints have.
+//! sleep on one descriptor, a set of those of its endpoints and of a waker. The waker wakes
+//! threads for whose queue or counter another thread has made progress.
 
 use crate::object::{Code, object};
 use crate::state::{Ep, Objects};
 use crate::{cntr, cq, eq};
 use fi_ofi_abi::*;
 use fi_provider::node::wait::{Patience, Waiter};
+use fi_provider::raw::endpoint::Endpoint;
+use fi_provider::raw::waker::{Set, Waker};
 use std::ffi::{c_int, c_void};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::time::{Duration, Instant};
 
 /// The descriptor of a domain.
 #[derive(Debug)]
 pub(crate) struct Waits {
-    epoll: OwnedFd,
-    bell: OwnedFd,
+    set: Set,
+    waker: Waker,
     /// Whether a thread may sleep, which looked at all queues and counters before.
     is_armed: bool,
 }
@@ -23,62 +25,27 @@ pub(crate) struct Waits {
 /// How long a thread looks again and again before it sleeps.
 const AWAKE: Duration = Duration::from_micros(50);
 
-/// Returns the descriptor that a system call has made.
-fn made(fd: RawFd) -> Result<OwnedFd, Code> {
-    if fd < 0 {
-        return Err(std::io::Error::last_os_error()
-            .raw_os_error()
-            .unwrap_or(libc::EIO));
-    }
-    // SAFETY: the call has returned a descriptor that is nobody else's.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
-}
-
-/// Makes a descriptor that is readable once it was rung.
-pub(crate) fn bell() -> Result<OwnedFd, Code> {
-    // SAFETY: eventfd may be called with these arguments.
-    made(unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) })
-}
-
-/// Makes a bell readable.
-pub(crate) fn ring(bell: &OwnedFd) {
-    let one = 1_u64;
-    // SAFETY: eight bytes are there. A bell that is full is readable.
-    unsafe { libc::write(bell.as_raw_fd(), (&raw const one).cast(), 8) };
-}
-
-/// Makes a bell silent.
-pub(crate) fn hush(bell: &OwnedFd) {
-    let mut count = 0_u64;
-    // SAFETY: there is room for eight bytes. A bell that was not rung has nothing to read.
-    unsafe { libc::read(bell.as_raw_fd(), (&raw mut count).cast(), 8) };
-}
-
 impl Waits {
     fn new() -> Result<Self, Code> {
-        let waits = Self {
-            // SAFETY: epoll_create1 may be called with this argument.
-            epoll: made(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?,
-            bell: bell()?,
+        let (set, waker) = (Set::new().map_err(code)?, Waker::new().map_err(code)?);
+        set.add(&waker).map_err(code)?;
+        Ok(Self {
+            set,
+            waker,
             is_armed: false,
-        };
-        waits.add(waits.bell.as_raw_fd())?;
-        Ok(waits)
+        })
     }
 
-    /// Adds a descriptor, which leaves when it is closed.
-    fn add(&self, fd: RawFd) -> Result<(), Code> {
-        let mut event = libc::epoll_event {
-            events: libc::EPOLLIN as u32,
-            u64: 0,
-        };
-        let (epoll, add) = (self.epoll.as_raw_fd(), libc::EPOLL_CTL_ADD);
-        // SAFETY: both are open, and the event is there during the call.
-        match unsafe { libc::epoll_ctl(epoll, add, fd, &raw mut event) } {
-            0 => Ok(()),
-            _ => Err(libc::ENOMEM),
-        }
+    /// Has threads that sleep wake for an endpoint.
+    fn add(&self, raw: &Endpoint) -> Result<(), Code> {
+        let fd = raw.descriptor().map_err(|error| error.code())?;
+        self.set.add(&fd).map_err(code)
     }
+}
+
+/// Returns the code of an error of the system.
+pub(crate) fn code(error: std::io::Error) -> Code {
+    error.raw_os_error().unwrap_or(libc::EIO)
 }
 
 impl Objects {
@@ -88,8 +55,7 @@ impl Objects {
             let waits = Waits::new()?;
             for ep in &self.running {
                 if let Some(raw) = ep.raw.get() {
-                    let fd = raw.descriptor().map_err(|error| error.code())?;
-                    waits.add(fd.as_raw_fd())?;
+                    waits.add(raw)?;
                 }
             }
             self.waits = Some(waits);
@@ -100,8 +66,8 @@ impl Objects {
 
     /// Returns a descriptor of its own for a queue or a counter.
     pub(crate) fn descriptor(&mut self) -> Result<OwnedFd, Code> {
-        let epoll = &self.waits()?.epoll;
-        epoll.try_clone().map_err(|_| libc::EMFILE)
+        let set = self.waits()?.set.as_fd();
+        set.try_clone_to_owned().map_err(|_| libc::EMFILE)
     }
 
     /// Has threads that sleep wake for a new endpoint, too.
@@ -110,8 +76,7 @@ impl Objects {
     /// That of the system where it has no room for a descriptor.
     pub(crate) fn watch(&mut self, ep: &Ep) -> Result<(), Code> {
         if let Some((waits, raw)) = self.waits.as_ref().zip(ep.raw.get()) {
-            let fd = raw.descriptor().map_err(|error| error.code())?;
-            waits.add(fd.as_raw_fd())?;
+            waits.add(raw)?;
         }
         self.wake();
         Ok(())
@@ -127,7 +92,7 @@ impl Objects {
     pub(crate) fn wake(&mut self) {
         if let Some(waits) = &mut self.waits {
             waits.is_armed = false;
-            ring(&waits.bell);
+            waits.waker.wake();
         }
     }
 
@@ -151,7 +116,7 @@ impl Objects {
     /// EAGAIN where it must not: something is there, or nobody would tell of it.
     pub(crate) fn arm(&mut self) -> Result<(), Code> {
         let waits = self.waits()?;
-        hush(&waits.bell);
+        waits.waker.rest();
         waits.is_armed = true;
         let mut endpoints = self.running.iter().filter_map(|ep| ep.raw.get());
         if endpoints.all(|raw| raw.arm_for_more()) {
@@ -216,7 +181,7 @@ impl Objects {
     /// Does as [`Objects::arm`], and returns the descriptor, which stays as long as the domain.
     pub(crate) fn arm_to_sleep(&mut self) -> Result<RawFd, Code> {
         self.arm()?;
-        Ok(self.waits()?.epoll.as_raw_fd())
+        Ok(self.waits()?.set.as_fd().as_raw_fd())
     }
 }
 
@@ -225,7 +190,7 @@ impl Objects {
 /// # Safety
 /// `argument` is NULL or leads to room for a descriptor.
 pub(crate) unsafe fn control(
-    fd: Option<&OwnedFd>,
+    fd: Option<BorrowedFd<'_>>,
     command: c_int,
     argument: *mut c_void,
 ) -> Result<(), Code> {

@@ -34,5 +34,5 @@ mod record;
 pub mod region;
 mod service;
 mod tagged;
-mod waker;
+pub mod waker;
 mod wire;

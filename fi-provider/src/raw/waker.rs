@@ -1,4 +1,4 @@
-//! The descriptors by which the thread of an endpoint is woken.
+//! The descriptors by which threads are woken.
 
 #![expect(unsafe_code, reason = "makes descriptors")]
 
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A descriptor that the own process makes readable (eventfd(2)).
 #[derive(Debug)]
-pub(crate) struct Waker {
+pub struct Waker {
     event: File,
     /// The wakes that nobody has read, and those that are about to be written: the descriptor is
     /// read only where there are some.
@@ -17,9 +17,11 @@ pub(crate) struct Waker {
 }
 
 impl Waker {
+    /// One that is not readable.
+    ///
     /// # Errors
     /// That of eventfd(2).
-    pub(crate) fn new() -> io::Result<Self> {
+    pub fn new() -> io::Result<Self> {
         // SAFETY: eventfd takes numbers alone, and gives a descriptor that nothing else owns.
         let event = unsafe { own(libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK))? };
         Ok(Self {
@@ -29,7 +31,7 @@ impl Waker {
     }
 
     /// Makes the descriptor readable.
-    pub(crate) fn wake(&self) {
+    pub fn wake(&self) {
         // Counted first: a thread that finds the descriptor readable knows of a wake to read, also
         // while this thread is held up behind its write.
         // ORDERING: pairs with the load in `rest`.
@@ -45,7 +47,7 @@ impl Waker {
 
     /// Has the descriptor be readable no longer, until [`Waker::wake`]: once more, perhaps, where
     /// that is called just now.
-    pub(crate) fn rest(&self) {
+    pub fn rest(&self) {
         // ORDERING: pairs with the addition in `wake`.
         if self.unread.load(Ordering::Acquire) != 0 {
             let mut wakes = [0; size_of::<u64>()];
@@ -65,33 +67,41 @@ impl AsFd for Waker {
     }
 }
 
-/// A descriptor that is readable when one of two others is (epoll(7)).
+/// A descriptor that is readable when one of others is (epoll(7)).
 #[derive(Debug)]
-pub(crate) struct Both(OwnedFd);
+pub struct Set(OwnedFd);
 
-impl Both {
+impl Set {
+    /// One of no others.
+    ///
     /// # Errors
-    /// That of epoll_create1(2) or epoll_ctl(2).
-    pub(crate) fn new(one: &impl AsFd, other: &impl AsFd) -> io::Result<Self> {
+    /// That of epoll_create1(2).
+    pub fn new() -> io::Result<Self> {
         // SAFETY: epoll_create1 takes a number alone, and gives a descriptor that nothing else owns.
         let set = unsafe { own(libc::epoll_create1(libc::EPOLL_CLOEXEC))? };
-        for member in [one.as_fd(), other.as_fd()] {
-            let mut event = libc::epoll_event {
-                events: libc::EPOLLIN as u32,
-                u64: 0,
-            };
-            let (set, member) = (set.as_raw_fd(), member.as_raw_fd());
-            // SAFETY: both descriptors are open, and the event is read during the call.
-            let added =
-                unsafe { libc::epoll_ctl(set, libc::EPOLL_CTL_ADD, member, &raw mut event) };
-            if added != 0 {
-                return Err(io::Error::last_os_error());
-            }
-        }
         Ok(Self(set))
     }
 
-    pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
+    /// Adds a descriptor, which leaves when it is closed.
+    ///
+    /// # Errors
+    /// That of epoll_ctl(2).
+    pub fn add(&self, member: &impl AsFd) -> io::Result<()> {
+        let mut event = libc::epoll_event {
+            events: libc::EPOLLIN as u32,
+            u64: 0,
+        };
+        let (set, member) = (self.0.as_raw_fd(), member.as_fd().as_raw_fd());
+        // SAFETY: both descriptors are open, and the event is read during the call.
+        match unsafe { libc::epoll_ctl(set, libc::EPOLL_CTL_ADD, member, &raw mut event) } {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+}
+
+impl AsFd for Set {
+    fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }
 }

@@ -38,7 +38,7 @@ int main(void) {
         }
     else {
         OK(fi_cntr_wait(written, ROUNDS, 10000) || fi_cntr_wait(was_read, ROUNDS, 10000));
-        // What is counted is there.
+        // The counted bytes are there.
         CHECK(memory[0][ROUNDS - 1] == 1);
         OK(fi_cntr_wait(all, 4 * ROUNDS, 10000));
         CHECK(memory[1][ROUNDS - 1] == 1 && memory[1][0] == ROUNDS + 1);

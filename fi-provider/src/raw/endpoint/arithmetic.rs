@@ -1,4 +1,4 @@
-//! The arithmetic of atomic operations on elements of many types (fi_atomic(3)): what the processor
+//! The arithmetic of atomic operations on elements of many types (fi_atomic(3)), which the processor
 //! does by loops of compare-and-swap.
 
 #![expect(unsafe_code, reason = "atomic operations at raw addresses")]

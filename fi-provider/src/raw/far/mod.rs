@@ -17,7 +17,7 @@
 )]
 
 use crate::device::Gate;
-use crate::raw::waker::Both;
+use crate::raw::waker::Set;
 use arrivals::Arrivals;
 use fi_mlx5::lane::Lane as Queues;
 use fi_mlx5::receives::Receives;
@@ -70,7 +70,7 @@ pub(crate) struct Far {
     /// Queues that have failed and for which nothing is to do.
     known_faults: Cell<usize>,
     /// Made when the endpoint is to sleep for the first time.
-    both: OnceCell<Both>,
+    both: OnceCell<Set>,
     pub(crate) hub: Arc<Hub>,
 }
 

@@ -3,17 +3,19 @@
 use super::Far;
 use crate::raw::endpoint::{Endpoint, Outlook};
 use crate::raw::error::Error;
-use crate::raw::waker::{Both, Waker};
-use std::os::fd::BorrowedFd;
+use crate::raw::waker::{Set, Waker};
+use std::os::fd::{AsFd, BorrowedFd};
 
 impl Far {
     /// The descriptor that is readable when this one is, or the device tells of something.
     pub(crate) fn descriptor(&self, waker: &Waker) -> Result<BorrowedFd<'_>, Error> {
         if let Some(both) = self.both.get() {
-            return Ok(both.descriptor());
+            return Ok(both.as_fd());
         }
-        let made = Both::new(waker, &self.hub.channel)?;
-        Ok(self.both.get_or_init(|| made).descriptor())
+        let made = Set::new()?;
+        made.add(waker)?;
+        made.add(&self.hub.channel)?;
+        Ok(self.both.get_or_init(|| made).as_fd())
     }
 
     /// Has the device tell of the next completion of either lane, and of the next record. Returns

@@ -135,7 +135,7 @@ impl<T, const LISTS: usize> Slab<T, LISTS> {
     #[inline(always)]
     pub(super) unsafe fn append(&mut self, kind: usize, List(head): List, at: At<T, LISTS>) {
         let link = at.link(kind);
-        // SAFETY: the head is live, and what is before it is a live link: itself, or that of a
+        // SAFETY: the head is live, and the one before it is a live link: itself, or that of a
         // value of this slab; `link` is of a node of this slab. No reference to a link is ever
         // kept.
         unsafe {
@@ -231,7 +231,7 @@ impl<T, const LISTS: usize> Slab<T, LISTS> {
         let mut last = head;
         std::iter::from_fn(move || {
             // SAFETY: the head, or the link of a value in the list, which stays as it is as long as
-            // the slab is borrowed; and what is behind and not the head is the link of a value.
+            // the slab is borrowed; and a link behind another that is not the head is a value's.
             unsafe {
                 last = (*last).behind;
                 if last == head {
