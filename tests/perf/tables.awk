@@ -41,7 +41,7 @@ function bare(row, other, is_speed, target) {
 }
 
 function beside(row, target) {
-    line(row, middle("ours", row), middle("theirs", row), "Open MPI", ratio("theirs", row, "ours", row), target)
+    line(row, middle("ours", row), middle("theirs", row), libfabric ? "shm" : "Open MPI", ratio("theirs", row, "ours", row), target)
 }
 
 # The row that begins so and has the smallest time.
@@ -103,6 +103,14 @@ END {
     if (collectives) {
         tables_of_collectives()
         table_of_bound()
+        exit
+    }
+    if (libfabric) {
+        print "\n| 8 bytes | time | libfabric's provider | times as fast | target | kept |\n|---|---|---|---|---|---|"
+        beside("message there and back", "at least 1 x its speed")
+        beside("tagged message there and back", "at least 1 x its speed")
+        beside("write, 64 under way", "at least 1 x its speed")
+        beside("write, one at a time", "at least 1 x its speed")
         exit
     }
     print "\n| operation | time | against | ratio | target | kept |\n|---|---|---|---|---|---|"
