@@ -102,7 +102,7 @@ const SCRIPTS: [(&str, &str); 16] = [
                ping || { sleep 0.3; ping; } || { sleep 2; ping; }; wait $server
            done
            for mode in msg tagged; do
-               pong="timeout 20 fi_pingpong -e rdm -p farreach -c -I 5 -S all -m $mode"
+               pong="timeout 20 fi_pingpong -e rdm -p farreach -c -I 2 -S all -m $mode"
                $pong -B $port & server=$!
                ping() { $pong -P $port 127.0.0.1; }
                ping || { sleep 0.3; ping; } || { sleep 2; ping; }; wait $server
@@ -134,7 +134,7 @@ const SCRIPTS: [(&str, &str); 16] = [
            port=$((30000 + $$ % 10000))
            for transport in rc dc; do
                FI_FARREACH_TRANSPORT=$transport "$1/bin/softhca" run -- sh -euc '
-                   for how in "-I 100 -S 64" "-I 100 -S 65536" "-I 5 -S all" "-I 5 -S all -m tagged"; do
+                   for how in "-I 100 -S 64" "-I 100 -S 65536" "-I 2 -S all" "-I 2 -S all -m tagged"; do
                        pong="timeout 20 fi_pingpong -e rdm -p farreach -c $how"
                        $pong -B $1 & server=$!
                        ping() { $pong -P $1 127.0.0.1; }
