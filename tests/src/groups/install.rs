@@ -6,7 +6,7 @@ use crate::session::Session;
 use std::time::Duration;
 
 /// What is tried: a name, and a script. `$1` is the moved installation, `$2` the project's root.
-const SCRIPTS: [(&str, &str); 16] = [
+const SCRIPTS: [(&str, &str); 17] = [
     (
         "files",
         r#"for file in bin/oshrun bin/oshcc bin/oshc++ bin/farreach bin/softhca lib/libsofthca_shim.so lib/libshmem.so lib/check/libshmem.so lib/farreach/libshmem.so.0 lib/farreach/libfarreach-fi.so lib/libshmem.a lib/pkgconfig/shmem.pc \
@@ -87,6 +87,18 @@ const SCRIPTS: [(&str, &str); 16] = [
            for transport in rc dc; do
                FI_FARREACH_NEAR=0 FI_FARREACH_TRANSPORT=$transport "$1/bin/softhca" run -- "$TMPDIR/tagged"
            done; cd "$TMPDIR"; rm objects memory rma tagged threads atomic events waits"#,
+    ),
+    (
+        // A peer that is killed over a device is told of after some 10 s: not here.
+        "libfabric, misuse",
+        r#"export FI_PROVIDER_PATH="$1/lib/farreach"
+           for name in misuse killed opens; do
+               cc -Wall -Wextra -Werror -o "$TMPDIR/$name" "$2/fi-provider/libfabric/tests/c/$name.c" -lfabric
+           done
+           "$TMPDIR/misuse"; "$TMPDIR/killed"; "$TMPDIR/opens" 4000
+           check() { valgrind --quiet --leak-check=full --errors-for-leak-kinds=definite,indirect,possible --error-exitcode=99 "$@"; }
+           check "$TMPDIR/misuse"; check "$TMPDIR/opens" 100
+           cd "$TMPDIR"; rm misuse killed opens"#,
     ),
     (
         // The client begins anew while the server does not listen yet. Without the path libfabric
