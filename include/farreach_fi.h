@@ -23,7 +23,7 @@ struct farreach_ops_memory {
     /*
      * Takes `len` zeroed bytes of the arena and registers them, with `access` of FI_REMOTE_READ and
      * FI_REMOTE_WRITE. Writes their address and the region, whose fi_close gives the bytes back.
-     * The key is `requested_key`, or the provider's choice in a domain with FI_MR_PROV_KEY; `flags`
+     * The key is `requested_key`, or the provider's choice in a domain with FI_MR_BASIC; `flags`
      * are 0. Returns 0, -FI_EINVAL without access, -FI_ENOKEY for a key in use, -FI_ENOMEM where
      * the arena has no room.
      */

@@ -1,9 +1,9 @@
 //! Counters (fi_cntr(3)).
 
-use crate::domain;
-use crate::object::{Code, closing, give, object, status, stub, take};
+use crate::object::{Code, closing, give, object, status, stub};
 use crate::state::{Count, Kept, Shared};
 use crate::wait::{self, Wait};
+use crate::{closed, domain};
 use fi_ofi_abi::*;
 use fi_provider::raw::completion::Counter;
 use std::cell::Cell;
@@ -124,7 +124,7 @@ unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
     }
     turn.counters.remove(object.number);
     // SAFETY: `open` has given the object, and whoever closes it uses it no more.
-    drop(unsafe { take::<Object>(fid) });
+    unsafe { closed::retire::<Object, _>(fid, closed::counter()) };
     0
 }
 

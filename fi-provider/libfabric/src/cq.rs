@@ -1,10 +1,10 @@
 //! Completion queues (fi_cq(3)).
 
-use crate::domain;
-use crate::object::{Code, closing, give, object, size, status, stub, take};
+use crate::object::{Code, closing, give, object, size, status, stub};
 use crate::slab::{Slab, is_number};
 use crate::state::{Kept, Objects, Queue, Receive, Shared, Told, Wrong};
 use crate::wait::{self, Wait};
+use crate::{closed, domain};
 use fi_ofi_abi::*;
 use fi_provider::raw::completion::{Entry, Operation, Seen};
 use std::ffi::{c_char, c_int, c_void};
@@ -155,7 +155,7 @@ unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
         while next(&queue, &mut objects.receives).is_some() {}
     }
     // SAFETY: `open` has given the object, and whoever closes it uses it no more.
-    drop(unsafe { take::<Object>(fid) });
+    unsafe { closed::retire::<Object, _>(fid, closed::queue()) };
     0
 }
 

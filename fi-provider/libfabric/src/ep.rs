@@ -1,9 +1,9 @@
 //! Endpoints (fi_endpoint(3)): how they are bound, enabled and closed.
 
 use crate::events::{Owner, Source};
-use crate::object::{Code, InUse, give, no_ops, object, size, status, stub, take};
+use crate::object::{Code, InUse, give, no_ops, object, size, status, stub};
 use crate::state::{Binding, Counts, Ep, Kept, Shared, Told, Turn, Wrong};
-use crate::{atomic, av, cntr, cq, domain, eq, info, log, msg, rma, tagged};
+use crate::{atomic, av, closed, cntr, cq, domain, eq, info, log, msg, rma, tagged};
 use fi_ofi_abi::*;
 use fi_provider::raw::completion::{CompletionQueue, Counter};
 use fi_provider::raw::endpoint::{Config, Endpoint};
@@ -451,7 +451,7 @@ unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
     drop(ep);
     // The last handle goes in this turn.
     // SAFETY: `open` has given the object, and whoever closes it uses it no more.
-    drop(unsafe { take::<Object>(fid) });
+    unsafe { closed::retire::<Object, _>(fid, closed::endpoint()) };
     0
 }
 

@@ -278,11 +278,14 @@ unsafe fn check_domain(version: u32, attr: &FiDomainAttr, offer: &mut Offer) -> 
     if attr.av_type != FI_AV_UNSPEC {
         offer.av_type = attr.av_type;
     }
-    // Keeps the modes of regions that the application is ready for, and needs none.
     offer.mr_mode = match attr.mr_mode {
         0 => usual_mode(version),
         FI_MR_BASIC | FI_MR_SCALABLE => attr.mr_mode,
-        modes => modes & (FI_MR_VIRT_ADDR | FI_MR_PROV_KEY),
+        modes => {
+            require(version >= fi_version(1, 5) && modes & (FI_MR_BASIC | FI_MR_SCALABLE) == 0)?;
+            // The application is ready for these modes; the provider needs none of them.
+            0
+        }
     };
     Ok(())
 }

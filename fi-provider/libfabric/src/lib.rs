@@ -11,6 +11,7 @@
 
 mod atomic;
 mod av;
+mod closed;
 mod cntr;
 mod core;
 mod cq;
@@ -72,5 +73,8 @@ fn provider() -> *const FiProvider {
     PROVIDER.0.get()
 }
 
-/// Has nothing to do: each domain stops its thread when it is closed, and the library stays mapped.
-extern "C" fn cleanup() {}
+/// Frees the memory of objects that were closed. Each domain stops its thread when it is closed, and
+/// the library stays mapped.
+extern "C" fn cleanup() {
+    closed::free();
+}

@@ -1,11 +1,12 @@
 //! An installation that was moved to another place, used as a user would.
 
+use super::clients;
 use crate::case::{Build, Case, Invocation};
 use crate::session::Session;
 use std::time::Duration;
 
 /// What is tried: a name, and a script. `$1` is the moved installation, `$2` the project's root.
-const SCRIPTS: [(&str, &str); 16] = [
+const SCRIPTS: [(&str, &str); 17] = [
     (
         "files",
         r#"for file in bin/oshrun bin/oshcc bin/oshc++ bin/farreach bin/softhca lib/libsofthca_shim.so lib/libshmem.so lib/check/libshmem.so lib/farreach/libshmem.so.0 lib/farreach/libfarreach-fi.so lib/libshmem.a lib/pkgconfig/shmem.pc \
@@ -88,6 +89,18 @@ const SCRIPTS: [(&str, &str); 16] = [
            done; cd "$TMPDIR"; rm objects memory rma tagged threads atomic events waits"#,
     ),
     (
+        // A peer that is killed over a device is told of after some 10 s: not here.
+        "libfabric, misuse",
+        r#"export FI_PROVIDER_PATH="$1/lib/farreach"
+           for name in misuse killed opens; do
+               cc -Wall -Wextra -Werror -o "$TMPDIR/$name" "$2/fi-provider/libfabric/tests/c/$name.c" -lfabric
+           done
+           "$TMPDIR/misuse"; "$TMPDIR/killed"; "$TMPDIR/opens" 4000
+           check() { valgrind --quiet --leak-check=full --errors-for-leak-kinds=definite,indirect,possible --error-exitcode=99 "$@"; }
+           check "$TMPDIR/misuse"; check "$TMPDIR/opens" 100
+           cd "$TMPDIR"; rm misuse killed opens"#,
+    ),
+    (
         // The client begins anew while the server does not listen yet. Without the path libfabric
         // has no provider of this name, so that it is ours that the two use.
         "libfabric",
@@ -99,22 +112,32 @@ const SCRIPTS: [(&str, &str); 16] = [
                timeout 20 fi_pingpong -e rdm -p farreach -c -I 100 -S $size -B $port & server=$!
                ping() { timeout 20 fi_pingpong -e rdm -p farreach -c -I 100 -S $size -P $port 127.0.0.1; }
                ping || { sleep 0.3; ping; } || { sleep 2; ping; }; wait $server
+           done
+           for mode in msg tagged; do
+               pong="timeout 20 fi_pingpong -e rdm -p farreach -c -I 2 -S all -m $mode"
+               $pong -B $port & server=$!
+               ping() { $pong -P $port 127.0.0.1; }
+               ping || { sleep 0.3; ping; } || { sleep 2; ping; }; wait $server
            done"#,
     ),
     (
         // Each process logs how many messages have come to it by the provider. Without the path Open
-        // MPI has no transport that it may take.
+        // MPI has no transport that it may take: btl/self reaches the process itself alone. Windows go
+        // by messages, and then by the provider's own accesses.
         "libfabric, Open MPI",
         r#"mpicc.openmpi -Wall -Wextra -Werror -o "$TMPDIR/mpi" "$2/fi-provider/libfabric/tests/c/mpi.c"
            export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-           run() { timeout 20 /usr/bin/mpirun.openmpi --oversubscribe -n $1 --mca pml cm --mca mtl ofi --mca osc ^ucx \
-               --mca mtl_ofi_provider_include farreach -x FI_LOG_LEVEL=info -x FI_LOG_PROV=farreach "$TMPDIR/mpi" 2>"$TMPDIR/said"; }
-           if FI_PROVIDER_PATH=/nonexistent run 2; then exit 1; fi
+           run() { timeout 20 /usr/bin/mpirun.openmpi --oversubscribe --mca pml cm --mca mtl ofi \
+               --mca mtl_ofi_provider_include farreach --mca btl_ofi_provider_include farreach \
+               -x FI_LOG_LEVEL=info -x FI_LOG_PROV=farreach "$@" 2>"$TMPDIR/said"; }
+           passes() { run "$@" || { cat "$TMPDIR/said" >&2; exit 1; }
+               test $(grep -c 'farreach:.* [1-9][0-9]* messages have come' "$TMPDIR/said") -ge $processes; }
+           messages="--mca osc pt2pt --mca btl self"; accesses="--mca osc rdma --mca btl ofi,self"
+           if FI_PROVIDER_PATH=/nonexistent run -n 2 $messages "$TMPDIR/mpi"; then exit 1; fi
            export FI_PROVIDER_PATH="$1/lib/farreach"
-           for processes in 2 4; do
-               run $processes || { cat "$TMPDIR/said" >&2; exit 1; }
-               test $(grep -c 'farreach:.* [1-9][0-9]* messages have come' "$TMPDIR/said") -ge $processes
-           done; rm "$TMPDIR/mpi" "$TMPDIR/said""#,
+           for processes in 2 4; do passes -n $processes $messages "$TMPDIR/mpi"; done
+           processes=2; passes -n 2 $accesses "$TMPDIR/mpi" without-swaps
+           rm "$TMPDIR/mpi" "$TMPDIR/said""#,
     ),
     (
         // As "libfabric", over a device alone, by both transports.
@@ -123,8 +146,8 @@ const SCRIPTS: [(&str, &str); 16] = [
            port=$((30000 + $$ % 10000))
            for transport in rc dc; do
                FI_FARREACH_TRANSPORT=$transport "$1/bin/softhca" run -- sh -euc '
-                   for size in 64 65536; do
-                       pong="timeout 20 fi_pingpong -e rdm -p farreach -c -I 100 -S $size"
+                   for how in "-I 100 -S 64" "-I 100 -S 65536" "-I 2 -S all" "-I 2 -S all -m tagged"; do
+                       pong="timeout 20 fi_pingpong -e rdm -p farreach -c $how"
                        $pong -B $1 & server=$!
                        ping() { $pong -P $1 127.0.0.1; }
                        ping $1 || { sleep 0.3; ping $1; } || { sleep 2; ping $1; }; wait $server
@@ -144,15 +167,21 @@ pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
         .arg(&moved);
     let install = install.env("CARGO_TARGET_DIR", &session.place.target);
     let install = Build::new(install, Duration::from_secs(120));
-    let cases = SCRIPTS.map(|(name, script)| {
+    let (wheel, install_wheel) = clients::wheel(session);
+    let of = |(name, script): (&str, &str)| {
         let run = Invocation::new("sh")
             .args(["-euc", script, "sh"])
             .arg(&moved)
-            .arg(&session.place.root);
+            .arg(&session.place.root)
+            .arg(&wheel);
         let mut case = Case::new(name, 30, run);
         case.needs.push(install.clone());
         case.leaves_nothing = true;
         case
-    });
-    Ok(cases.into())
+    };
+    let mut further = clients::SCRIPTS.map(of);
+    for case in &mut further {
+        case.needs.push(install_wheel.clone());
+    }
+    Ok(SCRIPTS.map(of).into_iter().chain(further).collect())
 }

@@ -2,6 +2,7 @@
 
 mod abi;
 mod cargo;
+mod clients;
 mod examples;
 pub(crate) mod house_rules;
 mod install;

@@ -93,7 +93,8 @@ static void follow(void) {
     CHECK(entry.len == 600 && entry.data == 99 && (char *)entry.buf == many + 40);
 }
 
-int main(void) {
+// With a mode of regions that is asked for, and the one that the provider needs for it.
+static void run(int asked, int needed) {
     int pair[2];
     OK(socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
     pid_t child = fork();
@@ -102,10 +103,10 @@ int main(void) {
     struct fi_info *hints = fi_allocinfo(), *info;
     hints->caps = FI_MSG | FI_RMA | FI_MULTI_RECV;
     hints->ep_attr->type = FI_EP_RDM;
-    hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_PROV_KEY | FI_MR_ALLOCATED;
+    hints->domain_attr->mr_mode = asked;
     hints->fabric_attr->prov_name = strdup("farreach");
     OK(fi_getinfo(FI_VERSION(1, 17), NULL, NULL, 0, hints, &info));
-    CHECK(info->domain_attr->mr_mode == (FI_MR_VIRT_ADDR | FI_MR_PROV_KEY));
+    CHECK(info->domain_attr->mr_mode == needed);
     struct fid_fabric *fabric;
     struct fid_domain *domain;
     struct fid_av *av;
@@ -125,7 +126,8 @@ int main(void) {
     size_t least = sizeof many - 600;
     OK(fi_setopt(&ep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &least, sizeof least));
     OK(fi_enable(ep));
-    OK(fi_mr_reg(domain, memory, LEN, FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 0, 0, &mr, NULL));
+    OK(fi_mr_reg(domain, memory, LEN, FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 5, 0, &mr, NULL));
+    CHECK(needed == FI_MR_BASIC || fi_mr_key(mr) == 5);
     struct iovec piece = {many, sizeof many};
     struct fi_msg message = {&piece, NULL, 1, FI_ADDR_UNSPEC, many, 0};
     if (!leads)
@@ -136,7 +138,7 @@ int main(void) {
     swap(other, own, theirs, sizeof own);
     fi_addr_t peer;
     CHECK(fi_av_insert(av, theirs, 1, &peer, 0, NULL) == 1);
-    uint64_t place[2] = {(uint64_t)memory, fi_mr_key(mr)}, there[2];
+    uint64_t place[2] = {needed == FI_MR_BASIC ? (uint64_t)memory : 0, fi_mr_key(mr)}, there[2];
     swap(other, place, there, sizeof place);
     if (leads)
         lead(ep, peer, there[0], there[1]);
@@ -149,7 +151,25 @@ int main(void) {
     OK(fi_close(&got->fid) || fi_close(&domain->fid) || fi_close(&fabric->fid));
     fi_freeinfo(info);
     fi_freeinfo(hints);
+    close(other);
     int status = 0;
     CHECK(!leads || (waitpid(child, &status, 0) == child && status == 0));
+    if (!leads)
+        exit(0);
+}
+
+static void is_refused(int version, int mode) {
+    struct fi_info *hints = fi_allocinfo(), *info;
+    hints->domain_attr->mr_mode = mode;
+    hints->fabric_attr->prov_name = strdup("farreach");
+    CHECK(fi_getinfo(version, NULL, NULL, 0, hints, &info) == -FI_ENODATA);
+    fi_freeinfo(hints);
+}
+
+int main(void) {
+    run(FI_MR_BASIC, FI_MR_BASIC);
+    run(FI_MR_VIRT_ADDR | FI_MR_PROV_KEY | FI_MR_ALLOCATED | FI_MR_ENDPOINT | FI_MR_LOCAL, 0);
+    is_refused(FI_VERSION(1, 17), FI_MR_BASIC | FI_MR_LOCAL);
+    is_refused(FI_VERSION(1, 4), FI_MR_VIRT_ADDR);
     return 0;
 }
