@@ -174,7 +174,9 @@ FARREACH_DIRECT void shmem_float_p(float *dest, float value, int pe)
 void pshmem_ctx_float_p(shmem_ctx_t ctx, float *dest, float value, int pe);
 FARREACH_DIRECT void shmem_ctx_float_p(shmem_ctx_t ctx, float *dest, float value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_float_p(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(float, dest, window_length, *at = value; return);
+    }
     pshmem_ctx_float_p(ctx, dest, value, pe);
 }
 void pshmem_double_p(double *dest, double value, int pe);
@@ -186,7 +188,9 @@ FARREACH_DIRECT void shmem_double_p(double *dest, double value, int pe)
 void pshmem_ctx_double_p(shmem_ctx_t ctx, double *dest, double value, int pe);
 FARREACH_DIRECT void shmem_ctx_double_p(shmem_ctx_t ctx, double *dest, double value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_double_p(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(double, dest, window_length, *at = value; return);
+    }
     pshmem_ctx_double_p(ctx, dest, value, pe);
 }
 void pshmem_longdouble_p(long double *dest, long double value, int pe);
@@ -198,7 +202,9 @@ FARREACH_DIRECT void shmem_longdouble_p(long double *dest, long double value, in
 void pshmem_ctx_longdouble_p(shmem_ctx_t ctx, long double *dest, long double value, int pe);
 FARREACH_DIRECT void shmem_ctx_longdouble_p(shmem_ctx_t ctx, long double *dest, long double value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_longdouble_p(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(long double, dest, window_length, *at = value; return);
+    }
     pshmem_ctx_longdouble_p(ctx, dest, value, pe);
 }
 void pshmem_char_p(char *dest, char value, int pe);
@@ -210,7 +216,9 @@ FARREACH_DIRECT void shmem_char_p(char *dest, char value, int pe)
 void pshmem_ctx_char_p(shmem_ctx_t ctx, char *dest, char value, int pe);
 FARREACH_DIRECT void shmem_ctx_char_p(shmem_ctx_t ctx, char *dest, char value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_char_p(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(char, dest, window_length, *at = value; return);
+    }
     pshmem_ctx_char_p(ctx, dest, value, pe);
 }
 void pshmem_schar_p(signed char *dest, signed char value, int pe);
@@ -222,7 +230,9 @@ FARREACH_DIRECT void shmem_schar_p(signed char *dest, signed char value, int pe)
 void pshmem_ctx_schar_p(shmem_ctx_t ctx, signed char *dest, signed char value, int pe);
 FARREACH_DIRECT void shmem_ctx_schar_p(shmem_ctx_t ctx, signed char *dest, signed char value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_schar_p(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(signed char, dest, window_length, *at = value; return);
+    }
     pshmem_ctx_schar_p(ctx, dest, value, pe);
 }
 void pshmem_short_p(short *dest, short value, int pe);
@@ -234,7 +244,9 @@ FARREACH_DIRECT void shmem_short_p(short *dest, short value, int pe)
 void pshmem_ctx_short_p(shmem_ctx_t ctx, short *dest, short value, int pe);
 FARREACH_DIRECT void shmem_ctx_short_p(shmem_ctx_t ctx, short *dest, short value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_short_p(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(short, dest, window_length, *at = value; return);
+    }
     pshmem_ctx_short_p(ctx, dest, value, pe);
 }
 void pshmem_int_p(int *dest, int value, int pe);
@@ -246,7 +258,9 @@ FARREACH_DIRECT void shmem_int_p(int *dest, int value, int pe)
 void pshmem_ctx_int_p(shmem_ctx_t ctx, int *dest, int value, int pe);
 FARREACH_DIRECT void shmem_ctx_int_p(shmem_ctx_t ctx, int *dest, int value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_int_p(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(int, dest, window_length, *at = value; return);
+    }
     pshmem_ctx_int_p(ctx, dest, value, pe);
 }
 void pshmem_long_p(long *dest, long value, int pe);
@@ -258,7 +272,9 @@ FARREACH_DIRECT void shmem_long_p(long *dest, long value, int pe)
 void pshmem_ctx_long_p(shmem_ctx_t ctx, long *dest, long value, int pe);
 FARREACH_DIRECT void shmem_ctx_long_p(shmem_ctx_t ctx, long *dest, long value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_long_p(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(long, dest, window_length, *at = value; return);
+    }
     pshmem_ctx_long_p(ctx, dest, value, pe);
 }
 void pshmem_longlong_p(long long *dest, long long value, int pe);
@@ -270,7 +286,9 @@ FARREACH_DIRECT void shmem_longlong_p(long long *dest, long long value, int pe)
 void pshmem_ctx_longlong_p(shmem_ctx_t ctx, long long *dest, long long value, int pe);
 FARREACH_DIRECT void shmem_ctx_longlong_p(shmem_ctx_t ctx, long long *dest, long long value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_longlong_p(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(long long, dest, window_length, *at = value; return);
+    }
     pshmem_ctx_longlong_p(ctx, dest, value, pe);
 }
 void pshmem_uchar_p(unsigned char *dest, unsigned char value, int pe);
@@ -282,7 +300,9 @@ FARREACH_DIRECT void shmem_uchar_p(unsigned char *dest, unsigned char value, int
 void pshmem_ctx_uchar_p(shmem_ctx_t ctx, unsigned char *dest, unsigned char value, int pe);
 FARREACH_DIRECT void shmem_ctx_uchar_p(shmem_ctx_t ctx, unsigned char *dest, unsigned char value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_uchar_p(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned char, dest, window_length, *at = value; return);
+    }
     pshmem_ctx_uchar_p(ctx, dest, value, pe);
 }
 void pshmem_ushort_p(unsigned short *dest, unsigned short value, int pe);
@@ -294,7 +314,9 @@ FARREACH_DIRECT void shmem_ushort_p(unsigned short *dest, unsigned short value, 
 void pshmem_ctx_ushort_p(shmem_ctx_t ctx, unsigned short *dest, unsigned short value, int pe);
 FARREACH_DIRECT void shmem_ctx_ushort_p(shmem_ctx_t ctx, unsigned short *dest, unsigned short value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_ushort_p(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned short, dest, window_length, *at = value; return);
+    }
     pshmem_ctx_ushort_p(ctx, dest, value, pe);
 }
 void pshmem_uint_p(unsigned int *dest, unsigned int value, int pe);
@@ -306,7 +328,9 @@ FARREACH_DIRECT void shmem_uint_p(unsigned int *dest, unsigned int value, int pe
 void pshmem_ctx_uint_p(shmem_ctx_t ctx, unsigned int *dest, unsigned int value, int pe);
 FARREACH_DIRECT void shmem_ctx_uint_p(shmem_ctx_t ctx, unsigned int *dest, unsigned int value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_uint_p(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned int, dest, window_length, *at = value; return);
+    }
     pshmem_ctx_uint_p(ctx, dest, value, pe);
 }
 void pshmem_ulong_p(unsigned long *dest, unsigned long value, int pe);
@@ -318,7 +342,9 @@ FARREACH_DIRECT void shmem_ulong_p(unsigned long *dest, unsigned long value, int
 void pshmem_ctx_ulong_p(shmem_ctx_t ctx, unsigned long *dest, unsigned long value, int pe);
 FARREACH_DIRECT void shmem_ctx_ulong_p(shmem_ctx_t ctx, unsigned long *dest, unsigned long value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_ulong_p(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned long, dest, window_length, *at = value; return);
+    }
     pshmem_ctx_ulong_p(ctx, dest, value, pe);
 }
 void pshmem_ulonglong_p(unsigned long long *dest, unsigned long long value, int pe);
@@ -330,7 +356,9 @@ FARREACH_DIRECT void shmem_ulonglong_p(unsigned long long *dest, unsigned long l
 void pshmem_ctx_ulonglong_p(shmem_ctx_t ctx, unsigned long long *dest, unsigned long long value, int pe);
 FARREACH_DIRECT void shmem_ctx_ulonglong_p(shmem_ctx_t ctx, unsigned long long *dest, unsigned long long value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_ulonglong_p(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned long long, dest, window_length, *at = value; return);
+    }
     pshmem_ctx_ulonglong_p(ctx, dest, value, pe);
 }
 void pshmem_int8_p(int8_t *dest, int8_t value, int pe);
@@ -342,7 +370,9 @@ FARREACH_DIRECT void shmem_int8_p(int8_t *dest, int8_t value, int pe)
 void pshmem_ctx_int8_p(shmem_ctx_t ctx, int8_t *dest, int8_t value, int pe);
 FARREACH_DIRECT void shmem_ctx_int8_p(shmem_ctx_t ctx, int8_t *dest, int8_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_int8_p(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(int8_t, dest, window_length, *at = value; return);
+    }
     pshmem_ctx_int8_p(ctx, dest, value, pe);
 }
 void pshmem_int16_p(int16_t *dest, int16_t value, int pe);
@@ -354,7 +384,9 @@ FARREACH_DIRECT void shmem_int16_p(int16_t *dest, int16_t value, int pe)
 void pshmem_ctx_int16_p(shmem_ctx_t ctx, int16_t *dest, int16_t value, int pe);
 FARREACH_DIRECT void shmem_ctx_int16_p(shmem_ctx_t ctx, int16_t *dest, int16_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_int16_p(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(int16_t, dest, window_length, *at = value; return);
+    }
     pshmem_ctx_int16_p(ctx, dest, value, pe);
 }
 void pshmem_int32_p(int32_t *dest, int32_t value, int pe);
@@ -366,7 +398,9 @@ FARREACH_DIRECT void shmem_int32_p(int32_t *dest, int32_t value, int pe)
 void pshmem_ctx_int32_p(shmem_ctx_t ctx, int32_t *dest, int32_t value, int pe);
 FARREACH_DIRECT void shmem_ctx_int32_p(shmem_ctx_t ctx, int32_t *dest, int32_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_int32_p(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(int32_t, dest, window_length, *at = value; return);
+    }
     pshmem_ctx_int32_p(ctx, dest, value, pe);
 }
 void pshmem_int64_p(int64_t *dest, int64_t value, int pe);
@@ -378,7 +412,9 @@ FARREACH_DIRECT void shmem_int64_p(int64_t *dest, int64_t value, int pe)
 void pshmem_ctx_int64_p(shmem_ctx_t ctx, int64_t *dest, int64_t value, int pe);
 FARREACH_DIRECT void shmem_ctx_int64_p(shmem_ctx_t ctx, int64_t *dest, int64_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_int64_p(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(int64_t, dest, window_length, *at = value; return);
+    }
     pshmem_ctx_int64_p(ctx, dest, value, pe);
 }
 void pshmem_uint8_p(uint8_t *dest, uint8_t value, int pe);
@@ -390,7 +426,9 @@ FARREACH_DIRECT void shmem_uint8_p(uint8_t *dest, uint8_t value, int pe)
 void pshmem_ctx_uint8_p(shmem_ctx_t ctx, uint8_t *dest, uint8_t value, int pe);
 FARREACH_DIRECT void shmem_ctx_uint8_p(shmem_ctx_t ctx, uint8_t *dest, uint8_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_uint8_p(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(uint8_t, dest, window_length, *at = value; return);
+    }
     pshmem_ctx_uint8_p(ctx, dest, value, pe);
 }
 void pshmem_uint16_p(uint16_t *dest, uint16_t value, int pe);
@@ -402,7 +440,9 @@ FARREACH_DIRECT void shmem_uint16_p(uint16_t *dest, uint16_t value, int pe)
 void pshmem_ctx_uint16_p(shmem_ctx_t ctx, uint16_t *dest, uint16_t value, int pe);
 FARREACH_DIRECT void shmem_ctx_uint16_p(shmem_ctx_t ctx, uint16_t *dest, uint16_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_uint16_p(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(uint16_t, dest, window_length, *at = value; return);
+    }
     pshmem_ctx_uint16_p(ctx, dest, value, pe);
 }
 void pshmem_uint32_p(uint32_t *dest, uint32_t value, int pe);
@@ -414,7 +454,9 @@ FARREACH_DIRECT void shmem_uint32_p(uint32_t *dest, uint32_t value, int pe)
 void pshmem_ctx_uint32_p(shmem_ctx_t ctx, uint32_t *dest, uint32_t value, int pe);
 FARREACH_DIRECT void shmem_ctx_uint32_p(shmem_ctx_t ctx, uint32_t *dest, uint32_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_uint32_p(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(uint32_t, dest, window_length, *at = value; return);
+    }
     pshmem_ctx_uint32_p(ctx, dest, value, pe);
 }
 void pshmem_uint64_p(uint64_t *dest, uint64_t value, int pe);
@@ -426,7 +468,9 @@ FARREACH_DIRECT void shmem_uint64_p(uint64_t *dest, uint64_t value, int pe)
 void pshmem_ctx_uint64_p(shmem_ctx_t ctx, uint64_t *dest, uint64_t value, int pe);
 FARREACH_DIRECT void shmem_ctx_uint64_p(shmem_ctx_t ctx, uint64_t *dest, uint64_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_uint64_p(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(uint64_t, dest, window_length, *at = value; return);
+    }
     pshmem_ctx_uint64_p(ctx, dest, value, pe);
 }
 void pshmem_size_p(size_t *dest, size_t value, int pe);
@@ -438,7 +482,9 @@ FARREACH_DIRECT void shmem_size_p(size_t *dest, size_t value, int pe)
 void pshmem_ctx_size_p(shmem_ctx_t ctx, size_t *dest, size_t value, int pe);
 FARREACH_DIRECT void shmem_ctx_size_p(shmem_ctx_t ctx, size_t *dest, size_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_size_p(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(size_t, dest, window_length, *at = value; return);
+    }
     pshmem_ctx_size_p(ctx, dest, value, pe);
 }
 void pshmem_ptrdiff_p(ptrdiff_t *dest, ptrdiff_t value, int pe);
@@ -450,7 +496,9 @@ FARREACH_DIRECT void shmem_ptrdiff_p(ptrdiff_t *dest, ptrdiff_t value, int pe)
 void pshmem_ctx_ptrdiff_p(shmem_ctx_t ctx, ptrdiff_t *dest, ptrdiff_t value, int pe);
 FARREACH_DIRECT void shmem_ctx_ptrdiff_p(shmem_ctx_t ctx, ptrdiff_t *dest, ptrdiff_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_ptrdiff_p(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(ptrdiff_t, dest, window_length, *at = value; return);
+    }
     pshmem_ctx_ptrdiff_p(ctx, dest, value, pe);
 }
 
@@ -463,7 +511,9 @@ FARREACH_DIRECT float shmem_float_g(const float *source, int pe)
 float pshmem_ctx_float_g(shmem_ctx_t ctx, const float *source, int pe);
 FARREACH_DIRECT float shmem_ctx_float_g(shmem_ctx_t ctx, const float *source, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_float_g(source, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(float, source, window_length, float value = *at; FARREACH_ORDER_LOADS(); return value;);
+    }
     return pshmem_ctx_float_g(ctx, source, pe);
 }
 double pshmem_double_g(const double *source, int pe);
@@ -475,7 +525,9 @@ FARREACH_DIRECT double shmem_double_g(const double *source, int pe)
 double pshmem_ctx_double_g(shmem_ctx_t ctx, const double *source, int pe);
 FARREACH_DIRECT double shmem_ctx_double_g(shmem_ctx_t ctx, const double *source, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_double_g(source, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(double, source, window_length, double value = *at; FARREACH_ORDER_LOADS(); return value;);
+    }
     return pshmem_ctx_double_g(ctx, source, pe);
 }
 long double pshmem_longdouble_g(const long double *source, int pe);
@@ -487,7 +539,9 @@ FARREACH_DIRECT long double shmem_longdouble_g(const long double *source, int pe
 long double pshmem_ctx_longdouble_g(shmem_ctx_t ctx, const long double *source, int pe);
 FARREACH_DIRECT long double shmem_ctx_longdouble_g(shmem_ctx_t ctx, const long double *source, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_longdouble_g(source, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(long double, source, window_length, long double value = *at; FARREACH_ORDER_LOADS(); return value;);
+    }
     return pshmem_ctx_longdouble_g(ctx, source, pe);
 }
 char pshmem_char_g(const char *source, int pe);
@@ -499,7 +553,9 @@ FARREACH_DIRECT char shmem_char_g(const char *source, int pe)
 char pshmem_ctx_char_g(shmem_ctx_t ctx, const char *source, int pe);
 FARREACH_DIRECT char shmem_ctx_char_g(shmem_ctx_t ctx, const char *source, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_char_g(source, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(char, source, window_length, char value = *at; FARREACH_ORDER_LOADS(); return value;);
+    }
     return pshmem_ctx_char_g(ctx, source, pe);
 }
 signed char pshmem_schar_g(const signed char *source, int pe);
@@ -511,7 +567,9 @@ FARREACH_DIRECT signed char shmem_schar_g(const signed char *source, int pe)
 signed char pshmem_ctx_schar_g(shmem_ctx_t ctx, const signed char *source, int pe);
 FARREACH_DIRECT signed char shmem_ctx_schar_g(shmem_ctx_t ctx, const signed char *source, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_schar_g(source, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(signed char, source, window_length, signed char value = *at; FARREACH_ORDER_LOADS(); return value;);
+    }
     return pshmem_ctx_schar_g(ctx, source, pe);
 }
 short pshmem_short_g(const short *source, int pe);
@@ -523,7 +581,9 @@ FARREACH_DIRECT short shmem_short_g(const short *source, int pe)
 short pshmem_ctx_short_g(shmem_ctx_t ctx, const short *source, int pe);
 FARREACH_DIRECT short shmem_ctx_short_g(shmem_ctx_t ctx, const short *source, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_short_g(source, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(short, source, window_length, short value = *at; FARREACH_ORDER_LOADS(); return value;);
+    }
     return pshmem_ctx_short_g(ctx, source, pe);
 }
 int pshmem_int_g(const int *source, int pe);
@@ -535,7 +595,9 @@ FARREACH_DIRECT int shmem_int_g(const int *source, int pe)
 int pshmem_ctx_int_g(shmem_ctx_t ctx, const int *source, int pe);
 FARREACH_DIRECT int shmem_ctx_int_g(shmem_ctx_t ctx, const int *source, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_int_g(source, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(int, source, window_length, int value = *at; FARREACH_ORDER_LOADS(); return value;);
+    }
     return pshmem_ctx_int_g(ctx, source, pe);
 }
 long pshmem_long_g(const long *source, int pe);
@@ -547,7 +609,9 @@ FARREACH_DIRECT long shmem_long_g(const long *source, int pe)
 long pshmem_ctx_long_g(shmem_ctx_t ctx, const long *source, int pe);
 FARREACH_DIRECT long shmem_ctx_long_g(shmem_ctx_t ctx, const long *source, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_long_g(source, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(long, source, window_length, long value = *at; FARREACH_ORDER_LOADS(); return value;);
+    }
     return pshmem_ctx_long_g(ctx, source, pe);
 }
 long long pshmem_longlong_g(const long long *source, int pe);
@@ -559,7 +623,9 @@ FARREACH_DIRECT long long shmem_longlong_g(const long long *source, int pe)
 long long pshmem_ctx_longlong_g(shmem_ctx_t ctx, const long long *source, int pe);
 FARREACH_DIRECT long long shmem_ctx_longlong_g(shmem_ctx_t ctx, const long long *source, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_longlong_g(source, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(long long, source, window_length, long long value = *at; FARREACH_ORDER_LOADS(); return value;);
+    }
     return pshmem_ctx_longlong_g(ctx, source, pe);
 }
 unsigned char pshmem_uchar_g(const unsigned char *source, int pe);
@@ -571,7 +637,9 @@ FARREACH_DIRECT unsigned char shmem_uchar_g(const unsigned char *source, int pe)
 unsigned char pshmem_ctx_uchar_g(shmem_ctx_t ctx, const unsigned char *source, int pe);
 FARREACH_DIRECT unsigned char shmem_ctx_uchar_g(shmem_ctx_t ctx, const unsigned char *source, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_uchar_g(source, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned char, source, window_length, unsigned char value = *at; FARREACH_ORDER_LOADS(); return value;);
+    }
     return pshmem_ctx_uchar_g(ctx, source, pe);
 }
 unsigned short pshmem_ushort_g(const unsigned short *source, int pe);
@@ -583,7 +651,9 @@ FARREACH_DIRECT unsigned short shmem_ushort_g(const unsigned short *source, int 
 unsigned short pshmem_ctx_ushort_g(shmem_ctx_t ctx, const unsigned short *source, int pe);
 FARREACH_DIRECT unsigned short shmem_ctx_ushort_g(shmem_ctx_t ctx, const unsigned short *source, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_ushort_g(source, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned short, source, window_length, unsigned short value = *at; FARREACH_ORDER_LOADS(); return value;);
+    }
     return pshmem_ctx_ushort_g(ctx, source, pe);
 }
 unsigned int pshmem_uint_g(const unsigned int *source, int pe);
@@ -595,7 +665,9 @@ FARREACH_DIRECT unsigned int shmem_uint_g(const unsigned int *source, int pe)
 unsigned int pshmem_ctx_uint_g(shmem_ctx_t ctx, const unsigned int *source, int pe);
 FARREACH_DIRECT unsigned int shmem_ctx_uint_g(shmem_ctx_t ctx, const unsigned int *source, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_uint_g(source, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned int, source, window_length, unsigned int value = *at; FARREACH_ORDER_LOADS(); return value;);
+    }
     return pshmem_ctx_uint_g(ctx, source, pe);
 }
 unsigned long pshmem_ulong_g(const unsigned long *source, int pe);
@@ -607,7 +679,9 @@ FARREACH_DIRECT unsigned long shmem_ulong_g(const unsigned long *source, int pe)
 unsigned long pshmem_ctx_ulong_g(shmem_ctx_t ctx, const unsigned long *source, int pe);
 FARREACH_DIRECT unsigned long shmem_ctx_ulong_g(shmem_ctx_t ctx, const unsigned long *source, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_ulong_g(source, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned long, source, window_length, unsigned long value = *at; FARREACH_ORDER_LOADS(); return value;);
+    }
     return pshmem_ctx_ulong_g(ctx, source, pe);
 }
 unsigned long long pshmem_ulonglong_g(const unsigned long long *source, int pe);
@@ -619,7 +693,9 @@ FARREACH_DIRECT unsigned long long shmem_ulonglong_g(const unsigned long long *s
 unsigned long long pshmem_ctx_ulonglong_g(shmem_ctx_t ctx, const unsigned long long *source, int pe);
 FARREACH_DIRECT unsigned long long shmem_ctx_ulonglong_g(shmem_ctx_t ctx, const unsigned long long *source, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_ulonglong_g(source, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned long long, source, window_length, unsigned long long value = *at; FARREACH_ORDER_LOADS(); return value;);
+    }
     return pshmem_ctx_ulonglong_g(ctx, source, pe);
 }
 int8_t pshmem_int8_g(const int8_t *source, int pe);
@@ -631,7 +707,9 @@ FARREACH_DIRECT int8_t shmem_int8_g(const int8_t *source, int pe)
 int8_t pshmem_ctx_int8_g(shmem_ctx_t ctx, const int8_t *source, int pe);
 FARREACH_DIRECT int8_t shmem_ctx_int8_g(shmem_ctx_t ctx, const int8_t *source, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_int8_g(source, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(int8_t, source, window_length, int8_t value = *at; FARREACH_ORDER_LOADS(); return value;);
+    }
     return pshmem_ctx_int8_g(ctx, source, pe);
 }
 int16_t pshmem_int16_g(const int16_t *source, int pe);
@@ -643,7 +721,9 @@ FARREACH_DIRECT int16_t shmem_int16_g(const int16_t *source, int pe)
 int16_t pshmem_ctx_int16_g(shmem_ctx_t ctx, const int16_t *source, int pe);
 FARREACH_DIRECT int16_t shmem_ctx_int16_g(shmem_ctx_t ctx, const int16_t *source, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_int16_g(source, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(int16_t, source, window_length, int16_t value = *at; FARREACH_ORDER_LOADS(); return value;);
+    }
     return pshmem_ctx_int16_g(ctx, source, pe);
 }
 int32_t pshmem_int32_g(const int32_t *source, int pe);
@@ -655,7 +735,9 @@ FARREACH_DIRECT int32_t shmem_int32_g(const int32_t *source, int pe)
 int32_t pshmem_ctx_int32_g(shmem_ctx_t ctx, const int32_t *source, int pe);
 FARREACH_DIRECT int32_t shmem_ctx_int32_g(shmem_ctx_t ctx, const int32_t *source, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_int32_g(source, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(int32_t, source, window_length, int32_t value = *at; FARREACH_ORDER_LOADS(); return value;);
+    }
     return pshmem_ctx_int32_g(ctx, source, pe);
 }
 int64_t pshmem_int64_g(const int64_t *source, int pe);
@@ -667,7 +749,9 @@ FARREACH_DIRECT int64_t shmem_int64_g(const int64_t *source, int pe)
 int64_t pshmem_ctx_int64_g(shmem_ctx_t ctx, const int64_t *source, int pe);
 FARREACH_DIRECT int64_t shmem_ctx_int64_g(shmem_ctx_t ctx, const int64_t *source, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_int64_g(source, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(int64_t, source, window_length, int64_t value = *at; FARREACH_ORDER_LOADS(); return value;);
+    }
     return pshmem_ctx_int64_g(ctx, source, pe);
 }
 uint8_t pshmem_uint8_g(const uint8_t *source, int pe);
@@ -679,7 +763,9 @@ FARREACH_DIRECT uint8_t shmem_uint8_g(const uint8_t *source, int pe)
 uint8_t pshmem_ctx_uint8_g(shmem_ctx_t ctx, const uint8_t *source, int pe);
 FARREACH_DIRECT uint8_t shmem_ctx_uint8_g(shmem_ctx_t ctx, const uint8_t *source, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_uint8_g(source, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(uint8_t, source, window_length, uint8_t value = *at; FARREACH_ORDER_LOADS(); return value;);
+    }
     return pshmem_ctx_uint8_g(ctx, source, pe);
 }
 uint16_t pshmem_uint16_g(const uint16_t *source, int pe);
@@ -691,7 +777,9 @@ FARREACH_DIRECT uint16_t shmem_uint16_g(const uint16_t *source, int pe)
 uint16_t pshmem_ctx_uint16_g(shmem_ctx_t ctx, const uint16_t *source, int pe);
 FARREACH_DIRECT uint16_t shmem_ctx_uint16_g(shmem_ctx_t ctx, const uint16_t *source, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_uint16_g(source, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(uint16_t, source, window_length, uint16_t value = *at; FARREACH_ORDER_LOADS(); return value;);
+    }
     return pshmem_ctx_uint16_g(ctx, source, pe);
 }
 uint32_t pshmem_uint32_g(const uint32_t *source, int pe);
@@ -703,7 +791,9 @@ FARREACH_DIRECT uint32_t shmem_uint32_g(const uint32_t *source, int pe)
 uint32_t pshmem_ctx_uint32_g(shmem_ctx_t ctx, const uint32_t *source, int pe);
 FARREACH_DIRECT uint32_t shmem_ctx_uint32_g(shmem_ctx_t ctx, const uint32_t *source, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_uint32_g(source, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(uint32_t, source, window_length, uint32_t value = *at; FARREACH_ORDER_LOADS(); return value;);
+    }
     return pshmem_ctx_uint32_g(ctx, source, pe);
 }
 uint64_t pshmem_uint64_g(const uint64_t *source, int pe);
@@ -715,7 +805,9 @@ FARREACH_DIRECT uint64_t shmem_uint64_g(const uint64_t *source, int pe)
 uint64_t pshmem_ctx_uint64_g(shmem_ctx_t ctx, const uint64_t *source, int pe);
 FARREACH_DIRECT uint64_t shmem_ctx_uint64_g(shmem_ctx_t ctx, const uint64_t *source, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_uint64_g(source, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(uint64_t, source, window_length, uint64_t value = *at; FARREACH_ORDER_LOADS(); return value;);
+    }
     return pshmem_ctx_uint64_g(ctx, source, pe);
 }
 size_t pshmem_size_g(const size_t *source, int pe);
@@ -727,7 +819,9 @@ FARREACH_DIRECT size_t shmem_size_g(const size_t *source, int pe)
 size_t pshmem_ctx_size_g(shmem_ctx_t ctx, const size_t *source, int pe);
 FARREACH_DIRECT size_t shmem_ctx_size_g(shmem_ctx_t ctx, const size_t *source, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_size_g(source, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(size_t, source, window_length, size_t value = *at; FARREACH_ORDER_LOADS(); return value;);
+    }
     return pshmem_ctx_size_g(ctx, source, pe);
 }
 ptrdiff_t pshmem_ptrdiff_g(const ptrdiff_t *source, int pe);
@@ -739,7 +833,9 @@ FARREACH_DIRECT ptrdiff_t shmem_ptrdiff_g(const ptrdiff_t *source, int pe)
 ptrdiff_t pshmem_ctx_ptrdiff_g(shmem_ctx_t ctx, const ptrdiff_t *source, int pe);
 FARREACH_DIRECT ptrdiff_t shmem_ctx_ptrdiff_g(shmem_ctx_t ctx, const ptrdiff_t *source, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_ptrdiff_g(source, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(ptrdiff_t, source, window_length, ptrdiff_t value = *at; FARREACH_ORDER_LOADS(); return value;);
+    }
     return pshmem_ctx_ptrdiff_g(ctx, source, pe);
 }
 
@@ -752,7 +848,9 @@ FARREACH_DIRECT float shmem_float_atomic_fetch(const float *source, int pe)
 float pshmem_ctx_float_atomic_fetch(shmem_ctx_t ctx, const float *source, int pe);
 FARREACH_DIRECT float shmem_ctx_float_atomic_fetch(shmem_ctx_t ctx, const float *source, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_float_atomic_fetch(source, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(float, source, atomic_length, float found; __atomic_load(at, &found, __ATOMIC_ACQUIRE); return found;);
+    }
     return pshmem_ctx_float_atomic_fetch(ctx, source, pe);
 }
 double pshmem_double_atomic_fetch(const double *source, int pe);
@@ -764,7 +862,9 @@ FARREACH_DIRECT double shmem_double_atomic_fetch(const double *source, int pe)
 double pshmem_ctx_double_atomic_fetch(shmem_ctx_t ctx, const double *source, int pe);
 FARREACH_DIRECT double shmem_ctx_double_atomic_fetch(shmem_ctx_t ctx, const double *source, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_double_atomic_fetch(source, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(double, source, atomic_length, double found; __atomic_load(at, &found, __ATOMIC_ACQUIRE); return found;);
+    }
     return pshmem_ctx_double_atomic_fetch(ctx, source, pe);
 }
 int pshmem_int_atomic_fetch(const int *source, int pe);
@@ -776,7 +876,9 @@ FARREACH_DIRECT int shmem_int_atomic_fetch(const int *source, int pe)
 int pshmem_ctx_int_atomic_fetch(shmem_ctx_t ctx, const int *source, int pe);
 FARREACH_DIRECT int shmem_ctx_int_atomic_fetch(shmem_ctx_t ctx, const int *source, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_int_atomic_fetch(source, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(int, source, atomic_length, int found; __atomic_load(at, &found, __ATOMIC_ACQUIRE); return found;);
+    }
     return pshmem_ctx_int_atomic_fetch(ctx, source, pe);
 }
 long pshmem_long_atomic_fetch(const long *source, int pe);
@@ -788,7 +890,9 @@ FARREACH_DIRECT long shmem_long_atomic_fetch(const long *source, int pe)
 long pshmem_ctx_long_atomic_fetch(shmem_ctx_t ctx, const long *source, int pe);
 FARREACH_DIRECT long shmem_ctx_long_atomic_fetch(shmem_ctx_t ctx, const long *source, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_long_atomic_fetch(source, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(long, source, atomic_length, long found; __atomic_load(at, &found, __ATOMIC_ACQUIRE); return found;);
+    }
     return pshmem_ctx_long_atomic_fetch(ctx, source, pe);
 }
 long long pshmem_longlong_atomic_fetch(const long long *source, int pe);
@@ -800,7 +904,9 @@ FARREACH_DIRECT long long shmem_longlong_atomic_fetch(const long long *source, i
 long long pshmem_ctx_longlong_atomic_fetch(shmem_ctx_t ctx, const long long *source, int pe);
 FARREACH_DIRECT long long shmem_ctx_longlong_atomic_fetch(shmem_ctx_t ctx, const long long *source, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_longlong_atomic_fetch(source, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(long long, source, atomic_length, long long found; __atomic_load(at, &found, __ATOMIC_ACQUIRE); return found;);
+    }
     return pshmem_ctx_longlong_atomic_fetch(ctx, source, pe);
 }
 unsigned int pshmem_uint_atomic_fetch(const unsigned int *source, int pe);
@@ -812,7 +918,9 @@ FARREACH_DIRECT unsigned int shmem_uint_atomic_fetch(const unsigned int *source,
 unsigned int pshmem_ctx_uint_atomic_fetch(shmem_ctx_t ctx, const unsigned int *source, int pe);
 FARREACH_DIRECT unsigned int shmem_ctx_uint_atomic_fetch(shmem_ctx_t ctx, const unsigned int *source, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_uint_atomic_fetch(source, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned int, source, atomic_length, unsigned int found; __atomic_load(at, &found, __ATOMIC_ACQUIRE); return found;);
+    }
     return pshmem_ctx_uint_atomic_fetch(ctx, source, pe);
 }
 unsigned long pshmem_ulong_atomic_fetch(const unsigned long *source, int pe);
@@ -824,7 +932,9 @@ FARREACH_DIRECT unsigned long shmem_ulong_atomic_fetch(const unsigned long *sour
 unsigned long pshmem_ctx_ulong_atomic_fetch(shmem_ctx_t ctx, const unsigned long *source, int pe);
 FARREACH_DIRECT unsigned long shmem_ctx_ulong_atomic_fetch(shmem_ctx_t ctx, const unsigned long *source, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_ulong_atomic_fetch(source, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned long, source, atomic_length, unsigned long found; __atomic_load(at, &found, __ATOMIC_ACQUIRE); return found;);
+    }
     return pshmem_ctx_ulong_atomic_fetch(ctx, source, pe);
 }
 unsigned long long pshmem_ulonglong_atomic_fetch(const unsigned long long *source, int pe);
@@ -836,7 +946,9 @@ FARREACH_DIRECT unsigned long long shmem_ulonglong_atomic_fetch(const unsigned l
 unsigned long long pshmem_ctx_ulonglong_atomic_fetch(shmem_ctx_t ctx, const unsigned long long *source, int pe);
 FARREACH_DIRECT unsigned long long shmem_ctx_ulonglong_atomic_fetch(shmem_ctx_t ctx, const unsigned long long *source, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_ulonglong_atomic_fetch(source, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned long long, source, atomic_length, unsigned long long found; __atomic_load(at, &found, __ATOMIC_ACQUIRE); return found;);
+    }
     return pshmem_ctx_ulonglong_atomic_fetch(ctx, source, pe);
 }
 int32_t pshmem_int32_atomic_fetch(const int32_t *source, int pe);
@@ -848,7 +960,9 @@ FARREACH_DIRECT int32_t shmem_int32_atomic_fetch(const int32_t *source, int pe)
 int32_t pshmem_ctx_int32_atomic_fetch(shmem_ctx_t ctx, const int32_t *source, int pe);
 FARREACH_DIRECT int32_t shmem_ctx_int32_atomic_fetch(shmem_ctx_t ctx, const int32_t *source, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_int32_atomic_fetch(source, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(int32_t, source, atomic_length, int32_t found; __atomic_load(at, &found, __ATOMIC_ACQUIRE); return found;);
+    }
     return pshmem_ctx_int32_atomic_fetch(ctx, source, pe);
 }
 int64_t pshmem_int64_atomic_fetch(const int64_t *source, int pe);
@@ -860,7 +974,9 @@ FARREACH_DIRECT int64_t shmem_int64_atomic_fetch(const int64_t *source, int pe)
 int64_t pshmem_ctx_int64_atomic_fetch(shmem_ctx_t ctx, const int64_t *source, int pe);
 FARREACH_DIRECT int64_t shmem_ctx_int64_atomic_fetch(shmem_ctx_t ctx, const int64_t *source, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_int64_atomic_fetch(source, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(int64_t, source, atomic_length, int64_t found; __atomic_load(at, &found, __ATOMIC_ACQUIRE); return found;);
+    }
     return pshmem_ctx_int64_atomic_fetch(ctx, source, pe);
 }
 uint32_t pshmem_uint32_atomic_fetch(const uint32_t *source, int pe);
@@ -872,7 +988,9 @@ FARREACH_DIRECT uint32_t shmem_uint32_atomic_fetch(const uint32_t *source, int p
 uint32_t pshmem_ctx_uint32_atomic_fetch(shmem_ctx_t ctx, const uint32_t *source, int pe);
 FARREACH_DIRECT uint32_t shmem_ctx_uint32_atomic_fetch(shmem_ctx_t ctx, const uint32_t *source, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_uint32_atomic_fetch(source, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(uint32_t, source, atomic_length, uint32_t found; __atomic_load(at, &found, __ATOMIC_ACQUIRE); return found;);
+    }
     return pshmem_ctx_uint32_atomic_fetch(ctx, source, pe);
 }
 uint64_t pshmem_uint64_atomic_fetch(const uint64_t *source, int pe);
@@ -884,7 +1002,9 @@ FARREACH_DIRECT uint64_t shmem_uint64_atomic_fetch(const uint64_t *source, int p
 uint64_t pshmem_ctx_uint64_atomic_fetch(shmem_ctx_t ctx, const uint64_t *source, int pe);
 FARREACH_DIRECT uint64_t shmem_ctx_uint64_atomic_fetch(shmem_ctx_t ctx, const uint64_t *source, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_uint64_atomic_fetch(source, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(uint64_t, source, atomic_length, uint64_t found; __atomic_load(at, &found, __ATOMIC_ACQUIRE); return found;);
+    }
     return pshmem_ctx_uint64_atomic_fetch(ctx, source, pe);
 }
 size_t pshmem_size_atomic_fetch(const size_t *source, int pe);
@@ -896,7 +1016,9 @@ FARREACH_DIRECT size_t shmem_size_atomic_fetch(const size_t *source, int pe)
 size_t pshmem_ctx_size_atomic_fetch(shmem_ctx_t ctx, const size_t *source, int pe);
 FARREACH_DIRECT size_t shmem_ctx_size_atomic_fetch(shmem_ctx_t ctx, const size_t *source, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_size_atomic_fetch(source, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(size_t, source, atomic_length, size_t found; __atomic_load(at, &found, __ATOMIC_ACQUIRE); return found;);
+    }
     return pshmem_ctx_size_atomic_fetch(ctx, source, pe);
 }
 ptrdiff_t pshmem_ptrdiff_atomic_fetch(const ptrdiff_t *source, int pe);
@@ -908,7 +1030,9 @@ FARREACH_DIRECT ptrdiff_t shmem_ptrdiff_atomic_fetch(const ptrdiff_t *source, in
 ptrdiff_t pshmem_ctx_ptrdiff_atomic_fetch(shmem_ctx_t ctx, const ptrdiff_t *source, int pe);
 FARREACH_DIRECT ptrdiff_t shmem_ctx_ptrdiff_atomic_fetch(shmem_ctx_t ctx, const ptrdiff_t *source, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_ptrdiff_atomic_fetch(source, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(ptrdiff_t, source, atomic_length, ptrdiff_t found; __atomic_load(at, &found, __ATOMIC_ACQUIRE); return found;);
+    }
     return pshmem_ctx_ptrdiff_atomic_fetch(ctx, source, pe);
 }
 
@@ -921,7 +1045,9 @@ FARREACH_DIRECT void shmem_float_atomic_set(float *dest, float value, int pe)
 void pshmem_ctx_float_atomic_set(shmem_ctx_t ctx, float *dest, float value, int pe);
 FARREACH_DIRECT void shmem_ctx_float_atomic_set(shmem_ctx_t ctx, float *dest, float value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_float_atomic_set(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(float, dest, atomic_length, __atomic_store(at, &value, __ATOMIC_RELEASE); return;);
+    }
     pshmem_ctx_float_atomic_set(ctx, dest, value, pe);
 }
 void pshmem_double_atomic_set(double *dest, double value, int pe);
@@ -933,7 +1059,9 @@ FARREACH_DIRECT void shmem_double_atomic_set(double *dest, double value, int pe)
 void pshmem_ctx_double_atomic_set(shmem_ctx_t ctx, double *dest, double value, int pe);
 FARREACH_DIRECT void shmem_ctx_double_atomic_set(shmem_ctx_t ctx, double *dest, double value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_double_atomic_set(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(double, dest, atomic_length, __atomic_store(at, &value, __ATOMIC_RELEASE); return;);
+    }
     pshmem_ctx_double_atomic_set(ctx, dest, value, pe);
 }
 void pshmem_int_atomic_set(int *dest, int value, int pe);
@@ -945,7 +1073,9 @@ FARREACH_DIRECT void shmem_int_atomic_set(int *dest, int value, int pe)
 void pshmem_ctx_int_atomic_set(shmem_ctx_t ctx, int *dest, int value, int pe);
 FARREACH_DIRECT void shmem_ctx_int_atomic_set(shmem_ctx_t ctx, int *dest, int value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_int_atomic_set(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(int, dest, atomic_length, __atomic_store(at, &value, __ATOMIC_RELEASE); return;);
+    }
     pshmem_ctx_int_atomic_set(ctx, dest, value, pe);
 }
 void pshmem_long_atomic_set(long *dest, long value, int pe);
@@ -957,7 +1087,9 @@ FARREACH_DIRECT void shmem_long_atomic_set(long *dest, long value, int pe)
 void pshmem_ctx_long_atomic_set(shmem_ctx_t ctx, long *dest, long value, int pe);
 FARREACH_DIRECT void shmem_ctx_long_atomic_set(shmem_ctx_t ctx, long *dest, long value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_long_atomic_set(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(long, dest, atomic_length, __atomic_store(at, &value, __ATOMIC_RELEASE); return;);
+    }
     pshmem_ctx_long_atomic_set(ctx, dest, value, pe);
 }
 void pshmem_longlong_atomic_set(long long *dest, long long value, int pe);
@@ -969,7 +1101,9 @@ FARREACH_DIRECT void shmem_longlong_atomic_set(long long *dest, long long value,
 void pshmem_ctx_longlong_atomic_set(shmem_ctx_t ctx, long long *dest, long long value, int pe);
 FARREACH_DIRECT void shmem_ctx_longlong_atomic_set(shmem_ctx_t ctx, long long *dest, long long value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_longlong_atomic_set(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(long long, dest, atomic_length, __atomic_store(at, &value, __ATOMIC_RELEASE); return;);
+    }
     pshmem_ctx_longlong_atomic_set(ctx, dest, value, pe);
 }
 void pshmem_uint_atomic_set(unsigned int *dest, unsigned int value, int pe);
@@ -981,7 +1115,9 @@ FARREACH_DIRECT void shmem_uint_atomic_set(unsigned int *dest, unsigned int valu
 void pshmem_ctx_uint_atomic_set(shmem_ctx_t ctx, unsigned int *dest, unsigned int value, int pe);
 FARREACH_DIRECT void shmem_ctx_uint_atomic_set(shmem_ctx_t ctx, unsigned int *dest, unsigned int value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_uint_atomic_set(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned int, dest, atomic_length, __atomic_store(at, &value, __ATOMIC_RELEASE); return;);
+    }
     pshmem_ctx_uint_atomic_set(ctx, dest, value, pe);
 }
 void pshmem_ulong_atomic_set(unsigned long *dest, unsigned long value, int pe);
@@ -993,7 +1129,9 @@ FARREACH_DIRECT void shmem_ulong_atomic_set(unsigned long *dest, unsigned long v
 void pshmem_ctx_ulong_atomic_set(shmem_ctx_t ctx, unsigned long *dest, unsigned long value, int pe);
 FARREACH_DIRECT void shmem_ctx_ulong_atomic_set(shmem_ctx_t ctx, unsigned long *dest, unsigned long value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_ulong_atomic_set(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned long, dest, atomic_length, __atomic_store(at, &value, __ATOMIC_RELEASE); return;);
+    }
     pshmem_ctx_ulong_atomic_set(ctx, dest, value, pe);
 }
 void pshmem_ulonglong_atomic_set(unsigned long long *dest, unsigned long long value, int pe);
@@ -1005,7 +1143,9 @@ FARREACH_DIRECT void shmem_ulonglong_atomic_set(unsigned long long *dest, unsign
 void pshmem_ctx_ulonglong_atomic_set(shmem_ctx_t ctx, unsigned long long *dest, unsigned long long value, int pe);
 FARREACH_DIRECT void shmem_ctx_ulonglong_atomic_set(shmem_ctx_t ctx, unsigned long long *dest, unsigned long long value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_ulonglong_atomic_set(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned long long, dest, atomic_length, __atomic_store(at, &value, __ATOMIC_RELEASE); return;);
+    }
     pshmem_ctx_ulonglong_atomic_set(ctx, dest, value, pe);
 }
 void pshmem_int32_atomic_set(int32_t *dest, int32_t value, int pe);
@@ -1017,7 +1157,9 @@ FARREACH_DIRECT void shmem_int32_atomic_set(int32_t *dest, int32_t value, int pe
 void pshmem_ctx_int32_atomic_set(shmem_ctx_t ctx, int32_t *dest, int32_t value, int pe);
 FARREACH_DIRECT void shmem_ctx_int32_atomic_set(shmem_ctx_t ctx, int32_t *dest, int32_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_int32_atomic_set(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(int32_t, dest, atomic_length, __atomic_store(at, &value, __ATOMIC_RELEASE); return;);
+    }
     pshmem_ctx_int32_atomic_set(ctx, dest, value, pe);
 }
 void pshmem_int64_atomic_set(int64_t *dest, int64_t value, int pe);
@@ -1029,7 +1171,9 @@ FARREACH_DIRECT void shmem_int64_atomic_set(int64_t *dest, int64_t value, int pe
 void pshmem_ctx_int64_atomic_set(shmem_ctx_t ctx, int64_t *dest, int64_t value, int pe);
 FARREACH_DIRECT void shmem_ctx_int64_atomic_set(shmem_ctx_t ctx, int64_t *dest, int64_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_int64_atomic_set(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(int64_t, dest, atomic_length, __atomic_store(at, &value, __ATOMIC_RELEASE); return;);
+    }
     pshmem_ctx_int64_atomic_set(ctx, dest, value, pe);
 }
 void pshmem_uint32_atomic_set(uint32_t *dest, uint32_t value, int pe);
@@ -1041,7 +1185,9 @@ FARREACH_DIRECT void shmem_uint32_atomic_set(uint32_t *dest, uint32_t value, int
 void pshmem_ctx_uint32_atomic_set(shmem_ctx_t ctx, uint32_t *dest, uint32_t value, int pe);
 FARREACH_DIRECT void shmem_ctx_uint32_atomic_set(shmem_ctx_t ctx, uint32_t *dest, uint32_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_uint32_atomic_set(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(uint32_t, dest, atomic_length, __atomic_store(at, &value, __ATOMIC_RELEASE); return;);
+    }
     pshmem_ctx_uint32_atomic_set(ctx, dest, value, pe);
 }
 void pshmem_uint64_atomic_set(uint64_t *dest, uint64_t value, int pe);
@@ -1053,7 +1199,9 @@ FARREACH_DIRECT void shmem_uint64_atomic_set(uint64_t *dest, uint64_t value, int
 void pshmem_ctx_uint64_atomic_set(shmem_ctx_t ctx, uint64_t *dest, uint64_t value, int pe);
 FARREACH_DIRECT void shmem_ctx_uint64_atomic_set(shmem_ctx_t ctx, uint64_t *dest, uint64_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_uint64_atomic_set(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(uint64_t, dest, atomic_length, __atomic_store(at, &value, __ATOMIC_RELEASE); return;);
+    }
     pshmem_ctx_uint64_atomic_set(ctx, dest, value, pe);
 }
 void pshmem_size_atomic_set(size_t *dest, size_t value, int pe);
@@ -1065,7 +1213,9 @@ FARREACH_DIRECT void shmem_size_atomic_set(size_t *dest, size_t value, int pe)
 void pshmem_ctx_size_atomic_set(shmem_ctx_t ctx, size_t *dest, size_t value, int pe);
 FARREACH_DIRECT void shmem_ctx_size_atomic_set(shmem_ctx_t ctx, size_t *dest, size_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_size_atomic_set(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(size_t, dest, atomic_length, __atomic_store(at, &value, __ATOMIC_RELEASE); return;);
+    }
     pshmem_ctx_size_atomic_set(ctx, dest, value, pe);
 }
 void pshmem_ptrdiff_atomic_set(ptrdiff_t *dest, ptrdiff_t value, int pe);
@@ -1077,7 +1227,9 @@ FARREACH_DIRECT void shmem_ptrdiff_atomic_set(ptrdiff_t *dest, ptrdiff_t value, 
 void pshmem_ctx_ptrdiff_atomic_set(shmem_ctx_t ctx, ptrdiff_t *dest, ptrdiff_t value, int pe);
 FARREACH_DIRECT void shmem_ctx_ptrdiff_atomic_set(shmem_ctx_t ctx, ptrdiff_t *dest, ptrdiff_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_ptrdiff_atomic_set(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(ptrdiff_t, dest, atomic_length, __atomic_store(at, &value, __ATOMIC_RELEASE); return;);
+    }
     pshmem_ctx_ptrdiff_atomic_set(ctx, dest, value, pe);
 }
 
@@ -1090,7 +1242,9 @@ FARREACH_DIRECT int shmem_int_atomic_compare_swap(int *dest, int cond, int value
 int pshmem_ctx_int_atomic_compare_swap(shmem_ctx_t ctx, int *dest, int cond, int value, int pe);
 FARREACH_DIRECT int shmem_ctx_int_atomic_compare_swap(shmem_ctx_t ctx, int *dest, int cond, int value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_int_atomic_compare_swap(dest, cond, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(int, dest, atomic_length, __atomic_compare_exchange_n(at, &cond, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); return cond;);
+    }
     return pshmem_ctx_int_atomic_compare_swap(ctx, dest, cond, value, pe);
 }
 long pshmem_long_atomic_compare_swap(long *dest, long cond, long value, int pe);
@@ -1102,7 +1256,9 @@ FARREACH_DIRECT long shmem_long_atomic_compare_swap(long *dest, long cond, long 
 long pshmem_ctx_long_atomic_compare_swap(shmem_ctx_t ctx, long *dest, long cond, long value, int pe);
 FARREACH_DIRECT long shmem_ctx_long_atomic_compare_swap(shmem_ctx_t ctx, long *dest, long cond, long value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_long_atomic_compare_swap(dest, cond, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(long, dest, atomic_length, __atomic_compare_exchange_n(at, &cond, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); return cond;);
+    }
     return pshmem_ctx_long_atomic_compare_swap(ctx, dest, cond, value, pe);
 }
 long long pshmem_longlong_atomic_compare_swap(long long *dest, long long cond, long long value, int pe);
@@ -1114,7 +1270,9 @@ FARREACH_DIRECT long long shmem_longlong_atomic_compare_swap(long long *dest, lo
 long long pshmem_ctx_longlong_atomic_compare_swap(shmem_ctx_t ctx, long long *dest, long long cond, long long value, int pe);
 FARREACH_DIRECT long long shmem_ctx_longlong_atomic_compare_swap(shmem_ctx_t ctx, long long *dest, long long cond, long long value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_longlong_atomic_compare_swap(dest, cond, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(long long, dest, atomic_length, __atomic_compare_exchange_n(at, &cond, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); return cond;);
+    }
     return pshmem_ctx_longlong_atomic_compare_swap(ctx, dest, cond, value, pe);
 }
 unsigned int pshmem_uint_atomic_compare_swap(unsigned int *dest, unsigned int cond, unsigned int value, int pe);
@@ -1126,7 +1284,9 @@ FARREACH_DIRECT unsigned int shmem_uint_atomic_compare_swap(unsigned int *dest, 
 unsigned int pshmem_ctx_uint_atomic_compare_swap(shmem_ctx_t ctx, unsigned int *dest, unsigned int cond, unsigned int value, int pe);
 FARREACH_DIRECT unsigned int shmem_ctx_uint_atomic_compare_swap(shmem_ctx_t ctx, unsigned int *dest, unsigned int cond, unsigned int value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_uint_atomic_compare_swap(dest, cond, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned int, dest, atomic_length, __atomic_compare_exchange_n(at, &cond, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); return cond;);
+    }
     return pshmem_ctx_uint_atomic_compare_swap(ctx, dest, cond, value, pe);
 }
 unsigned long pshmem_ulong_atomic_compare_swap(unsigned long *dest, unsigned long cond, unsigned long value, int pe);
@@ -1138,7 +1298,9 @@ FARREACH_DIRECT unsigned long shmem_ulong_atomic_compare_swap(unsigned long *des
 unsigned long pshmem_ctx_ulong_atomic_compare_swap(shmem_ctx_t ctx, unsigned long *dest, unsigned long cond, unsigned long value, int pe);
 FARREACH_DIRECT unsigned long shmem_ctx_ulong_atomic_compare_swap(shmem_ctx_t ctx, unsigned long *dest, unsigned long cond, unsigned long value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_ulong_atomic_compare_swap(dest, cond, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned long, dest, atomic_length, __atomic_compare_exchange_n(at, &cond, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); return cond;);
+    }
     return pshmem_ctx_ulong_atomic_compare_swap(ctx, dest, cond, value, pe);
 }
 unsigned long long pshmem_ulonglong_atomic_compare_swap(unsigned long long *dest, unsigned long long cond, unsigned long long value, int pe);
@@ -1150,7 +1312,9 @@ FARREACH_DIRECT unsigned long long shmem_ulonglong_atomic_compare_swap(unsigned 
 unsigned long long pshmem_ctx_ulonglong_atomic_compare_swap(shmem_ctx_t ctx, unsigned long long *dest, unsigned long long cond, unsigned long long value, int pe);
 FARREACH_DIRECT unsigned long long shmem_ctx_ulonglong_atomic_compare_swap(shmem_ctx_t ctx, unsigned long long *dest, unsigned long long cond, unsigned long long value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_ulonglong_atomic_compare_swap(dest, cond, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned long long, dest, atomic_length, __atomic_compare_exchange_n(at, &cond, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); return cond;);
+    }
     return pshmem_ctx_ulonglong_atomic_compare_swap(ctx, dest, cond, value, pe);
 }
 int32_t pshmem_int32_atomic_compare_swap(int32_t *dest, int32_t cond, int32_t value, int pe);
@@ -1162,7 +1326,9 @@ FARREACH_DIRECT int32_t shmem_int32_atomic_compare_swap(int32_t *dest, int32_t c
 int32_t pshmem_ctx_int32_atomic_compare_swap(shmem_ctx_t ctx, int32_t *dest, int32_t cond, int32_t value, int pe);
 FARREACH_DIRECT int32_t shmem_ctx_int32_atomic_compare_swap(shmem_ctx_t ctx, int32_t *dest, int32_t cond, int32_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_int32_atomic_compare_swap(dest, cond, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(int32_t, dest, atomic_length, __atomic_compare_exchange_n(at, &cond, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); return cond;);
+    }
     return pshmem_ctx_int32_atomic_compare_swap(ctx, dest, cond, value, pe);
 }
 int64_t pshmem_int64_atomic_compare_swap(int64_t *dest, int64_t cond, int64_t value, int pe);
@@ -1174,7 +1340,9 @@ FARREACH_DIRECT int64_t shmem_int64_atomic_compare_swap(int64_t *dest, int64_t c
 int64_t pshmem_ctx_int64_atomic_compare_swap(shmem_ctx_t ctx, int64_t *dest, int64_t cond, int64_t value, int pe);
 FARREACH_DIRECT int64_t shmem_ctx_int64_atomic_compare_swap(shmem_ctx_t ctx, int64_t *dest, int64_t cond, int64_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_int64_atomic_compare_swap(dest, cond, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(int64_t, dest, atomic_length, __atomic_compare_exchange_n(at, &cond, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); return cond;);
+    }
     return pshmem_ctx_int64_atomic_compare_swap(ctx, dest, cond, value, pe);
 }
 uint32_t pshmem_uint32_atomic_compare_swap(uint32_t *dest, uint32_t cond, uint32_t value, int pe);
@@ -1186,7 +1354,9 @@ FARREACH_DIRECT uint32_t shmem_uint32_atomic_compare_swap(uint32_t *dest, uint32
 uint32_t pshmem_ctx_uint32_atomic_compare_swap(shmem_ctx_t ctx, uint32_t *dest, uint32_t cond, uint32_t value, int pe);
 FARREACH_DIRECT uint32_t shmem_ctx_uint32_atomic_compare_swap(shmem_ctx_t ctx, uint32_t *dest, uint32_t cond, uint32_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_uint32_atomic_compare_swap(dest, cond, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(uint32_t, dest, atomic_length, __atomic_compare_exchange_n(at, &cond, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); return cond;);
+    }
     return pshmem_ctx_uint32_atomic_compare_swap(ctx, dest, cond, value, pe);
 }
 uint64_t pshmem_uint64_atomic_compare_swap(uint64_t *dest, uint64_t cond, uint64_t value, int pe);
@@ -1198,7 +1368,9 @@ FARREACH_DIRECT uint64_t shmem_uint64_atomic_compare_swap(uint64_t *dest, uint64
 uint64_t pshmem_ctx_uint64_atomic_compare_swap(shmem_ctx_t ctx, uint64_t *dest, uint64_t cond, uint64_t value, int pe);
 FARREACH_DIRECT uint64_t shmem_ctx_uint64_atomic_compare_swap(shmem_ctx_t ctx, uint64_t *dest, uint64_t cond, uint64_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_uint64_atomic_compare_swap(dest, cond, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(uint64_t, dest, atomic_length, __atomic_compare_exchange_n(at, &cond, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); return cond;);
+    }
     return pshmem_ctx_uint64_atomic_compare_swap(ctx, dest, cond, value, pe);
 }
 size_t pshmem_size_atomic_compare_swap(size_t *dest, size_t cond, size_t value, int pe);
@@ -1210,7 +1382,9 @@ FARREACH_DIRECT size_t shmem_size_atomic_compare_swap(size_t *dest, size_t cond,
 size_t pshmem_ctx_size_atomic_compare_swap(shmem_ctx_t ctx, size_t *dest, size_t cond, size_t value, int pe);
 FARREACH_DIRECT size_t shmem_ctx_size_atomic_compare_swap(shmem_ctx_t ctx, size_t *dest, size_t cond, size_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_size_atomic_compare_swap(dest, cond, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(size_t, dest, atomic_length, __atomic_compare_exchange_n(at, &cond, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); return cond;);
+    }
     return pshmem_ctx_size_atomic_compare_swap(ctx, dest, cond, value, pe);
 }
 ptrdiff_t pshmem_ptrdiff_atomic_compare_swap(ptrdiff_t *dest, ptrdiff_t cond, ptrdiff_t value, int pe);
@@ -1222,7 +1396,9 @@ FARREACH_DIRECT ptrdiff_t shmem_ptrdiff_atomic_compare_swap(ptrdiff_t *dest, ptr
 ptrdiff_t pshmem_ctx_ptrdiff_atomic_compare_swap(shmem_ctx_t ctx, ptrdiff_t *dest, ptrdiff_t cond, ptrdiff_t value, int pe);
 FARREACH_DIRECT ptrdiff_t shmem_ctx_ptrdiff_atomic_compare_swap(shmem_ctx_t ctx, ptrdiff_t *dest, ptrdiff_t cond, ptrdiff_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_ptrdiff_atomic_compare_swap(dest, cond, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(ptrdiff_t, dest, atomic_length, __atomic_compare_exchange_n(at, &cond, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); return cond;);
+    }
     return pshmem_ctx_ptrdiff_atomic_compare_swap(ctx, dest, cond, value, pe);
 }
 
@@ -1235,7 +1411,9 @@ FARREACH_DIRECT float shmem_float_atomic_swap(float *dest, float value, int pe)
 float pshmem_ctx_float_atomic_swap(shmem_ctx_t ctx, float *dest, float value, int pe);
 FARREACH_DIRECT float shmem_ctx_float_atomic_swap(shmem_ctx_t ctx, float *dest, float value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_float_atomic_swap(dest, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(float, dest, atomic_length, float found; __atomic_exchange(at, &value, &found, __ATOMIC_SEQ_CST); return found;);
+    }
     return pshmem_ctx_float_atomic_swap(ctx, dest, value, pe);
 }
 double pshmem_double_atomic_swap(double *dest, double value, int pe);
@@ -1247,7 +1425,9 @@ FARREACH_DIRECT double shmem_double_atomic_swap(double *dest, double value, int 
 double pshmem_ctx_double_atomic_swap(shmem_ctx_t ctx, double *dest, double value, int pe);
 FARREACH_DIRECT double shmem_ctx_double_atomic_swap(shmem_ctx_t ctx, double *dest, double value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_double_atomic_swap(dest, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(double, dest, atomic_length, double found; __atomic_exchange(at, &value, &found, __ATOMIC_SEQ_CST); return found;);
+    }
     return pshmem_ctx_double_atomic_swap(ctx, dest, value, pe);
 }
 int pshmem_int_atomic_swap(int *dest, int value, int pe);
@@ -1259,7 +1439,9 @@ FARREACH_DIRECT int shmem_int_atomic_swap(int *dest, int value, int pe)
 int pshmem_ctx_int_atomic_swap(shmem_ctx_t ctx, int *dest, int value, int pe);
 FARREACH_DIRECT int shmem_ctx_int_atomic_swap(shmem_ctx_t ctx, int *dest, int value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_int_atomic_swap(dest, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(int, dest, atomic_length, int found; __atomic_exchange(at, &value, &found, __ATOMIC_SEQ_CST); return found;);
+    }
     return pshmem_ctx_int_atomic_swap(ctx, dest, value, pe);
 }
 long pshmem_long_atomic_swap(long *dest, long value, int pe);
@@ -1271,7 +1453,9 @@ FARREACH_DIRECT long shmem_long_atomic_swap(long *dest, long value, int pe)
 long pshmem_ctx_long_atomic_swap(shmem_ctx_t ctx, long *dest, long value, int pe);
 FARREACH_DIRECT long shmem_ctx_long_atomic_swap(shmem_ctx_t ctx, long *dest, long value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_long_atomic_swap(dest, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(long, dest, atomic_length, long found; __atomic_exchange(at, &value, &found, __ATOMIC_SEQ_CST); return found;);
+    }
     return pshmem_ctx_long_atomic_swap(ctx, dest, value, pe);
 }
 long long pshmem_longlong_atomic_swap(long long *dest, long long value, int pe);
@@ -1283,7 +1467,9 @@ FARREACH_DIRECT long long shmem_longlong_atomic_swap(long long *dest, long long 
 long long pshmem_ctx_longlong_atomic_swap(shmem_ctx_t ctx, long long *dest, long long value, int pe);
 FARREACH_DIRECT long long shmem_ctx_longlong_atomic_swap(shmem_ctx_t ctx, long long *dest, long long value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_longlong_atomic_swap(dest, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(long long, dest, atomic_length, long long found; __atomic_exchange(at, &value, &found, __ATOMIC_SEQ_CST); return found;);
+    }
     return pshmem_ctx_longlong_atomic_swap(ctx, dest, value, pe);
 }
 unsigned int pshmem_uint_atomic_swap(unsigned int *dest, unsigned int value, int pe);
@@ -1295,7 +1481,9 @@ FARREACH_DIRECT unsigned int shmem_uint_atomic_swap(unsigned int *dest, unsigned
 unsigned int pshmem_ctx_uint_atomic_swap(shmem_ctx_t ctx, unsigned int *dest, unsigned int value, int pe);
 FARREACH_DIRECT unsigned int shmem_ctx_uint_atomic_swap(shmem_ctx_t ctx, unsigned int *dest, unsigned int value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_uint_atomic_swap(dest, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned int, dest, atomic_length, unsigned int found; __atomic_exchange(at, &value, &found, __ATOMIC_SEQ_CST); return found;);
+    }
     return pshmem_ctx_uint_atomic_swap(ctx, dest, value, pe);
 }
 unsigned long pshmem_ulong_atomic_swap(unsigned long *dest, unsigned long value, int pe);
@@ -1307,7 +1495,9 @@ FARREACH_DIRECT unsigned long shmem_ulong_atomic_swap(unsigned long *dest, unsig
 unsigned long pshmem_ctx_ulong_atomic_swap(shmem_ctx_t ctx, unsigned long *dest, unsigned long value, int pe);
 FARREACH_DIRECT unsigned long shmem_ctx_ulong_atomic_swap(shmem_ctx_t ctx, unsigned long *dest, unsigned long value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_ulong_atomic_swap(dest, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned long, dest, atomic_length, unsigned long found; __atomic_exchange(at, &value, &found, __ATOMIC_SEQ_CST); return found;);
+    }
     return pshmem_ctx_ulong_atomic_swap(ctx, dest, value, pe);
 }
 unsigned long long pshmem_ulonglong_atomic_swap(unsigned long long *dest, unsigned long long value, int pe);
@@ -1319,7 +1509,9 @@ FARREACH_DIRECT unsigned long long shmem_ulonglong_atomic_swap(unsigned long lon
 unsigned long long pshmem_ctx_ulonglong_atomic_swap(shmem_ctx_t ctx, unsigned long long *dest, unsigned long long value, int pe);
 FARREACH_DIRECT unsigned long long shmem_ctx_ulonglong_atomic_swap(shmem_ctx_t ctx, unsigned long long *dest, unsigned long long value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_ulonglong_atomic_swap(dest, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned long long, dest, atomic_length, unsigned long long found; __atomic_exchange(at, &value, &found, __ATOMIC_SEQ_CST); return found;);
+    }
     return pshmem_ctx_ulonglong_atomic_swap(ctx, dest, value, pe);
 }
 int32_t pshmem_int32_atomic_swap(int32_t *dest, int32_t value, int pe);
@@ -1331,7 +1523,9 @@ FARREACH_DIRECT int32_t shmem_int32_atomic_swap(int32_t *dest, int32_t value, in
 int32_t pshmem_ctx_int32_atomic_swap(shmem_ctx_t ctx, int32_t *dest, int32_t value, int pe);
 FARREACH_DIRECT int32_t shmem_ctx_int32_atomic_swap(shmem_ctx_t ctx, int32_t *dest, int32_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_int32_atomic_swap(dest, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(int32_t, dest, atomic_length, int32_t found; __atomic_exchange(at, &value, &found, __ATOMIC_SEQ_CST); return found;);
+    }
     return pshmem_ctx_int32_atomic_swap(ctx, dest, value, pe);
 }
 int64_t pshmem_int64_atomic_swap(int64_t *dest, int64_t value, int pe);
@@ -1343,7 +1537,9 @@ FARREACH_DIRECT int64_t shmem_int64_atomic_swap(int64_t *dest, int64_t value, in
 int64_t pshmem_ctx_int64_atomic_swap(shmem_ctx_t ctx, int64_t *dest, int64_t value, int pe);
 FARREACH_DIRECT int64_t shmem_ctx_int64_atomic_swap(shmem_ctx_t ctx, int64_t *dest, int64_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_int64_atomic_swap(dest, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(int64_t, dest, atomic_length, int64_t found; __atomic_exchange(at, &value, &found, __ATOMIC_SEQ_CST); return found;);
+    }
     return pshmem_ctx_int64_atomic_swap(ctx, dest, value, pe);
 }
 uint32_t pshmem_uint32_atomic_swap(uint32_t *dest, uint32_t value, int pe);
@@ -1355,7 +1551,9 @@ FARREACH_DIRECT uint32_t shmem_uint32_atomic_swap(uint32_t *dest, uint32_t value
 uint32_t pshmem_ctx_uint32_atomic_swap(shmem_ctx_t ctx, uint32_t *dest, uint32_t value, int pe);
 FARREACH_DIRECT uint32_t shmem_ctx_uint32_atomic_swap(shmem_ctx_t ctx, uint32_t *dest, uint32_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_uint32_atomic_swap(dest, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(uint32_t, dest, atomic_length, uint32_t found; __atomic_exchange(at, &value, &found, __ATOMIC_SEQ_CST); return found;);
+    }
     return pshmem_ctx_uint32_atomic_swap(ctx, dest, value, pe);
 }
 uint64_t pshmem_uint64_atomic_swap(uint64_t *dest, uint64_t value, int pe);
@@ -1367,7 +1565,9 @@ FARREACH_DIRECT uint64_t shmem_uint64_atomic_swap(uint64_t *dest, uint64_t value
 uint64_t pshmem_ctx_uint64_atomic_swap(shmem_ctx_t ctx, uint64_t *dest, uint64_t value, int pe);
 FARREACH_DIRECT uint64_t shmem_ctx_uint64_atomic_swap(shmem_ctx_t ctx, uint64_t *dest, uint64_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_uint64_atomic_swap(dest, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(uint64_t, dest, atomic_length, uint64_t found; __atomic_exchange(at, &value, &found, __ATOMIC_SEQ_CST); return found;);
+    }
     return pshmem_ctx_uint64_atomic_swap(ctx, dest, value, pe);
 }
 size_t pshmem_size_atomic_swap(size_t *dest, size_t value, int pe);
@@ -1379,7 +1579,9 @@ FARREACH_DIRECT size_t shmem_size_atomic_swap(size_t *dest, size_t value, int pe
 size_t pshmem_ctx_size_atomic_swap(shmem_ctx_t ctx, size_t *dest, size_t value, int pe);
 FARREACH_DIRECT size_t shmem_ctx_size_atomic_swap(shmem_ctx_t ctx, size_t *dest, size_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_size_atomic_swap(dest, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(size_t, dest, atomic_length, size_t found; __atomic_exchange(at, &value, &found, __ATOMIC_SEQ_CST); return found;);
+    }
     return pshmem_ctx_size_atomic_swap(ctx, dest, value, pe);
 }
 ptrdiff_t pshmem_ptrdiff_atomic_swap(ptrdiff_t *dest, ptrdiff_t value, int pe);
@@ -1391,7 +1593,9 @@ FARREACH_DIRECT ptrdiff_t shmem_ptrdiff_atomic_swap(ptrdiff_t *dest, ptrdiff_t v
 ptrdiff_t pshmem_ctx_ptrdiff_atomic_swap(shmem_ctx_t ctx, ptrdiff_t *dest, ptrdiff_t value, int pe);
 FARREACH_DIRECT ptrdiff_t shmem_ctx_ptrdiff_atomic_swap(shmem_ctx_t ctx, ptrdiff_t *dest, ptrdiff_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_ptrdiff_atomic_swap(dest, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(ptrdiff_t, dest, atomic_length, ptrdiff_t found; __atomic_exchange(at, &value, &found, __ATOMIC_SEQ_CST); return found;);
+    }
     return pshmem_ctx_ptrdiff_atomic_swap(ctx, dest, value, pe);
 }
 
@@ -1404,7 +1608,9 @@ FARREACH_DIRECT int shmem_int_atomic_fetch_inc(int *dest, int pe)
 int pshmem_ctx_int_atomic_fetch_inc(shmem_ctx_t ctx, int *dest, int pe);
 FARREACH_DIRECT int shmem_ctx_int_atomic_fetch_inc(shmem_ctx_t ctx, int *dest, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_int_atomic_fetch_inc(dest, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(int, dest, atomic_length, return __atomic_fetch_add(at, 1, __ATOMIC_SEQ_CST););
+    }
     return pshmem_ctx_int_atomic_fetch_inc(ctx, dest, pe);
 }
 long pshmem_long_atomic_fetch_inc(long *dest, int pe);
@@ -1416,7 +1622,9 @@ FARREACH_DIRECT long shmem_long_atomic_fetch_inc(long *dest, int pe)
 long pshmem_ctx_long_atomic_fetch_inc(shmem_ctx_t ctx, long *dest, int pe);
 FARREACH_DIRECT long shmem_ctx_long_atomic_fetch_inc(shmem_ctx_t ctx, long *dest, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_long_atomic_fetch_inc(dest, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(long, dest, atomic_length, return __atomic_fetch_add(at, 1, __ATOMIC_SEQ_CST););
+    }
     return pshmem_ctx_long_atomic_fetch_inc(ctx, dest, pe);
 }
 long long pshmem_longlong_atomic_fetch_inc(long long *dest, int pe);
@@ -1428,7 +1636,9 @@ FARREACH_DIRECT long long shmem_longlong_atomic_fetch_inc(long long *dest, int p
 long long pshmem_ctx_longlong_atomic_fetch_inc(shmem_ctx_t ctx, long long *dest, int pe);
 FARREACH_DIRECT long long shmem_ctx_longlong_atomic_fetch_inc(shmem_ctx_t ctx, long long *dest, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_longlong_atomic_fetch_inc(dest, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(long long, dest, atomic_length, return __atomic_fetch_add(at, 1, __ATOMIC_SEQ_CST););
+    }
     return pshmem_ctx_longlong_atomic_fetch_inc(ctx, dest, pe);
 }
 unsigned int pshmem_uint_atomic_fetch_inc(unsigned int *dest, int pe);
@@ -1440,7 +1650,9 @@ FARREACH_DIRECT unsigned int shmem_uint_atomic_fetch_inc(unsigned int *dest, int
 unsigned int pshmem_ctx_uint_atomic_fetch_inc(shmem_ctx_t ctx, unsigned int *dest, int pe);
 FARREACH_DIRECT unsigned int shmem_ctx_uint_atomic_fetch_inc(shmem_ctx_t ctx, unsigned int *dest, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_uint_atomic_fetch_inc(dest, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned int, dest, atomic_length, return __atomic_fetch_add(at, 1, __ATOMIC_SEQ_CST););
+    }
     return pshmem_ctx_uint_atomic_fetch_inc(ctx, dest, pe);
 }
 unsigned long pshmem_ulong_atomic_fetch_inc(unsigned long *dest, int pe);
@@ -1452,7 +1664,9 @@ FARREACH_DIRECT unsigned long shmem_ulong_atomic_fetch_inc(unsigned long *dest, 
 unsigned long pshmem_ctx_ulong_atomic_fetch_inc(shmem_ctx_t ctx, unsigned long *dest, int pe);
 FARREACH_DIRECT unsigned long shmem_ctx_ulong_atomic_fetch_inc(shmem_ctx_t ctx, unsigned long *dest, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_ulong_atomic_fetch_inc(dest, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned long, dest, atomic_length, return __atomic_fetch_add(at, 1, __ATOMIC_SEQ_CST););
+    }
     return pshmem_ctx_ulong_atomic_fetch_inc(ctx, dest, pe);
 }
 unsigned long long pshmem_ulonglong_atomic_fetch_inc(unsigned long long *dest, int pe);
@@ -1464,7 +1678,9 @@ FARREACH_DIRECT unsigned long long shmem_ulonglong_atomic_fetch_inc(unsigned lon
 unsigned long long pshmem_ctx_ulonglong_atomic_fetch_inc(shmem_ctx_t ctx, unsigned long long *dest, int pe);
 FARREACH_DIRECT unsigned long long shmem_ctx_ulonglong_atomic_fetch_inc(shmem_ctx_t ctx, unsigned long long *dest, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_ulonglong_atomic_fetch_inc(dest, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned long long, dest, atomic_length, return __atomic_fetch_add(at, 1, __ATOMIC_SEQ_CST););
+    }
     return pshmem_ctx_ulonglong_atomic_fetch_inc(ctx, dest, pe);
 }
 int32_t pshmem_int32_atomic_fetch_inc(int32_t *dest, int pe);
@@ -1476,7 +1692,9 @@ FARREACH_DIRECT int32_t shmem_int32_atomic_fetch_inc(int32_t *dest, int pe)
 int32_t pshmem_ctx_int32_atomic_fetch_inc(shmem_ctx_t ctx, int32_t *dest, int pe);
 FARREACH_DIRECT int32_t shmem_ctx_int32_atomic_fetch_inc(shmem_ctx_t ctx, int32_t *dest, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_int32_atomic_fetch_inc(dest, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(int32_t, dest, atomic_length, return __atomic_fetch_add(at, 1, __ATOMIC_SEQ_CST););
+    }
     return pshmem_ctx_int32_atomic_fetch_inc(ctx, dest, pe);
 }
 int64_t pshmem_int64_atomic_fetch_inc(int64_t *dest, int pe);
@@ -1488,7 +1706,9 @@ FARREACH_DIRECT int64_t shmem_int64_atomic_fetch_inc(int64_t *dest, int pe)
 int64_t pshmem_ctx_int64_atomic_fetch_inc(shmem_ctx_t ctx, int64_t *dest, int pe);
 FARREACH_DIRECT int64_t shmem_ctx_int64_atomic_fetch_inc(shmem_ctx_t ctx, int64_t *dest, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_int64_atomic_fetch_inc(dest, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(int64_t, dest, atomic_length, return __atomic_fetch_add(at, 1, __ATOMIC_SEQ_CST););
+    }
     return pshmem_ctx_int64_atomic_fetch_inc(ctx, dest, pe);
 }
 uint32_t pshmem_uint32_atomic_fetch_inc(uint32_t *dest, int pe);
@@ -1500,7 +1720,9 @@ FARREACH_DIRECT uint32_t shmem_uint32_atomic_fetch_inc(uint32_t *dest, int pe)
 uint32_t pshmem_ctx_uint32_atomic_fetch_inc(shmem_ctx_t ctx, uint32_t *dest, int pe);
 FARREACH_DIRECT uint32_t shmem_ctx_uint32_atomic_fetch_inc(shmem_ctx_t ctx, uint32_t *dest, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_uint32_atomic_fetch_inc(dest, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(uint32_t, dest, atomic_length, return __atomic_fetch_add(at, 1, __ATOMIC_SEQ_CST););
+    }
     return pshmem_ctx_uint32_atomic_fetch_inc(ctx, dest, pe);
 }
 uint64_t pshmem_uint64_atomic_fetch_inc(uint64_t *dest, int pe);
@@ -1512,7 +1734,9 @@ FARREACH_DIRECT uint64_t shmem_uint64_atomic_fetch_inc(uint64_t *dest, int pe)
 uint64_t pshmem_ctx_uint64_atomic_fetch_inc(shmem_ctx_t ctx, uint64_t *dest, int pe);
 FARREACH_DIRECT uint64_t shmem_ctx_uint64_atomic_fetch_inc(shmem_ctx_t ctx, uint64_t *dest, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_uint64_atomic_fetch_inc(dest, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(uint64_t, dest, atomic_length, return __atomic_fetch_add(at, 1, __ATOMIC_SEQ_CST););
+    }
     return pshmem_ctx_uint64_atomic_fetch_inc(ctx, dest, pe);
 }
 size_t pshmem_size_atomic_fetch_inc(size_t *dest, int pe);
@@ -1524,7 +1748,9 @@ FARREACH_DIRECT size_t shmem_size_atomic_fetch_inc(size_t *dest, int pe)
 size_t pshmem_ctx_size_atomic_fetch_inc(shmem_ctx_t ctx, size_t *dest, int pe);
 FARREACH_DIRECT size_t shmem_ctx_size_atomic_fetch_inc(shmem_ctx_t ctx, size_t *dest, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_size_atomic_fetch_inc(dest, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(size_t, dest, atomic_length, return __atomic_fetch_add(at, 1, __ATOMIC_SEQ_CST););
+    }
     return pshmem_ctx_size_atomic_fetch_inc(ctx, dest, pe);
 }
 ptrdiff_t pshmem_ptrdiff_atomic_fetch_inc(ptrdiff_t *dest, int pe);
@@ -1536,7 +1762,9 @@ FARREACH_DIRECT ptrdiff_t shmem_ptrdiff_atomic_fetch_inc(ptrdiff_t *dest, int pe
 ptrdiff_t pshmem_ctx_ptrdiff_atomic_fetch_inc(shmem_ctx_t ctx, ptrdiff_t *dest, int pe);
 FARREACH_DIRECT ptrdiff_t shmem_ctx_ptrdiff_atomic_fetch_inc(shmem_ctx_t ctx, ptrdiff_t *dest, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_ptrdiff_atomic_fetch_inc(dest, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(ptrdiff_t, dest, atomic_length, return __atomic_fetch_add(at, 1, __ATOMIC_SEQ_CST););
+    }
     return pshmem_ctx_ptrdiff_atomic_fetch_inc(ctx, dest, pe);
 }
 
@@ -1549,7 +1777,9 @@ FARREACH_DIRECT void shmem_int_atomic_inc(int *dest, int pe)
 void pshmem_ctx_int_atomic_inc(shmem_ctx_t ctx, int *dest, int pe);
 FARREACH_DIRECT void shmem_ctx_int_atomic_inc(shmem_ctx_t ctx, int *dest, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_int_atomic_inc(dest, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(int, dest, atomic_length, (void)__atomic_fetch_add(at, 1, __ATOMIC_SEQ_CST); return;);
+    }
     pshmem_ctx_int_atomic_inc(ctx, dest, pe);
 }
 void pshmem_long_atomic_inc(long *dest, int pe);
@@ -1561,7 +1791,9 @@ FARREACH_DIRECT void shmem_long_atomic_inc(long *dest, int pe)
 void pshmem_ctx_long_atomic_inc(shmem_ctx_t ctx, long *dest, int pe);
 FARREACH_DIRECT void shmem_ctx_long_atomic_inc(shmem_ctx_t ctx, long *dest, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_long_atomic_inc(dest, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(long, dest, atomic_length, (void)__atomic_fetch_add(at, 1, __ATOMIC_SEQ_CST); return;);
+    }
     pshmem_ctx_long_atomic_inc(ctx, dest, pe);
 }
 void pshmem_longlong_atomic_inc(long long *dest, int pe);
@@ -1573,7 +1805,9 @@ FARREACH_DIRECT void shmem_longlong_atomic_inc(long long *dest, int pe)
 void pshmem_ctx_longlong_atomic_inc(shmem_ctx_t ctx, long long *dest, int pe);
 FARREACH_DIRECT void shmem_ctx_longlong_atomic_inc(shmem_ctx_t ctx, long long *dest, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_longlong_atomic_inc(dest, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(long long, dest, atomic_length, (void)__atomic_fetch_add(at, 1, __ATOMIC_SEQ_CST); return;);
+    }
     pshmem_ctx_longlong_atomic_inc(ctx, dest, pe);
 }
 void pshmem_uint_atomic_inc(unsigned int *dest, int pe);
@@ -1585,7 +1819,9 @@ FARREACH_DIRECT void shmem_uint_atomic_inc(unsigned int *dest, int pe)
 void pshmem_ctx_uint_atomic_inc(shmem_ctx_t ctx, unsigned int *dest, int pe);
 FARREACH_DIRECT void shmem_ctx_uint_atomic_inc(shmem_ctx_t ctx, unsigned int *dest, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_uint_atomic_inc(dest, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned int, dest, atomic_length, (void)__atomic_fetch_add(at, 1, __ATOMIC_SEQ_CST); return;);
+    }
     pshmem_ctx_uint_atomic_inc(ctx, dest, pe);
 }
 void pshmem_ulong_atomic_inc(unsigned long *dest, int pe);
@@ -1597,7 +1833,9 @@ FARREACH_DIRECT void shmem_ulong_atomic_inc(unsigned long *dest, int pe)
 void pshmem_ctx_ulong_atomic_inc(shmem_ctx_t ctx, unsigned long *dest, int pe);
 FARREACH_DIRECT void shmem_ctx_ulong_atomic_inc(shmem_ctx_t ctx, unsigned long *dest, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_ulong_atomic_inc(dest, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned long, dest, atomic_length, (void)__atomic_fetch_add(at, 1, __ATOMIC_SEQ_CST); return;);
+    }
     pshmem_ctx_ulong_atomic_inc(ctx, dest, pe);
 }
 void pshmem_ulonglong_atomic_inc(unsigned long long *dest, int pe);
@@ -1609,7 +1847,9 @@ FARREACH_DIRECT void shmem_ulonglong_atomic_inc(unsigned long long *dest, int pe
 void pshmem_ctx_ulonglong_atomic_inc(shmem_ctx_t ctx, unsigned long long *dest, int pe);
 FARREACH_DIRECT void shmem_ctx_ulonglong_atomic_inc(shmem_ctx_t ctx, unsigned long long *dest, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_ulonglong_atomic_inc(dest, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned long long, dest, atomic_length, (void)__atomic_fetch_add(at, 1, __ATOMIC_SEQ_CST); return;);
+    }
     pshmem_ctx_ulonglong_atomic_inc(ctx, dest, pe);
 }
 void pshmem_int32_atomic_inc(int32_t *dest, int pe);
@@ -1621,7 +1861,9 @@ FARREACH_DIRECT void shmem_int32_atomic_inc(int32_t *dest, int pe)
 void pshmem_ctx_int32_atomic_inc(shmem_ctx_t ctx, int32_t *dest, int pe);
 FARREACH_DIRECT void shmem_ctx_int32_atomic_inc(shmem_ctx_t ctx, int32_t *dest, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_int32_atomic_inc(dest, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(int32_t, dest, atomic_length, (void)__atomic_fetch_add(at, 1, __ATOMIC_SEQ_CST); return;);
+    }
     pshmem_ctx_int32_atomic_inc(ctx, dest, pe);
 }
 void pshmem_int64_atomic_inc(int64_t *dest, int pe);
@@ -1633,7 +1875,9 @@ FARREACH_DIRECT void shmem_int64_atomic_inc(int64_t *dest, int pe)
 void pshmem_ctx_int64_atomic_inc(shmem_ctx_t ctx, int64_t *dest, int pe);
 FARREACH_DIRECT void shmem_ctx_int64_atomic_inc(shmem_ctx_t ctx, int64_t *dest, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_int64_atomic_inc(dest, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(int64_t, dest, atomic_length, (void)__atomic_fetch_add(at, 1, __ATOMIC_SEQ_CST); return;);
+    }
     pshmem_ctx_int64_atomic_inc(ctx, dest, pe);
 }
 void pshmem_uint32_atomic_inc(uint32_t *dest, int pe);
@@ -1645,7 +1889,9 @@ FARREACH_DIRECT void shmem_uint32_atomic_inc(uint32_t *dest, int pe)
 void pshmem_ctx_uint32_atomic_inc(shmem_ctx_t ctx, uint32_t *dest, int pe);
 FARREACH_DIRECT void shmem_ctx_uint32_atomic_inc(shmem_ctx_t ctx, uint32_t *dest, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_uint32_atomic_inc(dest, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(uint32_t, dest, atomic_length, (void)__atomic_fetch_add(at, 1, __ATOMIC_SEQ_CST); return;);
+    }
     pshmem_ctx_uint32_atomic_inc(ctx, dest, pe);
 }
 void pshmem_uint64_atomic_inc(uint64_t *dest, int pe);
@@ -1657,7 +1903,9 @@ FARREACH_DIRECT void shmem_uint64_atomic_inc(uint64_t *dest, int pe)
 void pshmem_ctx_uint64_atomic_inc(shmem_ctx_t ctx, uint64_t *dest, int pe);
 FARREACH_DIRECT void shmem_ctx_uint64_atomic_inc(shmem_ctx_t ctx, uint64_t *dest, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_uint64_atomic_inc(dest, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(uint64_t, dest, atomic_length, (void)__atomic_fetch_add(at, 1, __ATOMIC_SEQ_CST); return;);
+    }
     pshmem_ctx_uint64_atomic_inc(ctx, dest, pe);
 }
 void pshmem_size_atomic_inc(size_t *dest, int pe);
@@ -1669,7 +1917,9 @@ FARREACH_DIRECT void shmem_size_atomic_inc(size_t *dest, int pe)
 void pshmem_ctx_size_atomic_inc(shmem_ctx_t ctx, size_t *dest, int pe);
 FARREACH_DIRECT void shmem_ctx_size_atomic_inc(shmem_ctx_t ctx, size_t *dest, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_size_atomic_inc(dest, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(size_t, dest, atomic_length, (void)__atomic_fetch_add(at, 1, __ATOMIC_SEQ_CST); return;);
+    }
     pshmem_ctx_size_atomic_inc(ctx, dest, pe);
 }
 void pshmem_ptrdiff_atomic_inc(ptrdiff_t *dest, int pe);
@@ -1681,7 +1931,9 @@ FARREACH_DIRECT void shmem_ptrdiff_atomic_inc(ptrdiff_t *dest, int pe)
 void pshmem_ctx_ptrdiff_atomic_inc(shmem_ctx_t ctx, ptrdiff_t *dest, int pe);
 FARREACH_DIRECT void shmem_ctx_ptrdiff_atomic_inc(shmem_ctx_t ctx, ptrdiff_t *dest, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_ptrdiff_atomic_inc(dest, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(ptrdiff_t, dest, atomic_length, (void)__atomic_fetch_add(at, 1, __ATOMIC_SEQ_CST); return;);
+    }
     pshmem_ctx_ptrdiff_atomic_inc(ctx, dest, pe);
 }
 
@@ -1694,7 +1946,9 @@ FARREACH_DIRECT int shmem_int_atomic_fetch_add(int *dest, int value, int pe)
 int pshmem_ctx_int_atomic_fetch_add(shmem_ctx_t ctx, int *dest, int value, int pe);
 FARREACH_DIRECT int shmem_ctx_int_atomic_fetch_add(shmem_ctx_t ctx, int *dest, int value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_int_atomic_fetch_add(dest, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(int, dest, atomic_length, return __atomic_fetch_add(at, value, __ATOMIC_SEQ_CST););
+    }
     return pshmem_ctx_int_atomic_fetch_add(ctx, dest, value, pe);
 }
 long pshmem_long_atomic_fetch_add(long *dest, long value, int pe);
@@ -1706,7 +1960,9 @@ FARREACH_DIRECT long shmem_long_atomic_fetch_add(long *dest, long value, int pe)
 long pshmem_ctx_long_atomic_fetch_add(shmem_ctx_t ctx, long *dest, long value, int pe);
 FARREACH_DIRECT long shmem_ctx_long_atomic_fetch_add(shmem_ctx_t ctx, long *dest, long value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_long_atomic_fetch_add(dest, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(long, dest, atomic_length, return __atomic_fetch_add(at, value, __ATOMIC_SEQ_CST););
+    }
     return pshmem_ctx_long_atomic_fetch_add(ctx, dest, value, pe);
 }
 long long pshmem_longlong_atomic_fetch_add(long long *dest, long long value, int pe);
@@ -1718,7 +1974,9 @@ FARREACH_DIRECT long long shmem_longlong_atomic_fetch_add(long long *dest, long 
 long long pshmem_ctx_longlong_atomic_fetch_add(shmem_ctx_t ctx, long long *dest, long long value, int pe);
 FARREACH_DIRECT long long shmem_ctx_longlong_atomic_fetch_add(shmem_ctx_t ctx, long long *dest, long long value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_longlong_atomic_fetch_add(dest, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(long long, dest, atomic_length, return __atomic_fetch_add(at, value, __ATOMIC_SEQ_CST););
+    }
     return pshmem_ctx_longlong_atomic_fetch_add(ctx, dest, value, pe);
 }
 unsigned int pshmem_uint_atomic_fetch_add(unsigned int *dest, unsigned int value, int pe);
@@ -1730,7 +1988,9 @@ FARREACH_DIRECT unsigned int shmem_uint_atomic_fetch_add(unsigned int *dest, uns
 unsigned int pshmem_ctx_uint_atomic_fetch_add(shmem_ctx_t ctx, unsigned int *dest, unsigned int value, int pe);
 FARREACH_DIRECT unsigned int shmem_ctx_uint_atomic_fetch_add(shmem_ctx_t ctx, unsigned int *dest, unsigned int value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_uint_atomic_fetch_add(dest, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned int, dest, atomic_length, return __atomic_fetch_add(at, value, __ATOMIC_SEQ_CST););
+    }
     return pshmem_ctx_uint_atomic_fetch_add(ctx, dest, value, pe);
 }
 unsigned long pshmem_ulong_atomic_fetch_add(unsigned long *dest, unsigned long value, int pe);
@@ -1742,7 +2002,9 @@ FARREACH_DIRECT unsigned long shmem_ulong_atomic_fetch_add(unsigned long *dest, 
 unsigned long pshmem_ctx_ulong_atomic_fetch_add(shmem_ctx_t ctx, unsigned long *dest, unsigned long value, int pe);
 FARREACH_DIRECT unsigned long shmem_ctx_ulong_atomic_fetch_add(shmem_ctx_t ctx, unsigned long *dest, unsigned long value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_ulong_atomic_fetch_add(dest, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned long, dest, atomic_length, return __atomic_fetch_add(at, value, __ATOMIC_SEQ_CST););
+    }
     return pshmem_ctx_ulong_atomic_fetch_add(ctx, dest, value, pe);
 }
 unsigned long long pshmem_ulonglong_atomic_fetch_add(unsigned long long *dest, unsigned long long value, int pe);
@@ -1754,7 +2016,9 @@ FARREACH_DIRECT unsigned long long shmem_ulonglong_atomic_fetch_add(unsigned lon
 unsigned long long pshmem_ctx_ulonglong_atomic_fetch_add(shmem_ctx_t ctx, unsigned long long *dest, unsigned long long value, int pe);
 FARREACH_DIRECT unsigned long long shmem_ctx_ulonglong_atomic_fetch_add(shmem_ctx_t ctx, unsigned long long *dest, unsigned long long value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_ulonglong_atomic_fetch_add(dest, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned long long, dest, atomic_length, return __atomic_fetch_add(at, value, __ATOMIC_SEQ_CST););
+    }
     return pshmem_ctx_ulonglong_atomic_fetch_add(ctx, dest, value, pe);
 }
 int32_t pshmem_int32_atomic_fetch_add(int32_t *dest, int32_t value, int pe);
@@ -1766,7 +2030,9 @@ FARREACH_DIRECT int32_t shmem_int32_atomic_fetch_add(int32_t *dest, int32_t valu
 int32_t pshmem_ctx_int32_atomic_fetch_add(shmem_ctx_t ctx, int32_t *dest, int32_t value, int pe);
 FARREACH_DIRECT int32_t shmem_ctx_int32_atomic_fetch_add(shmem_ctx_t ctx, int32_t *dest, int32_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_int32_atomic_fetch_add(dest, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(int32_t, dest, atomic_length, return __atomic_fetch_add(at, value, __ATOMIC_SEQ_CST););
+    }
     return pshmem_ctx_int32_atomic_fetch_add(ctx, dest, value, pe);
 }
 int64_t pshmem_int64_atomic_fetch_add(int64_t *dest, int64_t value, int pe);
@@ -1778,7 +2044,9 @@ FARREACH_DIRECT int64_t shmem_int64_atomic_fetch_add(int64_t *dest, int64_t valu
 int64_t pshmem_ctx_int64_atomic_fetch_add(shmem_ctx_t ctx, int64_t *dest, int64_t value, int pe);
 FARREACH_DIRECT int64_t shmem_ctx_int64_atomic_fetch_add(shmem_ctx_t ctx, int64_t *dest, int64_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_int64_atomic_fetch_add(dest, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(int64_t, dest, atomic_length, return __atomic_fetch_add(at, value, __ATOMIC_SEQ_CST););
+    }
     return pshmem_ctx_int64_atomic_fetch_add(ctx, dest, value, pe);
 }
 uint32_t pshmem_uint32_atomic_fetch_add(uint32_t *dest, uint32_t value, int pe);
@@ -1790,7 +2058,9 @@ FARREACH_DIRECT uint32_t shmem_uint32_atomic_fetch_add(uint32_t *dest, uint32_t 
 uint32_t pshmem_ctx_uint32_atomic_fetch_add(shmem_ctx_t ctx, uint32_t *dest, uint32_t value, int pe);
 FARREACH_DIRECT uint32_t shmem_ctx_uint32_atomic_fetch_add(shmem_ctx_t ctx, uint32_t *dest, uint32_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_uint32_atomic_fetch_add(dest, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(uint32_t, dest, atomic_length, return __atomic_fetch_add(at, value, __ATOMIC_SEQ_CST););
+    }
     return pshmem_ctx_uint32_atomic_fetch_add(ctx, dest, value, pe);
 }
 uint64_t pshmem_uint64_atomic_fetch_add(uint64_t *dest, uint64_t value, int pe);
@@ -1802,7 +2072,9 @@ FARREACH_DIRECT uint64_t shmem_uint64_atomic_fetch_add(uint64_t *dest, uint64_t 
 uint64_t pshmem_ctx_uint64_atomic_fetch_add(shmem_ctx_t ctx, uint64_t *dest, uint64_t value, int pe);
 FARREACH_DIRECT uint64_t shmem_ctx_uint64_atomic_fetch_add(shmem_ctx_t ctx, uint64_t *dest, uint64_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_uint64_atomic_fetch_add(dest, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(uint64_t, dest, atomic_length, return __atomic_fetch_add(at, value, __ATOMIC_SEQ_CST););
+    }
     return pshmem_ctx_uint64_atomic_fetch_add(ctx, dest, value, pe);
 }
 size_t pshmem_size_atomic_fetch_add(size_t *dest, size_t value, int pe);
@@ -1814,7 +2086,9 @@ FARREACH_DIRECT size_t shmem_size_atomic_fetch_add(size_t *dest, size_t value, i
 size_t pshmem_ctx_size_atomic_fetch_add(shmem_ctx_t ctx, size_t *dest, size_t value, int pe);
 FARREACH_DIRECT size_t shmem_ctx_size_atomic_fetch_add(shmem_ctx_t ctx, size_t *dest, size_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_size_atomic_fetch_add(dest, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(size_t, dest, atomic_length, return __atomic_fetch_add(at, value, __ATOMIC_SEQ_CST););
+    }
     return pshmem_ctx_size_atomic_fetch_add(ctx, dest, value, pe);
 }
 ptrdiff_t pshmem_ptrdiff_atomic_fetch_add(ptrdiff_t *dest, ptrdiff_t value, int pe);
@@ -1826,7 +2100,9 @@ FARREACH_DIRECT ptrdiff_t shmem_ptrdiff_atomic_fetch_add(ptrdiff_t *dest, ptrdif
 ptrdiff_t pshmem_ctx_ptrdiff_atomic_fetch_add(shmem_ctx_t ctx, ptrdiff_t *dest, ptrdiff_t value, int pe);
 FARREACH_DIRECT ptrdiff_t shmem_ctx_ptrdiff_atomic_fetch_add(shmem_ctx_t ctx, ptrdiff_t *dest, ptrdiff_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_ptrdiff_atomic_fetch_add(dest, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(ptrdiff_t, dest, atomic_length, return __atomic_fetch_add(at, value, __ATOMIC_SEQ_CST););
+    }
     return pshmem_ctx_ptrdiff_atomic_fetch_add(ctx, dest, value, pe);
 }
 
@@ -1839,7 +2115,9 @@ FARREACH_DIRECT void shmem_int_atomic_add(int *dest, int value, int pe)
 void pshmem_ctx_int_atomic_add(shmem_ctx_t ctx, int *dest, int value, int pe);
 FARREACH_DIRECT void shmem_ctx_int_atomic_add(shmem_ctx_t ctx, int *dest, int value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_int_atomic_add(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(int, dest, atomic_length, (void)__atomic_fetch_add(at, value, __ATOMIC_SEQ_CST); return;);
+    }
     pshmem_ctx_int_atomic_add(ctx, dest, value, pe);
 }
 void pshmem_long_atomic_add(long *dest, long value, int pe);
@@ -1851,7 +2129,9 @@ FARREACH_DIRECT void shmem_long_atomic_add(long *dest, long value, int pe)
 void pshmem_ctx_long_atomic_add(shmem_ctx_t ctx, long *dest, long value, int pe);
 FARREACH_DIRECT void shmem_ctx_long_atomic_add(shmem_ctx_t ctx, long *dest, long value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_long_atomic_add(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(long, dest, atomic_length, (void)__atomic_fetch_add(at, value, __ATOMIC_SEQ_CST); return;);
+    }
     pshmem_ctx_long_atomic_add(ctx, dest, value, pe);
 }
 void pshmem_longlong_atomic_add(long long *dest, long long value, int pe);
@@ -1863,7 +2143,9 @@ FARREACH_DIRECT void shmem_longlong_atomic_add(long long *dest, long long value,
 void pshmem_ctx_longlong_atomic_add(shmem_ctx_t ctx, long long *dest, long long value, int pe);
 FARREACH_DIRECT void shmem_ctx_longlong_atomic_add(shmem_ctx_t ctx, long long *dest, long long value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_longlong_atomic_add(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(long long, dest, atomic_length, (void)__atomic_fetch_add(at, value, __ATOMIC_SEQ_CST); return;);
+    }
     pshmem_ctx_longlong_atomic_add(ctx, dest, value, pe);
 }
 void pshmem_uint_atomic_add(unsigned int *dest, unsigned int value, int pe);
@@ -1875,7 +2157,9 @@ FARREACH_DIRECT void shmem_uint_atomic_add(unsigned int *dest, unsigned int valu
 void pshmem_ctx_uint_atomic_add(shmem_ctx_t ctx, unsigned int *dest, unsigned int value, int pe);
 FARREACH_DIRECT void shmem_ctx_uint_atomic_add(shmem_ctx_t ctx, unsigned int *dest, unsigned int value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_uint_atomic_add(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned int, dest, atomic_length, (void)__atomic_fetch_add(at, value, __ATOMIC_SEQ_CST); return;);
+    }
     pshmem_ctx_uint_atomic_add(ctx, dest, value, pe);
 }
 void pshmem_ulong_atomic_add(unsigned long *dest, unsigned long value, int pe);
@@ -1887,7 +2171,9 @@ FARREACH_DIRECT void shmem_ulong_atomic_add(unsigned long *dest, unsigned long v
 void pshmem_ctx_ulong_atomic_add(shmem_ctx_t ctx, unsigned long *dest, unsigned long value, int pe);
 FARREACH_DIRECT void shmem_ctx_ulong_atomic_add(shmem_ctx_t ctx, unsigned long *dest, unsigned long value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_ulong_atomic_add(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned long, dest, atomic_length, (void)__atomic_fetch_add(at, value, __ATOMIC_SEQ_CST); return;);
+    }
     pshmem_ctx_ulong_atomic_add(ctx, dest, value, pe);
 }
 void pshmem_ulonglong_atomic_add(unsigned long long *dest, unsigned long long value, int pe);
@@ -1899,7 +2185,9 @@ FARREACH_DIRECT void shmem_ulonglong_atomic_add(unsigned long long *dest, unsign
 void pshmem_ctx_ulonglong_atomic_add(shmem_ctx_t ctx, unsigned long long *dest, unsigned long long value, int pe);
 FARREACH_DIRECT void shmem_ctx_ulonglong_atomic_add(shmem_ctx_t ctx, unsigned long long *dest, unsigned long long value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_ulonglong_atomic_add(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned long long, dest, atomic_length, (void)__atomic_fetch_add(at, value, __ATOMIC_SEQ_CST); return;);
+    }
     pshmem_ctx_ulonglong_atomic_add(ctx, dest, value, pe);
 }
 void pshmem_int32_atomic_add(int32_t *dest, int32_t value, int pe);
@@ -1911,7 +2199,9 @@ FARREACH_DIRECT void shmem_int32_atomic_add(int32_t *dest, int32_t value, int pe
 void pshmem_ctx_int32_atomic_add(shmem_ctx_t ctx, int32_t *dest, int32_t value, int pe);
 FARREACH_DIRECT void shmem_ctx_int32_atomic_add(shmem_ctx_t ctx, int32_t *dest, int32_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_int32_atomic_add(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(int32_t, dest, atomic_length, (void)__atomic_fetch_add(at, value, __ATOMIC_SEQ_CST); return;);
+    }
     pshmem_ctx_int32_atomic_add(ctx, dest, value, pe);
 }
 void pshmem_int64_atomic_add(int64_t *dest, int64_t value, int pe);
@@ -1923,7 +2213,9 @@ FARREACH_DIRECT void shmem_int64_atomic_add(int64_t *dest, int64_t value, int pe
 void pshmem_ctx_int64_atomic_add(shmem_ctx_t ctx, int64_t *dest, int64_t value, int pe);
 FARREACH_DIRECT void shmem_ctx_int64_atomic_add(shmem_ctx_t ctx, int64_t *dest, int64_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_int64_atomic_add(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(int64_t, dest, atomic_length, (void)__atomic_fetch_add(at, value, __ATOMIC_SEQ_CST); return;);
+    }
     pshmem_ctx_int64_atomic_add(ctx, dest, value, pe);
 }
 void pshmem_uint32_atomic_add(uint32_t *dest, uint32_t value, int pe);
@@ -1935,7 +2227,9 @@ FARREACH_DIRECT void shmem_uint32_atomic_add(uint32_t *dest, uint32_t value, int
 void pshmem_ctx_uint32_atomic_add(shmem_ctx_t ctx, uint32_t *dest, uint32_t value, int pe);
 FARREACH_DIRECT void shmem_ctx_uint32_atomic_add(shmem_ctx_t ctx, uint32_t *dest, uint32_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_uint32_atomic_add(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(uint32_t, dest, atomic_length, (void)__atomic_fetch_add(at, value, __ATOMIC_SEQ_CST); return;);
+    }
     pshmem_ctx_uint32_atomic_add(ctx, dest, value, pe);
 }
 void pshmem_uint64_atomic_add(uint64_t *dest, uint64_t value, int pe);
@@ -1947,7 +2241,9 @@ FARREACH_DIRECT void shmem_uint64_atomic_add(uint64_t *dest, uint64_t value, int
 void pshmem_ctx_uint64_atomic_add(shmem_ctx_t ctx, uint64_t *dest, uint64_t value, int pe);
 FARREACH_DIRECT void shmem_ctx_uint64_atomic_add(shmem_ctx_t ctx, uint64_t *dest, uint64_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_uint64_atomic_add(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(uint64_t, dest, atomic_length, (void)__atomic_fetch_add(at, value, __ATOMIC_SEQ_CST); return;);
+    }
     pshmem_ctx_uint64_atomic_add(ctx, dest, value, pe);
 }
 void pshmem_size_atomic_add(size_t *dest, size_t value, int pe);
@@ -1959,7 +2255,9 @@ FARREACH_DIRECT void shmem_size_atomic_add(size_t *dest, size_t value, int pe)
 void pshmem_ctx_size_atomic_add(shmem_ctx_t ctx, size_t *dest, size_t value, int pe);
 FARREACH_DIRECT void shmem_ctx_size_atomic_add(shmem_ctx_t ctx, size_t *dest, size_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_size_atomic_add(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(size_t, dest, atomic_length, (void)__atomic_fetch_add(at, value, __ATOMIC_SEQ_CST); return;);
+    }
     pshmem_ctx_size_atomic_add(ctx, dest, value, pe);
 }
 void pshmem_ptrdiff_atomic_add(ptrdiff_t *dest, ptrdiff_t value, int pe);
@@ -1971,7 +2269,9 @@ FARREACH_DIRECT void shmem_ptrdiff_atomic_add(ptrdiff_t *dest, ptrdiff_t value, 
 void pshmem_ctx_ptrdiff_atomic_add(shmem_ctx_t ctx, ptrdiff_t *dest, ptrdiff_t value, int pe);
 FARREACH_DIRECT void shmem_ctx_ptrdiff_atomic_add(shmem_ctx_t ctx, ptrdiff_t *dest, ptrdiff_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_ptrdiff_atomic_add(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(ptrdiff_t, dest, atomic_length, (void)__atomic_fetch_add(at, value, __ATOMIC_SEQ_CST); return;);
+    }
     pshmem_ctx_ptrdiff_atomic_add(ctx, dest, value, pe);
 }
 
@@ -1984,7 +2284,9 @@ FARREACH_DIRECT unsigned int shmem_uint_atomic_fetch_and(unsigned int *dest, uns
 unsigned int pshmem_ctx_uint_atomic_fetch_and(shmem_ctx_t ctx, unsigned int *dest, unsigned int value, int pe);
 FARREACH_DIRECT unsigned int shmem_ctx_uint_atomic_fetch_and(shmem_ctx_t ctx, unsigned int *dest, unsigned int value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_uint_atomic_fetch_and(dest, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned int, dest, atomic_length, return __atomic_fetch_and(at, value, __ATOMIC_SEQ_CST););
+    }
     return pshmem_ctx_uint_atomic_fetch_and(ctx, dest, value, pe);
 }
 unsigned long pshmem_ulong_atomic_fetch_and(unsigned long *dest, unsigned long value, int pe);
@@ -1996,7 +2298,9 @@ FARREACH_DIRECT unsigned long shmem_ulong_atomic_fetch_and(unsigned long *dest, 
 unsigned long pshmem_ctx_ulong_atomic_fetch_and(shmem_ctx_t ctx, unsigned long *dest, unsigned long value, int pe);
 FARREACH_DIRECT unsigned long shmem_ctx_ulong_atomic_fetch_and(shmem_ctx_t ctx, unsigned long *dest, unsigned long value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_ulong_atomic_fetch_and(dest, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned long, dest, atomic_length, return __atomic_fetch_and(at, value, __ATOMIC_SEQ_CST););
+    }
     return pshmem_ctx_ulong_atomic_fetch_and(ctx, dest, value, pe);
 }
 unsigned long long pshmem_ulonglong_atomic_fetch_and(unsigned long long *dest, unsigned long long value, int pe);
@@ -2008,7 +2312,9 @@ FARREACH_DIRECT unsigned long long shmem_ulonglong_atomic_fetch_and(unsigned lon
 unsigned long long pshmem_ctx_ulonglong_atomic_fetch_and(shmem_ctx_t ctx, unsigned long long *dest, unsigned long long value, int pe);
 FARREACH_DIRECT unsigned long long shmem_ctx_ulonglong_atomic_fetch_and(shmem_ctx_t ctx, unsigned long long *dest, unsigned long long value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_ulonglong_atomic_fetch_and(dest, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned long long, dest, atomic_length, return __atomic_fetch_and(at, value, __ATOMIC_SEQ_CST););
+    }
     return pshmem_ctx_ulonglong_atomic_fetch_and(ctx, dest, value, pe);
 }
 int32_t pshmem_int32_atomic_fetch_and(int32_t *dest, int32_t value, int pe);
@@ -2020,7 +2326,9 @@ FARREACH_DIRECT int32_t shmem_int32_atomic_fetch_and(int32_t *dest, int32_t valu
 int32_t pshmem_ctx_int32_atomic_fetch_and(shmem_ctx_t ctx, int32_t *dest, int32_t value, int pe);
 FARREACH_DIRECT int32_t shmem_ctx_int32_atomic_fetch_and(shmem_ctx_t ctx, int32_t *dest, int32_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_int32_atomic_fetch_and(dest, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(int32_t, dest, atomic_length, return __atomic_fetch_and(at, value, __ATOMIC_SEQ_CST););
+    }
     return pshmem_ctx_int32_atomic_fetch_and(ctx, dest, value, pe);
 }
 int64_t pshmem_int64_atomic_fetch_and(int64_t *dest, int64_t value, int pe);
@@ -2032,7 +2340,9 @@ FARREACH_DIRECT int64_t shmem_int64_atomic_fetch_and(int64_t *dest, int64_t valu
 int64_t pshmem_ctx_int64_atomic_fetch_and(shmem_ctx_t ctx, int64_t *dest, int64_t value, int pe);
 FARREACH_DIRECT int64_t shmem_ctx_int64_atomic_fetch_and(shmem_ctx_t ctx, int64_t *dest, int64_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_int64_atomic_fetch_and(dest, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(int64_t, dest, atomic_length, return __atomic_fetch_and(at, value, __ATOMIC_SEQ_CST););
+    }
     return pshmem_ctx_int64_atomic_fetch_and(ctx, dest, value, pe);
 }
 uint32_t pshmem_uint32_atomic_fetch_and(uint32_t *dest, uint32_t value, int pe);
@@ -2044,7 +2354,9 @@ FARREACH_DIRECT uint32_t shmem_uint32_atomic_fetch_and(uint32_t *dest, uint32_t 
 uint32_t pshmem_ctx_uint32_atomic_fetch_and(shmem_ctx_t ctx, uint32_t *dest, uint32_t value, int pe);
 FARREACH_DIRECT uint32_t shmem_ctx_uint32_atomic_fetch_and(shmem_ctx_t ctx, uint32_t *dest, uint32_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_uint32_atomic_fetch_and(dest, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(uint32_t, dest, atomic_length, return __atomic_fetch_and(at, value, __ATOMIC_SEQ_CST););
+    }
     return pshmem_ctx_uint32_atomic_fetch_and(ctx, dest, value, pe);
 }
 uint64_t pshmem_uint64_atomic_fetch_and(uint64_t *dest, uint64_t value, int pe);
@@ -2056,7 +2368,9 @@ FARREACH_DIRECT uint64_t shmem_uint64_atomic_fetch_and(uint64_t *dest, uint64_t 
 uint64_t pshmem_ctx_uint64_atomic_fetch_and(shmem_ctx_t ctx, uint64_t *dest, uint64_t value, int pe);
 FARREACH_DIRECT uint64_t shmem_ctx_uint64_atomic_fetch_and(shmem_ctx_t ctx, uint64_t *dest, uint64_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_uint64_atomic_fetch_and(dest, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(uint64_t, dest, atomic_length, return __atomic_fetch_and(at, value, __ATOMIC_SEQ_CST););
+    }
     return pshmem_ctx_uint64_atomic_fetch_and(ctx, dest, value, pe);
 }
 
@@ -2069,7 +2383,9 @@ FARREACH_DIRECT void shmem_uint_atomic_and(unsigned int *dest, unsigned int valu
 void pshmem_ctx_uint_atomic_and(shmem_ctx_t ctx, unsigned int *dest, unsigned int value, int pe);
 FARREACH_DIRECT void shmem_ctx_uint_atomic_and(shmem_ctx_t ctx, unsigned int *dest, unsigned int value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_uint_atomic_and(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned int, dest, atomic_length, (void)__atomic_fetch_and(at, value, __ATOMIC_SEQ_CST); return;);
+    }
     pshmem_ctx_uint_atomic_and(ctx, dest, value, pe);
 }
 void pshmem_ulong_atomic_and(unsigned long *dest, unsigned long value, int pe);
@@ -2081,7 +2397,9 @@ FARREACH_DIRECT void shmem_ulong_atomic_and(unsigned long *dest, unsigned long v
 void pshmem_ctx_ulong_atomic_and(shmem_ctx_t ctx, unsigned long *dest, unsigned long value, int pe);
 FARREACH_DIRECT void shmem_ctx_ulong_atomic_and(shmem_ctx_t ctx, unsigned long *dest, unsigned long value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_ulong_atomic_and(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned long, dest, atomic_length, (void)__atomic_fetch_and(at, value, __ATOMIC_SEQ_CST); return;);
+    }
     pshmem_ctx_ulong_atomic_and(ctx, dest, value, pe);
 }
 void pshmem_ulonglong_atomic_and(unsigned long long *dest, unsigned long long value, int pe);
@@ -2093,7 +2411,9 @@ FARREACH_DIRECT void shmem_ulonglong_atomic_and(unsigned long long *dest, unsign
 void pshmem_ctx_ulonglong_atomic_and(shmem_ctx_t ctx, unsigned long long *dest, unsigned long long value, int pe);
 FARREACH_DIRECT void shmem_ctx_ulonglong_atomic_and(shmem_ctx_t ctx, unsigned long long *dest, unsigned long long value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_ulonglong_atomic_and(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned long long, dest, atomic_length, (void)__atomic_fetch_and(at, value, __ATOMIC_SEQ_CST); return;);
+    }
     pshmem_ctx_ulonglong_atomic_and(ctx, dest, value, pe);
 }
 void pshmem_int32_atomic_and(int32_t *dest, int32_t value, int pe);
@@ -2105,7 +2425,9 @@ FARREACH_DIRECT void shmem_int32_atomic_and(int32_t *dest, int32_t value, int pe
 void pshmem_ctx_int32_atomic_and(shmem_ctx_t ctx, int32_t *dest, int32_t value, int pe);
 FARREACH_DIRECT void shmem_ctx_int32_atomic_and(shmem_ctx_t ctx, int32_t *dest, int32_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_int32_atomic_and(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(int32_t, dest, atomic_length, (void)__atomic_fetch_and(at, value, __ATOMIC_SEQ_CST); return;);
+    }
     pshmem_ctx_int32_atomic_and(ctx, dest, value, pe);
 }
 void pshmem_int64_atomic_and(int64_t *dest, int64_t value, int pe);
@@ -2117,7 +2439,9 @@ FARREACH_DIRECT void shmem_int64_atomic_and(int64_t *dest, int64_t value, int pe
 void pshmem_ctx_int64_atomic_and(shmem_ctx_t ctx, int64_t *dest, int64_t value, int pe);
 FARREACH_DIRECT void shmem_ctx_int64_atomic_and(shmem_ctx_t ctx, int64_t *dest, int64_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_int64_atomic_and(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(int64_t, dest, atomic_length, (void)__atomic_fetch_and(at, value, __ATOMIC_SEQ_CST); return;);
+    }
     pshmem_ctx_int64_atomic_and(ctx, dest, value, pe);
 }
 void pshmem_uint32_atomic_and(uint32_t *dest, uint32_t value, int pe);
@@ -2129,7 +2453,9 @@ FARREACH_DIRECT void shmem_uint32_atomic_and(uint32_t *dest, uint32_t value, int
 void pshmem_ctx_uint32_atomic_and(shmem_ctx_t ctx, uint32_t *dest, uint32_t value, int pe);
 FARREACH_DIRECT void shmem_ctx_uint32_atomic_and(shmem_ctx_t ctx, uint32_t *dest, uint32_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_uint32_atomic_and(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(uint32_t, dest, atomic_length, (void)__atomic_fetch_and(at, value, __ATOMIC_SEQ_CST); return;);
+    }
     pshmem_ctx_uint32_atomic_and(ctx, dest, value, pe);
 }
 void pshmem_uint64_atomic_and(uint64_t *dest, uint64_t value, int pe);
@@ -2141,7 +2467,9 @@ FARREACH_DIRECT void shmem_uint64_atomic_and(uint64_t *dest, uint64_t value, int
 void pshmem_ctx_uint64_atomic_and(shmem_ctx_t ctx, uint64_t *dest, uint64_t value, int pe);
 FARREACH_DIRECT void shmem_ctx_uint64_atomic_and(shmem_ctx_t ctx, uint64_t *dest, uint64_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_uint64_atomic_and(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(uint64_t, dest, atomic_length, (void)__atomic_fetch_and(at, value, __ATOMIC_SEQ_CST); return;);
+    }
     pshmem_ctx_uint64_atomic_and(ctx, dest, value, pe);
 }
 
@@ -2154,7 +2482,9 @@ FARREACH_DIRECT unsigned int shmem_uint_atomic_fetch_or(unsigned int *dest, unsi
 unsigned int pshmem_ctx_uint_atomic_fetch_or(shmem_ctx_t ctx, unsigned int *dest, unsigned int value, int pe);
 FARREACH_DIRECT unsigned int shmem_ctx_uint_atomic_fetch_or(shmem_ctx_t ctx, unsigned int *dest, unsigned int value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_uint_atomic_fetch_or(dest, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned int, dest, atomic_length, return __atomic_fetch_or(at, value, __ATOMIC_SEQ_CST););
+    }
     return pshmem_ctx_uint_atomic_fetch_or(ctx, dest, value, pe);
 }
 unsigned long pshmem_ulong_atomic_fetch_or(unsigned long *dest, unsigned long value, int pe);
@@ -2166,7 +2496,9 @@ FARREACH_DIRECT unsigned long shmem_ulong_atomic_fetch_or(unsigned long *dest, u
 unsigned long pshmem_ctx_ulong_atomic_fetch_or(shmem_ctx_t ctx, unsigned long *dest, unsigned long value, int pe);
 FARREACH_DIRECT unsigned long shmem_ctx_ulong_atomic_fetch_or(shmem_ctx_t ctx, unsigned long *dest, unsigned long value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_ulong_atomic_fetch_or(dest, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned long, dest, atomic_length, return __atomic_fetch_or(at, value, __ATOMIC_SEQ_CST););
+    }
     return pshmem_ctx_ulong_atomic_fetch_or(ctx, dest, value, pe);
 }
 unsigned long long pshmem_ulonglong_atomic_fetch_or(unsigned long long *dest, unsigned long long value, int pe);
@@ -2178,7 +2510,9 @@ FARREACH_DIRECT unsigned long long shmem_ulonglong_atomic_fetch_or(unsigned long
 unsigned long long pshmem_ctx_ulonglong_atomic_fetch_or(shmem_ctx_t ctx, unsigned long long *dest, unsigned long long value, int pe);
 FARREACH_DIRECT unsigned long long shmem_ctx_ulonglong_atomic_fetch_or(shmem_ctx_t ctx, unsigned long long *dest, unsigned long long value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_ulonglong_atomic_fetch_or(dest, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned long long, dest, atomic_length, return __atomic_fetch_or(at, value, __ATOMIC_SEQ_CST););
+    }
     return pshmem_ctx_ulonglong_atomic_fetch_or(ctx, dest, value, pe);
 }
 int32_t pshmem_int32_atomic_fetch_or(int32_t *dest, int32_t value, int pe);
@@ -2190,7 +2524,9 @@ FARREACH_DIRECT int32_t shmem_int32_atomic_fetch_or(int32_t *dest, int32_t value
 int32_t pshmem_ctx_int32_atomic_fetch_or(shmem_ctx_t ctx, int32_t *dest, int32_t value, int pe);
 FARREACH_DIRECT int32_t shmem_ctx_int32_atomic_fetch_or(shmem_ctx_t ctx, int32_t *dest, int32_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_int32_atomic_fetch_or(dest, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(int32_t, dest, atomic_length, return __atomic_fetch_or(at, value, __ATOMIC_SEQ_CST););
+    }
     return pshmem_ctx_int32_atomic_fetch_or(ctx, dest, value, pe);
 }
 int64_t pshmem_int64_atomic_fetch_or(int64_t *dest, int64_t value, int pe);
@@ -2202,7 +2538,9 @@ FARREACH_DIRECT int64_t shmem_int64_atomic_fetch_or(int64_t *dest, int64_t value
 int64_t pshmem_ctx_int64_atomic_fetch_or(shmem_ctx_t ctx, int64_t *dest, int64_t value, int pe);
 FARREACH_DIRECT int64_t shmem_ctx_int64_atomic_fetch_or(shmem_ctx_t ctx, int64_t *dest, int64_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_int64_atomic_fetch_or(dest, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(int64_t, dest, atomic_length, return __atomic_fetch_or(at, value, __ATOMIC_SEQ_CST););
+    }
     return pshmem_ctx_int64_atomic_fetch_or(ctx, dest, value, pe);
 }
 uint32_t pshmem_uint32_atomic_fetch_or(uint32_t *dest, uint32_t value, int pe);
@@ -2214,7 +2552,9 @@ FARREACH_DIRECT uint32_t shmem_uint32_atomic_fetch_or(uint32_t *dest, uint32_t v
 uint32_t pshmem_ctx_uint32_atomic_fetch_or(shmem_ctx_t ctx, uint32_t *dest, uint32_t value, int pe);
 FARREACH_DIRECT uint32_t shmem_ctx_uint32_atomic_fetch_or(shmem_ctx_t ctx, uint32_t *dest, uint32_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_uint32_atomic_fetch_or(dest, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(uint32_t, dest, atomic_length, return __atomic_fetch_or(at, value, __ATOMIC_SEQ_CST););
+    }
     return pshmem_ctx_uint32_atomic_fetch_or(ctx, dest, value, pe);
 }
 uint64_t pshmem_uint64_atomic_fetch_or(uint64_t *dest, uint64_t value, int pe);
@@ -2226,7 +2566,9 @@ FARREACH_DIRECT uint64_t shmem_uint64_atomic_fetch_or(uint64_t *dest, uint64_t v
 uint64_t pshmem_ctx_uint64_atomic_fetch_or(shmem_ctx_t ctx, uint64_t *dest, uint64_t value, int pe);
 FARREACH_DIRECT uint64_t shmem_ctx_uint64_atomic_fetch_or(shmem_ctx_t ctx, uint64_t *dest, uint64_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_uint64_atomic_fetch_or(dest, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(uint64_t, dest, atomic_length, return __atomic_fetch_or(at, value, __ATOMIC_SEQ_CST););
+    }
     return pshmem_ctx_uint64_atomic_fetch_or(ctx, dest, value, pe);
 }
 
@@ -2239,7 +2581,9 @@ FARREACH_DIRECT void shmem_uint_atomic_or(unsigned int *dest, unsigned int value
 void pshmem_ctx_uint_atomic_or(shmem_ctx_t ctx, unsigned int *dest, unsigned int value, int pe);
 FARREACH_DIRECT void shmem_ctx_uint_atomic_or(shmem_ctx_t ctx, unsigned int *dest, unsigned int value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_uint_atomic_or(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned int, dest, atomic_length, (void)__atomic_fetch_or(at, value, __ATOMIC_SEQ_CST); return;);
+    }
     pshmem_ctx_uint_atomic_or(ctx, dest, value, pe);
 }
 void pshmem_ulong_atomic_or(unsigned long *dest, unsigned long value, int pe);
@@ -2251,7 +2595,9 @@ FARREACH_DIRECT void shmem_ulong_atomic_or(unsigned long *dest, unsigned long va
 void pshmem_ctx_ulong_atomic_or(shmem_ctx_t ctx, unsigned long *dest, unsigned long value, int pe);
 FARREACH_DIRECT void shmem_ctx_ulong_atomic_or(shmem_ctx_t ctx, unsigned long *dest, unsigned long value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_ulong_atomic_or(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned long, dest, atomic_length, (void)__atomic_fetch_or(at, value, __ATOMIC_SEQ_CST); return;);
+    }
     pshmem_ctx_ulong_atomic_or(ctx, dest, value, pe);
 }
 void pshmem_ulonglong_atomic_or(unsigned long long *dest, unsigned long long value, int pe);
@@ -2263,7 +2609,9 @@ FARREACH_DIRECT void shmem_ulonglong_atomic_or(unsigned long long *dest, unsigne
 void pshmem_ctx_ulonglong_atomic_or(shmem_ctx_t ctx, unsigned long long *dest, unsigned long long value, int pe);
 FARREACH_DIRECT void shmem_ctx_ulonglong_atomic_or(shmem_ctx_t ctx, unsigned long long *dest, unsigned long long value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_ulonglong_atomic_or(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned long long, dest, atomic_length, (void)__atomic_fetch_or(at, value, __ATOMIC_SEQ_CST); return;);
+    }
     pshmem_ctx_ulonglong_atomic_or(ctx, dest, value, pe);
 }
 void pshmem_int32_atomic_or(int32_t *dest, int32_t value, int pe);
@@ -2275,7 +2623,9 @@ FARREACH_DIRECT void shmem_int32_atomic_or(int32_t *dest, int32_t value, int pe)
 void pshmem_ctx_int32_atomic_or(shmem_ctx_t ctx, int32_t *dest, int32_t value, int pe);
 FARREACH_DIRECT void shmem_ctx_int32_atomic_or(shmem_ctx_t ctx, int32_t *dest, int32_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_int32_atomic_or(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(int32_t, dest, atomic_length, (void)__atomic_fetch_or(at, value, __ATOMIC_SEQ_CST); return;);
+    }
     pshmem_ctx_int32_atomic_or(ctx, dest, value, pe);
 }
 void pshmem_int64_atomic_or(int64_t *dest, int64_t value, int pe);
@@ -2287,7 +2637,9 @@ FARREACH_DIRECT void shmem_int64_atomic_or(int64_t *dest, int64_t value, int pe)
 void pshmem_ctx_int64_atomic_or(shmem_ctx_t ctx, int64_t *dest, int64_t value, int pe);
 FARREACH_DIRECT void shmem_ctx_int64_atomic_or(shmem_ctx_t ctx, int64_t *dest, int64_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_int64_atomic_or(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(int64_t, dest, atomic_length, (void)__atomic_fetch_or(at, value, __ATOMIC_SEQ_CST); return;);
+    }
     pshmem_ctx_int64_atomic_or(ctx, dest, value, pe);
 }
 void pshmem_uint32_atomic_or(uint32_t *dest, uint32_t value, int pe);
@@ -2299,7 +2651,9 @@ FARREACH_DIRECT void shmem_uint32_atomic_or(uint32_t *dest, uint32_t value, int 
 void pshmem_ctx_uint32_atomic_or(shmem_ctx_t ctx, uint32_t *dest, uint32_t value, int pe);
 FARREACH_DIRECT void shmem_ctx_uint32_atomic_or(shmem_ctx_t ctx, uint32_t *dest, uint32_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_uint32_atomic_or(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(uint32_t, dest, atomic_length, (void)__atomic_fetch_or(at, value, __ATOMIC_SEQ_CST); return;);
+    }
     pshmem_ctx_uint32_atomic_or(ctx, dest, value, pe);
 }
 void pshmem_uint64_atomic_or(uint64_t *dest, uint64_t value, int pe);
@@ -2311,7 +2665,9 @@ FARREACH_DIRECT void shmem_uint64_atomic_or(uint64_t *dest, uint64_t value, int 
 void pshmem_ctx_uint64_atomic_or(shmem_ctx_t ctx, uint64_t *dest, uint64_t value, int pe);
 FARREACH_DIRECT void shmem_ctx_uint64_atomic_or(shmem_ctx_t ctx, uint64_t *dest, uint64_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_uint64_atomic_or(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(uint64_t, dest, atomic_length, (void)__atomic_fetch_or(at, value, __ATOMIC_SEQ_CST); return;);
+    }
     pshmem_ctx_uint64_atomic_or(ctx, dest, value, pe);
 }
 
@@ -2324,7 +2680,9 @@ FARREACH_DIRECT unsigned int shmem_uint_atomic_fetch_xor(unsigned int *dest, uns
 unsigned int pshmem_ctx_uint_atomic_fetch_xor(shmem_ctx_t ctx, unsigned int *dest, unsigned int value, int pe);
 FARREACH_DIRECT unsigned int shmem_ctx_uint_atomic_fetch_xor(shmem_ctx_t ctx, unsigned int *dest, unsigned int value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_uint_atomic_fetch_xor(dest, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned int, dest, atomic_length, return __atomic_fetch_xor(at, value, __ATOMIC_SEQ_CST););
+    }
     return pshmem_ctx_uint_atomic_fetch_xor(ctx, dest, value, pe);
 }
 unsigned long pshmem_ulong_atomic_fetch_xor(unsigned long *dest, unsigned long value, int pe);
@@ -2336,7 +2694,9 @@ FARREACH_DIRECT unsigned long shmem_ulong_atomic_fetch_xor(unsigned long *dest, 
 unsigned long pshmem_ctx_ulong_atomic_fetch_xor(shmem_ctx_t ctx, unsigned long *dest, unsigned long value, int pe);
 FARREACH_DIRECT unsigned long shmem_ctx_ulong_atomic_fetch_xor(shmem_ctx_t ctx, unsigned long *dest, unsigned long value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_ulong_atomic_fetch_xor(dest, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned long, dest, atomic_length, return __atomic_fetch_xor(at, value, __ATOMIC_SEQ_CST););
+    }
     return pshmem_ctx_ulong_atomic_fetch_xor(ctx, dest, value, pe);
 }
 unsigned long long pshmem_ulonglong_atomic_fetch_xor(unsigned long long *dest, unsigned long long value, int pe);
@@ -2348,7 +2708,9 @@ FARREACH_DIRECT unsigned long long shmem_ulonglong_atomic_fetch_xor(unsigned lon
 unsigned long long pshmem_ctx_ulonglong_atomic_fetch_xor(shmem_ctx_t ctx, unsigned long long *dest, unsigned long long value, int pe);
 FARREACH_DIRECT unsigned long long shmem_ctx_ulonglong_atomic_fetch_xor(shmem_ctx_t ctx, unsigned long long *dest, unsigned long long value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_ulonglong_atomic_fetch_xor(dest, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned long long, dest, atomic_length, return __atomic_fetch_xor(at, value, __ATOMIC_SEQ_CST););
+    }
     return pshmem_ctx_ulonglong_atomic_fetch_xor(ctx, dest, value, pe);
 }
 int32_t pshmem_int32_atomic_fetch_xor(int32_t *dest, int32_t value, int pe);
@@ -2360,7 +2722,9 @@ FARREACH_DIRECT int32_t shmem_int32_atomic_fetch_xor(int32_t *dest, int32_t valu
 int32_t pshmem_ctx_int32_atomic_fetch_xor(shmem_ctx_t ctx, int32_t *dest, int32_t value, int pe);
 FARREACH_DIRECT int32_t shmem_ctx_int32_atomic_fetch_xor(shmem_ctx_t ctx, int32_t *dest, int32_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_int32_atomic_fetch_xor(dest, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(int32_t, dest, atomic_length, return __atomic_fetch_xor(at, value, __ATOMIC_SEQ_CST););
+    }
     return pshmem_ctx_int32_atomic_fetch_xor(ctx, dest, value, pe);
 }
 int64_t pshmem_int64_atomic_fetch_xor(int64_t *dest, int64_t value, int pe);
@@ -2372,7 +2736,9 @@ FARREACH_DIRECT int64_t shmem_int64_atomic_fetch_xor(int64_t *dest, int64_t valu
 int64_t pshmem_ctx_int64_atomic_fetch_xor(shmem_ctx_t ctx, int64_t *dest, int64_t value, int pe);
 FARREACH_DIRECT int64_t shmem_ctx_int64_atomic_fetch_xor(shmem_ctx_t ctx, int64_t *dest, int64_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_int64_atomic_fetch_xor(dest, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(int64_t, dest, atomic_length, return __atomic_fetch_xor(at, value, __ATOMIC_SEQ_CST););
+    }
     return pshmem_ctx_int64_atomic_fetch_xor(ctx, dest, value, pe);
 }
 uint32_t pshmem_uint32_atomic_fetch_xor(uint32_t *dest, uint32_t value, int pe);
@@ -2384,7 +2750,9 @@ FARREACH_DIRECT uint32_t shmem_uint32_atomic_fetch_xor(uint32_t *dest, uint32_t 
 uint32_t pshmem_ctx_uint32_atomic_fetch_xor(shmem_ctx_t ctx, uint32_t *dest, uint32_t value, int pe);
 FARREACH_DIRECT uint32_t shmem_ctx_uint32_atomic_fetch_xor(shmem_ctx_t ctx, uint32_t *dest, uint32_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_uint32_atomic_fetch_xor(dest, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(uint32_t, dest, atomic_length, return __atomic_fetch_xor(at, value, __ATOMIC_SEQ_CST););
+    }
     return pshmem_ctx_uint32_atomic_fetch_xor(ctx, dest, value, pe);
 }
 uint64_t pshmem_uint64_atomic_fetch_xor(uint64_t *dest, uint64_t value, int pe);
@@ -2396,7 +2764,9 @@ FARREACH_DIRECT uint64_t shmem_uint64_atomic_fetch_xor(uint64_t *dest, uint64_t 
 uint64_t pshmem_ctx_uint64_atomic_fetch_xor(shmem_ctx_t ctx, uint64_t *dest, uint64_t value, int pe);
 FARREACH_DIRECT uint64_t shmem_ctx_uint64_atomic_fetch_xor(shmem_ctx_t ctx, uint64_t *dest, uint64_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) return shmem_uint64_atomic_fetch_xor(dest, value, pe);
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(uint64_t, dest, atomic_length, return __atomic_fetch_xor(at, value, __ATOMIC_SEQ_CST););
+    }
     return pshmem_ctx_uint64_atomic_fetch_xor(ctx, dest, value, pe);
 }
 
@@ -2409,7 +2779,9 @@ FARREACH_DIRECT void shmem_uint_atomic_xor(unsigned int *dest, unsigned int valu
 void pshmem_ctx_uint_atomic_xor(shmem_ctx_t ctx, unsigned int *dest, unsigned int value, int pe);
 FARREACH_DIRECT void shmem_ctx_uint_atomic_xor(shmem_ctx_t ctx, unsigned int *dest, unsigned int value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_uint_atomic_xor(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned int, dest, atomic_length, (void)__atomic_fetch_xor(at, value, __ATOMIC_SEQ_CST); return;);
+    }
     pshmem_ctx_uint_atomic_xor(ctx, dest, value, pe);
 }
 void pshmem_ulong_atomic_xor(unsigned long *dest, unsigned long value, int pe);
@@ -2421,7 +2793,9 @@ FARREACH_DIRECT void shmem_ulong_atomic_xor(unsigned long *dest, unsigned long v
 void pshmem_ctx_ulong_atomic_xor(shmem_ctx_t ctx, unsigned long *dest, unsigned long value, int pe);
 FARREACH_DIRECT void shmem_ctx_ulong_atomic_xor(shmem_ctx_t ctx, unsigned long *dest, unsigned long value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_ulong_atomic_xor(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned long, dest, atomic_length, (void)__atomic_fetch_xor(at, value, __ATOMIC_SEQ_CST); return;);
+    }
     pshmem_ctx_ulong_atomic_xor(ctx, dest, value, pe);
 }
 void pshmem_ulonglong_atomic_xor(unsigned long long *dest, unsigned long long value, int pe);
@@ -2433,7 +2807,9 @@ FARREACH_DIRECT void shmem_ulonglong_atomic_xor(unsigned long long *dest, unsign
 void pshmem_ctx_ulonglong_atomic_xor(shmem_ctx_t ctx, unsigned long long *dest, unsigned long long value, int pe);
 FARREACH_DIRECT void shmem_ctx_ulonglong_atomic_xor(shmem_ctx_t ctx, unsigned long long *dest, unsigned long long value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_ulonglong_atomic_xor(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(unsigned long long, dest, atomic_length, (void)__atomic_fetch_xor(at, value, __ATOMIC_SEQ_CST); return;);
+    }
     pshmem_ctx_ulonglong_atomic_xor(ctx, dest, value, pe);
 }
 void pshmem_int32_atomic_xor(int32_t *dest, int32_t value, int pe);
@@ -2445,7 +2821,9 @@ FARREACH_DIRECT void shmem_int32_atomic_xor(int32_t *dest, int32_t value, int pe
 void pshmem_ctx_int32_atomic_xor(shmem_ctx_t ctx, int32_t *dest, int32_t value, int pe);
 FARREACH_DIRECT void shmem_ctx_int32_atomic_xor(shmem_ctx_t ctx, int32_t *dest, int32_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_int32_atomic_xor(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(int32_t, dest, atomic_length, (void)__atomic_fetch_xor(at, value, __ATOMIC_SEQ_CST); return;);
+    }
     pshmem_ctx_int32_atomic_xor(ctx, dest, value, pe);
 }
 void pshmem_int64_atomic_xor(int64_t *dest, int64_t value, int pe);
@@ -2457,7 +2835,9 @@ FARREACH_DIRECT void shmem_int64_atomic_xor(int64_t *dest, int64_t value, int pe
 void pshmem_ctx_int64_atomic_xor(shmem_ctx_t ctx, int64_t *dest, int64_t value, int pe);
 FARREACH_DIRECT void shmem_ctx_int64_atomic_xor(shmem_ctx_t ctx, int64_t *dest, int64_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_int64_atomic_xor(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(int64_t, dest, atomic_length, (void)__atomic_fetch_xor(at, value, __ATOMIC_SEQ_CST); return;);
+    }
     pshmem_ctx_int64_atomic_xor(ctx, dest, value, pe);
 }
 void pshmem_uint32_atomic_xor(uint32_t *dest, uint32_t value, int pe);
@@ -2469,7 +2849,9 @@ FARREACH_DIRECT void shmem_uint32_atomic_xor(uint32_t *dest, uint32_t value, int
 void pshmem_ctx_uint32_atomic_xor(shmem_ctx_t ctx, uint32_t *dest, uint32_t value, int pe);
 FARREACH_DIRECT void shmem_ctx_uint32_atomic_xor(shmem_ctx_t ctx, uint32_t *dest, uint32_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_uint32_atomic_xor(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(uint32_t, dest, atomic_length, (void)__atomic_fetch_xor(at, value, __ATOMIC_SEQ_CST); return;);
+    }
     pshmem_ctx_uint32_atomic_xor(ctx, dest, value, pe);
 }
 void pshmem_uint64_atomic_xor(uint64_t *dest, uint64_t value, int pe);
@@ -2481,7 +2863,9 @@ FARREACH_DIRECT void shmem_uint64_atomic_xor(uint64_t *dest, uint64_t value, int
 void pshmem_ctx_uint64_atomic_xor(shmem_ctx_t ctx, uint64_t *dest, uint64_t value, int pe);
 FARREACH_DIRECT void shmem_ctx_uint64_atomic_xor(shmem_ctx_t ctx, uint64_t *dest, uint64_t value, int pe)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_uint64_atomic_xor(dest, value, pe); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_AT(uint64_t, dest, atomic_length, (void)__atomic_fetch_xor(at, value, __ATOMIC_SEQ_CST); return;);
+    }
     pshmem_ctx_uint64_atomic_xor(ctx, dest, value, pe);
 }
 
@@ -3114,7 +3498,9 @@ FARREACH_DIRECT void shmem_fence(void)
 void pshmem_ctx_fence(shmem_ctx_t ctx);
 FARREACH_DIRECT void shmem_ctx_fence(shmem_ctx_t ctx)
 {
-    if (FARREACH_IS_DEFAULT(ctx)) { shmem_fence(); return; }
+    if (FARREACH_IS_DEFAULT(ctx)) {
+        FARREACH_FENCE();
+    }
     pshmem_ctx_fence(ctx);
 }
 

@@ -173,9 +173,9 @@ fn print_family(out: &mut String, family: &Family) {
             out.push('\n');
             for t in Type::all_in(set) {
                 let routine = family.typed(false, t);
-                print_function(out, &routine, &body(*how, t));
+                print_function(out, &routine, &body(*how, t, false));
                 if family.has_ctx {
-                    print_with_ctx(out, &routine, &family.typed(true, t));
+                    print_with_ctx(out, &family.typed(true, t), &body(*how, t, true));
                 }
             }
         }
@@ -183,7 +183,7 @@ fn print_family(out: &mut String, family: &Family) {
             let routines = family.routines();
             out.push('\n');
             print_function(out, &routines[0], FENCE);
-            print_with_ctx(out, &routines[0], &routines[1]);
+            print_with_ctx(out, &routines[1], FENCE);
         }
         Naming::Once("ptr") => {
             out.push('\n');
@@ -193,18 +193,19 @@ fn print_family(out: &mut String, family: &Family) {
     }
 }
 
-/// What is done before the library is called.
-fn body(how: How, t: &Type) -> String {
+/// What is done before the library is called. The steps for peers elsewhere are of the routines
+/// without a context, by whose names messages go.
+fn body(how: How, t: &Type, has_ctx: bool) -> String {
     let (c, name) = (t.c, t.name);
     match how {
         How::At(object, length, what) => {
             let what = what.replace("T ", &format!("{c} "));
             format!("    FARREACH_AT({c}, {object}, {length}, {what});\n")
         }
-        How::Put if stepped().all(|stepped| stepped.name != name) => {
-            format!("    FARREACH_AT({c}, dest, window_length, *at = value; return);\n")
+        How::Put if !has_ctx && stepped().any(|stepped| stepped.name == name) => {
+            format!("    FARREACH_PUT({c}, {name});\n")
         }
-        How::Put => format!("    FARREACH_PUT({c}, {name});\n"),
+        How::Put => format!("    FARREACH_AT({c}, dest, window_length, *at = value; return);\n"),
     }
 }
 
@@ -227,18 +228,9 @@ fn print_function(out: &mut String, routine: &Routine, body: &str) {
 }
 
 /// The form with a context: in line on the default one, where the compiler sees that it is that.
-fn print_with_ctx(out: &mut String, plain: &Routine, with_ctx: &Routine) {
-    let leave = if plain.result == "void" {
-        "{ CALL; return; }"
-    } else {
-        "CALL;"
-    };
-    let leave = leave.replace("CALL", &call(plain));
-    print_function(
-        out,
-        with_ctx,
-        &format!("    if (FARREACH_IS_DEFAULT(ctx)) {leave}\n"),
-    );
+fn print_with_ctx(out: &mut String, routine: &Routine, body: &str) {
+    let body = format!("    if (FARREACH_IS_DEFAULT(ctx)) {{\n    {body}    }}\n");
+    print_function(out, routine, &body);
 }
 
 /// A call that passes the arguments on, and returns the result.
