@@ -14,6 +14,7 @@ mod av;
 mod cntr;
 mod core;
 mod cq;
+mod direct;
 mod domain;
 mod ep;
 mod eq;

@@ -37,9 +37,9 @@ pub struct RemoteRegion {
     /// Its key for the device, as entries have it.
     pub(crate) device_key: Be32,
     /// For each right the state in which it is given: that which was found, or none that comes.
-    given_in: [RegionState; Rights::MANY],
+    pub(super) given_in: [RegionState; Rights::MANY],
     /// Tells whether the region is as it was found.
-    state: *const AtomicU64,
+    pub(super) state: *const AtomicU64,
     /// That word, where the peer's is not mapped.
     _beyond: Option<Rc<Beyond>>,
     /// The first byte, as mapped here; null where it is not.
