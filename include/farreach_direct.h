@@ -36,7 +36,9 @@ struct farreach_direct_slot {
     uint64_t room;                  /* 1 more than the greatest distance of 8 bytes; 0 if it has none */
     unsigned char *mapped;          /* the first byte here */
     uint64_t readable, updatable;
-    uint64_t rest[7];
+    uint64_t far_room; /* as room, of a region that farreach_ops_direct.far writes */
+    const void *region;
+    uint64_t rest[5];
 };
 
 /* The provider's table of an endpoint. */
@@ -46,6 +48,9 @@ struct farreach_ops_direct {
     uint64_t mask; /* places of slots, less 1 */
     uint64_t *written, *read;
     volatile uint64_t silent; /* whether fi_write and fi_read make no completions */
+    /* Writes 8 bytes to a region of another node. */
+    ssize_t (*far)(struct fid_ep *ep, const void *buf, const void *region, fi_addr_t peer,
+                   uint64_t addr);
 };
 
 /* There is progress to make unless both are 0. */
@@ -63,8 +68,8 @@ struct farreach_ops_direct_cntr {
 
 /* The layout is the provider's, or this does not compile. */
 typedef char farreach_direct_ops_layout[(sizeof(struct farreach_direct_slot) == 128 &&
-        offsetof(struct farreach_direct_slot, updatable) == 64 &&
-        sizeof(struct farreach_ops_direct) == 48 &&
+        offsetof(struct farreach_direct_slot, region) == 80 &&
+        sizeof(struct farreach_ops_direct) == 56 &&
         sizeof(struct farreach_ops_direct_cntr) == 24) ? 1 : -1];
 
 /* What a program keeps for an endpoint. */
@@ -73,6 +78,8 @@ struct farreach_direct_ep {
     const struct farreach_direct_slot *slots;
     uint64_t mask;
     uint64_t *written, *read;
+    ssize_t (*far)(struct fid_ep *ep, const void *buf, const void *region, fi_addr_t peer,
+                   uint64_t addr);
     const struct farreach_ops_direct *ops; /* NULL: all operations call libfabric */
 };
 
@@ -90,7 +97,8 @@ extern struct farreach_direct_rest farreach_direct_no_rest
     __attribute__((__visibility__("hidden")));
 struct farreach_direct_slot farreach_direct_no_slot
     __attribute__((__weak__, __visibility__("hidden"))) = {
-    FI_ADDR_UNSPEC, 0, &farreach_direct_no_slot.key, 1, 0, 0, NULL, 1, 1, {0, 0, 0, 0, 0, 0, 0}};
+    FI_ADDR_UNSPEC, 0, &farreach_direct_no_slot.key, 1, 0, 0, NULL, 1, 1, 0, NULL,
+    {0, 0, 0, 0, 0}};
 struct farreach_direct_rest farreach_direct_no_rest
     __attribute__((__weak__, __visibility__("hidden"))) = {&farreach_direct_no_slot.writable, NULL};
 
@@ -107,6 +115,7 @@ static inline int farreach_direct_ep_open(struct farreach_direct_ep *direct, str
     direct->slots = &farreach_direct_no_slot;
     direct->mask = 0;
     direct->written = direct->read = NULL;
+    direct->far = NULL;
     direct->ops = NULL;
     if (code != 0) return code;
     ops = (const struct farreach_ops_direct *)table;
@@ -115,6 +124,7 @@ static inline int farreach_direct_ep_open(struct farreach_direct_ep *direct, str
     direct->mask = ops->mask;
     direct->written = ops->written;
     direct->read = ops->read;
+    direct->far = ops->far;
     direct->ops = ops;
     return 0;
 }
@@ -173,20 +183,29 @@ FARREACH_IN_LINE int farreach_direct_reaches(const struct farreach_direct_slot *
 {
     *addr -= slot->start;
     __asm__("" : "+r"(*addr));
-    if (__builtin_expect(*addr < slot->room, 1)) return 1;
-    *addr += *(const volatile uint64_t *)&slot->start; /* loaded anew, for the sake of the way above */
-    return 0;
+    return __builtin_expect(*addr < slot->room, 1);
 }
 
-/* Writes in line if it can: whether it has. If not, the address is as it was. */
+FARREACH_IN_LINE void farreach_direct_turn_back(const struct farreach_direct_slot *slot, uint64_t *addr)
+{
+    *addr += *(const volatile uint64_t *)&slot->start; /* loaded anew, for the sake of the other way */
+}
+
+/* Writes in line if it can, or 8 bytes to another node by one call: whether it has. If not, the address
+ * is as it was. */
 FARREACH_IN_LINE int farreach_direct_writes(const struct farreach_direct_ep *direct,
                                             const void *buf, size_t len, fi_addr_t peer,
-                                            uint64_t *addr, uint64_t key)
+                                            uint64_t *addr, uint64_t key, ssize_t *result)
 {
     const struct farreach_direct_slot *slot = farreach_direct_slot(direct, peer, key);
-    if (!slot || __builtin_expect(*slot->state != slot->writable, 0) ||
-        !farreach_direct_reaches(slot, addr))
-        return 0;
+    *result = 0;
+    if (!slot || __builtin_expect(*slot->state != slot->writable, 0)) return 0;
+    if (!farreach_direct_reaches(slot, addr)) {
+        int is_far = len == 8 && *addr < slot->far_room;
+        farreach_direct_turn_back(slot, addr);
+        if (is_far) *result = direct->far(direct->ep, buf, slot->region, peer, *addr);
+        return is_far;
+    }
     farreach_direct_copy(slot->mapped + *addr, buf, len);
     ++*direct->written;
     return 1;
@@ -197,8 +216,10 @@ FARREACH_IN_LINE ssize_t farreach_inject_write(const struct farreach_direct_ep *
                                                const void *buf, size_t len, fi_addr_t peer,
                                                uint64_t addr, uint64_t key)
 {
-    if (farreach_direct_fits(len) && farreach_direct_writes(direct, buf, len, peer, &addr, key))
-        return 0;
+    ssize_t result;
+    if (farreach_direct_fits(len) &&
+        farreach_direct_writes(direct, buf, len, peer, &addr, key, &result))
+        return result;
     return fi_inject_write(direct->ep, buf, len, peer, addr, key);
 }
 
@@ -207,9 +228,10 @@ FARREACH_IN_LINE ssize_t farreach_write(const struct farreach_direct_ep *direct,
                                         size_t len, void *desc, fi_addr_t peer, uint64_t addr,
                                         uint64_t key, void *context)
 {
+    ssize_t result;
     if (farreach_direct_fits(len) && direct->ops && direct->ops->silent &&
-        farreach_direct_writes(direct, buf, len, peer, &addr, key))
-        return 0;
+        farreach_direct_writes(direct, buf, len, peer, &addr, key, &result))
+        return result;
     return fi_write(direct->ep, buf, len, desc, peer, addr, key, context);
 }
 
@@ -220,8 +242,8 @@ FARREACH_IN_LINE ssize_t farreach_read(const struct farreach_direct_ep *direct, 
 {
     if (farreach_direct_fits(len) && direct->ops && direct->ops->silent) {
         const struct farreach_direct_slot *slot = farreach_direct_slot(direct, peer, key);
-        if (slot && *slot->state == slot->readable && farreach_direct_reaches(slot, &addr)) {
-            farreach_direct_copy(buf, slot->mapped + addr, len);
+        if (slot && *slot->state == slot->readable && addr - slot->start < slot->room) {
+            farreach_direct_copy(buf, slot->mapped + (addr - slot->start), len);
             ++*direct->read;
             __atomic_signal_fence(__ATOMIC_ACQUIRE);
             return 0;

@@ -6,8 +6,10 @@
 use crate::object::object;
 use crate::state::Objects;
 use crate::{cntr, ep};
-use fi_ofi_abi::{FI_EBADFLAGS, FI_ENOSYS, FI_EOPBADSTATE, Fid};
-use fi_provider::raw::endpoint::direct::{Direct, PLACES, Slot};
+use crate::rma;
+use fi_ofi_abi::{FI_EBADFLAGS, FI_ENOSYS, FI_EOPBADSTATE, Fid, FidEp};
+use fi_provider::raw::endpoint::RemoteRegion;
+use fi_provider::raw::endpoint::direct::{Allowed, Direct, PLACES, Slot};
 use std::cell::{Cell, OnceCell};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::AtomicU64;
@@ -28,9 +30,40 @@ pub(crate) struct Table {
     read: *mut u64,
     /// Not zero where operations without flags of their own make no completions.
     silent: Cell<u64>,
+    far: WriteFar,
 }
 
-const _: () = assert!(size_of::<Table>() == 48 && size_of::<Slot>() == 128);
+/// Writes 8 bytes to a region of another node: the arguments of fi_inject_write without the length,
+/// and the slot's region.
+type WriteFar = unsafe extern "C" fn(
+    ep: *mut FidEp,
+    bytes: *const c_void,
+    region: *const RemoteRegion,
+    peer: u64,
+    address: u64,
+) -> isize;
+
+unsafe extern "C" fn write_far(
+    ep: *mut FidEp,
+    bytes: *const c_void,
+    region: *const RemoteRegion,
+    peer: u64,
+    address: u64,
+) -> isize {
+    // SAFETY: the program calls this for the region of a slot that it has just looked at, in a domain
+    // of one thread; so the endpoint is enabled, the region lives, and the bytes lie in it. `bytes`
+    // holds 8.
+    unsafe {
+        let (_turn, raw) = ep::turn_left::<false>(ep);
+        let region = &*region;
+        if raw.write_posted(region, address, bytes.cast()) {
+            return 0;
+        }
+        rma::inject_slowly(ep, bytes, size_of::<u64>(), peer, address, region.key())
+    }
+}
+
+const _: () = assert!(size_of::<Table>() == 56 && size_of::<Slot>() == 128);
 const _: () = assert!(PLACES.is_power_of_two());
 
 /// The part of an endpoint.
@@ -59,6 +92,7 @@ impl OfEndpoint {
             written: direct.written,
             read: direct.read,
             silent: Cell::new(self.is_silent.get().into()),
+            far: write_far,
         };
         &raw const **self.table.get_or_init(|| Box::new(new()))
     }
@@ -98,10 +132,14 @@ pub(crate) struct OfCounter {
 /// Notes what programs may do themselves: after endpoints, watchers, or the numbers of peers have
 /// changed.
 pub(crate) fn note(objects: &Objects) {
-    // A thread that sleeps is woken by functions alone.
-    let is_allowed = objects.waits.is_none();
+    let allowed = match (objects.is_special, &objects.waits) {
+        (false, _) => Allowed::All,
+        // A thread that sleeps is woken by functions alone.
+        (true, Some(_)) => Allowed::Nothing,
+        (true, None) => Allowed::Near,
+    };
     let running = || objects.running.iter().filter_map(|ep| ep.raw.get());
-    running().for_each(|raw| raw.allow_direct(is_allowed));
+    running().for_each(|raw| raw.allow_direct(allowed));
     let Rest { bell, todo } = &*objects.rest;
     let mut all = running();
     match (all.next(), all.next()) {

@@ -85,6 +85,7 @@ const SCRIPTS: [(&str, &str); 16] = [
            done
            for transport in rc dc; do
                FI_FARREACH_NEAR=0 FI_FARREACH_TRANSPORT=$transport "$1/bin/softhca" run -- "$TMPDIR/tagged"
+               FI_FARREACH_NEAR=0 FI_FARREACH_TRANSPORT=$transport "$1/bin/softhca" run -- "$TMPDIR/direct"
            done; cd "$TMPDIR"; rm objects memory rma tagged threads atomic events waits direct"#,
     ),
     (

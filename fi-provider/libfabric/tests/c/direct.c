@@ -1,5 +1,6 @@
 // Two processes by libfabric: operations in line (farreach_direct.h) on memory of the fabric's arena, beside
-// the same by libfabric's functions; and when they call these, with the same results.
+// the same by libfabric's functions; and when they call these, with the same results. With
+// FI_FARREACH_NEAR=0 writes over a device.
 #include "../../../../include/farreach_direct.h"
 #include "../../../../include/farreach_fi.h"
 #include "check.h"
@@ -20,7 +21,7 @@ static struct farreach_direct_ep direct;
 static struct farreach_direct_cntr count, messages;
 static fi_addr_t peer;
 static uint64_t *memory, foreign[8];
-static int leads, other;
+static int leads, other, is_far;
 
 static void meet(void) {
     char byte = 0;
@@ -188,6 +189,30 @@ static void changes(struct fid_mr *mr) {
     OK(fi_close(&sleeper->fid) || fi_close(&mr->fid));
 }
 
+// Over a device: writes of 8 bytes go by a call of their own from the second one on, and count.
+static void far_writes(struct fid_mr *mr) {
+    uint64_t word = 9, before = fi_cntr_read(written);
+    for (uint64_t i = 0; i < ROUNDS; i++) {
+        ssize_t got;
+        uint64_t value = i;
+        while ((got = farreach_inject_write(&direct, &value, 8, peer, 8 * (i % 64), KEY)) == -FI_EAGAIN)
+            fi_cntr_read(written);
+        value = 0; // It was taken over.
+        OK(got);
+        if (i > 0 && getenv("FI_FARREACH_TRANSPORT") && !strcmp(getenv("FI_FARREACH_TRANSPORT"), "rc"))
+            CHECK(is_in_line(KEY) && farreach_direct_slot(&direct, peer, KEY)->far_room == LEN - 7);
+    }
+    while (farreach_cntr_read(&count) < before + ROUNDS)
+        ;
+    CHECK(farreach_inject_write(&direct, &word, 8, peer, LEN - 7, KEY) == -FI_EFAULT);
+    CHECK(farreach_inject_write(&direct, &word, 8, peer, UINT64_MAX - 7, KEY) == -FI_EFAULT);
+    meet();
+    for (uint64_t i = ROUNDS - 64; i < ROUNDS; i++)
+        CHECK(memory[i % 64] == i);
+    meet();
+    OK(fi_close(&mr->fid));
+}
+
 // What there is for other versions and threadings, and before an endpoint is enabled.
 static void refusals(enum fi_threading threading, int is_enabled) {
     void *table;
@@ -251,6 +276,10 @@ static void run(enum fi_threading threading) {
         OK(farreach_direct_ep_open(&direct, ep) || farreach_direct_cntr_open(&count, written));
         OK(farreach_direct_cntr_open(&messages, received));
         meet();
+        if (is_far) {
+            far_writes(mr);
+            goto end;
+        }
         writes();
         reads();
         adds();
@@ -273,6 +302,7 @@ static void run(enum fi_threading threading) {
         meet();
         OK(fi_close(&mr->fid));
     }
+end:
     meet();
     OK(fi_close(&few->fid) || fi_close(&readonly->fid) || fi_close(&copied->fid));
     OK(fi_close(&ep->fid) || fi_close(&written->fid) || fi_close(&received->fid));
@@ -288,7 +318,9 @@ int main(void) {
     pid_t child = fork();
     leads = child != 0, other = pair[leads];
     close(pair[!leads]);
-    run(FI_THREAD_SAFE);
+    is_far = getenv("FI_FARREACH_NEAR") != NULL;
+    if (!is_far)
+        run(FI_THREAD_SAFE);
     run(FI_THREAD_DOMAIN);
     if (leads)
         CHECK(waitpid(child, &status, 0) == child);

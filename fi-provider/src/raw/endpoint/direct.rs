@@ -43,6 +43,10 @@ pub struct Slot {
     pub readable: u64,
     /// The same of atomic operations.
     pub updatable: u64,
+    /// As `room`, of a region that is written by a post in line; `room` is 0 then.
+    pub far_room: u64,
+    /// That region, for [`Endpoint::write_posted`]; else null.
+    pub region: *const RemoteRegion,
 }
 
 /// The state to which slots lead that are empty: in them accesses are given in another one.
@@ -59,11 +63,27 @@ impl Slot {
         mapped: std::ptr::null_mut(),
         readable: 1,
         updatable: 1,
+        far_room: 0,
+        region: std::ptr::null(),
     };
 
-    fn of(peer: u64, key: u64, region: &RemoteRegion) -> Self {
-        if !region.is_mapped() {
+    fn of(peer: u64, key: u64, region: &RemoteRegion, allowed: Allowed) -> Self {
+        let is_far = region.is_posted_in_line() && allowed == Allowed::All;
+        if !region.is_mapped() && !is_far {
             return Self::NONE;
+        }
+        let room = region.found.len.saturating_sub(size_of::<u64>() as u64 - 1);
+        if is_far {
+            return Self {
+                peer,
+                key,
+                state: region.state,
+                writable: region.given_in[Rights::WRITE.index()].to_word(),
+                start: region.found.start,
+                far_room: room,
+                region,
+                ..Self::NONE
+            };
         }
         let given = |rights: Rights| region.given_in[rights.index()].to_word();
         Self {
@@ -72,28 +92,42 @@ impl Slot {
             state: region.state,
             writable: given(Rights::WRITE),
             start: region.found.start,
-            room: region.found.len.saturating_sub(size_of::<u64>() as u64 - 1),
+            room,
             mapped: region.mapped,
             readable: given(Rights::READ),
             updatable: given(Rights::ATOMIC),
+            ..Self::NONE
         }
     }
+}
+
+/// What programs may do themselves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Allowed {
+    /// Nothing.
+    Nothing,
+    /// Loads and stores.
+    Near,
+    /// Posts by [`Endpoint::write_posted`], too.
+    #[default]
+    All,
 }
 
 /// The slots of an endpoint; none unless a program asks for them.
 #[derive(Debug, Default)]
 pub(super) struct Slots {
     slots: OnceCell<Box<[Cell<Slot>]>>,
-    is_off: Cell<bool>,
+    allowed: Cell<Allowed>,
 }
 
 impl Slots {
     /// Fills the slot of a region that is known from now on.
     pub(super) fn fill(&self, peer: u64, key: u64, region: &RemoteRegion) {
+        let allowed = self.allowed.get();
         if let Some(slots) = self.slots.get()
-            && !self.is_off.get()
+            && allowed != Allowed::Nothing
         {
-            slots[place(peer, key)].set(Slot::of(peer, key, region));
+            slots[place(peer, key)].set(Slot::of(peer, key, region, allowed));
         }
     }
 
@@ -137,15 +171,32 @@ impl Endpoint {
         }
     }
 
-    /// Whether programs may access memory themselves. Must be called as well when the numbers of
-    /// peers change.
-    pub fn allow_direct(&self, is_allowed: bool) {
+    /// Changes what programs may do themselves. Must be called as well when the numbers of peers
+    /// change.
+    pub fn allow_direct(&self, allowed: Allowed) {
         let slots = self.keys.slots();
-        slots.is_off.set(!is_allowed);
+        slots.allowed.set(allowed);
         if slots.slots.get().is_some() {
             slots.empty_all();
             self.keys.forget();
         }
+    }
+
+    /// Writes 8 bytes by a post in line to the region of a slot, whose state and room the program has
+    /// looked at; counts them. Returns false where it cannot at once, and has done nothing.
+    ///
+    /// # Safety
+    /// The slot is one of the endpoint's and has the region now, the bytes at `address` lie in it, and
+    /// `source` holds as many.
+    #[inline(always)]
+    pub unsafe fn write_posted(
+        &self,
+        region: &RemoteRegion,
+        address: u64,
+        source: *const u8,
+    ) -> bool {
+        // SAFETY: posts to the region of a slot are in line; `source` holds 8 bytes.
+        unsafe { self.post_word(region, address, source) }
     }
 
     /// Where the program finds whether there is progress to make: if the word is 0, and the byte.
