@@ -3445,6 +3445,12 @@ void shmem_pcontrol(int level, ...);
 }
 #endif
 
+/* ---- p, g, the atomics, ptr and fence in line, for those who ask for it ---- */
+
+#ifdef SHMEM_DIRECT
+#include <shmem_direct.h>
+#endif
+
 /* ---- C11: generic names, with or without a context as the first argument ---- */
 
 #if !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L

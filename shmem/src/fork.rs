@@ -19,6 +19,7 @@
 )]
 
 use crate::ctx::registry;
+use crate::direct;
 use crate::job::{self, Phase, exit};
 use fi_provider::node::segment::{Memfd, page_size};
 use fi_provider::symmetric::window::MemoryRegion;
@@ -71,6 +72,7 @@ fn become_child() {
     unsafe {
         registry::close_all();
         job::forget_peers();
+        direct::update();
     }
 }
 

@@ -42,6 +42,7 @@ pub mod amo;
 pub mod check;
 pub mod collective;
 pub mod ctx;
+pub mod direct;
 pub mod fork;
 pub mod heap;
 pub mod lock;

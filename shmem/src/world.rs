@@ -8,6 +8,7 @@
 use crate::barrier;
 use crate::collective::{active, barrier_all};
 use crate::ctx::{self, progress, registry};
+use crate::direct;
 use crate::fork;
 use crate::job::error::Error;
 pub use crate::job::exit::global_exit;
@@ -147,6 +148,7 @@ unsafe fn begin(job: &Job, session: Session) {
     unsafe {
         let session = job::open(job, session);
         ctx::default_endpoint().enable(&session.domain);
+        direct::update();
         session.domain.connect_in_background();
     }
     job::set_phase(Phase::Running);
@@ -162,7 +164,9 @@ unsafe fn close() -> Option<Session> {
     // contexts are closed before the session is taken.
     unsafe {
         registry::close_all();
-        job::close()
+        let session = job::close();
+        direct::update();
+        session
     }
 }
 
@@ -281,6 +285,12 @@ impl Job {
             ));
             if let Some(lanes) = lanes() {
                 message::say(format_args!("{lanes}"));
+            }
+            if let Some(version) = direct::other_version() {
+                message::say(format_args!(
+                    "shmem_init: the program was compiled with SHMEM_DIRECT of version {version}, and this library has version {}: its operations call the library",
+                    direct::VERSION
+                ));
             }
         }
     }

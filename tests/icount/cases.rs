@@ -109,6 +109,32 @@ pub(crate) fn near(
     }
 }
 
+/// Counts the operations of direct.c, in `folder`, which are in line at the place of the call: on one
+/// node, or started by other words, with a device.
+pub(crate) fn in_line(
+    tools: &Tools,
+    folder: &Path,
+    launcher: &[&str],
+    disassembly: &mut Disassembly,
+) -> Result<Counted, String> {
+    let mut flags = tools.oshcc_flags.clone();
+    flags.push("-DSHMEM_DIRECT".into());
+    let mut words: Vec<OsString> = vec![tools.oshrun.clone().into(), "-n".into(), "2".into()];
+    words.extend(launcher.iter().map(OsString::from));
+    let options = format!("{OPTIONS} {UNCOUNTED}");
+    let program = Program {
+        compiler: &tools.oshcc,
+        flags,
+        source: folder.join("direct.c"),
+        libraries: &[],
+        launcher: words,
+        environment: Vec::new(),
+        arguments: &[],
+        options: &options,
+    };
+    count(&program, disassembly)
+}
+
 /// Compiles a program, runs it and counts.
 pub(crate) fn count(
     program: &Program<'_>,

@@ -2,7 +2,7 @@
 //! way and over the same device, what verbs and UCX take for a put.
 
 use crate::Tools;
-use crate::cases::{Counted, OPTIONS, Program, UNCOUNTED, count};
+use crate::cases::{Counted, OPTIONS, Program, UNCOUNTED, count, in_line};
 use crate::instructions::Disassembly;
 use std::path::Path;
 
@@ -103,6 +103,18 @@ pub(crate) fn far(
                 one.renamed(|(routine, _)| (format!("{routine}{label}"), target.to_owned())),
             );
         }
+    }
+    for (transport, _, target) in TRANSPORTS {
+        let words = [
+            "--ppn",
+            "1",
+            "--fabric",
+            "softhca",
+            "--transport",
+            transport,
+        ];
+        let one = in_line(tools, folder, &words, disassembly)?;
+        counted.extend(one.renamed(|(routine, _)| (routine, target.to_owned())));
     }
     Ok(counted)
 }

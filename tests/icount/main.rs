@@ -98,8 +98,14 @@ fn run(options: &Options) -> Result<(), String> {
     let mut disassembly = Disassembly::default();
     let mut counted = cases::near(&options.tools, &folder, &mut disassembly)?;
     let budgets = if options.tools.is_another {
-        budgets.without_raw()
+        budgets.of_another()
     } else {
+        counted.extend(cases::in_line(
+            &options.tools,
+            &folder,
+            &[],
+            &mut disassembly,
+        )?);
         counted.extend(cases::raw(&options.tools, &mut disassembly)?);
         budgets
     };

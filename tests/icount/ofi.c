@@ -5,6 +5,7 @@
  */
 #include "loops.h"
 #include "check.h"
+#include "farreach_direct.h"
 #include "farreach_fi.h"
 #include <dlfcn.h>
 #include <rdma/fabric.h>
@@ -210,6 +211,54 @@ BEHIND(receive_tagged, icount_uncounted_turn(), icount_uncounted_tagged(), struc
        MUST(fi_trecv(f.ep, &buffer, sizeof buffer, NULL, FI_ADDR_UNSPEC, TAG, 0, &buffer));
        icount_uncounted_send_tagged(); MUST(fi_cq_read(f.cq, &e, 1) - 1); USED(e.op_context))
 
+/* Operations in line. Each round brings the operands anew into registers, which the compiler takes for others each
+ * time; and so does the loop without the operation. */
+static struct farreach_direct_ep direct;
+static struct farreach_direct_cntr direct_sent;
+static volatile struct {
+    uint64_t *bytes, addr, key;
+    fi_addr_t peer;
+} given;
+#define FRESH \
+    uint64_t *bytes = given.bytes, addr = given.addr, key = given.key; \
+    fi_addr_t peer = given.peer; \
+    __asm__ volatile("" : "+r"(bytes), "+r"(addr), "+r"(key), "+r"(peer))
+#define IN_LINE(name, ...) \
+    static NOINLINE void call_##name(long rounds, const struct operands *o) { \
+        (void)o; \
+        struct farreach_direct_ep *d = &direct; \
+        struct farreach_direct_cntr *sent = &direct_sent; \
+        long of = TURN; \
+        __asm__ volatile("" : "+r"(d), "+r"(sent), "+r"(of)); \
+        for (long i = 0; i < rounds; i += TURN) { \
+            for (long j = 0; j != of; j++) { \
+                FRESH; \
+                __VA_ARGS__; \
+            } \
+            icount_uncounted_turn(); \
+        } \
+        USED(d); \
+        USED(sent); \
+    } \
+    static NOINLINE void bare_##name(long rounds, const struct operands *o) { \
+        (void)o; \
+        struct farreach_direct_ep *d = &direct; \
+        struct farreach_direct_cntr *sent = &direct_sent; \
+        long of = TURN; \
+        __asm__ volatile("" : "+r"(d), "+r"(sent), "+r"(of)); \
+        for (long i = 0; i < rounds; i += TURN) { \
+            for (long j = 0; j != of; j++) { \
+                FRESH; \
+            } \
+            icount_uncounted_turn(); \
+        } \
+        USED(d); \
+        USED(sent); \
+    }
+IN_LINE(direct_inject_write, (void)farreach_inject_write(d, bytes, 8, peer, addr, key))
+IN_LINE(direct_inject_add, (void)farreach_inject_add(d, addr, peer, 0, key))
+IN_LINE(direct_cntr_read, USED(farreach_cntr_read(sent)))
+
 struct row {
     const char *name;
     loop *call, *bare;
@@ -267,5 +316,16 @@ int main(int argc, char **argv) {
     struct operands none = {0};
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
         count_loops(rows[i].name, target, rows[i].call, rows[i].bare, TURN, atol(argv[3]), &none);
+    if (is_alone) {
+        static const struct row in_line[] = {
+            ROW("fi_inject_write 8 B, arena, in line", direct_inject_write),
+            ROW("fi_inject_atomic 8 B, arena, in line", direct_inject_add),
+            ROW("fi_cntr_read, in line", direct_cntr_read),
+        };
+        OK(farreach_direct_ep_open(&direct, near.ep) || farreach_direct_cntr_open(&direct_sent, near.sent));
+        given.bytes = &value, given.key = ARENA_KEY, given.peer = near.peer;
+        for (unsigned i = 0; i < sizeof in_line / sizeof *in_line; i++)
+            count_loops(in_line[i].name, target, in_line[i].call, in_line[i].bare, TURN, atol(argv[3]), &none);
+    }
     return 0;
 }

@@ -14,6 +14,8 @@ const FAR: [&str; 2] = ["RC", "DC"];
 const RAW: [&str; 2] = ["shm", "mlx5"];
 /// What stands for the target of a call of libfabric: the transport, and the threads that may call.
 const OFI: [&str; 4] = ["shm, domain", "shm, safe", "mlx5, domain", "mlx5, safe"];
+/// What the names of operations end with that programs do in line.
+const IN_LINE: &str = ", in line";
 /// In place of a budget.
 const ONLY_PRINTED: &str = "printed";
 
@@ -75,8 +77,9 @@ impl Budgets {
         self.without(&FAR).without(&OFI)
     }
 
-    /// Those that are not of the fabric's own objects.
-    pub(crate) fn without_raw(self) -> Self {
+    /// Those that another library has: neither of the fabric's own objects nor in line.
+    pub(crate) fn of_another(mut self) -> Self {
+        self.rows.retain(|row| !row.routine.ends_with(IN_LINE));
         self.without(&RAW)
     }
 

@@ -46,8 +46,10 @@ pub(crate) fn run(ws: &Workspace) -> Result<()> {
                 check.link_and_run(compiler, standard, &source, &["-lshmem"])?;
                 compiled += 1;
             }
-            check.link_and_run(compiler, standards[0], &source, &["-static", "-lshmem"])?;
-            compiled += 1;
+            for further in ["-static", "-DSHMEM_DIRECT"] {
+                check.link_and_run(compiler, standards[0], &source, &[further, "-lshmem"])?;
+                compiled += 1;
+            }
         }
     }
     let refused = check.refused(&ws.generated("check-bad")?)?;

@@ -8,12 +8,14 @@ use std::collections::HashSet;
 use std::process::Command;
 
 const HEADER: &str = "include/shmem.h";
+const DIRECT: &str = "include/shmem_direct.h";
 const PROFILING: &str = "include/pshmem.h";
 const EXTENSIONS: &str = "include/shmemx.h";
 
 /// What the generator calls the files, and where they lie.
-const FILES: [(&str, &str); 4] = [
+const FILES: [(&str, &str); 5] = [
     ("header", HEADER),
+    ("direct", DIRECT),
     ("profiling", PROFILING),
     ("extensions", EXTENSIONS),
     ("symbols", SYMBOLS),

@@ -19,8 +19,8 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 cargo xtask TASK
 
-  headers [--check]       write shmem.h, pshmem.h and shmemx.h in include, and shmem/cabi/symbols.txt, from
-                          the tables of shmem/cabi, or fail if they differ
+  headers [--check]       write shmem.h, shmem_direct.h, pshmem.h and shmemx.h in include, and
+                          shmem/cabi/symbols.txt, from the tables of shmem/cabi, or fail if they differ
   symbols [--check]       fail if libshmem.so, libshmem.a, shmem.h or pshmem.h offers other names than
                           shmem/cabi/symbols.txt lists
   compile-check           compile and link programs that use every routine and generic name, as C99,

@@ -1,5 +1,6 @@
 //! Address vectors (fi_av(3)).
 
+use crate::direct;
 use crate::domain;
 use crate::object::{Code, closing, give, object, only, status, stub, take};
 use crate::state::{Shared, Vector};
@@ -160,7 +161,10 @@ unsafe extern "C" fn remove(av: *mut FidAv, numbers: *mut u64, count: usize, fla
     }
     // SAFETY: `numbers` leads to `count` numbers, by fi_av(3).
     let mut all = (0..count).map(|index| unsafe { *numbers.add(index) });
-    status(all.try_for_each(forget))
+    let removed = all.try_for_each(forget);
+    // A number may be another peer's now.
+    direct::note(&objects);
+    status(removed)
 }
 
 unsafe extern "C" fn lookup(

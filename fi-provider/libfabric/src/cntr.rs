@@ -1,12 +1,12 @@
 //! Counters (fi_cntr(3)).
 
 use crate::object::{Code, closing, give, object, status, stub};
-use crate::state::{Count, Kept, Shared};
+use crate::state::{Count, Kept, Shared, Turn};
 use crate::wait::{self, Wait};
-use crate::{closed, domain};
+use crate::{closed, direct, domain};
 use fi_ofi_abi::*;
 use fi_provider::raw::completion::Counter;
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::ffi::{c_int, c_void};
 use std::os::fd::{AsFd, OwnedFd, RawFd};
 use std::sync::Arc;
@@ -23,10 +23,13 @@ pub(crate) struct Object {
     wait: Option<OwnedFd>,
     /// Whether threads that wait sleep.
     sleeps: bool,
+    /// What a program reads that reads the counter itself.
+    direct: OnceCell<Box<direct::OfCounter>>,
 }
 
 static OPS: FiOps = FiOps {
     control,
+    ops_open: direct::open_counter,
     ..closing(close)
 };
 /// The functions in domains of several threads, and of one at a time.
@@ -51,6 +54,20 @@ impl Object {
     /// Returns the domain, and the number there.
     pub(crate) fn place(&self) -> (&Arc<Shared>, u64) {
         (&self.shared, self.number)
+    }
+
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    /// Returns where the operations are counted that are done.
+    pub(crate) fn count(&self, turn: &Turn<'_>) -> *const u64 {
+        self.count.get(turn).raw.place()
+    }
+
+    /// Returns what a program reads that reads the counter itself.
+    pub(crate) fn direct(&self) -> &OnceCell<Box<direct::OfCounter>> {
+        &self.direct
     }
 }
 
@@ -103,6 +120,7 @@ pub(crate) unsafe extern "C" fn open(
         number,
         wait,
         sleeps: [FI_WAIT_UNSPEC, FI_WAIT_FD].contains(&kind),
+        direct: OnceCell::new(),
     };
     // SAFETY: `cntr` is where the caller wants the pointer; the object begins with its fid.
     unsafe { give(object, cntr) };

@@ -1,9 +1,9 @@
 //! Endpoints (fi_endpoint(3)): how they are bound, enabled and closed.
 
 use crate::events::{Owner, Source};
-use crate::object::{Code, InUse, give, no_ops, object, size, status, stub};
+use crate::object::{Code, InUse, give, object, size, status, stub};
 use crate::state::{Binding, Counts, Ep, Kept, Shared, Told, Turn, Wrong};
-use crate::{atomic, av, closed, cntr, cq, domain, eq, info, log, msg, rma, tagged};
+use crate::{atomic, av, closed, cntr, cq, direct, domain, eq, info, log, msg, rma, tagged};
 use fi_ofi_abi::*;
 use fi_provider::raw::completion::{CompletionQueue, Counter};
 use fi_provider::raw::endpoint::{Config, Endpoint};
@@ -29,7 +29,7 @@ static FID_OPS: FiOps = FiOps {
     close,
     bind,
     control,
-    ops_open: no_ops,
+    ops_open: direct::open_endpoint,
     tostr: stub,
     ops_set: stub,
 };
@@ -99,6 +99,7 @@ pub(crate) unsafe extern "C" fn open(
         received: OnceCell::new(),
         unread: RefCell::default(),
         least: Cell::new(LEAST),
+        direct: direct::OfEndpoint::default(),
     });
     let mut turn = shared.lock();
     let in_table = own.share(&turn);

@@ -15,6 +15,7 @@ mod closed;
 mod cntr;
 mod core;
 mod cq;
+mod direct;
 mod domain;
 mod ep;
 mod eq;

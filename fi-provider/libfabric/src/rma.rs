@@ -433,7 +433,7 @@ unsafe extern "C" fn inject_beyond<const SAFE: bool>(
 }
 
 #[inline(never)]
-unsafe extern "C" fn inject_slowly(
+pub(crate) unsafe extern "C" fn inject_slowly(
     ep: *mut FidEp,
     bytes: *const c_void,
     len: usize,

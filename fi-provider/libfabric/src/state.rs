@@ -1,5 +1,6 @@
 //! The objects of a domain, all behind one lock.
 
+use crate::direct::{self, Rest};
 use crate::events::Feed;
 use crate::object::{Code, InUse};
 use crate::slab::{Slab, is_number};
@@ -121,6 +122,8 @@ pub(crate) struct Objects {
     /// Whether calls have more to do than few instructions: there are such queues, threads that may
     /// sleep, poll sets, or such counters.
     pub(crate) is_special: bool,
+    /// What programs look at that read counters themselves.
+    pub(crate) rest: Box<Rest>,
 }
 
 // SAFETY: `Send` requires that the value may be used by another thread. The fabric's objects are
@@ -250,6 +253,8 @@ pub(crate) struct Ep {
     pub(crate) unread: RefCell<Vec<CompletionQueue>>,
     /// Bytes that are left of a buffer for several messages when it is given back.
     pub(crate) least: Cell<usize>,
+    /// What a program reads that accesses memory itself.
+    pub(crate) direct: direct::OfEndpoint,
 }
 
 impl Shared {
@@ -326,6 +331,7 @@ impl Objects {
     pub(crate) fn note_special(&mut self) {
         let has_watchers = self.waits.is_some() || self.sets > 0;
         self.is_special = has_watchers || self.has_unread || !self.feeds.is_empty();
+        direct::note(self);
     }
 
     /// Wakes threads that sleep, as something may be done already.
@@ -466,6 +472,7 @@ impl Ep {
         let wants = |queue: Binding| flags & FI_COMPLETION != 0 || !queue.is_selective;
         let completes = self.transmit.get().is_some_and(wants);
         self.is_usual.set(completes && flags & FI_INJECT == 0);
+        self.direct.note(!completes && flags & FI_INJECT == 0);
         let flags = self.receive_flags.get();
         let wants = |queue: Binding| flags & FI_COMPLETION != 0 || !queue.is_selective;
         let completes = self.receive.get().is_some_and(wants);

@@ -125,6 +125,12 @@ impl Bells {
         word <= self.last && unsafe { self.word(word) }.load(Ordering::Relaxed) != 0
     }
 
+    /// Where the first word is, for those who look by themselves whether [`Bells::is_rung`].
+    pub fn first(&self) -> *const AtomicU64 {
+        // SAFETY: the first word is one of those that `new` was given, mapped and aligned to 8.
+        unsafe { std::ptr::from_ref(self.word(0)) }
+    }
+
     /// Does as [`Bells::take`], without a look at the word before.
     #[inline(always)]
     pub fn silence(&self, word: usize) -> u64 {

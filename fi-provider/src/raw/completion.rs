@@ -570,6 +570,11 @@ impl Counter {
         self.0.done.get()
     }
 
+    /// Where the operations that are done are counted, for those who count them themselves.
+    pub fn place(&self) -> *mut u64 {
+        self.0.done.as_ptr()
+    }
+
     /// How many have failed.
     pub fn read_failed(&self) -> u64 {
         self.0.failed.get()

@@ -35,6 +35,16 @@ pub struct Peer {
 
 const _: () = assert!(size_of::<Peer>() == 64);
 
+impl Peer {
+    /// Where in a record the length for loads and stores, that for the processor's atomics, and the
+    /// distance lie, in bytes from its start.
+    pub const NEAR: [usize; 3] = [
+        std::mem::offset_of!(Peer, window_len),
+        std::mem::offset_of!(Peer, atomic_len),
+        std::mem::offset_of!(Peer, delta),
+    ];
+}
+
 /// The number of a peer in its address vector: the rank, densely from 0 (FI_AV_TABLE).
 pub type PeerIndex = u32;
 

@@ -418,6 +418,12 @@ impl DirectMap {
         }
     }
 
+    /// How many peers are all in reach of loads and stores, 0 where some are not, and the ranges of
+    /// symmetric memory: the base of each, and its length in bytes.
+    pub fn direct(&self) -> (u32, [(usize, usize); 2]) {
+        (self.direct, [self.first, self.rest])
+    }
+
     /// The address, in this process, of the object on `peer` whose own address is `addr`; `None` where there
     /// is none.
     ///

@@ -17,6 +17,7 @@ use crate::symmetric::endpoint::{Endpoint, anew};
 use crate::symmetric::far::Source;
 use crate::symmetric::window::ELEMENT_SLACK;
 use fi_mlx5::guard::{Alone, Counted, Guard, Kind, OnBoth, OnLane, OnRegister};
+use fi_mlx5::queue::Place;
 use fi_mlx5::short::There;
 use fi_shm::order;
 use std::mem::MaybeUninit;
@@ -59,6 +60,36 @@ pub unsafe fn write<C: Caller, T: Copy>(
     // and `record` are those of the result of `write_element_in_line`.
     unsafe {
         match caller.endpoint().write_element_in_line(value, dest, peer) {
+            InLine::Done => C::done(()),
+            InLine::Beyond(Beyond { offset, record }) => {
+                write_on_register(dest, value, offset, caller, routine, record)
+            }
+            InLine::Declined => write_far(dest, value, peer, caller, routine),
+        }
+    }
+}
+
+/// Goes on with a write that [`write()`]'s near part could not do, in a caller that has done that
+/// part itself, by what [`Endpoint::in_line`] says.
+///
+/// # Safety
+/// As [`write()`]. `record` is that of the peer, and `offset` the bytes from the own window's base to
+/// `dest`, modulo 2^64, which are not mapped here for loads and stores.
+#[inline(always)]
+pub unsafe fn write_beyond<C: Caller, T: Copy>(
+    caller: &C,
+    routine: C::Routine,
+    dest: *mut T,
+    value: T,
+    peer: PeerIndex,
+    (record, offset): (&Peer, usize),
+) -> C::Outcome<()> {
+    // SAFETY: this thread may use the endpoint; `dest` is symmetric and aligned for `T`; `offset`
+    // and `record` are those that an endpoint finds.
+    unsafe {
+        let endpoint = caller.endpoint();
+        let beyond = Beyond { offset, record };
+        match endpoint.post_element_in_line(value, beyond, || endpoint.place(record)) {
             InLine::Done => C::done(()),
             InLine::Beyond(Beyond { offset, record }) => {
                 write_on_register(dest, value, offset, caller, routine, record)
@@ -259,15 +290,32 @@ impl Endpoint {
             unsafe { there.write_volatile(value) };
             return InLine::Done;
         }
+        // SAFETY: the record is the peer's, and `anew` gives its queue's place.
+        unsafe { self.post_element_in_line(value, Beyond { offset, record }, || anew(peer)) }
+    }
+
+    /// Posts a write of one element to a peer that is elsewhere, on a lane that takes it in line.
+    ///
+    /// # Safety
+    /// As [`Endpoint::write_element_in_line`]; the record is one of the endpoint's peers', and
+    /// `place` gives where its queue is.
+    #[inline(always)]
+    unsafe fn post_element_in_line<'a, T: Copy>(
+        &self,
+        value: T,
+        beyond: Beyond<'a>,
+        place: impl FnOnce() -> Place,
+    ) -> InLine<'a> {
+        let Beyond { offset, record } = beyond;
         if offset >= self.device_len {
-            return InLine::Beyond(Beyond { offset, record });
+            return InLine::Beyond(beyond);
         }
         let there = record.remote.segment(offset, &self.split);
         // SAFETY: the lane is alive while the endpoint is enabled, and used by one thread at a
-        // time; `peer` has a record.
+        // time; the place is that of a peer's queue.
         let posted = unsafe {
             self.route
-                .inject(value, there, &record.remote.vector, anew(peer))
+                .inject(value, there, &record.remote.vector, place())
         };
         if posted {
             self.set_busy();

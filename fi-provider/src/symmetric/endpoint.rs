@@ -45,6 +45,20 @@ pub struct Endpoint {
 
 const _: () = assert!(size_of::<Endpoint>() <= 128);
 
+/// What a program has to know that does the near part of operations itself, at the place of the
+/// call: constants as long as the endpoint is enabled.
+#[derive(Clone, Copy, Debug)]
+pub struct InLine {
+    /// The records of the peers.
+    pub peers: *const Peer,
+    /// How many there are; 0 where the endpoint is closed.
+    pub peer_count: u32,
+    /// The base of the own window.
+    pub window_base: usize,
+    /// Whether a fence has nothing to order but this processor's stores, whatever was called before.
+    pub stores_alone: bool,
+}
+
 impl Endpoint {
     /// An endpoint without peers; fence and quiet on it report that it is not enabled.
     pub const fn closed() -> Self {
@@ -175,6 +189,16 @@ impl Endpoint {
     #[inline(always)]
     pub(crate) fn set_idle(&self) {
         self.busy.set(0);
+    }
+
+    /// What a program has to know that does the near part of operations itself.
+    pub fn in_line(&self) -> InLine {
+        InLine {
+            peers: self.peers,
+            peer_count: self.peer_count,
+            window_base: self.window_base,
+            stores_alone: self.peer_count > 0 && self.reach == 0,
+        }
     }
 
     /// The number of peers, 0 when closed.

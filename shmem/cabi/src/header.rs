@@ -1,11 +1,13 @@
 //! Prints what lies in `include/`: `shmem.h` with constants, prototypes, C11 generics and C++ overloads,
-//! `pshmem.h` and `shmemx.h`.
+//! `shmem_direct.h`, `pshmem.h` and `shmemx.h`.
 
 mod cxx;
+mod direct;
 mod extensions;
 mod generic;
 mod profiling;
 
+pub use direct::print as print_direct;
 pub use extensions::{extended, print as print_extensions};
 pub use profiling::print as print_profiling;
 
@@ -20,11 +22,20 @@ pub fn print() -> String {
     out.push_str("\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n");
     print_prototypes(&mut out);
     out.push_str("\n#ifdef __cplusplus\n}\n#endif\n");
+    out.push_str(DIRECT);
     generic::print(&mut out);
     cxx::print(&mut out);
     out.push_str("\n#endif /* FARREACH_SHMEM_H */\n");
     out
 }
+
+const DIRECT: &str = "
+/* ---- p, g, the atomics, ptr and fence in line, for those who ask for it ---- */
+
+#ifdef SHMEM_DIRECT
+#include <shmem_direct.h>
+#endif
+";
 
 const OPENING: &str = "\
 /* shmem.h: OpenSHMEM 1.6 in C and C++, by Farreach.

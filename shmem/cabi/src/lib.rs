@@ -26,6 +26,7 @@ mod active;
 mod amo;
 mod collective;
 mod ctx;
+mod direct;
 mod fork;
 mod lock;
 mod longdouble;

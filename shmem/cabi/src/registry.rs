@@ -136,13 +136,19 @@ pub fn names() -> impl Iterator<Item = String> {
 }
 
 /// The names that the library exports, sorted: those of the routines, and each with a `p` before it, for
-/// profiling libraries (section 10).
+/// profiling libraries (section 10); and those that are for the library's own headers.
 pub fn symbols() -> Vec<String> {
     let mut names: Vec<String> = names()
         .flat_map(|name| [format!("p{name}"), name])
+        .chain(own().map(str::to_owned))
         .collect();
     names.sort();
     names
+}
+
+/// The names that are for the library's own headers.
+pub fn own() -> impl Iterator<Item = &'static str> {
+    crate::direct::SYMBOLS.into_iter()
 }
 
 impl Family {

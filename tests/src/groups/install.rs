@@ -79,14 +79,15 @@ const SCRIPTS: [(&str, &str); 17] = [
     (
         "libfabric, calls",
         r#"export FI_PROVIDER_PATH="$1/lib/farreach"
-           for name in objects memory rma tagged threads atomic events waits; do
+           for name in objects memory rma tagged threads atomic events waits direct; do
                source="$2/fi-provider/libfabric/tests/c/$name.c"
-               cc -Wall -Wextra -Werror -pthread -o "$TMPDIR/$name" "$source" -lfabric
+               cc -O2 -Wall -Wextra -Werror -pthread -o "$TMPDIR/$name" "$source" -lfabric
                "$TMPDIR/$name"
            done
            for transport in rc dc; do
                FI_FARREACH_NEAR=0 FI_FARREACH_TRANSPORT=$transport "$1/bin/softhca" run -- "$TMPDIR/tagged"
-           done; cd "$TMPDIR"; rm objects memory rma tagged threads atomic events waits"#,
+               FI_FARREACH_NEAR=0 FI_FARREACH_TRANSPORT=$transport "$1/bin/softhca" run -- "$TMPDIR/direct"
+           done; cd "$TMPDIR"; rm objects memory rma tagged threads atomic events waits direct"#,
     ),
     (
         // A peer that is killed over a device is told of after some 10 s: not here.

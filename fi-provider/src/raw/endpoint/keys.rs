@@ -3,6 +3,7 @@
 #![expect(unsafe_code, reason = "borrows the regions without a count")]
 
 use super::Endpoint;
+use super::direct::{PLACES, Slots, place};
 use super::rma::RemoteRegion;
 use super::short::unguarded;
 use crate::raw::address_vector::PeerIndex;
@@ -10,16 +11,14 @@ use crate::raw::error::Error;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// Regions that are kept: each at the place of its peer and key.
-const PLACES: usize = 256;
-
-/// Regions of peers that were looked up.
+/// Regions of peers that were looked up: each at the place of its peer and key.
 #[derive(Debug)]
-pub(crate) struct Keys(RefCell<Box<[Option<Known>; PLACES]>>);
+pub(crate) struct Keys(RefCell<Box<[Option<Known>; PLACES]>>, Slots);
 
 impl Default for Keys {
     fn default() -> Self {
-        Self(RefCell::new(Box::new([const { None }; PLACES])))
+        let none = Box::new([const { None }; PLACES]);
+        Self(RefCell::new(none), Slots::default())
     }
 }
 
@@ -32,17 +31,24 @@ struct Known {
     region: Rc<RemoteRegion>,
 }
 
-#[inline(always)]
-fn place(peer: u64, key: u64) -> usize {
-    (key ^ peer << 3) as usize % PLACES
-}
-
 impl Keys {
     /// Lets regions go.
     pub(crate) fn retain(&self, is_wanted: impl Fn(&RemoteRegion) -> bool) {
-        for slot in self.0.borrow_mut().iter_mut() {
-            slot.take_if(|known| !is_wanted(&known.region));
+        for (place, slot) in self.0.borrow_mut().iter_mut().enumerate() {
+            if slot.take_if(|known| !is_wanted(&known.region)).is_some() {
+                self.1.empty(place);
+            }
         }
+    }
+
+    /// Lets all regions go.
+    pub(super) fn forget(&self) {
+        self.retain(|_| false);
+    }
+
+    /// What programs read of them.
+    pub(super) fn slots(&self) -> &Slots {
+        &self.1
     }
 }
 
@@ -113,6 +119,7 @@ impl Endpoint {
     ) -> Result<T, Error> {
         let region = Rc::new(self.resolve(peer, key)?.following());
         let done = operation(&region);
+        self.keys.1.fill(peer.into(), key, &region);
         let mut keys = self.keys.0.borrow_mut();
         keys[place(peer.into(), key)] = Some(Known {
             peer: peer.into(),

@@ -10,6 +10,7 @@ mod arithmetic;
 mod arrive;
 mod atomic;
 mod counted;
+pub mod direct;
 mod early;
 mod elements;
 #[cfg(test)]

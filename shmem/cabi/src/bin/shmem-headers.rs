@@ -7,6 +7,7 @@ fn main() -> ExitCode {
     let what = std::env::args().nth(1).unwrap_or_default();
     let text = match what.as_str() {
         "header" => header::print(),
+        "direct" => header::print_direct(),
         "profiling" => header::print_profiling(),
         "extensions" => header::print_extensions(),
         "symbols" => registry::symbols().join("\n") + "\n",

@@ -1,0 +1,222 @@
+//! What programs read that do operations in line, at the place of the call (farreach_direct.h): tables
+//! that fi_open_ops(3) opens on endpoints and on counters.
+//!
+//! Programs do so in domains that one thread at a time uses (FI_THREAD_DOMAIN): there is no lock then.
+
+use crate::object::object;
+use crate::rma;
+use crate::state::Objects;
+use crate::{cntr, ep};
+use fi_ofi_abi::{FI_EBADFLAGS, FI_ENOSYS, FI_EOPBADSTATE, Fid, FidEp};
+use fi_provider::raw::endpoint::RemoteRegion;
+use fi_provider::raw::endpoint::direct::{Allowed, Direct, PLACES, Slot};
+use std::cell::{Cell, OnceCell};
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::sync::atomic::AtomicU64;
+
+/// The version of the layout of all tables, and of the slots to which they lead.
+const VERSION: u64 = 1;
+
+/// The table of an endpoint, as C has it: `struct farreach_ops_direct`.
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct Table {
+    version: u32,
+    bytes: u32,
+    slots: *const Slot,
+    /// The places of slots, less one.
+    mask: u64,
+    written: *mut u64,
+    read: *mut u64,
+    /// Not zero where operations without flags of their own make no completions.
+    silent: Cell<u64>,
+    far: WriteFar,
+}
+
+/// Writes 8 bytes to a region of another node: the arguments of fi_inject_write without the length,
+/// and the slot's region.
+type WriteFar = unsafe extern "C" fn(
+    ep: *mut FidEp,
+    bytes: *const c_void,
+    region: *const RemoteRegion,
+    peer: u64,
+    address: u64,
+) -> isize;
+
+unsafe extern "C" fn write_far(
+    ep: *mut FidEp,
+    bytes: *const c_void,
+    region: *const RemoteRegion,
+    peer: u64,
+    address: u64,
+) -> isize {
+    // SAFETY: the program calls this for the region of a slot that it has just looked at, in a domain
+    // of one thread; so the endpoint is enabled, the region lives, and the bytes lie in it. `bytes`
+    // holds 8.
+    unsafe {
+        let (_turn, raw) = ep::turn_left::<false>(ep);
+        let region = &*region;
+        if raw.write_posted(region, address, bytes.cast()) {
+            return 0;
+        }
+        rma::inject_slowly(ep, bytes, size_of::<u64>(), peer, address, region.key())
+    }
+}
+
+const _: () = assert!(size_of::<Table>() == 56 && size_of::<Slot>() == 128);
+const _: () = assert!(PLACES.is_power_of_two());
+
+/// The part of an endpoint.
+#[derive(Debug, Default)]
+pub(crate) struct OfEndpoint {
+    table: OnceCell<Box<Table>>,
+    /// Of the table to come.
+    is_silent: Cell<bool>,
+}
+
+impl OfEndpoint {
+    /// Notes whether operations without flags of their own make no completions.
+    pub(crate) fn note(&self, is_silent: bool) {
+        self.is_silent.set(is_silent);
+        if let Some(table) = self.table.get() {
+            table.silent.set(is_silent.into());
+        }
+    }
+
+    fn table(&self, direct: &Direct) -> *const Table {
+        let new = || Table {
+            version: VERSION as u32,
+            bytes: size_of::<Table>() as u32,
+            slots: direct.slots,
+            mask: PLACES as u64 - 1,
+            written: direct.written,
+            read: direct.read,
+            silent: Cell::new(self.is_silent.get().into()),
+            far: write_far,
+        };
+        &raw const **self.table.get_or_init(|| Box::new(new()))
+    }
+}
+
+/// What programs look at before they read a counter themselves: there is progress to make unless the
+/// word and the byte are 0.
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct Rest {
+    bell: Cell<*const AtomicU64>,
+    todo: Cell<*const u8>,
+}
+
+/// A word that is not 0.
+static RUNG: AtomicU64 = AtomicU64::new(1);
+
+impl Default for Rest {
+    fn default() -> Self {
+        Self {
+            bell: Cell::new(&raw const RUNG),
+            todo: Cell::new((&raw const RUNG).cast()),
+        }
+    }
+}
+
+/// The table of a counter, as C has it: `struct farreach_ops_direct_cntr`.
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct OfCounter {
+    version: u32,
+    bytes: u32,
+    count: *const u64,
+    rest: *const Rest,
+}
+
+/// Notes what programs may do themselves: after endpoints, watchers, or the numbers of peers have
+/// changed.
+pub(crate) fn note(objects: &Objects) {
+    let allowed = match (objects.is_special, &objects.waits) {
+        (false, _) => Allowed::All,
+        // A thread that sleeps is woken by functions alone.
+        (true, Some(_)) => Allowed::Nothing,
+        (true, None) => Allowed::Near,
+    };
+    let running = || objects.running.iter().filter_map(|ep| ep.raw.get());
+    running().for_each(|raw| raw.allow_direct(allowed));
+    let Rest { bell, todo } = &*objects.rest;
+    let mut all = running();
+    match (all.next(), all.next()) {
+        (Some(only), None) if !objects.is_special => {
+            let (word, byte) = only.rest();
+            bell.set(word);
+            todo.set(byte);
+        }
+        _ => {
+            let never = Rest::default();
+            bell.set(never.bell.get());
+            todo.set(never.todo.get());
+        }
+    }
+}
+
+/// Refuses other names and versions than these tables have.
+///
+/// # Safety
+/// `name` ends with a zero.
+unsafe fn check(name: *const c_char, version: u64, is_shared: bool) -> Result<(), c_int> {
+    // SAFETY: `name` ends with a zero.
+    if unsafe { CStr::from_ptr(name) } != c"farreach_direct" || is_shared {
+        return Err(-FI_ENOSYS);
+    }
+    if version != VERSION {
+        return Err(-FI_EBADFLAGS);
+    }
+    Ok(())
+}
+
+/// Opens the table of an endpoint (fi_open_ops), of the version that `flags` name.
+pub(crate) unsafe extern "C" fn open_endpoint(
+    fid: *mut Fid,
+    name: *const c_char,
+    flags: u64,
+    ops: *mut *mut c_void,
+    _: *mut c_void,
+) -> c_int {
+    let object = object!(ep::Object, fid);
+    // SAFETY: `name` ends with a zero, by fi_domain(3).
+    if let Err(code) = unsafe { check(name, flags, object.shared.is_shared) } {
+        return code;
+    }
+    let turn = object.shared.lock();
+    let ep = object.ep.get(&turn);
+    let Some(raw) = ep.raw.get() else {
+        return -FI_EOPBADSTATE;
+    };
+    let table = ep.direct.table(&raw.direct());
+    // SAFETY: `ops` is where the caller wants the pointer; programs only read the table.
+    unsafe { ops.write(table.cast_mut().cast()) };
+    0
+}
+
+/// Opens the table of a counter, in the same way.
+pub(crate) unsafe extern "C" fn open_counter(
+    fid: *mut Fid,
+    name: *const c_char,
+    flags: u64,
+    ops: *mut *mut c_void,
+    _: *mut c_void,
+) -> c_int {
+    let object = object!(cntr::Object, fid);
+    // SAFETY: `name` ends with a zero, by fi_domain(3).
+    if let Err(code) = unsafe { check(name, flags, object.shared().is_shared) } {
+        return code;
+    }
+    let turn = object.shared().lock();
+    let new = || OfCounter {
+        version: VERSION as u32,
+        bytes: size_of::<OfCounter>() as u32,
+        count: object.count(&turn),
+        rest: &raw const *turn.rest,
+    };
+    let table: *const OfCounter = &raw const **object.direct().get_or_init(|| Box::new(new()));
+    // SAFETY: `ops` is where the caller wants the pointer; programs only read the table.
+    unsafe { ops.write(table.cast_mut().cast()) };
+    0
+}
