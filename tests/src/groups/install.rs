@@ -6,7 +6,7 @@ use crate::session::Session;
 use std::time::Duration;
 
 /// What is tried: a name, and a script. `$1` is the moved installation, `$2` the project's root.
-const SCRIPTS: [(&str, &str); 17] = [
+const SCRIPTS: [(&str, &str); 19] = [
     (
         "files",
         r#"for file in bin/oshrun bin/oshcc bin/oshc++ bin/farreach bin/softhca lib/libsofthca_shim.so lib/libshmem.so lib/check/libshmem.so lib/farreach/libshmem.so.0 lib/farreach/libfarreach-fi.so lib/libshmem.a lib/pkgconfig/shmem.pc \
@@ -96,7 +96,7 @@ const SCRIPTS: [(&str, &str); 17] = [
            for name in misuse killed opens; do
                cc -Wall -Wextra -Werror -o "$TMPDIR/$name" "$2/fi-provider/libfabric/tests/c/$name.c" -lfabric
            done
-           "$TMPDIR/misuse"; "$TMPDIR/killed"; "$TMPDIR/opens" 4000
+           "$TMPDIR/misuse"; "$TMPDIR/killed"; "$TMPDIR/opens" 2000
            check() { valgrind --quiet --leak-check=full --errors-for-leak-kinds=definite,indirect,possible --error-exitcode=99 "$@"; }
            check "$TMPDIR/misuse"; check "$TMPDIR/opens" 100
            cd "$TMPDIR"; rm misuse killed opens"#,
@@ -113,7 +113,11 @@ const SCRIPTS: [(&str, &str); 17] = [
                timeout 20 fi_pingpong -e rdm -p farreach -c -I 100 -S $size -B $port & server=$!
                ping() { timeout 20 fi_pingpong -e rdm -p farreach -c -I 100 -S $size -P $port 127.0.0.1; }
                ping || { sleep 0.3; ping; } || { sleep 2; ping; }; wait $server
-           done
+           done"#,
+    ),
+    (
+        "libfabric, all sizes",
+        r#"export FI_PROVIDER_PATH="$1/lib/farreach"; port=$((40000 + $$ % 10000))
            for mode in msg tagged; do
                pong="timeout 20 fi_pingpong -e rdm -p farreach -c -I 2 -S all -m $mode"
                $pong -B $port & server=$!
@@ -147,8 +151,22 @@ const SCRIPTS: [(&str, &str); 17] = [
            port=$((30000 + $$ % 10000))
            for transport in rc dc; do
                FI_FARREACH_TRANSPORT=$transport "$1/bin/softhca" run -- sh -euc '
-                   for how in "-I 100 -S 64" "-I 100 -S 65536" "-I 2 -S all" "-I 2 -S all -m tagged"; do
-                       pong="timeout 20 fi_pingpong -e rdm -p farreach -c $how"
+                   for how in "-S 64" "-S 65536"; do
+                       pong="timeout 20 fi_pingpong -e rdm -p farreach -c -I 100 $how"
+                       $pong -B $1 & server=$!
+                       ping() { $pong -P $1 127.0.0.1; }
+                       ping $1 || { sleep 0.3; ping $1; } || { sleep 2; ping $1; }; wait $server
+                   done' sh $port
+           done"#,
+    ),
+    (
+        "libfabric, device, all sizes",
+        r#"export FI_PROVIDER_PATH="$1/lib/farreach" FI_FARREACH_NEAR=0
+           port=$((50000 + $$ % 10000))
+           for transport in rc dc; do
+               FI_FARREACH_TRANSPORT=$transport "$1/bin/softhca" run -- sh -euc '
+                   for how in "-m msg" "-m tagged"; do
+                       pong="timeout 20 fi_pingpong -e rdm -p farreach -c -I 2 -S all $how"
                        $pong -B $1 & server=$!
                        ping() { $pong -P $1 127.0.0.1; }
                        ping $1 || { sleep 0.3; ping $1; } || { sleep 2; ping $1; }; wait $server
