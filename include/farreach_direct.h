@@ -41,6 +41,8 @@ struct farreach_direct_slot {
     uint64_t rest[5];
 };
 
+struct farreach_direct_ep;
+
 /* The provider's table of an endpoint. */
 struct farreach_ops_direct {
     uint32_t version, bytes;
@@ -49,8 +51,9 @@ struct farreach_ops_direct {
     uint64_t *written, *read;
     volatile uint64_t silent; /* whether fi_write and fi_read make no completions */
     /* Writes 8 bytes to a region of another node. */
-    ssize_t (*far)(struct fid_ep *ep, const void *buf, const void *region, fi_addr_t peer,
-                   uint64_t addr);
+    ssize_t (*far)(const struct farreach_direct_ep *direct, const void *buf,
+                   const struct farreach_direct_slot *slot, fi_addr_t peer, uint64_t addr);
+    const void *endpoint;
 };
 
 /* There is progress to make unless both are 0. */
@@ -69,17 +72,18 @@ struct farreach_ops_direct_cntr {
 /* The layout is the provider's, or this does not compile. */
 typedef char farreach_direct_ops_layout[(sizeof(struct farreach_direct_slot) == 128 &&
         offsetof(struct farreach_direct_slot, region) == 80 &&
-        sizeof(struct farreach_ops_direct) == 56 &&
+        sizeof(struct farreach_ops_direct) == 64 &&
         sizeof(struct farreach_ops_direct_cntr) == 24) ? 1 : -1];
 
 /* What a program keeps for an endpoint. */
 struct farreach_direct_ep {
     struct fid_ep *ep;
+    const void *endpoint; /* the provider's */
     const struct farreach_direct_slot *slots;
     uint64_t mask;
     uint64_t *written, *read;
-    ssize_t (*far)(struct fid_ep *ep, const void *buf, const void *region, fi_addr_t peer,
-                   uint64_t addr);
+    ssize_t (*far)(const struct farreach_direct_ep *direct, const void *buf,
+                   const struct farreach_direct_slot *slot, fi_addr_t peer, uint64_t addr);
     const struct farreach_ops_direct *ops; /* NULL: all operations call libfabric */
 };
 
@@ -112,6 +116,7 @@ static inline int farreach_direct_ep_open(struct farreach_direct_ep *direct, str
     const struct farreach_ops_direct *ops;
     int code = fi_open_ops(&ep->fid, FARREACH_OPS_DIRECT, FARREACH_DIRECT_OPS_VERSION, &table, NULL);
     direct->ep = ep;
+    direct->endpoint = NULL;
     direct->slots = &farreach_direct_no_slot;
     direct->mask = 0;
     direct->written = direct->read = NULL;
@@ -125,6 +130,7 @@ static inline int farreach_direct_ep_open(struct farreach_direct_ep *direct, str
     direct->written = ops->written;
     direct->read = ops->read;
     direct->far = ops->far;
+    direct->endpoint = ops->endpoint;
     direct->ops = ops;
     return 0;
 }
@@ -177,38 +183,37 @@ FARREACH_IN_LINE void farreach_direct_copy(void *to, const void *from, size_t le
     }
 }
 
-/* Turns an address into the distance from a region's first byte; one that is too great is turned back,
- * and refused. Nothing else keeps the address. */
-FARREACH_IN_LINE int farreach_direct_reaches(const struct farreach_direct_slot *slot, uint64_t *addr)
-{
-    *addr -= slot->start;
-    __asm__("" : "+r"(*addr));
-    return __builtin_expect(*addr < slot->room, 1);
-}
-
-FARREACH_IN_LINE void farreach_direct_turn_back(const struct farreach_direct_slot *slot, uint64_t *addr)
-{
-    *addr += *(const volatile uint64_t *)&slot->start; /* loaded anew, for the sake of the other way */
-}
-
-/* Writes in line if it can, or 8 bytes to another node by one call: whether it has. If not, the address
- * is as it was. */
+/* Writes in line if it can: returns whether it has. If not, leaves the slot of a region that may be
+ * written, if there is one, and else NULL; the address is as it was. */
 FARREACH_IN_LINE int farreach_direct_writes(const struct farreach_direct_ep *direct,
                                             const void *buf, size_t len, fi_addr_t peer,
-                                            uint64_t *addr, uint64_t key, ssize_t *result)
+                                            uint64_t *addr, uint64_t key,
+                                            const struct farreach_direct_slot **found)
 {
     const struct farreach_direct_slot *slot = farreach_direct_slot(direct, peer, key);
-    *result = 0;
+    *found = NULL;
     if (!slot || __builtin_expect(*slot->state != slot->writable, 0)) return 0;
-    if (!farreach_direct_reaches(slot, addr)) {
-        int is_far = len == 8 && *addr < slot->far_room;
-        farreach_direct_turn_back(slot, addr);
-        if (is_far) *result = direct->far(direct->ep, buf, slot->region, peer, *addr);
-        return is_far;
+    *addr -= slot->start;
+    __asm__("" : "+r"(*addr)); /* nothing keeps the address: it is made anew below */
+    if (__builtin_expect(*addr >= slot->room, 0)) {
+        *addr += *(const volatile uint64_t *)&slot->start;
+        *found = slot;
+        return 0;
     }
     farreach_direct_copy(slot->mapped + *addr, buf, len);
     ++*direct->written;
     return 1;
+}
+
+/* Does what farreach_direct_writes has left of fi_inject_write: one call for 8 bytes to another node. */
+static __attribute__((__noinline__, __unused__)) ssize_t
+farreach_direct_inject_8(const struct farreach_direct_ep *direct, const void *buf,
+                         const struct farreach_direct_slot *slot, fi_addr_t peer, uint64_t addr,
+                         uint64_t key)
+{
+    if (slot && addr - slot->start < slot->far_room)
+        return direct->far(direct, buf, slot, peer, addr);
+    return fi_inject_write(direct->ep, buf, 8, peer, addr, key);
 }
 
 /* As fi_inject_write. */
@@ -216,10 +221,11 @@ FARREACH_IN_LINE ssize_t farreach_inject_write(const struct farreach_direct_ep *
                                                const void *buf, size_t len, fi_addr_t peer,
                                                uint64_t addr, uint64_t key)
 {
-    ssize_t result;
-    if (farreach_direct_fits(len) &&
-        farreach_direct_writes(direct, buf, len, peer, &addr, key, &result))
-        return result;
+    if (farreach_direct_fits(len)) {
+        const struct farreach_direct_slot *slot;
+        if (farreach_direct_writes(direct, buf, len, peer, &addr, key, &slot)) return 0;
+        if (len == 8) return farreach_direct_inject_8(direct, buf, slot, peer, addr, key);
+    }
     return fi_inject_write(direct->ep, buf, len, peer, addr, key);
 }
 
@@ -228,10 +234,10 @@ FARREACH_IN_LINE ssize_t farreach_write(const struct farreach_direct_ep *direct,
                                         size_t len, void *desc, fi_addr_t peer, uint64_t addr,
                                         uint64_t key, void *context)
 {
-    ssize_t result;
-    if (farreach_direct_fits(len) && direct->ops && direct->ops->silent &&
-        farreach_direct_writes(direct, buf, len, peer, &addr, key, &result))
-        return result;
+    if (farreach_direct_fits(len) && direct->ops && direct->ops->silent) {
+        const struct farreach_direct_slot *slot;
+        if (farreach_direct_writes(direct, buf, len, peer, &addr, key, &slot)) return 0;
+    }
     return fi_write(direct->ep, buf, len, desc, peer, addr, key, context);
 }
 

@@ -8,8 +8,8 @@ use crate::rma;
 use crate::state::Objects;
 use crate::{cntr, ep};
 use fi_ofi_abi::{FI_EBADFLAGS, FI_ENOSYS, FI_EOPBADSTATE, Fid, FidEp};
-use fi_provider::raw::endpoint::RemoteRegion;
-use fi_provider::raw::endpoint::direct::{Allowed, Direct, PLACES, Slot};
+use fi_provider::raw::endpoint::Endpoint;
+use fi_provider::raw::endpoint::direct::{Allowed, PLACES, Slot};
 use std::cell::{Cell, OnceCell};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::AtomicU64;
@@ -31,39 +31,49 @@ pub(crate) struct Table {
     /// Not zero where operations without flags of their own make no completions.
     silent: Cell<u64>,
     far: WriteFar,
+    endpoint: *const Endpoint,
 }
 
-/// Writes 8 bytes to a region of another node: the arguments of fi_inject_write without the length,
-/// and the slot's region.
-type WriteFar = unsafe extern "C" fn(
+/// What a program keeps for an endpoint, up to what [`write_far`] reads of it: the begin of
+/// `struct farreach_direct_ep`.
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct Prepared {
     ep: *mut FidEp,
+    endpoint: *const Endpoint,
+}
+
+/// Writes 8 bytes to a region of another node: the arguments of fi_inject_write without length and
+/// key, and the slot, whose region it is.
+type WriteFar = unsafe extern "C" fn(
+    prepared: *const Prepared,
     bytes: *const c_void,
-    region: *const RemoteRegion,
+    slot: *const Slot,
     peer: u64,
     address: u64,
 ) -> isize;
 
 unsafe extern "C" fn write_far(
-    ep: *mut FidEp,
+    prepared: *const Prepared,
     bytes: *const c_void,
-    region: *const RemoteRegion,
+    slot: *const Slot,
     peer: u64,
     address: u64,
 ) -> isize {
-    // SAFETY: the program calls this for the region of a slot that it has just looked at, in a domain
-    // of one thread; so the endpoint is enabled, the region lives, and the bytes lie in it. `bytes`
-    // holds 8.
+    // SAFETY: the program calls this with what it has opened, for a slot that it has just looked at,
+    // in a domain of one thread, whose turn is this one; so endpoint and region live, and the bytes
+    // lie in the region. `bytes` holds 8.
     unsafe {
-        let (_turn, raw) = ep::turn_left::<false>(ep);
-        let region = &*region;
-        if raw.write_posted(region, address, bytes.cast()) {
+        let (prepared, region) = (&*prepared, &*(*slot).region);
+        if (*prepared.endpoint).write_posted(region, address, bytes.cast()) {
             return 0;
         }
-        rma::inject_slowly(ep, bytes, size_of::<u64>(), peer, address, region.key())
+        let len = size_of::<u64>();
+        rma::inject_slowly(prepared.ep, bytes, len, peer, address, region.key())
     }
 }
 
-const _: () = assert!(size_of::<Table>() == 56 && size_of::<Slot>() == 128);
+const _: () = assert!(size_of::<Table>() == 64 && size_of::<Slot>() == 128);
 const _: () = assert!(PLACES.is_power_of_two());
 
 /// The part of an endpoint.
@@ -83,7 +93,8 @@ impl OfEndpoint {
         }
     }
 
-    fn table(&self, direct: &Direct) -> *const Table {
+    fn table(&self, raw: &Endpoint) -> *const Table {
+        let direct = raw.direct();
         let new = || Table {
             version: VERSION as u32,
             bytes: size_of::<Table>() as u32,
@@ -93,6 +104,7 @@ impl OfEndpoint {
             read: direct.read,
             silent: Cell::new(self.is_silent.get().into()),
             far: write_far,
+            endpoint: raw,
         };
         &raw const **self.table.get_or_init(|| Box::new(new()))
     }
@@ -189,7 +201,7 @@ pub(crate) unsafe extern "C" fn open_endpoint(
     let Some(raw) = ep.raw.get() else {
         return -FI_EOPBADSTATE;
     };
-    let table = ep.direct.table(&raw.direct());
+    let table = ep.direct.table(raw);
     // SAFETY: `ops` is where the caller wants the pointer; programs only read the table.
     unsafe { ops.write(table.cast_mut().cast()) };
     0

@@ -59,6 +59,7 @@ const RECEIVE_CAPS: u64 = FI_MSG
     | FI_RMA_EVENT;
 /// Flags that an endpoint may give to all its operations.
 pub(crate) const TRANSMIT_FLAGS: u64 = FI_COMPLETION
+    | FI_INJECT
     | FI_INJECT_COMPLETE
     | FI_TRANSMIT_COMPLETE
     | FI_DELIVERY_COMPLETE
