@@ -184,6 +184,18 @@ static void reaches_itself(struct fid_ep *ep, struct fid_av *av, struct fid_cq *
     int first = both[0].op_context == to;
     CHECK(both[!first].op_context == to && both[!first].len == sizeof from);
     CHECK(both[first].op_context == from && !strcmp(to, from));
+    // FI_INJECT for all operations: the bytes may be changed at once, and there is an entry.
+    uint64_t flags = FI_TRANSMIT | FI_INJECT, usual = FI_TRANSMIT | FI_DELIVERY_COMPLETE;
+    OK(fi_control(&ep->fid, FI_SETOPSFLAG, &flags));
+    OK(fi_send(ep, from, sizeof from, NULL, self, from));
+    from[0]++;
+    OK(fi_recv(ep, to, sizeof to, NULL, FI_ADDR_UNSPEC, to));
+    both[0] = next(cq), both[1] = next(cq);
+    from[0]--;
+    CHECK(both[0].op_context != both[1].op_context && !strcmp(to, from));
+    char many[193] = {0};
+    CHECK(fi_send(ep, many, sizeof many, NULL, self, NULL) == -FI_EMSGSIZE);
+    OK(fi_control(&ep->fid, FI_SETOPSFLAG, &usual));
     // No room for entries is asked for.
     OK(fi_recv(ep, to, sizeof to, NULL, FI_ADDR_UNSPEC, to));
     OK(fi_inject(ep, from, 2, self));
