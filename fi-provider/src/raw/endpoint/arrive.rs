@@ -389,7 +389,8 @@ impl Endpoint {
         let link = self.known.borrow().get(&origin.address).cloned();
         if let Some(link) = link {
             link.close();
-            self.part_from_gone();
+            // Of peers that have ended there may be answers yet.
+            self.part_from_gone(Link::is_closed);
         }
         Fate::Taken
     }

@@ -185,6 +185,11 @@ impl Link {
         self.is_closed.get() || !self.is_alive()
     }
 
+    /// Whether the peer has said that its endpoint is closed.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.is_closed.get()
+    }
+
     /// Notes that the endpoint is closed.
     pub(crate) fn close(&self) {
         self.is_closed.set(true);

@@ -444,12 +444,11 @@ impl Endpoint {
             incoming.iter().enumerate().filter_map(is_over).collect()
         };
         over.into_iter().for_each(|bell| self.drain(bell));
-        self.part_from_gone();
+        self.part_from_gone(Link::is_over);
     }
 
-    /// Drops the state of peers that are gone: their operations fail.
-    pub(crate) fn part_from_gone(&self) {
-        let is_dead = |link: &Link| link.is_over();
+    /// Drops the state of peers that are gone, and whose answers were taken: their operations fail.
+    pub(crate) fn part_from_gone(&self, is_dead: fn(&Link) -> bool) {
         self.known.borrow_mut().retain(|_, link| !is_dead(link));
         self.keys.retain(|region| !is_dead(&region.link));
         for link in self.links.borrow_mut().iter_mut() {

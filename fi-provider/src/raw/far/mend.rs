@@ -100,7 +100,7 @@ impl Endpoint {
         if far.traffic.has_ended.take() {
             self.end_logs(far);
         }
-        self.part_from_gone();
+        self.part_from_gone(Link::is_over);
     }
 
     /// Goes on with a peer that has connected queues; whether something is waited for.
