@@ -3,9 +3,10 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * Writes, reads and additions of 1, 2, 4 or 8 bytes, as the compiler sees, to memory of the fabric's
- * arena of a peer of the node are stores and loads. Everything else calls libfabric, with the same
- * arguments and results: other memory, other lengths, the first access by a key, errors, other
- * providers, and domains of other threading than FI_THREAD_DOMAIN. Counters count as ever. */
+ * arena of a peer of the node are stores and loads; an inject_write of 8 bytes to another node is one
+ * call of the provider. Everything else calls libfabric, with the same arguments and results: other
+ * memory, other lengths, the first access by a key, errors, other providers, and domains of other
+ * threading than FI_THREAD_DOMAIN. Counters count as ever. */
 #ifndef FARREACH_DIRECT_H
 #define FARREACH_DIRECT_H
 

@@ -98,7 +98,10 @@ pub unsafe fn register(table: *mut Table, beyond: &Beyond) {
 }
 
 /// Forgets a table whose memory goes away.
-pub fn forget(table: *mut Table) {
+///
+/// # Safety
+/// The rules of threads: initialisation and finalisation do not overlap with this.
+pub unsafe fn forget(table: *mut Table) {
     let mut registry = REGISTRY.lock().unwrap_or_else(PoisonError::into_inner);
     registry.tables.retain(|known| *known != table);
 }

@@ -16,9 +16,12 @@ unsafe extern "C" fn farreach_direct_register(table: *mut Table) {
     unsafe { direct::register(table, &beyond()) }
 }
 
+/// # Safety
+/// As [`direct::forget`].
 #[unsafe(no_mangle)]
-extern "C" fn farreach_direct_forget(table: *mut Table) {
-    direct::forget(table);
+unsafe extern "C" fn farreach_direct_forget(table: *mut Table) {
+    // SAFETY: the C program keeps to the rules of threads.
+    unsafe { direct::forget(table) }
 }
 
 /// The function of one type, put to its place.

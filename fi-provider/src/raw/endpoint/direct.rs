@@ -7,12 +7,12 @@
 
 use super::rma::RemoteRegion;
 use super::{Config, Endpoint};
-use crate::raw::completion::Counter;
+use crate::raw::completion::{Counted, Counter};
 use crate::raw::region::Rights;
 use std::cell::{Cell, OnceCell};
 use std::sync::atomic::AtomicU64;
 
-/// Places of regions that are known, by [`place`].
+/// Places of regions that are known.
 pub const PLACES: usize = 256;
 
 /// The place of the region that a peer has under a key.
@@ -68,7 +68,7 @@ impl Slot {
     };
 
     fn of(peer: u64, key: u64, region: &RemoteRegion, allowed: Allowed) -> Self {
-        let is_far = region.is_posted_in_line() && allowed == Allowed::All;
+        let is_far = !region.in_line.is_null() && allowed == Allowed::All;
         if !region.is_mapped() && !is_far {
             return Self::NONE;
         }
@@ -195,8 +195,9 @@ impl Endpoint {
         address: u64,
         source: *const u8,
     ) -> bool {
-        // SAFETY: posts to the region of a slot are in line; `source` holds 8 bytes.
-        unsafe { self.post_word(region, address, source) }
+        // SAFETY: posts to the region of a slot are in line, by the path of its link, which the region
+        // holds; `source` holds 8 bytes.
+        unsafe { self.write_word_quickly(region, &*region.in_line, address, source, Counted) }
     }
 
     /// Where the program finds whether there is progress to make: if the word is 0, and the byte.

@@ -15,7 +15,7 @@ use super::pending::State;
 use super::stream::Stream;
 use super::{Config, Endpoint, MOST_ASKED, Operation};
 use crate::raw::address_vector::PeerIndex;
-use crate::raw::completion::{Counted, Counter, Entry, Report};
+use crate::raw::completion::{Counter, Entry, Report};
 use crate::raw::error::Error;
 use crate::raw::far::log::Follows;
 use crate::raw::far::memory::Lane;
@@ -45,7 +45,7 @@ pub struct RemoteRegion {
     /// The first byte, as mapped here; null where it is not.
     pub(crate) mapped: *mut u8,
     /// The link's path over a device, where posts are in line by a connected queue; else null.
-    in_line: *const FarPath,
+    pub(super) in_line: *const FarPath,
     /// The same, where atomic operations are the device's.
     pub(super) updated_in_line: *const FarPath,
     /// The counts of its writes and reads, where they are mapped here and it is counted.
@@ -239,11 +239,6 @@ impl RemoteRegion {
     pub(crate) fn reach(&self, address: u64, len: usize, rights: Rights) -> Result<usize, Error> {
         let offset = self.find(address, len, rights);
         offset.ok_or_else(|| self.refusal(rights))
-    }
-
-    /// Whether writes to it are posts in line.
-    pub(super) fn is_posted_in_line(&self) -> bool {
-        !self.in_line.is_null()
     }
 
     /// Why accesses of this kind are refused.
@@ -459,22 +454,6 @@ impl Endpoint {
         }
         self.report_rma(Operation::Write, len, report);
         true
-    }
-
-    /// Writes 8 bytes by a post in line, which is counted; false where that is not possible at once.
-    ///
-    /// # Safety
-    /// [`RemoteRegion::is_posted_in_line`], the bytes lie in the region, and `source` holds as many.
-    #[inline(always)]
-    pub(super) unsafe fn post_word(
-        &self,
-        region: &RemoteRegion,
-        address: u64,
-        source: *const u8,
-    ) -> bool {
-        // SAFETY: the link, which the region holds, has the path, as posts to the region are in line;
-        // `source` holds the bytes.
-        unsafe { self.write_word_quickly(region, &*region.in_line, address, source, Counted) }
     }
 
     /// Writes as [`Endpoint::write`], and then tells the peer: its receive queue gets an entry with
