@@ -12,6 +12,7 @@
 mod atomic;
 mod av;
 mod cntr;
+mod contexts;
 mod core;
 mod cq;
 mod domain;
@@ -25,8 +26,10 @@ mod mr;
 mod msg;
 mod object;
 mod poll;
+mod refuse;
 mod rma;
 mod settings;
+mod shared_contexts;
 mod slab;
 mod state;
 mod tagged;

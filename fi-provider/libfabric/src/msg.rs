@@ -15,7 +15,7 @@ use std::ptr::null_mut;
 pub(crate) static SAFE: FiOpsMsg = ops::<true>();
 pub(crate) static ALONE: FiOpsMsg = ops::<false>();
 
-const fn ops<const SAFE: bool>() -> FiOpsMsg {
+pub(crate) const fn ops<const SAFE: bool>() -> FiOpsMsg {
     FiOpsMsg {
         size: size_of::<FiOpsMsg>(),
         recv: recv::<SAFE>,

@@ -1,5 +1,6 @@
 //! The objects of a domain, all behind one lock.
 
+use crate::contexts::Further;
 use crate::events::Feed;
 use crate::object::{Code, InUse};
 use crate::slab::Slab;
@@ -101,6 +102,8 @@ pub(crate) struct Objects {
     /// Receives with more to note than a pointer.
     pub(crate) receives: Slab<Receive>,
     pub(crate) regions: usize,
+    /// Scalable endpoints and shared contexts.
+    pub(crate) contexts: usize,
     /// Whether an endpoint has queues that nobody reads.
     pub(crate) has_unread: bool,
     /// Poll sets.
@@ -127,6 +130,8 @@ unsafe impl Send for Objects {}
 #[derive(Debug)]
 pub(crate) struct Vector {
     pub(crate) raw: AddressVector,
+    /// How many upper bits of an address name a receive context of its peer.
+    pub(crate) context_bits: u32,
     /// How many objects are bound to it.
     pub(crate) users: usize,
 }
@@ -241,6 +246,7 @@ pub(crate) struct Ep {
     pub(crate) unread: RefCell<Vec<CompletionQueue>>,
     /// Bytes that are left of a buffer for several messages when it is given back.
     pub(crate) least: Cell<usize>,
+    pub(crate) further: Further,
 }
 
 impl Shared {
@@ -362,6 +368,7 @@ impl Objects {
             && self.queues.is_empty()
             && self.counters.is_empty()
             && self.regions == 0
+            && self.contexts == 0
             && self.sets == 0
     }
 }
@@ -444,8 +451,9 @@ impl Ep {
         let flags = self.receive_flags.get();
         let wants = |queue: Binding| flags & FI_COMPLETION != 0 || !queue.is_selective;
         let completes = self.receive.get().is_some_and(wants);
+        let is_own = self.further.receiver.borrow().is_none();
         self.is_plain_receive
-            .set(completes && flags & FI_MULTI_RECV == 0);
+            .set(completes && is_own && flags & FI_MULTI_RECV == 0);
     }
 
     /// Tells whether operations of this kind are counted.
@@ -467,6 +475,6 @@ impl Ep {
 
     /// Returns the number of the peer that an application names.
     pub(crate) fn peer(&self, address: u64) -> Result<PeerIndex, Code> {
-        PeerIndex::try_from(address).map_err(|_| libc::EINVAL)
+        PeerIndex::try_from(address).or_else(|_| self.named_context(address))
     }
 }

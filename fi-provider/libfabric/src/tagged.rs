@@ -9,18 +9,22 @@ use fi_provider::raw::endpoint::Wanted;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
-pub(crate) static OPS: FiOpsTagged = FiOpsTagged {
-    size: size_of::<FiOpsTagged>(),
-    recv,
-    recvv,
-    recvmsg,
-    send,
-    sendv,
-    sendmsg,
-    inject,
-    senddata,
-    injectdata,
-};
+pub(crate) static OPS: FiOpsTagged = ops();
+
+pub(crate) const fn ops() -> FiOpsTagged {
+    FiOpsTagged {
+        size: size_of::<FiOpsTagged>(),
+        recv,
+        recvv,
+        recvmsg,
+        send,
+        sendv,
+        sendmsg,
+        inject,
+        senddata,
+        injectdata,
+    }
+}
 
 /// The flags of fi_trecvmsg by which a message is looked at, kept, and dropped.
 const LOOKS: u64 = FI_PEEK | FI_CLAIM | FI_DISCARD;
@@ -236,6 +240,7 @@ fn look(ep: *mut FidEp, message: &FiMsgTagged, flags: u64) -> Result<(), Code> {
     turn.progress();
     let ep = object.ep.get(&turn);
     let raw = ep.enabled()?;
+    ep.receives_itself()?;
     let queue = ep.receive.get().ok_or(FI_ENOCQ)?.queue;
     let queue = turn.queues.get(queue).ok_or(libc::EINVAL)?;
     if queue.held_many() >= MOST_HELD {

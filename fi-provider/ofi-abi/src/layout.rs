@@ -132,6 +132,9 @@ layouts! {
     FidEp = fid_ep: 80 {
         fid 0, ops 24, cm 32, msg 40, rma 48, tagged 56, atomic 64, collective 72
     }
+    FidStx = fid_stx: 32 {
+        fid 0, ops 24
+    }
     FidAv = fid_av: 32 {
         fid 0, ops 24
     }

@@ -284,6 +284,7 @@ impl Endpoint {
     #[inline(always)]
     pub(super) fn may_match(&self, beside: Beside) -> bool {
         let is_free = match beside.tag {
+            _ if let Some(member) = &self.shared => member.may_match(),
             None => !self.matcher.borrow().is_stalled(),
             Some(_) => self.paired.borrow().is_empty(),
         };
@@ -298,6 +299,9 @@ impl Endpoint {
         source: Option<PeerIndex>,
         len: usize,
     ) -> Option<Place> {
+        if let Some(member) = &self.shared {
+            return member.place_for(beside, source, len);
+        }
         if let Some(tag) = beside.tag {
             return self.tagged.borrow_mut().arrive(tag, source, len);
         }

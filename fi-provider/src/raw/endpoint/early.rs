@@ -52,7 +52,7 @@ impl Early {
         }
     }
 
-    fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         match &self.bytes {
             Bytes::Here(bytes) => bytes.len(),
             Bytes::There(_, len, _) | Bytes::Mapped(_, len) => *len,
@@ -63,6 +63,9 @@ impl Early {
 impl Endpoint {
     /// Whether an early message may be held, of which `held` bytes are counted.
     pub(super) fn may_hold(&self, beside: Beside, held: usize) -> bool {
+        if let Some(member) = &self.shared {
+            return member.may_hold(beside, held);
+        }
         match beside.tag {
             None => self.matcher.borrow().has_room(held),
             Some(_) => self.tagged.borrow().has_room(held),
@@ -73,6 +76,9 @@ impl Endpoint {
     pub(super) fn hold(&self, source: Option<PeerIndex>, early: Early) {
         if source.is_none() {
             self.todo.set(self.todo.get() | NAMELESS);
+        }
+        if let Some(member) = &self.shared {
+            return member.hold(source, early);
         }
         let (len, held) = (early.len(), early.held());
         match early.beside.tag {

@@ -345,7 +345,10 @@ impl Endpoint {
             self.match_early();
             self.name_senders();
         }
-        let is_any = self.matcher.borrow().has_nameless() || self.tagged.borrow().has_nameless();
+        let is_any = match &self.shared {
+            Some(member) => member.name_senders(),
+            None => self.matcher.borrow().has_nameless() || self.tagged.borrow().has_nameless(),
+        };
         if !is_any {
             self.todo.set(self.todo.get() & !NAMELESS);
         }

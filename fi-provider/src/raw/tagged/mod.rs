@@ -569,6 +569,27 @@ impl<M> Tagged<M> {
         Some(early)
     }
 
+    /// Drops the early messages that are gone, claimed ones, too.
+    pub(crate) fn forget(&mut self, is_gone: impl Fn(&M) -> bool) {
+        // SAFETY: `all` has early messages alone.
+        let all = unsafe { self.early.in_order(ALL, self.all.list(0)) };
+        let gone = all.filter(|(_, early)| is_gone(&early.message));
+        let gone: Vec<_> = gone.map(|(at, _)| at).collect();
+        for at in gone {
+            // SAFETY: the place is that of an early message: none was taken out but those before
+            // it. Nobody looks for it any more.
+            drop(unsafe { self.take_early(at) });
+        }
+        let Self { claimed, held, .. } = self;
+        claimed.retain(|(_, early)| {
+            let stays = !is_gone(&early.message);
+            if !stays {
+                *held -= early.held;
+            }
+            stays
+        });
+    }
+
     /// Whether senders of early messages have no numbers.
     pub(crate) fn has_nameless(&self) -> bool {
         self.nameless > 0
