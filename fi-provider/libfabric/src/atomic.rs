@@ -1,11 +1,11 @@
 //! Atomic operations on memory of peers (fi_atomic(3)).
 
-use crate::domain;
 use crate::ep::{self, Object};
 use crate::info::INJECT_SIZE;
 use crate::object::{Code, object, only, size, status};
 use crate::state::{Counts, Ep};
 use crate::transfer::{Flags, with_report};
+use crate::{domain, work};
 use fi_ofi_abi::*;
 use fi_provider::raw::completion::{Context, Counted, CountedContext, Silent};
 use fi_provider::raw::endpoint::{Arithmetic, Datatype, RemoteRegion, Typed, Word};
@@ -36,7 +36,7 @@ const MOST: usize = 256;
 /// Pieces of a list, at most.
 const MOST_PIECES: usize = 4;
 /// Flags of the calls with a record.
-const FLAGS: u64 = FI_COMPLETION
+pub(crate) const FLAGS: u64 = FI_COMPLETION
     | FI_MORE
     | FI_INJECT
     | FI_INJECT_COMPLETE
@@ -45,7 +45,7 @@ const FLAGS: u64 = FI_COMPLETION
 
 /// The three kinds of calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+pub(crate) enum Kind {
     /// Nothing comes back (fi_atomic).
     Base,
     /// The elements come back that were there (fi_fetch_atomic).
@@ -56,17 +56,17 @@ enum Kind {
 
 /// An operation on elements of a peer.
 #[derive(Clone, Copy, Debug)]
-struct Update<'a> {
-    kind: Kind,
-    operands: &'a [FiIoc],
-    comparands: &'a [FiIoc],
-    results: &'a [FiIoc],
-    peer: u64,
-    there: &'a [FiRmaIoc],
+pub(crate) struct Update<'a> {
+    pub(crate) kind: Kind,
+    pub(crate) operands: &'a [FiIoc],
+    pub(crate) comparands: &'a [FiIoc],
+    pub(crate) results: &'a [FiIoc],
+    pub(crate) peer: u64,
+    pub(crate) there: &'a [FiRmaIoc],
     /// Type and operation.
-    what: (u32, u32),
-    context: *mut c_void,
-    flags: Flags,
+    pub(crate) what: (u32, u32),
+    pub(crate) context: *mut c_void,
+    pub(crate) flags: Flags,
 }
 
 /// Goes from element to element of a list of pieces.
@@ -92,7 +92,7 @@ impl Walk<'_> {
 }
 
 /// Returns the operation of two numbers of libfabric's, if calls of this kind may have it.
-fn typed(kind: Kind, (datatype, operation): (u32, u32)) -> Option<Typed> {
+pub(crate) fn typed(kind: Kind, (datatype, operation): (u32, u32)) -> Option<Typed> {
     let datatype = *Datatype::ALL.get(datatype as usize)?;
     let operation = *Arithmetic::ALL.get(operation as usize)?;
     let is_its = match kind {
@@ -111,7 +111,7 @@ fn total(mut counts: impl Iterator<Item = usize>) -> Result<usize, Code> {
 
 impl Update<'_> {
     /// Returns how many elements there are, in each list as many.
-    fn count(&self, typed: Typed) -> Result<usize, Code> {
+    pub(crate) fn count(&self, typed: Typed) -> Result<usize, Code> {
         let lists = [self.operands, self.comparands, self.results];
         let is_long = lists.iter().any(|list| list.len() > MOST_PIECES);
         if is_long || self.there.is_empty() || self.there.len() > MOST_PIECES {
@@ -138,7 +138,11 @@ impl Update<'_> {
     ///
     /// # Safety
     /// The lists have as many elements, each.
-    unsafe fn elements<'r>(&self, typed: Typed, regions: &[&'r RemoteRegion]) -> Vec<Word<'r>> {
+    pub(crate) unsafe fn elements<'r>(
+        &self,
+        typed: Typed,
+        regions: &[&'r RemoteRegion],
+    ) -> Vec<Word<'r>> {
         let bytes = typed.bytes();
         let walk = |pieces| Walk {
             pieces,
@@ -247,7 +251,7 @@ unsafe fn start(ep: *mut FidEp, update: &Update<'_>) -> isize {
 }
 
 /// The elements at an address.
-fn here(addr: *const c_void, count: usize) -> [FiIoc; 1] {
+pub(crate) fn here(addr: *const c_void, count: usize) -> [FiIoc; 1] {
     let addr = addr.cast_mut();
     [FiIoc { addr, count }]
 }
@@ -256,7 +260,7 @@ fn here(addr: *const c_void, count: usize) -> [FiIoc; 1] {
 ///
 /// # Safety
 /// `first` leads to `count` records, which stay as they are as long as the list is used.
-unsafe fn list<'a, T>(first: *const T, count: usize) -> &'a [T] {
+pub(crate) unsafe fn list<'a, T>(first: *const T, count: usize) -> &'a [T] {
     if first.is_null() {
         return &[];
     }
@@ -265,7 +269,7 @@ unsafe fn list<'a, T>(first: *const T, count: usize) -> &'a [T] {
 }
 
 /// The elements of a peer that lists here are for.
-fn there(addr: u64, key: u64, lists: &[FiIoc]) -> [FiRmaIoc; 1] {
+pub(crate) fn there(addr: u64, key: u64, lists: &[FiIoc]) -> [FiRmaIoc; 1] {
     let counts = lists.iter().map(|piece| piece.count);
     // One that cannot be is refused.
     let count = total(counts).unwrap_or(usize::MAX);
@@ -341,6 +345,13 @@ unsafe fn of_record(
     flags: u64,
 ) -> isize {
     if let Err(code) = only(flags, FLAGS) {
+        if flags & FI_TRIGGER != 0 {
+            // SAFETY: the record's lists are as long as it says, and its context is one of
+            // fi_trigger(3); operands, comparands and results stay until the completion.
+            return size(unsafe {
+                work::update(ep, (kind, &*message), (comparands, results), flags)
+            });
+        }
         return size(Err(code));
     }
     // SAFETY: the record has lists as long as it says; operands, comparands and results are as

@@ -2,7 +2,9 @@
 
 use crate::object::{InUse, closing, give, object, status, stub, take};
 use crate::state::Shared;
-use crate::{atomic, av, cntr, contexts, cq, ep, fabric, mr, poll, settings, shared_contexts};
+use crate::{
+    atomic, av, cntr, contexts, cq, ep, fabric, mr, poll, settings, shared_contexts, work,
+};
 use fi_ofi_abi::*;
 use fi_provider::device;
 use fi_provider::raw::domain::{Config, Domain};
@@ -20,6 +22,7 @@ pub(crate) struct Object {
 }
 
 static OPS: FiOps = FiOps {
+    control: work::control,
     ops_open,
     ..closing(close)
 };

@@ -2,10 +2,10 @@
 
 use crate::contexts::Further;
 use crate::events::{Owner, Source};
-use crate::object::{Code, InUse, give, no_ops, object, size, status, stub, take};
+use crate::object::{Code, InUse, give, no_ops, object, size, status, stub, take, unused};
 use crate::state::{Binding, Counts, Ep, Kept, Shared, Told, Turn, Wrong};
 use crate::{
-    atomic, av, cntr, cq, domain, eq, info, log, msg, refuse, rma, shared_contexts, tagged,
+    alias, atomic, av, cntr, cq, domain, eq, info, log, msg, refuse, rma, shared_contexts, tagged,
 };
 use fi_ofi_abi::*;
 use fi_provider::raw::completion::{CompletionQueue, Counter};
@@ -21,12 +21,28 @@ use std::sync::Arc;
 #[repr(C)]
 #[derive(Debug)]
 pub(crate) struct Object {
-    fid: FidEp,
+    pub(crate) fid: FidEp,
     pub(crate) shared: Arc<Shared>,
     pub(crate) ep: Kept<Ep>,
     pub(crate) number: u64,
     /// The scalable endpoint of which it is a context.
     _of: Option<InUse>,
+    /// Held by its aliases.
+    pub(crate) aliases: InUse,
+}
+
+impl Object {
+    /// Returns the object of an alias, whose endpoint this is.
+    pub(crate) fn alias(of: &Self, turn: &Turn<'_>, fid: FidEp) -> Self {
+        Self {
+            fid,
+            shared: Arc::clone(&of.shared),
+            ep: of.ep.again(turn),
+            number: of.number,
+            _of: None,
+            aliases: InUse::default(),
+        }
+    }
 }
 
 /// The side of a scalable endpoint that a context is of.
@@ -55,13 +71,13 @@ static FID_OPS: FiOps = FiOps {
     tostr: stub,
     ops_set: stub,
 };
-static EP_OPS: FiOpsEp = FiOpsEp {
+pub(crate) static EP_OPS: FiOpsEp = FiOpsEp {
     cancel,
     getopt,
     setopt,
     ..refuse::EP
 };
-static CM_OPS: FiOpsCm = FiOpsCm {
+pub(crate) static CM_OPS: FiOpsCm = FiOpsCm {
     getname,
     ..refuse::CM
 };
@@ -185,6 +201,7 @@ unsafe fn give_endpoint(
         ep,
         number,
         _of: of,
+        aliases: InUse::default(),
     };
     // SAFETY: `place` may be written, by this function's requirement; the object begins with its
     // fid.
@@ -395,6 +412,11 @@ unsafe extern "C" fn control(fid: *mut Fid, command: c_int, argument: *mut c_voi
     let mut objects = object.shared.lock();
     match command {
         FI_ENABLE => status(enable(&mut objects, object)),
+        FI_ALIAS => {
+            // SAFETY: `argument` leads to what is asked for, and the endpoint is open, by
+            // fi_endpoint(3).
+            status(unsafe { alias::open(object, &objects, argument.cast()) })
+        }
         FI_GETOPSFLAG | FI_SETOPSFLAG => {
             // SAFETY: `argument` is NULL or leads to flags, which nobody else uses meanwhile, by
             // fi_endpoint(3).
@@ -501,6 +523,9 @@ fn enable(objects: &mut Turn<'_>, object: &Object) -> Result<(), Code> {
 
 unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
     let object = object!(Object, fid);
+    if let Err(code) = unused(&object.aliases) {
+        return -code;
+    }
     let shared = Arc::clone(&object.shared);
     let mut turn = shared.lock();
     let objects = &mut *turn;
@@ -512,6 +537,10 @@ unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
     objects.has_unread = objects.running.iter().any(has_unread);
     objects.note_special();
     if let Some(raw) = ep.raw.get() {
+        // Counts that are queued are the domain's.
+        if let Some(other) = objects.running.iter().find_map(|ep| ep.raw.get()) {
+            raw.leave_counts_to(other);
+        }
         let own = objects.receives.iter();
         let own = own.filter(|(_, posted)| posted.endpoint == object.number);
         // Buffers that wait; those that entries name are let go when these are read.

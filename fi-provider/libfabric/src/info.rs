@@ -45,11 +45,12 @@ const CAPS: u64 = FI_MSG
     | FI_SOURCE
     | FI_DIRECTED_RECV
     | FI_NAMED_RX_CTX
-    | FI_RMA_EVENT;
+    | FI_RMA_EVENT
+    | FI_TRIGGER;
 /// Those that an application gets which asks for none.
-const USUAL_CAPS: u64 = CAPS & !FI_RMA_EVENT;
+const USUAL_CAPS: u64 = CAPS & !(FI_RMA_EVENT | FI_TRIGGER);
 pub(crate) const TRANSMIT_CAPS: u64 =
-    FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_SEND | FI_READ | FI_WRITE;
+    FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_SEND | FI_READ | FI_WRITE | FI_TRIGGER;
 pub(crate) const RECEIVE_CAPS: u64 = FI_MSG
     | FI_TAGGED
     | FI_RMA
@@ -61,7 +62,8 @@ pub(crate) const RECEIVE_CAPS: u64 = FI_MSG
     | FI_SOURCE
     | FI_DIRECTED_RECV
     | FI_NAMED_RX_CTX
-    | FI_RMA_EVENT;
+    | FI_RMA_EVENT
+    | FI_TRIGGER;
 /// Flags that an endpoint may give to all its operations.
 pub(crate) const TRANSMIT_FLAGS: u64 = FI_COMPLETION
     | FI_INJECT_COMPLETE

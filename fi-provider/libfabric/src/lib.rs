@@ -9,12 +9,14 @@
     reason = "C calls these functions, and hands over raw pointers"
 )]
 
+mod alias;
 mod atomic;
 mod av;
 mod cntr;
 mod contexts;
 mod core;
 mod cq;
+mod deferred;
 mod domain;
 mod ep;
 mod eq;
@@ -35,6 +37,7 @@ mod state;
 mod tagged;
 mod transfer;
 mod wait;
+mod work;
 
 use fi_ofi_abi::{FiProvider, fi_version};
 use std::cell::UnsafeCell;

@@ -1,10 +1,10 @@
 //! Messages (fi_msg(3)).
 
-use crate::ep;
 use crate::info::INJECT_SIZE;
 use crate::object::{Code, only, size};
 use crate::slab::is_number;
 use crate::transfer::{self, Buffer, Flags, Message, SENDMSG, Which, list, piece};
+use crate::{ep, work};
 use fi_ofi_abi::*;
 use fi_provider::raw::address_vector::PeerIndex;
 use fi_provider::raw::endpoint::Posted;
@@ -102,6 +102,7 @@ unsafe extern "C" fn sendmsg(ep: *mut FidEp, message: *const FiMsg, flags: u64) 
                 };
                 transfer::send(ep, wanted)
             }
+            Err(_) if flags & FI_TRIGGER != 0 => size(work::sendmsg(ep, message, flags)),
             Err(code) => size(Err(code)),
         }
     }
@@ -262,6 +263,9 @@ unsafe extern "C" fn recvmsg(ep: *mut FidEp, message: *const FiMsg, flags: u64) 
             };
             transfer::receive(ep, wanted)
         };
+        if flags & FI_TRIGGER != 0 {
+            return size(work::recvmsg(ep, message, flags));
+        }
         only(flags, RECVMSG)
             .and_then(|()| list(message.msg_iov, message.iov_count))
             .and_then(post)

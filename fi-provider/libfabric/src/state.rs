@@ -84,6 +84,11 @@ impl<T> Kept<T> {
         &self.0
     }
 
+    /// The same object for another C object, during a turn at its domain.
+    pub(crate) fn again(&self, turn: &Turn<'_>) -> Self {
+        Self(self.share(turn))
+    }
+
     /// Another handle, during a turn at its domain.
     pub(crate) fn share(&self, _: &Turn<'_>) -> Rc<T> {
         Rc::clone(&self.0)

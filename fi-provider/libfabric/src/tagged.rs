@@ -4,6 +4,7 @@ use crate::ep::Object;
 use crate::object::{Code, object, only, size};
 use crate::state::{Told, Wrong};
 use crate::transfer::{self, Buffer, Flags, Message, SENDMSG, Which, list, piece};
+use crate::work;
 use fi_ofi_abi::*;
 use fi_provider::raw::endpoint::Wanted;
 use std::ffi::c_void;
@@ -93,6 +94,7 @@ unsafe extern "C" fn sendmsg(ep: *mut FidEp, message: *const FiMsgTagged, flags:
                 };
                 transfer::send(ep, wanted)
             }
+            Err(_) if flags & FI_TRIGGER != 0 => size(work::tsendmsg(ep, message, flags)),
             Err(code) => size(Err(code)),
         }
     }
@@ -207,6 +209,9 @@ unsafe extern "C" fn recvmsg(ep: *mut FidEp, message: *const FiMsgTagged, flags:
     // until the completion, by fi_tagged(3).
     let posted = unsafe {
         let message = &*message;
+        if flags & FI_TRIGGER != 0 {
+            return size(work::trecvmsg(ep, message, flags));
+        }
         let which = match flags & LOOKS {
             0 => Some(Which::Tagged(message.tag, message.ignore)),
             FI_CLAIM => Some(Which::Claimed(message.tag)),

@@ -110,6 +110,18 @@ constants! {
         FI_CSWAP_GE = 16;
         FI_CSWAP_GT = 17;
         FI_MSWAP = 18;
+        FI_TRIGGER_THRESHOLD = 0;
+        FI_OP_RECV = 0;
+        FI_OP_SEND = 1;
+        FI_OP_TRECV = 2;
+        FI_OP_TSEND = 3;
+        FI_OP_READ = 4;
+        FI_OP_WRITE = 5;
+        FI_OP_ATOMIC = 6;
+        FI_OP_FETCH_ATOMIC = 7;
+        FI_OP_COMPARE_ATOMIC = 8;
+        FI_OP_CNTR_SET = 9;
+        FI_OP_CNTR_ADD = 10;
     }
     i32 {
         FI_MR_BASIC = 1;

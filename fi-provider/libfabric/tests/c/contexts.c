@@ -62,6 +62,7 @@ static void scalable(void) {
         for (int from = 0; from < CONTEXTS; from++) // Of this peer alone, and of anybody.
             OK(fi_trecv(rx_context[to], &words[to][from], 8, NULL, from == 1 ? it : FI_ADDR_UNSPEC,
                         from, 0, &words[to][from]));
+    meet();
     for (int from = 0; from < CONTEXTS; from++) {
         for (uint64_t to = 0; to < CONTEXTS; to++) {
             uint64_t word = 10 * from + to;

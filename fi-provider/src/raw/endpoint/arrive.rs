@@ -14,7 +14,7 @@ use super::stream::Stream;
 use super::{Endpoint, MOST_OWED, Operation};
 use crate::raw::address::Address;
 use crate::raw::address_vector::{AddressVector, PeerIndex};
-use crate::raw::completion::{Entry, Failure, Promise, Source};
+use crate::raw::completion::{Entry, Failure, Source};
 use crate::raw::error::Error;
 use crate::raw::matcher::{Buffer, Place};
 use crate::raw::protocol::{HAS_DATA, HAS_TAG, Kind, TAGGED, WANTS_ANSWER};
@@ -330,7 +330,7 @@ impl Endpoint {
             self.report_cut(entry, len - place.len);
             Err(Error::Truncated)
         } else {
-            self.report(entry, Promise::of_receive(place.context), Ok(()), false);
+            self.report_receive(entry, Ok(()));
             Ok(())
         };
         if let Some((number, link)) = answer {
@@ -344,7 +344,7 @@ impl Endpoint {
     pub(super) fn report_cut(&self, entry: Entry, cut: usize) {
         let error = Error::Truncated;
         (self.config.receive).push(Err(Failure { error, entry, cut }));
-        self.config.received.count(Err(error));
+        self.count_receive(entry.context, Err(error));
     }
 
     /// Reports that a buffer is the caller's again, without a message.

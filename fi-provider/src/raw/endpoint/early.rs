@@ -182,8 +182,7 @@ impl Endpoint {
     fn fail_message(&self, place: &Place, beside: Beside, source: Option<PeerIndex>, error: Error) {
         self.land(place.address, 0);
         let entry = self.entry_of(place, beside, source);
-        let promise = Promise::of_receive(place.context);
-        self.report(entry, promise, Err(error), false);
+        self.report_receive(entry, Err(error));
     }
 
     /// Reads the bytes of a message over the device, where that knows them by address and key, or
@@ -219,6 +218,7 @@ impl Endpoint {
         }
         match self.begin(link, entry, promise, state) {
             Ok(pieces) => {
+                self.note_counter(pieces, place.context);
                 let dest = (place.address, place.len);
                 // SAFETY: the place has room for its bytes until its entry is there.
                 let is_read = remote
@@ -232,7 +232,7 @@ impl Endpoint {
             Err(error) => {
                 self.land(place.address, 0);
                 let entry = self.entry_of(place, beside, source);
-                self.report(entry, promise, Err(error), false);
+                self.report_receive(entry, Err(error));
                 self.owe(link, Kind::Done, [number, error.to_wire().into(), 0]);
             }
         }

@@ -9,6 +9,8 @@
 mod arithmetic;
 mod arrive;
 mod atomic;
+mod call;
+mod closing;
 mod counted;
 mod early;
 mod elements;
@@ -34,13 +36,14 @@ mod waiting;
 pub use crate::raw::tagged::Wanted;
 pub use arithmetic::{Arithmetic, Datatype, Typed};
 pub use atomic::Atomic;
+pub use call::{Call, Condition, Start};
 pub use message::{Level, Posted};
 pub use rma::RemoteRegion;
 pub(crate) use rma::{Beyond, rma_entry};
 pub use shared::ReceiveContext;
 pub(crate) use short::unguarded;
 pub use tagged::Peeked;
-pub use threshold::Work;
+pub use threshold::{Act, Work};
 pub use vector::{Range, Word};
 pub(crate) use waiting::Outlook;
 
@@ -183,6 +186,8 @@ pub struct Endpoint {
     /// By the addresses of the buffers that are posted in the place of pieces; dropped when
     /// the device writes there no more.
     landings: Landings,
+    /// Counters of receives, by their contexts, in the place of the endpoint's.
+    counters: RefCell<HashMap<u64, Counter>>,
     /// Takes results that nobody reads; dropped when the device writes there no more.
     unread: Box<Cell<u64>>,
     inbox: Arc<Inbox>,
@@ -264,6 +269,7 @@ impl Endpoint {
                 Some(shared) => shared.landings().clone(),
                 None => Landings::default(),
             },
+            counters: RefCell::default(),
             unread: Box::default(),
             config,
             vector: vector.clone(),
@@ -691,6 +697,7 @@ impl Endpoint {
             state,
             shown: None,
             held: Vec::new(),
+            counter: None,
         };
         let number = self.pending.borrow_mut().add(pending);
         if number.is_none() && promise.context.is_some() {
@@ -731,6 +738,15 @@ impl Endpoint {
         let Some((mut pending, result)) = ended else {
             return;
         };
+        if let State::Parts { told, .. } = pending.state
+            && let (Some(data), Ok(())) = (told, result)
+        {
+            let len = pending.entry.len as u64;
+            self.owe(&pending.link, Kind::Told, [data, len, 0]);
+        }
+        if let Some(counter) = &pending.counter {
+            counter.count(result);
+        }
         if let Some(whole) = pending.part {
             return self.finish(whole.get(), result);
         }
@@ -749,12 +765,6 @@ impl Endpoint {
         {
             let code = result.err().map_or(0, Error::to_wire).into();
             self.owe(&pending.link, Kind::Done, [answer, code, 0]);
-        }
-        if let State::Parts { told, .. } = pending.state
-            && let (Some(data), Ok(())) = (told, result)
-        {
-            let len = pending.entry.len as u64;
-            self.owe(&pending.link, Kind::Told, [data, len, 0]);
         }
         self.report(pending.entry, pending.promise, result, true);
     }
@@ -781,40 +791,6 @@ impl Endpoint {
         }
         if promise.counts {
             counter.count(result);
-        }
-    }
-}
-
-impl Drop for Endpoint {
-    fn drop(&mut self) {
-        self.domain.shared().remove(self.number);
-        let own = self.address();
-        let known = self.incoming.take().into_iter().flatten();
-        let known = known.map(|one| one.origin.address().clone());
-        let new = self.inbox.take_new();
-        let new = new.iter().map(|lead| lead.from.clone());
-        let far = self
-            .far
-            .as_ref()
-            .map(|far| far.arrivals.borrow().addresses());
-        let new = new.chain(far.into_iter().flatten());
-        // Those who send here learn it by their own rings, behind the answers that wait, as soon as
-        // there is room.
-        for address in known.chain(new).filter(|address| *address != own) {
-            let Ok(link) = self.link_to(&address) else {
-                continue;
-            };
-            let start = Instant::now();
-            while !(link.pay() && link.tell(Kind::Bye, []) != Err(Error::Again))
-                && start.elapsed() < FAREWELL
-            {
-                self.let_device_act();
-                std::thread::yield_now();
-            }
-        }
-        let start = Instant::now();
-        while self.let_device_act() && start.elapsed() < FAREWELL {
-            std::thread::yield_now();
         }
     }
 }

@@ -223,6 +223,7 @@ impl Endpoint {
     /// be.
     pub fn cancel_tagged(&self, context: u64) -> Option<u64> {
         let receive = self.tagged.borrow_mut().cancel(context);
+        self.counters.borrow_mut().remove(&context);
         if let Some(receive) = &receive {
             self.land(receive.address, 0);
         }
@@ -301,7 +302,7 @@ impl Endpoint {
     }
 
     /// Brings an early message to its receive.
-    fn deliver_early(&self, early: tagged::Early<Early>, receive: &Receive) {
+    pub(super) fn deliver_early(&self, early: tagged::Early<Early>, receive: &Receive) {
         self.deliver_if_room(early.message, receive.place(early.len), early.source);
     }
 
