@@ -33,6 +33,10 @@ static AV_OPS: FiOpsAv = FiOpsAv {
     newer: [stub; 4],
 };
 
+/// Bits for receive contexts, at most: a peer of context 0 is its number alone, and no address with
+/// another context may be a number.
+const MOST_CONTEXT_BITS: u32 = 32;
+
 impl Object {
     /// Returns the domain, and the number there.
     pub(crate) fn place(&self) -> (&Arc<Shared>, u64) {
@@ -47,14 +51,18 @@ pub(crate) unsafe extern "C" fn open(
     context: *mut c_void,
 ) -> c_int {
     let shared = &object!(domain::Object, domain).shared;
+    let mut context_bits = 0;
     // SAFETY: `attr` is NULL or attributes, which nobody else uses meanwhile, by fi_av(3).
     if let Some(attr) = unsafe { attr.as_mut() } {
-        if !attr.name.is_null() || attr.rx_ctx_bits > 0 {
+        if !attr.name.is_null() {
             return -FI_ENOSYS;
         }
-        if attr.r#type > FI_AV_TABLE {
+        let bits = u32::try_from(attr.rx_ctx_bits).ok();
+        let bits = bits.filter(|&bits| bits <= MOST_CONTEXT_BITS);
+        let (Some(bits), ..=FI_AV_TABLE) = (bits, attr.r#type) else {
             return status(Err(libc::EINVAL));
-        }
+        };
+        context_bits = bits;
         if let Err(code) = only(attr.flags, FI_SYMMETRIC) {
             return -code;
         }
@@ -64,6 +72,7 @@ pub(crate) unsafe extern "C" fn open(
     }
     let number = shared.lock().vectors.add(Vector {
         raw: AddressVector::new(),
+        context_bits,
         users: 0,
     });
     let fid = FidAv {

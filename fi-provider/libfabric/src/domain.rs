@@ -2,7 +2,9 @@
 
 use crate::object::{InUse, closing, give, object, status, stub, take};
 use crate::state::Shared;
-use crate::{atomic, av, cntr, cq, ep, fabric, mr, poll, settings};
+use crate::{
+    atomic, av, cntr, contexts, cq, ep, fabric, mr, poll, settings, shared_contexts, work,
+};
 use fi_ofi_abi::*;
 use fi_provider::device;
 use fi_provider::raw::domain::{Config, Domain};
@@ -20,6 +22,7 @@ pub(crate) struct Object {
 }
 
 static OPS: FiOps = FiOps {
+    control: work::control,
     ops_open,
     ..closing(close)
 };
@@ -48,11 +51,11 @@ static DOMAIN_OPS: FiOpsDomain = FiOpsDomain {
     av_open: av::open,
     cq_open: cq::open,
     endpoint: ep::open,
-    scalable_ep: stub,
+    scalable_ep: contexts::open,
     cntr_open: cntr::open,
     poll_open: poll::open,
-    stx_ctx: stub,
-    srx_ctx: stub,
+    stx_ctx: shared_contexts::open_transmit,
+    srx_ctx: shared_contexts::open_receive,
     query_atomic: atomic::query,
     query_collective: stub,
     endpoint2: stub,

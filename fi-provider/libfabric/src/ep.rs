@@ -1,9 +1,13 @@
 //! Endpoints (fi_endpoint(3)): how they are bound, enabled and closed.
 
+use crate::contexts::Further;
 use crate::events::{Owner, Source};
-use crate::object::{Code, InUse, give, object, size, status, stub};
+use crate::object::{Code, InUse, give, object, size, status, stub, unused};
 use crate::state::{Binding, Counts, Ep, Kept, Shared, Told, Turn, Wrong};
-use crate::{atomic, av, closed, cntr, cq, direct, domain, eq, info, log, msg, rma, tagged};
+use crate::{
+    alias, atomic, av, closed, cntr, cq, direct, domain, eq, info, log, msg, refuse, rma,
+    shared_contexts, tagged,
+};
 use fi_ofi_abi::*;
 use fi_provider::raw::completion::{CompletionQueue, Counter};
 use fi_provider::raw::endpoint::{Config, Endpoint};
@@ -18,10 +22,45 @@ use std::sync::Arc;
 #[repr(C)]
 #[derive(Debug)]
 pub(crate) struct Object {
-    fid: FidEp,
+    pub(crate) fid: FidEp,
     pub(crate) shared: Arc<Shared>,
     pub(crate) ep: Kept<Ep>,
     pub(crate) number: u64,
+    /// The scalable endpoint of which it is a context.
+    _of: Option<InUse>,
+    /// Held by its aliases.
+    pub(crate) aliases: InUse,
+}
+
+impl Object {
+    /// Returns the object of an alias, whose endpoint this is.
+    pub(crate) fn alias(of: &Self, turn: &Turn<'_>, fid: FidEp) -> Self {
+        Self {
+            fid,
+            shared: Arc::clone(&of.shared),
+            ep: of.ep.again(turn),
+            number: of.number,
+            _of: None,
+            aliases: InUse::default(),
+        }
+    }
+}
+
+/// The side of a scalable endpoint that a context is of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Half {
+    Transmit,
+    Receive,
+}
+
+impl Half {
+    /// The capabilities that a context may have.
+    pub(crate) fn caps(self) -> u64 {
+        match self {
+            Self::Transmit => info::TRANSMIT_CAPS,
+            Self::Receive => info::RECEIVE_CAPS,
+        }
+    }
 }
 
 static FID_OPS: FiOps = FiOps {
@@ -33,29 +72,33 @@ static FID_OPS: FiOps = FiOps {
     tostr: stub,
     ops_set: stub,
 };
-static EP_OPS: FiOpsEp = FiOpsEp {
-    size: size_of::<FiOpsEp>(),
+pub(crate) static EP_OPS: FiOpsEp = FiOpsEp {
     cancel,
     getopt,
     setopt,
-    tx_ctx: stub,
-    rx_ctx: stub,
-    rx_size_left: stub,
-    tx_size_left: stub,
-    newer: [stub],
+    ..refuse::EP
 };
-static CM_OPS: FiOpsCm = FiOpsCm {
-    size: size_of::<FiOpsCm>(),
-    setname: stub,
+pub(crate) static CM_OPS: FiOpsCm = FiOpsCm {
     getname,
-    getpeer: stub,
-    connect: stub,
-    listen: stub,
-    accept: stub,
-    reject: stub,
-    shutdown: stub,
-    join: stub,
+    ..refuse::CM
 };
+/// The messages of contexts that only send, and only receive.
+static SENDING: [FiOpsMsg; 2] = [
+    refuse::sending(msg::ops::<false>()),
+    refuse::sending(msg::ops::<true>()),
+];
+static RECEIVING: [FiOpsMsg; 2] = [
+    refuse::receiving(msg::ops::<false>()),
+    refuse::receiving(msg::ops::<true>()),
+];
+static SENDING_TAGGED: [FiOpsTagged; 2] = [
+    refuse::sending_tagged(tagged::ops::<false>()),
+    refuse::sending_tagged(tagged::ops::<true>()),
+];
+static RECEIVING_TAGGED: [FiOpsTagged; 2] = [
+    refuse::receiving_tagged(tagged::ops::<false>()),
+    refuse::receiving_tagged(tagged::ops::<true>()),
+];
 /// Bytes that are left of a buffer for several messages when it is given back, if not told.
 const LEAST: usize = 64;
 /// Entries of a queue that nobody reads.
@@ -84,30 +127,49 @@ pub(crate) unsafe extern "C" fn open(
     if kind != FI_EP_RDM && kind != FI_EP_UNSPEC {
         return -FI_ENOSYS;
     }
-    let own = Kept::new(Ep {
-        raw: OnceCell::new(),
-        caps,
-        is_usual: Cell::default(),
-        is_plain_receive: Cell::default(),
-        transmit_flags: Cell::new(transmit_flags),
-        receive_flags: Cell::new(receive_flags),
-        vector: Cell::default(),
-        transmit: Cell::default(),
-        receive: Cell::default(),
-        counters: Cell::default(),
-        events: RefCell::default(),
-        received: OnceCell::new(),
-        unread: RefCell::default(),
-        least: Cell::new(LEAST),
-        direct: direct::OfEndpoint::default(),
-    });
-    let mut turn = shared.lock();
-    let in_table = own.share(&turn);
-    let number = turn.endpoints.add(in_table);
-    drop(turn);
-    let fid = FidEp {
+    let own = Ep::new(caps, (transmit_flags, receive_flags), Further::default());
+    let fid = fid_of(shared, FI_CLASS_EP, context);
+    // SAFETY: `ep` is where the caller wants the pointer, by fi_endpoint(3).
+    unsafe { give_endpoint(shared, (fid, None), own, ep) };
+    0
+}
+
+impl Ep {
+    fn new(caps: u64, (transmit, receive): (u64, u64), further: Further) -> Self {
+        Self {
+            raw: OnceCell::new(),
+            caps,
+            is_usual: Cell::default(),
+            is_plain_receive: Cell::default(),
+            transmit_flags: Cell::new(transmit),
+            receive_flags: Cell::new(receive),
+            vector: Cell::default(),
+            transmit: Cell::default(),
+            receive: Cell::default(),
+            counters: Cell::default(),
+            events: RefCell::default(),
+            received: OnceCell::new(),
+            unread: RefCell::default(),
+            least: Cell::new(LEAST),
+            direct: direct::OfEndpoint::default(),
+            further,
+        }
+    }
+
+    /// Refuses to receive where a shared receive context does.
+    pub(crate) fn receives_itself(&self) -> Result<(), Code> {
+        match *self.further.receiver.borrow() {
+            Some(_) => Err(libc::EOPNOTSUPP),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Returns the C part of an endpoint in this domain.
+fn fid_of(shared: &Shared, fclass: usize, context: *mut c_void) -> FidEp {
+    FidEp {
         fid: Fid {
-            fclass: FI_CLASS_EP,
+            fclass,
             context,
             ops: &FID_OPS,
         },
@@ -118,16 +180,67 @@ pub(crate) unsafe extern "C" fn open(
         tagged: either(&tagged::SAFE, &tagged::ALONE, shared),
         atomic: either(&atomic::SAFE, &atomic::ALONE, shared),
         collective: null_mut(),
-    };
+    }
+}
+
+/// Gives an endpoint to C, which holds the scalable one of which it is a context.
+///
+/// # Safety
+/// `place` may be written.
+unsafe fn give_endpoint(
+    shared: &Arc<Shared>,
+    (fid, of): (FidEp, Option<InUse>),
+    ep: Ep,
+    place: *mut *mut FidEp,
+) {
+    let ep = Kept::new(ep);
+    let mut turn = shared.lock();
+    let in_table = ep.share(&turn);
+    let number = turn.endpoints.add(in_table);
+    drop(turn);
     let object = Object {
         fid,
         shared: Arc::clone(shared),
-        ep: own,
+        ep,
         number,
+        _of: of,
+        aliases: InUse::default(),
     };
-    // SAFETY: `ep` is where the caller wants the pointer; the object begins with its fid.
-    unsafe { give(object, ep) };
-    0
+    // SAFETY: `place` may be written, by this function's requirement; the object begins with its
+    // fid.
+    unsafe { give(object, place) };
+}
+
+/// Opens a context of a scalable endpoint, with these capabilities and flags.
+///
+/// # Safety
+/// `place` may be written.
+pub(crate) unsafe fn open_half(
+    shared: &Arc<Shared>,
+    half: Half,
+    (caps, [transmit, receive]): (u64, [u64; 2]),
+    (further, of): (Further, Option<InUse>),
+    place: *mut *mut FidEp,
+    context: *mut c_void,
+) {
+    let is_shared = usize::from(shared.is_shared);
+    let fid = match half {
+        Half::Transmit => FidEp {
+            msg: &SENDING[is_shared],
+            tagged: &SENDING_TAGGED[is_shared],
+            ..fid_of(shared, FI_CLASS_TX_CTX, context)
+        },
+        Half::Receive => FidEp {
+            msg: &RECEIVING[is_shared],
+            rma: &refuse::RMA,
+            tagged: &RECEIVING_TAGGED[is_shared],
+            atomic: &refuse::ATOMIC,
+            ..fid_of(shared, FI_CLASS_RX_CTX, context)
+        },
+    };
+    let ep = Ep::new(caps, (transmit, receive), further);
+    // SAFETY: `place` may be written, by this function's requirement.
+    unsafe { give_endpoint(shared, (fid, of), ep, place) };
 }
 
 /// Chooses between the functions for domains of several threads and of one at a time.
@@ -211,6 +324,14 @@ unsafe extern "C" fn bind(fid: *mut Fid, other: *mut Fid, flags: u64) -> c_int {
             let events = InUse::clone(&object!(eq::Object, other).in_use);
             return status(bind_events(&mut objects, object, events));
         }
+        FI_CLASS_SRX_CTX | FI_CLASS_STX_CTX => {
+            let ep = match opening(&objects, object) {
+                Ok(ep) => ep,
+                Err(code) => return -code,
+            };
+            // SAFETY: `other` is an open object of this class.
+            return status(unsafe { shared_contexts::bind(&object.shared, &objects, ep, other) });
+        }
         _ => return -FI_ENOSYS,
     };
     if !Arc::ptr_eq(shared, &object.shared) {
@@ -234,7 +355,8 @@ fn opening<'a>(objects: &Turn<'_>, object: &'a Object) -> Result<&'a Ep, Code> {
 
 fn bind_vector(objects: &mut Turn<'_>, object: &Object, vector: u64) -> Result<(), Code> {
     let ep = opening(objects, object)?;
-    if ep.vector.get().is_some() {
+    // That of a context is its scalable endpoint's.
+    if ep.vector.get().is_some() || ep.further.of.is_some() {
         return Err(libc::EINVAL);
     }
     ep.vector.set(Some(vector));
@@ -314,6 +436,11 @@ unsafe extern "C" fn control(fid: *mut Fid, command: c_int, argument: *mut c_voi
     let mut objects = object.shared.lock();
     match command {
         FI_ENABLE => status(enable(&mut objects, object)),
+        FI_ALIAS => {
+            // SAFETY: `argument` leads to what is asked for, and the endpoint is open, by
+            // fi_endpoint(3).
+            status(unsafe { alias::open(object, &objects, argument.cast()) })
+        }
         FI_GETOPSFLAG | FI_SETOPSFLAG => {
             // SAFETY: `argument` is NULL or leads to flags, which nobody else uses meanwhile, by
             // fi_endpoint(3).
@@ -347,7 +474,9 @@ fn operation_flags(ep: &Ep, flags: &mut u64, command: c_int) -> Result<(), Code>
 
 fn enable(objects: &mut Turn<'_>, object: &Object) -> Result<(), Code> {
     let ep = opening(objects, object)?;
-    let number = ep.vector.get().ok_or(FI_ENOAV)?;
+    let member = ep.further.of.as_ref();
+    let of_all = member.and_then(|(scalable, _)| scalable.vector.get());
+    let number = ep.vector.get().or(of_all).ok_or(FI_ENOAV)?;
     let counts = |what: &[Counts]| what.iter().any(|&what| ep.counts(what));
     let tells = counts(&[Counts::Sent, Counts::Read, Counts::Written]);
     // Each side that the endpoint has tells of its operations somewhere.
@@ -359,13 +488,17 @@ fn enable(objects: &mut Turn<'_>, object: &Object) -> Result<(), Code> {
     }
     let (transmit, receive) = (ep.transmit.get(), ep.receive.get());
     let counters = ep.counters.get();
-    let vector = objects.vectors.get(number).ok_or(FI_EDOMAIN)?.raw.clone();
+    let vector = objects.vectors.get(number).ok_or(FI_EDOMAIN)?;
+    ep.further.context_bits.set(vector.context_bits);
+    let vector = vector.raw.clone();
     let mut unread = Vec::new();
-    let mut queue = |binding: Option<Binding>| match binding {
+    let mut queue = |binding: Option<Binding>, is_used: bool| match binding {
         Some(Binding { queue, .. }) => {
             let queue = objects.queues.get(queue).ok_or(FI_EDOMAIN)?;
             Ok(queue.raw.clone())
         }
+        // The other side of a context has no entries.
+        None if !is_used && member.is_some() => Ok(CompletionQueue::new(UNREAD)),
         None => {
             unread.push(CompletionQueue::new(UNREAD));
             unread.last().cloned().ok_or(libc::ENOMEM)
@@ -381,17 +514,25 @@ fn enable(objects: &mut Turn<'_>, object: &Object) -> Result<(), Code> {
         }
     };
     let received = counter(Counts::Received)?;
-    let transmit = queue(transmit)?;
-    let receive = queue(receive)?;
+    let transmit = queue(transmit, has(FI_SEND | FI_READ | FI_WRITE))?;
+    let receive = queue(receive, has(FI_RECV | FI_REMOTE_WRITE))?;
     let config = Config {
         receive,
         done: counter(Counts::Sent)?,
         read: counter(Counts::Read)?,
         written: counter(Counts::Written)?,
         received: received.clone(),
+        shared: shared_contexts::of(ep),
         ..Config::new(&transmit)
     };
-    let raw = Endpoint::open(&object.shared.raw, &vector, config).map_err(Error::code)?;
+    let domain = &object.shared.raw;
+    let raw = match member {
+        None => Endpoint::open(domain, &vector, config),
+        Some((_, member)) => Endpoint::open_member(domain, &vector, config, *member),
+    };
+    let raw = raw.map_err(Error::code)?;
+    log::info(&format!("{} is open", raw.address()));
+    shared_contexts::note_enabled(ep);
     let is_any_unread = !unread.is_empty();
     *ep.unread.borrow_mut() = unread;
     ep.raw.set(raw).map_err(|_| FI_EOPBADSTATE)?;
@@ -406,6 +547,9 @@ fn enable(objects: &mut Turn<'_>, object: &Object) -> Result<(), Code> {
 
 unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
     let object = object!(Object, fid);
+    if let Err(code) = unused(&object.aliases) {
+        return -code;
+    }
     let shared = Arc::clone(&object.shared);
     let mut turn = shared.lock();
     let objects = &mut *turn;
@@ -417,6 +561,10 @@ unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
     objects.has_unread = objects.running.iter().any(has_unread);
     objects.note_special();
     if let Some(raw) = ep.raw.get() {
+        // Counts that are queued are the domain's.
+        if let Some(other) = objects.running.iter().find_map(|ep| ep.raw.get()) {
+            raw.leave_counts_to(other);
+        }
         let own = objects.receives.iter();
         let own = own.filter(|(_, posted)| posted.endpoint == object.number);
         // Buffers that wait; those that entries name are let go when these are read.

@@ -27,6 +27,8 @@ const MOST_BYTES: usize = 1 << 40;
 /// How many objects of a kind there may be, and operations in a queue.
 const MOST_OBJECTS: usize = 1 << 10;
 const MOST_QUEUED: usize = 1 << 12;
+/// How many contexts of each kind a scalable endpoint may have.
+pub(crate) const MOST_CONTEXTS: usize = 1 << 8;
 /// Bytes of a key, and of data that goes along.
 const WORD: usize = 8;
 
@@ -42,11 +44,14 @@ const CAPS: u64 = FI_MSG
     | FI_MULTI_RECV
     | FI_SOURCE
     | FI_DIRECTED_RECV
-    | FI_RMA_EVENT;
+    | FI_NAMED_RX_CTX
+    | FI_RMA_EVENT
+    | FI_TRIGGER;
 /// Those that an application gets which asks for none.
-const USUAL_CAPS: u64 = CAPS & !FI_RMA_EVENT;
-const TRANSMIT_CAPS: u64 = FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_SEND | FI_READ | FI_WRITE;
-const RECEIVE_CAPS: u64 = FI_MSG
+const USUAL_CAPS: u64 = CAPS & !(FI_RMA_EVENT | FI_TRIGGER);
+pub(crate) const TRANSMIT_CAPS: u64 =
+    FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_SEND | FI_READ | FI_WRITE | FI_TRIGGER;
+pub(crate) const RECEIVE_CAPS: u64 = FI_MSG
     | FI_TAGGED
     | FI_RMA
     | FI_ATOMIC
@@ -56,7 +61,9 @@ const RECEIVE_CAPS: u64 = FI_MSG
     | FI_MULTI_RECV
     | FI_SOURCE
     | FI_DIRECTED_RECV
-    | FI_RMA_EVENT;
+    | FI_NAMED_RX_CTX
+    | FI_RMA_EVENT
+    | FI_TRIGGER;
 /// Flags that an endpoint may give to all its operations.
 pub(crate) const TRANSMIT_FLAGS: u64 = FI_COMPLETION
     | FI_INJECT
@@ -81,6 +88,8 @@ struct Offer {
     threading: u32,
     control_progress: u32,
     mr_mode: i32,
+    /// How many transmit and receive contexts an endpoint is to have, or FI_SHARED_CONTEXT.
+    contexts: (usize, usize),
     dest: Option<Address>,
 }
 
@@ -136,6 +145,7 @@ unsafe fn offer(
         threading: FI_THREAD_SAFE,
         control_progress: FI_PROGRESS_AUTO,
         mr_mode: usual_mode(version),
+        contexts: (1, 1),
         dest: None,
     };
     if !node.is_null() {
@@ -166,7 +176,9 @@ unsafe fn offer(
     }
     // SAFETY: the attributes are NULL or records.
     unsafe {
-        hints.ep_attr.as_ref().map_or(Ok(()), check_ep)?;
+        if let Some(attr) = hints.ep_attr.as_ref() {
+            check_ep(attr, &mut offer)?;
+        }
         if let Some(attr) = hints.tx_attr.as_ref() {
             check_tx(attr, &mut offer)?;
         }
@@ -212,7 +224,7 @@ fn usual_mode(version: u32) -> i32 {
     }
 }
 
-fn check_ep(attr: &FiEpAttr) -> Result<(), Code> {
+fn check_ep(attr: &FiEpAttr, offer: &mut Offer) -> Result<(), Code> {
     require([FI_EP_UNSPEC, FI_EP_RDM].contains(&attr.r#type))?;
     require(attr.protocol == 0 || attr.protocol == PROTOCOL)?;
     require(attr.protocol_version <= 1)?;
@@ -224,7 +236,14 @@ fn check_ep(attr: &FiEpAttr) -> Result<(), Code> {
         attr.max_order_waw_size,
     ];
     require(orders == [0; 3])?;
-    require(attr.tx_ctx_cnt <= 1 && attr.rx_ctx_cnt <= 1 && attr.auth_key_size == 0)
+    for (wanted, own) in [
+        (attr.tx_ctx_cnt, &mut offer.contexts.0),
+        (attr.rx_ctx_cnt, &mut offer.contexts.1),
+    ] {
+        require(wanted <= MOST_CONTEXTS || wanted == FI_SHARED_CONTEXT)?;
+        *own = wanted.max(1);
+    }
+    require(attr.auth_key_size == 0)
 }
 
 fn check_tx(attr: &FiTxAttr, offer: &mut Offer) -> Result<(), Code> {
@@ -263,8 +282,10 @@ unsafe fn check_domain(version: u32, attr: &FiDomainAttr, offer: &mut Offer) -> 
         attr.cntr_cnt,
     ];
     require(counts.iter().all(|&count| count <= MOST_OBJECTS))?;
-    require(attr.max_ep_tx_ctx <= 1 && attr.max_ep_rx_ctx <= 1)?;
-    require(attr.max_ep_stx_ctx == 0 && attr.max_ep_srx_ctx == 0)?;
+    let contexts = [attr.max_ep_tx_ctx, attr.max_ep_rx_ctx];
+    require(contexts.iter().all(|&count| count <= MOST_CONTEXTS))?;
+    let sharers = [attr.max_ep_stx_ctx, attr.max_ep_srx_ctx];
+    require(sharers.iter().all(|&count| count <= MOST_OBJECTS))?;
     require(attr.mr_iov_limit <= 1 && attr.auth_key_size == 0)?;
     require(attr.caps & !offer.reach == 0)?;
     if attr.control_progress != FI_PROGRESS_UNSPEC {
@@ -324,8 +345,7 @@ fn fill(version: u32, offer: &Offer) -> Result<*mut FiInfo, Code> {
         ep.protocol_version = 1;
         ep.max_msg_size = MOST_BYTES;
         ep.mem_tag_format = EACH_BIT;
-        ep.tx_ctx_cnt = 1;
-        ep.rx_ctx_cnt = 1;
+        (ep.tx_ctx_cnt, ep.rx_ctx_cnt) = offer.contexts;
         fill_domain(&mut *info.domain_attr, offer);
         let fabric = &mut *info.fabric_attr;
         fabric.name = libc::strdup(NAME.as_ptr());
@@ -362,8 +382,10 @@ fn fill_domain(attr: &mut FiDomainAttr, offer: &Offer) {
     attr.ep_cnt = MOST_OBJECTS;
     attr.tx_ctx_cnt = MOST_OBJECTS;
     attr.rx_ctx_cnt = MOST_OBJECTS;
-    attr.max_ep_tx_ctx = 1;
-    attr.max_ep_rx_ctx = 1;
+    attr.max_ep_tx_ctx = MOST_CONTEXTS;
+    attr.max_ep_rx_ctx = MOST_CONTEXTS;
+    attr.max_ep_stx_ctx = MOST_OBJECTS;
+    attr.max_ep_srx_ctx = MOST_OBJECTS;
     attr.cntr_cnt = MOST_OBJECTS;
     attr.mr_iov_limit = 1;
     attr.caps = offer.reach;

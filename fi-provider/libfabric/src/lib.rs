@@ -9,12 +9,15 @@
     reason = "C calls these functions, and hands over raw pointers"
 )]
 
+mod alias;
 mod atomic;
 mod av;
 mod closed;
 mod cntr;
+mod contexts;
 mod core;
 mod cq;
+mod deferred;
 mod direct;
 mod domain;
 mod ep;
@@ -27,13 +30,16 @@ mod mr;
 mod msg;
 mod object;
 mod poll;
+mod refuse;
 mod rma;
 mod settings;
+mod shared_contexts;
 mod slab;
 mod state;
 mod tagged;
 mod transfer;
 mod wait;
+mod work;
 
 use fi_ofi_abi::{FiProvider, fi_version};
 use std::cell::UnsafeCell;

@@ -1,9 +1,9 @@
 //! Messages (fi_msg(3)).
 
-use crate::ep;
 use crate::info::INJECT_SIZE;
 use crate::object::{Code, only, size};
 use crate::transfer::{self, Buffer, Flags, Message, SENDMSG, Which, list, piece};
+use crate::{ep, work};
 use fi_ofi_abi::*;
 use fi_provider::raw::endpoint::Posted;
 use std::ffi::c_void;
@@ -13,7 +13,7 @@ use std::ptr::null_mut;
 pub(crate) static SAFE: FiOpsMsg = ops::<true>();
 pub(crate) static ALONE: FiOpsMsg = ops::<false>();
 
-const fn ops<const SAFE: bool>() -> FiOpsMsg {
+pub(crate) const fn ops<const SAFE: bool>() -> FiOpsMsg {
     FiOpsMsg {
         size: size_of::<FiOpsMsg>(),
         recv: recv::<SAFE>,
@@ -100,6 +100,7 @@ unsafe extern "C" fn sendmsg(ep: *mut FidEp, message: *const FiMsg, flags: u64) 
                 };
                 transfer::send(ep, wanted)
             }
+            Err(_) if flags & FI_TRIGGER != 0 => size(work::sendmsg(ep, message, flags)),
             Err(code) => size(Err(code)),
         }
     }
@@ -266,6 +267,9 @@ unsafe extern "C" fn recvmsg(ep: *mut FidEp, message: *const FiMsg, flags: u64) 
             };
             transfer::receive(ep, wanted)
         };
+        if flags & FI_TRIGGER != 0 {
+            return size(work::recvmsg(ep, message, flags));
+        }
         only(flags, RECVMSG)
             .and_then(|()| list(message.msg_iov, message.iov_count))
             .and_then(post)

@@ -1,12 +1,12 @@
 //! Reading and writing memory of peers (fi_rma(3)).
 
-use crate::ep;
 use crate::info::{INJECT_SIZE, MOST_PIECES};
 use crate::object::{Code, only, size};
 use crate::state::{Counts, Ep};
 use crate::transfer::{
     Flags, How, bytes_of, check_inject, list, piece, read_only, with_report, writable,
 };
+use crate::{ep, work};
 use fi_ofi_abi::*;
 use fi_provider::raw::address_vector::PeerIndex;
 use fi_provider::raw::completion::{Context, Counted, CountedContext, Silent};
@@ -19,7 +19,7 @@ use std::ptr::{from_ref, null_mut};
 pub(crate) static SAFE: FiOpsRma = ops::<true>();
 pub(crate) static ALONE: FiOpsRma = ops::<false>();
 
-const fn ops<const SAFE: bool>() -> FiOpsRma {
+pub(crate) const fn ops<const SAFE: bool>() -> FiOpsRma {
     FiOpsRma {
         size: size_of::<FiOpsRma>(),
         read,
@@ -35,9 +35,9 @@ const fn ops<const SAFE: bool>() -> FiOpsRma {
 }
 
 /// Flags of fi_readmsg and of fi_writemsg: the fabric keeps FI_DELIVERY_COMPLETE with all of them.
-const READMSG: u64 =
+pub(crate) const READMSG: u64 =
     FI_COMPLETION | FI_MORE | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE;
-const WRITEMSG: u64 = READMSG | FI_INJECT | FI_REMOTE_CQ_DATA;
+pub(crate) const WRITEMSG: u64 = READMSG | FI_INJECT | FI_REMOTE_CQ_DATA;
 
 /// The direction of an access.
 #[derive(Clone, Copy, Debug)]
@@ -133,7 +133,7 @@ unsafe fn start_several(ep: &Ep, access: &Access<'_>, how: How) -> Result<(), Co
 }
 
 /// Acts on ranges of a peer: those whose regions are found, and the rest, which it finds.
-fn with_ranges(
+pub(crate) fn with_ranges(
     raw: &Endpoint,
     peer: PeerIndex,
     rest: &[FiRmaIov],
@@ -179,6 +179,10 @@ unsafe fn start_record(ep: *mut FidEp, way: Way, message: &FiMsgRma, flags: u64)
                 };
                 start(ep, access)
             }
+            Err(_) if flags & FI_TRIGGER != 0 => {
+                let writes = matches!(way, Way::Write(_));
+                size(work::access(ep, message, writes, flags))
+            }
             Err(code) => size(Err(code)),
         }
     }
@@ -188,7 +192,7 @@ unsafe fn start_record(ep: *mut FidEp, way: Way, message: &FiMsgRma, flags: u64)
 ///
 /// # Safety
 /// The record's list is as long as it says.
-unsafe fn ranges_of(message: &FiMsgRma, bytes: usize) -> Result<&[FiRmaIov], Code> {
+pub(crate) unsafe fn ranges_of(message: &FiMsgRma, bytes: usize) -> Result<&[FiRmaIov], Code> {
     let count = message.rma_iov_count;
     if count == 0 || count > MOST_PIECES || message.rma_iov.is_null() {
         return Err(libc::EINVAL);

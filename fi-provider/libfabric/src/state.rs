@@ -1,5 +1,6 @@
 //! The objects of a domain, all behind one lock.
 
+use crate::contexts::Further;
 use crate::direct::{self, Rest};
 use crate::events::Feed;
 use crate::object::{Code, InUse};
@@ -93,6 +94,11 @@ impl<T> Kept<T> {
         &self.0
     }
 
+    /// The same object for another C object, during a turn at its domain.
+    pub(crate) fn again(&self, turn: &Turn<'_>) -> Self {
+        Self(self.share(turn))
+    }
+
     /// Another handle, during a turn at its domain.
     pub(crate) fn share(&self, _: &Turn<'_>) -> Rc<T> {
         Rc::clone(&self.0)
@@ -111,6 +117,8 @@ pub(crate) struct Objects {
     /// Receives with more to note than a pointer.
     pub(crate) receives: Slab<Receive>,
     pub(crate) regions: usize,
+    /// Scalable endpoints and shared contexts.
+    pub(crate) contexts: usize,
     /// Whether an endpoint has queues that nobody reads.
     pub(crate) has_unread: bool,
     /// Poll sets.
@@ -139,6 +147,8 @@ unsafe impl Send for Objects {}
 #[derive(Debug)]
 pub(crate) struct Vector {
     pub(crate) raw: AddressVector,
+    /// How many upper bits of an address name a receive context of its peer.
+    pub(crate) context_bits: u32,
     /// How many objects are bound to it.
     pub(crate) users: usize,
 }
@@ -255,6 +265,7 @@ pub(crate) struct Ep {
     pub(crate) least: Cell<usize>,
     /// What a program reads that accesses memory itself.
     pub(crate) direct: direct::OfEndpoint,
+    pub(crate) further: Further,
 }
 
 impl Shared {
@@ -393,6 +404,7 @@ impl Objects {
             && self.queues.is_empty()
             && self.counters.is_empty()
             && self.regions == 0
+            && self.contexts == 0
             && self.sets == 0
     }
 }
@@ -476,8 +488,9 @@ impl Ep {
         let flags = self.receive_flags.get();
         let wants = |queue: Binding| flags & FI_COMPLETION != 0 || !queue.is_selective;
         let completes = self.receive.get().is_some_and(wants);
+        let is_own = self.further.receiver.borrow().is_none();
         self.is_plain_receive
-            .set(completes && flags & FI_MULTI_RECV == 0);
+            .set(completes && is_own && flags & FI_MULTI_RECV == 0);
     }
 
     /// Tells whether a receive without flags of its own, from this source, has nothing to note but its
@@ -507,6 +520,6 @@ impl Ep {
 
     /// Returns the number of the peer that an application names.
     pub(crate) fn peer(&self, address: u64) -> Result<PeerIndex, Code> {
-        PeerIndex::try_from(address).map_err(|_| libc::EINVAL)
+        PeerIndex::try_from(address).or_else(|_| self.named_context(address))
     }
 }

@@ -6,6 +6,7 @@ use crate::msg::bytes;
 use crate::object::{Code, object, only, size};
 use crate::state::{Told, Wrong};
 use crate::transfer::{self, Buffer, Flags, Message, SENDMSG, Which, list, piece};
+use crate::work;
 use fi_ofi_abi::*;
 use fi_provider::raw::endpoint::Wanted;
 use std::ffi::c_void;
@@ -15,7 +16,7 @@ use std::ptr::null_mut;
 pub(crate) static SAFE: FiOpsTagged = ops::<true>();
 pub(crate) static ALONE: FiOpsTagged = ops::<false>();
 
-const fn ops<const SAFE: bool>() -> FiOpsTagged {
+pub(crate) const fn ops<const SAFE: bool>() -> FiOpsTagged {
     FiOpsTagged {
         size: size_of::<FiOpsTagged>(),
         recv: recv::<SAFE>,
@@ -97,6 +98,7 @@ unsafe extern "C" fn sendmsg(ep: *mut FidEp, message: *const FiMsgTagged, flags:
                 };
                 transfer::send(ep, wanted)
             }
+            Err(_) if flags & FI_TRIGGER != 0 => size(work::tsendmsg(ep, message, flags)),
             Err(code) => size(Err(code)),
         }
     }
@@ -263,6 +265,9 @@ unsafe extern "C" fn recvmsg(ep: *mut FidEp, message: *const FiMsgTagged, flags:
     // until the completion, by fi_tagged(3).
     let posted = unsafe {
         let message = &*message;
+        if flags & FI_TRIGGER != 0 {
+            return size(work::trecvmsg(ep, message, flags));
+        }
         let which = match flags & LOOKS {
             0 => Some(Which::Tagged(message.tag, message.ignore)),
             FI_CLAIM => Some(Which::Claimed(message.tag)),
@@ -296,6 +301,7 @@ fn look(ep: *mut FidEp, message: &FiMsgTagged, flags: u64) -> Result<(), Code> {
     turn.progress();
     let ep = object.ep.get(&turn);
     let raw = ep.enabled()?;
+    ep.receives_itself()?;
     let queue = ep.receive.get().ok_or(FI_ENOCQ)?.queue;
     let queue = turn.queues.get(queue).ok_or(libc::EINVAL)?;
     if queue.held_many() >= MOST_HELD {

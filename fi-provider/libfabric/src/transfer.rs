@@ -238,6 +238,7 @@ pub(crate) unsafe fn receive(ep: *mut FidEp, buffer: Buffer<'_>) -> Result<(), C
     let mut turn = object.shared.lock();
     let ep = object.ep.get(&turn);
     let raw = ep.enabled()?;
+    ep.receives_itself()?;
     let flags = buffer.flags.unwrap_or(ep.receive_flags.get());
     let (tag, is_multi) = match buffer.which {
         Which::Untagged => (None, flags & FI_MULTI_RECV != 0),

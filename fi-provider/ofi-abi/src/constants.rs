@@ -27,7 +27,9 @@ constants! {
         FI_REMOTE_CQ_DATA = 1 << 17;
         FI_MORE = 1 << 18;
         FI_PEEK = 1 << 19;
+        FI_TRIGGER = 1 << 20;
         FI_COMPLETION = 1 << 24;
+        FI_EVENT = 1 << 24;
         FI_INJECT = 1 << 25;
         FI_INJECT_COMPLETE = 1 << 26;
         FI_TRANSMIT_COMPLETE = 1 << 27;
@@ -35,9 +37,11 @@ constants! {
         FI_MATCH_COMPLETE = 1 << 31;
         FI_LOCAL_COMM = 1 << 51;
         FI_REMOTE_COMM = 1 << 52;
+        FI_SHARED_AV = 1 << 53;
         FI_RMA_EVENT = 1 << 56;
         FI_SOURCE = 1 << 57;
         FI_SYNC_ERR = 1 << 58;
+        FI_NAMED_RX_CTX = 1 << 58;
         FI_DISCARD = 1 << 58;
         FI_CLAIM = 1 << 59;
         FI_SYMMETRIC = 1 << 59;
@@ -106,6 +110,18 @@ constants! {
         FI_CSWAP_GE = 16;
         FI_CSWAP_GT = 17;
         FI_MSWAP = 18;
+        FI_TRIGGER_THRESHOLD = 0;
+        FI_OP_RECV = 0;
+        FI_OP_SEND = 1;
+        FI_OP_TRECV = 2;
+        FI_OP_TSEND = 3;
+        FI_OP_READ = 4;
+        FI_OP_WRITE = 5;
+        FI_OP_ATOMIC = 6;
+        FI_OP_FETCH_ATOMIC = 7;
+        FI_OP_COMPARE_ATOMIC = 8;
+        FI_OP_CNTR_SET = 9;
+        FI_OP_CNTR_ADD = 10;
     }
     i32 {
         FI_MR_BASIC = 1;
@@ -114,8 +130,12 @@ constants! {
         FI_MR_PROV_KEY = 1 << 6;
         FI_GETOPSFLAG = 2;
         FI_SETOPSFLAG = 3;
+        FI_ALIAS = 4;
         FI_GETWAIT = 5;
         FI_ENABLE = 6;
+        FI_QUEUE_WORK = 11;
+        FI_CANCEL_WORK = 12;
+        FI_FLUSH_WORK = 13;
         FI_OPT_ENDPOINT = 0;
         FI_OPT_MIN_MULTI_RECV = 0;
         FI_ENOSYS = 38;
@@ -132,11 +152,17 @@ constants! {
         FI_CLASS_FABRIC = 1;
         FI_CLASS_DOMAIN = 2;
         FI_CLASS_EP = 3;
+        FI_CLASS_SEP = 4;
+        FI_CLASS_RX_CTX = 5;
+        FI_CLASS_SRX_CTX = 6;
+        FI_CLASS_TX_CTX = 7;
+        FI_CLASS_STX_CTX = 8;
         FI_CLASS_AV = 11;
         FI_CLASS_MR = 12;
         FI_CLASS_EQ = 13;
         FI_CLASS_CQ = 14;
         FI_CLASS_CNTR = 15;
         FI_CLASS_POLL = 17;
+        FI_SHARED_CONTEXT = usize::MAX;
     }
 }

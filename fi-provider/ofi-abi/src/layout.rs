@@ -3,6 +3,7 @@
 use crate::info::*;
 use crate::objects::*;
 use crate::operations::*;
+use crate::trigger::*;
 use std::mem::offset_of;
 
 /// The layout of a struct.
@@ -120,6 +121,42 @@ layouts! {
     FiAtomicAttr = fi_atomic_attr: 16 {
         count 0, size 8
     }
+    FiTriggeredContext = fi_triggered_context: 32 {
+        event_type 0
+    }
+    FiDeferredWork = fi_deferred_work: 104 {
+        context 0, threshold 64, triggering_cntr 72, completion_cntr 80, op_type 88, op 96
+    }
+    FiOpMsg = fi_op_msg: 64 {
+        ep 0, msg 8, flags 56
+    }
+    FiOpTagged = fi_op_tagged: 80 {
+        ep 0, msg 8, flags 72
+    }
+    FiOpRma = fi_op_rma: 80 {
+        ep 0, msg 8, flags 72
+    }
+    FiMsgFetch = fi_msg_fetch: 24 {
+        msg_iov 0, desc 8, iov_count 16
+    }
+    FiMsgCompare = fi_msg_compare: 24 {
+        msg_iov 0, desc 8, iov_count 16
+    }
+    FiOpAtomic = fi_op_atomic: 88 {
+        ep 0, msg 8, flags 80
+    }
+    FiOpFetchAtomic = fi_op_fetch_atomic: 112 {
+        ep 0, msg 8, fetch 80, flags 104
+    }
+    FiOpCompareAtomic = fi_op_compare_atomic: 136 {
+        ep 0, msg 8, fetch 80, compare 104, flags 128
+    }
+    FiOpCntr = fi_op_cntr: 16 {
+        cntr 0, value 8
+    }
+    FiAlias = fi_alias: 16 {
+        fid 0, flags 8
+    }
     Fid = fid: 24 {
         fclass 0, context 8, ops 16
     }
@@ -131,6 +168,9 @@ layouts! {
     }
     FidEp = fid_ep: 80 {
         fid 0, ops 24, cm 32, msg 40, rma 48, tagged 56, atomic 64, collective 72
+    }
+    FidStx = fid_stx: 32 {
+        fid 0, ops 24
     }
     FidAv = fid_av: 32 {
         fid 0, ops 24

@@ -17,12 +17,14 @@ mod info;
 mod layout;
 mod objects;
 mod operations;
+mod trigger;
 
 pub use constants::*;
 pub use info::*;
 pub use layout::*;
 pub use objects::*;
 pub use operations::*;
+pub use trigger::*;
 
 /// The number of a version of the interface.
 pub const fn fi_version(major: u32, minor: u32) -> u32 {

@@ -41,6 +41,14 @@ pub struct FidEp {
     pub collective: *const c_void,
 }
 
+/// A shared transmit context.
+#[repr(C)]
+#[derive(Debug)]
+pub struct FidStx {
+    pub fid: Fid,
+    pub ops: *const FiOpsEp,
+}
+
 #[repr(C)]
 #[derive(Debug)]
 pub struct FidAv {

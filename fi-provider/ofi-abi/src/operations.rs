@@ -49,12 +49,13 @@ pub struct FiOpsDomain {
     pub av_open: function!((*mut FidDomain, *mut FiAvAttr, *mut *mut FidAv, *mut c_void) -> c_int),
     pub cq_open: function!((*mut FidDomain, *mut FiCqAttr, *mut *mut FidCq, *mut c_void) -> c_int),
     pub endpoint: function!((*mut FidDomain, *mut FiInfo, *mut *mut FidEp, *mut c_void) -> c_int),
-    pub scalable_ep: Stub,
+    pub scalable_ep: function!((*mut FidDomain, *mut FiInfo, *mut *mut FidEp, *mut c_void)
+        -> c_int),
     pub cntr_open: function!((*mut FidDomain, *mut FiCntrAttr, *mut *mut FidCntr, *mut c_void)
         -> c_int),
     pub poll_open: function!((*mut FidDomain, *mut FiPollAttr, *mut *mut FidPoll) -> c_int),
-    pub stx_ctx: Stub,
-    pub srx_ctx: Stub,
+    pub stx_ctx: function!((*mut FidDomain, *mut FiTxAttr, *mut *mut FidStx, *mut c_void) -> c_int),
+    pub srx_ctx: function!((*mut FidDomain, *mut FiRxAttr, *mut *mut FidEp, *mut c_void) -> c_int),
     pub query_atomic: function!((*mut FidDomain, u32, u32, *mut FiAtomicAttr, u64) -> c_int),
     pub query_collective: Stub,
     pub endpoint2: Stub,
@@ -144,8 +145,10 @@ pub struct FiOpsEp {
     pub cancel: function!((*mut Fid, *mut c_void) -> isize),
     pub getopt: function!((*mut Fid, c_int, c_int, *mut c_void, *mut usize) -> c_int),
     pub setopt: function!((*mut Fid, c_int, c_int, *const c_void, usize) -> c_int),
-    pub tx_ctx: Stub,
-    pub rx_ctx: Stub,
+    pub tx_ctx: function!((*mut FidEp, c_int, *mut FiTxAttr, *mut *mut FidEp, *mut c_void)
+        -> c_int),
+    pub rx_ctx: function!((*mut FidEp, c_int, *mut FiRxAttr, *mut *mut FidEp, *mut c_void)
+        -> c_int),
     pub rx_size_left: Stub,
     pub tx_size_left: Stub,
     pub newer: [Stub; 1],

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// The headers, without `rdma/`.
-const HEADERS: [&str; 10] = [
+const HEADERS: [&str; 11] = [
     "fabric.h",
     "fi_domain.h",
     "fi_endpoint.h",
@@ -16,6 +16,7 @@ const HEADERS: [&str; 10] = [
     "fi_tagged.h",
     "fi_atomic.h",
     "fi_errno.h",
+    "fi_trigger.h",
     "providers/fi_prov.h",
     "providers/fi_log.h",
 ];

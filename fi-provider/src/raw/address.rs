@@ -19,10 +19,58 @@ const PREFIX: &str = "farreach:";
 pub struct Address {
     /// The process.
     pub(crate) process: Ticket,
-    /// The number of the endpoint in its domain, which no other ever has.
+    /// The number of the endpoint in its domain, which no other ever has: see [`Family`].
     pub(crate) endpoint: u32,
     pub(crate) port: Port,
 }
+
+/// Numbers of endpoints that belong together: those of the contexts of a scalable endpoint
+/// (fi_scalable_ep). The first half is of endpoints that receive, and the second of those that only
+/// start operations. The upper bits of a number are the logarithm of how many there are, which is 0
+/// for an endpoint of its own; the lower ones count from a multiple of that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Family(pub(crate) u32);
+
+impl Family {
+    /// The lower bits of a number.
+    const COUNT_BITS: u32 = 27;
+    /// The first number that is none.
+    pub(crate) const END: u32 = 1 << Self::COUNT_BITS;
+    /// The most endpoints of each half.
+    pub const MOST: u32 = 1 << 12;
+
+    /// The family of the numbers from `first` on, a multiple of 2 to the `log`.
+    pub(crate) fn new(first: u32, log: u32) -> Self {
+        debug_assert!(first < Self::END && first.is_multiple_of(1 << log));
+        Self(log << Self::COUNT_BITS | first)
+    }
+
+    /// The family to which a number belongs.
+    pub(crate) fn of(number: u32) -> Self {
+        let log = number >> Self::COUNT_BITS;
+        Self(number & !(((1 << log) - 1) & (Self::END - 1)))
+    }
+
+    /// How many endpoints each half has.
+    fn half(self) -> u32 {
+        ((1 << (self.0 >> Self::COUNT_BITS)) / 2).min(Self::END)
+    }
+
+    /// The number of endpoint `index` of those that receive, if there are so many.
+    pub fn receiver(self, index: u32) -> Option<Member> {
+        (index < self.half().max(1)).then_some(Member(self.0 | index))
+    }
+
+    /// The number of endpoint `index` of those that only start operations, if there are so many.
+    pub fn sender(self, index: u32) -> Option<Member> {
+        let half = self.half();
+        (index < half).then_some(Member(self.0 | half | index))
+    }
+}
+
+/// The number of an endpoint of a family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Member(pub(crate) u32);
 
 /// Where the endpoint's process is, and by what it answers processes of other nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -72,6 +120,14 @@ impl Address {
     pub const MOST_BYTES: usize = 64;
     /// The bytes of an address of this version.
     pub const BYTES: usize = 8 + Ticket::BYTES + Port::BYTES;
+
+    /// The address of the first endpoint of the same family, which stands for all of it.
+    pub(crate) fn first(&self) -> Self {
+        Self {
+            endpoint: Family::of(self.endpoint).0,
+            ..self.clone()
+        }
+    }
 
     /// The bytes to send to others.
     pub fn to_bytes(&self) -> [u8; Self::BYTES] {
@@ -155,6 +211,25 @@ mod tests {
         let address = some();
         assert_eq!(address.to_string().parse::<Address>(), Ok(address.clone()));
         assert_eq!(Address::of_bytes(&address.to_bytes()), Ok(address));
+    }
+
+    #[test]
+    fn a_family_has_its_members_alone() {
+        let one = Family::new(5, 0);
+        assert_eq!((one.receiver(0), one.receiver(1)), (Some(Member(5)), None));
+        assert_eq!((one.sender(0), Family::of(5)), (None, one));
+        let eight = Family::new(16, 3);
+        let all = (0..4).flat_map(|index| [eight.receiver(index), eight.sender(index)]);
+        let mut all: Vec<u32> = all.map(|member| member.unwrap().0).collect();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), 8);
+        assert!(all.iter().all(|&number| Family::of(number) == eight));
+        assert_eq!((eight.receiver(4), eight.sender(4)), (None, None));
+        assert_ne!(Family::of(24), eight);
+        // Any number is one, as peers send any.
+        let widest = Family::of(u32::MAX);
+        assert_eq!((widest, widest.receiver(1 << 27)), (Family(31 << 27), None));
     }
 
     #[test]

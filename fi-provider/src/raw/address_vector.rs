@@ -1,6 +1,6 @@
 //! The peers that an endpoint names by small numbers (fi_av(3)).
 
-use super::address::Address;
+use super::address::{Address, Family};
 use super::error::Error;
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
@@ -31,7 +31,14 @@ struct Entries {
     /// The numbers of removed ones, to be given again: the lowest first.
     free: BinaryHeap<Reverse<PeerIndex>>,
     numbers: HashMap<Address, PeerIndex>,
+    /// Numbers of the further contexts of peers, by the peer and the context.
+    contexts: HashMap<(PeerIndex, u32), PeerIndex>,
+    /// The address of each.
+    of_contexts: Vec<Option<Address>>,
 }
+
+/// The first number of a further context of a peer.
+const CONTEXTS: PeerIndex = 1 << 31;
 
 impl AddressVector {
     /// An empty vector.
@@ -40,24 +47,26 @@ impl AddressVector {
     }
 
     /// Inserts an address; returns its number: the lowest that is free, from 0 on, or the one that
-    /// it has if it is there.
+    /// it has if it is there. The address of any endpoint of a family stands for all of it.
     ///
     /// # Errors
-    /// [`Error::NoRoom`] at 2^32 peers.
+    /// [`Error::NoRoom`] at 2^31 peers.
     pub fn insert(&self, address: &Address) -> Result<PeerIndex, Error> {
+        let address = address.first();
         let mut entries = self.0.entries.borrow_mut();
-        if let Some(&number) = entries.numbers.get(address) {
+        if let Some(&number) = entries.numbers.get(&address) {
             return Ok(number);
         }
         let number = match entries.free.pop() {
             Some(Reverse(number)) => number,
+            None if entries.addresses.len() == CONTEXTS as usize => return Err(Error::NoRoom),
             None => {
                 entries.addresses.push(None);
-                PeerIndex::try_from(entries.addresses.len() - 1).map_err(|_| Error::NoRoom)?
+                (entries.addresses.len() - 1) as PeerIndex
             }
         };
         entries.addresses[number as usize] = Some(address.clone());
-        entries.numbers.insert(address.clone(), number);
+        entries.numbers.insert(address, number);
         // An endpoint knows a sender by its number from now on.
         self.0.version.set(self.0.version.get() + 1);
         Ok(number)
@@ -73,6 +82,13 @@ impl AddressVector {
         let address = address.and_then(Option::take).ok_or(Error::NoSuchPeer)?;
         entries.numbers.remove(&address);
         entries.free.push(Reverse(peer));
+        let Entries {
+            contexts,
+            of_contexts,
+            ..
+        } = &mut *entries;
+        let gone = contexts.extract_if(|(of, _), _| *of == peer);
+        gone.for_each(|(_, number)| of_contexts[(number - CONTEXTS) as usize] = None);
         self.0.version.set(self.0.version.get() + 1);
         Ok(())
     }
@@ -80,12 +96,53 @@ impl AddressVector {
     /// The address of a peer.
     pub fn address(&self, peer: PeerIndex) -> Option<Address> {
         let entries = self.0.entries.borrow();
-        entries.addresses.get(peer as usize).cloned().flatten()
+        let (addresses, at) = match peer.checked_sub(CONTEXTS) {
+            None => (&entries.addresses, peer),
+            Some(at) => (&entries.of_contexts, at),
+        };
+        addresses.get(at as usize).cloned().flatten()
     }
 
-    /// The number of an address.
+    /// The number of an address, which is that of all of its family.
     pub fn find(&self, address: &Address) -> Option<PeerIndex> {
-        self.0.entries.borrow().numbers.get(address).copied()
+        let entries = self.0.entries.borrow();
+        entries.numbers.get(&address.first()).copied()
+    }
+
+    /// Returns a number by which operations reach context `index` of a peer: that endpoint of those
+    /// of its family that receive. It goes with the peer's own; what comes from any context has
+    /// that as its source.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchPeer`], also where the family has no such endpoint.
+    pub fn context(&self, peer: PeerIndex, index: u32) -> Result<PeerIndex, Error> {
+        let mut entries = self.0.entries.borrow_mut();
+        if let Some(&number) = entries.contexts.get(&(peer, index)) {
+            return Ok(number);
+        }
+        let first = entries.addresses.get(peer as usize).cloned().flatten();
+        let mut address = first.ok_or(Error::NoSuchPeer)?;
+        let member = Family::of(address.endpoint).receiver(index);
+        address.endpoint = member.ok_or(Error::NoSuchPeer)?.0;
+        if index == 0 {
+            return Ok(peer);
+        }
+        let at = PeerIndex::try_from(entries.of_contexts.len());
+        let number = at.ok().and_then(|at| at.checked_add(CONTEXTS));
+        let number = number.ok_or(Error::NoRoom)?;
+        entries.of_contexts.push(Some(address));
+        entries.contexts.insert((peer, index), number);
+        Ok(number)
+    }
+
+    /// Tells whether both handles are of one vector.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// Whether a number is that of a further context of a peer.
+    pub(crate) fn is_context(peer: PeerIndex) -> bool {
+        peer >= CONTEXTS
     }
 
     /// How many peers there are.
@@ -117,6 +174,32 @@ mod tests {
             endpoint: (number % 5) as u32,
             port: Port::default(),
         }
+    }
+
+    #[test]
+    fn contexts_of_a_peer_go_with_it() {
+        let vector = AddressVector::new();
+        let mut scalable = address(10);
+        scalable.endpoint = Family::new(8, 3).receiver(0).unwrap().0;
+        assert_eq!(vector.insert(&address(1)), Ok(0));
+        assert_eq!(vector.insert(&scalable), Ok(1));
+        let third = vector.context(1, 3).unwrap();
+        assert_eq!(vector.context(1, 3), Ok(third));
+        assert_ne!(vector.context(1, 2), Ok(third));
+        assert_eq!(vector.context(1, 0), Ok(1));
+        for (peer, index) in [(1, 4), (0, 1), (2, 0), (third, 0)] {
+            assert_eq!(vector.context(peer, index), Err(Error::NoSuchPeer));
+        }
+        let of_third = vector.address(third).unwrap();
+        assert_eq!(of_third.endpoint, scalable.endpoint + 3);
+        assert_eq!(vector.find(&of_third), Some(1), "the source is the peer");
+        assert_eq!(vector.insert(&of_third), Ok(1));
+        assert_eq!(vector.len(), 2);
+        assert_eq!(vector.remove(1), Ok(()));
+        assert_eq!(
+            (vector.address(third), vector.find(&of_third)),
+            (None, None)
+        );
     }
 
     #[test]

@@ -596,6 +596,11 @@ impl Counter {
         self.0.failed.set(count);
     }
 
+    /// Counts an operation that has failed before it began.
+    pub fn count_failure(&self, error: Error) {
+        self.count(Err(error));
+    }
+
     /// Counts an operation that has ended.
     pub(crate) fn count(&self, result: Result<(), Error>) {
         match result {
@@ -699,9 +704,10 @@ impl Report for Promise {
     }
 }
 
-/// Tells the operation of this number, of which it is a part.
+/// Tells the operation of this number, of which it is a part: see
+/// [`Call`](super::endpoint::Call).
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Part(pub(crate) NonZero<u64>);
+pub struct Part(pub(crate) NonZero<u64>);
 
 impl Sealed for Part {}
 

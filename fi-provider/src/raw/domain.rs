@@ -3,7 +3,7 @@
 
 #![expect(unsafe_code, reason = "registers raw memory")]
 
-use super::address::Port;
+use super::address::{Address, Family, Port};
 use super::arena::Arena;
 use super::error::Error;
 use super::far::Transport;
@@ -141,6 +141,25 @@ impl Domain {
     /// FI_REMOTE_WRITE or FI_REMOTE_READ, as accesses are to the memory of a domain.
     pub fn accesses(&self) -> Accesses {
         self.0.regions.all_accesses()
+    }
+
+    /// Keeps addresses for endpoints that belong together (fi_scalable_ep): for `count` that
+    /// receive, and as many that only start operations, at most [`Family::MOST`]. See
+    /// [`Endpoint::open_member`](super::endpoint::Endpoint::open_member).
+    ///
+    /// # Errors
+    /// [`Error::NoRoom`].
+    pub fn keep_family(&self, count: u32) -> Result<Family, Error> {
+        if !(1..=Family::MOST).contains(&count) {
+            return Err(Error::NoRoom);
+        }
+        let many = 2 * count.next_power_of_two();
+        self.shared().keep(many).ok_or(Error::NoRoom)
+    }
+
+    /// Returns the address of a family, which is that of its first endpoint, too.
+    pub fn address_of(&self, family: Family) -> Address {
+        self.shared().address(family.0)
     }
 
     pub(crate) fn config(&self) -> &Config {

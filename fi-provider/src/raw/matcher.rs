@@ -229,6 +229,24 @@ impl<M> Matcher<M> {
         self.buffers.remove(at).map(|waiting| waiting.buffer())
     }
 
+    /// Drops the early messages that are gone; `held` tells the bytes that each was held with.
+    pub(crate) fn forget(&mut self, is_gone: impl Fn(&M) -> bool, held: impl Fn(&M) -> usize) {
+        let Self {
+            early,
+            held: all,
+            nameless,
+            ..
+        } = self;
+        early.retain(|one| {
+            let stays = !is_gone(&one.message);
+            if !stays {
+                *all -= held(&one.message);
+                *nameless -= usize::from(one.source.is_none());
+            }
+            stays
+        });
+    }
+
     /// Whether there are early messages.
     #[inline(always)]
     pub(crate) fn has_early(&self) -> bool {

@@ -2,7 +2,7 @@
 //! passes the memory's descriptor, makes rings, and notices who has ended. It answers those of other
 //! nodes, too, by the device's datagrams. It sleeps otherwise.
 
-use super::address::{Address, Port};
+use super::address::{Address, Family, Port};
 use super::arena::Arena;
 use super::error::Error;
 use super::far::device::Device;
@@ -78,13 +78,24 @@ impl Shared {
         self.exchange.as_ref()
     }
 
-    /// Adds an endpoint; returns its number, or none where there have been too many.
-    pub(crate) fn add(&self, inbox: Arc<Inbox>) -> Option<u32> {
+    /// Keeps `many` numbers, a power of two, for endpoints that belong together; none where there
+    /// have been too many.
+    pub(crate) fn keep(&self, many: u32) -> Option<Family> {
         let mut state = self.lock();
-        let number = state.next_number;
-        state.next_number = number.checked_add(1)?;
-        state.endpoints.insert(number, inbox);
-        Some(number)
+        let first = state.next_number.next_multiple_of(many);
+        let next = first.checked_add(many).filter(|&next| next <= Family::END);
+        state.next_number = next?;
+        Some(Family::new(first, many.trailing_zeros()))
+    }
+
+    /// Adds an endpoint under a number that was kept for it; whether none has it.
+    pub(crate) fn add(&self, number: u32, inbox: Arc<Inbox>) -> bool {
+        let mut state = self.lock();
+        let is_free = !state.endpoints.contains_key(&number);
+        if is_free {
+            state.endpoints.insert(number, inbox);
+        }
+        is_free
     }
 
     /// Takes an endpoint out.

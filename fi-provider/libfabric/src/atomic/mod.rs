@@ -3,22 +3,23 @@
 mod update;
 mod word;
 
-use crate::domain;
 use crate::ep::{self, Object};
 use crate::object::{object, only, size, status};
 use crate::transfer::Flags;
+use crate::{domain, work};
 use fi_ofi_abi::*;
 use fi_provider::raw::completion::Counted;
 use std::ffi::{c_int, c_void};
 use std::ptr::{null, null_mut};
-use update::{FLAGS, Kind, MOST, Update, here, list, start, there, typed};
+pub(crate) use update::{FLAGS, Kind, Update, here, list, there, typed};
+use update::{MOST, start};
 use word::{at_once, native, one_word};
 
 /// The functions in domains of several threads, and of one at a time.
 pub(crate) static SAFE: FiOpsAtomic = ops::<true>();
 pub(crate) static ALONE: FiOpsAtomic = ops::<false>();
 
-const fn ops<const SAFE: bool>() -> FiOpsAtomic {
+pub(crate) const fn ops<const SAFE: bool>() -> FiOpsAtomic {
     FiOpsAtomic {
         size: size_of::<FiOpsAtomic>(),
         write: write::<SAFE>,
@@ -143,6 +144,13 @@ unsafe fn of_record(
     flags: u64,
 ) -> isize {
     if let Err(code) = only(flags, FLAGS) {
+        if flags & FI_TRIGGER != 0 {
+            // SAFETY: the record's lists are as long as it says, and its context is one of
+            // fi_trigger(3); operands, comparands and results stay until the completion.
+            return size(unsafe {
+                work::update(ep, (kind, &*message), (comparands, results), flags)
+            });
+        }
         return size(Err(code));
     }
     // SAFETY: the record has lists as long as it says; operands, comparands and results are as

@@ -18,7 +18,7 @@ pub(super) const MOST: usize = 256;
 /// Pieces of a list, at most.
 const MOST_PIECES: usize = 4;
 /// Flags of the calls with a record.
-pub(super) const FLAGS: u64 = FI_COMPLETION
+pub(crate) const FLAGS: u64 = FI_COMPLETION
     | FI_MORE
     | FI_INJECT
     | FI_INJECT_COMPLETE
@@ -27,7 +27,7 @@ pub(super) const FLAGS: u64 = FI_COMPLETION
 
 /// The three kinds of calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// Nothing comes back (fi_atomic).
     Base,
     /// The elements come back that were there (fi_fetch_atomic).
@@ -38,17 +38,17 @@ pub(super) enum Kind {
 
 /// An operation on elements of a peer.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Update<'a> {
-    pub(super) kind: Kind,
-    pub(super) operands: &'a [FiIoc],
-    pub(super) comparands: &'a [FiIoc],
-    pub(super) results: &'a [FiIoc],
-    pub(super) peer: u64,
-    pub(super) there: &'a [FiRmaIoc],
+pub(crate) struct Update<'a> {
+    pub(crate) kind: Kind,
+    pub(crate) operands: &'a [FiIoc],
+    pub(crate) comparands: &'a [FiIoc],
+    pub(crate) results: &'a [FiIoc],
+    pub(crate) peer: u64,
+    pub(crate) there: &'a [FiRmaIoc],
     /// Type and operation.
-    pub(super) what: (u32, u32),
-    pub(super) context: *mut c_void,
-    pub(super) flags: Flags,
+    pub(crate) what: (u32, u32),
+    pub(crate) context: *mut c_void,
+    pub(crate) flags: Flags,
 }
 
 /// Goes from element to element of a list of pieces.
@@ -74,7 +74,7 @@ impl Walk<'_> {
 }
 
 /// Returns the operation of two numbers of libfabric's, if calls of this kind may have it.
-pub(super) fn typed(kind: Kind, (datatype, operation): (u32, u32)) -> Option<Typed> {
+pub(crate) fn typed(kind: Kind, (datatype, operation): (u32, u32)) -> Option<Typed> {
     let datatype = *Datatype::ALL.get(datatype as usize)?;
     let operation = *Arithmetic::ALL.get(operation as usize)?;
     let is_its = match kind {
@@ -113,7 +113,7 @@ fn total(mut counts: impl Iterator<Item = usize>) -> Result<usize, Code> {
 
 impl Update<'_> {
     /// Returns how many elements there are, in each list as many.
-    fn count(&self, typed: Typed) -> Result<usize, Code> {
+    pub(crate) fn count(&self, typed: Typed) -> Result<usize, Code> {
         let lists = [self.operands, self.comparands, self.results];
         let is_long = lists.iter().any(|list| list.len() > MOST_PIECES);
         if is_long || self.there.is_empty() || self.there.len() > MOST_PIECES {
@@ -140,7 +140,11 @@ impl Update<'_> {
     ///
     /// # Safety
     /// The lists have as many elements, each.
-    unsafe fn elements<'r>(&self, typed: Typed, regions: &[&'r RemoteRegion]) -> Vec<Word<'r>> {
+    pub(crate) unsafe fn elements<'r>(
+        &self,
+        typed: Typed,
+        regions: &[&'r RemoteRegion],
+    ) -> Vec<Word<'r>> {
         let bytes = typed.bytes();
         let walk = |pieces| Walk {
             pieces,
@@ -274,7 +278,7 @@ pub(super) unsafe fn start(ep: *mut FidEp, update: &Update<'_>) -> isize {
 }
 
 /// The elements at an address.
-pub(super) fn here(addr: *const c_void, count: usize) -> [FiIoc; 1] {
+pub(crate) fn here(addr: *const c_void, count: usize) -> [FiIoc; 1] {
     let addr = addr.cast_mut();
     [FiIoc { addr, count }]
 }
@@ -283,7 +287,7 @@ pub(super) fn here(addr: *const c_void, count: usize) -> [FiIoc; 1] {
 ///
 /// # Safety
 /// `first` leads to `count` records, which stay as they are as long as the list is used.
-pub(super) unsafe fn list<'a, T>(first: *const T, count: usize) -> &'a [T] {
+pub(crate) unsafe fn list<'a, T>(first: *const T, count: usize) -> &'a [T] {
     if first.is_null() {
         return &[];
     }
@@ -292,7 +296,7 @@ pub(super) unsafe fn list<'a, T>(first: *const T, count: usize) -> &'a [T] {
 }
 
 /// The elements of a peer that lists here are for.
-pub(super) fn there(addr: u64, key: u64, lists: &[FiIoc]) -> [FiRmaIoc; 1] {
+pub(crate) fn there(addr: u64, key: u64, lists: &[FiIoc]) -> [FiRmaIoc; 1] {
     let counts = lists.iter().map(|piece| piece.count);
     // One that cannot be is refused.
     let count = total(counts).unwrap_or(usize::MAX);

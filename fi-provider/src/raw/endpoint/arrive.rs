@@ -14,7 +14,7 @@ use super::stream::Stream;
 use super::{Endpoint, MOST_OWED, Operation};
 use crate::raw::address::Address;
 use crate::raw::address_vector::{AddressVector, PeerIndex};
-use crate::raw::completion::{Entry, Failure, Promise, Source};
+use crate::raw::completion::{Entry, Failure, Source};
 use crate::raw::error::Error;
 use crate::raw::matcher::{Buffer, Place};
 use crate::raw::protocol::{HAS_DATA, HAS_TAG, Kind, TAGGED, WANTS_ANSWER};
@@ -284,6 +284,7 @@ impl Endpoint {
     #[inline(always)]
     pub(super) fn may_match(&self, beside: Beside) -> bool {
         let is_free = match beside.tag {
+            _ if let Some(member) = &self.shared => member.may_match(),
             None => !self.matcher.borrow().is_stalled(),
             Some(_) => self.paired.borrow().is_empty(),
         };
@@ -298,6 +299,9 @@ impl Endpoint {
         source: Option<PeerIndex>,
         len: usize,
     ) -> Option<Place> {
+        if let Some(member) = &self.shared {
+            return member.place_for(beside, source, len);
+        }
         if let Some(tag) = beside.tag {
             return self.tagged.borrow_mut().arrive(tag, source, len);
         }
@@ -326,7 +330,7 @@ impl Endpoint {
             self.report_cut(entry, len - place.len);
             Err(Error::Truncated)
         } else {
-            self.report(entry, Promise::of_receive(place.context), Ok(()), false);
+            self.report_receive(entry, Ok(()));
             Ok(())
         };
         if let Some((number, link)) = answer {
@@ -340,7 +344,7 @@ impl Endpoint {
     pub(super) fn report_cut(&self, entry: Entry, cut: usize) {
         let error = Error::Truncated;
         (self.config.receive).push(Err(Failure { error, entry, cut }));
-        self.config.received.count(Err(error));
+        self.count_receive(entry.context, Err(error));
     }
 
     /// Reports that a buffer is the caller's again, without a message.

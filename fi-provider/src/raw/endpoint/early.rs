@@ -52,7 +52,7 @@ impl Early {
         }
     }
 
-    fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         match &self.bytes {
             Bytes::Here(bytes) => bytes.len(),
             Bytes::There(_, len, _) | Bytes::Mapped(_, len) => *len,
@@ -63,6 +63,9 @@ impl Early {
 impl Endpoint {
     /// Whether an early message may be held, of which `held` bytes are counted.
     pub(super) fn may_hold(&self, beside: Beside, held: usize) -> bool {
+        if let Some(member) = &self.shared {
+            return member.may_hold(beside, held);
+        }
         match beside.tag {
             None => self.matcher.borrow().has_room(held),
             Some(_) => self.tagged.borrow().has_room(held),
@@ -73,6 +76,9 @@ impl Endpoint {
     pub(super) fn hold(&self, source: Option<PeerIndex>, early: Early) {
         if source.is_none() {
             self.todo.set(self.todo.get() | NAMELESS);
+        }
+        if let Some(member) = &self.shared {
+            return member.hold(source, early);
         }
         let (len, held) = (early.len(), early.held());
         match early.beside.tag {
@@ -176,8 +182,7 @@ impl Endpoint {
     fn fail_message(&self, place: &Place, beside: Beside, source: Option<PeerIndex>, error: Error) {
         self.land(place.address, 0);
         let entry = self.entry_of(place, beside, source);
-        let promise = Promise::of_receive(place.context);
-        self.report(entry, promise, Err(error), false);
+        self.report_receive(entry, Err(error));
     }
 
     /// Reads the bytes of a message over the device, where that knows them by address and key, or
@@ -213,6 +218,7 @@ impl Endpoint {
         }
         match self.begin(link, entry, promise, state) {
             Ok(pieces) => {
+                self.note_counter(pieces, place.context);
                 let dest = (place.address, place.len);
                 // SAFETY: the place has room for its bytes until its entry is there.
                 let is_read = remote
@@ -226,7 +232,7 @@ impl Endpoint {
             Err(error) => {
                 self.land(place.address, 0);
                 let entry = self.entry_of(place, beside, source);
-                self.report(entry, promise, Err(error), false);
+                self.report_receive(entry, Err(error));
                 self.owe(link, Kind::Done, [number, error.to_wire().into(), 0]);
             }
         }

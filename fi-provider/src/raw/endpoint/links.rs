@@ -6,7 +6,7 @@ use super::Endpoint;
 use super::link::Link;
 use super::short::unguarded;
 use crate::raw::address::Address;
-use crate::raw::address_vector::PeerIndex;
+use crate::raw::address_vector::{AddressVector, PeerIndex};
 use crate::raw::error::Error;
 use crate::raw::protocol::Kind;
 use std::rc::Rc;
@@ -52,6 +52,9 @@ impl Endpoint {
         }
         let address = self.vector.address(peer).ok_or(Error::NoSuchPeer)?;
         let link = self.link_to(&address)?;
+        if AddressVector::is_context(peer) {
+            return Ok(link);
+        }
         let mut links = self.links.borrow_mut();
         if links.len() <= peer as usize {
             links.resize_with(peer as usize + 1, || None);

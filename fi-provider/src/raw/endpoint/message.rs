@@ -244,6 +244,11 @@ impl Endpoint {
             offset: 0,
             is_last: true,
         };
+        if R::IS_PART {
+            let message = (message, beside);
+            // SAFETY: `message` holds the bytes until the operation is reported.
+            return unsafe { self.send_part(peer, message, entry, level, report.part()) };
+        }
         let promise = Promise::of(report);
         self.with_link(peer, |link| {
             // SAFETY: `message` holds the bytes until the operation is reported; those of a short
@@ -305,7 +310,7 @@ impl Endpoint {
 
     /// # Safety
     /// `message` holds the bytes of the entry until the operation is reported.
-    unsafe fn offer_message(
+    pub(super) unsafe fn offer_message(
         &self,
         link: &Rc<Link>,
         message: *const u8,
@@ -422,6 +427,7 @@ impl Endpoint {
     /// or where messages are still coming to it: the entry of the last one gives it back.
     pub fn cancel_receive(&self, context: u64) -> bool {
         let buffer = self.matcher.borrow_mut().cancel(context);
+        self.counters.borrow_mut().remove(&context);
         if let Some(buffer) = &buffer {
             self.land(buffer.address, 0);
         }

@@ -9,6 +9,8 @@
 mod arithmetic;
 mod arrive;
 mod atomic;
+mod call;
+mod closing;
 mod counted;
 pub mod direct;
 mod early;
@@ -23,6 +25,7 @@ mod near_path;
 mod pending;
 mod rma;
 mod scattered;
+mod shared;
 mod short;
 mod stream;
 mod tagged;
@@ -34,17 +37,19 @@ mod waiting;
 pub use crate::raw::tagged::Wanted;
 pub use arithmetic::{Arithmetic, Datatype, Typed};
 pub use atomic::Atomic;
+pub use call::{Call, Condition, Start};
 pub use elements::OneWord;
 pub use message::{Level, Posted};
 pub use rma::RemoteRegion;
 pub(crate) use rma::{Beyond, rma_entry};
+pub use shared::ReceiveContext;
 pub(crate) use short::unguarded;
 pub use tagged::Peeked;
-pub use threshold::Work;
+pub use threshold::{Act, Work};
 pub use vector::{Range, Word};
 pub(crate) use waiting::Outlook;
 
-use super::address::Address;
+use super::address::{self, Address};
 use super::address_vector::{AddressVector, PeerIndex};
 use super::completion::{CompletionQueue, Counter, Entry, Failure, Operation, Promise, Report};
 use super::domain::Domain;
@@ -64,7 +69,8 @@ use fi_shm::{order, ring};
 use keys::Keys;
 pub(crate) use link::Link;
 use pending::{Pending, State, Table};
-use scattered::Landing;
+use scattered::Landings;
+use shared::Member;
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
@@ -92,6 +98,9 @@ pub struct Config {
     /// Bytes and number of messages that are held before buffers are posted for them, and as much
     /// again of tagged ones; more wait in their rings, and then their senders.
     pub most_early: (usize, usize),
+    /// Has the buffers for messages, of which the endpoint has none then: the context's limit of
+    /// early messages is in the place of `most_early`.
+    pub shared: Option<ReceiveContext>,
 }
 
 impl Config {
@@ -106,6 +115,7 @@ impl Config {
             done,
             received: Counter::new(),
             most_early: (1 << 20, 1 << 12),
+            shared: None,
         }
     }
 }
@@ -133,6 +143,8 @@ const DEFERRED: u8 = 8;
 const LEAVING: u8 = 16;
 /// Early messages wait for their senders to get numbers.
 const NAMELESS: u8 = 32;
+/// There is a shared receive context to look at.
+const SHARED: u8 = 64;
 
 /// An endpoint, used by one thread. Another thread opens one of its own in the same domain.
 #[derive(Debug)]
@@ -150,7 +162,7 @@ pub struct Endpoint {
     /// Words of bells that have rings.
     words: Cell<usize>,
     /// Something to do that the first word of bells does not tell ([`WORK`], [`DEVICE`], [`WORDS`],
-    /// [`DEFERRED`], [`LEAVING`], [`NAMELESS`]).
+    /// [`DEFERRED`], [`LEAVING`], [`NAMELESS`], [`SHARED`]).
     todo: Cell<u8>,
     /// Requests to be woken so far.
     requests: Cell<u64>,
@@ -163,6 +175,8 @@ pub struct Endpoint {
     tagged: RefCell<Tagged<Early>>,
     /// Tagged messages that have receives, and wait for room for their entries.
     paired: RefCell<VecDeque<(Early, Place, Option<PeerIndex>)>>,
+    /// Its part of the shared receive context, if it has one.
+    shared: Option<Member>,
     pending: RefCell<Table>,
     deferred: RefCell<Deferred>,
     leaving: RefCell<Vec<Leaving>>,
@@ -173,7 +187,9 @@ pub struct Endpoint {
     far: Option<Box<Far>>,
     /// By the addresses of the buffers that are posted in the place of pieces; dropped when
     /// the device writes there no more.
-    landings: RefCell<HashMap<*mut u8, Landing>>,
+    landings: Landings,
+    /// Counters of receives, by their contexts, in the place of the endpoint's.
+    counters: RefCell<HashMap<u64, Counter>>,
     /// Takes results that nobody reads; dropped when the device writes there no more.
     unread: Box<Cell<u64>>,
     inbox: Arc<Inbox>,
@@ -194,11 +210,29 @@ impl Endpoint {
     /// # Errors
     /// [`Error::NoRoom`].
     pub fn open(domain: &Domain, vector: &AddressVector, config: Config) -> Result<Self, Error> {
+        let alone = domain.shared().keep(1).and_then(|one| one.receiver(0));
+        Self::open_member(domain, vector, config, alone.ok_or(Error::NoRoom)?)
+    }
+
+    /// Opens an endpoint of a family for which the domain has kept addresses, as [`Endpoint::open`]
+    /// does: each once.
+    ///
+    /// # Errors
+    /// [`Error::NoRoom`], also where it is open already; [`Error::NoSuchPeer`] where the endpoints
+    /// of its shared receive context have another address vector.
+    pub fn open_member(
+        domain: &Domain,
+        vector: &AddressVector,
+        config: Config,
+        address::Member(number): address::Member,
+    ) -> Result<Self, Error> {
         let arena = &domain.regions().arena;
         let ring_bytes = domain.config().ring_bytes;
         let inbox = Arc::new(Inbox::new(arena, ring_bytes)?);
         let shared = domain.shared();
-        let number = shared.add(Arc::clone(&inbox)).ok_or(Error::NoRoom)?;
+        if !shared.add(number, Arc::clone(&inbox)) {
+            return Err(Error::NoRoom);
+        }
         let far = shared.exchange().map(|exchange| {
             let (most, table) = (ring::max_payload(ring_bytes), domain.regions().for_peers());
             let hub = Hub::open(&exchange.device, number, arena, &inbox, most, table);
@@ -207,6 +241,9 @@ impl Endpoint {
             Ok::<_, Error>(Box::new(Far::new(hub)))
         });
         let far = far.transpose()?;
+        let member = config.shared.as_ref();
+        let member = member.map(|shared| shared.join(number, vector));
+        let member = member.transpose().inspect_err(|_| shared.remove(number))?;
         Ok(Self {
             links: RefCell::default(),
             seen: Cell::new(vector.version()),
@@ -215,7 +252,10 @@ impl Endpoint {
             keys: Keys::default(),
             incoming: RefCell::default(),
             words: Cell::new(1),
-            todo: Cell::new(if far.is_some() { DEVICE } else { 0 }),
+            todo: Cell::new(
+                if far.is_some() { DEVICE } else { 0 }
+                    | if config.shared.is_some() { SHARED } else { 0 },
+            ),
             requests: Cell::new(0),
             left: RefCell::default(),
             owing: RefCell::default(),
@@ -223,10 +263,15 @@ impl Endpoint {
             matcher: RefCell::new(Matcher::new(config.most_early)),
             tagged: RefCell::new(Tagged::new(config.most_early)),
             paired: RefCell::default(),
+            shared: member,
             pending: RefCell::default(),
             deferred: RefCell::default(),
             leaving: RefCell::default(),
-            landings: RefCell::default(),
+            landings: match &config.shared {
+                Some(shared) => shared.landings().clone(),
+                None => Landings::default(),
+            },
+            counters: RefCell::default(),
             unread: Box::default(),
             config,
             vector: vector.clone(),
@@ -240,6 +285,15 @@ impl Endpoint {
     /// The address by which peers reach the endpoint.
     pub fn address(&self) -> Address {
         self.domain.shared().address(self.number)
+    }
+
+    /// Returns a number by which operations reach a context of a peer: see
+    /// [`AddressVector::context`].
+    ///
+    /// # Errors
+    /// As [`AddressVector::context`].
+    pub fn context_of(&self, peer: PeerIndex, context: u32) -> Result<PeerIndex, Error> {
+        self.vector.context(peer, context)
     }
 
     /// Takes messages that have come, goes on with operations that wait for peers, and notes the
@@ -568,6 +622,9 @@ impl Endpoint {
         if self.todo.get() & LEAVING != 0 {
             self.end_transmitted();
         }
+        if let Some(member) = &self.shared {
+            self.deliver_shared(member);
+        }
         // Behind all that counts.
         if self.todo.get() & DEFERRED != 0 {
             self.start_deferred();
@@ -641,6 +698,7 @@ impl Endpoint {
             state,
             shown: None,
             held: Vec::new(),
+            counter: None,
         };
         let number = self.pending.borrow_mut().add(pending);
         if number.is_none() && promise.context.is_some() {
@@ -681,6 +739,15 @@ impl Endpoint {
         let Some((mut pending, result)) = ended else {
             return;
         };
+        if let State::Parts { told, .. } = pending.state
+            && let (Some(data), Ok(())) = (told, result)
+        {
+            let len = pending.entry.len as u64;
+            self.owe(&pending.link, Kind::Told, [data, len, 0]);
+        }
+        if let Some(counter) = &pending.counter {
+            counter.count(result);
+        }
         if let Some(whole) = pending.part {
             return self.finish(whole.get(), result);
         }
@@ -699,12 +766,6 @@ impl Endpoint {
         {
             let code = result.err().map_or(0, Error::to_wire).into();
             self.owe(&pending.link, Kind::Done, [answer, code, 0]);
-        }
-        if let State::Parts { told, .. } = pending.state
-            && let (Some(data), Ok(())) = (told, result)
-        {
-            let len = pending.entry.len as u64;
-            self.owe(&pending.link, Kind::Told, [data, len, 0]);
         }
         self.report(pending.entry, pending.promise, result, true);
     }
@@ -731,40 +792,6 @@ impl Endpoint {
         }
         if promise.counts {
             counter.count(result);
-        }
-    }
-}
-
-impl Drop for Endpoint {
-    fn drop(&mut self) {
-        self.domain.shared().remove(self.number);
-        let own = self.address();
-        let known = self.incoming.take().into_iter().flatten();
-        let known = known.map(|one| one.origin.address().clone());
-        let new = self.inbox.take_new();
-        let new = new.iter().map(|lead| lead.from.clone());
-        let far = self
-            .far
-            .as_ref()
-            .map(|far| far.arrivals.borrow().addresses());
-        let new = new.chain(far.into_iter().flatten());
-        // Those who send here learn it by their own rings, behind the answers that wait, as soon as
-        // there is room.
-        for address in known.chain(new).filter(|address| *address != own) {
-            let Ok(link) = self.link_to(&address) else {
-                continue;
-            };
-            let start = Instant::now();
-            while !(link.pay() && link.tell(Kind::Bye, []) != Err(Error::Again))
-                && start.elapsed() < FAREWELL
-            {
-                self.let_device_act();
-                std::thread::yield_now();
-            }
-        }
-        let start = Instant::now();
-        while self.let_device_act() && start.elapsed() < FAREWELL {
-            std::thread::yield_now();
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Operations that wait for their peers.
 
 use super::link::Link;
-use crate::raw::completion::{Entry, Operation, Promise};
+use crate::raw::completion::{Counter, Entry, Operation, Promise};
 use crate::raw::error::Error;
 use fi_mlx5::device::Region;
 use std::num::NonZero;
@@ -21,6 +21,8 @@ pub(crate) struct Pending {
     pub(crate) shown: Option<Region>,
     /// These, where the operation holds them.
     pub(crate) held: Vec<u8>,
+    /// Counts it, in the place of the endpoint's counter.
+    pub(crate) counter: Option<Counter>,
 }
 
 impl Pending {
@@ -114,6 +116,14 @@ impl Table {
     pub(crate) fn set_part(&mut self, number: u64, whole: NonZero<u64>) {
         if let Some((_, Some(pending))) = self.slots.get_mut(number as u32 as usize) {
             pending.part = Some(whole);
+        }
+    }
+
+    /// Has a counter count the operation of this number, in the place of the endpoint's.
+    pub(crate) fn count_by(&mut self, number: u64, counter: Counter) {
+        if let Some((_, Some(pending))) = self.slots.get_mut(number as u32 as usize) {
+            pending.counter = Some(counter);
+            pending.promise.counts = false;
         }
     }
 

@@ -8,12 +8,51 @@ use super::{Endpoint, Level, Posted, Wanted};
 use crate::raw::address_vector::PeerIndex;
 use crate::raw::completion::Report;
 use crate::raw::error::Error;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
 
 /// Memory of the endpoint's in the place of pieces: for a message that comes.
 #[derive(Debug)]
 pub(super) struct Landing {
     memory: *mut [u8],
     pieces: Box<[(*mut u8, usize)]>,
+}
+
+/// Memory in the place of pieces, by its addresses: a handle, for those that take such memory from
+/// each other.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Landings(Rc<RefCell<HashMap<*mut u8, Landing>>>);
+
+impl Landings {
+    /// Returns the only piece, or memory that stands for several.
+    pub(super) fn whole(&self, pieces: &[(*mut u8, usize)]) -> Result<(*mut u8, usize), Error> {
+        match pieces {
+            &[whole] => Ok(whole),
+            _ => self.landing(pieces),
+        }
+    }
+
+    /// Makes memory that stands for pieces; returns its address and their length.
+    fn landing(&self, pieces: &[(*mut u8, usize)]) -> Result<(*mut u8, usize), Error> {
+        let len = sum(pieces.iter().map(|(_, len)| *len))?;
+        // Even one without bytes has an address of its own.
+        let memory = Box::into_raw(zeroed(len.max(1))?.into_boxed_slice());
+        let address = memory.cast::<u8>();
+        let landing = Landing {
+            memory,
+            pieces: pieces.into(),
+        };
+        self.0.borrow_mut().insert(address, landing);
+        Ok((address, len))
+    }
+
+    /// Lets the memory at an address go, if it stands for pieces.
+    pub(super) fn let_go(&self, buffer: Option<*mut u8>) {
+        if let Some(buffer) = buffer {
+            self.0.borrow_mut().remove(&buffer);
+        }
+    }
 }
 
 impl Drop for Landing {
@@ -152,7 +191,7 @@ impl Endpoint {
             unsafe { self.post_receive(buffer, len, posted) };
             return Ok(());
         }
-        let (address, len) = self.landing(pieces)?;
+        let (address, len) = self.landings.landing(pieces)?;
         // Keeps it apart from plain buffers, and takes one message, as nothing is left then.
         posted.least = Some(usize::MAX);
         // SAFETY: the memory is nobody else's as long as it is among the landings: until it is
@@ -185,38 +224,21 @@ impl Endpoint {
 
     /// Returns the only piece, or memory of the endpoint's that stands for several.
     pub(super) fn whole(&self, pieces: &[(*mut u8, usize)]) -> Result<(*mut u8, usize), Error> {
-        match pieces {
-            &[whole] => Ok(whole),
-            _ => self.landing(pieces),
-        }
-    }
-
-    /// Makes memory of the endpoint's that stands for pieces; returns its address and their length.
-    fn landing(&self, pieces: &[(*mut u8, usize)]) -> Result<(*mut u8, usize), Error> {
-        let len = sum(pieces.iter().map(|(_, len)| *len))?;
-        // Even one without bytes has an address of its own.
-        let memory = Box::into_raw(zeroed(len.max(1))?.into_boxed_slice());
-        let address = memory.cast::<u8>();
-        let landing = Landing {
-            memory,
-            pieces: pieces.into(),
-        };
-        self.landings.borrow_mut().insert(address, landing);
-        Ok((address, len))
+        self.landings.whole(pieces)
     }
 
     /// Takes the first `len` bytes of a buffer apart, if that stands for pieces, and lets it go:
     /// before its entry is made.
     #[inline]
     pub(super) fn land(&self, buffer: *mut u8, len: usize) {
-        if !self.landings.borrow().is_empty() {
+        if !self.landings.0.borrow().is_empty() {
             self.take_apart(buffer, len);
         }
     }
 
     #[cold]
     fn take_apart(&self, buffer: *mut u8, len: usize) {
-        let Some(landing) = self.landings.borrow_mut().remove(&buffer) else {
+        let Some(landing) = self.landings.0.borrow_mut().remove(&buffer) else {
             return;
         };
         let (mut from, mut left) = (buffer, len);

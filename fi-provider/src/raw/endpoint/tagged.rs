@@ -226,6 +226,7 @@ impl Endpoint {
     /// be.
     pub fn cancel_tagged(&self, context: u64) -> Option<u64> {
         let receive = self.tagged.borrow_mut().cancel(context);
+        self.counters.borrow_mut().remove(&context);
         if let Some(receive) = &receive {
             self.land(receive.address, 0);
         }
@@ -304,7 +305,7 @@ impl Endpoint {
     }
 
     /// Brings an early message to its receive.
-    fn deliver_early(&self, early: tagged::Early<Early>, receive: &Receive) {
+    pub(super) fn deliver_early(&self, early: tagged::Early<Early>, receive: &Receive) {
         self.deliver_if_room(early.message, receive.place(early.len), early.source);
     }
 
@@ -348,7 +349,10 @@ impl Endpoint {
             self.match_early();
             self.name_senders();
         }
-        let is_any = self.matcher.borrow().has_nameless() || self.tagged.borrow().has_nameless();
+        let is_any = match &self.shared {
+            Some(member) => member.name_senders(),
+            None => self.matcher.borrow().has_nameless() || self.tagged.borrow().has_nameless(),
+        };
         if !is_any {
             self.todo.set(self.todo.get() & !NAMELESS);
         }

@@ -6,6 +6,7 @@
 
 #![expect(unsafe_code, reason = "operations are on memory by its C address")]
 
+use super::call::{Call, Condition};
 use super::rma::RemoteRegion;
 use super::{Atomic, DEFERRED, Endpoint, Level, Operation, Typed, Word};
 use crate::raw::address_vector::PeerIndex;
@@ -13,6 +14,7 @@ use crate::raw::completion::{Counter, Entry, Part, Promise, Report};
 use crate::raw::error::Error;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Operations of an endpoint that may wait for counters at a time.
@@ -98,6 +100,29 @@ pub enum Work {
         /// Where the element goes that was there; null if nobody wants it.
         found: *mut u8,
     },
+    /// An operation that the program starts itself.
+    Call(Call),
+    /// Anything that the program does at once, such as posting a buffer, and that reports nothing.
+    Do(Act),
+    /// Adds to a counter, or sets it; reports nothing.
+    Count {
+        /// The counter.
+        counter: Counter,
+        /// What is added, or set.
+        value: u64,
+        /// Whether it is set.
+        sets: bool,
+    },
+}
+
+/// A function of a program.
+#[derive(Clone)]
+pub struct Act(pub Rc<dyn Fn(&Endpoint)>);
+
+impl std::fmt::Debug for Act {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Act")
+    }
 }
 
 /// Operations that go one way are started in their order.
@@ -106,6 +131,7 @@ enum Way {
     Messages(PeerIndex),
     /// The address of the link.
     Memory(usize),
+    Nowhere,
 }
 
 impl Work {
@@ -116,6 +142,8 @@ impl Work {
             Self::Read { .. } => Operation::Read,
             Self::Update { found, .. } if !found.is_null() => Operation::Fetch,
             Self::Atomic { .. } | Self::Update { .. } => Operation::Atomic,
+            Self::Call(call) => call.operation,
+            Self::Do(_) | Self::Count { .. } => Operation::Receive,
         }
     }
 
@@ -125,12 +153,16 @@ impl Work {
             Self::Send { len, .. } | Self::Write { len, .. } | Self::Read { len, .. } => *len,
             Self::Atomic { word, .. } => word.1,
             Self::Update { typed, .. } => typed.bytes(),
+            Self::Call(call) => call.len,
+            Self::Do(_) | Self::Count { .. } => 0,
         }
     }
 
     fn way(&self) -> Way {
         match self {
             Self::Inject { peer, .. } | Self::Send { peer, .. } => Way::Messages(*peer),
+            Self::Call(call) => Way::Messages(call.peer),
+            Self::Do(_) | Self::Count { .. } => Way::Nowhere,
             Self::InjectWrite { region, .. }
             | Self::Write { region, .. }
             | Self::Read { region, .. }
@@ -147,6 +179,10 @@ struct Later {
     promise: Promise,
     /// The operation of which it is a part.
     part: Option<Part>,
+    /// Counts it, in the place of the endpoint's counter.
+    counter: Option<Counter>,
+    /// By which it is cancelled; 0 before it has one.
+    number: u64,
 }
 
 impl Later {
@@ -170,7 +206,21 @@ impl Later {
 #[derive(Debug)]
 struct Waiting {
     counter: Counter,
+    /// Whether failures count, too.
+    with_failures: bool,
     operations: BTreeMap<(u64, u64), Later>,
+}
+
+impl Waiting {
+    /// The count that is compared with thresholds.
+    fn counted(&self) -> u64 {
+        let failed = if self.with_failures {
+            self.counter.read_failed()
+        } else {
+            0
+        };
+        self.counter.read().wrapping_add(failed)
+    }
 }
 
 /// All of an endpoint.
@@ -179,9 +229,10 @@ pub(super) struct Deferred {
     waiting: Vec<Waiting>,
     /// Those whose thresholds are reached.
     due: VecDeque<Later>,
-    /// The number of the next one.
-    next: u64,
 }
+
+/// The number of the next operation, of whatever endpoint: they may go from one to another.
+static NEXT: AtomicU64 = AtomicU64::new(1);
 
 impl Deferred {
     fn len(&self) -> usize {
@@ -193,25 +244,35 @@ impl Deferred {
         self.due.is_empty() && self.waiting.is_empty()
     }
 
-    fn add(&mut self, counter: &Counter, threshold: u64, later: Later) {
-        let known = self.waiting.iter().position(|one| one.counter.is(counter));
+    /// Adds an operation; returns its number.
+    fn add(&mut self, condition: Condition<'_>, mut later: Later) -> u64 {
+        let is_it = |one: &Waiting| {
+            one.counter.is(condition.counter) && one.with_failures == condition.with_failures
+        };
+        let known = self.waiting.iter().position(is_it);
         let at = known.unwrap_or_else(|| {
             self.waiting.push(Waiting {
-                counter: counter.clone(),
+                counter: condition.counter.clone(),
+                with_failures: condition.with_failures,
                 operations: BTreeMap::new(),
             });
             self.waiting.len() - 1
         });
-        let key = (threshold, self.next);
-        self.next += 1;
+        if later.number == 0 {
+            // ORDERING: none is needed: the number alone has to be another one each time.
+            later.number = NEXT.fetch_add(1, Ordering::Relaxed);
+        }
+        let number = later.number;
+        let key = (condition.threshold, number);
         self.waiting[at].operations.insert(key, later);
+        number
     }
 
     /// Whether a threshold is reached.
     fn is_any_due(&self) -> bool {
         let is_reached = |one: &Waiting| {
             let first = one.operations.keys().next();
-            first.is_some_and(|(threshold, _)| one.counter.read() >= *threshold)
+            first.is_some_and(|(threshold, _)| one.counted() >= *threshold)
         };
         !self.due.is_empty() || self.waiting.iter().any(is_reached)
     }
@@ -219,8 +280,9 @@ impl Deferred {
     /// Takes out the operations whose thresholds are reached.
     fn take_due(&mut self) -> VecDeque<Later> {
         for one in &mut self.waiting {
+            let counted = one.counted();
             while let Some(first) = one.operations.first_entry()
-                && one.counter.read() >= first.key().0
+                && first.key().0 <= counted
             {
                 self.due.push_back(first.remove());
             }
@@ -228,6 +290,38 @@ impl Deferred {
         self.waiting.retain(|one| !one.operations.is_empty());
         std::mem::take(&mut self.due)
     }
+
+    /// Takes out the operations that have not started for which `is_it`, with their conditions.
+    fn take_if(&mut self, is_it: impl Fn(Condition<'_>, &Later) -> bool) -> Vec<(Taken, Later)> {
+        let mut taken = Vec::new();
+        for one in &mut self.waiting {
+            let counter = one.counter.clone();
+            let with_failures = one.with_failures;
+            let condition = |threshold| Condition {
+                counter: &counter,
+                threshold,
+                with_failures,
+            };
+            let own = (one.operations).extract_if(.., |(threshold, _), later| {
+                is_it(condition(*threshold), later)
+            });
+            let from = |threshold| Taken {
+                counter: counter.clone(),
+                threshold,
+                with_failures,
+            };
+            taken.extend(own.map(|((threshold, _), later)| (from(threshold), later)));
+        }
+        self.waiting.retain(|one| !one.operations.is_empty());
+        taken
+    }
+}
+
+/// The condition of an operation that was taken out.
+struct Taken {
+    counter: Counter,
+    threshold: u64,
+    with_failures: bool,
 }
 
 impl Endpoint {
@@ -280,24 +374,78 @@ impl Endpoint {
         if matches!(work, Work::Inject { .. }) && work.len() > self.inject_size() {
             return Err(Error::TooLong);
         }
+        let condition = Condition {
+            counter,
+            threshold,
+            with_failures: false,
+        };
+        self.defer_on(condition, work, Promise::of(report), None)
+            .map(drop)
+    }
+
+    /// Starts an operation as [`Endpoint::defer`] does; returns its number, by which it is
+    /// cancelled.
+    ///
+    /// # Errors
+    /// [`Error::Again`] where too many wait.
+    pub(super) fn defer_on(
+        &self,
+        condition: Condition<'_>,
+        work: Work,
+        promise: Promise,
+        counter: Option<&Counter>,
+    ) -> Result<u64, Error> {
         let later = Later {
             work,
-            promise: Promise::of(report),
+            promise,
             part: None,
+            counter: counter.cloned(),
+            number: 0,
         };
-        let is_due = {
+        let (number, is_due) = {
             let mut deferred = self.deferred.borrow_mut();
             if deferred.len() >= MOST {
                 return Err(Error::Again);
             }
-            deferred.add(counter, threshold, later);
-            deferred.is_any_due()
+            let number = deferred.add(condition, later);
+            (number, deferred.is_any_due())
         };
         self.todo.set(self.todo.get() | DEFERRED);
         if is_due {
             self.start_deferred();
         }
-        Ok(())
+        Ok(number)
+    }
+
+    /// Takes back the operation of this number; false where its threshold has been reached.
+    pub fn cancel_deferred(&self, number: u64) -> bool {
+        let mut deferred = self.deferred.borrow_mut();
+        let taken = deferred.take_if(|_, later| later.number == number);
+        !taken.is_empty()
+    }
+
+    /// Takes back the operations whose thresholds are not reached, of conditions with failures:
+    /// those on this counter, or all.
+    pub fn flush_deferred(&self, counter: Option<&Counter>) {
+        let is_it = |one: Condition<'_>, _: &Later| {
+            one.with_failures && counter.is_none_or(|counter| counter.is(one.counter))
+        };
+        self.deferred.borrow_mut().take_if(is_it);
+    }
+
+    /// Leaves it to another endpoint to count what is counted later, as this one closes.
+    pub fn leave_counts_to(&self, other: &Self) {
+        let is_count = |_: Condition<'_>, later: &Later| matches!(later.work, Work::Count { .. });
+        let taken = self.deferred.borrow_mut().take_if(is_count);
+        for (from, later) in taken {
+            let condition = Condition {
+                counter: &from.counter,
+                threshold: from.threshold,
+                with_failures: from.with_failures,
+            };
+            other.deferred.borrow_mut().add(condition, later);
+            other.todo.set(other.todo.get() | DEFERRED);
+        }
     }
 
     /// Starts a part of an operation when there is room for it.
@@ -306,6 +454,8 @@ impl Endpoint {
             work,
             promise: Promise::of(part),
             part: Some(part),
+            counter: None,
+            number: 0,
         };
         self.deferred.borrow_mut().due.push_back(later);
         self.todo.set(self.todo.get() | DEFERRED);
@@ -317,6 +467,8 @@ impl Endpoint {
             work,
             promise: Promise::of(part),
             part: Some(part),
+            counter: None,
+            number: 0,
         };
         if !self.start_later(&later) {
             self.start_part_later(later.work, part);
@@ -363,13 +515,20 @@ impl Endpoint {
             work,
             promise,
             part,
+            counter,
+            ..
         } = later;
+        if let Work::Do(Act(act)) = work {
+            act(self);
+            return true;
+        }
         // SAFETY: the memory is as the operation demands until it is reported (the requirement of
         // `defer`).
         let started = unsafe {
-            match part {
-                Some(part) => self.start(work, *part),
-                None => self.start(work, *promise),
+            match (work, part) {
+                (Work::Call(call), _) => self.call(call, *promise, counter.as_ref()),
+                (_, Some(part)) => self.start(work, *part),
+                (_, None) => self.start(work, *promise),
             }
         };
         match started {
@@ -381,6 +540,9 @@ impl Endpoint {
                 true
             }
             Err(error) => {
+                if let Some(counter) = counter {
+                    counter.count(Err(error));
+                }
                 self.report(later.entry(), *promise, Err(error), false);
                 true
             }
@@ -444,6 +606,20 @@ impl Endpoint {
                     };
                     self.update(&[element], *typed, report)
                 }
+                Work::Count {
+                    counter,
+                    value,
+                    sets,
+                } => {
+                    if *sets {
+                        counter.set(*value);
+                    } else {
+                        counter.add(*value);
+                    }
+                    Ok(())
+                }
+                // Started otherwise.
+                Work::Call(_) | Work::Do(_) => Ok(()),
             }
         }
     }

@@ -15,7 +15,7 @@ use super::rma::{RemoteRegion, rma_entry};
 use super::scattered::gathered;
 use super::threshold::Work;
 use super::{Atomic, Endpoint, MOST_ASKED, Operation};
-use crate::raw::completion::{Part, Promise, Report};
+use crate::raw::completion::{Part, Report};
 use crate::raw::error::Error;
 use crate::raw::far::vector::MOST_PIECES;
 use crate::raw::protocol::Kind;
@@ -509,7 +509,7 @@ impl Endpoint {
             error: None,
             told: beside.data,
         };
-        let number = self.begin(link, entry, Promise::of(report), state)?;
+        let number = self.begin_reported(link, entry, report, state)?;
         self.pending.borrow_mut().hold(number, beside.held);
         let whole = Part(NonZero::new(number).ok_or(Error::Again)?);
         let mut is_full = false;

@@ -59,7 +59,11 @@ impl Endpoint {
         // Before anybody is asked: peers that are asked from here on make it readable again.
         waker.rest();
         let (bells, words) = (self.inbox.bells(), self.words.get());
-        if self.todo.get() & (WORK | LEAVING) != 0 || self.is_any_due() {
+        let has_shared = self
+            .shared
+            .as_ref()
+            .is_some_and(|member| !member.may_match());
+        if self.todo.get() & (WORK | LEAVING) != 0 || has_shared || self.is_any_due() {
             return if (0..words).any(|word| bells.is_rung(word)) {
                 Outlook::Busy
             } else {

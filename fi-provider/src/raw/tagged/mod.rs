@@ -389,9 +389,7 @@ impl<M> Tagged<M> {
             return Some(unsafe { self.take_early(at) });
         }
         if receive.wanted.ignore != 0 {
-            self.masked.push_back((self.posted, receive));
-            self.posted += 1;
-            self.special += 1;
+            self.add_masked(receive);
             return None;
         }
         if self.receives.is_full() {
@@ -404,6 +402,24 @@ impl<M> Tagged<M> {
         // SAFETY: there is room now.
         unsafe { self.add_exact(&receive) };
         None
+    }
+
+    /// Posts a receive as [`Tagged::post`] does, but so that few instructions never find it.
+    pub(crate) fn post_apart(&mut self, receive: Receive) -> Option<Early<M>> {
+        if self.waiting > 0
+            && let Some(at) = self.find(&receive.wanted)
+        {
+            // SAFETY: the place is that of an early message, which nobody looks for any more.
+            return Some(unsafe { self.take_early(at) });
+        }
+        self.add_masked(receive);
+        None
+    }
+
+    fn add_masked(&mut self, receive: Receive) {
+        self.masked.push_back((self.posted, receive));
+        self.posted += 1;
+        self.special += 1;
     }
 
     /// Takes out the oldest receive that was posted with this context.
@@ -567,6 +583,27 @@ impl<M> Tagged<M> {
         let (_, early) = self.claimed.remove(at)?;
         self.held -= early.held;
         Some(early)
+    }
+
+    /// Drops the early messages that are gone, claimed ones, too.
+    pub(crate) fn forget(&mut self, is_gone: impl Fn(&M) -> bool) {
+        // SAFETY: `all` has early messages alone.
+        let all = unsafe { self.early.in_order(ALL, self.all.list(0)) };
+        let gone = all.filter(|(_, early)| is_gone(&early.message));
+        let gone: Vec<_> = gone.map(|(at, _)| at).collect();
+        for at in gone {
+            // SAFETY: the place is that of an early message: none was taken out but those before
+            // it. Nobody looks for it any more.
+            drop(unsafe { self.take_early(at) });
+        }
+        let Self { claimed, held, .. } = self;
+        claimed.retain(|(_, early)| {
+            let stays = !is_gone(&early.message);
+            if !stays {
+                *held -= early.held;
+            }
+            stays
+        });
     }
 
     /// Whether senders of early messages have no numbers.

@@ -1,0 +1,40 @@
+//! The end of an endpoint: its peers learn it.
+
+use super::{Endpoint, FAREWELL};
+use crate::raw::error::Error;
+use crate::raw::protocol::Kind;
+use std::time::Instant;
+
+impl Drop for Endpoint {
+    fn drop(&mut self) {
+        self.domain.shared().remove(self.number);
+        let own = self.address();
+        let known = self.incoming.take().into_iter().flatten();
+        let known = known.map(|one| one.origin.address().clone());
+        let new = self.inbox.take_new();
+        let new = new.iter().map(|lead| lead.from.clone());
+        let far = self
+            .far
+            .as_ref()
+            .map(|far| far.arrivals.borrow().addresses());
+        let new = new.chain(far.into_iter().flatten());
+        // Those who send here learn it by their own rings, behind the answers that wait, as soon as
+        // there is room.
+        for address in known.chain(new).filter(|address| *address != own) {
+            let Ok(link) = self.link_to(&address) else {
+                continue;
+            };
+            let start = Instant::now();
+            while !(link.pay() && link.tell(Kind::Bye, []) != Err(Error::Again))
+                && start.elapsed() < FAREWELL
+            {
+                self.let_device_act();
+                std::thread::yield_now();
+            }
+        }
+        let start = Instant::now();
+        while self.let_device_act() && start.elapsed() < FAREWELL {
+            std::thread::yield_now();
+        }
+    }
+}
