@@ -7,7 +7,8 @@
 use super::arithmetic::Typed;
 use super::link::Path;
 use super::pending::State;
-use super::rma::{RemoteRegion, rma_entry};
+use super::remote::RemoteRegion;
+use super::rma::rma_entry;
 use super::{Endpoint, Operation};
 use crate::device::amo::Amo;
 use crate::raw::completion::{Entry, Report};

@@ -10,7 +10,8 @@
 
 use super::link::Path;
 use super::pending::State;
-use super::rma::{RemoteRegion, rma_entry};
+use super::remote::RemoteRegion;
+use super::rma::rma_entry;
 use super::threshold::Work;
 use super::{Atomic, Endpoint, Operation};
 use crate::raw::completion::{Part, Promise, Report};

@@ -5,7 +5,7 @@
 //! known, and is accessed by loads and stores; a place without such a region has a slot that fits no
 //! access. The layout is the program's business too: farreach_direct.h has it in C.
 
-use super::rma::RemoteRegion;
+use super::remote::RemoteRegion;
 use super::{Config, Endpoint};
 use crate::raw::completion::{Counted, Counter};
 use crate::raw::region::Rights;

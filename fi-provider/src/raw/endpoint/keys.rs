@@ -4,7 +4,7 @@
 
 use super::Endpoint;
 use super::direct::{PLACES, Slots, place};
-use super::rma::RemoteRegion;
+use super::remote::RemoteRegion;
 use super::short::unguarded;
 use crate::raw::address_vector::PeerIndex;
 use crate::raw::error::Error;

@@ -7,7 +7,7 @@
 #![expect(unsafe_code, reason = "operations are on memory by its C address")]
 
 use super::call::{Call, Condition};
-use super::rma::RemoteRegion;
+use super::remote::RemoteRegion;
 use super::{Atomic, DEFERRED, Endpoint, Level, Operation, Typed, Word};
 use crate::raw::address_vector::PeerIndex;
 use crate::raw::completion::{Counter, Entry, Part, Promise, Report};

@@ -11,7 +11,8 @@
 use super::atomic::{apply, put_word};
 use super::link::{Link, Path};
 use super::pending::State;
-use super::rma::{RemoteRegion, rma_entry};
+use super::remote::RemoteRegion;
+use super::rma::rma_entry;
 use super::scattered::gathered;
 use super::threshold::Work;
 use super::{Atomic, Endpoint, MOST_ASKED, Operation};

@@ -6,11 +6,14 @@
     reason = "an operation touches its queue in few instructions"
 )]
 
+mod report;
+
 use super::address_vector::PeerIndex;
 use super::error::Error;
 use super::fifo::{Fifo, First, Slot};
+pub(crate) use report::Promise;
+pub use report::{Context, Counted, CountedContext, Part, Report, Silent};
 use std::cell::{Cell, UnsafeCell};
-use std::num::NonZero;
 use std::rc::Rc;
 
 /// The operation that an entry tells of.
@@ -620,131 +623,6 @@ impl Counter {
     /// Tells whether both handles are of one counter.
     pub(crate) fn is(&self, other: &Self) -> bool {
         Rc::ptr_eq(&self.0, &other.0)
-    }
-}
-
-/// How an operation reports its end: chosen by type, so that a call without a report has none of
-/// its instructions.
-pub trait Report: Copy + Sealed {
-    /// Whether the endpoint's counter counts the operation.
-    const COUNTS: bool;
-    /// The same of this one.
-    #[inline(always)]
-    fn counts(self) -> bool {
-        Self::COUNTS
-    }
-    /// The context of its entry in the queue, if it has one.
-    fn context(self) -> Option<u64>;
-    /// Whether the operation is one of several that are reported together.
-    const IS_PART: bool = false;
-    /// The operation of which it is a part then.
-    #[inline(always)]
-    fn part(self) -> Option<NonZero<u64>> {
-        None
-    }
-}
-
-/// Keeps [`Report`] to the types of this module.
-pub trait Sealed {}
-
-/// Reports success to nobody; a failure goes to the queue, with context 0, and is counted.
-#[derive(Clone, Copy, Debug)]
-pub struct Silent;
-
-/// Counts.
-#[derive(Clone, Copy, Debug)]
-pub struct Counted;
-
-/// Makes an entry with this context.
-#[derive(Clone, Copy, Debug)]
-pub struct Context(pub u64);
-
-/// Makes an entry with this context, and counts.
-#[derive(Clone, Copy, Debug)]
-pub struct CountedContext(pub u64);
-
-macro_rules! reports {
-    ($($name:ident: $counts:literal, |$own:ident| $context:expr;)*) => {$(
-        impl Sealed for $name {}
-
-        impl Report for $name {
-            const COUNTS: bool = $counts;
-
-            #[inline(always)]
-            fn context(self) -> Option<u64> {
-                let $own = self;
-                $context
-            }
-        }
-    )*};
-}
-
-reports! {
-    Silent: false, |_own| None;
-    Counted: true, |_own| None;
-    Context: false, |own| Some(own.0);
-    CountedContext: true, |own| Some(own.0);
-}
-
-// The report of an operation that is started for another call. Operations of programs have
-// instances of their own: what is known of their arguments makes them shorter.
-impl Sealed for Promise {}
-
-impl Report for Promise {
-    const COUNTS: bool = false;
-
-    #[inline(always)]
-    fn counts(self) -> bool {
-        self.counts
-    }
-
-    #[inline(always)]
-    fn context(self) -> Option<u64> {
-        self.context
-    }
-}
-
-/// Tells the operation of this number, of which it is a part: see
-/// [`Call`](super::endpoint::Call).
-#[derive(Clone, Copy, Debug)]
-pub struct Part(pub(crate) NonZero<u64>);
-
-impl Sealed for Part {}
-
-impl Report for Part {
-    const COUNTS: bool = false;
-    const IS_PART: bool = true;
-
-    #[inline(always)]
-    fn context(self) -> Option<u64> {
-        None
-    }
-
-    #[inline(always)]
-    fn part(self) -> Option<NonZero<u64>> {
-        Some(self.0)
-    }
-}
-
-/// A report of an operation that is under way, kept until it ends.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Promise {
-    pub(crate) context: Option<u64>,
-    pub(crate) counts: bool,
-}
-
-impl Promise {
-    #[inline(always)]
-    pub(crate) fn of<R: Report>(report: R) -> Self {
-        Self {
-            context: report.context(),
-            counts: report.counts(),
-        }
-    }
-
-    /// That of a message that comes to a buffer with this context.
-    pub(crate) fn of_receive(context: u64) -> Self {
-        Self::of(CountedContext(context))
     }
 }
 

@@ -1,0 +1,239 @@
+//! Regions of peers.
+
+#![expect(unsafe_code, reason = "looks at words in peers' memory mapped here")]
+
+use super::link::Link;
+use crate::raw::error::Error;
+use crate::raw::far::log::Follows;
+use crate::raw::far::path::FarPath;
+use crate::raw::region::{Access, Found, Rights, State as RegionState};
+use fi_mlx5_defs::endian::Be32;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A region of a peer, looked up by its key (see [`Endpoint::resolve`]).
+#[derive(Clone, Debug)]
+pub struct RemoteRegion {
+    pub(crate) found: Found,
+    /// Its key for the device, as entries have it.
+    pub(crate) device_key: Be32,
+    /// For each right the state in which it is given: that which was found, or none that comes.
+    pub(super) given_in: [RegionState; Rights::MANY],
+    /// Tells whether the region is as it was found.
+    pub(super) state: *const AtomicU64,
+    /// That word, where the peer's is not mapped.
+    pub(super) _beyond: Option<Rc<Beyond>>,
+    /// The first byte, as mapped here; null where it is not.
+    pub(crate) mapped: *mut u8,
+    /// The link's path over a device, where posts are in line by a connected queue; else null.
+    pub(super) in_line: *const FarPath,
+    /// The same, where atomic operations are the device's.
+    pub(super) updated_in_line: *const FarPath,
+    /// The counts of its writes and reads, where they are mapped here and it is counted.
+    pub(super) counts: *const AtomicU64,
+    /// The same region, which does not say that it is counted, where it does.
+    pub(crate) counted: Option<Rc<Self>>,
+    /// Whether atomic operations on it are the device's, for any peer.
+    pub(crate) is_of_device: bool,
+    pub(crate) key: u64,
+    /// Whether an operation goes to another region that the peer has under the key by then.
+    pub(crate) follows: Follows,
+    pub(crate) link: Rc<Link>,
+}
+
+/// A region of a peer that is reached by its device.
+#[derive(Debug)]
+pub(crate) struct Beyond {
+    /// Changes when the device refuses the region.
+    state: AtomicU64,
+    pub(crate) found: Found,
+    pub(crate) key: u64,
+}
+
+impl Beyond {
+    /// Notes that the region is not as it was found.
+    pub(crate) fn close(&self) {
+        // ORDERING: the word is of this thread alone.
+        self.state.store(0, Ordering::Relaxed);
+    }
+}
+
+impl RemoteRegion {
+    /// A region of a peer that is reached by its device.
+    pub(super) fn beyond(found: Found, key: u64, link: &Rc<Link>, path: &FarPath) -> Self {
+        let beyond = Rc::new(Beyond {
+            state: AtomicU64::new(found.state.to_word()),
+            found,
+            key,
+        });
+        path.note_region(&beyond);
+        let in_line: *const FarPath = match path.memory.is_connected_in_line() {
+            true => path,
+            false => std::ptr::null(),
+        };
+        Self {
+            given_in: found.state.given_in(),
+            device_key: Be32::new(found.device_key),
+            found,
+            state: &raw const beyond.state,
+            _beyond: Some(beyond),
+            mapped: std::ptr::null_mut(),
+            in_line,
+            updated_in_line: match link.address.port.is_far {
+                true => in_line,
+                false => std::ptr::null(),
+            },
+            counts: std::ptr::null(),
+            counted: None,
+            is_of_device: false,
+            key,
+            follows: Follows::default(),
+            link: Rc::clone(link),
+        }
+    }
+
+    /// The same region, which refuses accesses that go the ways of all others if it is counted.
+    pub(super) fn refusing_if_counted(self) -> Self {
+        if !self.found.state.is_counted() {
+            return self;
+        }
+        Self {
+            given_in: RegionState::given_in_none(),
+            mapped: std::ptr::null_mut(),
+            link: Rc::clone(&self.link),
+            _beyond: self._beyond.clone(),
+            counted: Some(Rc::new(self.clone())),
+            ..self
+        }
+    }
+
+    /// The region that does not say that it is counted.
+    pub(crate) fn plain(&self) -> &Self {
+        self.counted.as_deref().unwrap_or(self)
+    }
+
+    /// Looks whether a range may be accessed in this way, by whatever way.
+    ///
+    /// # Errors
+    /// As [`Endpoint::write`].
+    pub(crate) fn check(&self, address: u64, len: usize, rights: Rights) -> Result<(), Error> {
+        self.plain().reach(address, len, rights).map(drop)
+    }
+
+    /// Counts an access that this process has done, or the kernel for it.
+    #[cold]
+    pub(crate) fn count(&self, access: Access) {
+        if !self.counts.is_null() {
+            // SAFETY: two words are there, in the peer's memory, which is mapped as long as the
+            // link holds its process, and only accessed by atomic operations.
+            let count = unsafe { &*self.counts.add(access as usize) };
+            // ORDERING: behind the access; pairs with the loads in `Regions::accesses_to`.
+            count.fetch_add(1, Ordering::Release);
+        }
+    }
+
+    /// Counts an access that this process has done by loads and stores, if it does them so.
+    pub(crate) fn count_if_mapped(&self, access: Access) {
+        if self.is_mapped() {
+            self.count(access);
+        }
+    }
+
+    /// The counts that the device adds to: the address of one, and a region that has it.
+    pub(crate) fn counts_far(&self, path: &FarPath, access: Access) -> (u64, Self) {
+        let (table, _) = path.theirs.table;
+        let address = table.wrapping_add(self.found.count_far(access));
+        let mut found = self.found;
+        (found.base, found.start) = (address, address);
+        (found.len, found.device_key) = (size_of::<u64>() as u64, found.counts_key);
+        let region = Self {
+            given_in: [self.found.state; Rights::MANY],
+            device_key: Be32::new(found.device_key),
+            found,
+            is_of_device: true,
+            follows: Follows::default(),
+            ..self.clone()
+        };
+        (address, region)
+    }
+
+    /// The same region, whose operations go to another one that the peer has under the key by the
+    /// time they are done.
+    pub(crate) fn following(self) -> Self {
+        Self {
+            // A count would go to that of the region that was.
+            follows: if self.counted.is_none() {
+                Follows::YES
+            } else {
+                Follows::default()
+            },
+            ..self
+        }
+    }
+
+    /// The key that it was looked up by.
+    pub fn key(&self) -> u64 {
+        self.key
+    }
+
+    /// The length in bytes.
+    pub fn len(&self) -> usize {
+        self.found.len as usize
+    }
+
+    /// Whether it has no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.found.len == 0
+    }
+
+    /// Whether this process loads and stores in it, and counts nothing.
+    pub fn is_mapped(&self) -> bool {
+        !self.mapped.is_null()
+    }
+
+    /// The state of the region now.
+    #[inline(always)]
+    pub(super) fn state(&self) -> u64 {
+        // SAFETY: the word is in the peer's table, which is mapped as long as the link holds its
+        // process, or the region's own.
+        // ORDERING: pairs with the release stores in `Regions::close`; a store past this test may
+        // land behind it, as the module says.
+        unsafe { (*self.state).load(Ordering::Relaxed) }
+    }
+
+    /// The distance from the first byte of a range that may be accessed in this way, and need not be
+    /// counted.
+    #[inline(always)]
+    pub(crate) fn find(&self, address: u64, len: usize, rights: Rights) -> Option<usize> {
+        if !self.given_in[rights.index()].is(self.state()) {
+            return None;
+        }
+        let offset = self.found.offset(address, len as u64);
+        offset.map(|offset| offset as usize)
+    }
+
+    /// The same, or why there is none.
+    ///
+    /// # Errors
+    /// As [`Endpoint::write`].
+    #[inline(always)]
+    pub(crate) fn reach(&self, address: u64, len: usize, rights: Rights) -> Result<usize, Error> {
+        let offset = self.find(address, len, rights);
+        offset.ok_or_else(|| self.refusal(rights))
+    }
+
+    /// Why accesses of this kind are refused.
+    #[cold]
+    pub(crate) fn refusal(&self, rights: Rights) -> Error {
+        let state = self.state();
+        if !self.link.is_alive() {
+            Error::PeerGone
+        } else if !self.found.state.is(state) {
+            Error::NoSuchKey
+        } else if !self.found.state.allows(rights) {
+            Error::NotAllowed
+        } else {
+            Error::OutOfRange
+        }
+    }
+}
