@@ -78,7 +78,7 @@ const SCRIPTS: [(&str, &str); 16] = [
     (
         "libfabric, calls",
         r#"export FI_PROVIDER_PATH="$1/lib/farreach"
-           for name in objects memory rma tagged threads atomic events waits contexts triggers; do
+           for name in objects memory rma tagged threads atomic events waits contexts triggers vectors; do
                source="$2/fi-provider/libfabric/tests/c/$name.c"
                cc -Wall -Wextra -Werror -pthread -o "$TMPDIR/$name" "$source" -lfabric
                "$TMPDIR/$name"
@@ -87,7 +87,7 @@ const SCRIPTS: [(&str, &str); 16] = [
                for name in tagged contexts triggers; do
                    FI_FARREACH_NEAR=0 FI_FARREACH_TRANSPORT=$transport "$1/bin/softhca" run -- "$TMPDIR/$name"
                done
-           done; cd "$TMPDIR"; rm objects memory rma tagged threads atomic events waits contexts triggers"#,
+           done; cd "$TMPDIR"; rm objects memory rma tagged threads atomic events waits contexts triggers vectors"#,
     ),
     (
         // The client begins anew while the server does not listen yet. Without the path libfabric
