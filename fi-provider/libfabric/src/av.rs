@@ -2,14 +2,15 @@
 
 use crate::direct;
 use crate::domain;
-use crate::object::{Code, closing, give, object, only, status, stub, take};
+use crate::eq::{self, Events, Failed};
+use crate::object::{Code, InUse, closing, give, object, only, status, stub, take};
 use crate::state::{Shared, Vector};
 use fi_ofi_abi::*;
 use fi_provider::raw::address::Address;
 use fi_provider::raw::address_vector::{AddressVector, PeerIndex};
 use fi_provider::raw::error::Error;
-use std::ffi::{c_char, c_int, c_void};
-use std::sync::Arc;
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::sync::{Arc, OnceLock};
 
 /// The C object.
 #[repr(C)]
@@ -18,14 +19,21 @@ pub(crate) struct Object {
     fid: FidAv,
     number: u64,
     shared: Arc<Shared>,
+    /// Whether the ends of insertions are told to a queue of events.
+    tells: bool,
+    /// That queue, once it is bound.
+    events: OnceLock<(Arc<Events>, InUse)>,
 }
 
-static OPS: FiOps = closing(close);
+static OPS: FiOps = FiOps {
+    bind,
+    ..closing(close)
+};
 static AV_OPS: FiOpsAv = FiOpsAv {
     size: size_of::<FiOpsAv>(),
     insert,
-    insertsvc: stub,
-    insertsym: stub,
+    insertsvc,
+    insertsym,
     remove,
     lookup,
     straddr,
@@ -51,7 +59,7 @@ pub(crate) unsafe extern "C" fn open(
     context: *mut c_void,
 ) -> c_int {
     let shared = &object!(domain::Object, domain).shared;
-    let mut context_bits = 0;
+    let (mut context_bits, mut tells) = (0, false);
     // SAFETY: `attr` is NULL or attributes, which nobody else uses meanwhile, by fi_av(3).
     if let Some(attr) = unsafe { attr.as_mut() } {
         if !attr.name.is_null() {
@@ -63,9 +71,10 @@ pub(crate) unsafe extern "C" fn open(
             return status(Err(libc::EINVAL));
         };
         context_bits = bits;
-        if let Err(code) = only(attr.flags, FI_SYMMETRIC) {
+        if let Err(code) = only(attr.flags, FI_SYMMETRIC | FI_EVENT) {
             return -code;
         }
+        tells = attr.flags & FI_EVENT != 0;
         if attr.r#type == FI_AV_UNSPEC {
             attr.r#type = FI_AV_TABLE;
         }
@@ -88,6 +97,8 @@ pub(crate) unsafe extern "C" fn open(
         fid,
         number,
         shared,
+        tells,
+        events: OnceLock::new(),
     };
     // SAFETY: `av` is where the caller wants the pointer; the object begins with its fid.
     unsafe { give(object, av) };
@@ -111,6 +122,132 @@ unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
     0
 }
 
+/// Binds a queue of events, to which the ends of insertions are told.
+unsafe extern "C" fn bind(fid: *mut Fid, other: *mut Fid, flags: u64) -> c_int {
+    let object = object!(Object, fid);
+    // SAFETY: `other` is an open object, by fi_av(3).
+    if unsafe { (*other).fclass } != FI_CLASS_EQ {
+        return -FI_ENOSYS;
+    }
+    let queue = object!(eq::Object, other);
+    let events = (Arc::clone(&queue.events), InUse::clone(&queue.in_use));
+    let bound = only(flags, 0).and_then(|()| {
+        let is_free = object.events.set(events).is_ok();
+        is_free.then_some(()).ok_or(libc::EINVAL)
+    });
+    status(bound)
+}
+
+impl Object {
+    /// Tells the queue of events of insertions, if that is asked for, or returns how many there
+    /// were.
+    fn end(&self, context: *mut c_void, codes: &[Code]) -> c_int {
+        let inserted = codes.iter().filter(|code| **code == 0).count();
+        let Some((events, _)) = self.events.get().filter(|_| self.tells) else {
+            return inserted as c_int;
+        };
+        let fid = (&raw const self.fid.fid).cast_mut();
+        for (data, code) in (0..).zip(codes).filter(|(_, code)| **code != 0) {
+            let code = *code;
+            events.tell_failure(Failed {
+                fid,
+                context,
+                data,
+                code,
+            });
+        }
+        let data = inserted as u64;
+        events.tell(FI_AV_COMPLETE, &FiEqEntry { fid, context, data });
+        0
+    }
+
+    /// Inserts addresses, or none where there is no such address.
+    ///
+    /// # Safety
+    /// `numbers` is NULL or has room for as many numbers, and `context` for as many codes where
+    /// FI_SYNC_ERR is given.
+    unsafe fn insert(
+        &self,
+        addresses: impl Iterator<Item = Result<Address, Error>>,
+        numbers: *mut u64,
+        (flags, context): (u64, *mut c_void),
+    ) -> c_int {
+        if let Err(code) = only(flags, FI_MORE | FI_SYNC_ERR) {
+            return -code;
+        }
+        let tells_each = flags & FI_SYNC_ERR != 0;
+        if tells_each && (context.is_null() || self.tells) {
+            return status(Err(libc::EINVAL));
+        }
+        if self.tells && self.events.get().is_none() {
+            return -FI_ENOEQ;
+        }
+        let objects = self.shared.lock();
+        let Some(vector) = objects.vectors.get(self.number) else {
+            return status(Err(libc::EINVAL));
+        };
+        let mut codes = Vec::new();
+        for (index, address) in addresses.enumerate() {
+            let number = address.and_then(|address| vector.raw.insert(&address));
+            let code = number.err().map_or(0, Error::code);
+            // SAFETY: `numbers` is NULL or has room for as many numbers, and `context` for as many
+            // codes where FI_SYNC_ERR is given, by this function's requirement.
+            unsafe {
+                if !numbers.is_null() {
+                    let number = number.map_or(FI_ADDR_NOTAVAIL, u64::from);
+                    numbers.add(index).write(number);
+                }
+                if tells_each {
+                    context.cast::<c_int>().add(index).write(code);
+                }
+            }
+            codes.push(code);
+        }
+        drop(objects);
+        self.end(context, &codes)
+    }
+}
+
+/// Inserts the address that a text names, as fi_getinfo(3) takes it; a service names nothing.
+unsafe extern "C" fn insertsvc(
+    av: *mut FidAv,
+    node: *const c_char,
+    _service: *const c_char,
+    number: *mut u64,
+    flags: u64,
+    context: *mut c_void,
+) -> c_int {
+    if node.is_null() {
+        return status(Err(libc::EINVAL));
+    }
+    // SAFETY: `node` ends with a zero, by fi_av(3).
+    let text = unsafe { CStr::from_ptr(node) };
+    let address = text.to_str().map_err(|_| Error::BadAddress);
+    let address = std::iter::once(address.and_then(str::parse));
+    let object = object!(Object, av);
+    // SAFETY: `number` is NULL or has room for a number, and `context` for a code where FI_SYNC_ERR
+    // is given, by fi_av(3).
+    unsafe { object.insert(address, number, (flags, context)) }
+}
+
+/// Does as [`insertsvc`] for one node and one service: addresses do not follow from each other.
+unsafe extern "C" fn insertsym(
+    av: *mut FidAv,
+    node: *const c_char,
+    nodes: usize,
+    service: *const c_char,
+    services: usize,
+    numbers: *mut u64,
+    flags: u64,
+    context: *mut c_void,
+) -> c_int {
+    if (nodes, services) != (1, 1) {
+        return -FI_ENOSYS;
+    }
+    // SAFETY: the arguments are as fi_av(3) requires.
+    unsafe { insertsvc(av, node, service, numbers, flags, context) }
+}
+
 unsafe extern "C" fn insert(
     av: *mut FidAv,
     addresses: *const c_void,
@@ -119,39 +256,18 @@ unsafe extern "C" fn insert(
     flags: u64,
     context: *mut c_void,
 ) -> c_int {
-    let object = object!(Object, av);
-    if let Err(code) = only(flags, FI_MORE | FI_SYNC_ERR) {
-        return -code;
-    }
-    let tells_each = flags & FI_SYNC_ERR != 0;
-    if count > 0 && addresses.is_null() || tells_each && context.is_null() {
+    if count > 0 && addresses.is_null() {
         return status(Err(libc::EINVAL));
     }
-    let objects = object.shared.lock();
-    let Some(vector) = objects.vectors.get(object.number) else {
-        return status(Err(libc::EINVAL));
-    };
-    let mut inserted = 0;
-    for index in 0..count {
+    let all = (0..count).map(|index| {
         let address = addresses.cast::<[u8; Address::BYTES]>().wrapping_add(index);
         // SAFETY: `addresses` leads to `count` addresses of the provider's format, by fi_av(3).
-        let address = Address::of_bytes(&unsafe { *address });
-        let number = address.and_then(|address| vector.raw.insert(&address));
-        inserted += c_int::from(number.is_ok());
-        // SAFETY: `numbers` is NULL or has room for `count` numbers, and `context` for as many
-        // codes where FI_SYNC_ERR is given, by fi_av(3).
-        unsafe {
-            if !numbers.is_null() {
-                let number = number.map_or(FI_ADDR_NOTAVAIL, u64::from);
-                numbers.add(index).write(number);
-            }
-            if tells_each {
-                let code = number.err().map_or(0, Error::code);
-                context.cast::<c_int>().add(index).write(code);
-            }
-        }
-    }
-    inserted
+        Address::of_bytes(&unsafe { *address })
+    });
+    let object = object!(Object, av);
+    // SAFETY: `numbers` is NULL or has room for `count` numbers, and `context` for as many codes
+    // where FI_SYNC_ERR is given, by fi_av(3).
+    unsafe { object.insert(all, numbers, (flags, context)) }
 }
 
 unsafe extern "C" fn remove(av: *mut FidAv, numbers: *mut u64, count: usize, flags: u64) -> c_int {

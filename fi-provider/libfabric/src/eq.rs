@@ -1,5 +1,5 @@
-//! Event queues (fi_eq(3)). The provider itself has no events to tell: a queue holds what the
-//! application writes to it.
+//! Event queues (fi_eq(3)). A queue holds what the application writes to it, and the ends of
+//! insertions into address vectors.
 
 use crate::object::{Code, InUse, closing, give, object, size, status, take, unused};
 use crate::{fabric, wait};
@@ -9,7 +9,7 @@ use fi_provider::raw::waker::Waker;
 use std::collections::VecDeque;
 use std::ffi::{c_char, c_int, c_void};
 use std::os::fd::AsFd;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The C object.
@@ -20,9 +20,71 @@ pub(crate) struct Object {
     /// Held by the endpoints that it is bound to.
     pub(crate) in_use: InUse,
     _fabric: InUse,
-    events: Mutex<VecDeque<(u32, Vec<u8>)>>,
+    pub(crate) events: Arc<Events>,
+}
+
+/// The events of a queue.
+#[derive(Debug)]
+pub(crate) struct Events {
+    queue: Mutex<VecDeque<Event>>,
     /// Readable while there are events, where the application asks for it.
     waker: Option<Waker>,
+}
+
+/// An event: its number and its bytes, or a failure.
+#[derive(Debug)]
+enum Event {
+    Told(u32, Vec<u8>),
+    Failed(Failed),
+}
+
+/// The failure of an object's operation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Failed {
+    pub(crate) fid: *mut Fid,
+    pub(crate) context: *mut c_void,
+    pub(crate) data: u64,
+    pub(crate) code: Code,
+}
+
+// SAFETY: `Send` requires that the value may be used by another thread: the pointers are handed
+// over, and never followed.
+unsafe impl Send for Failed {}
+
+impl Events {
+    fn lock(&self) -> MutexGuard<'_, VecDeque<Event>> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add(&self, event: Event) {
+        let mut events = self.lock();
+        events.push_back(event);
+        if let Some(waker) = &self.waker {
+            waker.wake();
+        }
+    }
+
+    fn take(&self, events: &mut VecDeque<Event>) -> Option<Event> {
+        let event = events.pop_front();
+        if let Some(waker) = self.waker.as_ref().filter(|_| events.is_empty()) {
+            waker.rest();
+        }
+        event
+    }
+
+    /// Tells that an operation of an object has ended, with this number.
+    pub(crate) fn tell(&self, number: u32, entry: &FiEqEntry) {
+        let mut bytes = Vec::with_capacity(size_of::<FiEqEntry>());
+        bytes.extend_from_slice(&(entry.fid.expose_provenance() as u64).to_ne_bytes());
+        bytes.extend_from_slice(&(entry.context.expose_provenance() as u64).to_ne_bytes());
+        bytes.extend_from_slice(&entry.data.to_ne_bytes());
+        self.add(Event::Told(number, bytes));
+    }
+
+    /// Tells that an operation of an object has failed.
+    pub(crate) fn tell_failure(&self, failed: Failed) {
+        self.add(Event::Failed(failed));
+    }
 }
 
 static OPS: FiOps = FiOps {
@@ -66,8 +128,10 @@ pub(crate) unsafe extern "C" fn open(
         },
         in_use: InUse::default(),
         _fabric: InUse::clone(&object!(fabric::Object, fabric).in_use),
-        events: Mutex::default(),
-        waker,
+        events: Arc::new(Events {
+            queue: Mutex::default(),
+            waker,
+        }),
     };
     // SAFETY: `eq` is where the caller wants the pointer; the object begins with its fid.
     unsafe { give(object, eq) };
@@ -77,9 +141,8 @@ pub(crate) unsafe extern "C" fn open(
 impl Object {
     /// Tells whether a thread may sleep on the descriptor.
     pub(crate) fn trywait(&self) -> Result<(), Code> {
-        self.waker.as_ref().ok_or(libc::EINVAL)?;
-        let events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
-        if events.is_empty() {
+        self.events.waker.as_ref().ok_or(libc::EINVAL)?;
+        if self.events.lock().is_empty() {
             Ok(())
         } else {
             Err(libc::EAGAIN)
@@ -88,7 +151,7 @@ impl Object {
 }
 
 unsafe extern "C" fn control(fid: *mut Fid, command: c_int, argument: *mut c_void) -> c_int {
-    let waker = object!(Object, fid).waker.as_ref().map(AsFd::as_fd);
+    let waker = object!(Object, fid).events.waker.as_ref().map(AsFd::as_fd);
     // SAFETY: `argument` is NULL or has room for a descriptor, by fi_eq(3).
     status(unsafe { wait::control(waker, command, argument) })
 }
@@ -110,9 +173,11 @@ unsafe extern "C" fn read(
     flags: u64,
 ) -> isize {
     let object = object!(Object, eq);
-    let mut events = object.events.lock().unwrap_or_else(PoisonError::into_inner);
-    let Some((number, bytes)) = events.front() else {
-        return size(Err(libc::EAGAIN));
+    let mut events = object.events.lock();
+    let (number, bytes) = match events.front() {
+        Some(Event::Told(number, bytes)) => (number, bytes),
+        Some(Event::Failed(_)) => return size(Err(FI_EAVAIL)),
+        None => return size(Err(libc::EAGAIN)),
     };
     if bytes.len() > len {
         return size(Err(FI_ETOOSMALL));
@@ -124,16 +189,30 @@ unsafe extern "C" fn read(
     }
     let told = bytes.len();
     if flags & FI_PEEK == 0 {
-        events.pop_front();
-        if let Some(waker) = object.waker.as_ref().filter(|_| events.is_empty()) {
-            waker.rest();
-        }
+        object.events.take(&mut events);
     }
     size(Ok(told))
 }
 
-unsafe extern "C" fn readerr(_: *mut FidEq, _: *mut FiEqErrEntry, _: u64) -> isize {
-    size(Err(libc::EAGAIN))
+unsafe extern "C" fn readerr(eq: *mut FidEq, place: *mut FiEqErrEntry, flags: u64) -> isize {
+    let object = object!(Object, eq);
+    let mut events = object.events.lock();
+    let Some(&Event::Failed(failed)) = events.front() else {
+        return size(Err(libc::EAGAIN));
+    };
+    // SAFETY: `place` may be written, by fi_eq(3).
+    unsafe {
+        (*place).fid = failed.fid;
+        (*place).context = failed.context;
+        (*place).data = failed.data;
+        (*place).err = failed.code;
+        (*place).prov_errno = failed.code;
+        (*place).err_data_size = 0;
+    }
+    if flags & FI_PEEK == 0 {
+        object.events.take(&mut events);
+    }
+    size(Ok(size_of::<FiEqErrEntry>()))
 }
 
 unsafe extern "C" fn write(
@@ -149,12 +228,7 @@ unsafe extern "C" fn write(
     let mut bytes = vec![0_u8; len];
     // SAFETY: `buffer` holds `len` bytes, by fi_eq(3), and the vector has as many.
     unsafe { std::ptr::copy_nonoverlapping(buffer.cast(), bytes.as_mut_ptr(), len) };
-    let object = object!(Object, eq);
-    let mut events = object.events.lock().unwrap_or_else(PoisonError::into_inner);
-    events.push_back((event, bytes));
-    if let Some(waker) = &object.waker {
-        waker.wake();
-    }
+    object!(Object, eq).events.add(Event::Told(event, bytes));
     size(Ok(len))
 }
 

@@ -57,6 +57,7 @@ constants! {
         FI_PROV_SPECIFIC = 1 << 31;
         FI_FORMAT_UNSPEC = 0;
         FI_EP_UNSPEC = 0;
+        FI_AV_COMPLETE = 5;
         FI_EP_RDM = 3;
         FI_LOG_INFO = 2;
         FI_LOG_EP_CTRL = 3;
@@ -147,6 +148,7 @@ constants! {
         FI_ENOCQ = 263;
         FI_ENOKEY = 266;
         FI_ENOAV = 267;
+        FI_ENOEQ = 261;
     }
     usize {
         FI_CLASS_FABRIC = 1;

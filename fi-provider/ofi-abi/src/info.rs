@@ -203,6 +203,15 @@ pub struct FiCqErrEntry {
     pub err_data_size: usize,
 }
 
+/// An event of an object.
+#[repr(C)]
+#[derive(Debug)]
+pub struct FiEqEntry {
+    pub fid: *mut Fid,
+    pub context: *mut c_void,
+    pub data: u64,
+}
+
 #[repr(C)]
 #[derive(Debug)]
 pub struct FiEqErrEntry {

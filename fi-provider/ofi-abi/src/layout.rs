@@ -89,6 +89,9 @@ layouts! {
         op_context 0, flags 8, len 16, buf 24, data 32, tag 40, olen 48, err 56, prov_errno 60,
         err_data 64, err_data_size 72
     }
+    FiEqEntry = fi_eq_entry: 24 {
+        fid 0, context 8, data 16
+    }
     FiEqErrEntry = fi_eq_err_entry: 48 {
         fid 0, context 8, data 16, err 24, prov_errno 28, err_data 32, err_data_size 40
     }

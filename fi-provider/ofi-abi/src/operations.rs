@@ -78,8 +78,10 @@ pub struct FiOpsMr {
 pub struct FiOpsAv {
     pub size: usize,
     pub insert: function!((*mut FidAv, *const c_void, usize, *mut u64, u64, *mut c_void) -> c_int),
-    pub insertsvc: Stub,
-    pub insertsym: Stub,
+    pub insertsvc: function!((*mut FidAv, *const c_char, *const c_char, *mut u64, u64, *mut c_void)
+        -> c_int),
+    pub insertsym: function!((*mut FidAv, *const c_char, usize, *const c_char, usize, *mut u64, u64,
+        *mut c_void) -> c_int),
     pub remove: function!((*mut FidAv, *mut u64, usize, u64) -> c_int),
     pub lookup: function!((*mut FidAv, u64, *mut c_void, *mut usize) -> c_int),
     pub straddr: function!((*mut FidAv, *const c_void, *mut c_char, *mut usize) -> *const c_char),

@@ -79,7 +79,8 @@ const SCRIPTS: [(&str, &str); 19] = [
     (
         "libfabric, calls",
         r#"export FI_PROVIDER_PATH="$1/lib/farreach"
-           for name in objects memory rma tagged threads atomic events waits direct contexts triggers; do
+           all="objects memory rma tagged threads atomic events waits direct contexts triggers vectors"
+           for name in $all; do
                source="$2/fi-provider/libfabric/tests/c/$name.c"
                cc -O2 -Wall -Wextra -Werror -pthread -o "$TMPDIR/$name" "$source" -lfabric
                "$TMPDIR/$name"
@@ -88,8 +89,7 @@ const SCRIPTS: [(&str, &str); 19] = [
                for name in tagged direct contexts triggers; do
                    FI_FARREACH_NEAR=0 FI_FARREACH_TRANSPORT=$transport "$1/bin/softhca" run -- "$TMPDIR/$name"
                done
-           done; cd "$TMPDIR"
-           rm objects memory rma tagged threads atomic events waits direct contexts triggers"#,
+           done; cd "$TMPDIR"; rm $all"#,
     ),
     (
         // A peer that is killed over a device is told of after some 10 s: not here.

@@ -140,7 +140,7 @@ static void numbers(void) {
     CHECK(fi_av_insert(av, names, 1, two, FI_SYNC_ERR, NULL) == -FI_EINVAL);
     CHECK(fi_av_insert(av, names, 1, two, FI_INJECT, NULL) == -FI_EBADFLAGS);
     OK(fi_close(&av->fid));
-    CHECK(fi_av_open(domain, &(struct fi_av_attr){.flags = FI_EVENT}, &av, NULL) == -FI_EBADFLAGS);
+    CHECK(fi_av_open(domain, &(struct fi_av_attr){.flags = FI_INJECT}, &av, NULL) == -FI_EBADFLAGS);
 }
 
 static void flags(struct fid_ep *ep) {
