@@ -84,7 +84,7 @@ impl Report for Promise {
 }
 
 /// Tells the operation of this number, of which it is a part: see
-/// [`Call`](super::endpoint::Call).
+/// [`Call`](crate::raw::endpoint::Call).
 #[derive(Clone, Copy, Debug)]
 pub struct Part(pub(crate) NonZero<u64>);
 

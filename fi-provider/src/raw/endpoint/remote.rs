@@ -11,7 +11,7 @@ use fi_mlx5_defs::endian::Be32;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A region of a peer, looked up by its key (see [`Endpoint::resolve`]).
+/// A region of a peer, looked up by its key (see [`super::Endpoint::resolve`]).
 #[derive(Clone, Debug)]
 pub struct RemoteRegion {
     pub(crate) found: Found,
@@ -115,7 +115,7 @@ impl RemoteRegion {
     /// Looks whether a range may be accessed in this way, by whatever way.
     ///
     /// # Errors
-    /// As [`Endpoint::write`].
+    /// As [`super::Endpoint::write`].
     pub(crate) fn check(&self, address: u64, len: usize, rights: Rights) -> Result<(), Error> {
         self.plain().reach(address, len, rights).map(drop)
     }
@@ -215,7 +215,7 @@ impl RemoteRegion {
     /// The same, or why there is none.
     ///
     /// # Errors
-    /// As [`Endpoint::write`].
+    /// As [`super::Endpoint::write`].
     #[inline(always)]
     pub(crate) fn reach(&self, address: u64, len: usize, rights: Rights) -> Result<usize, Error> {
         let offset = self.find(address, len, rights);
