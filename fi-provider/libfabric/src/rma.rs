@@ -414,7 +414,7 @@ unsafe extern "C" fn inject<const SAFE: bool>(
 /// # Safety
 /// As [`ep::turn_left`]; the region is one of the endpoint's, and `bytes` holds the bytes.
 #[inline(never)]
-unsafe extern "C" fn inject_beyond<const SAFE: bool>(
+pub(crate) unsafe extern "C" fn inject_beyond<const SAFE: bool>(
     ep: *mut FidEp,
     bytes: *const c_void,
     len: usize,
@@ -437,7 +437,7 @@ unsafe extern "C" fn inject_beyond<const SAFE: bool>(
 }
 
 #[inline(never)]
-pub(crate) unsafe extern "C" fn inject_slowly(
+unsafe extern "C" fn inject_slowly(
     ep: *mut FidEp,
     bytes: *const c_void,
     len: usize,

@@ -17,7 +17,7 @@ use crate::raw::completion::{Part, Report};
 use crate::raw::domain::Domain;
 use crate::raw::error::Error;
 use crate::raw::far::log::Mark;
-use crate::raw::far::memory::amo;
+use crate::raw::far::memory::{Lane, amo};
 use crate::raw::region::{Access, Rights};
 use std::num::NonZero;
 
@@ -208,9 +208,11 @@ impl Endpoint {
             let word = (one.address, amo(one.operation, operand, comparand));
             return bytes == size_of::<u64>()
                 && found.addr().is_multiple_of(bytes)
-                // SAFETY: `found` has room for the word until the operation is reported, aligned;
-                // posts to the region are in line.
-                && unsafe { self.update_word_quickly(region, path, word, found, (mark, report)) };
+                && path.post_widened(Lane::Memory, || {
+                    // SAFETY: `found` has room for the word until the operation is reported, aligned;
+                    // posts to the region are in line.
+                    unsafe { self.update_word_quickly(region, path, word, found, (mark, report)) }
+                });
         }
         if region.link.near().is_none() {
             return false;

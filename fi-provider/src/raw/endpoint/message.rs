@@ -189,8 +189,11 @@ impl Endpoint {
         // SAFETY: functions that are called before the last use of `link` know nothing of the endpoint.
         let link = unsafe { self.link_now(peer) };
         let is_sent = link.and_then(|link| link.far()).is_some_and(|path| {
-            // SAFETY: the message has 8 bytes.
-            message.len() == size_of::<u64>() && unsafe { path.send_word(message.as_ptr()) }
+            message.len() == size_of::<u64>()
+                && path.post_widened(Lane::Messages, || {
+                    // SAFETY: the message has 8 bytes.
+                    unsafe { path.send_word(message.as_ptr()) }
+                })
         });
         if is_sent {
             self.counter(Operation::Send).add(1);

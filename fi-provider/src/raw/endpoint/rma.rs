@@ -211,8 +211,10 @@ impl Endpoint {
         // SAFETY: the link, which the region holds, has the path.
         if let Some(path) = unsafe { region.in_line.as_ref() } {
             return len == size_of::<u64>()
-                // SAFETY: `source` holds the bytes; posts to the region are in line.
-                && unsafe { self.write_word_quickly(region, path, address, source, report) };
+                && path.post_widened(Lane::Memory, || {
+                    // SAFETY: `source` holds the bytes; posts to the region are in line.
+                    unsafe { self.write_word_quickly(region, path, address, source, report) }
+                });
         }
         let Some(near) = region.link.near() else {
             return false;

@@ -145,6 +145,20 @@ impl FarPath {
         queues.widen(self.number)
     }
 
+    /// Posts in line; once more where that is let go on only after the first attempt. `post` stands once
+    /// in the code.
+    #[inline(always)]
+    pub(crate) fn post_widened(&self, lane: Lane, mut post: impl FnMut() -> bool) -> bool {
+        let mut is_again = false;
+        while !post() {
+            if is_again || !self.widen(lane) {
+                return false;
+            }
+            is_again = true;
+        }
+        true
+    }
+
     /// Whether the next post by a lane finds room.
     pub(crate) fn has_room(&self, lane: Lane) -> bool {
         let taken = |queue| {
