@@ -76,7 +76,7 @@ typedef char farreach_direct_ops_layout[(sizeof(struct farreach_direct_slot) == 
         sizeof(struct farreach_ops_direct) == 64 &&
         sizeof(struct farreach_ops_direct_cntr) == 24) ? 1 : -1];
 
-/* What a program keeps for an endpoint. */
+/* A program's record of an endpoint. */
 struct farreach_direct_ep {
     struct fid_ep *ep;
     const void *endpoint; /* the provider's */
@@ -88,7 +88,7 @@ struct farreach_direct_ep {
     const struct farreach_ops_direct *ops; /* NULL: all operations call libfabric */
 };
 
-/* What a program keeps for a counter. */
+/* A program's record of a counter. */
 struct farreach_direct_cntr {
     struct fid_cntr *cntr;
     const volatile uint64_t *count;

@@ -62,13 +62,13 @@ static ATOMIC: FiOpsAtomic = FiOpsAtomic {
 /// Opens an alias of an endpoint.
 ///
 /// # Safety
-/// `wanted` is NULL or leads to what is asked for.
+/// `wanted` is NULL or leads to the record of the request.
 pub(crate) unsafe fn open(
     endpoint: &Object,
     turn: &Turn<'_>,
     wanted: *const FiAlias,
 ) -> Result<(), Code> {
-    // SAFETY: `wanted` is NULL or leads to what is asked for.
+    // SAFETY: `wanted` is NULL or leads to the record of the request.
     let wanted = unsafe { wanted.as_ref() }.ok_or(libc::EINVAL)?;
     // Contexts of scalable endpoints have fewer functions.
     if endpoint.fid.fid.fclass != FI_CLASS_EP {
@@ -123,7 +123,7 @@ unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
     let shared = Arc::clone(&object!(Alias, fid).object.shared);
     // Its handle of the endpoint goes in this turn.
     let turn = shared.lock();
-    // SAFETY: `open` has given the object, and whoever closes it uses it no more.
+    // SAFETY: `open` has given the object, and its caller uses it no more.
     drop(unsafe { crate::object::take::<Alias>(fid) });
     drop(turn);
     0

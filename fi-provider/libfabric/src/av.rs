@@ -117,7 +117,7 @@ unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
     }
     objects.vectors.remove(object.number);
     drop(objects);
-    // SAFETY: `open` has given the object, and whoever closes it uses it no more.
+    // SAFETY: `open` has given the object, and its caller uses it no more.
     drop(unsafe { take::<Object>(fid) });
     0
 }

@@ -23,7 +23,7 @@ pub(crate) struct Object {
     wait: Option<OwnedFd>,
     /// Whether threads that wait sleep.
     sleeps: bool,
-    /// What a program reads that reads the counter itself.
+    /// The table for programs that read the counter themselves.
     direct: OnceCell<Box<direct::OfCounter>>,
 }
 
@@ -65,7 +65,7 @@ impl Object {
         self.count.get(turn).raw.place()
     }
 
-    /// Returns what a program reads that reads the counter itself.
+    /// Returns the table for programs that read the counter themselves.
     pub(crate) fn direct(&self) -> &OnceCell<Box<direct::OfCounter>> {
         &self.direct
     }
@@ -141,7 +141,7 @@ unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
         return status(Err(libc::EBUSY));
     }
     turn.counters.remove(object.number);
-    // SAFETY: `open` has given the object, and whoever closes it uses it no more.
+    // SAFETY: `open` has given the object, and its caller uses it no more.
     unsafe { closed::retire::<Object, _>(fid, closed::counter()) };
     0
 }

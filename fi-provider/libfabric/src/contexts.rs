@@ -195,7 +195,7 @@ unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
     }
     turn.contexts -= 1;
     // The last handle goes in this turn.
-    // SAFETY: `open` has given the object, and whoever closes it uses it no more.
+    // SAFETY: `open` has given the object, and its caller uses it no more.
     drop(unsafe { take::<Object>(fid) });
     0
 }

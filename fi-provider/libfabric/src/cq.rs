@@ -154,7 +154,7 @@ unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
         // Lets go the receives that its entries name.
         while next(&queue, &mut objects.receives).is_some() {}
     }
-    // SAFETY: `open` has given the object, and whoever closes it uses it no more.
+    // SAFETY: `open` has given the object, and its caller uses it no more.
     unsafe { closed::retire::<Object, _>(fid, closed::queue()) };
     0
 }

@@ -1,6 +1,6 @@
 //! Operations that start when a counter has reached a threshold (fi_trigger(3)): as they wait, with
-//! lists of their own, as the application's are gone by then. What the lists name is looked at when
-//! an operation starts.
+//! lists of their own, as the application's are gone by then. The regions and peers that the lists
+//! name are looked up when an operation starts.
 
 use crate::atomic::{Kind, Update};
 use crate::info::INJECT_SIZE;

@@ -1,5 +1,5 @@
-//! What programs read that do operations in line, at the place of the call (farreach_direct.h): tables
-//! that fi_open_ops(3) opens on endpoints and on counters.
+//! Tables for programs that do operations in line, at the place of the call (farreach_direct.h):
+//! fi_open_ops(3) opens them on endpoints and on counters.
 //!
 //! Programs do so in domains that one thread at a time uses (FI_THREAD_DOMAIN): there is no lock then.
 
@@ -34,7 +34,7 @@ pub(crate) struct Table {
     endpoint: *const Endpoint,
 }
 
-/// What a program keeps for an endpoint, up to what [`write_far`] reads of it: the begin of
+/// A program's record of an endpoint, as far as [`write_far`] reads it: the begin of
 /// `struct farreach_direct_ep`.
 #[repr(C)]
 #[derive(Debug)]
@@ -60,7 +60,7 @@ unsafe extern "C" fn write_far(
     peer: u64,
     address: u64,
 ) -> isize {
-    // SAFETY: the program calls this with what it has opened, for a slot that it has just looked at,
+    // SAFETY: the program calls this with its opened table, for a slot that it has just looked at,
     // in a domain of one thread, whose turn is this one; so endpoint and region live, and the bytes
     // lie in the region. `bytes` holds 8.
     unsafe {
@@ -110,7 +110,7 @@ impl OfEndpoint {
     }
 }
 
-/// What programs look at before they read a counter themselves: there is progress to make unless the
+/// Tells programs whether they may read a counter themselves: there is progress to make unless the
 /// word and the byte are 0.
 #[repr(C)]
 #[derive(Debug)]
@@ -141,7 +141,7 @@ pub(crate) struct OfCounter {
     rest: *const Rest,
 }
 
-/// Notes what programs may do themselves: after endpoints, watchers, or the numbers of peers have
+/// Notes which operations programs may do themselves: after endpoints, watchers, or the numbers of peers have
 /// changed.
 pub(crate) fn note(objects: &Objects) {
     let allowed = match (objects.is_special, &objects.waits) {

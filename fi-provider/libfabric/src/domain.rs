@@ -147,7 +147,7 @@ unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
     if !object!(Object, fid).shared.lock().is_empty() {
         return status(Err(libc::EBUSY));
     }
-    // SAFETY: `open` has given the object, and whoever closes it uses it no more.
+    // SAFETY: `open` has given the object, and its caller uses it no more.
     drop(unsafe { take::<Object>(fid) });
     0
 }

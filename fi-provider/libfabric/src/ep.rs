@@ -437,7 +437,7 @@ unsafe extern "C" fn control(fid: *mut Fid, command: c_int, argument: *mut c_voi
     match command {
         FI_ENABLE => status(enable(&mut objects, object)),
         FI_ALIAS => {
-            // SAFETY: `argument` leads to what is asked for, and the endpoint is open, by
+            // SAFETY: `argument` leads to the record of the request, and the endpoint is open, by
             // fi_endpoint(3).
             status(unsafe { alias::open(object, &objects, argument.cast()) })
         }
@@ -599,7 +599,7 @@ unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
     objects.unbind_events(Owner::Endpoint(object.number));
     drop(ep);
     // The last handle goes in this turn.
-    // SAFETY: `open` has given the object, and whoever closes it uses it no more.
+    // SAFETY: `open` has given the object, and its caller uses it no more.
     unsafe { closed::retire::<Object, _>(fid, closed::endpoint()) };
     0
 }

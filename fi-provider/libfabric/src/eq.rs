@@ -1,4 +1,4 @@
-//! Event queues (fi_eq(3)). A queue holds what the application writes to it, and the ends of
+//! Event queues (fi_eq(3)). A queue holds the application's events, and the ends of
 //! insertions into address vectors.
 
 use crate::object::{Code, InUse, closing, give, object, size, status, take, unused};
@@ -160,7 +160,7 @@ unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
     if let Err(code) = unused(&object!(Object, fid).in_use) {
         return -code;
     }
-    // SAFETY: `open` has given the object, and whoever closes it uses it no more.
+    // SAFETY: `open` has given the object, and its caller uses it no more.
     drop(unsafe { take::<Object>(fid) });
     0
 }

@@ -1,4 +1,4 @@
-//! Counters of what peers do to the memory of a domain (FI_RMA_EVENT): the fabric counts in the
+//! Counters of the accesses of peers to the memory of a domain (FI_RMA_EVENT): the fabric counts in the
 //! domain's memory, and progress takes over from there.
 
 use crate::object::Code;

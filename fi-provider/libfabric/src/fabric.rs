@@ -59,7 +59,7 @@ unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
     if let Err(code) = unused(&object!(Object, fid).in_use) {
         return -code;
     }
-    // SAFETY: `open` has given the object, and whoever closes it uses it no more.
+    // SAFETY: `open` has given the object, and its caller uses it no more.
     drop(unsafe { take::<Object>(fid) });
     0
 }

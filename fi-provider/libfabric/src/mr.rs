@@ -298,7 +298,7 @@ impl Object {
 }
 
 unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
-    // SAFETY: `register` has given the object, and whoever closes it uses it no more.
+    // SAFETY: `register` has given the object, and its caller uses it no more.
     let object = unsafe { take::<Object>(fid) };
     let shared = Arc::clone(&object.shared);
     let owner = object.owner();

@@ -102,7 +102,7 @@ pub(crate) unsafe extern "C" fn open(
 }
 
 unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
-    // SAFETY: `open` has given the object, and whoever closes it uses it no more.
+    // SAFETY: `open` has given the object, and its caller uses it no more.
     let object = unsafe { take::<Object>(fid) };
     let mut objects = object.shared.lock();
     for member in object.members().iter() {

@@ -106,7 +106,7 @@ unsafe extern "C" fn close_transmit(fid: *mut Fid) -> c_int {
         return -code;
     }
     object.shared.lock().contexts -= 1;
-    // SAFETY: `open_transmit` has given the object, and whoever closes it uses it no more.
+    // SAFETY: `open_transmit` has given the object, and its caller uses it no more.
     drop(unsafe { take::<Transmitting>(fid) });
     0
 }
@@ -169,7 +169,7 @@ unsafe extern "C" fn close_receive(fid: *mut Fid) -> c_int {
     turn.contexts -= 1;
     drop(receiver);
     // The last handle goes in this turn.
-    // SAFETY: `open_receive` has given the object, and whoever closes it uses it no more.
+    // SAFETY: `open_receive` has given the object, and its caller uses it no more.
     drop(unsafe { take::<Receiving>(fid) });
     0
 }

@@ -123,14 +123,14 @@ pub(crate) struct Objects {
     pub(crate) has_unread: bool,
     /// Poll sets.
     pub(crate) sets: usize,
-    /// What threads sleep on.
+    /// The descriptors on which threads sleep.
     pub(crate) waits: Option<Waits>,
-    /// Counters of what peers do.
+    /// Counters of the accesses of peers.
     pub(crate) feeds: Vec<Feed>,
     /// Whether calls have more to do than few instructions: there are such queues, threads that may
     /// sleep, poll sets, or such counters.
     pub(crate) is_special: bool,
-    /// What programs look at that read counters themselves.
+    /// Tells programs that read counters themselves whether there is progress to make.
     pub(crate) rest: Box<Rest>,
 }
 
@@ -263,7 +263,7 @@ pub(crate) struct Ep {
     pub(crate) unread: RefCell<Vec<CompletionQueue>>,
     /// Bytes that are left of a buffer for several messages when it is given back.
     pub(crate) least: Cell<usize>,
-    /// What a program reads that accesses memory itself.
+    /// The table for programs that access memory themselves.
     pub(crate) direct: direct::OfEndpoint,
     pub(crate) further: Further,
 }

@@ -70,7 +70,7 @@ pub(crate) unsafe fn trigger(
     Ok(())
 }
 
-/// Does what fi_control asks of a domain.
+/// Answers fi_control of a domain.
 pub(crate) unsafe extern "C" fn control(
     fid: *mut Fid,
     command: c_int,
@@ -333,7 +333,7 @@ impl Queue<'_> {
         unsafe { self.add(turn, ep, &later, (what.1.context, flags)) }
     }
 
-    /// Has a counter be set, or added to, by whatever endpoint there is.
+    /// Has a counter be set, or added to, by any endpoint.
     ///
     /// # Safety
     /// The counter is open.

@@ -102,7 +102,7 @@ pub struct FiOpCntr {
     pub value: u64,
 }
 
-/// What is asked for with FI_ALIAS.
+/// The request of FI_ALIAS.
 #[repr(C)]
 #[derive(Debug)]
 pub struct FiAlias {

@@ -79,14 +79,14 @@ const SCRIPTS: [(&str, &str); 19] = [
     (
         "libfabric, calls",
         r#"export FI_PROVIDER_PATH="$1/lib/farreach"
-           all="objects memory rma tagged threads atomic events waits direct contexts triggers vectors"
+           all="objects memory rma tagged threads atomic words events waits direct contexts triggers vectors"
            for name in $all; do
                source="$2/fi-provider/libfabric/tests/c/$name.c"
                cc -O2 -Wall -Wextra -Werror -pthread -o "$TMPDIR/$name" "$source" -lfabric
                "$TMPDIR/$name"
            done
            for transport in rc dc; do
-               for name in tagged direct contexts triggers; do
+               for name in tagged words direct contexts triggers; do
                    FI_FARREACH_NEAR=0 FI_FARREACH_TRANSPORT=$transport "$1/bin/softhca" run -- "$TMPDIR/$name"
                done
            done; cd "$TMPDIR"; rm $all"#,

@@ -66,7 +66,7 @@ reports! {
 }
 
 // The report of an operation that is started for another call. Operations of programs have
-// instances of their own: what is known of their arguments makes them shorter.
+// instances of their own: their arguments, as far as known, make them shorter.
 impl Sealed for Promise {}
 
 impl Report for Promise {

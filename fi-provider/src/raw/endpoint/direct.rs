@@ -101,7 +101,7 @@ impl Slot {
     }
 }
 
-/// What programs may do themselves.
+/// The operations that programs may do themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Allowed {
     /// Nothing.
@@ -143,7 +143,7 @@ impl Slots {
     }
 }
 
-/// What a program reads to access memory itself, as long as the endpoint lives; by the endpoint's
+/// The slots and counters by which a program accesses memory itself, as long as the endpoint lives; by the endpoint's
 /// thread, and not during its functions.
 #[derive(Clone, Copy, Debug)]
 pub struct Direct {
@@ -171,7 +171,7 @@ impl Endpoint {
         }
     }
 
-    /// Changes what programs may do themselves. Must be called as well when the numbers of peers
+    /// Changes the operations that programs may do themselves. Must be called as well when the numbers of peers
     /// change.
     pub fn allow_direct(&self, allowed: Allowed) {
         let slots = self.keys.slots();

@@ -433,7 +433,7 @@ impl Endpoint {
         self.deferred.borrow_mut().take_if(is_it);
     }
 
-    /// Leaves it to another endpoint to count what is counted later, as this one closes.
+    /// Leaves later counts to another endpoint, as this one closes.
     pub fn leave_counts_to(&self, other: &Self) {
         let is_count = |_: Condition<'_>, later: &Later| matches!(later.work, Work::Count { .. });
         let taken = self.deferred.borrow_mut().take_if(is_count);

@@ -85,6 +85,12 @@ impl Mark {
         self.0 & Self::READS != 0
     }
 
+    /// Whether the operation is an atomic one.
+    #[inline(always)]
+    fn updates(self) -> bool {
+        self.0 & Self::UPDATES != 0
+    }
+
     /// The right that it needs.
     pub(crate) fn rights(self) -> Rights {
         match self.operation() {
@@ -179,7 +185,7 @@ impl Slot {
             match self.len.get() {
                 8 => dest.cast::<u64>().write_unaligned(word),
                 // The device gives results of four bytes in its own order.
-                _ if mark.operation() == Operation::Atomic => {
+                _ if mark.updates() => {
                     let word = u32::from_be(word as u32);
                     dest.cast::<u32>().write_unaligned(word);
                 }
