@@ -97,8 +97,14 @@ static void stopped(void)
     CHECK(completion(a.cq).status == IBV_WC_SUCCESS);
     CHECK(!strcmp(shared + 100, "while you sleep"));
     CHECK(!kill(child, SIGKILL) && waitpid(child, &status, 0) == child);
-    post(&a, IBV_WR_RDMA_WRITE, a.memory, 16, to.base + 100, to.rkey, 0, 0);
-    CHECK(completion(a.cq).status == IBV_WC_RETRY_EXC_ERR);
+    /* The device hears of the end by itself, and may write until then: for 10 s at most. */
+    enum ibv_wc_status ended = IBV_WC_SUCCESS;
+    for (int i = 0; i < 10000 && ended == IBV_WC_SUCCESS; i++) {
+        usleep(i ? 1000 : 0);
+        post(&a, IBV_WR_RDMA_WRITE, a.memory, 16, to.base + 100, to.rkey, 0, 0);
+        ended = completion(a.cq).status;
+    }
+    CHECK(ended == IBV_WC_RETRY_EXC_ERR);
     close_side(&a);
 }
 
