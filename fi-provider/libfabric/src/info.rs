@@ -49,8 +49,15 @@ const CAPS: u64 = FI_MSG
     | FI_TRIGGER;
 /// Those that an application gets which asks for none.
 const USUAL_CAPS: u64 = CAPS & !(FI_RMA_EVENT | FI_TRIGGER);
-pub(crate) const TRANSMIT_CAPS: u64 =
-    FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_SEND | FI_READ | FI_WRITE | FI_TRIGGER;
+pub(crate) const TRANSMIT_CAPS: u64 = FI_MSG
+    | FI_TAGGED
+    | FI_RMA
+    | FI_ATOMIC
+    | FI_SEND
+    | FI_READ
+    | FI_WRITE
+    | FI_NAMED_RX_CTX
+    | FI_TRIGGER;
 pub(crate) const RECEIVE_CAPS: u64 = FI_MSG
     | FI_TAGGED
     | FI_RMA
@@ -61,7 +68,6 @@ pub(crate) const RECEIVE_CAPS: u64 = FI_MSG
     | FI_MULTI_RECV
     | FI_SOURCE
     | FI_DIRECTED_RECV
-    | FI_NAMED_RX_CTX
     | FI_RMA_EVENT
     | FI_TRIGGER;
 /// Flags that an endpoint may give to all its operations.

@@ -55,6 +55,12 @@ static void informs(void) {
     hints->domain_attr->data_progress = FI_PROGRESS_AUTO;
     get(NULL, NULL, FI_SOURCE, hints, -FI_ENODATA);
     fi_freeinfo(hints);
+    // Contexts of peers are named by those who send.
+    hints = hints_for(FI_MSG | FI_NAMED_RX_CTX);
+    info = get(NULL, NULL, 0, hints, 0);
+    CHECK(info->tx_attr->caps & ~info->rx_attr->caps & FI_NAMED_RX_CTX);
+    fi_freeinfo(info);
+    fi_freeinfo(hints);
 }
 
 static struct fid_cq *queue(enum fi_cq_format format) {
