@@ -110,8 +110,8 @@ impl AddressVector {
     }
 
     /// Returns a number by which operations reach context `index` of a peer: that endpoint of those
-    /// of its family that receive. It goes with the peer's own; what comes from any context has
-    /// that as its source.
+    /// of its family that receive. It goes with the peer's own, which is the source of
+    /// messages of all its contexts.
     ///
     /// # Errors
     /// [`Error::NoSuchPeer`], also where the family has no such endpoint.

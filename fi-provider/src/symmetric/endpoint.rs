@@ -45,8 +45,8 @@ pub struct Endpoint {
 
 const _: () = assert!(size_of::<Endpoint>() <= 128);
 
-/// What a program has to know that does the near part of operations itself, at the place of the
-/// call: constants as long as the endpoint is enabled.
+/// The places and lengths by which a program does the near part of operations itself, at the place
+/// of the call: constants as long as the endpoint is enabled.
 #[derive(Clone, Copy, Debug)]
 pub struct InLine {
     /// The records of the peers.
@@ -191,7 +191,7 @@ impl Endpoint {
         self.busy.set(0);
     }
 
-    /// What a program has to know that does the near part of operations itself.
+    /// Returns the places and lengths for a program that does the near part of operations itself.
     pub fn in_line(&self) -> InLine {
         InLine {
             peers: self.peers,

@@ -25,7 +25,7 @@ static function hide(function address)
 static union { double alignment; char bytes[64]; } in_static_data;
 static int me, other;
 
-// Stores and loads: what the next PE finds is what the other way of writing has left.
+// Stores and loads: each way of reading finds the values of the other way of writing.
 #define PUT_AND_GET(NAME, TYPE)                                                                    \
     static void put_and_get_##NAME(void *place, int pe)                                            \
     {                                                                                              \
