@@ -20,6 +20,9 @@ const ALLOWED: &[(&str, &[&str])] = &[
     // libfabric's structs alone: numbers and names.
     ("fi-ofi-abi", &[]),
     ("farreach-libfabric", &["fi-provider", "fi-ofi-abi"]),
+    // Stands on the fabric's own objects, beside OpenSHMEM.
+    ("gasnet-conduit", &["fi-provider", "fi-bootstrap"]),
+    ("gasnet-cabi", &["gasnet-conduit"]),
     ("farreach-cli", &["fi-provider", "softhca-again"]),
     ("shmem", &["fi-provider", "fi-bootstrap"]),
     ("shmem-cabi", &["shmem"]),

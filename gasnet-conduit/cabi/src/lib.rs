@@ -1,0 +1,1 @@
+//! The C symbols of farreach_am.h and gasnet.h.

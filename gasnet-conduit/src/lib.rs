@@ -1,0 +1,1 @@
+//! Active messages among the processes of a job.
