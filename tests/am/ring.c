@@ -104,6 +104,8 @@ int main(void)
     for (int round = 0; round < ROUNDS; round++) {
         // The next one, at last the process itself.
         uint32_t to = (rank + (round < ROUNDS - 1 ? 1 : 0)) % ranks;
+        // Another one writes to the same place.
+        meet(am);
         const farreach_am_segment_t *theirs = &farreach_am_segments(am)[to];
         CHECK(farreach_am_request_long(am, to, REQUEST, payload, 8, theirs->start + theirs->bytes - 7, NULL, 0)
               == FARREACH_AM_ERANGE);
