@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::lock::Guard;
 use crate::message::{Category, Message};
 use crate::wire::{Header, MOST_ARGS, MOST_WORDS};
-use fi_provider::raw::endpoint::Endpoint;
+use fi_provider::raw::endpoint::{self, Endpoint};
 use fi_provider::raw::error as raw;
 use fi_shm::copy;
 
@@ -176,29 +176,8 @@ impl Core {
     }
 
     /// Sends a request, in a turn.
-    #[inline(always)]
-    fn request(
-        &self,
-        rank: u32,
-        handler: u8,
-        payload: Payload<'_>,
-        args: &[u32],
-    ) -> Result<(), Error> {
-        if let (Payload::None, []) = (payload, args)
-            && rank != self.rank
-        {
-            // Unknown ranks are found by the endpoint.
-            let parts = parts(handler, payload, args);
-            if parts.send(&self.requests, rank).is_ok() {
-                self.poll();
-                return Ok(());
-            }
-        }
-        self.request_otherwise(rank, handler, payload, args)
-    }
-
     #[inline(never)]
-    fn request_otherwise(
+    fn request(
         &self,
         rank: u32,
         handler: u8,
@@ -279,14 +258,14 @@ impl Core {
             && bytes.len() > self.most_medium
         {
             let message = Waiting::new(&parts(handler, Payload::There(to, bytes.len()), args));
-            self.backlog.add(rank, message.behind(to, bytes));
+            self.keep(rank, message.behind(to, bytes));
             return Ok(());
         }
         let parts = parts(handler, payload, args);
         match parts.send(&self.replies, rank) {
             Ok(()) => Ok(()),
             Err(raw::Error::Again) => {
-                self.backlog.add(rank, Waiting::new(&parts));
+                self.keep(rank, Waiting::new(&parts));
                 Ok(())
             }
             Err(error) => Err(Error::of_peer(rank, error)),
@@ -324,6 +303,78 @@ fn parts<'a>(handler: u8, payload: Payload<'a>, args: &'a [u32]) -> Parts<'a> {
         to,
         args,
         payload: carried,
+    }
+}
+
+/// How far a request has come by few instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sent {
+    /// It is not sent: that is not possible at once.
+    No,
+    /// It is sent, and nothing else is to be done.
+    Yes,
+    /// It is sent, and [`Engine::poll`] is to be called: messages have come.
+    More,
+    /// It is sent, and [`Engine::wake`] is to be called: the peer sleeps.
+    Unheard,
+}
+
+/// Sending requests without arguments by few instructions, which call nothing.
+impl<G: Guard> Engine<G> {
+    /// Sends a short request as [`Engine::request_short`] does.
+    #[inline(always)]
+    pub fn request_short_now(&self, rank: u32, handler: u8) -> Sent {
+        self.send_now(rank, header(handler, &[], Payload::None), &[])
+    }
+
+    /// Sends a medium request as [`Engine::request_medium`] does.
+    #[inline(always)]
+    pub fn request_medium_now(&self, rank: u32, handler: u8, payload: &[u8]) -> Sent {
+        if payload.len() > self.core.most_medium {
+            return Sent::No;
+        }
+        self.send_now(
+            rank,
+            header(handler, &[], Payload::Medium(payload)),
+            payload,
+        )
+    }
+
+    #[inline(always)]
+    fn send_now(&self, rank: u32, header: Header, bytes: &[u8]) -> Sent {
+        self.guard.lock();
+        let sent = self.core.send_now(rank, header, bytes);
+        // SAFETY: locked above.
+        unsafe { self.guard.unlock() };
+        sent
+    }
+
+    /// Wakes a peer.
+    ///
+    /// # Errors
+    /// [`Error::NotNow`] in a handler.
+    pub fn wake(&self, rank: u32) -> Result<(), Error> {
+        let _turn = self.turn()?;
+        self.core.requests.wake(rank);
+        Ok(())
+    }
+}
+
+impl Core {
+    #[inline(always)]
+    fn send_now(&self, rank: u32, header: Header, bytes: &[u8]) -> Sent {
+        // A handler must not send requests.
+        if self.rest.is_busy() {
+            return Sent::No;
+        }
+        // To itself a process sends in another way, and is not connected.
+        let words = [header.to_word()];
+        match (self.requests).inject_words_now(rank, words, bytes) {
+            endpoint::Sent::No => Sent::No,
+            endpoint::Sent::Unheard => Sent::Unheard,
+            endpoint::Sent::Yes if self.is_silent() => Sent::Yes,
+            endpoint::Sent::Yes => Sent::More,
+        }
     }
 }
 

@@ -200,6 +200,13 @@ impl Endpoint {
         unsafe { self.write_word_quickly(region, &*region.in_line, address, source, Counted) }
     }
 
+    /// Returns whether something but the first word of bells asks for progress, as bits of any meaning: a
+    /// device does always.
+    #[inline(always)]
+    pub fn todo(&self) -> u8 {
+        self.todo.get()
+    }
+
     /// Where the program finds whether there is progress to make: if the word is 0, and the byte.
     pub fn rest(&self) -> (*const AtomicU64, *const u8) {
         (self.inbox.bells().first(), self.todo.as_ptr())

@@ -41,7 +41,7 @@ pub use arithmetic::{Arithmetic, Datatype, Typed};
 pub use atomic::Atomic;
 pub use call::{Call, Condition, Start};
 pub use elements::OneWord;
-pub use in_place::{InPlace, Lying};
+pub use in_place::{InPlace, Lying, Sent};
 pub use message::{Level, Posted};
 pub(crate) use remote::Beyond;
 pub use remote::RemoteRegion;
