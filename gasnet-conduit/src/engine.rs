@@ -270,12 +270,12 @@ impl<G: Guard> Engine<G> {
         Ok(Turn(self))
     }
 
-    /// Tells, by few instructions, that there is nothing to handle and nothing to go on with, where no
-    /// device is: may return false also then.
+    /// Tells, by few instructions, that there is nothing to handle and nothing to go on with: may return
+    /// false also then.
     #[inline(always)]
     pub fn is_at_rest(&self) -> bool {
         self.guard.lock();
-        let is_at_rest = !self.core.rest.is_busy() && self.core.is_silent();
+        let is_at_rest = self.core.is_at_rest();
         // SAFETY: locked above.
         unsafe { self.guard.unlock() };
         is_at_rest
@@ -431,6 +431,14 @@ fn is_any_other(nodes: &[u8]) -> bool {
 }
 
 impl Core {
+    /// Handles messages if some have come.
+    #[inline(always)]
+    pub(crate) fn listen(&self) {
+        if !self.is_silent() {
+            self.work();
+        }
+    }
+
     /// Makes progress where there may be something to do.
     #[inline(always)]
     pub(crate) fn poll(&self) {
@@ -439,17 +447,35 @@ impl Core {
         }
     }
 
-    /// Whether nothing has come, and the endpoints have nothing to do: where there is a device, they have.
+    /// Whether no message has come, and the endpoints have nothing to do: where a device is, as far as
+    /// that tells.
     #[inline(always)]
     pub(crate) fn is_silent(&self) -> bool {
-        self.rest.is_silent() && self.requests.todo() | self.replies.todo() == 0
+        if !self.rest.is_silent() {
+            return false;
+        }
+        match self.requests.todo() | self.replies.todo() {
+            0 => true,
+            Endpoint::DEVICE => {
+                !self.requests.has_come_over_device() && !self.replies.has_come_over_device()
+            }
+            _ => false,
+        }
     }
 
     /// Whether there is nothing to do, as far as few instructions tell.
     #[inline(always)]
     pub(crate) fn is_at_rest(&self) -> bool {
-        (!self.rest.is_busy() && self.is_silent())
-            || (!self.rest.is_busy() && self.requests.is_at_rest() && self.replies.is_at_rest())
+        if self.rest.is_busy() || !self.rest.is_silent() {
+            return false;
+        }
+        match self.requests.todo() | self.replies.todo() {
+            0 => true,
+            Endpoint::DEVICE => {
+                self.requests.is_device_at_rest() && self.replies.is_device_at_rest()
+            }
+            _ => false,
+        }
     }
 
     /// Makes progress by both endpoints: replies first, which make room for others.

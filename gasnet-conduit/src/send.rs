@@ -196,7 +196,7 @@ impl Core {
                 error => Err(error),
             })?;
         }
-        self.poll();
+        self.listen();
         Ok(())
     }
 
@@ -347,6 +347,23 @@ impl<G: Guard> Engine<G> {
         // SAFETY: locked above.
         unsafe { self.guard.unlock() };
         sent
+    }
+
+    /// Sends a short request as [`Engine::request_short_now`] does, over the device.
+    #[inline(always)]
+    pub fn request_far_now(&self, rank: u32, handler: u8) -> Sent {
+        let word = header(handler, &[], Payload::None).to_word();
+        self.guard.lock();
+        let is_sent =
+            !self.core.rest.is_busy() && self.core.requests.inject_word_over_device_now(rank, word);
+        let is_silent = self.core.is_silent();
+        // SAFETY: locked above.
+        unsafe { self.guard.unlock() };
+        match (is_sent, is_silent) {
+            (false, _) => Sent::No,
+            (true, true) => Sent::Yes,
+            (true, false) => Sent::More,
+        }
     }
 
     /// Wakes a peer.

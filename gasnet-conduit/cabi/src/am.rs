@@ -117,7 +117,7 @@ unsafe fn open<G: Guard>(config: *const ConfigC, engine: *mut *mut Engine<G>) ->
 /// The rest of functions that are mostly done by few instructions: calls at their ends, with the same
 /// arguments.
 mod slow {
-    use super::{Done, Engine, Guard, REUSE, Source, code, ended, slice};
+    use super::{Done, Engine, Guard, OK, REUSE, Sent, Source, code, ended, slice};
     use std::ffi::c_int;
 
     /// # Safety
@@ -126,6 +126,26 @@ mod slow {
     pub(super) unsafe fn poll<G: Guard>(am: *const Engine<G>) -> c_int {
         // SAFETY: the engine is open.
         code(unsafe { (*am).poll() })
+    }
+
+    /// Sends a short request without arguments that does not go by a ring at once.
+    ///
+    /// # Safety
+    /// The engine is open.
+    #[inline(never)]
+    pub(super) unsafe fn request_far<G: Guard>(
+        am: *const Engine<G>,
+        rank: u32,
+        handler: u8,
+    ) -> c_int {
+        // SAFETY: the engine is open, and there are no arguments.
+        unsafe {
+            match (*am).request_far_now(rank, handler) {
+                Sent::Yes => OK,
+                Sent::No => request_short(am, rank, handler, std::ptr::null(), 0),
+                _ => poll(am),
+            }
+        }
     }
 
     /// # Safety
@@ -309,12 +329,12 @@ macro_rules! functions {
             // SAFETY: the engine is open, and the arguments are there.
             unsafe {
                 if nargs == 0 {
-                    match (*am).request_short_now(rank, handler) {
-                        Sent::Yes => return OK,
-                        Sent::More => return slow::poll(am),
-                        Sent::Unheard => return slow::wake(am, rank),
-                        Sent::No => {}
-                    }
+                    return match (*am).request_short_now(rank, handler) {
+                        Sent::Yes => OK,
+                        Sent::More => slow::poll(am),
+                        Sent::Unheard => slow::wake(am, rank),
+                        Sent::No => slow::request_far(am, rank, handler),
+                    };
                 }
                 slow::request_short(am, rank, handler, args, nargs)
             }

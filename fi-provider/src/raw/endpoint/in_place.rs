@@ -12,6 +12,7 @@ use super::near_path::Seldom;
 use super::{Endpoint, NEWS};
 use crate::raw::address_vector::PeerIndex;
 use crate::raw::error::Error;
+use crate::raw::far::memory::Lane;
 use crate::raw::protocol::Kind;
 use crate::raw::record::Record;
 use std::num::NonZero;
@@ -153,6 +154,35 @@ impl Endpoint {
             Err(Seldom::Full) => Sent::No,
             Err(Seldom::Watched) => Sent::Unheard,
         }
+    }
+
+    /// Sends a message of one word as [`Endpoint::inject_words`] does over the device to a peer that was
+    /// sent to before. Returns false where that is not possible at once, and has done nothing.
+    #[inline(always)]
+    pub fn inject_word_over_device_now(&self, peer: PeerIndex, word: u64) -> bool {
+        // SAFETY: functions that are called before the last use of `link` know nothing of the endpoint.
+        let link = unsafe { self.link_now(peer.into()) };
+        link.and_then(|link| link.far()).is_some_and(|path| {
+            path.post_widened(Lane::Messages, || {
+                // SAFETY: the word has 8 bytes.
+                unsafe { path.send_word(std::ptr::from_ref(&word).cast()) }
+            })
+        })
+    }
+
+    /// The bit of [`Endpoint::todo`] that says that there is a device to look at.
+    pub const DEVICE: u8 = super::DEVICE;
+
+    /// Tells whether a message has come over the device, by few instructions.
+    #[inline(always)]
+    pub fn has_come_over_device(&self) -> bool {
+        (self.far.as_ref()).is_some_and(|far| far.receives.is_ready())
+    }
+
+    /// Tells whether the device has nothing for [`Endpoint::progress`], by few instructions.
+    #[inline(always)]
+    pub fn is_device_at_rest(&self) -> bool {
+        (self.far.as_ref()).is_none_or(|far| !far.receives.is_ready() && !far.traffic.is_busy.get())
     }
 
     /// Wakes a peer that a message was sent to and that sleeps.
