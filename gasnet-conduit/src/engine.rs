@@ -274,7 +274,9 @@ impl<G: Guard> Engine<G> {
     /// false also then.
     #[inline(always)]
     pub fn is_at_rest(&self) -> bool {
-        self.guard.lock();
+        if !self.guard.try_lock() {
+            return false;
+        }
         let is_at_rest = self.core.is_at_rest();
         // SAFETY: locked above.
         unsafe { self.guard.unlock() };

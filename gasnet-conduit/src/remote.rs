@@ -163,7 +163,9 @@ impl<G: Guard> Engine<G> {
             comparand,
             result,
         } = *atomic;
-        let typed = Typed::new(operation, datatype).ok_or(Error::Unsupported)?;
+        let Some(typed) = Typed::new(operation, datatype) else {
+            return Err(Error::Unsupported);
+        };
         // SAFETY: the caller's promise.
         if unsafe { self.core.atomic_now(rank, to, typed, atomic) } {
             return Ok(Ended::Now);

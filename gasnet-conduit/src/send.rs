@@ -319,18 +319,30 @@ pub enum Sent {
     Unheard,
 }
 
-/// Sending requests without arguments by few instructions, which call nothing.
+/// Sending requests by few instructions.
 impl<G: Guard> Engine<G> {
-    /// Sends a short request as [`Engine::request_short`] does.
+    /// Sends a short request without arguments as [`Engine::request_short`] does. Calls nothing.
     #[inline(always)]
     pub fn request_short_now(&self, rank: u32, handler: u8) -> Sent {
         self.send_now(rank, header(handler, &[], Payload::None), &[])
     }
 
-    /// Sends a medium request as [`Engine::request_medium`] does.
+    /// The same with arguments.
+    #[inline(always)]
+    pub fn request_args_now(&self, rank: u32, handler: u8, args: &[u32]) -> Sent {
+        if args.len() > MOST_ARGS {
+            return Sent::No;
+        }
+        // SAFETY: the bytes of integers.
+        let bytes = unsafe { std::slice::from_raw_parts(args.as_ptr().cast(), size_of_val(args)) };
+        self.send_now(rank, header(handler, args, Payload::None), bytes)
+    }
+
+    /// Sends a medium request without arguments as [`Engine::request_medium`] does, of up to
+    /// [`copy::FEW`] bytes. Calls nothing.
     #[inline(always)]
     pub fn request_medium_now(&self, rank: u32, handler: u8, payload: &[u8]) -> Sent {
-        if payload.len() > self.core.most_medium {
+        if payload.len() > copy::FEW {
             return Sent::No;
         }
         self.send_now(
@@ -342,7 +354,9 @@ impl<G: Guard> Engine<G> {
 
     #[inline(always)]
     fn send_now(&self, rank: u32, header: Header, bytes: &[u8]) -> Sent {
-        self.guard.lock();
+        if !self.guard.try_lock() {
+            return Sent::No;
+        }
         let sent = self.core.send_now(rank, header, bytes);
         // SAFETY: locked above.
         unsafe { self.guard.unlock() };
@@ -353,7 +367,9 @@ impl<G: Guard> Engine<G> {
     #[inline(always)]
     pub fn request_far_now(&self, rank: u32, handler: u8) -> Sent {
         let word = header(handler, &[], Payload::None).to_word();
-        self.guard.lock();
+        if !self.guard.try_lock() {
+            return Sent::No;
+        }
         let is_sent =
             !self.core.rest.is_busy() && self.core.requests.inject_word_over_device_now(rank, word);
         let is_silent = self.core.is_silent();

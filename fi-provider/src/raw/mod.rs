@@ -36,3 +36,6 @@ mod service;
 mod tagged;
 pub mod waker;
 mod wire;
+
+/// The lock of turns that are mostly short, for programs that share an endpoint among threads.
+pub use fi_mlx5::lock;

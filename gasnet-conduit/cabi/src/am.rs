@@ -156,6 +156,29 @@ mod slow {
         code(unsafe { (*am).wake(rank) })
     }
 
+    /// Sends a short request with arguments.
+    ///
+    /// # Safety
+    /// The engine is open, and the arguments are there.
+    #[inline(never)]
+    pub(super) unsafe fn request_args<G: Guard>(
+        am: *const Engine<G>,
+        rank: u32,
+        handler: u8,
+        args: *const u32,
+        nargs: u32,
+    ) -> c_int {
+        // SAFETY: as above.
+        unsafe {
+            match (*am).request_args_now(rank, handler, slice(args, nargs as usize)) {
+                Sent::Yes => OK,
+                Sent::More => poll(am),
+                Sent::Unheard => wake(am, rank),
+                Sent::No => request_short(am, rank, handler, args, nargs),
+            }
+        }
+    }
+
     /// # Safety
     /// As the C function of this name.
     #[inline(never)]
@@ -226,32 +249,37 @@ mod slow {
     }
 }
 
-/// An operation and a type, by their numbers in farreach_am.h.
+/// The operations, by their numbers in farreach_am.h.
+static OPERATIONS: [Arithmetic; 11] = [
+    Arithmetic::Write,
+    Arithmetic::Read,
+    Arithmetic::Sum,
+    Arithmetic::Product,
+    Arithmetic::Min,
+    Arithmetic::Max,
+    Arithmetic::BitAnd,
+    Arithmetic::BitOr,
+    Arithmetic::BitXor,
+    // The value before is the result of any operation.
+    Arithmetic::Write,
+    Arithmetic::SwapIfEqual,
+];
+
+/// The types, by their numbers in farreach_am.h.
+static TYPES: [Datatype; 6] = [
+    Datatype::Int32,
+    Datatype::Uint32,
+    Datatype::Int64,
+    Datatype::Uint64,
+    Datatype::Float,
+    Datatype::Double,
+];
+
+/// An operation and a type, by their numbers.
+#[inline(always)]
 fn typed(operation: c_int, datatype: c_int) -> Option<(Arithmetic, Datatype)> {
-    let operations = [
-        Arithmetic::Write,
-        Arithmetic::Read,
-        Arithmetic::Sum,
-        Arithmetic::Product,
-        Arithmetic::Min,
-        Arithmetic::Max,
-        Arithmetic::BitAnd,
-        Arithmetic::BitOr,
-        Arithmetic::BitXor,
-        // The value before is the result of any operation.
-        Arithmetic::Write,
-        Arithmetic::SwapIfEqual,
-    ];
-    let types = [
-        Datatype::Int32,
-        Datatype::Uint32,
-        Datatype::Int64,
-        Datatype::Uint64,
-        Datatype::Float,
-        Datatype::Double,
-    ];
-    let operation = operations.get(usize::try_from(operation).ok()?)?;
-    Some((*operation, *types.get(usize::try_from(datatype).ok()?)?))
+    let operation = OPERATIONS.get(usize::try_from(operation).ok()?)?;
+    Some((*operation, *TYPES.get(usize::try_from(datatype).ok()?)?))
 }
 
 macro_rules! functions {
@@ -336,7 +364,7 @@ macro_rules! functions {
                         Sent::No => slow::request_far(am, rank, handler),
                     };
                 }
-                slow::request_short(am, rank, handler, args, nargs)
+                slow::request_args(am, rank, handler, args, nargs)
             }
         }
 

@@ -130,7 +130,7 @@ impl NearPath {
         // which `bytes` holds.
         unsafe {
             room.payload().cast::<[u64; N]>().write(words);
-            copy::copy(room.payload().add(N * 8), bytes, len);
+            copy::copy_message(room.payload().add(N * 8), bytes, len);
         }
         room.publish(kind);
         if self.bell.ring() {
