@@ -6,7 +6,7 @@
 )]
 
 use crate::arrive::{self, Backlog, Running};
-use crate::config::{self, Config, LEAST_RING};
+use crate::config::{self, Config};
 use crate::error::Error;
 use crate::job::Job;
 use crate::lock::{Guard, Threads};
@@ -169,10 +169,7 @@ impl<G: Guard> Engine<G> {
     pub fn open(config: Config) -> Result<Box<Self>, Error> {
         let mut job = Job::join(config.exchange)?;
         let (rank, ranks) = job.rank_and_ranks();
-        let ring_bytes = config.ring_bytes.max(LEAST_RING);
-        if !ring_bytes.is_power_of_two() {
-            return Err(Error::Argument("ring_bytes is no power of two"));
-        }
+        let ring_bytes = config.ring()?;
         let node = match config.node {
             None => job.node()?,
             pretended => pretended,
