@@ -405,11 +405,15 @@ fn bind_counter(
     counter: u64,
     flags: u64,
 ) -> Result<(), Code> {
-    let accesses = flags & (FI_REMOTE_READ | FI_REMOTE_WRITE);
+    let mut accesses = flags & (FI_REMOTE_READ | FI_REMOTE_WRITE);
     crate::object::only(flags, FI_SEND | FI_RECV | FI_READ | FI_WRITE | accesses)?;
     let ep = opening(objects, object)?;
     if accesses != 0 && !object.shared.counts_accesses {
-        return Err(libc::EINVAL);
+        if accesses == flags {
+            return Err(libc::EINVAL);
+        }
+        // A counter of other operations, too, which is not told of these without FI_RMA_EVENT.
+        accesses = 0;
     }
     let all = [
         (FI_SEND, Counts::Sent),
