@@ -164,6 +164,22 @@ fn next(queue: &Queue, receives: &mut Slab<Receive>) -> Option<Result<Told, Wron
     if queue.holds() {
         return queue.take_held();
     }
+    next_entry(queue, receives)
+}
+
+/// Drops the entries of receives that do not report, where they leave no room in the queue: nobody
+/// has to read it for them.
+pub(crate) fn make_room(queue: &Queue, receives: &mut Slab<Receive>) {
+    if queue.raw.has_room() || queue.held_many() >= queue.raw.capacity() {
+        return;
+    }
+    while let Some(told) = next_entry(queue, receives) {
+        queue.hold_last(told);
+    }
+}
+
+/// Takes the oldest completion that is to be told and was not looked at before.
+fn next_entry(queue: &Queue, receives: &mut Slab<Receive>) -> Option<Result<Told, Wrong>> {
     loop {
         let told = match queue.raw.next()? {
             Ok(entry) => match translate(&entry, receives) {

@@ -405,11 +405,15 @@ fn bind_counter(
     counter: u64,
     flags: u64,
 ) -> Result<(), Code> {
-    let accesses = flags & (FI_REMOTE_READ | FI_REMOTE_WRITE);
+    let mut accesses = flags & (FI_REMOTE_READ | FI_REMOTE_WRITE);
     crate::object::only(flags, FI_SEND | FI_RECV | FI_READ | FI_WRITE | accesses)?;
     let ep = opening(objects, object)?;
     if accesses != 0 && !object.shared.counts_accesses {
-        return Err(libc::EINVAL);
+        if accesses == flags {
+            return Err(libc::EINVAL);
+        }
+        // A counter of other operations, too, which is not told of these without FI_RMA_EVENT.
+        accesses = 0;
     }
     let all = [
         (FI_SEND, Counts::Sent),
@@ -533,14 +537,13 @@ fn enable(objects: &mut Turn<'_>, object: &Object) -> Result<(), Code> {
     let raw = raw.map_err(Error::code)?;
     log::info(&format!("{} is open", raw.address()));
     shared_contexts::note_enabled(ep);
-    let is_any_unread = !unread.is_empty();
     *ep.unread.borrow_mut() = unread;
     ep.raw.set(raw).map_err(|_| FI_EOPBADSTATE)?;
     ep.received.get_or_init(|| received);
     ep.note_usual();
     let running = object.ep.share(objects);
     objects.running.push(running);
-    objects.has_unread |= is_any_unread;
+    objects.note_drops();
     objects.note_special();
     objects.watch(ep)
 }
@@ -557,8 +560,7 @@ unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
         return status(Err(libc::EINVAL));
     };
     objects.running.retain(|one| !Rc::ptr_eq(one, &ep));
-    let has_unread = |one: &Rc<Ep>| !one.unread.borrow().is_empty();
-    objects.has_unread = objects.running.iter().any(has_unread);
+    objects.note_drops();
     objects.note_special();
     if let Some(raw) = ep.raw.get() {
         // Counts that are queued are the domain's.

@@ -85,8 +85,8 @@ const ORDER: u64 = FI_ORDER_SAS;
 #[derive(Clone, Debug)]
 struct Offer {
     caps: u64,
-    /// Of it, where the peers may be.
-    reach: u64,
+    /// Of it, the domain's: where peers may be, and whether processes share address vectors.
+    of_domain: u64,
     transmit_flags: u64,
     receive_flags: u64,
     order: u64,
@@ -141,9 +141,10 @@ unsafe fn offer(
     } else {
         FI_LOCAL_COMM
     };
+    let of_domain = reach | FI_SHARED_AV;
     let mut offer = Offer {
-        caps: USUAL_CAPS | reach,
-        reach,
+        caps: USUAL_CAPS | of_domain,
+        of_domain,
         transmit_flags: 0,
         receive_flags: 0,
         order: ORDER,
@@ -163,7 +164,7 @@ unsafe fn offer(
     let Some(hints) = hints else {
         return Ok(offer);
     };
-    require(hints.caps & !(CAPS | reach) == 0)?;
+    require(hints.caps & !(CAPS | of_domain) == 0)?;
     require([FI_FORMAT_UNSPEC, FORMAT].contains(&hints.addr_format))?;
     require(hints.handle.is_null())?;
     if !is_own && !hints.src_addr.is_null() {
@@ -178,7 +179,7 @@ unsafe fn offer(
         offer.dest = Some(Address::of_bytes(&bytes).map_err(|_| libc::ENODATA)?);
     }
     if hints.caps != 0 {
-        offer.caps = all_of(hints.caps) | reach;
+        offer.caps = all_of(hints.caps) | of_domain;
     }
     // SAFETY: the attributes are NULL or records.
     unsafe {
@@ -293,7 +294,7 @@ unsafe fn check_domain(version: u32, attr: &FiDomainAttr, offer: &mut Offer) -> 
     let sharers = [attr.max_ep_stx_ctx, attr.max_ep_srx_ctx];
     require(sharers.iter().all(|&count| count <= MOST_OBJECTS))?;
     require(attr.mr_iov_limit <= 1 && attr.auth_key_size == 0)?;
-    require(attr.caps & !offer.reach == 0)?;
+    require(attr.caps & !offer.of_domain == 0)?;
     if attr.control_progress != FI_PROGRESS_UNSPEC {
         // Calls that set objects up need no progress: an application may make it in vain.
         offer.control_progress = attr.control_progress;
@@ -394,5 +395,5 @@ fn fill_domain(attr: &mut FiDomainAttr, offer: &Offer) {
     attr.max_ep_srx_ctx = MOST_OBJECTS;
     attr.cntr_cnt = MOST_OBJECTS;
     attr.mr_iov_limit = 1;
-    attr.caps = offer.reach;
+    attr.caps = offer.of_domain;
 }

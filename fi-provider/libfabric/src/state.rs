@@ -1,6 +1,7 @@
 //! The objects of a domain, all behind one lock.
 
 use crate::contexts::Further;
+use crate::cq;
 use crate::direct::{self, Rest};
 use crate::events::Feed;
 use crate::object::{Code, InUse};
@@ -121,6 +122,9 @@ pub(crate) struct Objects {
     pub(crate) contexts: usize,
     /// Whether an endpoint has queues that nobody reads.
     pub(crate) has_unread: bool,
+    /// Whether there are entries to drop: such queues, or receives that do not report
+    /// (FI_SELECTIVE_COMPLETION).
+    pub(crate) has_drops: bool,
     /// Poll sets.
     pub(crate) sets: usize,
     /// The descriptors on which threads sleep.
@@ -372,7 +376,7 @@ impl Objects {
                 raw.progress();
             }
         }
-        if self.has_unread {
+        if self.has_drops {
             self.drop_unread();
         }
         if self.is_armed() {
@@ -380,11 +384,24 @@ impl Objects {
         }
     }
 
+    /// Notes which entries are to be dropped.
+    pub(crate) fn note_drops(&mut self) {
+        let has_unread = |one: &Rc<Ep>| !one.unread.borrow().is_empty();
+        self.has_unread = self.running.iter().any(has_unread);
+        let is_selective = |one: &Rc<Ep>| one.receive.get().is_some_and(|it| it.is_selective);
+        self.has_drops = self.has_unread || self.running.iter().any(is_selective);
+    }
+
     /// Takes the entries that nobody reads.
     #[cold]
     #[inline(never)]
     fn drop_unread(&mut self) {
         for ep in &self.running {
+            if let Some(selective) = ep.receive.get().filter(|it| it.is_selective)
+                && let Some(queue) = self.queues.get(selective.queue)
+            {
+                cq::make_room(queue, &mut self.receives);
+            }
             for queue in &*ep.unread.borrow() {
                 while let Some(entry) = queue.next() {
                     let entry = entry.unwrap_or_else(|failure| failure.entry);

@@ -224,7 +224,11 @@ impl Ep {
     /// Returns the peer whose messages alone a receive takes, if the endpoint cares.
     pub(crate) fn source(&self, from: u64) -> Result<Option<PeerIndex>, Code> {
         let is_directed = self.caps & FI_DIRECTED_RECV != 0 && from != FI_ADDR_NOTAVAIL;
-        is_directed.then(|| self.peer(from)).transpose()
+        let peer = is_directed.then(|| self.peer(from)).transpose()?;
+        if let (Some(peer), Some(raw)) = (peer, self.raw.get()) {
+            raw.get_to_know(peer);
+        }
+        Ok(peer)
     }
 }
 

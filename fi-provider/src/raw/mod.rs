@@ -33,6 +33,7 @@ mod protocol;
 mod record;
 pub mod region;
 mod service;
+mod shared_table;
 mod tagged;
 pub mod waker;
 mod wire;

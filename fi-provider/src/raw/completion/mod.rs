@@ -414,8 +414,9 @@ impl CompletionQueue {
         self.0.reserved.set(self.0.reserved.get() - 1);
     }
 
+    /// Whether there is room for an entry.
     #[inline(always)]
-    pub(crate) fn has_room(&self) -> bool {
+    pub fn has_room(&self) -> bool {
         self.is_open() || self.find_room()
     }
 
@@ -439,6 +440,11 @@ impl CompletionQueue {
     #[inline(always)]
     pub fn is_idle(&self) -> bool {
         self.with_entries(|entries| entries.is_idle())
+    }
+
+    /// How many entries there is room for where it is empty.
+    pub fn capacity(&self) -> usize {
+        self.0.capacity
     }
 
     /// Whether there are entries to take.
