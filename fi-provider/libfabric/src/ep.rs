@@ -256,7 +256,7 @@ pub(crate) fn start(ep: *mut FidEp, act: impl FnOnce(&Ep) -> Result<(), Code>) -
     match act(object.ep.get(&turn)) {
         Ok(()) if !turn.is_special => 0,
         Ok(()) => {
-            turn.wake_if_armed();
+            turn.tell_watchers();
             0
         }
         Err(code) => refused(turn, code),
@@ -307,7 +307,7 @@ fn refused(mut turn: Turn<'_>, code: Code) -> isize {
     if code == libc::EAGAIN {
         turn.progress();
     }
-    turn.wake_if_armed();
+    turn.tell_watchers();
     size(Err(code))
 }
 

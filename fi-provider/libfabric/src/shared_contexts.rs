@@ -289,7 +289,7 @@ unsafe fn post(
         turn.receives.remove(number);
     }
     // An early message may have got the buffer.
-    turn.wake_if_armed();
+    turn.tell_watchers();
     posted.map_err(Error::code)
 }
 

@@ -1,11 +1,12 @@
 //! The objects of a domain, all behind one lock.
 
+use crate::automatic::Automatic;
 use crate::contexts::Further;
 use crate::direct::{self, Rest};
 use crate::events::Feed;
 use crate::object::{Code, InUse};
 use crate::slab::{Slab, is_number};
-use crate::wait::Waits;
+use crate::wait::WaitObject;
 use fi_ofi_abi::{FI_ADDR_NOTAVAIL, FI_COMPLETION, FI_DIRECTED_RECV, FI_INJECT, FI_MULTI_RECV};
 use fi_provider::raw::address_vector::{AddressVector, PeerIndex};
 use fi_provider::raw::completion::{CompletionQueue, Counter, Operation};
@@ -19,6 +20,7 @@ use std::collections::VecDeque;
 use std::ffi::c_void;
 use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A domain, which all its objects share.
 #[derive(Debug)]
@@ -123,12 +125,16 @@ pub(crate) struct Objects {
     pub(crate) has_unread: bool,
     /// Poll sets.
     pub(crate) sets: usize,
-    /// The descriptors on which threads sleep.
-    pub(crate) waits: Option<Waits>,
+    /// Whether queues or counters have wait objects, on which threads may sleep.
+    pub(crate) has_waits: bool,
+    /// Whether somebody has to be told of progress: threads that may sleep, or the domain's.
+    pub(crate) has_watchers: bool,
+    /// The thread that makes progress (FI_PROGRESS_AUTO).
+    pub(crate) automatic: Option<Automatic>,
     /// Counters of the accesses of peers.
     pub(crate) feeds: Vec<Feed>,
     /// Whether calls have more to do than few instructions: there are such queues, threads that may
-    /// sleep, poll sets, or such counters.
+    /// sleep, poll sets, such counters, or automatic progress.
     pub(crate) is_special: bool,
     /// Tells programs that read counters themselves whether there is progress to make.
     pub(crate) rest: Box<Rest>,
@@ -160,6 +166,10 @@ pub(crate) struct Count {
     pub(crate) users: Cell<usize>,
     /// The counts when they were read last.
     pub(crate) told: Cell<(u64, u64)>,
+    /// Whether reading it is noted, or makes progress, also where progress is automatic: for a
+    /// descriptor, a poll set, or accesses of peers.
+    pub(crate) is_noted: AtomicBool,
+    pub(crate) wait: WaitObject,
 }
 
 /// A completion queue.
@@ -173,6 +183,7 @@ pub(crate) struct Queue {
     holds: Cell<bool>,
     pub(crate) users: Cell<usize>,
     pub(crate) is_signalled: Cell<bool>,
+    pub(crate) wait: WaitObject,
 }
 
 /// A completion.
@@ -340,17 +351,17 @@ impl Shared {
 impl Objects {
     /// Notes whether calls have more to do than few instructions.
     pub(crate) fn note_special(&mut self) {
-        let has_watchers = self.waits.is_some() || self.sets > 0;
-        self.is_special = has_watchers || self.has_unread || !self.feeds.is_empty();
+        let may_watch = self.has_waits || self.sets > 0 || self.automatic.is_some();
+        self.is_special = may_watch || self.has_unread || !self.feeds.is_empty();
         direct::note(self);
     }
 
-    /// Wakes threads that sleep, as something may be done already.
+    /// Wakes threads that sleep, as something may be done already, or is to be done.
     #[cold]
     #[inline(never)]
-    pub(crate) fn wake_if_armed(&mut self) {
-        if self.is_armed() {
-            self.wake();
+    pub(crate) fn tell_watchers(&mut self) {
+        if self.has_watchers {
+            self.tell_news(true);
         }
     }
 
@@ -375,15 +386,15 @@ impl Objects {
         if self.has_unread {
             self.drop_unread();
         }
-        if self.is_armed() {
-            self.wake_for_news();
+        if self.has_watchers {
+            self.tell_news(false);
         }
     }
 
     /// Takes the entries that nobody reads.
     #[cold]
     #[inline(never)]
-    fn drop_unread(&mut self) {
+    pub(crate) fn drop_unread(&mut self) {
         for ep in &self.running {
             for queue in &*ep.unread.borrow() {
                 while let Some(entry) = queue.next() {
@@ -410,6 +421,23 @@ impl Objects {
 }
 
 impl Count {
+    /// A counter that stands at 0.
+    pub(crate) fn new() -> Self {
+        Self {
+            raw: Counter::new(),
+            users: Cell::default(),
+            told: Cell::default(),
+            is_noted: AtomicBool::default(),
+            wait: WaitObject::default(),
+        }
+    }
+
+    /// Has reading it be noted from now on.
+    pub(crate) fn note_reads(&self) {
+        // ORDERING: readers that do not know yet read as they did before.
+        self.is_noted.store(true, Ordering::Relaxed);
+    }
+
     /// Notes the counts, which are read.
     #[inline(always)]
     pub(crate) fn note_told(&self) {
@@ -437,6 +465,7 @@ impl Queue {
             holds: Cell::default(),
             users: Cell::default(),
             is_signalled: Cell::default(),
+            wait: WaitObject::default(),
         }
     }
 

@@ -342,6 +342,6 @@ fn look(ep: *mut FidEp, message: &FiMsgTagged, flags: u64) -> Result<(), Code> {
     };
     let told = found.map(|_| told).ok_or(missing);
     queue.hold_last(told);
-    turn.wake_if_armed();
+    turn.tell_watchers();
     Ok(())
 }

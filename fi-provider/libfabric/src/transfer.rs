@@ -308,6 +308,10 @@ pub(crate) unsafe fn receive(ep: *mut FidEp, buffer: Buffer<'_>) -> Result<(), C
     if is_posted != Ok(true) {
         turn.receives.remove(number);
     }
+    if turn.is_special {
+        // An early message may have got the buffer.
+        turn.tell_watchers();
+    }
     // No such message was claimed.
     is_posted?.then_some(()).ok_or(libc::EINVAL)
 }

@@ -66,7 +66,7 @@ pub(crate) unsafe fn trigger(
     let how = (context, flags & !FI_TRIGGER, Reports::Usually);
     // SAFETY: the memory is as this function requires.
     unsafe { defer(&mut turn, (&own, object.number), condition, later, how)? };
-    turn.wake_if_armed();
+    turn.tell_watchers();
     Ok(())
 }
 
@@ -86,7 +86,7 @@ pub(crate) unsafe extern "C" fn control(
             // SAFETY: the work's record is that of its kind, whose objects are open, and the memory
             // of the operation stays until it has ended or was cancelled, by fi_trigger(3).
             let queued = unsafe { queue(shared, &mut turn, work) };
-            turn.wake_if_armed();
+            turn.tell_watchers();
             queued
         }
         (FI_CANCEL_WORK, Some(work)) => cancel(&mut turn, work),
