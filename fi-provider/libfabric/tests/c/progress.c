@@ -1,16 +1,14 @@
 // Two processes by libfabric with automatic progress: one posts buffers, and sleeps without a call
 // while the other one sends to it, and reads and writes its memory; operations that wait for counters
-// start; threads that wait are woken; and a process may end with all open.
+// start; and a process may end with all open.
 #include "pair.h"
 #include <rdma/fi_atomic.h>
 #include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
 #include <rdma/fi_trigger.h>
-#include <pthread.h>
-#include <sys/resource.h>
 #include <time.h>
 
-enum { LONG = 1 << 20, ADDS = 100, KEY = 7, ROUNDS = 200, TAGS = 4 };
+enum { LONG = 1 << 20, ADDS = 100, KEY = 7, TAGS = 4 };
 enum { MESSAGES = 2 + TAGS, REPLY = 99 };
 static struct fid_cntr *received, *sent, *wrote, *was_read, *written;
 static char *shorts, *longs, *tagged[TAGS], *from;
@@ -123,37 +121,6 @@ static void starter(void) {
     free(back);
 }
 
-// Takes the ends of all sends, in a thread that sleeps in between.
-static void *ends(void *unused) {
-    for (int i = 0; i < ROUNDS; i++)
-        next(tx);
-    return unused;
-}
-
-static void *counts(void *base) {
-    OK(fi_cntr_wait(received, *(uint64_t *)base + ROUNDS, 20000));
-    return NULL;
-}
-
-// Messages there and back, while a thread waits for each queue, and one for a counter.
-static void there_and_back(void) {
-    pthread_t threads[2];
-    uint64_t base = fi_cntr_read(received), word = 0;
-    OK(pthread_create(threads, NULL, ends, NULL));
-    OK(pthread_create(threads + 1, NULL, counts, &base));
-    for (uint64_t round = 0; round < ROUNDS; round++) {
-        OK(fi_recv(ep, &word, 8, NULL, peer, &word));
-        if (leads)
-            POST(fi_send(ep, &round, 8, NULL, peer, from));
-        CHECK(next(rx).op_context == &word && word == round);
-        if (round % 10 == 0)
-            usleep(200); // The other one sleeps.
-        if (!leads)
-            POST(fi_send(ep, &round, 8, NULL, peer, from));
-    }
-    OK(pthread_join(threads[0], NULL) || pthread_join(threads[1], NULL));
-}
-
 static struct fid_cntr *counter(uint64_t flags) {
     struct fid_cntr *cntr;
     OK(fi_cntr_open(domain, NULL, &cntr, NULL) || fi_ep_bind(ep, &cntr->fid, flags));
@@ -180,8 +147,6 @@ int main(void) {
         starter();
     else
         sleeper();
-    meet();
-    there_and_back();
     meet();
     if (!leads)
         exit(0); // With all open.
