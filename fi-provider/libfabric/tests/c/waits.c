@@ -90,6 +90,7 @@ static void *counts(void *base) {
 static void there_and_back(void) {
     pthread_t threads[2];
     uint64_t base = fi_cntr_read(got), word = 0;
+    time_t begun = time(NULL);
     OK(pthread_create(threads, NULL, ends, NULL));
     OK(pthread_create(threads + 1, NULL, counts, &base));
     for (uint64_t round = 0; round < ROUNDS; round++) {
@@ -103,6 +104,7 @@ static void there_and_back(void) {
             POST(fi_send(ep, &round, 8, NULL, peer, &word));
     }
     OK(pthread_join(threads[0], NULL) || pthread_join(threads[1], NULL));
+    CHECK(time(NULL) - begun < 5);
 }
 
 static void *receive(void *entry) {
@@ -115,6 +117,7 @@ static void beside(void) {
     pthread_t thread;
     struct fi_cq_tagged_entry entry;
     uint64_t word = 0;
+    time_t begun = time(NULL);
     OK(fi_recv(ep, &word, 8, NULL, peer, &word));
     OK(pthread_create(&thread, NULL, receive, &entry));
     usleep(50000);
@@ -123,7 +126,7 @@ static void beside(void) {
     usleep(50000 * leads);
     POST(fi_inject(ep, &(uint64_t){5}, 8, peer));
     OK(pthread_join(thread, NULL));
-    CHECK(entry.op_context == &word && word == 5);
+    CHECK(entry.op_context == &word && word == 5 && time(NULL) - begun < 5);
 }
 
 int main(void) {
