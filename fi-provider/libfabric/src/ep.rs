@@ -100,7 +100,7 @@ static RECEIVING_TAGGED: [FiOpsTagged; 2] = [
     refuse::receiving_tagged(tagged::ops::<true>()),
 ];
 /// Bytes that are left of a buffer for several messages when it is given back, if not told.
-const LEAST: usize = 64;
+pub(crate) const LEAST: usize = 64;
 /// Entries of a queue that nobody reads.
 const UNREAD: usize = 256;
 
@@ -657,21 +657,10 @@ unsafe extern "C" fn getopt(
     value: *mut c_void,
     len: *mut usize,
 ) -> c_int {
-    if (level, name) != (FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV) {
-        return status(Err(libc::ENOPROTOOPT));
-    }
     let object = object!(Object, fid);
-    let objects = object.shared.lock();
-    let least = object.ep.get(&objects).least.get();
+    let turn = object.shared.lock();
     // SAFETY: `value` has room for `*len` bytes, and `len` may be written, by fi_endpoint(3).
-    unsafe {
-        let room = len.replace(size_of::<usize>());
-        if room < size_of::<usize>() {
-            return -FI_ETOOSMALL;
-        }
-        value.cast::<usize>().write_unaligned(least);
-    }
-    0
+    unsafe { option(&object.ep.get(&turn).least, (level, name), value, len) }
 }
 
 unsafe extern "C" fn setopt(
@@ -681,16 +670,54 @@ unsafe extern "C" fn setopt(
     value: *const c_void,
     len: usize,
 ) -> c_int {
-    if (level, name) != (FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV) {
+    let object = object!(Object, fid);
+    let turn = object.shared.lock();
+    // SAFETY: `value` holds `len` bytes, by fi_endpoint(3).
+    unsafe { set_option(&object.ep.get(&turn).least, (level, name), value, len) }
+}
+
+/// Writes the only option, FI_OPT_MIN_MULTI_RECV, to where the application wants it (fi_getopt).
+///
+/// # Safety
+/// `value` has room for `*len` bytes, and `len` may be written.
+pub(crate) unsafe fn option(
+    least: &Cell<usize>,
+    which: (c_int, c_int),
+    value: *mut c_void,
+    len: *mut usize,
+) -> c_int {
+    if which != (FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV) {
+        return status(Err(libc::ENOPROTOOPT));
+    }
+    // SAFETY: `value` has room for `*len` bytes, and `len` may be written.
+    unsafe {
+        let room = len.replace(size_of::<usize>());
+        if room < size_of::<usize>() {
+            return -FI_ETOOSMALL;
+        }
+        value.cast::<usize>().write_unaligned(least.get());
+    }
+    0
+}
+
+/// Sets the only option (fi_setopt).
+///
+/// # Safety
+/// `value` holds `len` bytes.
+pub(crate) unsafe fn set_option(
+    least: &Cell<usize>,
+    which: (c_int, c_int),
+    value: *const c_void,
+    len: usize,
+) -> c_int {
+    if which != (FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV) {
         return status(Err(libc::ENOPROTOOPT));
     }
     if len != size_of::<usize>() {
         return status(Err(libc::EINVAL));
     }
-    let object = object!(Object, fid);
-    // SAFETY: `value` holds `len` bytes, by fi_endpoint(3).
-    let least = unsafe { value.cast::<usize>().read_unaligned() };
-    object.ep.get(&object.shared.lock()).least.set(least);
+    // SAFETY: `value` holds as many bytes as a number has.
+    least.set(unsafe { value.cast::<usize>().read_unaligned() });
     0
 }
 

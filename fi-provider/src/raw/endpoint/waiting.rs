@@ -1,5 +1,6 @@
 //! Sleeping until there is something to do (fi_trywait(3), FI_WAIT_FD).
 
+use super::shared::Member;
 use super::{Endpoint, Far, LEAVING, WORK};
 use crate::raw::error::Error;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -78,7 +79,7 @@ impl Endpoint {
     fn is_anything_left(&self) -> bool {
         let member = self.shared.as_ref();
         self.todo.get() & (WORK | LEAVING) != 0
-            || member.is_some_and(|member| !member.may_match())
+            || member.is_some_and(Member::has_work)
             || self.is_any_due()
     }
 
