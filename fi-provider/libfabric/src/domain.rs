@@ -3,7 +3,8 @@
 use crate::object::{InUse, closing, give, object, status, stub, take};
 use crate::state::Shared;
 use crate::{
-    atomic, automatic, av, cntr, contexts, cq, ep, fabric, mr, poll, settings, shared_contexts, work,
+    atomic, automatic, av, cntr, contexts, cq, ep, fabric, mr, poll, settings, shared_contexts,
+    work,
 };
 use fi_ofi_abi::*;
 use fi_provider::device;

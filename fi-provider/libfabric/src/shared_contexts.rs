@@ -329,7 +329,15 @@ unsafe extern "C" fn recv(
     context: *mut c_void,
 ) -> isize {
     // SAFETY: the application leaves the buffer alone until its completion, by fi_msg(3).
-    let posted = unsafe { post(srx, &[piece(memory, len)], (Which::Untagged, from), context, None) };
+    let posted = unsafe {
+        post(
+            srx,
+            &[piece(memory, len)],
+            (Which::Untagged, from),
+            context,
+            None,
+        )
+    };
     size(posted.map(|()| 0))
 }
 
@@ -343,8 +351,9 @@ unsafe extern "C" fn recvv(
 ) -> isize {
     // SAFETY: `pieces` leads to `count` pieces, which the application leaves alone until the
     // completion, by fi_msg(3).
-    let posted =
-        unsafe { list(pieces, count).and_then(|all| post(srx, all, (Which::Untagged, from), context, None)) };
+    let posted = unsafe {
+        list(pieces, count).and_then(|all| post(srx, all, (Which::Untagged, from), context, None))
+    };
     size(posted.map(|()| 0))
 }
 
@@ -409,7 +418,13 @@ unsafe extern "C" fn trecvmsg(srx: *mut FidEp, message: *const FiMsgTagged, flag
                 looks => return look(srx, message, looks),
             };
             let all = list(message.msg_iov, message.iov_count)?;
-            post(srx, all, (which, message.addr), message.context, Some(flags))
+            post(
+                srx,
+                all,
+                (which, message.addr),
+                message.context,
+                Some(flags),
+            )
         })
     };
     size(posted.map(|()| 0))

@@ -7,7 +7,9 @@ use crate::events::Feed;
 use crate::object::{Code, InUse};
 use crate::slab::{Slab, is_number};
 use crate::wait::WaitObject;
-use fi_ofi_abi::{FI_ADDR_NOTAVAIL, FI_COMPLETION, FI_DIRECTED_RECV, FI_INJECT, FI_MULTI_RECV};
+use fi_ofi_abi::{
+    FI_ADDR_NOTAVAIL, FI_COMPLETION, FI_DIRECTED_RECV, FI_INJECT, FI_MULTI_RECV, FI_TRIGGER,
+};
 use fi_provider::raw::address_vector::{AddressVector, PeerIndex};
 use fi_provider::raw::completion::{CompletionQueue, Counter, Operation};
 use fi_provider::raw::domain::Domain;
@@ -253,14 +255,6 @@ pub(crate) struct Ep {
     /// Empty before it is enabled.
     pub(crate) raw: OnceCell<Endpoint>,
     pub(crate) caps: u64,
-    /// Whether accesses without flags of their own make completions, and do nothing else that is
-    /// special.
-    pub(crate) is_usual: Cell<bool>,
-    /// Whether receives without flags of their own make completions, and are for one message.
-    pub(crate) is_plain_receive: Cell<bool>,
-    /// Flags of operations without flags of their own.
-    pub(crate) transmit_flags: Cell<u64>,
-    pub(crate) receive_flags: Cell<u64>,
     pub(crate) vector: Cell<Option<u64>>,
     pub(crate) transmit: Cell<Option<Binding>>,
     pub(crate) receive: Cell<Option<Binding>>,
@@ -277,6 +271,84 @@ pub(crate) struct Ep {
     /// The table for programs that access memory themselves.
     pub(crate) direct: direct::OfEndpoint,
     pub(crate) further: Further,
+}
+
+/// How operations without flags of their own are done: of an endpoint's C object, or of an alias's.
+#[derive(Debug)]
+pub(crate) struct Usual {
+    transmit: Cell<u64>,
+    receive: Cell<u64>,
+    /// Whether accesses make completions, and do nothing else that is special.
+    pub(crate) is_plain: Cell<bool>,
+    /// Whether receives make completions, and are for one message.
+    is_plain_receive: Cell<bool>,
+}
+
+/// A C object's part of an endpoint, with the endpoint.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Own<'a> {
+    pub(crate) ep: &'a Ep,
+    pub(crate) usual: &'a Usual,
+}
+
+impl Usual {
+    /// The flags of the two sides. Before [`Own::note_usual`] nothing is plain.
+    pub(crate) fn new(transmit: u64, receive: u64) -> Self {
+        Self {
+            transmit: Cell::new(transmit),
+            receive: Cell::new(receive),
+            is_plain: Cell::default(),
+            is_plain_receive: Cell::default(),
+        }
+    }
+
+    /// Sets the flags of the sending side or of the receiving one.
+    pub(crate) fn set(&self, sends: bool, flags: u64) {
+        let side = if sends { &self.transmit } else { &self.receive };
+        side.set(flags);
+    }
+
+    /// The flags of the sending side.
+    #[inline(always)]
+    pub(crate) fn transmit(&self) -> u64 {
+        self.transmit.get()
+    }
+
+    /// The flags of the receiving side.
+    #[inline(always)]
+    pub(crate) fn receive(&self) -> u64 {
+        self.receive.get()
+    }
+}
+
+impl Own<'_> {
+    /// Notes what is plain. Returns whether accesses make no completions, and do nothing else that is
+    /// special.
+    pub(crate) fn note_usual(&self) -> bool {
+        let Self { ep, usual } = self;
+        let completes = |flags: u64, queue: Option<Binding>| {
+            let wants = |queue: Binding| flags & FI_COMPLETION != 0 || !queue.is_selective;
+            queue.is_some_and(wants)
+        };
+        let flags = usual.transmit();
+        let is_told = completes(flags, ep.transmit.get());
+        let is_special = flags & (FI_INJECT | FI_TRIGGER) != 0;
+        usual.is_plain.set(is_told && !is_special);
+        let flags = usual.receive();
+        let is_own = ep.further.receiver.borrow().is_none();
+        let is_plain_receive = is_own && flags & (FI_MULTI_RECV | FI_TRIGGER) == 0;
+        let receives = completes(flags, ep.receive.get());
+        usual.is_plain_receive.set(receives && is_plain_receive);
+        !is_told && !is_special
+    }
+
+    /// Tells whether a receive without flags of its own, from this source, has nothing to note but its
+    /// context.
+    #[inline(always)]
+    pub(crate) fn posts_plainly(&self, context: u64, from: u64) -> bool {
+        let is_plain = self.usual.is_plain_receive.get() && !is_number(context);
+        is_plain && (from == FI_ADDR_NOTAVAIL || self.ep.caps & FI_DIRECTED_RECV == 0)
+    }
 }
 
 impl Shared {
@@ -505,29 +577,6 @@ impl Ep {
     /// Returns the endpoint, if it is enabled.
     pub(crate) fn enabled(&self) -> Result<&Endpoint, Code> {
         self.raw.get().ok_or(fi_ofi_abi::FI_EOPBADSTATE)
-    }
-
-    /// Notes how operations without flags of their own are done.
-    pub(crate) fn note_usual(&self) {
-        let flags = self.transmit_flags.get();
-        let wants = |queue: Binding| flags & FI_COMPLETION != 0 || !queue.is_selective;
-        let completes = self.transmit.get().is_some_and(wants);
-        self.is_usual.set(completes && flags & FI_INJECT == 0);
-        self.direct.note(!completes && flags & FI_INJECT == 0);
-        let flags = self.receive_flags.get();
-        let wants = |queue: Binding| flags & FI_COMPLETION != 0 || !queue.is_selective;
-        let completes = self.receive.get().is_some_and(wants);
-        let is_own = self.further.receiver.borrow().is_none();
-        self.is_plain_receive
-            .set(completes && is_own && flags & FI_MULTI_RECV == 0);
-    }
-
-    /// Tells whether a receive without flags of its own, from this source, has nothing to note but its
-    /// context.
-    #[inline(always)]
-    pub(crate) fn posts_plainly(&self, context: u64, from: u64) -> bool {
-        let is_plain = self.is_plain_receive.get() && !is_number(context);
-        is_plain && (from == FI_ADDR_NOTAVAIL || self.caps & FI_DIRECTED_RECV == 0)
     }
 
     /// Tells whether operations of this kind are counted.

@@ -6,7 +6,6 @@ use crate::msg::bytes;
 use crate::object::{Code, object, only, size};
 use crate::state::{Told, Turn, Wrong};
 use crate::transfer::{self, Buffer, Flags, Message, SENDMSG, Which, list, piece};
-use crate::work;
 use fi_ofi_abi::*;
 use fi_provider::raw::address_vector::PeerIndex;
 use fi_provider::raw::endpoint::{Endpoint, Peeked, ReceiveContext, Wanted};
@@ -89,7 +88,8 @@ unsafe extern "C" fn sendmsg(ep: *mut FidEp, message: *const FiMsgTagged, flags:
     // as they are until the completion, by fi_tagged(3).
     unsafe {
         let message = &*message;
-        let pieces = only(flags, SENDMSG).and_then(|()| list(message.msg_iov, message.iov_count));
+        let pieces = only(flags, SENDMSG | FI_TRIGGER);
+        let pieces = pieces.and_then(|()| list(message.msg_iov, message.iov_count));
         match pieces {
             Ok(pieces) => {
                 let wanted = Message {
@@ -99,7 +99,6 @@ unsafe extern "C" fn sendmsg(ep: *mut FidEp, message: *const FiMsgTagged, flags:
                 };
                 transfer::send(ep, wanted)
             }
-            Err(_) if flags & FI_TRIGGER != 0 => size(work::tsendmsg(ep, message, flags)),
             Err(code) => size(Err(code)),
         }
     }
@@ -205,8 +204,8 @@ unsafe extern "C" fn recv<const SAFE: bool>(
     context: *mut c_void,
 ) -> isize {
     let number = context.addr() as u64;
-    let is_done = ep::at_once::<SAFE>(ep, |ep, raw| {
-        if !ep.posts_plainly(number, from) {
+    let is_done = ep::at_once::<SAFE>(ep, |own, raw| {
+        if !own.posts_plainly(number, from) {
             return false;
         }
         let wanted = Wanted {
@@ -266,15 +265,13 @@ unsafe extern "C" fn recvmsg(ep: *mut FidEp, message: *const FiMsgTagged, flags:
     // until the completion, by fi_tagged(3).
     let posted = unsafe {
         let message = &*message;
-        if flags & FI_TRIGGER != 0 {
-            return size(work::trecvmsg(ep, message, flags));
-        }
         let which = match flags & LOOKS {
             0 => Some(Which::Tagged(message.tag, message.ignore)),
             FI_CLAIM => Some(Which::Claimed(message.tag)),
             _ => None,
         };
-        only(flags, RECVMSG).and_then(|()| {
+        let triggers = which.map_or(0, |_| FI_TRIGGER);
+        only(flags, RECVMSG | triggers).and_then(|()| {
             let Some(which) = which else {
                 return look(ep, message, flags & LOOKS);
             };
