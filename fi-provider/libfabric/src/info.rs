@@ -93,6 +93,7 @@ struct Offer {
     av_type: u32,
     threading: u32,
     control_progress: u32,
+    data_progress: u32,
     mr_mode: i32,
     /// How many transmit and receive contexts an endpoint is to have, or FI_SHARED_CONTEXT.
     contexts: (usize, usize),
@@ -151,6 +152,7 @@ unsafe fn offer(
         av_type: FI_AV_TABLE,
         threading: FI_THREAD_SAFE,
         control_progress: FI_PROGRESS_AUTO,
+        data_progress: FI_PROGRESS_MANUAL,
         mr_mode: usual_mode(version),
         contexts: (1, 1),
         dest: None,
@@ -277,8 +279,6 @@ fn check_rx(attr: &FiRxAttr, offer: &mut Offer) -> Result<(), Code> {
 unsafe fn check_domain(version: u32, attr: &FiDomainAttr, offer: &mut Offer) -> Result<(), Code> {
     // SAFETY: the string ends with a zero.
     require(unsafe { is_name(attr.name) })?;
-    // Messages come and go in calls of the application alone.
-    require(attr.data_progress != FI_PROGRESS_AUTO)?;
     require(attr.av_type <= FI_AV_TABLE)?;
     require(attr.mr_key_size <= WORD && attr.cq_data_size <= WORD)?;
     let counts = [
@@ -299,9 +299,11 @@ unsafe fn check_domain(version: u32, attr: &FiDomainAttr, offer: &mut Offer) -> 
         // Calls that set objects up need no progress: an application may make it in vain.
         offer.control_progress = attr.control_progress;
     }
-    if attr.threading == FI_THREAD_DOMAIN {
-        // The application's calls take turns of themselves. All other promises are of less than a
-        // domain, whose objects share the fabric's.
+    if attr.data_progress == FI_PROGRESS_AUTO {
+        offer.data_progress = attr.data_progress;
+    } else if attr.threading == FI_THREAD_DOMAIN {
+        // The application's calls take turns of themselves, and there is no thread of the domain's.
+        // All other promises are of less than a domain, whose objects share the fabric's.
         offer.threading = attr.threading;
     }
     if attr.av_type != FI_AV_UNSPEC {
@@ -379,7 +381,7 @@ fn fill_domain(attr: &mut FiDomainAttr, offer: &Offer) {
     attr.name = unsafe { libc::strdup(NAME.as_ptr()) };
     attr.threading = offer.threading;
     attr.control_progress = offer.control_progress;
-    attr.data_progress = FI_PROGRESS_MANUAL;
+    attr.data_progress = offer.data_progress;
     attr.resource_mgmt = FI_RM_ENABLED;
     attr.av_type = offer.av_type;
     attr.mr_mode = offer.mr_mode;

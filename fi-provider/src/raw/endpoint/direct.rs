@@ -7,7 +7,7 @@
 
 use super::remote::RemoteRegion;
 use super::{Config, Endpoint};
-use crate::raw::completion::{Counted, Counter};
+use crate::raw::completion::Counted;
 use crate::raw::region::Rights;
 use std::cell::{Cell, OnceCell};
 use std::sync::atomic::AtomicU64;
@@ -162,7 +162,7 @@ impl Endpoint {
         let none = || (0..PLACES).map(|_| Cell::new(Slot::NONE)).collect();
         let slots = self.keys.slots().slots.get_or_init(none);
         let Config { read, written, .. } = &self.config;
-        let [written, read] = [written, read].map(Counter::place);
+        let [written, read] = [written, read].map(|counter| counter.place().as_ptr());
         self.keys.forget();
         Direct {
             slots: slots.as_ptr().cast(),
