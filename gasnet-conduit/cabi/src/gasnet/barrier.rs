@@ -6,10 +6,10 @@
 
 use super::handlers::arguments;
 use super::{
-    BARRIER_MISMATCH, NOT_READY, OK, attend_if_due, engine, failure, for_both, index, is_due, poll, rank,
+    BARRIER_MISMATCH, Mode, NOT_READY, OK, attend_if_due, engine, failure, for_both, index, is_due, poll, rank,
     ranks, wait,
 };
-use gasnet_conduit::{Guard, Message};
+use gasnet_conduit::Message;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -111,7 +111,7 @@ pub(super) fn above(round: u32) -> u32 {
 }
 
 /// Tells the process above what is known. Not with the lock held: handlers may run meanwhile.
-fn tell<G: Guard>((phase, round, known): (u32, u32, Known)) {
+fn tell<G: Mode>((phase, round, known): (u32, u32, Known)) {
     let [kind, id] = known.to_args();
     let args = [phase & 1 | round << 1 | kind << 8, id];
     if let Err(error) = engine::<G>().request_short(above(round), index::BARRIER, &args) {
@@ -139,7 +139,7 @@ pub(super) unsafe extern "C" fn arrives(message: *mut Message) {
 }
 
 /// Goes on with what has come.
-pub(super) fn advance<G: Guard>() {
+pub(super) fn advance<G: Mode>() {
     loop {
         let mut own = own();
         if !own.is_notified || own.round >= rounds() {
@@ -162,7 +162,7 @@ pub(super) fn advance<G: Guard>() {
 }
 
 /// Begins a barrier.
-fn notify<G: Guard>(id: c_int, flags: c_int) {
+fn notify<G: Mode>(id: c_int, flags: c_int) {
     let known = Known::of_call(id, flags);
     let mut own = own();
     if own.is_notified {
@@ -200,7 +200,7 @@ fn end(id: c_int, flags: c_int) -> c_int {
     }
 }
 
-fn barrier_wait<G: Guard>(id: c_int, flags: c_int) -> c_int {
+fn barrier_wait<G: Mode>(id: c_int, flags: c_int) -> c_int {
     let routine = "gasnet_barrier_wait";
     if !is_complete(routine) {
         wait::<G>(routine, || is_complete(routine));
@@ -208,7 +208,7 @@ fn barrier_wait<G: Guard>(id: c_int, flags: c_int) -> c_int {
     end(id, flags)
 }
 
-fn barrier_try<G: Guard>(id: c_int, flags: c_int) -> c_int {
+fn barrier_try<G: Mode>(id: c_int, flags: c_int) -> c_int {
     let routine = "gasnet_barrier_try";
     if !is_complete(routine) {
         poll::<G>(routine);

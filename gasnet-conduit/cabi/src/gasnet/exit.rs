@@ -7,8 +7,8 @@
 
 use super::barrier::{above, rounds};
 use super::handlers::arguments;
-use super::{engine, index, is_due, ranks, state, with_engine};
-use gasnet_conduit::{Engine, Guard, Message};
+use super::{HAS_LOCK, Mode, core, engine, index, is_due, ranks};
+use gasnet_conduit::{Alone, Engine, Message, Threads};
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -83,7 +83,9 @@ fn end_process(code: c_int) -> ! {
 
 /// Asks the launcher to end all processes: signal handlers may call this.
 fn abort(code: c_int) {
-    with_engine(|engine| engine.abort(code, ""), |engine| engine.abort(code, ""));
+    if let Some(engine) = core() {
+        engine.abort(code, "");
+    }
 }
 
 fn this_thread() -> usize {
@@ -112,14 +114,19 @@ fn begin(code: c_int) -> bool {
 /// Ends this process's part in the job.
 fn leave(code: c_int) {
     CODE.store(code, Ordering::Relaxed);
-    if ranks() > 1 && super::state().am.load(Ordering::Relaxed).is_null() {
+    if core().is_none() {
         return;
     }
     set_timer();
-    with_engine(|engine| part(engine, code), |engine| part(engine, code));
+    if HAS_LOCK.load(Ordering::Relaxed) {
+        part::<Threads>(code);
+    } else {
+        part::<Alone>(code);
+    }
 }
 
-fn part<G: Guard>(engine: &Engine<G>, code: c_int) {
+fn part<G: Mode>(code: c_int) {
+    let engine = engine::<G>();
     // SAFETY: the process ends: a handler that this thread is in is never returned to.
     unsafe { engine.leave_handler() };
     let end = Instant::now() + Duration::from_micros(LIMIT.load(Ordering::Relaxed));
@@ -129,7 +136,7 @@ fn part<G: Guard>(engine: &Engine<G>, code: c_int) {
 }
 
 /// Waits until all others exit, too; none where that fails.
-fn meet<G: Guard>(engine: &Engine<G>, code: c_int, end: Instant) -> Option<()> {
+fn meet<G: Mode>(engine: &Engine<G>, code: c_int, end: Instant) -> Option<()> {
     let half = end - Duration::from_micros(LIMIT.load(Ordering::Relaxed) / 2);
     let mut all_told = false;
     for round in 0..rounds() {

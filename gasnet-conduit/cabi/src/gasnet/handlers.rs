@@ -1,7 +1,7 @@
 //! Calls of the program's handlers, and registration of all.
 
 use super::{barrier, exit, index, operations};
-use gasnet_conduit::{Category, Engine, Guard, Handler, Message};
+use gasnet_conduit::{Category, Core, Handler, Message};
 use std::ffi::c_void;
 
 /// Calls a C function with so many arguments of a message behind the first ones.
@@ -70,7 +70,7 @@ unsafe extern "C" fn run(message: *mut Message) {
 /// # Safety
 /// No message to the index comes before the function returns. The function is a handler as the GASNet
 /// specification has it.
-pub(super) unsafe fn register<G: Guard>(engine: &Engine<G>, index: u8, function: *mut c_void) {
+pub(super) unsafe fn register(engine: &Core, index: u8, function: *mut c_void) {
     // SAFETY: no message comes meanwhile; `run` calls a function that keeps to the rules.
     unsafe { engine.register(index, run, function) };
 }
@@ -79,7 +79,7 @@ pub(super) unsafe fn register<G: Guard>(engine: &Engine<G>, index: u8, function:
 ///
 /// # Safety
 /// No message comes before the function returns.
-pub(super) unsafe fn register_own<G: Guard>(engine: &Engine<G>) {
+pub(super) unsafe fn register_own(engine: &Core) {
     let own: [(u8, Handler); 4] = [
         (index::BARRIER, barrier::arrives),
         (index::EXIT, exit::arrives),

@@ -16,7 +16,7 @@ mod handlers;
 mod operations;
 mod setup;
 
-use gasnet_conduit::{Alone, Engine, Guard, Segment, Threads};
+use gasnet_conduit::{Core, Engine, Guard, Segment};
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
@@ -58,7 +58,6 @@ const _: () = assert!(size_of::<State>() == 56 && size_of::<Segment>() == 32);
 
 /// The one job of the process.
 #[unsafe(no_mangle)]
-#[expect(non_upper_case_globals, reason = "C's name")]
 static farreach_gasnet: State = State {
     am: AtomicPtr::new(std::ptr::null_mut()),
     segments: AtomicPtr::new(std::ptr::null_mut()),
@@ -93,9 +92,14 @@ fn ranks() -> u32 {
     state().nodes.load(Ordering::Relaxed)
 }
 
+/// One thread, or several.
+trait Mode: Guard + 'static {}
+
+impl<G: Guard + 'static> Mode for G {}
+
 /// Returns the engine, which gasnet_init has opened as one of this kind.
 #[inline(always)]
-fn engine<G: Guard>() -> &'static Engine<G> {
+fn engine<G: Mode>() -> &'static Engine<G> {
     let engine = state().am.load(Ordering::Relaxed).cast::<Engine<G>>();
     if engine.is_null() {
         failure::before_init();
@@ -105,19 +109,10 @@ fn engine<G: Guard>() -> &'static Engine<G> {
     unsafe { &*engine }
 }
 
-/// Calls a function with the engine, of the kind that it is; nothing before gasnet_init.
-fn with_engine<T>(
-    alone: impl FnOnce(&'static Engine<Alone>) -> T,
-    threads: impl FnOnce(&'static Engine<Threads>) -> T,
-) -> Option<T> {
-    if state().am.load(Ordering::Relaxed).is_null() {
-        return None;
-    }
-    Some(if HAS_LOCK.load(Ordering::Relaxed) {
-        threads(engine())
-    } else {
-        alone(engine())
-    })
+/// Returns the part of the engine that needs no lock; none before gasnet_init.
+fn core() -> Option<&'static Core> {
+    // SAFETY: the engine was opened for good, and begins with this part.
+    unsafe { state().am.load(Ordering::Relaxed).cast::<Core>().as_ref() }
 }
 
 /// Has polls call [`attend`].
@@ -126,7 +121,7 @@ fn is_due() {
 }
 
 /// Does what is due beside messages: goes on with the barrier, and ends where the job ends.
-fn attend_if_due<G: Guard>() {
+fn attend_if_due<G: Mode>() {
     if state().due.load(Ordering::Relaxed) != 0 {
         state().due.store(0, Ordering::Relaxed);
         exit::follow();
@@ -135,7 +130,7 @@ fn attend_if_due<G: Guard>() {
 }
 
 /// Polls until a condition holds, for a routine of this name.
-fn wait<G: Guard>(routine: &str, mut is_done: impl FnMut() -> bool) {
+fn wait<G: Mode>(routine: &str, mut is_done: impl FnMut() -> bool) {
     let result = engine::<G>().wait(|| {
         attend_if_due::<G>();
         is_done()
@@ -146,7 +141,7 @@ fn wait<G: Guard>(routine: &str, mut is_done: impl FnMut() -> bool) {
 }
 
 /// Polls once, for a routine of this name.
-fn poll<G: Guard>(routine: &str) {
+fn poll<G: Mode>(routine: &str) {
     if let Err(error) = engine::<G>().poll() {
         failure::end_job(routine, format_args!("{error}"));
     }
@@ -154,7 +149,7 @@ fn poll<G: Guard>(routine: &str) {
 }
 
 /// Goes on behind a poll of the header's.
-fn attend<G: Guard>(result: c_int) -> c_int {
+fn attend<G: Mode>(result: c_int) -> c_int {
     if result != 0 {
         return failure::of_poll(result);
     }

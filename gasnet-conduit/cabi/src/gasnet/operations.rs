@@ -1,8 +1,8 @@
 //! Puts, gets and fills of memory that is not near, and their handles.
 
 use super::handlers::{arguments, halves, whole};
-use super::{NOT_READY, OK, engine, failure, for_both, index, poll, state, wait};
-use gasnet_conduit::{Done, Ended, Error, Guard, Message, Source};
+use super::{Mode, NOT_READY, OK, engine, failure, for_both, index, poll, state, wait};
+use gasnet_conduit::{Done, Ended, Error, Message, Source};
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
@@ -120,7 +120,7 @@ impl Transfer {
     ///
     /// # Safety
     /// The memory here is there until the end, or the return if the source is to be reused.
-    unsafe fn start<G: Guard>(
+    unsafe fn start<G: Mode>(
         self,
         routine: &str,
         which: c_int,
@@ -150,7 +150,7 @@ impl Transfer {
     }
 
     /// As [`Transfer::start`], and waits for the end.
-    unsafe fn complete<G: Guard>(self, routine: &str, which: c_int) {
+    unsafe fn complete<G: Mode>(self, routine: &str, which: c_int) {
         let operations = Operations::default();
         // SAFETY: the caller's promise; the operations stay until they are done.
         let ended = unsafe { self.start::<G>(routine, which, Source::Kept, &operations) };
@@ -160,7 +160,7 @@ impl Transfer {
     }
 
     /// As [`Transfer::start`], and returns a handle.
-    unsafe fn with_handle<G: Guard>(self, routine: &str, which: c_int, source: Source) -> Handle {
+    unsafe fn with_handle<G: Mode>(self, routine: &str, which: c_int, source: Source) -> Handle {
         let handle = take();
         // SAFETY: the caller's promise; the handle is not given back while the operation is under way.
         unsafe {
@@ -174,7 +174,7 @@ impl Transfer {
     }
 
     /// As [`Transfer::start`], for the thread's implicit handle.
-    unsafe fn implicit<G: Guard>(self, routine: &str, which: c_int, source: Source, own: *mut Handle) {
+    unsafe fn implicit<G: Mode>(self, routine: &str, which: c_int, source: Source, own: *mut Handle) {
         // SAFETY: the caller's promise; the thread's operations stay.
         unsafe {
             let operations = of_thread(own);
@@ -193,12 +193,12 @@ fn source(flags: u32) -> Source {
     }
 }
 
-unsafe fn put<G: Guard>(node: u32, dest: *mut c_void, src: *const c_void, bytes: usize) {
+unsafe fn put<G: Mode>(node: u32, dest: *mut c_void, src: *const c_void, bytes: usize) {
     // SAFETY: the program's source holds the bytes.
     unsafe { Transfer::new(node, dest, src, bytes).complete::<G>("gasnet_put", PUTS) }
 }
 
-unsafe fn put_nb<G: Guard>(
+unsafe fn put_nb<G: Mode>(
     node: u32,
     dest: *mut c_void,
     src: *const c_void,
@@ -210,7 +210,7 @@ unsafe fn put_nb<G: Guard>(
     unsafe { transfer.with_handle::<G>("gasnet_put_nb", PUTS, source(flags)) }
 }
 
-unsafe fn put_nbi<G: Guard>(
+unsafe fn put_nbi<G: Mode>(
     node: u32,
     dest: *mut c_void,
     src: *const c_void,
@@ -223,12 +223,12 @@ unsafe fn put_nbi<G: Guard>(
     unsafe { transfer.implicit::<G>("gasnet_put_nbi", PUTS, source(flags), own) }
 }
 
-unsafe fn get<G: Guard>(dest: *mut c_void, node: u32, src: *const c_void, bytes: usize) {
+unsafe fn get<G: Mode>(dest: *mut c_void, node: u32, src: *const c_void, bytes: usize) {
     // SAFETY: the program's memory has room for the bytes.
     unsafe { Transfer::new(node, src, dest, bytes).complete::<G>("gasnet_get", GETS) }
 }
 
-unsafe fn get_nb<G: Guard>(
+unsafe fn get_nb<G: Mode>(
     dest: *mut c_void,
     node: u32,
     src: *const c_void,
@@ -239,7 +239,7 @@ unsafe fn get_nb<G: Guard>(
     unsafe { transfer.with_handle::<G>("gasnet_get_nb", GETS, Source::Kept) }
 }
 
-unsafe fn get_nbi<G: Guard>(
+unsafe fn get_nbi<G: Mode>(
     dest: *mut c_void,
     node: u32,
     src: *const c_void,
@@ -252,7 +252,7 @@ unsafe fn get_nbi<G: Guard>(
 }
 
 /// Starts a get of a value; the handle is never null.
-unsafe fn get_value<G: Guard>(node: u32, src: *const c_void, bytes: usize) -> Handle {
+unsafe fn get_value<G: Mode>(node: u32, src: *const c_void, bytes: usize) -> Handle {
     let routine = "gasnet_get_nb_val";
     if bytes > size_of::<u64>() {
         failure::end_job(routine, format_args!("{bytes} bytes are no value"));
@@ -272,7 +272,7 @@ unsafe fn get_value<G: Guard>(node: u32, src: *const c_void, bytes: usize) -> Ha
 }
 
 /// Has the node fill bytes of its segment: counted as a put of the operations.
-fn start_fill<G: Guard>(node: u32, dest: *mut c_void, value: c_int, bytes: usize, of: &Operations) {
+fn start_fill<G: Mode>(node: u32, dest: *mut c_void, value: c_int, bytes: usize, of: &Operations) {
     let (routine, there) = ("gasnet_memset", dest.addr() as u64);
     let segments = engine::<G>().segments().unwrap_or_default();
     let is_there = segments.get(node as usize).is_some_and(|segment| {
@@ -295,14 +295,14 @@ fn start_fill<G: Guard>(node: u32, dest: *mut c_void, value: c_int, bytes: usize
     }
 }
 
-fn memset_nb<G: Guard>(node: u32, dest: *mut c_void, value: c_int, bytes: usize) -> Handle {
+fn memset_nb<G: Mode>(node: u32, dest: *mut c_void, value: c_int, bytes: usize) -> Handle {
     let handle = take();
     // SAFETY: the handle was taken.
     start_fill::<G>(node, dest, value, bytes, unsafe { &*handle });
     handle
 }
 
-unsafe fn memset_nbi<G: Guard>(
+unsafe fn memset_nbi<G: Mode>(
     node: u32,
     dest: *mut c_void,
     value: c_int,
@@ -362,7 +362,7 @@ unsafe fn retire(handle: Handle) -> bool {
     }
 }
 
-unsafe fn try_one<G: Guard>(handle: Handle) -> c_int {
+unsafe fn try_one<G: Mode>(handle: Handle) -> c_int {
     // SAFETY: the program's handle.
     unsafe {
         if retire(handle) {
@@ -373,7 +373,7 @@ unsafe fn try_one<G: Guard>(handle: Handle) -> c_int {
     }
 }
 
-unsafe fn wait_one<G: Guard>(handle: Handle) {
+unsafe fn wait_one<G: Mode>(handle: Handle) {
     // SAFETY: the program's handle, which is there until it is given back.
     unsafe {
         wait::<G>("gasnet_wait_syncnb", || (*handle).are_done(PUTS | GETS));
@@ -381,7 +381,7 @@ unsafe fn wait_one<G: Guard>(handle: Handle) {
     }
 }
 
-unsafe fn wait_value<G: Guard>(handle: Handle) -> u64 {
+unsafe fn wait_value<G: Mode>(handle: Handle) -> u64 {
     // SAFETY: as above.
     unsafe {
         wait::<G>("gasnet_wait_syncnb_valget", || (*handle).are_done(GETS));
@@ -415,7 +415,7 @@ unsafe fn retire_several(handles: *mut Handle, count: usize, is_all: bool) -> bo
     !any_left || (any_done && !is_all)
 }
 
-unsafe fn try_several<G: Guard>(handles: *mut Handle, count: usize, is_all: c_int) -> c_int {
+unsafe fn try_several<G: Mode>(handles: *mut Handle, count: usize, is_all: c_int) -> c_int {
     // SAFETY: the program's handles.
     unsafe {
         if retire_several(handles, count, is_all != 0) {
@@ -430,14 +430,14 @@ unsafe fn try_several<G: Guard>(handles: *mut Handle, count: usize, is_all: c_in
     }
 }
 
-unsafe fn wait_several<G: Guard>(handles: *mut Handle, count: usize, is_all: c_int) {
+unsafe fn wait_several<G: Mode>(handles: *mut Handle, count: usize, is_all: c_int) {
     wait::<G>("gasnet_wait_syncnb", || {
         // SAFETY: the program's handles.
         unsafe { retire_several(handles, count, is_all != 0) }
     });
 }
 
-unsafe fn try_implicit<G: Guard>(own: Handle, which: c_int) -> c_int {
+unsafe fn try_implicit<G: Mode>(own: Handle, which: c_int) -> c_int {
     poll::<G>("gasnet_try_syncnbi");
     // SAFETY: the header passes the thread's operations, which are not null.
     if unsafe { (*own).are_done(which) } {
@@ -447,7 +447,7 @@ unsafe fn try_implicit<G: Guard>(own: Handle, which: c_int) -> c_int {
     }
 }
 
-unsafe fn wait_implicit<G: Guard>(own: Handle, which: c_int) {
+unsafe fn wait_implicit<G: Mode>(own: Handle, which: c_int) {
     // SAFETY: as above.
     wait::<G>("gasnet_wait_syncnbi", || unsafe { (*own).are_done(which) });
 }

@@ -1,9 +1,9 @@
 //! Joining the job, the segment, and what is asked of both.
 
 use super::{
-    BAD_ARG, HAS_LOCK, NOT_INIT, OK, RESOURCE, engine, exit, failure, handlers, index, rank, ranks, state,
+    BAD_ARG, HAS_LOCK, Mode, NOT_INIT, OK, RESOURCE, core, engine, exit, failure, handlers, index, rank, ranks, state,
 };
-use gasnet_conduit::{Alone, Config, Engine, Error, Guard, Threads};
+use gasnet_conduit::{Alone, Config, Core, Engine, Error, Segment, Threads};
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
@@ -77,7 +77,7 @@ extern "C" fn farreach_gasnet_init(
 }
 
 /// Opens the engine and fills the state.
-fn join<G: Guard>() -> Result<(), Error> {
+fn join<G: Mode>() -> Result<(), Error> {
     let memory = memory()?;
     let engine = Engine::<G>::open(Config {
         most_memory: memory as usize,
@@ -223,7 +223,7 @@ fn choose(table: &mut [Entry]) -> Result<(), String> {
 ///
 /// # Safety
 /// The functions are handlers as the GASNet specification has them.
-unsafe fn reach<G: Guard>(engine: &Engine<G>, table: &[Entry], bytes: usize) -> Result<(), Error> {
+unsafe fn reach<G: Mode>(engine: &Engine<G>, table: &[Entry], bytes: usize) -> Result<(), Error> {
     // SAFETY: others send to these handlers when they are attached, which all do together.
     unsafe {
         for entry in table {
@@ -238,9 +238,8 @@ unsafe fn reach<G: Guard>(engine: &Engine<G>, table: &[Entry], bytes: usize) -> 
 }
 
 /// Returns the segments; none before they are attached.
-fn segments() -> &'static [gasnet_conduit::Segment] {
-    let all = super::with_engine(Engine::segments, Engine::segments);
-    all.flatten().unwrap_or_default()
+fn segments() -> &'static [Segment] {
+    core().and_then(Core::segments).unwrap_or_default()
 }
 
 #[unsafe(no_mangle)]
