@@ -76,9 +76,13 @@ impl Operations {
 
     /// Notes how an operation was started; whether it is under way.
     fn note(&self, which: c_int, ended: Ended) -> bool {
-        let count = if which == PUTS { &self.puts } else { &self.gets };
         let is_later = ended == Ended::Later;
-        count.set(count.get() + u64::from(is_later));
+        // Not through a reference to one or the other: rustc 1.95 (LLVM 22.1.2) loses that store.
+        if is_later && which == PUTS {
+            self.puts.set(self.puts.get() + 1);
+        } else if is_later {
+            self.gets.set(self.gets.get() + 1);
+        }
         is_later
     }
 }
