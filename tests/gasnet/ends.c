@@ -5,7 +5,7 @@
 // run: np=3 mode=seq,par expect-exit=12 env=GASNET_EXITTIMEOUT=0.6 args=one 12
 // run: np=2 mode=seq expect-exit=0 env=GASNET_EXITTIMEOUT=0.6 args=one 0
 // run: np=3 mode=seq,par expect-exit=13 env=GASNET_EXITTIMEOUT=0.6 args=spin 13
-// run: np=3 mode=seq expect-exit=14 env=GASNET_EXITTIMEOUT=0.6 args=quit 14 expect-stdout="follows"
+// run: np=3 mode=seq expect-exit=14 env=GASNET_EXITTIMEOUT=0.6 expect-stdout="follows" args=quit 14
 // run: np=2 mode=seq,par expect-exit=15 env=GASNET_EXITTIMEOUT=0.6 args=handler 15
 // run: np=1,2 mode=seq,par expect-exit=16 env=GASNET_EXITTIMEOUT=0.6 args=signal 16
 // run: np=1,2 mode=seq expect-exit=17 args=return 17

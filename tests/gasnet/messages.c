@@ -66,7 +66,7 @@ static size_t size;       /* of the payload that is expected */
 static uint32_t partner;  /* who is to answer */
 static char own[SLOT];
 
-static gasnet_handlerarg_t value(int i) { return (int)0x89abcdef - i * 0x01010101; }
+static gasnet_handlerarg_t value(int i) { return (gasnet_handlerarg_t)(0x89abcdefu - (unsigned)i * 0x01010101u); }
 
 static void check_args(int n, const gasnet_handlerarg_t *args)
 {

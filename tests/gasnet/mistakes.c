@@ -1,18 +1,18 @@
 // What is refused with an error code, and what ends the job: each with a message.
-// run: np=1 mode=seq,par args=messages expect-stderr="gasnet_AMRequestShort: node 77 is not one of the 1"
-// run: np=2 mode=seq args=messages expect-stderr="gasnet_AMRequestMedium: " expect-stderr="gasnet_AMMaxMedium() is"
-// run: np=2 mode=seq,par args=handlers expect-stderr="gasnet_AMReplyShort" expect-stderr="not allowed here"
-// run: np=1 mode=seq args=attach expect-stderr="handler index 5 is not between 128 and 255"
-// run: np=2 mode=seq,par args=put expect-exit=1 expect-stderr="gasnet_put: node 0, 8 bytes at "
-// run: np=2 mode=seq args=node expect-exit=1 expect-stderr="gasnet_get: node 9 is not one of the 2 of the job"
-// run: np=2 mode=seq args=memset expect-exit=1 expect-stderr="gasnet_memset: node 0"
-// run: np=1 mode=seq args=early expect-exit=1 expect-stderr="gasnet_init has not been called"
-// run: np=1 mode=seq args=lock expect-exit=1 expect-stderr="gasnet_hsl_lock: the lock is held already"
-// run: np=1 mode=seq args=unlock expect-exit=1 expect-stderr="gasnet_hsl_unlock: the lock is not held"
-// run: np=2 mode=seq args=notify expect-exit=1 expect-stderr="gasnet_barrier_notify: "
-// run: np=1 mode=seq args=wait expect-exit=1 expect-stderr="gasnet_barrier_wait: no gasnet_barrier_notify"
-// run: np=1 mode=seq args=region expect-exit=1 expect-stderr="gasnet_begin_nbi_accessregion: "
-// run: np=2 mode=seq args=unknown expect-exit=nonzero expect-stderr="names handler 200"
+// run: np=1 mode=seq,par expect-stderr="gasnet_AMRequestShort: node 77 is not one of the 1" args=messages
+// run: np=2 mode=seq expect-stderr="gasnet_AMRequestMedium: " expect-stderr="gasnet_AMMaxMedium() is" args=messages
+// run: np=2 mode=seq,par expect-stderr="gasnet_AMReplyShort" expect-stderr="not allowed here" args=handlers
+// run: np=1 mode=seq expect-stderr="handler index 5 is not between 128 and 255" args=attach
+// run: np=2 mode=seq,par expect-exit=1 expect-stderr="gasnet_put: node 0, 8 bytes at " args=put
+// run: np=2 mode=seq expect-exit=1 expect-stderr="gasnet_get: node 9 is not one of the 2 of the job" args=node
+// run: np=2 mode=seq expect-exit=1 expect-stderr="gasnet_memset: node 0" args=memset
+// run: np=1 mode=seq expect-exit=1 expect-stderr="gasnet_init has not been called" args=early
+// run: np=1 mode=seq expect-exit=1 expect-stderr="gasnet_hsl_lock: the lock is held already" args=lock
+// run: np=1 mode=seq expect-exit=1 expect-stderr="gasnet_hsl_unlock: the lock is not held" args=unlock
+// run: np=2 mode=seq expect-exit=1 expect-stderr="gasnet_barrier_notify: " args=notify
+// run: np=1 mode=seq expect-exit=1 expect-stderr="gasnet_barrier_wait: no gasnet_barrier_notify" args=wait
+// run: np=1 mode=seq expect-exit=1 expect-stderr="gasnet_begin_nbi_accessregion: " args=region
+// run: np=2 mode=seq expect-exit=nonzero expect-stderr="names handler 200" args=unknown
 #include "check.h"
 
 enum { ASK = 130, ANSWER };

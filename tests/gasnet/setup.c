@@ -2,7 +2,7 @@
 // run: np=1,2,3,4 mode=seq,parsync,par
 // run: np=1 mode=seq launcher=none
 // run: np=2 mode=par launcher=hydra
-// run: np=2 mode=seq env=GASNET_MAX_SEGMENT_SIZE=4M args=limit
+// run: np=2 mode=seq nodes=1 env=GASNET_MAX_SEGMENT_SIZE=4M args=limit
 #include "check.h"
 
 static volatile int a_came, b_came;

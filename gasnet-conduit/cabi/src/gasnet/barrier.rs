@@ -6,7 +6,7 @@
 
 use super::handlers::arguments;
 use super::{
-    BARRIER_MISMATCH, Mode, NOT_READY, OK, attend_if_due, engine, failure, for_both, index, is_due, poll, rank,
+    BARRIER_MISMATCH, Mode, NOT_READY, OK, attend_if_due, core, engine, failure, for_both, index, is_due, poll, rank,
     ranks, wait,
 };
 use gasnet_conduit::Message;
@@ -163,6 +163,9 @@ pub(super) fn advance<G: Mode>() {
 
 /// Begins a barrier.
 fn notify<G: Mode>(id: c_int, flags: c_int) {
+    if core().is_none() {
+        failure::before_init();
+    }
     let known = Known::of_call(id, flags);
     let mut own = own();
     if own.is_notified {
