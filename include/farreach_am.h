@@ -89,6 +89,19 @@ typedef struct farreach_am_segment {
     unsigned char *mapped;
 } farreach_am_segment_t;
 
+/* All that a peer has to know of exposed memory: plain bytes, which may be sent by any means. */
+typedef struct farreach_am_key {
+    uint64_t start, bytes; /* the address of the first byte in its process, and the number of bytes */
+    uint64_t rest[6];
+} farreach_am_key_t;
+
+/* Another way to tell of the end of a put, get or atomic: FARREACH_AM_CALLS(completion) in the place of
+ * done has the function called, which calls nothing of the engine. */
+typedef struct farreach_am_completion {
+    void (*done)(struct farreach_am_completion *completion);
+} farreach_am_completion_t;
+#define FARREACH_AM_CALLS(completion) ((uint64_t *)((uintptr_t)(completion) | 1))
+
 /* Types and operations of farreach_am_atomic. */
 enum {
     FARREACH_AM_I32 = 0, FARREACH_AM_U32 = 1, FARREACH_AM_I64 = 2, FARREACH_AM_U64 = 3,
@@ -112,13 +125,19 @@ enum {
 #define farreach_am_put farreach_am_put_threads
 #define farreach_am_get farreach_am_get_threads
 #define farreach_am_atomic farreach_am_atomic_threads
+#define farreach_am_expose farreach_am_expose_threads
+#define farreach_am_conceal farreach_am_conceal_threads
+#define farreach_am_learn farreach_am_learn_threads
+#define farreach_am_forget farreach_am_forget_threads
+#define farreach_am_leave_handler farreach_am_leave_handler_threads
 #endif
 
 /* Opens the engine of this process and connects it with all others. Collective. */
 int farreach_am_open(const farreach_am_config_t *config, farreach_am_t **am);
 
 /* Closes an engine, whose segments are gone then. Not collective: others that still send here are
- * told that the peer is gone. The launcher is told that this process is done. */
+ * told that the peer is gone. The launcher is told that this process is done, which may end with any
+ * code then. */
 void farreach_am_close(farreach_am_t *am);
 
 uint32_t farreach_am_rank(const farreach_am_t *am);
@@ -130,8 +149,8 @@ size_t farreach_am_most_medium(const farreach_am_t *am);
 /* Returns whether loads and stores reach the process's memory: it is of this node. */
 int farreach_am_is_near(const farreach_am_t *am, uint32_t rank);
 
-/* Has messages to this index handled, before any can come: before farreach_am_attach, or a barrier
- * of the program's. Replaces the one that was there. */
+/* Has messages to this index handled. None may come meanwhile: call it before farreach_am_attach, say, or
+ * a barrier of the program's. Replaces the one that was there. */
 int farreach_am_register(farreach_am_t *am, uint8_t index, farreach_am_handler_t handler,
                          void *context);
 
@@ -142,6 +161,14 @@ int farreach_am_attach(farreach_am_t *am, void *memory, size_t bytes);
 
 /* Returns the segments of all processes, by rank: NULL before farreach_am_attach. */
 const farreach_am_segment_t *farreach_am_segments(const farreach_am_t *am);
+
+/* Lets peers reach memory of this process beside its segment, until it is concealed: not collective. The
+ * memory stays mapped until then, or until the engine is closed. Peers reach it once they have learnt of
+ * the key; what they learn takes the place of all that it overlaps. A process may learn of its own. */
+int farreach_am_expose(farreach_am_t *am, void *memory, size_t bytes, farreach_am_key_t *key);
+int farreach_am_conceal(farreach_am_t *am, void *memory);
+int farreach_am_learn(farreach_am_t *am, uint32_t rank, const farreach_am_key_t *key);
+int farreach_am_forget(farreach_am_t *am, uint32_t rank, uint64_t start);
 
 /* Gives each process the bytes of all, as farreach_am_exchange_t. Collective, of few bytes: at start. */
 int farreach_am_exchange(farreach_am_t *am, const void *own, size_t bytes, void *all);
@@ -160,7 +187,8 @@ int farreach_am_request_short(farreach_am_t *am, uint32_t rank, uint8_t handler,
 int farreach_am_request_medium(farreach_am_t *am, uint32_t rank, uint8_t handler,
                                const void *payload, size_t bytes, const uint32_t *args,
                                uint32_t nargs);
-/* The payload is stored at to, an address in the peer's segment, before the handler runs. */
+/* The payload is stored at to, an address in the peer's segment or in memory that was learnt of, before
+ * the handler runs. With payload NULL the bytes are there already: to is any address. */
 int farreach_am_request_long(farreach_am_t *am, uint32_t rank, uint8_t handler,
                              const void *payload, size_t bytes, uint64_t to, const uint32_t *args,
                              uint32_t nargs);
@@ -192,11 +220,19 @@ int farreach_am_get(farreach_am_t *am, uint32_t rank, void *to, uint64_t from, s
 int farreach_am_atomic(farreach_am_t *am, uint32_t rank, uint64_t to, int operation, int type,
                        uint64_t operand, uint64_t comparand, void *result, uint64_t *done);
 
-/* Ends all processes of the job with this code, by its launcher, and this one. */
+/* Ends all processes of the job with this code, by its launcher, and this one at once. Waits for nothing
+ * and takes no lock: it may be called in handlers of messages and of signals. am may be NULL, and message,
+ * which the launcher prints. */
 void farreach_am_abort(farreach_am_t *am, int code, const char *message) __attribute__((noreturn));
 
-/* Returns words for a result. */
+/* Leaves the handler that this thread runs in, if it does: it is never returned to, as the process is
+ * about to end. Requests and polls are possible again; messages of the handler's kind, requests or
+ * replies, do not come any more. */
+void farreach_am_leave_handler(farreach_am_t *am);
+
+/* Returns words for a result; and for the last failure of this thread, with its reason. */
 const char *farreach_am_strerror(int result);
+const char *farreach_am_explain(void);
 
 #ifdef __cplusplus
 }

@@ -21,7 +21,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("fi-ofi-abi", &[]),
     ("farreach-libfabric", &["fi-provider", "fi-ofi-abi"]),
     // Stands on the fabric's own objects, beside OpenSHMEM.
-    ("gasnet-conduit", &["fi-provider", "fi-bootstrap"]),
+    ("gasnet-conduit", &["fi-provider", "fi-bootstrap", "fi-shm"]),
     ("gasnet-cabi", &["gasnet-conduit"]),
     ("farreach-cli", &["fi-provider", "softhca-again"]),
     ("shmem", &["fi-provider", "fi-bootstrap"]),

@@ -88,6 +88,11 @@ pub(crate) struct Port {
 impl Port {
     pub(crate) const BYTES: usize = 12;
 
+    /// Whether the two processes say that they are of one node and reach each other in memory.
+    pub(crate) fn may_be_near(self, other: Self) -> bool {
+        self.node == other.node && !self.is_far && !other.is_far
+    }
+
     pub(crate) fn to_bytes(self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
         bytes[..2].copy_from_slice(&self.lid.to_le_bytes());

@@ -1,1 +1,3 @@
 //! The C symbols of farreach_am.h and gasnet.h.
+
+mod am;

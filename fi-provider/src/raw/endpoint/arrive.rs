@@ -181,6 +181,9 @@ impl Endpoint {
     /// takes it as other messages otherwise.
     #[inline(always)]
     fn take_plain(&self, origin: &mut Origin, record: impl Record) -> Fate {
+        if let Some(in_place) = self.config.in_place {
+            return self.take_in_place(in_place, origin, record);
+        }
         loop {
             // SAFETY: the record has so many bytes.
             if unsafe { self.give(origin, record.payload(), record.len()) } {

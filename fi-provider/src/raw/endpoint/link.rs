@@ -19,8 +19,8 @@ pub(crate) struct Link {
     pub(crate) path: Path,
     /// The longest message that one record takes, in bytes.
     pub(crate) eager: usize,
-    /// The same where the path is a ring, else less than every length.
-    in_ring: isize,
+    /// One more where the path is a ring, else 0.
+    in_ring: usize,
     is_closed: Cell<bool>,
     /// Records that wait for room.
     pub(crate) owed: RefCell<VecDeque<(Kind, [u64; 3])>>,
@@ -56,9 +56,8 @@ impl Link {
         far: Option<&Far>,
         address: &Address,
     ) -> Result<Self, Error> {
-        let (here, there) = (domain.shared().port(), address.port);
-        let may_be_near = here.node == there.node && !here.is_far && !there.is_far;
-        let near = if may_be_near {
+        let there = address.port;
+        let near = if domain.shared().port().may_be_near(there) {
             NearPath::open(domain, own, address)
         } else {
             Err(Error::Unreachable)
@@ -79,8 +78,8 @@ impl Link {
         Ok(Self {
             eager,
             in_ring: match &path {
-                Path::Near(_) => eager as isize,
-                Path::Far(_) => -1,
+                Path::Near(_) => eager + 1,
+                Path::Far(_) => 0,
             },
             path,
             is_closed: Cell::new(false),
@@ -198,16 +197,15 @@ impl Link {
         }
     }
 
-    /// The ring, if that is the path and takes this message whole: by one comparison.
+    /// The ring, if that is the path and takes a message of `len` bytes whole: by one comparison.
     #[inline(always)]
-    pub(crate) fn ring_for(&self, message: &[u8]) -> Option<&NearPath> {
-        if message.len().cast_signed() > self.in_ring {
+    pub(crate) fn ring_for(&self, len: usize) -> Option<&NearPath> {
+        if len >= self.in_ring {
             return None;
         }
         match &self.path {
             Path::Near(path) => Some(path),
-            // SAFETY: `in_ring` is -1 then, and the length of a slice, no more than the largest
-            // `isize`, is not negative.
+            // SAFETY: `in_ring` is 0 then, and every length at least that.
             Path::Far(_) => unsafe { std::hint::unreachable_unchecked() },
         }
     }

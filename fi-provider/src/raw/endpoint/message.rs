@@ -136,7 +136,7 @@ impl Endpoint {
     #[inline]
     pub fn inject(&self, peer: PeerIndex, message: &[u8]) -> Result<(), Error> {
         self.with_link(peer, |link| {
-            if let Some(path) = link.ring_for(message) {
+            if let Some(path) = link.ring_for(message.len()) {
                 // SAFETY: the slice holds the bytes, no more than there is room for in a record.
                 return unsafe {
                     path.post(Kind::Message as u16, [], message.as_ptr(), message.len())
@@ -166,7 +166,7 @@ impl Endpoint {
     ) -> bool {
         // SAFETY: functions that are called before the last use of `link` know nothing of the endpoint.
         let link = unsafe { self.link_now(peer) };
-        let Some(path) = link.and_then(|link| link.ring_for(message)) else {
+        let Some(path) = link.and_then(|link| link.ring_for(message.len())) else {
             return false;
         };
         // SAFETY: the slice holds the bytes, beside which a record has room for the words.

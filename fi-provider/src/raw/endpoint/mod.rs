@@ -17,6 +17,7 @@ mod early;
 mod elements;
 #[cfg(test)]
 mod hostile;
+mod in_place;
 mod keys;
 mod link;
 mod links;
@@ -40,6 +41,7 @@ pub use arithmetic::{Arithmetic, Datatype, Typed};
 pub use atomic::Atomic;
 pub use call::{Call, Condition, Start};
 pub use elements::OneWord;
+pub use in_place::{InPlace, Lying};
 pub use message::{Level, Posted};
 pub(crate) use remote::Beyond;
 pub use remote::RemoteRegion;
@@ -103,6 +105,8 @@ pub struct Config {
     /// Has the buffers for messages, of which the endpoint has none then: the context's limit of
     /// early messages is in the place of `most_early`.
     pub shared: Option<ReceiveContext>,
+    /// Takes messages of bytes alone where they lie, in the place of buffers.
+    pub in_place: Option<InPlace>,
 }
 
 impl Config {
@@ -118,6 +122,7 @@ impl Config {
             received: Counter::new(),
             most_early: (1 << 20, 1 << 12),
             shared: None,
+            in_place: None,
         }
     }
 }

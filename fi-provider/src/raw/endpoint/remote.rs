@@ -186,6 +186,19 @@ impl RemoteRegion {
         self.found.len == 0
     }
 
+    /// The first byte as mapped here, by which this process loads and stores in it, and counts
+    /// nothing; none where it does not.
+    pub fn mapped(&self) -> Option<*mut u8> {
+        self.is_mapped().then_some(self.mapped)
+    }
+
+    /// The byte at an address in it, as [`RemoteRegion::mapped`].
+    pub fn mapped_at(&self, address: u64) -> Option<*mut u8> {
+        let offset = address.wrapping_sub(self.found.start);
+        let first = self.mapped().filter(|_| offset < self.found.len)?;
+        Some(first.wrapping_add(offset as usize))
+    }
+
     /// Whether this process loads and stores in it, and counts nothing.
     pub fn is_mapped(&self) -> bool {
         !self.mapped.is_null()

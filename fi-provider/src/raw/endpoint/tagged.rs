@@ -59,7 +59,7 @@ impl Endpoint {
             // SAFETY: functions that are called before the last use of `link` know nothing of the
             // endpoint.
             && let Some(link) = unsafe { self.link_now(peer.into()) }
-            && let Some(path) = link.ring_for(message)
+            && let Some(path) = link.ring_for(message.len())
         {
             // SAFETY: the slice holds the bytes, beside which a record has room for a word.
             return unsafe { path.post(TAGGED, [tag], message.as_ptr(), message.len()) }

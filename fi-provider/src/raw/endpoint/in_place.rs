@@ -1,0 +1,157 @@
+//! Messages that are taken where they lie, in their ring or in the device's buffer, by a function
+//! of the program's in the place of buffers; and messages that are sent from words and bytes.
+
+#![expect(
+    unsafe_code,
+    reason = "calls a program's function with memory of rings, and sends bytes by their C address"
+)]
+
+use super::arrive::{Fate, Origin};
+use super::link::{Link, Path};
+use super::{Endpoint, NEWS};
+use crate::raw::address_vector::PeerIndex;
+use crate::raw::error::Error;
+use crate::raw::protocol::Kind;
+use crate::raw::record::Record;
+use std::num::NonZero;
+
+/// A message that has come, and lies where it came.
+#[derive(Clone, Copy, Debug)]
+pub struct Lying {
+    /// The sender, if it is in the vector.
+    pub source: Option<PeerIndex>,
+    /// The first byte, aligned to 8. The sender may still change the bytes.
+    pub bytes: *mut u8,
+    /// Their number.
+    pub len: usize,
+}
+
+/// A function that takes messages of bytes alone where they lie: others go to buffers, and longer ones
+/// than [`Endpoint::inject_size`].
+#[derive(Clone, Copy, Debug)]
+pub struct InPlace {
+    take: unsafe fn(*const (), Lying) -> bool,
+    context: *const (),
+}
+
+impl InPlace {
+    /// Has `take` called with `context` for each message; it returns false where the message is to
+    /// come again, behind which all others of its sender wait.
+    ///
+    /// # Safety
+    /// As long as an endpoint with this lives, `take` may be called with `context` by the endpoint's
+    /// thread. It calls no function of that endpoint, and accesses nothing of the message but its bytes,
+    /// during the call alone.
+    pub unsafe fn new(take: unsafe fn(*const (), Lying) -> bool, context: *const ()) -> Self {
+        Self { take, context }
+    }
+}
+
+impl Endpoint {
+    /// Makes progress as [`Endpoint::progress`] does: by fewer instructions where messages are taken
+    /// in place.
+    #[inline(always)]
+    pub fn progress_in_place(&self) {
+        if self.inbox.bells().is_rung(0) {
+            self.look_in_place();
+        }
+        if self.todo.get() != 0 {
+            self.look_further();
+        }
+    }
+
+    #[inline(never)]
+    fn look_in_place(&self) {
+        let mut bells = self.inbox.bells().silence(0);
+        while let Some(rung) = NonZero::new(bells) {
+            let bell = rung.trailing_zeros() as usize;
+            bells &= bells - 1;
+            if bell == NEWS {
+                self.take_news();
+            } else {
+                self.drain_at(bell);
+            }
+        }
+    }
+
+    /// Has the program's function take a message.
+    #[inline(always)]
+    pub(super) fn take_in_place(
+        &self,
+        in_place: InPlace,
+        origin: &mut Origin,
+        record: impl Record,
+    ) -> Fate {
+        let lying = Lying {
+            source: self.source(origin),
+            bytes: record.payload().cast_mut(),
+            len: record.len(),
+        };
+        // SAFETY: the endpoint lives, and this is its thread (the requirement of `InPlace::new`). The
+        // bytes are the record's, which no reference leads to.
+        if unsafe { (in_place.take)(in_place.context, lying) } {
+            return Fate::Taken;
+        }
+        record.leave();
+        self.note_left()
+    }
+
+    /// Sends a message of words and bytes, which are taken over at once, as [`Endpoint::inject`] does.
+    ///
+    /// # Errors
+    /// As [`Endpoint::inject`].
+    #[inline(always)]
+    pub fn inject_words<const N: usize>(
+        &self,
+        peer: PeerIndex,
+        words: [u64; N],
+        bytes: &[u8],
+    ) -> Result<(), Error> {
+        self.with_link(peer, |link| {
+            if let Some(path) = link.ring_for(N * 8 + bytes.len()) {
+                // SAFETY: the slice holds the bytes; with the words they are no more than there is room
+                // for in a record.
+                return unsafe {
+                    path.post(Kind::Message as u16, words, bytes.as_ptr(), bytes.len())
+                }
+                .or_else(|left| link.settle(path, left));
+            }
+            inject_words_otherwise(link, &words, bytes)
+        })
+    }
+
+    /// Tells whether a peer is reached in its memory: connects to it where it says that it is of this
+    /// node.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchPeer`], [`Error::PeerGone`], [`Error::NoRoom`].
+    pub fn is_near(&self, peer: PeerIndex) -> Result<bool, Error> {
+        let address = self.vector.address(peer).ok_or(Error::NoSuchPeer)?;
+        if !self.domain.shared().port().may_be_near(address.port) {
+            return Ok(false);
+        }
+        match self.with_link(peer, |link| Ok(link.near().is_some())) {
+            Err(Error::Unreachable | Error::Again) => Ok(false),
+            known => known,
+        }
+    }
+}
+
+/// Sends a message over a device, or tells that it is too long.
+#[inline(never)]
+fn inject_words_otherwise(link: &Link, words: &[u64], bytes: &[u8]) -> Result<(), Error> {
+    if words.len() * 8 + bytes.len() > link.eager {
+        return Err(Error::TooLong);
+    }
+    let Path::Far(path) = &link.path else {
+        return Err(Error::TooLong);
+    };
+    if let ([word], []) = (words, bytes)
+        // SAFETY: the word has 8 bytes.
+        && unsafe { path.send_word(std::ptr::from_ref(word).cast()) }
+    {
+        return Ok(());
+    }
+    // SAFETY: the slice holds the bytes, with the words at most `eager`.
+    unsafe { path.post(Kind::Message as u16, words, bytes.as_ptr(), bytes.len()) }
+}

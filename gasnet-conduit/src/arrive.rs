@@ -1,0 +1,381 @@
+//! Messages that come: each is checked, and its handler called where it lies; and replies that wait for
+//! room.
+
+#![expect(
+    unsafe_code,
+    reason = "reads messages in memory that peers share, and calls handlers of C"
+)]
+
+use crate::engine::Core;
+use crate::message::{Category, Message};
+use crate::send::Parts;
+use crate::wire::{Header, MOST_ARGS};
+use fi_provider::raw::completion::Context;
+use fi_provider::raw::endpoint::Lying;
+use fi_provider::raw::error as raw;
+use fi_shm::copy;
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+/// Whether a message may be replied to: the engine's part of [`Message`].
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct Reply {
+    core: *const Core,
+    /// It is a request, and no reply was sent.
+    is_due: Cell<bool>,
+    rest: [u64; 2],
+}
+
+/// Takes a request.
+///
+/// # Safety
+/// `core` is the engine of the endpoint that the message came to, and this its turn.
+pub(crate) unsafe fn take_request(core: *const (), lying: Lying) -> bool {
+    // SAFETY: the engine is there, as its endpoint is.
+    let core = unsafe { &*core.cast::<Core>() };
+    core.take(lying, false)
+}
+
+/// Takes a reply.
+///
+/// # Safety
+/// As [`take_request`].
+pub(crate) unsafe fn take_reply(core: *const (), lying: Lying) -> bool {
+    // SAFETY: as above.
+    let core = unsafe { &*core.cast::<Core>() };
+    core.take(lying, true)
+}
+
+/// A payload in this process.
+type Payload = (*mut u8, usize);
+
+impl Core {
+    /// Handles a message; false where it has to wait.
+    fn take(&self, lying: Lying, is_reply: bool) -> bool {
+        let Some(source) = lying.source else {
+            return true;
+        };
+        if !is_reply && self.backlog.is_any() && self.backlog.is_of(source) {
+            return false;
+        }
+        let mut args = [0_u64; MOST_ARGS / 2];
+        let Some((header, payload, to)) = self.split(&lying, &mut args) else {
+            self.end_job(format_args!("a message of rank {source} makes no sense"));
+        };
+        if let Some(to) = to {
+            // SAFETY: `split` has found that the bytes lie in memory that peers may write; the payload is
+            // of the message.
+            unsafe { copy::copy(to, payload.0, payload.1) };
+        }
+        let place = if is_reply { At::Replies } else { At::Requests };
+        let payload = (to.unwrap_or(payload.0), payload.1);
+        let from = (source, is_reply, place);
+        // SAFETY: there are as many arguments, and the payload is the message's or in memory of this
+        // process that peers may write.
+        unsafe { self.handle(from, header, args.as_ptr().cast(), payload) };
+        true
+    }
+
+    /// Finds header, arguments and payload of a message; and where the payload goes, if it is to be
+    /// stored.
+    #[inline(always)]
+    fn split(
+        &self,
+        lying: &Lying,
+        args: &mut [u64; MOST_ARGS / 2],
+    ) -> Option<(Header, Payload, Option<*mut u8>)> {
+        let header = Header::of_word(word(lying, 0)?)?;
+        let mut at = 8;
+        let to = if header.category == Category::Long {
+            let to = word(lying, at)?;
+            at += 8;
+            to
+        } else {
+            0
+        };
+        for pair in &mut args[..usize::from(header.args).div_ceil(2)] {
+            *pair = word(lying, at)?;
+            at += 8;
+        }
+        let carried = (lying.bytes.wrapping_add(at), lying.len.saturating_sub(at));
+        match header.category {
+            Category::Short => Some((header, (std::ptr::null_mut(), 0), None)),
+            Category::Medium => Some((header, carried, None)),
+            Category::Long => {
+                let place = std::ptr::with_exposed_provenance_mut(to as usize);
+                if !header.is_carried {
+                    return Some((header, (place, header.bytes as usize), None));
+                }
+                let is_there = self.regions.has(to, carried.1 as u64);
+                is_there.then_some((header, carried, Some(place)))
+            }
+        }
+    }
+
+    /// Calls the handler of a message.
+    ///
+    /// # Safety
+    /// `args` has as many as the header says; `payload` is memory for the handler.
+    #[inline(always)]
+    pub(crate) unsafe fn handle(
+        &self,
+        (source, is_reply, at): (u32, bool, At),
+        header: Header,
+        args: *const u32,
+        payload: Payload,
+    ) {
+        let (handler, context) = self.handlers.get(header.handler);
+        let Some(handler) = handler else {
+            let handler = header.handler;
+            self.end_job(format_args!(
+                "a message of rank {source} names handler {handler}, which is not registered"
+            ));
+        };
+        let mut message = Message {
+            engine: std::ptr::from_ref(self).cast(),
+            context,
+            payload: payload.0.cast::<c_void>(),
+            bytes: payload.1,
+            args,
+            source,
+            handler: header.handler,
+            category: header.category as u8,
+            nargs: header.args,
+            is_reply: is_reply.into(),
+            reply: Reply {
+                core: self,
+                is_due: Cell::new(!is_reply),
+                rest: [0; 2],
+            },
+        };
+        let before = self.running.begin(at);
+        // SAFETY: the promise of the caller of `Engine::register`.
+        unsafe { handler(&raw mut message) };
+        self.running.end(before);
+    }
+
+    /// Sends the replies that wait, as there is room.
+    #[cold]
+    pub(crate) fn push_backlog(&self) {
+        let mut is_any = false;
+        for (rank, waiting) in (0..).zip(self.backlog.of.borrow_mut().iter_mut()) {
+            while let Some(first) = waiting.front_mut() {
+                if !self.push(rank, first) {
+                    is_any = true;
+                    break;
+                }
+                waiting.pop_front();
+            }
+        }
+        self.backlog.any.set(is_any);
+    }
+
+    /// Goes on with a reply; whether it is sent, or lost with its receiver.
+    fn push(&self, rank: u32, waiting: &mut Waiting) -> bool {
+        if let Some(long) = &mut waiting.payload
+            && !self.write(rank, long)
+        {
+            return false;
+        }
+        let words = &waiting.words;
+        // SAFETY: the words hold so many bytes.
+        let bytes = unsafe { std::slice::from_raw_parts(words.as_ptr().cast::<u8>(), waiting.len) };
+        self.replies.inject(rank, bytes) != Err(raw::Error::Again)
+    }
+
+    /// Goes on with writing the payload of a long reply; whether it is there, or never will be.
+    fn write(&self, rank: u32, long: &mut Far) -> bool {
+        if !long.is_posted {
+            let (bytes, len) = (long.bytes.as_ptr(), long.bytes.len());
+            let report = Context(std::ptr::from_ref(&*long.done).addr() as u64);
+            let posted = self.regions.with(self, rank, (long.to, len), |region| {
+                // SAFETY: the bytes stay until the end is counted, or the endpoint is dropped, which is
+                // before the backlog.
+                unsafe { self.replies.write(region, long.to, bytes, len, report) }
+            });
+            match posted {
+                Ok(()) => long.is_posted = true,
+                Err(raw::Error::Again) => return false,
+                Err(_) => return true,
+            }
+        }
+        // ORDERING: this thread counts, in `take_ended`.
+        long.done.load(Ordering::Relaxed) != 0
+    }
+}
+
+/// The word at a multiple of 8 bytes.
+#[inline(always)]
+fn word(lying: &Lying, at: usize) -> Option<u64> {
+    if at + 8 > lying.len.next_multiple_of(8) {
+        return None;
+    }
+    // SAFETY: the message begins aligned, and is readable up to the next multiple of 8. Volatile, as the
+    // sender may still change it.
+    Some(unsafe { lying.bytes.wrapping_add(at).cast::<u64>().read_volatile() })
+}
+
+impl Message {
+    /// Takes the right to reply; returns the engine. None where the message is no request, or was replied
+    /// to.
+    #[inline(always)]
+    pub(crate) fn take_reply(&self) -> Option<&Core> {
+        if !self.reply.is_due.replace(false) {
+            return None;
+        }
+        // SAFETY: the engine has made the message, and is there during the handler.
+        Some(unsafe { &*self.reply.core })
+    }
+}
+
+/// Where a handler runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum At {
+    /// In no endpoint's progress: sender and receiver are one.
+    #[default]
+    Own,
+    Requests,
+    Replies,
+}
+
+/// The handler that is running.
+#[derive(Debug, Default)]
+pub(crate) struct Running {
+    /// The thread that runs it, or 0.
+    thread: AtomicUsize,
+    at: Cell<At>,
+    /// Endpoints in whose progress a handler was left for ever.
+    left: Cell<[bool; 2]>,
+}
+
+impl Running {
+    /// Whether it runs on this thread.
+    #[inline(always)]
+    pub(crate) fn is_here(&self) -> bool {
+        // ORDERING: a thread finds its own store.
+        let thread = self.thread.load(Ordering::Relaxed);
+        thread != 0 && thread == this_thread()
+    }
+
+    /// Notes that one begins; returns the value for [`Running::end`].
+    #[inline(always)]
+    fn begin(&self, at: At) -> usize {
+        // ORDERING: as in `is_here`.
+        let before = self.thread.load(Ordering::Relaxed);
+        if before == 0 {
+            self.at.set(at);
+            self.thread.store(this_thread(), Ordering::Relaxed);
+        }
+        before
+    }
+
+    #[inline(always)]
+    fn end(&self, before: usize) {
+        // ORDERING: as in `is_here`.
+        self.thread.store(before, Ordering::Relaxed);
+    }
+
+    /// Leaves the handler of this thread for ever; false where there is none.
+    pub(crate) fn abandon(&self) -> bool {
+        if !self.is_here() {
+            return false;
+        }
+        let [requests, replies] = self.left.get();
+        let at = self.at.get();
+        (self.left).set([requests || at == At::Requests, replies || at == At::Replies]);
+        self.end(0);
+        true
+    }
+
+    /// Whether the endpoint's progress was never left for ever.
+    #[inline(always)]
+    pub(crate) fn may_progress(&self, is_replies: bool) -> bool {
+        !self.left.get()[usize::from(is_replies)]
+    }
+}
+
+/// A number that no other thread has.
+#[inline(always)]
+fn this_thread() -> usize {
+    thread_local!(static HERE: u8 = const { 0 });
+    HERE.with(|here| std::ptr::from_ref(here).addr())
+}
+
+/// Replies that wait for room: of each peer mostly one.
+#[derive(Debug)]
+pub(crate) struct Backlog {
+    any: Cell<bool>,
+    of: RefCell<Vec<VecDeque<Waiting>>>,
+}
+
+/// A reply that waits.
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    words: Box<[u64]>,
+    len: usize,
+    /// A long payload, which is written before.
+    payload: Option<Far>,
+}
+
+#[derive(Debug)]
+struct Far {
+    to: u64,
+    bytes: Box<[u8]>,
+    is_posted: bool,
+    done: Box<AtomicU64>,
+}
+
+impl Waiting {
+    /// A reply as it travels.
+    pub(crate) fn new(parts: &Parts<'_>) -> Self {
+        let (words, len) = parts.joined();
+        Self {
+            words,
+            len,
+            payload: None,
+        }
+    }
+
+    /// The same, behind the payload that is to be written to the peer's memory.
+    pub(crate) fn behind(self, to: u64, payload: &[u8]) -> Self {
+        let payload = Some(Far {
+            to,
+            bytes: payload.into(),
+            is_posted: false,
+            done: Box::default(),
+        });
+        Self { payload, ..self }
+    }
+}
+
+impl Backlog {
+    pub(crate) fn new(ranks: u32) -> Self {
+        Self {
+            any: Cell::new(false),
+            of: RefCell::new((0..ranks).map(|_| VecDeque::new()).collect()),
+        }
+    }
+
+    /// Whether any reply waits.
+    #[inline(always)]
+    pub(crate) fn is_any(&self) -> bool {
+        self.any.get()
+    }
+
+    /// Whether one to this peer does.
+    #[cold]
+    pub(crate) fn is_of(&self, rank: u32) -> bool {
+        self.of
+            .borrow()
+            .get(rank as usize)
+            .is_some_and(|of| !of.is_empty())
+    }
+
+    pub(crate) fn add(&self, rank: u32, waiting: Waiting) {
+        self.of.borrow_mut()[rank as usize].push_back(waiting);
+        self.any.set(true);
+    }
+}

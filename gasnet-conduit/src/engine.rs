@@ -1,0 +1,414 @@
+//! The engine: opening, progress, waiting.
+
+#![expect(
+    unsafe_code,
+    reason = "shares itself with C, and leads the endpoints' functions back to itself"
+)]
+
+use crate::arrive::{self, Backlog, Running};
+use crate::config::{self, Config, LEAST_RING};
+use crate::error::Error;
+use crate::job::Job;
+use crate::lock::{Guard, Threads};
+use crate::message::Handler;
+use crate::remote::Failed;
+use crate::segment::{Regions, Segment};
+use crate::wire::{HANDLERS, MOST_WORDS};
+use fi_provider::raw::address::Address;
+use fi_provider::raw::address_vector::AddressVector;
+use fi_provider::raw::completion::CompletionQueue;
+use fi_provider::raw::domain::{self, Domain};
+use fi_provider::raw::endpoint::{self, Endpoint, InPlace, Lying};
+use fi_shm::wait::{Patience, Waiter};
+use std::cell::{Cell, UnsafeCell};
+use std::ffi::c_void;
+use std::ops::Deref;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// Operations of this process that may be under way and want to be told of.
+const MOST_OPERATIONS: usize = 1 << 13;
+
+/// A peer's two endpoints, as it tells them.
+const ADDRESSES: usize = 2 * Address::BYTES;
+
+/// The engine of a process. C has it as `farreach_am_t`.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Engine<G: Guard> {
+    pub(crate) core: Core,
+    pub(crate) guard: G,
+}
+
+// SAFETY: `Send` and `Sync` require that uses by several threads do not race. The core's endpoints,
+// regions and cells are used in a [`Turn`] alone, which the lock gives to one thread at a time and
+// orders; or in a handler, within the turn of its thread. All handles to the fabric's objects are in the
+// core. The rest is `Sync` of itself, but for the table of handlers: the caller of `register` promises
+// that nobody reads the entry meanwhile. The pointers are the program's, which is told so.
+unsafe impl Send for Engine<Threads> {}
+// SAFETY: as above.
+unsafe impl Sync for Engine<Threads> {}
+
+/// All of an engine but its lock.
+#[derive(Debug)]
+pub struct Core {
+    pub(crate) rank: u32,
+    pub(crate) ranks: u32,
+    pub(crate) most_medium: usize,
+    /// Takes requests. Dropped first, with `replies`: their functions lead here.
+    pub(crate) requests: Endpoint,
+    /// Takes replies, and accesses memory of peers.
+    pub(crate) replies: Endpoint,
+    /// Tells of the ends of operations.
+    pub(crate) ended: CompletionQueue,
+    pub(crate) handlers: Handlers,
+    pub(crate) running: Running,
+    pub(crate) backlog: Backlog,
+    pub(crate) failed: Cell<Option<Failed>>,
+    pub(crate) regions: Regions,
+    pub(crate) segments: OnceLock<Box<[Segment]>>,
+    /// By rank, whether memory of the process may be mapped here.
+    pub(crate) near: Box<[bool]>,
+    /// Whether the processes of the node share processors.
+    are_crowded: bool,
+    job: Mutex<Job>,
+    pub(crate) domain: Domain,
+}
+
+/// The handlers, by their indices.
+#[derive(Debug)]
+pub(crate) struct Handlers(Box<[UnsafeCell<(Option<Handler>, *mut c_void)>]>);
+
+impl Handlers {
+    fn new() -> Self {
+        Self(
+            (0..HANDLERS)
+                .map(|_| UnsafeCell::new((None, std::ptr::null_mut())))
+                .collect(),
+        )
+    }
+
+    #[inline(always)]
+    pub(crate) fn get(&self, index: u8) -> (Option<Handler>, *mut c_void) {
+        // SAFETY: the caller of `Engine::register` promises that no entry that is read is changed.
+        unsafe { *self.0[usize::from(index)].get() }
+    }
+}
+
+/// A thread's turn at an engine.
+#[derive(Debug)]
+pub(crate) struct Turn<'a, G: Guard>(&'a Engine<G>);
+
+impl<G: Guard> Drop for Turn<'_, G> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        // SAFETY: `Engine::turn` has locked, on this thread: the value is not sent.
+        unsafe { self.0.guard.unlock() };
+    }
+}
+
+impl<G: Guard> Engine<G> {
+    /// Opens the engine of this process, and connects it with all others of its job: collective.
+    ///
+    /// # Errors
+    /// Those of the launcher; [`Error::NoDevice`], [`Error::NoRoom`], [`Error::Variable`],
+    /// [`Error::Argument`].
+    pub fn open(config: Config) -> Result<Box<Self>, Error> {
+        let mut job = Job::join(config.exchange)?;
+        let (rank, ranks) = job.rank_and_ranks();
+        let ring_bytes = config.ring_bytes.max(LEAST_RING);
+        if !ring_bytes.is_power_of_two() {
+            return Err(Error::Argument("ring_bytes is no power of two"));
+        }
+        let node = match config.node {
+            None => job.node()?,
+            pretended => pretended,
+        };
+        let several = is_any_other(&job.exchange(&this_node(node))?);
+        let defaults = domain::Config::default();
+        let domain = Domain::open(domain::Config {
+            arena_bytes: match config.most_memory {
+                0 => defaults.arena_bytes,
+                // The rings of peers lie there, too.
+                bytes => bytes + (ranks as usize * 2 + 64) * (ring_bytes + (8 << 10)) + (64 << 20),
+            },
+            ring_bytes,
+            far: several.then(config::transport).transpose()?,
+            node,
+            ..defaults
+        });
+        let domain = domain.map_err(Error::of_domain)?;
+        let mut engine = Box::<Self>::new_uninit();
+        let at = engine.as_mut_ptr().cast::<()>().cast_const();
+        let (vectors, ended) = (
+            [AddressVector::new(), AddressVector::new()],
+            CompletionQueue::new(MOST_OPERATIONS),
+        );
+        let open = |vector, queue: &CompletionQueue, take: unsafe fn(*const (), Lying) -> bool| {
+            // SAFETY: the engine is there as long as its endpoints, whose progress is made in turns; the
+            // functions send by the other endpoint alone.
+            let in_place = unsafe { InPlace::new(take, at) };
+            let config = endpoint::Config {
+                in_place: Some(in_place),
+                ..endpoint::Config::new(queue)
+            };
+            Endpoint::open(&domain, vector, config).map_err(Error::of_domain)
+        };
+        let requests = open(&vectors[0], &CompletionQueue::new(1), arrive::take_request)?;
+        let replies = open(&vectors[1], &ended, arrive::take_reply)?;
+        let own = [requests.address().to_bytes(), replies.address().to_bytes()].concat();
+        for (of, both) in (0..).zip(job.exchange(&own)?.chunks_exact(ADDRESSES)) {
+            for (bytes, vector) in both.chunks_exact(Address::BYTES).zip(&vectors) {
+                let address = Address::of_bytes(bytes);
+                let number = address.and_then(|address| vector.insert(&address));
+                if number != Ok(of) {
+                    return Err(Error::Version { rank: of });
+                }
+            }
+        }
+        let near = (0..ranks).map(|of| {
+            let is_near = if of == rank {
+                Ok(true)
+            } else {
+                replies.is_near(of)
+            };
+            is_near.map_err(|error| Error::of_peer(of, error))
+        });
+        let near: Box<[bool]> = near.collect::<Result<_, _>>()?;
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let core = Core {
+            rank,
+            ranks,
+            most_medium: (requests.inject_size() - 8 * MOST_WORDS) & !63,
+            requests,
+            replies,
+            ended,
+            handlers: Handlers::new(),
+            running: Running::default(),
+            backlog: Backlog::new(ranks),
+            failed: Cell::new(None),
+            regions: Regions::new(ranks),
+            segments: OnceLock::new(),
+            are_crowded: near.iter().filter(|is_near| **is_near).count() > processors,
+            near,
+            job: Mutex::new(job),
+            domain,
+        };
+        Ok(Box::write(
+            engine,
+            Self {
+                core,
+                guard: G::default(),
+            },
+        ))
+    }
+
+    /// Waits for the turn of this thread.
+    ///
+    /// # Errors
+    /// [`Error::NotNow`] in a handler.
+    #[inline(always)]
+    pub(crate) fn turn(&self) -> Result<Turn<'_, G>, Error> {
+        if self.core.running.is_here() {
+            return Err(in_handler());
+        }
+        self.guard.lock();
+        Ok(Turn(self))
+    }
+
+    /// Handles messages that have come, and goes on with operations.
+    ///
+    /// # Errors
+    /// [`Error::Peer`] where an operation of this process has failed; [`Error::NotNow`] in a handler.
+    #[inline]
+    pub fn poll(&self) -> Result<(), Error> {
+        let _turn = self.turn()?;
+        self.core.poll();
+        self.core.tell_failure()
+    }
+
+    /// Polls until `is_done` returns true.
+    ///
+    /// # Errors
+    /// As [`Engine::poll`].
+    pub fn wait(&self, mut is_done: impl FnMut() -> bool) -> Result<(), Error> {
+        let mut waiter = self.core.waiter();
+        while !is_done() {
+            self.poll()?;
+            if is_done() {
+                break;
+            }
+            waiter.pause();
+        }
+        Ok(())
+    }
+
+    /// Leaves the handler that this thread runs in, if it does: the process is about to end, and the
+    /// handler is never returned to. Requests and polls are possible again; those messages that the
+    /// handler's endpoint takes do not come any more.
+    ///
+    /// # Safety
+    /// The handler never returns.
+    pub unsafe fn leave_handler(&self) {
+        if self.core.running.abandon() {
+            // SAFETY: the thread has the turn in which it runs the handler, and that never ends.
+            unsafe { self.guard.unlock() };
+        }
+    }
+}
+
+impl<G: Guard> Deref for Engine<G> {
+    type Target = Core;
+
+    #[inline(always)]
+    fn deref(&self) -> &Core {
+        &self.core
+    }
+}
+
+/// Facts, and functions that need no lock. C has them for engines of any kind, which begin with this.
+impl Core {
+    /// The rank of this process.
+    pub fn rank(&self) -> u32 {
+        self.rank
+    }
+
+    /// The number of processes.
+    pub fn ranks(&self) -> u32 {
+        self.ranks
+    }
+
+    /// The most payload bytes of a medium message.
+    pub fn most_medium(&self) -> usize {
+        self.most_medium
+    }
+
+    /// Whether a process is of this node, and its memory may be mapped here.
+    pub fn is_near(&self, rank: u32) -> bool {
+        self.near.get(rank as usize).is_some_and(|near| *near)
+    }
+
+    /// Has `handler` called with messages to an index.
+    ///
+    /// # Safety
+    /// No message to the index comes meanwhile. The handler keeps to the rules of [`Handler`], and may be
+    /// called by each thread that makes progress, with messages whose `context` is this one.
+    pub unsafe fn register(&self, index: u8, handler: Handler, context: *mut c_void) {
+        let place = self.handlers.0[usize::from(index)].get();
+        // SAFETY: nobody reads the entry meanwhile.
+        unsafe { *place = (Some(handler), context) };
+    }
+
+    /// Gives each process the bytes of all, of the same number each: collective, for a few bytes.
+    ///
+    /// # Errors
+    /// Those of the launcher, or of the program's function.
+    pub fn exchange(&self, own: &[u8]) -> Result<Vec<u8>, Error> {
+        let mut job = self.job.lock().unwrap_or_else(PoisonError::into_inner);
+        job.exchange(own)
+    }
+
+    /// Asks the launcher to end all processes of the job. Waits for nothing, so that it may be called
+    /// anywhere.
+    pub fn abort(&self, code: i32, message: &str) {
+        if let Ok(job) = self.job.try_lock() {
+            job.abort(code, message);
+        }
+    }
+
+    /// Tells the launcher that this process is done.
+    ///
+    /// # Errors
+    /// Those of the launcher.
+    pub fn leave(&self) -> Result<(), Error> {
+        let mut job = self.job.lock().unwrap_or_else(PoisonError::into_inner);
+        job.leave()
+    }
+
+    /// The segments of all processes, by rank; none before they are attached.
+    pub fn segments(&self) -> Option<&[Segment]> {
+        self.segments.get().map(|segments| &**segments)
+    }
+}
+
+#[cold]
+fn in_handler() -> Error {
+    Error::NotNow("a handler calls for more than a reply")
+}
+
+/// The number of this process's node for the others: that which is pretended, or none.
+fn this_node(pretended: Option<u32>) -> [u8; 8] {
+    let host = || {
+        // The same for all processes of one system, since it was started.
+        let text = std::fs::read("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+        text.iter().fold(1_u64 << 32, |sum, byte| {
+            sum.wrapping_mul(31).wrapping_add(u64::from(*byte))
+        })
+    };
+    pretended.map_or_else(host, u64::from).to_le_bytes()
+}
+
+/// Whether not all nodes are the same.
+fn is_any_other(nodes: &[u8]) -> bool {
+    nodes.chunks_exact(8).any(|node| node != &nodes[..8])
+}
+
+impl Core {
+    /// Makes progress by both endpoints: replies first, which make room for others.
+    #[inline(always)]
+    pub(crate) fn poll(&self) {
+        if self.is_at_rest() {
+            return;
+        }
+        self.work();
+    }
+
+    /// Whether there is nothing to do, as far as few instructions tell.
+    #[inline(always)]
+    fn is_at_rest(&self) -> bool {
+        self.replies.is_at_rest()
+            && self.requests.is_at_rest()
+            && !self.backlog.is_any()
+            && self.ended.is_idle()
+    }
+
+    #[inline(never)]
+    pub(crate) fn work(&self) {
+        if self.running.may_progress(true) {
+            self.replies.progress_in_place();
+        }
+        if self.backlog.is_any() {
+            self.push_backlog();
+        }
+        if self.running.may_progress(false) {
+            self.requests.progress_in_place();
+        }
+        if !self.ended.is_idle() {
+            self.take_ended();
+        }
+    }
+
+    /// Says why this process cannot go on, and ends the job: others may wait for it for ever.
+    #[cold]
+    pub(crate) fn end_job(&self, why: std::fmt::Arguments<'_>) -> ! {
+        let text = format!("farreach: rank {}: {why}", self.rank);
+        eprintln!("{text}");
+        if let Ok(job) = self.job.try_lock() {
+            job.abort(1, &text);
+        }
+        std::process::exit(1)
+    }
+
+    pub(crate) fn waiter(&self) -> Waiter {
+        Waiter::new(Patience::new(self.are_crowded))
+    }
+
+    /// # Errors
+    /// [`Error::Argument`].
+    pub(crate) fn check_rank(&self, rank: u32) -> Result<(), Error> {
+        if rank < self.ranks {
+            Ok(())
+        } else {
+            Err(Error::Argument("there is no such rank"))
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! Access to the memory of peers.
+
+#![expect(unsafe_code, reason = "reads and writes memory by C addresses")]
+
+use crate::engine::{Core, Engine};
+use crate::error::Error;
+use crate::lock::Guard;
+use fi_provider::raw::completion::{Context, Failure};
+use fi_provider::raw::endpoint::{Arithmetic, Datatype, RemoteRegion, Typed, Word};
+use fi_provider::raw::error as raw;
+use fi_shm::copy;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How an operation tells of its end, where it is not complete on return: C's `uint64_t *done`.
+#[derive(Clone, Copy, Debug)]
+pub struct Done(u64);
+
+/// A function that an operation calls at its end (`farreach_am_completion_t`).
+#[repr(C)]
+#[derive(Debug)]
+pub struct Completion {
+    done: unsafe extern "C" fn(*mut Completion),
+}
+
+impl Done {
+    /// Adds 1 to the word. With the lowest bit set, the rest is the address of a [`Completion`] whose
+    /// function is called, in a turn of the engine.
+    ///
+    /// # Safety
+    /// The word, or the completion, stays where it is until the end of the operation; the function calls
+    /// nothing of the engine.
+    pub unsafe fn new(word: *mut u64) -> Self {
+        Self(word.expose_provenance() as u64)
+    }
+
+    /// Tells of the end.
+    #[inline(always)]
+    fn tell(self) {
+        let address = self.0 as usize;
+        if address & 1 != 0 {
+            let completion = std::ptr::with_exposed_provenance_mut::<Completion>(address & !1);
+            // SAFETY: the completion is there (the requirement of `new`).
+            return unsafe { ((*completion).done)(completion) };
+        }
+        let word: *mut u64 = std::ptr::with_exposed_provenance_mut(address);
+        // SAFETY: the word is there (the requirement of `new`); threads that look at it do so by atomic
+        // loads.
+        let word = unsafe { AtomicU64::from_ptr(word) };
+        // ORDERING: behind the bytes of the operation; pairs with the program's acquire load.
+        word.fetch_add(1, Ordering::Release);
+    }
+}
+
+/// When an operation is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// On return.
+    Now,
+    /// When the word says so.
+    Later,
+}
+
+/// When the source of a put may be changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// On return.
+    Reused,
+    /// When the operation is complete.
+    Kept,
+}
+
+/// An operation of this process that has failed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Failed(raw::Error);
+
+/// An atomic operation on an element of a peer's memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Atomic {
+    /// What is done.
+    pub operation: Arithmetic,
+    /// The type of the element.
+    pub datatype: Datatype,
+    /// The operand, in the lower bytes.
+    pub operand: u64,
+    /// The comparand of [`Arithmetic::SwapIfEqual`].
+    pub comparand: u64,
+    /// Takes the value before, of the type's size, if it is not null.
+    pub result: *mut u8,
+}
+
+impl<G: Guard> Engine<G> {
+    /// Writes bytes to a peer's memory. A put that is complete is visible there.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`], [`Error::Argument`], [`Error::Peer`]; [`Error::NotNow`] in a handler.
+    ///
+    /// # Safety
+    /// `from` holds the bytes, until the put is complete if the source is kept.
+    #[inline]
+    pub unsafe fn put(
+        &self,
+        rank: u32,
+        to: u64,
+        (from, bytes): (*const u8, usize),
+        source: Source,
+        done: Done,
+    ) -> Result<Ended, Error> {
+        if let Some(place) = self.core.mapped(rank, to, bytes) {
+            // SAFETY: the bytes lie in a segment that is mapped here; `from` holds them.
+            unsafe { copy::copy(place, from, bytes) };
+            return Ok(Ended::Now);
+        }
+        let _turn = self.turn()?;
+        // SAFETY: the caller's promise.
+        unsafe { self.core.put(rank, to, (from, bytes), source, done) }
+    }
+
+    /// Reads bytes of a peer's memory.
+    ///
+    /// # Errors
+    /// As [`Engine::put`].
+    ///
+    /// # Safety
+    /// `to` has room for the bytes, and is nobody else's until the get is complete.
+    #[inline]
+    pub unsafe fn get(
+        &self,
+        rank: u32,
+        (to, bytes): (*mut u8, usize),
+        from: u64,
+        done: Done,
+    ) -> Result<Ended, Error> {
+        if let Some(place) = self.core.mapped(rank, from, bytes) {
+            // SAFETY: the bytes lie in a segment that is mapped here; `to` has room for them.
+            unsafe { copy::copy(to, place, bytes) };
+            return Ok(Ended::Now);
+        }
+        let _turn = self.turn()?;
+        let range = (from, bytes);
+        self.core.access(rank, range, |region, core| {
+            // SAFETY: the caller's promise.
+            unsafe { core.replies.read(region, from, to, bytes, Context(done.0)) }
+        })
+    }
+
+    /// Does an atomic operation on an element of a peer's memory, aligned to its size. Elements are atomic
+    /// to operations of this kind.
+    ///
+    /// # Errors
+    /// As [`Engine::put`]; [`Error::Unsupported`] where it is not done on this type.
+    ///
+    /// # Safety
+    /// The result has room for an element, and is nobody else's until the operation is complete.
+    pub unsafe fn atomic(
+        &self,
+        rank: u32,
+        to: u64,
+        atomic: &Atomic,
+        done: Done,
+    ) -> Result<Ended, Error> {
+        let Atomic {
+            operation,
+            datatype,
+            operand,
+            comparand,
+            result,
+        } = *atomic;
+        let typed = Typed::new(operation, datatype).ok_or(Error::Unsupported)?;
+        let _turn = self.turn()?;
+        let range = (to, datatype.bytes());
+        self.core.access(rank, range, |region, core| {
+            let word = Word {
+                region,
+                address: to,
+                operand,
+                comparand,
+                found: result,
+            };
+            // SAFETY: the caller's promise.
+            unsafe { core.replies.update(&[word], typed, Context(done.0)) }
+        })
+    }
+}
+
+impl Core {
+    /// Where bytes of a segment lie that is mapped here.
+    #[inline(always)]
+    fn mapped(&self, rank: u32, start: u64, bytes: usize) -> Option<*mut u8> {
+        let segment = self.segments.get()?.get(rank as usize)?;
+        let offset = start.wrapping_sub(segment.start);
+        let is_there = offset <= segment.near && bytes as u64 <= segment.near - offset;
+        is_there.then(|| segment.mapped.wrapping_add(offset as usize))
+    }
+
+    /// Starts an operation on a peer's memory, and waits for room if need be.
+    fn access(
+        &self,
+        rank: u32,
+        range: (u64, usize),
+        mut start: impl FnMut(&RemoteRegion, &Self) -> Result<(), raw::Error>,
+    ) -> Result<Ended, Error> {
+        self.check_rank(rank)?;
+        self.insist(rank, || {
+            self.regions
+                .with(self, rank, range, |region| start(region, self))
+        })?;
+        Ok(Ended::Later)
+    }
+
+    /// # Safety
+    /// As [`Engine::put`].
+    unsafe fn put(
+        &self,
+        rank: u32,
+        to: u64,
+        (from, bytes): (*const u8, usize),
+        source: Source,
+        done: Done,
+    ) -> Result<Ended, Error> {
+        if source == Source::Reused && bytes > self.most_medium {
+            // SAFETY: the caller's promise.
+            let source = unsafe { std::slice::from_raw_parts(from, bytes) };
+            return self.write_now(rank, source, to).map(|()| Ended::Now);
+        }
+        self.access(rank, (to, bytes), |region, core| {
+            let report = Context(done.0);
+            // SAFETY: the caller's promise; where the source is reused, the bytes are taken over.
+            unsafe {
+                if source == Source::Reused {
+                    let bytes = std::slice::from_raw_parts(from, bytes);
+                    return core.replies.inject_write(region, to, bytes, report);
+                }
+                core.replies.write(region, to, from, bytes, report)
+            }
+        })
+    }
+
+    /// Writes bytes to a peer's memory, and waits until they are there.
+    pub(crate) fn write_now(&self, rank: u32, bytes: &[u8], to: u64) -> Result<(), Error> {
+        let count = AtomicU64::new(0);
+        // SAFETY: the word stays until it is counted, below.
+        let done = unsafe { Done::new(count.as_ptr()) };
+        self.access(rank, (to, bytes.len()), |region, core| {
+            let (from, len) = (bytes.as_ptr(), bytes.len());
+            // SAFETY: the slice holds the bytes until the end is counted.
+            unsafe { core.replies.write(region, to, from, len, Context(done.0)) }
+        })?;
+        self.insist(rank, || match count.load(Ordering::Acquire) {
+            // ORDERING: this thread counts, in `take_ended`.
+            0 => Err(raw::Error::Again),
+            _ => Ok(()),
+        })?;
+        self.tell_failure()
+    }
+
+    /// Tells of the operations that have ended.
+    #[inline(never)]
+    pub(crate) fn take_ended(&self) {
+        while let Some(ended) = self.ended.next() {
+            let context = match ended {
+                Ok(entry) => entry.context,
+                Err(Failure { error, entry, .. }) => {
+                    self.failed.set(Some(Failed(error)));
+                    entry.context
+                }
+            };
+            if context != 0 {
+                Done(context).tell();
+            }
+        }
+    }
+
+    /// Tells, once, that an operation has failed.
+    ///
+    /// # Errors
+    /// [`Error::Operation`].
+    #[inline(always)]
+    pub(crate) fn tell_failure(&self) -> Result<(), Error> {
+        match self.failed.get() {
+            None => Ok(()),
+            Some(Failed(error)) => {
+                self.failed.set(None);
+                Err(Error::Operation(error))
+            }
+        }
+    }
+}

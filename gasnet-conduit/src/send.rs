@@ -1,0 +1,452 @@
+//! Requests and replies.
+
+#![expect(
+    unsafe_code,
+    reason = "sends bytes by their C address, and calls handlers of messages to itself"
+)]
+
+use crate::arrive::{At, Waiting};
+use crate::engine::{Core, Engine};
+use crate::error::Error;
+use crate::lock::Guard;
+use crate::message::{Category, Message};
+use crate::wire::{Header, MOST_ARGS, MOST_WORDS};
+use fi_provider::raw::endpoint::Endpoint;
+use fi_provider::raw::error as raw;
+use fi_shm::copy;
+
+/// A message to be sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Parts<'a> {
+    pub(crate) header: Header,
+    /// The address of a long message's payload.
+    to: u64,
+    args: &'a [u32],
+    /// A payload that travels with it.
+    payload: &'a [u8],
+}
+
+impl Parts<'_> {
+    /// The words before the payload, of which the number is returned.
+    #[inline(always)]
+    fn words(&self, words: &mut [u64; MOST_WORDS]) -> usize {
+        words[0] = self.header.to_word();
+        let mut many = 1;
+        if self.header.category == Category::Long {
+            words[1] = self.to;
+            many = 2;
+        }
+        for pair in self.args.chunks(2) {
+            let second = pair.get(1).copied().unwrap_or(0);
+            words[many] = u64::from(pair[0]) | u64::from(second) << 32;
+            many += 1;
+        }
+        many
+    }
+
+    /// The whole as it travels, and its bytes.
+    pub(crate) fn joined(&self) -> (Box<[u64]>, usize) {
+        let mut words = [0; MOST_WORDS];
+        let many = self.words(&mut words);
+        let mut whole = words[..many].to_vec();
+        whole.extend(self.payload.chunks(8).map(|bytes| {
+            let mut word = [0; 8];
+            word[..bytes.len()].copy_from_slice(bytes);
+            u64::from_ne_bytes(word)
+        }));
+        (whole.into_boxed_slice(), many * 8 + self.payload.len())
+    }
+
+    /// Sends the message.
+    #[inline(always)]
+    fn send(&self, endpoint: &Endpoint, rank: u32) -> Result<(), raw::Error> {
+        if self.args.is_empty() && self.header.category != Category::Long {
+            return endpoint.inject_words(rank, [self.header.to_word()], self.payload);
+        }
+        self.send_with_words(endpoint, rank)
+    }
+
+    #[inline(never)]
+    fn send_with_words(&self, endpoint: &Endpoint, rank: u32) -> Result<(), raw::Error> {
+        let mut words = [0; MOST_WORDS];
+        let many = self.words(&mut words);
+        macro_rules! by_number {
+            ($($n:literal)*) => {
+                match many {
+                    $($n => {
+                        let mut few = [0; $n];
+                        few.copy_from_slice(&words[..$n]);
+                        endpoint.inject_words(rank, few, self.payload)
+                    })*
+                    _ => endpoint.inject_words(rank, words, self.payload),
+                }
+            };
+        }
+        by_number!(2 3 4 5 6 7 8 9)
+    }
+}
+
+/// A payload that a caller gives.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Payload<'a> {
+    None,
+    Medium(&'a [u8]),
+    /// To be stored at this address of the peer.
+    Long(&'a [u8], u64),
+    /// So many bytes that are at this address of the peer already.
+    There(u64, usize),
+}
+
+impl Core {
+    /// # Errors
+    /// [`Error::Argument`].
+    fn check(&self, rank: u32, payload: Payload<'_>, args: &[u32]) -> Result<(), Error> {
+        self.check_rank(rank)?;
+        if args.len() > MOST_ARGS {
+            return Err(Error::Argument("a message has more than 16 arguments"));
+        }
+        match payload {
+            Payload::Medium(bytes) if bytes.len() > self.most_medium => Err(Error::Argument(
+                "the payload of a medium message is longer than most_medium",
+            )),
+            Payload::Long(bytes, _) if bytes.len() as u64 >= 1 << 48 => Err(Error::Argument(
+                "the payload of a long message has 2^48 bytes or more",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Has the own handler take a message to this process.
+    fn send_to_self(
+        &self,
+        handler: u8,
+        payload: Payload<'_>,
+        args: &[u32],
+        is_reply: bool,
+    ) -> Result<(), Error> {
+        let header = header(handler, args, payload);
+        let mut copied = Vec::new();
+        let place = match payload {
+            Payload::None => (std::ptr::null_mut(), 0),
+            Payload::Medium(bytes) => {
+                // Aligned to 8.
+                copied.resize(bytes.len().div_ceil(8), 0_u64);
+                let place = copied.as_mut_ptr().cast::<u8>();
+                // SAFETY: there is room for the bytes, which are elsewhere.
+                unsafe { copy::copy(place, bytes.as_ptr(), bytes.len()) };
+                (place, bytes.len())
+            }
+            Payload::There(to, len) => (std::ptr::with_exposed_provenance_mut(to as usize), len),
+            Payload::Long(bytes, to) => {
+                if !self.regions.has(to, bytes.len() as u64) {
+                    return Err(Error::OutOfRange { rank: self.rank });
+                }
+                let place: *mut u8 = std::ptr::with_exposed_provenance_mut(to as usize);
+                // SAFETY: the bytes lie in memory that peers may write, as this process may. Those of the
+                // caller may be the same.
+                unsafe { std::ptr::copy(bytes.as_ptr(), place, bytes.len()) };
+                (place, bytes.len())
+            }
+        };
+        // A handler may keep a pointer to the arguments as long as it runs.
+        let args = args.as_ptr();
+        // SAFETY: there are as many arguments as the header says, and the payload is memory of this
+        // process.
+        unsafe { self.handle((self.rank, is_reply, At::Own), header, args, place) };
+        Ok(())
+    }
+
+    /// Polls until a call finds room.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn insist<T>(
+        &self,
+        rank: u32,
+        mut call: impl FnMut() -> Result<T, raw::Error>,
+    ) -> Result<T, Error> {
+        let mut waiter = self.waiter();
+        loop {
+            match call() {
+                Err(raw::Error::Again) => {}
+                result => return result.map_err(|error| Error::of_peer(rank, error)),
+            }
+            self.work();
+            waiter.pause();
+        }
+    }
+
+    /// Sends a request, in a turn.
+    #[inline(always)]
+    fn request(
+        &self,
+        rank: u32,
+        handler: u8,
+        payload: Payload<'_>,
+        args: &[u32],
+    ) -> Result<(), Error> {
+        if let (Payload::None, []) = (payload, args)
+            && rank != self.rank
+        {
+            // Unknown ranks are found by the endpoint.
+            let parts = parts(handler, payload, args);
+            if parts.send(&self.requests, rank).is_ok() {
+                self.poll();
+                return Ok(());
+            }
+        }
+        self.request_otherwise(rank, handler, payload, args)
+    }
+
+    #[inline(never)]
+    fn request_otherwise(
+        &self,
+        rank: u32,
+        handler: u8,
+        payload: Payload<'_>,
+        args: &[u32],
+    ) -> Result<(), Error> {
+        self.check(rank, payload, args)?;
+        if rank == self.rank {
+            return self.send_to_self(handler, payload, args, false);
+        }
+        let payload = self.place(rank, payload)?;
+        let parts = parts(handler, payload, args);
+        if let Err(error) = parts.send(&self.requests, rank) {
+            self.insist(rank, || match error {
+                raw::Error::Again => parts.send(&self.requests, rank),
+                error => Err(error),
+            })?;
+        }
+        self.poll();
+        Ok(())
+    }
+
+    /// Stores the payload of a long message where that is possible at once: returns how it travels
+    /// otherwise.
+    fn place<'a>(&self, rank: u32, payload: Payload<'a>) -> Result<Payload<'a>, Error> {
+        let Payload::Long(bytes, to) = payload else {
+            return Ok(payload);
+        };
+        if self.store(rank, bytes, to)? {
+            return Ok(Payload::There(to, bytes.len()));
+        }
+        if bytes.len() > self.most_medium {
+            self.write_now(rank, bytes, to)?;
+            return Ok(Payload::There(to, bytes.len()));
+        }
+        Ok(payload)
+    }
+
+    /// Stores bytes in a peer's memory if that is mapped here, or there are none; whether it has.
+    fn store(&self, rank: u32, bytes: &[u8], to: u64) -> Result<bool, Error> {
+        if bytes.is_empty() {
+            return Ok(true);
+        }
+        let range = (to, bytes.len());
+        let mapped = if self.near[rank as usize] {
+            self.regions
+                .with(self, rank, range, |region| Ok(region.mapped_at(to)))
+        } else {
+            self.regions.check(rank, range).map(|()| None)
+        };
+        let mapped = mapped.map_err(|error| Error::of_peer(rank, error))?;
+        if let Some(place) = mapped {
+            // SAFETY: the bytes lie in the region, which is mapped here.
+            unsafe { copy::copy(place, bytes.as_ptr(), bytes.len()) };
+        }
+        Ok(mapped.is_some())
+    }
+
+    /// Replies to a request in its handler.
+    fn reply(
+        &self,
+        rank: u32,
+        handler: u8,
+        payload: Payload<'_>,
+        args: &[u32],
+    ) -> Result<(), Error> {
+        self.check(rank, payload, args)?;
+        if rank == self.rank {
+            return self.send_to_self(handler, payload, args, true);
+        }
+        let payload = match payload {
+            Payload::Long(bytes, to) if self.store(rank, bytes, to)? => {
+                Payload::There(to, bytes.len())
+            }
+            payload => payload,
+        };
+        if let Payload::Long(bytes, to) = payload
+            && bytes.len() > self.most_medium
+        {
+            let message = Waiting::new(&parts(handler, Payload::There(to, bytes.len()), args));
+            self.backlog.add(rank, message.behind(to, bytes));
+            return Ok(());
+        }
+        let parts = parts(handler, payload, args);
+        match parts.send(&self.replies, rank) {
+            Ok(()) => Ok(()),
+            Err(raw::Error::Again) => {
+                self.backlog.add(rank, Waiting::new(&parts));
+                Ok(())
+            }
+            Err(error) => Err(Error::of_peer(rank, error)),
+        }
+    }
+}
+
+#[inline(always)]
+fn header(handler: u8, args: &[u32], payload: Payload<'_>) -> Header {
+    let (category, bytes, is_carried) = match payload {
+        Payload::None => (Category::Short, 0, false),
+        Payload::Medium(_) => (Category::Medium, 0, false),
+        Payload::Long(bytes, _) => (Category::Long, bytes.len(), true),
+        Payload::There(_, len) => (Category::Long, len, false),
+    };
+    Header {
+        handler,
+        args: args.len() as u8,
+        category,
+        is_carried,
+        bytes: bytes as u64,
+    }
+}
+
+#[inline(always)]
+fn parts<'a>(handler: u8, payload: Payload<'a>, args: &'a [u32]) -> Parts<'a> {
+    let (to, carried): (u64, &[u8]) = match payload {
+        Payload::None => (0, &[]),
+        Payload::Medium(bytes) => (0, bytes),
+        Payload::Long(bytes, to) => (to, bytes),
+        Payload::There(to, _) => (to, &[]),
+    };
+    Parts {
+        header: header(handler, args, payload),
+        to,
+        args,
+        payload: carried,
+    }
+}
+
+/// Sending requests. All of them wait while there is no room, handling messages meanwhile; bytes and
+/// arguments are the caller's again on return.
+impl<G: Guard> Engine<G> {
+    /// Sends a short request.
+    ///
+    /// # Errors
+    /// [`Error::Argument`], [`Error::Peer`], [`Error::NotNow`] in a handler.
+    #[inline]
+    pub fn request_short(&self, rank: u32, handler: u8, args: &[u32]) -> Result<(), Error> {
+        let _turn = self.turn()?;
+        self.core.request(rank, handler, Payload::None, args)
+    }
+
+    /// Sends a medium request.
+    ///
+    /// # Errors
+    /// As [`Engine::request_short`].
+    #[inline]
+    pub fn request_medium(
+        &self,
+        rank: u32,
+        handler: u8,
+        payload: &[u8],
+        args: &[u32],
+    ) -> Result<(), Error> {
+        let _turn = self.turn()?;
+        self.core
+            .request(rank, handler, Payload::Medium(payload), args)
+    }
+
+    /// Sends a long request: the payload is stored at `to`, an address in the peer's memory, before the
+    /// handler runs.
+    ///
+    /// # Errors
+    /// As [`Engine::request_short`]; [`Error::OutOfRange`].
+    #[inline]
+    pub fn request_long(
+        &self,
+        rank: u32,
+        handler: u8,
+        payload: &[u8],
+        to: u64,
+        args: &[u32],
+    ) -> Result<(), Error> {
+        let _turn = self.turn()?;
+        self.core
+            .request(rank, handler, Payload::Long(payload, to), args)
+    }
+
+    /// Sends a long request whose payload the caller has stored already: `bytes` at `to`.
+    ///
+    /// # Errors
+    /// As [`Engine::request_short`].
+    pub fn request_stored(
+        &self,
+        rank: u32,
+        handler: u8,
+        (to, bytes): (u64, usize),
+        args: &[u32],
+    ) -> Result<(), Error> {
+        let _turn = self.turn()?;
+        self.core
+            .request(rank, handler, Payload::There(to, bytes), args)
+    }
+}
+
+/// Replying to a request in its handler, once: never waits.
+impl Message {
+    /// Sends a short reply.
+    ///
+    /// # Errors
+    /// [`Error::NotNow`] where this is no request, or was replied to; [`Error::Argument`],
+    /// [`Error::Peer`].
+    pub fn reply_short(&self, handler: u8, args: &[u32]) -> Result<(), Error> {
+        self.reply(handler, Payload::None, args)
+    }
+
+    /// Sends a medium reply.
+    ///
+    /// # Errors
+    /// As [`Message::reply_short`].
+    pub fn reply_medium(&self, handler: u8, payload: &[u8], args: &[u32]) -> Result<(), Error> {
+        self.reply(handler, Payload::Medium(payload), args)
+    }
+
+    /// Sends a long reply: the payload is stored at `to`, an address in the requester's memory, before
+    /// the handler runs.
+    ///
+    /// # Errors
+    /// As [`Message::reply_short`]; [`Error::OutOfRange`].
+    pub fn reply_long(
+        &self,
+        handler: u8,
+        payload: &[u8],
+        to: u64,
+        args: &[u32],
+    ) -> Result<(), Error> {
+        self.reply(handler, Payload::Long(payload, to), args)
+    }
+
+    /// Sends a long reply whose payload the caller has stored already: `bytes` at `to`.
+    ///
+    /// # Errors
+    /// As [`Message::reply_short`].
+    pub fn reply_stored(
+        &self,
+        handler: u8,
+        (to, bytes): (u64, usize),
+        args: &[u32],
+    ) -> Result<(), Error> {
+        self.reply(handler, Payload::There(to, bytes), args)
+    }
+
+    #[inline(always)]
+    fn reply(&self, handler: u8, payload: Payload<'_>, args: &[u32]) -> Result<(), Error> {
+        let Some(core) = self.take_reply() else {
+            return Err(Error::NotNow(
+                "a reply to a reply, or a second one to a request",
+            ));
+        };
+        core.reply(self.source, handler, payload, args)
+    }
+}

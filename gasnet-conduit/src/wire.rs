@@ -1,0 +1,80 @@
+//! Messages as they travel: a header word, for a long message the address of its payload, the
+//! arguments, padded to 8 bytes, and the payload, unless it was written to its place.
+
+use crate::message::Category;
+
+/// The most arguments of a message, of 32 bits each.
+pub const MOST_ARGS: usize = 16;
+
+/// Handlers have indices below this.
+pub const HANDLERS: usize = 256;
+
+/// The words before a payload, at most: the header, an address, and the arguments.
+pub(crate) const MOST_WORDS: usize = 2 + MOST_ARGS / 2;
+
+/// The first word of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Header {
+    pub(crate) handler: u8,
+    /// The number of arguments.
+    pub(crate) args: u8,
+    pub(crate) category: Category,
+    /// Whether the payload of a long message comes with it.
+    pub(crate) is_carried: bool,
+    /// The bytes of a long message's payload, below 2^48.
+    pub(crate) bytes: u64,
+}
+
+impl Header {
+    #[inline(always)]
+    pub(crate) fn to_word(self) -> u64 {
+        u64::from(self.handler)
+            | u64::from(self.args) << 8
+            | (self.category as u64) << 13
+            | u64::from(self.is_carried) << 15
+            | self.bytes << 16
+    }
+
+    /// Returns `None` for a word that no engine sends.
+    #[inline(always)]
+    pub(crate) fn of_word(word: u64) -> Option<Self> {
+        let args = (word >> 8 & 0x1f) as u8;
+        if usize::from(args) > MOST_ARGS {
+            return None;
+        }
+        Some(Self {
+            handler: word as u8,
+            args,
+            category: Category::of_bits(word >> 13 & 3)?,
+            is_carried: word >> 15 & 1 != 0,
+            bytes: word >> 16,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_comes_back_and_nonsense_is_refused() {
+        for category in [Category::Short, Category::Medium, Category::Long] {
+            for (handler, args, is_carried, bytes) in [
+                (0, 0, false, 0),
+                (255, 16, true, (1 << 48) - 1),
+                (7, 3, false, 12),
+            ] {
+                let header = Header {
+                    handler,
+                    args,
+                    category,
+                    is_carried,
+                    bytes,
+                };
+                assert_eq!(Header::of_word(header.to_word()), Some(header));
+            }
+        }
+        assert_eq!(Header::of_word(17 << 8), None);
+        assert_eq!(Header::of_word(3 << 13), None);
+    }
+}
