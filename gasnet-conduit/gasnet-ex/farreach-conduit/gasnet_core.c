@@ -15,7 +15,7 @@ farreach_am_t *gasnetc_am;
 size_t gasnetc_max_medium = FARREACH_AM_LEAST_MEDIUM;
 
 void gasnetc_failed(const char *call, int result) {
-  gasneti_fatalerror("%s: %s", call, farreach_am_strerror(result));
+  gasneti_fatalerror("%s: %s (%s)", call, farreach_am_strerror(result), farreach_am_explain());
 }
 
 /* Bootstrap: the launcher's key-value space, by the engine. */
@@ -71,7 +71,8 @@ static int gasnetc_init(gex_Client_t *client_p, gex_EP_t *ep_p, gex_TM_t *tm_p,
   farreach_am_config_t config = { .version = FARREACH_AM_VERSION };
   int result = farreach_am_open(&config, &gasnetc_am);
   if (result != FARREACH_AM_OK) {
-    gasneti_console_message("ERROR", "farreach_am_open: %s", farreach_am_strerror(result));
+    gasneti_console_message("ERROR", "farreach_am_open: %s (%s)", farreach_am_strerror(result),
+                            farreach_am_explain());
     GASNETI_RETURN_ERRR(NOT_INIT, "the job's processes cannot be connected");
   }
   gasneti_mynode = farreach_am_rank(gasnetc_am);
@@ -157,7 +158,7 @@ extern int gasnetc_Client_Init(gex_Client_t *client_p, gex_EP_t *ep_p, gex_TM_t 
 extern int gasnetc_AMPoll(GASNETI_THREAD_FARG_ALONE) {
   GASNETI_CHECKATTACH();
   GASNETC_CHECK("farreach_am_poll", farreach_am_poll(gasnetc_am));
-  if_pf (gasnetc_exit_asked) gasnetc_exit(gasnetc_exit_asked - 1);
+  GASNETC_EXIT_FOLLOW();
   return GASNET_OK;
 }
 

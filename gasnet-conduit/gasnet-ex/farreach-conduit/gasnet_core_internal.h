@@ -25,8 +25,16 @@ extern void gasnetc_failed(const char *call, int result) GASNETI_NORETURN;
 #define GASNETC_CHECK(call, result) \
   do { int _r = (result); if_pf (_r < 0) gasnetc_failed(call, _r); } while (0)
 
-/* 1 more than the code with which another process exits, until this one follows; else 0. */
-extern volatile int gasnetc_exit_asked;
+/* What others write to a process that is to exit: its board, in GASNet's own segment. */
+typedef struct {
+  volatile uint32_t asked; /* 1 more than the code with which another process exits, or 0 */
+  volatile uint32_t rounds[32]; /* of the barrier */
+} gasnetc_board_t;
+extern gasnetc_board_t *volatile gasnetc_board;
+
+/* Exits as another process does, if one has told so: outside of handlers. */
+extern void gasnetc_exit_follow(void);
+#define GASNETC_EXIT_FOLLOW() do { if_pf (gasnetc_board->asked) gasnetc_exit_follow(); } while (0)
 
 /* Handles one message of the engine's (gasnet_core_am.c). */
 extern void gasnetc_handle(farreach_am_message_t *message);
@@ -38,7 +46,7 @@ extern void gasnetc_auxseg_expose(gasnet_seginfo_t segment);
 extern void gasnetc_bootstrap_barrier(void);
 extern void gasnetc_bootstrap_exchange(void *src, size_t len, void *dest);
 
-/* Has this process follow the exits of others, in gasnet_core_exit.c. */
+/* Has the process exit with others where it returns from main. */
 extern void gasnetc_exit_init(void);
 
 /* Completion of the engine's operations sets bits of GASNet's events: local completion comes with

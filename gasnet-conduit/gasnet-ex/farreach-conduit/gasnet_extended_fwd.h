@@ -20,10 +20,11 @@
   GASNETI_RATOMIC_STATS(CNT,VAL,TIME)       \
   CNT(C, DYNAMIC_THREADLOOKUP, cnt)
 
-/* The part of GASNet's own segment that its barrier takes. */
-#define GASNETE_AUXSEG_DECLS \
-  extern gasneti_auxseg_request_t gasnete_barr_auxseg_alloc(gasnet_seginfo_t *auxseg_info);
-#define GASNETE_AUXSEG_FNS() gasnete_barr_auxseg_alloc,
+/* The parts of GASNet's own segment that its barrier takes, and the conduit for exits. */
+#define GASNETE_AUXSEG_DECLS                                                                  \
+  extern gasneti_auxseg_request_t gasnete_barr_auxseg_alloc(gasnet_seginfo_t *auxseg_info); \
+  extern gasneti_auxseg_request_t gasnetc_board_auxseg_alloc(gasnet_seginfo_t *auxseg_info);
+#define GASNETE_AUXSEG_FNS() gasnete_barr_auxseg_alloc, gasnetc_board_auxseg_alloc,
 
 /* Gets and puts are the engine's. */
 #define GASNETE_USING_REF_EXTENDED_GET 0
