@@ -77,7 +77,7 @@ typedef struct farreach_am_config {
     farreach_am_exchange_t exchange; /* NULL: the launcher's protocol, PMI-1 */
     void *exchange_context;
     size_t most_memory;              /* bytes of address space for segments; 0: 16 GiB */
-    size_t ring_bytes;               /* of the ring of each pair on a node; a power of two; 0: 64 KiB */
+    size_t ring_bytes;               /* of each pair's ring on a node, a power of two from 32 KiB; 0: 64 KiB */
 } farreach_am_config_t;
 
 /* A peer's segment. Its bytes are at mapped in this process where near is not 0; that is the number
@@ -129,6 +129,7 @@ enum {
 #define farreach_am_conceal farreach_am_conceal_threads
 #define farreach_am_learn farreach_am_learn_threads
 #define farreach_am_forget farreach_am_forget_threads
+#define farreach_am_depart farreach_am_depart_threads
 #define farreach_am_leave_handler farreach_am_leave_handler_threads
 #endif
 
@@ -139,6 +140,11 @@ int farreach_am_open(const farreach_am_config_t *config, farreach_am_t **am);
  * told that the peer is gone. The launcher is told that this process is done, which may end with any
  * code then. */
 void farreach_am_close(farreach_am_t *am);
+
+/* Tells the launcher that this process is done, as farreach_am_close does, and leaves the rest as it is:
+ * for a process that is about to end, with any code, while its threads may use the engine, which wait for
+ * ever then. */
+int farreach_am_depart(farreach_am_t *am);
 
 uint32_t farreach_am_rank(const farreach_am_t *am);
 uint32_t farreach_am_ranks(const farreach_am_t *am);

@@ -6,7 +6,7 @@
     reason = "reads messages in memory that peers share, and calls handlers of C"
 )]
 
-use crate::engine::Core;
+use crate::engine::{BACKLOG, Core, HANDLER};
 use crate::message::{Category, Message};
 use crate::send::Parts;
 use crate::wire::{Header, MOST_ARGS};
@@ -58,7 +58,7 @@ impl Core {
         let Some(source) = lying.source else {
             return true;
         };
-        if !is_reply && self.backlog.is_any() && self.backlog.is_of(source) {
+        if !is_reply && self.rest.has(BACKLOG) && self.backlog.is_of(source) {
             return false;
         }
         let mut args = [0_u64; MOST_ARGS / 2];
@@ -152,16 +152,18 @@ impl Core {
             },
         };
         let before = self.running.begin(at);
+        self.rest.set(HANDLER, true);
         // SAFETY: the promise of the caller of `Engine::register`.
         unsafe { handler(&raw mut message) };
         self.running.end(before);
+        self.rest.set(HANDLER, before != 0);
     }
 
     /// Sends the replies that wait, as there is room.
     #[cold]
     pub(crate) fn push_backlog(&self) {
         let mut is_any = false;
-        for (rank, waiting) in (0..).zip(self.backlog.of.borrow_mut().iter_mut()) {
+        for (rank, waiting) in (0..).zip(self.backlog.0.borrow_mut().iter_mut()) {
             while let Some(first) = waiting.front_mut() {
                 if !self.push(rank, first) {
                     is_any = true;
@@ -170,7 +172,7 @@ impl Core {
                 waiting.pop_front();
             }
         }
-        self.backlog.any.set(is_any);
+        self.rest.set(BACKLOG, is_any);
     }
 
     /// Goes on with a reply; whether it is sent, or lost with its receiver.
@@ -257,7 +259,7 @@ impl Running {
     pub(crate) fn is_here(&self) -> bool {
         // ORDERING: a thread finds its own store.
         let thread = self.thread.load(Ordering::Relaxed);
-        thread != 0 && thread == this_thread()
+        thread != 0 && is_this(thread)
     }
 
     /// Notes that one begins; returns the value for [`Running::end`].
@@ -297,6 +299,12 @@ impl Running {
     }
 }
 
+#[cold]
+#[inline(never)]
+fn is_this(thread: usize) -> bool {
+    thread == this_thread()
+}
+
 /// A number that no other thread has.
 #[inline(always)]
 fn this_thread() -> usize {
@@ -306,10 +314,7 @@ fn this_thread() -> usize {
 
 /// Replies that wait for room: of each peer mostly one.
 #[derive(Debug)]
-pub(crate) struct Backlog {
-    any: Cell<bool>,
-    of: RefCell<Vec<VecDeque<Waiting>>>,
-}
+pub(crate) struct Backlog(RefCell<Vec<VecDeque<Waiting>>>);
 
 /// A reply that waits.
 #[derive(Debug)]
@@ -353,29 +358,21 @@ impl Waiting {
 
 impl Backlog {
     pub(crate) fn new(ranks: u32) -> Self {
-        Self {
-            any: Cell::new(false),
-            of: RefCell::new((0..ranks).map(|_| VecDeque::new()).collect()),
-        }
+        Self(RefCell::new((0..ranks).map(|_| VecDeque::new()).collect()))
     }
 
-    /// Whether any reply waits.
-    #[inline(always)]
-    pub(crate) fn is_any(&self) -> bool {
-        self.any.get()
-    }
-
-    /// Whether one to this peer does.
+    /// Whether a reply to this peer waits.
     #[cold]
     pub(crate) fn is_of(&self, rank: u32) -> bool {
-        self.of
-            .borrow()
-            .get(rank as usize)
-            .is_some_and(|of| !of.is_empty())
+        (self.0.borrow().get(rank as usize)).is_some_and(|of| !of.is_empty())
     }
+}
 
-    pub(crate) fn add(&self, rank: u32, waiting: Waiting) {
-        self.of.borrow_mut()[rank as usize].push_back(waiting);
-        self.any.set(true);
+impl Core {
+    /// Has a reply sent when there is room.
+    #[cold]
+    pub(crate) fn keep(&self, rank: u32, waiting: Waiting) {
+        self.backlog.0.borrow_mut()[rank as usize].push_back(waiting);
+        self.rest.set(BACKLOG, true);
     }
 }

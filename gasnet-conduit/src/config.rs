@@ -13,12 +13,28 @@ pub struct Config {
     pub node: Option<u32>,
     /// The most bytes of memory that the engine takes for segments, of address space; 16 GiB if 0.
     pub most_memory: usize,
-    /// The bytes of the ring of each pair on a node, a power of two from 64 KiB on; 64 KiB if 0.
+    /// The bytes of the ring of each pair on a node, a power of two from 32 KiB on; 64 KiB if 0.
     pub ring_bytes: usize,
 }
 
-/// The bytes of a ring, at least: [`crate::Engine::most_medium`] comes of them.
-pub(crate) const LEAST_RING: usize = 64 << 10;
+/// The bytes of a ring, at least: so that medium messages of 4 KiB fit.
+const LEAST_RING: usize = 32 << 10;
+/// Where nobody says otherwise.
+const RING: usize = 64 << 10;
+
+impl Config {
+    /// The bytes of each ring.
+    ///
+    /// # Errors
+    /// [`Error::Argument`].
+    pub(crate) fn ring(&self) -> Result<usize, Error> {
+        match self.ring_bytes {
+            0 => Ok(RING),
+            bytes if bytes >= LEAST_RING && bytes.is_power_of_two() => Ok(bytes),
+            _ => Err(Error::Argument("ring_bytes is no power of two from 32 KiB on")),
+        }
+    }
+}
 
 /// Reads how other nodes are reached (FARREACH_FABRIC, FARREACH_TRANSPORT).
 ///

@@ -6,7 +6,7 @@
 )]
 
 use crate::arrive::{self, Backlog, Running};
-use crate::config::{self, Config, LEAST_RING};
+use crate::config::{self, Config};
 use crate::error::Error;
 use crate::job::Job;
 use crate::lock::{Guard, Threads};
@@ -23,6 +23,7 @@ use fi_shm::wait::{Patience, Waiter};
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_void;
 use std::ops::Deref;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Operations of this process that may be under way and want to be told of.
@@ -60,6 +61,7 @@ pub struct Core {
     pub(crate) replies: Endpoint,
     /// Tells of the ends of operations.
     pub(crate) ended: CompletionQueue,
+    pub(crate) rest: Rest,
     pub(crate) handlers: Handlers,
     pub(crate) running: Running,
     pub(crate) backlog: Backlog,
@@ -72,6 +74,58 @@ pub struct Core {
     are_crowded: bool,
     job: Mutex<Job>,
     pub(crate) domain: Domain,
+}
+
+/// The words by which few instructions tell that there is nothing to do.
+#[derive(Debug)]
+pub(crate) struct Rest {
+    bells: [*const AtomicU64; 2],
+    busy: Cell<u8>,
+}
+
+/// Replies wait for room.
+pub(crate) const BACKLOG: u8 = 1;
+/// Operations on memory may have ended of which nobody was told.
+pub(crate) const ENDED: u8 = 2;
+/// A handler runs.
+pub(crate) const HANDLER: u8 = 4;
+
+impl Rest {
+    fn of(endpoints: [&Endpoint; 2]) -> Self {
+        Self {
+            // In the domain's arena.
+            bells: endpoints.map(|one| one.rest().0),
+            busy: Cell::new(0),
+        }
+    }
+
+    /// Whether no ring has rung.
+    #[inline(always)]
+    fn is_silent(&self) -> bool {
+        let [first, second] = self.bells;
+        // SAFETY: the words are the endpoints', and beside them.
+        // ORDERING: decides only whether to look.
+        unsafe { (*first).load(Ordering::Relaxed) | (*second).load(Ordering::Relaxed) == 0 }
+    }
+
+    /// Whether there is one of these things.
+    #[inline(always)]
+    pub(crate) fn is_busy(&self) -> bool {
+        self.busy.get() != 0
+    }
+
+    /// Whether there is this thing.
+    #[inline(always)]
+    pub(crate) fn has(&self, thing: u8) -> bool {
+        self.busy.get() & thing != 0
+    }
+
+    #[inline(always)]
+    pub(crate) fn set(&self, thing: u8, is_there: bool) {
+        let others = self.busy.get() & !thing;
+        self.busy
+            .set(if is_there { others | thing } else { others });
+    }
 }
 
 /// The handlers, by their indices.
@@ -115,10 +169,7 @@ impl<G: Guard> Engine<G> {
     pub fn open(config: Config) -> Result<Box<Self>, Error> {
         let mut job = Job::join(config.exchange)?;
         let (rank, ranks) = job.rank_and_ranks();
-        let ring_bytes = config.ring_bytes.max(LEAST_RING);
-        if !ring_bytes.is_power_of_two() {
-            return Err(Error::Argument("ring_bytes is no power of two"));
-        }
+        let ring_bytes = config.ring()?;
         let node = match config.node {
             None => job.node()?,
             pretended => pretended,
@@ -179,6 +230,7 @@ impl<G: Guard> Engine<G> {
             rank,
             ranks,
             most_medium: (requests.inject_size() - 8 * MOST_WORDS) & !63,
+            rest: Rest::of([&requests, &replies]),
             requests,
             replies,
             ended,
@@ -215,6 +267,19 @@ impl<G: Guard> Engine<G> {
         Ok(Turn(self))
     }
 
+    /// Tells, by few instructions, that there is nothing to handle and nothing to go on with: may return
+    /// false also then.
+    #[inline(always)]
+    pub fn is_at_rest(&self) -> bool {
+        if !self.guard.try_lock() {
+            return false;
+        }
+        let is_at_rest = self.core.is_at_rest();
+        // SAFETY: locked above.
+        unsafe { self.guard.unlock() };
+        is_at_rest
+    }
+
     /// Handles messages that have come, and goes on with operations.
     ///
     /// # Errors
@@ -242,6 +307,17 @@ impl<G: Guard> Engine<G> {
         Ok(())
     }
 
+    /// Tells the launcher that this process is done, and keeps all others out of the engine for ever: for a
+    /// process that is about to end while its threads may use the engine.
+    ///
+    /// # Errors
+    /// Those of the launcher.
+    pub fn depart(&self) -> Result<(), Error> {
+        // In a handler this thread has the turn.
+        std::mem::forget(self.turn());
+        self.core.leave()
+    }
+
     /// Leaves the handler that this thread runs in, if it does: the process is about to end, and the
     /// handler is never returned to. Requests and polls are possible again; those messages that the
     /// handler's endpoint takes do not come any more.
@@ -250,6 +326,7 @@ impl<G: Guard> Engine<G> {
     /// The handler never returns.
     pub unsafe fn leave_handler(&self) {
         if self.core.running.abandon() {
+            self.core.rest.set(HANDLER, false);
             // SAFETY: the thread has the turn in which it runs the handler, and that never ends.
             unsafe { self.guard.unlock() };
         }
@@ -353,38 +430,66 @@ fn is_any_other(nodes: &[u8]) -> bool {
 }
 
 impl Core {
-    /// Makes progress by both endpoints: replies first, which make room for others.
+    /// Handles messages if some have come.
+    #[inline(always)]
+    pub(crate) fn listen(&self) {
+        if !self.is_silent() {
+            self.work();
+        }
+    }
+
+    /// Makes progress where there may be something to do.
     #[inline(always)]
     pub(crate) fn poll(&self) {
-        if self.is_at_rest() {
-            return;
+        if !self.is_at_rest() {
+            self.work();
         }
-        self.work();
+    }
+
+    /// Whether no message has come, and the endpoints have nothing to do: where a device is, as far as
+    /// that tells.
+    #[inline(always)]
+    pub(crate) fn is_silent(&self) -> bool {
+        if !self.rest.is_silent() {
+            return false;
+        }
+        match self.requests.todo() | self.replies.todo() {
+            0 => true,
+            Endpoint::DEVICE => {
+                !self.requests.has_come_over_device() && !self.replies.has_come_over_device()
+            }
+            _ => false,
+        }
     }
 
     /// Whether there is nothing to do, as far as few instructions tell.
     #[inline(always)]
-    fn is_at_rest(&self) -> bool {
-        self.replies.is_at_rest()
-            && self.requests.is_at_rest()
-            && !self.backlog.is_any()
-            && self.ended.is_idle()
+    pub(crate) fn is_at_rest(&self) -> bool {
+        if self.rest.is_busy() || !self.rest.is_silent() {
+            return false;
+        }
+        match self.requests.todo() | self.replies.todo() {
+            0 => true,
+            Endpoint::DEVICE => {
+                self.requests.is_device_at_rest() && self.replies.is_device_at_rest()
+            }
+            _ => false,
+        }
     }
 
+    /// Makes progress by both endpoints: replies first, which make room for others.
     #[inline(never)]
     pub(crate) fn work(&self) {
         if self.running.may_progress(true) {
             self.replies.progress_in_place();
         }
-        if self.backlog.is_any() {
+        if self.rest.has(BACKLOG) {
             self.push_backlog();
         }
         if self.running.may_progress(false) {
             self.requests.progress_in_place();
         }
-        if !self.ended.is_idle() {
-            self.take_ended();
-        }
+        self.take_ended();
     }
 
     /// Says why this process cannot go on, and ends the job: others may wait for it for ever.

@@ -34,4 +34,5 @@ pub use lock::{Alone, Guard, Threads};
 pub use message::{Category, Handler, Message};
 pub use remote::{Atomic, Completion, Done, Ended, Source};
 pub use segment::{Key, Segment};
+pub use send::Sent;
 pub use wire::{HANDLERS, MOST_ARGS};

@@ -2,24 +2,42 @@
 
 #![expect(unsafe_code, reason = "locks without a guard that borrows")]
 
-use parking_lot::RawMutex;
-use parking_lot::lock_api::RawMutex as _;
-use std::fmt;
+use fi_provider::raw::lock::Lock;
+use fi_shm::wait::{Patience, Waiter};
 
 /// Keeps the threads that use an engine apart, or trusts that there is one.
 ///
 /// # Safety
-/// Between `lock` and `unlock` of one thread no `lock` of another returns; or the type's
-/// documentation leaves it to the program that one thread uses the engine at a time.
+/// Between a `try_lock` that returns true, or a `lock`, and `unlock` of one thread none of another
+/// returns so; or the type's documentation leaves it to the program that one thread uses the engine at a
+/// time.
 pub unsafe trait Guard: Default {
-    /// Waits until no other thread is between this and [`Guard::unlock`].
-    fn lock(&self);
+    /// Keeps others out until [`Guard::unlock`], if none is in; returns whether it does. Calls nothing.
+    fn try_lock(&self) -> bool;
+
+    /// Waits until no other thread is in, and keeps others out until [`Guard::unlock`].
+    #[inline(always)]
+    fn lock(&self) {
+        if !self.try_lock() {
+            wait(self);
+        }
+    }
 
     /// Lets others go on.
     ///
     /// # Safety
     /// This thread has locked.
     unsafe fn unlock(&self);
+}
+
+/// Waits for a lock, asleep where that takes long: the thread that has it may run a handler.
+#[cold]
+#[inline(never)]
+fn wait(guard: &(impl Guard + ?Sized)) {
+    let mut waiter = Waiter::new(Patience::new(true));
+    while !guard.try_lock() {
+        waiter.pause();
+    }
 }
 
 /// No lock: the program uses the engine by one thread at a time.
@@ -29,37 +47,27 @@ pub struct Alone;
 // SAFETY: it is left to the program.
 unsafe impl Guard for Alone {
     #[inline(always)]
-    fn lock(&self) {}
+    fn try_lock(&self) -> bool {
+        true
+    }
 
     #[inline(always)]
     unsafe fn unlock(&self) {}
 }
 
 /// A lock: threads use the engine as they like.
-pub struct Threads(RawMutex);
+#[derive(Debug, Default)]
+pub struct Threads(Lock);
 
-impl Default for Threads {
-    fn default() -> Self {
-        Self(RawMutex::INIT)
-    }
-}
-
-impl fmt::Debug for Threads {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("Threads")
-    }
-}
-
-// SAFETY: the mutex does it.
+// SAFETY: the lock does it.
 unsafe impl Guard for Threads {
     #[inline(always)]
-    fn lock(&self) {
-        self.0.lock();
+    fn try_lock(&self) -> bool {
+        self.0.try_take()
     }
 
     #[inline(always)]
     unsafe fn unlock(&self) {
-        // SAFETY: this thread has locked.
-        unsafe { self.0.unlock() };
+        self.0.give();
     }
 }

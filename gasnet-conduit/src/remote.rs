@@ -2,13 +2,13 @@
 
 #![expect(unsafe_code, reason = "reads and writes memory by C addresses")]
 
-use crate::engine::{Core, Engine};
+use crate::engine::{Core, ENDED, Engine};
 use crate::error::Error;
 use crate::lock::Guard;
 use fi_provider::raw::completion::{Context, Failure};
 use fi_provider::raw::endpoint::{Arithmetic, Datatype, RemoteRegion, Typed, Word};
 use fi_provider::raw::error as raw;
-use fi_shm::copy;
+use fi_shm::{copy, order};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How an operation tells of its end, where it is not complete on return: C's `uint64_t *done`.
@@ -105,9 +105,8 @@ impl<G: Guard> Engine<G> {
         source: Source,
         done: Done,
     ) -> Result<Ended, Error> {
-        if let Some(place) = self.core.mapped(rank, to, bytes) {
-            // SAFETY: the bytes lie in a segment that is mapped here; `from` holds them.
-            unsafe { copy::copy(place, from, bytes) };
+        // SAFETY: `from` holds the bytes.
+        if unsafe { self.core.put_now(rank, to, from, bytes) } {
             return Ok(Ended::Now);
         }
         let _turn = self.turn()?;
@@ -130,9 +129,8 @@ impl<G: Guard> Engine<G> {
         from: u64,
         done: Done,
     ) -> Result<Ended, Error> {
-        if let Some(place) = self.core.mapped(rank, from, bytes) {
-            // SAFETY: the bytes lie in a segment that is mapped here; `to` has room for them.
-            unsafe { copy::copy(to, place, bytes) };
+        // SAFETY: `to` has room for the bytes.
+        if unsafe { self.core.get_now(rank, to, from, bytes) } {
             return Ok(Ended::Now);
         }
         let _turn = self.turn()?;
@@ -165,7 +163,13 @@ impl<G: Guard> Engine<G> {
             comparand,
             result,
         } = *atomic;
-        let typed = Typed::new(operation, datatype).ok_or(Error::Unsupported)?;
+        let Some(typed) = Typed::new(operation, datatype) else {
+            return Err(Error::Unsupported);
+        };
+        // SAFETY: the caller's promise.
+        if unsafe { self.core.atomic_now(rank, to, typed, atomic) } {
+            return Ok(Ended::Now);
+        }
         let _turn = self.turn()?;
         let range = (to, datatype.bytes());
         self.core.access(rank, range, |region, core| {
@@ -179,6 +183,59 @@ impl<G: Guard> Engine<G> {
             // SAFETY: the caller's promise.
             unsafe { core.replies.update(&[word], typed, Context(done.0)) }
         })
+    }
+}
+
+/// Operations on segments that are mapped here: false where they are not, and nothing was done.
+impl Core {
+    /// Writes bytes as [`Engine::put`] does.
+    ///
+    /// # Safety
+    /// `from` holds the bytes.
+    #[inline(always)]
+    pub unsafe fn put_now(&self, rank: u32, to: u64, from: *const u8, bytes: usize) -> bool {
+        let place = self.mapped(rank, to, bytes);
+        if let Some(place) = place {
+            // SAFETY: the bytes lie in a segment that is mapped here; `from` holds them.
+            unsafe { copy::copy(place, from, bytes) };
+        }
+        place.is_some()
+    }
+
+    /// Reads bytes as [`Engine::get`] does.
+    ///
+    /// # Safety
+    /// `to` has room for the bytes.
+    #[inline(always)]
+    pub unsafe fn get_now(&self, rank: u32, to: *mut u8, from: u64, bytes: usize) -> bool {
+        let place = self.mapped(rank, from, bytes);
+        if let Some(place) = place {
+            // SAFETY: the bytes lie in a segment that is mapped here; `to` has room for them.
+            unsafe { copy::copy(to, place, bytes) };
+            order::loads();
+        }
+        place.is_some()
+    }
+
+    /// Does an operation as [`Engine::atomic`] does.
+    ///
+    /// # Safety
+    /// The result has room for an element, or is null.
+    #[inline(always)]
+    unsafe fn atomic_now(&self, rank: u32, to: u64, typed: Typed, atomic: &Atomic) -> bool {
+        let Some(place) = self.mapped(rank, to, typed.bytes()) else {
+            return false;
+        };
+        // SAFETY: the element lies in a segment that is mapped here, which all may write.
+        let Ok(found) = (unsafe { typed.apply(place, atomic.operand, atomic.comparand) }) else {
+            return false;
+        };
+        if !atomic.result.is_null() {
+            let bytes = found.to_ne_bytes();
+            // SAFETY: the result has room for an element. Its bytes are the lower ones.
+            unsafe { copy::copy(atomic.result, bytes.as_ptr(), typed.bytes()) };
+        }
+        true
     }
 }
 
@@ -200,6 +257,7 @@ impl Core {
         mut start: impl FnMut(&RemoteRegion, &Self) -> Result<(), raw::Error>,
     ) -> Result<Ended, Error> {
         self.check_rank(rank)?;
+        self.rest.set(ENDED, true);
         self.insist(rank, || {
             self.regions
                 .with(self, rank, range, |region| start(region, self))
@@ -268,6 +326,8 @@ impl Core {
                 Done(context).tell();
             }
         }
+        // Of those that go by a device its progress tells.
+        self.rest.set(ENDED, false);
     }
 
     /// Tells, once, that an operation has failed.

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::lock::Guard;
 use crate::message::{Category, Message};
 use crate::wire::{Header, MOST_ARGS, MOST_WORDS};
-use fi_provider::raw::endpoint::Endpoint;
+use fi_provider::raw::endpoint::{self, Endpoint};
 use fi_provider::raw::error as raw;
 use fi_shm::copy;
 
@@ -176,29 +176,8 @@ impl Core {
     }
 
     /// Sends a request, in a turn.
-    #[inline(always)]
-    fn request(
-        &self,
-        rank: u32,
-        handler: u8,
-        payload: Payload<'_>,
-        args: &[u32],
-    ) -> Result<(), Error> {
-        if let (Payload::None, []) = (payload, args)
-            && rank != self.rank
-        {
-            // Unknown ranks are found by the endpoint.
-            let parts = parts(handler, payload, args);
-            if parts.send(&self.requests, rank).is_ok() {
-                self.poll();
-                return Ok(());
-            }
-        }
-        self.request_otherwise(rank, handler, payload, args)
-    }
-
     #[inline(never)]
-    fn request_otherwise(
+    fn request(
         &self,
         rank: u32,
         handler: u8,
@@ -217,7 +196,7 @@ impl Core {
                 error => Err(error),
             })?;
         }
-        self.poll();
+        self.listen();
         Ok(())
     }
 
@@ -279,14 +258,14 @@ impl Core {
             && bytes.len() > self.most_medium
         {
             let message = Waiting::new(&parts(handler, Payload::There(to, bytes.len()), args));
-            self.backlog.add(rank, message.behind(to, bytes));
+            self.keep(rank, message.behind(to, bytes));
             return Ok(());
         }
         let parts = parts(handler, payload, args);
         match parts.send(&self.replies, rank) {
             Ok(()) => Ok(()),
             Err(raw::Error::Again) => {
-                self.backlog.add(rank, Waiting::new(&parts));
+                self.keep(rank, Waiting::new(&parts));
                 Ok(())
             }
             Err(error) => Err(Error::of_peer(rank, error)),
@@ -324,6 +303,111 @@ fn parts<'a>(handler: u8, payload: Payload<'a>, args: &'a [u32]) -> Parts<'a> {
         to,
         args,
         payload: carried,
+    }
+}
+
+/// How far a request has come by few instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sent {
+    /// It is not sent: that is not possible at once.
+    No,
+    /// It is sent, and nothing else is to be done.
+    Yes,
+    /// It is sent, and [`Engine::poll`] is to be called: messages have come.
+    More,
+    /// It is sent, and [`Engine::wake`] is to be called: the peer sleeps.
+    Unheard,
+}
+
+/// Sending requests by few instructions.
+impl<G: Guard> Engine<G> {
+    /// Sends a short request without arguments as [`Engine::request_short`] does. Calls nothing.
+    #[inline(always)]
+    pub fn request_short_now(&self, rank: u32, handler: u8) -> Sent {
+        self.send_now(rank, header(handler, &[], Payload::None), &[])
+    }
+
+    /// The same with arguments.
+    #[inline(always)]
+    pub fn request_args_now(&self, rank: u32, handler: u8, args: &[u32]) -> Sent {
+        if args.len() > MOST_ARGS {
+            return Sent::No;
+        }
+        // SAFETY: the bytes of integers.
+        let bytes = unsafe { std::slice::from_raw_parts(args.as_ptr().cast(), size_of_val(args)) };
+        self.send_now(rank, header(handler, args, Payload::None), bytes)
+    }
+
+    /// Sends a medium request without arguments as [`Engine::request_medium`] does, of up to
+    /// [`copy::FEW`] bytes. Calls nothing.
+    #[inline(always)]
+    pub fn request_medium_now(&self, rank: u32, handler: u8, payload: &[u8]) -> Sent {
+        if payload.len() > copy::FEW {
+            return Sent::No;
+        }
+        self.send_now(
+            rank,
+            header(handler, &[], Payload::Medium(payload)),
+            payload,
+        )
+    }
+
+    #[inline(always)]
+    fn send_now(&self, rank: u32, header: Header, bytes: &[u8]) -> Sent {
+        if !self.guard.try_lock() {
+            return Sent::No;
+        }
+        let sent = self.core.send_now(rank, header, bytes);
+        // SAFETY: locked above.
+        unsafe { self.guard.unlock() };
+        sent
+    }
+
+    /// Sends a short request as [`Engine::request_short_now`] does, over the device.
+    #[inline(always)]
+    pub fn request_far_now(&self, rank: u32, handler: u8) -> Sent {
+        let word = header(handler, &[], Payload::None).to_word();
+        if !self.guard.try_lock() {
+            return Sent::No;
+        }
+        let is_sent =
+            !self.core.rest.is_busy() && self.core.requests.inject_word_over_device_now(rank, word);
+        let is_silent = self.core.is_silent();
+        // SAFETY: locked above.
+        unsafe { self.guard.unlock() };
+        match (is_sent, is_silent) {
+            (false, _) => Sent::No,
+            (true, true) => Sent::Yes,
+            (true, false) => Sent::More,
+        }
+    }
+
+    /// Wakes a peer.
+    ///
+    /// # Errors
+    /// [`Error::NotNow`] in a handler.
+    pub fn wake(&self, rank: u32) -> Result<(), Error> {
+        let _turn = self.turn()?;
+        self.core.requests.wake(rank);
+        Ok(())
+    }
+}
+
+impl Core {
+    #[inline(always)]
+    fn send_now(&self, rank: u32, header: Header, bytes: &[u8]) -> Sent {
+        // A handler must not send requests.
+        if self.rest.is_busy() {
+            return Sent::No;
+        }
+        // To itself a process sends in another way, and is not connected.
+        let words = [header.to_word()];
+        match (self.requests).inject_words_now(rank, words, bytes) {
+            endpoint::Sent::No => Sent::No,
+            endpoint::Sent::Unheard => Sent::Unheard,
+            endpoint::Sent::Yes if self.is_silent() => Sent::Yes,
+            endpoint::Sent::Yes => Sent::More,
+        }
     }
 }
 

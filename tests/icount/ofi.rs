@@ -8,8 +8,8 @@ use std::path::Path;
 /// Each transport, as the target and as `FI_FARREACH_TRANSPORT`, and whether near peers are reached
 /// on the node.
 const TRANSPORTS: [(&str, &str, &str); 2] = [("shm", "none", "1"), ("mlx5", "rc", "0")];
-/// The threads that may call: one in the domain, or all.
-const THREADING: [&str; 2] = ["domain", "safe"];
+/// The threads that may call: one in the domain, or all; or all, beside one that makes progress.
+const THREADING: [&str; 3] = ["domain", "safe", "auto"];
 
 /// Counts the calls of ofi.c, in `folder`, on each transport and for each promise of threads, which
 /// take the place of the target together.

@@ -14,16 +14,24 @@ use std::process::Command;
 /// The packages of the tools.
 const PACKAGES: [&str; 4] = ["shmem-launcher", "farreach-cli", "softhca", "softhca-shim"];
 
-/// The provider of libfabric: its package, the library that cargo builds of it, and where it is
-/// installed, by a name that libfabric takes for a provider's.
-const PROVIDER: (&str, &str, &str) = (
-    "farreach-libfabric",
-    "libfarreach_fi.so",
-    "lib/farreach/libfarreach-fi.so",
-);
+/// The shared libraries that cargo links: the package of each, the library that cargo builds of it, and
+/// where it is installed. The provider of libfabric by a name that libfabric takes for a provider's,
+/// active messages by the name that programs are linked with.
+const LIBRARIES: [(&str, &str, &str); 2] = [
+    (
+        "farreach-libfabric",
+        "libfarreach_fi.so",
+        "lib/farreach/libfarreach-fi.so",
+    ),
+    (
+        "gasnet-cabi",
+        "libfarreach_am.so",
+        "lib/libfarreach-am.so.0",
+    ),
+];
 
-/// The profile of the provider: the C libraries', which builds most of it.
-const PROVIDER_PROFILE: &str = "clib";
+/// The profile of these: the C libraries', which builds most of them.
+const LIBRARIES_PROFILE: &str = "clib";
 
 /// What cargo builds of them, and where it is installed.
 const TOOLS: [(&str, &str); 6] = [
@@ -65,9 +73,11 @@ pub(crate) fn stage(ws: &Workspace) -> Result<PathBuf> {
         (archive, checking.join().expect("building does not panic"))
     });
     let (archive, checking) = (archive?, checking?);
+    let packages = LIBRARIES.iter().flat_map(|(name, ..)| ["--package", name]);
     run(ws
         .cargo("build")
-        .args(["--profile", PROVIDER_PROFILE, "--package", PROVIDER.0]))?;
+        .args(["--profile", LIBRARIES_PROFILE])
+        .args(packages))?;
     let files = tree_files(ws)?;
     let stamp_path = ws.built("farreach.stamp");
     let stamp = stamp(ws, [&archive, &checking], &files)?;
@@ -97,31 +107,76 @@ pub(crate) fn stage(ws: &Workspace) -> Result<PathBuf> {
     for (built, to) in TOOLS {
         place(&ws.built(TOOLS_PROFILE).join(built), &stage.join(to))?;
     }
-    let provider = ws.built(PROVIDER_PROFILE).join(PROVIDER.1);
-    place(&provider, &stage.join(PROVIDER.2))?;
+    for (_, built, to) in LIBRARIES {
+        place(&ws.built(LIBRARIES_PROFILE).join(built), &stage.join(to))?;
+    }
+    link(ACTIVE_MESSAGES, &stage.join("lib/libfarreach-am.so"))?;
     for (from, to) in &files {
         place(from, &stage.join(to))?;
     }
-    let pc = PKG_CONFIG.replace("@VERSION@", env!("CARGO_PKG_VERSION"));
-    write(&stage.join("lib/pkgconfig/shmem.pc"), &pc)?;
+    for (name, text) in pkg_config() {
+        write(&stage.join("lib/pkgconfig").join(name), &text)?;
+    }
     fs::remove_dir_all(&work).at(&work)?;
     write(&stamp_path, &stamp)?;
     Ok(stage)
 }
 
-/// The library by pkg-config: the paths are taken from where this file lies.
+/// The name of the library of active messages to the loader. Where the number changes, programs are built
+/// again.
+const ACTIVE_MESSAGES: &str = "libfarreach-am.so.0";
+
+/// A library by pkg-config: the paths are taken from where this file lies.
 const PKG_CONFIG: &str = "\
 prefix=${pcfiledir}/../..
 includedir=${prefix}/include
 libdir=${prefix}/lib
 
-Name: shmem
-Description: OpenSHMEM 1.6 by Farreach
+Name: @NAME@
+Description: @DESCRIPTION@
 Version: @VERSION@
-Cflags: -I${includedir}
-Libs: -L${libdir} -Wl,-rpath,${libdir} -lshmem
-Libs.private: -Wl,--undefined=_Fork,--wrap=_Fork -lgcc -lgcc_eh -lc
+Cflags: -I${includedir}@CFLAGS@
+Libs: -L${libdir} -Wl,-rpath,${libdir} @LIBS@
 ";
+
+/// What only static programs of OpenSHMEM need.
+const PKG_CONFIG_STATIC: &str =
+    "Libs.private: -Wl,--undefined=_Fork,--wrap=_Fork -lgcc -lgcc_eh -lc\n";
+
+/// The files for pkg-config: name and text of each.
+fn pkg_config() -> Vec<(String, String)> {
+    let text = |name: &str, description: &str, cflags: &str, libs: &str| {
+        PKG_CONFIG
+            .replace("@NAME@", name)
+            .replace("@DESCRIPTION@", description)
+            .replace("@VERSION@", env!("CARGO_PKG_VERSION"))
+            .replace("@CFLAGS@", cflags)
+            .replace("@LIBS@", libs)
+    };
+    let shmem = text("shmem", "OpenSHMEM 1.6 by Farreach", "", "-lshmem");
+    let am = text(
+        "farreach-am",
+        "active messages by Farreach",
+        "",
+        "-lfarreach-am",
+    );
+    let mut files = vec![
+        ("shmem.pc".to_owned(), shmem + PKG_CONFIG_STATIC),
+        ("farreach-am.pc".to_owned(), am),
+    ];
+    for (mode, threads) in [("seq", ""), ("parsync", " -pthread"), ("par", " -pthread")] {
+        let name = format!("farreach-gasnet-{mode}");
+        let upper = mode.to_uppercase();
+        let description = format!("GASNet-1 by Farreach, GASNET_{upper}");
+        let cflags = format!(" -DGASNET_{upper}=1{threads}");
+        let libs = format!("-lfarreach-am{threads}");
+        files.push((
+            format!("{name}.pc"),
+            text(&name, &description, &cflags, &libs),
+        ));
+    }
+    files
+}
 
 /// Installs into `prefix`.
 pub(crate) fn install(ws: &Workspace, prefix: &Path) -> Result<()> {
@@ -188,7 +243,7 @@ fn stamp(ws: &Workspace, archives: [&Path; 2], files: &[(PathBuf, PathBuf)]) -> 
     let inputs = archives.map(Path::to_owned).into_iter();
     let inputs = inputs
         .chain([own, ws.file(library::SYMBOLS)])
-        .chain([ws.built(PROVIDER_PROFILE).join(PROVIDER.1)])
+        .chain(LIBRARIES.map(|(_, built, _)| ws.built(LIBRARIES_PROFILE).join(built)))
         .chain(tools)
         .chain(files.iter().map(|(from, _)| from.clone()));
     let mut stamp = String::new();

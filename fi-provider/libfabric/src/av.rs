@@ -10,6 +10,7 @@ use fi_provider::raw::address::Address;
 use fi_provider::raw::address_vector::{AddressVector, PeerIndex};
 use fi_provider::raw::error::Error;
 use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ptr::null_mut;
 use std::sync::{Arc, OnceLock};
 
 /// The C object.
@@ -60,19 +61,32 @@ pub(crate) unsafe extern "C" fn open(
 ) -> c_int {
     let shared = &object!(domain::Object, domain).shared;
     let (mut context_bits, mut tells) = (0, false);
+    let mut raw = AddressVector::new();
     // SAFETY: `attr` is NULL or attributes, which nobody else uses meanwhile, by fi_av(3).
     if let Some(attr) = unsafe { attr.as_mut() } {
-        if !attr.name.is_null() {
-            return -FI_ENOSYS;
-        }
         let bits = u32::try_from(attr.rx_ctx_bits).ok();
         let bits = bits.filter(|&bits| bits <= MOST_CONTEXT_BITS);
         let (Some(bits), ..=FI_AV_TABLE) = (bits, attr.r#type) else {
             return status(Err(libc::EINVAL));
         };
         context_bits = bits;
-        if let Err(code) = only(attr.flags, FI_SYMMETRIC | FI_EVENT) {
+        if let Err(code) = only(attr.flags, FI_SYMMETRIC | FI_EVENT | FI_READ) {
             return -code;
+        }
+        let is_read_only = attr.flags & FI_READ != 0;
+        if !attr.name.is_null() {
+            // SAFETY: the name ends with a zero, by fi_av(3).
+            let name = unsafe { CStr::from_ptr(attr.name) };
+            raw = match AddressVector::open_shared(name.to_bytes(), !is_read_only) {
+                Ok(raw) => raw,
+                Err(error) => return status(Err(error.code())),
+            };
+            if attr.map_addr.is_null() {
+                let numbers = raw.shared_numbers();
+                attr.map_addr = numbers.map_or(null_mut(), |it| it.cast_mut().cast());
+            }
+        } else if is_read_only {
+            return status(Err(libc::EINVAL));
         }
         tells = attr.flags & FI_EVENT != 0;
         if attr.r#type == FI_AV_UNSPEC {
@@ -80,7 +94,7 @@ pub(crate) unsafe extern "C" fn open(
         }
     }
     let number = shared.lock().vectors.add(Vector {
-        raw: AddressVector::new(),
+        raw,
         context_bits,
         users: 0,
     });
@@ -186,6 +200,9 @@ impl Object {
         let Some(vector) = objects.vectors.get(self.number) else {
             return status(Err(libc::EINVAL));
         };
+        if !vector.raw.may_change() {
+            return status(Err(libc::EACCES));
+        }
         let mut codes = Vec::new();
         for (index, address) in addresses.enumerate() {
             let number = address.and_then(|address| vector.raw.insert(&address));

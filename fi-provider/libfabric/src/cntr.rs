@@ -6,10 +6,11 @@ use crate::wait::{self, Wait};
 use crate::{closed, direct, domain};
 use fi_ofi_abi::*;
 use fi_provider::raw::completion::Counter;
-use std::cell::{Cell, OnceCell};
+use std::cell::OnceCell;
 use std::ffi::{c_int, c_void};
 use std::os::fd::{AsFd, OwnedFd, RawFd};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// The C object.
 #[repr(C)]
@@ -18,6 +19,9 @@ pub(crate) struct Object {
     fid: FidCntr,
     shared: Arc<Shared>,
     count: Kept<Count>,
+    /// In it: the count of operations that are done, and whether reading it is noted.
+    place: *const AtomicU64,
+    is_noted: *const AtomicBool,
     number: u64,
     /// The descriptor that the application asks for.
     wait: Option<OwnedFd>,
@@ -35,6 +39,11 @@ static OPS: FiOps = FiOps {
 /// The functions in domains of several threads, and of one at a time.
 static SAFE: FiOpsCntr = ops::<true>();
 static ALONE: FiOpsCntr = ops::<false>();
+/// Those in domains with automatic progress.
+static AUTOMATIC: FiOpsCntr = FiOpsCntr {
+    read: read_automatic,
+    ..ops::<true>()
+};
 
 const fn ops<const SAFE: bool>() -> FiOpsCntr {
     FiOpsCntr {
@@ -62,7 +71,7 @@ impl Object {
 
     /// Returns where the operations are counted that are done.
     pub(crate) fn count(&self, turn: &Turn<'_>) -> *const u64 {
-        self.count.get(turn).raw.place()
+        self.count.get(turn).raw.place().as_ptr()
     }
 
     /// Returns the table for programs that read the counter themselves.
@@ -90,17 +99,19 @@ pub(crate) unsafe extern "C" fn open(
             return -FI_EBADFLAGS;
         }
     }
-    let count = Kept::new(Count {
-        raw: Counter::new(),
-        users: Cell::default(),
-        told: Cell::default(),
-    });
+    let count = Kept::new(Count::new());
     let mut turn = shared.lock();
-    let wait = (kind == FI_WAIT_FD).then(|| turn.descriptor());
+    let own = count.get(&turn);
+    let wait = (kind == FI_WAIT_FD).then(|| turn.descriptor(&own.wait));
     let wait = match wait.transpose() {
         Ok(wait) => wait,
         Err(code) => return -code,
     };
+    if wait.is_some() {
+        own.note_reads();
+    }
+    let (place, is_noted) = (&raw const *own.raw.place(), &raw const own.is_noted);
+    let is_automatic = turn.automatic.is_some();
     let in_table = count.share(&turn);
     let number = turn.counters.add(in_table);
     drop(turn);
@@ -110,13 +121,19 @@ pub(crate) unsafe extern "C" fn open(
             context,
             ops: &OPS,
         },
-        ops: if shared.is_shared { &SAFE } else { &ALONE },
+        ops: match (shared.is_shared, is_automatic) {
+            (true, true) => &AUTOMATIC,
+            (true, false) => &SAFE,
+            (false, _) => &ALONE,
+        },
     };
     let shared = Arc::clone(shared);
     let object = Object {
         fid,
         shared,
         count,
+        place,
+        is_noted,
         number,
         wait,
         sleeps: [FI_WAIT_UNSPEC, FI_WAIT_FD].contains(&kind),
@@ -158,9 +175,9 @@ impl Object {
         let result = act(&counter.raw);
         if reads {
             counter.note_told();
-        } else if turn.is_armed() {
+        } else if turn.has_watchers {
             // It may have reached a threshold.
-            turn.wake();
+            turn.tell_watchers();
         }
         result
     }
@@ -169,10 +186,11 @@ impl Object {
     fn arm(&self) -> Result<RawFd, Code> {
         let mut turn = self.shared.lock();
         turn.progress();
-        if self.count.get(&turn).has_changed() || turn.is_fed(self.number) {
+        let count = self.count.get(&turn);
+        if count.has_changed() || turn.is_fed(self.number) {
             return Err(libc::EAGAIN);
         }
-        turn.arm_to_sleep()
+        turn.arm(&count.wait)
     }
 
     /// Tells whether a thread may sleep on the descriptor.
@@ -188,6 +206,19 @@ unsafe extern "C" fn read<const SAFE: bool>(cntr: *mut FidCntr) -> u64 {
         && turn.is_at_rest()
     {
         return object.count.get(&turn).raw.read();
+    }
+    // SAFETY: the counter is open, by fi_cntr(3).
+    unsafe { read_slowly(cntr) }
+}
+
+unsafe extern "C" fn read_automatic(cntr: *mut FidCntr) -> u64 {
+    let object = object!(Object, cntr);
+    // SAFETY: both are atomics of the counter, of which the object holds a handle.
+    let (is_noted, place) = unsafe { (&*object.is_noted, &*object.place) };
+    // ORDERING: a thread that asks for notes does so before it reads.
+    if !is_noted.load(Ordering::Relaxed) {
+        // ORDERING: pairs with the addition of the thread that makes progress.
+        return place.load(Ordering::Acquire);
     }
     // SAFETY: the counter is open, by fi_cntr(3).
     unsafe { read_slowly(cntr) }

@@ -61,10 +61,11 @@ impl Object {
     fn arm(&self) -> Result<RawFd, Code> {
         let mut objects = self.shared.lock();
         objects.progress();
-        if self.queue.get(&objects).has_entries() {
+        let queue = self.queue.get(&objects);
+        if queue.has_entries() {
             return Err(libc::EAGAIN);
         }
-        objects.arm_to_sleep()
+        objects.arm(&queue.wait)
     }
 
     /// Tells whether a thread may sleep on the descriptor.
@@ -106,7 +107,8 @@ pub(crate) unsafe extern "C" fn open(
     }
     let queue = Kept::new(Queue::new(room, format));
     let mut turn = shared.lock();
-    let wait = (kind == FI_WAIT_FD).then(|| turn.descriptor());
+    let own = &queue.get(&turn).wait;
+    let wait = (kind == FI_WAIT_FD).then(|| turn.descriptor(own));
     let wait = match wait.transpose() {
         Ok(wait) => wait,
         Err(code) => return -code,
@@ -164,6 +166,22 @@ fn next(queue: &Queue, receives: &mut Slab<Receive>) -> Option<Result<Told, Wron
     if queue.holds() {
         return queue.take_held();
     }
+    next_entry(queue, receives)
+}
+
+/// Drops the entries of receives that do not report, where they leave no room in the queue: nobody
+/// has to read it for them.
+pub(crate) fn make_room(queue: &Queue, receives: &mut Slab<Receive>) {
+    if queue.raw.has_room() || queue.held_many() >= queue.raw.capacity() {
+        return;
+    }
+    while let Some(told) = next_entry(queue, receives) {
+        queue.hold_last(told);
+    }
+}
+
+/// Takes the oldest completion that is to be told and was not looked at before.
+fn next_entry(queue: &Queue, receives: &mut Slab<Receive>) -> Option<Result<Told, Wrong>> {
     loop {
         let told = match queue.raw.next()? {
             Ok(entry) => match translate(&entry, receives) {
@@ -547,9 +565,10 @@ unsafe extern "C" fn sreadfrom(
 
 unsafe extern "C" fn signal(cq: *mut FidCq) -> c_int {
     let object = object!(Object, cq);
-    let mut turn = object.shared.lock();
-    object.queue.get(&turn).is_signalled.set(true);
-    turn.wake();
+    let turn = object.shared.lock();
+    let queue = object.queue.get(&turn);
+    queue.is_signalled.set(true);
+    queue.wait.wake();
     0
 }
 

@@ -291,7 +291,7 @@ pub(crate) unsafe fn defer(
         // SAFETY: the memory is as this function requires.
         return unsafe { defer_receive(turn, (ep, endpoint), condition, receive, how) };
     }
-    let mut how = Flags::Own(flags).how(ep, later.counts());
+    let mut how = How::new(flags, ep, later.counts());
     let (operation, len, peer) = later.what(ep)?;
     match later {
         Later::Send { pieces, .. } | Later::Write { pieces, .. } => check_inject(how, pieces)?,

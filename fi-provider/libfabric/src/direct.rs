@@ -144,11 +144,11 @@ pub(crate) struct OfCounter {
 /// Notes which operations programs may do themselves: after endpoints, watchers, or the numbers of peers have
 /// changed.
 pub(crate) fn note(objects: &Objects) {
-    let allowed = match (objects.is_special, &objects.waits) {
+    let allowed = match (objects.is_special, objects.has_waits) {
         (false, _) => Allowed::All,
         // A thread that sleeps is woken by functions alone.
-        (true, Some(_)) => Allowed::Nothing,
-        (true, None) => Allowed::Near,
+        (true, true) => Allowed::Nothing,
+        (true, false) => Allowed::Near,
     };
     let running = || objects.running.iter().filter_map(|ep| ep.raw.get());
     running().for_each(|raw| raw.allow_direct(allowed));

@@ -3,7 +3,8 @@
 use crate::object::{InUse, closing, give, object, status, stub, take};
 use crate::state::Shared;
 use crate::{
-    atomic, av, cntr, contexts, cq, ep, fabric, mr, poll, settings, shared_contexts, work,
+    atomic, automatic, av, cntr, contexts, cq, ep, fabric, mr, poll, settings, shared_contexts,
+    work,
 };
 use fi_ofi_abi::*;
 use fi_provider::device;
@@ -17,6 +18,8 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct Object {
     fid: FidDomain,
+    /// Makes progress where that is automatic. Ended before all else goes.
+    _thread: Option<automatic::Thread>,
     pub(crate) shared: Arc<Shared>,
     _fabric: InUse,
 }
@@ -74,12 +77,16 @@ pub(crate) unsafe extern "C" fn open(
 ) -> c_int {
     // SAFETY: the fabric is open, and `info` a record of `getinfo` or NULL in its attributes, by
     // fi_domain(3).
-    let (api_version, caps, mr_mode, threading) = unsafe {
+    let (api_version, caps, mr_mode, is_alone, is_automatic) = unsafe {
         let caps = info.as_ref().map_or(0, |info| info.caps);
         let attr = info.as_ref().and_then(|info| info.domain_attr.as_ref());
-        let attr = attr.map(|attr| (attr.mr_mode, attr.threading));
-        let (mr_mode, threading) = attr.unwrap_or((0, FI_THREAD_SAFE));
-        ((*fabric).api_version, caps, mr_mode, threading)
+        let attr = attr.map(|attr| {
+            let is_alone = attr.threading == FI_THREAD_DOMAIN;
+            (attr.mr_mode, is_alone, attr.data_progress)
+        });
+        let (mr_mode, is_alone, progress) = attr.unwrap_or_default();
+        let is_automatic = progress == FI_PROGRESS_AUTO;
+        ((*fabric).api_version, caps, mr_mode, is_alone, is_automatic)
     };
     let config = match settings::config() {
         Ok(config) => Config {
@@ -111,10 +118,17 @@ pub(crate) unsafe extern "C" fn open(
         ops: &DOMAIN_OPS,
         mr: &mr::OPS,
     };
-    let is_shared = threading != FI_THREAD_DOMAIN;
+    // A thread of the domain's own is one more.
+    let is_shared = !is_alone || is_automatic;
     let shared = Arc::new(Shared::new(raw, is_shared, (caps, mr_mode), api_version));
+    let thread = is_automatic.then(|| automatic::start(&shared));
+    let thread = match thread.transpose() {
+        Ok(thread) => thread,
+        Err(code) => return -code,
+    };
     let object = Object {
         fid,
+        _thread: thread,
         shared,
         _fabric: InUse::clone(&object!(fabric::Object, fabric).in_use),
     };

@@ -3,7 +3,7 @@
 use crate::contexts::Further;
 use crate::events::{Owner, Source};
 use crate::object::{Code, InUse, give, object, size, status, stub, unused};
-use crate::state::{Binding, Counts, Ep, Kept, Shared, Told, Turn, Wrong};
+use crate::state::{Binding, Counts, Ep, Kept, Own, Shared, Told, Turn, Usual, Wrong};
 use crate::{
     alias, atomic, av, closed, cntr, cq, direct, domain, eq, info, log, msg, refuse, rma,
     shared_contexts, tagged,
@@ -25,23 +25,45 @@ pub(crate) struct Object {
     pub(crate) fid: FidEp,
     pub(crate) shared: Arc<Shared>,
     pub(crate) ep: Kept<Ep>,
+    usual: Usual,
     pub(crate) number: u64,
-    /// The scalable endpoint of which it is a context.
-    _of: Option<InUse>,
+    /// The scalable endpoint of which it is a context, or the endpoint of which it is an alias.
+    of: Option<InUse>,
     /// Held by its aliases.
     pub(crate) aliases: InUse,
 }
 
 impl Object {
-    /// Returns the object of an alias, whose endpoint this is.
-    pub(crate) fn alias(of: &Self, turn: &Turn<'_>, fid: FidEp) -> Self {
-        Self {
-            fid,
-            shared: Arc::clone(&of.shared),
-            ep: of.ep.again(turn),
-            number: of.number,
-            _of: None,
+    /// Returns the object of an alias, whose endpoint this is, with flags of its own.
+    pub(crate) fn alias(&self, turn: &Turn<'_>, ops: &'static FiOps, usual: Usual) -> Self {
+        let alias = Self {
+            fid: FidEp {
+                fid: Fid {
+                    ops,
+                    ..self.fid.fid
+                },
+                ..self.fid
+            },
+            shared: Arc::clone(&self.shared),
+            ep: self.ep.again(turn),
+            usual,
+            number: self.number,
+            of: Some(InUse::clone(&self.aliases)),
             aliases: InUse::default(),
+        };
+        let own = alias.own(turn);
+        if own.ep.raw.get().is_some() {
+            own.note_usual();
+        }
+        alias
+    }
+
+    /// The endpoint, with the object's own flags, during a turn at its domain.
+    #[inline(always)]
+    pub(crate) fn own(&self, turn: &Turn<'_>) -> Own<'_> {
+        Own {
+            ep: self.ep.get(turn),
+            usual: &self.usual,
         }
     }
 }
@@ -100,7 +122,7 @@ static RECEIVING_TAGGED: [FiOpsTagged; 2] = [
     refuse::receiving_tagged(tagged::ops::<true>()),
 ];
 /// Bytes that are left of a buffer for several messages when it is given back, if not told.
-const LEAST: usize = 64;
+pub(crate) const LEAST: usize = 64;
 /// Entries of a queue that nobody reads.
 const UNREAD: usize = 256;
 
@@ -127,7 +149,8 @@ pub(crate) unsafe extern "C" fn open(
     if kind != FI_EP_RDM && kind != FI_EP_UNSPEC {
         return -FI_ENOSYS;
     }
-    let own = Ep::new(caps, (transmit_flags, receive_flags), Further::default());
+    let usual = Usual::new(transmit_flags, receive_flags);
+    let own = (Ep::new(caps, Further::default()), usual);
     let fid = fid_of(shared, FI_CLASS_EP, context);
     // SAFETY: `ep` is where the caller wants the pointer, by fi_endpoint(3).
     unsafe { give_endpoint(shared, (fid, None), own, ep) };
@@ -135,14 +158,10 @@ pub(crate) unsafe extern "C" fn open(
 }
 
 impl Ep {
-    fn new(caps: u64, (transmit, receive): (u64, u64), further: Further) -> Self {
+    fn new(caps: u64, further: Further) -> Self {
         Self {
             raw: OnceCell::new(),
             caps,
-            is_usual: Cell::default(),
-            is_plain_receive: Cell::default(),
-            transmit_flags: Cell::new(transmit),
-            receive_flags: Cell::new(receive),
             vector: Cell::default(),
             transmit: Cell::default(),
             receive: Cell::default(),
@@ -190,7 +209,7 @@ fn fid_of(shared: &Shared, fclass: usize, context: *mut c_void) -> FidEp {
 unsafe fn give_endpoint(
     shared: &Arc<Shared>,
     (fid, of): (FidEp, Option<InUse>),
-    ep: Ep,
+    (ep, usual): (Ep, Usual),
     place: *mut *mut FidEp,
 ) {
     let ep = Kept::new(ep);
@@ -202,8 +221,9 @@ unsafe fn give_endpoint(
         fid,
         shared: Arc::clone(shared),
         ep,
+        usual,
         number,
-        _of: of,
+        of,
         aliases: InUse::default(),
     };
     // SAFETY: `place` may be written, by this function's requirement; the object begins with its
@@ -238,9 +258,9 @@ pub(crate) unsafe fn open_half(
             ..fid_of(shared, FI_CLASS_RX_CTX, context)
         },
     };
-    let ep = Ep::new(caps, (transmit, receive), further);
+    let own = (Ep::new(caps, further), Usual::new(transmit, receive));
     // SAFETY: `place` may be written, by this function's requirement.
-    unsafe { give_endpoint(shared, (fid, of), ep, place) };
+    unsafe { give_endpoint(shared, (fid, of), own, place) };
 }
 
 /// Chooses between the functions for domains of several threads and of one at a time.
@@ -248,19 +268,38 @@ fn either<T>(safe: &'static T, alone: &'static T, shared: &Shared) -> &'static T
     if shared.is_shared { safe } else { alone }
 }
 
-/// Starts an operation; makes progress where there is no room for it.
+/// Starts an operation; makes progress where there is no room for it. Where it is triggered
+/// ([`TRIGGERED`]) `later` has it wait.
 #[inline(always)]
-pub(crate) fn start(ep: *mut FidEp, act: impl FnOnce(&Ep) -> Result<(), Code>) -> isize {
+pub(crate) fn start(
+    ep: *mut FidEp,
+    act: impl FnOnce(Own<'_>) -> Result<(), Code>,
+    later: impl FnOnce(&mut Turn<'_>, &Object) -> Result<(), Code>,
+) -> isize {
     let object = object!(Object, ep);
     let mut turn = object.shared.lock();
-    match act(object.ep.get(&turn)) {
+    match act(object.own(&turn)) {
         Ok(()) if !turn.is_special => 0,
         Ok(()) => {
-            turn.wake_if_armed();
+            turn.tell_watchers();
             0
         }
+        Err(TRIGGERED) => start_later(turn, object, later),
         Err(code) => refused(turn, code),
     }
+}
+
+/// No code of libfabric's: the operation waits for its counter (FI_TRIGGER).
+pub(crate) const TRIGGERED: Code = -1;
+
+#[cold]
+#[inline(never)]
+fn start_later(
+    mut turn: Turn<'_>,
+    object: &Object,
+    later: impl FnOnce(&mut Turn<'_>, &Object) -> Result<(), Code>,
+) -> isize {
+    size(later(&mut turn, object).map(|()| 0))
 }
 
 /// Takes the turn of a call of few instructions: none where the endpoint is not enabled, another thread
@@ -268,12 +307,12 @@ pub(crate) fn start(ep: *mut FidEp, act: impl FnOnce(&Ep) -> Result<(), Code>) -
 #[inline(always)]
 pub(crate) fn turn_at_once<'a, const SAFE: bool>(
     ep: *mut FidEp,
-) -> Option<(Turn<'a>, &'a Ep, &'a Endpoint)> {
+) -> Option<(Turn<'a>, Own<'a>, &'a Endpoint)> {
     let object = object!(Object, ep);
     let turn = object.shared.lock_at_once::<SAFE>()?;
-    let ep = object.ep.get(&turn);
-    let raw = ep.raw.get().filter(|_| !turn.is_special)?;
-    Some((turn, ep, raw))
+    let own = object.own(&turn);
+    let raw = own.ep.raw.get().filter(|_| !turn.is_special)?;
+    Some((turn, own, raw))
 }
 
 /// Takes over the turn that was left to a function ([`Turn::leave`]), with the endpoint.
@@ -295,9 +334,9 @@ pub(crate) unsafe fn turn_left<'a, const SAFE: bool>(ep: *mut FidEp) -> (Turn<'a
 #[inline(always)]
 pub(crate) fn at_once<const SAFE: bool>(
     ep: *mut FidEp,
-    act: impl FnOnce(&Ep, &Endpoint) -> bool,
+    act: impl FnOnce(Own<'_>, &Endpoint) -> bool,
 ) -> bool {
-    turn_at_once::<SAFE>(ep).is_some_and(|(_turn, ep, raw)| act(ep, raw))
+    turn_at_once::<SAFE>(ep).is_some_and(|(_turn, own, raw)| act(own, raw))
 }
 
 /// Makes progress where there was no room, as the peer may wait for room here.
@@ -307,7 +346,7 @@ fn refused(mut turn: Turn<'_>, code: Code) -> isize {
     if code == libc::EAGAIN {
         turn.progress();
     }
-    turn.wake_if_armed();
+    turn.tell_watchers();
     size(Err(code))
 }
 
@@ -405,11 +444,15 @@ fn bind_counter(
     counter: u64,
     flags: u64,
 ) -> Result<(), Code> {
-    let accesses = flags & (FI_REMOTE_READ | FI_REMOTE_WRITE);
+    let mut accesses = flags & (FI_REMOTE_READ | FI_REMOTE_WRITE);
     crate::object::only(flags, FI_SEND | FI_RECV | FI_READ | FI_WRITE | accesses)?;
     let ep = opening(objects, object)?;
     if accesses != 0 && !object.shared.counts_accesses {
-        return Err(libc::EINVAL);
+        if accesses == flags {
+            return Err(libc::EINVAL);
+        }
+        // A counter of other operations, too, which is not told of these without FI_RMA_EVENT.
+        accesses = 0;
     }
     let all = [
         (FI_SEND, Counts::Sent),
@@ -445,30 +488,35 @@ unsafe extern "C" fn control(fid: *mut Fid, command: c_int, argument: *mut c_voi
             // SAFETY: `argument` is NULL or leads to flags, which nobody else uses meanwhile, by
             // fi_endpoint(3).
             let flags = unsafe { argument.cast::<u64>().as_mut() };
-            let ep = object.ep.get(&objects);
+            let own = object.own(&objects);
             let flags = flags.ok_or(libc::EINVAL);
-            status(flags.and_then(|flags| operation_flags(ep, flags, command)))
+            status(flags.and_then(|flags| operation_flags(own, flags, command)))
         }
         _ => -FI_ENOSYS,
     }
 }
 
+/// Notes how an endpoint's operations without flags of their own are done.
+fn note_usual(own: Own<'_>) {
+    own.ep.direct.note(own.note_usual());
+}
+
 /// Gets or sets the flags of operations without flags of their own: those of the side that `flags`
 /// names.
-fn operation_flags(ep: &Ep, flags: &mut u64, command: c_int) -> Result<(), Code> {
+fn operation_flags(own: Own<'_>, flags: &mut u64, command: c_int) -> Result<(), Code> {
     let (sides, wanted) = (*flags & (FI_SEND | FI_RECV), *flags & !(FI_SEND | FI_RECV));
-    let (own, known) = match sides {
-        FI_SEND => (&ep.transmit_flags, info::TRANSMIT_FLAGS),
-        FI_RECV => (&ep.receive_flags, info::RECEIVE_FLAGS),
+    let (now, known) = match sides {
+        FI_SEND => (own.usual.transmit(), info::TRANSMIT_FLAGS),
+        FI_RECV => (own.usual.receive(), info::RECEIVE_FLAGS),
         _ => return Err(libc::EINVAL),
     };
     if command == FI_GETOPSFLAG {
-        *flags = own.get();
+        *flags = now;
         return Ok(());
     }
     crate::object::only(wanted, known)?;
-    own.set(wanted);
-    ep.note_usual();
+    own.usual.set(sides == FI_SEND, wanted);
+    note_usual(own);
     Ok(())
 }
 
@@ -533,14 +581,13 @@ fn enable(objects: &mut Turn<'_>, object: &Object) -> Result<(), Code> {
     let raw = raw.map_err(Error::code)?;
     log::info(&format!("{} is open", raw.address()));
     shared_contexts::note_enabled(ep);
-    let is_any_unread = !unread.is_empty();
     *ep.unread.borrow_mut() = unread;
     ep.raw.set(raw).map_err(|_| FI_EOPBADSTATE)?;
     ep.received.get_or_init(|| received);
-    ep.note_usual();
+    note_usual(object.own(objects));
     let running = object.ep.share(objects);
     objects.running.push(running);
-    objects.has_unread |= is_any_unread;
+    objects.note_drops();
     objects.note_special();
     objects.watch(ep)
 }
@@ -557,8 +604,7 @@ unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
         return status(Err(libc::EINVAL));
     };
     objects.running.retain(|one| !Rc::ptr_eq(one, &ep));
-    let has_unread = |one: &Rc<Ep>| !one.unread.borrow().is_empty();
-    objects.has_unread = objects.running.iter().any(has_unread);
+    objects.note_drops();
     objects.note_special();
     if let Some(raw) = ep.raw.get() {
         // Counts that are queued are the domain's.
@@ -657,21 +703,10 @@ unsafe extern "C" fn getopt(
     value: *mut c_void,
     len: *mut usize,
 ) -> c_int {
-    if (level, name) != (FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV) {
-        return status(Err(libc::ENOPROTOOPT));
-    }
     let object = object!(Object, fid);
-    let objects = object.shared.lock();
-    let least = object.ep.get(&objects).least.get();
+    let turn = object.shared.lock();
     // SAFETY: `value` has room for `*len` bytes, and `len` may be written, by fi_endpoint(3).
-    unsafe {
-        let room = len.replace(size_of::<usize>());
-        if room < size_of::<usize>() {
-            return -FI_ETOOSMALL;
-        }
-        value.cast::<usize>().write_unaligned(least);
-    }
-    0
+    unsafe { option(&object.ep.get(&turn).least, (level, name), value, len) }
 }
 
 unsafe extern "C" fn setopt(
@@ -681,16 +716,54 @@ unsafe extern "C" fn setopt(
     value: *const c_void,
     len: usize,
 ) -> c_int {
-    if (level, name) != (FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV) {
+    let object = object!(Object, fid);
+    let turn = object.shared.lock();
+    // SAFETY: `value` holds `len` bytes, by fi_endpoint(3).
+    unsafe { set_option(&object.ep.get(&turn).least, (level, name), value, len) }
+}
+
+/// Writes the only option, FI_OPT_MIN_MULTI_RECV, to where the application wants it (fi_getopt).
+///
+/// # Safety
+/// `value` has room for `*len` bytes, and `len` may be written.
+pub(crate) unsafe fn option(
+    least: &Cell<usize>,
+    which: (c_int, c_int),
+    value: *mut c_void,
+    len: *mut usize,
+) -> c_int {
+    if which != (FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV) {
+        return status(Err(libc::ENOPROTOOPT));
+    }
+    // SAFETY: `value` has room for `*len` bytes, and `len` may be written.
+    unsafe {
+        let room = len.replace(size_of::<usize>());
+        if room < size_of::<usize>() {
+            return -FI_ETOOSMALL;
+        }
+        value.cast::<usize>().write_unaligned(least.get());
+    }
+    0
+}
+
+/// Sets the only option (fi_setopt).
+///
+/// # Safety
+/// `value` holds `len` bytes.
+pub(crate) unsafe fn set_option(
+    least: &Cell<usize>,
+    which: (c_int, c_int),
+    value: *const c_void,
+    len: usize,
+) -> c_int {
+    if which != (FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV) {
         return status(Err(libc::ENOPROTOOPT));
     }
     if len != size_of::<usize>() {
         return status(Err(libc::EINVAL));
     }
-    let object = object!(Object, fid);
-    // SAFETY: `value` holds `len` bytes, by fi_endpoint(3).
-    let least = unsafe { value.cast::<usize>().read_unaligned() };
-    object.ep.get(&object.shared.lock()).least.set(least);
+    // SAFETY: `value` holds as many bytes as a number has.
+    least.set(unsafe { value.cast::<usize>().read_unaligned() });
     0
 }
 

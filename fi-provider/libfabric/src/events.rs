@@ -80,6 +80,7 @@ impl Objects {
         for kind in wanted() {
             let one = self.counters.get(counter).ok_or(FI_EDOMAIN)?;
             one.users.set(one.users.get() + 1);
+            one.note_reads();
             let mut feed = Feed {
                 owner,
                 source: source.clone(),

@@ -85,14 +85,15 @@ const ORDER: u64 = FI_ORDER_SAS;
 #[derive(Clone, Debug)]
 struct Offer {
     caps: u64,
-    /// Of it, where the peers may be.
-    reach: u64,
+    /// Of it, the domain's: where peers may be, and whether processes share address vectors.
+    of_domain: u64,
     transmit_flags: u64,
     receive_flags: u64,
     order: u64,
     av_type: u32,
     threading: u32,
     control_progress: u32,
+    data_progress: u32,
     mr_mode: i32,
     /// How many transmit and receive contexts an endpoint is to have, or FI_SHARED_CONTEXT.
     contexts: (usize, usize),
@@ -141,15 +142,17 @@ unsafe fn offer(
     } else {
         FI_LOCAL_COMM
     };
+    let of_domain = reach | FI_SHARED_AV;
     let mut offer = Offer {
-        caps: USUAL_CAPS | reach,
-        reach,
+        caps: USUAL_CAPS | of_domain,
+        of_domain,
         transmit_flags: 0,
         receive_flags: 0,
         order: ORDER,
         av_type: FI_AV_TABLE,
         threading: FI_THREAD_SAFE,
         control_progress: FI_PROGRESS_AUTO,
+        data_progress: FI_PROGRESS_MANUAL,
         mr_mode: usual_mode(version),
         contexts: (1, 1),
         dest: None,
@@ -163,7 +166,7 @@ unsafe fn offer(
     let Some(hints) = hints else {
         return Ok(offer);
     };
-    require(hints.caps & !(CAPS | reach) == 0)?;
+    require(hints.caps & !(CAPS | of_domain) == 0)?;
     require([FI_FORMAT_UNSPEC, FORMAT].contains(&hints.addr_format))?;
     require(hints.handle.is_null())?;
     if !is_own && !hints.src_addr.is_null() {
@@ -178,7 +181,7 @@ unsafe fn offer(
         offer.dest = Some(Address::of_bytes(&bytes).map_err(|_| libc::ENODATA)?);
     }
     if hints.caps != 0 {
-        offer.caps = all_of(hints.caps) | reach;
+        offer.caps = all_of(hints.caps) | of_domain;
     }
     // SAFETY: the attributes are NULL or records.
     unsafe {
@@ -276,8 +279,6 @@ fn check_rx(attr: &FiRxAttr, offer: &mut Offer) -> Result<(), Code> {
 unsafe fn check_domain(version: u32, attr: &FiDomainAttr, offer: &mut Offer) -> Result<(), Code> {
     // SAFETY: the string ends with a zero.
     require(unsafe { is_name(attr.name) })?;
-    // Messages come and go in calls of the application alone.
-    require(attr.data_progress != FI_PROGRESS_AUTO)?;
     require(attr.av_type <= FI_AV_TABLE)?;
     require(attr.mr_key_size <= WORD && attr.cq_data_size <= WORD)?;
     let counts = [
@@ -293,14 +294,16 @@ unsafe fn check_domain(version: u32, attr: &FiDomainAttr, offer: &mut Offer) -> 
     let sharers = [attr.max_ep_stx_ctx, attr.max_ep_srx_ctx];
     require(sharers.iter().all(|&count| count <= MOST_OBJECTS))?;
     require(attr.mr_iov_limit <= 1 && attr.auth_key_size == 0)?;
-    require(attr.caps & !offer.reach == 0)?;
+    require(attr.caps & !offer.of_domain == 0)?;
     if attr.control_progress != FI_PROGRESS_UNSPEC {
         // Calls that set objects up need no progress: an application may make it in vain.
         offer.control_progress = attr.control_progress;
     }
-    if attr.threading == FI_THREAD_DOMAIN {
-        // The application's calls take turns of themselves. All other promises are of less than a
-        // domain, whose objects share the fabric's.
+    if attr.data_progress == FI_PROGRESS_AUTO {
+        offer.data_progress = attr.data_progress;
+    } else if attr.threading == FI_THREAD_DOMAIN {
+        // The application's calls take turns of themselves, and there is no thread of the domain's.
+        // All other promises are of less than a domain, whose objects share the fabric's.
         offer.threading = attr.threading;
     }
     if attr.av_type != FI_AV_UNSPEC {
@@ -378,7 +381,7 @@ fn fill_domain(attr: &mut FiDomainAttr, offer: &Offer) {
     attr.name = unsafe { libc::strdup(NAME.as_ptr()) };
     attr.threading = offer.threading;
     attr.control_progress = offer.control_progress;
-    attr.data_progress = FI_PROGRESS_MANUAL;
+    attr.data_progress = offer.data_progress;
     attr.resource_mgmt = FI_RM_ENABLED;
     attr.av_type = offer.av_type;
     attr.mr_mode = offer.mr_mode;
@@ -394,5 +397,5 @@ fn fill_domain(attr: &mut FiDomainAttr, offer: &Offer) {
     attr.max_ep_srx_ctx = MOST_OBJECTS;
     attr.cntr_cnt = MOST_OBJECTS;
     attr.mr_iov_limit = 1;
-    attr.caps = offer.reach;
+    attr.caps = offer.of_domain;
 }

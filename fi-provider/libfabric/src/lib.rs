@@ -11,6 +11,7 @@
 
 mod alias;
 mod atomic;
+mod automatic;
 mod av;
 mod closed;
 mod cntr;

@@ -1,9 +1,9 @@
 //! Messages (fi_msg(3)).
 
+use crate::ep;
 use crate::info::INJECT_SIZE;
 use crate::object::{Code, only, size};
 use crate::transfer::{self, Buffer, Flags, Message, SENDMSG, Which, list, piece};
-use crate::{ep, work};
 use fi_ofi_abi::*;
 use fi_provider::raw::endpoint::Posted;
 use std::ffi::c_void;
@@ -90,7 +90,8 @@ unsafe extern "C" fn sendmsg(ep: *mut FidEp, message: *const FiMsg, flags: u64) 
     // as they are until the completion, by fi_msg(3).
     unsafe {
         let message = &*message;
-        let pieces = only(flags, SENDMSG).and_then(|()| list(message.msg_iov, message.iov_count));
+        let pieces = only(flags, SENDMSG | FI_TRIGGER);
+        let pieces = pieces.and_then(|()| list(message.msg_iov, message.iov_count));
         match pieces {
             Ok(pieces) => {
                 let wanted = Message {
@@ -100,7 +101,6 @@ unsafe extern "C" fn sendmsg(ep: *mut FidEp, message: *const FiMsg, flags: u64) 
                 };
                 transfer::send(ep, wanted)
             }
-            Err(_) if flags & FI_TRIGGER != 0 => size(work::sendmsg(ep, message, flags)),
             Err(code) => size(Err(code)),
         }
     }
@@ -205,8 +205,8 @@ unsafe extern "C" fn recv<const SAFE: bool>(
     context: *mut c_void,
 ) -> isize {
     let number = context.addr() as u64;
-    let is_done = ep::at_once::<SAFE>(ep, |ep, raw| {
-        if !ep.posts_plainly(number, from) {
+    let is_done = ep::at_once::<SAFE>(ep, |own, raw| {
+        if !own.posts_plainly(number, from) {
             return false;
         }
         let posted = Posted {
@@ -267,10 +267,7 @@ unsafe extern "C" fn recvmsg(ep: *mut FidEp, message: *const FiMsg, flags: u64) 
             };
             transfer::receive(ep, wanted)
         };
-        if flags & FI_TRIGGER != 0 {
-            return size(work::recvmsg(ep, message, flags));
-        }
-        only(flags, RECVMSG)
+        only(flags, RECVMSG | FI_TRIGGER)
             .and_then(|()| list(message.msg_iov, message.iov_count))
             .and_then(post)
     };

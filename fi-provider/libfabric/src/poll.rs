@@ -148,6 +148,11 @@ fn enter(object: &Object, member: Member) -> Result<(), Code> {
     let objects = object.shared.lock();
     let users = member.users(&objects).ok_or(libc::EINVAL)?;
     users.set(users.get() + 1);
+    if !member.is_queue
+        && let Some(counter) = objects.counters.get(member.number)
+    {
+        counter.note_reads();
+    }
     members.push(member);
     Ok(())
 }

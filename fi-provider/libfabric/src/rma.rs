@@ -2,11 +2,12 @@
 
 use crate::info::{INJECT_SIZE, MOST_PIECES};
 use crate::object::{Code, only, size};
-use crate::state::{Counts, Ep};
+use crate::state::{Counts, Ep, Own};
 use crate::transfer::{
     Flags, How, bytes_of, check_inject, list, piece, read_only, with_report, writable,
 };
-use crate::{ep, work};
+use crate::work::trigger;
+use crate::{deferred::Later, ep};
 use fi_ofi_abi::*;
 use fi_provider::raw::address_vector::PeerIndex;
 use fi_provider::raw::completion::{Context, Counted, CountedContext, Silent};
@@ -72,19 +73,19 @@ fn range(here: &[Iovec], addr: u64, key: u64) -> Result<[FiRmaIov; 1], Code> {
 /// The memory here holds its bytes, or has room for them where they are read, and is left alone
 /// until the operation is reported; where [`Flags`] say that they are injected, during this call.
 unsafe fn start(ep: *mut FidEp, access: Access<'_>) -> isize {
-    ep::start(ep, |ep| {
+    let act = |own: Own<'_>| {
         let counts = match access.way {
             Way::Read => Counts::Read,
             Way::Write(_) => Counts::Written,
         };
-        let how = access.flags.how(ep, counts);
+        let how = access.flags.how(own, counts)?;
         check_inject(how, access.here)?;
         let (&[here], &[there]) = (access.here, access.there) else {
             // SAFETY: the memory is as this function requires.
-            return unsafe { start_several(ep, &access, how) };
+            return unsafe { start_several(own.ep, &access, how) };
         };
         let (memory, len, at) = (here.iov_base.cast::<u8>(), here.iov_len, there.addr);
-        ep.with_region(access.peer, there.key, |raw, region| {
+        (own.ep).with_region(access.peer, there.key, |raw, region| {
             with_report!(how, access.context, |report| {
                 // SAFETY: the memory holds the bytes, or has room for them, and is left alone until
                 // the operation is reported; so few as are injected are copied, or go whole, before
@@ -100,7 +101,33 @@ unsafe fn start(ep: *mut FidEp, access: Access<'_>) -> isize {
                 }
             })
         })
+    };
+    ep::start(ep, act, |turn, object| {
+        let flags = access.flags.of(object.own(turn).usual);
+        // SAFETY: the memory is as this function requires.
+        unsafe { trigger(turn, object, &access.later(), (access.context, flags)) }
     })
+}
+
+impl<'a> Access<'a> {
+    fn later(&self) -> Later<'a> {
+        let Self {
+            here, there, peer, ..
+        } = *self;
+        match self.way {
+            Way::Read => Later::Read {
+                pieces: here,
+                ranges: there,
+                peer,
+            },
+            Way::Write(data) => Later::Write {
+                pieces: here,
+                ranges: there,
+                data,
+                peer,
+            },
+        }
+    }
 }
 
 /// Starts an access of several pieces, or to several ranges.
@@ -165,7 +192,8 @@ unsafe fn start_record(ep: *mut FidEp, way: Way, message: &FiMsgRma, flags: u64)
     };
     // SAFETY: the lists are as long as the record says, and the memory is as `start` requires.
     unsafe {
-        let pieces = only(flags, known).and_then(|()| list(message.msg_iov, message.iov_count));
+        let pieces = only(flags, known | FI_TRIGGER);
+        let pieces = pieces.and_then(|()| list(message.msg_iov, message.iov_count));
         let both = pieces.and_then(|here| Ok((here, ranges_of(message, bytes_of(here)?)?)));
         match both {
             Ok((here, there)) => {
@@ -178,10 +206,6 @@ unsafe fn start_record(ep: *mut FidEp, way: Way, message: &FiMsgRma, flags: u64)
                     flags: Flags::Own(flags),
                 };
                 start(ep, access)
-            }
-            Err(_) if flags & FI_TRIGGER != 0 => {
-                let writes = matches!(way, Way::Write(_));
-                size(work::access(ep, message, writes, flags))
             }
             Err(code) => size(Err(code)),
         }
@@ -286,7 +310,7 @@ unsafe extern "C" fn write<const SAFE: bool>(
     context: *mut c_void,
 ) -> isize {
     if let Some((turn, own, raw)) = ep::turn_at_once::<SAFE>(ep)
-        && own.is_usual.get()
+        && own.usual.is_plain.get()
         // SAFETY: of the endpoint's functions only `write_mapped` is called before the last use.
         && let Some(region) = unsafe { raw.region_now(peer, key) }
     {
@@ -448,13 +472,15 @@ unsafe extern "C" fn inject_slowly(
     if len > INJECT_SIZE {
         return size(Err(libc::EMSGSIZE));
     }
-    ep::start(ep, |ep| {
-        ep.with_region(peer, key, |raw, region| {
+    let act = |own: Own<'_>| {
+        (own.ep).with_region(peer, key, |raw, region| {
             // SAFETY: `bytes` holds the bytes during the call, by fi_rma(3).
             let bytes = unsafe { crate::msg::bytes(bytes, len) };
             raw.inject_write(region, address, bytes, Counted)
         })
-    })
+    };
+    // It has no flags.
+    ep::start(ep, act, |_, _| Err(libc::EINVAL))
 }
 
 unsafe extern "C" fn writedata(

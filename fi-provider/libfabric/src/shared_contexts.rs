@@ -5,11 +5,12 @@
 use crate::object::{Code, InUse, closing, give, object, only, size, status, take, unused};
 use crate::slab::is_number;
 use crate::state::{Ep, Kept, Receive, Shared, Told, Turn, Wrong};
-use crate::transfer::{list, piece, writable};
-use crate::{domain, refuse};
+use crate::tagged::{LOOKS, look_at};
+use crate::transfer::{Which, list, piece, writable};
+use crate::{domain, ep, refuse};
 use fi_ofi_abi::*;
 use fi_provider::raw::address_vector::PeerIndex;
-use fi_provider::raw::endpoint::{ReceiveContext, Wanted};
+use fi_provider::raw::endpoint::{Posted, ReceiveContext, Wanted};
 use fi_provider::raw::error::Error;
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
@@ -26,8 +27,10 @@ pub(crate) struct Receiver {
     flags: u64,
     /// Whether receives report only that are told to: as the queue of the last endpoint is bound.
     is_selective: Cell<bool>,
-    /// A queue of an endpoint, for receives that are cancelled.
+    /// A queue of an endpoint, for receives that are cancelled, and for what looks find.
     queue: Cell<Option<u64>>,
+    /// Bytes that are left of a buffer for several messages when it is given back.
+    least: Cell<usize>,
 }
 
 /// The C object of a shared receive context.
@@ -55,6 +58,8 @@ static NO_EP_OPS: FiOpsEp = refuse::EP;
 static NO_CM_OPS: FiOpsCm = refuse::CM;
 static EP_OPS: FiOpsEp = FiOpsEp {
     cancel,
+    getopt,
+    setopt,
     ..refuse::EP
 };
 static MSG: FiOpsMsg = FiOpsMsg {
@@ -73,7 +78,8 @@ static TAGGED: FiOpsTagged = FiOpsTagged {
 /// Bytes and number of messages that are held before buffers are posted for them.
 const MOST_EARLY: (usize, usize) = (1 << 20, 1 << 12);
 /// Flags of fi_recvmsg and of fi_trecvmsg.
-const FLAGS: u64 = FI_COMPLETION | FI_MORE;
+const RECVMSG: u64 = FI_COMPLETION | FI_MORE | FI_MULTI_RECV;
+const TRECVMSG: u64 = FI_COMPLETION | FI_MORE | LOOKS;
 
 pub(crate) unsafe extern "C" fn open_transmit(
     domain: *mut FidDomain,
@@ -144,6 +150,7 @@ pub(crate) unsafe extern "C" fn open_receive(
             flags,
             is_selective: Cell::default(),
             queue: Cell::default(),
+            least: Cell::new(ep::LEAST),
         }),
     };
     // SAFETY: `srx` is where the caller wants the pointer; the object begins with its fid.
@@ -231,9 +238,14 @@ impl Receiver {
     }
 }
 
-/// The messages that a buffer is for: of any tag but for these bits, if it is for tagged ones, and
-/// from this peer.
-type Which = (Option<(u64, u64)>, u64);
+impl Receiver {
+    /// Returns the peer whose messages alone a receive takes, if the context cares.
+    fn source(&self, from: u64) -> Result<Option<PeerIndex>, Code> {
+        let is_directed = self.is_directed && from != FI_ADDR_NOTAVAIL;
+        let source = is_directed.then(|| PeerIndex::try_from(from));
+        source.transpose().map_err(|_| libc::EINVAL)
+    }
+}
 
 /// Posts a buffer.
 ///
@@ -242,7 +254,7 @@ type Which = (Option<(u64, u64)>, u64);
 unsafe fn post(
     srx: *mut FidEp,
     pieces: &[Iovec],
-    (tag, from): Which,
+    (which, from): (Which, u64),
     context: *mut c_void,
     flags: Option<u64>,
 ) -> Result<(), Code> {
@@ -250,22 +262,26 @@ unsafe fn post(
     let mut turn = object.shared.lock();
     let receiver = object.receiver.share(&turn);
     let flags = flags.unwrap_or(receiver.flags);
-    if flags & FI_MULTI_RECV != 0 {
-        return Err(libc::EOPNOTSUPP);
+    let (tag, is_multi) = match which {
+        Which::Untagged => (None, flags & FI_MULTI_RECV != 0),
+        Which::Tagged(tag, _) | Which::Claimed(tag) => (Some(tag), false),
+    };
+    if is_multi && pieces.len() != 1 {
+        return Err(libc::EINVAL);
     }
-    let is_directed = receiver.is_directed && from != FI_ADDR_NOTAVAIL;
-    let source = is_directed.then(|| PeerIndex::try_from(from));
-    let source = source.transpose().map_err(|_| libc::EINVAL)?;
+    let source = receiver.source(from)?;
     let reports = flags & FI_COMPLETION != 0 || !receiver.is_selective.get();
-    let mut number = context.addr() as u64;
-    if !reports || is_number(number) {
+    let claimed = context.addr() as u64;
+    let mut number = claimed;
+    if is_multi || !reports || is_number(number) {
         number = turn.receives.add(Receive {
             context,
             buffer: pieces[0].iov_base.cast(),
-            is_multi: false,
-            reports,
+            is_multi,
+            // The application learns by completions alone where its messages lie.
+            reports: reports || is_multi,
             endpoint: receiver.number(),
-            tag: tag.map(|(tag, _)| tag),
+            tag,
         });
     }
     let memory = writable(pieces);
@@ -273,24 +289,35 @@ unsafe fn post(
     // requirement, or the application cancels the receive, or closes the context, behind all its
     // endpoints.
     let posted = unsafe {
-        match tag {
-            None => receiver.raw.post_receive(&memory, number, source),
-            Some((tag, ignore)) => {
+        match which {
+            Which::Untagged => {
+                let posted = Posted {
+                    context: number,
+                    source,
+                    least: is_multi.then_some(receiver.least.get()),
+                };
+                receiver.raw.post_receive(&memory, posted).map(|()| true)
+            }
+            Which::Tagged(tag, ignore) => {
                 let wanted = Wanted {
                     tag,
                     ignore,
                     source,
                 };
-                receiver.raw.post_tagged(&memory, wanted, number)
+                let posted = receiver.raw.post_tagged(&memory, wanted, number);
+                posted.map(|()| true)
             }
+            Which::Claimed(_) => receiver.raw.receive_claimed(&memory, claimed, number),
         }
     };
-    if posted.is_err() {
+    let is_posted = posted.map_err(Error::code);
+    if is_posted != Ok(true) {
         turn.receives.remove(number);
     }
     // An early message may have got the buffer.
-    turn.wake_if_armed();
-    posted.map_err(Error::code)
+    turn.tell_watchers();
+    // No such message was claimed.
+    is_posted?.then_some(()).ok_or(libc::EINVAL)
 }
 
 unsafe extern "C" fn recv(
@@ -302,7 +329,15 @@ unsafe extern "C" fn recv(
     context: *mut c_void,
 ) -> isize {
     // SAFETY: the application leaves the buffer alone until its completion, by fi_msg(3).
-    let posted = unsafe { post(srx, &[piece(memory, len)], (None, from), context, None) };
+    let posted = unsafe {
+        post(
+            srx,
+            &[piece(memory, len)],
+            (Which::Untagged, from),
+            context,
+            None,
+        )
+    };
     size(posted.map(|()| 0))
 }
 
@@ -316,8 +351,9 @@ unsafe extern "C" fn recvv(
 ) -> isize {
     // SAFETY: `pieces` leads to `count` pieces, which the application leaves alone until the
     // completion, by fi_msg(3).
-    let posted =
-        unsafe { list(pieces, count).and_then(|all| post(srx, all, (None, from), context, None)) };
+    let posted = unsafe {
+        list(pieces, count).and_then(|all| post(srx, all, (Which::Untagged, from), context, None))
+    };
     size(posted.map(|()| 0))
 }
 
@@ -326,10 +362,10 @@ unsafe extern "C" fn recvmsg(srx: *mut FidEp, message: *const FiMsg, flags: u64)
     // until the completion, by fi_msg(3).
     let posted = unsafe {
         let message = &*message;
-        only(flags, FLAGS | FI_MULTI_RECV)
+        only(flags, RECVMSG)
             .and_then(|()| list(message.msg_iov, message.iov_count))
             .and_then(|all| {
-                let which = (None, message.addr);
+                let which = (Which::Untagged, message.addr);
                 post(srx, all, which, message.context, Some(flags))
             })
     };
@@ -346,7 +382,7 @@ unsafe extern "C" fn trecv(
     ignore: u64,
     context: *mut c_void,
 ) -> isize {
-    let which = (Some((tag, ignore)), from);
+    let which = (Which::Tagged(tag, ignore), from);
     // SAFETY: the application leaves the buffer alone until its completion, by fi_tagged(3).
     let posted = unsafe { post(srx, &[piece(memory, len)], which, context, None) };
     size(posted.map(|()| 0))
@@ -362,7 +398,7 @@ unsafe extern "C" fn trecvv(
     ignore: u64,
     context: *mut c_void,
 ) -> isize {
-    let which = (Some((tag, ignore)), from);
+    let which = (Which::Tagged(tag, ignore), from);
     // SAFETY: `pieces` leads to `count` pieces, which the application leaves alone until the
     // completion, by fi_tagged(3).
     let posted =
@@ -375,14 +411,61 @@ unsafe extern "C" fn trecvmsg(srx: *mut FidEp, message: *const FiMsgTagged, flag
     // until the completion, by fi_tagged(3).
     let posted = unsafe {
         let message = &*message;
-        only(flags, FLAGS)
-            .and_then(|()| list(message.msg_iov, message.iov_count))
-            .and_then(|all| {
-                let which = (Some((message.tag, message.ignore)), message.addr);
-                post(srx, all, which, message.context, Some(flags))
-            })
+        only(flags, TRECVMSG).and_then(|()| {
+            let which = match flags & LOOKS {
+                0 => Which::Tagged(message.tag, message.ignore),
+                FI_CLAIM => Which::Claimed(message.tag),
+                looks => return look(srx, message, looks),
+            };
+            let all = list(message.msg_iov, message.iov_count)?;
+            post(
+                srx,
+                all,
+                (which, message.addr),
+                message.context,
+                Some(flags),
+            )
+        })
     };
     size(posted.map(|()| 0))
+}
+
+/// Looks for a message that has come to one of the endpoints.
+fn look(srx: *mut FidEp, message: &FiMsgTagged, flags: u64) -> Result<(), Code> {
+    let object = object!(Receiving, srx);
+    let mut turn = object.shared.lock();
+    // The message may have come, but not been seen.
+    turn.progress();
+    let receiver = object.receiver.share(&turn);
+    let source = receiver.source(message.addr)?;
+    let queue = receiver.queue.get().ok_or(FI_ENOCQ)?;
+    look_at(&mut turn, &receiver.raw, (message, flags), source, queue)
+}
+
+unsafe extern "C" fn getopt(
+    fid: *mut Fid,
+    level: c_int,
+    name: c_int,
+    value: *mut c_void,
+    len: *mut usize,
+) -> c_int {
+    let object = object!(Receiving, fid);
+    let turn = object.shared.lock();
+    // SAFETY: `value` has room for `*len` bytes, and `len` may be written, by fi_endpoint(3).
+    unsafe { ep::option(&object.receiver.get(&turn).least, (level, name), value, len) }
+}
+
+unsafe extern "C" fn setopt(
+    fid: *mut Fid,
+    level: c_int,
+    name: c_int,
+    value: *const c_void,
+    len: usize,
+) -> c_int {
+    let object = object!(Receiving, fid);
+    let turn = object.shared.lock();
+    // SAFETY: `value` holds `len` bytes, by fi_endpoint(3).
+    unsafe { ep::set_option(&object.receiver.get(&turn).least, (level, name), value, len) }
 }
 
 unsafe extern "C" fn cancel(fid: *mut Fid, context: *mut c_void) -> isize {
@@ -402,6 +485,7 @@ fn cancel_one(
         None => receiver.raw.cancel_receive(number).then_some(None),
     };
     let own = receiver.number();
+    let (mut buffer, mut multi) = (null_mut(), 0);
     let mut found = take_back(context.addr() as u64);
     if found.is_none() {
         let mut posted = turn.receives.iter();
@@ -412,7 +496,10 @@ fn cancel_one(
         });
         drop(posted);
         let (number, tag) = taken.ok_or(libc::ENOENT)?;
-        turn.receives.remove(number);
+        if let Some(posted) = turn.receives.remove(number) {
+            buffer = posted.buffer;
+            multi = if posted.is_multi { FI_MULTI_RECV } else { 0 };
+        }
         found = Some(tag);
     }
     let tag = found.flatten();
@@ -421,9 +508,9 @@ fn cancel_one(
         queue.hold_last(Err(Wrong {
             told: Told {
                 context,
-                flags: FI_RECV | tag.map_or(FI_MSG, |_| FI_TAGGED),
+                flags: FI_RECV | tag.map_or(FI_MSG, |_| FI_TAGGED) | multi,
                 len: 0,
-                buffer: null_mut(),
+                buffer,
                 data: 0,
                 source: FI_ADDR_NOTAVAIL,
                 tag: tag.unwrap_or(0),

@@ -1,12 +1,16 @@
 //! The objects of a domain, all behind one lock.
 
+use crate::automatic::Automatic;
 use crate::contexts::Further;
+use crate::cq;
 use crate::direct::{self, Rest};
 use crate::events::Feed;
 use crate::object::{Code, InUse};
 use crate::slab::{Slab, is_number};
-use crate::wait::Waits;
-use fi_ofi_abi::{FI_ADDR_NOTAVAIL, FI_COMPLETION, FI_DIRECTED_RECV, FI_INJECT, FI_MULTI_RECV};
+use crate::wait::WaitObject;
+use fi_ofi_abi::{
+    FI_ADDR_NOTAVAIL, FI_COMPLETION, FI_DIRECTED_RECV, FI_INJECT, FI_MULTI_RECV, FI_TRIGGER,
+};
 use fi_provider::raw::address_vector::{AddressVector, PeerIndex};
 use fi_provider::raw::completion::{CompletionQueue, Counter, Operation};
 use fi_provider::raw::domain::Domain;
@@ -19,6 +23,7 @@ use std::collections::VecDeque;
 use std::ffi::c_void;
 use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A domain, which all its objects share.
 #[derive(Debug)]
@@ -121,14 +126,21 @@ pub(crate) struct Objects {
     pub(crate) contexts: usize,
     /// Whether an endpoint has queues that nobody reads.
     pub(crate) has_unread: bool,
+    /// Whether there are entries to drop: such queues, or receives that do not report
+    /// (FI_SELECTIVE_COMPLETION).
+    pub(crate) has_drops: bool,
     /// Poll sets.
     pub(crate) sets: usize,
-    /// The descriptors on which threads sleep.
-    pub(crate) waits: Option<Waits>,
+    /// Whether queues or counters have wait objects, on which threads may sleep.
+    pub(crate) has_waits: bool,
+    /// Whether somebody has to be told of progress: threads that may sleep, or the domain's.
+    pub(crate) has_watchers: bool,
+    /// The thread that makes progress (FI_PROGRESS_AUTO).
+    pub(crate) automatic: Option<Automatic>,
     /// Counters of the accesses of peers.
     pub(crate) feeds: Vec<Feed>,
     /// Whether calls have more to do than few instructions: there are such queues, threads that may
-    /// sleep, poll sets, or such counters.
+    /// sleep, poll sets, such counters, or automatic progress.
     pub(crate) is_special: bool,
     /// Tells programs that read counters themselves whether there is progress to make.
     pub(crate) rest: Box<Rest>,
@@ -160,6 +172,10 @@ pub(crate) struct Count {
     pub(crate) users: Cell<usize>,
     /// The counts when they were read last.
     pub(crate) told: Cell<(u64, u64)>,
+    /// Whether reading it is noted, or makes progress, also where progress is automatic: for a
+    /// descriptor, a poll set, or accesses of peers.
+    pub(crate) is_noted: AtomicBool,
+    pub(crate) wait: WaitObject,
 }
 
 /// A completion queue.
@@ -173,6 +189,7 @@ pub(crate) struct Queue {
     holds: Cell<bool>,
     pub(crate) users: Cell<usize>,
     pub(crate) is_signalled: Cell<bool>,
+    pub(crate) wait: WaitObject,
 }
 
 /// A completion.
@@ -242,14 +259,6 @@ pub(crate) struct Ep {
     /// Empty before it is enabled.
     pub(crate) raw: OnceCell<Endpoint>,
     pub(crate) caps: u64,
-    /// Whether accesses without flags of their own make completions, and do nothing else that is
-    /// special.
-    pub(crate) is_usual: Cell<bool>,
-    /// Whether receives without flags of their own make completions, and are for one message.
-    pub(crate) is_plain_receive: Cell<bool>,
-    /// Flags of operations without flags of their own.
-    pub(crate) transmit_flags: Cell<u64>,
-    pub(crate) receive_flags: Cell<u64>,
     pub(crate) vector: Cell<Option<u64>>,
     pub(crate) transmit: Cell<Option<Binding>>,
     pub(crate) receive: Cell<Option<Binding>>,
@@ -266,6 +275,84 @@ pub(crate) struct Ep {
     /// The table for programs that access memory themselves.
     pub(crate) direct: direct::OfEndpoint,
     pub(crate) further: Further,
+}
+
+/// How operations without flags of their own are done: of an endpoint's C object, or of an alias's.
+#[derive(Debug)]
+pub(crate) struct Usual {
+    transmit: Cell<u64>,
+    receive: Cell<u64>,
+    /// Whether accesses make completions, and do nothing else that is special.
+    pub(crate) is_plain: Cell<bool>,
+    /// Whether receives make completions, and are for one message.
+    is_plain_receive: Cell<bool>,
+}
+
+/// A C object's part of an endpoint, with the endpoint.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Own<'a> {
+    pub(crate) ep: &'a Ep,
+    pub(crate) usual: &'a Usual,
+}
+
+impl Usual {
+    /// The flags of the two sides. Before [`Own::note_usual`] nothing is plain.
+    pub(crate) fn new(transmit: u64, receive: u64) -> Self {
+        Self {
+            transmit: Cell::new(transmit),
+            receive: Cell::new(receive),
+            is_plain: Cell::default(),
+            is_plain_receive: Cell::default(),
+        }
+    }
+
+    /// Sets the flags of the sending side or of the receiving one.
+    pub(crate) fn set(&self, sends: bool, flags: u64) {
+        let side = if sends { &self.transmit } else { &self.receive };
+        side.set(flags);
+    }
+
+    /// The flags of the sending side.
+    #[inline(always)]
+    pub(crate) fn transmit(&self) -> u64 {
+        self.transmit.get()
+    }
+
+    /// The flags of the receiving side.
+    #[inline(always)]
+    pub(crate) fn receive(&self) -> u64 {
+        self.receive.get()
+    }
+}
+
+impl Own<'_> {
+    /// Notes what is plain. Returns whether accesses make no completions, and do nothing else that is
+    /// special.
+    pub(crate) fn note_usual(&self) -> bool {
+        let Self { ep, usual } = self;
+        let completes = |flags: u64, queue: Option<Binding>| {
+            let wants = |queue: Binding| flags & FI_COMPLETION != 0 || !queue.is_selective;
+            queue.is_some_and(wants)
+        };
+        let flags = usual.transmit();
+        let is_told = completes(flags, ep.transmit.get());
+        let is_special = flags & (FI_INJECT | FI_TRIGGER) != 0;
+        usual.is_plain.set(is_told && !is_special);
+        let flags = usual.receive();
+        let is_own = ep.further.receiver.borrow().is_none();
+        let is_plain_receive = is_own && flags & (FI_MULTI_RECV | FI_TRIGGER) == 0;
+        let receives = completes(flags, ep.receive.get());
+        usual.is_plain_receive.set(receives && is_plain_receive);
+        !is_told && !is_special
+    }
+
+    /// Tells whether a receive without flags of its own, from this source, has nothing to note but its
+    /// context.
+    #[inline(always)]
+    pub(crate) fn posts_plainly(&self, context: u64, from: u64) -> bool {
+        let is_plain = self.usual.is_plain_receive.get() && !is_number(context);
+        is_plain && (from == FI_ADDR_NOTAVAIL || self.ep.caps & FI_DIRECTED_RECV == 0)
+    }
 }
 
 impl Shared {
@@ -340,17 +427,17 @@ impl Shared {
 impl Objects {
     /// Notes whether calls have more to do than few instructions.
     pub(crate) fn note_special(&mut self) {
-        let has_watchers = self.waits.is_some() || self.sets > 0;
-        self.is_special = has_watchers || self.has_unread || !self.feeds.is_empty();
+        let may_watch = self.has_waits || self.sets > 0 || self.automatic.is_some();
+        self.is_special = may_watch || self.has_unread || !self.feeds.is_empty();
         direct::note(self);
     }
 
-    /// Wakes threads that sleep, as something may be done already.
+    /// Wakes threads that sleep, as something may be done already, or is to be done.
     #[cold]
     #[inline(never)]
-    pub(crate) fn wake_if_armed(&mut self) {
-        if self.is_armed() {
-            self.wake();
+    pub(crate) fn tell_watchers(&mut self) {
+        if self.has_watchers {
+            self.tell_news(true);
         }
     }
 
@@ -372,19 +459,32 @@ impl Objects {
                 raw.progress();
             }
         }
-        if self.has_unread {
+        if self.has_drops {
             self.drop_unread();
         }
-        if self.is_armed() {
-            self.wake_for_news();
+        if self.has_watchers {
+            self.tell_news(false);
         }
+    }
+
+    /// Notes which entries are to be dropped.
+    pub(crate) fn note_drops(&mut self) {
+        let has_unread = |one: &Rc<Ep>| !one.unread.borrow().is_empty();
+        self.has_unread = self.running.iter().any(has_unread);
+        let is_selective = |one: &Rc<Ep>| one.receive.get().is_some_and(|it| it.is_selective);
+        self.has_drops = self.has_unread || self.running.iter().any(is_selective);
     }
 
     /// Takes the entries that nobody reads.
     #[cold]
     #[inline(never)]
-    fn drop_unread(&mut self) {
+    pub(crate) fn drop_unread(&mut self) {
         for ep in &self.running {
+            if let Some(selective) = ep.receive.get().filter(|it| it.is_selective)
+                && let Some(queue) = self.queues.get(selective.queue)
+            {
+                cq::make_room(queue, &mut self.receives);
+            }
             for queue in &*ep.unread.borrow() {
                 while let Some(entry) = queue.next() {
                     let entry = entry.unwrap_or_else(|failure| failure.entry);
@@ -410,6 +510,23 @@ impl Objects {
 }
 
 impl Count {
+    /// A counter that stands at 0.
+    pub(crate) fn new() -> Self {
+        Self {
+            raw: Counter::new(),
+            users: Cell::default(),
+            told: Cell::default(),
+            is_noted: AtomicBool::default(),
+            wait: WaitObject::default(),
+        }
+    }
+
+    /// Has reading it be noted from now on.
+    pub(crate) fn note_reads(&self) {
+        // ORDERING: readers that do not know yet read as they did before.
+        self.is_noted.store(true, Ordering::Relaxed);
+    }
+
     /// Notes the counts, which are read.
     #[inline(always)]
     pub(crate) fn note_told(&self) {
@@ -437,6 +554,7 @@ impl Queue {
             holds: Cell::default(),
             users: Cell::default(),
             is_signalled: Cell::default(),
+            wait: WaitObject::default(),
         }
     }
 
@@ -476,29 +594,6 @@ impl Ep {
     /// Returns the endpoint, if it is enabled.
     pub(crate) fn enabled(&self) -> Result<&Endpoint, Code> {
         self.raw.get().ok_or(fi_ofi_abi::FI_EOPBADSTATE)
-    }
-
-    /// Notes how operations without flags of their own are done.
-    pub(crate) fn note_usual(&self) {
-        let flags = self.transmit_flags.get();
-        let wants = |queue: Binding| flags & FI_COMPLETION != 0 || !queue.is_selective;
-        let completes = self.transmit.get().is_some_and(wants);
-        self.is_usual.set(completes && flags & FI_INJECT == 0);
-        self.direct.note(!completes && flags & FI_INJECT == 0);
-        let flags = self.receive_flags.get();
-        let wants = |queue: Binding| flags & FI_COMPLETION != 0 || !queue.is_selective;
-        let completes = self.receive.get().is_some_and(wants);
-        let is_own = self.further.receiver.borrow().is_none();
-        self.is_plain_receive
-            .set(completes && is_own && flags & FI_MULTI_RECV == 0);
-    }
-
-    /// Tells whether a receive without flags of its own, from this source, has nothing to note but its
-    /// context.
-    #[inline(always)]
-    pub(crate) fn posts_plainly(&self, context: u64, from: u64) -> bool {
-        let is_plain = self.is_plain_receive.get() && !is_number(context);
-        is_plain && (from == FI_ADDR_NOTAVAIL || self.caps & FI_DIRECTED_RECV == 0)
     }
 
     /// Tells whether operations of this kind are counted.

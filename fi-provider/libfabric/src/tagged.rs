@@ -4,11 +4,11 @@ use crate::ep::{self, Object};
 use crate::info::INJECT_SIZE;
 use crate::msg::bytes;
 use crate::object::{Code, object, only, size};
-use crate::state::{Told, Wrong};
+use crate::state::{Told, Turn, Wrong};
 use crate::transfer::{self, Buffer, Flags, Message, SENDMSG, Which, list, piece};
-use crate::work;
 use fi_ofi_abi::*;
-use fi_provider::raw::endpoint::Wanted;
+use fi_provider::raw::address_vector::PeerIndex;
+use fi_provider::raw::endpoint::{Endpoint, Peeked, ReceiveContext, Wanted};
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
@@ -32,7 +32,7 @@ pub(crate) const fn ops<const SAFE: bool>() -> FiOpsTagged {
 }
 
 /// The flags of fi_trecvmsg by which a message is looked at, kept, and dropped.
-const LOOKS: u64 = FI_PEEK | FI_CLAIM | FI_DISCARD;
+pub(crate) const LOOKS: u64 = FI_PEEK | FI_CLAIM | FI_DISCARD;
 /// All its flags.
 const RECVMSG: u64 = LOOKS | FI_COMPLETION | FI_MORE;
 /// Results of looks that wait to be read, at most.
@@ -88,7 +88,8 @@ unsafe extern "C" fn sendmsg(ep: *mut FidEp, message: *const FiMsgTagged, flags:
     // as they are until the completion, by fi_tagged(3).
     unsafe {
         let message = &*message;
-        let pieces = only(flags, SENDMSG).and_then(|()| list(message.msg_iov, message.iov_count));
+        let pieces = only(flags, SENDMSG | FI_TRIGGER);
+        let pieces = pieces.and_then(|()| list(message.msg_iov, message.iov_count));
         match pieces {
             Ok(pieces) => {
                 let wanted = Message {
@@ -98,7 +99,6 @@ unsafe extern "C" fn sendmsg(ep: *mut FidEp, message: *const FiMsgTagged, flags:
                 };
                 transfer::send(ep, wanted)
             }
-            Err(_) if flags & FI_TRIGGER != 0 => size(work::tsendmsg(ep, message, flags)),
             Err(code) => size(Err(code)),
         }
     }
@@ -204,8 +204,8 @@ unsafe extern "C" fn recv<const SAFE: bool>(
     context: *mut c_void,
 ) -> isize {
     let number = context.addr() as u64;
-    let is_done = ep::at_once::<SAFE>(ep, |ep, raw| {
-        if !ep.posts_plainly(number, from) {
+    let is_done = ep::at_once::<SAFE>(ep, |own, raw| {
+        if !own.posts_plainly(number, from) {
             return false;
         }
         let wanted = Wanted {
@@ -265,15 +265,13 @@ unsafe extern "C" fn recvmsg(ep: *mut FidEp, message: *const FiMsgTagged, flags:
     // until the completion, by fi_tagged(3).
     let posted = unsafe {
         let message = &*message;
-        if flags & FI_TRIGGER != 0 {
-            return size(work::trecvmsg(ep, message, flags));
-        }
         let which = match flags & LOOKS {
             0 => Some(Which::Tagged(message.tag, message.ignore)),
             FI_CLAIM => Some(Which::Claimed(message.tag)),
             _ => None,
         };
-        only(flags, RECVMSG).and_then(|()| {
+        let triggers = which.map_or(0, |_| FI_TRIGGER);
+        only(flags, RECVMSG | triggers).and_then(|()| {
             let Some(which) = which else {
                 return look(ep, message, flags & LOOKS);
             };
@@ -290,11 +288,39 @@ unsafe extern "C" fn recvmsg(ep: *mut FidEp, message: *const FiMsgTagged, flags:
     size(posted.map(|()| 0))
 }
 
+/// Early tagged messages, of an endpoint or of a shared receive context.
+pub(crate) trait EarlyMessages {
+    fn peek(&self, wanted: Wanted) -> Option<Peeked>;
+    fn claim(&self, wanted: Wanted, context: u64) -> Option<Peeked>;
+    fn discard(&self, wanted: Wanted) -> Option<Peeked>;
+    fn discard_claimed(&self, context: u64) -> Option<Peeked>;
+}
+
+macro_rules! early_messages {
+    ($($of:ty),*) => {$(
+        impl EarlyMessages for $of {
+            fn peek(&self, wanted: Wanted) -> Option<Peeked> {
+                self.peek(wanted)
+            }
+
+            fn claim(&self, wanted: Wanted, context: u64) -> Option<Peeked> {
+                self.claim(wanted, context)
+            }
+
+            fn discard(&self, wanted: Wanted) -> Option<Peeked> {
+                self.discard(wanted)
+            }
+
+            fn discard_claimed(&self, context: u64) -> Option<Peeked> {
+                self.discard_claimed(context)
+            }
+        }
+    )*};
+}
+early_messages!(Endpoint, ReceiveContext);
+
 /// Looks for a message that has come, keeps it or drops it, and makes a completion of that.
 fn look(ep: *mut FidEp, message: &FiMsgTagged, flags: u64) -> Result<(), Code> {
-    const PEEK_AND_CLAIM: u64 = FI_PEEK | FI_CLAIM;
-    const PEEK_AND_DISCARD: u64 = FI_PEEK | FI_DISCARD;
-    const CLAIM_AND_DISCARD: u64 = FI_CLAIM | FI_DISCARD;
     let object = object!(Object, ep);
     let mut turn = object.shared.lock();
     // The message may have come, but not been seen.
@@ -303,6 +329,22 @@ fn look(ep: *mut FidEp, message: &FiMsgTagged, flags: u64) -> Result<(), Code> {
     let raw = ep.enabled()?;
     ep.receives_itself()?;
     let queue = ep.receive.get().ok_or(FI_ENOCQ)?.queue;
+    let source = ep.source(message.addr)?;
+    look_at(&mut turn, raw, (message, flags), source, queue)
+}
+
+/// Looks as the flags of a record say, among early messages of this source if it is given, and makes a
+/// completion of that in the queue of this number.
+pub(crate) fn look_at(
+    turn: &mut Turn<'_>,
+    early: &impl EarlyMessages,
+    (message, flags): (&FiMsgTagged, u64),
+    source: Option<PeerIndex>,
+    queue: u64,
+) -> Result<(), Code> {
+    const PEEK_AND_CLAIM: u64 = FI_PEEK | FI_CLAIM;
+    const PEEK_AND_DISCARD: u64 = FI_PEEK | FI_DISCARD;
+    const CLAIM_AND_DISCARD: u64 = FI_CLAIM | FI_DISCARD;
     let queue = turn.queues.get(queue).ok_or(libc::EINVAL)?;
     if queue.held_many() >= MOST_HELD {
         return Err(libc::EAGAIN);
@@ -314,13 +356,13 @@ fn look(ep: *mut FidEp, message: &FiMsgTagged, flags: u64) -> Result<(), Code> {
     let wanted = Wanted {
         tag: message.tag,
         ignore: message.ignore,
-        source: ep.source(message.addr)?,
+        source,
     };
     let found = match flags {
-        FI_PEEK => raw.peek(wanted),
-        PEEK_AND_CLAIM => raw.claim(wanted, claimed),
-        PEEK_AND_DISCARD => raw.discard(wanted),
-        CLAIM_AND_DISCARD => Some(raw.discard_claimed(claimed).ok_or(libc::EINVAL)?),
+        FI_PEEK => early.peek(wanted),
+        PEEK_AND_CLAIM => early.claim(wanted, claimed),
+        PEEK_AND_DISCARD => early.discard(wanted),
+        CLAIM_AND_DISCARD => Some(early.discard_claimed(claimed).ok_or(libc::EINVAL)?),
         _ => return Err(FI_EBADFLAGS),
     };
     let source = found.and_then(|found| found.source);
@@ -342,6 +384,6 @@ fn look(ep: *mut FidEp, message: &FiMsgTagged, flags: u64) -> Result<(), Code> {
     };
     let told = found.map(|_| told).ok_or(missing);
     queue.hold_last(told);
-    turn.wake_if_armed();
+    turn.tell_watchers();
     Ok(())
 }

@@ -1,10 +1,12 @@
 //! The operations of messages and accesses: their flags, their pieces of memory, and how they start.
 
-use crate::ep::{self, Object};
+use crate::deferred::Later;
+use crate::ep::{self, Object, TRIGGERED};
 use crate::info::{INJECT_SIZE, MOST_PIECES};
-use crate::object::{Code, object};
+use crate::object::{Code, object, only};
 use crate::slab::is_number;
-use crate::state::{Binding, Counts, Ep, Receive};
+use crate::state::{Binding, Counts, Ep, Own, Receive, Turn, Usual};
+use crate::work::trigger;
 use fi_ofi_abi::*;
 use fi_provider::raw::address_vector::PeerIndex;
 use fi_provider::raw::completion::{Context, Counted, CountedContext, Silent};
@@ -34,17 +36,41 @@ pub(crate) struct How {
 }
 
 impl Flags {
-    /// Finds out how an operation is done that an endpoint starts.
-    pub(crate) fn how(self, ep: &Ep, what: Counts) -> How {
-        let flags = match self {
-            Self::Usual => ep.transmit_flags.get(),
+    /// The flags, which are the object's where the call has none.
+    pub(crate) fn of(self, usual: &Usual) -> u64 {
+        match self {
+            Self::Usual => usual.transmit(),
             Self::Own(flags) => flags,
             Self::Inject => FI_INJECT,
-        };
+        }
+    }
+
+    /// Finds out how an operation is done that an endpoint starts.
+    ///
+    /// # Errors
+    /// [`TRIGGERED`] where it waits.
+    #[inline(always)]
+    pub(crate) fn how(self, own: Own<'_>, what: Counts) -> Result<How, Code> {
+        let flags = self.of(own.usual);
+        if flags & FI_TRIGGER != 0 {
+            return Err(TRIGGERED);
+        }
+        let how = How::new(flags, own.ep, what);
+        Ok(How {
+            completes: !matches!(self, Self::Inject) && how.completes,
+            ..how
+        })
+    }
+}
+
+impl How {
+    /// Finds out how an operation with these flags is done.
+    #[inline(always)]
+    pub(crate) fn new(flags: u64, ep: &Ep, what: Counts) -> Self {
         let asks = flags & FI_COMPLETION != 0;
         let wants = |queue: Binding| asks || !queue.is_selective;
-        How {
-            completes: !matches!(self, Self::Inject) && ep.transmit.get().is_some_and(wants),
+        Self {
+            completes: ep.transmit.get().is_some_and(wants),
             counts: ep.counts(what),
             // Messages with FI_TRANSMIT_COMPLETE are told when their bytes are free: the fabric's
             // level fails those that the peer took just before it closed.
@@ -170,9 +196,9 @@ pub(crate) struct Message<'a> {
 #[inline(always)]
 pub(crate) unsafe fn send(ep: *mut FidEp, message: Message<'_>) -> isize {
     let Message { data, to, .. } = message;
-    ep::start(ep, |ep| {
-        let how = message.flags.how(ep, Counts::Sent);
-        let (raw, peer, level) = (ep.enabled()?, ep.peer(to)?, how.level);
+    let act = |own: Own<'_>| {
+        let how = message.flags.how(own, Counts::Sent)?;
+        let (raw, peer, level) = (own.ep.enabled()?, own.ep.peer(to)?, how.level);
         check_inject(how, message.pieces)?;
         with_report!(how, message.context, |report| {
             // SAFETY: the pieces hold the bytes, which stay as they are until the operation is
@@ -196,6 +222,17 @@ pub(crate) unsafe fn send(ep: *mut FidEp, message: Message<'_>) -> isize {
             }
             .map_err(Error::code)
         })
+    };
+    ep::start(ep, act, |turn, object| {
+        let later = Later::Send {
+            pieces: message.pieces,
+            tag: message.tag,
+            data,
+            to,
+        };
+        let flags = message.flags.of(object.own(turn).usual);
+        // SAFETY: the pieces are as this function requires.
+        unsafe { trigger(turn, object, &later, (message.context, flags)) }
     })
 }
 
@@ -224,7 +261,11 @@ impl Ep {
     /// Returns the peer whose messages alone a receive takes, if the endpoint cares.
     pub(crate) fn source(&self, from: u64) -> Result<Option<PeerIndex>, Code> {
         let is_directed = self.caps & FI_DIRECTED_RECV != 0 && from != FI_ADDR_NOTAVAIL;
-        is_directed.then(|| self.peer(from)).transpose()
+        let peer = is_directed.then(|| self.peer(from)).transpose()?;
+        if let (Some(peer), Some(raw)) = (peer, self.raw.get()) {
+            raw.get_to_know(peer);
+        }
+        Ok(peer)
     }
 }
 
@@ -236,10 +277,14 @@ impl Ep {
 pub(crate) unsafe fn receive(ep: *mut FidEp, buffer: Buffer<'_>) -> Result<(), Code> {
     let object = object!(Object, ep);
     let mut turn = object.shared.lock();
-    let ep = object.ep.get(&turn);
+    let Own { ep, usual } = object.own(&turn);
     let raw = ep.enabled()?;
     ep.receives_itself()?;
-    let flags = buffer.flags.unwrap_or(ep.receive_flags.get());
+    let flags = buffer.flags.unwrap_or(usual.receive());
+    if flags & FI_TRIGGER != 0 {
+        // SAFETY: the pieces are as this function requires.
+        return unsafe { receive_later(&mut turn, object, buffer, flags) };
+    }
     let (tag, is_multi) = match buffer.which {
         Which::Untagged => (None, flags & FI_MULTI_RECV != 0),
         Which::Tagged(tag, _) | Which::Claimed(tag) => (Some(tag), false),
@@ -308,6 +353,31 @@ pub(crate) unsafe fn receive(ep: *mut FidEp, buffer: Buffer<'_>) -> Result<(), C
     if is_posted != Ok(true) {
         turn.receives.remove(number);
     }
+    if turn.is_special {
+        // An early message may have got the buffer.
+        turn.tell_watchers();
+    }
     // No such message was claimed.
     is_posted?.then_some(()).ok_or(libc::EINVAL)
+}
+
+/// Posts a buffer later.
+///
+/// # Safety
+/// As [`receive`].
+#[cold]
+unsafe fn receive_later(
+    turn: &mut Turn<'_>,
+    object: &Object,
+    buffer: Buffer<'_>,
+    flags: u64,
+) -> Result<(), Code> {
+    only(flags, FI_TRIGGER | FI_COMPLETION | FI_MORE)?;
+    let later = Later::Receive {
+        pieces: buffer.pieces,
+        which: buffer.which,
+        from: buffer.from,
+    };
+    // SAFETY: the pieces are as this function requires.
+    unsafe { trigger(turn, object, &later, (buffer.context, flags)) }
 }

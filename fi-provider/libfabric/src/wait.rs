@@ -1,7 +1,9 @@
-//! Sleeping until something comes (fi_trywait(3), FI_WAIT_FD): all queues and counters of a domain
-//! sleep on one descriptor, a set of those of its endpoints and of a waker. The waker wakes
-//! threads for whose queue or counter another thread has made progress.
+//! Wait objects (fi_cq_open(3), fi_trywait(3)): the descriptors on which threads sleep that wait for a
+//! queue or a counter. Each is a set of those of the domain's endpoints, which bring something, and of
+//! a waker, by which the thread is told that brings it. In a domain with automatic progress the set is
+//! the waker alone: the domain's thread makes the progress.
 
+use crate::automatic::keep_armed;
 use crate::object::{Code, object};
 use crate::state::{Ep, Objects};
 use crate::{cntr, cq, eq};
@@ -9,31 +11,34 @@ use fi_ofi_abi::*;
 use fi_provider::node::wait::{Patience, Waiter};
 use fi_provider::raw::endpoint::Endpoint;
 use fi_provider::raw::waker::{Set, Waker};
+use std::cell::{Cell, OnceCell};
 use std::ffi::{c_int, c_void};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::time::{Duration, Instant};
 
-/// The descriptor of a domain.
+/// The wait object of a queue or a counter.
+#[derive(Debug, Default)]
+pub(crate) struct WaitObject {
+    /// Made when it is needed first.
+    descriptors: OnceCell<Descriptors>,
+    /// Whether a thread may sleep, which looked at the queue or the counter before.
+    is_armed: Cell<bool>,
+}
+
 #[derive(Debug)]
-pub(crate) struct Waits {
+struct Descriptors {
     set: Set,
     waker: Waker,
-    /// Whether a thread may sleep, which looked at all queues and counters before.
-    is_armed: bool,
 }
 
 /// How long a thread looks again and again before it sleeps.
 const AWAKE: Duration = Duration::from_micros(50);
 
-impl Waits {
+impl Descriptors {
     fn new() -> Result<Self, Code> {
         let (set, waker) = (Set::new().map_err(code)?, Waker::new().map_err(code)?);
         set.add(&waker).map_err(code)?;
-        Ok(Self {
-            set,
-            waker,
-            is_armed: false,
-        })
+        Ok(Self { set, waker })
     }
 
     /// Has threads that sleep wake for an endpoint.
@@ -43,30 +48,42 @@ impl Waits {
     }
 }
 
+impl WaitObject {
+    /// Wakes the threads that sleep.
+    pub(crate) fn wake(&self) {
+        if self.is_armed.take()
+            && let Some(descriptors) = self.descriptors.get()
+        {
+            descriptors.waker.wake();
+        }
+    }
+}
+
 /// Returns the code of an error of the system.
 pub(crate) fn code(error: std::io::Error) -> Code {
     error.raw_os_error().unwrap_or(libc::EIO)
 }
 
 impl Objects {
-    /// Returns the descriptor of the domain, made at the first call.
-    fn waits(&mut self) -> Result<&mut Waits, Code> {
-        if self.waits.is_none() {
-            let waits = Waits::new()?;
-            for ep in &self.running {
-                if let Some(raw) = ep.raw.get() {
-                    waits.add(raw)?;
-                }
-            }
-            self.waits = Some(waits);
-            self.note_special();
+    /// Returns the descriptors of a wait object.
+    fn descriptors<'a>(&mut self, wait: &'a WaitObject) -> Result<&'a Descriptors, Code> {
+        if let Some(made) = wait.descriptors.get() {
+            return Ok(made);
         }
-        self.waits.as_mut().ok_or(libc::ENOMEM)
+        let made = Descriptors::new()?;
+        if self.automatic.is_none() {
+            for raw in self.running.iter().filter_map(|ep| ep.raw.get()) {
+                made.add(raw)?;
+            }
+        }
+        self.has_waits = true;
+        self.note_special();
+        Ok(wait.descriptors.get_or_init(|| made))
     }
 
-    /// Returns a descriptor of its own for a queue or a counter.
-    pub(crate) fn descriptor(&mut self) -> Result<OwnedFd, Code> {
-        let set = self.waits()?.set.as_fd();
+    /// Returns a descriptor of its own of a wait object.
+    pub(crate) fn descriptor(&mut self, wait: &WaitObject) -> Result<OwnedFd, Code> {
+        let set = self.descriptors(wait)?.set.as_fd();
         set.try_clone_to_owned().map_err(|_| libc::EMFILE)
     }
 
@@ -75,55 +92,75 @@ impl Objects {
     /// # Errors
     /// That of the system where it has no room for a descriptor.
     pub(crate) fn watch(&mut self, ep: &Ep) -> Result<(), Code> {
-        if let Some((waits, raw)) = self.waits.as_ref().zip(ep.raw.get()) {
-            waits.add(raw)?;
+        if let Some(automatic) = &mut self.automatic {
+            automatic.wake();
+            return Ok(());
+        }
+        if let Some(raw) = ep.raw.get() {
+            let made = |wait: &WaitObject| match wait.descriptors.get() {
+                Some(made) => made.add(raw),
+                None => Ok(()),
+            };
+            let mut queues = self.queues.iter();
+            queues.try_for_each(|(_, queue)| made(&queue.wait))?;
+            let mut counters = self.counters.iter();
+            counters.try_for_each(|(_, counter)| made(&counter.wait))?;
         }
         self.wake();
         Ok(())
     }
 
-    /// Tells whether a thread may sleep.
-    pub(crate) fn is_armed(&self) -> bool {
-        self.waits.as_ref().is_some_and(|waits| waits.is_armed)
-    }
-
-    /// Wakes threads that sleep.
+    /// Wakes all threads that sleep.
     #[cold]
     pub(crate) fn wake(&mut self) {
-        if let Some(waits) = &mut self.waits {
-            waits.is_armed = false;
-            waits.waker.wake();
-        }
+        self.queues.iter().for_each(|(_, queue)| queue.wait.wake());
+        let counters = self.counters.iter();
+        counters.for_each(|(_, counter)| counter.wait.wake());
+        self.has_watchers = self.automatic.is_some();
     }
 
-    /// Wakes threads that sleep if a queue or a counter has something.
+    /// Wakes threads that sleep whose queue or counter has something, after progress, or after an
+    /// operation `has_begun`; and who makes progress while they sleep, where there is some to make.
     #[cold]
-    pub(crate) fn wake_for_news(&mut self) {
-        let has_entries = self.queues.iter().any(|(_, queue)| queue.has_entries());
-        if has_entries
-            || self
-                .counters
-                .iter()
-                .any(|(_, counter)| counter.has_changed())
-        {
-            self.wake();
+    pub(crate) fn tell_news(&mut self, has_begun: bool) {
+        let mut is_any_armed = false;
+        let mut tell = |wait: &WaitObject, has_news: &dyn Fn() -> bool| {
+            if wait.is_armed.get() && has_news() {
+                wait.wake();
+            }
+            is_any_armed |= wait.is_armed.get();
+        };
+        for (_, queue) in self.queues.iter() {
+            tell(&queue.wait, &|| queue.has_entries());
+        }
+        for (_, counter) in self.counters.iter() {
+            tell(&counter.wait, &|| counter.has_changed());
+        }
+        self.has_watchers = is_any_armed || self.automatic.is_some();
+        match &mut self.automatic {
+            Some(automatic) => automatic.wake_for(&self.running, has_begun),
+            None if is_any_armed && !keep_armed(&self.running, has_begun) => self.wake(),
+            None => {}
         }
     }
 
-    /// Lets a thread sleep on the descriptor that has found nothing in its queue or counter.
+    /// Lets a thread sleep on the descriptor that has found nothing in its queue or counter. Returns the
+    /// descriptor, which stays as long as the wait object.
     ///
     /// # Errors
     /// EAGAIN where it must not: something is there, or nobody would tell of it.
-    pub(crate) fn arm(&mut self) -> Result<(), Code> {
-        let waits = self.waits()?;
-        waits.waker.rest();
-        waits.is_armed = true;
+    pub(crate) fn arm(&mut self, wait: &WaitObject) -> Result<RawFd, Code> {
+        let descriptors = self.descriptors(wait)?;
+        descriptors.waker.rest();
         let mut endpoints = self.running.iter().filter_map(|ep| ep.raw.get());
-        if endpoints.all(|raw| raw.arm_for_more()) {
-            Ok(())
-        } else {
-            Err(libc::EAGAIN)
+        if self.automatic.is_none() && !endpoints.all(Endpoint::arm_for_more) {
+            // Others may sleep, whose descriptors do not tell any more of what is there.
+            self.wake();
+            return Err(libc::EAGAIN);
         }
+        wait.is_armed.set(true);
+        self.has_watchers = true;
+        Ok(descriptors.set.as_fd().as_raw_fd())
     }
 }
 
@@ -174,14 +211,6 @@ impl Wait {
         };
         // SAFETY: one record is there.
         unsafe { libc::poll(&raw mut poll, 1, left) };
-    }
-}
-
-impl Objects {
-    /// Does as [`Objects::arm`], and returns the descriptor, which stays as long as the domain.
-    pub(crate) fn arm_to_sleep(&mut self) -> Result<RawFd, Code> {
-        self.arm()?;
-        Ok(self.waits()?.set.as_fd().as_raw_fd())
     }
 }
 

@@ -42,31 +42,29 @@ unsafe fn counter(
 /// `context` leads to a triggered context with an open counter, and the memory is as that of
 /// [`defer`].
 pub(crate) unsafe fn trigger(
-    ep: *mut FidEp,
+    turn: &mut Turn<'_>,
+    object: &ep::Object,
     later: &Later<'_>,
-    context: *mut c_void,
-    flags: u64,
+    (context, flags): (*mut c_void, u64),
 ) -> Result<(), Code> {
-    let object = object!(ep::Object, ep);
     // SAFETY: the context is one of fi_trigger(3), by this function's requirement.
     let triggered = unsafe { context.cast::<FiTriggeredContext>().as_ref() };
     let triggered = triggered.ok_or(libc::EINVAL)?;
     if triggered.event_type != FI_TRIGGER_THRESHOLD {
         return Err(FI_ENOSYS);
     }
-    let mut turn = object.shared.lock();
     // SAFETY: the counter is open, by this function's requirement.
-    let counter = unsafe { counter(&object.shared, &turn, triggered.cntr)? };
+    let counter = unsafe { counter(&object.shared, turn, triggered.cntr)? };
     let condition = Condition {
         counter: &counter,
         threshold: triggered.threshold as u64,
         with_failures: false,
     };
-    let own = object.ep.share(&turn);
+    let own = object.ep.share(turn);
     let how = (context, flags & !FI_TRIGGER, Reports::Usually);
     // SAFETY: the memory is as this function requires.
-    unsafe { defer(&mut turn, (&own, object.number), condition, later, how)? };
-    turn.wake_if_armed();
+    unsafe { defer(turn, (&own, object.number), condition, later, how)? };
+    turn.tell_watchers();
     Ok(())
 }
 
@@ -86,7 +84,7 @@ pub(crate) unsafe extern "C" fn control(
             // SAFETY: the work's record is that of its kind, whose objects are open, and the memory
             // of the operation stays until it has ended or was cancelled, by fi_trigger(3).
             let queued = unsafe { queue(shared, &mut turn, work) };
-            turn.wake_if_armed();
+            turn.tell_watchers();
             queued
         }
         (FI_CANCEL_WORK, Some(work)) => cancel(&mut turn, work),
@@ -179,8 +177,16 @@ impl Queue<'_> {
         // SAFETY: the record is of this kind, and its lists are as long as it says.
         unsafe {
             match kind {
-                FI_OP_RECV | FI_OP_SEND => self.message(turn, kind, &*record.cast()),
-                FI_OP_TRECV | FI_OP_TSEND => self.tagged(turn, kind, &*record.cast()),
+                FI_OP_RECV | FI_OP_SEND => {
+                    let one = &*record.cast::<FiOpMsg>();
+                    let what = (kind == FI_OP_SEND, None);
+                    self.message(turn, one.ep, what, &one.msg, one.flags)
+                }
+                FI_OP_TRECV | FI_OP_TSEND => {
+                    let one = &*record.cast::<FiOpTagged>();
+                    let what = (kind == FI_OP_TSEND, Some((one.msg.tag, one.msg.ignore)));
+                    self.message(turn, one.ep, what, &untagged(&one.msg), one.flags)
+                }
                 FI_OP_READ | FI_OP_WRITE => self.access(turn, kind, &*record.cast()),
                 FI_OP_ATOMIC => {
                     let one = &*record.cast::<FiOpAtomic>();
@@ -234,72 +240,43 @@ impl Queue<'_> {
         unsafe { defer(turn, (&own, object.number), self.condition, later, how) }
     }
 
+    /// Queues a message, or a buffer, of this tag and these bits to ignore if it has one.
+    ///
     /// # Safety
     /// As [`Queue::record`].
     unsafe fn message(
         &self,
         turn: &mut Turn<'_>,
-        kind: u32,
-        one: &FiOpMsg,
+        ep: *mut FidEp,
+        (sends, tags): (bool, Option<(u64, u64)>),
+        msg: &FiMsg,
+        flags: u64,
     ) -> Result<(u64, u64), Code> {
-        let msg = &one.msg;
-        let known = if kind == FI_OP_SEND {
+        let known = if sends {
             SENDMSG
         } else {
             FI_COMPLETION | FI_MORE
         };
-        only(one.flags, known)?;
+        only(flags, known)?;
         // SAFETY: the list is as long as the record says.
         let pieces = unsafe { list(msg.msg_iov, msg.iov_count)? };
-        let later = match kind {
-            FI_OP_SEND => Later::Send {
+        let later = if sends {
+            Later::Send {
                 pieces,
-                tag: None,
-                data: (one.flags & FI_REMOTE_CQ_DATA != 0).then_some(msg.data),
+                tag: tags.map(|(tag, _)| tag),
+                data: (flags & FI_REMOTE_CQ_DATA != 0).then_some(msg.data),
                 to: msg.addr,
-            },
-            _ => Later::Receive {
-                pieces,
-                which: Which::Untagged,
-                from: msg.addr,
-            },
-        };
-        // SAFETY: the endpoint is open, and the memory is as this function requires.
-        unsafe { self.add(turn, one.ep, &later, (msg.context, one.flags)) }
-    }
-
-    /// # Safety
-    /// As [`Queue::record`].
-    unsafe fn tagged(
-        &self,
-        turn: &mut Turn<'_>,
-        kind: u32,
-        one: &FiOpTagged,
-    ) -> Result<(u64, u64), Code> {
-        let msg = &one.msg;
-        let known = if kind == FI_OP_TSEND {
-            SENDMSG
+            }
         } else {
-            FI_COMPLETION | FI_MORE
-        };
-        only(one.flags, known)?;
-        // SAFETY: the list is as long as the record says.
-        let pieces = unsafe { list(msg.msg_iov, msg.iov_count)? };
-        let later = match kind {
-            FI_OP_TSEND => Later::Send {
+            let tagged = |(tag, ignore)| Which::Tagged(tag, ignore);
+            Later::Receive {
                 pieces,
-                tag: Some(msg.tag),
-                data: (one.flags & FI_REMOTE_CQ_DATA != 0).then_some(msg.data),
-                to: msg.addr,
-            },
-            _ => Later::Receive {
-                pieces,
-                which: Which::Tagged(msg.tag, msg.ignore),
+                which: tags.map_or(Which::Untagged, tagged),
                 from: msg.addr,
-            },
+            }
         };
         // SAFETY: the endpoint is open, and the memory is as this function requires.
-        unsafe { self.add(turn, one.ep, &later, (msg.context, one.flags)) }
+        unsafe { self.add(turn, ep, &later, (msg.context, flags)) }
     }
 
     /// # Safety
@@ -355,17 +332,25 @@ impl Queue<'_> {
     }
 }
 
+/// Returns what a tagged message has in common with others.
+fn untagged(msg: &FiMsgTagged) -> FiMsg {
+    FiMsg {
+        msg_iov: msg.msg_iov,
+        desc: msg.desc,
+        iov_count: msg.iov_count,
+        addr: msg.addr,
+        context: msg.context,
+        data: msg.data,
+    }
+}
+
 /// Returns the access of a record.
 ///
 /// # Safety
 /// The lists are as long as the record says.
-pub(crate) unsafe fn access_of(
-    msg: &FiMsgRma,
-    writes: bool,
-    flags: u64,
-) -> Result<Later<'_>, Code> {
+unsafe fn access_of(msg: &FiMsgRma, writes: bool, flags: u64) -> Result<Later<'_>, Code> {
     let known = if writes { rma::WRITEMSG } else { rma::READMSG };
-    only(flags & !FI_TRIGGER, known)?;
+    only(flags, known)?;
     // SAFETY: the lists are as long as the record says.
     let (pieces, ranges) = unsafe {
         let pieces = list(msg.msg_iov, msg.iov_count)?;
@@ -392,145 +377,16 @@ pub(crate) unsafe fn access_of(
 ///
 /// # Safety
 /// The lists are as long as the record says.
-pub(crate) unsafe fn update_of<'a>(
+unsafe fn update_of<'a>(
     shared: &Shared,
     (kind, msg): (Kind, &'a FiMsgAtomic),
     (comparands, results): (&'a [FiIoc], &'a [FiIoc]),
     flags: u64,
 ) -> Result<Later<'a>, Code> {
-    only(flags & !FI_TRIGGER, atomic::FLAGS)?;
+    only(flags, atomic::FLAGS)?;
     let what = (msg.datatype, msg.op);
     let typed = atomic::typed(kind, what).filter(|typed| shared.raw.updates(*typed));
     // SAFETY: the lists are as long as the record says.
-    let update = unsafe {
-        Update {
-            kind,
-            operands: atomic::list(msg.msg_iov, msg.iov_count),
-            comparands,
-            results,
-            peer: msg.addr,
-            there: atomic::list(msg.rma_iov, msg.rma_iov_count),
-            what,
-            context: msg.context,
-            flags: crate::transfer::Flags::Own(flags),
-        }
-    };
+    let update = unsafe { Update::of(kind, msg, (comparands, results), flags) };
     Ok(Later::Update(update, typed.ok_or(libc::EOPNOTSUPP)?))
-}
-
-/// The flags of triggered receives.
-const RECEIVE: u64 = FI_TRIGGER | FI_COMPLETION | FI_MORE;
-
-/// Sends the message of a record later.
-///
-/// # Safety
-/// The record is as fi_sendmsg(3) requires, with a context as [`trigger`] does.
-pub(crate) unsafe fn sendmsg(ep: *mut FidEp, msg: &FiMsg, flags: u64) -> Result<usize, Code> {
-    only(flags, SENDMSG | FI_TRIGGER)?;
-    // SAFETY: the list is as long as the record says, and the rest is as this function requires.
-    unsafe {
-        let later = Later::Send {
-            pieces: list(msg.msg_iov, msg.iov_count)?,
-            tag: None,
-            data: (flags & FI_REMOTE_CQ_DATA != 0).then_some(msg.data),
-            to: msg.addr,
-        };
-        trigger(ep, &later, msg.context, flags).map(|()| 0)
-    }
-}
-
-/// Posts the buffer of a record later.
-///
-/// # Safety
-/// The record is as fi_recvmsg(3) requires, with a context as [`trigger`] does.
-pub(crate) unsafe fn recvmsg(ep: *mut FidEp, msg: &FiMsg, flags: u64) -> Result<usize, Code> {
-    only(flags, RECEIVE)?;
-    // SAFETY: the list is as long as the record says, and the rest is as this function requires.
-    unsafe {
-        let later = Later::Receive {
-            pieces: list(msg.msg_iov, msg.iov_count)?,
-            which: Which::Untagged,
-            from: msg.addr,
-        };
-        trigger(ep, &later, msg.context, flags).map(|()| 0)
-    }
-}
-
-/// Sends the tagged message of a record later.
-///
-/// # Safety
-/// The record is as fi_tsendmsg(3) requires, with a context as [`trigger`] does.
-pub(crate) unsafe fn tsendmsg(
-    ep: *mut FidEp,
-    msg: &FiMsgTagged,
-    flags: u64,
-) -> Result<usize, Code> {
-    only(flags, SENDMSG | FI_TRIGGER)?;
-    // SAFETY: the list is as long as the record says, and the rest is as this function requires.
-    unsafe {
-        let later = Later::Send {
-            pieces: list(msg.msg_iov, msg.iov_count)?,
-            tag: Some(msg.tag),
-            data: (flags & FI_REMOTE_CQ_DATA != 0).then_some(msg.data),
-            to: msg.addr,
-        };
-        trigger(ep, &later, msg.context, flags).map(|()| 0)
-    }
-}
-
-/// Posts the buffer of a record for a tagged message later.
-///
-/// # Safety
-/// The record is as fi_trecvmsg(3) requires, with a context as [`trigger`] does.
-pub(crate) unsafe fn trecvmsg(
-    ep: *mut FidEp,
-    msg: &FiMsgTagged,
-    flags: u64,
-) -> Result<usize, Code> {
-    only(flags, RECEIVE)?;
-    // SAFETY: the list is as long as the record says, and the rest is as this function requires.
-    unsafe {
-        let later = Later::Receive {
-            pieces: list(msg.msg_iov, msg.iov_count)?,
-            which: Which::Tagged(msg.tag, msg.ignore),
-            from: msg.addr,
-        };
-        trigger(ep, &later, msg.context, flags).map(|()| 0)
-    }
-}
-
-/// Starts the access of a record later.
-///
-/// # Safety
-/// The record is as fi_writemsg(3) or fi_readmsg(3) requires, with a context as [`trigger`] does.
-pub(crate) unsafe fn access(
-    ep: *mut FidEp,
-    msg: &FiMsgRma,
-    writes: bool,
-    flags: u64,
-) -> Result<usize, Code> {
-    // SAFETY: the lists are as long as the record says, and the rest is as this function requires.
-    unsafe {
-        let later = access_of(msg, writes, flags)?;
-        trigger(ep, &later, msg.context, flags).map(|()| 0)
-    }
-}
-
-/// Starts the atomic operation of a record later.
-///
-/// # Safety
-/// The record and the lists are as those of fi_compare_atomicmsg(3), with a context as [`trigger`]
-/// requires.
-pub(crate) unsafe fn update(
-    ep: *mut FidEp,
-    what: (Kind, &FiMsgAtomic),
-    lists: (&[FiIoc], &[FiIoc]),
-    flags: u64,
-) -> Result<usize, Code> {
-    let shared = &object!(ep::Object, ep).shared;
-    // SAFETY: the lists are as long as the record says, and the rest is as this function requires.
-    unsafe {
-        let later = update_of(shared, what, lists, flags)?;
-        trigger(ep, &later, what.1.context, flags).map(|()| 0)
-    }
 }

@@ -15,7 +15,7 @@ pub mod error;
 pub mod guard;
 mod head;
 pub mod lane;
-mod lock;
+pub mod lock;
 pub mod message;
 pub mod policy;
 mod post;

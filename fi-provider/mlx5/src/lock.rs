@@ -1,4 +1,4 @@
-//! A lock of one bit, for the few stores of a post.
+//! A lock of one bit, for the few stores of a post, and other short turns.
 
 use crate::unit::give_way;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -8,26 +8,28 @@ const LOOKS: u32 = 64;
 
 /// A lock of one bit.
 #[derive(Debug, Default)]
-pub(crate) struct Lock(AtomicU32);
+pub struct Lock(AtomicU32);
 
 const TAKEN: u32 = 1;
 
 impl Lock {
     /// A lock that nobody has.
-    pub(crate) const fn new() -> Self {
+    #[must_use]
+    pub const fn new() -> Self {
         Self(AtomicU32::new(0))
     }
 
     /// Takes the lock, if nobody has it.
     #[inline(always)]
-    pub(crate) fn try_take(&self) -> bool {
+    #[must_use]
+    pub fn try_take(&self) -> bool {
         // ORDERING: pairs with the release in `give`: what one left, the next one finds.
         self.0.fetch_or(TAKEN, Ordering::Acquire) & TAKEN == 0
     }
 
     /// Waits for the lock and takes it. There is no call in here: a post needs no frame for it.
     #[inline(always)]
-    pub(crate) fn take(&self) {
+    pub fn take(&self) {
         if self.try_take() {
             return;
         }
@@ -49,7 +51,7 @@ impl Lock {
 
     /// Lets others have it.
     #[inline(always)]
-    pub(crate) fn give(&self) {
+    pub fn give(&self) {
         // ORDERING: pairs with the exchange in `try_take`.
         self.0.store(0, Ordering::Release);
     }

@@ -4,6 +4,7 @@
 //! * [`segment`]: anonymous shared memory (memfd), address-space reservations and fixed mappings.
 //! * [`handover`] and [`claim`]: giving such memory to other processes, and seeing which of them
 //!   have ended.
+//! * [`named`]: memory that processes of one user open by its name.
 //! * [`foreign`]: the kernel's copy between memories of processes.
 //! * [`random`]: names and keys that nobody guesses.
 //! * [`copy`]: copies that never tear an aligned element of 1, 2, 4 or 8 bytes.
@@ -37,6 +38,7 @@ pub mod flag;
 pub mod foreign;
 pub mod futex;
 pub mod handover;
+pub mod named;
 pub mod order;
 pub mod processors;
 pub mod random;

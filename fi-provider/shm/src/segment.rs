@@ -245,7 +245,25 @@ impl Reservation {
         let addr = self.place(at, len)?;
         // SAFETY: the range lies inside the reservation, which this value owns; pages that an
         // earlier call mapped there are only reachable through this value's addresses.
-        unsafe { map_at(addr, memory, offset, len, libc::MAP_PRIVATE) }
+        unsafe { map_at(addr, memory, offset, len, READ_WRITE, libc::MAP_PRIVATE) }
+    }
+
+    /// As [`Reservation::map_shared`], for reading alone.
+    ///
+    /// # Errors
+    /// As [`Reservation::map_shared`].
+    pub(crate) fn map_for_reading(
+        &self,
+        at: usize,
+        memory: &Memfd,
+        offset: usize,
+        len: usize,
+    ) -> io::Result<()> {
+        let addr = self.place(at, len)?;
+        let (access, kind) = (libc::PROT_READ, libc::MAP_SHARED);
+        // SAFETY: the range lies inside the reservation, which this value owns; pages that an
+        // earlier call mapped there are only reachable through this value's addresses.
+        unsafe { map_at(addr, memory, offset, len, access, kind) }
     }
 
     /// Where the `len` bytes from `base() + at` begin, if they are in the reservation.
@@ -306,14 +324,16 @@ pub unsafe fn map_shared_at(
 ) -> io::Result<()> {
     // SAFETY: the range belongs to the caller, and its former contents are of no further use or in
     // `memory`.
-    unsafe { map_at(addr, memory, offset, len, libc::MAP_SHARED)? };
+    unsafe { map_at(addr, memory, offset, len, READ_WRITE, libc::MAP_SHARED)? };
     // Transparent huge pages where the system's shmem policy is "advise"; elsewhere a no-op.
     // SAFETY: the range was mapped above; the advice changes no contents.
     unsafe { libc::madvise(addr as *mut _, len, libc::MADV_HUGEPAGE) };
     Ok(())
 }
 
-/// Maps, as `kind` says, which is MAP_SHARED or MAP_PRIVATE.
+const READ_WRITE: i32 = libc::PROT_READ | libc::PROT_WRITE;
+
+/// Maps, for this access, as `kind` says, which is MAP_SHARED or MAP_PRIVATE.
 ///
 /// # Safety
 /// As [`map_shared_at`].
@@ -322,6 +342,7 @@ unsafe fn map_at(
     memory: &Memfd,
     offset: usize,
     len: usize,
+    access: i32,
     kind: i32,
 ) -> io::Result<()> {
     let offset =
@@ -335,7 +356,7 @@ unsafe fn map_at(
         libc::mmap(
             addr as *mut _,
             len,
-            libc::PROT_READ | libc::PROT_WRITE,
+            access,
             kind | libc::MAP_FIXED | libc::MAP_NORESERVE,
             memory.raw_fd(),
             offset,

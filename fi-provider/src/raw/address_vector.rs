@@ -2,6 +2,7 @@
 
 use super::address::{Address, Family};
 use super::error::Error;
+use super::shared_table::{Change, SharedTable, TableTurn};
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -22,6 +23,8 @@ struct Inner {
     entries: RefCell<Entries>,
     /// Changes with every removal.
     version: Cell<u64>,
+    /// The table that processes share, and how many of its changes the entries have.
+    shared: Option<(SharedTable, Cell<u64>)>,
 }
 
 #[derive(Debug, Default)]
@@ -46,67 +49,155 @@ impl AddressVector {
         Self::default()
     }
 
+    /// Opens the vector of this name, of 1 to 100 bytes, which processes of one user on a node share
+    /// (fi_av(3), name): all give the same numbers. It lasts as long as one has it open. Where there
+    /// is none, it is made, if it `may_change`. Otherwise it may not be changed by this handle
+    /// (FI_READ).
+    ///
+    /// A process learns of the changes of others when it inserts or removes, and when it uses a
+    /// number or gets a message of a sender that it does not know.
+    ///
+    /// # Errors
+    /// [`Error::System`], with ENOENT where there is no such vector, ENAMETOOLONG, and EACCES where
+    /// the name is another user's; [`Error::Broken`] where the processes do not run the same version.
+    pub fn open_shared(name: &[u8], may_change: bool) -> Result<Self, Error> {
+        let table = SharedTable::open(name, may_change)?;
+        let shared = Some((table, Cell::new(0)));
+        let vector = Self(Rc::new(Inner {
+            shared,
+            ..Inner::default()
+        }));
+        vector.catch_up()?;
+        Ok(vector)
+    }
+
+    /// Returns the numbers of a shared vector's peers 0 to 2^20 - 1, which change as it does: each
+    /// has its own number, `u64::MAX` after it was removed, and 0 before. They may be read as long as
+    /// the vector is open.
+    pub fn shared_numbers(&self) -> Option<*const u64> {
+        self.0.shared.as_ref().map(|(table, _)| table.numbers())
+    }
+
+    /// Whether this handle may be used to change the vector.
+    pub fn may_change(&self) -> bool {
+        let shared = self.0.shared.as_ref();
+        shared.is_none_or(|(table, _)| table.may_change())
+    }
+
+    /// Does what other processes have done to a shared vector; returns the turn at its table.
+    fn catch_up(&self) -> Result<Option<TableTurn<'_>>, Error> {
+        let Some((table, known)) = &self.0.shared else {
+            return Ok(None);
+        };
+        let (changes, turn) = table.after(known.get())?;
+        let mut entries = self.0.entries.borrow_mut();
+        for change in &changes {
+            match change {
+                Change::Inserted(address) => {
+                    entries.insert(address)?;
+                }
+                Change::Removed(address) => {
+                    let peer = entries.numbers.get(address).copied();
+                    entries.remove(peer.ok_or(Error::Broken)?)?;
+                }
+            }
+        }
+        if !changes.is_empty() {
+            known.set(known.get() + changes.len() as u64);
+            self.0.change();
+        }
+        Ok(Some(turn))
+    }
+
+    /// Learns what other processes have done, where a look has found nothing; whether there was
+    /// anything.
+    #[cold]
+    #[inline(never)]
+    fn has_news(&self) -> bool {
+        let before = self.version();
+        // What cannot be read is not there.
+        self.catch_up().is_ok() && self.version() != before
+    }
+
+    /// Writes a change of the own process for others.
+    fn tell(
+        &self,
+        turn: Option<TableTurn<'_>>,
+        change: &Change,
+        number: PeerIndex,
+    ) -> Result<(), Error> {
+        if let (Some(mut turn), Some((_, known))) = (turn, &self.0.shared) {
+            turn.write(change, number)?;
+            known.set(known.get() + 1);
+        }
+        Ok(())
+    }
+
     /// Inserts an address; returns its number: the lowest that is free, from 0 on, or the one that
     /// it has if it is there. The address of any endpoint of a family stands for all of it.
     ///
     /// # Errors
-    /// [`Error::NoRoom`] at 2^31 peers.
+    /// [`Error::NoRoom`] at 2^31 peers; of a shared vector also [`Error::NotAllowed`] where it was
+    /// opened for reading alone, [`Error::System`] and [`Error::Broken`].
     pub fn insert(&self, address: &Address) -> Result<PeerIndex, Error> {
         let address = address.first();
+        if !self.may_change() {
+            return Err(Error::NotAllowed);
+        }
+        let turn = self.catch_up()?;
         let mut entries = self.0.entries.borrow_mut();
         if let Some(&number) = entries.numbers.get(&address) {
             return Ok(number);
         }
-        let number = match entries.free.pop() {
-            Some(Reverse(number)) => number,
-            None if entries.addresses.len() == CONTEXTS as usize => return Err(Error::NoRoom),
-            None => {
-                entries.addresses.push(None);
-                (entries.addresses.len() - 1) as PeerIndex
-            }
-        };
-        entries.addresses[number as usize] = Some(address.clone());
-        entries.numbers.insert(address, number);
+        let number = entries.next_number()?;
+        self.tell(turn, &Change::Inserted(address.clone()), number)?;
+        entries.insert(&address)?;
         // An endpoint knows a sender by its number from now on.
-        self.0.version.set(self.0.version.get() + 1);
+        self.0.change();
         Ok(number)
     }
 
-    /// Removes a peer. Its number may be another's after that.
+    /// Removes a peer. Its number may be another's after that, but not in a shared vector: other
+    /// processes may not know yet.
     ///
     /// # Errors
-    /// [`Error::NoSuchPeer`].
+    /// [`Error::NoSuchPeer`]; of a shared vector also those of [`AddressVector::insert`].
     pub fn remove(&self, peer: PeerIndex) -> Result<(), Error> {
+        if !self.may_change() {
+            return Err(Error::NotAllowed);
+        }
+        let turn = self.catch_up()?;
         let mut entries = self.0.entries.borrow_mut();
-        let address = entries.addresses.get_mut(peer as usize);
-        let address = address.and_then(Option::take).ok_or(Error::NoSuchPeer)?;
-        entries.numbers.remove(&address);
-        entries.free.push(Reverse(peer));
-        let Entries {
-            contexts,
-            of_contexts,
-            ..
-        } = &mut *entries;
-        let gone = contexts.extract_if(|(of, _), _| *of == peer);
-        gone.for_each(|(_, number)| of_contexts[(number - CONTEXTS) as usize] = None);
-        self.0.version.set(self.0.version.get() + 1);
+        let address = entries.addresses.get(peer as usize);
+        let address = address.cloned().flatten().ok_or(Error::NoSuchPeer)?;
+        self.tell(turn, &Change::Removed(address), peer)?;
+        entries.remove(peer)?;
+        if self.0.shared.is_none() {
+            entries.free.push(Reverse(peer));
+        }
+        self.0.change();
         Ok(())
     }
 
     /// The address of a peer.
     pub fn address(&self, peer: PeerIndex) -> Option<Address> {
-        let entries = self.0.entries.borrow();
-        let (addresses, at) = match peer.checked_sub(CONTEXTS) {
-            None => (&entries.addresses, peer),
-            Some(at) => (&entries.of_contexts, at),
-        };
-        addresses.get(at as usize).cloned().flatten()
+        let look = || self.0.entries.borrow().address(peer);
+        look().or_else(|| if self.has_news() { look() } else { None })
     }
 
     /// The number of an address, which is that of all of its family.
     pub fn find(&self, address: &Address) -> Option<PeerIndex> {
-        let entries = self.0.entries.borrow();
-        entries.numbers.get(&address.first()).copied()
+        let address = address.first();
+        let look = || self.0.entries.borrow().numbers.get(&address).copied();
+        look().or_else(|| if self.has_news() { look() } else { None })
+    }
+
+    /// Learns of a peer that another process has inserted into a shared vector.
+    #[inline(always)]
+    pub(crate) fn get_to_know(&self, peer: PeerIndex) {
+        if self.0.shared.is_some() {
+            self.address(peer);
+        }
     }
 
     /// Returns a number by which operations reach context `index` of a peer: that endpoint of those
@@ -116,23 +207,8 @@ impl AddressVector {
     /// # Errors
     /// [`Error::NoSuchPeer`], also where the family has no such endpoint.
     pub fn context(&self, peer: PeerIndex, index: u32) -> Result<PeerIndex, Error> {
-        let mut entries = self.0.entries.borrow_mut();
-        if let Some(&number) = entries.contexts.get(&(peer, index)) {
-            return Ok(number);
-        }
-        let first = entries.addresses.get(peer as usize).cloned().flatten();
-        let mut address = first.ok_or(Error::NoSuchPeer)?;
-        let member = Family::of(address.endpoint).receiver(index);
-        address.endpoint = member.ok_or(Error::NoSuchPeer)?.0;
-        if index == 0 {
-            return Ok(peer);
-        }
-        let at = PeerIndex::try_from(entries.of_contexts.len());
-        let number = at.ok().and_then(|at| at.checked_add(CONTEXTS));
-        let number = number.ok_or(Error::NoRoom)?;
-        entries.of_contexts.push(Some(address));
-        entries.contexts.insert((peer, index), number);
-        Ok(number)
+        self.get_to_know(peer);
+        self.0.entries.borrow_mut().context(peer, index)
     }
 
     /// Tells whether both handles are of one vector.
@@ -145,7 +221,7 @@ impl AddressVector {
         peer >= CONTEXTS
     }
 
-    /// How many peers there are.
+    /// How many peers there are, as far as this process knows.
     pub fn len(&self) -> usize {
         self.0.entries.borrow().numbers.len()
     }
@@ -162,7 +238,81 @@ impl AddressVector {
     }
 }
 
+impl Inner {
+    /// Notes that numbers have got other meanings.
+    fn change(&self) {
+        self.version.set(self.version.get() + 1);
+    }
+}
+
+impl Entries {
+    /// The number that the next new address gets.
+    fn next_number(&self) -> Result<PeerIndex, Error> {
+        match self.free.peek() {
+            Some(&Reverse(number)) => Ok(number),
+            None if self.addresses.len() == CONTEXTS as usize => Err(Error::NoRoom),
+            None => Ok(self.addresses.len() as PeerIndex),
+        }
+    }
+
+    /// Inserts an address that is not there.
+    fn insert(&mut self, address: &Address) -> Result<(), Error> {
+        let number = self.next_number()?;
+        if self.free.pop().is_none() {
+            self.addresses.push(None);
+        }
+        self.addresses[number as usize] = Some(address.clone());
+        self.numbers.insert(address.clone(), number);
+        Ok(())
+    }
+
+    /// Removes a peer; its number is not free yet.
+    fn remove(&mut self, peer: PeerIndex) -> Result<(), Error> {
+        let address = self.addresses.get_mut(peer as usize);
+        let address = address.and_then(Option::take).ok_or(Error::NoSuchPeer)?;
+        self.numbers.remove(&address);
+        let Self {
+            contexts,
+            of_contexts,
+            ..
+        } = self;
+        let gone = contexts.extract_if(|(of, _), _| *of == peer);
+        gone.for_each(|(_, number)| of_contexts[(number - CONTEXTS) as usize] = None);
+        Ok(())
+    }
+
+    /// The address of a peer, or of a context of one.
+    fn address(&self, peer: PeerIndex) -> Option<Address> {
+        let (addresses, at) = match peer.checked_sub(CONTEXTS) {
+            None => (&self.addresses, peer),
+            Some(at) => (&self.of_contexts, at),
+        };
+        addresses.get(at as usize).cloned().flatten()
+    }
+
+    /// The number of a context of a peer.
+    fn context(&mut self, peer: PeerIndex, index: u32) -> Result<PeerIndex, Error> {
+        if let Some(&number) = self.contexts.get(&(peer, index)) {
+            return Ok(number);
+        }
+        let first = self.addresses.get(peer as usize).cloned().flatten();
+        let mut address = first.ok_or(Error::NoSuchPeer)?;
+        let member = Family::of(address.endpoint).receiver(index);
+        address.endpoint = member.ok_or(Error::NoSuchPeer)?.0;
+        if index == 0 {
+            return Ok(peer);
+        }
+        let at = PeerIndex::try_from(self.of_contexts.len());
+        let number = at.ok().and_then(|at| at.checked_add(CONTEXTS));
+        let number = number.ok_or(Error::NoRoom)?;
+        self.of_contexts.push(Some(address));
+        self.contexts.insert((peer, index), number);
+        Ok(number)
+    }
+}
+
 #[cfg(test)]
+#[expect(unsafe_code, reason = "reads the numbers of a shared vector")]
 mod tests {
     use super::*;
     use crate::raw::address::Port;
@@ -226,5 +376,38 @@ mod tests {
             let new = address(u64::from(number) + (1 << 41));
             assert_eq!(vector.insert(&new), Ok(number), "the lowest that is free");
         }
+    }
+    #[test]
+    fn a_shared_vector_is_the_same_for_all() {
+        let name = format!("vector {}", std::process::id()).into_bytes();
+        let open = |may_change| AddressVector::open_shared(&name, may_change);
+        assert_eq!(open(false).err(), Some(Error::System(libc::ENOENT)));
+        let (one, two, reader) = (open(true).unwrap(), open(true).unwrap(), open(false).unwrap());
+        assert_eq!(one.insert(&address(1)), Ok(0));
+        assert_eq!(two.insert(&address(2)), Ok(1));
+        assert_eq!(one.insert(&address(2)), Ok(1), "it is there");
+        assert_eq!(reader.insert(&address(3)), Err(Error::NotAllowed));
+        assert_eq!(reader.remove(0), Err(Error::NotAllowed));
+        assert_eq!(reader.address(1), Some(address(2)));
+        assert_eq!(reader.find(&address(1)), Some(0));
+        // Others do not learn of removals at once: a number has one meaning.
+        let removals = (two.remove(0), one.remove(0), one.insert(&address(4)));
+        assert_eq!(removals, (Ok(()), Err(Error::NoSuchPeer), Ok(2)));
+        assert_eq!(two.remove(1), Ok(()));
+        let before = reader.version();
+        assert_eq!(reader.address(1), Some(address(2)));
+        assert_eq!(reader.find(&address(4)), Some(2));
+        assert_ne!(reader.version(), before);
+        assert_eq!((reader.address(1), reader.len()), (None, 1));
+        let numbers = reader.shared_numbers().unwrap();
+        // SAFETY: the vector is open, which has more numbers.
+        let of = |at| unsafe { numbers.add(at).read_volatile() };
+        assert_eq!((of(1), of(2), of(3)), (u64::MAX, 2, 0));
+        assert_eq!(one.insert(&address(2)), Ok(3));
+        assert_eq!(of(3), 3);
+        drop((one, two));
+        assert_eq!(open(true).unwrap().find(&address(2)), Some(3));
+        drop(reader);
+        assert!(open(true).unwrap().is_empty(), "another one");
     }
 }

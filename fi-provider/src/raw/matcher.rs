@@ -49,6 +49,9 @@ pub(crate) struct Place {
     pub(crate) context: u64,
     /// Whether the buffer takes no more messages.
     pub(crate) is_last: bool,
+    /// Whether others may still be coming to the buffer when this one is reported, so that its entry
+    /// may not give the buffer back.
+    pub(crate) has_others: bool,
 }
 
 /// The first buffer, for one message of any peer.
@@ -294,6 +297,13 @@ impl Waiting {
     }
 }
 
+impl Place {
+    /// The buffer's address.
+    pub(crate) fn buffer(&self) -> *mut u8 {
+        self.address.wrapping_sub(self.offset)
+    }
+}
+
 // SAFETY: the end tells that it is.
 unsafe impl Slot for Waiting {
     const FREE: Self = Self::nothing(State::Free);
@@ -336,14 +346,16 @@ impl Buffer {
         let fits = len.min(self.len - offset);
         // The next message begins aligned.
         self.used = (offset + fits).next_multiple_of(8).min(self.len);
+        let is_last = self
+            .least
+            .is_none_or(|least| self.len - self.used < least.max(1));
         Place {
             address: self.address.wrapping_add(offset),
             len: fits,
             offset,
             context: self.context,
-            is_last: self
-                .least
-                .is_none_or(|least| self.len - self.used < least.max(1)),
+            is_last,
+            has_others: is_last && offset > 0,
         }
     }
 }

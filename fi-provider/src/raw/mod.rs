@@ -33,6 +33,10 @@ mod protocol;
 mod record;
 pub mod region;
 mod service;
+mod shared_table;
 mod tagged;
 pub mod waker;
 mod wire;
+
+/// The lock of turns that are mostly short, for programs that share an endpoint among threads.
+pub use fi_mlx5::lock;

@@ -3,7 +3,9 @@
 //!
 //! An endpoint, with its queues and counters, is of one thread. So the thread opens the endpoints
 //! that it serves, and others reach them by functions that it calls ([`Progress::with`]). No handle
-//! of an endpoint's ever leaves the thread, as none may be sent.
+//! of an endpoint's ever leaves the thread, as none may be sent. Where all threads of a program use
+//! their endpoints by turns, it takes its turns ([`Served::for_each`]), and others wake it when they
+//! leave something to do ([`Progress::waker`]).
 
 use super::endpoint::{Endpoint, Outlook};
 use super::error::Error;
@@ -27,6 +29,12 @@ pub trait Served: 'static {
 
     /// Is called after each progress, to take entries, say, and to post buffers again.
     fn turn(&mut self) {}
+
+    /// Returns whether the program waits for something of which no endpoint's descriptor tells: the
+    /// thread does not sleep then.
+    fn is_untold(&self) -> bool {
+        false
+    }
 }
 
 impl Served for Endpoint {
@@ -110,6 +118,12 @@ impl<T: Served> Progress<T> {
         self.waker.wake();
     }
 
+    /// Returns the waker by which other threads have the thread look at its endpoints, where they use
+    /// these themselves: by turns, for which `T` provides.
+    pub fn waker(&self) -> &Arc<Waker> {
+        &self.waker
+    }
+
     /// Panics as the thread did.
     fn tell_panic(&mut self) -> ! {
         let thread = self.thread.take().map(JoinHandle::join);
@@ -170,6 +184,9 @@ fn outlook(served: &impl Served) -> Outlook {
         };
         all = all.max(one);
     });
+    if served.is_untold() {
+        all = all.max(Outlook::Untold);
+    }
     all
 }
 

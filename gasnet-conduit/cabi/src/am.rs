@@ -5,7 +5,7 @@
 
 use gasnet_conduit::{
     Alone, Arithmetic, Atomic, Config, Core, Datatype, Done, Ended, Engine, Error, Exchange, Guard,
-    Handler, Key, Meeting, Message, Segment, Source, Threads,
+    Handler, Key, Meeting, Message, Segment, Sent, Source, Threads,
 };
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -114,38 +114,178 @@ unsafe fn open<G: Guard>(config: *const ConfigC, engine: *mut *mut Engine<G>) ->
     }
 }
 
-/// An operation and a type, by their numbers in farreach_am.h.
+/// The rest of functions that are mostly done by few instructions: calls at their ends, with the same
+/// arguments.
+mod slow {
+    use super::{Done, Engine, Guard, OK, REUSE, Sent, Source, code, ended, slice};
+    use std::ffi::c_int;
+
+    /// # Safety
+    /// As the C function of this name: as for all of these.
+    #[inline(never)]
+    pub(super) unsafe fn poll<G: Guard>(am: *const Engine<G>) -> c_int {
+        // SAFETY: the engine is open.
+        code(unsafe { (*am).poll() })
+    }
+
+    /// Sends a short request without arguments that does not go by a ring at once.
+    ///
+    /// # Safety
+    /// The engine is open.
+    #[inline(never)]
+    pub(super) unsafe fn request_far<G: Guard>(
+        am: *const Engine<G>,
+        rank: u32,
+        handler: u8,
+    ) -> c_int {
+        // SAFETY: the engine is open, and there are no arguments.
+        unsafe {
+            match (*am).request_far_now(rank, handler) {
+                Sent::Yes => OK,
+                Sent::No => request_short(am, rank, handler, std::ptr::null(), 0),
+                _ => poll(am),
+            }
+        }
+    }
+
+    /// # Safety
+    /// The engine is open.
+    #[inline(never)]
+    pub(super) unsafe fn wake<G: Guard>(am: *const Engine<G>, rank: u32) -> c_int {
+        // SAFETY: the engine is open.
+        code(unsafe { (*am).wake(rank) })
+    }
+
+    /// Sends a short request with arguments.
+    ///
+    /// # Safety
+    /// The engine is open, and the arguments are there.
+    #[inline(never)]
+    pub(super) unsafe fn request_args<G: Guard>(
+        am: *const Engine<G>,
+        rank: u32,
+        handler: u8,
+        args: *const u32,
+        nargs: u32,
+    ) -> c_int {
+        // SAFETY: as above.
+        unsafe {
+            match (*am).request_args_now(rank, handler, slice(args, nargs as usize)) {
+                Sent::Yes => OK,
+                Sent::More => poll(am),
+                Sent::Unheard => wake(am, rank),
+                Sent::No => request_short(am, rank, handler, args, nargs),
+            }
+        }
+    }
+
+    /// # Safety
+    /// As the C function of this name.
+    #[inline(never)]
+    pub(super) unsafe fn request_short<G: Guard>(
+        am: *const Engine<G>,
+        rank: u32,
+        handler: u8,
+        args: *const u32,
+        nargs: u32,
+    ) -> c_int {
+        // SAFETY: the engine is open, and the arguments are there.
+        code(unsafe { (*am).request_short(rank, handler, slice(args, nargs as usize)) })
+    }
+
+    /// # Safety
+    /// As the C function of this name.
+    #[inline(never)]
+    pub(super) unsafe fn request_medium<G: Guard>(
+        am: *const Engine<G>,
+        rank: u32,
+        handler: u8,
+        payload: *const u8,
+        bytes: usize,
+        args: *const u32,
+        nargs: u32,
+    ) -> c_int {
+        // SAFETY: the engine is open, and payload and arguments are there.
+        code(unsafe {
+            let args = slice(args, nargs as usize);
+            (*am).request_medium(rank, handler, slice(payload, bytes), args)
+        })
+    }
+
+    /// # Safety
+    /// As the C function of this name.
+    #[inline(never)]
+    pub(super) unsafe fn put<G: Guard>(
+        am: *const Engine<G>,
+        rank: u32,
+        to: u64,
+        from: *const u8,
+        bytes: usize,
+        flags: u32,
+        done: *mut u64,
+    ) -> c_int {
+        let source = if flags & REUSE != 0 {
+            Source::Reused
+        } else {
+            Source::Kept
+        };
+        // SAFETY: the engine is open; the rest is the caller's promise.
+        ended(unsafe { (*am).put(rank, to, (from, bytes), source, Done::new(done)) })
+    }
+
+    /// # Safety
+    /// As the C function of this name.
+    #[inline(never)]
+    pub(super) unsafe fn get<G: Guard>(
+        am: *const Engine<G>,
+        rank: u32,
+        to: *mut u8,
+        from: u64,
+        bytes: usize,
+        done: *mut u64,
+    ) -> c_int {
+        // SAFETY: the engine is open; the rest is the caller's promise.
+        ended(unsafe { (*am).get(rank, (to, bytes), from, Done::new(done)) })
+    }
+}
+
+/// The operations, by their numbers in farreach_am.h.
+static OPERATIONS: [Arithmetic; 11] = [
+    Arithmetic::Write,
+    Arithmetic::Read,
+    Arithmetic::Sum,
+    Arithmetic::Product,
+    Arithmetic::Min,
+    Arithmetic::Max,
+    Arithmetic::BitAnd,
+    Arithmetic::BitOr,
+    Arithmetic::BitXor,
+    // The value before is the result of any operation.
+    Arithmetic::Write,
+    Arithmetic::SwapIfEqual,
+];
+
+/// The types, by their numbers in farreach_am.h.
+static TYPES: [Datatype; 6] = [
+    Datatype::Int32,
+    Datatype::Uint32,
+    Datatype::Int64,
+    Datatype::Uint64,
+    Datatype::Float,
+    Datatype::Double,
+];
+
+/// An operation and a type, by their numbers.
+#[inline(always)]
 fn typed(operation: c_int, datatype: c_int) -> Option<(Arithmetic, Datatype)> {
-    let operations = [
-        Arithmetic::Write,
-        Arithmetic::Read,
-        Arithmetic::Sum,
-        Arithmetic::Product,
-        Arithmetic::Min,
-        Arithmetic::Max,
-        Arithmetic::BitAnd,
-        Arithmetic::BitOr,
-        Arithmetic::BitXor,
-        // The value before is the result of any operation.
-        Arithmetic::Write,
-        Arithmetic::SwapIfEqual,
-    ];
-    let types = [
-        Datatype::Int32,
-        Datatype::Uint32,
-        Datatype::Int64,
-        Datatype::Uint64,
-        Datatype::Float,
-        Datatype::Double,
-    ];
-    let operation = operations.get(usize::try_from(operation).ok()?)?;
-    Some((*operation, *types.get(usize::try_from(datatype).ok()?)?))
+    let operation = OPERATIONS.get(usize::try_from(operation).ok()?)?;
+    Some((*operation, *TYPES.get(usize::try_from(datatype).ok()?)?))
 }
 
 macro_rules! functions {
     ($guard:ty: $open:ident $close:ident $poll:ident $wait:ident $short:ident $medium:ident $long:ident
      $attach:ident $put:ident $get:ident $atomic:ident $expose:ident $conceal:ident $learn:ident
-     $forget:ident $leave:ident) => {
+     $forget:ident $leave:ident $depart:ident) => {
         /// Opens the engine of this process.
         ///
         /// # Safety
@@ -180,7 +320,12 @@ macro_rules! functions {
         #[unsafe(no_mangle)]
         pub(crate) unsafe extern "C" fn $poll(am: *const Engine<$guard>) -> c_int {
             // SAFETY: the engine is open.
-            code(unsafe { (*am).poll() })
+            unsafe {
+                if (*am).is_at_rest() {
+                    return OK;
+                }
+                slow::poll(am)
+            }
         }
 
         /// Polls until a function returns something else than 0.
@@ -210,7 +355,17 @@ macro_rules! functions {
             nargs: u32,
         ) -> c_int {
             // SAFETY: the engine is open, and the arguments are there.
-            code(unsafe { (*am).request_short(rank, handler, slice(args, nargs as usize)) })
+            unsafe {
+                if nargs == 0 {
+                    return match (*am).request_short_now(rank, handler) {
+                        Sent::Yes => OK,
+                        Sent::More => slow::poll(am),
+                        Sent::Unheard => slow::wake(am, rank),
+                        Sent::No => slow::request_far(am, rank, handler),
+                    };
+                }
+                slow::request_args(am, rank, handler, args, nargs)
+            }
         }
 
         /// Sends a medium request.
@@ -228,10 +383,17 @@ macro_rules! functions {
             nargs: u32,
         ) -> c_int {
             // SAFETY: the engine is open, and payload and arguments are there.
-            code(unsafe {
-                let args = slice(args, nargs as usize);
-                (*am).request_medium(rank, handler, slice(payload, bytes), args)
-            })
+            unsafe {
+                if nargs == 0 {
+                    match (*am).request_medium_now(rank, handler, slice(payload, bytes)) {
+                        Sent::Yes => return OK,
+                        Sent::More => return slow::poll(am),
+                        Sent::Unheard => return slow::wake(am, rank),
+                        Sent::No => {}
+                    }
+                }
+                slow::request_medium(am, rank, handler, payload, bytes, args, nargs)
+            }
         }
 
         /// Sends a long request.
@@ -288,13 +450,12 @@ macro_rules! functions {
             flags: u32,
             done: *mut u64,
         ) -> c_int {
-            let source = if flags & REUSE != 0 {
-                Source::Reused
-            } else {
-                Source::Kept
-            };
             // SAFETY: the engine is open; the rest is the caller's promise.
-            ended(unsafe { (*am).put(rank, to, (from, bytes), source, Done::new(done)) })
+            if unsafe { (*am).put_now(rank, to, from, bytes) } {
+                return DONE;
+            }
+            // SAFETY: as above.
+            unsafe { slow::put(am, rank, to, from, bytes, flags, done) }
         }
 
         /// Reads bytes of a peer's memory.
@@ -311,7 +472,11 @@ macro_rules! functions {
             done: *mut u64,
         ) -> c_int {
             // SAFETY: the engine is open; the rest is the caller's promise.
-            ended(unsafe { (*am).get(rank, (to, bytes), from, Done::new(done)) })
+            if unsafe { (*am).get_now(rank, to, from, bytes) } {
+                return DONE;
+            }
+            // SAFETY: as above.
+            unsafe { slow::get(am, rank, to, from, bytes, done) }
         }
 
         /// Does an atomic operation on an element of a peer's memory.
@@ -400,6 +565,16 @@ macro_rules! functions {
             code(unsafe { (*am).forget(rank, start) })
         }
 
+        /// Tells the launcher that this process is done.
+        ///
+        /// # Safety
+        /// `am` is open.
+        #[unsafe(no_mangle)]
+        pub(crate) unsafe extern "C" fn $depart(am: *const Engine<$guard>) -> c_int {
+            // SAFETY: the engine is open.
+            code(unsafe { (*am).depart() })
+        }
+
         /// Leaves the handler of this thread.
         ///
         /// # Safety
@@ -415,14 +590,14 @@ macro_rules! functions {
 functions! { Alone: farreach_am_open farreach_am_close farreach_am_poll farreach_am_wait
 farreach_am_request_short farreach_am_request_medium farreach_am_request_long farreach_am_attach
 farreach_am_put farreach_am_get farreach_am_atomic farreach_am_expose farreach_am_conceal
-farreach_am_learn farreach_am_forget farreach_am_leave_handler }
+farreach_am_learn farreach_am_forget farreach_am_leave_handler farreach_am_depart }
 
 functions! { Threads: farreach_am_open_threads farreach_am_close_threads farreach_am_poll_threads
 farreach_am_wait_threads farreach_am_request_short_threads farreach_am_request_medium_threads
 farreach_am_request_long_threads farreach_am_attach_threads farreach_am_put_threads
 farreach_am_get_threads farreach_am_atomic_threads farreach_am_expose_threads
 farreach_am_conceal_threads farreach_am_learn_threads farreach_am_forget_threads
-farreach_am_leave_handler_threads }
+farreach_am_leave_handler_threads farreach_am_depart_threads }
 
 /// An engine of either kind, of which functions use the part that needs no lock: which is its begin.
 type Any = Core;

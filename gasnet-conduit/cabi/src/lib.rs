@@ -1,3 +1,4 @@
 //! The C symbols of farreach_am.h and gasnet.h.
 
 mod am;
+mod gasnet;

@@ -3,10 +3,10 @@
 mod update;
 mod word;
 
+use crate::domain;
 use crate::ep::{self, Object};
 use crate::object::{object, only, size, status};
 use crate::transfer::Flags;
-use crate::{domain, work};
 use fi_ofi_abi::*;
 use fi_provider::raw::completion::Counted;
 use std::ffi::{c_int, c_void};
@@ -87,16 +87,11 @@ unsafe extern "C" fn write_slowly(
     operation: u32,
     context: *mut c_void,
 ) -> isize {
+    let at = [FiRmaIoc { addr, count, key }];
+    let what = (datatype, operation);
     let update = Update {
-        kind: Kind::Base,
         operands: &here(operands, count),
-        comparands: &[],
-        results: &[],
-        peer,
-        there: &[FiRmaIoc { addr, count, key }],
-        what: (datatype, operation),
-        context,
-        flags: Flags::Usual,
+        ..Update::usual(Kind::Base, (peer, &at), what, context)
     };
     // SAFETY: the operands are there during the call, by fi_atomic(3), and there are no results.
     unsafe { start(ep, &update) }
@@ -116,16 +111,11 @@ unsafe extern "C" fn writev(
 ) -> isize {
     // SAFETY: there are `count` pieces, by fi_atomic(3).
     let operands = unsafe { list(operands, count) };
+    let at = there(addr, key, operands);
+    let what = (datatype, operation);
     let update = Update {
-        kind: Kind::Base,
         operands,
-        comparands: &[],
-        results: &[],
-        peer,
-        there: &there(addr, key, operands),
-        what: (datatype, operation),
-        context,
-        flags: Flags::Usual,
+        ..Update::usual(Kind::Base, (peer, &at), what, context)
     };
     // SAFETY: the operands are there during the call, by fi_atomic(3), and there are no results.
     unsafe { start(ep, &update) }
@@ -143,31 +133,13 @@ unsafe fn of_record(
     (comparands, results): (&[FiIoc], &[FiIoc]),
     flags: u64,
 ) -> isize {
-    if let Err(code) = only(flags, FLAGS) {
-        if flags & FI_TRIGGER != 0 {
-            // SAFETY: the record's lists are as long as it says, and its context is one of
-            // fi_trigger(3); operands, comparands and results stay until the completion.
-            return size(unsafe {
-                work::update(ep, (kind, &*message), (comparands, results), flags)
-            });
-        }
+    if let Err(code) = only(flags, FLAGS | FI_TRIGGER) {
         return size(Err(code));
     }
     // SAFETY: the record has lists as long as it says; operands, comparands and results are as
     // `start` requires.
     unsafe {
-        let message = &*message;
-        let update = Update {
-            kind,
-            operands: list(message.msg_iov, message.iov_count),
-            comparands,
-            results,
-            peer: message.addr,
-            there: list(message.rma_iov, message.rma_iov_count),
-            what: (message.datatype, message.op),
-            context: message.context,
-            flags: Flags::Own(flags),
-        };
+        let update = Update::of(kind, &*message, (comparands, results), flags);
         start(ep, &update)
     }
 }
@@ -258,16 +230,12 @@ unsafe extern "C" fn inject_slowly(
     datatype: u32,
     operation: u32,
 ) -> isize {
+    let at = [FiRmaIoc { addr, count, key }];
+    let what = (datatype, operation);
     let update = Update {
-        kind: Kind::Base,
         operands: &here(operands, count),
-        comparands: &[],
-        results: &[],
-        peer,
-        there: &[FiRmaIoc { addr, count, key }],
-        what: (datatype, operation),
-        context: null_mut(),
         flags: Flags::Inject,
+        ..Update::usual(Kind::Base, (peer, &at), what, null_mut())
     };
     // SAFETY: the operands are there during the call, by fi_atomic(3), and there are no results.
     unsafe { start(ep, &update) }
@@ -339,16 +307,12 @@ unsafe extern "C" fn readwrite_slowly(
     operation: u32,
     context: *mut c_void,
 ) -> isize {
+    let at = [FiRmaIoc { addr, count, key }];
+    let what = (datatype, operation);
     let update = Update {
-        kind: Kind::Fetch,
         operands: &here(operands, count),
-        comparands: &[],
         results: &here(results, count),
-        peer,
-        there: &[FiRmaIoc { addr, count, key }],
-        what: (datatype, operation),
-        context,
-        flags: Flags::Usual,
+        ..Update::usual(Kind::Fetch, (peer, &at), what, context)
     };
     // SAFETY: the operands are there during the call, and the application leaves the results alone
     // until the completion, by fi_atomic(3).
@@ -372,16 +336,12 @@ unsafe extern "C" fn readwritev(
 ) -> isize {
     // SAFETY: there are so many pieces of each, by fi_atomic(3).
     let (operands, results) = unsafe { (list(operands, count), list(results, result_count)) };
+    let at = there(addr, key, results);
+    let what = (datatype, operation);
     let update = Update {
-        kind: Kind::Fetch,
         operands,
-        comparands: &[],
         results,
-        peer,
-        there: &there(addr, key, results),
-        what: (datatype, operation),
-        context,
-        flags: Flags::Usual,
+        ..Update::usual(Kind::Fetch, (peer, &at), what, context)
     };
     // SAFETY: the operands are there during the call, and the application leaves the results alone
     // until the completion, by fi_atomic(3).
@@ -477,16 +437,13 @@ unsafe extern "C" fn compwrite_slowly(
     operation: u32,
     context: *mut c_void,
 ) -> isize {
+    let at = [FiRmaIoc { addr, count, key }];
+    let what = (datatype, operation);
     let update = Update {
-        kind: Kind::Compare,
         operands: &here(operands, count),
         comparands: &here(comparands, count),
         results: &here(results, count),
-        peer,
-        there: &[FiRmaIoc { addr, count, key }],
-        what: (datatype, operation),
-        context,
-        flags: Flags::Usual,
+        ..Update::usual(Kind::Compare, (peer, &at), what, context)
     };
     // SAFETY: operands and comparands are there during the call, and the application leaves the
     // results alone until the completion, by fi_atomic(3).
@@ -520,16 +477,13 @@ unsafe extern "C" fn compwritev(
             list(results, result_count),
         )
     };
+    let at = there(addr, key, results);
+    let what = (datatype, operation);
     let update = Update {
-        kind: Kind::Compare,
         operands,
         comparands,
         results,
-        peer,
-        there: &there(addr, key, results),
-        what: (datatype, operation),
-        context,
-        flags: Flags::Usual,
+        ..Update::usual(Kind::Compare, (peer, &at), what, context)
     };
     // SAFETY: operands and comparands are there during the call, and the application leaves the
     // results alone until the completion, by fi_atomic(3).

@@ -1,10 +1,12 @@
 //! Atomic operations on elements in pieces: how their lists come together, and how they start.
 
+use crate::deferred::Later;
 use crate::ep::{self, Object};
 use crate::info::INJECT_SIZE;
 use crate::object::{Code, object};
-use crate::state::{Counts, Ep};
-use crate::transfer::{Flags, with_report};
+use crate::state::{Counts, Ep, Own};
+use crate::transfer::{Flags, How, with_report};
+use crate::work::trigger;
 use fi_ofi_abi::*;
 use fi_provider::raw::completion::{Context, Counted, CountedContext, Silent};
 use fi_provider::raw::endpoint::{Arithmetic, Datatype, RemoteRegion, Typed, Word};
@@ -49,6 +51,52 @@ pub(crate) struct Update<'a> {
     pub(crate) what: (u32, u32),
     pub(crate) context: *mut c_void,
     pub(crate) flags: Flags,
+}
+
+impl<'a> Update<'a> {
+    /// An operation that has the flags of its endpoint, and no lists.
+    pub(crate) fn usual(
+        kind: Kind,
+        (peer, there): (u64, &'a [FiRmaIoc]),
+        what: (u32, u32),
+        context: *mut c_void,
+    ) -> Self {
+        Self {
+            kind,
+            operands: &[],
+            comparands: &[],
+            results: &[],
+            peer,
+            there,
+            what,
+            context,
+            flags: Flags::Usual,
+        }
+    }
+
+    /// The operation of a record.
+    ///
+    /// # Safety
+    /// The lists of the record are as long as it says.
+    pub(crate) unsafe fn of(
+        kind: Kind,
+        msg: &'a FiMsgAtomic,
+        (comparands, results): (&'a [FiIoc], &'a [FiIoc]),
+        flags: u64,
+    ) -> Self {
+        // SAFETY: the lists are as long as the record says.
+        let (operands, there) = unsafe {
+            let operands = list(msg.msg_iov, msg.iov_count);
+            (operands, list(msg.rma_iov, msg.rma_iov_count))
+        };
+        Self {
+            operands,
+            comparands,
+            results,
+            flags: Flags::Own(flags),
+            ..Self::usual(kind, (msg.addr, there), (msg.datatype, msg.op), msg.context)
+        }
+    }
 }
 
 /// Goes from element to element of a list of pieces.
@@ -198,12 +246,12 @@ impl Update<'_> {
     /// # Safety
     /// The lists have as many elements, each; the results are nobody else's until the operation is
     /// reported.
-    unsafe fn start(&self, ep: &Ep, typed: Typed, regions: &[&RemoteRegion]) -> Result<(), Error> {
-        let counts = match self.kind {
-            Kind::Base => Counts::Written,
-            Kind::Fetch | Kind::Compare => Counts::Read,
-        };
-        let how = self.flags.how(ep, counts);
+    unsafe fn start(
+        &self,
+        ep: &Ep,
+        (typed, how): (Typed, How),
+        regions: &[&RemoteRegion],
+    ) -> Result<(), Error> {
         let Some(raw) = ep.raw.get() else {
             return Err(Error::NoSuchPeer);
         };
@@ -234,7 +282,7 @@ impl Update<'_> {
     unsafe fn look_up(
         &self,
         ep: &Ep,
-        typed: Typed,
+        what: (Typed, How),
         regions: &mut Vec<RemoteRegion>,
     ) -> Result<(), Code> {
         let next = self.there[regions.len()];
@@ -244,14 +292,14 @@ impl Update<'_> {
                 let all: Vec<_> = regions.iter().chain([last]).collect();
                 // SAFETY: the lists and the results are as `start` requires, by this function's
                 // requirement.
-                unsafe { self.start(ep, typed, &all) }
+                unsafe { self.start(ep, what, &all) }
             });
             return done.map_err(Error::code);
         }
         let found = raw.on_region(peer, next.key, |region| Ok(region.clone()));
         regions.push(found.map_err(Error::code)?);
         // SAFETY: the lists and the results are as `start` requires, by this function's requirement.
-        unsafe { self.look_up(ep, typed, regions) }
+        unsafe { self.look_up(ep, what, regions) }
     }
 }
 
@@ -263,17 +311,27 @@ impl Update<'_> {
 pub(super) unsafe fn start(ep: *mut FidEp, update: &Update<'_>) -> isize {
     let domain = &object!(Object, ep).shared.raw;
     let known = typed(update.kind, update.what).filter(|typed| domain.updates(*typed));
-    ep::start(ep, |ep| {
-        ep.enabled()?;
+    let act = |own: Own<'_>| {
+        own.ep.enabled()?;
         let typed = known.ok_or(libc::EOPNOTSUPP)?;
         let count = update.count(typed)?;
-        let injects = update.flags.how(ep, Counts::Written).injects;
-        if injects && count * typed.bytes() > INJECT_SIZE {
+        let counts = match update.kind {
+            Kind::Base => Counts::Written,
+            Kind::Fetch | Kind::Compare => Counts::Read,
+        };
+        let how = update.flags.how(own, counts)?;
+        if how.injects && count * typed.bytes() > INJECT_SIZE {
             return Err(libc::EMSGSIZE);
         }
         // SAFETY: the lists have as many elements, as was just found out; the results are nobody
         // else's until the operation is reported, by this function's requirement.
-        unsafe { update.look_up(ep, typed, &mut Vec::new()) }
+        unsafe { update.look_up(own.ep, (typed, how), &mut Vec::new()) }
+    };
+    ep::start(ep, act, |turn, object| {
+        let flags = update.flags.of(object.own(turn).usual);
+        let later = Later::Update(*update, known.ok_or(libc::EOPNOTSUPP)?);
+        // SAFETY: operands, comparands and results stay until the completion, by fi_trigger(3).
+        unsafe { trigger(turn, object, &later, (update.context, flags)) }
     })
 }
 

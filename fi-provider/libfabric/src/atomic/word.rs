@@ -36,7 +36,7 @@ pub(super) unsafe fn at_once<const SAFE: bool>(
         let report = CountedContext(context.addr() as u64);
         // SAFETY: operand and comparand are there; the result has room until the operation is
         // reported.
-        own.is_usual.get()
+        own.usual.is_plain.get()
             && unsafe {
                 let one = one_word(region, there.addr, native, values, result.cast());
                 raw.update_mapped_now(&one, report)

@@ -204,8 +204,6 @@ static void shared(void) {
     if (info->rx_attr->caps & FI_DIRECTED_RECV)
         OK(fi_recv(srx, room, 8, NULL, peers[2], room));
     OK(fi_recvv(srx, pieces, NULL, 2, FI_ADDR_UNSPEC, front));
-    struct fi_msg multi = {.msg_iov = pieces, .iov_count = 1, .addr = FI_ADDR_UNSPEC};
-    CHECK(fi_recvmsg(srx, &multi, FI_MULTI_RECV) == -FI_EOPNOTSUPP);
     meet();
     POST(fi_inject(sharer[1], "abcdefgh", 8, peers[0]));
     CHECK(next(rx_queue[0]).op_context == front && !memcmp(front, "abcd", 4));

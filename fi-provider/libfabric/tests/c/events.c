@@ -59,6 +59,7 @@ int main(void) {
     CHECK(fi_mr_bind(plain, &all->fid, FI_REMOTE_READ) == -FI_EINVAL);
     OK(fi_mr_bind(regions[0], &all->fid, both) || fi_endpoint(usual, info, &ep, NULL));
     CHECK(fi_ep_bind(ep, &all->fid, FI_REMOTE_READ) == -FI_EINVAL);
+    OK(fi_ep_bind(ep, &all->fid, FI_RECV | both));
     OK(fi_close(&regions[0]->fid) || fi_close(&plain->fid) || fi_close(&ep->fid));
     OK(fi_close(&all->fid) || fi_close(&usual->fid));
     return end();

@@ -53,7 +53,17 @@ static void informs(void) {
     CHECK(info->domain_attr->control_progress == FI_PROGRESS_MANUAL);
     fi_freeinfo(info);
     hints->domain_attr->data_progress = FI_PROGRESS_AUTO;
-    get(NULL, NULL, FI_SOURCE, hints, -FI_ENODATA);
+    hints->domain_attr->threading = FI_THREAD_DOMAIN;
+    info = get(NULL, NULL, FI_SOURCE, hints, 0);
+    // The domain's thread is one more.
+    CHECK(info->domain_attr->data_progress == FI_PROGRESS_AUTO);
+    CHECK(info->domain_attr->threading == FI_THREAD_SAFE);
+    fi_freeinfo(info);
+    hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
+    info = get(NULL, NULL, FI_SOURCE, hints, 0);
+    CHECK(info->domain_attr->data_progress == FI_PROGRESS_MANUAL);
+    CHECK(info->domain_attr->threading == FI_THREAD_DOMAIN);
+    fi_freeinfo(info);
     fi_freeinfo(hints);
     // Contexts of peers are named by those who send.
     hints = hints_for(FI_MSG | FI_NAMED_RX_CTX);

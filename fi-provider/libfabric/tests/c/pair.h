@@ -49,7 +49,8 @@ static inline void meet(void) {
     swap(&byte, &byte, 1);
 }
 
-// Begins two processes, and opens all but the endpoint: queues with objects to wait for.
+// Begins two processes, and opens all but the endpoint: queues with objects to wait for. Progress is
+// automatic where the environment says AUTOMATIC.
 static inline void begin(uint64_t caps, enum fi_wait_obj wait) {
     int pair[2];
     OK(socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
@@ -60,8 +61,12 @@ static inline void begin(uint64_t caps, enum fi_wait_obj wait) {
     hints->caps = caps;
     hints->ep_attr->type = FI_EP_RDM;
     hints->domain_attr->mr_mode = FI_MR_SCALABLE;
+    if (getenv("AUTOMATIC"))
+        hints->domain_attr->data_progress = FI_PROGRESS_AUTO;
     hints->fabric_attr->prov_name = strdup("farreach");
     OK(fi_getinfo(FI_VERSION(1, 17), NULL, NULL, 0, hints, &info));
+    CHECK(info->domain_attr->data_progress ==
+          (getenv("AUTOMATIC") ? FI_PROGRESS_AUTO : FI_PROGRESS_MANUAL));
     fi_freeinfo(hints);
     OK(fi_fabric(info->fabric_attr, &fabric, NULL) || fi_domain(fabric, info, &domain, NULL));
     OK(fi_av_open(domain, NULL, &av, NULL) || fi_endpoint(domain, info, &ep, NULL));

@@ -74,6 +74,61 @@ static void polls(void) {
     OK(fi_close(&set->fid));
 }
 
+// Takes the ends of all sends, in a thread that sleeps in between.
+static void *ends(void *unused) {
+    for (int i = 0; i < ROUNDS; i++)
+        next(tx);
+    return unused;
+}
+
+static void *counts(void *base) {
+    OK(fi_cntr_wait(got, *(uint64_t *)base + ROUNDS, 20000));
+    return NULL;
+}
+
+// Messages there and back, while a thread waits for each queue, and one for a counter.
+static void there_and_back(void) {
+    pthread_t threads[2];
+    uint64_t base = fi_cntr_read(got), word = 0;
+    time_t begun = time(NULL);
+    OK(pthread_create(threads, NULL, ends, NULL));
+    OK(pthread_create(threads + 1, NULL, counts, &base));
+    for (uint64_t round = 0; round < ROUNDS; round++) {
+        OK(fi_recv(ep, &word, 8, NULL, peer, &word));
+        if (leads)
+            POST(fi_send(ep, &round, 8, NULL, peer, &word));
+        CHECK(next(rx).op_context == &word && word == round);
+        if (round % 10 == 0)
+            usleep(200); // The other one sleeps.
+        if (!leads)
+            POST(fi_send(ep, &round, 8, NULL, peer, &word));
+    }
+    OK(pthread_join(threads[0], NULL) || pthread_join(threads[1], NULL));
+    CHECK(time(NULL) - begun < 5);
+}
+
+static void *receive(void *entry) {
+    *(struct fi_cq_tagged_entry *)entry = next(rx);
+    return NULL;
+}
+
+// A thread sleeps on, while another one makes progress that finds nothing.
+static void beside(void) {
+    pthread_t thread;
+    struct fi_cq_tagged_entry entry;
+    uint64_t word = 0;
+    time_t begun = time(NULL);
+    OK(fi_recv(ep, &word, 8, NULL, peer, &word));
+    OK(pthread_create(&thread, NULL, receive, &entry));
+    usleep(50000);
+    CHECK(fi_cq_read(tx, NULL, 0) == -FI_EAGAIN);
+    meet();
+    usleep(50000 * leads);
+    POST(fi_inject(ep, &(uint64_t){5}, 8, peer));
+    OK(pthread_join(thread, NULL));
+    CHECK(entry.op_context == &word && word == 5 && time(NULL) - begun < 5);
+}
+
 int main(void) {
     begin(FI_MSG, FI_WAIT_FD);
     struct fi_cntr_attr attr = {.wait_obj = FI_WAIT_FD};
@@ -130,6 +185,10 @@ int main(void) {
     CHECK(try(&eq->fid) == -FI_EAGAIN && fi_eq_read(eq, &event, here, 8, 0) == 1);
     CHECK(try(&eq->fid) == 0 && is_readable(eq_fd, 0) == 0);
     polls();
+    meet();
+    there_and_back();
+    meet();
+    beside();
     // Queues without descriptors, and other objects.
     struct fid_cq *plain;
     OK(fi_cq_open(domain, NULL, &plain, NULL));

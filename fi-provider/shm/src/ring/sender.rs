@@ -85,6 +85,17 @@ impl Sender {
         Ok(Some(Room { sender: self, len }))
     }
 
+    /// Reserves a record as [`Sender::reserve`], where there is room without a look at the receiver's
+    /// head: calls nothing.
+    #[inline(always)]
+    pub fn reserve_known(&mut self, len: usize) -> Option<Room<'_>> {
+        if len > self.most || self.tail + record_words(len) > self.limit {
+            return None;
+        }
+        let len = len as u32;
+        Some(Room { sender: self, len })
+    }
+
     /// Returns the bytes that the receiver has not given back yet, at most the capacity; 0 if it
     /// has consumed all records and found the ring empty.
     ///

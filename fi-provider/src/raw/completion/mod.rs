@@ -15,6 +15,7 @@ pub(crate) use report::Promise;
 pub use report::{Context, Counted, CountedContext, Part, Report, Silent};
 use std::cell::{Cell, UnsafeCell};
 use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The operation that an entry tells of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -414,8 +415,9 @@ impl CompletionQueue {
         self.0.reserved.set(self.0.reserved.get() - 1);
     }
 
+    /// Whether there is room for an entry.
     #[inline(always)]
-    pub(crate) fn has_room(&self) -> bool {
+    pub fn has_room(&self) -> bool {
         self.is_open() || self.find_room()
     }
 
@@ -439,6 +441,11 @@ impl CompletionQueue {
     #[inline(always)]
     pub fn is_idle(&self) -> bool {
         self.with_entries(|entries| entries.is_idle())
+    }
+
+    /// How many entries there is room for where it is empty.
+    pub fn capacity(&self) -> usize {
+        self.0.capacity
     }
 
     /// Whether there are entries to take.
@@ -555,7 +562,8 @@ pub struct Counter(Rc<Counts>);
 
 #[derive(Debug, Default)]
 struct Counts {
-    done: Cell<u64>,
+    /// Written by one thread at a time, and read by any.
+    done: AtomicU64,
     failed: Cell<u64>,
     /// The error of the latest failure that was counted.
     latest: Cell<Option<Error>>,
@@ -570,12 +578,14 @@ impl Counter {
     /// How many operations are done.
     #[inline(always)]
     pub fn read(&self) -> u64 {
-        self.0.done.get()
+        // ORDERING: of the thread that counts.
+        self.0.done.load(Ordering::Relaxed)
     }
 
-    /// Where the operations that are done are counted, for those who count them themselves.
-    pub fn place(&self) -> *mut u64 {
-        self.0.done.as_ptr()
+    /// Returns the count of operations that are done, which any thread may read as long as a handle
+    /// lives: by a load with Acquire, behind which the bytes of the counted operations are there.
+    pub fn place(&self) -> &AtomicU64 {
+        &self.0.done
     }
 
     /// How many have failed.
@@ -586,12 +596,14 @@ impl Counter {
     /// Adds to the operations that are done, modulo 2^64.
     #[inline(always)]
     pub fn add(&self, count: u64) {
-        self.0.done.set(self.0.done.get().wrapping_add(count));
+        self.set(self.read().wrapping_add(count));
     }
 
     /// Sets the operations that are done.
+    #[inline(always)]
     pub fn set(&self, count: u64) {
-        self.0.done.set(count);
+        // ORDERING: pairs with the loads of other threads, by [`Counter::place`].
+        self.0.done.store(count, Ordering::Release);
     }
 
     /// Sets how many have failed.

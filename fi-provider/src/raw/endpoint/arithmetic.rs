@@ -234,19 +234,14 @@ impl Typed {
         }
     }
 
-    /// Does the operation on the element at `place`; returns the one that was there.
+    /// Does the operation by the processor on the element at `place`; returns the one that was there.
     ///
     /// # Errors
     /// [`Error::Misaligned`].
     ///
     /// # Safety
     /// The element is mapped, and writable unless it is only read.
-    pub(crate) unsafe fn apply(
-        self,
-        place: *mut u8,
-        operand: u64,
-        comparand: u64,
-    ) -> Result<u64, Error> {
+    pub unsafe fn apply(self, place: *mut u8, operand: u64, comparand: u64) -> Result<u64, Error> {
         if let Some(native) = self.native() {
             // SAFETY: the word is mapped, and writable unless it is only read.
             return unsafe { apply(native, place, self.bytes(), operand, comparand) };

@@ -352,9 +352,13 @@ impl Endpoint {
 
     /// Reports that a buffer is the caller's again, without a message.
     pub(super) fn close_buffer(&self, buffer: &Buffer) {
-        if self.is_left_to_another(buffer.address) {
-            return;
+        if !self.is_left_to_another(buffer.address) {
+            self.give_back(buffer);
         }
+    }
+
+    /// Reports that a buffer is the caller's again, to which no message comes.
+    pub(super) fn give_back(&self, buffer: &Buffer) {
         let entry = Entry {
             context: buffer.context,
             operation: Operation::Receive,
@@ -556,13 +560,20 @@ impl Endpoint {
         source: Option<PeerIndex>,
     ) -> Entry {
         let entry = entry_of(place, beside, source);
-        // Nothing else comes to a buffer for one message.
-        if place.is_last && place.offset > 0 {
-            let buffer = place.address.wrapping_sub(place.offset);
-            let is_last = !self.is_left_to_another(buffer);
+        if place.has_others {
+            let is_last = self.ends_buffer(place.buffer(), place.is_last);
             return Entry { is_last, ..entry };
         }
         entry
+    }
+
+    /// Whether the message that is reported gives its buffer back, as far as it may (`is_last`).
+    #[cold]
+    pub(crate) fn ends_buffer(&self, buffer: *mut u8, is_last: bool) -> bool {
+        match &self.shared {
+            Some(member) => member.ends_buffer(buffer).unwrap_or(is_last),
+            None => is_last && !self.is_left_to_another(buffer),
+        }
     }
 
     /// Leaves it to a message that is still coming to a buffer, if there is one, to tell that the

@@ -7,7 +7,7 @@
 
 use super::remote::RemoteRegion;
 use super::{Config, Endpoint};
-use crate::raw::completion::{Counted, Counter};
+use crate::raw::completion::Counted;
 use crate::raw::region::Rights;
 use std::cell::{Cell, OnceCell};
 use std::sync::atomic::AtomicU64;
@@ -162,7 +162,7 @@ impl Endpoint {
         let none = || (0..PLACES).map(|_| Cell::new(Slot::NONE)).collect();
         let slots = self.keys.slots().slots.get_or_init(none);
         let Config { read, written, .. } = &self.config;
-        let [written, read] = [written, read].map(Counter::place);
+        let [written, read] = [written, read].map(|counter| counter.place().as_ptr());
         self.keys.forget();
         Direct {
             slots: slots.as_ptr().cast(),
@@ -198,6 +198,13 @@ impl Endpoint {
         // SAFETY: posts to the region of a slot are in line, by the path of its link, which the region
         // holds; `source` holds 8 bytes.
         unsafe { self.write_word_quickly(region, &*region.in_line, address, source, Counted) }
+    }
+
+    /// Returns whether something but the first word of bells asks for progress, as bits of any meaning: a
+    /// device does always.
+    #[inline(always)]
+    pub fn todo(&self) -> u8 {
+        self.todo.get()
     }
 
     /// Where the program finds whether there is progress to make: if the word is 0, and the byte.

@@ -8,9 +8,11 @@
 
 use super::arrive::{Fate, Origin};
 use super::link::{Link, Path};
+use super::near_path::Seldom;
 use super::{Endpoint, NEWS};
 use crate::raw::address_vector::PeerIndex;
 use crate::raw::error::Error;
+use crate::raw::far::memory::Lane;
 use crate::raw::protocol::Kind;
 use crate::raw::record::Record;
 use std::num::NonZero;
@@ -45,6 +47,17 @@ impl InPlace {
     pub unsafe fn new(take: unsafe fn(*const (), Lying) -> bool, context: *const ()) -> Self {
         Self { take, context }
     }
+}
+
+/// The outcome of [`Endpoint::inject_words_now`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sent {
+    /// The message is not sent: that is not possible at once.
+    No,
+    /// It is sent.
+    Yes,
+    /// It is sent, and the peer sleeps: [`Endpoint::wake`] is to be called.
+    Unheard,
 }
 
 impl Endpoint {
@@ -118,6 +131,68 @@ impl Endpoint {
             }
             inject_words_otherwise(link, &words, bytes)
         })
+    }
+
+    /// Sends a message as [`Endpoint::inject_words`] does by the ring of a peer that was sent to before,
+    /// and calls nothing.
+    #[inline(always)]
+    pub fn inject_words_now<const N: usize>(
+        &self,
+        peer: PeerIndex,
+        words: [u64; N],
+        bytes: &[u8],
+    ) -> Sent {
+        // SAFETY: functions that are called before the last use of `link` know nothing of the endpoint.
+        let link = unsafe { self.link_now(peer.into()) };
+        let Some(path) = link.and_then(|link| link.ring_for(N * 8 + bytes.len())) else {
+            return Sent::No;
+        };
+        // SAFETY: the slice holds the bytes; with the words they are no more than there is room for in a
+        // record.
+        match unsafe { path.post_known(Kind::Message as u16, words, bytes.as_ptr(), bytes.len()) } {
+            Ok(()) => Sent::Yes,
+            Err(Seldom::Full) => Sent::No,
+            Err(Seldom::Watched) => Sent::Unheard,
+        }
+    }
+
+    /// Sends a message of one word as [`Endpoint::inject_words`] does over the device to a peer that was
+    /// sent to before. Returns false where that is not possible at once, and has done nothing.
+    #[inline(always)]
+    pub fn inject_word_over_device_now(&self, peer: PeerIndex, word: u64) -> bool {
+        // SAFETY: functions that are called before the last use of `link` know nothing of the endpoint.
+        let link = unsafe { self.link_now(peer.into()) };
+        link.and_then(|link| link.far()).is_some_and(|path| {
+            path.post_widened(Lane::Messages, || {
+                // SAFETY: the word has 8 bytes.
+                unsafe { path.send_word(std::ptr::from_ref(&word).cast()) }
+            })
+        })
+    }
+
+    /// The bit of [`Endpoint::todo`] that says that there is a device to look at.
+    pub const DEVICE: u8 = super::DEVICE;
+
+    /// Tells whether a message has come over the device, by few instructions.
+    #[inline(always)]
+    pub fn has_come_over_device(&self) -> bool {
+        (self.far.as_ref()).is_some_and(|far| far.receives.is_ready())
+    }
+
+    /// Tells whether the device has nothing for [`Endpoint::progress`], by few instructions.
+    #[inline(always)]
+    pub fn is_device_at_rest(&self) -> bool {
+        (self.far.as_ref()).is_none_or(|far| !far.receives.is_ready() && !far.traffic.is_busy.get())
+    }
+
+    /// Wakes a peer that a message was sent to and that sleeps.
+    #[cold]
+    pub fn wake(&self, peer: PeerIndex) {
+        // The message is sent: a peer that cannot be woken is found to be gone later.
+        let _ = self.with_link(peer, |link| match &link.path {
+            Path::Near(path) => path.wake(),
+            Path::Far(_) => Ok(()),
+        });
     }
 
     /// Tells whether a peer is reached in its memory: connects to it where it says that it is of this

@@ -63,6 +63,13 @@ impl Endpoint {
         Ok(link)
     }
 
+    /// Learns of a peer that another process has inserted into the address vector, if that is shared:
+    /// before a receive that takes messages of this peer alone.
+    #[inline(always)]
+    pub fn get_to_know(&self, peer: PeerIndex) {
+        self.vector.get_to_know(peer);
+    }
+
     /// The link to an endpoint.
     pub(super) fn link_to(&self, address: &Address) -> Result<Rc<Link>, Error> {
         if let Some(link) = self.known.borrow().get(address) {

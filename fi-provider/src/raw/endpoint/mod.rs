@@ -41,7 +41,7 @@ pub use arithmetic::{Arithmetic, Datatype, Typed};
 pub use atomic::Atomic;
 pub use call::{Call, Condition, Start};
 pub use elements::OneWord;
-pub use in_place::{InPlace, Lying};
+pub use in_place::{InPlace, Lying, Sent};
 pub use message::{Level, Posted};
 pub(crate) use remote::Beyond;
 pub use remote::RemoteRegion;
@@ -758,11 +758,11 @@ impl Endpoint {
         if let Some(whole) = pending.part {
             return self.finish(whole.get(), result);
         }
-        if pending.entry.is_last
+        if (pending.entry.is_last || self.shared.is_some())
             && let Some(buffer) = pending.buffer()
         {
             let is_alone = pending.entry.tag.is_some();
-            pending.entry.is_last = is_alone || !self.is_left_to_another(buffer);
+            pending.entry.is_last = is_alone || self.ends_buffer(buffer, pending.entry.is_last);
             let len = result.map_or(0, |()| pending.entry.len);
             self.land(buffer, len);
         }

@@ -83,14 +83,54 @@ impl NearPath {
         // SAFETY: the only reference: a path is of one thread, as a `Cell` beside it is, and no
         // call below comes back to this path before the reference's last use.
         let sender = unsafe { &mut *self.sender.get() };
-        let Ok(Some(mut room)) = sender.reserve(N * 8 + len) else {
+        let Ok(Some(room)) = sender.reserve(N * 8 + len) else {
             return Err(Seldom::Full);
         };
+        // SAFETY: so much was reserved, and `bytes` holds the bytes.
+        unsafe { self.fill(room, kind, words, bytes, len) }
+    }
+
+    /// Sends a record as [`NearPath::post`] does, where there is room without a look at the receiver's
+    /// progress.
+    ///
+    /// # Errors
+    /// As [`NearPath::post`].
+    ///
+    /// # Safety
+    /// As [`NearPath::post`].
+    #[inline(always)]
+    pub(crate) unsafe fn post_known<const N: usize>(
+        &self,
+        kind: u16,
+        words: [u64; N],
+        bytes: *const u8,
+        len: usize,
+    ) -> Result<(), Seldom> {
+        // SAFETY: as in `post`.
+        let sender = unsafe { &mut *self.sender.get() };
+        let Some(room) = sender.reserve_known(N * 8 + len) else {
+            return Err(Seldom::Full);
+        };
+        // SAFETY: so much was reserved, and `bytes` holds the bytes.
+        unsafe { self.fill(room, kind, words, bytes, len) }
+    }
+
+    /// # Safety
+    /// As [`NearPath::post`]; the room is for so much.
+    #[inline(always)]
+    unsafe fn fill<const N: usize>(
+        &self,
+        mut room: ring::Room<'_>,
+        kind: u16,
+        words: [u64; N],
+        bytes: *const u8,
+        len: usize,
+    ) -> Result<(), Seldom> {
         // SAFETY: the room, which is aligned to 8, has been reserved for the words and the bytes,
         // which `bytes` holds.
         unsafe {
             room.payload().cast::<[u64; N]>().write(words);
-            copy::copy(room.payload().add(N * 8), bytes, len);
+            copy::copy_message(room.payload().add(N * 8), bytes, len);
         }
         room.publish(kind);
         if self.bell.ring() {

@@ -4,6 +4,9 @@
 //! Endpoints with one have no buffers of their own, so that the short ways of messages find none.
 //! Whether a message has a buffer is found by the endpoint that it comes to; one that was early and
 //! gets its buffer later is handed to its endpoint, which tells of it in its next progress.
+//!
+//! Of a buffer for several messages the context counts those that endpoints have not told of: the
+//! last one of these gives it back.
 
 #![expect(
     unsafe_code,
@@ -12,12 +15,15 @@
 
 use super::arrive::Beside;
 use super::early::Early;
+use super::link::Link;
 use super::scattered::Landings;
-use super::{Endpoint, NAMELESS};
+use super::tagged::Peeked;
+use super::{Endpoint, NAMELESS, Posted};
 use crate::raw::address_vector::{AddressVector, PeerIndex};
 use crate::raw::error::Error;
 use crate::raw::matcher::{Buffer, Matcher, Place};
-use crate::raw::tagged::{Receive, Tagged, Wanted};
+use crate::raw::protocol::Kind;
+use crate::raw::tagged::{self, Receive, Tagged, Wanted};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
@@ -37,21 +43,40 @@ struct Inner {
     /// The vector's version with which the senders of early messages were looked up.
     named: Cell<u64>,
     /// By the numbers of the endpoints.
-    members: RefCell<HashMap<u32, Rc<Matched>>>,
+    members: RefCell<HashMap<u32, Rc<Handed>>>,
+    /// Buffers for several messages to which some are coming, by their addresses.
+    several: RefCell<HashMap<*mut u8, Several>>,
+    /// Such buffers that take no more messages: the next endpoint that makes progress tells of them.
+    closed: RefCell<VecDeque<Buffer>>,
+}
+
+/// What comes to a buffer for several messages.
+#[derive(Debug)]
+struct Several {
+    /// The endpoints that have not told of a message yet: for each message one.
+    coming: Vec<u32>,
+    /// The buffer, once it takes no more.
+    closed: Option<Buffer>,
 }
 
 /// An early message, and the number of the endpoint to which it has come.
 type Held = (u32, Early);
 
-/// Messages of an endpoint that have buffers, and that it has not told of.
-type Matched = RefCell<VecDeque<(Early, Place, Option<PeerIndex>)>>;
+/// Early messages of an endpoint, of which it is to do the rest.
+#[derive(Debug, Default)]
+struct Handed {
+    /// Those that have buffers.
+    matched: RefCell<VecDeque<(Early, Place, Option<PeerIndex>)>>,
+    /// The answers to those that were dropped.
+    dropped: RefCell<Vec<(u64, Rc<Link>)>>,
+}
 
 /// An endpoint's part of a context.
 #[derive(Debug)]
 pub(super) struct Member {
     context: ReceiveContext,
     number: u32,
-    matched: Rc<Matched>,
+    handed: Rc<Handed>,
 }
 
 impl ReceiveContext {
@@ -65,6 +90,8 @@ impl ReceiveContext {
             vector: OnceCell::new(),
             named: Cell::default(),
             members: RefCell::default(),
+            several: RefCell::default(),
+            closed: RefCell::default(),
         }))
     }
 
@@ -76,13 +103,13 @@ impl ReceiveContext {
         if !self.0.vector.get_or_init(|| vector.clone()).is(vector) {
             return Err(Error::NoSuchPeer);
         }
-        let matched = Rc::<Matched>::default();
+        let handed = Rc::<Handed>::default();
         let mut members = self.0.members.borrow_mut();
-        members.insert(number, Rc::clone(&matched));
+        members.insert(number, Rc::clone(&handed));
         Ok(Member {
             context: self.clone(),
             number,
-            matched,
+            handed,
         })
     }
 
@@ -90,8 +117,8 @@ impl ReceiveContext {
         &self.0.landings
     }
 
-    /// Posts pieces of memory, of which one is filled after the other, for one message of `source`,
-    /// or of anybody (fi_recv, fi_recvv).
+    /// Posts pieces of memory, of which one is filled after the other (fi_recv, fi_recvv); one piece
+    /// alone where it is for several messages.
     ///
     /// # Errors
     /// [`Error::NoRoom`] where there is no memory to which a message for several pieces can come.
@@ -102,17 +129,16 @@ impl ReceiveContext {
     pub unsafe fn post_receive(
         &self,
         pieces: &[(*mut u8, usize)],
-        context: u64,
-        source: Option<PeerIndex>,
+        posted: Posted,
     ) -> Result<(), Error> {
         let (address, len) = self.0.landings.whole(pieces)?;
         self.name();
         self.match_buffers(Some(Buffer {
             address,
             len,
-            context,
-            source,
-            least: None,
+            context: posted.context,
+            source: posted.source,
+            least: posted.least.filter(|_| pieces.len() == 1),
             used: 0,
         }));
         Ok(())
@@ -121,11 +147,9 @@ impl ReceiveContext {
     /// Gives early messages to buffers: a new one, or those that are there.
     fn match_buffers(&self, buffer: Option<Buffer>) {
         let held = |(_, early): &Held| early.held();
-        // Buffers for one message are never closed before it comes.
-        let deliver = |found: Result<(Held, Place, Option<PeerIndex>), Buffer>| {
-            if let Ok((held, place, source)) = found {
-                self.hand_over(held, place, source);
-            }
+        let deliver = |found: Result<(Held, Place, Option<PeerIndex>), Buffer>| match found {
+            Ok((held, place, source)) => self.hand_over(held, place, source),
+            Err(closed) => self.close(closed),
         };
         let mut matcher = self.0.matcher.borrow_mut();
         matcher.post(buffer, held, || true, deliver);
@@ -160,12 +184,15 @@ impl ReceiveContext {
         Ok(())
     }
 
-    /// Takes back a buffer that was posted with this context, the oldest; false where none waits.
+    /// Takes back a buffer that was posted with this context, the oldest; false where none waits,
+    /// or where messages are still coming to it: the entry of the last one gives it back.
     pub fn cancel_receive(&self, context: u64) -> bool {
         let buffer = self.0.matcher.borrow_mut().cancel(context);
-        let address = buffer.map(|buffer| buffer.address);
-        self.0.landings.let_go(address);
-        address.is_some()
+        let Some(buffer) = buffer else {
+            return false;
+        };
+        self.0.landings.let_go(Some(buffer.address));
+        !self.is_left_to_others(buffer)
     }
 
     /// Takes back a buffer that was posted for a tagged message with this context, the oldest, and
@@ -179,12 +206,123 @@ impl ReceiveContext {
     }
 
     /// Leaves it to its endpoint to bring a message to its place.
-    fn hand_over(&self, (number, early): Held, place: Place, source: Option<PeerIndex>) {
+    fn hand_over(&self, (number, early): Held, mut place: Place, source: Option<PeerIndex>) {
+        self.count(number, &mut place);
         let members = self.0.members.borrow();
         // The early messages of an endpoint go with it.
-        if let Some(matched) = members.get(&number) {
-            matched.borrow_mut().push_back((early, place, source));
+        if let Some(handed) = members.get(&number) {
+            let mut matched = handed.matched.borrow_mut();
+            matched.push_back((early, place, source));
         }
+    }
+
+    /// Counts a message of an endpoint to a buffer for several.
+    fn count(&self, number: u32, place: &mut Place) {
+        if place.is_last && place.offset == 0 {
+            return;
+        }
+        place.has_others = true;
+        let address = place.buffer();
+        let mut several = self.0.several.borrow_mut();
+        let one = several.entry(address).or_insert_with(|| Several {
+            coming: Vec::new(),
+            closed: None,
+        });
+        one.coming.push(number);
+        if place.is_last {
+            one.closed = Some(Buffer {
+                address,
+                len: 0,
+                context: place.context,
+                source: None,
+                least: None,
+                used: place.offset + place.len,
+            });
+        }
+    }
+
+    /// Has a buffer that takes no more messages be given back.
+    fn close(&self, buffer: Buffer) {
+        if !self.is_left_to_others(buffer) {
+            self.0.closed.borrow_mut().push_back(buffer);
+        }
+    }
+
+    /// Leaves it to messages that are still coming to a buffer, if there are some, to give it back.
+    fn is_left_to_others(&self, buffer: Buffer) -> bool {
+        let mut several = self.0.several.borrow_mut();
+        let one = several.get_mut(&buffer.address);
+        one.map(|one| one.closed = Some(buffer)).is_some()
+    }
+
+    /// Tells of the first tagged message that a receive would get now, as [`Endpoint::peek`] does.
+    pub fn peek(&self, wanted: Wanted) -> Option<Peeked> {
+        self.name();
+        self.0.tagged.borrow().peek(&wanted).map(peeked)
+    }
+
+    /// Keeps such a message for [`ReceiveContext::receive_claimed`], as [`Endpoint::claim`] does.
+    pub fn claim(&self, wanted: Wanted, context: u64) -> Option<Peeked> {
+        self.name();
+        let mut tagged = self.0.tagged.borrow_mut();
+        tagged.claim(&wanted, context).map(peeked)
+    }
+
+    /// Receives the message that was claimed with the context `claimed`, as
+    /// [`Endpoint::receive_claimed`] does; its endpoint tells of it in its next progress.
+    ///
+    /// # Errors
+    /// As [`ReceiveContext::post_receive`]: the message stays claimed.
+    ///
+    /// # Safety
+    /// As [`ReceiveContext::post_receive`], where it returns true.
+    pub unsafe fn receive_claimed(
+        &self,
+        pieces: &[(*mut u8, usize)],
+        claimed: u64,
+        context: u64,
+    ) -> Result<bool, Error> {
+        let (address, len) = self.0.landings.whole(pieces)?;
+        let early = self.0.tagged.borrow_mut().take_claimed(claimed);
+        let Some(mut early) = early else {
+            self.0.landings.let_go(Some(address));
+            return Ok(false);
+        };
+        if let Some((sender, vector)) = early.message.1.sender.as_ref().zip(self.0.vector.get()) {
+            early.source = vector.find(sender);
+        }
+        let receive = Receive {
+            wanted: Wanted::tag(early.tag),
+            address,
+            len,
+            context,
+        };
+        self.hand_over(early.message, receive.place(early.len), early.source);
+        Ok(true)
+    }
+
+    /// Drops a tagged message and tells of it, as [`Endpoint::discard`] does.
+    pub fn discard(&self, wanted: Wanted) -> Option<Peeked> {
+        self.name();
+        let early = self.0.tagged.borrow_mut().take(&wanted);
+        early.map(|early| self.drop_early(early))
+    }
+
+    /// Drops a claimed message and tells of it, as [`Endpoint::discard_claimed`] does.
+    pub fn discard_claimed(&self, context: u64) -> Option<Peeked> {
+        let early = self.0.tagged.borrow_mut().take_claimed(context);
+        early.map(|early| self.drop_early(early))
+    }
+
+    /// Leaves it to its endpoint to answer the sender of a message that is dropped.
+    fn drop_early(&self, early: tagged::Early<Held>) -> Peeked {
+        let told = peeked(&early);
+        let (number, early) = early.message;
+        let members = self.0.members.borrow();
+        if let (Some(answer), Some(handed)) = (early.answer, members.get(&number)) {
+            handed.dropped.borrow_mut().push(answer);
+        }
+        told
     }
 
     /// Gives early messages the numbers that their senders have got.
@@ -208,10 +346,38 @@ impl ReceiveContext {
     }
 }
 
+/// Tells of a message that is held.
+fn peeked(early: &tagged::Early<Held>) -> Peeked {
+    Peeked::new(early, early.message.1.beside)
+}
+
 impl Member {
     /// Whether a message that comes may be matched: those before it were told of.
     pub(super) fn may_match(&self) -> bool {
-        self.matched.borrow().is_empty()
+        self.handed.matched.borrow().is_empty()
+    }
+
+    /// Whether [`Endpoint::deliver_shared`] has something to do.
+    pub(super) fn has_work(&self) -> bool {
+        let has_dropped = !self.handed.dropped.borrow().is_empty();
+        has_dropped || !self.may_match() || !self.context.0.closed.borrow().is_empty()
+    }
+
+    /// Notes that a message to a buffer for several is reported; whether that gives the buffer back.
+    /// None where the buffer is for one message.
+    pub(super) fn ends_buffer(&self, buffer: *mut u8) -> Option<bool> {
+        let mut several = self.context.0.several.borrow_mut();
+        let one = several.get_mut(&buffer)?;
+        let mut coming = one.coming.iter();
+        if let Some(at) = coming.position(|number| *number == self.number) {
+            one.coming.swap_remove(at);
+        }
+        let is_ended = one.coming.is_empty();
+        let is_last = is_ended && one.closed.is_some();
+        if is_ended {
+            several.remove(&buffer);
+        }
+        Some(is_last)
     }
 
     /// Finds a place for a message of `len` bytes that has come.
@@ -222,10 +388,13 @@ impl Member {
         len: usize,
     ) -> Option<Place> {
         let inner = &*self.context.0;
-        match beside.tag {
-            Some(tag) => inner.tagged.borrow_mut().arrive(tag, source, len),
-            None => inner.matcher.borrow_mut().arrive(source, len, |_| ()),
+        if let Some(tag) = beside.tag {
+            return inner.tagged.borrow_mut().arrive(tag, source, len);
         }
+        let mut matcher = inner.matcher.borrow_mut();
+        let mut place = matcher.arrive(source, len, |closed| self.context.close(*closed))?;
+        self.context.count(self.number, &mut place);
+        Some(place)
     }
 
     /// Whether an early message may be held, of which `held` bytes are counted.
@@ -264,18 +433,39 @@ impl Drop for Member {
         inner.matcher.borrow_mut().forget(is_own, held);
         inner.tagged.borrow_mut().forget(is_own);
         inner.members.borrow_mut().remove(&self.number);
+        // Messages that the endpoint does not tell of any more.
+        inner.several.borrow_mut().retain(|_, one| {
+            one.coming.retain(|number| *number != self.number);
+            let is_ended = one.coming.is_empty();
+            if let (true, Some(buffer)) = (is_ended, one.closed) {
+                inner.closed.borrow_mut().push_back(buffer);
+            }
+            !is_ended
+        });
     }
 }
 
 impl Endpoint {
     /// Brings the messages to their places that have got buffers of the shared context since they
-    /// came.
+    /// came, tells of buffers that take no more, and answers the senders of messages that were
+    /// dropped.
     pub(super) fn deliver_shared(&self, member: &Member) {
         while self.config.receive.has_room() {
-            let Some((early, place, source)) = member.matched.borrow_mut().pop_front() else {
+            let first = member.handed.matched.borrow_mut().pop_front();
+            let Some((early, place, source)) = first else {
                 break;
             };
             self.deliver(early, &place, source);
+        }
+        while self.config.receive.has_room() {
+            let closed = member.context.0.closed.borrow_mut().pop_front();
+            let Some(buffer) = closed else {
+                break;
+            };
+            self.give_back(&buffer);
+        }
+        for (number, link) in member.handed.dropped.take() {
+            self.owe(&link, Kind::Done, [number, 0, 0]);
         }
         if self.todo.get() & NAMELESS != 0 && !member.name_senders() {
             self.todo.set(self.todo.get() & !NAMELESS);

@@ -32,11 +32,16 @@ pub struct Peeked {
 
 impl Peeked {
     fn of(early: &tagged::Early<Early>) -> Self {
+        Self::new(early, early.message.beside)
+    }
+
+    /// Tells of a message, and of what came beside its bytes.
+    pub(super) fn new<M>(early: &tagged::Early<M>, beside: Beside) -> Self {
         Self {
             tag: early.tag,
             len: early.len,
             source: early.source,
-            data: early.message.beside.data,
+            data: beside.data,
         }
     }
 }

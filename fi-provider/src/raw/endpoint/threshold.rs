@@ -475,6 +475,11 @@ impl Endpoint {
         }
     }
 
+    /// Returns whether operations wait for counters.
+    pub fn has_deferred(&self) -> bool {
+        self.todo.get() & DEFERRED != 0
+    }
+
     /// Whether an operation could start by now that has not.
     pub(super) fn is_any_due(&self) -> bool {
         self.todo.get() & DEFERRED != 0 && self.deferred.borrow().is_any_due()

@@ -1,6 +1,7 @@
 //! Sleeping until there is something to do (fi_trywait(3), FI_WAIT_FD).
 
-use super::{Endpoint, LEAVING, WORK};
+use super::shared::Member;
+use super::{Endpoint, Far, LEAVING, WORK};
 use crate::raw::error::Error;
 use std::os::fd::{AsFd, BorrowedFd};
 
@@ -59,11 +60,7 @@ impl Endpoint {
         // Before anybody is asked: peers that are asked from here on make it readable again.
         waker.rest();
         let (bells, words) = (self.inbox.bells(), self.words.get());
-        let has_shared = self
-            .shared
-            .as_ref()
-            .is_some_and(|member| !member.may_match());
-        if self.todo.get() & (WORK | LEAVING) != 0 || has_shared || self.is_any_due() {
+        if self.is_anything_left() {
             return if (0..words).any(|word| bells.is_rung(word)) {
                 Outlook::Busy
             } else {
@@ -77,5 +74,22 @@ impl Endpoint {
         }
         let far = self.far.as_ref();
         far.map_or(Outlook::Quiet, |far| self.arm_far(far))
+    }
+    /// Whether something waits of which nobody tells.
+    fn is_anything_left(&self) -> bool {
+        let member = self.shared.as_ref();
+        self.todo.get() & (WORK | LEAVING) != 0
+            || member.is_some_and(Member::has_work)
+            || self.is_any_due()
+    }
+
+    /// Keeps up what [`Endpoint::arm`] has asked for, while another thread makes progress, or begins
+    /// operations (`has_begun`): in its turn, behind that. Returns whether the thread may sleep on.
+    pub fn keep_armed(&self, has_begun: bool) -> bool {
+        // Progress takes the peers' notes to wake with their bells.
+        let (words, request) = (self.words.get(), self.requests.get());
+        let is_rung = self.inbox.bells().watch(words, request);
+        let begins = |far: &Far| has_begun && far.traffic.is_busy.get();
+        !is_rung && !self.is_anything_left() && !self.far().is_some_and(begins)
     }
 }

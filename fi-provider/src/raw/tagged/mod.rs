@@ -65,6 +65,7 @@ impl Receive {
             offset: 0,
             context: self.context,
             is_last: true,
+            has_others: false,
         }
     }
 }
