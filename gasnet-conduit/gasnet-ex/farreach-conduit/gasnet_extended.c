@@ -1,0 +1,184 @@
+/* gasnet_extended.c: the extended interface of the Farreach conduit: gets and puts by the engine,
+ * GASNet's reference code for the rest.
+ * SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include <gasnet_coll_internal.h>
+#include <gasnet_internal.h>
+#include <gasnet_extended_internal.h>
+#include <gasnet_core_internal.h>
+
+#include "gasnet_extended_common.c"
+
+extern void gasnete_init(void) {
+  gasneti_check_config_postattach();
+  gasnete_check_config_amref();
+#if GASNETI_MAX_THREADS > 1
+  gasneti_threaddata_t *thread = _gasneti_mythread_slow();
+#else
+  gasneti_threaddata_t *thread = gasnete_new_threaddata();
+#endif
+  { /* the first events, before they are needed */
+    GASNET_POST_THREADINFO(thread);
+    gasnete_eop_t *eop = gasnete_eop_new(thread);
+    GASNETE_EOP_MARKDONE(eop);
+    gasnete_eop_free(eop GASNETI_THREAD_PASS);
+  }
+  gasnete_barrier_init();
+  gasnete_coll_init_subsystem();
+  gasnete_vis_init();
+}
+
+#include "gasnet_extended_amref.c"
+
+/* Ends of operations: the engine calls them in polls. */
+
+#define HOLDER(type, field, done) ((type *)((uintptr_t)(done) - offsetof(type, field)))
+
+extern void gasnete_eop_is_done(farreach_am_completion_t *done) {
+  gasnete_eop_t *eop = HOLDER(gasnete_eop_t, done, done);
+  gasneti_sync_writes(); /* the bytes of a get, before another thread sees the event */
+  if (!GASNETE_EOP_LC_DONE(eop)) GASNETE_EOP_LC_FINISH(eop);
+  GASNETE_EOP_MARKDONE(eop);
+}
+
+extern void gasnete_iop_get_is_done(farreach_am_completion_t *done) {
+  gasnete_iop_t *iop = HOLDER(gasnete_iop_t, get_done, done);
+  GASNETE_IOP_CNT_FINISH(iop, get, 1, GASNETI_ATOMIC_REL);
+}
+
+extern void gasnete_iop_put_is_done(farreach_am_completion_t *done) {
+  gasnete_iop_t *iop = HOLDER(gasnete_iop_t, put_done, done);
+  GASNETE_IOP_CNT_FINISH(iop, put, 1, 0);
+}
+
+extern void gasnete_iop_put_lc_is_done(farreach_am_completion_t *done) {
+  gasnete_iop_t *iop = HOLDER(gasnete_iop_t, put_lc_done, done);
+  GASNETE_IOP_LC_FINISH(iop);
+  GASNETE_IOP_CNT_FINISH(iop, put, 1, 0);
+}
+
+extern void gasnete_iop_rmw_is_done(farreach_am_completion_t *done) {
+  gasnete_iop_t *iop = HOLDER(gasnete_iop_t, rmw_done, done);
+  GASNETE_IOP_CNT_FINISH(iop, rmw, 1, GASNETI_ATOMIC_REL);
+}
+
+/* Puts whose source the program wants back early, of at most so many bytes, are copied by the
+ * engine. Larger ones give their source back when they are done. */
+#define COPIED_MOST 4096
+
+GASNETI_INLINE(gasnete_start_get)
+int gasnete_start_get(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t bytes,
+                      farreach_am_completion_t *done) {
+  int result = farreach_am_get(gasnetc_am, gasneti_e_tm_rank_to_jobrank(tm, rank), dest,
+                               (uint64_t)(uintptr_t)src, bytes, FARREACH_AM_CALLS(done));
+  GASNETC_CHECK("farreach_am_get", result);
+  return result == FARREACH_AM_DONE;
+}
+
+GASNETI_INLINE(gasnete_start_put)
+int gasnete_start_put(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t bytes,
+                      int reuse, farreach_am_completion_t *done) {
+  int result = farreach_am_put(gasnetc_am, gasneti_e_tm_rank_to_jobrank(tm, rank),
+                               (uint64_t)(uintptr_t)dest, src, bytes,
+                               reuse ? FARREACH_AM_REUSE : 0, FARREACH_AM_CALLS(done));
+  GASNETC_CHECK("farreach_am_put", result);
+  return result == FARREACH_AM_DONE;
+}
+
+/* With an event of their own. */
+
+GASNETI_INLINE(gasnete_eop_drop)
+gex_Event_t gasnete_eop_drop(gasnete_eop_t *eop GASNETI_THREAD_FARG) {
+  GASNETE_EOP_MARKDONE(eop);
+  gasnete_eop_free(eop GASNETI_THREAD_PASS);
+  return GEX_EVENT_INVALID;
+}
+
+extern gex_Event_t gasnete_get_nb(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src,
+                                  size_t nbytes, gex_Flags_t flags GASNETI_THREAD_FARG) {
+  gasnete_eop_t *eop = gasnete_eop_new(GASNETI_MYTHREAD);
+  if (gasnete_start_get(tm, dest, rank, src, nbytes, &eop->done)) {
+    return gasnete_eop_drop(eop GASNETI_THREAD_PASS);
+  }
+  return (gex_Event_t)eop;
+}
+
+extern gex_Event_t gasnete_put_nb(gex_TM_t tm, gex_Rank_t rank, void *dest, void *src,
+                                  size_t nbytes, gex_Event_t *lc_opt,
+                                  gex_Flags_t flags GASNETI_THREAD_FARG) {
+  gasnete_eop_t *eop = gasnete_eop_new(GASNETI_MYTHREAD);
+  const int later = gasneti_leaf_is_pointer(lc_opt) && nbytes > COPIED_MOST;
+  const int reuse = !later && lc_opt != GEX_EVENT_DEFER;
+  if (later) GASNETE_EOP_LC_START(eop);
+  if (gasnete_start_put(tm, rank, dest, src, nbytes, reuse, &eop->done)) {
+    if (later) GASNETE_EOP_LC_FINISH(eop);
+    gasneti_leaf_finish(lc_opt);
+    return gasnete_eop_drop(eop GASNETI_THREAD_PASS);
+  }
+  if (later) *lc_opt = gasneti_op_event(eop, gasnete_eop_event_alc);
+  else gasneti_leaf_finish(lc_opt);
+  return (gex_Event_t)eop;
+}
+
+/* Without one. */
+
+extern int gasnete_get_nbi(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
+                           gex_Flags_t flags GASNETI_THREAD_FARG) {
+  gasnete_iop_t *iop = GASNETI_MYTHREAD->current_iop;
+  iop->initiated_get_cnt++;
+  if (gasnete_start_get(tm, dest, rank, src, nbytes, &iop->get_done)) {
+    iop->initiated_get_cnt--;
+  }
+  return GASNET_OK;
+}
+
+extern int gasnete_put_nbi(gex_TM_t tm, gex_Rank_t rank, void *dest, void *src, size_t nbytes,
+                           gex_Event_t *lc_opt, gex_Flags_t flags GASNETI_THREAD_FARG) {
+  gasnete_iop_t *iop = GASNETI_MYTHREAD->current_iop;
+  const int later = lc_opt == GEX_EVENT_GROUP && nbytes > COPIED_MOST;
+  const int reuse = !later && lc_opt != GEX_EVENT_DEFER;
+  iop->initiated_put_cnt++;
+  if (later) {
+    GASNETE_IOP_LC_START(iop);
+    if (gasnete_start_put(tm, rank, dest, src, nbytes, 0, &iop->put_lc_done)) {
+      iop->initiated_alc_cnt--;
+      iop->initiated_put_cnt--;
+    }
+  } else if (gasnete_start_put(tm, rank, dest, src, nbytes, reuse, &iop->put_done)) {
+    iop->initiated_put_cnt--;
+  }
+  return GASNET_OK;
+}
+
+/* Barriers, vector access, collective operations and remote atomics. */
+
+#define GASNETI_GASNET_EXTENDED_REFBARRIER_C 1
+#include "gasnet_extended_refbarrier.c"
+#undef GASNETI_GASNET_EXTENDED_REFBARRIER_C
+
+#include "gasnet_refvis.h"
+#include "gasnet_refcoll.h"
+#include "gasnet_refratomic.h"
+
+/* The extended interface's table of handlers. */
+static gex_AM_Entry_t const gasnete_handlers[] = {
+#ifdef GASNETE_REFBARRIER_HANDLERS
+  GASNETE_REFBARRIER_HANDLERS(),
+#endif
+#ifdef GASNETE_REFVIS_HANDLERS
+  GASNETE_REFVIS_HANDLERS()
+#endif
+#ifdef GASNETE_REFCOLL_HANDLERS
+  GASNETE_REFCOLL_HANDLERS()
+#endif
+#ifdef GASNETE_AMREF_HANDLERS
+  GASNETE_AMREF_HANDLERS()
+#endif
+#ifdef GASNETE_AMRATOMIC_HANDLERS
+  GASNETE_AMRATOMIC_HANDLERS()
+#endif
+  GASNETI_HANDLER_EOT
+};
+
+extern gex_AM_Entry_t const *gasnete_get_handlertable(void) {
+  return gasnete_handlers;
+}

@@ -1,0 +1,162 @@
+/* gasnet_ratomic.c: remote atomics of the Farreach conduit by the engine.
+ * SPDX-License-Identifier: MIT OR Apache-2.0 */
+#define GASNETI_NEED_GASNET_RATOMIC_H 1
+#include <gasnet_internal.h>
+#include <gasnet_ratomic.h>
+#include <gasnet_core_internal.h>
+#include <gasnet_extended_internal.h>
+#include <gasnet_event_internal.h>
+#include <gasnet_ratomic_internal.h>
+
+/* An operation, in the engine's terms. */
+typedef struct {
+  int operation;
+  uint64_t operand, comparand;
+} gasnete_update_t;
+
+/* Takes an operation of GASNet's on integers. The operands are in the lower bytes: of a narrower type,
+ * the engine looks at no others. */
+GASNETI_INLINE(gasnete_update_of)
+gasnete_update_t gasnete_update_of(const gasneti_op_idx_t op, uint64_t one, uint64_t two) {
+  gasnete_update_t update = { FARREACH_AM_ADD, one, 0 };
+  switch (op) {
+    case gasneti_op_idx_SET:   update.operation = FARREACH_AM_SET; break;
+    case gasneti_op_idx_GET:   update.operation = FARREACH_AM_GET; break;
+    case gasneti_op_idx_SWAP:  update.operation = FARREACH_AM_SWAP; break;
+    case gasneti_op_idx_FCAS: case gasneti_op_idx_CAS:
+      update.operation = FARREACH_AM_COMPARE_SWAP;
+      update.operand = two;
+      update.comparand = one;
+      break;
+    case gasneti_op_idx_AND: case gasneti_op_idx_FAND: update.operation = FARREACH_AM_AND; break;
+    case gasneti_op_idx_OR:  case gasneti_op_idx_FOR:  update.operation = FARREACH_AM_OR; break;
+    case gasneti_op_idx_XOR: case gasneti_op_idx_FXOR: update.operation = FARREACH_AM_XOR; break;
+    case gasneti_op_idx_ADD: case gasneti_op_idx_FADD: break;
+    case gasneti_op_idx_SUB: case gasneti_op_idx_FSUB: update.operand = -one; break;
+    case gasneti_op_idx_INC: case gasneti_op_idx_FINC: update.operand = 1; break;
+    case gasneti_op_idx_DEC: case gasneti_op_idx_FDEC: update.operand = (uint64_t)-1; break;
+    case gasneti_op_idx_MULT: case gasneti_op_idx_FMULT:
+      update.operation = FARREACH_AM_MULTIPLY;
+      break;
+    case gasneti_op_idx_MIN: case gasneti_op_idx_FMIN: update.operation = FARREACH_AM_MIN; break;
+    case gasneti_op_idx_MAX: case gasneti_op_idx_FMAX: update.operation = FARREACH_AM_MAX; break;
+    default: gasneti_unreachable();
+  }
+  return update;
+}
+
+/* Starts an operation. Returns whether it is complete. */
+GASNETI_INLINE(gasnete_start_update)
+int gasnete_start_update(gasneti_AD_t ad, gex_Rank_t rank, void *to, int type,
+                         gasnete_update_t update, void *result, gex_Flags_t flags,
+                         farreach_am_completion_t *done) {
+  gex_Rank_t jobrank = gasnete_ratomic_jobrank(gasnete_ratomic_i_tm(ad, flags), rank, flags);
+  if (flags & GEX_FLAG_AD_REL) gasneti_sync_writes();
+  int started = farreach_am_atomic(gasnetc_am, jobrank, (uint64_t)(uintptr_t)to, update.operation,
+                                   type, update.operand, update.comparand, result,
+                                   FARREACH_AM_CALLS(done));
+  GASNETC_CHECK("farreach_am_atomic", started);
+  if (started != FARREACH_AM_DONE) return 0;
+  if (flags & GEX_FLAG_AD_ACQ) gasneti_sync_reads();
+  return 1;
+}
+
+GASNETI_INLINE(gasnete_update_nb)
+gex_Event_t gasnete_update_nb(const gasneti_op_idx_t op, int type, gasneti_AD_t ad,
+                              gex_Rank_t rank, void *to, uint64_t one, uint64_t two, void *result,
+                              gex_Flags_t flags GASNETI_THREAD_FARG) {
+  gasnete_eop_t *eop = gasnete_eop_new(GASNETI_MYTHREAD);
+  gasnete_update_t update = gasnete_update_of(op, one, two);
+  if (gasnete_start_update(ad, rank, to, type, update, result, flags, &eop->done)) {
+    GASNETE_EOP_MARKDONE(eop);
+    gasnete_eop_free(eop GASNETI_THREAD_PASS);
+    return GEX_EVENT_INVALID;
+  }
+  return (gex_Event_t)eop;
+}
+
+/* Counted as puts and gets are the operations that are such; others of their own. */
+GASNETI_INLINE(gasnete_update_nbi)
+int gasnete_update_nbi(const gasneti_op_idx_t op, int type, gasneti_AD_t ad, gex_Rank_t rank,
+                       void *to, uint64_t one, uint64_t two, void *result,
+                       gex_Flags_t flags GASNETI_THREAD_FARG) {
+  gasnete_iop_t *iop = GASNETI_MYTHREAD->current_iop;
+  gasnete_update_t update = gasnete_update_of(op, one, two);
+#define START(what) do {                                                                        \
+    iop->initiated_##what##_cnt++;                                                              \
+    if (gasnete_start_update(ad, rank, to, type, update, result, flags, &iop->what##_done)) {   \
+      iop->initiated_##what##_cnt--;                                                            \
+    }                                                                                           \
+  } while (0)
+  if (op == gasneti_op_idx_SET) START(put);
+  else if (op == gasneti_op_idx_GET) START(get);
+  else START(rmw);
+#undef START
+  return 0;
+}
+
+/* One function for each operation on each type, with an event and without: of those that return the
+ * value before (F) or do not (N), with so many operands. Operands are widened as unsigned. */
+#define OPERANDS_N0 0, 0, NULL
+#define OPERANDS_N1 (uint64_t)_operand1, 0, NULL
+#define OPERANDS_N2 (uint64_t)_operand1, (uint64_t)_operand2, NULL
+#define OPERANDS_F0 0, 0, _result_p
+#define OPERANDS_F1 (uint64_t)_operand1, 0, _result_p
+#define OPERANDS_F2 (uint64_t)_operand1, (uint64_t)_operand2, _result_p
+
+#define ONE(dt, type, op, form)                                                                    \
+  static gex_Event_t gasnete_farreach##dt##_NB_##op(GASNETE_RATOMIC_ARGS_##form(dt##_type)) {      \
+    return gasnete_update_nb(gasneti_op_idx_##op, type, _real_ad, _tgt_rank, _tgt_addr,            \
+                             OPERANDS_##form, _flags GASNETI_THREAD_PASS);                         \
+  }                                                                                                \
+  static int gasnete_farreach##dt##_NBI_##op(GASNETE_RATOMIC_ARGS_##form(dt##_type)) {             \
+    return gasnete_update_nbi(gasneti_op_idx_##op, type, _real_ad, _tgt_rank, _tgt_addr,           \
+                              OPERANDS_##form, _flags GASNETI_THREAD_PASS);                        \
+  }
+#define BOTH(dt, type, op, operands) \
+  ONE(dt, type, op, N##operands)     \
+  ONE(dt, type, F##op, F##operands)
+
+#define TYPE(dt, type)                                                                        \
+  ONE(dt, type, SET, N1) ONE(dt, type, GET, F0) ONE(dt, type, SWAP, F1)                       \
+  ONE(dt, type, CAS, N2) ONE(dt, type, FCAS, F2)                                              \
+  BOTH(dt, type, AND, 1) BOTH(dt, type, OR, 1) BOTH(dt, type, XOR, 1) BOTH(dt, type, ADD, 1)  \
+  BOTH(dt, type, SUB, 1) BOTH(dt, type, MULT, 1) BOTH(dt, type, MIN, 1) BOTH(dt, type, MAX, 1) \
+  BOTH(dt, type, INC, 0) BOTH(dt, type, DEC, 0)                                               \
+  static gasnete_ratomic##dt##_fn_tbl_t gasnete_farreach##dt##_table =                        \
+    GASNETE_RATOMIC_FN_TBL_INIT(gasnete_farreach##dt, dt);
+
+TYPE(_gex_dt_I32, FARREACH_AM_I32)
+TYPE(_gex_dt_U32, FARREACH_AM_U32)
+TYPE(_gex_dt_I64, FARREACH_AM_I64)
+TYPE(_gex_dt_U64, FARREACH_AM_U64)
+
+/* Operations that devices do not do. */
+#define OF_PROCESSORS \
+  (GEX_OP_MULT | GEX_OP_FMULT | GEX_OP_MIN | GEX_OP_FMIN | GEX_OP_MAX | GEX_OP_FMAX)
+
+/* Returns whether all ranks of a team are neighbours of this one: so each of its processes finds. */
+static int gasnete_is_one_nbrhd(gasneti_TM_t tm) {
+  for (gex_Rank_t rank = 0; rank < gasneti_i_tm_size(tm); ++rank) {
+    if (!GASNETI_NBRHD_JOBRANK_IS_LOCAL(gasneti_i_tm_rank_to_jobrank(tm, rank))) return 0;
+  }
+  return 1;
+}
+
+extern void gasnete_farreach_ad_init(gasneti_AD_t ad) {
+  void *table = NULL;
+  switch (ad->_dt) {
+    case GEX_DT_I32: table = &gasnete_farreach_gex_dt_I32_table; break;
+    case GEX_DT_U32: table = &gasnete_farreach_gex_dt_U32_table; break;
+    case GEX_DT_I64: table = &gasnete_farreach_gex_dt_I64_table; break;
+    case GEX_DT_U64: table = &gasnete_farreach_gex_dt_U64_table; break;
+    default: break;
+  }
+  if (!table || (ad->_ops & OF_PROCESSORS) || gasnete_is_one_nbrhd(ad->_tm)) {
+    gasnete_amratomic_init_hook(ad);
+    return;
+  }
+  ad->_fn_tbl = (gasnete_ratomic_fn_tbl_t)table;
+  ad->_tools_safe = 0;
+  ad->_is_ref = 0;
+}
