@@ -1,5 +1,8 @@
 // Messages of every category, number of arguments and length go around a ring of processes and to the
 // process itself; each is answered, and each answer checked.
+// run: np=1,2,3,16 mode=am
+// run: np=3 mode=am launcher=hydra
+// run: np=2 mode=am nodes=1 valgrind
 #include "check.h"
 
 enum { REQUEST, ANSWER, LENGTHS = 12, ROUNDS = 3 };

@@ -1,5 +1,7 @@
 // Random requests of every category and length go from all processes to all, themselves included, and are
 // answered at random: soak SECONDS [SEED [RING_BYTES]].
+// run: np=8 mode=am nodes=1 timeout=120 args=60 1 32768
+// run: np=1,4 mode=am args=2 7
 #include "check.h"
 #include <string.h>
 #include <time.h>

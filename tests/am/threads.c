@@ -1,4 +1,5 @@
 // Threads of each process send requests to all processes, read and write their memory and add to it, each as it likes.
+// run: np=1,2,3 mode=am cflags=-pthread
 #define FARREACH_AM_THREADS
 #include "check.h"
 #include <pthread.h>

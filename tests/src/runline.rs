@@ -35,7 +35,8 @@ pub(crate) struct Run {
     pub(crate) standard: Option<String>,
     /// How to link, if not as the compiler likes to.
     pub(crate) link: Option<String>,
-    /// GASNet's mode, of a program of GASNet's: seq, parsync or par.
+    /// The interface, of a program of active messages: GASNet's in the mode seq, parsync or par; or am,
+    /// which is farreach_am.h.
     pub(crate) mode: Option<String>,
     /// Over how many nodes the PEs may be spread.
     pub(crate) nodes: Nodes,
@@ -163,7 +164,7 @@ fn set(line: &mut Line, key: &str, value: &str) -> Result<(), String> {
         }
         "mode" => {
             line.modes = list(value, |name| match name {
-                "seq" | "parsync" | "par" => Ok(Some(name.to_owned())),
+                "seq" | "parsync" | "par" | "am" => Ok(Some(name.to_owned())),
                 _ => Err(format!("mode={name} is unknown")),
             })?
         }

@@ -1,4 +1,5 @@
-//! Programs of GASNet-1, compiled with the pkg-config files of the installation: tests/gasnet/README.md.
+//! Programs of GASNet-1 and of farreach_am.h, compiled with the pkg-config files of the installation:
+//! tests/gasnet/README.md.
 
 use super::nodes::{SETTINGS, Setting};
 use super::programs;
@@ -11,17 +12,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The folders of the programs.
-const FOLDERS: [&str; 2] = ["tests/gasnet", "examples/gasnet"];
+const FOLDERS: [&str; 3] = ["tests/am", "tests/gasnet", "examples/gasnet"];
 
 /// The settings of several nodes: the transports, and one of them beside shared memory.
 const OF_SETTINGS: [&str; 3] = ["rc ppn=1", "dc ppn=1", "rc ppn=2"];
 
-/// Compiles `$3` as `$2` in the mode `$1`; further words are the compiler's.
+/// Compiles `$3` as `$2` by the package `$1`; further words are the compiler's.
 const COMPILE: &str = r#"
-    mode=$1 program=$2 source=$3; shift 3
+    package=$1 program=$2 source=$3; shift 3
     case $source in *.cpp) compiler="c++ -std=c++11" ;; *) compiler="cc -std=c99 -D_GNU_SOURCE" ;; esac
-    eval "$compiler -O2 -g -Wall -Wextra -Werror $(pkg-config --cflags farreach-gasnet-$mode)" \
-        '-o "$program" "$source" "$@"' "$(pkg-config --libs farreach-gasnet-$mode)""#;
+    eval "$compiler -O2 -g -Wall -Wextra -Werror $(pkg-config --cflags $package)" \
+        '-o "$program" "$source" "$@"' "$(pkg-config --libs $package)""#;
 
 /// One case for each run of each program, on one node, and a choice of them on several.
 pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
@@ -47,7 +48,7 @@ fn of_program(session: &Session, path: &Path, name: &str) -> Result<Vec<Case>, S
         let program = session.built(&format!("gasnet-{name}.{mode}{}", run.cflags.concat()));
         let build = builds.entry((mode, &run.cflags)).or_insert_with(|| {
             let compile = Invocation::new("sh")
-                .args(["-euc", COMPILE, "sh", mode])
+                .args(["-euc", COMPILE, "sh", &package(mode)])
                 .arg(&program)
                 .arg(path)
                 .args(&run.cflags)
@@ -59,6 +60,14 @@ fn of_program(session: &Session, path: &Path, name: &str) -> Result<Vec<Case>, S
         cases.push(case);
     }
     Ok(cases)
+}
+
+/// The package of a mode, for pkg-config.
+fn package(mode: &str) -> String {
+    match mode {
+        "am" => "farreach-am".to_owned(),
+        mode => format!("farreach-gasnet-{mode}"),
+    }
 }
 
 /// The runs on one node, and those in each setting of several nodes: of each mode, as

@@ -118,7 +118,7 @@ pub(crate) static ALL: [Group; 13] = [
     },
     Group {
         name: "gasnet",
-        about: "programs of GASNet-1 (tests/gasnet, examples/gasnet), in its three modes",
+        about: "programs of GASNet-1 (tests/gasnet, examples/gasnet), and of active messages (tests/am)",
         by_default: true,
         parallel: true,
         needs_staging: true,
