@@ -228,12 +228,12 @@ impl Endpoint {
         // SAFETY: the pieces hold their bytes.
         let held = unsafe { gathered(pieces)? };
         let whole = [(held.as_ptr(), held.len())];
-        // SAFETY: the operation holds the bytes until it is reported.
         let beside = Beside {
             data,
             held,
             ..Beside::default()
         };
+        // SAFETY: the operation holds the bytes until it is reported.
         unsafe { self.write_pieces(ranges, &whole, beside, report) }
     }
 
