@@ -48,6 +48,10 @@ pub(crate) const HAS_TAG: u16 = 0x1000;
 /// The sender waits for [`Kind::Done`]: a number comes with the message.
 pub(crate) const WANTS_ANSWER: u16 = 0x200;
 
+/// In the last word of a write, the length of a read and the operation of an atomic one: the access is
+/// a part of another one, which is counted as a whole.
+pub(crate) const UNCOUNTED: u64 = 1 << 63;
+
 /// The kind of a record of a tagged message: its tag and its bytes, and nothing else.
 pub(crate) const TAGGED: u16 = Kind::Message as u16 | HAS_TAG;
 

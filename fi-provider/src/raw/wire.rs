@@ -20,7 +20,7 @@ pub(crate) enum Request {
 }
 
 /// The protocol between domains, rings included.
-pub(crate) const PROTOCOL: u32 = 4;
+pub(crate) const PROTOCOL: u32 = 5;
 
 /// Where a hello has the port.
 const PORT: usize = 8 + Ticket::BYTES;

@@ -25,7 +25,8 @@ fn accesses(writes: u64, reads: u64) -> Accesses {
     Accesses { writes, reads }
 }
 
-/// Does each kind of access once: 6 writes, as each of two pieces counts, and 3 reads.
+/// Does each kind of access once: 6 writes, among them one of two pieces and one of two
+/// ranges, and 5 reads, two of them likewise.
 fn access_in_all_ways(party: &Party<'_>, region: &RemoteRegion) {
     let endpoint = &party.endpoint;
     let data = bytes(70_000, 1);
@@ -56,15 +57,29 @@ fn access_in_all_ways(party: &Party<'_>, region: &RemoteRegion) {
         let pieces = [(registered, 30_000), (registered.add(30_000), 40_000)];
         let vector = || endpoint.write_vector(&[range], &pieces, Context(0));
         party.insist(vector).unwrap();
+        let halves = [(0, 30_000), (30_000, 40_000)].map(|(address, len)| Range {
+            region,
+            address,
+            len,
+        });
+        let pieces = [(source, 20_000), (source.add(20_000), 50_000)];
+        let scattered = || endpoint.write_vector(&halves, &pieces, Context(0));
+        party.insist(scattered).unwrap();
         let found = (&raw mut word).cast();
         let update =
             || endpoint.fetch_atomic(region, (70_000, 8), Atomic::Add, (1, 0), found, Context(0));
         party.insist(update).unwrap();
-        let writes = (0..6).map(|_| party.entry().unwrap().operation);
+        let writes = (0..7).map(|_| party.entry().unwrap().operation);
         let told = writes.filter(|operation| *operation == Operation::RemoteWrite);
         assert_eq!(told.count(), 1, "and one report of each");
         for len in [8, 100, 70_000] {
             let read = || endpoint.read(region, 0, dest, len, Context(0));
+            party.insist(read).unwrap();
+            assert_eq!(party.entry().unwrap().operation, Operation::Read);
+        }
+        let pieces = [(dest, 20_000), (dest.add(20_000), 50_000)];
+        for ranges in [&[range][..], &halves] {
+            let read = || endpoint.read_vector(ranges, &pieces, Context(0));
             party.insist(read).unwrap();
             assert_eq!(party.entry().unwrap().operation, Operation::Read);
         }
@@ -103,7 +118,7 @@ pub(crate) fn are_counted(way: Way) {
             for round in 1..=2 {
                 access_in_all_ways(party, &region);
                 party.meet();
-                assert_eq!(region_accesses(), accesses(6 * round, 3 * round));
+                assert_eq!(region_accesses(), accesses(6 * round, 5 * round));
                 party.meet();
             }
             let outside = endpoint.inject_write(&region, LEN as u64, &[1], Counted);
@@ -116,8 +131,8 @@ pub(crate) fn are_counted(way: Way) {
             };
             assert_eq!(misaligned, Err(Error::Misaligned));
             party.meet();
-            assert_eq!(region_accesses(), accesses(12, 6));
-            expected = accesses(expected.writes + 12, expected.reads + 6);
+            assert_eq!(region_accesses(), accesses(12, 10));
+            expected = accesses(expected.writes + 12, expected.reads + 10);
             assert_eq!(party.domain.accesses(), expected);
             party.meet();
         }

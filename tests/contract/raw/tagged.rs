@@ -679,17 +679,24 @@ pub(crate) fn wait_for_room_in_the_queue(way: Way) {
 pub(crate) fn of_pieces_arrive(way: Way) {
     check(way, 2, |party| {
         let endpoint = &party.endpoint;
-        for (round, len) in (0..).zip([0, 30, 200_000, 30, 200_000]) {
+        // The last ones are plain: short, without data, and nobody waits for their end.
+        for (round, len) in (0..).zip([0, 30, 200_000, 30, 200_000, 30, 5000, 30]) {
             let (message, wanted) = (bytes(len, 3), Wanted::tag(round));
             let (cut, other) = (len / 3, len / 2);
-            let is_early = round > 2;
+            let is_early = [3, 4, 7].contains(&round);
+            let is_plain = round > 4;
+            let data = (!is_plain).then_some(round);
             if party.rank == 0 {
                 party.meet();
                 let (one, two) = message.split_at(cut);
                 let pieces = [(one.as_ptr(), cut), (two.as_ptr(), len - cut)];
                 let send = || {
-                    let (level, report) = (Level::Delivered, Context(5));
-                    let beside = (round, Some(round));
+                    let level = if is_plain {
+                        Level::Free
+                    } else {
+                        Level::Delivered
+                    };
+                    let (beside, report) = ((round, data), Context(5));
                     // SAFETY: the pieces stay until the entry below.
                     unsafe { endpoint.send_tagged_vector(1, &pieces, beside, level, report) }
                 };
@@ -716,7 +723,7 @@ pub(crate) fn of_pieces_arrive(way: Way) {
             }
             let entry = received(party);
             assert_eq!((entry.context, entry.len), (9, len));
-            assert_eq!((entry.tag, entry.data), (Some(round), Some(round)));
+            assert_eq!((entry.tag, entry.data), (Some(round), data));
             assert!(buffer[..len] == message && buffer[len..] == [0; 5]);
         }
     });

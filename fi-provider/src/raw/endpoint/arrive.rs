@@ -17,7 +17,7 @@ use crate::raw::address_vector::{AddressVector, PeerIndex};
 use crate::raw::completion::{Entry, Failure, Source};
 use crate::raw::error::Error;
 use crate::raw::matcher::{Buffer, Place};
-use crate::raw::protocol::{HAS_DATA, HAS_TAG, Kind, TAGGED, WANTS_ANSWER};
+use crate::raw::protocol::{HAS_DATA, HAS_TAG, Kind, TAGGED, UNCOUNTED, WANTS_ANSWER};
 use crate::raw::record::Record;
 use crate::raw::region::{Access, Found, Rights};
 use fi_shm::copy;
@@ -473,18 +473,19 @@ impl Endpoint {
 
     /// A peer writes to a region by the ring.
     fn written(&self, origin: &mut Origin, record: &impl Record) -> Option<()> {
-        let [number, key, address, is_last] = record.words()?;
+        let [number, key, address, end] = record.words()?;
+        let (is_last, is_counted) = (end & !UNCOUNTED != 0, end & UNCOUNTED == 0);
         let link = self.way_back(origin)?;
         let len = record.len() - 32;
         let done = self.range(key, address, len, Rights::WRITE);
         if let Ok((place, found)) = &done {
             // SAFETY: the range is in a region, which is mapped and writable while it is open.
             unsafe { record.copy_to(32, *place, len) };
-            if is_last != 0 {
+            if is_last && is_counted {
                 self.domain.regions().count(found, Access::Write);
             }
         }
-        if is_last != 0 || done.is_err() {
+        if is_last || done.is_err() {
             let code = done.err().map_or(0, Error::to_wire).into();
             self.owe(&link, Kind::Done, [number, code, 0]);
         }
@@ -495,11 +496,13 @@ impl Endpoint {
     fn asked(&self, origin: &mut Origin, record: &impl Record) -> Option<()> {
         let [number, key, address, len] = record.words()?;
         let link = self.way_back(origin)?;
-        let len = usize::try_from(len).ok()?;
+        let is_counted = len & UNCOUNTED == 0;
+        let len = usize::try_from(len & !UNCOUNTED).ok()?;
         match self.range(key, address, len, Rights::READ) {
             Ok((place, found)) => {
                 let mut stream = Stream::pieces(link, place, len, number, None);
                 stream.region = Some((key, found));
+                stream.is_counted = is_counted;
                 self.stream(stream);
             }
             Err(error) => self.owe(&link, Kind::Done, [number, error.to_wire().into(), 0]),
@@ -510,7 +513,7 @@ impl Endpoint {
     /// A peer has an atomic operation done on a region.
     fn updated(&self, origin: &mut Origin, record: &impl Record) -> Option<()> {
         let [number, key, address, what, operand, comparand] = record.words()?;
-        let asked = Asked::of_wire(what)?;
+        let asked = Asked::of_wire(what & !UNCOUNTED)?;
         let link = self.way_back(origin)?;
         let bytes = asked.bytes();
         let place = self.range(key, address, bytes, asked.right());
@@ -518,7 +521,9 @@ impl Endpoint {
             // SAFETY: the range is in a region, which is mapped while it is open, and writable where
             // it gives the right to more than reading.
             let before = unsafe { asked.apply(place, operand, comparand)? };
-            self.domain.regions().count(&found, Access::Write);
+            if what & UNCOUNTED == 0 {
+                self.domain.regions().count(&found, Access::Write);
+            }
             Ok(before)
         });
         match done {

@@ -238,11 +238,7 @@ impl Endpoint {
             len,
             context,
         };
-        self.look_for_names();
-        let early = self.tagged.borrow_mut().post_apart(receive);
-        if let Some(early) = early {
-            self.deliver_early(early, &receive);
-        }
+        self.post_tagged_apart(&receive);
         Ok(())
     }
 

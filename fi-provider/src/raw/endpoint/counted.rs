@@ -9,7 +9,7 @@
 #![expect(unsafe_code, reason = "accesses are on memory by its C address")]
 
 use super::link::Path;
-use super::pending::State;
+use super::pending::{Pending, State};
 use super::remote::RemoteRegion;
 use super::rma::rma_entry;
 use super::threshold::Work;
@@ -192,6 +192,46 @@ impl Endpoint {
         }
     }
 
+    /// Counts an operation whose parts have all ended in this way, and goes on with its end.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn count_whole(&self, mut pending: Pending, result: Result<(), Error>) {
+        let counted = std::mem::take(&mut pending.counted);
+        let access = access(pending.entry.operation);
+        if let State::Parts { left, error, .. } = &mut pending.state {
+            // This call's.
+            (*left, *error) = (1, None);
+        }
+        let number = self.pending.borrow_mut().add(pending);
+        // There is the room that it has just had.
+        let Some(whole) = number.and_then(NonZero::new) else {
+            return;
+        };
+        if result.is_ok() {
+            for region in &counted {
+                match &region.link.path {
+                    Path::Near(_) => region.count(access),
+                    Path::Far(path) => self.count_far(region, path, access, Part(whole)),
+                }
+            }
+        }
+        self.finish(whole.get(), result);
+    }
+
+    /// Has the device count an access, as one more part of an operation.
+    fn count_far(&self, plain: &RemoteRegion, path: &FarPath, access: Access, whole: Part) {
+        let (address, region) = plain.counts_far(path, access);
+        let work = Work::Atomic {
+            region,
+            word: (address, size_of::<u64>()),
+            operation: Atomic::Add,
+            operands: (1, 0),
+            found: self.unread.as_ptr().cast(),
+        };
+        self.pending.borrow_mut().add_part(whole.0.get());
+        self.start_part(work, whole);
+    }
+
     /// Starts an access, and counts it behind that if `start` says so: both are one operation.
     pub(super) fn count_behind<R: Report>(
         &self,
@@ -211,22 +251,28 @@ impl Endpoint {
         let whole = Part(NonZero::new(number).ok_or(Error::Again)?);
         let is_counted_here = start(whole).inspect_err(|_| self.abandon(number))?;
         if is_counted_here {
-            let access = match operation {
-                Operation::Read => Access::Read,
-                _ => Access::Write,
-            };
-            let (address, region) = plain.counts_far(path, access);
-            let work = Work::Atomic {
-                region,
-                word: (address, size_of::<u64>()),
-                operation: Atomic::Add,
-                operands: (1, 0),
-                found: self.unread.as_ptr().cast(),
-            };
-            self.pending.borrow_mut().add_part(number);
-            self.start_part(work, whole);
+            self.count_far(plain, path, access(operation), whole);
         }
         self.finish(number, Ok(()));
         Ok(())
+    }
+}
+
+/// The regions of a peer that count an operation on several ranges or words, each once.
+pub(super) fn counted<'a>(regions: impl Iterator<Item = &'a RemoteRegion>) -> Vec<RemoteRegion> {
+    let mut all: Vec<RemoteRegion> = Vec::new();
+    for plain in regions.filter_map(|region| region.counted.as_deref()) {
+        if all.iter().all(|one| one.state != plain.state) {
+            all.push(plain.clone());
+        }
+    }
+    all
+}
+
+/// How a region counts an operation.
+pub(super) fn access(operation: Operation) -> Access {
+    match operation {
+        Operation::Read => Access::Read,
+        _ => Access::Write,
     }
 }

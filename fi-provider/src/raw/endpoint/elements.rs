@@ -6,6 +6,7 @@
 
 use super::arithmetic::put_element;
 use super::atomic::apply;
+use super::counted::counted;
 use super::link::Path;
 use super::pending::State;
 use super::remote::RemoteRegion;
@@ -95,6 +96,33 @@ impl Endpoint {
         typed: Typed,
         report: R,
     ) -> Result<(), Error> {
+        let all = || elements.iter().map(|one| one.region);
+        if elements.len() > 1 && all().any(|region| region.counted.is_some()) {
+            let counted = counted(all());
+            let parts: Vec<_> = all().map(RemoteRegion::for_parts).collect();
+            let elements: Vec<_> = (parts.iter().zip(elements))
+                .map(|(region, one)| Word { region, ..*one })
+                .collect();
+            // SAFETY: each `found` is null, or has room for the element until the operation is
+            // reported.
+            return unsafe { self.update_all(&elements, typed, counted, report) };
+        }
+        // SAFETY: as before.
+        unsafe { self.update_all(elements, typed, Vec::new(), report) }
+    }
+
+    /// Does as [`Endpoint::update`] for elements that are not counted, or one; these regions count
+    /// all as one.
+    ///
+    /// # Safety
+    /// As [`Endpoint::update`].
+    unsafe fn update_all<R: Report>(
+        &self,
+        elements: &[Word<'_>],
+        typed: Typed,
+        counted: Vec<RemoteRegion>,
+        report: R,
+    ) -> Result<(), Error> {
         let bytes = typed.bytes();
         let link = common(elements.iter().map(|one| one.region))?;
         for Word {
@@ -125,6 +153,7 @@ impl Endpoint {
                 // SAFETY: `found` is null, or has room for the element.
                 unsafe { self.update_mapped(one, typed)? };
             }
+            counted.iter().for_each(|one| one.count(Access::Write));
             self.report_rma(what, elements.len() * bytes, report);
             return Ok(());
         };
@@ -146,7 +175,11 @@ impl Endpoint {
             self.update(std::slice::from_ref(one), typed, part)
         };
         let what = (what, elements.len() * bytes, report);
-        self.start_parts(link, (what, Beside::default()), elements, start, later)
+        let beside = Beside {
+            counted,
+            ..Beside::default()
+        };
+        self.start_parts(link, (what, beside), elements, start, later)
     }
 
     /// Does one atomic operation as [`Endpoint::update`] does, where the region is mapped here. Returns
@@ -285,7 +318,8 @@ impl Endpoint {
             let started = unsafe { self.fetch_atomic(region, word, native, operands, found, part) };
             return started.inspect_err(|_| self.abandon(number));
         }
-        let words = [one.address, typed.to_wire(), one.operand, one.comparand];
+        let what = typed.to_wire() | region.mark;
+        let words = [one.address, what, one.operand, one.comparand];
         self.ask_atomic(region, entry, words, found, report)
     }
 }

@@ -705,6 +705,7 @@ impl Endpoint {
             state,
             shown: None,
             held: Vec::new(),
+            counted: Vec::new(),
             counter: None,
         };
         let number = self.pending.borrow_mut().add(pending);
@@ -746,12 +747,10 @@ impl Endpoint {
         let Some((mut pending, result)) = ended else {
             return;
         };
-        if let State::Parts { told, .. } = pending.state
-            && let (Some(data), Ok(())) = (told, result)
-        {
-            let len = pending.entry.len as u64;
-            self.owe(&pending.link, Kind::Told, [data, len, 0]);
+        if !pending.counted.is_empty() {
+            return self.count_whole(pending, result);
         }
+        self.tell_whole(&pending, result);
         if let Some(counter) = &pending.counter {
             counter.count(result);
         }

@@ -1,6 +1,7 @@
 //! Operations that wait for their peers.
 
 use super::link::Link;
+use super::remote::RemoteRegion;
 use crate::raw::completion::{Counter, Entry, Operation, Promise};
 use crate::raw::error::Error;
 use fi_mlx5::device::Region;
@@ -21,6 +22,8 @@ pub(crate) struct Pending {
     pub(crate) shown: Option<Region>,
     /// These, where the operation holds them.
     pub(crate) held: Vec<u8>,
+    /// Regions of the peer that count it when all its parts have ended.
+    pub(crate) counted: Vec<RemoteRegion>,
     /// Counts it, in the place of the endpoint's counter.
     pub(crate) counter: Option<Counter>,
 }
@@ -170,6 +173,14 @@ impl Table {
         let slot = self.slots.get_mut(number as u32 as usize);
         if let Some((_, Some(pending))) = slot {
             pending.held = bytes;
+        }
+    }
+
+    /// Has regions of the peer count the operation of this number at its end.
+    pub(crate) fn count_at_end(&mut self, number: u64, counted: Vec<RemoteRegion>) {
+        let slot = self.slots.get_mut(number as u32 as usize);
+        if let Some((_, Some(pending))) = slot {
+            pending.counted = counted;
         }
     }
 

@@ -6,6 +6,7 @@ use super::link::Link;
 use crate::raw::error::Error;
 use crate::raw::far::log::Follows;
 use crate::raw::far::path::FarPath;
+use crate::raw::protocol::UNCOUNTED;
 use crate::raw::region::{Access, Found, Rights, State as RegionState};
 use fi_mlx5_defs::endian::Be32;
 use std::rc::Rc;
@@ -33,6 +34,8 @@ pub struct RemoteRegion {
     pub(super) counts: *const AtomicU64,
     /// The same region, which does not say that it is counted, where it does.
     pub(crate) counted: Option<Rc<Self>>,
+    /// [`UNCOUNTED`] for parts of accesses that are counted as a whole, else 0.
+    pub(super) mark: u64,
     /// Whether atomic operations on it are the device's, for any peer.
     pub(crate) is_of_device: bool,
     pub(crate) key: u64,
@@ -85,6 +88,7 @@ impl RemoteRegion {
             },
             counts: std::ptr::null(),
             counted: None,
+            mark: 0,
             is_of_device: false,
             key,
             follows: Follows::default(),
@@ -110,6 +114,15 @@ impl RemoteRegion {
     /// The region that does not say that it is counted.
     pub(crate) fn plain(&self) -> &Self {
         self.counted.as_deref().unwrap_or(self)
+    }
+
+    /// The same region, for parts of an access that is counted as a whole.
+    pub(super) fn for_parts(&self) -> Self {
+        Self {
+            counts: std::ptr::null(),
+            mark: UNCOUNTED,
+            ..self.plain().clone()
+        }
     }
 
     /// Looks whether a range may be accessed in this way, by whatever way.

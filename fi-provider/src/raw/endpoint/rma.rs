@@ -77,6 +77,7 @@ impl Endpoint {
                 updated_in_line: std::ptr::null(),
                 counts: counts.cast(),
                 counted: None,
+                mark: 0,
                 is_of_device: false,
                 key,
                 follows: Follows::default(),
@@ -429,12 +430,12 @@ impl Endpoint {
         let entry = rma_entry(Operation::Write, len, report);
         let number = self.begin_reported(link, entry, report, State::Answer)?;
         if len > link.eager {
-            let target = (region.key, address);
+            let target = (region.key, address, region.mark);
             let link = Rc::clone(link);
             self.stream(Stream::to_region(link, source, len, target, number));
             return Ok(());
         }
-        let words = [number, region.key, address, 1];
+        let words = [number, region.key, address, 1 | region.mark];
         // SAFETY: `source` holds the bytes, at most `eager`.
         let posted = unsafe { link.post(Kind::Write as u16, words, source, len) };
         posted.inspect_err(|_| self.abandon(number))
@@ -524,7 +525,7 @@ impl Endpoint {
             answer: None,
         };
         let number = self.begin_reported(link, entry, report, state)?;
-        let words = [number, region.key, address, len as u64];
+        let words = [number, region.key, address, len as u64 | region.mark];
         let asked = link.tell(Kind::Read, words);
         asked.inspect_err(|_| self.abandon(number))
     }

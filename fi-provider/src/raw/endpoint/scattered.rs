@@ -8,6 +8,7 @@ use super::{Endpoint, Level, Posted, Wanted};
 use crate::raw::address_vector::PeerIndex;
 use crate::raw::completion::Report;
 use crate::raw::error::Error;
+use crate::raw::tagged::Receive;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -214,11 +215,19 @@ impl Endpoint {
         wanted: Wanted,
         context: u64,
     ) -> Result<(), Error> {
-        let (address, len) = self.whole(pieces)?;
-        // SAFETY: one piece is nobody else's until an entry says that it is the caller's; memory of
-        // several is nobody else's as long as it is among the landings: until it is taken apart,
-        // cancelled, or the endpoint dropped.
-        unsafe { self.post_tagged(address, len, wanted, context) };
+        if let &[(buffer, len)] = pieces {
+            // SAFETY: the piece is nobody else's until an entry says that it is the caller's.
+            unsafe { self.post_tagged(buffer, len, wanted, context) };
+            return Ok(());
+        }
+        let (address, len) = self.landings.landing(pieces)?;
+        // The memory is taken apart before the entry is made.
+        self.post_tagged_apart(&Receive {
+            wanted,
+            address,
+            len,
+            context,
+        });
         Ok(())
     }
 

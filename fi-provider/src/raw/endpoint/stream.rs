@@ -24,6 +24,8 @@ pub(crate) struct Stream {
     own: Option<u64>,
     /// The key of the region that they are read from: they are sent while it is open.
     pub(crate) region: Option<(u64, Found)>,
+    /// Whether that is an access of its own.
+    pub(crate) is_counted: bool,
 }
 
 /// Where the peer puts them.
@@ -32,7 +34,7 @@ enum Target {
     /// Where its operation of this number has room.
     Pieces(u64),
     /// In the region of a key, from an address on.
-    Region { key: u64, address: u64 },
+    Region { key: u64, address: u64, mark: u64 },
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +60,7 @@ impl Stream {
             sent: 0,
             own,
             region: None,
+            is_counted: true,
         }
     }
 
@@ -70,16 +73,16 @@ impl Stream {
         }
     }
 
-    /// `len` bytes at `source` for a region of the peer; of the own operation `own`.
+    /// `len` bytes at `source` for a region of the peer, marked as it is; of the own operation `own`.
     pub(crate) fn to_region(
         link: Rc<Link>,
         source: *const u8,
         len: usize,
-        (key, address): (u64, u64),
+        (key, address, mark): (u64, u64, u64),
         own: u64,
     ) -> Self {
         Self {
-            target: Target::Region { key, address },
+            target: Target::Region { key, address, mark },
             ..Self::pieces(link, source, len, 0, Some(own))
         }
     }
@@ -105,10 +108,10 @@ impl Stream {
                         let words = [number, sent];
                         self.link.post(Kind::Piece as u16, words, source, len)
                     }
-                    Target::Region { key, address } => {
+                    Target::Region { key, address, mark } => {
                         let number = self.own.unwrap_or(0);
                         let place = address.wrapping_add(sent);
-                        let words = [number, key, place, u64::from(is_last)];
+                        let words = [number, key, place, u64::from(is_last) | mark];
                         self.link.post(Kind::Write as u16, words, source, len)
                     }
                 }
@@ -176,7 +179,8 @@ impl Endpoint {
         match unsafe { stream.push() } {
             Ok(is_whole) => {
                 stream.link.is_full.set(!is_whole);
-                if let Some((_, found)) = stream.region.as_ref().filter(|_| is_whole) {
+                let is_counted = is_whole && stream.is_counted;
+                if let Some((_, found)) = stream.region.as_ref().filter(|_| is_counted) {
                     self.domain.regions().count(found, Access::Read);
                 }
                 !is_whole

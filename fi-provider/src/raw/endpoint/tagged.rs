@@ -154,6 +154,15 @@ impl Endpoint {
         }
     }
 
+    /// Posts a receive whose end needs more than few instructions.
+    pub(super) fn post_tagged_apart(&self, receive: &Receive) {
+        self.look_for_names();
+        let early = self.tagged.borrow_mut().post_apart(*receive);
+        if let Some(early) = early {
+            self.deliver_early(early, receive);
+        }
+    }
+
     /// Gives a tagged message to its receive, by few instructions; false where something stands
     /// against that: then nothing was done. By fewer yet if `QUICK`: where nothing is special
     /// ([`Tagged::has_special`](tagged::Tagged::has_special)).

@@ -9,8 +9,9 @@
 #![expect(unsafe_code, reason = "operations are on memory by its C address")]
 
 use super::atomic::{apply, put_word};
+use super::counted::{access, counted};
 use super::link::{Link, Path};
-use super::pending::State;
+use super::pending::{Pending, State};
 use super::remote::RemoteRegion;
 use super::rma::rma_entry;
 use super::scattered::gathered;
@@ -80,9 +81,11 @@ impl Direction {
 #[derive(Debug, Default)]
 pub(super) struct Beside {
     /// The peer is told it behind the bytes.
-    data: Option<u64>,
+    pub(super) data: Option<u64>,
     /// Memory that the operation holds: its pieces lie in it.
-    held: Vec<u8>,
+    pub(super) held: Vec<u8>,
+    /// Regions that count it as a whole.
+    pub(super) counted: Vec<RemoteRegion>,
 }
 
 /// A piece of local memory, and as many bytes of a region.
@@ -200,7 +203,7 @@ impl Endpoint {
     ) -> Result<(), Error> {
         let beside = Beside {
             data: Some(data),
-            held: Vec::new(),
+            ..Beside::default()
         };
         // SAFETY: the pieces hold their bytes until the operation is reported.
         unsafe { self.write_pieces(ranges, pieces, beside, report) }
@@ -225,8 +228,13 @@ impl Endpoint {
         // SAFETY: the pieces hold their bytes.
         let held = unsafe { gathered(pieces)? };
         let whole = [(held.as_ptr(), held.len())];
+        let beside = Beside {
+            data,
+            held,
+            ..Beside::default()
+        };
         // SAFETY: the operation holds the bytes until it is reported.
-        unsafe { self.write_pieces(ranges, &whole, Beside { data, held }, report) }
+        unsafe { self.write_pieces(ranges, &whole, beside, report) }
     }
 
     /// # Safety
@@ -337,7 +345,18 @@ impl Endpoint {
         beside: Beside,
         report: R,
     ) -> Result<(), Error> {
-        let link = common(ranges.iter().map(|range| range.region))?;
+        let all = || ranges.iter().map(|range| range.region);
+        if ranges.len().max(pieces.len()) > 1 && all().any(|region| region.counted.is_some()) {
+            let counted = counted(all());
+            let parts: Vec<_> = all().map(RemoteRegion::for_parts).collect();
+            let ranges: Vec<_> = (parts.iter().zip(ranges))
+                .map(|(region, range)| Range { region, ..*range })
+                .collect();
+            let beside = Beside { counted, ..beside };
+            // SAFETY: the pieces are as the operation demands until it is reported.
+            return unsafe { self.transfer(direction, &ranges, pieces, beside, report) };
+        }
+        let link = common(all())?;
         for range in ranges {
             let right = direction.right();
             range.region.check(range.address, range.len, right)?;
@@ -361,6 +380,8 @@ impl Endpoint {
         // SAFETY: the pieces are as the operation demands until it is reported.
         let is_done = unsafe { self.transfer_at_once(direction, link, &pairs)? };
         let Some(link) = link.filter(|_| !is_done) else {
+            let access = access(what.0);
+            beside.counted.iter().for_each(|one| one.count(access));
             self.report_rma(what.0, what.1, report);
             if let Some((data, link)) = told {
                 self.owe(link, Kind::Told, [data, what.1 as u64, 0]);
@@ -371,6 +392,7 @@ impl Endpoint {
         if let [group] = &*groups
             && told.is_none()
             && beside.held.is_empty()
+            && beside.counted.is_empty()
         {
             // SAFETY: the pieces are as the operation demands until it is reported.
             return unsafe { self.transfer_group(direction, group, report) };
@@ -492,6 +514,17 @@ impl Endpoint {
         }
     }
 
+    /// Tells the peer of an operation whose parts have all ended in this way, if it is to be told.
+    #[inline(always)]
+    pub(super) fn tell_whole(&self, pending: &Pending, result: Result<(), Error>) {
+        if let State::Parts { told, .. } = pending.state
+            && let (Some(data), Ok(())) = (told, result)
+        {
+            let len = pending.entry.len as u64;
+            self.owe(&pending.link, Kind::Told, [data, len, 0]);
+        }
+    }
+
     /// Starts the parts of an operation, which is reported when all have ended: with the first error
     /// if any has failed. Where the first one cannot start, nothing is done; others that find no
     /// room are started later, as `later` says.
@@ -512,6 +545,9 @@ impl Endpoint {
         };
         let number = self.begin_reported(link, entry, report, state)?;
         self.pending.borrow_mut().hold(number, beside.held);
+        self.pending
+            .borrow_mut()
+            .count_at_end(number, beside.counted);
         let whole = Part(NonZero::new(number).ok_or(Error::Again)?);
         let mut is_full = false;
         for (at, part) in parts.iter().enumerate() {
