@@ -99,7 +99,7 @@ impl Objects {
         if !self.feeds.is_empty() {
             self.feed();
         }
-        if self.has_unread {
+        if self.has_drops {
             self.drop_unread();
         }
         self.tell_news(false);
