@@ -177,7 +177,8 @@ FARREACH_GASNET_IN_LINE void farreach_gasnet_pause(uint32_t *rounds)
 
 /* The functions of n arguments: gasnet_AMRequestShort0 to gasnet_AMReplyLong16. */
 #define FARREACH_GASNET_ARGS(n) \
-    const gasnet_handlerarg_t args[n ? n : 1] = {FARREACH_GASNET_GIVES_##n}
+    const gasnet_handlerarg_t values[n ? n : 1] = {FARREACH_GASNET_GIVES_##n}; \
+    const uint32_t *const args = n ? (const uint32_t *)values : NULL
 #define FARREACH_GASNET_SEND(call, function, rank, handler, bytes, to) \
     const int result = call; \
     if (FARREACH_GASNET_LIKELY(result == FARREACH_AM_OK)) return GASNET_OK; \
@@ -187,8 +188,7 @@ FARREACH_GASNET_IN_LINE void farreach_gasnet_pause(uint32_t *rounds)
         gasnet_node_t dest, gasnet_handler_t handler FARREACH_GASNET_TAKES_##n) \
     { \
         FARREACH_GASNET_ARGS(n); \
-        FARREACH_GASNET_SEND(farreach_am_request_short(farreach_gasnet.am, dest, handler, \
-                                                       (const uint32_t *)args, n), \
+        FARREACH_GASNET_SEND(farreach_am_request_short(farreach_gasnet.am, dest, handler, args, n), \
                              FARREACH_GASNET_REQUEST_SHORT, dest, handler, 0, 0); \
     } \
     FARREACH_GASNET_IN_LINE int gasnet_AMRequestMedium##n( \
@@ -197,7 +197,7 @@ FARREACH_GASNET_IN_LINE void farreach_gasnet_pause(uint32_t *rounds)
     { \
         FARREACH_GASNET_ARGS(n); \
         FARREACH_GASNET_SEND(farreach_am_request_medium(farreach_gasnet.am, dest, handler, source, \
-                                                        bytes, (const uint32_t *)args, n), \
+                                                        bytes, args, n), \
                              FARREACH_GASNET_REQUEST_MEDIUM, dest, handler, bytes, 0); \
     } \
     FARREACH_GASNET_IN_LINE int gasnet_AMRequestLong##n( \
@@ -207,7 +207,7 @@ FARREACH_GASNET_IN_LINE void farreach_gasnet_pause(uint32_t *rounds)
         FARREACH_GASNET_ARGS(n); \
         FARREACH_GASNET_SEND( \
             farreach_am_request_long(farreach_gasnet.am, dest, handler, source, bytes, \
-                                     (uintptr_t)to, (const uint32_t *)args, n), \
+                                     (uintptr_t)to, args, n), \
             FARREACH_GASNET_REQUEST_LONG, dest, handler, bytes, (uintptr_t)to); \
     } \
     FARREACH_GASNET_IN_LINE int gasnet_AMRequestLongAsync##n( \
@@ -217,7 +217,7 @@ FARREACH_GASNET_IN_LINE void farreach_gasnet_pause(uint32_t *rounds)
         FARREACH_GASNET_ARGS(n); \
         FARREACH_GASNET_SEND( \
             farreach_am_request_long(farreach_gasnet.am, dest, handler, source, bytes, \
-                                     (uintptr_t)to, (const uint32_t *)args, n), \
+                                     (uintptr_t)to, args, n), \
             FARREACH_GASNET_REQUEST_LONG_ASYNC, dest, handler, bytes, (uintptr_t)to); \
     } \
     FARREACH_GASNET_IN_LINE int gasnet_AMReplyShort##n( \
@@ -225,7 +225,7 @@ FARREACH_GASNET_IN_LINE void farreach_gasnet_pause(uint32_t *rounds)
     { \
         FARREACH_GASNET_ARGS(n); \
         FARREACH_GASNET_SEND( \
-            farreach_am_reply_short(token, handler, (const uint32_t *)args, n), \
+            farreach_am_reply_short(token, handler, args, n), \
             FARREACH_GASNET_REPLY_SHORT, token->source, handler, 0, 0); \
     } \
     FARREACH_GASNET_IN_LINE int gasnet_AMReplyMedium##n( \
@@ -234,7 +234,7 @@ FARREACH_GASNET_IN_LINE void farreach_gasnet_pause(uint32_t *rounds)
     { \
         FARREACH_GASNET_ARGS(n); \
         FARREACH_GASNET_SEND(farreach_am_reply_medium(token, handler, source, bytes, \
-                                                      (const uint32_t *)args, n), \
+                                                      args, n), \
                              FARREACH_GASNET_REPLY_MEDIUM, token->source, handler, bytes, 0); \
     } \
     FARREACH_GASNET_IN_LINE int gasnet_AMReplyLong##n( \
@@ -244,7 +244,7 @@ FARREACH_GASNET_IN_LINE void farreach_gasnet_pause(uint32_t *rounds)
         FARREACH_GASNET_ARGS(n); \
         FARREACH_GASNET_SEND( \
             farreach_am_reply_long(token, handler, source, bytes, (uintptr_t)to, \
-                                   (const uint32_t *)args, n), \
+                                   args, n), \
             FARREACH_GASNET_REPLY_LONG, token->source, handler, bytes, (uintptr_t)to); \
     }
 FARREACH_GASNET_EACH(FARREACH_GASNET_MESSAGES)

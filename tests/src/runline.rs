@@ -273,8 +273,12 @@ fn expand(line: Line) -> Result<Vec<Run>, String> {
                         });
                         let mut words = vec![format!("np={np}")];
                         words.extend(named);
-                        words.extend(several.then(|| format!("launcher={launcher:?}").to_lowercase()));
-                        words.extend(Some(line.rest.label.clone()).filter(|label| !label.is_empty()));
+                        words.extend(
+                            several.then(|| format!("launcher={launcher:?}").to_lowercase()),
+                        );
+                        words.extend(
+                            Some(line.rest.label.clone()).filter(|label| !label.is_empty()),
+                        );
                         let timeout = match line.rest.timeout {
                             0 if line.rest.valgrind => 60,
                             0 => 20,

@@ -69,7 +69,11 @@ impl Operations {
     /// # Safety
     /// The handle is not given back before its end.
     unsafe fn done(&self, which: c_int) -> Done {
-        let word = if which == PUTS { &self.puts_done } else { &self.gets_done };
+        let word = if which == PUTS {
+            &self.puts_done
+        } else {
+            &self.gets_done
+        };
         // SAFETY: the word stays where it is; it is changed atomically.
         unsafe { Done::new(word.as_ptr()) }
     }
@@ -178,7 +182,13 @@ impl Transfer {
     }
 
     /// As [`Transfer::start`], for the thread's implicit handle.
-    unsafe fn implicit<G: Mode>(self, routine: &str, which: c_int, source: Source, own: *mut Handle) {
+    unsafe fn implicit<G: Mode>(
+        self,
+        routine: &str,
+        which: c_int,
+        source: Source,
+        own: *mut Handle,
+    ) {
         // SAFETY: the caller's promise; the thread's operations stay.
         unsafe {
             let operations = of_thread(own);
