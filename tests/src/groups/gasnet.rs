@@ -1,4 +1,5 @@
-//! Programs of GASNet-1, compiled with the pkg-config files of the installation: tests/gasnet/README.md.
+//! Programs of GASNet-1, compiled with the pkg-config files of the installation:
+//! tests/gasnet/README.md.
 
 use super::nodes::{SETTINGS, Setting};
 use super::programs;
