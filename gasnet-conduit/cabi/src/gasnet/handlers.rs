@@ -59,7 +59,7 @@ unsafe extern "C" fn run(message: *mut Message) {
     if category == Category::Short as u8 {
         by_number!(function, message, ());
     } else {
-        // SAFETY: as above.
+        // SAFETY: the engine passes a message, which is there during the handler.
         let (payload, bytes) = unsafe { ((*message).payload, (*message).bytes) };
         by_number!(function, message, (*mut c_void: payload, usize: bytes));
     }

@@ -399,7 +399,7 @@ unsafe fn wait_one<G: Mode>(handle: Handle) {
 }
 
 unsafe fn wait_value<G: Mode>(handle: Handle) -> u64 {
-    // SAFETY: as above.
+    // SAFETY: the program's handle, which is there until it is given back.
     unsafe {
         wait::<G>("gasnet_wait_syncnb_valget", || (*handle).are_done(GETS));
         let value = (*handle).value.get();
@@ -466,7 +466,7 @@ unsafe fn try_implicit<G: Mode>(own: Handle, which: c_int) -> c_int {
 }
 
 unsafe fn wait_implicit<G: Mode>(own: Handle, which: c_int) {
-    // SAFETY: as above.
+    // SAFETY: the program's handle, which is there until it is given back.
     wait::<G>("gasnet_wait_syncnbi", || unsafe { (*own).are_done(which) });
 }
 
