@@ -1,5 +1,5 @@
-/* farreach_gasnet.h: what gasnet.h is written with: the library's state, its functions, and the macros
- * that make the active messages of each number of arguments. For gasnet.h alone.
+/* farreach_gasnet.h: what gasnet.h is written with: the library's state, its functions, and the
+ * macros that make the active messages of each number of arguments. For gasnet.h alone.
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
 #ifndef FARREACH_GASNET_H
 #define FARREACH_GASNET_H
@@ -32,8 +32,8 @@ typedef struct farreach_gasnet_operations {
     struct farreach_gasnet_operations *next; /* the library's */
 } farreach_gasnet_operations_t;
 
-/* The operations with implicit handles, of this thread under GASNET_PAR: NULL before the first one that
- * is not done on return. One for all libraries of the program. */
+/* The operations with implicit handles, of this thread under GASNET_PAR: NULL before the first one
+ * that is not done on return. One for all libraries of the program. */
 #ifdef GASNET_PAR
 #define FARREACH_GASNET_OF_THREAD __thread
 #else
@@ -89,8 +89,8 @@ const char *farreach_gasnet_error(int code, int is_name);
 int farreach_gasnet_set_waitmode(int mode);
 
 /* Says what is wrong with an active message and returns GASNet's code for the engine's result. */
-int farreach_gasnet_failed(int function, int result, uint32_t rank, uint32_t handler, uint64_t bytes,
-                           uint64_t to) __attribute__((__cold__));
+int farreach_gasnet_failed(int function, int result, uint32_t rank, uint32_t handler,
+                           uint64_t bytes, uint64_t to) __attribute__((__cold__));
 /* Says what is wrong with a use of a handler-safe lock and ends the job. */
 void farreach_gasnet_lock_failed(const char *routine, int is_held)
     __attribute__((__cold__, __noreturn__));
@@ -103,14 +103,15 @@ void farreach_gasnet_yield(void);
 void farreach_gasnet_put(uint32_t node, void *dest, const void *src, size_t bytes);
 farreach_gasnet_operations_t *farreach_gasnet_put_nb(uint32_t node, void *dest, const void *src,
                                                      size_t bytes, uint32_t flags);
-void farreach_gasnet_put_nbi(uint32_t node, void *dest, const void *src, size_t bytes, uint32_t flags,
-                             farreach_gasnet_operations_t **own);
+void farreach_gasnet_put_nbi(uint32_t node, void *dest, const void *src, size_t bytes,
+                             uint32_t flags, farreach_gasnet_operations_t **own);
 void farreach_gasnet_get(void *dest, uint32_t node, const void *src, size_t bytes);
 farreach_gasnet_operations_t *farreach_gasnet_get_nb(void *dest, uint32_t node, const void *src,
                                                      size_t bytes);
 void farreach_gasnet_get_nbi(void *dest, uint32_t node, const void *src, size_t bytes,
                              farreach_gasnet_operations_t **own);
-farreach_gasnet_operations_t *farreach_gasnet_get_value(uint32_t node, const void *src, size_t bytes);
+farreach_gasnet_operations_t *farreach_gasnet_get_value(uint32_t node, const void *src,
+                                                        size_t bytes);
 farreach_gasnet_operations_t *farreach_gasnet_memset_nb(uint32_t node, void *dest, int value,
                                                         size_t bytes);
 void farreach_gasnet_memset_nbi(uint32_t node, void *dest, int value, size_t bytes,
@@ -130,19 +131,19 @@ int farreach_gasnet_barrier_wait(int id, int flags);
 int farreach_gasnet_barrier_try(int id, int flags);
 int farreach_gasnet_barrier_result(int *id);
 
-#define FARREACH_GASNET_IN_LINE static __inline__ __attribute__((__unused__))
-#define FARREACH_GASNET_LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define FARREACH_INLINE static __inline__ __attribute__((__unused__))
+#define FARREACH_LIKELY(condition) __builtin_expect(!!(condition), 1)
 
 /* Says where bytes of a node's segment are in this process; returns 0 where they are not. */
-FARREACH_GASNET_IN_LINE int farreach_gasnet_near(uint32_t node, const void *address, size_t bytes,
+FARREACH_INLINE int farreach_gasnet_near(uint32_t node, const void *address, size_t bytes,
                                                  unsigned char **near)
 {
-    if (FARREACH_GASNET_LIKELY(node < farreach_gasnet.reach)) {
+    if (FARREACH_LIKELY(node < farreach_gasnet.reach)) {
         const farreach_am_segment_t *const segment = farreach_gasnet.segments + node;
         const uint64_t at = (uint64_t)(uintptr_t)address - segment->start;
         uint64_t end;
-        if (FARREACH_GASNET_LIKELY(!__builtin_add_overflow(at, (uint64_t)bytes, &end)) &&
-            FARREACH_GASNET_LIKELY(end <= segment->near)) {
+        if (FARREACH_LIKELY(!__builtin_add_overflow(at, (uint64_t)bytes, &end)) &&
+            FARREACH_LIKELY(end <= segment->near)) {
             *near = segment->mapped + at;
             return 1;
         }
@@ -155,7 +156,7 @@ FARREACH_GASNET_IN_LINE int farreach_gasnet_near(uint32_t node, const void *addr
 #define FARREACH_GASNET_AFTER_STORES() __atomic_thread_fence(__ATOMIC_RELEASE)
 
 /* Whether the operations have ended: 1 or 0. */
-FARREACH_GASNET_IN_LINE int farreach_gasnet_are_done(const uint64_t *started, const uint64_t *done)
+FARREACH_INLINE int farreach_gasnet_are_done(const uint64_t *started, const uint64_t *done)
 {
     return *started == __atomic_load_n(done, __ATOMIC_ACQUIRE);
 }

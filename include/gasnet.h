@@ -100,14 +100,14 @@ typedef void *gasnet_threadinfo_t;
     gasnet_threadinfo_t farreach_gasnet_posted __attribute__((__unused__)) = (info)
 
 /* Joins the job that a launcher has started: farreach_am_open. */
-FARREACH_GASNET_IN_LINE int gasnet_init(int *argc, char ***argv)
+FARREACH_INLINE int gasnet_init(int *argc, char ***argv)
 {
     return farreach_gasnet_init(argc, argv, FARREACH_GASNET_MODE);
 }
 
-/* Registers the handlers of the table and lets others reach a segment of so many bytes, a multiple of
- * GASNET_PAGESIZE; the heap's offset is not asked for. Collective, once. */
-FARREACH_GASNET_IN_LINE int gasnet_attach(gasnet_handlerentry_t *table, int entries, uintptr_t bytes,
+/* Registers the handlers of the table and lets others reach a segment of so many bytes, a multiple
+ * of GASNET_PAGESIZE; the heap's offset is not asked for. Collective, once. */
+FARREACH_INLINE int gasnet_attach(gasnet_handlerentry_t *table, int entries, uintptr_t bytes,
                                           uintptr_t min_heap_offset)
 {
     (void)min_heap_offset;
@@ -142,17 +142,17 @@ FARREACH_GASNET_IN_LINE int gasnet_attach(gasnet_handlerentry_t *table, int entr
 #define gasnet_AMMaxLongReply() ((size_t)FARREACH_GASNET_MOST_LONG)
 #define FARREACH_GASNET_MOST_LONG 0x40000000
 
-FARREACH_GASNET_IN_LINE int gasnet_AMGetMsgSource(gasnet_token_t token, gasnet_node_t *source)
+FARREACH_INLINE int gasnet_AMGetMsgSource(gasnet_token_t token, gasnet_node_t *source)
 {
     *source = token->source;
     return GASNET_OK;
 }
 
 /* Handles messages that have come, and goes on with operations and barriers. */
-FARREACH_GASNET_IN_LINE int gasnet_AMPoll(void)
+FARREACH_INLINE int gasnet_AMPoll(void)
 {
     const int result = farreach_am_poll(farreach_gasnet.am);
-    if (FARREACH_GASNET_LIKELY(
+    if (FARREACH_LIKELY(
             (result | (int)__atomic_load_n(&farreach_gasnet.due, __ATOMIC_RELAXED)) == 0))
         return GASNET_OK;
     return farreach_gasnet_attend(result);
@@ -166,7 +166,7 @@ FARREACH_GASNET_IN_LINE int gasnet_AMPoll(void)
         FARREACH_GASNET_AFTER_LOADS(); \
     } while (0)
 
-FARREACH_GASNET_IN_LINE void farreach_gasnet_pause(uint32_t *rounds)
+FARREACH_INLINE void farreach_gasnet_pause(uint32_t *rounds)
 {
     gasnet_AMPoll();
     if (*rounds < farreach_gasnet.spins)
@@ -177,74 +177,75 @@ FARREACH_GASNET_IN_LINE void farreach_gasnet_pause(uint32_t *rounds)
 
 /* The functions of n arguments: gasnet_AMRequestShort0 to gasnet_AMReplyLong16. */
 #define FARREACH_GASNET_ARGS(n) \
-    const gasnet_handlerarg_t args[n ? n : 1] = {FARREACH_GASNET_GIVES_##n}
+    const gasnet_handlerarg_t values[n ? n : 1] = {FARREACH_GASNET_GIVES_##n}; \
+    const uint32_t *const args = n ? (const uint32_t *)values : NULL
 #define FARREACH_GASNET_SEND(call, function, rank, handler, bytes, to) \
     const int result = call; \
-    if (FARREACH_GASNET_LIKELY(result == FARREACH_AM_OK)) return GASNET_OK; \
+    if (FARREACH_LIKELY(result == FARREACH_AM_OK)) return GASNET_OK; \
     return farreach_gasnet_failed(function, result, rank, handler, bytes, to)
 #define FARREACH_GASNET_MESSAGES(n) \
-    FARREACH_GASNET_IN_LINE int gasnet_AMRequestShort##n( \
+    FARREACH_INLINE int gasnet_AMRequestShort##n( \
         gasnet_node_t dest, gasnet_handler_t handler FARREACH_GASNET_TAKES_##n) \
     { \
         FARREACH_GASNET_ARGS(n); \
-        FARREACH_GASNET_SEND(farreach_am_request_short(farreach_gasnet.am, dest, handler, \
-                                                       (const uint32_t *)args, n), \
-                             FARREACH_GASNET_REQUEST_SHORT, dest, handler, 0, 0); \
+        FARREACH_GASNET_SEND( \
+            farreach_am_request_short(farreach_gasnet.am, dest, handler, args, n), \
+            FARREACH_GASNET_REQUEST_SHORT, dest, handler, 0, 0); \
     } \
-    FARREACH_GASNET_IN_LINE int gasnet_AMRequestMedium##n( \
+    FARREACH_INLINE int gasnet_AMRequestMedium##n( \
         gasnet_node_t dest, gasnet_handler_t handler, const void *source, \
         size_t bytes FARREACH_GASNET_TAKES_##n) \
     { \
         FARREACH_GASNET_ARGS(n); \
         FARREACH_GASNET_SEND(farreach_am_request_medium(farreach_gasnet.am, dest, handler, source, \
-                                                        bytes, (const uint32_t *)args, n), \
+                                                        bytes, args, n), \
                              FARREACH_GASNET_REQUEST_MEDIUM, dest, handler, bytes, 0); \
     } \
-    FARREACH_GASNET_IN_LINE int gasnet_AMRequestLong##n( \
+    FARREACH_INLINE int gasnet_AMRequestLong##n( \
         gasnet_node_t dest, gasnet_handler_t handler, const void *source, size_t bytes, \
         void *to FARREACH_GASNET_TAKES_##n) \
     { \
         FARREACH_GASNET_ARGS(n); \
         FARREACH_GASNET_SEND( \
             farreach_am_request_long(farreach_gasnet.am, dest, handler, source, bytes, \
-                                     (uintptr_t)to, (const uint32_t *)args, n), \
+                                     (uintptr_t)to, args, n), \
             FARREACH_GASNET_REQUEST_LONG, dest, handler, bytes, (uintptr_t)to); \
     } \
-    FARREACH_GASNET_IN_LINE int gasnet_AMRequestLongAsync##n( \
+    FARREACH_INLINE int gasnet_AMRequestLongAsync##n( \
         gasnet_node_t dest, gasnet_handler_t handler, const void *source, size_t bytes, \
         void *to FARREACH_GASNET_TAKES_##n) \
     { \
         FARREACH_GASNET_ARGS(n); \
         FARREACH_GASNET_SEND( \
             farreach_am_request_long(farreach_gasnet.am, dest, handler, source, bytes, \
-                                     (uintptr_t)to, (const uint32_t *)args, n), \
+                                     (uintptr_t)to, args, n), \
             FARREACH_GASNET_REQUEST_LONG_ASYNC, dest, handler, bytes, (uintptr_t)to); \
     } \
-    FARREACH_GASNET_IN_LINE int gasnet_AMReplyShort##n( \
+    FARREACH_INLINE int gasnet_AMReplyShort##n( \
         gasnet_token_t token, gasnet_handler_t handler FARREACH_GASNET_TAKES_##n) \
     { \
         FARREACH_GASNET_ARGS(n); \
         FARREACH_GASNET_SEND( \
-            farreach_am_reply_short(token, handler, (const uint32_t *)args, n), \
+            farreach_am_reply_short(token, handler, args, n), \
             FARREACH_GASNET_REPLY_SHORT, token->source, handler, 0, 0); \
     } \
-    FARREACH_GASNET_IN_LINE int gasnet_AMReplyMedium##n( \
+    FARREACH_INLINE int gasnet_AMReplyMedium##n( \
         gasnet_token_t token, gasnet_handler_t handler, const void *source, \
         size_t bytes FARREACH_GASNET_TAKES_##n) \
     { \
         FARREACH_GASNET_ARGS(n); \
         FARREACH_GASNET_SEND(farreach_am_reply_medium(token, handler, source, bytes, \
-                                                      (const uint32_t *)args, n), \
+                                                      args, n), \
                              FARREACH_GASNET_REPLY_MEDIUM, token->source, handler, bytes, 0); \
     } \
-    FARREACH_GASNET_IN_LINE int gasnet_AMReplyLong##n( \
+    FARREACH_INLINE int gasnet_AMReplyLong##n( \
         gasnet_token_t token, gasnet_handler_t handler, const void *source, size_t bytes, \
         void *to FARREACH_GASNET_TAKES_##n) \
     { \
         FARREACH_GASNET_ARGS(n); \
         FARREACH_GASNET_SEND( \
             farreach_am_reply_long(token, handler, source, bytes, (uintptr_t)to, \
-                                   (const uint32_t *)args, n), \
+                                   args, n), \
             FARREACH_GASNET_REPLY_LONG, token->source, handler, bytes, (uintptr_t)to); \
     }
 FARREACH_GASNET_EACH(FARREACH_GASNET_MESSAGES)
@@ -294,23 +295,23 @@ typedef struct gasnet_hsl_s {
     int is_held;
 } gasnet_hsl_t;
 #define GASNET_HSL_INITIALIZER {0}
-FARREACH_GASNET_IN_LINE void gasnet_hsl_init(gasnet_hsl_t *lock) { lock->is_held = 0; }
-FARREACH_GASNET_IN_LINE void gasnet_hsl_destroy(gasnet_hsl_t *lock)
+FARREACH_INLINE void gasnet_hsl_init(gasnet_hsl_t *lock) { lock->is_held = 0; }
+FARREACH_INLINE void gasnet_hsl_destroy(gasnet_hsl_t *lock)
 {
     if (lock->is_held) farreach_gasnet_lock_failed("gasnet_hsl_destroy", 1);
 }
-FARREACH_GASNET_IN_LINE void gasnet_hsl_lock(gasnet_hsl_t *lock)
+FARREACH_INLINE void gasnet_hsl_lock(gasnet_hsl_t *lock)
 {
     if (lock->is_held) farreach_gasnet_lock_failed("gasnet_hsl_lock", 1);
     lock->is_held = 1;
 }
-FARREACH_GASNET_IN_LINE int gasnet_hsl_trylock(gasnet_hsl_t *lock)
+FARREACH_INLINE int gasnet_hsl_trylock(gasnet_hsl_t *lock)
 {
     if (lock->is_held) return GASNET_ERR_NOT_READY;
     lock->is_held = 1;
     return GASNET_OK;
 }
-FARREACH_GASNET_IN_LINE void gasnet_hsl_unlock(gasnet_hsl_t *lock)
+FARREACH_INLINE void gasnet_hsl_unlock(gasnet_hsl_t *lock)
 {
     if (!lock->is_held) farreach_gasnet_lock_failed("gasnet_hsl_unlock", 0);
     lock->is_held = 0;
@@ -320,30 +321,30 @@ typedef struct gasnet_hsl_s {
     pthread_mutex_t mutex;
 } gasnet_hsl_t;
 #define GASNET_HSL_INITIALIZER {PTHREAD_MUTEX_INITIALIZER}
-FARREACH_GASNET_IN_LINE void gasnet_hsl_init(gasnet_hsl_t *lock)
+FARREACH_INLINE void gasnet_hsl_init(gasnet_hsl_t *lock)
 {
     pthread_mutex_init(&lock->mutex, NULL);
 }
-FARREACH_GASNET_IN_LINE void gasnet_hsl_destroy(gasnet_hsl_t *lock)
+FARREACH_INLINE void gasnet_hsl_destroy(gasnet_hsl_t *lock)
 {
     if (pthread_mutex_destroy(&lock->mutex)) farreach_gasnet_lock_failed("gasnet_hsl_destroy", 1);
 }
-FARREACH_GASNET_IN_LINE void gasnet_hsl_lock(gasnet_hsl_t *lock) { pthread_mutex_lock(&lock->mutex); }
-FARREACH_GASNET_IN_LINE int gasnet_hsl_trylock(gasnet_hsl_t *lock)
+FARREACH_INLINE void gasnet_hsl_lock(gasnet_hsl_t *lock) { pthread_mutex_lock(&lock->mutex); }
+FARREACH_INLINE int gasnet_hsl_trylock(gasnet_hsl_t *lock)
 {
     return pthread_mutex_trylock(&lock->mutex) ? GASNET_ERR_NOT_READY : GASNET_OK;
 }
-FARREACH_GASNET_IN_LINE void gasnet_hsl_unlock(gasnet_hsl_t *lock)
+FARREACH_INLINE void gasnet_hsl_unlock(gasnet_hsl_t *lock)
 {
     pthread_mutex_unlock(&lock->mutex);
 }
 #endif
 
 /* Puts. The source of those without _bulk may be changed on return. */
-FARREACH_GASNET_IN_LINE void gasnet_put(gasnet_node_t node, void *dest, const void *src, size_t bytes)
+FARREACH_INLINE void gasnet_put(gasnet_node_t node, void *dest, const void *src, size_t bytes)
 {
     unsigned char *near;
-    if (!FARREACH_GASNET_LIKELY(farreach_gasnet_near(node, dest, bytes, &near))) {
+    if (!FARREACH_LIKELY(farreach_gasnet_near(node, dest, bytes, &near))) {
         farreach_gasnet_put(node, dest, src, bytes);
         return;
     }
@@ -351,22 +352,22 @@ FARREACH_GASNET_IN_LINE void gasnet_put(gasnet_node_t node, void *dest, const vo
     FARREACH_GASNET_AFTER_STORES();
 }
 
-FARREACH_GASNET_IN_LINE gasnet_handle_t farreach_gasnet_put_nb_(gasnet_node_t node, void *dest,
+FARREACH_INLINE gasnet_handle_t farreach_gasnet_put_nb_(gasnet_node_t node, void *dest,
                                                                 const void *src, size_t bytes,
                                                                 uint32_t flags)
 {
     unsigned char *near;
-    if (!FARREACH_GASNET_LIKELY(farreach_gasnet_near(node, dest, bytes, &near)))
+    if (!FARREACH_LIKELY(farreach_gasnet_near(node, dest, bytes, &near)))
         return farreach_gasnet_put_nb(node, dest, src, bytes, flags);
     memcpy(near, src, bytes);
     return GASNET_INVALID_HANDLE;
 }
 
-FARREACH_GASNET_IN_LINE void farreach_gasnet_put_nbi_(gasnet_node_t node, void *dest, const void *src,
+FARREACH_INLINE void farreach_gasnet_put_nbi_(gasnet_node_t node, void *dest, const void *src,
                                                       size_t bytes, uint32_t flags)
 {
     unsigned char *near;
-    if (!FARREACH_GASNET_LIKELY(farreach_gasnet_near(node, dest, bytes, &near))) {
+    if (!FARREACH_LIKELY(farreach_gasnet_near(node, dest, bytes, &near))) {
         farreach_gasnet_put_nbi(node, dest, src, bytes, flags, &farreach_gasnet_own);
         return;
     }
@@ -376,17 +377,18 @@ FARREACH_GASNET_IN_LINE void farreach_gasnet_put_nbi_(gasnet_node_t node, void *
 #define gasnet_put_bulk(node, dest, src, bytes) gasnet_put(node, dest, src, bytes)
 #define gasnet_put_nb(node, dest, src, bytes) \
     farreach_gasnet_put_nb_(node, dest, src, bytes, FARREACH_AM_REUSE)
-#define gasnet_put_nb_bulk(node, dest, src, bytes) farreach_gasnet_put_nb_(node, dest, src, bytes, 0)
+#define gasnet_put_nb_bulk(node, dest, src, bytes) \
+    farreach_gasnet_put_nb_(node, dest, src, bytes, 0)
 #define gasnet_put_nbi(node, dest, src, bytes) \
     farreach_gasnet_put_nbi_(node, dest, src, bytes, FARREACH_AM_REUSE)
 #define gasnet_put_nbi_bulk(node, dest, src, bytes) \
     farreach_gasnet_put_nbi_(node, dest, src, bytes, 0)
 
 /* Gets. */
-FARREACH_GASNET_IN_LINE void gasnet_get(void *dest, gasnet_node_t node, const void *src, size_t bytes)
+FARREACH_INLINE void gasnet_get(void *dest, gasnet_node_t node, const void *src, size_t bytes)
 {
     unsigned char *near;
-    if (!FARREACH_GASNET_LIKELY(farreach_gasnet_near(node, src, bytes, &near))) {
+    if (!FARREACH_LIKELY(farreach_gasnet_near(node, src, bytes, &near))) {
         farreach_gasnet_get(dest, node, src, bytes);
         return;
     }
@@ -394,22 +396,22 @@ FARREACH_GASNET_IN_LINE void gasnet_get(void *dest, gasnet_node_t node, const vo
     FARREACH_GASNET_AFTER_LOADS();
 }
 
-FARREACH_GASNET_IN_LINE gasnet_handle_t gasnet_get_nb(void *dest, gasnet_node_t node, const void *src,
+FARREACH_INLINE gasnet_handle_t gasnet_get_nb(void *dest, gasnet_node_t node, const void *src,
                                                       size_t bytes)
 {
     unsigned char *near;
-    if (!FARREACH_GASNET_LIKELY(farreach_gasnet_near(node, src, bytes, &near)))
+    if (!FARREACH_LIKELY(farreach_gasnet_near(node, src, bytes, &near)))
         return farreach_gasnet_get_nb(dest, node, src, bytes);
     memcpy(dest, near, bytes);
     FARREACH_GASNET_AFTER_LOADS();
     return GASNET_INVALID_HANDLE;
 }
 
-FARREACH_GASNET_IN_LINE void gasnet_get_nbi(void *dest, gasnet_node_t node, const void *src,
+FARREACH_INLINE void gasnet_get_nbi(void *dest, gasnet_node_t node, const void *src,
                                             size_t bytes)
 {
     unsigned char *near;
-    if (!FARREACH_GASNET_LIKELY(farreach_gasnet_near(node, src, bytes, &near))) {
+    if (!FARREACH_LIKELY(farreach_gasnet_near(node, src, bytes, &near))) {
         farreach_gasnet_get_nbi(dest, node, src, bytes, &farreach_gasnet_own);
         return;
     }
@@ -428,25 +430,25 @@ FARREACH_GASNET_IN_LINE void gasnet_get_nbi(void *dest, gasnet_node_t node, cons
 #define FARREACH_GASNET_LOWER(value, bytes) ((unsigned char *)&(value) + sizeof(value) - (bytes))
 #endif
 
-FARREACH_GASNET_IN_LINE void gasnet_put_val(gasnet_node_t node, void *dest,
+FARREACH_INLINE void gasnet_put_val(gasnet_node_t node, void *dest,
                                             gasnet_register_value_t value, size_t bytes)
 {
     gasnet_put(node, dest, FARREACH_GASNET_LOWER(value, bytes), bytes);
 }
 
-FARREACH_GASNET_IN_LINE gasnet_handle_t gasnet_put_nb_val(gasnet_node_t node, void *dest,
-                                                          gasnet_register_value_t value, size_t bytes)
+FARREACH_INLINE gasnet_handle_t gasnet_put_nb_val(gasnet_node_t node, void *dest,
+                                                  gasnet_register_value_t value, size_t bytes)
 {
     return gasnet_put_nb(node, dest, FARREACH_GASNET_LOWER(value, bytes), bytes);
 }
 
-FARREACH_GASNET_IN_LINE void gasnet_put_nbi_val(gasnet_node_t node, void *dest,
+FARREACH_INLINE void gasnet_put_nbi_val(gasnet_node_t node, void *dest,
                                                 gasnet_register_value_t value, size_t bytes)
 {
     gasnet_put_nbi(node, dest, FARREACH_GASNET_LOWER(value, bytes), bytes);
 }
 
-FARREACH_GASNET_IN_LINE gasnet_register_value_t gasnet_get_val(gasnet_node_t node, const void *src,
+FARREACH_INLINE gasnet_register_value_t gasnet_get_val(gasnet_node_t node, const void *src,
                                                                size_t bytes)
 {
     gasnet_register_value_t value = 0;
@@ -454,12 +456,12 @@ FARREACH_GASNET_IN_LINE gasnet_register_value_t gasnet_get_val(gasnet_node_t nod
     return value;
 }
 
-FARREACH_GASNET_IN_LINE gasnet_valget_handle_t gasnet_get_nb_val(gasnet_node_t node, const void *src,
+FARREACH_INLINE gasnet_valget_handle_t gasnet_get_nb_val(gasnet_node_t node, const void *src,
                                                                  size_t bytes)
 {
     gasnet_valget_handle_t result = {NULL, 0};
     unsigned char *near;
-    if (FARREACH_GASNET_LIKELY(farreach_gasnet_near(node, src, bytes, &near))) {
+    if (FARREACH_LIKELY(farreach_gasnet_near(node, src, bytes, &near))) {
         memcpy(FARREACH_GASNET_LOWER(result.value, bytes), near, bytes);
         FARREACH_GASNET_AFTER_LOADS();
     } else {
@@ -468,27 +470,27 @@ FARREACH_GASNET_IN_LINE gasnet_valget_handle_t gasnet_get_nb_val(gasnet_node_t n
     return result;
 }
 
-FARREACH_GASNET_IN_LINE gasnet_register_value_t gasnet_wait_syncnb_valget(gasnet_valget_handle_t value)
+FARREACH_INLINE gasnet_register_value_t gasnet_wait_syncnb_valget(gasnet_valget_handle_t value)
 {
     return value.handle ? farreach_gasnet_wait_value(value.handle) : value.value;
 }
 
 /* Fills bytes. */
-FARREACH_GASNET_IN_LINE gasnet_handle_t gasnet_memset_nb(gasnet_node_t node, void *dest, int value,
+FARREACH_INLINE gasnet_handle_t gasnet_memset_nb(gasnet_node_t node, void *dest, int value,
                                                          size_t bytes)
 {
     unsigned char *near;
-    if (!FARREACH_GASNET_LIKELY(farreach_gasnet_near(node, dest, bytes, &near)))
+    if (!FARREACH_LIKELY(farreach_gasnet_near(node, dest, bytes, &near)))
         return farreach_gasnet_memset_nb(node, dest, value, bytes);
     memset(near, value, bytes);
     FARREACH_GASNET_AFTER_STORES();
     return GASNET_INVALID_HANDLE;
 }
 
-FARREACH_GASNET_IN_LINE void gasnet_memset_nbi(gasnet_node_t node, void *dest, int value, size_t bytes)
+FARREACH_INLINE void gasnet_memset_nbi(gasnet_node_t node, void *dest, int value, size_t bytes)
 {
     unsigned char *near;
-    if (!FARREACH_GASNET_LIKELY(farreach_gasnet_near(node, dest, bytes, &near))) {
+    if (!FARREACH_LIKELY(farreach_gasnet_near(node, dest, bytes, &near))) {
         farreach_gasnet_memset_nbi(node, dest, value, bytes, &farreach_gasnet_own);
         return;
     }
@@ -498,13 +500,13 @@ FARREACH_GASNET_IN_LINE void gasnet_memset_nbi(gasnet_node_t node, void *dest, i
 
 /* Waits for, or looks at, operations with handles. A try polls once where they are not done, and
  * returns GASNET_OK or GASNET_ERR_NOT_READY. */
-FARREACH_GASNET_IN_LINE void gasnet_wait_syncnb(gasnet_handle_t handle)
+FARREACH_INLINE void gasnet_wait_syncnb(gasnet_handle_t handle)
 {
     if (handle) farreach_gasnet_wait(handle);
     FARREACH_GASNET_AFTER_STORES();
 }
 
-FARREACH_GASNET_IN_LINE int gasnet_try_syncnb(gasnet_handle_t handle)
+FARREACH_INLINE int gasnet_try_syncnb(gasnet_handle_t handle)
 {
     FARREACH_GASNET_AFTER_STORES();
     return handle ? farreach_gasnet_try(handle) : GASNET_OK;
@@ -518,7 +520,7 @@ FARREACH_GASNET_IN_LINE int gasnet_try_syncnb(gasnet_handle_t handle)
 #define gasnet_try_syncnb_all(handles, count) farreach_gasnet_try_several((handles), (count), 1)
 
 /* The same for those with implicit handles, of this thread, and not in an access region. */
-FARREACH_GASNET_IN_LINE int farreach_gasnet_is_done(const farreach_gasnet_operations_t *own, int which)
+FARREACH_INLINE int farreach_gasnet_is_done(const farreach_gasnet_operations_t *own, int which)
 {
     FARREACH_GASNET_AFTER_STORES();
     if (!own) return 1;
@@ -527,17 +529,17 @@ FARREACH_GASNET_IN_LINE int farreach_gasnet_is_done(const farreach_gasnet_operat
     return !(which & FARREACH_GASNET_GETS) || farreach_gasnet_are_done(&own->gets, &own->gets_done);
 }
 
-FARREACH_GASNET_IN_LINE void farreach_gasnet_wait_nbi(int which)
+FARREACH_INLINE void farreach_gasnet_wait_nbi(int which)
 {
     farreach_gasnet_operations_t *const own = farreach_gasnet_own;
-    if (!FARREACH_GASNET_LIKELY(farreach_gasnet_is_done(own, which)))
+    if (!FARREACH_LIKELY(farreach_gasnet_is_done(own, which)))
         farreach_gasnet_wait_implicit(own, which);
 }
 
-FARREACH_GASNET_IN_LINE int farreach_gasnet_try_nbi(int which)
+FARREACH_INLINE int farreach_gasnet_try_nbi(int which)
 {
     farreach_gasnet_operations_t *const own = farreach_gasnet_own;
-    return FARREACH_GASNET_LIKELY(farreach_gasnet_is_done(own, which))
+    return FARREACH_LIKELY(farreach_gasnet_is_done(own, which))
         ? GASNET_OK
         : farreach_gasnet_try_implicit(own, which);
 }
@@ -562,7 +564,7 @@ FARREACH_GASNET_IN_LINE int farreach_gasnet_try_nbi(int which)
 #define gasnet_barrier_wait(id, flags) farreach_gasnet_barrier_wait((id), (flags))
 #define gasnet_barrier_try(id, flags) farreach_gasnet_barrier_try((id), (flags))
 #define gasnet_barrier_result(id) farreach_gasnet_barrier_result(id)
-FARREACH_GASNET_IN_LINE int gasnet_barrier(int id, int flags)
+FARREACH_INLINE int gasnet_barrier(int id, int flags)
 {
     farreach_gasnet_notify(id, flags);
     return farreach_gasnet_barrier_wait(id, flags);

@@ -14,9 +14,9 @@ use std::process::Command;
 /// The packages of the tools.
 const PACKAGES: [&str; 4] = ["shmem-launcher", "farreach-cli", "softhca", "softhca-shim"];
 
-/// The shared libraries that cargo links: the package of each, the library that cargo builds of it, and
-/// where it is installed. The provider of libfabric by a name that libfabric takes for a provider's,
-/// active messages by the name that programs are linked with.
+/// The shared libraries that cargo links: the package of each, the library that cargo builds of it,
+/// and where it is installed. The provider of libfabric by a name that libfabric takes for a
+/// provider's, active messages by the name that programs are linked with.
 const LIBRARIES: [(&str, &str, &str); 2] = [
     (
         "farreach-libfabric",
@@ -122,8 +122,8 @@ pub(crate) fn stage(ws: &Workspace) -> Result<PathBuf> {
     Ok(stage)
 }
 
-/// The name of the library of active messages to the loader. Where the number changes, programs are built
-/// again.
+/// The name of the library of active messages to the loader. Where the number changes, programs are
+/// built again.
 const ACTIVE_MESSAGES: &str = "libfarreach-am.so.0";
 
 /// A library by pkg-config: the paths are taken from where this file lies.

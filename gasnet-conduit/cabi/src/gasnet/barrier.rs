@@ -1,8 +1,9 @@
 //! The barrier of two phases: by dissemination, in log2 rounds of short messages.
 //!
-//! In round k each process tells what it knows to the one 2^k ranks above: whether barriers were named,
-//! and how. A handler only stores what came; polls and waits go on with the next round, so that a notify
-//! waits for nobody. Messages carry the phase's lowest bit: a process is at most one phase ahead of others.
+//! In round k each process tells what it knows to the one 2^k ranks above: whether barriers were
+//! named, and how. A handler only stores what came; polls and waits go on with the next round, so
+//! that a notify waits for nobody. Messages carry the phase's lowest bit: a process is at most one
+//! phase ahead of others.
 
 use super::handlers::arguments;
 use super::{
@@ -131,8 +132,8 @@ pub(super) unsafe extern "C" fn arrives(message: *mut Message) {
     let (phase, round, kind) = (first & 1, first >> 1 & 0x7f, first >> 8);
     if let Some(place) = CAME[phase as usize].get(round as usize) {
         let value = HAS_COME | u64::from(kind) << 32 | u64::from(id);
-        // ORDERING: pairs with the swap in `advance`: what the sender has stored before its notify is seen
-        // by those that wait, as the engine's message before.
+        // ORDERING: pairs with the swap in `advance`: what the sender has stored before its notify
+        // is seen by those that wait, as the engine's message before.
         place.store(value, Ordering::Release);
         is_due();
     }

@@ -1,9 +1,10 @@
 //! The end of the job.
 //!
-//! A process that exits tells so in rounds, as in a barrier, and polls meanwhile. If all do, each leaves
-//! the launcher and ends. If some have not after half of the time (GASNET_EXITTIMEOUT), all are told to
-//! follow, which they do when they poll; after all of it the launcher ends those that are left. A timer's
-//! signal does that, so that nothing which the process may stand in, a lock or a handler, holds it up.
+//! A process that exits tells so in rounds, as in a barrier, and polls meanwhile. If all do, each
+//! leaves the launcher and ends. If some have not after half of the time (GASNET_EXITTIMEOUT), all
+//! are told to follow, which they do when they poll; after all of it the launcher ends those that
+//! are left. A timer's signal does that, so that nothing which the process may stand in, a lock or
+//! a handler, holds it up.
 
 use super::barrier::{above, rounds};
 use super::handlers::arguments;
@@ -90,8 +91,8 @@ fn this_thread() -> usize {
     unsafe { libc::__errno_location() }.addr()
 }
 
-/// Whether this thread is the first to end the process. Another one waits for that; the same one, which
-/// has been interrupted in it, ends the job at once.
+/// Whether this thread is the first to end the process. Another one waits for that; the same one,
+/// which has been interrupted in it, ends the job at once.
 fn begin(code: c_int) -> bool {
     let own = this_thread();
     // ORDERING: whether it is the first is all that is asked.
@@ -185,7 +186,8 @@ pub(super) unsafe extern "C" fn arrives(message: *mut Message) {
     }
 }
 
-/// Exits where others have told this process to: by the program's handler of SIGQUIT, if it has one.
+/// Exits where others have told this process to: by the program's handler of SIGQUIT, if it has
+/// one.
 pub(super) fn follow() {
     // ORDERING: pairs with the store in `arrives`.
     if !IS_TOLD.load(Ordering::Acquire) || ENDS.load(Ordering::Relaxed) != 0 {
@@ -209,8 +211,8 @@ fn set_timer() {
     let limit = LIMIT.load(Ordering::Relaxed);
     let mut action = MaybeUninit::<libc::sigaction>::zeroed();
     let mut set = MaybeUninit::<libc::sigset_t>::zeroed();
-    // SAFETY: an all-zero action is one to be filled in; the set is emptied before it is used; the timer's
-    // value is whole.
+    // SAFETY: an all-zero action is one to be filled in; the set is emptied before it is used; the
+    // timer's value is whole.
     unsafe {
         (*action.as_mut_ptr()).sa_sigaction = over as *const () as usize;
         libc::sigaction(libc::SIGALRM, action.as_ptr(), std::ptr::null_mut());

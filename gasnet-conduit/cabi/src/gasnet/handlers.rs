@@ -7,8 +7,8 @@ use std::ffi::c_void;
 /// Calls a C function with so many arguments of a message behind the first ones.
 macro_rules! call {
     ($function:ident, $message:ident, ($($type:ty: $value:expr),*), $($n:literal)*) => {{
-        // SAFETY: the program has registered a handler of this category, which takes so many arguments:
-        // those that requests to it have (docs/gasnet.md).
+        // SAFETY: the program has registered a handler of this category, which takes so many
+        // arguments: those that requests to it have (docs/gasnet.md).
         let function: unsafe extern "C" fn(*mut Message $(, $type)* $(, argument!($n))*) =
             unsafe { std::mem::transmute::<*mut c_void, _>($function) };
         // SAFETY: as above; the message has so many arguments.
@@ -59,7 +59,7 @@ unsafe extern "C" fn run(message: *mut Message) {
     if category == Category::Short as u8 {
         by_number!(function, message, ());
     } else {
-        // SAFETY: as above.
+        // SAFETY: the engine passes a message, which is there during the handler.
         let (payload, bytes) = unsafe { ((*message).payload, (*message).bytes) };
         by_number!(function, message, (*mut c_void: payload, usize: bytes));
     }
@@ -68,8 +68,8 @@ unsafe extern "C" fn run(message: *mut Message) {
 /// Has the program's function called with messages to an index.
 ///
 /// # Safety
-/// No message to the index comes before the function returns. The function is a handler as the GASNet
-/// specification has it.
+/// No message to the index comes before the function returns. The function is a handler as the
+/// GASNet specification has it.
 pub(super) unsafe fn register(engine: &Core, index: u8, function: *mut c_void) {
     // SAFETY: no message comes meanwhile; `run` calls a function that keeps to the rules.
     unsafe { engine.register(index, run, function) };

@@ -1,8 +1,9 @@
 //! GASNet-1 over the engine: the functions behind gasnet.h (GASNet specification 1.8).
 //!
 //! The header has in line all that concerns memory that is near, and what is done on return; active
-//! messages go to the engine's own functions. Functions that wait or start something are there twice, for
-//! one thread and for several: the header picks one by GASNET_SEQ, GASNET_PARSYNC and GASNET_PAR.
+//! messages go to the engine's own functions. Functions that wait or start something are there
+//! twice, for one thread and for several: the header picks one by GASNET_SEQ, GASNET_PARSYNC and
+//! GASNET_PAR.
 
 #![expect(
     unsafe_code,
@@ -79,8 +80,8 @@ fn state() -> &'static State {
     &farreach_gasnet
 }
 
-// ORDERING: the fields of the state are set before the program has threads that use the library, but for
-// `due`, which only says that there is something to look at.
+// ORDERING: the fields of the state are set before the program has threads that use the library,
+// but for `due`, which only says that there is something to look at.
 
 /// The rank of this process.
 fn rank() -> u32 {
@@ -104,8 +105,8 @@ fn engine<G: Mode>() -> &'static Engine<G> {
     if engine.is_null() {
         failure::before_init();
     }
-    // SAFETY: the engine was opened for good; the header's mode, which chose `G` there and here, is one for
-    // the whole program (docs/gasnet.md).
+    // SAFETY: the engine was opened for good; the header's mode, which chose `G` there and here, is
+    // one for the whole program (docs/gasnet.md).
     unsafe { &*engine }
 }
 

@@ -15,8 +15,8 @@ const GETS: c_int = 2;
 /// Marks operations of an access region that has not ended.
 const REGION: u64 = u64::MAX;
 
-/// The operations of a handle: `farreach_gasnet_operations_t`. One thread at a time starts operations and
-/// waits for them; the engine counts those that are done.
+/// The operations of a handle: `farreach_gasnet_operations_t`. One thread at a time starts
+/// operations and waits for them; the engine counts those that are done.
 #[repr(C)]
 #[derive(Debug, Default)]
 struct Operations {
@@ -170,7 +170,8 @@ impl Transfer {
     /// As [`Transfer::start`], and returns a handle.
     unsafe fn with_handle<G: Mode>(self, routine: &str, which: c_int, source: Source) -> Handle {
         let handle = take();
-        // SAFETY: the caller's promise; the handle is not given back while the operation is under way.
+        // SAFETY: the caller's promise; the handle is not given back while the operation is under
+        // way.
         unsafe {
             let ended = self.start::<G>(routine, which, source, &*handle);
             if (*handle).note(which, ended) {
@@ -220,7 +221,8 @@ unsafe fn put_nb<G: Mode>(
     flags: u32,
 ) -> Handle {
     let transfer = Transfer::new(node, dest, src, bytes);
-    // SAFETY: the program's source holds the bytes, until it has waited for the handle if flags say so.
+    // SAFETY: the program's source holds the bytes, until it has waited for the handle if flags say
+    // so.
     unsafe { transfer.with_handle::<G>("gasnet_put_nb", PUTS, source(flags)) }
 }
 
@@ -337,7 +339,8 @@ pub(super) unsafe extern "C" fn fill(message: *mut Message) {
         return;
     };
     let place: *mut u8 = std::ptr::with_exposed_provenance_mut(whole(low, high) as usize);
-    // SAFETY: the requester has compared the bytes with this process's segment, which is mapped here.
+    // SAFETY: the requester has compared the bytes with this process's segment, which is mapped
+    // here.
     unsafe { place.write_bytes(value as u8, whole(few, many) as usize) };
     // SAFETY: the message is the engine's.
     if let Err(error) = unsafe { (*message).reply_short(index::FILLED, &[counter, rest]) } {
@@ -396,7 +399,7 @@ unsafe fn wait_one<G: Mode>(handle: Handle) {
 }
 
 unsafe fn wait_value<G: Mode>(handle: Handle) -> u64 {
-    // SAFETY: as above.
+    // SAFETY: the program's handle, which is there until it is given back.
     unsafe {
         wait::<G>("gasnet_wait_syncnb_valget", || (*handle).are_done(GETS));
         let value = (*handle).value.get();
@@ -405,7 +408,8 @@ unsafe fn wait_value<G: Mode>(handle: Handle) -> u64 {
     }
 }
 
-/// Gives those back that are done, and makes them null; whether all are, or any is, or all were null.
+/// Gives those back that are done, and makes them null; whether all are, or any is, or all were
+/// null.
 ///
 /// # Safety
 /// There are so many of the program's handles.
@@ -462,7 +466,7 @@ unsafe fn try_implicit<G: Mode>(own: Handle, which: c_int) -> c_int {
 }
 
 unsafe fn wait_implicit<G: Mode>(own: Handle, which: c_int) {
-    // SAFETY: as above.
+    // SAFETY: the program's handle, which is there until it is given back.
     wait::<G>("gasnet_wait_syncnbi", || unsafe { (*own).are_done(which) });
 }
 
