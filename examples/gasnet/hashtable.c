@@ -1,7 +1,7 @@
 // A table of counters by key, spread over all processes: an active message adds to the counter of a key
 // where that lies, and another one asks for it and is answered.
 //
-// run: np=1,2,4 mode=seq,par args=2000 expect-stdout="keys"
+// run: np=1,2,4 mode=seq,par expect-stdout="keys" args=2000
 // run: np=3 mode=seq launcher=hydra args=500
 #include <gasnet.h>
 #include <stdio.h>

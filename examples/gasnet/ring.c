@@ -2,7 +2,7 @@
 //
 // A handler may not send a request: it stores what has come, and main, which waits for that, passes it on.
 //
-// run: np=1,2,4 mode=seq,par args=100 expect-stdout="hops"
+// run: np=1,2,4 mode=seq,par expect-stdout="hops" args=100
 // run: np=3 mode=seq launcher=hydra args=100
 #include <gasnet.h>
 #include <stdio.h>

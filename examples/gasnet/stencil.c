@@ -2,7 +2,7 @@
 // neighbours' segments, in two phases of a barrier. Node 0 gets all parts and compares them with what
 // one process alone works out.
 //
-// run: np=1,2,4 mode=seq,par args=50 expect-stdout="the same"
+// run: np=1,2,4 mode=seq,par expect-stdout="the same" args=50
 // run: np=3 mode=seq launcher=hydra args=20
 #include <gasnet.h>
 #include <stdio.h>

@@ -31,7 +31,9 @@ impl Config {
         match self.ring_bytes {
             0 => Ok(RING),
             bytes if bytes >= LEAST_RING && bytes.is_power_of_two() => Ok(bytes),
-            _ => Err(Error::Argument("ring_bytes is no power of two from 32 KiB on")),
+            _ => Err(Error::Argument(
+                "ring_bytes is no power of two from 32 KiB on",
+            )),
         }
     }
 }
@@ -65,9 +67,5 @@ fn choice<T: Copy>(
     let found = known.iter().find(|(name, _)| *name == wanted);
     found
         .map(|(_, choice)| *choice)
-        .ok_or_else(|| Error::Variable {
-            variable,
-            value: wanted.to_owned(),
-            choices,
-        })
+        .ok_or_else(|| Error::variable(variable, wanted, choices))
 }

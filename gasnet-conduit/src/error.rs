@@ -34,7 +34,7 @@ pub enum Error {
     NotNow(&'static str),
     /// The launcher has failed.
     #[error("{0}")]
-    Launcher(#[from] fi_bootstrap::Error),
+    Launcher(Box<fi_bootstrap::Error>),
     /// The program's function to exchange bytes has failed.
     #[error("the program's function to exchange bytes has failed: it returned {0}")]
     Exchange(i32),
@@ -48,25 +48,33 @@ pub enum Error {
     #[error("the job has several nodes, which need an mlx5 device: {0}")]
     NoDevice(&'static str),
     /// A variable of the environment makes no sense.
-    #[error("{variable} is \"{value}\", which is not one of {choices}")]
-    Variable {
-        /// Its name.
-        variable: &'static str,
-        /// Its value.
-        value: String,
-        /// The values that it may have.
-        choices: &'static str,
-    },
+    #[error("{0}")]
+    Variable(Box<str>),
     /// The operation is not done on elements of this type.
     #[error("the operation is not done on elements of this type")]
     Unsupported,
 }
 
+// Results of operations are returned in registers, or nearly.
+const _: () = assert!(size_of::<Error>() <= 24);
+
+impl From<fi_bootstrap::Error> for Error {
+    fn from(error: fi_bootstrap::Error) -> Self {
+        Self::Launcher(Box::new(error))
+    }
+}
+
 impl Error {
+    /// The error of a variable of the environment whose value is not one of these.
+    pub fn variable(variable: &str, value: &str, choices: &str) -> Self {
+        let text = format!("{variable} is \"{value}\", which is not one of {choices}");
+        Self::Variable(text.into_boxed_str())
+    }
+
     /// The number that farreach_am.h has for the error: negative.
     pub fn code(&self) -> i32 {
         match self {
-            Self::Argument(_) | Self::Variable { .. } => -1,
+            Self::Argument(_) | Self::Variable(_) => -1,
             Self::OutOfRange { .. } => -2,
             Self::NoRoom(_) => -3,
             Self::Peer { .. } | Self::Operation(_) => -4,

@@ -2,7 +2,7 @@
 
 #![expect(unsafe_code, reason = "reads and writes memory by C addresses")]
 
-use crate::engine::{Core, ENDED, Engine};
+use crate::engine::{Core, ENDED, Engine, HANDLER};
 use crate::error::Error;
 use crate::lock::Guard;
 use fi_provider::raw::completion::{Context, Failure};
@@ -112,6 +112,40 @@ impl<G: Guard> Engine<G> {
         let _turn = self.turn()?;
         // SAFETY: the caller's promise.
         unsafe { self.core.put(rank, to, (from, bytes), source, done) }
+    }
+
+    /// Starts a put of a few bytes, which may be changed on return, to memory that is not mapped here: by
+    /// few instructions. Returns false where that is not possible, and has done nothing.
+    ///
+    /// # Safety
+    /// `from` holds the bytes.
+    #[inline(always)]
+    pub unsafe fn put_beyond_now(
+        &self,
+        rank: u32,
+        to: u64,
+        (from, bytes): (*const u8, usize),
+        done: Done,
+    ) -> bool {
+        let core = &self.core;
+        if !self.guard.try_lock() {
+            return false;
+        }
+        let is_posted = !core.rest.has(HANDLER)
+            && core.regions.with_last(rank, (to, bytes), |region| {
+                let report = Context(done.0);
+                // SAFETY: `from` holds the bytes.
+                unsafe {
+                    core.replies
+                        .write_beyond_now(region, to, from, bytes, report)
+                }
+            });
+        if is_posted {
+            core.rest.set(ENDED, true);
+        }
+        // SAFETY: locked above.
+        unsafe { self.guard.unlock() };
+        is_posted
     }
 
     /// Reads bytes of a peer's memory.

@@ -142,6 +142,26 @@ impl Regions {
             .ok_or(raw::Error::OutOfRange)
     }
 
+    /// Calls `act` with the region of a peer that was accessed last, if it has these bytes; false
+    /// otherwise.
+    #[inline(always)]
+    pub(crate) fn with_last(
+        &self,
+        rank: u32,
+        (start, bytes): (u64, usize),
+        act: impl FnOnce(&RemoteRegion) -> bool,
+    ) -> bool {
+        let known = self.known.borrow();
+        let last = known.get(rank as usize).and_then(|of_peer| of_peer.first());
+        match last {
+            Some(Known {
+                key,
+                region: Some(region),
+            }) if key.holds(start, bytes as u64) => act(region),
+            _ => false,
+        }
+    }
+
     /// Calls `act` with the region of a peer that has these bytes.
     pub(crate) fn with<T>(
         &self,
@@ -157,7 +177,9 @@ impl Regions {
             .iter()
             .position(holds)
             .ok_or(raw::Error::OutOfRange)?;
-        of_peer.swap(0, at);
+        if at != 0 {
+            of_peer.swap(0, at);
+        }
         let one = &mut of_peer[0];
         if let Some(region) = &one.region {
             return act(region);
@@ -168,6 +190,7 @@ impl Regions {
 }
 
 impl Key {
+    #[inline(always)]
     fn holds(&self, start: u64, bytes: u64) -> bool {
         let offset = start.wrapping_sub(self.start);
         offset <= self.bytes && bytes <= self.bytes - offset

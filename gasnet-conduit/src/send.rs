@@ -157,21 +157,37 @@ impl Core {
     }
 
     /// Polls until a call finds room.
+    ///
+    /// # Errors
+    /// That of the call.
+    #[inline(always)]
+    pub(crate) fn insist<T>(
+        &self,
+        rank: u32,
+        mut call: impl FnMut() -> Result<T, raw::Error>,
+    ) -> Result<T, Error> {
+        match call() {
+            Ok(done) => Ok(done),
+            Err(raw::Error::Again) => self.insist_longer(rank, call),
+            Err(error) => Err(Error::of_peer(rank, error)),
+        }
+    }
+
     #[cold]
     #[inline(never)]
-    pub(crate) fn insist<T>(
+    fn insist_longer<T>(
         &self,
         rank: u32,
         mut call: impl FnMut() -> Result<T, raw::Error>,
     ) -> Result<T, Error> {
         let mut waiter = self.waiter();
         loop {
+            self.work();
+            waiter.pause();
             match call() {
                 Err(raw::Error::Again) => {}
                 result => return result.map_err(|error| Error::of_peer(rank, error)),
             }
-            self.work();
-            waiter.pause();
         }
     }
 
@@ -190,12 +206,7 @@ impl Core {
         }
         let payload = self.place(rank, payload)?;
         let parts = parts(handler, payload, args);
-        if let Err(error) = parts.send(&self.requests, rank) {
-            self.insist(rank, || match error {
-                raw::Error::Again => parts.send(&self.requests, rank),
-                error => Err(error),
-            })?;
-        }
+        self.insist(rank, || parts.send(&self.requests, rank))?;
         self.listen();
         Ok(())
     }
@@ -333,9 +344,7 @@ impl<G: Guard> Engine<G> {
         if args.len() > MOST_ARGS {
             return Sent::No;
         }
-        // SAFETY: the bytes of integers.
-        let bytes = unsafe { std::slice::from_raw_parts(args.as_ptr().cast(), size_of_val(args)) };
-        self.send_now(rank, header(handler, args, Payload::None), bytes)
+        self.send_now(rank, header(handler, args, Payload::None), bytes_of(args))
     }
 
     /// Sends a medium request without arguments as [`Engine::request_medium`] does, of up to
@@ -363,15 +372,48 @@ impl<G: Guard> Engine<G> {
         sent
     }
 
-    /// Sends a short request as [`Engine::request_short_now`] does, over the device.
+    /// Sends a request over the device as the functions above do by a ring: a short one without
+    /// arguments.
     #[inline(always)]
-    pub fn request_far_now(&self, rank: u32, handler: u8) -> Sent {
+    pub fn request_short_far_now(&self, rank: u32, handler: u8) -> Sent {
         let word = header(handler, &[], Payload::None).to_word();
+        self.far_now(|requests| requests.inject_word_over_device_now(rank, word))
+    }
+
+    /// The same with arguments.
+    #[inline(always)]
+    pub fn request_args_far_now(&self, rank: u32, handler: u8, args: &[u32]) -> Sent {
+        if args.len() > MOST_ARGS {
+            return Sent::No;
+        }
+        self.send_far_now(rank, header(handler, args, Payload::None), bytes_of(args))
+    }
+
+    /// The same of a medium one.
+    #[inline(always)]
+    pub fn request_medium_far_now(&self, rank: u32, handler: u8, payload: &[u8]) -> Sent {
+        self.send_far_now(
+            rank,
+            header(handler, &[], Payload::Medium(payload)),
+            payload,
+        )
+    }
+
+    #[inline(always)]
+    fn send_far_now(&self, rank: u32, header: Header, bytes: &[u8]) -> Sent {
+        if bytes.len() > copy::FEW {
+            return Sent::No;
+        }
+        let words = [header.to_word()];
+        self.far_now(|requests| requests.inject_words_over_device_now(rank, words, bytes))
+    }
+
+    #[inline(always)]
+    fn far_now(&self, send: impl FnOnce(&Endpoint) -> bool) -> Sent {
         if !self.guard.try_lock() {
             return Sent::No;
         }
-        let is_sent =
-            !self.core.rest.is_busy() && self.core.requests.inject_word_over_device_now(rank, word);
+        let is_sent = !self.core.rest.is_busy() && send(&self.core.requests);
         let is_silent = self.core.is_silent();
         // SAFETY: locked above.
         unsafe { self.guard.unlock() };
@@ -391,6 +433,12 @@ impl<G: Guard> Engine<G> {
         self.core.requests.wake(rank);
         Ok(())
     }
+}
+
+#[inline(always)]
+fn bytes_of(args: &[u32]) -> &[u8] {
+    // SAFETY: the bytes of integers.
+    unsafe { std::slice::from_raw_parts(args.as_ptr().cast(), size_of_val(args)) }
 }
 
 impl Core {

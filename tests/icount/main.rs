@@ -2,6 +2,7 @@
 //!
 //! docs/critical-path.md says what is counted and how; `tests/icount/icount` builds this and starts it.
 
+mod am;
 mod barriers;
 mod callgrind;
 mod cases;
@@ -65,6 +66,8 @@ struct Tools {
     raw: PathBuf,
     /// The folder of the libfabric provider.
     provider: PathBuf,
+    /// The folder of the libraries.
+    libraries: PathBuf,
     /// Whether oshcc and oshrun may be those of another library, which has no software device.
     is_another: bool,
 }
@@ -115,6 +118,7 @@ fn run(options: &Options) -> Result<(), String> {
         counted.extend(far::far(&options.tools, &folder, &mut disassembly)?);
         counted.extend(far::beside(&options.tools, &folder, &mut disassembly)?);
         counted.extend(ofi::ofi(&options.tools, &folder, &mut disassembly)?);
+        counted.extend(am::am(&options.tools, &folder, &mut disassembly)?);
         budgets
     };
     let mut wrong = budgets.broken(&counted);
@@ -170,6 +174,7 @@ fn options() -> Result<Options, String> {
             softhca: staged("softhca")?,
             raw: target()?.join("release/examples/icount-raw"),
             provider: target()?.join("farreach/lib/farreach"),
+            libraries: target()?.join("farreach/lib"),
             is_another: false,
         },
         function: None,

@@ -14,6 +14,8 @@ const FAR: [&str; 2] = ["RC", "DC"];
 const RAW: [&str; 2] = ["shm", "mlx5"];
 /// What stands for the target of a call of libfabric: the transport, and the threads that may call.
 const OFI: [&str; 4] = ["shm, domain", "shm, safe", "mlx5, domain", "mlx5, safe"];
+/// What stands for the target of a call of the active-message engine: the same.
+const AM: [&str; 4] = ["shm, alone", "shm, threads", "mlx5, alone", "mlx5, threads"];
 /// What the names of operations end with that programs do in line.
 const IN_LINE: &str = ", in line";
 /// In place of a budget.
@@ -74,7 +76,7 @@ impl Budgets {
 
     /// Those of OpenSHMEM's calls on one node, and of the fabric's own objects.
     pub(crate) fn without_far(self) -> Self {
-        self.without(&FAR).without(&OFI)
+        self.without(&FAR).without(&OFI).without(&AM)
     }
 
     /// Those that another library has: neither of the fabric's own objects nor in line.
@@ -165,10 +167,11 @@ pub(crate) fn printed(rows: &[Row]) -> String {
 }
 
 /// The tables for the document: of the calls on a node, of those to another one, of the operations
-/// of the fabric's own objects, and of the calls of libfabric.
+/// of the fabric's own objects, of the calls of libfabric, and of those of the active-message engine.
 fn document(rows: &[Row]) -> String {
     let shown = rows.iter().filter(|row| !row.is_only_printed).cloned();
     let (ofi, others): (Vec<_>, Vec<_>) = shown.partition(|row| row.is_of(&OFI));
+    let (am, others): (Vec<_>, Vec<_>) = others.into_iter().partition(|row| row.is_of(&AM));
     let (raw, calls): (Vec<_>, Vec<_>) = others.into_iter().partition(|row| row.is_of(&RAW));
     let (far, near): (Vec<_>, Vec<_>) = calls.into_iter().partition(|row| row.is_of(&FAR));
     let mut text = lines(&near, "call", &["heap", "global"]);
@@ -176,6 +179,7 @@ fn document(rows: &[Row]) -> String {
         (far, "call to another node", &FAR[..]),
         (raw, "operation of the fabric's own objects", &RAW),
         (ofi, "call of libfabric", &OFI),
+        (am, "call of farreach_am.h", &AM),
     ] {
         if !rows.is_empty() {
             text.push('\n');

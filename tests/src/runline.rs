@@ -35,6 +35,8 @@ pub(crate) struct Run {
     pub(crate) standard: Option<String>,
     /// How to link, if not as the compiler likes to.
     pub(crate) link: Option<String>,
+    /// GASNet's mode, of a program of GASNet's: seq, parsync or par.
+    pub(crate) mode: Option<String>,
     /// Over how many nodes the PEs may be spread.
     pub(crate) nodes: Nodes,
     /// The one transport between nodes with which it runs, if not with each.
@@ -93,6 +95,7 @@ struct Line {
     launchers: Vec<Launcher>,
     standards: Vec<Option<String>>,
     links: Vec<Option<String>>,
+    modes: Vec<Option<String>>,
     rest: Run,
 }
 
@@ -102,11 +105,13 @@ fn parse_line(text: &str) -> Result<Vec<Run>, String> {
         launchers: vec![Launcher::Oshrun],
         standards: vec![None],
         links: vec![None],
+        modes: vec![None],
         rest: Run {
             np: 0,
             launcher: Launcher::Oshrun,
             standard: None,
             link: None,
+            mode: None,
             nodes: Nodes::Any,
             transport: None,
             cflags: Vec::new(),
@@ -154,6 +159,12 @@ fn set(line: &mut Line, key: &str, value: &str) -> Result<(), String> {
         "link" => {
             line.links = list(value, |name| {
                 link_flags(name).map(|_| Some(name.to_owned()))
+            })?
+        }
+        "mode" => {
+            line.modes = list(value, |name| match name {
+                "seq" | "parsync" | "par" => Ok(Some(name.to_owned())),
+                _ => Err(format!("mode={name} is unknown")),
             })?
         }
         "nodes" => rest.nodes = nodes(value)?,
@@ -250,30 +261,40 @@ fn expand(line: Line) -> Result<Vec<Run>, String> {
     let mut runs = Vec::new();
     for standard in &line.standards {
         for link in &line.links {
-            for &launcher in &line.launchers {
-                for &np in &line.np {
-                    if launcher == Launcher::None && np != 1 {
-                        return Err("launcher=none takes np=1".to_owned());
+            for mode in &line.modes {
+                for &launcher in &line.launchers {
+                    for &np in &line.np {
+                        if launcher == Launcher::None && np != 1 {
+                            return Err("launcher=none takes np=1".to_owned());
+                        }
+                        let names = [("std", standard), ("link", link), ("mode", mode)];
+                        let named = names.iter().filter_map(|(key, name)| {
+                            name.as_ref().map(|name| format!("{key}={name}"))
+                        });
+                        let mut words = vec![format!("np={np}")];
+                        words.extend(named);
+                        words.extend(
+                            several.then(|| format!("launcher={launcher:?}").to_lowercase()),
+                        );
+                        words.extend(
+                            Some(line.rest.label.clone()).filter(|label| !label.is_empty()),
+                        );
+                        let timeout = match line.rest.timeout {
+                            0 if line.rest.valgrind => 60,
+                            0 => 20,
+                            seconds => seconds,
+                        };
+                        runs.push(Run {
+                            np,
+                            launcher,
+                            standard: standard.clone(),
+                            link: link.clone(),
+                            mode: mode.clone(),
+                            timeout,
+                            label: words.join(" "),
+                            ..line.rest.clone()
+                        });
                     }
-                    let mut words = vec![format!("np={np}")];
-                    words.extend(standard.as_ref().map(|name| format!("std={name}")));
-                    words.extend(link.as_ref().map(|name| format!("link={name}")));
-                    words.extend(several.then(|| format!("launcher={launcher:?}").to_lowercase()));
-                    words.extend(Some(line.rest.label.clone()).filter(|label| !label.is_empty()));
-                    let timeout = match line.rest.timeout {
-                        0 if line.rest.valgrind => 60,
-                        0 => 20,
-                        seconds => seconds,
-                    };
-                    runs.push(Run {
-                        np,
-                        launcher,
-                        standard: standard.clone(),
-                        link: link.clone(),
-                        timeout,
-                        label: words.join(" "),
-                        ..line.rest.clone()
-                    });
                 }
             }
         }

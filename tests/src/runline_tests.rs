@@ -29,6 +29,19 @@ fn lists_are_taken_apart() {
 }
 
 #[test]
+fn modes_are_taken_apart() {
+    let source = "// run: np=1,2 mode=seq,par launcher=hydra\n";
+    let expected = [
+        "np=1 mode=seq launcher=hydra",
+        "np=2 mode=seq launcher=hydra",
+        "np=1 mode=par launcher=hydra",
+        "np=2 mode=par launcher=hydra",
+    ];
+    assert_eq!(labels(source), expected);
+    assert_eq!(error("np=1 mode=all"), "line 1: mode=all is unknown");
+}
+
+#[test]
 fn every_word_has_its_effect() {
     let line = [
         "// run: np=3 cflags=\"-O0 -lm\" cc=clang valgrind env=A=1=2 env=B= expect-exit=7",

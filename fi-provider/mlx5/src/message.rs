@@ -75,12 +75,31 @@ impl Route {
         vector: &Vector,
         place: Place,
     ) -> bool {
+        // SAFETY: there is room for the bytes, which `source` has, and which do not overlap.
+        let fill = |to: *mut u8| unsafe { copy(to, source, len) };
+        // SAFETY: the caller's promise.
+        unsafe { self.send_filled(word, (len, fill), vector, place) }
+    }
+
+    /// Sends a word and `len` bytes as [`Route::send`] does, which `fill` writes where they are to be:
+    /// at any address, and no more.
+    ///
+    /// # Safety
+    /// As [`Route::send`].
+    #[inline(always)]
+    pub unsafe fn send_filled(
+        &self,
+        word: u64,
+        (len, fill): (usize, impl FnOnce(*mut u8)),
+        vector: &Vector,
+        place: Place,
+    ) -> bool {
         if len > Self::MESSAGE || len + WORD > usize::from(self.most_inline) {
             return false;
         }
-        let bytes = (source, len);
+        let bytes = (len, fill);
         // SAFETY: the lane is alive, has the guard matched and is used as that allows; the place is
-        // a peer's, and the bytes are there and fit.
+        // a peer's, and the bytes fit.
         unsafe { guarded!(self, [], send_by(word, bytes, vector, place)) }
     }
 
@@ -90,7 +109,7 @@ impl Route {
     unsafe fn send_by<G: Guard>(
         &self,
         word: u64,
-        (source, len): (*const u8, usize),
+        (len, fill): (usize, impl FnOnce(*mut u8)),
         vector: &Vector,
         place: Place,
     ) -> bool {
@@ -118,7 +137,7 @@ impl Route {
                 let [low, high] = vector.0;
                 first.add(1).write(unit(low, high));
             }
-            put(first.add(before).cast(), word, source, len);
+            put(first.add(before).cast(), word, len, fill);
             finish_in_ring::<G>(self.queues, queue, record, at, blocks);
         }
         true
@@ -128,16 +147,15 @@ impl Route {
 /// Writes an inline segment: the length, the word, and `len` bytes.
 ///
 /// # Safety
-/// `segment` has room for it, and `source` has as many bytes.
+/// `segment` has room for it.
 #[inline(always)]
-unsafe fn put(segment: *mut u8, word: u64, source: *const u8, len: usize) {
+unsafe fn put(segment: *mut u8, word: u64, len: usize, fill: impl FnOnce(*mut u8)) {
     let count = Be32::new(INLINE | (WORD + len) as u32);
-    // SAFETY: `segment` has room for the length, the word and `len` bytes, which `source` has, and
-    // which do not overlap.
+    // SAFETY: `segment` has room for the length, the word and `len` bytes.
     unsafe {
         segment.cast::<u32>().write(count.raw());
         let behind = segment.add(size_of::<Be32>());
         behind.cast::<u64>().write_unaligned(word);
-        copy(behind.add(WORD), source, len);
+        fill(behind.add(WORD));
     }
 }

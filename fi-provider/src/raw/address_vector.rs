@@ -382,7 +382,11 @@ mod tests {
         let name = format!("vector {}", std::process::id()).into_bytes();
         let open = |may_change| AddressVector::open_shared(&name, may_change);
         assert_eq!(open(false).err(), Some(Error::System(libc::ENOENT)));
-        let (one, two, reader) = (open(true).unwrap(), open(true).unwrap(), open(false).unwrap());
+        let (one, two, reader) = (
+            open(true).unwrap(),
+            open(true).unwrap(),
+            open(false).unwrap(),
+        );
         assert_eq!(one.insert(&address(1)), Ok(0));
         assert_eq!(two.insert(&address(2)), Ok(1));
         assert_eq!(one.insert(&address(2)), Ok(1), "it is there");

@@ -140,7 +140,7 @@ mod slow {
     ) -> c_int {
         // SAFETY: the engine is open, and there are no arguments.
         unsafe {
-            match (*am).request_far_now(rank, handler) {
+            match (*am).request_short_far_now(rank, handler) {
                 Sent::Yes => OK,
                 Sent::No => request_short(am, rank, handler, std::ptr::null(), 0),
                 _ => poll(am),
@@ -154,6 +154,55 @@ mod slow {
     pub(super) unsafe fn wake<G: Guard>(am: *const Engine<G>, rank: u32) -> c_int {
         // SAFETY: the engine is open.
         code(unsafe { (*am).wake(rank) })
+    }
+
+    /// Sends a short request with arguments that does not go by a ring at once.
+    ///
+    /// # Safety
+    /// The engine is open, and the arguments are there.
+    #[inline(never)]
+    unsafe fn request_args_far<G: Guard>(
+        am: *const Engine<G>,
+        rank: u32,
+        handler: u8,
+        args: *const u32,
+        nargs: u32,
+    ) -> c_int {
+        // SAFETY: as above.
+        unsafe {
+            match (*am).request_args_far_now(rank, handler, slice(args, nargs as usize)) {
+                Sent::Yes => OK,
+                Sent::No => request_short(am, rank, handler, args, nargs),
+                _ => poll(am),
+            }
+        }
+    }
+
+    /// Sends a medium request that does not go by a ring at once.
+    ///
+    /// # Safety
+    /// The engine is open, and payload and arguments are there.
+    #[inline(never)]
+    pub(super) unsafe fn request_medium_far<G: Guard>(
+        am: *const Engine<G>,
+        rank: u32,
+        handler: u8,
+        payload: *const u8,
+        bytes: usize,
+        args: *const u32,
+        nargs: u32,
+    ) -> c_int {
+        // SAFETY: as above.
+        unsafe {
+            if nargs == 0 {
+                match (*am).request_medium_far_now(rank, handler, slice(payload, bytes)) {
+                    Sent::Yes => return OK,
+                    Sent::No => {}
+                    _ => return poll(am),
+                }
+            }
+            request_medium(am, rank, handler, payload, bytes, args, nargs)
+        }
     }
 
     /// Sends a short request with arguments.
@@ -174,7 +223,7 @@ mod slow {
                 Sent::Yes => OK,
                 Sent::More => poll(am),
                 Sent::Unheard => wake(am, rank),
-                Sent::No => request_short(am, rank, handler, args, nargs),
+                Sent::No => request_args_far(am, rank, handler, args, nargs),
             }
         }
     }
@@ -224,6 +273,10 @@ mod slow {
         flags: u32,
         done: *mut u64,
     ) -> c_int {
+        // SAFETY: the engine is open; the rest is the caller's promise.
+        if unsafe { (*am).put_beyond_now(rank, to, (from, bytes), Done::new(done)) } {
+            return OK;
+        }
         let source = if flags & REUSE != 0 {
             Source::Reused
         } else {
@@ -392,7 +445,7 @@ macro_rules! functions {
                         Sent::No => {}
                     }
                 }
-                slow::request_medium(am, rank, handler, payload, bytes, args, nargs)
+                slow::request_medium_far(am, rank, handler, payload, bytes, args, nargs)
             }
         }
 

@@ -10,6 +10,9 @@ use std::time::Duration;
 /// starts it.
 const BY_HAND: &str = "rust/by_hand.rs";
 
+/// The folder of those that the group gasnet runs.
+const OF_GASNET: &str = "gasnet/";
+
 /// One case for each run that an example states. oshrun gets the source of an example in C, and the program that cargo
 /// has built of one in Rust.
 pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
@@ -23,7 +26,7 @@ pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
             .unwrap_or(&path)
             .display()
             .to_string();
-        if name == BY_HAND {
+        if name == BY_HAND || name.starts_with(OF_GASNET) {
             continue;
         }
         let is_rust = path.extension().is_some_and(|end| end == "rs");

@@ -4,6 +4,7 @@ mod abi;
 mod cargo;
 mod clients;
 mod examples;
+mod gasnet;
 pub(crate) mod house_rules;
 mod install;
 mod lint;
@@ -34,7 +35,7 @@ pub(crate) struct Group {
 }
 
 /// All groups, in the order in which they run.
-pub(crate) static ALL: [Group; 12] = [
+pub(crate) static ALL: [Group; 13] = [
     Group {
         name: "lint",
         about: "formatting, clippy, documentation, layers, house rules",
@@ -114,6 +115,14 @@ pub(crate) static ALL: [Group; 12] = [
         parallel: true,
         needs_staging: true,
         cases: examples::cases,
+    },
+    Group {
+        name: "gasnet",
+        about: "programs of GASNet-1 (tests/gasnet, examples/gasnet), in its three modes",
+        by_default: true,
+        parallel: true,
+        needs_staging: true,
+        cases: gasnet::cases,
     },
     Group {
         name: "icount",

@@ -561,18 +561,18 @@ impl Endpoint {
     ) -> Entry {
         let entry = entry_of(place, beside, source);
         if place.has_others {
-            let is_last = self.ends_buffer(place.buffer(), place.is_last);
+            let is_last = self.ends_buffer(place.buffer());
             return Entry { is_last, ..entry };
         }
         entry
     }
 
-    /// Whether the message that is reported gives its buffer back, as far as it may (`is_last`).
+    /// Whether the message that is reported gives its buffer back: one that may (`has_others`).
     #[cold]
-    pub(crate) fn ends_buffer(&self, buffer: *mut u8, is_last: bool) -> bool {
+    pub(crate) fn ends_buffer(&self, buffer: *mut u8) -> bool {
         match &self.shared {
-            Some(member) => member.ends_buffer(buffer).unwrap_or(is_last),
-            None => is_last && !self.is_left_to_another(buffer),
+            Some(member) => member.ends_buffer(buffer),
+            None => !self.is_left_to_another(buffer),
         }
     }
 

@@ -195,7 +195,11 @@ impl Endpoint {
         (len, remote): (usize, Option<(u64, u32)>),
         source: Option<PeerIndex>,
     ) {
-        let entry = entry_of(place, beside, source);
+        // Found out at the end, where others may be coming.
+        let entry = Entry {
+            is_last: place.is_last || place.has_others,
+            ..entry_of(place, beside, source)
+        };
         let promise = Promise::of_receive(place.context);
         let state = State::Gathering {
             dest: place.address,

@@ -170,6 +170,21 @@ impl Endpoint {
         })
     }
 
+    /// Sends a message as [`Endpoint::inject_words`] does over the device to a peer that was sent to
+    /// before. Returns false where that is not possible at once, and has done nothing.
+    #[inline(always)]
+    pub fn inject_words_over_device_now<const N: usize>(
+        &self,
+        peer: PeerIndex,
+        words: [u64; N],
+        bytes: &[u8],
+    ) -> bool {
+        // SAFETY: functions that are called before the last use of `link` know nothing of the endpoint.
+        let link = unsafe { self.link_now(peer.into()) };
+        link.and_then(|link| link.far())
+            .is_some_and(|path| path.post_widened(Lane::Messages, || path.send_few(words, bytes)))
+    }
+
     /// The bit of [`Endpoint::todo`] that says that there is a device to look at.
     pub const DEVICE: u8 = super::DEVICE;
 

@@ -758,11 +758,11 @@ impl Endpoint {
         if let Some(whole) = pending.part {
             return self.finish(whole.get(), result);
         }
-        if (pending.entry.is_last || self.shared.is_some())
+        if pending.entry.is_last
             && let Some(buffer) = pending.buffer()
         {
             let is_alone = pending.entry.tag.is_some();
-            pending.entry.is_last = is_alone || self.ends_buffer(buffer, pending.entry.is_last);
+            pending.entry.is_last = is_alone || self.ends_buffer(buffer);
             let len = result.map_or(0, |()| pending.entry.len);
             self.land(buffer, len);
         }

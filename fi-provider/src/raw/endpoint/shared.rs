@@ -363,11 +363,13 @@ impl Member {
         has_dropped || !self.may_match() || !self.context.0.closed.borrow().is_empty()
     }
 
-    /// Notes that a message to a buffer for several is reported; whether that gives the buffer back.
-    /// None where the buffer is for one message.
-    pub(super) fn ends_buffer(&self, buffer: *mut u8) -> Option<bool> {
+    /// Notes that a message is reported; whether that gives its buffer back.
+    pub(super) fn ends_buffer(&self, buffer: *mut u8) -> bool {
         let mut several = self.context.0.several.borrow_mut();
-        let one = several.get_mut(&buffer)?;
+        // One that is not counted is alone.
+        let Some(one) = several.get_mut(&buffer) else {
+            return true;
+        };
         let mut coming = one.coming.iter();
         if let Some(at) = coming.position(|number| *number == self.number) {
             one.coming.swap_remove(at);
@@ -377,7 +379,7 @@ impl Member {
         if is_ended {
             several.remove(&buffer);
         }
-        Some(is_last)
+        is_last
     }
 
     /// Finds a place for a message of `len` bytes that has come.

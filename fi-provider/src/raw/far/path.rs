@@ -16,6 +16,7 @@ use fi_mlx5::remote::{Segment, Vector};
 use fi_mlx5::route::Route;
 use fi_mlx5::short::There;
 use fi_mlx5_defs::endian::Be32;
+use fi_shm::copy;
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
@@ -232,51 +233,64 @@ impl FarPath {
         }
         let header = self.header(kind);
         let behind = words.len() * 8 + len;
-        // SAFETY: where it is called, there is room for words and bytes, which `bytes` holds.
-        let fill = |to: *mut u8| unsafe {
-            std::ptr::copy_nonoverlapping(words.as_ptr().cast(), to, words.len() * 8);
-            if len > 0 {
-                std::ptr::copy_nonoverlapping(bytes, to.add(words.len() * 8), len);
+        let fill = |to: *mut u8| {
+            for (at, word) in words.iter().enumerate() {
+                // SAFETY: where it is called, there is room for the words.
+                unsafe { to.cast::<u64>().add(at).write_unaligned(*word) };
             }
+            // SAFETY: there is room for the bytes, too, which `bytes` holds.
+            unsafe { copy::copy_message(to.add(words.len() * 8), bytes, len) };
         };
-        let lane = self.hub.messages.lane();
-        let is_short = HEADER + behind <= lane.max_inline().min(SHORT);
-        let mut short = [0_u8; SHORT];
-        if is_short {
-            let start = short.as_mut_ptr();
-            // SAFETY: there is room for a header.
-            unsafe { start.cast::<u64>().write_unaligned(header) };
-            let start = start.wrapping_add(HEADER);
-            fill(start);
-            // SAFETY: so many bytes are there.
-            let send = || unsafe { self.send_short(header, (start, behind)) };
-            if send() || self.widen(Lane::Messages) && send() {
-                return Ok(());
-            }
+        // SAFETY: there are so many bytes.
+        if unsafe { self.send_filled(header, behind, fill) } {
+            return Ok(());
+        }
+        self.post_otherwise(header, behind, &fill)
+    }
+
+    /// Sends a record that a post in line has declined.
+    ///
+    /// # Errors
+    /// As [`FarPath::post`].
+    #[inline(never)]
+    fn post_otherwise(
+        &self,
+        header: u64,
+        behind: usize,
+        fill: &dyn Fn(*mut u8),
+    ) -> Result<(), Error> {
+        // SAFETY: there are so many bytes.
+        if self.widen(Lane::Messages) && unsafe { self.send_filled(header, behind, fill) } {
+            return Ok(());
         }
         if !self.has_room(Lane::Messages) {
             return Err(Error::Again);
         }
-        if is_short {
-            let (vector, bytes) = (&self.to_messages, short.as_ptr());
+        let lane = self.hub.messages.lane();
+        let whole = |start: *mut u8| {
+            // SAFETY: where it is called, there is room for header, words and bytes.
+            unsafe { start.cast::<u64>().write_unaligned(header) };
+            fill(start.wrapping_add(HEADER));
+        };
+        let posted = if HEADER + behind <= lane.max_inline().min(SHORT) {
+            let mut short = [0_u8; SHORT];
+            whole(short.as_mut_ptr());
+            let bytes = short.as_ptr();
             // SAFETY: this thread alone uses the lane, the connection is one of its peers, and so
             // many bytes are there.
-            let posted = unsafe { lane.send_inline(self.number, vector, bytes, HEADER + behind) };
-            posted.map_err(|failure| self.failure(failure))?;
-            self.sent.set(self.sent.get().wrapping_add(1));
-            return Ok(());
-        }
-        let Some(kept) = self.hub.messages.claim_free(HEADER + behind) else {
-            return Err(Error::Again);
+            unsafe { lane.send_inline(self.number, &self.to_messages, bytes, HEADER + behind) }
+                .map(drop)
+        } else {
+            let Some(kept) = self.hub.messages.claim_free(HEADER + behind) else {
+                return Err(Error::Again);
+            };
+            whole(kept.local.address as *mut u8);
+            // SAFETY: this thread alone uses the lane, the connection is one of its peers, and the
+            // piece is registered and kept until the entry is done.
+            let posted = unsafe { lane.send(self.number, &self.to_messages, [kept.local]) };
+            self.hub.messages.release(kept, posted.ok());
+            posted.map(drop)
         };
-        let start = kept.local.address as *mut u8;
-        // SAFETY: the piece has room for header, words and bytes.
-        unsafe { start.cast::<u64>().write_unaligned(header) };
-        fill(start.wrapping_add(HEADER));
-        // SAFETY: this thread alone uses the lane, the connection is one of its peers, and the
-        // piece is registered and kept until the entry is done.
-        let posted = unsafe { lane.send(self.number, &self.to_messages, [kept.local]) };
-        self.hub.messages.release(kept, posted.ok());
         posted.map_err(|failure| self.failure(failure))?;
         self.sent.set(self.sent.get().wrapping_add(1));
         Ok(())
@@ -289,17 +303,17 @@ impl FarPath {
         Header { kind, origin }.to_word()
     }
 
-    /// Sends a record of this header and `len` bytes, within the credits, by a post in line; false
-    /// where that declines.
+    /// Sends a record of this header and `len` bytes that `fill` writes, within the credits, by a post in
+    /// line; false where that declines.
     ///
     /// # Safety
-    /// `bytes` holds `len` bytes.
+    /// `fill` writes no more.
     #[inline(always)]
-    unsafe fn send_short(&self, header: u64, (bytes, len): (*const u8, usize)) -> bool {
+    unsafe fn send_filled(&self, header: u64, len: usize, fill: impl FnOnce(*mut u8)) -> bool {
         let (vector, place) = (&self.to_messages, self.place);
         // SAFETY: the lane is alive and used by this thread alone, the connection is one of its
-        // peers, and the bytes are there.
-        let is_sent = unsafe { self.messages.send(header, (bytes, len), vector, place) };
+        // peers, and so many bytes are written.
+        let is_sent = unsafe { (self.messages).send_filled(header, (len, fill), vector, place) };
         if is_sent {
             self.sent.set(self.sent.get().wrapping_add(1));
         }
@@ -330,6 +344,29 @@ impl FarPath {
         self.sent.set(self.sent.get().wrapping_add(1));
         self.traffic.is_busy.set(true);
         true
+    }
+
+    /// Sends a message of words and a few bytes by a post in line; false where something stands against
+    /// that.
+    #[inline(always)]
+    pub(crate) fn send_few<const N: usize>(&self, words: [u64; N], bytes: &[u8]) -> bool {
+        if !self.may_send() || !self.is_alive() {
+            return false;
+        }
+        let fill = |to: *mut u8| {
+            // SAFETY: there is room for the words and the bytes.
+            unsafe {
+                to.cast::<[u64; N]>().write_unaligned(words);
+                copy::copy_message(to.add(N * 8), bytes.as_ptr(), bytes.len());
+            }
+        };
+        let header = self.header(Kind::Message as u16);
+        // SAFETY: so much is written.
+        let is_sent = unsafe { self.send_filled(header, N * 8 + bytes.len(), fill) };
+        if is_sent {
+            self.traffic.is_busy.set(true);
+        }
+        is_sent
     }
 
     /// The error of a post that a failure has refused: progress tells what becomes of the peer.

@@ -6,8 +6,8 @@
 
 use super::handlers::arguments;
 use super::{
-    BARRIER_MISMATCH, Mode, NOT_READY, OK, attend_if_due, engine, failure, for_both, index, is_due, poll, rank,
-    ranks, wait,
+    BARRIER_MISMATCH, Mode, NOT_READY, OK, attend_if_due, core, engine, failure, for_both, index,
+    is_due, poll, rank, ranks, wait,
 };
 use gasnet_conduit::Message;
 use std::ffi::c_int;
@@ -151,7 +151,9 @@ pub(super) fn advance<G: Mode>() {
         if value == 0 {
             return;
         }
-        own.known = own.known.and(Known::of_args((value >> 32) as u32 & 3, value as u32));
+        own.known = own
+            .known
+            .and(Known::of_args((value >> 32) as u32 & 3, value as u32));
         own.round += 1;
         let next = (own.phase, own.round, own.known);
         drop(own);
@@ -163,6 +165,9 @@ pub(super) fn advance<G: Mode>() {
 
 /// Begins a barrier.
 fn notify<G: Mode>(id: c_int, flags: c_int) {
+    if core().is_none() {
+        failure::before_init();
+    }
     let known = Known::of_call(id, flags);
     let mut own = own();
     if own.is_notified {
@@ -248,7 +253,12 @@ mod tests {
 
     #[test]
     fn names_meet_in_any_order() {
-        let all = [Known::Anonymous, Known::Named(1), Known::Named(2), Known::Mismatch];
+        let all = [
+            Known::Anonymous,
+            Known::Named(1),
+            Known::Named(2),
+            Known::Mismatch,
+        ];
         for one in all {
             assert_eq!(one.and(one), one);
             let [kind, id] = one.to_args();

@@ -32,10 +32,7 @@ static PROCESS: AtomicU32 = AtomicU32::new(0);
 const FOLLOW: u32 = u32::MAX;
 
 unsafe extern "C" {
-    fn on_exit(
-        function: extern "C" fn(c_int, *mut c_void),
-        argument: *mut c_void,
-    ) -> c_int;
+    fn on_exit(function: extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
 }
 
 /// Prepares the end of a process that returns from main.
@@ -130,7 +127,10 @@ fn part<G: Mode>(code: c_int) {
     // SAFETY: the process ends: a handler that this thread is in is never returned to.
     unsafe { engine.leave_handler() };
     let end = Instant::now() + Duration::from_micros(LIMIT.load(Ordering::Relaxed));
-    if meet(engine, code, end).is_none() || engine.exchange(&[0]).is_err() || engine.leave().is_err() {
+    if meet(engine, code, end).is_none()
+        || engine.exchange(&[0]).is_err()
+        || engine.leave().is_err()
+    {
         engine.abort(code, "");
     }
 }
@@ -141,7 +141,9 @@ fn meet<G: Mode>(engine: &Engine<G>, code: c_int, end: Instant) -> Option<()> {
     let mut all_told = false;
     for round in 0..rounds() {
         let args = [round, code.cast_unsigned()];
-        engine.request_short(above(round), index::EXIT, &args).ok()?;
+        engine
+            .request_short(above(round), index::EXIT, &args)
+            .ok()?;
         // ORDERING: the number of the round is all that is told.
         let has_come = || CAME[round as usize].load(Ordering::Relaxed);
         while !has_come() {

@@ -98,7 +98,9 @@ extern "C" fn farreach_gasnet_failed(
     bytes: u64,
     to: u64,
 ) -> c_int {
-    let name = usize::try_from(function).ok().and_then(|at| MESSAGES.get(at));
+    let name = usize::try_from(function)
+        .ok()
+        .and_then(|at| MESSAGES.get(at));
     let name = name.copied().unwrap_or("gasnet");
     let most = state().most_medium.load(Ordering::Relaxed);
     if node >= ranks() {
@@ -114,10 +116,16 @@ extern "C" fn farreach_gasnet_failed(
     } else if to != 0 {
         say(
             name,
-            format_args!("node {node}, handler {handler}, {bytes} bytes to {to:#x}: {}", words(result)),
+            format_args!(
+                "node {node}, handler {handler}, {bytes} bytes to {to:#x}: {}",
+                words(result)
+            ),
         );
     } else {
-        say(name, format_args!("node {node}, handler {handler}: {}", words(result)));
+        say(
+            name,
+            format_args!("node {node}, handler {handler}: {}", words(result)),
+        );
     }
     code(result)
 }

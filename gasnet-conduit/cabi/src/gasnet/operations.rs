@@ -69,16 +69,24 @@ impl Operations {
     /// # Safety
     /// The handle is not given back before its end.
     unsafe fn done(&self, which: c_int) -> Done {
-        let word = if which == PUTS { &self.puts_done } else { &self.gets_done };
+        let word = if which == PUTS {
+            &self.puts_done
+        } else {
+            &self.gets_done
+        };
         // SAFETY: the word stays where it is; it is changed atomically.
         unsafe { Done::new(word.as_ptr()) }
     }
 
     /// Notes how an operation was started; whether it is under way.
     fn note(&self, which: c_int, ended: Ended) -> bool {
-        let count = if which == PUTS { &self.puts } else { &self.gets };
         let is_later = ended == Ended::Later;
-        count.set(count.get() + u64::from(is_later));
+        // Not through a reference to one or the other: rustc 1.95 (LLVM 22.1.2) loses that store.
+        if is_later && which == PUTS {
+            self.puts.set(self.puts.get() + 1);
+        } else if is_later {
+            self.gets.set(self.gets.get() + 1);
+        }
         is_later
     }
 }
@@ -174,7 +182,13 @@ impl Transfer {
     }
 
     /// As [`Transfer::start`], for the thread's implicit handle.
-    unsafe fn implicit<G: Mode>(self, routine: &str, which: c_int, source: Source, own: *mut Handle) {
+    unsafe fn implicit<G: Mode>(
+        self,
+        routine: &str,
+        which: c_int,
+        source: Source,
+        own: *mut Handle,
+    ) {
         // SAFETY: the caller's promise; the thread's operations stay.
         unsafe {
             let operations = of_thread(own);

@@ -1,7 +1,8 @@
 //! Joining the job, the segment, and what is asked of both.
 
 use super::{
-    BAD_ARG, HAS_LOCK, Mode, NOT_INIT, OK, RESOURCE, core, engine, exit, failure, handlers, index, rank, ranks, state,
+    BAD_ARG, HAS_LOCK, Mode, NOT_INIT, OK, RESOURCE, core, engine, exit, failure, handlers, index,
+    rank, ranks, state,
 };
 use gasnet_conduit::{Alone, Config, Core, Engine, Error, Segment, Threads};
 use std::ffi::{c_char, c_int, c_void};
@@ -91,7 +92,12 @@ fn join<G: Mode>() -> Result<(), Error> {
     let lowest = near().next().unwrap_or(0);
     let own = [most_local, lowest.into()].map(u64::to_le_bytes).concat();
     let all = engine.exchange(&own)?;
-    let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
+    let number = |bytes: &[u8]| {
+        bytes
+            .iter()
+            .rev()
+            .fold(0, |sum, byte| sum << 8 | u64::from(*byte))
+    };
     let most = all.chunks_exact(16).map(|both| number(&both[..8]));
     let nodes = all.chunks_exact(16).map(|both| number(&both[8..]) as u32);
     // Set once: the engine is opened once.
@@ -100,10 +106,17 @@ fn join<G: Mode>() -> Result<(), Error> {
     let state = state();
     state.node.store(engine.rank(), Ordering::Relaxed);
     state.nodes.store(engine.ranks(), Ordering::Relaxed);
-    state.most_medium.store(engine.most_medium() as u32, Ordering::Relaxed);
+    state
+        .most_medium
+        .store(engine.most_medium() as u32, Ordering::Relaxed);
     state.most_local.store(most_local, Ordering::Relaxed);
-    state.most_global.store(most.min().unwrap_or(0), Ordering::Relaxed);
-    state.am.store(std::ptr::from_ref(engine).cast_mut().cast(), Ordering::Relaxed);
+    state
+        .most_global
+        .store(most.min().unwrap_or(0), Ordering::Relaxed);
+    state.am.store(
+        std::ptr::from_ref(engine).cast_mut().cast(),
+        Ordering::Relaxed,
+    );
     farreach_gasnet_set_waitmode(WAIT_SPINBLOCK);
     exit::install();
     Ok(())
@@ -111,12 +124,16 @@ fn join<G: Mode>() -> Result<(), Error> {
 
 /// The bytes of memory for the segments of a node: GASNET_MAX_SEGMENT_SIZE, or half of what there is.
 fn memory() -> Result<u64, Error> {
-    if let Some(value) = std::env::var_os("GASNET_MAX_SEGMENT_SIZE").filter(|value| !value.is_empty()) {
+    if let Some(value) =
+        std::env::var_os("GASNET_MAX_SEGMENT_SIZE").filter(|value| !value.is_empty())
+    {
         let text = value.to_string_lossy();
-        return bytes(&text).filter(|bytes| *bytes >= PAGE).ok_or_else(|| Error::Variable {
-            variable: "GASNET_MAX_SEGMENT_SIZE",
-            value: text.into_owned(),
-            choices: "a number of bytes, with K, M, G or T behind it or not",
+        return bytes(&text).filter(|bytes| *bytes >= PAGE).ok_or_else(|| {
+            Error::variable(
+                "GASNET_MAX_SEGMENT_SIZE",
+                &text,
+                "numbers of bytes, with K, M, G or T behind or not",
+            )
         });
     }
     // SAFETY: sysconf has no preconditions.
@@ -130,7 +147,9 @@ fn bytes(text: &str) -> Option<u64> {
     let text = text.trim().to_ascii_uppercase();
     let text = text.strip_suffix('B').unwrap_or(&text);
     let units = [("K", 10), ("M", 20), ("G", 30), ("T", 40)];
-    let unit = units.iter().find_map(|(end, bits)| Some((text.strip_suffix(end)?, *bits)));
+    let unit = units
+        .iter()
+        .find_map(|(end, bits)| Some((text.strip_suffix(end)?, *bits)));
     let (number, bits) = unit.unwrap_or((text, 0));
     let number: f64 = number.trim().parse().ok()?;
     let bytes = number * (1_u64 << bits) as f64;
@@ -232,8 +251,12 @@ unsafe fn reach<G: Mode>(engine: &Engine<G>, table: &[Entry], bytes: usize) -> R
         engine.attach(None, bytes)?;
     }
     let segments = engine.segments().unwrap_or_default();
-    state().segments.store(segments.as_ptr().cast_mut(), Ordering::Relaxed);
-    state().reach.store(segments.len() as u32, Ordering::Relaxed);
+    state()
+        .segments
+        .store(segments.as_ptr().cast_mut(), Ordering::Relaxed);
+    state()
+        .reach
+        .store(segments.len() as u32, Ordering::Relaxed);
     Ok(())
 }
 
@@ -298,7 +321,10 @@ extern "C" fn farreach_gasnet_set_waitmode(mode: c_int) -> c_int {
         WAIT_SPINBLOCK if beside > processors || ranks() == 1 => 0,
         WAIT_SPINBLOCK => SPINS,
         _ => {
-            failure::say("gasnet_set_waitmode", format_args!("there is no mode {mode}"));
+            failure::say(
+                "gasnet_set_waitmode",
+                format_args!("there is no mode {mode}"),
+            );
             return BAD_ARG;
         }
     };
@@ -312,7 +338,12 @@ mod tests {
 
     #[test]
     fn sizes_have_units() {
-        for (text, number) in [("65536", 65536), ("512M", 512 << 20), ("1.5 gb", 3 << 29), ("4K", 4096)] {
+        for (text, number) in [
+            ("65536", 65536),
+            ("512M", 512 << 20),
+            ("1.5 gb", 3 << 29),
+            ("4K", 4096),
+        ] {
             assert_eq!(bytes(text), Some(number), "{text}");
         }
         for text in ["", "M", "x", "-1", "1E30"] {
