@@ -92,7 +92,6 @@ int gasnetc_request(const gasneti_category_t category, gex_TM_t tm, gex_Rank_t r
                                         (uint64_t)(uintptr_t)dest, args, nargs);
   }
   GASNETC_CHECK("a request", result);
-  GASNETC_EXIT_FOLLOW();
   return GASNET_OK;
 }
 
