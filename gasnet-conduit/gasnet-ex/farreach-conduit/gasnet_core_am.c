@@ -92,7 +92,6 @@ int gasnetc_request(const gasneti_category_t category, gex_TM_t tm, gex_Rank_t r
                                         (uint64_t)(uintptr_t)dest, args, nargs);
   }
   GASNETC_CHECK("a request", result);
-  GASNETC_EXIT_FOLLOW();
   return GASNET_OK;
 }
 
@@ -128,7 +127,8 @@ extern int gasnetc_AMRequestShortM(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t 
   GASNETC_IMMEDIATE_MAYBE_POLL(flags);
   va_list list;
   va_start(list, numargs);
-  int result = gasnetc_request(gasneti_Short, tm, rank, handler, NULL, 0, NULL, flags, numargs, list);
+  int result = gasnetc_request(gasneti_Short, tm, rank, handler, NULL, 0, NULL, flags, numargs,
+                               list);
   va_end(list);
   return result;
 }
@@ -189,7 +189,8 @@ extern int gasnetc_AMReplyMediumM(gex_Token_t token, gex_AM_Index_t handler, voi
 extern int gasnetc_AMReplyLongM(gex_Token_t token, gex_AM_Index_t handler, void *source_addr,
                                 size_t nbytes, void *dest_addr, gex_Event_t *lc_opt,
                                 gex_Flags_t flags, int numargs, ...) {
-  GASNETI_COMMON_AMREPLYLONG(token, handler, source_addr, nbytes, dest_addr, lc_opt, flags, numargs);
+  GASNETI_COMMON_AMREPLYLONG(token, handler, source_addr, nbytes, dest_addr, lc_opt, flags,
+                             numargs);
   gasneti_leaf_finish(lc_opt);
   va_list list;
   va_start(list, numargs);

@@ -33,8 +33,8 @@
 #define GASNET_SUPPORTS_TI_IS_REQ  1
 #define GASNET_SUPPORTS_TI_IS_LONG 1
 
-/* Negotiated payload is done in gasnet_core_am.c: by GASNet's buffers and the engine's copy, also to
- * neighbours, which GASNet's own takes to PSHM's messages. */
+/* Negotiated payload is done in gasnet_core_am.c: by GASNet's buffers and the engine's copy, also
+ * to neighbours, to which GASNet's own code sends by PSHM. */
 #define GASNETC_BUILD_NP_REQ_MEDIUM 0
 #define GASNETC_BUILD_NP_REP_MEDIUM 0
 #define GASNETC_BUILD_NP_REQ_LONG   0

@@ -5,8 +5,8 @@
 
 #include <gasnet_internal.h>
 
-/* In PAR, threads call GASNet at the same time. In PARSYNC they do not, and GASNet itself starts none:
- * the engine is used without its lock there, as in SEQ. */
+/* In PAR, threads call GASNet at the same time. In PARSYNC they do not, and GASNet itself starts
+ * none: the engine is used without its lock there, as in SEQ. */
 #if GASNET_PAR
   #define FARREACH_AM_THREADS 1
 #endif

@@ -14,8 +14,8 @@ typedef struct {
   uint64_t operand, comparand;
 } gasnete_update_t;
 
-/* Takes an operation of GASNet's on integers. The operands are in the lower bytes: of a narrower type,
- * the engine looks at no others. */
+/* Takes an operation of GASNet's on integers. The operands are in the lower bytes: of a narrower
+ * type, the engine looks at no others. */
 GASNETI_INLINE(gasnete_update_of)
 gasnete_update_t gasnete_update_of(const gasneti_op_idx_t op, uint64_t one, uint64_t two) {
   gasnete_update_t update = { FARREACH_AM_ADD, one, 0 };
@@ -95,8 +95,8 @@ int gasnete_update_nbi(const gasneti_op_idx_t op, int type, gasneti_AD_t ad, gex
   return 0;
 }
 
-/* One function for each operation on each type, with an event and without: of those that return the
- * value before (F) or do not (N), with so many operands. Operands are widened as unsigned. */
+/* One function for each operation on each type, with an event and without: of those that return
+ * the value before (F) or do not (N), with so many operands. */
 #define OPERANDS_N0 0, 0, NULL
 #define OPERANDS_N1 (uint64_t)_operand1, 0, NULL
 #define OPERANDS_N2 (uint64_t)_operand1, (uint64_t)_operand2, NULL
@@ -135,7 +135,7 @@ TYPE(_gex_dt_U64, FARREACH_AM_U64)
 #define OF_PROCESSORS \
   (GEX_OP_MULT | GEX_OP_FMULT | GEX_OP_MIN | GEX_OP_FMIN | GEX_OP_MAX | GEX_OP_FMAX)
 
-/* Returns whether all ranks of a team are neighbours of this one: so each of its processes finds. */
+/* Returns whether all ranks of a team are neighbours: the same at each of its processes. */
 static int gasnete_is_one_nbrhd(gasneti_TM_t tm) {
   for (gex_Rank_t rank = 0; rank < gasneti_i_tm_size(tm); ++rank) {
     if (!GASNETI_NBRHD_JOBRANK_IS_LOCAL(gasneti_i_tm_rank_to_jobrank(tm, rank))) return 0;

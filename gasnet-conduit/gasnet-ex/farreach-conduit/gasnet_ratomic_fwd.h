@@ -1,9 +1,9 @@
 /* gasnet_ratomic_fwd.h: how the Farreach conduit does remote atomics.
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * An atomic domain whose team is one neighbourhood uses the processor. Others use the engine for all
- * ranks, where it does all operations of the domain on its type by words of a device: else GASNet's
- * reference implementation, by active messages. */
+ * An atomic domain whose team is one neighbourhood uses the processor. Others use the engine for
+ * all ranks, where devices do all operations of the domain on its type: else GASNet's reference
+ * implementation, by active messages. */
 #ifndef _IN_GASNETEX_H
   #error This file is included by gasnetex.h, not by programs.
 #endif
