@@ -44,7 +44,7 @@ pub(crate) unsafe fn take_request(core: *const (), lying: Lying) -> bool {
 /// # Safety
 /// As [`take_request`].
 pub(crate) unsafe fn take_reply(core: *const (), lying: Lying) -> bool {
-    // SAFETY: as above.
+    // SAFETY: the engine is there, as its endpoint is.
     let core = unsafe { &*core.cast::<Core>() };
     core.take(lying, true)
 }
@@ -153,7 +153,8 @@ impl Core {
         };
         let before = self.running.begin(at);
         self.rest.set(HANDLER, true);
-        // SAFETY: the promise of the caller of `Engine::register`.
+        // SAFETY: the handler may be called with a message of this context (the requirement of
+        // `Engine::register`).
         unsafe { handler(&raw mut message) };
         self.running.end(before);
         self.rest.set(HANDLER, before != 0);

@@ -46,7 +46,7 @@ pub struct Engine<G: Guard> {
 // core. The rest is `Sync` of itself, but for the table of handlers: the caller of `register` promises
 // that nobody reads the entry meanwhile. The pointers are the program's, which is told so.
 unsafe impl Send for Engine<Threads> {}
-// SAFETY: as above.
+// SAFETY: `Sync` requires the same, for uses at the same time: the lock keeps turns apart.
 unsafe impl Sync for Engine<Threads> {}
 
 /// All of an engine but its lock.
@@ -216,15 +216,7 @@ impl<G: Guard> Engine<G> {
                 }
             }
         }
-        let near = (0..ranks).map(|of| {
-            let is_near = if of == rank {
-                Ok(true)
-            } else {
-                replies.is_near(of)
-            };
-            is_near.map_err(|error| Error::of_peer(of, error))
-        });
-        let near: Box<[bool]> = near.collect::<Result<_, _>>()?;
+        let near = find_near(&replies, rank, ranks)?;
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let core = Core {
             rank,
@@ -410,6 +402,18 @@ impl Core {
 #[cold]
 fn in_handler() -> Error {
     Error::NotNow("a handler calls for more than a reply")
+}
+
+/// Finds out, by trial, which processes are reached in their memory, by rank.
+fn find_near(replies: &Endpoint, own: u32, ranks: u32) -> Result<Box<[bool]>, Error> {
+    let is_near = |rank| {
+        let is_near = match rank == own {
+            true => Ok(true),
+            false => replies.is_near(rank),
+        };
+        is_near.map_err(|error| Error::of_peer(rank, error))
+    };
+    (0..ranks).map(is_near).collect()
 }
 
 /// The number of this process's node for the others: that which is pretended, or none.

@@ -33,7 +33,7 @@ pub unsafe trait Guard: Default {
 /// Waits for a lock, asleep where that takes long: the thread that has it may run a handler.
 #[cold]
 #[inline(never)]
-fn wait(guard: &(impl Guard + ?Sized)) {
+fn wait(guard: &impl Guard) {
     let mut waiter = Waiter::new(Patience::new(true));
     while !guard.try_lock() {
         waiter.pause();

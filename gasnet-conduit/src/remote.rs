@@ -110,7 +110,7 @@ impl<G: Guard> Engine<G> {
             return Ok(Ended::Now);
         }
         let _turn = self.turn()?;
-        // SAFETY: the caller's promise.
+        // SAFETY: `from` holds the bytes as long as `put` wants them.
         unsafe { self.core.put(rank, to, (from, bytes), source, done) }
     }
 
@@ -170,7 +170,7 @@ impl<G: Guard> Engine<G> {
         let _turn = self.turn()?;
         let range = (from, bytes);
         self.core.access(rank, range, |region, core| {
-            // SAFETY: the caller's promise.
+            // SAFETY: `to` has room for the bytes until the end is told.
             unsafe { core.replies.read(region, from, to, bytes, Context(done.0)) }
         })
     }
@@ -200,7 +200,7 @@ impl<G: Guard> Engine<G> {
         let Some(typed) = Typed::new(operation, datatype) else {
             return Err(Error::Unsupported);
         };
-        // SAFETY: the caller's promise.
+        // SAFETY: the result has room for an element, or is null.
         if unsafe { self.core.atomic_now(rank, to, typed, atomic) } {
             return Ok(Ended::Now);
         }
@@ -214,7 +214,7 @@ impl<G: Guard> Engine<G> {
                 comparand,
                 found: result,
             };
-            // SAFETY: the caller's promise.
+            // SAFETY: the result has room for an element until the end is told, or is null.
             unsafe { core.replies.update(&[word], typed, Context(done.0)) }
         })
     }
@@ -310,13 +310,14 @@ impl Core {
         done: Done,
     ) -> Result<Ended, Error> {
         if source == Source::Reused && bytes > self.most_medium {
-            // SAFETY: the caller's promise.
+            // SAFETY: `from` holds the bytes during the call.
             let source = unsafe { std::slice::from_raw_parts(from, bytes) };
             return self.write_now(rank, source, to).map(|()| Ended::Now);
         }
         self.access(rank, (to, bytes), |region, core| {
             let report = Context(done.0);
-            // SAFETY: the caller's promise; where the source is reused, the bytes are taken over.
+            // SAFETY: `from` holds the bytes during the call, in which they are taken over if the source is
+            // reused, and otherwise until the end is told.
             unsafe {
                 if source == Source::Reused {
                     let bytes = std::slice::from_raw_parts(from, bytes);

@@ -239,7 +239,7 @@ impl<G: Guard> Engine<G> {
         let own = match memory {
             _ if bytes == 0 => None,
             None => Some(allocate(&self.core.domain, bytes)?),
-            // SAFETY: the caller's promise.
+            // SAFETY: the bytes at `memory` stay mapped until the engine is closed.
             Some(memory) => Some(unsafe { register(&self.core.domain, memory, bytes)? }),
         };
         let key = own.as_ref().map_or(Key::default(), Exposed::key);
@@ -268,7 +268,7 @@ impl<G: Guard> Engine<G> {
     /// is closed. Peers access them at any time.
     pub unsafe fn expose(&self, memory: *mut u8, bytes: usize) -> Result<Key, Error> {
         let _turn = self.turn()?;
-        // SAFETY: the caller's promise.
+        // SAFETY: the bytes at `memory` stay mapped until they are concealed.
         let own = unsafe { register(&self.core.domain, memory, bytes)? };
         let key = own.key();
         self.core.regions.exposed.borrow_mut().push(own);

@@ -77,7 +77,7 @@ impl Route {
     ) -> bool {
         // SAFETY: there is room for the bytes, which `source` has, and which do not overlap.
         let fill = |to: *mut u8| unsafe { copy(to, source, len) };
-        // SAFETY: the caller's promise.
+        // SAFETY: the lane is alive and used as its guard is made for, and the place is a peer's.
         unsafe { self.send_filled(word, (len, fill), vector, place) }
     }
 

@@ -196,7 +196,10 @@ impl Endpoint {
     #[cold]
     #[inline(never)]
     pub(super) fn count_whole(&self, mut pending: Pending, result: Result<(), Error>) {
-        let counted = std::mem::take(&mut pending.counted);
+        let counted = pending
+            .counted
+            .take()
+            .map_or(Vec::new(), |counted| counted.0);
         let access = access(pending.entry.operation);
         if let State::Parts { left, error, .. } = &mut pending.state {
             // This call's.

@@ -19,6 +19,7 @@ use crate::raw::domain::Domain;
 use crate::raw::error::Error;
 use crate::raw::far::log::Mark;
 use crate::raw::far::memory::{Lane, amo};
+use crate::raw::far::path::post_widened;
 use crate::raw::region::{Access, Rights};
 use std::num::NonZero;
 
@@ -107,7 +108,7 @@ impl Endpoint {
             // reported.
             return unsafe { self.update_all(&elements, typed, counted, report) };
         }
-        // SAFETY: as before.
+        // SAFETY: each `found` is null, or has room for the element until the operation is reported.
         unsafe { self.update_all(elements, typed, Vec::new(), report) }
     }
 
@@ -241,10 +242,10 @@ impl Endpoint {
             let word = (one.address, amo(one.operation, operand, comparand));
             return bytes == size_of::<u64>()
                 && found.addr().is_multiple_of(bytes)
-                && path.post_widened(Lane::Memory, || {
-                    // SAFETY: `found` has room for the word until the operation is reported, aligned;
-                    // posts to the region are in line.
-                    unsafe { self.update_word_quickly(region, path, word, found, (mark, report)) }
+                // SAFETY: `found` has room for the word until the operation is reported, aligned;
+                // posts to the region are in line.
+                && post_widened!(path, Lane::Memory, unsafe {
+                    self.update_word_quickly(region, path, word, found, (mark, report))
                 });
         }
         if region.link.near().is_none() {

@@ -13,6 +13,7 @@ use super::{Endpoint, NEWS};
 use crate::raw::address_vector::PeerIndex;
 use crate::raw::error::Error;
 use crate::raw::far::memory::Lane;
+use crate::raw::far::path::post_widened;
 use crate::raw::protocol::Kind;
 use crate::raw::record::Record;
 use std::num::NonZero;
@@ -163,9 +164,9 @@ impl Endpoint {
         // SAFETY: functions that are called before the last use of `link` know nothing of the endpoint.
         let link = unsafe { self.link_now(peer.into()) };
         link.and_then(|link| link.far()).is_some_and(|path| {
-            path.post_widened(Lane::Messages, || {
-                // SAFETY: the word has 8 bytes.
-                unsafe { path.send_word(std::ptr::from_ref(&word).cast()) }
+            // SAFETY: the word has 8 bytes.
+            post_widened!(path, Lane::Messages, unsafe {
+                path.send_word(std::ptr::from_ref(&word).cast())
             })
         })
     }
@@ -182,7 +183,7 @@ impl Endpoint {
         // SAFETY: functions that are called before the last use of `link` know nothing of the endpoint.
         let link = unsafe { self.link_now(peer.into()) };
         link.and_then(|link| link.far())
-            .is_some_and(|path| path.post_widened(Lane::Messages, || path.send_few(words, bytes)))
+            .is_some_and(|path| post_widened!(path, Lane::Messages, path.send_few(words, bytes)))
     }
 
     /// The bit of [`Endpoint::todo`] that says that there is a device to look at.

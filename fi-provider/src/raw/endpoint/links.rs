@@ -94,4 +94,11 @@ impl Endpoint {
         }
         owed.push_back((kind, words));
     }
+
+    /// The links that go by the device.
+    pub(crate) fn far_links(&self) -> Vec<Rc<Link>> {
+        let known = self.known.borrow();
+        let far = known.values().filter(|link| link.far().is_some());
+        far.cloned().collect()
+    }
 }

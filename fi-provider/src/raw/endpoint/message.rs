@@ -16,6 +16,7 @@ use crate::raw::address_vector::PeerIndex;
 use crate::raw::completion::{Entry, Promise, Report};
 use crate::raw::error::Error;
 use crate::raw::far::memory::Lane;
+use crate::raw::far::path::post_widened;
 use crate::raw::matcher::Buffer;
 use crate::raw::protocol::{HAS_DATA, HAS_KEY, HAS_TAG, IN_ARENA, Kind, WANTS_ANSWER};
 use crate::raw::region::{Addressing, Rights};
@@ -190,10 +191,8 @@ impl Endpoint {
         let link = unsafe { self.link_now(peer) };
         let is_sent = link.and_then(|link| link.far()).is_some_and(|path| {
             message.len() == size_of::<u64>()
-                && path.post_widened(Lane::Messages, || {
-                    // SAFETY: the message has 8 bytes.
-                    unsafe { path.send_word(message.as_ptr()) }
-                })
+                // SAFETY: the message has 8 bytes.
+                && post_widened!(path, Lane::Messages, unsafe { path.send_word(message.as_ptr()) })
         });
         if is_sent {
             self.counter(Operation::Send).add(1);

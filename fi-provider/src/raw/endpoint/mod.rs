@@ -569,13 +569,6 @@ impl Endpoint {
         })
     }
 
-    /// The links that go by the device.
-    pub(crate) fn far_links(&self) -> Vec<Rc<Link>> {
-        let known = self.known.borrow();
-        let far = known.values().filter(|link| link.far().is_some());
-        far.cloned().collect()
-    }
-
     /// Has the domain's thread look.
     pub(crate) fn wake_service(&self) {
         self.domain.shared().wake();
@@ -705,7 +698,7 @@ impl Endpoint {
             state,
             shown: None,
             held: Vec::new(),
-            counted: Vec::new(),
+            counted: None,
             counter: None,
         };
         let number = self.pending.borrow_mut().add(pending);
@@ -747,7 +740,7 @@ impl Endpoint {
         let Some((mut pending, result)) = ended else {
             return;
         };
-        if !pending.counted.is_empty() {
+        if pending.counted.is_some() {
             return self.count_whole(pending, result);
         }
         self.tell_whole(&pending, result);

@@ -87,7 +87,7 @@ impl NearPath {
             return Err(Seldom::Full);
         };
         // SAFETY: so much was reserved, and `bytes` holds the bytes.
-        unsafe { self.fill(room, kind, words, bytes, len) }
+        unsafe { self.fill::<N, false>(room, kind, words, bytes, len) }
     }
 
     /// Sends a record as [`NearPath::post`] does, where there is room without a look at the receiver's
@@ -106,19 +106,22 @@ impl NearPath {
         bytes: *const u8,
         len: usize,
     ) -> Result<(), Seldom> {
-        // SAFETY: as in `post`.
+        // SAFETY: the only reference, as in `post`: nothing below comes back to this path before its
+        // last use.
         let sender = unsafe { &mut *self.sender.get() };
         let Some(room) = sender.reserve_known(N * 8 + len) else {
             return Err(Seldom::Full);
         };
         // SAFETY: so much was reserved, and `bytes` holds the bytes.
-        unsafe { self.fill(room, kind, words, bytes, len) }
+        unsafe { self.fill::<N, true>(room, kind, words, bytes, len) }
     }
 
+    /// Writes a record and publishes it; where `WIDE`, more than 16 bytes are copied in line, too.
+    ///
     /// # Safety
     /// As [`NearPath::post`]; the room is for so much.
     #[inline(always)]
-    unsafe fn fill<const N: usize>(
+    unsafe fn fill<const N: usize, const WIDE: bool>(
         &self,
         mut room: ring::Room<'_>,
         kind: u16,
@@ -130,7 +133,12 @@ impl NearPath {
         // which `bytes` holds.
         unsafe {
             room.payload().cast::<[u64; N]>().write(words);
-            copy::copy_message(room.payload().add(N * 8), bytes, len);
+            let to = room.payload().add(N * 8);
+            if WIDE {
+                copy::copy_message(to, bytes, len);
+            } else {
+                copy::copy(to, bytes, len);
+            }
         }
         room.publish(kind);
         if self.bell.ring() {

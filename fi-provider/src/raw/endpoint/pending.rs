@@ -23,10 +23,14 @@ pub(crate) struct Pending {
     /// These, where the operation holds them.
     pub(crate) held: Vec<u8>,
     /// Regions of the peer that count it when all its parts have ended.
-    pub(crate) counted: Vec<RemoteRegion>,
+    pub(crate) counted: Option<Box<Counted>>,
     /// Counts it, in the place of the endpoint's counter.
     pub(crate) counter: Option<Counter>,
 }
+
+/// Regions that count an operation: few operations have some.
+#[derive(Debug)]
+pub(crate) struct Counted(pub(crate) Vec<RemoteRegion>);
 
 impl Pending {
     /// Whether the device brings the bytes, or parts of it are operations of their own: these alone
@@ -178,9 +182,12 @@ impl Table {
 
     /// Has regions of the peer count the operation of this number at its end.
     pub(crate) fn count_at_end(&mut self, number: u64, counted: Vec<RemoteRegion>) {
+        if counted.is_empty() {
+            return;
+        }
         let slot = self.slots.get_mut(number as u32 as usize);
         if let Some((_, Some(pending))) = slot {
-            pending.counted = counted;
+            pending.counted = Some(Box::new(Counted(counted)));
         }
     }
 

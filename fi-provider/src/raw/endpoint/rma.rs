@@ -20,6 +20,7 @@ use crate::raw::completion::{Counter, Entry, Report};
 use crate::raw::error::Error;
 use crate::raw::far::log::Follows;
 use crate::raw::far::memory::Lane;
+use crate::raw::far::path::post_widened;
 use crate::raw::protocol::Kind;
 use crate::raw::region::{Access, Rights};
 use fi_mlx5_defs::endian::Be32;
@@ -212,9 +213,9 @@ impl Endpoint {
         // SAFETY: the link, which the region holds, has the path.
         if let Some(path) = unsafe { region.in_line.as_ref() } {
             return len == size_of::<u64>()
-                && path.post_widened(Lane::Memory, || {
-                    // SAFETY: `source` holds the bytes; posts to the region are in line.
-                    unsafe { self.write_word_quickly(region, path, address, source, report) }
+                // SAFETY: `source` holds the bytes; posts to the region are in line.
+                && post_widened!(path, Lane::Memory, unsafe {
+                    self.write_word_quickly(region, path, address, source, report)
                 });
         }
         let Some(near) = region.link.near() else {

@@ -22,6 +22,24 @@ use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+/// Posts in line by an expression; once more where that is let go on only after the first attempt. The
+/// expression stands once in the code, and in no function of its own.
+macro_rules! post_widened {
+    ($path:expr, $lane:expr, $post:expr) => {{
+        let mut is_again = false;
+        loop {
+            if $post {
+                break true;
+            }
+            if is_again || !$path.widen($lane) {
+                break false;
+            }
+            is_again = true;
+        }
+    }};
+}
+pub(crate) use post_widened;
+
 /// The most bytes of a record that are put together where they need not be registered.
 const SHORT: usize = Route::MESSAGE + HEADER;
 /// Bytes from one place to the next.
@@ -144,20 +162,6 @@ impl FarPath {
             Lane::Memory => self.memory_lane(),
         };
         queues.widen(self.number)
-    }
-
-    /// Posts in line; once more where that is let go on only after the first attempt. `post` stands once
-    /// in the code.
-    #[inline(always)]
-    pub(crate) fn post_widened(&self, lane: Lane, mut post: impl FnMut() -> bool) -> bool {
-        let mut is_again = false;
-        while !post() {
-            if is_again || !self.widen(lane) {
-                return false;
-            }
-            is_again = true;
-        }
-        true
     }
 
     /// Whether the next post by a lane finds room.
