@@ -130,7 +130,10 @@ impl Rest {
 
 /// The handlers, by their indices.
 #[derive(Debug)]
-pub(crate) struct Handlers(Box<[UnsafeCell<(Option<Handler>, *mut c_void)>]>);
+pub(crate) struct Handlers(Box<[UnsafeCell<Registered>]>);
+
+/// A handler and its context.
+type Registered = (Option<Handler>, *mut c_void);
 
 impl Handlers {
     fn new() -> Self {
@@ -142,7 +145,7 @@ impl Handlers {
     }
 
     #[inline(always)]
-    pub(crate) fn get(&self, index: u8) -> (Option<Handler>, *mut c_void) {
+    pub(crate) fn get(&self, index: u8) -> Registered {
         // SAFETY: the caller of `Engine::register` promises that no entry that is read is changed.
         unsafe { *self.0[usize::from(index)].get() }
     }

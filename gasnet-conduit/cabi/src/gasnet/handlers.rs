@@ -7,11 +7,11 @@ use std::ffi::c_void;
 /// Calls a C function with so many arguments of a message behind the first ones.
 macro_rules! call {
     ($function:ident, $message:ident, ($($type:ty: $value:expr),*), $($n:literal)*) => {{
-        // SAFETY: the program has registered a handler of this category, which takes so many
-        // arguments: those that requests to it have (docs/gasnet.md).
         let function: unsafe extern "C" fn(*mut Message $(, $type)* $(, argument!($n))*) =
+            // SAFETY: the program has registered a handler of this category, which takes so many
+            // arguments: those that requests to it have (docs/gasnet.md).
             unsafe { std::mem::transmute::<*mut c_void, _>($function) };
-        // SAFETY: as above; the message has so many arguments.
+        // SAFETY: the handler takes so many arguments, which the message has.
         unsafe { function($message $(, $value)* $(, *(*$message).args.add($n))*) }
     }};
 }

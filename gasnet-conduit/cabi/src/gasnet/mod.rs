@@ -165,16 +165,17 @@ macro_rules! for_both {
     ) $(-> $result:ty)?;)*) => {$(
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name($($argument: $type),*) $(-> $result)? {
-            // SAFETY: the program's pointers are what gasnet.h says of them.
-            #[allow(unused_unsafe, reason = "some of them are safe")]
-            unsafe { $body::<gasnet_conduit::Alone>($($argument),*) }
+            // Some of them are safe.
+            let body: unsafe fn($($type),*) $(-> $result)? = $body::<gasnet_conduit::Alone>;
+            // SAFETY: the program's pointers lead to memory as gasnet.h says.
+            unsafe { body($($argument),*) }
         }
 
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $threads($($argument: $type),*) $(-> $result)? {
-            // SAFETY: the program's pointers are what gasnet.h says of them.
-            #[allow(unused_unsafe, reason = "some of them are safe")]
-            unsafe { $body::<gasnet_conduit::Threads>($($argument),*) }
+            let body: unsafe fn($($type),*) $(-> $result)? = $body::<gasnet_conduit::Threads>;
+            // SAFETY: the program's pointers lead to memory as gasnet.h says.
+            unsafe { body($($argument),*) }
         }
     )*};
 }

@@ -33,16 +33,20 @@ struct Operations {
 /// C's handle: null if everything was done on return.
 type Handle = *mut Operations;
 
-/// Handles that are free.
-static FREE: Mutex<Vec<Box<Operations>>> = Mutex::new(Vec::new());
+/// A handle that is free: it stays where it is, as C has had its address.
+#[derive(Debug, Default)]
+struct Free(Box<Operations>);
 
-fn free() -> std::sync::MutexGuard<'static, Vec<Box<Operations>>> {
+/// Handles that are free.
+static FREE: Mutex<Vec<Free>> = Mutex::new(Vec::new());
+
+fn free() -> std::sync::MutexGuard<'static, Vec<Free>> {
     FREE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Takes a handle of no operations.
 fn take() -> Handle {
-    Box::into_raw(free().pop().unwrap_or_default())
+    Box::into_raw(free().pop().unwrap_or_default().0)
 }
 
 /// Gives a handle back.
@@ -53,7 +57,7 @@ unsafe fn give(handle: Handle) {
     // SAFETY: it was a box, and is nobody else's.
     let mut own = unsafe { Box::from_raw(handle) };
     *own = Operations::default();
-    free().push(own);
+    free().push(Free(own));
 }
 
 impl Operations {

@@ -175,7 +175,7 @@ unsafe extern "C" fn farreach_gasnet_attach(
         return BAD_ARG;
     }
     let most = state().most_local.load(Ordering::Relaxed);
-    if bytes as u64 % PAGE != 0 || bytes as u64 > most {
+    if !(bytes as u64).is_multiple_of(PAGE) || bytes as u64 > most {
         failure::say(
             routine,
             format_args!("a segment of {bytes} bytes: a multiple of {PAGE} up to {most} is wanted"),
