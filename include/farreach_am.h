@@ -77,7 +77,7 @@ typedef struct farreach_am_config {
     farreach_am_exchange_t exchange; /* NULL: the launcher's protocol, PMI-1 */
     void *exchange_context;
     size_t most_memory;              /* bytes of address space for segments; 0: 16 GiB */
-    size_t ring_bytes;               /* of each pair's ring on a node, a power of two from 32 KiB; 0: 64 KiB */
+    size_t ring_bytes; /* of each pair's ring on a node, a power of two from 32 KiB; 0: 64 KiB */
 } farreach_am_config_t;
 
 /* A peer's segment. Its bytes are at mapped in this process where near is not 0; that is the number

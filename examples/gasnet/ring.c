@@ -1,6 +1,6 @@
 // A token goes round all processes by active messages. Each hop adds 1 to it.
 //
-// A handler may not send a request: it stores what has come, and main, which waits for that, passes it on.
+// A handler may not send a request: it stores the arguments, and main, which waits, passes them on.
 //
 // run: np=1,2,4 mode=seq,par expect-stdout="hops" args=100
 // run: np=3 mode=seq launcher=hydra args=100

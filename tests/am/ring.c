@@ -1,5 +1,5 @@
-// Messages of every category, number of arguments and length go around a ring of processes and to the
-// process itself; each is answered, and each answer checked.
+// Messages of every category, number of arguments and length go around a ring of processes and to
+// the process itself; each is answered, and each answer checked.
 // run: np=1,2,3,16 mode=am
 // run: np=3 mode=am launcher=hydra
 // run: np=2 mode=am nodes=1 valgrind
@@ -13,7 +13,10 @@ static unsigned answers, requests;
 static uint64_t own_start;
 static size_t half;
 
-static unsigned char byte_of(uint32_t seed, size_t at) { return (unsigned char)(seed * 31 + at * 7 + at / 251); }
+static unsigned char byte_of(uint32_t seed, size_t at)
+{
+    return (unsigned char)(seed * 31 + at * 7 + at / 251);
+}
 
 static void check_payload(const farreach_am_message_t *message, uint32_t seed)
 {
@@ -110,8 +113,9 @@ int main(void)
         // Another one writes to the same place.
         meet(am);
         const farreach_am_segment_t *theirs = &farreach_am_segments(am)[to];
-        CHECK(farreach_am_request_long(am, to, REQUEST, payload, 8, theirs->start + theirs->bytes - 7, NULL, 0)
-              == FARREACH_AM_ERANGE);
+        uint64_t start = theirs->start, end = start + theirs->bytes;
+        CHECK(farreach_am_request_long(am, to, REQUEST, payload, 8, end - 7, NULL, 0) ==
+              FARREACH_AM_ERANGE);
         for (uint32_t nargs = 0; nargs <= most_args; nargs++) {
             uint32_t seed = rank * 1000 + nargs + (uint32_t)round;
             fill(args, nargs, seed);
@@ -126,7 +130,8 @@ int main(void)
                 }
                 // The place is the same for all: one after the other.
                 OK(farreach_am_wait(am, all_answered, &wanted));
-                OK(farreach_am_request_long(am, to, REQUEST, payload, lengths[i], theirs->start, args, nargs));
+                OK(farreach_am_request_long(am, to, REQUEST, payload, lengths[i], start, args,
+                                            nargs));
                 wanted++;
                 OK(farreach_am_wait(am, all_answered, &wanted));
             }

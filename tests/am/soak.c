@@ -7,7 +7,8 @@
 #include <time.h>
 
 enum { REQUEST, ANSWER, MOST = 1 << 17 };
-// Arguments: the seed of the payload, whether the request is answered, how, and with how many bytes; others are random.
+// Arguments: the seed of the payload, how the request is answered (3: not at all), and with how many
+// bytes; others are random.
 enum { SEED, WANTED, BYTES, USED };
 
 static farreach_am_t *am;
@@ -73,7 +74,8 @@ static void requested(farreach_am_message_t *message)
         OK(farreach_am_reply_medium(message, ANSWER, reply, bytes, args, nargs));
         break;
     default:
-        OK(farreach_am_reply_long(message, ANSWER, reply, bytes, place(message->source, rank, 1), args, nargs));
+        OK(farreach_am_reply_long(message, ANSWER, reply, bytes, place(message->source, rank, 1),
+                                  args, nargs));
     }
 }
 
@@ -134,7 +136,8 @@ int main(int argc, char **argv)
             OK(farreach_am_request_medium(am, to, REQUEST, payload, bytes, args, nargs));
             break;
         default:
-            OK(farreach_am_request_long(am, to, REQUEST, payload, bytes, place(to, rank, 0), args, nargs));
+            OK(farreach_am_request_long(am, to, REQUEST, payload, bytes, place(to, rank, 0), args,
+                                        nargs));
         }
     }
     OK(farreach_am_wait(am, all_answered, NULL));

@@ -1,4 +1,5 @@
-// Threads of each process send requests to all processes, read and write their memory and add to it, each as it likes.
+// Threads of each process send requests to all processes, read and write their memory, and add to
+// it, each as it likes.
 // run: np=1,2,3 mode=am cflags=-pthread
 #define FARREACH_AM_THREADS
 #include "check.h"
@@ -58,16 +59,22 @@ static void *life(void *number)
         // A place for each thread of each process, behind a word for all.
         uint64_t place = start + 64 + (uint64_t)(rank * THREADS + wish.thread) * BYTES;
         size_t len = 1 + round * 7 % (BYTES - 1);
-        wait_for(farreach_am_put(am, to, place, bytes, len, round % 2 ? FARREACH_AM_REUSE : 0, &done), &done);
+        uint32_t flags = round % 2 ? FARREACH_AM_REUSE : 0;
+        wait_for(farreach_am_put(am, to, place, bytes, len, flags, &done), &done);
         done = 0;
         wait_for(farreach_am_get(am, to, back, place, len, &done), &done);
         CHECK(memcmp(bytes, back, len) == 0);
         done = 0;
-        wait_for(farreach_am_atomic(am, to, start, FARREACH_AM_ADD, FARREACH_AM_U64, 1, 0, NULL, &done), &done);
+        int result = farreach_am_atomic(am, to, start, FARREACH_AM_ADD, FARREACH_AM_U64, 1, 0, NULL,
+                                        &done);
+        wait_for(result, &done);
         done = 0;
-        double before;
-        wait_for(farreach_am_atomic(am, to, start + 8, FARREACH_AM_ADD, FARREACH_AM_DOUBLE, 0x3ff0000000000000, 0, &before,
-                                    &done), &done);
+        double before, one = 1;
+        uint64_t bits;
+        memcpy(&bits, &one, sizeof bits);
+        result = farreach_am_atomic(am, to, start + 8, FARREACH_AM_ADD, FARREACH_AM_DOUBLE, bits, 0,
+                                    &before, &done);
+        wait_for(result, &done);
         if (round % 16 == 0)
             OK(farreach_am_wait(am, all_answered, &wish));
     }

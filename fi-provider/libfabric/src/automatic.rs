@@ -61,7 +61,7 @@ impl Automatic {
     }
 }
 
-/// Keeps up what the threads have asked for that sleep ([`Endpoint::keep_armed`]).
+/// Keeps up the requests to be woken of threads that sleep ([`Endpoint::keep_armed`]).
 pub(crate) fn keep_armed(running: &[Rc<Ep>], has_begun: bool) -> bool {
     let mut endpoints = running.iter().filter_map(|ep| ep.raw.get());
     endpoints.all(|raw| raw.keep_armed(has_begun))
@@ -79,7 +79,7 @@ impl Served for All {
     fn turn(&mut self) {
         let turn = &mut *self.0.lock();
         turn.note_progress();
-        // What is left to do from here on wakes the thread.
+        // Work that is left from here on wakes the thread.
         if let Some(automatic) = &mut turn.automatic {
             automatic.may_sleep = true;
         }
@@ -94,7 +94,7 @@ impl Served for All {
 }
 
 impl Objects {
-    /// Does what is to be done beside the progress of endpoints.
+    /// Does the work beside the progress of endpoints.
     fn note_progress(&mut self) {
         if !self.feeds.is_empty() {
             self.feed();

@@ -27,7 +27,7 @@ pub(crate) struct Receiver {
     flags: u64,
     /// Whether receives report only that are told to: as the queue of the last endpoint is bound.
     is_selective: Cell<bool>,
-    /// A queue of an endpoint, for receives that are cancelled, and for what looks find.
+    /// A queue of an endpoint, for receives that are cancelled, and for messages that looks find.
     queue: Cell<Option<u64>>,
     /// Bytes that are left of a buffer for several messages when it is given back.
     least: Cell<usize>,

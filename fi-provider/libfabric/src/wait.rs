@@ -154,7 +154,7 @@ impl Objects {
         descriptors.waker.rest();
         let mut endpoints = self.running.iter().filter_map(|ep| ep.raw.get());
         if self.automatic.is_none() && !endpoints.all(Endpoint::arm_for_more) {
-            // Others may sleep, whose descriptors do not tell any more of what is there.
+            // Others may sleep, whose descriptors do not tell of these any more.
             self.wake();
             return Err(libc::EAGAIN);
         }

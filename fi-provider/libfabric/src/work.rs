@@ -332,7 +332,7 @@ impl Queue<'_> {
     }
 }
 
-/// Returns what a tagged message has in common with others.
+/// Returns the part of a tagged message that all messages have.
 fn untagged(msg: &FiMsgTagged) -> FiMsg {
     FiMsg {
         msg_iov: msg.msg_iov,

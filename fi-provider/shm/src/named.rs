@@ -27,7 +27,7 @@ pub struct Named {
     path: PathBuf,
 }
 
-/// The right to change what the memory holds, or to read it while nobody changes it, until this is
+/// The right to change the memory, or to read it while nobody changes it, until this is
 /// dropped.
 #[derive(Debug)]
 pub struct Turn<'a>(&'a Named);

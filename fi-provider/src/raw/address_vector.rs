@@ -84,7 +84,7 @@ impl AddressVector {
         shared.is_none_or(|(table, _)| table.may_change())
     }
 
-    /// Does what other processes have done to a shared vector; returns the turn at its table.
+    /// Follows the changes of other processes to a shared vector; returns the turn at its table.
     fn catch_up(&self) -> Result<Option<TableTurn<'_>>, Error> {
         let Some((table, known)) = &self.0.shared else {
             return Ok(None);
@@ -109,13 +109,13 @@ impl AddressVector {
         Ok(Some(turn))
     }
 
-    /// Learns what other processes have done, where a look has found nothing; whether there was
+    /// Learns of changes by other processes, where a look has found nothing; whether there was
     /// anything.
     #[cold]
     #[inline(never)]
     fn has_news(&self) -> bool {
         let before = self.version();
-        // What cannot be read is not there.
+        // A file that cannot be read is not there.
         self.catch_up().is_ok() && self.version() != before
     }
 

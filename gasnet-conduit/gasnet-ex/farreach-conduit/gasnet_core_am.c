@@ -70,7 +70,7 @@ int gasnetc_store_long(gex_Rank_t jobrank, void *dest, const void *src, size_t b
   return 1;
 }
 
-/* Requests and replies, by what is known after the arguments are taken. */
+/* Requests and replies, behind the variable arguments. */
 
 GASNETI_INLINE(gasnetc_request)
 int gasnetc_request(const gasneti_category_t category, gex_TM_t tm, gex_Rank_t rank,

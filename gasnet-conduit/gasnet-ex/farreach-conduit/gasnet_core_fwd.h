@@ -1,4 +1,4 @@
-/* gasnet_core_fwd.h: what GASNet-EX asks of the Farreach conduit before all other headers.
+/* gasnet_core_fwd.h: definitions of the conduit that GASNet-EX needs before all other headers.
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
 #ifndef _IN_GASNETEX_H
   #error This file is included by gasnetex.h, not by programs.

@@ -1,4 +1,4 @@
-/* gasnet_core_internal.h: what the files of the Farreach conduit share.
+/* gasnet_core_internal.h: declarations that the files of the Farreach conduit share.
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
 #ifndef _GASNET_CORE_INTERNAL_H
 #define _GASNET_CORE_INTERNAL_H
@@ -25,7 +25,7 @@ extern void gasnetc_failed(const char *call, int result) GASNETI_NORETURN;
 #define GASNETC_CHECK(call, result) \
   do { int _r = (result); if_pf (_r < 0) gasnetc_failed(call, _r); } while (0)
 
-/* What others write to a process that is to exit: its board, in GASNet's own segment. */
+/* The board of a process, in GASNet's own segment, to which others write that it is to exit. */
 typedef struct {
   volatile uint32_t asked; /* 1 more than the code with which another process exits, or 0 */
   volatile uint32_t rounds[32]; /* of the barrier */

@@ -1,4 +1,4 @@
-/* gasnet_extended_fwd.h: what GASNet-EX asks of the Farreach conduit's extended interface first.
+/* gasnet_extended_fwd.h: definitions of the extended interface that GASNet-EX needs first.
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
 #ifndef _IN_GASNETEX_H
   #error This file is included by gasnetex.h, not by programs.

@@ -162,7 +162,7 @@ int main(void) {
     }
     OK(fi_close(&ep->fid));
     if (leads) {
-        // What a process leaves that was killed is replaced, and goes when any vector is opened.
+        // The file of a process that was killed is replaced, and goes when any vector is opened.
         for (int by_name = 0; by_name < 2; by_name++) {
             sprintf(name, "killed %d", (int)getpid());
             kill_one();

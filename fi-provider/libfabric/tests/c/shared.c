@@ -189,7 +189,7 @@ int main(void) {
         several(0), several(1);
     ends();
     looks();
-    // What is posted goes with the context.
+    // Buffers that are posted go with the context.
     post(0);
     leave();
     for (int i = 0; i < SHARERS; i++)

@@ -50,7 +50,7 @@ struct Inner {
     closed: RefCell<VecDeque<Buffer>>,
 }
 
-/// What comes to a buffer for several messages.
+/// Messages that come to a buffer for several.
 #[derive(Debug)]
 struct Several {
     /// The endpoints that have not told of a message yet: for each message one.

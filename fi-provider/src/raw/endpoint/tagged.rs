@@ -35,7 +35,7 @@ impl Peeked {
         Self::new(early, early.message.beside)
     }
 
-    /// Tells of a message, and of what came beside its bytes.
+    /// Tells of a message, with its tag and data.
     pub(super) fn new<M>(early: &tagged::Early<M>, beside: Beside) -> Self {
         Self {
             tag: early.tag,

@@ -83,7 +83,7 @@ impl Endpoint {
             || self.is_any_due()
     }
 
-    /// Keeps up what [`Endpoint::arm`] has asked for, while another thread makes progress, or begins
+    /// Keeps up the request of [`Endpoint::arm`], while another thread makes progress, or begins
     /// operations (`has_begun`): in its turn, behind that. Returns whether the thread may sleep on.
     pub fn keep_armed(&self, has_begun: bool) -> bool {
         // Progress takes the peers' notes to wake with their bells.

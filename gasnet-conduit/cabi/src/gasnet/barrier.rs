@@ -1,7 +1,7 @@
 //! The barrier of two phases: by dissemination, in log2 rounds of short messages.
 //!
-//! In round k each process tells what it knows to the one 2^k ranks above: whether barriers were
-//! named, and how. A handler only stores what came; polls and waits go on with the next round, so
+//! In round k each process tells its knowledge to the one 2^k ranks above: whether barriers were
+//! named, and how. A handler stores its arguments; polls and waits go on with the next round, so
 //! that a notify waits for nobody. Messages carry the phase's lowest bit: a process is at most one
 //! phase ahead of others.
 
@@ -22,7 +22,7 @@ const MISMATCH: c_int = 2;
 /// Rounds of the largest job.
 const MOST_ROUNDS: usize = 32;
 
-/// What is known of the names that processes have given to a barrier.
+/// The knowledge of the names that processes have given to a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Known {
     /// None has named it.
@@ -70,11 +70,11 @@ impl Known {
     }
 }
 
-/// What has come: for each parity of the phase, and each round. 0 is nothing.
+/// Words that have come: for each parity of the phase, and each round. 0 is none.
 static CAME: [[AtomicU64; MOST_ROUNDS]; 2] =
     [const { [const { AtomicU64::new(0) }; MOST_ROUNDS] }; 2];
 
-/// Marks what has come.
+/// Marks a word that has come.
 const HAS_COME: u64 = 1 << 63;
 
 /// Where this process stands.
@@ -111,7 +111,7 @@ pub(super) fn above(round: u32) -> u32 {
     ((u64::from(rank()) + (1_u64 << round)) % u64::from(ranks())) as u32
 }
 
-/// Tells the process above what is known. Not with the lock held: handlers may run meanwhile.
+/// Tells the process above. Not with the lock held: handlers may run meanwhile.
 fn tell<G: Mode>((phase, round, known): (u32, u32, Known)) {
     let [kind, id] = known.to_args();
     let args = [phase & 1 | round << 1 | kind << 8, id];
@@ -132,14 +132,14 @@ pub(super) unsafe extern "C" fn arrives(message: *mut Message) {
     let (phase, round, kind) = (first & 1, first >> 1 & 0x7f, first >> 8);
     if let Some(place) = CAME[phase as usize].get(round as usize) {
         let value = HAS_COME | u64::from(kind) << 32 | u64::from(id);
-        // ORDERING: pairs with the swap in `advance`: what the sender has stored before its notify
+        // ORDERING: pairs with the swap in `advance`: stores of the sender before its notify
         // is seen by those that wait, as the engine's message before.
         place.store(value, Ordering::Release);
         is_due();
     }
 }
 
-/// Goes on with what has come.
+/// Goes on with the words that have come.
 pub(super) fn advance<G: Mode>() {
     loop {
         let mut own = own();

@@ -1,4 +1,4 @@
-//! What is said of mistakes, and the codes that stand for them.
+//! The words for mistakes, and their codes.
 
 use super::{
     BAD_ARG, BARRIER_MISMATCH, NOT_INIT, NOT_READY, OK, RESOURCE, exit, rank, ranks, state,
@@ -20,7 +20,7 @@ const MESSAGES: [&str; 7] = [
     "gasnet_AMReplyLong",
 ];
 
-/// Says what is wrong with a call of a routine: one line on standard error.
+/// Says why a call of a routine is wrong: one line on standard error.
 pub(super) fn say(routine: &str, what: Arguments<'_>) {
     let line = if ranks() == 0 {
         format!("gasnet: {routine}: {what}\n")
@@ -31,7 +31,7 @@ pub(super) fn say(routine: &str, what: Arguments<'_>) {
     let _ = std::io::stderr().write_all(line.as_bytes());
 }
 
-/// Says what is wrong and ends the job with status 1.
+/// Says why a call is wrong, and ends the job with status 1.
 #[cold]
 pub(super) fn end_job(routine: &str, what: Arguments<'_>) -> ! {
     say(routine, what);

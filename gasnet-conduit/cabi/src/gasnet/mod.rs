@@ -121,7 +121,7 @@ fn is_due() {
     state().due.store(1, Ordering::Relaxed);
 }
 
-/// Does what is due beside messages: goes on with the barrier, and ends where the job ends.
+/// Does the work beside messages: goes on with the barrier, and ends where the job ends.
 fn attend_if_due<G: Mode>() {
     if state().due.load(Ordering::Relaxed) != 0 {
         state().due.store(0, Ordering::Relaxed);

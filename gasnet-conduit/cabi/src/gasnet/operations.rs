@@ -100,7 +100,7 @@ impl Operations {
 /// # Safety
 /// `own` is that of gasnet.h, of this thread.
 unsafe fn of_thread<'a>(own: *mut Handle) -> &'a Operations {
-    // SAFETY: the place is the thread's, and what it holds was taken and not given back.
+    // SAFETY: the place is the thread's, and its handle was taken and not given back.
     unsafe {
         if (*own).is_null() {
             *own = take();
@@ -203,7 +203,7 @@ impl Transfer {
     }
 }
 
-/// What the header's flags say of the source.
+/// When the source may be changed, by the header's flags.
 fn source(flags: u32) -> Source {
     if flags & 1 != 0 {
         Source::Reused

@@ -1,4 +1,4 @@
-//! Joining the job, the segment, and what is asked of both.
+//! Joining the job, the segment, and questions about both.
 
 use super::{
     BAD_ARG, HAS_LOCK, Mode, NOT_INIT, OK, RESOURCE, core, engine, exit, failure, handlers, index,
