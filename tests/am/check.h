@@ -31,14 +31,14 @@ static inline void meet_request(farreach_am_message_t *message)
 static inline int meet_all_come(void *wanted) { return meet_come >= *(uint32_t *)wanted; }
 static inline int meet_is_over(void *wanted) { return meet_over >= *(uint32_t *)wanted; }
 
-// Waits until all processes have come here, handling messages meanwhile. Register the two handlers before
-// farreach_am_attach.
+// Registers the handlers of the barrier: before farreach_am_attach.
 static inline void meet_register(farreach_am_t *am)
 {
     OK(farreach_am_register(am, MEET, meet_request, NULL));
     OK(farreach_am_register(am, MET, meet_request, NULL));
 }
 
+// Waits until all processes have come here, handling messages meanwhile.
 static inline void meet(farreach_am_t *am)
 {
     static uint32_t times;

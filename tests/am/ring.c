@@ -104,7 +104,8 @@ int main(void)
     CHECK(farreach_am_request_short(am, ranks, REQUEST, NULL, 0) == FARREACH_AM_EINVAL);
     uint32_t args[FARREACH_AM_MOST_ARGS + 1];
     CHECK(farreach_am_request_short(am, 0, REQUEST, args, most_args + 1) == FARREACH_AM_EINVAL);
-    CHECK(farreach_am_request_medium(am, 0, REQUEST, payload, most + 1, NULL, 0) == FARREACH_AM_EINVAL);
+    CHECK(farreach_am_request_medium(am, 0, REQUEST, payload, most + 1, NULL,
+            0) == FARREACH_AM_EINVAL);
 
     unsigned wanted = 0;
     for (int round = 0; round < ROUNDS; round++) {
@@ -125,7 +126,8 @@ int main(void)
                 for (size_t at = 0; at < lengths[i]; at++)
                     payload[at] = byte_of(seed, at);
                 if (lengths[i] <= most) {
-                    OK(farreach_am_request_medium(am, to, REQUEST, payload, lengths[i], args, nargs));
+                    OK(farreach_am_request_medium(am, to, REQUEST, payload, lengths[i], args,
+                            nargs));
                     wanted++;
                 }
                 // The place is the same for all: one after the other.

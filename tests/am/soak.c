@@ -1,5 +1,5 @@
-// Random requests of every category and length go from all processes to all, themselves included, and are
-// answered at random: soak SECONDS [SEED [RING_BYTES]].
+// Random requests of every category and length go from all processes to all, themselves included,
+// and are answered at random: soak SECONDS [SEED [RING_BYTES]].
 // run: np=8 mode=am nodes=1 timeout=120 args=60 1 32768
 // run: np=1,4 mode=am args=2 7
 #include "check.h"
@@ -7,8 +7,8 @@
 #include <time.h>
 
 enum { REQUEST, ANSWER, MOST = 1 << 17 };
-// Arguments: the seed of the payload, how the request is answered (3: not at all), and with how many
-// bytes; others are random.
+// Arguments: the seed of the payload, how the request is answered (3: not at all), and with how
+// many bytes; others are random.
 enum { SEED, WANTED, BYTES, USED };
 
 static farreach_am_t *am;
@@ -58,7 +58,8 @@ static void requested(farreach_am_message_t *message)
 {
     check(message);
     uint32_t args[FARREACH_AM_MOST_ARGS], seed = message->args[SEED] ^ 0x55;
-    uint32_t wanted = message->args[WANTED], nargs = USED + seed % (FARREACH_AM_MOST_ARGS - USED + 1);
+    uint32_t wanted = message->args[WANTED];
+    uint32_t nargs = USED + seed % (FARREACH_AM_MOST_ARGS - USED + 1);
     size_t bytes = message->args[BYTES];
     if (wanted == 3)
         return;

@@ -23,13 +23,18 @@ int main(int argc, char **argv)
     refused(farreach_am_put(am, other, 4096, &value, 8, 0, &done), FARREACH_AM_ERANGE, "segment");
     OK(farreach_am_attach(am, NULL, 4096));
     start = farreach_am_segments(am)[other].start;
-    refused(farreach_am_put(am, ranks, start, &value, 8, 0, &done), FARREACH_AM_EINVAL, "no such rank");
-    refused(farreach_am_put(am, other, start + 4089, &value, 8, 0, &done), FARREACH_AM_ERANGE, "segment");
+    refused(farreach_am_put(am, ranks, start, &value, 8, 0, &done), FARREACH_AM_EINVAL,
+            "no such rank");
+    refused(farreach_am_put(am, other, start + 4089, &value, 8, 0, &done), FARREACH_AM_ERANGE,
+            "segment");
     refused(farreach_am_get(am, other, &value, start - 1, 8, &done), FARREACH_AM_ERANGE, "segment");
-    refused(farreach_am_atomic(am, other, start, FARREACH_AM_AND, FARREACH_AM_FLOAT, 0, 0, NULL, &done),
+    refused(farreach_am_atomic(am, other, start, FARREACH_AM_AND, FARREACH_AM_FLOAT, 0, 0, NULL,
+            &done),
             FARREACH_AM_ENOTSUP, "type");
-    refused(farreach_am_atomic(am, other, start, 99, FARREACH_AM_U64, 0, 0, NULL, &done), FARREACH_AM_EINVAL, "no such");
-    refused(farreach_am_atomic(am, other, start + 4, FARREACH_AM_ADD, FARREACH_AM_U64, 1, 0, NULL, &done),
+    refused(farreach_am_atomic(am, other, start, 99, FARREACH_AM_U64, 0, 0, NULL, &done),
+            FARREACH_AM_EINVAL, "no such");
+    refused(farreach_am_atomic(am, other, start + 4, FARREACH_AM_ADD, FARREACH_AM_U64, 1, 0,
+            NULL, &done),
             FARREACH_AM_EINVAL, "aligned");
     refused(farreach_am_conceal(am, &value), FARREACH_AM_EINVAL, "no exposed memory");
     refused(farreach_am_forget(am, other, 1), FARREACH_AM_EINVAL, "no known region");
@@ -40,14 +45,16 @@ int main(int argc, char **argv)
     OK(farreach_am_exchange(am, &own, sizeof own, keys));
     OK(farreach_am_learn(am, other, &keys[other]));
     value = 77;
-    int result = farreach_am_put(am, other, keys[other].start + 8, &value, 8, FARREACH_AM_REUSE, &done);
+    int result = farreach_am_put(am, other, keys[other].start + 8, &value, 8, FARREACH_AM_REUSE,
+            &done);
     CHECK(result >= 0);
     while (result == FARREACH_AM_OK && done == 0)
         OK(farreach_am_poll(am));
     meet(am);
     CHECK(words[1] == 77);
     OK(farreach_am_forget(am, other, keys[other].start));
-    refused(farreach_am_put(am, other, keys[other].start, &value, 8, 0, &done), FARREACH_AM_ERANGE, "segment");
+    refused(farreach_am_put(am, other, keys[other].start, &value, 8, 0, &done),
+            FARREACH_AM_ERANGE, "segment");
     meet(am);
     OK(farreach_am_conceal(am, words));
     free(keys);

@@ -1,7 +1,7 @@
 /*
- * The calls of farreach_am.h that tests/icount counts: am TARGET ROUNDS. TARGET is shm or mlx5. Each call has a loop, and
- * one of the same shape without it, as in cases.c; counted are the loads of its arguments, too. Two engines of one process
- * stand for two processes.
+ * The calls of farreach_am.h that tests/icount counts: am TARGET ROUNDS. TARGET is shm or mlx5. Each
+ * call has a loop, and one of the same shape without it, as in cases.c; counted are the loads of its
+ * arguments, too. Two engines of one process stand for two processes.
  */
 #include "loops.h"
 #include <dlfcn.h>
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Calls between two turns of the software device and of the far end; over the device no more operations with a result are
- * under way. */
+/* Calls between two turns of the software device and of the far end; and of operations with a
+ * result. */
 enum { TURN = 16, FETCHES = 8 };
 enum { HANDLER = 3, BYTES = 4096, PAYLOAD = 64 };
 
