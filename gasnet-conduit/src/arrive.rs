@@ -6,7 +6,7 @@
     reason = "reads messages in memory that peers share, and calls handlers of C"
 )]
 
-use crate::engine::{BACKLOG, Core, HANDLER};
+use crate::engine::{BACKLOG, CLOSING, Core, HANDLER};
 use crate::message::{Category, Message};
 use crate::send::Parts;
 use crate::wire::{Header, MOST_ARGS};
@@ -53,9 +53,9 @@ pub(crate) unsafe fn take_reply(core: *const (), lying: Lying) -> bool {
 type Payload = (*mut u8, usize);
 
 impl Core {
-    /// Handles a message; false where it has to wait.
+    /// Handles a message; false where it has to wait. Drops those that come when the engine is closed.
     fn take(&self, lying: Lying, is_reply: bool) -> bool {
-        let Some(source) = lying.source else {
+        let Some(source) = lying.source.filter(|_| !self.rest.has(CLOSING)) else {
             return true;
         };
         if !is_reply && self.rest.has(BACKLOG) && self.backlog.is_of(source) {

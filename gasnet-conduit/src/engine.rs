@@ -89,6 +89,8 @@ pub(crate) const BACKLOG: u8 = 1;
 pub(crate) const ENDED: u8 = 2;
 /// A handler runs.
 pub(crate) const HANDLER: u8 = 4;
+/// The engine is being closed.
+pub(crate) const CLOSING: u8 = 8;
 
 impl Rest {
     fn of(endpoints: [&Endpoint; 2]) -> Self {
@@ -325,6 +327,13 @@ impl<G: Guard> Engine<G> {
             // SAFETY: the thread has the turn in which it runs the handler, and that never ends.
             unsafe { self.guard.unlock() };
         }
+    }
+}
+
+impl<G: Guard> Drop for Engine<G> {
+    fn drop(&mut self) {
+        // The endpoints may make progress once more: no handler runs meanwhile.
+        self.core.rest.set(CLOSING, true);
     }
 }
 
