@@ -138,6 +138,7 @@ static const struct row {
     ROW("farreach_am_request_medium 64 B", request_medium),
     ROW("farreach_am_poll, idle", poll),
     ROW("farreach_am_put 8 B", put),
+    /* The last one: over a device the peer's process does it, and the count depends on its turns. */
     ROW("farreach_am_atomic, fetch-add 8 B", fetch_add),
 };
 
@@ -161,7 +162,7 @@ int main(int argc, char **argv) {
     char target[32];
     snprintf(target, sizeof target, "%s" THREADS, argv[1]);
     struct operands none = {0};
-    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
+    for (unsigned i = 0; i < sizeof rows / sizeof *rows - (is_far ? 1 : 0); i++)
         count_loops(rows[i].name, target, rows[i].call, rows[i].bare, TURN, atol(argv[2]), &none);
     return 0;
 }
