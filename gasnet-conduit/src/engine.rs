@@ -40,11 +40,10 @@ pub struct Engine<G: Guard> {
     pub(crate) guard: G,
 }
 
-// SAFETY: `Send` and `Sync` require that uses by several threads do not race. The core's endpoints,
-// regions and cells are used in a [`Turn`] alone, which the lock gives to one thread at a time and
-// orders; or in a handler, within the turn of its thread. All handles to the fabric's objects are in the
-// core. The rest is `Sync` of itself, but for the table of handlers: the caller of `register` promises
-// that nobody reads the entry meanwhile. The pointers are the program's, which is told so.
+// Endpoints, regions and cells of the core, which has all handles to the fabric's objects, are used in a
+// [`Turn`] alone, or in a handler within the turn of its thread. The rest is `Sync` of itself, but for
+// the table of handlers, whose entry nobody reads while it is changed (`Core::register`).
+// SAFETY: `Send` requires that uses by threads one after the other do not race: the lock orders turns.
 unsafe impl Send for Engine<Threads> {}
 // SAFETY: `Sync` requires the same, for uses at the same time: the lock keeps turns apart.
 unsafe impl Sync for Engine<Threads> {}

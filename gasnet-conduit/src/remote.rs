@@ -76,7 +76,7 @@ pub(crate) struct Failed(raw::Error);
 /// An atomic operation on an element of a peer's memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Atomic {
-    /// What is done.
+    /// The operation.
     pub operation: Arithmetic,
     /// The type of the element.
     pub datatype: Datatype,
