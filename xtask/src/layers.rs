@@ -23,7 +23,12 @@ const ALLOWED: &[(&str, &[&str])] = &[
     // Stands on the fabric's own objects, beside OpenSHMEM.
     ("gasnet-conduit", &["fi-provider", "fi-bootstrap", "fi-shm"]),
     ("gasnet-cabi", &["gasnet-conduit"]),
-    ("farreach-cli", &["fi-provider", "softhca-again"]),
+    // Reads files alone: of callgrind, and of machine code.
+    ("farreach-icount", &[]),
+    (
+        "farreach-cli",
+        &["fi-provider", "farreach-icount", "softhca-again"],
+    ),
     ("shmem", &["fi-provider", "fi-bootstrap"]),
     ("shmem-cabi", &["shmem"]),
     ("shmem-launcher", &["fi-bootstrap"]),
@@ -46,6 +51,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "fi-shm",
             "fi-mlx5",
             "fi-bootstrap",
+            "farreach-icount",
             "softhca-again",
         ],
     ),

@@ -1,5 +1,6 @@
 //! The command line.
 
+use crate::icount;
 use fi_provider::device::{Completions, DEFAULT_POLICY, POLICIES, Policy};
 use lexopt::prelude::*;
 use std::ffi::OsString;
@@ -9,6 +10,8 @@ use std::ffi::OsString;
 pub(crate) enum Request {
     /// Tell of the device and its lanes.
     Info(Options),
+    /// Count instructions.
+    Icount(icount::Options),
     /// Print this and be done.
     Print(String),
 }
@@ -70,6 +73,13 @@ pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Request
             return Ok(Request::Print(format!("farreach {version}\n")));
         }
         Some(Value(verb)) if verb == "info" => {}
+        Some(Value(verb)) if verb == "icount" => {
+            return match icount::parse(&mut parser) {
+                Ok(Some(options)) => Ok(Request::Icount(options)),
+                Ok(None) => Ok(Request::Print(icount::HELP.to_owned())),
+                Err(message) => Err(format!("{message}; farreach icount --help tells the usage")),
+            };
+        }
         Some(other) => return Err(usage(other.unexpected())),
         None => return Err("nothing to do; farreach --help tells the usage".to_owned()),
     }
@@ -129,6 +139,7 @@ mod tests {
         match parse(line.split_whitespace().map(OsString::from)) {
             Ok(Request::Info(options)) => Ok(options),
             Ok(Request::Print(text)) => Err(text),
+            Ok(request) => Err(format!("{request:?}")),
             Err(message) => Err(message),
         }
     }

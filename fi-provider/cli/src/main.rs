@@ -1,8 +1,10 @@
-//! `farreach`: what the fabric is on this machine.
+//! `farreach`: tells of the fabric on this machine, and of the critical path of programs on it.
 //!
-//! `farreach info` opens the device, makes lanes as jobs have them, and tells what they take.
+//! `farreach info` opens the device, makes lanes as jobs have them, and tells what they take;
+//! `farreach icount` counts the instructions of a program's calls.
 
 mod arguments;
+mod icount;
 mod info;
 
 use arguments::Request;
@@ -16,11 +18,12 @@ fn main() -> ExitCode {
     let done = match arguments::parse(std::env::args_os().skip(1)) {
         Ok(Request::Print(text)) => Ok(text),
         Ok(Request::Info(options)) => info::tell(&options).map_err(|error| (1, error.to_string())),
+        Ok(Request::Icount(options)) => icount::tell(&options).map_err(|error| (1, error)),
         Err(message) => Err((USAGE, message)),
     };
     match done {
         Ok(text) => {
-            // Whoever does not read on has what he wanted.
+            // A reader that is gone wants no more.
             let _ = std::io::stdout().write_all(text.as_bytes());
             ExitCode::SUCCESS
         }
