@@ -9,6 +9,7 @@ mod cases;
 mod claims;
 mod far;
 mod function;
+mod gasnet;
 mod instructions;
 mod ofi;
 mod scratch;
@@ -119,6 +120,7 @@ fn run(options: &Options) -> Result<(), String> {
         counted.extend(far::beside(&options.tools, &folder, &mut disassembly)?);
         counted.extend(ofi::ofi(&options.tools, &folder, &mut disassembly)?);
         counted.extend(am::am(&options.tools, &folder, &mut disassembly)?);
+        counted.extend(gasnet::gasnet(&options.tools, &folder, &mut disassembly)?);
         budgets
     };
     let mut wrong = budgets.broken(&counted);

@@ -16,6 +16,8 @@ const RAW: [&str; 2] = ["shm", "mlx5"];
 const OFI: [&str; 4] = ["shm, domain", "shm, safe", "mlx5, domain", "mlx5, safe"];
 /// What stands for the target of a call of the active-message engine: the same.
 const AM: [&str; 4] = ["shm, alone", "shm, threads", "mlx5, alone", "mlx5, threads"];
+/// What stands for the target of a call of gasnet.h: the transport, and the mode of threads.
+const GASNET: [&str; 4] = ["shm, SEQ", "shm, PAR", "mlx5, SEQ", "mlx5, PAR"];
 /// What the names of operations end with that programs do in line.
 const IN_LINE: &str = ", in line";
 /// In place of a budget.
@@ -76,7 +78,10 @@ impl Budgets {
 
     /// Those of OpenSHMEM's calls on one node, and of the fabric's own objects.
     pub(crate) fn without_far(self) -> Self {
-        self.without(&FAR).without(&OFI).without(&AM)
+        self.without(&FAR)
+            .without(&OFI)
+            .without(&AM)
+            .without(&GASNET)
     }
 
     /// Those that another library has: neither of the fabric's own objects nor in line.
@@ -167,11 +172,13 @@ pub(crate) fn printed(rows: &[Row]) -> String {
 }
 
 /// The tables for the document: of the calls on a node, of those to another one, of the operations
-/// of the fabric's own objects, of the calls of libfabric, and of those of the active-message engine.
+/// of the fabric's own objects, of the calls of libfabric, of those of the active-message engine, and of
+/// those of GASNet-1.
 fn document(rows: &[Row]) -> String {
     let shown = rows.iter().filter(|row| !row.is_only_printed).cloned();
     let (ofi, others): (Vec<_>, Vec<_>) = shown.partition(|row| row.is_of(&OFI));
     let (am, others): (Vec<_>, Vec<_>) = others.into_iter().partition(|row| row.is_of(&AM));
+    let (gasnet, others): (Vec<_>, Vec<_>) = others.into_iter().partition(|row| row.is_of(&GASNET));
     let (raw, calls): (Vec<_>, Vec<_>) = others.into_iter().partition(|row| row.is_of(&RAW));
     let (far, near): (Vec<_>, Vec<_>) = calls.into_iter().partition(|row| row.is_of(&FAR));
     let mut text = lines(&near, "call", &["heap", "global"]);
@@ -180,6 +187,7 @@ fn document(rows: &[Row]) -> String {
         (raw, "operation of the fabric's own objects", &RAW),
         (ofi, "call of libfabric", &OFI),
         (am, "call of farreach_am.h", &AM),
+        (gasnet, "call of gasnet.h", &GASNET),
     ] {
         if !rows.is_empty() {
             text.push('\n');
