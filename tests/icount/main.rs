@@ -7,8 +7,10 @@ mod barriers;
 mod cases;
 mod claims;
 mod far;
+mod gasnet;
 mod instructions;
 mod ofi;
+mod peers;
 mod table;
 
 use farreach_icount::table::Table;
@@ -99,6 +101,7 @@ fn run(options: &Options) -> Result<(), String> {
         counted.extend(far::beside(&options.tools, &folder, &mut disassembly)?);
         counted.extend(ofi::ofi(&options.tools, &folder, &mut disassembly)?);
         counted.extend(am::am(&options.tools, &folder, &mut disassembly)?);
+        counted.extend(gasnet::gasnet(&options.tools, &folder, &mut disassembly)?);
         budgets
     };
     let mut wrong = budgets.broken(&counted);
@@ -111,7 +114,15 @@ fn run(options: &Options) -> Result<(), String> {
     let document = file(&options.document, "docs/critical-path.md");
     let stored = options.root.join(LAYERS);
     print!("{}", table::printed(&rows));
-    let parts = [table::counts(&rows), table::layers(&rows, &layers)];
+    let mut parts = vec![table::counts(&rows), table::layers(&rows, &layers)];
+    if !options.near && !options.tools.is_another {
+        let path = folder.join("peers.tsv");
+        let named = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+        let text = fs::read_to_string(&path).map_err(|error| named(&error))?;
+        let peers = peers::table(&text, &layers).map_err(|error| named(&error))?;
+        parts.push(table::peers(peers));
+        parts.push(table::example(&layers)?);
+    }
     if options.update {
         for part in &parts {
             table::update(&document, part)?;
