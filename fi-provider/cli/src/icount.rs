@@ -1,10 +1,8 @@
 //! `farreach icount`: the instructions of a program's calls, by layer.
 
-use farreach_icount::calls::{Call, Routines, count};
-use farreach_icount::layer::Layer;
-use farreach_icount::table::{Table, is_none, number, sum, used};
+use farreach_icount::calls::{self, Details, Routines, count};
+use farreach_icount::table::Table;
 use lexopt::prelude::*;
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -138,7 +136,11 @@ pub(crate) fn tell(options: &Options) -> Result<String, String> {
     if calls.is_empty() {
         return Err(nothing(options));
     }
-    let mut report = report(options, &calls);
+    let details = Details {
+        inside: options.function.is_some(),
+        lines: options.lines,
+    };
+    let mut report = calls::report(options.pe, &calls, details);
     let mut table = Table::default();
     for (name, call) in &calls {
         let key = (name.clone(), format!("PE {}", options.pe));
@@ -182,86 +184,6 @@ fn nothing(options: &Options) -> String {
              function of a static program or of one in Rust by --function",
             options.pe
         ),
-    }
-}
-
-/// Functions called by the counted one that are told of.
-const SHOWN: usize = 12;
-
-fn report(options: &Options, calls: &BTreeMap<String, Call>) -> String {
-    let layers = used(calls.values().map(|call| &call.layers));
-    let mut order: Vec<_> = calls.iter().collect();
-    // Routines that are called once are not in a loop: start and end.
-    order.sort_by_key(|(_, call)| (call.calls <= 1, std::cmp::Reverse(call.instructions)));
-    let width = calls.keys().map(String::len).max().unwrap_or(0).max(8);
-    let mut text = format!(
-        "instructions of one call on PE {}, on the average, by layer\n{:width$} {:>9} {:>12}",
-        options.pe, "routine", "calls", "all"
-    );
-    for layer in &layers {
-        let _ = write!(text, " {:>10}", layer.name());
-    }
-    text.push('\n');
-    for (name, call) in order {
-        let all = number(sum(&call.layers));
-        let _ = write!(text, "{name:width$} {:>9} {all:>12}", call.calls);
-        for layer in &layers {
-            let count = call.layers.get(layer).copied().unwrap_or(0.0);
-            let column = layer.name().len().max(10);
-            let count = if is_none(count) {
-                String::new()
-            } else {
-                number(count)
-            };
-            let _ = write!(text, " {count:>column$}");
-        }
-        text.push('\n');
-        if options.function.is_some() {
-            inside(&mut text, call);
-        }
-        if options.lines {
-            lines(&mut text, call);
-        }
-    }
-    if layers.contains(&Layer::Caller) && options.function.is_none() {
-        text.push_str(
-            "\"caller\" is code of the program, such as handlers that the library calls.\n",
-        );
-    }
-    text
-}
-
-/// Adds the functions that a function calls itself.
-fn inside(text: &mut String, call: &Call) {
-    let each = |instructions: u64| number(instructions as f64 / call.calls.max(1) as f64);
-    for (index, inside) in call.inside.iter().take(SHOWN).enumerate() {
-        let instructions = each(inside.instructions);
-        let _ = match index {
-            0 => writeln!(text, "{instructions:>15}  its own"),
-            _ => writeln!(
-                text,
-                "{instructions:>15}  {}, {} calls",
-                inside.name, inside.calls
-            ),
-        };
-    }
-    let rest = call
-        .inside
-        .iter()
-        .skip(SHOWN)
-        .map(|inside| inside.instructions)
-        .sum();
-    if rest > 0 {
-        let _ = writeln!(text, "{:>15}  other functions", each(rest));
-    }
-}
-
-/// Adds the source lines of a routine, layer by layer.
-fn lines(text: &mut String, call: &Call) {
-    let calls = call.calls.max(1) as f64;
-    for ((layer, file, line, function), instructions) in &call.places {
-        let each = number(*instructions as f64 / calls);
-        let _ = writeln!(text, "{each:>15}  {layer:<15} {file}:{line} {function}");
     }
 }
 

@@ -1,11 +1,14 @@
-//! Calls of a user's program, by the routine that was called and by layer.
+//! Calls of a user's program, by the routine that was called and by layer, and the report on them.
 
 use crate::callgrind::{self, Job, Profiles};
 use crate::costs::{Costs, Layers, Place, is_own};
+use crate::layer::{self, Layer};
 use crate::profile::{Line, is_named, lines};
 use crate::source::{self, Sources};
+use crate::table::{is_none, number, sum, used};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsString;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Callers of a function that a profile tells apart: more than a call of these libraries is deep.
@@ -253,10 +256,100 @@ impl<'a> Finder<'a> {
     }
 }
 
+/// Details of each routine in a report.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Details {
+    /// The functions that it calls itself.
+    pub inside: bool,
+    /// The source lines that its instructions are of.
+    pub lines: bool,
+}
+
+/// Functions called by the counted one that are told of.
+const SHOWN: usize = 12;
+/// The widest column for the names of routines; longer ones move their line.
+const WIDEST: usize = 44;
+
+/// Returns the report on the calls of a PE: a line for each routine.
+pub fn report(pe: u32, calls: &BTreeMap<String, Call>, details: Details) -> String {
+    let layers = used(calls.values().map(|call| &call.layers));
+    let mut order: Vec<_> = calls.iter().collect();
+    // Routines that are called once are not in a loop: start and end.
+    order.sort_by_key(|(_, call)| (call.calls <= 1, std::cmp::Reverse(call.instructions)));
+    let width = calls
+        .keys()
+        .map(String::len)
+        .filter(|len| *len <= WIDEST)
+        .max();
+    let width = width.unwrap_or(0).max(8);
+    let mut text = format!(
+        "instructions of one call on PE {pe}, on the average, by layer\n{:width$} {:>9} {:>12}",
+        "routine", "calls", "all"
+    );
+    for layer in &layers {
+        let _ = write!(text, " {:>10}", layer.name());
+    }
+    text.push('\n');
+    for (name, call) in order {
+        let all = number(sum(&call.layers));
+        let _ = write!(text, "{name:width$} {:>9} {all:>12}", call.calls);
+        for layer in &layers {
+            let count = call.layers.get(layer).copied().unwrap_or(0.0);
+            let column = layer.name().len().max(10);
+            let count = if is_none(count) {
+                String::new()
+            } else {
+                number(count)
+            };
+            let _ = write!(text, " {count:>column$}");
+        }
+        text.truncate(text.trim_end().len());
+        text.push('\n');
+        if details.inside {
+            inside(&mut text, call);
+        }
+        if details.lines {
+            lines_of(&mut text, call);
+        }
+    }
+    if layers.contains(&Layer::Caller) && !details.inside {
+        let note = "\"caller\" is code of the program, such as handlers that the library calls.\n";
+        text.push_str(note);
+    }
+    text
+}
+
+/// Adds the functions that a function calls itself.
+fn inside(text: &mut String, call: &Call) {
+    let each = |instructions: u64| number(instructions as f64 / call.calls.max(1) as f64);
+    for (index, inside) in call.inside.iter().take(SHOWN).enumerate() {
+        let instructions = each(inside.instructions);
+        let Inside { name, calls, .. } = inside;
+        let _ = match index {
+            0 => writeln!(text, "{instructions:>15}  its own"),
+            _ => writeln!(text, "{instructions:>15}  {name}, {calls} calls"),
+        };
+    }
+    let rest = call.inside.iter().skip(SHOWN);
+    let rest = rest.map(|inside| inside.instructions).sum();
+    if rest > 0 {
+        let _ = writeln!(text, "{:>15}  other functions", each(rest));
+    }
+}
+
+/// Adds the source lines of a routine, layer by layer.
+fn lines_of(text: &mut String, call: &Call) {
+    let calls = call.calls.max(1) as f64;
+    for ((layer, file, line, function), instructions) in &call.places {
+        let each = number(*instructions as f64 / calls);
+        let file = layer::in_project(file);
+        let _ = writeln!(text, "{each:>15}  {layer:<15} {file}:{line} {function}");
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::layer::Layer;
 
     const TEXT: &str = "\
 cmd: /bin/prog 7

@@ -213,6 +213,13 @@ pub fn is_of_others(frames: &[Frame]) -> bool {
 /// and of a registry.
 const OTHERS: [&str; 3] = ["/rustc/", "/rust/deps/", "/registry/src/"];
 
+/// Returns the path of a source file of Farreach within the project, any other as it is.
+pub fn in_project(file: &str) -> &str {
+    let roots = ["/fi-provider/", "/shmem/", "/gasnet-conduit/", "/tests/"];
+    let at = roots.iter().filter_map(|root| file.find(root)).min();
+    at.map_or(file, |at| &file[at + 1..])
+}
+
 /// The sources that reach memory of the own node by the processor's loads and stores, and the
 /// functions of the standard library that are these.
 const NEAR: &str = "fi-provider/src/symmetric/";

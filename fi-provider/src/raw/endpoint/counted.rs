@@ -192,14 +192,16 @@ impl Endpoint {
         }
     }
 
-    /// Counts an operation whose parts have all ended in this way, and goes on with its end.
+    /// Counts an operation whose parts have all ended in this way by these regions, and goes on with
+    /// its end.
     #[cold]
     #[inline(never)]
-    pub(super) fn count_whole(&self, mut pending: Pending, result: Result<(), Error>) {
-        let counted = pending
-            .counted
-            .take()
-            .map_or(Vec::new(), |counted| counted.0);
+    pub(super) fn count_whole(
+        &self,
+        mut pending: Pending,
+        counted: Vec<RemoteRegion>,
+        result: Result<(), Error>,
+    ) {
         let access = access(pending.entry.operation);
         if let State::Parts { left, error, .. } = &mut pending.state {
             // This call's.

@@ -696,10 +696,7 @@ impl Endpoint {
             promise,
             part: None,
             state,
-            shown: None,
-            held: Vec::new(),
-            counted: None,
-            counter: None,
+            rare: None,
         };
         let number = self.pending.borrow_mut().add(pending);
         if number.is_none() && promise.context.is_some() {
@@ -740,11 +737,16 @@ impl Endpoint {
         let Some((mut pending, result)) = ended else {
             return;
         };
-        if pending.counted.is_some() {
-            return self.count_whole(pending, result);
+        if let Some(rare) = &mut pending.rare {
+            let counted = std::mem::take(&mut rare.counted);
+            if !counted.is_empty() {
+                return self.count_whole(pending, counted, result);
+            }
         }
         self.tell_whole(&pending, result);
-        if let Some(counter) = &pending.counter {
+        if let Some(rare) = &pending.rare
+            && let Some(counter) = &rare.counter
+        {
             counter.count(result);
         }
         if let Some(whole) = pending.part {

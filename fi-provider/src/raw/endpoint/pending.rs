@@ -18,19 +18,22 @@ pub(crate) struct Pending {
     /// The operation of which it is a part.
     pub(crate) part: Option<NonZero<u64>>,
     pub(crate) state: State,
+    /// That of few operations: the others pay one word for it.
+    pub(crate) rare: Option<Box<Rare>>,
+}
+
+/// The parts of an operation that few have.
+#[derive(Debug, Default)]
+pub(crate) struct Rare {
     /// The bytes of a message, as peers read them over the device.
-    pub(crate) shown: Option<Region>,
+    shown: Option<Region>,
     /// These, where the operation holds them.
-    pub(crate) held: Vec<u8>,
+    held: Vec<u8>,
     /// Regions of the peer that count it when all its parts have ended.
-    pub(crate) counted: Option<Box<Counted>>,
+    pub(crate) counted: Vec<RemoteRegion>,
     /// Counts it, in the place of the endpoint's counter.
     pub(crate) counter: Option<Counter>,
 }
-
-/// Regions that count an operation: few operations have some.
-#[derive(Debug)]
-pub(crate) struct Counted(pub(crate) Vec<RemoteRegion>);
 
 impl Pending {
     /// Whether the device brings the bytes, or parts of it are operations of their own: these alone
@@ -38,6 +41,10 @@ impl Pending {
     pub(crate) fn is_with_others(&self) -> bool {
         let with_device = matches!(self.state, State::Gathering { left: 0, .. });
         with_device || matches!(self.state, State::Parts { .. })
+    }
+
+    fn rare(&mut self) -> &mut Rare {
+        self.rare.get_or_insert_default()
     }
 
     /// The buffer to which a message is coming.
@@ -129,7 +136,7 @@ impl Table {
     /// Has a counter count the operation of this number, in the place of the endpoint's.
     pub(crate) fn count_by(&mut self, number: u64, counter: Counter) {
         if let Some((_, Some(pending))) = self.slots.get_mut(number as u32 as usize) {
-            pending.counter = Some(counter);
+            pending.rare().counter = Some(counter);
             pending.promise.counts = false;
         }
     }
@@ -168,7 +175,7 @@ impl Table {
     pub(crate) fn show(&mut self, number: u64, region: Region) {
         let slot = self.slots.get_mut(number as u32 as usize);
         if let Some((_, Some(pending))) = slot {
-            pending.shown = Some(region);
+            pending.rare().shown = Some(region);
         }
     }
 
@@ -176,7 +183,7 @@ impl Table {
     pub(crate) fn hold(&mut self, number: u64, bytes: Vec<u8>) {
         let slot = self.slots.get_mut(number as u32 as usize);
         if let Some((_, Some(pending))) = slot {
-            pending.held = bytes;
+            pending.rare().held = bytes;
         }
     }
 
@@ -187,7 +194,7 @@ impl Table {
         }
         let slot = self.slots.get_mut(number as u32 as usize);
         if let Some((_, Some(pending))) = slot {
-            pending.counted = Some(Box::new(Counted(counted)));
+            pending.rare().counted = counted;
         }
     }
 
