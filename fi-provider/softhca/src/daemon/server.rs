@@ -19,6 +19,7 @@ use std::mem::take;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::process::{Child, Command};
+use std::thread::available_parallelism;
 
 /// The shortest and the longest time between two looks at the queues, in ns.
 const SHORTEST_SLEEP: u64 = 50_000;
@@ -136,6 +137,12 @@ impl Server {
     /// Serves until the program has ended; signals go on to it.
     pub(crate) fn serve(&mut self, program: &Child, signals: &Signals) -> Result<()> {
         sys::sleep_precisely();
+        // A device that polls wants a processor, and leaves one to the program.
+        if self.manners.polls
+            && available_parallelism().is_ok_and(|processors| processors.get() > 1)
+        {
+            sys::hurry();
+        }
         // Only now: the program has started with the limit that it should have.
         sys::raise_limit_of_files();
         let end = sys::process(program.id())?;
