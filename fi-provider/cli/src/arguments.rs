@@ -9,6 +9,8 @@ use std::ffi::OsString;
 pub(crate) enum Request {
     /// Tell of the device and its lanes.
     Info(Options),
+    /// Print what the model says.
+    Model(crate::model::Request),
     /// Print this and be done.
     Print(String),
 }
@@ -33,6 +35,7 @@ fn help() -> String {
     format!(
         "\
 Usage: farreach info [options]
+       farreach model|whatif --help
 
 Tells of the mlx5 device that jobs of several nodes go through, and of what the lanes of a process take of it under
 each policy: it opens the device and makes lanes of one queue pair each, as contexts have them.
@@ -70,6 +73,12 @@ pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Request
             return Ok(Request::Print(format!("farreach {version}\n")));
         }
         Some(Value(verb)) if verb == "info" => {}
+        Some(Value(verb)) if verb == "model" => {
+            return crate::model::parse_model(&mut parser).map(Request::Model);
+        }
+        Some(Value(verb)) if verb == "whatif" => {
+            return crate::model::parse_whatif(&mut parser).map(Request::Model);
+        }
         Some(other) => return Err(usage(other.unexpected())),
         None => return Err("nothing to do; farreach --help tells the usage".to_owned()),
     }
@@ -129,6 +138,7 @@ mod tests {
         match parse(line.split_whitespace().map(OsString::from)) {
             Ok(Request::Info(options)) => Ok(options),
             Ok(Request::Print(text)) => Err(text),
+            Ok(other) => Err(format!("{other:?}")),
             Err(message) => Err(message),
         }
     }

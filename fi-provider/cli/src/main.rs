@@ -1,9 +1,12 @@
 //! `farreach`: what the fabric is on this machine.
 //!
 //! `farreach info` opens the device, makes lanes as jobs have them, and tells what they take.
+//! `farreach model` and `farreach whatif` tell where the time of a small message goes.
 
 mod arguments;
 mod info;
+mod model;
+mod output;
 
 use arguments::Request;
 use std::io::Write;
@@ -16,6 +19,7 @@ fn main() -> ExitCode {
     let done = match arguments::parse(std::env::args_os().skip(1)) {
         Ok(Request::Print(text)) => Ok(text),
         Ok(Request::Info(options)) => info::tell(&options).map_err(|error| (1, error.to_string())),
+        Ok(Request::Model(request)) => model::run(&request),
         Err(message) => Err((USAGE, message)),
     };
     match done {
