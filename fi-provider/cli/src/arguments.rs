@@ -11,6 +11,8 @@ pub(crate) enum Request {
     Info(Options),
     /// Print what the model says.
     Model(crate::model::Request),
+    /// Draw the model, the endpoints and counts.
+    Report(crate::report::Request),
     /// Print this and be done.
     Print(String),
 }
@@ -35,7 +37,7 @@ fn help() -> String {
     format!(
         "\
 Usage: farreach info [options]
-       farreach model|whatif --help
+       farreach model|whatif|report --help
 
 Tells of the mlx5 device that jobs of several nodes go through, and of what the lanes of a process take of it under
 each policy: it opens the device and makes lanes of one queue pair each, as contexts have them.
@@ -78,6 +80,11 @@ pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Request
         }
         Some(Value(verb)) if verb == "whatif" => {
             return crate::model::parse_whatif(&mut parser).map(Request::Model);
+        }
+        Some(Value(verb)) if verb == "report" => {
+            let request = crate::report::parse(&mut parser)?;
+            let help = || Request::Print(crate::report::HELP.to_owned());
+            return Ok(request.map_or_else(help, Request::Report));
         }
         Some(other) => return Err(usage(other.unexpected())),
         None => return Err("nothing to do; farreach --help tells the usage".to_owned()),

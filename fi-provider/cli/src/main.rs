@@ -1,12 +1,14 @@
 //! `farreach`: what the fabric is on this machine.
 //!
 //! `farreach info` opens the device, makes lanes as jobs have them, and tells what they take.
-//! `farreach model` and `farreach whatif` tell where the time of a small message goes.
+//! `farreach model` and `farreach whatif` tell where the time of a small message goes, and `farreach report`
+//! draws it.
 
 mod arguments;
 mod info;
 mod model;
 mod output;
+mod report;
 
 use arguments::Request;
 use std::io::Write;
@@ -20,6 +22,7 @@ fn main() -> ExitCode {
         Ok(Request::Print(text)) => Ok(text),
         Ok(Request::Info(options)) => info::tell(&options).map_err(|error| (1, error.to_string())),
         Ok(Request::Model(request)) => model::run(&request),
+        Ok(Request::Report(request)) => report::run(&request),
         Err(message) => Err((USAGE, message)),
     };
     match done {

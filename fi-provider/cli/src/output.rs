@@ -32,7 +32,7 @@ impl Cell {
         Self::Text(words.into())
     }
 
-    fn for_people(&self) -> String {
+    pub(crate) fn for_people(&self) -> String {
         match self {
             Self::Text(words) => words.clone(),
             Self::Number(number) => format!("{number:.2}"),

@@ -4,7 +4,7 @@ mod endpoints;
 mod report;
 mod whatif;
 
-use crate::output::{Form, print};
+use crate::output::{Form, Table, print};
 use fi_perfmodel::System;
 use fi_perfmodel::whatif::{Amount, Change, GROUPS, Group};
 use lexopt::prelude::*;
@@ -16,7 +16,7 @@ const MOST_THREADS: u32 = 65_536;
 
 /// Where the system comes from.
 #[derive(Debug, PartialEq)]
-enum From {
+pub(crate) enum From {
     Paper,
     File(PathBuf),
 }
@@ -172,7 +172,7 @@ fn help(text: String) -> Request {
 }
 
 /// Takes a system, of which there is one.
-fn choose(from: &mut Option<From>, chosen: From) -> Result<(), String> {
+pub(crate) fn choose(from: &mut Option<From>, chosen: From) -> Result<(), String> {
     match from.replace(chosen) {
         None => Ok(()),
         Some(_) => Err("one system is enough: --paper or --system FILE".to_owned()),
@@ -201,7 +201,13 @@ pub(crate) fn run(request: &Request) -> Result<String, (u8, String)> {
     Ok(print(&tables, request.form))
 }
 
-fn load(from: &From) -> Result<System, (u8, String)> {
+/// Returns the tables of a system's components and totals.
+pub(crate) fn of_system(system: &System) -> [Table; 2] {
+    [report::components(system), report::totals(system)]
+}
+
+/// Returns a system; an exit status and a message where it cannot be read.
+pub(crate) fn load(from: &From) -> Result<System, (u8, String)> {
     match from {
         From::Paper => Ok(System::paper()),
         From::File(path) => {

@@ -11,7 +11,7 @@ pub(crate) fn tables(system: &System) -> Vec<Table> {
 }
 
 /// Returns the table of components with their sources.
-fn components(system: &System) -> Table {
+pub(super) fn components(system: &System) -> Table {
     let title = format!("System: {}", system.name);
     let columns = ["component", "key", "ns", "source"];
     let mut table = Table::new("components", title, &columns);
@@ -51,7 +51,7 @@ fn row<T>(words: String, key: &str, entry: &Entry<T>, cell: impl Fn(&T) -> Cell)
 }
 
 /// Returns the table of totals, modelled and observed.
-fn totals(system: &System) -> Table {
+pub(super) fn totals(system: &System) -> Table {
     let columns = [
         "total",
         "key",
