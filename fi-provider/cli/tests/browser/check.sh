@@ -1,13 +1,16 @@
 #!/bin/sh
-# check.sh FARREACH CHROMIUM: draws a report and looks at it in a browser, light and dark, wide and narrow.
-# Under a device that has one: each figure is there with its words and marks, within its edges, and
-# no word lies on another one.
+# check.sh CHROMIUM FARREACH…: draws a report by the command FARREACH…, which has a device, and looks at it in a
+# browser, light and dark, wide and narrow: each figure is there with its words and marks, within its
+# edges, and no word lies on another one.
 set -eu
-farreach=$1 chromium=$2
+chromium=$1
+shift
 here=$(cd "$(dirname "$0")" && pwd)
 place=$(mktemp -d)
+# What the browser keeps goes with the rest.
+export HOME="$place"
 trap 'rm -rf "$place"' EXIT
-"$farreach" report --counts "$here/counts.tsv" --measured "$here/measured.tsv" --output "$place/report.html" --svg "$place/svg"
+"$@" report --counts "$here/counts.tsv" --measured "$here/measured.tsv" --output "$place/report.html" --svg "$place/svg"
 {
     sed 's,</body>,,; s,</html>,,' "$place/report.html"
     echo '<script>'; cat "$here/probe.js"; echo '</script></body></html>'
