@@ -22,7 +22,7 @@ pub const WINDOW: usize = 16;
 /// Entries of a completion queue of the fabric.
 const ENTRIES: usize = 64;
 /// The most calls of progress for what has come.
-const CALLS: u32 = 8;
+const CALLS: u32 = 3;
 /// How long something may take.
 const LIMIT: Duration = Duration::from_secs(20);
 
