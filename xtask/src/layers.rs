@@ -25,9 +25,14 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("gasnet-cabi", &["gasnet-conduit"]),
     // Arithmetic alone: times and where they come from.
     ("fi-perfmodel", &[]),
+    // Times the driver and the fabric, and makes a system of the model of it.
+    (
+        "fi-measure",
+        &["fi-mlx5", "fi-mlx5-defs", "fi-provider", "fi-perfmodel"],
+    ),
     (
         "farreach-cli",
-        &["fi-provider", "fi-perfmodel", "softhca-again"],
+        &["fi-provider", "fi-perfmodel", "fi-measure", "softhca-again"],
     ),
     ("shmem", &["fi-provider", "fi-bootstrap"]),
     ("shmem-cabi", &["shmem"]),

@@ -9,6 +9,8 @@ use std::ffi::OsString;
 pub(crate) enum Request {
     /// Tell of the device and its lanes.
     Info(Options),
+    /// Measure the device.
+    Measure(crate::measure::Request),
     /// Print what the model says.
     Model(crate::model::Request),
     /// Draw the model, the endpoints and counts.
@@ -37,7 +39,7 @@ fn help() -> String {
     format!(
         "\
 Usage: farreach info [options]
-       farreach model|whatif|report --help
+       farreach measure|model|whatif|report --help
 
 Tells of the mlx5 device that jobs of several nodes go through, and of what the lanes of a process take of it under
 each policy: it opens the device and makes lanes of one queue pair each, as contexts have them.
@@ -75,6 +77,9 @@ pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Request
             return Ok(Request::Print(format!("farreach {version}\n")));
         }
         Some(Value(verb)) if verb == "info" => {}
+        Some(Value(verb)) if verb == "measure" => {
+            return crate::measure::parse(&mut parser).map(Request::Measure);
+        }
         Some(Value(verb)) if verb == "model" => {
             return crate::model::parse_model(&mut parser).map(Request::Model);
         }

@@ -1,11 +1,12 @@
 //! `farreach`: what the fabric is on this machine.
 //!
 //! `farreach info` opens the device, makes lanes as jobs have them, and tells what they take.
-//! `farreach model` and `farreach whatif` tell where the time of a small message goes, and `farreach report`
-//! draws it.
+//! `farreach measure`, `farreach model` and `farreach whatif` tell where the time of a small message
+//! goes, and `farreach report` draws it.
 
 mod arguments;
 mod info;
+mod measure;
 mod model;
 mod output;
 mod report;
@@ -21,6 +22,7 @@ fn main() -> ExitCode {
     let done = match arguments::parse(std::env::args_os().skip(1)) {
         Ok(Request::Print(text)) => Ok(text),
         Ok(Request::Info(options)) => info::tell(&options).map_err(|error| (1, error.to_string())),
+        Ok(Request::Measure(request)) => measure::run(&request),
         Ok(Request::Model(request)) => model::run(&request),
         Ok(Request::Report(request)) => report::run(&request),
         Err(message) => Err((USAGE, message)),

@@ -113,11 +113,7 @@ pub fn all(system: &System) -> Vec<Figure> {
             vec![bar(
                 system,
                 Total::InjectionLow.words(),
-                vec![
-                    row("LLP_post", C::LLP_POST),
-                    row("LLP_prog", &[C::LlpProg]),
-                    row("Misc", &[C::BusyPost, C::MeasurementUpdate]),
-                ],
+                injection_low(system),
             )],
         ),
         figure(
@@ -162,6 +158,21 @@ pub fn all(system: &System) -> Vec<Figure> {
             categories(system),
         ),
         figure(16, "Time on the nodes", nodes(system)),
+    ]
+}
+
+/// Returns the rows of the LLP's injection overhead.
+fn injection_low(system: &System) -> Vec<Row> {
+    let amortised = |component| Term {
+        component,
+        times: 1.0 / f64::from(system.low_period),
+    };
+    let mut misc = row("Misc", &[C::MeasurementUpdate]);
+    misc.1.push(amortised(C::BusyPost));
+    vec![
+        row("LLP_post", C::LLP_POST),
+        ("LLP_prog".to_owned(), vec![amortised(C::LlpProg)]),
+        misc,
     ]
 }
 

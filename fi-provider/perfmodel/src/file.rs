@@ -6,6 +6,7 @@
 //! upper_layer = OpenSHMEM
 //! lower_layer = fabric
 //! unsignaled_period = 64 | given
+//! low_level_period = 1
 //! llp_prog = 61.63 ns | measured: how; spread 1.5 ns, 100 samples
 //! wire = unknown | no trace
 //! switch = within wire | one trace does not tell them apart
@@ -53,6 +54,7 @@ impl System {
         let _ = writeln!(text, "upper_layer = {}", line_of(&self.upper));
         let _ = writeln!(text, "lower_layer = {}", line_of(&self.lower));
         write_entry(&mut text, "unsignaled_period", &self.period, u32::to_string);
+        let _ = writeln!(text, "low_level_period = {}", self.low_period);
         for component in Component::ALL {
             write_entry(&mut text, component.key(), self.entry(component), time);
         }
@@ -98,6 +100,7 @@ impl System {
             "name" => rest.clone_into(&mut self.name),
             "upper_layer" => rest.clone_into(&mut self.upper),
             "lower_layer" => rest.clone_into(&mut self.lower),
+            "low_level_period" => self.low_period = count(rest)?,
             "unsignaled_period" => self.period = entry(key, rest, None, count)?,
             _ => {
                 let of_total = key

@@ -13,6 +13,8 @@ pub struct System {
     pub lower: String,
     /// The unsignaled period c: one completion is written for so many operations.
     pub period: Entry<u32>,
+    /// The same of the benchmark of the LLP alone: 1 in the paper.
+    pub low_period: u32,
     /// The components, by their place in [`Component::ALL`].
     times: Vec<Entry<Ns>>,
     /// What benchmarks show, by the place in [`Total::ALL`].
@@ -28,6 +30,7 @@ impl System {
             upper: "upper layer".to_owned(),
             lower: "lower layer".to_owned(),
             period: Entry::Unknown(reason.to_owned()),
+            low_period: 1,
             times: vec![Entry::Unknown(reason.to_owned()); Component::ALL.len()],
             observed: vec![Entry::Unknown(reason.to_owned()); Total::ALL.len()],
         }

@@ -266,8 +266,27 @@ fn a_part_within_another_counts_there() {
 }
 
 #[test]
+fn completions_of_several_posts_are_shared_out() {
+    let mut system = System::paper();
+    system.low_period = 16;
+    let expected = 175.42 + 49.69 + (61.63 + 8.99) / 16.0;
+    close(
+        Total::InjectionLow.value(&system).expect("known").0,
+        expected,
+    );
+    let figures = figures::all(&system);
+    close(
+        figures[1].bars[0].as_ref().expect("known").total.0,
+        expected,
+    );
+    // The paper says why it is 1 there: each message has a completion.
+    assert_eq!(System::paper().low_period, 1);
+}
+
+#[test]
 fn files_keep_everything() {
     let mut system = System::paper();
+    system.low_period = 16;
     system.put(
         C::LlpProg,
         Ns(61.625),
@@ -318,6 +337,7 @@ fn files_are_read_with_care() {
         ("llp_prog = within wire | x", "cannot be within"),
         ("wire = within frob | x", "no component \"frob\""),
         ("unsignaled_period = 0 | given", "from 1 on"),
+        ("low_level_period = 0", "from 1 on"),
         (
             "wire = 1 ns | given\nwire = 2 ns | given",
             "line 2: wire is there twice",

@@ -91,7 +91,12 @@ impl Total {
         let mut terms: Vec<Term> = once(C::LLP_POST).collect();
         match self {
             Self::InjectionLow => {
-                terms.extend(once(&[C::LlpProg, C::BusyPost, C::MeasurementUpdate]));
+                let amortised = 1.0 / f64::from(system.low_period);
+                terms.extend([C::LlpProg, C::BusyPost].map(|component| Term {
+                    component,
+                    times: amortised,
+                }));
+                terms.extend(once(&[C::MeasurementUpdate]));
             }
             Self::Injection => {
                 let prog = Term {

@@ -1,7 +1,7 @@
 //! `farreach model` and `farreach whatif`: the model of `fi_perfmodel`, printed.
 
 mod endpoints;
-mod report;
+pub(crate) mod report;
 mod whatif;
 
 use crate::output::{Form, Table, print};

@@ -1,0 +1,201 @@
+//! The processor's timer: the time stamp counter of x86-64, cntvct_el0 of aarch64.
+
+#![expect(unsafe_code, reason = "reads the processor's timer")]
+
+use crate::Error;
+use crate::samples::Samples;
+use fi_perfmodel::Ns;
+use std::time::{Duration, Instant};
+
+/// What the timer is called.
+#[cfg(target_arch = "x86_64")]
+pub const NAME: &str = "TSC between lfence";
+/// What the timer is called.
+#[cfg(target_arch = "aarch64")]
+pub const NAME: &str = "cntvct_el0 behind isb";
+/// What the timer is called.
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub const NAME: &str = "the system's monotonic clock";
+
+/// How long the timer is compared with the system's clock.
+#[cfg(target_arch = "x86_64")]
+const CALIBRATION: Duration = Duration::from_millis(50);
+
+/// Reads the timer, when all instructions before have been done, in ticks.
+#[inline(always)]
+#[must_use]
+#[cfg(target_arch = "x86_64")]
+pub fn now() -> u64 {
+    // SAFETY: SSE2 and the counter are part of x86-64; Linux lets programs read it.
+    unsafe {
+        core::arch::x86_64::_mm_lfence();
+        let ticks = core::arch::x86_64::_rdtsc();
+        core::arch::x86_64::_mm_lfence();
+        ticks
+    }
+}
+
+/// Reads the timer, when all instructions before have been done, in ticks.
+#[inline(always)]
+#[must_use]
+#[cfg(target_arch = "aarch64")]
+pub fn now() -> u64 {
+    let ticks;
+    // SAFETY: Linux lets programs read the virtual counter; the barrier has no requirements.
+    unsafe {
+        core::arch::asm!("isb", "mrs {}, cntvct_el0", out(reg) ticks, options(nostack));
+    }
+    ticks
+}
+
+/// Reads the timer, in ticks.
+#[inline(always)]
+#[must_use]
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub fn now() -> u64 {
+    use std::sync::OnceLock;
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed().as_nanos() as u64
+}
+
+/// Nanoseconds of a tick.
+#[cfg(target_arch = "x86_64")]
+fn tick() -> f64 {
+    let (from, begin) = both();
+    std::thread::sleep(CALIBRATION);
+    let (to, end) = both();
+    (end - begin).as_nanos() as f64 / to.wrapping_sub(from) as f64
+}
+
+/// Reads both clocks at one time: of several times, when the least lay between two readings of the
+/// timer, so that nothing else had the processor there.
+#[cfg(target_arch = "x86_64")]
+fn both() -> (u64, Instant) {
+    let mut best = (u64::MAX, 0, Instant::now());
+    for _ in 0..100 {
+        let from = now();
+        let instant = Instant::now();
+        let between = now() - from;
+        if between < best.0 {
+            best = (between, from + between / 2, instant);
+        }
+    }
+    (best.1, best.2)
+}
+
+/// Nanoseconds of a tick.
+#[cfg(target_arch = "aarch64")]
+fn tick() -> f64 {
+    let frequency: u64;
+    // SAFETY: Linux lets programs read the register.
+    unsafe {
+        core::arch::asm!("mrs {}, cntfrq_el0", out(reg) frequency, options(nostack, nomem));
+    }
+    1e9 / frequency as f64
+}
+
+/// Nanoseconds of a tick.
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn tick() -> f64 {
+    1.0
+}
+
+/// Knows what a tick and a reading take.
+#[derive(Clone, Debug)]
+pub struct Clock {
+    tick: f64,
+    overhead: f64,
+    readings: Samples,
+}
+
+impl Clock {
+    /// Calibrates the timer by so many samples.
+    ///
+    /// # Errors
+    /// [`Error::NoClock`].
+    pub fn calibrate(samples: usize) -> Result<Self, Error> {
+        let tick = tick();
+        if !(tick.is_finite() && tick > 0.0) {
+            return Err(Error::NoClock);
+        }
+        let mut readings = Samples::new();
+        for _ in 0..samples {
+            let from = now();
+            let to = now();
+            readings.add((to - from) as f64 * tick);
+        }
+        Ok(Self {
+            tick,
+            overhead: readings.mean().0,
+            readings,
+        })
+    }
+
+    /// Returns what a measurement of nothing shows: it is taken off all others.
+    #[must_use]
+    pub fn readings(&self) -> &Samples {
+        &self.readings
+    }
+
+    /// Returns a tick.
+    #[must_use]
+    pub fn tick(&self) -> Ns {
+        Ns(self.tick)
+    }
+
+    /// Returns the time between two readings in nanoseconds, without what a measurement takes; that may
+    /// be less than nothing by the noise of one reading.
+    #[must_use]
+    pub fn between(&self, from: u64, to: u64) -> f64 {
+        to.wrapping_sub(from) as f64 * self.tick - self.overhead
+    }
+
+    /// Returns the time between two readings in nanoseconds.
+    #[must_use]
+    pub fn apart(&self, from: u64, to: u64) -> f64 {
+        to.wrapping_sub(from) as f64 * self.tick
+    }
+
+    /// Calls `body`, and returns the time of it.
+    #[inline(always)]
+    pub fn time(&self, body: impl FnOnce()) -> f64 {
+        let from = now();
+        body();
+        let to = now();
+        self.between(from, to)
+    }
+}
+
+/// Waits about so long, without sleeping where that is short.
+pub fn pause(length: Duration) {
+    if length > Duration::from_millis(2) {
+        std::thread::sleep(length);
+        return;
+    }
+    let begin = Instant::now();
+    while begin.elapsed() < length {
+        std::hint::spin_loop();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_found_again() {
+        let clock = Clock::calibrate(1000).expect("a clock");
+        // The shortest of several: others use the processor, too.
+        let length = Duration::from_micros(500);
+        let times = (0..20).map(|_| {
+            clock.time(|| {
+                let begin = Instant::now();
+                while begin.elapsed() < length {}
+            })
+        });
+        let least = times.fold(f64::MAX, f64::min);
+        assert!((490_000.0..600_000.0).contains(&least), "{least}");
+        assert!(clock.readings().mean().0 < 5_000.0, "{clock:?}");
+        assert_eq!(clock.readings().len(), 1000);
+    }
+}
