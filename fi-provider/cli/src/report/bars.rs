@@ -238,16 +238,20 @@ fn axis(area: &Area<'_>, scale: &Scale, y: i32, unit: &str) -> Drawn {
 
 /// Returns what an axis with this unit shows.
 fn quantity(unit: &str) -> String {
-    if unit == "ns" {
-        "Time (ns)".to_owned()
+    if is_time(unit) {
+        format!("Time ({unit})")
     } else {
         format!("Number of {unit}")
     }
 }
 
+fn is_time(unit: &str) -> bool {
+    ["ns", "us", "ms"].contains(&unit)
+}
+
 /// Prints an amount: times with the same number of digits everywhere, and counts with those they have.
 fn amount(number: f64, unit: &str) -> String {
-    if unit == "ns" {
+    if is_time(unit) {
         format!("{number:.2}")
     } else {
         short(number)

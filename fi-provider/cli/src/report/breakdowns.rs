@@ -52,20 +52,25 @@ fn figure(system: &System, breakdown: Breakdown) -> Drawn<Figure> {
     let (mut bars, mut missing) = (Vec::new(), Vec::new());
     for bar in breakdown.bars {
         match bar {
-            Ok(bar) => bars.push(coloured(&bar)),
+            Ok(bar) => bars.push(bar),
             Err(reason) => missing.push(format!("A bar {reason}.")),
         }
     }
     let mut figure = if bars.is_empty() {
         Figure::without(&id, breakdown.title, missing.join(" "))
     } else {
-        let mut figure = apart(&id, breakdown.title, "ns", &bars)?;
+        let longest = bars.iter().map(|bar| bar.total.0).fold(0.0, f64::max);
+        let (unit, size) = unit(longest);
+        let bars: Vec<Bar> = bars.iter().map(|bar| coloured(bar, size)).collect();
+        let mut figure = apart(&id, breakdown.title, unit, &bars)?;
         figure.notes.append(&mut missing);
         figure
     };
     let whole = total(breakdown.number).map(|total| (total.value(system), system.observed(total)));
     if let Some((Ok(modelled), Entry::Known { value, source })) = whole {
+        // Without the sign of a zero.
         let off = (modelled - *value).percent_of(*value);
+        let off = if off.abs() < 0.05 { 0.0 } else { off };
         let Ns(observed) = *value;
         let note = format!("Observed: {observed:.2} ns ({source}); the model is {off:+.1} % off.");
         figure = figure.note(note);
@@ -73,8 +78,17 @@ fn figure(system: &System, breakdown: Breakdown) -> Drawn<Figure> {
     Ok(figure.note(format!("Figure {} of the paper.", breakdown.number)))
 }
 
+/// Returns the unit in which times up to `longest` ns are read best, and its size in ns.
+fn unit(longest: f64) -> (&'static str, f64) {
+    match longest {
+        ..1e5 => ("ns", 1.0),
+        ..1e8 => ("us", 1e3),
+        _ => ("ms", 1e6),
+    }
+}
+
 /// Gives each part its colour: the known ones theirs, and the others those that are left.
-fn coloured(bar: &figures::Bar) -> Bar {
+fn coloured(bar: &figures::Bar, size: f64) -> Bar {
     let known = |name: &str| {
         let found = COLOURS.iter().find(|(known, _)| *known == name);
         found.map(|(_, colour)| *colour)
@@ -89,7 +103,7 @@ fn coloured(bar: &figures::Bar) -> Bar {
         .cycle();
     let parts = bar.parts.iter().map(|part| Part {
         name: part.name.clone(),
-        amount: part.time.0,
+        amount: part.time.0 / size,
         colour: known(&part.name)
             .or_else(|| free.next())
             .unwrap_or_default(),
@@ -105,10 +119,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn long_times_have_a_longer_unit() {
+        assert_eq!(
+            [unit(99_999.0).0, unit(1e5).0, unit(1e8).0],
+            ["ns", "us", "ms"]
+        );
+    }
+
+    #[test]
     fn parts_of_a_bar_have_their_own_colours() {
         for figure in figures::all(&System::paper()) {
             for bar in figure.bars.iter().flatten() {
-                let bar = coloured(bar);
+                let bar = coloured(bar, 1.0);
                 for (at, part) in bar.parts.iter().enumerate() {
                     let alike = |other: &&Part| other.colour == part.colour;
                     let other = bar.parts[..at].iter().find(alike);

@@ -57,7 +57,8 @@ pub(super) fn none() -> Figure {
 pub(super) fn figure(text: &str) -> Drawn<Figure> {
     let bins = read(text)?;
     let posts: u64 = bins.iter().map(|(_, _, posts)| posts).sum();
-    let svg = ink::picture(SIZE, TITLE, |area| draw(area, &bins, posts))?;
+    let (drawn, rest) = bins.split_at(even(&bins));
+    let svg = ink::picture(SIZE, TITLE, |area| draw(area, drawn, posts))?;
     let mut table = Table::new(ID, TITLE, &["from ns", "to ns", "posts", "%"]);
     for (from, to, own) in &bins {
         let share = *own as f64 / posts.max(1) as f64 * 100.0;
@@ -68,8 +69,24 @@ pub(super) fn figure(text: &str) -> Drawn<Figure> {
             Cell::Number(share),
         ]);
     }
-    let note = format!("{posts} posts that are drawn. Figure 7 of the paper.");
-    Ok(Figure::drawn(ID, TITLE, svg, table).note(note))
+    let beyond: u64 = rest.iter().map(|(_, _, posts)| posts).sum();
+    let mut note = format!("{posts} posts.");
+    if let (Some((from, ..)), Some((_, to, _))) = (rest.first(), rest.last()) {
+        let share = beyond as f64 / posts.max(1) as f64 * 100.0;
+        note += &format!(
+            " Those that took longer than {from:.2} ns, {beyond} ({share:.1} %), are not drawn: the longest took {to:.0} ns."
+        );
+    }
+    let figure = Figure::drawn(ID, TITLE, svg, table).note(note);
+    Ok(figure.note("Figure 7 of the paper."))
+}
+
+/// Returns how many of the first bars have one width: the last ones may be of all the longer times.
+fn even(bins: &[Bin]) -> usize {
+    let width = |bin: &Bin| bin.1 - bin.0;
+    let usual = bins.first().map_or(0.0, width);
+    let wider = bins.iter().position(|bin| width(bin) > 1.5 * usual);
+    wider.filter(|at| *at > 0).unwrap_or(bins.len())
 }
 
 fn draw(area: &Area<'_>, bins: &[Bin], posts: u64) -> Drawn {
@@ -124,6 +141,16 @@ mod tests {
         let figure = figure(text).expect("drawn");
         let svg = figure.svg.expect("a picture");
         assert_eq!(svg.matches("class=\"f-0\"").count(), 2, "{svg}");
+    }
+
+    #[test]
+    fn the_bar_of_all_longer_times_is_told_and_not_drawn() {
+        let text = "distribution\t1\t2\t3\ndistribution\t2\t3\t6\ndistribution\t3\t5000\t1\n";
+        let figure = figure(text).expect("drawn");
+        let svg = figure.svg.expect("a picture");
+        assert_eq!(svg.matches("class=\"f-0\"").count(), 2, "{svg}");
+        assert!(figure.notes[0].contains("1 (10.0 %), are not drawn: the longest took 5000 ns"));
+        assert_eq!(figure.data.expect("a table").rows.len(), 3);
     }
 
     #[test]

@@ -208,7 +208,8 @@ pub(super) fn inline(svg: &str) -> String {
 
 /// Returns a round step for an axis up to `most`, so that there are at most `marks` of it.
 pub(super) fn step(most: f64, marks: usize) -> f64 {
-    let least = most.max(f64::MIN_POSITIVE) / marks.max(1) as f64;
+    let most = if most > 0.0 { most } else { 1.0 };
+    let least = most / marks.max(1) as f64;
     let power = 10_f64.powf(least.log10().floor());
     let factors = [1.0, 2.0, 5.0, 10.0];
     let fits = factors
@@ -235,6 +236,7 @@ mod tests {
             (41.0, 5, 10.0),
             (0.9, 5, 0.2),
             (100.0, 10, 10.0),
+            (0.0, 5, 0.2),
         ] {
             assert!((step(most, marks) - expected).abs() < 1e-9, "{most}");
         }
