@@ -166,9 +166,13 @@ impl Clock {
     }
 }
 
-/// Waits about so long, without sleeping where that is short.
+/// The longest wait without sleep: a processor that sleeps is slower behind it, and its caches are
+/// others'.
+const AWAKE: Duration = Duration::from_millis(20);
+
+/// Waits about so long, without sleeping where that is not very long.
 pub fn pause(length: Duration) {
-    if length > Duration::from_millis(2) {
+    if length > AWAKE {
         std::thread::sleep(length);
         return;
     }
