@@ -182,9 +182,63 @@ pub fn pause(length: Duration) {
     }
 }
 
+/// Knows how long it takes until everything has come that is under way: found by trial.
+#[derive(Clone, Debug)]
+pub struct Settling {
+    length: Duration,
+    /// How often in a row it was too short.
+    misses: u32,
+}
+
+impl Settling {
+    /// Times in a row that it has to be too short to be made longer: once may be by chance.
+    const MISSES: u32 = 3;
+    /// The longest.
+    pub const LIMIT: Duration = Duration::from_secs(10);
+
+    /// Begins with this length.
+    #[must_use]
+    pub const fn new(length: Duration) -> Self {
+        Self { length, misses: 0 }
+    }
+
+    /// Waits so long.
+    pub fn wait(&self) {
+        pause(self.length);
+    }
+
+    /// Notes whether everything had come.
+    ///
+    /// # Errors
+    /// [`Error::Late`] where it does not come at all.
+    pub fn note(&mut self, has_come: bool) -> Result<(), Error> {
+        self.misses = if has_come { 0 } else { self.misses + 1 };
+        if self.misses == Self::MISSES {
+            *self = Self::new(self.length * 2);
+        }
+        if self.length > Self::LIMIT {
+            return Err(Error::Late("completions", Self::LIMIT.as_secs()));
+        }
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_wait_grows_where_it_is_too_short_again_and_again() {
+        let mut settling = Settling::new(Duration::from_secs(4));
+        for has_come in [false, false, true, false, false] {
+            settling.note(has_come).expect("not late");
+        }
+        assert_eq!(settling.length, Duration::from_secs(4));
+        settling.note(false).expect("not late");
+        assert_eq!(settling.length, Duration::from_secs(8));
+        let late = (0..3).map(|_| settling.note(false)).filter(Result::is_err);
+        assert_eq!(late.count(), 1);
+    }
 
     #[test]
     fn a_time_is_found_again() {

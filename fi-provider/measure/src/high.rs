@@ -3,7 +3,7 @@
 
 #![expect(unsafe_code, reason = "posts buffers for messages")]
 
-use crate::clock::{Clock, now, pause};
+use crate::clock::{Clock, Settling, now};
 use crate::low::wait;
 use crate::samples::Samples;
 use crate::{Error, Plan};
@@ -103,7 +103,7 @@ pub struct High {
     ends: [End; 2],
     clock: Clock,
     plan: Plan,
-    settled: Duration,
+    settling: Settling,
 }
 
 impl High {
@@ -124,7 +124,7 @@ impl High {
             ends,
             clock: clock.clone(),
             plan,
-            settled: Duration::from_micros(50),
+            settling: Settling::new(Duration::from_micros(50)),
         };
         // The first message of each makes a connection.
         for end in 0..2 {
@@ -183,13 +183,12 @@ impl High {
             sent?;
             let taken = self.progressed(target);
             self.settle()?;
-            match taken {
-                Some(ns) if !std::mem::take(&mut is_first) => {
-                    posts.add(self.clock.between(from, to) / WINDOW as f64);
-                    progress.add(ns / WINDOW as f64);
-                }
-                Some(_) => {}
-                None => self.wait_longer()?,
+            self.settling.note(taken.is_some())?;
+            if let Some(ns) = taken
+                && !std::mem::take(&mut is_first)
+            {
+                posts.add(self.clock.between(from, to) / WINDOW as f64);
+                progress.add(ns / WINDOW as f64);
             }
         }
         Ok((posts, progress))
@@ -201,21 +200,13 @@ impl High {
         let one = &self.ends[0];
         let mut ns = 0.0;
         for _ in 0..CALLS {
-            pause(self.settled);
+            self.settling.wait();
             ns += self.clock.time(|| one.endpoint.progress());
             if one.done.read() >= target {
                 return Some(ns);
             }
         }
         None
-    }
-
-    fn wait_longer(&mut self) -> Result<(), Error> {
-        self.settled *= 2;
-        if self.settled > LIMIT {
-            return Err(Error::Late("completions", LIMIT.as_secs()));
-        }
-        Ok(())
     }
 
     /// Times taking one message that has come: progress, and its entry. HLP and LLP together.
@@ -229,16 +220,15 @@ impl High {
             let [one, other] = &self.ends;
             other.post();
             one.send()?;
-            pause(self.settled);
+            self.settling.wait();
             let mut is_taken = false;
             let ns = self.clock.time(|| is_taken = other.receive());
             if !is_taken {
                 wait("a message", || other.receive())?;
             }
             self.settle()?;
-            if !is_taken {
-                self.wait_longer()?;
-            } else if !std::mem::take(&mut is_first) {
+            self.settling.note(is_taken)?;
+            if is_taken && !std::mem::take(&mut is_first) {
                 samples.add(ns);
             }
         }

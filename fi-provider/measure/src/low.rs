@@ -2,7 +2,7 @@
 
 #![expect(unsafe_code, reason = "posts to lanes and keeps their memory")]
 
-use crate::clock::{Clock, now, pause};
+use crate::clock::{Clock, Settling, now};
 use crate::samples::Samples;
 use crate::{Error, Plan};
 use fi_mlx5::device::{CompletionQueue, Device, Peer, QueuePair, ReceiveQueue, Region};
@@ -159,7 +159,7 @@ pub struct Low {
     clock: Clock,
     plan: Plan,
     /// How long it takes until everything has come that is under way.
-    settled: Duration,
+    settling: Settling,
 }
 
 /// The times of a post and its parts.
@@ -189,7 +189,7 @@ impl Low {
             device,
             clock: clock.clone(),
             plan,
-            settled: Duration::from_micros(20),
+            settling: Settling::new(Duration::from_micros(20)),
         };
         for end in 0..2 {
             low.write(end, false)?;
@@ -329,26 +329,15 @@ impl Low {
             for _ in 0..POLLS {
                 low.write(0, false)?;
             }
-            pause(low.settled);
+            low.settling.wait();
             Ok(())
         };
         let take = |low: &Self| matches!(low.ends[0].lane.poll(), Ok(true));
         self.sample(POLLS, post, take, |low, is_right| {
-            if !is_right {
-                low.wait_longer()?;
-            }
+            low.settling.note(is_right)?;
             low.ends[0].drain()?;
             Ok(is_right)
         })
-    }
-
-    /// Lets more time pass before something is taken: it was not all there.
-    fn wait_longer(&mut self) -> Result<(), Error> {
-        self.settled *= 2;
-        if self.settled > LIMIT {
-            return Err(Error::Late("completions", LIMIT.as_secs()));
-        }
-        Ok(())
     }
 
     /// Times a post that fails because the queue has no room without looking.
