@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// One measurement at a time.
 static ALONE: Mutex<()> = Mutex::new(());
 /// How long a test tries.
-const PATIENCE: Duration = Duration::from_secs(75);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The delays of the device in nanoseconds, which are to be found again within this part.
 const PCIE: f64 = 300e3;

@@ -58,7 +58,7 @@ impl Drop for Folder {
 fn the_system_of_the_paper_is_told_with_its_sources() {
     let text = printed(&farreach(&["model", "--paper"]));
     for part in [
-        "PIO copy (64 bytes)                 pio_copy             94.25  paper: Table 1",
+        "pio_copy             94.25  paper: Table 1",
         "unknown: the paper does not give it",
         "p >= 8 posts",
         "RC-to-MEM(8B) stands for RC-to-MEM(64B), which is not known",

@@ -33,6 +33,12 @@ pub(super) fn components(system: &System) -> Table {
         |&period: &u32| Cell::Count(period.into()),
     );
     table.rows.push(row);
+    table.rows.push(vec![
+        Cell::text("The same of the low-level benchmark"),
+        Cell::text("low_level_period"),
+        Cell::Count(system.low_period.into()),
+        Cell::text("1 where each message has a completion"),
+    ]);
     table
 }
 
