@@ -34,6 +34,7 @@ extern "C" {
 #define FARREACH_AM_EJOB (-6)     /* the launcher, or the program's exchange, has failed */
 #define FARREACH_AM_EDEVICE (-7)  /* other nodes are to be reached, and there is no device */
 #define FARREACH_AM_ENOTSUP (-8)  /* the operation is not done on this type */
+#define FARREACH_AM_EAGAIN (-9)   /* farreach_am_try_... alone: there is no room now */
 
 /* The most arguments of a message, of 32 bits each. Handlers have indices from 0 to 255. */
 #define FARREACH_AM_MOST_ARGS 16
@@ -131,6 +132,12 @@ enum {
 #define farreach_am_forget farreach_am_forget_threads
 #define farreach_am_depart farreach_am_depart_threads
 #define farreach_am_leave_handler farreach_am_leave_handler_threads
+#define farreach_am_try_request_short farreach_am_try_request_short_threads
+#define farreach_am_try_request_medium farreach_am_try_request_medium_threads
+#define farreach_am_try_request_long farreach_am_try_request_long_threads
+#define farreach_am_try_put farreach_am_try_put_threads
+#define farreach_am_try_get farreach_am_try_get_threads
+#define farreach_am_try_atomic farreach_am_try_atomic_threads
 #endif
 
 /* Opens the engine of this process and connects it with all others. Collective. */
@@ -225,6 +232,27 @@ int farreach_am_get(farreach_am_t *am, uint32_t rank, void *to, uint64_t from, s
  * are atomic to the engines' operations of this type. */
 int farreach_am_atomic(farreach_am_t *am, uint32_t rank, uint64_t to, int operation, int type,
                        uint64_t operand, uint64_t comparand, void *result, uint64_t *done);
+
+/* Do as the functions without try_ where nothing has to wait. Return FARREACH_AM_EAGAIN, and have done
+ * nothing, where there is no room, or another thread uses the engine: a later call may succeed, after
+ * farreach_am_poll. They handle no messages. A payload of farreach_am_try_request_long that is neither
+ * stored in mapped memory nor short enough to travel with the message is waited for once its write has
+ * been started, and so is a source of farreach_am_try_put with FARREACH_AM_REUSE that is longer than a
+ * medium payload. */
+int farreach_am_try_request_short(farreach_am_t *am, uint32_t rank, uint8_t handler,
+                                  const uint32_t *args, uint32_t nargs);
+int farreach_am_try_request_medium(farreach_am_t *am, uint32_t rank, uint8_t handler,
+                                   const void *payload, size_t bytes, const uint32_t *args,
+                                   uint32_t nargs);
+int farreach_am_try_request_long(farreach_am_t *am, uint32_t rank, uint8_t handler,
+                                 const void *payload, size_t bytes, uint64_t to,
+                                 const uint32_t *args, uint32_t nargs);
+int farreach_am_try_put(farreach_am_t *am, uint32_t rank, uint64_t to, const void *from,
+                        size_t bytes, uint32_t flags, uint64_t *done);
+int farreach_am_try_get(farreach_am_t *am, uint32_t rank, void *to, uint64_t from, size_t bytes,
+                        uint64_t *done);
+int farreach_am_try_atomic(farreach_am_t *am, uint32_t rank, uint64_t to, int operation, int type,
+                           uint64_t operand, uint64_t comparand, void *result, uint64_t *done);
 
 /* Ends all processes of the job with this code, by its launcher, and this one at once. Waits for nothing
  * and takes no lock: it may be called in handlers of messages and of signals. am may be NULL, and message,

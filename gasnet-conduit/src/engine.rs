@@ -263,6 +263,25 @@ impl<G: Guard> Engine<G> {
         Ok(Turn(self))
     }
 
+    /// Takes the turn for this thread, with `TRIES` only where no other thread has it.
+    ///
+    /// # Errors
+    /// [`Error::NotNow`] in a handler; [`Error::WouldWait`].
+    #[inline(always)]
+    pub(crate) fn turn_of<const TRIES: bool>(&self) -> Result<Turn<'_, G>, Error> {
+        if !TRIES {
+            return self.turn();
+        }
+        if self.core.running.is_here() {
+            return Err(in_handler());
+        }
+        if self.guard.try_lock() {
+            Ok(Turn(self))
+        } else {
+            Err(Error::WouldWait)
+        }
+    }
+
     /// Tells, by few instructions, that there is nothing to handle and nothing to go on with: may return
     /// false also then.
     #[inline(always)]

@@ -50,6 +50,9 @@ pub enum Error {
     /// A variable of the environment makes no sense.
     #[error("{0}")]
     Variable(Box<str>),
+    /// There is no room now: the call would wait. Only of those that try.
+    #[error("there is no room now: the call would wait")]
+    WouldWait,
     /// The operation is not done on elements of this type.
     #[error("the operation is not done on elements of this type")]
     Unsupported,
@@ -82,6 +85,7 @@ impl Error {
             Self::Launcher(_) | Self::Exchange(_) | Self::Version { .. } => -6,
             Self::NoDevice(_) => -7,
             Self::Unsupported => -8,
+            Self::WouldWait => -9,
         }
     }
 

@@ -105,13 +105,49 @@ impl<G: Guard> Engine<G> {
         source: Source,
         done: Done,
     ) -> Result<Ended, Error> {
+        // SAFETY: the caller's promise.
+        unsafe { self.put_or_try::<false>(rank, to, (from, bytes), source, done) }
+    }
+
+    /// Writes bytes as [`Engine::put`] does where that can be started at once. A source that is reused and
+    /// is longer than a medium payload is waited for, once its write has been started.
+    ///
+    /// # Errors
+    /// As [`Engine::put`]; [`Error::WouldWait`] where nothing has been done.
+    ///
+    /// # Safety
+    /// As [`Engine::put`].
+    #[inline]
+    pub unsafe fn try_put(
+        &self,
+        rank: u32,
+        to: u64,
+        (from, bytes): (*const u8, usize),
+        source: Source,
+        done: Done,
+    ) -> Result<Ended, Error> {
+        // SAFETY: the caller's promise.
+        unsafe { self.put_or_try::<true>(rank, to, (from, bytes), source, done) }
+    }
+
+    /// # Safety
+    /// As [`Engine::put`].
+    #[inline(always)]
+    unsafe fn put_or_try<const TRIES: bool>(
+        &self,
+        rank: u32,
+        to: u64,
+        (from, bytes): (*const u8, usize),
+        source: Source,
+        done: Done,
+    ) -> Result<Ended, Error> {
         // SAFETY: `from` holds the bytes.
         if unsafe { self.core.put_now(rank, to, from, bytes) } {
             return Ok(Ended::Now);
         }
-        let _turn = self.turn()?;
+        let _turn = self.turn_of::<TRIES>()?;
         // SAFETY: `from` holds the bytes as long as `put` wants them.
-        unsafe { self.core.put(rank, to, (from, bytes), source, done) }
+        unsafe { (self.core).put::<TRIES>(rank, to, (from, bytes), source, done) }
     }
 
     /// Starts a put of a few bytes, which may be changed on return, to memory that is not mapped here: by
@@ -131,15 +167,14 @@ impl<G: Guard> Engine<G> {
         if !self.guard.try_lock() {
             return false;
         }
-        let is_posted = !core.rest.has(HANDLER)
-            && core.regions.with_last(rank, (to, bytes), |region| {
+        let is_posted = match core.regions.last(rank, (to, bytes)) {
+            Some(region) if !core.rest.has(HANDLER) => {
                 let report = Context(done.0);
                 // SAFETY: `from` holds the bytes.
-                unsafe {
-                    core.replies
-                        .write_beyond_now(region, to, from, bytes, report)
-                }
-            });
+                unsafe { (core.replies).write_beyond_now(&region, to, from, bytes, report) }
+            }
+            _ => false,
+        };
         if is_posted {
             core.rest.set(ENDED, true);
         }
@@ -163,13 +198,46 @@ impl<G: Guard> Engine<G> {
         from: u64,
         done: Done,
     ) -> Result<Ended, Error> {
+        // SAFETY: the caller's promise.
+        unsafe { self.get_or_try::<false>(rank, (to, bytes), from, done) }
+    }
+
+    /// Reads bytes as [`Engine::get`] does where that can be started at once.
+    ///
+    /// # Errors
+    /// As [`Engine::put`]; [`Error::WouldWait`] where nothing has been done.
+    ///
+    /// # Safety
+    /// As [`Engine::get`].
+    #[inline]
+    pub unsafe fn try_get(
+        &self,
+        rank: u32,
+        (to, bytes): (*mut u8, usize),
+        from: u64,
+        done: Done,
+    ) -> Result<Ended, Error> {
+        // SAFETY: the caller's promise.
+        unsafe { self.get_or_try::<true>(rank, (to, bytes), from, done) }
+    }
+
+    /// # Safety
+    /// As [`Engine::get`].
+    #[inline(always)]
+    unsafe fn get_or_try<const TRIES: bool>(
+        &self,
+        rank: u32,
+        (to, bytes): (*mut u8, usize),
+        from: u64,
+        done: Done,
+    ) -> Result<Ended, Error> {
         // SAFETY: `to` has room for the bytes.
         if unsafe { self.core.get_now(rank, to, from, bytes) } {
             return Ok(Ended::Now);
         }
-        let _turn = self.turn()?;
+        let _turn = self.turn_of::<TRIES>()?;
         let range = (from, bytes);
-        self.core.access(rank, range, |region, core| {
+        self.core.access::<TRIES>(rank, range, |region, core| {
             // SAFETY: `to` has room for the bytes until the end is told.
             unsafe { core.replies.read(region, from, to, bytes, Context(done.0)) }
         })
@@ -190,6 +258,38 @@ impl<G: Guard> Engine<G> {
         atomic: &Atomic,
         done: Done,
     ) -> Result<Ended, Error> {
+        // SAFETY: the caller's promise.
+        unsafe { self.atomic_or_try::<false>(rank, to, atomic, done) }
+    }
+
+    /// Does an atomic operation as [`Engine::atomic`] does where that can be started at once.
+    ///
+    /// # Errors
+    /// As [`Engine::atomic`]; [`Error::WouldWait`] where nothing has been done.
+    ///
+    /// # Safety
+    /// As [`Engine::atomic`].
+    pub unsafe fn try_atomic(
+        &self,
+        rank: u32,
+        to: u64,
+        atomic: &Atomic,
+        done: Done,
+    ) -> Result<Ended, Error> {
+        // SAFETY: the caller's promise.
+        unsafe { self.atomic_or_try::<true>(rank, to, atomic, done) }
+    }
+
+    /// # Safety
+    /// As [`Engine::atomic`].
+    #[inline(always)]
+    unsafe fn atomic_or_try<const TRIES: bool>(
+        &self,
+        rank: u32,
+        to: u64,
+        atomic: &Atomic,
+        done: Done,
+    ) -> Result<Ended, Error> {
         let Atomic {
             operation,
             datatype,
@@ -204,9 +304,9 @@ impl<G: Guard> Engine<G> {
         if unsafe { self.core.atomic_now(rank, to, typed, atomic) } {
             return Ok(Ended::Now);
         }
-        let _turn = self.turn()?;
+        let _turn = self.turn_of::<TRIES>()?;
         let range = (to, datatype.bytes());
-        self.core.access(rank, range, |region, core| {
+        self.core.access::<TRIES>(rank, range, |region, core| {
             let word = Word {
                 region,
                 address: to,
@@ -283,8 +383,8 @@ impl Core {
         is_there.then(|| segment.mapped.wrapping_add(offset as usize))
     }
 
-    /// Starts an operation on a peer's memory, and waits for room if need be.
-    fn access(
+    /// Starts an operation on a peer's memory, and waits for room if need be and not with `TRIES`.
+    fn access<const TRIES: bool>(
         &self,
         rank: u32,
         range: (u64, usize),
@@ -292,7 +392,7 @@ impl Core {
     ) -> Result<Ended, Error> {
         self.check_rank(rank)?;
         self.rest.set(ENDED, true);
-        self.insist(rank, || {
+        self.insist_or_try::<_, TRIES>(rank, || {
             self.regions
                 .with(self, rank, range, |region| start(region, self))
         })?;
@@ -301,7 +401,7 @@ impl Core {
 
     /// # Safety
     /// As [`Engine::put`].
-    unsafe fn put(
+    unsafe fn put<const TRIES: bool>(
         &self,
         rank: u32,
         to: u64,
@@ -312,9 +412,10 @@ impl Core {
         if source == Source::Reused && bytes > self.most_medium {
             // SAFETY: `from` holds the bytes during the call.
             let source = unsafe { std::slice::from_raw_parts(from, bytes) };
-            return self.write_now(rank, source, to).map(|()| Ended::Now);
+            let written = self.write_now::<TRIES>(rank, source, to);
+            return written.map(|()| Ended::Now);
         }
-        self.access(rank, (to, bytes), |region, core| {
+        self.access::<TRIES>(rank, (to, bytes), |region, core| {
             let report = Context(done.0);
             // SAFETY: `from` holds the bytes during the call, in which they are taken over if the source is
             // reused, and otherwise until the end is told.
@@ -328,12 +429,18 @@ impl Core {
         })
     }
 
-    /// Writes bytes to a peer's memory, and waits until they are there.
-    pub(crate) fn write_now(&self, rank: u32, bytes: &[u8], to: u64) -> Result<(), Error> {
+    /// Writes bytes to a peer's memory, and waits until they are there; with `TRIES` where the write can
+    /// be started at once.
+    pub(crate) fn write_now<const TRIES: bool>(
+        &self,
+        rank: u32,
+        bytes: &[u8],
+        to: u64,
+    ) -> Result<(), Error> {
         let count = AtomicU64::new(0);
         // SAFETY: the word stays until it is counted, below.
         let done = unsafe { Done::new(count.as_ptr()) };
-        self.access(rank, (to, bytes.len()), |region, core| {
+        self.access::<TRIES>(rank, (to, bytes.len()), |region, core| {
             let (from, len) = (bytes.as_ptr(), bytes.len());
             // SAFETY: the slice holds the bytes until the end is counted.
             unsafe { core.replies.write(region, to, from, len, Context(done.0)) }

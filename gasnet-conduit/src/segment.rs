@@ -12,7 +12,7 @@ use fi_provider::raw::domain::Domain;
 use fi_provider::raw::endpoint::RemoteRegion;
 use fi_provider::raw::error as raw;
 use fi_provider::raw::region::{Addressing, Memory, Region, Rights};
-use std::cell::RefCell;
+use std::cell::{Ref, RefCell};
 
 /// A peer's segment: `farreach_am_segment_t`.
 #[repr(C)]
@@ -142,24 +142,19 @@ impl Regions {
             .ok_or(raw::Error::OutOfRange)
     }
 
-    /// Calls `act` with the region of a peer that was accessed last, if it has these bytes; false
-    /// otherwise.
+    /// The region of a peer that was accessed last, if it has these bytes.
     #[inline(always)]
-    pub(crate) fn with_last(
+    pub(crate) fn last(
         &self,
         rank: u32,
         (start, bytes): (u64, usize),
-        act: impl FnOnce(&RemoteRegion) -> bool,
-    ) -> bool {
-        let known = self.known.borrow();
-        let last = known.get(rank as usize).and_then(|of_peer| of_peer.first());
-        match last {
-            Some(Known {
-                key,
-                region: Some(region),
-            }) if key.holds(start, bytes as u64) => act(region),
-            _ => false,
-        }
+    ) -> Option<Ref<'_, RemoteRegion>> {
+        let last = Ref::filter_map(self.known.borrow(), |known| {
+            let last = known.get(rank as usize)?.first()?;
+            let region = last.region.as_ref()?;
+            last.key.holds(start, bytes as u64).then_some(region)
+        });
+        last.ok()
     }
 
     /// Calls `act` with the region of a peer that has these bytes.

@@ -173,6 +173,25 @@ impl Core {
         }
     }
 
+    /// As [`Core::insist`]; with `TRIES` the call is made once.
+    ///
+    /// # Errors
+    /// That of the call; [`Error::WouldWait`].
+    #[inline(always)]
+    pub(crate) fn insist_or_try<T, const TRIES: bool>(
+        &self,
+        rank: u32,
+        mut call: impl FnMut() -> Result<T, raw::Error>,
+    ) -> Result<T, Error> {
+        if !TRIES {
+            return self.insist(rank, call);
+        }
+        call().map_err(|error| match error {
+            raw::Error::Again => Error::WouldWait,
+            error => Error::of_peer(rank, error),
+        })
+    }
+
     #[cold]
     #[inline(never)]
     fn insist_longer<T>(
@@ -191,9 +210,10 @@ impl Core {
         }
     }
 
-    /// Sends a request, in a turn.
+    /// Sends a request, in a turn. With `TRIES` it looks for no messages, and waits for no room before
+    /// anything is done.
     #[inline(never)]
-    fn request(
+    fn request<const TRIES: bool>(
         &self,
         rank: u32,
         handler: u8,
@@ -204,27 +224,48 @@ impl Core {
         if rank == self.rank {
             return self.send_to_self(handler, payload, args, false);
         }
-        let payload = self.place(rank, payload)?;
-        let parts = parts(handler, payload, args);
-        self.insist(rank, || parts.send(&self.requests, rank))?;
+        let placed = self.place::<TRIES>(rank, payload)?;
+        let parts = parts(handler, placed, args);
+        let send = || parts.send(&self.requests, rank);
+        if TRIES {
+            return match (payload, placed) {
+                // The payload is stored: there is no way back.
+                (Payload::Long(..), Payload::There(..)) => self.insist(rank, send),
+                _ => self.insist_or_try::<_, true>(rank, send),
+            };
+        }
+        self.insist(rank, send)?;
         self.listen();
         Ok(())
     }
 
     /// Stores the payload of a long message where that is possible at once: returns how it travels
     /// otherwise.
-    fn place<'a>(&self, rank: u32, payload: Payload<'a>) -> Result<Payload<'a>, Error> {
+    fn place<'a, const TRIES: bool>(
+        &self,
+        rank: u32,
+        payload: Payload<'a>,
+    ) -> Result<Payload<'a>, Error> {
         let Payload::Long(bytes, to) = payload else {
             return Ok(payload);
         };
+        if TRIES && self.near[rank as usize] && !self.has_ring_room(rank)? {
+            return Err(Error::WouldWait);
+        }
         if self.store(rank, bytes, to)? {
             return Ok(Payload::There(to, bytes.len()));
         }
         if bytes.len() > self.most_medium {
-            self.write_now(rank, bytes, to)?;
+            self.write_now::<TRIES>(rank, bytes, to)?;
             return Ok(Payload::There(to, bytes.len()));
         }
         Ok(payload)
+    }
+
+    /// Whether a message of any words finds room in the ring of a peer.
+    fn has_ring_room(&self, rank: u32) -> Result<bool, Error> {
+        let has_room = self.requests.has_ring_room(rank, 8 * MOST_WORDS);
+        has_room.map_err(|error| Error::of_peer(rank, error))
     }
 
     /// Stores bytes in a peer's memory if that is mapped here, or there are none; whether it has.
@@ -462,14 +503,25 @@ impl Core {
 /// Sending requests. All of them wait while there is no room, handling messages meanwhile; bytes and
 /// arguments are the caller's again on return.
 impl<G: Guard> Engine<G> {
+    #[inline(always)]
+    fn send<const TRIES: bool>(
+        &self,
+        rank: u32,
+        handler: u8,
+        payload: Payload<'_>,
+        args: &[u32],
+    ) -> Result<(), Error> {
+        let _turn = self.turn_of::<TRIES>()?;
+        self.core.request::<TRIES>(rank, handler, payload, args)
+    }
+
     /// Sends a short request.
     ///
     /// # Errors
     /// [`Error::Argument`], [`Error::Peer`], [`Error::NotNow`] in a handler.
     #[inline]
     pub fn request_short(&self, rank: u32, handler: u8, args: &[u32]) -> Result<(), Error> {
-        let _turn = self.turn()?;
-        self.core.request(rank, handler, Payload::None, args)
+        self.send::<false>(rank, handler, Payload::None, args)
     }
 
     /// Sends a medium request.
@@ -484,9 +536,7 @@ impl<G: Guard> Engine<G> {
         payload: &[u8],
         args: &[u32],
     ) -> Result<(), Error> {
-        let _turn = self.turn()?;
-        self.core
-            .request(rank, handler, Payload::Medium(payload), args)
+        self.send::<false>(rank, handler, Payload::Medium(payload), args)
     }
 
     /// Sends a long request: the payload is stored at `to`, an address in the peer's memory, before the
@@ -503,9 +553,7 @@ impl<G: Guard> Engine<G> {
         to: u64,
         args: &[u32],
     ) -> Result<(), Error> {
-        let _turn = self.turn()?;
-        self.core
-            .request(rank, handler, Payload::Long(payload, to), args)
+        self.send::<false>(rank, handler, Payload::Long(payload, to), args)
     }
 
     /// Sends a long request whose payload the caller has stored already: `bytes` at `to`.
@@ -519,9 +567,67 @@ impl<G: Guard> Engine<G> {
         (to, bytes): (u64, usize),
         args: &[u32],
     ) -> Result<(), Error> {
-        let _turn = self.turn()?;
-        self.core
-            .request(rank, handler, Payload::There(to, bytes), args)
+        self.send::<false>(rank, handler, Payload::There(to, bytes), args)
+    }
+}
+
+/// Sending requests where there is room at once.
+impl<G: Guard> Engine<G> {
+    /// Sends a short request as [`Engine::request_short`] does, without waiting and without handling
+    /// messages.
+    ///
+    /// # Errors
+    /// As [`Engine::request_short`]; [`Error::WouldWait`] where there is no room, or another thread uses the
+    /// engine: nothing has been done then.
+    #[inline]
+    pub fn try_request_short(&self, rank: u32, handler: u8, args: &[u32]) -> Result<(), Error> {
+        self.send::<true>(rank, handler, Payload::None, args)
+    }
+
+    /// Sends a medium request in the same way.
+    ///
+    /// # Errors
+    /// As [`Engine::try_request_short`].
+    #[inline]
+    pub fn try_request_medium(
+        &self,
+        rank: u32,
+        handler: u8,
+        payload: &[u8],
+        args: &[u32],
+    ) -> Result<(), Error> {
+        self.send::<true>(rank, handler, Payload::Medium(payload), args)
+    }
+
+    /// Sends a long request in the same way. Where the payload neither is stored nor travels with the
+    /// message, waits for the end of its write, once that has been started, and then for room.
+    ///
+    /// # Errors
+    /// As [`Engine::try_request_short`]; [`Error::OutOfRange`].
+    #[inline]
+    pub fn try_request_long(
+        &self,
+        rank: u32,
+        handler: u8,
+        payload: &[u8],
+        to: u64,
+        args: &[u32],
+    ) -> Result<(), Error> {
+        self.send::<true>(rank, handler, Payload::Long(payload, to), args)
+    }
+
+    /// Sends a long request, whose payload the caller has stored already, in the same way.
+    ///
+    /// # Errors
+    /// As [`Engine::try_request_short`].
+    pub fn try_request_stored(
+        &self,
+        rank: u32,
+        handler: u8,
+        (to, bytes): (u64, usize),
+        args: &[u32],
+    ) -> Result<(), Error> {
+        self.send::<true>(rank, handler, Payload::There(to, bytes), args)
     }
 }
 

@@ -243,8 +243,8 @@ fn misencoded(instruction: &str) -> Result<Option<String>, String> {
 
 /// The object file that clang makes of an instruction for aarch64.
 fn assembled(text: &str) -> Result<Vec<u8>, String> {
-    let scratch = crate::scratch::Scratch::new()?;
-    let (source, object) = (scratch.file("it.s"), scratch.file("it.o"));
+    let scratch = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let (source, object) = (scratch.path().join("it.s"), scratch.path().join("it.o"));
     std::fs::write(&source, format!("{text}\n")).map_err(|error| error.to_string())?;
     output(
         Command::new("clang")

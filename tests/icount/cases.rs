@@ -1,9 +1,12 @@
 //! Counts the calls of a program that runs loops of them, as cases.c describes.
 
 use crate::Tools;
-use crate::callgrind::{self, Job};
-use crate::instructions::{self, Disassembly};
-use crate::scratch::Scratch;
+use crate::instructions::Disassembly;
+use farreach_icount::callgrind::{self, Job, Profiles};
+use farreach_icount::costs::{Costs, Layers};
+use farreach_icount::layer::Layer;
+use farreach_icount::profile;
+use farreach_icount::source::Sources;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -23,6 +26,8 @@ pub(crate) const UNCOUNTED: &str =
 /// The function by which the fabric's own objects let the software device act: nor is it counted, but
 /// by a subtraction, as it is also called where nothing is.
 const ACTING: &str = "fi_provider::raw::far::device::Device::kick";
+/// The library through which it acts.
+const SHIM: &str = "libsofthca_shim.so";
 /// A call whose count is known, which shows that counting works.
 const KNOWN: (&str, &str, u64) = ("known_8", "-", 8);
 
@@ -37,7 +42,9 @@ pub(crate) type Counts = BTreeMap<Call, f64>;
 pub(crate) struct Counted {
     /// Instructions of each call.
     pub(crate) counts: Counts,
-    /// Those that lock, of what each call has executed.
+    /// The same by layer.
+    pub(crate) layers: BTreeMap<Call, Layers>,
+    /// Instructions that lock, among those that each call has executed.
     pub(crate) locking: BTreeMap<Call, BTreeSet<String>>,
 }
 
@@ -45,6 +52,7 @@ impl Counted {
     /// Adds what another program has counted.
     pub(crate) fn extend(&mut self, other: Self) {
         self.counts.extend(other.counts);
+        self.layers.extend(other.layers);
         self.locking.extend(other.locking);
     }
 
@@ -57,6 +65,7 @@ impl Counted {
         }
         Self {
             counts: keys(self.counts, &name),
+            layers: keys(self.layers, &name),
             locking: keys(self.locking, &name),
         }
     }
@@ -101,6 +110,7 @@ pub(crate) fn near(
     let mut counted = count(&program, disassembly)?;
     let (routine, target, known) = KNOWN;
     let call = (routine.to_owned(), target.to_owned());
+    counted.layers.remove(&call);
     match counted.counts.remove(&call) {
         Some(count) if count == known as f64 => Ok(counted),
         count => Err(format!(
@@ -140,8 +150,8 @@ pub(crate) fn count(
     program: &Program<'_>,
     disassembly: &mut Disassembly,
 ) -> Result<Counted, String> {
-    let scratch = Scratch::new()?;
-    let executable = scratch.file("cases");
+    let profiles = Profiles::new()?;
+    let executable = profiles.file("cases");
     let mut compiler = Command::new(program.compiler);
     compiler
         .arg("-O3")
@@ -166,7 +176,7 @@ pub(crate) fn count(
         options: program.options,
         program: &words,
     };
-    let counted = run(&job, &scratch, disassembly);
+    let counted = run(&job, &profiles, disassembly);
     disassembly.forget(&executable);
     counted
 }
@@ -191,22 +201,38 @@ pub(crate) fn raw(tools: &Tools, disassembly: &mut Disassembly) -> Result<Counte
             options: &options,
             program: &program,
         };
-        counted.extend(run(&job, &Scratch::new()?, disassembly)?);
+        counted.extend(run(&job, &Profiles::new()?, disassembly)?);
     }
     Ok(counted)
 }
 
 /// Runs a program and counts.
-fn run(job: &Job<'_>, scratch: &Scratch, disassembly: &mut Disassembly) -> Result<Counted, String> {
-    let output = callgrind::run(job, scratch, true)?;
+fn run(
+    job: &Job<'_>,
+    profiles: &Profiles,
+    disassembly: &mut Disassembly,
+) -> Result<Counted, String> {
+    let output = callgrind::run(job, profiles, true)?;
     let printed = String::from_utf8_lossy(&output.stdout);
-    evaluate(&printed, &callgrind::parts(scratch)?, disassembly)
+    let program = job.program.first().ok_or("no program")?;
+    let lines = Lines {
+        program: Path::new(program),
+        sources: &mut Sources::default(),
+    };
+    evaluate(&printed, &profiles.parts()?, lines, disassembly)
+}
+
+/// Where the layers of instructions are looked up.
+struct Lines<'a> {
+    program: &'a Path,
+    sources: &'a mut Sources,
 }
 
 /// Brings together the loops that the program names and the parts that callgrind has written, one for one.
 fn evaluate(
     printed: &str,
     parts: &[String],
+    lines: Lines<'_>,
     disassembly: &mut Disassembly,
 ) -> Result<Counted, String> {
     let loops: Vec<_> = printed
@@ -221,6 +247,7 @@ fn evaluate(
         ));
     }
     let mut counted = Counted::default();
+    let mut sums: BTreeMap<Call, Sum> = BTreeMap::new();
     for (line, part) in loops.iter().zip(parts) {
         let fields: Vec<_> = line.split('\t').collect();
         let [routine, target, kind, rounds] = fields[..] else {
@@ -228,25 +255,69 @@ fn evaluate(
         };
         // (call 2N - call N) - (bare 2N - bare N), divided by N
         let sign = match (kind, rounds.parse() == Ok(2 * ROUNDS)) {
-            ("call", true) | ("bare", false) => 1.0,
-            ("call", false) | ("bare", true) => -1.0,
+            ("call", true) | ("bare", false) => 1,
+            ("call", false) | ("bare", true) => -1,
             _ => continue,
         };
         let call = (routine.to_owned(), target.to_owned());
         if kind == "call" {
-            let executed = instructions::executed(part)?;
+            let mut executed = Costs::default();
+            executed.add(part, 1).map_err(|error| error.to_string())?;
             let locking = counted.locking.entry(call.clone()).or_default();
             locking.extend(disassembly.locking(&executed)?);
         }
-        let acting = callgrind::profile(part, ACTING)?;
-        let left_out = acting.map_or(0, |profile| profile.inclusive);
-        let count = counted.counts.entry(call).or_insert(0.0);
-        *count += sign * (callgrind::total(part)? - left_out) as f64;
+        sums.entry(call).or_default().add(part, sign)?;
     }
-    for count in counted.counts.values_mut() {
-        *count /= ROUNDS as f64;
+    for (call, sum) in sums {
+        let layers = sum.layers(lines.program, lines.sources)?;
+        let of_layers: f64 = layers.values().sum();
+        let all = sum.all as f64 / ROUNDS as f64;
+        if (of_layers - all).abs() > 0.0005 {
+            return Err(format!(
+                "{}, {}: {all} instructions, those of the layers are {of_layers}",
+                call.0, call.1
+            ));
+        }
+        counted.counts.insert(call.clone(), all);
+        counted.layers.insert(call, layers);
     }
     Ok(counted)
+}
+
+/// The parts of one call, added up.
+#[derive(Default)]
+struct Sum {
+    /// All instructions, without those in which the device acts.
+    all: i64,
+    costs: Costs,
+    /// Instructions in which the device acts, and which are among the costs: of the C library.
+    acting: i64,
+}
+
+impl Sum {
+    fn add(&mut self, part: &str, sign: i64) -> Result<(), String> {
+        let text = |error: profile::NotUnderstood| error.to_string();
+        let signed = |count: u64| sign * i64::try_from(count).unwrap_or(i64::MAX);
+        let total = profile::total(part).ok_or("a part of callgrind's has no total")?;
+        let acting = profile::inclusive(part, ACTING).map_err(text)?;
+        let is_left_out = |object: &Path, function: &str| {
+            acting > 0 && (object.ends_with(SHIM) || profile::is_named(function, ACTING))
+        };
+        let left_out = self.costs.add_but(part, sign, is_left_out).map_err(text)?;
+        self.all += signed(total) - signed(acting);
+        self.acting += signed(acting) - signed(left_out);
+        Ok(())
+    }
+
+    /// Returns the instructions of one call by layer.
+    fn layers(&self, program: &Path, sources: &mut Sources) -> Result<Layers, String> {
+        let mut layers = self.costs.layers(program, sources)?;
+        *layers.entry(Layer::Misc).or_default() -= self.acting as f64;
+        layers
+            .values_mut()
+            .for_each(|count| *count /= ROUNDS as f64);
+        Ok(layers)
+    }
 }
 
 #[cfg(test)]
@@ -259,9 +330,13 @@ mod tests {
     fn evaluated(totals: &[u64]) -> Result<Counted, String> {
         let parts: Vec<_> = totals
             .iter()
-            .map(|total| format!("events: Ir\ntotals: {total}\n"))
+            .map(|total| format!("positions: instr\nob=/it\nfn=f\n0x10 {total}\ntotals: {total}\n"))
             .collect();
-        evaluate(PRINTED, &parts, &mut Disassembly::default())
+        let lines = Lines {
+            program: Path::new("/it"),
+            sources: &mut Sources::default(),
+        };
+        evaluate(PRINTED, &parts, lines, &mut Disassembly::default())
     }
 
     #[test]
@@ -269,6 +344,8 @@ mod tests {
         let counted = evaluated(&[99, 20_490, 40_970, 6_149, 12_293]).expect("evaluated");
         let call = ("r".to_owned(), "heap".to_owned());
         assert_eq!(counted.counts.get(&call), Some(&14.0));
+        let layers = [(Layer::Caller, 14.0), (Layer::Misc, 0.0)];
+        assert_eq!(counted.layers.get(&call), Some(&layers.into()));
     }
 
     #[test]

@@ -64,6 +64,11 @@ const SETTINGS: [Setting; 11] = [
     ),
 ];
 
+/// Returns the labels of all settings; that of the defaults is empty.
+pub(crate) fn labels() -> impl Iterator<Item = &'static str> {
+    SETTINGS.iter().map(|setting| setting.label)
+}
+
 /// Counts the calls of far.c, in `folder`: each PE on a pretended node of its own, over each transport, which takes the place
 /// of the target, in each setting.
 pub(crate) fn far(

@@ -4,12 +4,10 @@
 //! other processor may come between: one with the prefix `lock`, an exchange with memory, which has it unsaid; and a full fence,
 //! `mfence`, counts as one. `sfence` does not: it orders what one processor stores.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use farreach_icount::costs::Costs;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-
-/// Addresses of executed instructions, by the file that they are from.
-pub(crate) type Executed = BTreeMap<PathBuf, BTreeSet<u64>>;
 
 /// The instructions of the files that were asked for, by their addresses.
 #[derive(Debug, Default)]
@@ -17,11 +15,11 @@ pub(crate) struct Disassembly(HashMap<PathBuf, HashMap<u64, String>>);
 
 impl Disassembly {
     /// Those of the executed instructions that lock, as objdump writes them.
-    pub(crate) fn locking(&mut self, executed: &Executed) -> Result<BTreeSet<String>, String> {
+    pub(crate) fn locking(&mut self, executed: &Costs) -> Result<BTreeSet<String>, String> {
         let mut found = BTreeSet::new();
-        for (file, addresses) in executed {
+        for (file, costs) in executed.files() {
             let known = self.of(file)?;
-            for address in addresses {
+            for address in costs.keys() {
                 let text = known.get(address).ok_or_else(|| {
                     format!(
                         "{} has no instruction at {address:#x}, which was executed",
@@ -84,32 +82,6 @@ fn locks(text: &str) -> bool {
 /// What may stand before the word of an instruction.
 const PREFIXES: [&str; 4] = ["xacquire", "xrelease", "data16", "cs"];
 
-/// The instructions of a part that callgrind has written with `--dump-instr=yes` and without compression.
-pub(crate) fn executed(part: &str) -> Result<Executed, String> {
-    let mut executed = Executed::new();
-    let mut file: Option<&mut BTreeSet<u64>> = None;
-    let mut is_of_calls = false;
-    for line in part.lines() {
-        if let Some(name) = line.strip_prefix("ob=") {
-            file = Some(executed.entry(PathBuf::from(name)).or_default());
-        } else if line.starts_with("calls=") {
-            is_of_calls = true;
-        } else if let Some(line) = line.strip_prefix("0x") {
-            // What calls cost in all is at the address of an instruction that is listed for itself, too.
-            if std::mem::take(&mut is_of_calls) {
-                continue;
-            }
-            let address = line.split(' ').next().unwrap_or_default();
-            let address = u64::from_str_radix(address, 16)
-                .map_err(|_| format!("a line of callgrind's is not understood: 0x{line}"))?;
-            let file = file.as_mut().ok_or("an instruction of no file")?;
-            file.insert(address);
-        }
-    }
-    executed.retain(|_, addresses| !addresses.is_empty());
-    Ok(executed)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -134,19 +106,6 @@ mod tests {
         ] {
             assert!(!locks(text), "{text}");
         }
-    }
-
-    #[test]
-    fn instructions_by_their_file() {
-        let part = "events: Ir\nob=/lib/a\nfn=f\n0x10 0 5\ncob=/lib/b\ncfn=g\ncalls=2 0x20 0\n0x14 0 60\n\
-                    ob=/lib/b\nfn=g\n0x20 0 2\n0x2a 0 2\nob=/lib/c\nfn=h\ncalls=1 0 0\n0x1 0 3\n";
-        let expected = [
-            (PathBuf::from("/lib/a"), BTreeSet::from([0x10])),
-            (PathBuf::from("/lib/b"), BTreeSet::from([0x20, 0x2a])),
-        ];
-        assert_eq!(executed(part), Ok(expected.into()));
-        assert!(executed("0x10 0 5\n").is_err());
-        assert!(executed("ob=a\n0xno 0 5\n").is_err());
     }
 
     #[test]

@@ -1,31 +1,33 @@
-//! Counts instructions: of the library's calls, against their budgets, and of a function of somebody's program.
+//! Counts the instructions of the library's calls, by layer and against their budgets.
 //!
 //! docs/critical-path.md says what is counted and how; `tests/icount/icount` builds this and starts it.
 
 mod am;
 mod barriers;
-mod callgrind;
 mod cases;
 mod claims;
 mod far;
-mod function;
+mod gasnet;
 mod instructions;
 mod ofi;
-mod scratch;
+mod peers;
 mod table;
 
+use farreach_icount::table::Table;
 use instructions::Disassembly;
 use lexopt::Arg::{Long, Short, Value};
 use lexopt::ValueExt;
 use std::ffi::OsString;
-use std::path::PathBuf;
-use std::process::ExitCode;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
 
 const USAGE: &str = "\
 tests/icount/icount [OPTIONS]
     counts the instructions of the library's calls, prints a table and fails if one is over its budget
   --near               leave out the calls to another node, and those of libfabric
   --check              fail also if the table in docs/critical-path.md differs
+  --against REV|FILE   tell of the differences from the counts of a revision, or from a stored table
   --update             write the table into docs/critical-path.md
   --root DIR           the project's folder (default: the current one)
   --budgets FILE       budgets (default: tests/icount/budgets.tsv in it)
@@ -33,12 +35,6 @@ tests/icount/icount [OPTIONS]
   --oshcc PROGRAM      compile by this (default: the staged oshcc); may be another library's
   --oshcc-flag FLAG    give this to oshcc; may be repeated
   --oshrun PROGRAM     run by this (default: the staged oshrun); without the calls to another node
-
-tests/icount/icount --function NAME [OPTIONS] [--] PROGRAM ARGUMENTS...
-    runs an OpenSHMEM program and counts the instructions of its function NAME on one PE, with all that it calls
-  -n PES               number of PEs (default: 2)
-  --pe PE              the PE on which is counted (default: 0)
-  --oshrun PROGRAM     as above
 ";
 
 /// What the command line asks for.
@@ -46,14 +42,11 @@ struct Options {
     near: bool,
     check: bool,
     update: bool,
+    against: Option<String>,
     root: PathBuf,
     budgets: Option<PathBuf>,
     document: Option<PathBuf>,
     tools: Tools,
-    function: Option<String>,
-    pes: u32,
-    pe: u32,
-    program: Vec<OsString>,
 }
 
 /// How programs are compiled and started.
@@ -83,17 +76,6 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<(), String> {
-    if let Some(name) = &options.function {
-        let measured = function::count(
-            &options.tools.oshrun,
-            name,
-            options.pes,
-            options.pe,
-            &options.program,
-        )?;
-        print!("{measured}");
-        return Ok(());
-    }
     let file =
         |chosen: &Option<PathBuf>, name| chosen.clone().unwrap_or_else(|| options.root.join(name));
     let budgets = table::Budgets::read(&file(&options.budgets, "tests/icount/budgets.tsv"))?;
@@ -119,6 +101,7 @@ fn run(options: &Options) -> Result<(), String> {
         counted.extend(far::beside(&options.tools, &folder, &mut disassembly)?);
         counted.extend(ofi::ofi(&options.tools, &folder, &mut disassembly)?);
         counted.extend(am::am(&options.tools, &folder, &mut disassembly)?);
+        counted.extend(gasnet::gasnet(&options.tools, &folder, &mut disassembly)?);
         budgets
     };
     let mut wrong = budgets.broken(&counted);
@@ -127,20 +110,91 @@ fn run(options: &Options) -> Result<(), String> {
         wrong.extend(barriers::broken(&options.root, &libshmem)?);
     }
     let rows = budgets.with_counts(&counted.counts)?;
+    let layers = table::stored(&rows, &counted.layers);
     let document = file(&options.document, "docs/critical-path.md");
+    let stored = options.root.join(LAYERS);
     print!("{}", table::printed(&rows));
+    let mut parts = vec![table::counts(&rows), table::layers(&rows, &layers)];
+    if !options.near && !options.tools.is_another {
+        let path = folder.join("peers.tsv");
+        let named = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+        let text = fs::read_to_string(&path).map_err(|error| named(&error))?;
+        let peers = peers::table(&text, &layers).map_err(|error| named(&error))?;
+        parts.push(table::peers(peers));
+        parts.push(table::example(&layers)?);
+    }
     if options.update {
-        table::update(&document, &rows)?;
+        for part in &parts {
+            table::update(&document, part)?;
+        }
+        fs::write(&stored, layers.text())
+            .map_err(|error| format!("{}: {error}", stored.display()))?;
     }
     wrong.extend(table::over_budget(&rows));
+    if !options.tools.is_another {
+        wrong.extend(table::unaccounted(&layers));
+    }
     if options.check {
-        wrong.extend(table::differences(&document, &rows)?);
+        for part in &parts {
+            wrong.extend(table::differences(&document, part)?);
+        }
+        wrong.extend(layers.against(&read(&stored)?));
+    }
+    if let Some(against) = &options.against {
+        print!(
+            "{}",
+            told(&layers.against(&before(&options.root, against)?), against)
+        );
     }
     if wrong.is_empty() {
         Ok(())
     } else {
         Err(wrong.join("\nicount: "))
     }
+}
+
+/// The counts by layer of all calls, as of the last --update.
+const LAYERS: &str = "tests/icount/layers.tsv";
+
+fn read(path: &Path) -> Result<Table, String> {
+    let named = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+    let text = fs::read_to_string(path).map_err(|error| named(&error))?;
+    Table::read(&text).map_err(|error| named(&error))
+}
+
+/// Returns the counts of a revision of the project, or of a file that farreach icount --save or an
+/// earlier --update has written.
+fn before(root: &Path, against: &str) -> Result<Table, String> {
+    let path = Path::new(against);
+    if path.is_file() {
+        return read(path);
+    }
+    let output = Command::new("git")
+        .arg("-C")
+        .arg(root)
+        .args(["show", &format!("{against}:{LAYERS}")])
+        .output()
+        .map_err(|error| format!("git: {error}"))?;
+    if !output.status.success() {
+        let error = String::from_utf8_lossy(&output.stderr);
+        return Err(format!(
+            "--against {against}: neither a file nor a revision with counts: {}",
+            error.trim()
+        ));
+    }
+    let text = String::from_utf8_lossy(&output.stdout);
+    Table::read(&text).map_err(|error| format!("{against}:{LAYERS}: {error}"))
+}
+
+/// Tells of differences.
+fn told(lines: &[String], against: &str) -> String {
+    if lines.is_empty() {
+        return format!("no differences from {against}\n");
+    }
+    format!(
+        "differences from {against}, old -> new:\n  {}\n",
+        lines.join("\n  ")
+    )
 }
 
 /// The target directory that this program was built into.
@@ -164,6 +218,7 @@ fn options() -> Result<Options, String> {
         near: false,
         check: false,
         update: false,
+        against: None,
         root: PathBuf::from("."),
         budgets: None,
         document: None,
@@ -177,16 +232,16 @@ fn options() -> Result<Options, String> {
             libraries: target()?.join("farreach/lib"),
             is_another: false,
         },
-        function: None,
-        pes: 2,
-        pe: 0,
-        program: Vec::new(),
     };
     while let Some(arg) = parser.next().map_err(text)? {
         match arg {
             Long("near") => options.near = true,
             Long("check") => options.check = true,
             Long("update") => options.update = true,
+            Long("against") => {
+                let value = parser.value().map_err(text)?.string().map_err(text)?;
+                options.against = Some(value);
+            }
             Long("root") => options.root = parser.value().map_err(text)?.into(),
             Long("budgets") => options.budgets = Some(parser.value().map_err(text)?.into()),
             Long("document") => options.document = Some(parser.value().map_err(text)?.into()),
@@ -199,33 +254,15 @@ fn options() -> Result<Options, String> {
                 options.tools.oshrun = parser.value().map_err(text)?.into();
                 options.tools.is_another = true;
             }
-            Long("function") => {
-                options.function = Some(parser.value().map_err(text)?.string().map_err(text)?);
-            }
-            Short('n') => options.pes = parser.value().map_err(text)?.parse().map_err(text)?,
-            Long("pe") => options.pe = parser.value().map_err(text)?.parse().map_err(text)?,
             Long("help") | Short('h') => {
                 print!("{USAGE}");
                 std::process::exit(0);
             }
-            Value(program) if options.function.is_some() => {
-                options.program.push(program);
-                options.program.extend(parser.raw_args().map_err(text)?);
-            }
             Value(_) | Long(_) | Short(_) => return Err(text(arg.unexpected())),
         }
     }
-    if options.function.is_some() && options.program.is_empty() {
-        return Err(format!("--function needs a program\n{USAGE}"));
-    }
     if options.near && options.update {
         return Err("--update needs the calls to another node, too".to_owned());
-    }
-    if options.pe >= options.pes {
-        return Err(format!(
-            "there is no PE {} among {}",
-            options.pe, options.pes
-        ));
     }
     Ok(options)
 }

@@ -23,6 +23,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     // Stands on the fabric's own objects, beside OpenSHMEM.
     ("gasnet-conduit", &["fi-provider", "fi-bootstrap", "fi-shm"]),
     ("gasnet-cabi", &["gasnet-conduit"]),
+    // Reads files alone: of callgrind, and of machine code.
+    ("farreach-icount", &[]),
     // Arithmetic alone: times and where they come from.
     ("fi-perfmodel", &[]),
     // Times the driver and the fabric, and makes a system of the model of it.
@@ -32,7 +34,13 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     (
         "farreach-cli",
-        &["fi-provider", "fi-perfmodel", "fi-measure", "softhca-again"],
+        &[
+            "fi-provider",
+            "fi-perfmodel",
+            "fi-measure",
+            "farreach-icount",
+            "softhca-again",
+        ],
     ),
     ("shmem", &["fi-provider", "fi-bootstrap"]),
     ("shmem-cabi", &["shmem"]),
@@ -56,6 +64,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "fi-shm",
             "fi-mlx5",
             "fi-bootstrap",
+            "farreach-icount",
             "softhca-again",
         ],
     ),

@@ -7,7 +7,7 @@
 //! drop weak ones.)
 
 use crate::error::{At, Result};
-use crate::workspace::{Workspace, cc, read, run, write};
+use crate::workspace::{Workspace, cc, make_parent, read, run, write};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -75,18 +75,8 @@ pub(crate) fn link(ws: &Workspace, archive: &Path, dir: &Path) -> Result<()> {
     // Bitcode left over from the standard library would make the compilers' plugins of ar and ld
     // take the object for one that is still to be compiled.
     run(Command::new("objcopy")
-        .args([
-            "--strip-debug",
-            "--remove-section=.llvmbc",
-            "--remove-section=.llvmcmd",
-        ])
+        .args(["--remove-section=.llvmbc", "--remove-section=.llvmcmd"])
         .arg(option("--keep-global-symbols=", &names))
-        .arg(&object))?;
-
-    let static_library = dir.join("libshmem.a");
-    run(Command::new("ar")
-        .arg("rcsD")
-        .arg(&static_library)
         .arg(&object))?;
 
     run(cc()
@@ -95,6 +85,7 @@ pub(crate) fn link(ws: &Workspace, archive: &Path, dir: &Path) -> Result<()> {
             "-Wl,--gc-sections",
             "-Wl,--no-undefined",
             "-Wl,-z,nodelete",
+            "-Wl,--build-id",
         ])
         .arg(format!("-Wl,-soname,{SONAME}"))
         .arg(option("-Wl,--version-script=", &versions))
@@ -103,9 +94,27 @@ pub(crate) fn link(ws: &Workspace, archive: &Path, dir: &Path) -> Result<()> {
         .arg(&object)
         .arg("-lgcc_s"))?;
 
+    run(Command::new("objcopy").arg("--strip-debug").arg(&object))?;
+    let static_library = dir.join("libshmem.a");
+    run(Command::new("ar")
+        .arg("rcsD")
+        .arg(&static_library)
+        .arg(&object))?;
+
     [object, names, roots, versions]
         .iter()
         .try_for_each(|path| fs::remove_file(path).at(path))
+}
+
+/// Moves the line information of the shared library at `path` into a file of its own, `lines`, which
+/// goes without the code. So programs, debuggers and valgrind do not read it, and `farreach icount`
+/// finds the layer of each instruction.
+pub(crate) fn split(path: &Path, lines: &Path) -> Result<()> {
+    make_parent(lines)?;
+    run(Command::new("objcopy")
+        .args(["--only-keep-debug", "--compress-debug-sections"])
+        .args([path, lines]))?;
+    run(Command::new("objcopy").arg("--strip-debug").arg(path))
 }
 
 /// An option with a path glued to it.

@@ -91,6 +91,8 @@ pub(crate) fn stage(ws: &Workspace) -> Result<PathBuf> {
     }
     fs::create_dir_all(&work).at(&work)?;
     library::link(ws, &archive, &work)?;
+    let lines = |library: &str| stage.join("lib/farreach/lines").join(library);
+    library::split(&work.join(library::SONAME), &lines(library::SONAME))?;
     for name in ["libshmem.a", library::SONAME] {
         place(&work.join(name), &stage.join("lib").join(name))?;
     }
@@ -101,6 +103,9 @@ pub(crate) fn stage(ws: &Workspace) -> Result<PathBuf> {
         &stage.join("lib/farreach").join(library::SONAME),
     )?;
     library::link(ws, &checking, &work)?;
+    run(Command::new("objcopy")
+        .arg("--strip-debug")
+        .arg(work.join(library::SONAME)))?;
     let check = stage.join("lib/check");
     place(&work.join(library::SONAME), &check.join(library::SONAME))?;
     link(library::SONAME, &check.join("libshmem.so"))?;
@@ -108,7 +113,11 @@ pub(crate) fn stage(ws: &Workspace) -> Result<PathBuf> {
         place(&ws.built(TOOLS_PROFILE).join(built), &stage.join(to))?;
     }
     for (_, built, to) in LIBRARIES {
-        place(&ws.built(LIBRARIES_PROFILE).join(built), &stage.join(to))?;
+        let (copy, to) = (work.join(built), stage.join(to));
+        fs::copy(ws.built(LIBRARIES_PROFILE).join(built), &copy).at(&copy)?;
+        let name = to.file_name().unwrap_or_default().to_string_lossy();
+        library::split(&copy, &lines(&name))?;
+        place(&copy, &to)?;
     }
     link(ACTIVE_MESSAGES, &stage.join("lib/libfarreach-am.so"))?;
     for (from, to) in &files {

@@ -1,5 +1,6 @@
 //! The command line.
 
+use crate::icount;
 use fi_provider::device::{Completions, DEFAULT_POLICY, POLICIES, Policy};
 use lexopt::prelude::*;
 use std::ffi::OsString;
@@ -15,6 +16,8 @@ pub(crate) enum Request {
     Model(crate::model::Request),
     /// Draw the model, the endpoints and counts.
     Report(crate::report::Request),
+    /// Count instructions.
+    Icount(icount::Options),
     /// Print this and be done.
     Print(String),
 }
@@ -39,7 +42,7 @@ fn help() -> String {
     format!(
         "\
 Usage: farreach info [options]
-       farreach measure|model|whatif|report --help
+       farreach measure|model|whatif|report|icount --help
 
 Tells of the mlx5 device that jobs of several nodes go through, and of what the lanes of a process take of it under
 each policy: it opens the device and makes lanes of one queue pair each, as contexts have them.
@@ -90,6 +93,13 @@ pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Request
             let request = crate::report::parse(&mut parser)?;
             let help = || Request::Print(crate::report::HELP.to_owned());
             return Ok(request.map_or_else(help, Request::Report));
+        }
+        Some(Value(verb)) if verb == "icount" => {
+            return match icount::parse(&mut parser) {
+                Ok(Some(options)) => Ok(Request::Icount(options)),
+                Ok(None) => Ok(Request::Print(icount::HELP.to_owned())),
+                Err(message) => Err(format!("{message}; farreach icount --help tells the usage")),
+            };
         }
         Some(other) => return Err(usage(other.unexpected())),
         None => return Err("nothing to do; farreach --help tells the usage".to_owned()),

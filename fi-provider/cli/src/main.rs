@@ -1,10 +1,12 @@
-//! `farreach`: what the fabric is on this machine.
+//! `farreach`: tells of the fabric on this machine, and of the critical path of programs on it.
 //!
-//! `farreach info` opens the device, makes lanes as jobs have them, and tells what they take.
-//! `farreach measure`, `farreach model` and `farreach whatif` tell where the time of a small message
-//! goes, and `farreach report` draws it.
+//! `farreach info` opens the device, makes lanes as jobs have them, and tells what they take;
+//! `farreach icount` counts the instructions of a program's calls. `farreach measure`, `farreach
+//! model` and `farreach whatif` tell where the time of a small message goes, and `farreach report`
+//! draws it.
 
 mod arguments;
+mod icount;
 mod info;
 mod measure;
 mod model;
@@ -25,11 +27,12 @@ fn main() -> ExitCode {
         Ok(Request::Measure(request)) => measure::run(&request),
         Ok(Request::Model(request)) => model::run(&request),
         Ok(Request::Report(request)) => report::run(&request),
+        Ok(Request::Icount(options)) => icount::tell(&options).map_err(|error| (1, error)),
         Err(message) => Err((USAGE, message)),
     };
     match done {
         Ok(text) => {
-            // Whoever does not read on has what he wanted.
+            // A reader that is gone wants no more.
             let _ = std::io::stdout().write_all(text.as_bytes());
             ExitCode::SUCCESS
         }

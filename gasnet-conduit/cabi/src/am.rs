@@ -4,6 +4,7 @@
 #![expect(unsafe_code, reason = "C calls these functions with its pointers")]
 
 mod slow;
+mod tries;
 
 use gasnet_conduit::{
     Alone, Arithmetic, Atomic, Config, Core, Datatype, Done, Ended, Engine, Error, Exchange, Guard,
@@ -147,6 +148,26 @@ static TYPES: [Datatype; 6] = [
 fn typed(operation: c_int, datatype: c_int) -> Option<(Arithmetic, Datatype)> {
     let operation = OPERATIONS.get(usize::try_from(operation).ok()?)?;
     Some((*operation, *TYPES.get(usize::try_from(datatype).ok()?)?))
+}
+
+const NOT_TYPED: &str = "there is no such operation or type";
+
+/// An atomic operation as C describes it.
+#[inline(always)]
+fn atomic(
+    operation: c_int,
+    datatype: c_int,
+    (operand, comparand): (u64, u64),
+    result: *mut u8,
+) -> Option<Atomic> {
+    let (operation, datatype) = typed(operation, datatype)?;
+    Some(Atomic {
+        operation,
+        datatype,
+        operand,
+        comparand,
+        result,
+    })
 }
 
 macro_rules! functions {
@@ -362,15 +383,8 @@ macro_rules! functions {
             result: *mut u8,
             done: *mut u64,
         ) -> c_int {
-            let Some((operation, datatype)) = typed(operation, datatype) else {
-                return fail(&Error::Argument("there is no such operation or type"));
-            };
-            let atomic = Atomic {
-                operation,
-                datatype,
-                operand,
-                comparand,
-                result,
+            let Some(atomic) = atomic(operation, datatype, (operand, comparand), result) else {
+                return fail(&Error::Argument(NOT_TYPED));
             };
             // SAFETY: the engine is open; the rest is the caller's promise.
             ended(unsafe { (*am).atomic(rank, to, &atomic, Done::new(done)) })
@@ -655,6 +669,7 @@ pub(crate) extern "C" fn farreach_am_strerror(result: c_int) -> *const c_char {
         -6 => c"the launcher, or the program's exchange, has failed",
         -7 => c"other nodes are to be reached, and there is no device",
         -8 => c"the operation is not done on this type",
+        -9 => c"there is no room now",
         _ => c"no number of an error",
     };
     text.as_ptr()

@@ -72,25 +72,38 @@ int gasnetc_store_long(gex_Rank_t jobrank, void *dest, const void *src, size_t b
 
 /* Requests and replies, behind the variable arguments. */
 
+/* Sends a request. Returns not 0 where flags have GEX_FLAG_IMMEDIATE and it would wait; then nothing has
+ * been done: so a Long is not stored here before there is room for it. */
 GASNETI_INLINE(gasnetc_request)
 int gasnetc_request(const gasneti_category_t category, gex_TM_t tm, gex_Rank_t rank,
                     gex_AM_Index_t handler, void *src, size_t bytes, void *dest,
                     gex_Flags_t flags, int nargs, va_list list) {
   const gex_Rank_t jobrank = gasneti_e_tm_rank_to_jobrank(tm, rank);
+  const uint64_t to = (uint64_t)(uintptr_t)dest;
+  const int tries = !!(flags & GEX_FLAG_IMMEDIATE);
   TAKE_ARGS(args, nargs, list);
   int result;
   switch (category) {
     case gasneti_Short:
-      result = farreach_am_request_short(gasnetc_am, jobrank, handler, args, nargs);
+      result = tries
+        ? farreach_am_try_request_short(gasnetc_am, jobrank, handler, args, nargs)
+        : farreach_am_request_short(gasnetc_am, jobrank, handler, args, nargs);
       break;
     case gasneti_Medium:
-      result = farreach_am_request_medium(gasnetc_am, jobrank, handler, src, bytes, args, nargs);
+      result = tries
+        ? farreach_am_try_request_medium(gasnetc_am, jobrank, handler, src, bytes, args, nargs)
+        : farreach_am_request_medium(gasnetc_am, jobrank, handler, src, bytes, args, nargs);
       break;
     default:
+      if (tries) {
+        result = farreach_am_try_request_long(gasnetc_am, jobrank, handler, src, bytes, to, args,
+                                              nargs);
+        break;
+      }
       if (gasnetc_store_long(jobrank, dest, src, bytes, flags)) src = NULL;
-      result = farreach_am_request_long(gasnetc_am, jobrank, handler, src, bytes,
-                                        (uint64_t)(uintptr_t)dest, args, nargs);
+      result = farreach_am_request_long(gasnetc_am, jobrank, handler, src, bytes, to, args, nargs);
   }
+  if_pf (result == FARREACH_AM_EAGAIN) return 1;
   GASNETC_CHECK("a request", result);
   return GASNET_OK;
 }
@@ -222,6 +235,21 @@ void gasnetc_release(gasneti_AM_SrcDesc_t sd) {
   if (sd->_lc_opt) gasneti_leaf_finish(sd->_lc_opt);
 }
 
+/* Ends a prepared message that is sent. */
+GASNETI_INLINE(gasnetc_consume)
+int gasnetc_consume(gasneti_AM_SrcDesc_t sd) {
+  gasnetc_release(sd);
+  gasneti_reset_srcdesc(sd);
+  return GASNET_OK;
+}
+
+/* The flags of a prepared message, with GEX_FLAG_IMMEDIATE as it is sent: as it was prepared, it had a
+ * buffer at once. */
+GASNETI_INLINE(gasnetc_commit_flags)
+gex_Flags_t gasnetc_commit_flags(gasneti_AM_SrcDesc_t sd, gex_Flags_t commit_flags) {
+  return (sd->_flags & ~GEX_FLAG_IMMEDIATE) | (commit_flags & GEX_FLAG_IMMEDIATE);
+}
+
 extern gex_AM_SrcDesc_t gasnetc_AM_PrepareRequestMedium(
     gex_TM_t tm, gex_Rank_t rank, const void *client_buf, size_t least_payload,
     size_t most_payload, gex_Event_t *lc_opt, gex_Flags_t flags GASNETI_THREAD_FARG,
@@ -301,29 +329,29 @@ extern gex_AM_SrcDesc_t gasnetc_AM_PrepareReplyLong(
 extern int gasnetc_AM_CommitRequestMediumM(
     gex_AM_Index_t handler, size_t nbytes, gex_Flags_t commit_flags GASNETI_THREAD_FARG,
     NARGS_PARAMETER gex_AM_SrcDesc_t sd_arg, ...) {
-  gasneti_AM_SrcDesc_t sd = gasneti_consume_srcdesc(sd_arg);
+  gasneti_AM_SrcDesc_t sd = gasneti_import_srcdesc(sd_arg);
   GASNETI_COMMON_COMMIT_REQ(sd, handler, nbytes, NULL, commit_flags, nargs_arg, Medium);
   va_list list;
   va_start(list, sd_arg);
   int result = gasnetc_request(gasneti_Medium, sd->_dest._request._tm, sd->_dest._request._rank,
-                               handler, sd->_addr, nbytes, NULL, sd->_flags, sd->_nargs, list);
+                               handler, sd->_addr, nbytes, NULL,
+                               gasnetc_commit_flags(sd, commit_flags), sd->_nargs, list);
   va_end(list);
-  gasnetc_release(sd);
-  return result;
+  return result ? result : gasnetc_consume(sd);
 }
 
 extern int gasnetc_AM_CommitRequestLongM(
     gex_AM_Index_t handler, size_t nbytes, void *dest_addr,
     gex_Flags_t commit_flags GASNETI_THREAD_FARG, NARGS_PARAMETER gex_AM_SrcDesc_t sd_arg, ...) {
-  gasneti_AM_SrcDesc_t sd = gasneti_consume_srcdesc(sd_arg);
+  gasneti_AM_SrcDesc_t sd = gasneti_import_srcdesc(sd_arg);
   GASNETI_COMMON_COMMIT_REQ(sd, handler, nbytes, dest_addr, commit_flags, nargs_arg, Long);
   va_list list;
   va_start(list, sd_arg);
   int result = gasnetc_request(gasneti_Long, sd->_dest._request._tm, sd->_dest._request._rank,
-                               handler, sd->_addr, nbytes, dest_addr, sd->_flags, sd->_nargs, list);
+                               handler, sd->_addr, nbytes, dest_addr,
+                               gasnetc_commit_flags(sd, commit_flags), sd->_nargs, list);
   va_end(list);
-  gasnetc_release(sd);
-  return result;
+  return result ? result : gasnetc_consume(sd);
 }
 
 extern int gasnetc_AM_CommitReplyMediumM(gex_AM_Index_t handler, size_t nbytes,

@@ -65,41 +65,50 @@ extern void gasnete_iop_rmw_is_done(farreach_am_completion_t *done) {
  * engine. Larger ones give their source back when they are done. */
 #define COPIED_MOST 4096
 
+/* These return FARREACH_AM_DONE, FARREACH_AM_OK, or, where flags have GEX_FLAG_IMMEDIATE,
+ * FARREACH_AM_EAGAIN: the operation would wait, and is not started. */
+
 GASNETI_INLINE(gasnete_start_get)
 int gasnete_start_get(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t bytes,
-                      farreach_am_completion_t *done) {
-  int result = farreach_am_get(gasnetc_am, gasneti_e_tm_rank_to_jobrank(tm, rank), dest,
-                               (uint64_t)(uintptr_t)src, bytes, FARREACH_AM_CALLS(done));
-  GASNETC_CHECK("farreach_am_get", result);
-  return result == FARREACH_AM_DONE;
+                      gex_Flags_t flags, farreach_am_completion_t *done) {
+  const gex_Rank_t jobrank = gasneti_e_tm_rank_to_jobrank(tm, rank);
+  const uint64_t from = (uint64_t)(uintptr_t)src;
+  int result = flags & GEX_FLAG_IMMEDIATE
+    ? farreach_am_try_get(gasnetc_am, jobrank, dest, from, bytes, FARREACH_AM_CALLS(done))
+    : farreach_am_get(gasnetc_am, jobrank, dest, from, bytes, FARREACH_AM_CALLS(done));
+  if (result != FARREACH_AM_EAGAIN) GASNETC_CHECK("farreach_am_get", result);
+  return result;
 }
 
 GASNETI_INLINE(gasnete_start_put)
 int gasnete_start_put(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t bytes,
-                      int reuse, farreach_am_completion_t *done) {
-  int result = farreach_am_put(gasnetc_am, gasneti_e_tm_rank_to_jobrank(tm, rank),
-                               (uint64_t)(uintptr_t)dest, src, bytes,
-                               reuse ? FARREACH_AM_REUSE : 0, FARREACH_AM_CALLS(done));
-  GASNETC_CHECK("farreach_am_put", result);
-  return result == FARREACH_AM_DONE;
+                      int reuse, gex_Flags_t flags, farreach_am_completion_t *done) {
+  const gex_Rank_t jobrank = gasneti_e_tm_rank_to_jobrank(tm, rank);
+  const uint64_t to = (uint64_t)(uintptr_t)dest;
+  const uint32_t how = reuse ? FARREACH_AM_REUSE : 0;
+  int result = flags & GEX_FLAG_IMMEDIATE
+    ? farreach_am_try_put(gasnetc_am, jobrank, to, src, bytes, how, FARREACH_AM_CALLS(done))
+    : farreach_am_put(gasnetc_am, jobrank, to, src, bytes, how, FARREACH_AM_CALLS(done));
+  if (result != FARREACH_AM_EAGAIN) GASNETC_CHECK("farreach_am_put", result);
+  return result;
 }
 
 /* With an event of their own. */
 
-GASNETI_INLINE(gasnete_eop_drop)
-gex_Event_t gasnete_eop_drop(gasnete_eop_t *eop GASNETI_THREAD_FARG) {
+/* Returns the event of an operation by what its start has returned. */
+GASNETI_INLINE(gasnete_eop_started)
+gex_Event_t gasnete_eop_started(gasnete_eop_t *eop, int result GASNETI_THREAD_FARG) {
+  if (result == FARREACH_AM_OK) return (gex_Event_t)eop;
   GASNETE_EOP_MARKDONE(eop);
   gasnete_eop_free(eop GASNETI_THREAD_PASS);
-  return GEX_EVENT_INVALID;
+  return result == FARREACH_AM_DONE ? GEX_EVENT_INVALID : GEX_EVENT_NO_OP;
 }
 
 extern gex_Event_t gasnete_get_nb(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src,
                                   size_t nbytes, gex_Flags_t flags GASNETI_THREAD_FARG) {
   gasnete_eop_t *eop = gasnete_eop_new(GASNETI_MYTHREAD);
-  if (gasnete_start_get(tm, dest, rank, src, nbytes, &eop->done)) {
-    return gasnete_eop_drop(eop GASNETI_THREAD_PASS);
-  }
-  return (gex_Event_t)eop;
+  int result = gasnete_start_get(tm, dest, rank, src, nbytes, flags, &eop->done);
+  return gasnete_eop_started(eop, result GASNETI_THREAD_PASS);
 }
 
 extern gex_Event_t gasnete_put_nb(gex_TM_t tm, gex_Rank_t rank, void *dest, void *src,
@@ -109,26 +118,25 @@ extern gex_Event_t gasnete_put_nb(gex_TM_t tm, gex_Rank_t rank, void *dest, void
   const int later = gasneti_leaf_is_pointer(lc_opt) && nbytes > COPIED_MOST;
   const int reuse = !later && lc_opt != GEX_EVENT_DEFER;
   if (later) GASNETE_EOP_LC_START(eop);
-  if (gasnete_start_put(tm, rank, dest, src, nbytes, reuse, &eop->done)) {
+  int result = gasnete_start_put(tm, rank, dest, src, nbytes, reuse, flags, &eop->done);
+  if (later && result == FARREACH_AM_OK) {
+    *lc_opt = gasneti_op_event(eop, gasnete_eop_event_alc);
+  } else {
     if (later) GASNETE_EOP_LC_FINISH(eop);
     gasneti_leaf_finish(lc_opt);
-    return gasnete_eop_drop(eop GASNETI_THREAD_PASS);
   }
-  if (later) *lc_opt = gasneti_op_event(eop, gasnete_eop_event_alc);
-  else gasneti_leaf_finish(lc_opt);
-  return (gex_Event_t)eop;
+  return gasnete_eop_started(eop, result GASNETI_THREAD_PASS);
 }
 
-/* Without one. */
+/* Without one. They return not 0 where nothing is started. */
 
 extern int gasnete_get_nbi(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
                            gex_Flags_t flags GASNETI_THREAD_FARG) {
   gasnete_iop_t *iop = GASNETI_MYTHREAD->current_iop;
   iop->initiated_get_cnt++;
-  if (gasnete_start_get(tm, dest, rank, src, nbytes, &iop->get_done)) {
-    iop->initiated_get_cnt--;
-  }
-  return GASNET_OK;
+  int result = gasnete_start_get(tm, dest, rank, src, nbytes, flags, &iop->get_done);
+  if (result != FARREACH_AM_OK) iop->initiated_get_cnt--;
+  return result == FARREACH_AM_EAGAIN;
 }
 
 extern int gasnete_put_nbi(gex_TM_t tm, gex_Rank_t rank, void *dest, void *src, size_t nbytes,
@@ -136,17 +144,15 @@ extern int gasnete_put_nbi(gex_TM_t tm, gex_Rank_t rank, void *dest, void *src, 
   gasnete_iop_t *iop = GASNETI_MYTHREAD->current_iop;
   const int later = lc_opt == GEX_EVENT_GROUP && nbytes > COPIED_MOST;
   const int reuse = !later && lc_opt != GEX_EVENT_DEFER;
+  farreach_am_completion_t *done = later ? &iop->put_lc_done : &iop->put_done;
   iop->initiated_put_cnt++;
-  if (later) {
-    GASNETE_IOP_LC_START(iop);
-    if (gasnete_start_put(tm, rank, dest, src, nbytes, 0, &iop->put_lc_done)) {
-      iop->initiated_alc_cnt--;
-      iop->initiated_put_cnt--;
-    }
-  } else if (gasnete_start_put(tm, rank, dest, src, nbytes, reuse, &iop->put_done)) {
+  if (later) GASNETE_IOP_LC_START(iop);
+  int result = gasnete_start_put(tm, rank, dest, src, nbytes, reuse, flags, done);
+  if (result != FARREACH_AM_OK) {
+    if (later) iop->initiated_alc_cnt--;
     iop->initiated_put_cnt--;
   }
-  return GASNET_OK;
+  return result == FARREACH_AM_EAGAIN;
 }
 
 /* Barriers, vector access, collective operations and remote atomics. */

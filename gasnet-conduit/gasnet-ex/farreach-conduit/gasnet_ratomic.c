@@ -45,20 +45,24 @@ gasnete_update_t gasnete_update_of(const gasneti_op_idx_t op, uint64_t one, uint
   return update;
 }
 
-/* Starts an operation. Returns whether it is complete. */
+/* Starts an operation. Returns FARREACH_AM_DONE, FARREACH_AM_OK, or, where flags have
+ * GEX_FLAG_IMMEDIATE, FARREACH_AM_EAGAIN: it would wait, and is not started. */
 GASNETI_INLINE(gasnete_start_update)
 int gasnete_start_update(gasneti_AD_t ad, gex_Rank_t rank, void *to, int type,
                          gasnete_update_t update, void *result, gex_Flags_t flags,
                          farreach_am_completion_t *done) {
   gex_Rank_t jobrank = gasnete_ratomic_jobrank(gasnete_ratomic_i_tm(ad, flags), rank, flags);
   if (flags & GEX_FLAG_AD_REL) gasneti_sync_writes();
-  int started = farreach_am_atomic(gasnetc_am, jobrank, (uint64_t)(uintptr_t)to, update.operation,
-                                   type, update.operand, update.comparand, result,
-                                   FARREACH_AM_CALLS(done));
+  const uint64_t there = (uint64_t)(uintptr_t)to;
+  int started = flags & GEX_FLAG_IMMEDIATE
+    ? farreach_am_try_atomic(gasnetc_am, jobrank, there, update.operation, type, update.operand,
+                             update.comparand, result, FARREACH_AM_CALLS(done))
+    : farreach_am_atomic(gasnetc_am, jobrank, there, update.operation, type, update.operand,
+                         update.comparand, result, FARREACH_AM_CALLS(done));
+  if (started == FARREACH_AM_EAGAIN) return started;
   GASNETC_CHECK("farreach_am_atomic", started);
-  if (started != FARREACH_AM_DONE) return 0;
-  if (flags & GEX_FLAG_AD_ACQ) gasneti_sync_reads();
-  return 1;
+  if (started == FARREACH_AM_DONE && (flags & GEX_FLAG_AD_ACQ)) gasneti_sync_reads();
+  return started;
 }
 
 GASNETI_INLINE(gasnete_update_nb)
@@ -67,12 +71,11 @@ gex_Event_t gasnete_update_nb(const gasneti_op_idx_t op, int type, gasneti_AD_t 
                               gex_Flags_t flags GASNETI_THREAD_FARG) {
   gasnete_eop_t *eop = gasnete_eop_new(GASNETI_MYTHREAD);
   gasnete_update_t update = gasnete_update_of(op, one, two);
-  if (gasnete_start_update(ad, rank, to, type, update, result, flags, &eop->done)) {
-    GASNETE_EOP_MARKDONE(eop);
-    gasnete_eop_free(eop GASNETI_THREAD_PASS);
-    return GEX_EVENT_INVALID;
-  }
-  return (gex_Event_t)eop;
+  int started = gasnete_start_update(ad, rank, to, type, update, result, flags, &eop->done);
+  if (started == FARREACH_AM_OK) return (gex_Event_t)eop;
+  GASNETE_EOP_MARKDONE(eop);
+  gasnete_eop_free(eop GASNETI_THREAD_PASS);
+  return started == FARREACH_AM_DONE ? GEX_EVENT_INVALID : GEX_EVENT_NO_OP;
 }
 
 /* Counted as puts and gets are the operations that are such; others of their own. */
@@ -82,17 +85,18 @@ int gasnete_update_nbi(const gasneti_op_idx_t op, int type, gasneti_AD_t ad, gex
                        gex_Flags_t flags GASNETI_THREAD_FARG) {
   gasnete_iop_t *iop = GASNETI_MYTHREAD->current_iop;
   gasnete_update_t update = gasnete_update_of(op, one, two);
+  int started;
 #define START(what) do {                                                                        \
     iop->initiated_##what##_cnt++;                                                              \
-    if (gasnete_start_update(ad, rank, to, type, update, result, flags, &iop->what##_done)) {   \
-      iop->initiated_##what##_cnt--;                                                            \
-    }                                                                                           \
+    started = gasnete_start_update(ad, rank, to, type, update, result, flags,                   \
+                                   &iop->what##_done);                                          \
+    if (started != FARREACH_AM_OK) iop->initiated_##what##_cnt--;                               \
   } while (0)
   if (op == gasneti_op_idx_SET) START(put);
   else if (op == gasneti_op_idx_GET) START(get);
   else START(rmw);
 #undef START
-  return 0;
+  return started == FARREACH_AM_EAGAIN;
 }
 
 /* One function for each operation on each type, with an event and without: of those that return

@@ -157,6 +157,17 @@ impl Endpoint {
         }
     }
 
+    /// Returns whether a message of `len` bytes goes by the ring of a peer and finds room there: then it
+    /// does so until another one is sent.
+    ///
+    /// # Errors
+    /// As [`Endpoint::inject`].
+    pub fn has_ring_room(&self, peer: PeerIndex, len: usize) -> Result<bool, Error> {
+        self.with_link(peer, |link| {
+            Ok((link.ring_for(len)).is_some_and(|path| path.has_room(len)))
+        })
+    }
+
     /// Sends a message of one word as [`Endpoint::inject_words`] does over the device to a peer that was
     /// sent to before. Returns false where that is not possible at once, and has done nothing.
     #[inline(always)]

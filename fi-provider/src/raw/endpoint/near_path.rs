@@ -90,6 +90,13 @@ impl NearPath {
         unsafe { self.fill::<N, false>(room, kind, words, bytes, len) }
     }
 
+    /// Whether a record of a payload of `len` bytes finds room.
+    pub(crate) fn has_room(&self, len: usize) -> bool {
+        // SAFETY: the only reference, as in `post`.
+        let sender = unsafe { &mut *self.sender.get() };
+        matches!(sender.reserve(len), Ok(Some(_)))
+    }
+
     /// Sends a record as [`NearPath::post`] does, where there is room without a look at the receiver's
     /// progress.
     ///

@@ -128,11 +128,36 @@ impl Transfer {
         }
     }
 
-    /// Starts a put, or a get, for a routine.
+    /// Starts a put, or a get, for a routine: a put of a few bytes by few instructions.
     ///
     /// # Safety
     /// The memory here is there until the end, or the return if the source is to be reused.
+    #[inline(always)]
     unsafe fn start<G: Mode>(
+        self,
+        routine: &str,
+        which: c_int,
+        source: Source,
+        operations: &Operations,
+    ) -> Ended {
+        let from = (self.here.cast_const(), self.bytes);
+        // SAFETY: the caller's promise of the memory; handles are given back when all is done.
+        unsafe {
+            if which == PUTS
+                && engine::<G>().put_beyond_now(self.node, self.there, from, operations.done(PUTS))
+            {
+                return Ended::Later;
+            }
+            self.start_any::<G>(routine, which, source, operations)
+        }
+    }
+
+    /// As [`Transfer::start`], of any number of bytes, to any memory.
+    ///
+    /// # Safety
+    /// As [`Transfer::start`].
+    #[inline(never)]
+    unsafe fn start_any<G: Mode>(
         self,
         routine: &str,
         which: c_int,
