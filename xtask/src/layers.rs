@@ -25,9 +25,22 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("gasnet-cabi", &["gasnet-conduit"]),
     // Reads files alone: of callgrind, and of machine code.
     ("farreach-icount", &[]),
+    // Arithmetic alone: times and where they come from.
+    ("fi-perfmodel", &[]),
+    // Times the driver and the fabric, and makes a system of the model of it.
+    (
+        "fi-measure",
+        &["fi-mlx5", "fi-mlx5-defs", "fi-provider", "fi-perfmodel"],
+    ),
     (
         "farreach-cli",
-        &["fi-provider", "farreach-icount", "softhca-again"],
+        &[
+            "fi-provider",
+            "fi-perfmodel",
+            "fi-measure",
+            "farreach-icount",
+            "softhca-again",
+        ],
     ),
     ("shmem", &["fi-provider", "fi-bootstrap"]),
     ("shmem-cabi", &["shmem"]),

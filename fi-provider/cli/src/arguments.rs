@@ -10,6 +10,12 @@ use std::ffi::OsString;
 pub(crate) enum Request {
     /// Tell of the device and its lanes.
     Info(Options),
+    /// Measure the device.
+    Measure(crate::measure::Request),
+    /// Print what the model says.
+    Model(crate::model::Request),
+    /// Draw the model, the endpoints and counts.
+    Report(crate::report::Request),
     /// Count instructions.
     Icount(icount::Options),
     /// Print this and be done.
@@ -36,6 +42,7 @@ fn help() -> String {
     format!(
         "\
 Usage: farreach info [options]
+       farreach measure|model|whatif|report|icount --help
 
 Tells of the mlx5 device that jobs of several nodes go through, and of what the lanes of a process take of it under
 each policy: it opens the device and makes lanes of one queue pair each, as contexts have them.
@@ -73,6 +80,20 @@ pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Request
             return Ok(Request::Print(format!("farreach {version}\n")));
         }
         Some(Value(verb)) if verb == "info" => {}
+        Some(Value(verb)) if verb == "measure" => {
+            return crate::measure::parse(&mut parser).map(Request::Measure);
+        }
+        Some(Value(verb)) if verb == "model" => {
+            return crate::model::parse_model(&mut parser).map(Request::Model);
+        }
+        Some(Value(verb)) if verb == "whatif" => {
+            return crate::model::parse_whatif(&mut parser).map(Request::Model);
+        }
+        Some(Value(verb)) if verb == "report" => {
+            let request = crate::report::parse(&mut parser)?;
+            let help = || Request::Print(crate::report::HELP.to_owned());
+            return Ok(request.map_or_else(help, Request::Report));
+        }
         Some(Value(verb)) if verb == "icount" => {
             return match icount::parse(&mut parser) {
                 Ok(Some(options)) => Ok(Request::Icount(options)),
@@ -139,7 +160,7 @@ mod tests {
         match parse(line.split_whitespace().map(OsString::from)) {
             Ok(Request::Info(options)) => Ok(options),
             Ok(Request::Print(text)) => Err(text),
-            Ok(request) => Err(format!("{request:?}")),
+            Ok(other) => Err(format!("{other:?}")),
             Err(message) => Err(message),
         }
     }

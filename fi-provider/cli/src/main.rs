@@ -1,11 +1,17 @@
 //! `farreach`: tells of the fabric on this machine, and of the critical path of programs on it.
 //!
 //! `farreach info` opens the device, makes lanes as jobs have them, and tells what they take;
-//! `farreach icount` counts the instructions of a program's calls.
+//! `farreach icount` counts the instructions of a program's calls. `farreach measure`, `farreach
+//! model` and `farreach whatif` tell where the time of a small message goes, and `farreach report`
+//! draws it.
 
 mod arguments;
 mod icount;
 mod info;
+mod measure;
+mod model;
+mod output;
+mod report;
 
 use arguments::Request;
 use std::io::Write;
@@ -18,6 +24,9 @@ fn main() -> ExitCode {
     let done = match arguments::parse(std::env::args_os().skip(1)) {
         Ok(Request::Print(text)) => Ok(text),
         Ok(Request::Info(options)) => info::tell(&options).map_err(|error| (1, error.to_string())),
+        Ok(Request::Measure(request)) => measure::run(&request),
+        Ok(Request::Model(request)) => model::run(&request),
+        Ok(Request::Report(request)) => report::run(&request),
         Ok(Request::Icount(options)) => icount::tell(&options).map_err(|error| (1, error)),
         Err(message) => Err((USAGE, message)),
     };

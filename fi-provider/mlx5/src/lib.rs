@@ -5,8 +5,9 @@
 //!   pages in which lanes are made; [`error`]: why not.
 //! * [`policy`]: how much lanes share.
 //! * [`lane`]: send queues and their completions; [`route`], [`short`], [`direct`] and [`message`]: posts
-//!   in one step; [`receives`]: messages that come.
+//!   in one step; [`receives`]: messages that come; [`apart`]: the steps of a post, to be timed.
 
+pub mod apart;
 pub mod completion;
 pub mod device;
 pub mod direct;

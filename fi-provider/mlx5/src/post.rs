@@ -78,6 +78,24 @@ pub(crate) unsafe fn element<T: Copy, G: Guard>(
 ) -> Option<u16> {
     // SAFETY: the queue is one of `queues`, which are a live lane's of guard `G`.
     let (queue, at) = unsafe { enter::<G>(queues, queue) }?;
+    // SAFETY: the lane is alive, and with it the record.
+    let (entry, used) = unsafe { described(queue, value, there) };
+    // SAFETY: the block is free, and the queue was entered.
+    unsafe { commit::<G>(queues, queue, queue.record, at, entry, used) };
+    Some(at)
+}
+
+/// Returns the next entry of a connected queue, which writes `value`, and how many of its units
+/// count.
+///
+/// # Safety
+/// The queue's record is mapped, and nobody else writes it.
+#[inline(always)]
+pub(crate) unsafe fn described<T: Copy>(
+    queue: &Queue,
+    value: T,
+    there: Unit,
+) -> ([Unit; 4], usize) {
     let [first, second] = inline_units(value);
     // The second unit of a longer value is one more than the template says.
     let (longer, used) = if size_of::<T>() > BESIDE_VECTOR {
@@ -85,21 +103,9 @@ pub(crate) unsafe fn element<T: Copy, G: Guard>(
     } else {
         (0, 3)
     };
-    let record = queue.record;
-    // SAFETY: the lane is alive, and with it the record.
-    let control = control(queue, unsafe { next_place(record) } ^ longer);
-    // SAFETY: the block is free, and the queue was entered.
-    unsafe {
-        commit::<G>(
-            queues,
-            queue,
-            record,
-            at,
-            [control, there, first, second],
-            used,
-        )
-    };
-    Some(at)
+    // SAFETY: the record is mapped, and nobody else writes it.
+    let control = control(queue, unsafe { next_place(queue.record) } ^ longer);
+    ([control, there, first, second], used)
 }
 
 /// Sends a message of two words, by an initiator where there is a `vector`, if nothing has to be
@@ -185,11 +191,8 @@ pub(crate) unsafe fn commit<G: Guard>(
     entry: [Unit; 4],
     used: usize,
 ) {
-    let block = queue.block(at).cast::<Unit>();
-    for (place, &unit) in entry.iter().take(used).enumerate() {
-        // SAFETY: a block has four units, and this one is free.
-        unsafe { block.add(place).write(unit) };
-    }
+    // SAFETY: the block is free.
+    unsafe { put(queue, at, &entry, used) };
     // SAFETY: the record is the queue's, the entry is complete now, and the queue was entered; a
     // half of the register has room for the entry's 64 bytes.
     unsafe {
@@ -197,6 +200,32 @@ pub(crate) unsafe fn commit<G: Guard>(
             store_to_register(half, &entry)
         });
     }
+}
+
+/// Writes the first `used` units of an entry of one block into the ring.
+///
+/// # Safety
+/// Block `at` is free.
+#[inline(always)]
+pub(crate) unsafe fn put(queue: &Queue, at: u16, entry: &[Unit; 4], used: usize) {
+    let block = queue.block(at).cast::<Unit>();
+    for (place, &unit) in entry.iter().take(used).enumerate() {
+        // SAFETY: a block has four units, and this one is free.
+        unsafe { block.add(place).write(unit) };
+    }
+}
+
+/// Writes the record, which counts all entries before block `next`, and orders it between the entry
+/// and the register.
+///
+/// # Safety
+/// The record is mapped.
+#[inline(always)]
+pub(crate) unsafe fn count_to(record: *mut Be32, next: u16) {
+    entry_before_record();
+    // SAFETY: the record is mapped.
+    unsafe { count(record, next) };
+    record_before_register();
 }
 
 /// Counts an entry of `blocks` blocks that is in the ring, rings by `store` and leaves the queue.
@@ -215,10 +244,8 @@ pub(crate) unsafe fn finish<G: Guard>(
 ) {
     let next = at.wrapping_add(blocks);
     queue.producer.set(next);
-    entry_before_record();
     // SAFETY: the record is mapped as long as the queue.
-    unsafe { count(record, next) };
-    record_before_register();
+    unsafe { count_to(record, next) };
     // SAFETY: the queues are a live lane's, whose queues have slots. Its registers have two halves for BlueFlame.
     unsafe {
         G::ring(slot(queues, queue.register), |half| {

@@ -1,7 +1,7 @@
 //! The command `softhca`.
 
-use crate::daemon::{self, Directory, Manners, Server, Signals};
-use crate::engine::Config;
+use crate::daemon::{self, Directory, Manners, Server, Signals, Transactions};
+use crate::engine::{Config, Latencies};
 use crate::uverbs::Settings;
 use crate::wire::{DIRECTORY_VARIABLE, STRICT_VARIABLE};
 use std::env;
@@ -54,6 +54,8 @@ fabric. The exit status is the program's own (128 + N when signal N ended it).
   --delay-seed N       leave queue pairs alone now and then, and let them act in any order, as
                        the seed N draws it: what hardware may do; operations of one queue pair
                        stay in their order
+  --delays LIST        operations take time: LIST is any of pcie=T,wire=T,switch=T,memory=T, one way each, with T a number
+                       with the unit ns, us or ms (docs/softhca.md)
   --legacy-uars        doorbell registers are assigned to queue pairs as old kernels do, not by libmlx5
   --no-dc              no dynamic connections
   --no-devx            contexts with DEVX are refused, as for users without the right to them
@@ -66,6 +68,7 @@ fabric. The exit status is the program's own (128 + N when signal N ended it).
   --strict             act on writes to doorbell registers alone, and check them; doorbells that are not as hardware
                        needs them are told on standard error, and the exit status is 99 (x86-64 only)
   --trace              tell on standard error of every command that the device refuses
+  --transactions FILE  write the PCIe transactions, with their times, to FILE as CSV
 
 `account`, in a program that was started so, prints which doorbell registers the contexts of the device use.
 ";
@@ -89,6 +92,14 @@ pub enum Error {
     /// Strict mode follows a program's instructions, and knows those of one processor.
     #[error("strict mode is for x86-64")]
     NotStrict,
+    /// The file of transactions could not be made.
+    #[error("{}: {error}", .file.display())]
+    Transactions {
+        /// Its name.
+        file: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
     /// There is no device to ask.
     #[error("{DIRECTORY_VARIABLE} is not set: this is to be called under `softhca run`")]
     NoDevice,
@@ -106,7 +117,7 @@ pub enum Error {
 }
 
 /// How a program is run.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Assign doorbell registers as old kernels do.
     pub legacy_uars: bool,
@@ -128,6 +139,10 @@ pub struct Options {
     pub strict: bool,
     /// By which queue pairs are left alone for a while, if they are.
     pub delay_seed: Option<u64>,
+    /// The times that operations take, if they take any.
+    pub latencies: Option<Latencies>,
+    /// The file that PCIe transactions are written to.
+    pub transactions: Option<PathBuf>,
     /// Tell of every command that the device refuses.
     pub trace: bool,
     /// Refuse kicks.
@@ -148,6 +163,8 @@ pub fn run(program: &OsStr, arguments: &[OsString], options: Options) -> Result<
         strict: options.strict,
         hold_ns: HOLD,
         delay_seed: options.delay_seed,
+        latencies: options.latencies,
+        transactions: options.transactions.is_some(),
         ..Config::default()
     };
     let directory = Directory::create(config.lid).map_err(Error::Device)?;
@@ -163,8 +180,13 @@ pub fn run(program: &OsStr, arguments: &[OsString], options: Options) -> Result<
     let manners = Manners {
         trace: options.trace,
         refuses_kicks: options.no_hook,
+        polls: options.latencies.is_some() || options.transactions.is_some(),
     };
     let mut server = Server::new(&directory, config, settings, manners).map_err(Error::Device)?;
+    if let Some(file) = options.transactions {
+        let created = Transactions::create(&file);
+        server.write_transactions(created.map_err(|error| Error::Transactions { file, error })?);
+    }
     let signals = Signals::take().map_err(Error::Device)?;
     let mut command = Command::new(program);
     command

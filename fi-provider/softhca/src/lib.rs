@@ -10,6 +10,7 @@ pub mod engine;
 #[cfg(any(test, feature = "fuzzing"))]
 pub mod fuzz;
 mod identity;
+mod latencies;
 mod uverbs;
 #[cfg_attr(
     not(any(test, feature = "fuzzing")),

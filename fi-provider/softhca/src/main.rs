@@ -58,6 +58,10 @@ fn command() -> Result<ExitCode, Error> {
             Some(Long("uar-pages")) => options.uar_pages = Some(number(&mut parser)?),
             Some(Long("queue-pairs")) => options.queue_pairs = Some(number(&mut parser)?),
             Some(Long("delay-seed")) => options.delay_seed = Some(number(&mut parser)?),
+            Some(Long("delays")) => options.latencies = Some(number(&mut parser)?),
+            Some(Long("transactions")) => {
+                options.transactions = Some(parser.value().map_err(usage)?.into());
+            }
             Some(Long("strict")) => options.strict = true,
             Some(Long("trace")) => options.trace = true,
             Some(Short('h') | Long("help")) => {
@@ -73,7 +77,7 @@ fn command() -> Result<ExitCode, Error> {
     run(&program, &arguments, options).map(ExitCode::from)
 }
 
-/// The value of an option that is a number.
+/// The value of an option, read from its words.
 fn number<T>(parser: &mut lexopt::Parser) -> Result<T, Error>
 where
     T: FromStr<Err: Into<Box<dyn std::error::Error + Send + Sync>>>,

@@ -5,8 +5,11 @@ use crate::case::{Build, Case, Invocation};
 use crate::session::Session;
 use std::time::Duration;
 
+/// Seconds for a browser that is started three times.
+const BROWSER_LIMIT: u64 = 180;
+
 /// What is tried: a name, and a script. `$1` is the moved installation, `$2` the project's root.
-const SCRIPTS: [(&str, &str); 19] = [
+const SCRIPTS: [(&str, &str); 20] = [
     (
         "files",
         r#"for file in bin/oshrun bin/oshcc bin/oshc++ bin/farreach bin/softhca lib/libsofthca_shim.so lib/libshmem.so lib/check/libshmem.so lib/farreach/libshmem.so.0 lib/farreach/libfarreach-fi.so lib/libshmem.a lib/pkgconfig/shmem.pc \
@@ -69,6 +72,11 @@ const SCRIPTS: [(&str, &str); 19] = [
     (
         "farreach",
         r#""$1/bin/softhca" run -- "$1/bin/farreach" info --lanes 2 --tsv | grep -q "^2x-dynamic	2	own	library	1	4	4	5	10	""#,
+    ),
+    (
+        "farreach, a report",
+        r#""$1/bin/softhca" run -- "$1/bin/farreach" report --threads 1,2 --output "$TMPDIR/report.html" | grep -q ": 14 figures$"
+           grep -q '<figure id="endpoints">' "$TMPDIR/report.html"; rm "$TMPDIR/report.html""#,
     ),
     (
         "pkg-config",
@@ -206,9 +214,28 @@ pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
         case.leaves_nothing = true;
         case
     };
+    let browser = browser(&of);
     let mut further = clients::SCRIPTS.map(of);
     for case in &mut further {
         case.needs.push(install_wheel.clone());
     }
-    Ok(SCRIPTS.map(of).into_iter().chain(further).collect())
+    let all = SCRIPTS.map(of).into_iter().chain([browser]);
+    Ok(all.chain(further).collect())
+}
+
+/// The report, looked at in a browser. Without one, which is no requirement of the tests, the name says that
+/// nothing was looked at.
+fn browser(of: &dyn Fn((&'static str, &'static str)) -> Case) -> Case {
+    const SCRIPT: &str = r#"sh "$2/fi-provider/cli/tests/browser/check.sh" chromium "$1/bin/softhca" run -- "$1/bin/farreach" > /dev/null"#;
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    let is_there = std::env::split_paths(&paths).any(|path| path.join("chromium").is_file());
+    if !is_there {
+        return of((
+            "farreach, a report in a browser: skipped, no chromium",
+            "true",
+        ));
+    }
+    let mut case = of(("farreach, a report in a browser", SCRIPT));
+    case.limit = Duration::from_secs(BROWSER_LIMIT);
+    case
 }

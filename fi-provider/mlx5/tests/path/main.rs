@@ -5,6 +5,7 @@
     reason = "reads rings and registers, and writes completion entries, as a device does"
 )]
 
+mod apart;
 mod completions;
 mod direct;
 mod entries;

@@ -9,6 +9,7 @@ use std::collections::{HashMap, VecDeque};
 use std::fs::{self, File};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{FileExt, MetadataExt};
+use std::time::Instant;
 
 /// The size of a command file: every offset that libmlx5 maps lies below. Pages come into being when they are touched.
 const COMMAND_FILE: u64 = 4 << 30;
@@ -64,9 +65,27 @@ fn locked_memory(limits: &str) -> Option<u64> {
     line.split_ascii_whitespace().next()?.parse().ok()
 }
 
+/// A clock that starts at 0.
+#[derive(Debug)]
+pub(super) struct Clock(Instant);
+
+impl Default for Clock {
+    fn default() -> Self {
+        Self(Instant::now())
+    }
+}
+
+impl Clock {
+    /// The time since the start, in ns.
+    pub(super) fn now(&self) -> u64 {
+        u64::try_from(self.0.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+}
+
 /// Memory, files and queues of all programs.
 #[derive(Debug, Default)]
 pub(crate) struct Programs {
+    pub(super) clock: Clock,
     pub(super) mover: Mover,
     command_files: HashMap<ContextId, File>,
     queues: HashMap<u64, Queue>,
@@ -136,6 +155,10 @@ impl Memory for Programs {
 
     fn write(&mut self, process: Pid, addr: u64, data: &[u8]) -> Result<(), Fault> {
         self.mover.write(process, addr, data).map_err(|_| Fault)
+    }
+
+    fn time(&mut self, _begun: u64) -> u64 {
+        self.clock.now()
     }
 
     fn read_uar(

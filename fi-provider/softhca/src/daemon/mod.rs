@@ -10,9 +10,11 @@ mod memory;
 mod server;
 mod sys;
 mod sysfs;
+mod transactions;
 
 pub(crate) use ask::account;
 pub(crate) use directory::Directory;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use server::bench;
 pub(crate) use server::{Manners, Server, Signals};
+pub(crate) use transactions::Transactions;

@@ -7,8 +7,9 @@ mod tests;
 
 use super::host::Programs;
 use super::sys::Peer;
+use super::transactions::Transactions;
 use super::{Directory, sys};
-use crate::engine::{Config, ContextId, Pid};
+use crate::engine::{Config, ContextId, Pid, Progress};
 use crate::uverbs::{self, Device, Errno, Settings};
 use crate::wire::{self, Operation, PROBE, Reply, Request, SOCKET, Store};
 use std::fmt::{Arguments, Display};
@@ -18,7 +19,7 @@ use std::mem::take;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::process::{Child, Command};
-use std::time::Instant;
+use std::thread::available_parallelism;
 
 /// The shortest and the longest time between two looks at the queues, in ns.
 const SHORTEST_SLEEP: u64 = 50_000;
@@ -26,6 +27,9 @@ const LONGEST_SLEEP: u64 = 1_000_000;
 
 /// The longest while something waits for a peer, or an event for room.
 const WAITING_SLEEP: u64 = 200_000;
+
+/// The time after the last work in which a device that polls goes on, in ns.
+const POLLING: u64 = 10_000_000;
 
 /// So many violations are told in words; the others are counted.
 const MOST_TOLD: u64 = 100;
@@ -73,6 +77,9 @@ pub(crate) struct Manners {
     pub(crate) trace: bool,
     /// Refuses kicks: clients wait as for a device in hardware.
     pub(crate) refuses_kicks: bool,
+    /// Looks at the queues all the time while something is posted: operations take the times that
+    /// they were given.
+    pub(crate) polls: bool,
 }
 
 /// The device and those who speak to it.
@@ -87,9 +94,12 @@ pub(crate) struct Server {
     clients: Vec<Client>,
     device: Device,
     programs: Programs,
-    start: Instant,
     manners: Manners,
     violations: u64,
+    /// Where PCIe transactions are written.
+    transactions: Option<Transactions>,
+    /// Until when the device polls, where operations take time.
+    busy_until: u64,
 }
 
 impl Server {
@@ -107,10 +117,16 @@ impl Server {
             clients: Vec::new(),
             device: Device::new(config, settings),
             programs: Programs::default(),
-            start: Instant::now(),
             manners,
             violations: 0,
+            transactions: None,
+            busy_until: 0,
         })
+    }
+
+    /// Writes PCIe transactions there.
+    pub(crate) fn write_transactions(&mut self, to: Transactions) {
+        self.transactions = Some(to);
     }
 
     /// How many doorbells were not as hardware needs them (strict mode).
@@ -121,6 +137,12 @@ impl Server {
     /// Serves until the program has ended; signals go on to it.
     pub(crate) fn serve(&mut self, program: &Child, signals: &Signals) -> Result<()> {
         sys::sleep_precisely();
+        // A device that polls wants a processor, and leaves one to the program.
+        if self.manners.polls
+            && available_parallelism().is_ok_and(|processors| processors.get() > 1)
+        {
+            sys::hurry();
+        }
         // Only now: the program has started with the limit that it should have.
         sys::raise_limit_of_files();
         let end = sys::process(program.id())?;
@@ -132,6 +154,8 @@ impl Server {
             let timeout = if busy {
                 sleep = SHORTEST_SLEEP;
                 Some(0)
+            } else if self.polls(&progress) {
+                Some(0)
             } else if progress.waiting || unsent {
                 Some(sleep.min(WAITING_SLEEP))
             } else if self.device.has_queue_pairs() {
@@ -139,6 +163,9 @@ impl Server {
             } else {
                 None
             };
+            if timeout != Some(0) {
+                self.flush_transactions();
+            }
             let mut files = vec![
                 end.as_raw_fd(),
                 signals.file.as_raw_fd(),
@@ -151,7 +178,7 @@ impl Server {
             let ready = sys::wait(&files, timeout);
             if ready[0] {
                 self.leave();
-                return Ok(());
+                return self.close_transactions();
             }
             if ready[1]
                 && let Some((signal, true)) = sys::next_signal(signals.file.as_fd())
@@ -170,18 +197,48 @@ impl Server {
         }
     }
 
-    fn act(&mut self) -> crate::engine::Progress {
+    fn act(&mut self) -> Progress {
         let now = self.now();
         let progress = self.device.step(&mut self.programs, now);
         for (process, violation) in &progress.violations {
             self.tell(*process, violation);
         }
+        if let Some(to) = &mut self.transactions {
+            to.write(&progress.transactions);
+        }
+        if self.manners.polls && (progress.worked || progress.due.is_some()) {
+            self.busy_until = now + POLLING;
+        }
         progress
+    }
+
+    /// Whether the device looks again at once: something is under way, or was a moment ago.
+    fn polls(&self, progress: &Progress) -> bool {
+        self.manners.polls && (progress.due.is_some() || self.now() < self.busy_until)
+    }
+
+    /// Writes out the transactions of what is done: the program may want to read them.
+    fn flush_transactions(&mut self) {
+        if let Some(to) = &mut self.transactions {
+            to.flush();
+        }
+    }
+
+    /// Writes the last transactions; tells whether all were written.
+    fn close_transactions(&mut self) -> Result<()> {
+        let last = self.device.last_transactions();
+        match self.transactions.take() {
+            Some(mut to) => {
+                to.write(&last);
+                to.close()
+            }
+            None => Ok(()),
+        }
     }
 
     /// The time since the start, in ns.
     fn now(&self) -> u64 {
-        u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX)
+        self.programs.clock.now()
     }
 
     /// Tells of a violation, the first ones in words.

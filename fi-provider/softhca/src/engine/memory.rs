@@ -50,6 +50,12 @@ pub trait Memory {
         Err(Fault)
     }
 
+    /// The time now, in ns, of a step that has begun at `begun`; that is later where the caller has a
+    /// clock, as memory may have been written since.
+    fn time(&mut self, begun: u64) -> u64 {
+        begun
+    }
+
     /// What changes whenever a thread of `process` has run; none where that is not known.
     fn has_run(&mut self, _process: Pid, _thread: u32) -> Option<(u64, u64)> {
         None

@@ -7,6 +7,7 @@ mod census;
 mod collect;
 mod completion;
 mod delay;
+mod flight;
 mod memory;
 mod objects;
 mod queue;
@@ -18,6 +19,7 @@ mod scan;
 mod schedule;
 mod strict;
 mod table;
+mod transaction;
 mod transfer;
 mod transition;
 mod types;
@@ -26,11 +28,12 @@ mod uar;
 pub use census::Census;
 pub use memory::{Fault, Memory};
 pub(crate) use region::whole_pages;
+pub use transaction::{Content, Direction, Role, Transaction, TransactionKind};
 pub(crate) use transition::MOST_READS;
 pub use types::{
-    Access, AsyncEvent, AsyncKind, CompletionEvent, Config, ContextId, CqInit, Error, MrKeys, Path,
-    Pid, Progress, QpAttr, QpCreated, QpInit, QpKind, QpModified, QpState, QpUar, RegisterKind,
-    SrqInit, UarAccount, UarKind, UarRegime, UarRegister, UarReport, Violation, attr,
+    Access, AsyncEvent, AsyncKind, CompletionEvent, Config, ContextId, CqInit, Error, Latencies,
+    MrKeys, Path, Pid, Progress, QpAttr, QpCreated, QpInit, QpKind, QpModified, QpState, QpUar,
+    RegisterKind, SrqInit, UarAccount, UarKind, UarRegime, UarRegister, UarReport, Violation, attr,
 };
 
 /// What commands answer.
@@ -39,6 +42,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 use collect::Collector;
 use completion::CompletionQueue;
 use delay::Delays;
+use flight::Flights;
 use queue::{QueuePair, SharedQueue};
 use region::Regions;
 use std::collections::BTreeMap;
@@ -71,6 +75,8 @@ pub struct Engine {
     violations: Vec<(Pid, Violation)>,
     /// Which queue pairs are left alone for a while.
     delays: Option<Delays>,
+    /// What is under way, where operations take time.
+    flights: Option<Flights>,
 }
 
 /// An opened device.
@@ -99,8 +105,11 @@ impl Engine {
     /// A device without contexts.
     #[must_use]
     pub fn new(config: Config) -> Self {
+        let timed = config.latencies.is_some() || config.transactions;
+        let latencies = config.latencies.unwrap_or_default();
         Self {
             delays: config.delay_seed.map(Delays::new),
+            flights: timed.then(|| Flights::new(latencies, config.transactions)),
             config,
             contexts: BTreeMap::new(),
             next_context: 1,

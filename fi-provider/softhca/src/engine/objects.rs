@@ -258,7 +258,11 @@ impl Engine {
             }
         }
         if next == QpState::SendDrained && before != next && mask & attr::EN_SQD_ASYNC_NOTIFY != 0 {
-            self.raise(context, AsyncKind::SendQueueDrained, element);
+            let underway = self.qps.get_mut(handle).map(|qp| &mut qp.underway);
+            match underway.filter(|underway| !underway.is_empty()) {
+                Some(underway) => underway.tells_drained = true,
+                None => self.raise(context, AsyncKind::SendQueueDrained, element),
+            }
         }
         let shows = kind == QpKind::Dct && next == QpState::ReadyToReceive;
         Ok(QpModified {

@@ -1,5 +1,6 @@
 //! Queue pairs and shared receive queues: what they are, and how their rings are read.
 
+use super::flight::Underway;
 use super::memory::{Fault, Memory};
 use super::rings::Rings;
 use super::table::Owned;
@@ -52,13 +53,15 @@ pub(super) struct QueuePair {
     /// With the current state.
     pub(super) attr: QpAttr,
     pub(super) place: Place,
-    /// Basic blocks executed.
+    /// Basic blocks executed, or under way.
     pub(super) send_consumer: u16,
     /// Receives used.
     pub(super) receive_consumer: u16,
     /// What was rung (strict mode).
     pub(super) rings: Rings,
     pub(super) waiting: Option<Waiting>,
+    /// What was taken from the send queue and is not done, where operations take time.
+    pub(super) underway: Underway,
 }
 
 impl Owned for QueuePair {
@@ -112,6 +115,7 @@ impl QueuePair {
             receive_consumer: 0,
             rings: Rings::default(),
             waiting: None,
+            underway: Underway::default(),
         }
     }
 

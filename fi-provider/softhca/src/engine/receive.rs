@@ -5,6 +5,7 @@ use super::memory::Memory;
 use super::queue::{Outcome, QueuePair, Why};
 use super::region::Span;
 use super::table::Owned;
+use super::transaction::Content;
 use super::transfer::{Side, Source, copy};
 use super::types::{Access, AsyncKind, ContextId, Pid, QpKind};
 use fi_mlx5_defs::cqe::Cqe;
@@ -130,6 +131,7 @@ impl Engine {
                     return Outcome::Failed(Syndrome::RemoteOperation);
                 }
             }
+            self.trace_delivery(responder, Content::Payload, message.len);
         }
         let mut cqe = Cqe::new(message.opcode);
         cqe.immediate = Be32::new(message.immediate);
@@ -243,6 +245,7 @@ impl Engine {
         } else {
             qp.receive_consumer = qp.receive_consumer.wrapping_add(1);
         }
+        self.trace_delivery(responder, Content::CompletionEntry, 64);
         if !self.complete(memory, cqn, cqe) {
             self.refuse(responder, AsyncKind::QpFatal);
         }

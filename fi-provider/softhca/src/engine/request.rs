@@ -5,6 +5,7 @@ use super::memory::Memory;
 use super::queue::{Outcome, Why};
 use super::receive::{Message, Responder};
 use super::region::Span;
+use super::transaction::Content;
 use super::transfer::{Side, Source, copy};
 use super::types::{Access, AsyncKind, QpKind};
 use fi_mlx5_defs::atomic::Arithmetic;
@@ -94,9 +95,10 @@ impl Engine {
                 let right = Access::REMOTE_READ;
                 let from = self.remote(&responder, &remote, len, right)?;
                 moved(
-                    copy(memory, &[Source::Span(from)], &spans, &mut self.scratch),
+                    self.bring(memory, &[Source::Span(from)], &spans),
                     Side::Destination,
                 )?;
+                self.trace_fetch(&responder, len, false);
                 Ok(Outcome::Done(len as u32))
             }
             Operation::Atomic(remote, arithmetic, size) => {
@@ -171,6 +173,7 @@ impl Engine {
             copy(memory, sources, &[to], &mut self.scratch),
             Side::Source,
         )?;
+        self.trace_delivery(responder, Content::Payload, len);
         Ok(match message {
             Some(message) => self.deliver(memory, responder, &message),
             None => Outcome::Done(len as u32),
@@ -211,9 +214,10 @@ impl Engine {
             _ => old.to_ne_bytes().to_vec(),
         };
         moved(
-            copy(memory, &[Source::Bytes(&told)], result, &mut self.scratch),
+            self.bring(memory, &[Source::Bytes(&told)], result),
             Side::Destination,
         )?;
+        self.trace_fetch(responder, size as u64, true);
         Ok(Outcome::Done(size as u32))
     }
 

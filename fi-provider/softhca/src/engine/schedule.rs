@@ -4,6 +4,7 @@ use super::Engine;
 use super::memory::Memory;
 use super::queue::{Outcome, Waiting, Why};
 use super::table::Owned;
+use super::transaction::Role;
 use super::types::{AsyncKind, Progress, QpState};
 use super::uar::Place;
 use fi_mlx5_defs::cqe::Cqe;
@@ -49,6 +50,7 @@ impl Engine {
         for handle in ringing {
             self.serve(memory, handle);
         }
+        self.fly(memory);
         for cqn in self.cqs.numbers() {
             if let Some(cq) = self.cqs.get_mut(cqn)
                 && let Some(event) = cq.poll_event(memory, cqn, self.config.strict)
@@ -79,6 +81,7 @@ impl Engine {
                 }
             }
             QpState::Error => {
+                self.flush_flights(memory, handle);
                 if let Some(pending) = self.pending(memory, handle) {
                     self.flush_sends(memory, handle, &pending);
                 }
@@ -175,6 +178,15 @@ impl Engine {
             if self.config.strict && valid {
                 self.check_unchanged(handle, index, &bytes[..control.units() * UNIT]);
             }
+            if self.flights.is_some() {
+                let length = length.min(left);
+                let entry = bytes.get(..usize::from(length) * BASIC_BLOCK);
+                let entry = entry.filter(|_| valid).unwrap_or_default();
+                self.take_off(memory, handle, (index, length), entry);
+                at += length;
+                self.skip_sends(handle, length);
+                continue;
+            }
             let outcome = if valid {
                 self.execute(memory, handle, bytes)
             } else {
@@ -191,16 +203,9 @@ impl Engine {
             };
             at += length.min(left);
             self.skip_sends(handle, length.min(left));
-            let wanted = control.flags & flags::COMPLETION_MASK >= flags::COMPLETION;
-            if failed.is_some() || wanted {
+            if failed.is_some() || wants_completion(&control) {
                 let written = self.complete_send(memory, handle, index, &control, failed, bytes);
-                if failed.is_some() || !written {
-                    let event = if written {
-                        None
-                    } else {
-                        Some(AsyncKind::QpFatal)
-                    };
-                    self.fail(handle, event);
+                if !self.goes_on(handle, failed, written) {
                     return;
                 }
             }
@@ -220,8 +225,18 @@ impl Engine {
         self.progress.more |= at < pending.count;
     }
 
+    /// Ends a queue pair whose entry has failed, or whose completion was not written; true where
+    /// it goes on.
+    pub(super) fn goes_on(&mut self, handle: u32, failed: Option<Syndrome>, written: bool) -> bool {
+        let ends = failed.is_some() || !written;
+        if ends {
+            self.fail(handle, (!written).then_some(AsyncKind::QpFatal));
+        }
+        !ends
+    }
+
     /// Ends a wait that has lasted long enough; notes or forgets one.
-    fn patience(&mut self, handle: u32, outcome: Outcome) -> Outcome {
+    pub(super) fn patience(&mut self, handle: u32, outcome: Outcome) -> Outcome {
         let (now, floor) = (self.now, self.config.min_retry_ns);
         let Some(qp) = self.qps.get_mut(handle) else {
             return outcome;
@@ -265,7 +280,7 @@ impl Engine {
     }
 
     /// Writes the completion of a send; says whether that was possible.
-    fn complete_send(
+    pub(super) fn complete_send(
         &mut self,
         memory: &mut dyn Memory,
         handle: u32,
@@ -373,6 +388,7 @@ impl Engine {
                 cqe.opcode_qpn = Be32::new(handle);
                 cqe.wqe_counter = Be16::new(first.wrapping_add(n));
                 self.complete(memory, cqn, cqe);
+                self.trace_flush(handle, Role::Responder, 0);
             }
         }
         if let Some(qp) = self.qps.get_mut(handle) {
@@ -406,4 +422,9 @@ impl Engine {
             }
         }
     }
+}
+
+/// Whether an entry asks for a completion when it succeeds.
+pub(super) fn wants_completion(control: &Control) -> bool {
+    control.flags & flags::COMPLETION_MASK >= flags::COMPLETION
 }

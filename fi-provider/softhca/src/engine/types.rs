@@ -1,5 +1,6 @@
 //! What the engine's callers hand in and get back: plain numbers and structures.
 
+use super::transaction::Transaction;
 use std::fmt;
 
 /// A process whose memory the device reaches, by the number that [`super::Memory`] understands (a pid).
@@ -75,6 +76,31 @@ pub struct Config {
     /// Leave queue pairs alone for some steps now and then, and let them act in any order, as this
     /// seed draws them.
     pub delay_seed: Option<u64>,
+    /// The times that operations take; `None`: none, each is executed when it is seen.
+    pub latencies: Option<Latencies>,
+    /// Tell of PCIe transactions ([`Progress::transactions`]); without `latencies` these are 0.
+    pub transactions: bool,
+}
+
+/// The times of the parts of an operation's way, in ns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Latencies {
+    /// One way between a root complex and its NIC.
+    pub pcie: u64,
+    /// One way on the wires between two NICs.
+    pub wire: u64,
+    /// The switch between them, one way.
+    pub switch: u64,
+    /// The write to memory by the root complex.
+    pub memory: u64,
+}
+
+impl Latencies {
+    /// One way between two NICs.
+    #[must_use]
+    pub fn network(&self) -> u64 {
+        self.wire + self.switch
+    }
 }
 
 impl Default for Config {
@@ -88,6 +114,8 @@ impl Default for Config {
             strict: false,
             hold_ns: 0,
             delay_seed: None,
+            latencies: None,
+            transactions: false,
         }
     }
 }
@@ -493,6 +521,10 @@ pub struct Progress {
     pub async_events: Vec<AsyncEvent>,
     /// What strict mode found since the last step, other than at a store itself, and whose fault it is.
     pub violations: Vec<(Pid, Violation)>,
+    /// When something that is under way is due, in ns; `None` where nothing is.
+    pub due: Option<u64>,
+    /// PCIe transactions of the past, in the order of time over all steps.
+    pub transactions: Vec<Transaction>,
 }
 
 /// What strict mode finds: doorbells that are not as hardware needs them.

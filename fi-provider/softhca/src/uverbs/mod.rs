@@ -238,6 +238,11 @@ impl Device {
         progress
     }
 
+    /// The PCIe transactions that are noted when the run ends.
+    pub(crate) fn last_transactions(&mut self) -> Vec<engine::Transaction> {
+        self.engine.last_transactions()
+    }
+
     /// Answers an ioctl whose header is at address `at` of the process.
     pub(crate) fn ioctl(
         &mut self,

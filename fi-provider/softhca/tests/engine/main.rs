@@ -10,4 +10,5 @@ mod hostile;
 mod model;
 mod objects;
 mod strict;
+mod timed;
 mod world;

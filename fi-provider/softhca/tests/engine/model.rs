@@ -1,12 +1,15 @@
 //! Random operations of two connected processes, against byte vectors.
 
-use crate::world::{Pair, signalled};
+use crate::world::Pair;
 use fi_mlx5_defs::atomic::Arithmetic;
+use fi_mlx5_defs::build::Entry;
 use fi_mlx5_defs::endian::Be64;
 use fi_mlx5_defs::opcode::Opcode;
-use fi_mlx5_defs::wqe::{Atomic, Data, MaskedCompareSwap64, MaskedFetchAdd64, masked_modifier};
+use fi_mlx5_defs::wqe::{
+    Atomic, Data, MaskedCompareSwap64, MaskedFetchAdd64, flags, masked_modifier,
+};
 use proptest::prelude::*;
-use softhca::engine::Config;
+use softhca::engine::{Config, Latencies};
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -82,6 +85,12 @@ fn gather(from: &[u8], pieces: &[(u64, u32)]) -> Vec<u8> {
         .collect()
 }
 
+/// An entry that waits for the data of reads and atomics before it: the model takes one at a time.
+fn fenced(entry: Entry, wanted: bool) -> Entry {
+    let wanted = if wanted { flags::COMPLETION } else { 0 };
+    entry.flags(wanted | flags::FENCE)
+}
+
 /// Both processes' bytes.
 struct Model([Vec<u8>; 2]);
 
@@ -92,7 +101,7 @@ fn run(pair: &mut Pair, model: &mut Model, step: &Step, wanted: bool) {
             .map(|&(at, len)| Data::new(here.addr + at, len, here.key()))
             .collect()
     };
-    let sign = |entry| if wanted { signalled(entry) } else { entry };
+    let sign = |entry| fenced(entry, wanted);
     let Model([mine, theirs]) = model;
     match step {
         Step::Inline { at, data } => {
@@ -199,7 +208,7 @@ fn atomic(
     model.0[1][at..at + 8].copy_from_slice(&arithmetic.apply(old).to_ne_bytes());
     model.0[0][to as usize..to as usize + 8].copy_from_slice(&old.to_ne_bytes());
     pair.post(opcode, |entry| {
-        let entry = if wanted { signalled(entry) } else { entry };
+        let entry = fenced(entry, wanted);
         let entry = entry.remote(there.addr + word, there.key());
         let entry = match op {
             0 => entry.segment(&plain(v[0], compare)),
@@ -228,8 +237,10 @@ proptest! {
     fn memory_is_as_the_model_has_it(
         steps in prop::collection::vec((step(), any::<bool>(), any::<bool>()), 1..40),
         burst in 1..5_u32,
+        latencies in prop::option::of([0..50_u64, 0..50, 0..50, 0..50]),
     ) {
-        let mut pair = Pair::with(Config { burst, ..Config::default() }, 64, 64);
+        let latencies = latencies.map(|[pcie, wire, switch, memory]| Latencies { pcie, wire, switch, memory });
+        let mut pair = Pair::with(Config { burst, latencies, ..Config::default() }, 64, 64);
         let mut model = Model([0, 1].map(|side: u64| (0..4096).map(|n| (n * 7 + side * 31) as u8).collect()));
         for side in [0, 1] {
             let bytes = model.0[side].clone();

@@ -416,7 +416,12 @@ impl World {
             all.waiting = progress.waiting;
             all.completions.extend(progress.completions);
             all.async_events.extend(progress.async_events);
-            if !progress.more {
+            all.transactions.extend(progress.transactions);
+            // What is under way is waited for.
+            let due = progress.due.filter(|due| *due > self.now);
+            if let Some(due) = due {
+                self.now = due;
+            } else if !progress.more {
                 return all;
             }
         }

@@ -7,7 +7,6 @@ use crate::uverbs::{Device, Settings};
 use crate::wire::Reply;
 use std::io::Result;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::time::Instant;
 
 impl Server {
     pub(crate) fn on_bench(config: Config, settings: Settings) -> Result<Self> {
@@ -21,8 +20,9 @@ impl Server {
             clients: Vec::new(),
             device: Device::new(config, settings),
             programs: Programs::default(),
-            start: Instant::now(),
             manners: Manners::default(),
+            transactions: None,
+            busy_until: 0,
         })
     }
 
