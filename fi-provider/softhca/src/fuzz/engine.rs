@@ -7,13 +7,21 @@ use super::party::{
     SRQ_RING, change, completion_init, queue_init, shared_init,
 };
 use super::witness::Witness;
-use crate::engine::{Access, Census, Config, Engine, Pid, UarKind};
+use crate::engine::{Access, Census, Config, Engine, Latencies, Pid, UarKind};
 use fi_mlx5_defs::build::Entry;
 use fi_mlx5_defs::opcode::Opcode;
 use fi_mlx5_defs::wqe::{CompactAddress, masked_modifier};
 
 /// The process of the bystander; those of the others are 1 and 2.
 const WITNESS: Pid = 9;
+
+/// The times of a device whose operations take some.
+const LATENCIES: Latencies = Latencies {
+    pcie: 30_000,
+    wire: 500_000,
+    switch: 0,
+    memory: 100_000,
+};
 
 /// Runs the input on a device that acts on records.
 pub(super) fn run(bytes: &[u8]) {
@@ -66,6 +74,8 @@ impl Bench {
             burst: [64, 1][usize::from(setup & 1)],
             burst_bytes: 1 << 14,
             strict,
+            latencies: (setup & 8 != 0).then_some(LATENCIES),
+            transactions: setup & 16 != 0,
             ..Config::default()
         };
         let mut engine = Engine::new(config);
@@ -106,7 +116,7 @@ impl Bench {
     fn check(&mut self) {
         self.memory.begin();
         self.witness
-            .check(&mut self.engine, &mut self.memory, self.now);
+            .check(&mut self.engine, &mut self.memory, &mut self.now);
     }
 
     fn rest(&mut self, steps: usize) {

@@ -56,13 +56,13 @@ pub(super) fn run(bytes: &[u8]) {
     }
     memory.begin();
     device.step(&mut memory, now);
-    witness.check(device.engine(), &mut memory, now);
+    witness.check(device.engine(), &mut memory, &mut now);
     for context in contexts {
         device.close(context);
     }
     memory.begin();
     device.step(&mut memory, now);
-    witness.check(device.engine(), &mut memory, now);
+    witness.check(device.engine(), &mut memory, &mut now);
     assert_eq!(
         device.engine().census(),
         before,

@@ -134,7 +134,7 @@ impl<'a> Bench<'a> {
     fn check(&mut self) {
         self.now += 1_000_000;
         let (engine, programs) = self.server.engine();
-        self.witness.check(engine, programs, self.now);
+        self.witness.check(engine, programs, &mut self.now);
     }
 
     fn send(&mut self, request: &[u8], with: Option<&File>) {

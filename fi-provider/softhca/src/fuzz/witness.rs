@@ -108,7 +108,7 @@ impl Witness {
     }
 
     /// Its memory is as it was, and a write of its own does what it should, and nothing else.
-    pub(super) fn check(&mut self, engine: &mut Engine, memory: &mut dyn Memory, now: u64) {
+    pub(super) fn check(&mut self, engine: &mut Engine, memory: &mut dyn Memory, now: &mut u64) {
         let mut found = vec![0; END];
         memory
             .read(self.process, self.base, &mut found)
@@ -154,8 +154,11 @@ impl Witness {
     }
 
     /// The next completion: there is one after a step.
-    fn completed(&mut self, engine: &mut Engine, memory: &mut dyn Memory, now: u64) -> Cqe {
-        engine.step(memory, now);
+    fn completed(&mut self, engine: &mut Engine, memory: &mut dyn Memory, now: &mut u64) -> Cqe {
+        // What is under way is waited for.
+        while let Some(due) = engine.step(memory, *now).due.filter(|due| *due > *now) {
+            *now = due;
+        }
         let mut bytes = [0; 64];
         let slot = u64::from(self.consumer % CQ_ENTRIES) * 64;
         memory
