@@ -390,7 +390,7 @@ fn endpoints_injection_and_instructions_have_theirs() {
         let distribution = picture(&report, "distribution");
         assert_eq!(of(&distribution, "rect").len(), bins);
         assert!(words(&distribution).contains(&"Time between two messages at the device (ns)"));
-        for (name, target) in [("instructions-1", "node"), ("instructions-2", "RC")] {
+        for (name, target) in [("instructions-1", "RC"), ("instructions-2", "node")] {
             let rows: Vec<Vec<&str>> = COUNTS
                 .lines()
                 .map(|line| line.split('\t').collect())

@@ -28,8 +28,9 @@ const PAGE: &str = "farreach-report.html";
 #[derive(Debug, PartialEq)]
 pub(crate) struct Request {
     from: From,
-    /// The table of instructions by region.
+    /// The table of instructions by layer, and the calls of it that are drawn; all if there are none.
     counts: Option<PathBuf>,
+    calls: Vec<String>,
     /// What `farreach measure --tsv` has printed.
     measured: Option<PathBuf>,
     threads: Vec<u32>,
@@ -43,12 +44,13 @@ pub(crate) const HELP: &str = "\
 Usage: farreach report [--paper|--system FILE] [options]
 
 Draws the breakdowns of a system's injection overhead and latency, the speed-ups by reductions of its
-components, what lanes take of the device here under each policy, and, where they are given, instructions by region and
+components, what lanes take of the device here under each policy, and, where they are given, instructions by layer and
 the distribution of injection. All of it is one page of HTML with nothing outside of it (docs/report.md).
 
   --paper                the system of \"Breaking Band\" (ICPP 2019), where nothing else is said
   --system FILE          a system that `farreach measure` or you have written
-  --counts FILE          instructions: lines of operation, target, region and count, with tabs between them
+  --counts FILE          instructions by layer: a table of `farreach icount --save`
+  --call NAME            of these, only the call of this name; may be repeated
   --measured FILE        what `farreach measure --tsv` has printed, for the distribution
   --threads LIST         for how many threads lanes are made (1,2,4,8,16)
   -o, --output FILE      the page (farreach-report.html); it is replaced
@@ -69,6 +71,7 @@ pub(crate) fn parse(parser: &mut lexopt::Parser) -> Result<Option<Request>, Stri
     let mut request = Request {
         from: From::Paper,
         counts: None,
+        calls: Vec::new(),
         measured: None,
         threads: vec![1, 2, 4, 8, 16],
         output: PAGE.into(),
@@ -83,6 +86,10 @@ pub(crate) fn parse(parser: &mut lexopt::Parser) -> Result<Option<Request>, Stri
                 model::choose(&mut from, From::File(file.into()))?;
             }
             Long("counts") => request.counts = Some(parser.value().map_err(usage)?.into()),
+            Long("call") => {
+                let name = parser.value().map_err(usage)?.string().map_err(usage)?;
+                request.calls.push(name);
+            }
             Long("measured") => request.measured = Some(parser.value().map_err(usage)?.into()),
             Long("threads") => request.threads = threads(&parser.value().map_err(usage)?)?,
             Short('o') | Long("output") => request.output = parser.value().map_err(usage)?.into(),
@@ -164,8 +171,9 @@ fn sections(request: &Request, system: &System) -> Result<(Facts, Vec<Section>),
     if let Some(file) = &request.counts {
         sections.push(Section {
             title: "Instructions",
-            lead: "Instructions of one call by region, counted by callgrind.".to_owned(),
-            figures: counts::figures(&read(file)?).map_err(|why| named(file, &why))?,
+            lead: "Instructions of one call by layer, counted by callgrind.".to_owned(),
+            figures: counts::figures(&read(file)?, &request.calls)
+                .map_err(|why| named(file, &why))?,
             tables: Vec::new(),
         });
     }
