@@ -425,6 +425,29 @@ fn a_fence_waits_for_the_data() {
 }
 
 #[test]
+fn a_fence_waits_for_a_read_that_was_sent_late() {
+    let mut pair = pair();
+    let [here, there] = pair.buffer;
+    let gather = |entry: Entry| {
+        entry
+            .remote(there.addr + 64, there.key())
+            .data(here.addr, 8, here.key())
+    };
+    // Its payload is read first, and so the read behind it is sent later than by itself.
+    pair.post(Opcode::Write, gather);
+    pair.post(Opcode::Read, |entry| {
+        let entry = entry.remote(there.addr, there.key());
+        entry.data(here.addr + 8, 8, here.key())
+    });
+    pair.post(Opcode::Write, |entry| {
+        gather(entry.flags(flags::COMPLETION | flags::FENCE))
+    });
+    all(&mut pair.world);
+    let read = 3 * P + N + 2 * P + N;
+    assert_eq!(pair.world.now - T, read + 2 * P + 2 * N + P + M);
+}
+
+#[test]
 fn what_waits_comes_when_it_can_be_done() {
     let mut pair = pair();
     let there = pair.buffer[1];
