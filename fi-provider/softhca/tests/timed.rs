@@ -13,14 +13,14 @@ const N: u64 = 60_000;
 const M: u64 = 15_000;
 const DELAYS: &str = "pcie=20us,wire=0.05ms,switch=10000ns,memory=15us";
 
-/// What a device takes beyond a time at best, at most: it has to see the doorbell, and the program
-/// the memory.
+/// The most time of the shortest operation beyond its due one, in ns: the device has to see the
+/// doorbell, and the program the memory.
 const SLACK: u64 = 30_000;
 
 /// One program and its device at a time: each wants a processor.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// Runs a case of `c/timed.c`; gives the columns of what it printed.
+/// Runs a case of `c/timed.c`; gives the columns of its output.
 fn timed(options: &[&str], case: &str, count: u32) -> Vec<Vec<u64>> {
     let options = [&["--delays", DELAYS], options].concat();
     let under = Under {
@@ -92,7 +92,7 @@ fn without_kicks() {
 
 #[test]
 fn in_strict_mode() {
-    // The device holds what was rung until the thread has run on: there is no longest time.
+    // The device holds an entry until the thread has run on: there is no longest time.
     let columns = timed(&["--strict"], "put", 20);
     assert!(columns[1].iter().all(|time| *time >= 2 * (P + N) + M));
 }

@@ -4,7 +4,8 @@ use super::bars::{Bar, Part, together};
 use super::figure::Figure;
 use super::ink::{Drawn, colours};
 
-/// Regions in the order in which a call goes through them; others stand behind them, and the rest last.
+/// Regions in the order in which a call goes through them; others stand behind them, and the rest
+/// last.
 const ORDER: [&str; 6] = [
     "interface",
     "routing",
@@ -18,7 +19,8 @@ const REST: &str = "misc";
 /// A row: operation, target, region, count.
 type Row = (String, String, String, f64);
 
-/// Reads the table: four columns between tabs; a header, empty lines and comments (`#`) are passed over.
+/// Reads the table: four columns between tabs; a header, empty lines and comments (`#`) are passed
+/// over.
 fn read(text: &str) -> Result<Vec<Row>, String> {
     let mut rows: Vec<Row> = Vec::new();
     for (at, line) in text.lines().enumerate() {

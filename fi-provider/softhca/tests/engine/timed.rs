@@ -239,7 +239,7 @@ fn a_read() {
     });
     let (a, back) = (P + N, P + N + 2 * P + N);
     run(&mut pair.world, T + a + P);
-    // What is written up to the time of the read is read, and nothing later.
+    // The read takes bytes that are written up to its time, and no later ones.
     pair.fill(1, 0, &[2; 16]);
     pair.world.now = T + a + P;
     pair.world.step();
