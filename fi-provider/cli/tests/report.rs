@@ -20,7 +20,8 @@ struct Element {
     within: Option<usize>,
 }
 
-/// Reads well-formed XML into its elements, in the order in which they begin; what is wrong, otherwise.
+/// Reads well-formed XML into its elements, in the order in which they begin; a message about the
+/// mistake, otherwise.
 fn elements(text: &str) -> Result<Vec<Element>, String> {
     let mut all: Vec<Element> = Vec::new();
     let mut open: Vec<usize> = Vec::new();
@@ -238,7 +239,7 @@ fn the_page_is_whole_and_refers_to_nothing() {
         let mut sorted = FIGURES;
         sorted.sort_unstable();
         assert_eq!(names, sorted);
-        // Each figure has its picture, with words for who does not see it, its data and its caption.
+        // Each figure has its picture, with words in its place, its data and its caption.
         for (at, figure) in page
             .iter()
             .enumerate()

@@ -13,14 +13,14 @@ const N: u64 = 60_000;
 const M: u64 = 15_000;
 const DELAYS: &str = "pcie=20us,wire=0.05ms,switch=10000ns,memory=15us";
 
-/// What a device takes beyond a time at best, at most: it has to see the doorbell, and the program
-/// the memory.
-const SLACK: u64 = 30_000;
+/// The most time of the shortest operation beyond its due one, in ns: the device has to see the
+/// doorbell, and the program the memory.
+const SLACK: u64 = 50_000;
 
 /// One program and its device at a time: each wants a processor.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// Runs a case of `c/timed.c`; gives the columns of what it printed.
+/// Runs a case of `c/timed.c`; gives the columns of its output.
 fn timed(options: &[&str], case: &str, count: u32) -> Vec<Vec<u64>> {
     let options = [&["--delays", DELAYS], options].concat();
     let under = Under {
@@ -44,7 +44,7 @@ fn timed(options: &[&str], case: &str, count: u32) -> Vec<Vec<u64>> {
 
 /// No time in a column is shorter than this, and the shortest is not much longer. Processors that
 /// others want, too, are not there for every time, so there are as many rounds as that takes.
-fn take(case: &str, options: &[&str], least: &[u64]) {
+fn take(case: &str, options: &[&str], least: &[u64], slack: u64) {
     const ROUNDS: usize = 20;
     let mut shortest = vec![u64::MAX; least.len()];
     for _ in 0..ROUNDS {
@@ -57,7 +57,7 @@ fn take(case: &str, options: &[&str], least: &[u64]) {
             pairs().all(|(time, least)| time >= least),
             "{case}: {shortest:?} ns, not {least:?}"
         );
-        if pairs().all(|(time, least)| *time < least + SLACK) {
+        if pairs().all(|(time, least)| *time < least + slack) {
             return;
         }
     }
@@ -66,33 +66,40 @@ fn take(case: &str, options: &[&str], least: &[u64]) {
 
 #[test]
 fn a_put_takes_its_way() {
-    take("put", &[], &[2 * P + N + M, 2 * (P + N) + M]);
+    take("put", &[], &[2 * P + N + M, 2 * (P + N) + M], SLACK);
 }
 
 #[test]
 fn other_operations_take_their_way() {
     // A write whose payload is not in line, a read, an atomic.
-    take("others", &[], &[4 * P + 2 * N + M; 3]);
+    take("others", &[], &[4 * P + 2 * N + M; 3], SLACK);
 }
 
 #[test]
 fn messages_there_and_back() {
-    take("exchange", &[], &[2 * (2 * P + N + M)]);
+    take("exchange", &[], &[2 * (2 * P + N + M)], SLACK);
 }
 
 #[test]
 fn operations_overlap() {
-    take("burst", &[], &[2 * (P + N) + M]);
+    // Sixteen of them one after the other would take sixteen times as long.
+    let one = 2 * (P + N) + M;
+    take("burst", &[], &[one], 2 * one);
 }
 
 #[test]
 fn without_kicks() {
-    take("put", &["--no-hook"], &[2 * P + N + M, 2 * (P + N) + M]);
+    take(
+        "put",
+        &["--no-hook"],
+        &[2 * P + N + M, 2 * (P + N) + M],
+        SLACK,
+    );
 }
 
 #[test]
 fn in_strict_mode() {
-    // The device holds what was rung until the thread has run on: there is no longest time.
+    // The device holds an entry until the thread has run on: there is no longest time.
     let columns = timed(&["--strict"], "put", 20);
     assert!(columns[1].iter().all(|time| *time >= 2 * (P + N) + M));
 }

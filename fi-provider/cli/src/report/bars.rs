@@ -52,7 +52,7 @@ impl Bar {
         }
     }
 
-    /// Returns what the legend says of each part.
+    /// Returns the legend's words for each part.
     fn legend(&self, unit: &str) -> Vec<(usize, String)> {
         let entry = |part: &Part| {
             let (amount, share) = (amount(part.amount, unit), self.share(part));
@@ -117,7 +117,7 @@ pub(super) fn apart(id: &str, title: &str, unit: &str, bars: &[Bar]) -> Drawn<Fi
             text(
                 area,
                 &bar.name,
-                (LEFT, y + LINE / 2 - 2),
+                (LEFT, y + LINE / 2 - 1),
                 words(NORMAL, Side::Right),
             )?;
             let whole = format!("{} {unit}", amount(bar.whole(), unit));
@@ -125,7 +125,7 @@ pub(super) fn apart(id: &str, title: &str, unit: &str, bars: &[Bar]) -> Drawn<Fi
             text(
                 area,
                 &whole,
-                (end, y + LINE / 2 - 2),
+                (end, y + LINE / 2 - 1),
                 words(NORMAL, Side::Left),
             )?;
             stack(area, bar, &scale, (y + LINE, BAR), true)?;
@@ -236,7 +236,7 @@ fn axis(area: &Area<'_>, scale: &Scale, y: i32, unit: &str) -> Drawn {
     text(area, &what, (middle, y + 34), words(SMALL, Side::Middle))
 }
 
-/// Returns what an axis with this unit shows.
+/// Returns the words below an axis with this unit.
 fn quantity(unit: &str) -> String {
     if is_time(unit) {
         format!("Time ({unit})")
@@ -249,7 +249,8 @@ fn is_time(unit: &str) -> bool {
     ["ns", "us", "ms"].contains(&unit)
 }
 
-/// Prints an amount: times with the same number of digits everywhere, and counts with those they have.
+/// Prints an amount: times with the same number of digits everywhere, and counts with those they
+/// have.
 fn amount(number: f64, unit: &str) -> String {
     if is_time(unit) {
         format!("{number:.2}")

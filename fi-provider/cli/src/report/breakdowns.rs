@@ -30,7 +30,7 @@ const COLOURS: [(&str, usize); 20] = [
     ("RC-to-MEM(8B)", 8),
 ];
 
-/// Returns the figures in the order of the paper, with what benchmarks show.
+/// Returns the figures in the order of the paper, with the results of benchmarks.
 pub(super) fn figures(system: &System) -> Drawn<Vec<Figure>> {
     let all = figures::all(system).into_iter();
     all.map(|breakdown| figure(system, breakdown)).collect()

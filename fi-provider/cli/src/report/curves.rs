@@ -1,4 +1,4 @@
-//! The curves of figure 17: what a reduction of each component does to a total.
+//! The curves of figure 17: speed-ups of a total by a reduction of each component.
 
 use super::figure::Figure;
 use super::ink::{self, Area, Drawn, Side, failed, muted, series, short, words};
@@ -11,7 +11,8 @@ use plotters::prelude::*;
 const SIZE: (u32, u32) = (560, 340);
 const LEGEND: u32 = 148;
 
-/// A line that is known: its name, its speed-ups, its colour and mark, and whether it bounds those of its parts.
+/// A line that is known: its name, its speed-ups, its colour and mark, and whether it bounds those
+/// of its parts.
 type Known = (&'static str, [f64; 5], usize, bool);
 
 /// Members from which on a group is all of a layer.

@@ -1,4 +1,4 @@
-//! The distribution of injection (figure 7), from what `farreach measure --tsv` has printed.
+//! The distribution of injection (figure 7), from the output of `farreach measure --tsv`.
 
 use super::figure::Figure;
 use super::ink::{self, Area, Drawn, Side, failed, muted, series, short, words};

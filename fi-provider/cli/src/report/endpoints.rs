@@ -1,4 +1,4 @@
-//! The trade-off of endpoints: what lanes take under each policy, by the number of threads.
+//! The trade-off of endpoints: resources of lanes under each policy, by the number of threads.
 
 use super::figure::Figure;
 use super::ink::{self, Area, Drawn, Side, failed, muted, series, short, width, words};
@@ -30,14 +30,14 @@ struct Row {
     policy: &'static str,
     threads: u32,
     numbers: [u64; 3],
-    /// In percent of what [`WHOLE`] takes for as many threads.
+    /// In percent of the numbers of [`WHOLE`] for as many threads.
     percent: [f64; 3],
 }
 
 /// Returns the figure, and the name of the device where there is one.
 pub(super) fn figure(threads: &[u32]) -> Drawn<(Figure, Option<String>)> {
     const ID: &str = "endpoints";
-    const TITLE: &str = "Endpoints: what threads take of the device, by policy";
+    const TITLE: &str = "Endpoints: resources of the device by policy and threads";
     let surveys = match survey(threads) {
         Ok(surveys) => surveys,
         Err(error) => {
@@ -55,8 +55,8 @@ pub(super) fn figure(threads: &[u32]) -> Drawn<(Figure, Option<String>)> {
         .map(|(_, survey)| survey.report.regime.name());
     if let (Some(device), Some(regime)) = (&device, regime) {
         figure = figure.note(format!(
-            "Lanes of one thread each, made on {device} (registers in the regime {regime}), in percent of what \
-             {WHOLE} takes for as many threads."
+            "Lanes of one thread each, made on {device} (registers in the regime {regime}), in percent of those \
+             of {WHOLE} for as many threads."
         ));
     }
     for (threads, survey) in &surveys {

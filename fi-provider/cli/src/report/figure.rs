@@ -1,4 +1,4 @@
-//! A figure of the report: its picture, its data, and what it lacks.
+//! A figure of the report: its picture, its data and its notes.
 
 use crate::output::Table;
 

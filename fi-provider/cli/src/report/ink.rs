@@ -11,7 +11,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 /// The area of a picture, or a part of it.
 pub(super) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-/// What fails in drawing, in words.
+/// A result of drawing; an error in words.
 pub(super) type Drawn<T = ()> = Result<T, String>;
 
 /// Colours of series, light and dark, told apart with the usual colour deficiencies: those of Okabe
@@ -120,13 +120,13 @@ pub(super) fn width(text: &str, size: i32) -> i32 {
     (letters * f64::from(size) / 1.24).ceil() as i32
 }
 
-/// Turns what the library cannot do into words.
+/// Turns an error of the library into words.
 pub(super) fn failed(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
-/// Draws a picture of this size, in pixels: an SVG with classes, and with `label` for those who do
-/// not see it.
+/// Draws a picture of this size, in pixels: an SVG with classes, and with `label` for readers
+/// of the page without its pictures.
 pub(super) fn picture(
     size: (u32, u32),
     label: &str,

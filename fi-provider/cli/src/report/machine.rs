@@ -20,7 +20,8 @@ pub(super) fn machine() -> String {
     format!("{model}, {count} CPUs, Linux {}", kernel.trim())
 }
 
-/// Returns what a device is: its name, its type and firmware as the kernel tells them, and whether it is
+/// Returns words for a device: its name, its type and firmware as the kernel tells them, and
+/// whether it is
 /// software.
 pub(super) fn device(name: &str) -> String {
     let read = |file| fs::read_to_string(format!("/sys/class/infiniband/{name}/{file}")).ok();

@@ -31,7 +31,7 @@ pub(crate) struct Request {
     /// The table of instructions by layer, and the calls of it that are drawn; all if there are none.
     counts: Option<PathBuf>,
     calls: Vec<String>,
-    /// What `farreach measure --tsv` has printed.
+    /// The output of `farreach measure --tsv`.
     measured: Option<PathBuf>,
     threads: Vec<u32>,
     output: PathBuf,
@@ -44,14 +44,14 @@ pub(crate) const HELP: &str = "\
 Usage: farreach report [--paper|--system FILE] [options]
 
 Draws the breakdowns of a system's injection overhead and latency, the speed-ups by reductions of its
-components, what lanes take of the device here under each policy, and, where they are given, instructions by layer and
+components, the resources of lanes on the device here under each policy, and, where they are given, instructions by layer and
 the distribution of injection. All of it is one page of HTML with nothing outside of it (docs/report.md).
 
   --paper                the system of \"Breaking Band\" (ICPP 2019), where nothing else is said
   --system FILE          a system that `farreach measure` or you have written
   --counts FILE          instructions by layer: a table of `farreach icount --save`
   --call NAME            of these, only the call of this name; may be repeated
-  --measured FILE        what `farreach measure --tsv` has printed, for the distribution
+  --measured FILE        the output of `farreach measure --tsv`, for the distribution
   --threads LIST         for how many threads lanes are made (1,2,4,8,16)
   -o, --output FILE      the page (farreach-report.html); it is replaced
   --svg DIR              each picture as a file in this directory, too
@@ -65,7 +65,8 @@ fn usage(error: lexopt::Error) -> String {
     format!("{error}; farreach report --help tells the usage")
 }
 
-/// Reads the arguments behind `report`; none where help is asked for, and why they are wrong otherwise.
+/// Reads the arguments behind `report`; none where help is asked for, and why they are wrong
+/// otherwise.
 pub(crate) fn parse(parser: &mut lexopt::Parser) -> Result<Option<Request>, String> {
     let mut from = None;
     let mut request = Request {
@@ -114,7 +115,8 @@ fn threads(list: &OsString) -> Result<Vec<u32>, String> {
     })
 }
 
-/// Writes the page, and returns what is printed; an exit status and a message where it cannot be written.
+/// Writes the page, and returns the text to print; an exit status and a message where it cannot be
+/// written.
 pub(crate) fn run(request: &Request) -> Result<String, (u8, String)> {
     let system = model::load(&request.from)?;
     let (facts, sections) = sections(request, &system)?;
@@ -179,7 +181,7 @@ fn sections(request: &Request, system: &System) -> Result<(Facts, Vec<Section>),
     }
     sections.push(Section {
         title: "Endpoints",
-        lead: "What lanes of threads take of the device under each policy, beside a device context for each \
+        lead: "Resources of the device for a lane of each thread under each policy, beside a device context for each \
                (mpi-everywhere)."
             .to_owned(),
         figures: vec![endpoints],
@@ -188,9 +190,7 @@ fn sections(request: &Request, system: &System) -> Result<(Facts, Vec<Section>),
     let tables = model::of_system(system).into_iter();
     sections.push(Section {
         title: "Components and totals",
-        lead:
-            "Each time with its source; what the model makes of them, beside what benchmarks show."
-                .to_owned(),
+        lead: "Each time with its source; modelled totals beside those of benchmarks.".to_owned(),
         figures: Vec::new(),
         tables: tables.collect(),
     });

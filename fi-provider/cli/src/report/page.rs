@@ -9,13 +9,13 @@ use crate::output::{Cell, Table};
 /// A part of the page.
 pub(super) struct Section {
     pub(super) title: &'static str,
-    /// What it shows, in a sentence or two.
+    /// A sentence or two about its content.
     pub(super) lead: String,
     pub(super) figures: Vec<Figure>,
     pub(super) tables: Vec<Table>,
 }
 
-/// What the page says of its making: words and values.
+/// Facts about the page and its making: words and values.
 pub(super) type Facts = Vec<(&'static str, String)>;
 
 /// The style sheet of all but the pictures.

@@ -7,7 +7,7 @@ chromium=$1
 shift
 here=$(cd "$(dirname "$0")" && pwd)
 place=$(mktemp -d)
-# What the browser keeps goes with the rest.
+# The browser's own files go with the rest.
 export HOME="$place"
 trap 'rm -rf "$place"' EXIT
 "$@" report --counts "$here/counts.tsv" --measured "$here/measured.tsv" --output "$place/report.html" --svg "$place/svg"
@@ -22,7 +22,7 @@ for look in "1 1240" "0 1240" "1 420"; do
         --blink-settings=preferredColorScheme="$1" --window-size="$2,2000" --dump-dom "file://$place/probed.html" \
         > "$place/found" 2> "$place/said" || { cat "$place/said" >&2; exit 1; }
     wrong=$(grep -E '^(empty|small|outside|overlap|wide) ' "$place/found" || true)
-    # A narrow page is scaled: what is small there is so by its width.
+    # Pictures of a narrow page are scaled down with their words.
     [ "$2" = 420 ] && wrong=$(printf '%s\n' "$wrong" | grep -v -E '^(small|overlap) ' || true)
     [ -z "$wrong" ] || { printf 'width %s:\n%s\n' "$2" "$wrong" >&2; exit 1; }
     figures=$(grep -c '^figure ' "$place/found" || true)

@@ -1,4 +1,4 @@
-// Looks at the report as a browser shows it, and replaces the page by what is found: a line for each finding.
+// Looks at the report as a browser shows it, and replaces the page by the findings, a line for each.
 (() => {
     const lines = [];
     const ink = element => getComputedStyle(element).fill;

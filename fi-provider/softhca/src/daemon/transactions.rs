@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// A CSV file that transactions are written to.
 ///
-/// What cannot be written is told at the end: the device goes on without.
+/// A failed write is told at the end: the device goes on without the file.
 #[derive(Debug)]
 pub(crate) struct Transactions {
     file: BufWriter<File>,
@@ -31,7 +31,7 @@ impl Transactions {
         }
     }
 
-    /// Writes out what is buffered.
+    /// Writes the buffered lines out.
     pub(super) fn flush(&mut self) {
         if self.done.is_ok() {
             self.done = self.file.flush();

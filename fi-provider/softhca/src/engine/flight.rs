@@ -1,7 +1,8 @@
-//! The model of time: what is under way between the sight of an entry and its completion.
+//! The model of time: operations under way between the sight of an entry and its completion.
 //!
 //! Each entry is taken from its ring when it is seen. Its course is computed then; its effect takes
-//! place at the time when that is visible in the responder's memory, and its data and completion come to
+//! place at the time when that is visible in the responder's memory, and its data and completion
+//! come to
 //! the requester's at theirs. All is done in the order of those times, whenever a step comes.
 
 use super::Engine;
@@ -90,7 +91,7 @@ struct Homeward {
     data: Vec<(Pid, u64, Vec<u8>)>,
 }
 
-/// What a queue pair has under way.
+/// The operations of a queue pair that are under way.
 #[derive(Debug, Default)]
 pub(super) struct Underway {
     outward: VecDeque<Outward>,
@@ -137,7 +138,7 @@ impl Underway {
     }
 }
 
-/// What can happen to an operation.
+/// An event of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     /// Its effect on the responder's memory.
@@ -176,7 +177,7 @@ impl Flights {
         }
     }
 
-    /// The time from a NIC to where its memory shows what it writes.
+    /// Returns the time from a NIC to its memory, in ns, until a write is visible there.
     fn home(&self) -> u64 {
         self.latencies.pcie + self.latencies.memory
     }
@@ -204,7 +205,7 @@ impl Flights {
     }
 }
 
-/// What the NIC needs to know of an entry before it sends it.
+/// The facts about an entry that the NIC needs before it sends it.
 struct Plan {
     legs: Legs,
     fenced: bool,
@@ -316,7 +317,8 @@ impl Engine {
         });
     }
 
-    /// Does all that is due. The progress tells when something is next, and the transactions before.
+    /// Does all that is due. The progress tells when something is next, and the transactions
+    /// before.
     pub(super) fn fly(&mut self, memory: &mut dyn Memory) {
         let Some(flights) = &mut self.flights else {
             return;
@@ -457,7 +459,7 @@ impl Engine {
         }
     }
 
-    /// Flushes what is under way of a queue pair in error.
+    /// Flushes the operations under way of a queue pair in error.
     pub(super) fn flush_flights(&mut self, memory: &mut dyn Memory, handle: u32) {
         let Some(qp) = self.qps.get_mut(handle) else {
             return;

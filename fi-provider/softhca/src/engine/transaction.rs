@@ -110,7 +110,7 @@ impl fmt::Display for Transaction {
     }
 }
 
-/// A NIC's part in an operation: what its transactions have in common.
+/// A NIC's part in an operation: the common fields of its transactions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Port {
     pub(super) queue_pair: u32,

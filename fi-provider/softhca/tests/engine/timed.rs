@@ -239,7 +239,7 @@ fn a_read() {
     });
     let (a, back) = (P + N, P + N + 2 * P + N);
     run(&mut pair.world, T + a + P);
-    // What is written up to the time of the read is read, and nothing later.
+    // The read takes bytes that are written up to its time, and no later ones.
     pair.fill(1, 0, &[2; 16]);
     pair.world.now = T + a + P;
     pair.world.step();
@@ -422,6 +422,29 @@ fn a_fence_waits_for_the_data() {
     assert_eq!(pair.bytes(1, 64, 8), [4; 8], "with a fence");
     let read = 3 * P + 2 * N;
     assert_eq!(pair.world.now - begin, read + 2 * P + 2 * N + P + M);
+}
+
+#[test]
+fn a_fence_waits_for_a_read_that_was_sent_late() {
+    let mut pair = pair();
+    let [here, there] = pair.buffer;
+    let gather = |entry: Entry| {
+        entry
+            .remote(there.addr + 64, there.key())
+            .data(here.addr, 8, here.key())
+    };
+    // Its payload is read first, and so the read behind it is sent later than by itself.
+    pair.post(Opcode::Write, gather);
+    pair.post(Opcode::Read, |entry| {
+        let entry = entry.remote(there.addr, there.key());
+        entry.data(here.addr + 8, 8, here.key())
+    });
+    pair.post(Opcode::Write, |entry| {
+        gather(entry.flags(flags::COMPLETION | flags::FENCE))
+    });
+    all(&mut pair.world);
+    let read = 3 * P + N + 2 * P + N;
+    assert_eq!(pair.world.now - T, read + 2 * P + 2 * N + P + M);
 }
 
 #[test]
