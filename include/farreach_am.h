@@ -135,6 +135,7 @@ enum {
 #define farreach_am_try_request_short farreach_am_try_request_short_threads
 #define farreach_am_try_request_medium farreach_am_try_request_medium_threads
 #define farreach_am_try_request_long farreach_am_try_request_long_threads
+#define farreach_am_has_room farreach_am_has_room_threads
 #define farreach_am_try_put farreach_am_try_put_threads
 #define farreach_am_try_get farreach_am_try_get_threads
 #define farreach_am_try_atomic farreach_am_try_atomic_threads
@@ -247,6 +248,9 @@ int farreach_am_try_request_medium(farreach_am_t *am, uint32_t rank, uint8_t han
 int farreach_am_try_request_long(farreach_am_t *am, uint32_t rank, uint8_t handler,
                                  const void *payload, size_t bytes, uint64_t to,
                                  const uint32_t *args, uint32_t nargs);
+/* Returns whether farreach_am_try_request_long with payload NULL finds room now, 1 or 0: of processes that
+ * are near; else 0. Another thread may take the room. */
+int farreach_am_has_room(farreach_am_t *am, uint32_t rank);
 int farreach_am_try_put(farreach_am_t *am, uint32_t rank, uint64_t to, const void *from,
                         size_t bytes, uint32_t flags, uint64_t *done);
 int farreach_am_try_get(farreach_am_t *am, uint32_t rank, void *to, uint64_t from, size_t bytes,

@@ -105,7 +105,7 @@ impl<G: Guard> Engine<G> {
         source: Source,
         done: Done,
     ) -> Result<Ended, Error> {
-        // SAFETY: the caller's promise.
+        // SAFETY: `from` holds the bytes as long as `put` wants them.
         unsafe { self.put_or_try::<false>(rank, to, (from, bytes), source, done) }
     }
 
@@ -126,7 +126,7 @@ impl<G: Guard> Engine<G> {
         source: Source,
         done: Done,
     ) -> Result<Ended, Error> {
-        // SAFETY: the caller's promise.
+        // SAFETY: `from` holds the bytes as long as `put` wants them.
         unsafe { self.put_or_try::<true>(rank, to, (from, bytes), source, done) }
     }
 
@@ -198,7 +198,7 @@ impl<G: Guard> Engine<G> {
         from: u64,
         done: Done,
     ) -> Result<Ended, Error> {
-        // SAFETY: the caller's promise.
+        // SAFETY: `to` has room for the bytes until the end is told.
         unsafe { self.get_or_try::<false>(rank, (to, bytes), from, done) }
     }
 
@@ -217,7 +217,7 @@ impl<G: Guard> Engine<G> {
         from: u64,
         done: Done,
     ) -> Result<Ended, Error> {
-        // SAFETY: the caller's promise.
+        // SAFETY: `to` has room for the bytes until the end is told.
         unsafe { self.get_or_try::<true>(rank, (to, bytes), from, done) }
     }
 
@@ -258,7 +258,7 @@ impl<G: Guard> Engine<G> {
         atomic: &Atomic,
         done: Done,
     ) -> Result<Ended, Error> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the result has room for an element until the end is told, or is null.
         unsafe { self.atomic_or_try::<false>(rank, to, atomic, done) }
     }
 
@@ -276,7 +276,7 @@ impl<G: Guard> Engine<G> {
         atomic: &Atomic,
         done: Done,
     ) -> Result<Ended, Error> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the result has room for an element until the end is told, or is null.
         unsafe { self.atomic_or_try::<true>(rank, to, atomic, done) }
     }
 

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::lock::Guard;
 use crate::message::{Category, Message};
 use crate::wire::{Header, MOST_ARGS, MOST_WORDS};
-use fi_provider::raw::endpoint::{self, Endpoint};
+use fi_provider::raw::endpoint::Endpoint;
 use fi_provider::raw::error as raw;
 use fi_shm::copy;
 
@@ -326,7 +326,7 @@ impl Core {
 }
 
 #[inline(always)]
-fn header(handler: u8, args: &[u32], payload: Payload<'_>) -> Header {
+pub(crate) fn header(handler: u8, args: &[u32], payload: Payload<'_>) -> Header {
     let (category, bytes, is_carried) = match payload {
         Payload::None => (Category::Short, 0, false),
         Payload::Medium(_) => (Category::Medium, 0, false),
@@ -355,148 +355,6 @@ fn parts<'a>(handler: u8, payload: Payload<'a>, args: &'a [u32]) -> Parts<'a> {
         to,
         args,
         payload: carried,
-    }
-}
-
-/// How far a request has come by few instructions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sent {
-    /// It is not sent: that is not possible at once.
-    No,
-    /// It is sent, and nothing else is to be done.
-    Yes,
-    /// It is sent, and [`Engine::poll`] is to be called: messages have come.
-    More,
-    /// It is sent, and [`Engine::wake`] is to be called: the peer sleeps.
-    Unheard,
-}
-
-/// Sending requests by few instructions.
-impl<G: Guard> Engine<G> {
-    /// Sends a short request without arguments as [`Engine::request_short`] does. Calls nothing.
-    #[inline(always)]
-    pub fn request_short_now(&self, rank: u32, handler: u8) -> Sent {
-        self.send_now(rank, header(handler, &[], Payload::None), &[])
-    }
-
-    /// The same with arguments.
-    #[inline(always)]
-    pub fn request_args_now(&self, rank: u32, handler: u8, args: &[u32]) -> Sent {
-        if args.len() > MOST_ARGS {
-            return Sent::No;
-        }
-        self.send_now(rank, header(handler, args, Payload::None), bytes_of(args))
-    }
-
-    /// Sends a medium request without arguments as [`Engine::request_medium`] does, of up to
-    /// [`copy::FEW`] bytes. Calls nothing.
-    #[inline(always)]
-    pub fn request_medium_now(&self, rank: u32, handler: u8, payload: &[u8]) -> Sent {
-        if payload.len() > copy::FEW {
-            return Sent::No;
-        }
-        self.send_now(
-            rank,
-            header(handler, &[], Payload::Medium(payload)),
-            payload,
-        )
-    }
-
-    #[inline(always)]
-    fn send_now(&self, rank: u32, header: Header, bytes: &[u8]) -> Sent {
-        if !self.guard.try_lock() {
-            return Sent::No;
-        }
-        let sent = self.core.send_now(rank, header, bytes);
-        // SAFETY: locked above.
-        unsafe { self.guard.unlock() };
-        sent
-    }
-
-    /// Sends a request over the device as the functions above do by a ring: a short one without
-    /// arguments.
-    #[inline(always)]
-    pub fn request_short_far_now(&self, rank: u32, handler: u8) -> Sent {
-        let word = header(handler, &[], Payload::None).to_word();
-        self.far_now(|requests| requests.inject_word_over_device_now(rank, word))
-    }
-
-    /// The same with arguments.
-    #[inline(always)]
-    pub fn request_args_far_now(&self, rank: u32, handler: u8, args: &[u32]) -> Sent {
-        if args.len() > MOST_ARGS {
-            return Sent::No;
-        }
-        self.send_far_now(rank, header(handler, args, Payload::None), bytes_of(args))
-    }
-
-    /// The same of a medium one.
-    #[inline(always)]
-    pub fn request_medium_far_now(&self, rank: u32, handler: u8, payload: &[u8]) -> Sent {
-        self.send_far_now(
-            rank,
-            header(handler, &[], Payload::Medium(payload)),
-            payload,
-        )
-    }
-
-    #[inline(always)]
-    fn send_far_now(&self, rank: u32, header: Header, bytes: &[u8]) -> Sent {
-        if bytes.len() > copy::FEW {
-            return Sent::No;
-        }
-        let words = [header.to_word()];
-        self.far_now(|requests| requests.inject_words_over_device_now(rank, words, bytes))
-    }
-
-    #[inline(always)]
-    fn far_now(&self, send: impl FnOnce(&Endpoint) -> bool) -> Sent {
-        if !self.guard.try_lock() {
-            return Sent::No;
-        }
-        let is_sent = !self.core.rest.is_busy() && send(&self.core.requests);
-        let is_silent = self.core.is_silent();
-        // SAFETY: locked above.
-        unsafe { self.guard.unlock() };
-        match (is_sent, is_silent) {
-            (false, _) => Sent::No,
-            (true, true) => Sent::Yes,
-            (true, false) => Sent::More,
-        }
-    }
-
-    /// Wakes a peer.
-    ///
-    /// # Errors
-    /// [`Error::NotNow`] in a handler.
-    pub fn wake(&self, rank: u32) -> Result<(), Error> {
-        let _turn = self.turn()?;
-        self.core.requests.wake(rank);
-        Ok(())
-    }
-}
-
-#[inline(always)]
-fn bytes_of(args: &[u32]) -> &[u8] {
-    // SAFETY: the bytes of integers.
-    unsafe { std::slice::from_raw_parts(args.as_ptr().cast(), size_of_val(args)) }
-}
-
-impl Core {
-    #[inline(always)]
-    fn send_now(&self, rank: u32, header: Header, bytes: &[u8]) -> Sent {
-        // A handler must not send requests.
-        if self.rest.is_busy() {
-            return Sent::No;
-        }
-        // To itself a process sends in another way, and is not connected.
-        let words = [header.to_word()];
-        match (self.requests).inject_words_now(rank, words, bytes) {
-            endpoint::Sent::No => Sent::No,
-            endpoint::Sent::Unheard => Sent::Unheard,
-            endpoint::Sent::Yes if self.is_silent() => Sent::Yes,
-            endpoint::Sent::Yes => Sent::More,
-        }
     }
 }
 
@@ -614,6 +472,18 @@ impl<G: Guard> Engine<G> {
         args: &[u32],
     ) -> Result<(), Error> {
         self.send::<true>(rank, handler, Payload::Long(payload, to), args)
+    }
+
+    /// Returns whether [`Engine::try_request_stored`] to a process of this node finds room now; false of
+    /// others. Another thread may take the room.
+    ///
+    /// # Errors
+    /// As [`Engine::try_request_short`].
+    pub fn has_room(&self, rank: u32) -> Result<bool, Error> {
+        self.core.check_rank(rank)?;
+        let _turn = self.turn_of::<true>()?;
+        Ok(self.core.near[rank as usize]
+            && (rank == self.core.rank || self.core.has_ring_room(rank)?))
     }
 
     /// Sends a long request, whose payload the caller has stored already, in the same way.

@@ -58,6 +58,7 @@ static void fill(uint32_t kind)
         CHECK(strstr(farreach_am_explain(), "no room"));
         CHECK(send_one(kind, sent) == FARREACH_AM_EAGAIN);
         const farreach_am_segment_t *segment = &farreach_am_segments(am)[to];
+        CHECK(!farreach_am_has_room(am, to) || kind == MEDIUM);
         if (kind == LONG && segment->near)
             CHECK(*(volatile uint32_t *)segment->mapped == sent - 1);
     }
@@ -67,6 +68,7 @@ static void fill(uint32_t kind)
     OK(farreach_am_wait(am, all_have_come, &kind));
     meet(am);
     // There is room again.
+    CHECK(farreach_am_has_room(am, to) == farreach_am_is_near(am, to));
     OK(send_one(kind, sent));
     wanted++;
     OK(farreach_am_wait(am, all_have_come, &kind));

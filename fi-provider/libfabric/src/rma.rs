@@ -80,7 +80,9 @@ unsafe fn start(ep: *mut FidEp, access: Access<'_>) -> isize {
         };
         let how = access.flags.how(own, counts)?;
         check_inject(how, access.here)?;
-        let (&[here], &[there]) = (access.here, access.there) else {
+        let with_data = matches!(access.way, Way::Write(Some(_)));
+        let (false, &[here], &[there]) = (how.injects && with_data, access.here, access.there)
+        else {
             // SAFETY: the memory is as this function requires.
             return unsafe { start_several(own.ep, &access, how) };
         };
@@ -88,11 +90,16 @@ unsafe fn start(ep: *mut FidEp, access: Access<'_>) -> isize {
         (own.ep).with_region(access.peer, there.key, |raw, region| {
             with_report!(how, access.context, |report| {
                 // SAFETY: the memory holds the bytes, or has room for them, and is left alone until
-                // the operation is reported; so few as are injected are copied, or go whole, before
-                // the call returns.
+                // the operation is reported; what is injected is taken over before the call returns.
                 unsafe {
                     match access.way {
                         Way::Read => raw.read(region, at, memory, len, report),
+                        Way::Write(None) if how.injects => raw.inject_write(
+                            region,
+                            at,
+                            crate::msg::bytes(memory.cast(), len),
+                            report,
+                        ),
                         Way::Write(None) => raw.write(region, at, memory, len, report),
                         Way::Write(Some(data)) => {
                             raw.write_with_data(region, at, (memory, len), data, report)

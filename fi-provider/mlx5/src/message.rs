@@ -10,7 +10,7 @@
 
 use crate::guard::{Alone, Counted, Guard, Kind, OnBoth, OnLane, OnRegister};
 use crate::post::{control, kept_apart, message, next_place};
-use crate::queue::{Place, what};
+use crate::queue::{Place, Queue, what};
 use crate::registers::HALF;
 use crate::remote::Vector;
 use crate::route::Route;
@@ -28,15 +28,15 @@ impl Route {
     /// copy.
     pub const MESSAGE: usize = HALF - UNIT * 2 - size_of::<Be32>() - WORD;
 
-    /// Sends two words to the peer at `place`, on a lane of one thread, if nothing has to be waited
-    /// for. Returns `None` where the lane is another.
+    /// Sends two or three words to the peer at `place`, on a lane of one thread, if nothing has to be
+    /// waited for. Returns `None` where the lane is another.
     ///
     /// # Safety
     /// As [`Route::inject`].
     #[inline(always)]
-    pub unsafe fn send_words(
+    pub unsafe fn send_words<const N: usize>(
         &self,
-        words: [u64; 2],
+        words: [u64; N],
         vector: &Vector,
         place: Place,
     ) -> Option<bool> {
@@ -44,7 +44,8 @@ impl Route {
         if self.connected {
             // SAFETY: the lane is alive, this thread's and has connected queues under `Alone`; the
             // place is a peer's.
-            let posted = unsafe { message::<Alone>(queues, self.connection(place), words, None) };
+            let posted =
+                unsafe { message::<N, Alone>(queues, self.connection(place), words, None) };
             kept_apart!("connected");
             return Some(posted);
         }
@@ -55,7 +56,7 @@ impl Route {
         // peer's.
         let posted = unsafe {
             let queue = self.initiator(place);
-            message::<Alone>(queues, queue, words, Some(vector))
+            message::<N, Alone>(queues, queue, words, Some(vector))
         };
         kept_apart!("initiator");
         Some(posted)
@@ -98,6 +99,16 @@ impl Route {
             return false;
         }
         let bytes = (len, fill);
+        if self.connected {
+            // SAFETY: the lane is alive, this thread's and has connected queues under `Alone`; the
+            // place is a peer's, and the bytes fit.
+            let posted = unsafe {
+                let queue = (self.connection(place), false);
+                self.send_on::<Alone>(queue, word, bytes, vector)
+            };
+            kept_apart!("filled, connected");
+            return posted;
+        }
         // SAFETY: the lane is alive, has the guard matched and is used as that allows; the place is
         // a peer's, and the bytes fit.
         unsafe { guarded!(self, [], send_by(word, bytes, vector, place)) }
@@ -109,14 +120,28 @@ impl Route {
     unsafe fn send_by<G: Guard>(
         &self,
         word: u64,
-        (len, fill): (usize, impl FnOnce(*mut u8)),
+        bytes: (usize, impl FnOnce(*mut u8)),
         vector: &Vector,
         place: Place,
     ) -> bool {
         // SAFETY: the lane is alive, and the place is that of one of its peers.
-        let Some((queue, is_initiator)) = (unsafe { self.queue_of(place) }) else {
+        let Some(queue) = (unsafe { self.queue_of(place) }) else {
             return false;
         };
+        // SAFETY: the queue is one of the lane's.
+        unsafe { self.send_on::<G>(queue, word, bytes, vector) }
+    }
+
+    /// # Safety
+    /// As [`Route::send_by`]; the queue is one of the lane's, and whether it is an initiator.
+    #[inline(always)]
+    unsafe fn send_on<G: Guard>(
+        &self,
+        (queue, is_initiator): (*const Queue, bool),
+        word: u64,
+        (len, fill): (usize, impl FnOnce(*mut u8)),
+        vector: &Vector,
+    ) -> bool {
         let before = 1 + usize::from(is_initiator);
         let units = before + inline_len(WORD + len) / UNIT;
         let blocks = blocks(units) as u16;

@@ -108,16 +108,16 @@ pub(crate) unsafe fn described<T: Copy>(
     ([control, there, first, second], used)
 }
 
-/// Sends a message of two words, by an initiator where there is a `vector`, if nothing has to be
+/// Sends a message of two or three words, by an initiator where there is a `vector`, if nothing has to be
 /// waited for.
 ///
 /// # Safety
 /// As [`element_to`], but that the queue is an initiator only where there is a `vector`.
 #[inline(always)]
-pub(crate) unsafe fn message<G: Guard>(
+pub(crate) unsafe fn message<const N: usize, G: Guard>(
     queues: *const Queue,
     queue: *const Queue,
-    words: [u64; 2],
+    words: [u64; N],
     vector: Option<&Vector>,
 ) -> bool {
     // SAFETY: the queue is one of `queues`, which are a live lane's of guard `G`.
@@ -126,7 +126,7 @@ pub(crate) unsafe fn message<G: Guard>(
     };
     // The segment takes two units, as a remote address and an element do.
     const OTHER: u64 = what(Opcode::Write, 0, 0) ^ what(Opcode::Send, 0, 0);
-    let [first, second] = inline_units(words);
+    let [first, second] = word_units(words);
     let record = queue.record;
     // SAFETY: the lane is alive, and with it the record.
     let control = control(queue, unsafe { next_place(record) } ^ OTHER);
@@ -275,6 +275,20 @@ pub(crate) unsafe fn next_place(record: *const Be32) -> u64 {
 pub(crate) fn control(queue: &Queue, change: u64) -> Unit {
     let Control([first, second]) = queue.control.get();
     combine(unit(first, second), unit(change, 0))
+}
+
+/// The inline segment of two or three words.
+#[inline(always)]
+fn word_units<const N: usize>(words: [u64; N]) -> [Unit; 2] {
+    const { assert!(N == 2 || N == 3) };
+    let count = u64::from(Be32::new(INLINE | size_of::<[u64; N]>() as u32).raw());
+    let (low, high) = (words[0], words[1]);
+    let first = unit(count | low << 32, low >> 32 | high << 32);
+    let second = match words.get(2) {
+        None => unit(high >> 32, 0),
+        Some(last) => unit(high >> 32 | last << 32, last >> 32),
+    };
+    [first, second]
 }
 
 /// The inline segment of one element of up to 16 bytes.

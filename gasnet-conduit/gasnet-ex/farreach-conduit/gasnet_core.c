@@ -51,6 +51,17 @@ static void gasnetc_find_nodes(void) {
   gasneti_nodemapInit(gasnetc_bootstrap_exchange, &lowest, sizeof(lowest), 0);
 }
 
+/* Returns how many processes are on this machine: those of other nodes that are pretended, too. */
+static gex_Rank_t gasnetc_on_machine(void) {
+  const uint64_t own = gasneti_hosthash();
+  uint64_t *all = gasneti_malloc(gasneti_nodes * sizeof(*all));
+  gasnetc_bootstrap_exchange((void *)&own, sizeof(own), all);
+  gex_Rank_t many = 0;
+  for (gex_Rank_t rank = 0; rank < gasneti_nodes; ++rank) many += all[rank] == own;
+  gasneti_free(all);
+  return many;
+}
+
 /* Returns the most bytes of segments that the processes of this node may have together, without
  * those of GASNet's own. */
 static uint64_t gasnetc_shared_limit(void) {
@@ -88,8 +99,8 @@ static int gasnetc_init(gex_Client_t *client_p, gex_EP_t *ep_p, gex_TM_t *tm_p,
   }
 
   gasnetc_find_nodes();
-  int processors = gasnett_cpu_count();
-  if (processors > 0 && gasneti_myhost.node_count > processors) {
+  const int processors = gasnett_cpu_count();
+  if (gasnetc_on_machine() > (gex_Rank_t)processors && processors > 0) {
     gasnet_set_waitmode(GASNET_WAIT_BLOCK);
   }
   gasnetc_exit_init();

@@ -14,7 +14,7 @@ use fi_mlx5_defs::wqe::CompactAddress;
 const ALONE: [Shape; 2] = [Shape::RC, Shape::DC];
 
 impl Rig {
-    fn send_words(&self, peer: u32, words: [u64; 2]) -> Option<bool> {
+    fn send_words<const N: usize>(&self, peer: u32, words: [u64; N]) -> Option<bool> {
         let place = crate::model::place(peer);
         // SAFETY: the lane is alive and this thread's; the peer is one of its.
         unsafe { self.route.send_words(words, &self.vector, place) }
@@ -86,7 +86,7 @@ fn is_message(rig: &Rig, taken: &Taken, word: u64, bytes: &[u8]) {
 }
 
 #[test]
-fn messages_of_two_words() {
+fn messages_of_two_and_three_words() {
     for shape in ALONE {
         let rig = Rig::new(shape);
         let mut register = Register(0);
@@ -98,6 +98,12 @@ fn messages_of_two_words() {
             assert_eq!(rig.send_words(1, words), Some(true));
             let taken = one();
             is_message(&rig, &taken, words[0], &word.to_le_bytes());
+            register.check(&taken);
+            let last = 0x1112_1314_1516_1718_u64;
+            assert_eq!(rig.send_words(1, [words[0], word, last]), Some(true));
+            let taken = one();
+            let behind = [word.to_le_bytes(), last.to_le_bytes()].concat();
+            is_message(&rig, &taken, words[0], &behind);
             register.check(&taken);
         }
         rig.quiet().expect("quiet");

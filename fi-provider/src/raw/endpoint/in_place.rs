@@ -174,12 +174,24 @@ impl Endpoint {
     pub fn inject_word_over_device_now(&self, peer: PeerIndex, word: u64) -> bool {
         // SAFETY: functions that are called before the last use of `link` know nothing of the endpoint.
         let link = unsafe { self.link_now(peer.into()) };
-        link.and_then(|link| link.far()).is_some_and(|path| {
-            // SAFETY: the word has 8 bytes.
-            post_widened!(path, Lane::Messages, unsafe {
-                path.send_word(std::ptr::from_ref(&word).cast())
-            })
+        let Some(path) = link.and_then(Link::far) else {
+            return false;
+        };
+        // SAFETY: the word has 8 bytes.
+        post_widened!(path, Lane::Messages, unsafe {
+            path.send_word(std::ptr::from_ref(&word).cast())
         })
+    }
+
+    /// Sends a message of two words in the same way.
+    #[inline(always)]
+    pub fn inject_pair_over_device_now(&self, peer: PeerIndex, words: [u64; 2]) -> bool {
+        // SAFETY: functions that are called before the last use of `link` know nothing of the endpoint.
+        let link = unsafe { self.link_now(peer.into()) };
+        let Some(path) = link.and_then(Link::far) else {
+            return false;
+        };
+        post_widened!(path, Lane::Messages, path.send_pair(words))
     }
 
     /// Sends a message as [`Endpoint::inject_words`] does over the device to a peer that was sent to
@@ -193,8 +205,10 @@ impl Endpoint {
     ) -> bool {
         // SAFETY: functions that are called before the last use of `link` know nothing of the endpoint.
         let link = unsafe { self.link_now(peer.into()) };
-        link.and_then(|link| link.far())
-            .is_some_and(|path| post_widened!(path, Lane::Messages, path.send_few(words, bytes)))
+        let Some(path) = link.and_then(Link::far) else {
+            return false;
+        };
+        post_widened!(path, Lane::Messages, path.send_few(words, bytes))
     }
 
     /// The bit of [`Endpoint::todo`] that says that there is a device to look at.

@@ -330,12 +330,23 @@ impl FarPath {
     /// `bytes` holds 8 bytes.
     #[inline(always)]
     pub(crate) unsafe fn send_word(&self, bytes: *const u8) -> bool {
+        // SAFETY: 8 bytes are there.
+        let word = unsafe { bytes.cast::<u64>().read_unaligned() };
+        self.send_words([self.header(Kind::Message as u16), word])
+    }
+
+    /// Sends a message of two words by a post in line; false where something stands against that.
+    #[inline(always)]
+    pub(crate) fn send_pair(&self, [first, second]: [u64; 2]) -> bool {
+        self.send_words([self.header(Kind::Message as u16), first, second])
+    }
+
+    /// Sends a header and the words behind it.
+    #[inline(always)]
+    fn send_words<const N: usize>(&self, words: [u64; N]) -> bool {
         if !self.may_send() || !self.is_alive() {
             return false;
         }
-        // SAFETY: 8 bytes are there.
-        let word = unsafe { bytes.cast::<u64>().read_unaligned() };
-        let words = [self.header(Kind::Message as u16), word];
         // SAFETY: the lane is alive and used by this thread alone, and the connection is one of its
         // peers.
         let is_sent = unsafe {

@@ -7,7 +7,7 @@ use super::{
 use std::ffi::c_int;
 
 macro_rules! functions {
-    ($guard:ty: $short:ident $medium:ident $long:ident $put:ident $get:ident $atomic:ident) => {
+    ($guard:ty: $short:ident $medium:ident $long:ident $has_room:ident $put:ident $get:ident $atomic:ident) => {
         /// Sends a short request if there is room.
         ///
         /// # Safety
@@ -78,6 +78,17 @@ macro_rules! functions {
             })
         }
 
+        /// Returns whether a long request whose payload is stored finds room.
+        ///
+        /// # Safety
+        /// `am` is open.
+        #[unsafe(no_mangle)]
+        pub(crate) unsafe extern "C" fn $has_room(am: *const Engine<$guard>, rank: u32) -> c_int {
+            // SAFETY: the engine is open.
+            let has_room = unsafe { (*am).has_room(rank) };
+            has_room.unwrap_or(false).into()
+        }
+
         /// Writes bytes to a peer's memory if that can be started.
         ///
         /// # Safety
@@ -144,8 +155,9 @@ macro_rules! functions {
 }
 
 functions! { Alone: farreach_am_try_request_short farreach_am_try_request_medium
-farreach_am_try_request_long farreach_am_try_put farreach_am_try_get farreach_am_try_atomic }
+farreach_am_try_request_long farreach_am_has_room farreach_am_try_put farreach_am_try_get
+farreach_am_try_atomic }
 
 functions! { Threads: farreach_am_try_request_short_threads farreach_am_try_request_medium_threads
-farreach_am_try_request_long_threads farreach_am_try_put_threads farreach_am_try_get_threads
-farreach_am_try_atomic_threads }
+farreach_am_try_request_long_threads farreach_am_has_room_threads farreach_am_try_put_threads
+farreach_am_try_get_threads farreach_am_try_atomic_threads }
