@@ -5,14 +5,14 @@ use fi_provider::device::{Completions, DEFAULT_POLICY, POLICIES, Policy};
 use lexopt::prelude::*;
 use std::ffi::OsString;
 
-/// What is to be done.
+/// A command line.
 #[derive(Debug)]
 pub(crate) enum Request {
     /// Tell of the device and its lanes.
     Info(Options),
     /// Measure the device.
     Measure(crate::measure::Request),
-    /// Print what the model says.
+    /// Print the model.
     Model(crate::model::Request),
     /// Draw the model, the endpoints and counts.
     Report(crate::report::Request),
@@ -30,7 +30,7 @@ pub(crate) struct Options {
     /// The policies to be tried.
     pub(crate) policies: Vec<&'static Policy>,
     pub(crate) completions: Completions,
-    /// Whether what is told is for a program to read.
+    /// Whether the output is for a program to read.
     pub(crate) tsv: bool,
 }
 

@@ -1,6 +1,6 @@
 //! `farreach`: tells of the fabric on this machine, and of the critical path of programs on it.
 //!
-//! `farreach info` opens the device, makes lanes as jobs have them, and tells what they take;
+//! `farreach info` opens the device, makes lanes as jobs have them, and tells of their resources;
 //! `farreach icount` counts the instructions of a program's calls. `farreach measure`, `farreach
 //! model` and `farreach whatif` tell where the time of a small message goes, and `farreach report`
 //! draws it.

@@ -62,7 +62,7 @@ impl Cell {
 /// A table with its notes.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
-    /// By what programs find it.
+    /// The word by which programs find it.
     pub(crate) key: &'static str,
     pub(crate) title: String,
     pub(crate) columns: Vec<String>,

@@ -127,7 +127,7 @@ fn wrong(text: &str, expected: &[(&str, f64)]) -> Vec<String> {
     found.flatten().collect()
 }
 
-/// Names the totals whose model is not what is observed.
+/// Names the totals whose model differs from the observation.
 fn wrong_totals(text: &str, totals: &[&str]) -> Vec<String> {
     let found = totals.iter().map(|total| {
         let fields = fields(text, "totals", total);

@@ -33,7 +33,7 @@ pub struct Traces {
     pub without_switch: Option<(String, Trace)>,
 }
 
-/// What is known in the end.
+/// The results of a measurement.
 #[derive(Clone, Debug)]
 pub struct Measured {
     /// The system.
@@ -42,7 +42,7 @@ pub struct Measured {
     pub gaps: (Samples, String),
     /// The timer.
     pub clock: Clock,
-    /// Sentences for the user: what could not be measured, what to mind.
+    /// Sentences for the user: components that could not be measured, cautions.
     pub notes: Vec<String>,
 }
 
@@ -122,7 +122,7 @@ pub fn measure(
         _ => (
             gaps,
             format!(
-                "time stamps behind posts, {} with what a stamp takes",
+                "time stamps behind posts, {} with the time of a stamp",
                 clock::NAME
             ),
         ),
@@ -387,7 +387,7 @@ impl Work {
     }
 }
 
-/// Says what the device is that programs run on, and on which machine.
+/// Names the device and the machine that programs run on.
 fn name(device: &str) -> String {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = info.lines().find_map(|line| {

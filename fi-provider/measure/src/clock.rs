@@ -7,13 +7,13 @@ use crate::samples::Samples;
 use fi_perfmodel::Ns;
 use std::time::{Duration, Instant};
 
-/// What the timer is called.
+/// The name of the timer.
 #[cfg(target_arch = "x86_64")]
 pub const NAME: &str = "TSC between lfence";
-/// What the timer is called.
+/// The name of the timer.
 #[cfg(target_arch = "aarch64")]
 pub const NAME: &str = "cntvct_el0 behind isb";
-/// What the timer is called.
+/// The name of the timer.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub const NAME: &str = "the system's monotonic clock";
 
@@ -100,7 +100,7 @@ fn tick() -> f64 {
     1.0
 }
 
-/// Knows what a tick and a reading take.
+/// Knows the times of a tick and of a reading.
 #[derive(Clone, Debug)]
 pub struct Clock {
     tick: f64,
@@ -131,7 +131,7 @@ impl Clock {
         })
     }
 
-    /// Returns what a measurement of nothing shows: it is taken off all others.
+    /// Returns the result of a measurement of nothing: it is taken off all others.
     #[must_use]
     pub fn readings(&self) -> &Samples {
         &self.readings
@@ -143,7 +143,7 @@ impl Clock {
         Ns(self.tick)
     }
 
-    /// Returns the time between two readings in nanoseconds, without what a measurement takes; that may
+    /// Returns the time between two readings in nanoseconds, without the time of a measurement; that may
     /// be less than nothing by the noise of one reading.
     #[must_use]
     pub fn between(&self, from: u64, to: u64) -> f64 {

@@ -8,7 +8,7 @@
 
 use fi_perfmodel::Ns;
 
-/// What a fit assumes.
+/// The assumptions of a fit.
 pub const ASSUMPTIONS: &str = "a payload that the device reads takes 2 PCIe more than one in the \
     entry; RC-to-MEM of a completion is that of 8 bytes; the device itself takes no time; the peer \
     is a queue pair of this process, so that the device's loopback stands for wire and switch";

@@ -37,7 +37,7 @@ struct End {
     buffer: *mut u8,
     /// Messages sent so far.
     sent: Cell<u64>,
-    /// What the other end writes to.
+    /// The memory that the other end writes to.
     memory: Memory,
     _domain: Domain,
 }

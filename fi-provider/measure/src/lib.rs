@@ -1,7 +1,7 @@
 //! Where the time of a message goes on the mlx5 device that is there: the components of
 //! [`fi_perfmodel`], measured.
 //!
-//! * [`clock`] reads the processor's timer and knows what a reading takes; [`samples`] has means and
+//! * [`clock`] reads the processor's timer and knows the time of a reading; [`samples`] has means and
 //!   distributions. Neither knows of devices.
 //! * [`low`] times the driver ([`fi_mlx5`]) on two connected queue pairs of this process; [`high`]
 //!   times the fabric ([`fi_provider::raw`]) on two endpoints of it.
@@ -9,7 +9,7 @@
 //!   system of all.
 //!
 //! One component is timed at a time, many operations between two readings, so that a coarse tick
-//! does not matter; what the readings take is taken off.
+//! does not matter; the time of the readings is taken off.
 
 pub mod assemble;
 pub mod clock;

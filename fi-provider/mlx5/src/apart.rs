@@ -1,6 +1,6 @@
-//! Steps of a post that can be done again and again without a post: for whoever measures what each
-//! takes. They are those of [`Route::inject`] by a connected queue; the copy to the register cannot
-//! be done apart, as the device would take it for a post.
+//! Steps of a post that can be done again and again without a post, to measure the time of each. They
+//! are those of [`Route::inject`] by a connected queue; the copy to the register cannot be done apart,
+//! as the device would take it for a post.
 
 #![expect(unsafe_code, reason = "writes rings through raw pointers")]
 

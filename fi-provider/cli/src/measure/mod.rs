@@ -16,7 +16,7 @@ const BINS: usize = 20;
 /// The most samples.
 const MOST_SAMPLES: usize = 1_000_000;
 
-/// What is to be measured.
+/// A command line.
 #[derive(Debug, Default)]
 pub(crate) struct Options {
     device: Option<String>,
@@ -44,9 +44,9 @@ fn help() -> String {
         "\
 Usage: farreach measure [options]
 
-Measures on the mlx5 device here what the driver and the fabric take of the time of a small message, and what is left
+Measures on the mlx5 device here the parts of the driver and of the fabric in the time of a small message, and the rest
 for PCIe, network and memory; prints it with its sources, the totals that the model makes of it beside those that
-benchmarks show, the breakdowns, and what could not be measured (docs/model.md).
+benchmarks show, the breakdowns, and the components that could not be measured (docs/model.md).
 
   --output FILE          write the system to FILE, for `farreach model` and `farreach whatif`
   --samples N            samples of each component (200), {LEAST_SAMPLES} at least
@@ -63,7 +63,8 @@ benchmarks show, the breakdowns, and what could not be measured (docs/model.md).
   --json                 tables as JSON
   -h, --help             print this
 
-What is neither given nor in a trace is fitted from round trips within this process; the sources say by what assumptions.
+Components that are neither given nor in a trace are fitted from round trips within this process; the
+sources name the assumptions.
 
 Exit status: 1 where there is no device or a file is wrong, 2 for a wrong command line.
 "
@@ -156,7 +157,7 @@ fn number(name: &str, text: &OsString, least: usize, most: usize) -> Result<usiz
         .ok_or_else(|| format!("--{name} takes a number from {least} to {most}, not {text:?}"))
 }
 
-/// Measures, and returns what is printed; an exit status and a message where it cannot be.
+/// Measures, and returns the output; an exit status and a message where it cannot be.
 pub(crate) fn run(request: &Request) -> Result<String, (u8, String)> {
     let options = match request {
         Request::Help => return Ok(help()),
@@ -206,7 +207,7 @@ fn of_one(total: Total, samples: &Samples) -> Table {
 /// Returns all tables.
 fn tables(measured: &Measured) -> Vec<Table> {
     let mut tables = model::report::tables(&measured.system);
-    // What could not be measured comes right behind the totals.
+    // The components that could not be measured come right behind the totals.
     tables.insert(2, missing(measured));
     tables.push(distribution(measured));
     tables.push(timer(measured));
@@ -259,7 +260,7 @@ fn distribution(measured: &Measured) -> Table {
 
 fn timer(measured: &Measured) -> Table {
     let columns = ["timer", "tick ns", "reading ns", "spread ns", "samples"];
-    let title = "Timer: what a reading takes is taken off";
+    let title = "Timer: the time of a reading is taken off";
     let mut table = Table::new("timer", title, &columns);
     let readings = measured.clock.readings();
     table.rows.push(vec![

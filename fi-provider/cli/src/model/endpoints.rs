@@ -1,4 +1,4 @@
-//! The account of scalable endpoints: what threads take of the device under each policy.
+//! The account of scalable endpoints: the resources of threads under each policy.
 //!
 //! It is that of `farreach info`: lanes are made on the device here, and counted.
 

@@ -21,14 +21,14 @@ pub(crate) enum From {
     File(PathBuf),
 }
 
-/// What is to be printed.
+/// The kind of output.
 #[derive(Debug, PartialEq)]
 enum What {
     /// The system, its totals and breakdowns.
     Model(From),
     /// The same system with changes.
     Changed(From, Vec<Change>),
-    /// What lanes of so many threads take.
+    /// The resources of lanes of so many threads.
     Endpoints(u32),
     /// The help text.
     Help(String),
@@ -48,11 +48,11 @@ Usage: farreach model --paper|--system FILE [options]
        farreach model --endpoints [--threads N] [options]
 
 Prints a system, the time of each component with its source; the injection overhead and the latency that
-the model makes of them, beside what benchmarks show; and the breakdowns (docs/model.md).
+the model makes of them, beside those of benchmarks; and the breakdowns (docs/model.md).
 
   --paper                the system of \"Breaking Band\" (ICPP 2019)
   --system FILE          a system that `farreach measure` or you have written
-  --endpoints            instead, what the lanes of threads take of the device here under each policy, beside
+  --endpoints            instead, the resources of the lanes of threads on the device here under each policy, beside
                          mpi-everywhere
   --threads N            how many threads (16)
   --tsv                  tables with tabs between their columns
@@ -75,7 +75,7 @@ fn help_of_whatif() -> String {
         "\
 Usage: farreach whatif [--paper|--system FILE] --COMPONENT CHANGE … [options]
 
-Prints what injection overhead and latency become when components take another time, and the speed-ups by
+Prints the injection overhead and the latency when components take another time, and the speed-ups by
 a reduction of each component by 10 to 90 %. A speed-up is the time removed over the old time. CHANGE is
 a time (--pio 15ns) or a part of the old one (--hlp -20%); changes follow each other. Components are
 
@@ -186,7 +186,7 @@ fn count(text: &OsString) -> Result<u32, String> {
         .ok_or_else(|| format!("--threads takes a number from 1 to {MOST_THREADS}, not {text:?}"))
 }
 
-/// Returns what is printed; an exit status and a message where it cannot be.
+/// Returns the output; an exit status and a message where it cannot be.
 pub(crate) fn run(request: &Request) -> Result<String, (u8, String)> {
     let tables = match &request.what {
         What::Help(text) => return Ok(text.clone()),
