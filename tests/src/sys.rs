@@ -65,13 +65,18 @@ pub(crate) fn wait_for_signal(signals: &[i32], timeout: Duration) -> Option<i32>
     (signal > 0).then_some(signal)
 }
 
-/// Lets the child that `command` starts have a process group of its own and no signal blocked.
+/// Lets the child that `command` starts have a process group of its own, no signal blocked, and SIGINT
+/// and SIGQUIT as in a terminal: shells ignore them for programs in the background.
 pub(crate) fn isolate(command: &mut Command) -> &mut Command {
     command.process_group(0);
-    // SAFETY: between fork and exec the closure calls only sigemptyset and sigprocmask, which are
-    // async-signal-safe, and allocates nothing.
+    // SAFETY: between fork and exec the closure calls only signal, sigemptyset and sigprocmask, which
+    // are async-signal-safe, and allocates nothing.
     unsafe {
         command.pre_exec(|| {
+            for signal in [libc::SIGINT, libc::SIGQUIT] {
+                // SAFETY: the signals exist; no handler is installed.
+                libc::signal(signal, libc::SIG_DFL);
+            }
             let set = set_of(&[]);
             // SAFETY: `set` is initialised; the old mask is not asked for.
             check(libc::sigprocmask(
