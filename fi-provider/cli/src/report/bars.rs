@@ -154,6 +154,8 @@ pub(super) fn together(id: &str, title: &str, unit: &str, bars: &[Bar]) -> Drawn
             names.push(entry);
         }
     }
+    // A bar may lack parts that stand in front of its own in others: colours have their order.
+    names.sort();
     let legend = lines(&names, WIDTH as i32 - LEFT - RIGHT);
     let top = LINE * legend.len() as i32 + 14;
     let row = BAR - 4;

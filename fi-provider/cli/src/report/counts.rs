@@ -23,6 +23,9 @@ const PARTS: [(&str, &[Layer]); 8] = [
     ),
 ];
 
+/// The colours of the parts, rising: yellow is faint where a part is a line.
+const COLOURS: [usize; PARTS.len()] = [0, 1, 2, 3, 4, 5, 6, 8];
+
 /// Returns a figure for each target, of the named calls, or of all if none is named; why the text has
 /// none, otherwise.
 pub(super) fn figures(text: &str, calls: &[String]) -> Drawn<Vec<Figure>> {
@@ -42,7 +45,10 @@ pub(super) fn figures(text: &str, calls: &[String]) -> Drawn<Vec<Figure>> {
             .collect();
         let (id, title) = (
             format!("instructions-{}", at + 1),
-            format!("Instructions of a call: {target}"),
+            match &target[..] {
+                "-" => "Instructions of a call that has no target".to_owned(),
+                target => format!("Instructions of a call: {target}"),
+            },
         );
         together(&id, &title, "instructions", &bars)
     };
@@ -55,7 +61,7 @@ fn bar(name: &str, layers: &Layers) -> Bar {
     let of = |all: &[Layer]| -> f64 { all.iter().filter_map(|layer| layers.get(layer)).sum() };
     let less: f64 = PARTS.iter().map(|(_, all)| of(all).min(0.0)).sum();
     let mut parts = Vec::new();
-    for (colour, (name, all)) in PARTS.iter().enumerate() {
+    for (colour, (name, all)) in COLOURS.into_iter().zip(&PARTS) {
         let amount = of(all).max(0.0);
         let amount = if parts.is_empty() {
             amount + less
