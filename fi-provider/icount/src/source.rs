@@ -106,7 +106,7 @@ fn load(object: &Path) -> Result<Option<Loader>, String> {
 /// Returns the file with the lines of an installed library, where there is one.
 fn beside(object: &Path) -> Option<PathBuf> {
     let (folder, name) = (object.parent()?, object.file_name()?);
-    ["lines", "farreach/lines", "../farreach/lines"]
+    ["lines", "farreach/lines"]
         .map(|lines| folder.join(lines).join(name))
         .into_iter()
         .find(|path| path.is_file())
