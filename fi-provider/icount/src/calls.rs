@@ -220,7 +220,11 @@ impl<'a> Finder<'a> {
             {
                 let path = Path::new(&name);
                 if is_own(path) {
-                    finder.own.extend(source::functions(path)?);
+                    let functions = source::functions(path)?.into_iter();
+                    let is_routine =
+                        |name: &str| !layer::is_of_standard_library(&source::readable(name));
+                    let routines = functions.filter(|(name, _)| is_routine(name));
+                    finder.own.extend(routines);
                 }
                 seen.insert(name);
             }

@@ -134,6 +134,11 @@ const RULES: &[Rule] = &[
     // Memory of the own node.
     ("shm/src/wait.rs", &[], Layer::Waiting),
     ("shm/src/futex.rs", &[], Layer::Waiting),
+    (
+        "shm/src/flag.rs",
+        &["wait", "sleep", "sleep_while", "relax", "yield_processor"],
+        Layer::Waiting,
+    ),
     ("shm/src/", &[], Layer::Memory),
     // Symmetric memory on the fabric.
     ("fi-provider/src/symmetric/", &[], Layer::Routing),
@@ -181,8 +186,10 @@ const RULES: &[Rule] = &[
     ("fi-provider/bootstrap/src/", &[], Layer::Interface),
     ("gasnet-conduit/src/lock.rs", &[], Layer::Lock),
     ("gasnet-conduit/", &[], Layer::Interface),
-    ("shmem/src/sync.rs", &[], Layer::Interface),
-    ("shmem/", &[], Layer::Interface),
+    ("shmem/src/stall.rs", &[], Layer::Waiting),
+    ("shmem/src/sync.rs", &["wait_for"], Layer::Waiting),
+    ("shmem/src/", &[], Layer::Interface),
+    ("shmem/cabi/src/", &[], Layer::Interface),
     // Loops that count.
     ("tests/icount/", &[], Layer::Caller),
 ];
@@ -205,8 +212,17 @@ pub fn of(frames: &[Frame]) -> Option<(Layer, &Frame)> {
 /// Returns whether these frames are of other libraries of Rust: of a function that is called, and not
 /// in line.
 pub fn is_of_others(frames: &[Frame]) -> bool {
-    let outermost = frames.last().map_or("", |frame| &frame.file);
-    OTHERS.iter().any(|part| outermost.contains(part))
+    frames.last().is_some_and(|outermost| {
+        let is_there = OTHERS.iter().any(|part| outermost.file.contains(part));
+        is_there || outermost.file.is_empty() && is_of_standard_library(&outermost.function)
+    })
+}
+
+/// Returns whether a function is the standard library's, by its path.
+pub(crate) fn is_of_standard_library(function: &str) -> bool {
+    let path = function.trim_start_matches(['<', '*', '&']);
+    let crates = ["std::", "core::", "alloc::"];
+    crates.iter().any(|name| path.starts_with(name))
 }
 
 /// Parts of the paths of their sources: of the standard library, of the libraries that it stands on,
@@ -304,6 +320,18 @@ mod tests {
         ] {
             assert_eq!(last_word(function), word, "{function}");
         }
+    }
+
+    #[test]
+    fn functions_of_the_standard_library_are_of_others() {
+        let function = "<alloc::raw_vec::RawVec<u8> as core::ops::Drop>::drop";
+        assert!(is_of_others(&[frame("", function)]));
+        assert!(is_of_others(&[frame(
+            "/rustc/1/library/std/src/io/mod.rs",
+            "write"
+        )]));
+        assert!(!is_of_others(&[frame("", "shmem::world::init")]));
+        assert!(!is_of_others(&[]));
     }
 
     #[test]
