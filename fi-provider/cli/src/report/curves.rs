@@ -1,7 +1,7 @@
 //! The curves of figure 17: speed-ups of a total by a reduction of each component.
 
 use super::figure::Figure;
-use super::ink::{self, Area, Drawn, Side, failed, muted, series, short, words};
+use super::ink::{self, Area, Drawn, Side, failed, series, words};
 use crate::output::{Cell, Table};
 use fi_perfmodel::System;
 use fi_perfmodel::whatif::{Panel, REDUCTIONS, curves};
@@ -68,32 +68,8 @@ fn draw(area: &Area<'_>, lines: &[Known]) -> Drawn {
     let (plot, legend) = area.split_horizontally(SIZE.0 - LEGEND);
     let points = lines.iter().flat_map(|(_, points, ..)| points);
     let most = points.copied().fold(0.0, f64::max);
-    let step = ink::step(most, 6);
-    let top = (most / step).ceil().max(1.0) * step;
-    let mut chart = ChartBuilder::on(&plot)
-        .margin_top(12)
-        .margin_left(8)
-        .margin_right(10)
-        .set_label_area_size(LabelAreaPosition::Left, 56)
-        .set_label_area_size(LabelAreaPosition::Bottom, 44)
-        .build_cartesian_2d(5.0..95.0, 0.0..top)
-        .map_err(failed)?;
-    chart
-        .configure_mesh()
-        .disable_x_mesh()
-        .light_line_style(TRANSPARENT)
-        .bold_line_style(ink::grid())
-        .axis_style(ink::grid())
-        .x_labels(10)
-        .y_labels((top / step).round() as usize + 1)
-        .x_label_formatter(&|reduction| short(*reduction))
-        .y_label_formatter(&|speedup| short(*speedup))
-        .label_style(muted(14, Side::Middle))
-        .axis_desc_style(words(15, Side::Middle))
-        .x_desc("Reduction of the component (%)")
-        .y_desc("Speed-up (%)")
-        .draw()
-        .map_err(failed)?;
+    let axes = ["Reduction of the component (%)", "Speed-up (%)"];
+    let mut chart = ink::plane(&plot, 5.0..95.0, most, axes)?;
     for (_, points, which, is_layer) in lines {
         let places: Vec<(f64, f64)> = REDUCTIONS.map(f64::from).into_iter().zip(*points).collect();
         let line = PathElement::new(

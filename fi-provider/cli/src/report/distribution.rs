@@ -1,7 +1,7 @@
 //! The distribution of injection (figure 7), from the output of `farreach measure --tsv`.
 
 use super::figure::Figure;
-use super::ink::{self, Area, Drawn, Side, failed, muted, series, short, words};
+use super::ink::{self, Area, Drawn, failed, series};
 use crate::output::{Cell, Table};
 use plotters::prelude::*;
 
@@ -92,34 +92,10 @@ fn even(bins: &[Bin]) -> usize {
 fn draw(area: &Area<'_>, bins: &[Bin], posts: u64) -> Drawn {
     let share = |own: u64| own as f64 / posts.max(1) as f64 * 100.0;
     let most = bins.iter().map(|bin| share(bin.2)).fold(0.0, f64::max);
-    let step = ink::step(most, 6);
-    let top = (most / step).ceil().max(1.0) * step;
     let from = bins.first().map_or(0.0, |bin| bin.0);
     let to = bins.last().map_or(1.0, |bin| bin.1).max(from + 1.0);
-    let mut chart = ChartBuilder::on(area)
-        .margin_top(12)
-        .margin_left(8)
-        .margin_right(24)
-        .set_label_area_size(LabelAreaPosition::Left, 60)
-        .set_label_area_size(LabelAreaPosition::Bottom, 44)
-        .build_cartesian_2d(from..to, 0.0..top)
-        .map_err(failed)?;
-    chart
-        .configure_mesh()
-        .disable_x_mesh()
-        .light_line_style(TRANSPARENT)
-        .bold_line_style(ink::grid())
-        .axis_style(ink::grid())
-        .x_labels(10)
-        .y_labels((top / step).round() as usize + 1)
-        .x_label_formatter(&|time| short(*time))
-        .y_label_formatter(&|share| short(*share))
-        .label_style(muted(14, Side::Middle))
-        .axis_desc_style(words(15, Side::Middle))
-        .x_desc("Time between two messages at the device (ns)")
-        .y_desc("Posts (%)")
-        .draw()
-        .map_err(failed)?;
+    let axes = ["Time between two messages at the device (ns)", "Posts (%)"];
+    let mut chart = ink::plane(area, from..to, most, axes)?;
     for (from, to, own) in bins {
         let edge = (to - from) * 0.06;
         let corners = [(from + edge, 0.0), (to - edge, share(*own))];

@@ -5,6 +5,7 @@
 //! that know no style sheets show the light one.
 
 use plotters::coord::Shift;
+use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
@@ -118,6 +119,46 @@ pub(super) fn width(text: &str, size: i32) -> i32 {
     let letters: f64 = text.chars().map(letter).sum();
     // The library writes a size that is smaller by this.
     (letters * f64::from(size) / 1.24).ceil() as i32
+}
+
+/// A plane with two axes to draw on.
+type Plane<'a> = ChartContext<'a, SVGBackend<'a>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
+
+/// Draws the axes of a plane from 0 upwards, with lines across at round numbers, and returns the plane.
+/// `words_of` are those of the horizontal and of the vertical axis.
+pub(super) fn plane<'a>(
+    area: &Area<'a>,
+    across: std::ops::Range<f64>,
+    most: f64,
+    words_of: [&str; 2],
+) -> Drawn<Plane<'a>> {
+    let step = step(most, 6);
+    let top = (most / step).ceil().max(1.0) * step;
+    let mut plane = ChartBuilder::on(area)
+        .margin_top(12)
+        .margin_left(8)
+        .margin_right(24)
+        .set_label_area_size(LabelAreaPosition::Left, 60)
+        .set_label_area_size(LabelAreaPosition::Bottom, 44)
+        .build_cartesian_2d(across, 0.0..top)
+        .map_err(failed)?;
+    plane
+        .configure_mesh()
+        .disable_x_mesh()
+        .light_line_style(TRANSPARENT)
+        .bold_line_style(grid())
+        .axis_style(grid())
+        .x_labels(10)
+        .y_labels((top / step).round() as usize + 1)
+        .x_label_formatter(&|amount| short(*amount))
+        .y_label_formatter(&|amount| short(*amount))
+        .label_style(muted(14, Side::Middle))
+        .axis_desc_style(words(15, Side::Middle))
+        .x_desc(words_of[0])
+        .y_desc(words_of[1])
+        .draw()
+        .map_err(failed)?;
+    Ok(plane)
 }
 
 /// Turns an error of the library into words.
