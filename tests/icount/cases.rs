@@ -327,13 +327,24 @@ mod tests {
     const PRINTED: &str = "loop\tr\theap\tfirst\t1\nloop\tr\theap\tcall\t1024\nloop\tr\theap\tcall\t2048\n\
         other output\nloop\tr\theap\tbare\t1024\nloop\tr\theap\tbare\t2048\n";
 
+    /// The address of the first instruction of a file of machine code.
+    fn entry(file: &Path) -> u64 {
+        let bytes = std::fs::read(file).expect("it can be read");
+        let field = bytes[24..32].try_into().expect("8 bytes of its header");
+        u64::from_le_bytes(field)
+    }
+
+    /// Evaluates parts whose instructions are all at the entry of this program.
     fn evaluated(totals: &[u64]) -> Result<Counted, String> {
-        let parts: Vec<_> = totals
-            .iter()
-            .map(|total| format!("positions: instr\nob=/it\nfn=f\n0x10 {total}\ntotals: {total}\n"))
-            .collect();
+        let own = std::env::current_exe().expect("the test has a file");
+        let (name, entry) = (own.display(), entry(&own));
+        let part = |total| {
+            let costs = format!("ob={name}\nfn=_start\n{entry:#x} {total}");
+            format!("positions: instr\n{costs}\ntotals: {total}\n")
+        };
+        let parts: Vec<_> = totals.iter().map(part).collect();
         let lines = Lines {
-            program: Path::new("/it"),
+            program: &own,
             sources: &mut Sources::default(),
         };
         evaluate(PRINTED, &parts, lines, &mut Disassembly::default())
