@@ -22,7 +22,7 @@ pub(crate) enum Request {
     Print(String),
 }
 
-/// What `farreach info` is to tell.
+/// The content of `farreach info`.
 #[derive(Debug)]
 pub(crate) struct Options {
     /// Lanes of a process.

@@ -22,7 +22,7 @@ const WORDS: [&str; 9] = [
     "shared",
 ];
 
-/// What is told.
+/// The output.
 pub(crate) fn tell(options: &Options) -> Result<String, device::Error> {
     let mut surveys = Vec::new();
     for policy in &options.policies {
@@ -143,7 +143,7 @@ fn of_features(features: &Features) -> String {
     words.map(says).join(", ")
 }
 
-/// What lanes of a policy had to do without.
+/// The resources that lanes of a policy had to do without.
 fn of_want(survey: &Survey) -> String {
     let report = &survey.report;
     let (name, short, shared) = (report.policy.name, report.short, report.shared);

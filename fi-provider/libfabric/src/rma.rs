@@ -90,7 +90,7 @@ unsafe fn start(ep: *mut FidEp, access: Access<'_>) -> isize {
         (own.ep).with_region(access.peer, there.key, |raw, region| {
             with_report!(how, access.context, |report| {
                 // SAFETY: the memory holds the bytes, or has room for them, and is left alone until
-                // the operation is reported; what is injected is taken over before the call returns.
+                // the operation is reported; injected bytes are taken over before the call returns.
                 unsafe {
                     match access.way {
                         Way::Read => raw.read(region, at, memory, len, report),

@@ -220,7 +220,7 @@ impl Work {
         Ok(())
     }
 
-    /// Takes the times of the traces. What has too few of them is left out.
+    /// Takes the times of the traces. Components with too few of them are left out.
     fn found(&mut self, traces: &Traces) -> FoundIn {
         let mut times = |trace: &Option<(String, Trace)>| {
             let (file, trace) = trace.as_ref()?;
@@ -401,7 +401,7 @@ fn name(device: &str) -> String {
     )
 }
 
-/// Says what to mind on a device in software.
+/// Cautions about a device in software.
 fn of_software() -> Option<String> {
     std::env::var_os("FARREACH_SOFTHCA").map(|_| {
         "The device is a software one (softhca): but for the delays that it was told, its times say \

@@ -55,7 +55,7 @@ impl Memory {
     }
 }
 
-/// One end of the connection. What the device uses is dropped behind what uses the device.
+/// One end of the connection. Memory that the device uses is dropped behind the device's objects.
 struct End {
     route: Route,
     /// In a box, as the route leads to it.
@@ -357,7 +357,7 @@ impl Low {
         )
     }
 
-    /// Times what the benchmark of injection does for its own time stamps.
+    /// Times the work of the benchmark of injection for its own time stamps.
     ///
     /// # Errors
     /// [`Error::Late`].

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Bytes of a post and of a completion.
 const BLOCK: u64 = 64;
 
-/// What a transaction is.
+/// The kind of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Write,
@@ -275,7 +275,7 @@ mod tests {
             at(queue, post + 220.0, "down,Ack,0", "completion", "requester");
             t = arrival + 10.0 + 30.0 + 7.0;
             if round % 2 == 1 {
-                // What the first end does between two rounds.
+                // The work of the first end between two rounds.
                 t += 50.0;
             }
         }

@@ -1,6 +1,6 @@
 //! The components of the path of a message.
 
-/// Names what a time belongs to. The terms are those of the paper: the low-level protocol (LLP) is
+/// Names the owner of a time. The terms are those of the paper: the low-level protocol (LLP) is
 /// the driver of the device, the high-level protocol (HLP) is all software above it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Component {
@@ -18,13 +18,13 @@ pub enum Component {
     LlpProg,
     /// A post that fails because the transmit queue is full.
     BusyPost,
-    /// What a benchmark does for its own time stamps, for each message.
+    /// The work of a benchmark for its own time stamps, for each message.
     MeasurementUpdate,
     /// 64 bytes from the root complex to the device, or back.
     Pcie,
     /// The interconnect's wire, from device to device.
     Wire,
-    /// What a switch adds.
+    /// The time that a switch adds.
     Switch,
     /// RC-to-MEM(8B): the root complex writing 8 bytes to memory.
     RcToMem8,
@@ -42,7 +42,7 @@ pub enum Component {
     CallbackUpper,
     /// The lower layer's callback, without the upper one's.
     CallbackLower,
-    /// What the upper layer does after the lower one has made progress.
+    /// The work of the upper layer after the lower one has made progress.
     AfterProgress,
     /// A successful wait for a receive in the upper layer, its callback included.
     WaitUpper,

@@ -6,7 +6,7 @@ use crate::{Component as C, Missing, Ns, System, Term, Total};
 /// One part of a bar.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// What it is.
+    /// Its name.
     pub name: String,
     /// Its time.
     pub time: Ns,
@@ -17,7 +17,7 @@ pub struct Part {
 /// A time that is divided into parts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bar {
-    /// What is divided.
+    /// The divided whole.
     pub name: String,
     /// The whole.
     pub total: Ns,
@@ -30,7 +30,7 @@ pub struct Bar {
 pub struct Figure {
     /// Its number in the paper.
     pub number: u8,
-    /// What it shows.
+    /// Its content.
     pub title: &'static str,
     /// Its bars; in place of one, what is missing.
     pub bars: Vec<Result<Bar, Missing>>,

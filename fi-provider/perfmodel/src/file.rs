@@ -21,7 +21,7 @@ use std::fmt::{self, Display, Write as _};
 pub struct FileError {
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong.
+    /// The mistake.
     pub reason: String,
 }
 
@@ -33,11 +33,11 @@ impl Display for FileError {
 
 impl std::error::Error for FileError {}
 
-/// What stands before the name of a total.
+/// The prefix of the name of a total.
 const OBSERVED: &str = "observed.";
 /// Why a value that a file does not have is unknown.
 const ABSENT: &str = "the system file has no value";
-/// What a file begins with.
+/// The beginning of a file.
 const HEAD: &str = "\
 # A system for `farreach model` and `farreach whatif` (docs/model.md): key = value | source.
 # A value is a time with its unit (ns, us, ms), `unknown`, or `within KEY` for a part that cannot
@@ -65,7 +65,7 @@ impl System {
         text
     }
 
-    /// Reads a system. What the text does not have is unknown.
+    /// Reads a system. Components that the text does not have are unknown.
     ///
     /// # Errors
     /// Fails at the first line that is wrong.

@@ -11,7 +11,7 @@ pub enum Source {
     Paper(String),
     /// A measurement on this machine: how, the standard deviation, the number of samples.
     Measured {
-        /// What was timed, and how.
+        /// The timed code, and the way.
         how: String,
         /// The standard deviation of the samples.
         spread: Ns,

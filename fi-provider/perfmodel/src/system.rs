@@ -5,7 +5,7 @@ use crate::{Component, Entry, Ns, Source, Total};
 /// Holds what is known of a system.
 #[derive(Clone, Debug, PartialEq)]
 pub struct System {
-    /// What the system is: machine, device.
+    /// The system: machine, device.
     pub name: String,
     /// The upper layer of the HLP (MPICH in the paper).
     pub upper: String,
@@ -17,7 +17,7 @@ pub struct System {
     pub low_period: u32,
     /// The components, by their place in [`Component::ALL`].
     times: Vec<Entry<Ns>>,
-    /// What benchmarks show, by the place in [`Total::ALL`].
+    /// The results of benchmarks, by the place in [`Total::ALL`].
     observed: Vec<Entry<Ns>>,
 }
 
@@ -36,7 +36,7 @@ impl System {
         }
     }
 
-    /// Returns what is known of a component's time.
+    /// Returns a component's time, as far as it is known.
     #[must_use]
     pub fn entry(&self, component: Component) -> &Entry<Ns> {
         &self.times[component as usize]
@@ -52,7 +52,7 @@ impl System {
         self.set(component, Entry::known(time, source));
     }
 
-    /// Returns what a benchmark shows for a total.
+    /// Returns the result of a benchmark for a total.
     #[must_use]
     pub fn observed(&self, total: Total) -> &Entry<Ns> {
         &self.observed[total as usize]

@@ -114,7 +114,7 @@ fn shares_in_the_text_of_the_paper() {
     );
 }
 
-/// What the paper says of itself, and what its numbers give (docs/model.md names these).
+/// Compares the paper's own statements with the results of its numbers (docs/model.md names these).
 #[test]
 fn numbers_of_the_paper_that_do_not_add_up() {
     close(bar(8, 0).parts[2].time.0, 58.68);

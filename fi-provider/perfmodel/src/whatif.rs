@@ -1,4 +1,4 @@
-//! What if a component took less: the change of the totals, and the curves of figure 17.
+//! The change of the totals if a component took less time, and the curves of figure 17.
 //!
 //! A speed-up is the time that is removed, divided by the old time.
 
@@ -129,7 +129,7 @@ impl Group {
     }
 }
 
-/// Says what becomes of a group's time.
+/// Describes the new time of a group.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Amount {
     /// It is this.
@@ -174,7 +174,7 @@ impl Display for Amount {
 /// A change of one group.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
-    /// What is changed.
+    /// The changed component or group.
     pub group: &'static Group,
     /// By how much.
     pub amount: Amount,
@@ -242,7 +242,7 @@ fn put(system: &mut System, member: C, time: Ns, change: &Change) {
     system.put(member, time, Source::Derived(how));
 }
 
-/// Says what changes do to a total.
+/// Describes the effect of changes on a total.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Effect {
     /// The time before.
@@ -259,7 +259,7 @@ impl Effect {
     }
 }
 
-/// Returns what changes do to a total.
+/// Returns the effect of changes on a total.
 ///
 /// # Errors
 /// Fails where a component of it is not known.
@@ -276,7 +276,7 @@ pub const REDUCTIONS: [u32; 5] = [10, 30, 50, 70, 90];
 /// One line of figure 17.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// What is reduced.
+    /// The reduced component or group.
     pub group: &'static Group,
     /// The speed-ups in percent at [`REDUCTIONS`], or what they need.
     pub speedups: Result<[f64; 5], Missing>,
@@ -287,7 +287,7 @@ pub struct Line {
 pub struct Panel {
     /// Its letter in the paper.
     pub letter: char,
-    /// What is reduced.
+    /// The reduced component or group.
     pub title: &'static str,
     /// Whose speed-up it is.
     pub total: Total,
@@ -367,7 +367,7 @@ fn line(system: &System, total: Total, group: &'static Group) -> Result<[f64; 5]
             group,
             amount: Amount::By(-f64::from(reduction)),
         };
-        // What a total needs is looked at first: its list of what is missing is the longer one.
+        // The needs of a total come first: its list of missing components is the longer one.
         let before = total.value(system)?;
         let reduced = apply(system, &[change])
             .map_err(|reason| Missing(vec![(group.key.to_owned(), reason)]))?;
