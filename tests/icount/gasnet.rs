@@ -1,12 +1,13 @@
 //! Counts the calls of gasnet.c: GASNet-1, between two processes.
 
 use crate::Tools;
+use crate::am::{LIBRARIES, flags};
 use crate::cases::{Counted, OPTIONS, Program, UNCOUNTED, count};
 use crate::instructions::Disassembly;
 use std::ffi::OsString;
 use std::path::Path;
 
-/// Between the two processes, and what oshrun is told for it.
+/// Between the two processes, and oshrun's words for it.
 const TRANSPORTS: [(&str, &[&str]); 2] = [
     ("shm", &[]),
     (
@@ -24,10 +25,6 @@ pub(crate) fn gasnet(
     folder: &Path,
     disassembly: &mut Disassembly,
 ) -> Result<Counted, String> {
-    let mut libraries = OsString::from("-L");
-    libraries.push(&tools.libraries);
-    let mut found = OsString::from("-Wl,-rpath,");
-    found.push(&tools.libraries);
     let mut counted = Counted::default();
     for (target, words) in TRANSPORTS {
         for mode in MODES {
@@ -36,16 +33,9 @@ pub(crate) fn gasnet(
             launcher.extend(words.iter().map(OsString::from));
             let program = Program {
                 compiler: Path::new("cc"),
-                flags: vec![
-                    "-std=gnu11".into(),
-                    mode.into(),
-                    "-I".into(),
-                    folder.join("../../include").into(),
-                    libraries.clone(),
-                    found.clone(),
-                ],
+                flags: flags(tools, folder, mode),
                 source: folder.join("gasnet.c"),
-                libraries: &["-lfarreach-am", "-lpthread", "-ldl"],
+                libraries: &LIBRARIES,
                 launcher,
                 environment: Vec::new(),
                 arguments: &[target],

@@ -79,6 +79,10 @@ fn run(options: &Options) -> Result<(), String> {
     let file =
         |chosen: &Option<PathBuf>, name| chosen.clone().unwrap_or_else(|| options.root.join(name));
     let budgets = table::Budgets::read(&file(&options.budgets, "tests/icount/budgets.tsv"))?;
+    // A mistake in the name is told before anything is counted.
+    let old = options.against.as_deref();
+    let old = old.map(|name| Ok::<_, String>((name, before(&options.root, name)?)));
+    let old = old.transpose()?;
     let folder = options.root.join("tests/icount");
     let mut disassembly = Disassembly::default();
     let mut counted = cases::near(&options.tools, &folder, &mut disassembly)?;
@@ -140,11 +144,8 @@ fn run(options: &Options) -> Result<(), String> {
         }
         wrong.extend(layers.against(&read(&stored)?));
     }
-    if let Some(against) = &options.against {
-        print!(
-            "{}",
-            told(&layers.against(&before(&options.root, against)?), against)
-        );
+    if let Some((name, old)) = &old {
+        print!("{}", told(&layers.against(old), name));
     }
     if wrong.is_empty() {
         Ok(())

@@ -32,7 +32,7 @@ pub struct Figure {
     pub number: u8,
     /// Its content.
     pub title: &'static str,
-    /// Its bars; in place of one, what is missing.
+    /// Its bars; in place of one, the missing components.
     pub bars: Vec<Result<Bar, Missing>>,
 }
 

@@ -22,7 +22,7 @@ impl Ns {
     /// Reads a time with its unit: `15ns`, `1.5 us`, `2ms`.
     ///
     /// # Errors
-    /// Returns a sentence that says what is wrong with the text.
+    /// Returns a sentence that names the mistake in the text.
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
         let scales = [("ns", 1.0), ("us", 1e3), ("ms", 1e6)];

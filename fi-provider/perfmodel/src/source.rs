@@ -58,7 +58,7 @@ impl Source {
     /// Reads what [`Display`] prints.
     ///
     /// # Errors
-    /// Returns a sentence that says what is wrong with the text.
+    /// Returns a sentence that names the mistake in the text.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         if text == "given" {
             return Ok(Self::Given);

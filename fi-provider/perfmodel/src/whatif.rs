@@ -142,7 +142,7 @@ impl Amount {
     /// Reads `15ns`, `-20%` or `+5%`.
     ///
     /// # Errors
-    /// Returns a sentence that says what is wrong with the text.
+    /// Returns a sentence that names the mistake in the text.
     pub fn parse(text: &str) -> Result<Self, String> {
         let Some(percent) = text.strip_suffix('%') else {
             return Ns::parse(text).map(Self::To).map_err(|_| {

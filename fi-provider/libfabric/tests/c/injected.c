@@ -1,5 +1,5 @@
 // Two processes by libfabric: sources of writes that are injected are written over when the call returns,
-// whether they are registered or not; and what the peer gets is what they held before.
+// whether they are registered or not; and the peer gets the former bytes.
 #include "pair.h"
 #include <rdma/fi_rma.h>
 

@@ -75,7 +75,7 @@ pub struct Engine {
     violations: Vec<(Pid, Violation)>,
     /// Which queue pairs are left alone for a while.
     delays: Option<Delays>,
-    /// What is under way, where operations take time.
+    /// Operations under way, where these take time.
     flights: Option<Flights>,
 }
 

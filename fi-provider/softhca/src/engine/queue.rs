@@ -60,7 +60,7 @@ pub(super) struct QueuePair {
     /// What was rung (strict mode).
     pub(super) rings: Rings,
     pub(super) waiting: Option<Waiting>,
-    /// What was taken from the send queue and is not done, where operations take time.
+    /// Operations taken from the send queue and not done, where operations take time.
     pub(super) underway: Underway,
 }
 

@@ -155,7 +155,7 @@ impl Witness {
 
     /// The next completion: there is one after a step.
     fn completed(&mut self, engine: &mut Engine, memory: &mut dyn Memory, now: &mut u64) -> Cqe {
-        // What is under way is waited for.
+        // Operations under way are waited for.
         while let Some(due) = engine.step(memory, *now).due.filter(|due| *due > *now) {
             *now = due;
         }

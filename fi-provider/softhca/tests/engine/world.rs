@@ -417,7 +417,7 @@ impl World {
             all.completions.extend(progress.completions);
             all.async_events.extend(progress.async_events);
             all.transactions.extend(progress.transactions);
-            // What is under way is waited for.
+            // Operations under way are waited for.
             let due = progress.due.filter(|due| *due > self.now);
             if let Some(due) = due {
                 self.now = due;
