@@ -6,6 +6,7 @@
 mod apart;
 mod commands;
 mod denied;
+mod hosts;
 mod job;
 mod kills;
 mod signals;
@@ -57,6 +58,8 @@ pub(crate) const OWN: &[Own] = &[
     },
 ];
 
+pub(crate) use hosts::OWN as OF_HOSTS;
+
 /// All cases of the group.
 pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
     let job = Program::new(session, "job");
@@ -64,6 +67,7 @@ pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
     cases.extend(apart::cases(session, &job));
     cases.extend(worlds::cases(session));
     cases.extend(denied::cases(session, &job)?);
+    cases.extend(hosts::cases(session)?);
     for own in OWN {
         let mut case = own.case(&[job.executable.display().to_string()])?;
         case.needs.push(job.build.clone());
