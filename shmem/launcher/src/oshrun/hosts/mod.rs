@@ -1,0 +1,734 @@
+//! A job on several hosts: an agent on each, which oshrun starts, knows by a secret, and speaks to by TCP.
+//!
+//! Nobody waits for a host for ever: agents and oshrun show each other that they are there, and who hears nothing for as
+//! long as FARREACH_HOST_TIMEOUT ends the host's PEs, or the job.
+
+mod call;
+mod door;
+mod frame;
+mod input;
+mod link;
+mod list;
+mod secret;
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use fi_bootstrap::server::{Departure, Fault};
+
+use super::arguments::Options;
+use super::crew::{Event, GRACE, Order};
+use super::job::LAST_WORDS;
+use super::output::{self, Output};
+use super::sys::{self, Signals, Watch};
+use super::{Failure, USAGE, environment, processes, program};
+use crate::installation::Installation;
+pub(super) use call::{Call, MODE, is_own};
+use call::{Caller, Process, Way};
+use door::Door;
+pub(super) use frame::{Frame, Start, VERSION, parts};
+use input::Input;
+pub(super) use link::Link;
+pub(super) use list::List;
+use list::{Host, place};
+pub(super) use secret::{Role, Secret, random, same};
+
+/// The silence that ends a job, in seconds: over within 10 s, with the time that ending takes.
+const SILENCE: f64 = 5.0;
+
+/// How long agents have to be there, after their commands were started.
+const ARRIVAL: Duration = Duration::from_secs(60);
+
+/// Commands that run before their agents are there.
+const AT_A_TIME: usize = 64;
+
+/// How long an agent's command has to tell why its agent is gone.
+const EXPLANATION: Duration = Duration::from_millis(300);
+
+/// How long commands may go on when their agents are done.
+const FAREWELL: Duration = Duration::from_millis(500);
+
+/// How often to look around while the job ends.
+const STEP: Duration = Duration::from_millis(50);
+
+/// Names the silence that ends a job, in seconds; 0 is for ever.
+const SILENCE_VARIABLE: &str = "FARREACH_HOST_TIMEOUT";
+
+/// Names the command that starts agents.
+const AGENT_VARIABLE: &str = "FARREACH_LAUNCH_AGENT";
+
+/// What has become of hosts.
+#[derive(Debug)]
+pub(super) enum News {
+    /// A host's PEs have something to say.
+    Event(usize, Event),
+    /// The job cannot go on, with this status.
+    Failed { status: i32, message: String },
+}
+
+/// What a [`Watch`] of [`Hosts::watches`] belongs to.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Token {
+    Door(door::Token),
+    Agent(usize),
+    Process(usize),
+    Input,
+}
+
+/// How far an agent is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// It is not here yet.
+    Awaited,
+    Known,
+    /// It can start its PEs.
+    Ready,
+    /// Its connection has ended, and its command may say why.
+    Gone(Instant),
+    /// Nothing more comes from it.
+    Over,
+}
+
+/// An agent.
+#[derive(Debug)]
+struct Agent {
+    stage: Stage,
+    link: Option<Link>,
+    /// The command that has started it.
+    process: Option<usize>,
+    /// Bytes of its output that it was not told to be taken.
+    owed: [u32; 2],
+    /// Whether it knows that nobody reads an output.
+    unread: [bool; 2],
+    /// The first parts of what its PEs have put.
+    entered: Vec<fi_bootstrap::server::Pair>,
+}
+
+/// The hosts of a job.
+pub(super) struct Hosts<'a> {
+    hosts: Vec<Host>,
+    /// The host of every PE.
+    places: Vec<u32>,
+    agents: Vec<Agent>,
+    caller: Caller<'a>,
+    /// The hosts of each command, the first of which are started.
+    groups: Vec<Vec<usize>>,
+    processes: Vec<Process>,
+    door: Door,
+    start: Start,
+    begun: Instant,
+    patience: Option<Duration>,
+    /// Whether PEs were started.
+    going: bool,
+    /// Whether agents were told to end.
+    ending: bool,
+    input: Input,
+}
+
+/// Runs a job on several hosts; yields its exit status.
+pub(super) fn run(options: &Options, list: &List, signals: &Signals) -> Result<i32, Failure> {
+    let place = Installation::find()
+        .map_err(|error| Failure::new(1, format!("cannot read /proc/self/exe: {error}")))?;
+    let here = place.tool("oshrun");
+    let hosts = Hosts::new(options, list, &here)?;
+    let output = Output::joined(options)
+        .map_err(|error| Failure::new(1, format!("cannot write the output: {error}")))?;
+    sys::raise_descriptor_limit();
+    let job = fi_bootstrap::server::Job::new(options.pes, hosts.hosts.len());
+    let pes = super::job::Pes::There(hosts, output);
+    Ok(super::job::Running::new(options, job, pes, signals, None).run())
+}
+
+/// Refuses what a job on several hosts cannot have.
+pub(super) fn check(options: &Options) -> Result<(), Failure> {
+    let refuse = |message: &str| Err(Failure::new(USAGE, message));
+    if options.per_node.is_some() {
+        return refuse(
+            "--ppn pretends nodes on one machine; with several hosts their slots say how many PEs each has, as in --host a:2,b:2",
+        );
+    }
+    if options.fabric == Some(super::arguments::Fabric::Softhca) {
+        return refuse(
+            "--fabric softhca is a device of one machine, and the job has several hosts",
+        );
+    }
+    if program::source_language(std::path::Path::new(&options.program)).is_some() {
+        return refuse(
+            "a source file is compiled on this machine only: for several hosts compile it with oshcc first, to a place that all have",
+        );
+    }
+    silence().map(drop)
+}
+
+/// The silence that ends a job, if any does.
+fn silence() -> Result<Option<Duration>, Failure> {
+    let given = std::env::var_os(SILENCE_VARIABLE);
+    let given = given.filter(|text| !text.is_empty());
+    let seconds = match &given {
+        None => Some(SILENCE),
+        Some(text) => text.to_str().and_then(|text| text.parse().ok()),
+    };
+    // The lower bound: a beat is a fifth of it.
+    match seconds {
+        Some(0.0) => Ok(None),
+        Some(seconds) if (0.1..=1e6).contains(&seconds) => {
+            Ok(Some(Duration::from_secs_f64(seconds)))
+        }
+        _ => Err(Failure::new(
+            USAGE,
+            format!(
+                "{SILENCE_VARIABLE} is {:?}: it takes a number of seconds from 0.1 to 1000000, or 0 for ever",
+                given.unwrap_or_default()
+            ),
+        )),
+    }
+}
+
+impl<'a> Hosts<'a> {
+    fn new(options: &Options, list: &List, here: &'a std::path::Path) -> Result<Self, Failure> {
+        let failed =
+            |what: &str, error: std::io::Error| Failure::new(1, format!("cannot {what}: {error}"));
+        let places = place(&list.hosts, options.pes);
+        let mut hosts = list.hosts.clone();
+        // The last ones, if there are fewer PEs than slots.
+        hosts.truncate(places.iter().max().map_or(0, |&last| last as usize + 1));
+        let directory =
+            std::env::current_dir().map_err(|error| failed("find the working directory", error))?;
+        let start = Start {
+            hosts: places.clone(),
+            host: 0,
+            kvsname: format!("kvs_{}", std::process::id()),
+            program: options.program.clone(),
+            arguments: options.arguments.clone(),
+            environment: environment::of(options),
+            given: options
+                .environment
+                .iter()
+                .map(|(name, _)| name.clone())
+                .collect(),
+            directory: directory.into(),
+            bind: options.bind,
+            label: options.label,
+            lines: output::keeps_lines(options),
+        };
+        let frame = Frame::Start {
+            start: start.clone(),
+        };
+        if frame.encode().len() > frame::LONGEST {
+            let message = "the program's arguments and environment are too long for other hosts";
+            return Err(Failure::new(1, message));
+        }
+        let given = options.launch_agent.clone();
+        let given = given.or_else(|| std::env::var_os(AGENT_VARIABLE));
+        let given = given.filter(|command| options.launch_agent.is_some() || !command.is_empty());
+        let patience = silence()?;
+        let secret = Secret::new().map_err(|error| failed("read /dev/urandom", error))?;
+        let door =
+            Door::open(secret, patience).map_err(|error| failed("listen for agents", error))?;
+        let prefix = options.prefix.as_ref();
+        let caller = Caller {
+            way: Way::choose(given.as_ref(), list.source)?,
+            is_given: given.is_some(),
+            here,
+            there: prefix.map_or_else(|| here.to_owned(), |prefix| installed(prefix)),
+            port: door.port(),
+            addresses: door::addresses()?.join(","),
+        };
+        let agent = || Agent {
+            stage: Stage::Awaited,
+            link: None,
+            process: None,
+            owed: [0; 2],
+            unread: [false; 2],
+            entered: Vec::new(),
+        };
+        Ok(Hosts {
+            agents: hosts.iter().map(|_| agent()).collect(),
+            groups: caller.groups(&hosts),
+            hosts,
+            places,
+            caller,
+            processes: Vec::new(),
+            door,
+            start,
+            begun: Instant::now(),
+            patience,
+            going: false,
+            ending: false,
+            input: Input::new(),
+        })
+    }
+
+    /// The name of a PE's host.
+    pub(super) fn host_of(&self, rank: usize) -> Option<&str> {
+        let host = *self.places.get(rank)?;
+        self.hosts.get(host as usize).map(|host| host.name.as_str())
+    }
+
+    /// What to wait for.
+    pub(super) fn watches(&self) -> Vec<(Watch, Token)> {
+        let mut watches = Vec::new();
+        if !self.going && !self.ending {
+            let door = self.door.watches().into_iter();
+            watches.extend(door.map(|(watch, token)| (watch, Token::Door(token))));
+        }
+        for (index, agent) in self.agents.iter().enumerate() {
+            let watch = agent.link.as_ref().and_then(Link::watch);
+            watches.extend(watch.map(|watch| (watch, Token::Agent(index))));
+        }
+        for (index, process) in self.processes.iter().enumerate() {
+            let watch = process.watch();
+            watches.extend(watch.map(|watch| (watch, Token::Process(index))));
+        }
+        if self.going && !self.ending {
+            let watch = self.input.watch();
+            watches.extend(watch.map(|watch| (watch, Token::Input)));
+        }
+        watches
+    }
+
+    /// How long to wait at most before [`Self::look_around`].
+    pub(super) fn patience(&self) -> Option<Duration> {
+        let gone = |agent: &Agent| matches!(agent.stage, Stage::Gone(_));
+        if self.ending || !self.going || self.agents.iter().any(gone) {
+            return Some(STEP);
+        }
+        let beat = self
+            .agents
+            .iter()
+            .find_map(|agent| agent.link.as_ref()?.beat());
+        // Looks whether a terminal has come back, too.
+        Some(beat.unwrap_or(Duration::from_secs(1)))
+    }
+
+    /// Does what poll has found to be possible.
+    pub(super) fn serve(&mut self, token: Token, output: &mut Output) -> Vec<News> {
+        match token {
+            Token::Door(token) => self.door.serve(token),
+            Token::Agent(index) => return self.hear(index, output),
+            Token::Process(index) => self.processes[index].serve(),
+            Token::Input => {
+                if let Some(bytes) = self.input.read() {
+                    self.tell(self.places[0] as usize, &Frame::Input { bytes });
+                }
+            }
+        }
+        Vec::new()
+    }
+
+    /// Does what is due: starts commands, lets agents in, notices those that are late or silent, and tells them what was
+    /// taken of their output.
+    pub(super) fn look_around(&mut self, output: &mut Output) -> Vec<News> {
+        let mut news = Vec::new();
+        if !self.ending {
+            self.call(&mut news);
+            self.let_in();
+            if !self.going && self.begun.elapsed() >= ARRIVAL {
+                news.push(self.nobody_came());
+            }
+        }
+        for index in 0..self.agents.len() {
+            let agent = &mut self.agents[index];
+            for way in 0..2 {
+                let owed = agent.owed[way];
+                let Some(link) = &mut agent.link else {
+                    continue;
+                };
+                let number = u8::try_from(way).unwrap_or(0);
+                if output.is_unread(way) && !agent.unread[way] {
+                    agent.unread[way] = true;
+                    link.send(&Frame::Unread { way: number });
+                } else if owed > 0 && output.has_room(way) {
+                    agent.owed[way] = 0;
+                    link.send(&Frame::Room {
+                        way: number,
+                        bytes: owed,
+                    });
+                }
+            }
+            let silent = agent.link.as_mut().is_some_and(Link::keep_alive);
+            if silent {
+                agent.link = None;
+                agent.stage = Stage::Over;
+                let seconds = self.patience.unwrap_or_default().as_secs_f64();
+                news.push(self.lost(index, &format!("has been silent for {seconds} s")));
+            } else if let Stage::Gone(since) = agent.stage {
+                let ended = agent
+                    .process
+                    .is_none_or(|at| self.processes[at].ended.is_some());
+                if ended || since.elapsed() >= EXPLANATION {
+                    news.push(self.explain(index));
+                }
+            }
+        }
+        news
+    }
+
+    /// Starts commands, not too many at a time.
+    fn call(&mut self, news: &mut Vec<News>) {
+        let awaited = |agent: &&Agent| agent.process.is_some() && agent.stage == Stage::Awaited;
+        let mut open = self.agents.iter().filter(awaited).count();
+        while open < AT_A_TIME && self.processes.len() < self.groups.len() {
+            let group = &self.groups[self.processes.len()];
+            let names: Vec<&str> = group
+                .iter()
+                .map(|&host| self.hosts[host].name.as_str())
+                .collect();
+            match self.caller.start(&names, self.door.secret()) {
+                Ok(process) => {
+                    for &host in group {
+                        self.agents[host].process = Some(self.processes.len());
+                    }
+                    open += group.len();
+                    self.begun = Instant::now();
+                    self.processes.push(process);
+                }
+                Err(why) => {
+                    let message = format!("{}: {why}", host_names(&names));
+                    news.push(News::Failed { status: 1, message });
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Takes over the agents that are known now; tells all what to run when all are here.
+    fn let_in(&mut self) {
+        let mut any = false;
+        for (name, mut link) in self.door.arrivals() {
+            let found = self.hosts.iter().position(|host| host.name == name);
+            let Some(index) = found.filter(|&index| self.agents[index].stage == Stage::Awaited)
+            else {
+                continue;
+            };
+            link.trust(self.patience);
+            self.agents[index].link = Some(link);
+            self.agents[index].stage = Stage::Known;
+            any = true;
+        }
+        let known = |agent: &Agent| agent.stage != Stage::Awaited;
+        if any && self.agents.iter().all(known) {
+            for index in 0..self.agents.len() {
+                self.start.host = u32::try_from(index).unwrap_or(u32::MAX);
+                let start = self.start.clone();
+                self.tell(index, &Frame::Start { start });
+            }
+        }
+    }
+
+    fn nobody_came(&mut self) -> News {
+        let awaited = |&index: &usize| self.agents[index].stage == Stage::Awaited;
+        let missing: Vec<usize> = (0..self.agents.len()).filter(awaited).collect();
+        let names: Vec<&str> = missing
+            .iter()
+            .map(|&index| self.hosts[index].name.as_str())
+            .collect();
+        let names = host_names(&names);
+        let process = missing
+            .first()
+            .and_then(|&index| self.agents[index].process);
+        let words = process.and_then(|at| self.processes[at].last_words());
+        let words = words.map_or(String::new(), |words| format!(": {words}"));
+        let seconds = ARRIVAL.as_secs();
+        News::Failed {
+            status: 1,
+            message: format!(
+                "{names}: no agent has come within {seconds} s{words}; no PE was started"
+            ),
+        }
+    }
+
+    /// Sends a frame to one agent.
+    fn tell(&mut self, index: usize, frame: &Frame) {
+        if let Some(link) = &mut self.agents[index].link {
+            link.send(frame);
+        }
+    }
+
+    /// Sends a frame to all agents.
+    fn tell_all(&mut self, frame: &Frame) {
+        let bytes = frame.encode();
+        for link in self
+            .agents
+            .iter_mut()
+            .filter_map(|agent| agent.link.as_mut())
+        {
+            link.send_encoded(&bytes);
+        }
+    }
+
+    /// Tells all hosts what the job says.
+    pub(super) fn order(&mut self, order: Order) {
+        match order {
+            Order::Open(values) => {
+                for (values, last) in parts(values) {
+                    self.tell_all(&Frame::Open { values, last });
+                }
+            }
+            Order::Left(left) => self.tell_all(&Frame::Left { left }),
+            Order::End => {
+                self.ending = true;
+                self.tell_all(&Frame::End {});
+            }
+        }
+    }
+
+    /// Takes in what an agent has sent.
+    fn hear(&mut self, index: usize, output: &mut Output) -> Vec<News> {
+        let mut news = Vec::new();
+        let Some(link) = &mut self.agents[index].link else {
+            return news;
+        };
+        link.serve();
+        while let Some(link) = &mut self.agents[index].link {
+            match link.next() {
+                Ok(Some(frame)) => news.extend(self.take(index, frame, output)),
+                Ok(None) if link.is_closed() => {
+                    let agent = &mut self.agents[index];
+                    agent.link = None;
+                    if agent.stage != Stage::Over {
+                        agent.stage = Stage::Gone(Instant::now());
+                    }
+                }
+                Ok(None) => break,
+                Err(error) => {
+                    self.agents[index].link = None;
+                    self.agents[index].stage = Stage::Over;
+                    news.push(self.lost(index, &format!("has sent what makes no sense ({error})")));
+                }
+            }
+        }
+        news
+    }
+
+    fn take(&mut self, index: usize, frame: Frame, output: &mut Output) -> Option<News> {
+        let agent = &mut self.agents[index];
+        let event = |event| Some(News::Event(index, event));
+        match frame {
+            Frame::Ready {} => {
+                agent.stage = Stage::Ready;
+                let ready = |agent: &Agent| agent.stage == Stage::Ready;
+                if self.agents.iter().all(ready) {
+                    self.going = true;
+                    self.tell_all(&Frame::Go {});
+                }
+                None
+            }
+            Frame::Failed { status, message } => {
+                let message = format!("host {}: {message}", self.hosts[index].name);
+                Some(News::Failed { status, message })
+            }
+            Frame::Entered { values, last } => {
+                agent.entered.extend(values);
+                last.then(|| News::Event(index, Event::Entered(std::mem::take(&mut agent.entered))))
+            }
+            Frame::Departed {
+                left,
+                pid,
+                out_of_memory,
+            } => event(Event::Departed {
+                left,
+                pid,
+                out_of_memory,
+            }),
+            Frame::Abort {
+                rank,
+                code,
+                message,
+            } => event(Event::Abort {
+                rank,
+                code,
+                message,
+            }),
+            Frame::Awaited {
+                rank,
+                departure,
+                finalized,
+            } => event(Event::Fault(Fault::Awaited {
+                rank,
+                departure,
+                finalized,
+            })),
+            Frame::Garbage { rank, what } => event(Event::Fault(Fault::Garbage { rank, what })),
+            Frame::Output { way, bytes } => {
+                let way = usize::from(way != 0);
+                let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+                agent.owed[way] = agent.owed[way].saturating_add(length);
+                output.push(way, &bytes);
+                None
+            }
+            Frame::Taken { bytes } => {
+                self.input.taken(bytes);
+                None
+            }
+            Frame::InputClosed {} => {
+                self.input.close();
+                None
+            }
+            Frame::Over {} => {
+                agent.stage = Stage::Over;
+                None
+            }
+            // A sign of life; all others are for agents.
+            _ => None,
+        }
+    }
+
+    /// Why a host is lost, in words.
+    fn lost(&self, index: usize, why: &str) -> News {
+        let name = &self.hosts[index].name;
+        News::Failed {
+            status: 1,
+            message: format!("host {name} {why}; ending the job"),
+        }
+    }
+
+    /// An agent is gone, and its command has had its time to say why.
+    fn explain(&mut self, index: usize) -> News {
+        self.agents[index].stage = Stage::Over;
+        let process = self.agents[index].process;
+        let process = process.map(|at| &mut self.processes[at]);
+        let words = process.and_then(Process::last_words);
+        let words = words.map_or(String::new(), |words| format!(" ({words})"));
+        self.lost(
+            index,
+            &format!("is lost: the connection to its agent has ended{words}"),
+        )
+    }
+
+    /// Takes in the ends of commands. One that ends before its agents are here has failed.
+    pub(super) fn reap(&mut self) -> Vec<News> {
+        let mut news = Vec::new();
+        while let Ok(Some((pid, departure))) = sys::reap() {
+            let ended = |process: &Process| process.ended.is_none() && process.pid == pid;
+            let Some(at) = self.processes.iter().position(ended) else {
+                continue;
+            };
+            self.processes[at].ended = Some(departure);
+            // An agent that has come and gone is known by its connection.
+            let missing = |&index: &usize| self.agents[index].stage == Stage::Awaited;
+            let missing: Vec<usize> = self.groups[at].iter().copied().filter(missing).collect();
+            let names: Vec<&str> = missing
+                .iter()
+                .map(|&index| self.hosts[index].name.as_str())
+                .collect();
+            if !names.is_empty() && !self.ending {
+                let names = host_names(&names);
+                let hint = match departure {
+                    Departure::Exited(126 | 127) => {
+                        "; --prefix tells where Farreach is installed there"
+                    }
+                    _ => "",
+                };
+                let end = self.processes[at].end();
+                let message = format!("{names}: no agent was started: {end}{hint}");
+                news.push(News::Failed { status: 1, message });
+            }
+        }
+        news
+    }
+
+    /// Whether nothing more comes from any host.
+    pub(super) fn are_over(&self) -> bool {
+        let over = |agent: &Agent| agent.stage == Stage::Over || agent.link.is_none();
+        self.agents.iter().all(over)
+    }
+
+    /// Has all hosts end what PEs have left, and brings out what these have written. With a `patience` hosts are given
+    /// up that do not end in time; `stop` tells to give up at once. Yields whether all hosts have ended as they should.
+    pub(super) fn finish(
+        &mut self,
+        output: &mut Output,
+        patience: Option<Duration>,
+        stop: impl Fn() -> bool,
+    ) -> bool {
+        let mut all = true;
+        let mut deadline = patience.map(|_| Instant::now());
+        if !self.ending {
+            self.ending = true;
+            self.tell_all(&Frame::Finish {});
+            deadline = patience.map(|_| Instant::now() + GRACE + LAST_WORDS);
+        }
+        let late = |deadline: Option<Instant>| deadline.is_some_and(|at| Instant::now() >= at);
+        while !self.are_over() && !late(deadline) && all {
+            for news in self.turn(output) {
+                if let News::Failed { message, .. } = news {
+                    super::report::line(&message);
+                    all = false;
+                }
+            }
+            all &= !stop();
+        }
+        // Agents that wait for this go; what is left of their commands is killed.
+        for agent in &mut self.agents {
+            agent.link = None;
+        }
+        let deadline = Instant::now() + FAREWELL;
+        while self.processes.iter().any(|process| process.ended.is_none())
+            && Instant::now() < deadline
+        {
+            self.reap();
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        processes::end_all(&[]);
+        all
+    }
+
+    /// One turn while the job ends.
+    fn turn(&mut self, output: &mut Output) -> Vec<News> {
+        let (hosts, tokens): (Vec<_>, Vec<_>) = self.watches().into_iter().unzip();
+        let (sinks, ways): (Vec<_>, Vec<_>) = output.watches().unzip();
+        let count = hosts.len();
+        let mut watches = [hosts, sinks].concat();
+        sys::poll(&mut watches, Some(STEP));
+        let ready = |watch: &Watch| watch.revents != 0;
+        let mut news = Vec::new();
+        for (_, token) in watches[..count]
+            .iter()
+            .zip(tokens)
+            .filter(|(watch, _)| ready(watch))
+        {
+            news.extend(self.serve(token, output));
+        }
+        for (_, way) in watches[count..]
+            .iter()
+            .zip(ways)
+            .filter(|(watch, _)| ready(watch))
+        {
+            output.serve(way);
+        }
+        news.extend(self.look_around(output));
+        news
+    }
+}
+
+/// oshrun in an installation.
+fn installed(prefix: &std::path::Path) -> PathBuf {
+    prefix.join("bin/oshrun")
+}
+
+/// `host b`, or `hosts b, c`; of many the first.
+fn host_names(names: &[&str]) -> String {
+    const MOST: usize = 4;
+    match names {
+        [name] => format!("host {name}"),
+        names if names.len() > MOST => {
+            let others = names.len() - MOST;
+            format!("hosts {} and {others} more", names[..MOST].join(", "))
+        }
+        names => format!("hosts {}", names.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_many_hosts_are_cut() {
+        assert_eq!(host_names(&["b"]), "host b");
+        assert_eq!(host_names(&["b", "c"]), "hosts b, c");
+        let many = ["a", "b", "c", "d", "e", "f"];
+        assert_eq!(host_names(&many), "hosts a, b, c, d and 2 more");
+    }
+}
