@@ -56,6 +56,8 @@ struct Prepared {
 pub(super) struct Agent<'a> {
     link: Link,
     signals: &'a Signals,
+    /// The process that watches over this one.
+    guard: i32,
     prepared: Option<Prepared>,
     crew: Option<Crew>,
     /// The barrier's values, of which more are to come.
@@ -86,6 +88,7 @@ impl<'a> Agent<'a> {
         Agent {
             link,
             signals,
+            guard: sys::parent(),
             prepared: None,
             crew: None,
             opened: Vec::new(),
@@ -167,11 +170,14 @@ impl<'a> Agent<'a> {
                 };
                 self.report(events);
             } else if self.stage == Stage::Working {
-                let name = report::signal_name(signal);
-                self.fail(&Failure::new(
-                    128 + signal,
-                    format!("{name} came to the agent; ending the job"),
-                ));
+                let failure = if sys::parent() == self.guard {
+                    let name = report::signal_name(signal);
+                    let message = format!("{name} came to its agent; ending the job");
+                    Failure::new(128 + signal, message)
+                } else {
+                    Failure::new(1, "its agent was killed; ending the job")
+                };
+                self.fail(&failure);
                 self.begin_ending();
             }
         }
