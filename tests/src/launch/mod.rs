@@ -9,6 +9,7 @@ mod denied;
 mod hosts;
 mod job;
 mod kills;
+mod several;
 mod signals;
 mod worlds;
 
@@ -59,6 +60,7 @@ pub(crate) const OWN: &[Own] = &[
 ];
 
 pub(crate) use hosts::OWN as OF_HOSTS;
+pub(crate) use several::OWN as OF_OSHRUN;
 
 /// All cases of the group.
 pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
@@ -68,6 +70,7 @@ pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
     cases.extend(worlds::cases(session));
     cases.extend(denied::cases(session, &job)?);
     cases.extend(hosts::cases(session)?);
+    cases.extend(several::cases(session)?);
     for own in OWN {
         let mut case = own.case(&[job.executable.display().to_string()])?;
         case.needs.push(job.build.clone());

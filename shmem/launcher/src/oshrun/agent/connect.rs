@@ -11,14 +11,11 @@ use super::super::{Failure, report};
 /// How long the secret may take.
 const SECRET: Duration = Duration::from_secs(30);
 
-/// How long one address may take, at the first try; more at others.
-const TRY: Duration = Duration::from_secs(2);
-
-/// How often all addresses are tried.
-const ROUNDS: u32 = 3;
+/// How long each address may take, when all are tried one after the other, and then again.
+const TRIES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(3)];
 
 /// How long a greeting may take.
-const GREETING: Duration = Duration::from_secs(10);
+const GREETING: Duration = Duration::from_secs(3);
 
 fn failed(message: impl Into<String>) -> Failure {
     Failure::new(1, message)
@@ -77,9 +74,9 @@ pub(super) fn connect(call: &Call, secret: &Secret, signals: &Signals) -> Result
             .any(|&(own, mask)| shares(own, mask, address.ip()))
     });
     let mut last = None;
-    for round in 1..=ROUNDS {
+    for time in TRIES {
         for address in &addresses {
-            match TcpStream::connect_timeout(address, TRY * round) {
+            match TcpStream::connect_timeout(address, time) {
                 Ok(socket) => match greet(socket, call, secret, signals)? {
                     Ok(link) => return Ok(link),
                     Err(why) => last = Some(format!("{address}: {why}")),

@@ -27,16 +27,8 @@ const BY_SLURM: &str = "-";
 /// How much is kept of what a command has printed.
 const LAST_WORDS: usize = 4096;
 
-/// ssh without a terminal, a display, or questions.
-const SSH: [&str; 7] = [
-    "ssh",
-    "-T",
-    "-x",
-    "-o",
-    "BatchMode=yes",
-    "-o",
-    "ConnectTimeout=10",
-];
+/// ssh without a terminal, a display, or questions, which notices a host that is cut off.
+const SSH: &str = "ssh -T -x -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=3 -o ServerAliveCountMax=2";
 
 /// An agent's arguments.
 #[derive(Debug, PartialEq, Eq)]
@@ -95,7 +87,7 @@ impl Way {
         let Some(given) = given else {
             return Ok(match source {
                 Source::Slurm => Way::Srun,
-                Source::Named => Way::Command(SSH.map(str::to_owned).to_vec()),
+                Source::Named => Way::Command(SSH.split(' ').map(str::to_owned).collect()),
             });
         };
         let given = given.to_string_lossy();
@@ -349,7 +341,7 @@ mod tests {
         let ssh = Way::choose(None, Source::Named).unwrap();
         assert_eq!(
             caller(ssh.clone(), false).words(&["me@b"]).join(" "),
-            "ssh -T -x -o BatchMode=yes -o ConnectTimeout=10 me@b '/the re/bin/oshrun' --agent me@b 42 10.0.0.1,::1"
+            "ssh -T -x -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=3 -o ServerAliveCountMax=2 me@b '/the re/bin/oshrun' --agent me@b 42 10.0.0.1,::1"
         );
         assert_eq!(
             caller(ssh, false).words(&["localhost"]).join(" "),
