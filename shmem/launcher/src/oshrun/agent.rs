@@ -11,7 +11,7 @@ use std::ffi::OsString;
 
 use super::hosts::Call;
 use super::sys::Signals;
-use super::{Failure, guard, report};
+use super::{Failure, guard, report, sys};
 
 /// Runs an agent with the arguments behind its mode; yields its exit status.
 pub(super) fn main(arguments: impl Iterator<Item = OsString>) -> i32 {
@@ -26,7 +26,8 @@ pub(super) fn main(arguments: impl Iterator<Item = OsString>) -> i32 {
 }
 
 fn run(call: &Call, signals: &Signals) -> Result<i32, Failure> {
+    let guard = sys::parent();
     let secret = connect::read_secret(signals)?;
     let link = connect::connect(call, &secret, signals)?;
-    Ok(work::Agent::new(link, signals).run())
+    Ok(work::Agent::new(link, signals, guard).run())
 }

@@ -11,7 +11,7 @@ use super::{Failure, USAGE};
 /// What is to be done.
 #[derive(Debug)]
 pub(super) enum Request {
-    Run(Options),
+    Run(Box<Options>),
     /// Print this and be done.
     Print(String),
 }
@@ -198,7 +198,8 @@ pub(super) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Request
                 if !literal {
                     options.refuse_several_programs()?;
                 }
-                return options.checked().map(Request::Run);
+                let options = options.checked()?;
+                return Ok(Request::Run(Box::new(options)));
             }
             Some(Short(letter)) => options.take(&format!("-{letter}"), &mut parser)?,
             Some(Long(name)) => {
@@ -405,7 +406,7 @@ mod tests {
                 .filter(|word| !word.is_empty())
                 .map(OsString::from),
         ) {
-            Ok(Request::Run(options)) => Ok(options),
+            Ok(Request::Run(options)) => Ok(*options),
             Ok(Request::Print(text)) => Err(text),
             Err(failure) => {
                 assert_eq!(failure.status, USAGE);

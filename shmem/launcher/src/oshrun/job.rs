@@ -31,7 +31,7 @@ pub(super) enum Pes<'a> {
     /// On this machine.
     Here(Crew),
     /// On several hosts; what they print comes out here.
-    There(Hosts<'a>, Output),
+    There(Box<Hosts<'a>>, Output),
 }
 
 /// The status that a shell sees for the `code` by which a PE has ended the job: its low eight bits,

@@ -83,12 +83,12 @@ enum Token {
 }
 
 impl<'a> Agent<'a> {
-    pub(super) fn new(link: Link, signals: &'a Signals) -> Self {
+    pub(super) fn new(link: Link, signals: &'a Signals, guard: i32) -> Self {
         let window = i64::try_from(WINDOW).unwrap_or(i64::MAX);
         Agent {
             link,
             signals,
-            guard: sys::parent(),
+            guard,
             prepared: None,
             crew: None,
             opened: Vec::new(),

@@ -71,10 +71,6 @@ impl Door {
         })
     }
 
-    pub(super) fn secret(&self) -> &Secret {
-        &self.secret
-    }
-
     pub(super) fn port(&self) -> u16 {
         self.listener
             .local_addr()

@@ -59,7 +59,7 @@ impl List {
         if !list.hosts.is_empty() {
             return list.checked().map(Some);
         }
-        if options.host_files.first().is_some() || options.hosts.first().is_some() {
+        if !options.host_files.is_empty() || !options.hosts.is_empty() {
             return Err(wrong("no host is named by --host and --hostfile"));
         }
         if options.per_node.is_some() {

@@ -2,10 +2,11 @@ use super::*;
 use proptest::prelude::*;
 
 fn options(hosts: &[&str], files: &[&Path]) -> Options {
-    let mut options = Options::default();
-    options.hosts = hosts.iter().map(|&words| words.to_owned()).collect();
-    options.host_files = files.iter().map(|&file| file.to_owned()).collect();
-    options
+    Options {
+        hosts: hosts.iter().map(|&words| words.to_owned()).collect(),
+        host_files: files.iter().map(|&file| file.to_owned()).collect(),
+        ..Options::default()
+    }
 }
 
 fn shown(list: &List) -> String {

@@ -114,7 +114,9 @@ pub(super) struct Hosts<'a> {
     /// The hosts of each command, the first of which are started.
     groups: Vec<Vec<usize>>,
     processes: Vec<Process>,
-    door: Door,
+    secret: Secret,
+    /// Until all agents are here.
+    door: Option<Door>,
     start: Start,
     begun: Instant,
     patience: Option<Duration>,
@@ -135,7 +137,7 @@ pub(super) fn run(options: &Options, list: &List, signals: &Signals) -> Result<i
         .map_err(|error| Failure::new(1, format!("cannot write the output: {error}")))?;
     sys::raise_descriptor_limit();
     let job = fi_bootstrap::server::Job::new(options.pes, hosts.hosts.len());
-    let pes = super::job::Pes::There(hosts, output);
+    let pes = super::job::Pes::There(Box::new(hosts), output);
     Ok(super::job::Running::new(options, job, pes, signals, None).run())
 }
 
@@ -223,8 +225,8 @@ impl<'a> Hosts<'a> {
         let given = given.filter(|command| options.launch_agent.is_some() || !command.is_empty());
         let patience = silence()?;
         let secret = Secret::new().map_err(|error| failed("read /dev/urandom", error))?;
-        let door =
-            Door::open(secret, patience).map_err(|error| failed("listen for agents", error))?;
+        let door = Door::open(secret.clone(), patience)
+            .map_err(|error| failed("listen for agents", error))?;
         let prefix = options.prefix.as_ref();
         let caller = Caller {
             way: Way::choose(given.as_ref(), list.source)?,
@@ -249,7 +251,8 @@ impl<'a> Hosts<'a> {
             places,
             caller,
             processes: Vec::new(),
-            door,
+            secret,
+            door: Some(door),
             start,
             begun: Instant::now(),
             patience,
@@ -268,8 +271,8 @@ impl<'a> Hosts<'a> {
     /// What to wait for.
     pub(super) fn watches(&self) -> Vec<(Watch, Token)> {
         let mut watches = Vec::new();
-        if !self.going && !self.ending {
-            let door = self.door.watches().into_iter();
+        if let Some(door) = self.door.as_ref().filter(|_| !self.ending) {
+            let door = door.watches().into_iter();
             watches.extend(door.map(|(watch, token)| (watch, Token::Door(token))));
         }
         for (index, agent) in self.agents.iter().enumerate() {
@@ -304,7 +307,11 @@ impl<'a> Hosts<'a> {
     /// Does what poll has found to be possible.
     pub(super) fn serve(&mut self, token: Token, output: &mut Output) -> Vec<News> {
         match token {
-            Token::Door(token) => self.door.serve(token),
+            Token::Door(token) => {
+                if let Some(door) = &mut self.door {
+                    door.serve(token);
+                }
+            }
             Token::Agent(index) => return self.hear(index, output),
             Token::Process(index) => self.processes[index].serve(),
             Token::Input => {
@@ -374,7 +381,7 @@ impl<'a> Hosts<'a> {
                 .iter()
                 .map(|&host| self.hosts[host].name.as_str())
                 .collect();
-            match self.caller.start(&names, self.door.secret()) {
+            match self.caller.start(&names, &self.secret) {
                 Ok(process) => {
                     for &host in group {
                         self.agents[host].process = Some(self.processes.len());
@@ -395,7 +402,8 @@ impl<'a> Hosts<'a> {
     /// Takes over the agents that are known now; tells all what to run when all are here.
     fn let_in(&mut self) {
         let mut any = false;
-        for (name, mut link) in self.door.arrivals() {
+        let arrivals = self.door.as_mut().map(Door::arrivals);
+        for (name, mut link) in arrivals.unwrap_or_default() {
             let found = self.hosts.iter().position(|host| host.name == name);
             let Some(index) = found.filter(|&index| self.agents[index].stage == Stage::Awaited)
             else {
@@ -408,6 +416,7 @@ impl<'a> Hosts<'a> {
         }
         let known = |agent: &Agent| agent.stage != Stage::Awaited;
         if any && self.agents.iter().all(known) {
+            self.door = None;
             for index in 0..self.agents.len() {
                 self.start.host = u32::try_from(index).unwrap_or(u32::MAX);
                 let start = self.start.clone();
