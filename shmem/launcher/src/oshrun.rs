@@ -74,7 +74,7 @@ pub fn main() -> i32 {
         }
         Err(failure) => return report::failure(&failure),
     };
-    launch(request).unwrap_or_else(|failure| report::failure(&failure))
+    launch(*request).unwrap_or_else(|failure| report::failure(&failure))
 }
 
 /// Runs a job, where it belongs.

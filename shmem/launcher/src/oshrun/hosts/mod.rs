@@ -5,33 +5,34 @@
 
 mod call;
 mod door;
+mod end;
 mod frame;
 mod input;
 mod link;
 mod list;
 mod secret;
+mod setup;
 
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use fi_bootstrap::server::{Departure, Fault};
 
+use super::Failure;
 use super::arguments::Options;
-use super::crew::{Event, GRACE, Order};
-use super::job::LAST_WORDS;
-use super::output::{self, Output};
+use super::crew::{Event, Order};
+use super::output::Output;
 use super::sys::{self, Signals, Watch};
-use super::{Failure, USAGE, environment, processes, program};
 use crate::installation::Installation;
 pub(super) use call::{Call, MODE, is_own};
-use call::{Caller, Process, Way};
+use call::{Caller, Process};
 use door::Door;
 pub(super) use frame::{Frame, Start, VERSION, parts};
 use input::Input;
 pub(super) use link::Link;
+use list::Host;
 pub(super) use list::List;
-use list::{Host, place};
 pub(super) use secret::{Role, Secret, random, same};
+pub(super) use setup::check;
 
 /// The silence that ends a job, in seconds: over within 10 s, with the time that ending takes.
 const SILENCE: f64 = 5.0;
@@ -141,127 +142,7 @@ pub(super) fn run(options: &Options, list: &List, signals: &Signals) -> Result<i
     Ok(super::job::Running::new(options, job, pes, signals, None).run())
 }
 
-/// Refuses what a job on several hosts cannot have.
-pub(super) fn check(options: &Options) -> Result<(), Failure> {
-    let refuse = |message: &str| Err(Failure::new(USAGE, message));
-    if options.per_node.is_some() {
-        return refuse(
-            "--ppn pretends nodes on one machine; with several hosts their slots say how many PEs each has, as in --host a:2,b:2",
-        );
-    }
-    if options.fabric == Some(super::arguments::Fabric::Softhca) {
-        return refuse(
-            "--fabric softhca is a device of one machine, and the job has several hosts",
-        );
-    }
-    if program::source_language(std::path::Path::new(&options.program)).is_some() {
-        return refuse(
-            "a source file is compiled on this machine only: for several hosts compile it with oshcc first, to a place that all have",
-        );
-    }
-    silence().map(drop)
-}
-
-/// The silence that ends a job, if any does.
-fn silence() -> Result<Option<Duration>, Failure> {
-    let given = std::env::var_os(SILENCE_VARIABLE);
-    let given = given.filter(|text| !text.is_empty());
-    let seconds = match &given {
-        None => Some(SILENCE),
-        Some(text) => text.to_str().and_then(|text| text.parse().ok()),
-    };
-    // The lower bound: a beat is a fifth of it.
-    match seconds {
-        Some(0.0) => Ok(None),
-        Some(seconds) if (0.1..=1e6).contains(&seconds) => {
-            Ok(Some(Duration::from_secs_f64(seconds)))
-        }
-        _ => Err(Failure::new(
-            USAGE,
-            format!(
-                "{SILENCE_VARIABLE} is {:?}: it takes a number of seconds from 0.1 to 1000000, or 0 for ever",
-                given.unwrap_or_default()
-            ),
-        )),
-    }
-}
-
 impl<'a> Hosts<'a> {
-    fn new(options: &Options, list: &List, here: &'a std::path::Path) -> Result<Self, Failure> {
-        let failed =
-            |what: &str, error: std::io::Error| Failure::new(1, format!("cannot {what}: {error}"));
-        let places = place(&list.hosts, options.pes);
-        let mut hosts = list.hosts.clone();
-        // The last ones, if there are fewer PEs than slots.
-        hosts.truncate(places.iter().max().map_or(0, |&last| last as usize + 1));
-        let directory =
-            std::env::current_dir().map_err(|error| failed("find the working directory", error))?;
-        let start = Start {
-            hosts: places.clone(),
-            host: 0,
-            kvsname: format!("kvs_{}", std::process::id()),
-            program: options.program.clone(),
-            arguments: options.arguments.clone(),
-            environment: environment::of(options),
-            given: options
-                .environment
-                .iter()
-                .map(|(name, _)| name.clone())
-                .collect(),
-            directory: directory.into(),
-            bind: options.bind,
-            label: options.label,
-            lines: output::keeps_lines(options),
-        };
-        let frame = Frame::Start {
-            start: start.clone(),
-        };
-        if frame.encode().len() > frame::LONGEST {
-            let message = "the program's arguments and environment are too long for other hosts";
-            return Err(Failure::new(1, message));
-        }
-        let given = options.launch_agent.clone();
-        let given = given.or_else(|| std::env::var_os(AGENT_VARIABLE));
-        let given = given.filter(|command| options.launch_agent.is_some() || !command.is_empty());
-        let patience = silence()?;
-        let secret = Secret::new().map_err(|error| failed("read /dev/urandom", error))?;
-        let door = Door::open(secret.clone(), patience)
-            .map_err(|error| failed("listen for agents", error))?;
-        let prefix = options.prefix.as_ref();
-        let caller = Caller {
-            way: Way::choose(given.as_ref(), list.source)?,
-            is_given: given.is_some(),
-            here,
-            there: prefix.map_or_else(|| here.to_owned(), |prefix| installed(prefix)),
-            port: door.port(),
-            addresses: door::addresses()?.join(","),
-        };
-        let agent = || Agent {
-            stage: Stage::Awaited,
-            link: None,
-            process: None,
-            owed: [0; 2],
-            unread: [false; 2],
-            entered: Vec::new(),
-        };
-        Ok(Hosts {
-            agents: hosts.iter().map(|_| agent()).collect(),
-            groups: caller.groups(&hosts),
-            hosts,
-            places,
-            caller,
-            processes: Vec::new(),
-            secret,
-            door: Some(door),
-            start,
-            begun: Instant::now(),
-            patience,
-            going: false,
-            ending: false,
-            input: Input::new(),
-        })
-    }
-
     /// The name of a PE's host.
     pub(super) fn host_of(&self, rank: usize) -> Option<&str> {
         let host = *self.places.get(rank)?;
@@ -636,84 +517,6 @@ impl<'a> Hosts<'a> {
         }
         news
     }
-
-    /// Whether nothing more comes from any host.
-    pub(super) fn are_over(&self) -> bool {
-        let over = |agent: &Agent| agent.stage == Stage::Over || agent.link.is_none();
-        self.agents.iter().all(over)
-    }
-
-    /// Has all hosts end what PEs have left, and brings out what these have written. With a `patience` hosts are given
-    /// up that do not end in time; `stop` tells to give up at once. Yields whether all hosts have ended as they should.
-    pub(super) fn finish(
-        &mut self,
-        output: &mut Output,
-        patience: Option<Duration>,
-        stop: impl Fn() -> bool,
-    ) -> bool {
-        let mut all = true;
-        let mut deadline = patience.map(|_| Instant::now());
-        if !self.ending {
-            self.ending = true;
-            self.tell_all(&Frame::Finish {});
-            deadline = patience.map(|_| Instant::now() + GRACE + LAST_WORDS);
-        }
-        let late = |deadline: Option<Instant>| deadline.is_some_and(|at| Instant::now() >= at);
-        while !self.are_over() && !late(deadline) && all {
-            for news in self.turn(output) {
-                if let News::Failed { message, .. } = news {
-                    super::report::line(&message);
-                    all = false;
-                }
-            }
-            all &= !stop();
-        }
-        // Agents that wait for this go; what is left of their commands is killed.
-        for agent in &mut self.agents {
-            agent.link = None;
-        }
-        let deadline = Instant::now() + FAREWELL;
-        while self.processes.iter().any(|process| process.ended.is_none())
-            && Instant::now() < deadline
-        {
-            self.reap();
-            std::thread::sleep(Duration::from_millis(2));
-        }
-        processes::end_all(&[]);
-        all
-    }
-
-    /// One turn while the job ends.
-    fn turn(&mut self, output: &mut Output) -> Vec<News> {
-        let (hosts, tokens): (Vec<_>, Vec<_>) = self.watches().into_iter().unzip();
-        let (sinks, ways): (Vec<_>, Vec<_>) = output.watches().unzip();
-        let count = hosts.len();
-        let mut watches = [hosts, sinks].concat();
-        sys::poll(&mut watches, Some(STEP));
-        let ready = |watch: &Watch| watch.revents != 0;
-        let mut news = Vec::new();
-        for (_, token) in watches[..count]
-            .iter()
-            .zip(tokens)
-            .filter(|(watch, _)| ready(watch))
-        {
-            news.extend(self.serve(token, output));
-        }
-        for (_, way) in watches[count..]
-            .iter()
-            .zip(ways)
-            .filter(|(watch, _)| ready(watch))
-        {
-            output.serve(way);
-        }
-        news.extend(self.look_around(output));
-        news
-    }
-}
-
-/// oshrun in an installation.
-fn installed(prefix: &std::path::Path) -> PathBuf {
-    prefix.join("bin/oshrun")
 }
 
 /// `host b`, or `hosts b, c`; of many the first.
