@@ -1,11 +1,12 @@
 //! The fabric: an OFI-shaped API over the transports.
 //!
 //! [`raw`] has its objects, for programs of any kind. [`symmetric`] is the view of programs with
-//! symmetric memory. Under it lie the [`device`] and the [`registration`] of memory with it, and the
-//! memory of the [`node`].
+//! symmetric memory. Under it lie the [`device`] and the [`registration`] of memory with it,
+//! providers of the system's [`libfabric`], and the memory of the [`node`].
 
 pub mod device;
 pub mod helper;
+pub mod libfabric;
 pub mod raw;
 pub mod registration;
 pub mod software;

@@ -160,6 +160,14 @@ impl Transport for Device {
         rank / self.per_node == peer / self.per_node
     }
 
+    fn openings(&self) -> u32 {
+        match self.transport {
+            // A thread connects queues meanwhile, and ends with the party.
+            device::Transport::Mixed => 24,
+            _ => 96,
+        }
+    }
+
     fn has_run(&self, test: &str) -> bool {
         let elsewhere = !softhca_again::is_under();
         if elsewhere {
@@ -188,6 +196,7 @@ impl Transport for Device {
                 mailbox_words: MAILBOX_WORDS,
                 registrations: Limits::default(),
             }),
+            provider: None,
             beside: self.beside,
             slowness: self.behaviour.slowness(),
         };

@@ -7,7 +7,7 @@
 
 use crate::access::Place;
 use bytemuck::Pod;
-use fi_provider::device::Gate;
+use fi_provider::symmetric::gate::Gate;
 use fi_provider::symmetric::Error;
 use fi_provider::symmetric::address_vector::{AddressVector, PeerIndex};
 use fi_provider::symmetric::atomic::{self, Integer, Word};
@@ -16,7 +16,6 @@ use fi_provider::symmetric::endpoint::Endpoint;
 use fi_provider::symmetric::strided::{self, Blocks};
 use fi_provider::symmetric::{element, range};
 use std::ops::Deref;
-use std::sync::Arc;
 
 /// An endpoint whose operations are safe, as they work on places only.
 #[derive(Debug)]
@@ -35,7 +34,7 @@ pub(crate) struct Own {
     /// None on one node.
     /// Which peers of the domain they are.
     pub(crate) numbers: Vec<PeerIndex>,
-    pub(crate) gate: Option<Arc<Gate>>,
+    pub(crate) gate: Option<Gate>,
 }
 
 // SAFETY: an endpoint belongs to no thread, and what it points to is there as long as the lane.
@@ -88,7 +87,7 @@ impl<'a> Lane<'a> {
         let mut endpoint = Endpoint::closed();
         // SAFETY: the lane borrows the domain as long as it lives; peers, numbers and gate are kept
         // in the lane, and do not move.
-        unsafe { endpoint.enable_on(domain, &own.peers, Some(&own.numbers), own.gate.as_deref()) };
+        unsafe { endpoint.enable_on(domain, &own.peers, Some(&own.numbers), own.gate.as_ref()) };
         Self {
             endpoint,
             own: Some(own),

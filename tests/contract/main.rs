@@ -18,6 +18,7 @@ mod order;
 mod party;
 mod places;
 mod processes;
+mod provider;
 mod ranges;
 mod raw;
 mod refusals;
@@ -67,6 +68,18 @@ macro_rules! suite {
 
 suite!(shm_threads: crate::threads::Threads);
 suite!(shm_processes: crate::processes::Processes);
+
+// Over the system's libfabric, by the interface that its best provider takes.
+suite!(libfabric_tcp: crate::provider::Libfabric::by("tcp;ofi_rxm"));
+suite!(libfabric_net: crate::provider::Libfabric::by("net").two_on_each_node());
+suite! { libfabric_registered: crate::provider::Libfabric::by("tcp;ofi_rxm").registered();
+    elements { arrive_whole_and_alone }
+    ranges { around_64_kibibytes_and_a_mebibyte of_larger_elements onto_themselves between_symmetric_objects }
+    atomics { of_8_bytes }
+    order { fence_publishes_ranges quiet_delivers }
+    sequences { follow_the_model }
+    lanes { of_threads shared_by_threads }
+}
 
 /// The suite over the device; in strict mode, in which each store to a register takes long, a part of it.
 macro_rules! device_suite {

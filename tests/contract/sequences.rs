@@ -15,8 +15,7 @@ use std::ops::Range;
 /// Parties, and bytes of each part that the operations touch.
 const PARTIES: u32 = 3;
 const REACH: usize = 12_000;
-/// Sequences, and the most attempts to make a failing one shorter.
-const SEQUENCES: u32 = 96;
+/// The most attempts to make a failing sequence shorter.
 const SHORTENINGS: u32 = 400;
 
 /// What one party does before all meet.
@@ -71,7 +70,7 @@ type Model = Vec<[Vec<u8>; 2]>;
 
 pub(crate) fn follow_the_model(transport: &dyn Transport) {
     let config = Config {
-        cases: SEQUENCES,
+        cases: transport.openings(),
         max_shrink_iters: SHORTENINGS,
         failure_persistence: None,
         ..Config::default()

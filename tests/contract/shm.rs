@@ -6,6 +6,7 @@ use crate::access::Area;
 use crate::lane::Lane;
 use crate::meeting::{self, Meeting};
 use crate::party::{HEAP, Party, STATICS, open_lane};
+use crate::provider::Provider;
 use fi_provider::device::{self, Config};
 use fi_provider::node::segment::{Memfd, Reservation, page_size};
 use fi_provider::symmetric::domain::{Domain, NodeLayout, Placement};
@@ -26,6 +27,8 @@ pub(crate) struct Setting {
     pub(crate) per_node: u32,
     /// The device, if there is one.
     pub(crate) device: Option<Config>,
+    /// The provider of libfabric by which they do, where there is no device.
+    pub(crate) provider: Option<Provider>,
     /// Whether parties use a lane beside the default one, and if so, whether it is one for several threads.
     pub(crate) beside: Option<bool>,
     /// By what numbers of repetitions are divided.
@@ -37,6 +40,7 @@ impl Setting {
     pub(crate) const ONE_NODE: Self = Self {
         per_node: u32::MAX,
         device: None,
+        provider: None,
         beside: None,
         slowness: 1,
     };
@@ -150,6 +154,10 @@ impl Node {
             check_keys(&addresses);
             domain.connect(&addresses)?;
             domain.connect_in_background();
+        }
+        if let Some(provider) = self.setting.provider {
+            let address = domain.open_libfabric(&provider.config(heap))?;
+            domain.connect(&self.meeting.exchange(rank, &address))?;
         }
         let all: Vec<_> = (0..self.parties).collect();
         let party = Party {

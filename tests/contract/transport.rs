@@ -10,6 +10,12 @@ pub(crate) trait Transport: Sync {
     /// Whether the memory of party `peer` is mapped in party `rank`, so that objects in it have addresses.
     fn maps(&self, rank: u32, peer: u32) -> bool;
 
+    /// How many times a contract opens parties that opens them again and again. Where opening takes
+    /// long, it is less often.
+    fn openings(&self) -> u32 {
+        96
+    }
+
     /// Runs the test of this name elsewhere if the transport's device is not here; says whether it did so.
     fn has_run(&self, _test: &str) -> bool {
         false

@@ -16,9 +16,14 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("softhca-shim", &[]),
     ("softhca-again", &[]),
     ("fi-bootstrap", &[]),
-    ("fi-provider", &["fi-shm", "fi-mlx5", "fi-mlx5-defs"]),
     // libfabric's structs alone: numbers and names.
     ("fi-ofi-abi", &[]),
+    // The system's libfabric, beside the driver of mlx5 devices.
+    ("fi-ofi", &["fi-shm", "fi-ofi-abi"]),
+    (
+        "fi-provider",
+        &["fi-shm", "fi-mlx5", "fi-mlx5-defs", "fi-ofi"],
+    ),
     ("farreach-libfabric", &["fi-provider", "fi-ofi-abi"]),
     // Stands on the fabric's own objects, beside OpenSHMEM.
     ("gasnet-conduit", &["fi-provider", "fi-bootstrap", "fi-shm"]),

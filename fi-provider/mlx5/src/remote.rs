@@ -44,6 +44,11 @@ impl Vector {
         Self(bytemuck::cast(CompactAddress::dc(key, number, lid)))
     }
 
+    /// One of any words, for a table whose records are another transport's.
+    pub const fn of_words(words: [u64; 2]) -> Self {
+        Self(words)
+    }
+
     /// Its words, as they lie in an entry.
     pub fn words(&self) -> [u64; 2] {
         self.0

@@ -49,7 +49,13 @@ constants! {
         FI_SELECTIVE_COMPLETION = 1 << 59;
         FI_FETCH_ATOMIC = 1 << 58;
         FI_COMPARE_ATOMIC = 1 << 59;
+        FI_ORDER_WAW = 1 << 4;
+        FI_ORDER_SAW = 1 << 7;
         FI_ORDER_SAS = 1 << 8;
+        FI_ORDER_RMA_WAW = 1 << 35;
+        FI_CONTEXT2 = 1 << 52;
+        FI_CONTEXT = 1 << 59;
+        FI_ADDR_UNSPEC = u64::MAX;
         FI_ADDR_NOTAVAIL = u64::MAX;
         FI_KEY_NOTAVAIL = u64::MAX;
     }
@@ -61,6 +67,8 @@ constants! {
         FI_EP_RDM = 3;
         FI_LOG_INFO = 2;
         FI_LOG_EP_CTRL = 3;
+        FI_SOCKADDR_IN = 2;
+        FI_SOCKADDR_IN6 = 3;
         FI_AV_UNSPEC = 0;
         FI_AV_MAP = 1;
         FI_AV_TABLE = 2;
@@ -127,8 +135,11 @@ constants! {
     i32 {
         FI_MR_BASIC = 1;
         FI_MR_SCALABLE = 2;
+        FI_MR_LOCAL = 1 << 2;
         FI_MR_VIRT_ADDR = 1 << 4;
+        FI_MR_ALLOCATED = 1 << 5;
         FI_MR_PROV_KEY = 1 << 6;
+        FI_MR_ENDPOINT = 1 << 9;
         FI_GETOPSFLAG = 2;
         FI_SETOPSFLAG = 3;
         FI_ALIAS = 4;

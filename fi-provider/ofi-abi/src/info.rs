@@ -187,6 +187,15 @@ pub struct FiCqTaggedEntry {
     pub tag: u64,
 }
 
+/// The entry of FI_CQ_FORMAT_MSG.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct FiCqMsgEntry {
+    pub op_context: *mut c_void,
+    pub flags: u64,
+    pub len: usize,
+}
+
 #[repr(C)]
 #[derive(Debug)]
 pub struct FiCqErrEntry {

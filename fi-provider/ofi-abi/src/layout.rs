@@ -85,6 +85,9 @@ layouts! {
     FiCqTaggedEntry = fi_cq_tagged_entry: 48 {
         op_context 0, flags 8, len 16, buf 24, data 32, tag 40
     }
+    FiCqMsgEntry = fi_cq_msg_entry: 24 {
+        op_context 0, flags 8, len 16
+    }
     FiCqErrEntry = fi_cq_err_entry: 80 {
         op_context 0, flags 8, len 16, buf 24, data 32, tag 40, olen 48, err 56, prov_errno 60,
         err_data 64, err_data_size 72

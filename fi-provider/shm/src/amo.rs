@@ -181,3 +181,73 @@ impl_float! {
     f32: u32;
     f64: u64;
 }
+/// An atomic operation with its operands, of whose low bytes as many count as the object has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Amo {
+    /// Leaves what is there.
+    Fetch,
+    /// Writes the operand.
+    Swap(u64),
+    /// Adds the operand.
+    Add(u64),
+    /// Bitwise and.
+    And(u64),
+    /// Bitwise or.
+    Or(u64),
+    /// Bitwise exclusive or.
+    Xor(u64),
+    /// Writes the second operand where the first stands.
+    CompareSwap(u64, u64),
+}
+
+impl Amo {
+    /// What stands in an object of eight bytes after the operation where `before` stood.
+    pub fn apply(self, before: u64) -> u64 {
+        match self {
+            Self::Fetch => before,
+            Self::Swap(value) => value,
+            Self::Add(value) => before.wrapping_add(value),
+            Self::And(value) => before & value,
+            Self::Or(value) => before | value,
+            Self::Xor(value) => before ^ value,
+            Self::CompareSwap(compare, value) if before == compare => value,
+            Self::CompareSwap(..) => before,
+        }
+    }
+}
+
+/// Does an operation on the object of `bytes` bytes (4 or 8) at `address`; returns what was there.
+///
+/// # Panics
+/// On another number of bytes.
+///
+/// # Safety
+/// The object is aligned, mapped and writable.
+pub unsafe fn perform(amo: Amo, address: usize, bytes: usize) -> u64 {
+    // SAFETY: the object is aligned, mapped and writable.
+    unsafe {
+        match bytes {
+            4 => on::<u32>(amo, address as *mut u32, |operand| operand as u32).into(),
+            8 => on::<u64>(amo, address as *mut u64, |operand| operand),
+            _ => panic!("an object of {bytes} bytes"),
+        }
+    }
+}
+
+/// # Safety
+/// The object is aligned, mapped and writable.
+unsafe fn on<T: Integer>(amo: Amo, at: *mut T, of: impl Fn(u64) -> T) -> T {
+    // SAFETY: the object is aligned, mapped and writable.
+    unsafe {
+        match amo {
+            Amo::Fetch => T::fetch(at),
+            Amo::Swap(value) => T::swap(at, of(value)),
+            Amo::Add(value) => T::fetch_add(at, of(value)),
+            Amo::And(value) => T::fetch_and(at, of(value)),
+            Amo::Or(value) => T::fetch_or(at, of(value)),
+            Amo::Xor(value) => T::fetch_xor(at, of(value)),
+            Amo::CompareSwap(compare, value) => T::compare_swap(at, of(compare), of(value)),
+        }
+    }
+}
+

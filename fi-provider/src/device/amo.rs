@@ -1,35 +1,7 @@
-//! Atomic operations with their operands, and as entries of the device: plain, and masked.
+//! Atomic operations as entries of the device: plain, and masked.
 
 use fi_mlx5::lane::Atomic;
-
-/// An atomic operation with its operands, of whose low bytes as many count as the object has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Amo {
-    Fetch,
-    Swap(u64),
-    Add(u64),
-    And(u64),
-    Or(u64),
-    Xor(u64),
-    /// The comparand, and what replaces it.
-    CompareSwap(u64, u64),
-}
-
-impl Amo {
-    /// What stands in an object of eight bytes after the operation where `before` stood.
-    pub(crate) fn apply(self, before: u64) -> u64 {
-        match self {
-            Self::Fetch => before,
-            Self::Swap(value) => value,
-            Self::Add(value) => before.wrapping_add(value),
-            Self::And(value) => before & value,
-            Self::Or(value) => before | value,
-            Self::Xor(value) => before ^ value,
-            Self::CompareSwap(compare, value) if before == compare => value,
-            Self::CompareSwap(..) => before,
-        }
-    }
-}
+pub(crate) use fi_shm::amo::Amo;
 
 /// The entry for an object of `bytes` bytes (4 or 8); `None` where the device, which may be
 /// `masked`, has none.

@@ -11,6 +11,9 @@ pub enum Error {
     /// There is none, or it refused something.
     #[error(transparent)]
     Hca(#[from] fi_mlx5::error::Error),
+    /// The system's libfabric cannot be used.
+    #[error(transparent)]
+    Libfabric(#[from] fi_ofi::Error),
     /// The device does not do what this fabric needs.
     #[error("{device} has no {what}")]
     Lacks {

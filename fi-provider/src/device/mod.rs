@@ -135,10 +135,14 @@ impl Device {
         Ok(Arc::new(gate))
     }
 
-    /// The default lane for a context that cannot have its own.
-    pub(crate) fn share_gate(&self, why: &Error) -> Arc<Gate> {
+    /// Notes that a context has the default lane, because it cannot have its own.
+    pub(crate) fn note_shared(&self, why: &Error) {
         self.lanes.note_shared(why);
-        Arc::clone(&self.gate)
+    }
+
+    /// The default lane, for those that keep it.
+    pub(crate) fn shared_gate(&self) -> &Arc<Gate> {
+        &self.gate
     }
 
     /// The lanes.
@@ -176,7 +180,10 @@ impl Device {
         if peer.target == 0 && self.transport != Transport::Rc {
             return Err(Error::NoTarget(index));
         }
-        let (bases, keys) = self.parts.in_own_order(&peer.bases, &peer.keys);
+        let (bases, keys) = (
+            self.parts.by_address(&peer.bases),
+            self.parts.by_address(&peer.keys),
+        );
         Ok(Remote::new(
             bases,
             keys,

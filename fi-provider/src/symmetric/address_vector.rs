@@ -166,10 +166,10 @@ impl AddressVector {
     ///
     /// # Errors
     /// The error of mmap(2).
-    pub(crate) fn swapped(&self) -> io::Result<Self> {
+    pub(crate) fn swapped(&self, swap: impl Fn(&Remote) -> Remote) -> io::Result<Self> {
         let mut copy = Records::nowhere(self.len() as u32)?;
         for (own, theirs) in copy.all_mut().iter_mut().zip(self.records()) {
-            own.remote = theirs.remote.swapped();
+            own.remote = swap(&theirs.remote);
         }
         Ok(Self {
             memory: Memory::Job(copy),

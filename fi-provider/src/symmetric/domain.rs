@@ -5,8 +5,11 @@
     reason = "the direct map reads the peer table through a raw pointer, so that it can live in a static"
 )]
 
-use crate::device::{self, Config, Device, Gate, Transport};
+use crate::device::{self, Config, Device};
+use crate::libfabric::{self, Libfabric};
 use crate::symmetric::address_vector::{AddressVector, Peer, PeerIndex, Records, Table};
+use crate::symmetric::gate::Gate;
+use crate::symmetric::network::Network;
 use crate::symmetric::window::{ELEMENT_SLACK, Window};
 use fi_shm::segment::{HUGE_PAGE, Memfd, Reservation, page_size};
 use std::fmt::Display;
@@ -69,8 +72,10 @@ impl NodeLayout {
 /// An open domain: the peers' windows are mapped and their records made.
 #[derive(Debug)]
 pub struct Domain {
-    /// In a place of its own, because endpoints point to it. Dropped first: a thread of its reads the peers' records.
-    device: Option<Box<Device>>,
+    /// The default endpoint's.
+    gate: Option<Gate>,
+    /// Dropped before the memory: threads of its read the peers' records, and write the window.
+    network: Option<Network>,
     window: Window,
     peers: AddressVector,
     /// The peers' windows, in the order of their ranks, `stride` bytes each from `first`; unmapped on drop.
@@ -145,7 +150,8 @@ impl Domain {
             first,
             stride,
             placement: placement.clone(),
-            device: None,
+            gate: None,
+            network: None,
         })
     }
 
@@ -157,7 +163,20 @@ impl Domain {
     pub fn open_device(&mut self, config: Config) -> Result<Vec<u8>, device::Error> {
         let device = Device::open(&self.window, self.placement.count, config)?;
         let address = device.address();
-        self.device = Some(Box::new(device));
+        self.gate = Some(Gate::Mlx5(Arc::clone(device.shared_gate())));
+        self.network = Some(Network::Mlx5(Box::new(device)));
+        Ok(address)
+    }
+
+    /// As [`Domain::open_device`], with a provider of the system's libfabric.
+    ///
+    /// # Errors
+    /// The part that is missing, or libfabric's refusal.
+    pub fn open_libfabric(&mut self, config: &libfabric::Config) -> Result<Vec<u8>, device::Error> {
+        let port = Libfabric::open(&self.window, self.placement.own, config)?;
+        let address = port.address()?;
+        self.gate = Some(Gate::Libfabric(Arc::clone(port.gate())));
+        self.network = Some(Network::Libfabric(Box::new(port)));
         Ok(address)
     }
 
@@ -191,7 +210,7 @@ impl Domain {
     /// That there is no device, or that the memory cannot be mapped.
     pub fn fill(&self, table: &Table) -> Result<Filling<'_>, device::Error> {
         Ok(Filling {
-            device: self.device().ok_or(device::Error::NotOpen)?,
+            network: self.network().ok_or(device::Error::NotOpen)?,
             records: table.records()?,
             next: 0,
         })
@@ -203,18 +222,22 @@ impl Domain {
     /// # Errors
     /// That there is no device, that the memory cannot be mapped, or that the table is not of this job.
     pub fn adopt(&mut self, table: &Table) -> Result<(), device::Error> {
-        let device = self.device().ok_or(device::Error::NotOpen)?;
+        let network = self.network().ok_or(device::Error::NotOpen)?;
         let own = self.placement.own as usize;
         let mut peers = AddressVector::of_table(table)?;
         let record = peers.records().get(own);
-        if device.is_swapped(own, record.ok_or(device::Error::Garbled(own))?)? {
-            peers = peers.swapped()?;
+        if network.is_swapped(own, record.ok_or(device::Error::Garbled(own))?)? {
+            peers = peers.swapped(|remote| network.swapped(remote))?;
         }
         for &peer in &self.placement.near {
             let before = self.peers.records()[peer as usize];
-            peers.set_on_node(peer, before.window_len, 0, before.delta);
+            let atomic_len = match network.has_processors_atomics() {
+                true => before.atomic_len,
+                false => 0,
+            };
+            peers.set_on_node(peer, before.window_len, atomic_len, before.delta);
         }
-        if let Some(device) = &mut self.device {
+        if let Some(Network::Mlx5(device)) = &mut self.network {
             device.prepare_connections(self.placement.own, peers.records());
         }
         self.peers = peers;
@@ -245,8 +268,7 @@ impl Domain {
 
     /// Whether [`Domain::connect_queue`] is needed for every peer.
     pub fn needs_queues(&self) -> bool {
-        self.device()
-            .is_some_and(|device| device.transport() == Transport::Rc)
+        self.network().is_some_and(Network::needs_addresses)
     }
 
     /// Connects the own queue for `peer`, whose address is `address`.
@@ -254,8 +276,8 @@ impl Domain {
     /// # Errors
     /// What the device refused, or an address that makes no sense.
     pub fn connect_queue(&mut self, peer: PeerIndex, address: &[u8]) -> Result<(), device::Error> {
-        let device = self.device.as_mut().ok_or(device::Error::NotOpen)?;
-        device.connect(self.placement.own as usize, peer as usize, address)
+        let network = self.network.as_mut().ok_or(device::Error::NotOpen)?;
+        network.connect(self.placement.own as usize, peer as usize, address)
     }
 
     /// Makes a lane beside the default one, for [`Endpoint::enable_on`](crate::symmetric::endpoint::Endpoint::enable_on); `shared` if
@@ -265,22 +287,25 @@ impl Domain {
     ///
     /// # Errors
     /// What the device refused, or that some device has no dynamic connections. [`Domain::share_gate`] helps then.
-    pub fn open_gate(&self, shared: bool) -> Result<Option<Arc<Gate>>, device::Error> {
-        let device = self.device.as_ref();
-        device
-            .map(|device| device.open_gate(shared, &self.window))
+    pub fn open_gate(&self, shared: bool) -> Result<Option<Gate>, device::Error> {
+        let network = self.network.as_ref();
+        network
+            .map(|network| network.open_gate(shared, &self.window))
             .transpose()
     }
 
     /// The default lane, for an endpoint that cannot have its own for this reason, which is kept for [`Domain::lanes`]; none without a
     /// device.
-    pub fn share_gate(&self, why: &device::Error) -> Option<Arc<Gate>> {
-        self.device.as_ref().map(|device| device.share_gate(why))
+    pub fn share_gate(&self, why: &device::Error) -> Option<Gate> {
+        if let Some(device) = self.device() {
+            device.note_shared(why);
+        }
+        self.gate.clone()
     }
 
     /// What the lanes share, how many there are, and what they take of the device; none without one.
     pub fn lanes(&self) -> Option<device::Report> {
-        self.device.as_ref().map(|device| device.report())
+        self.device().map(Device::report)
     }
 
     /// Whether every process of the job is on this node.
@@ -290,17 +315,27 @@ impl Domain {
 
     /// The own words that peers write by [`crate::symmetric::endpoint::Endpoint::post`]; none without a device.
     pub fn mailbox(&self) -> &[AtomicU64] {
-        self.device.as_ref().map_or(&[], |device| device.mailbox())
+        self.network().map_or(&[], Network::mailbox)
     }
 
     /// The device, once it is open.
     pub(crate) fn device(&self) -> Option<&Device> {
-        self.device.as_deref()
+        self.network().and_then(Network::device)
+    }
+
+    /// The network, once it is open.
+    pub(crate) fn network(&self) -> Option<&Network> {
+        self.network.as_ref()
+    }
+
+    /// The default endpoint's gate, once the network is open.
+    pub(crate) fn gate(&self) -> Option<&Gate> {
+        self.gate.as_ref()
     }
 
     /// What the device is called, and how it reaches peers; `None` without one.
     pub fn device_name(&self) -> Option<impl Display> {
-        self.device()
+        self.network()
     }
 
     /// What became of private memory that was registered with the device for long transfers; `None` without one.
@@ -354,7 +389,7 @@ impl Domain {
 /// Writes a table of peers, in the order of their ranks.
 #[derive(Debug)]
 pub struct Filling<'a> {
-    device: &'a Device,
+    network: &'a Network,
     records: Records,
     next: usize,
 }
@@ -365,7 +400,7 @@ impl Filling<'_> {
     /// # Errors
     /// That the address makes no sense, or that there are more of them than peers.
     pub fn push(&mut self, address: &[u8]) -> Result<(), device::Error> {
-        let remote = self.device.remote(self.next, address)?;
+        let remote = self.network.remote(self.next, address)?;
         let record = self.records.all_mut().get_mut(self.next);
         record.ok_or(device::Error::Garbled(self.next))?.remote = remote;
         self.next += 1;

@@ -5,12 +5,13 @@
     reason = "an endpoint reads the peer table through a raw pointer, so that it can live in a static and cost no indirection"
 )]
 
-use crate::device::{Device, Gate};
 use crate::symmetric::Error;
 use crate::symmetric::address_vector::{AddressVector, Peer, PeerIndex};
 use crate::symmetric::domain::Domain;
 use crate::symmetric::far::Far;
+use crate::symmetric::far::libfabric::Libfabric;
 use crate::symmetric::far::mlx5::Mlx5;
+use crate::symmetric::gate::Gate;
 use fi_mlx5::queue::Place;
 use fi_mlx5::route::Route;
 use fi_mlx5::short::There;
@@ -92,10 +93,9 @@ impl Endpoint {
     /// The domain must outlive every use of the endpoint until [`Endpoint::close`]. Endpoints of one lane are used by one thread
     /// at a time, unless the lane is for several.
     pub unsafe fn enable(&mut self, domain: &Domain) {
-        let gate = domain.device().map(Device::gate);
         // SAFETY: domain, peers and gate, which is the domain's, outlive every use of the endpoint;
         // those of one gate are used by one thread at a time, unless it is for several.
-        unsafe { self.enable_on(domain, domain.peers(), None, gate) };
+        unsafe { self.enable_on(domain, domain.peers(), None, domain.gate()) };
     }
 
     /// Binds the endpoint to `peers`, which are some of those of `domain`, numbered as in `peers`, to the memory of `domain`,
@@ -121,12 +121,21 @@ impl Endpoint {
             busy: Cell::new(0),
             ..Self::closed()
         };
-        if let (Some(device), Some(gate)) = (domain.device(), gate) {
-            self.split = device.split();
-            self.ends = device.ends();
-            self.reach = domain.window().len();
+        let Some((gate, network)) = gate.zip(domain.network()) else {
+            return;
+        };
+        self.split = network.split();
+        self.ends = network.ends();
+        self.reach = domain.window().len();
+        self.busy = Cell::new(gate.is_shared().into());
+        let other = numbers.filter(|numbers| numbers.iter().zip(0..).any(|(&a, b)| a != b));
+        if let Gate::Libfabric(gate) = gate {
+            self.numbers = other.map_or(std::ptr::null(), <[PeerIndex]>::as_ptr);
+            // SAFETY: the gate outlives every use of the endpoint.
+            self.far = Far::Libfabric(unsafe { Libfabric::new(gate) });
+        }
+        if let Gate::Mlx5(gate) = gate {
             self.route = Route::of(gate.lane());
-            let other = numbers.filter(|numbers| numbers.iter().zip(0..).any(|(&a, b)| a != b));
             if let (Some(numbers), true) = (other, gate.is_default()) {
                 // It may have a queue for each peer, by the domain's numbers.
                 self.numbers = numbers.as_ptr();
@@ -138,7 +147,6 @@ impl Endpoint {
             // SAFETY: the gate outlives every use of the endpoint; those of one gate are used by
             // one thread at a time, unless it is for several.
             self.far = Far::Mlx5(unsafe { Mlx5::new(gate) });
-            self.busy = Cell::new(gate.is_shared().into());
         }
     }
 

@@ -33,6 +33,26 @@ impl Remote {
         }
     }
 
+    /// A peer whose parts lie at `bases`, under keys that take the place of the address vector.
+    pub(crate) fn with_long_keys(bases: [u64; PARTS], keys: [u64; PARTS]) -> Self {
+        Self {
+            bases,
+            keys: [Be32::new(0); PARTS],
+            vector: Vector::of_words(keys),
+        }
+    }
+
+    /// The keys of [`Remote::with_long_keys`].
+    pub(crate) fn long_keys(&self) -> [u64; PARTS] {
+        self.vector.words()
+    }
+
+    /// As [`Remote::place`], of a peer with long keys.
+    pub(crate) fn long_place(&self, offset: usize, split: usize) -> (u64, u64) {
+        let (address, _) = self.place(offset, split);
+        (address, self.long_keys()[usize::from(offset >= split)])
+    }
+
     /// The address and the key of the byte `offset` bytes behind the base of the own window, whose
     /// upper part begins `split` bytes behind it: between processes the distance of the parts
     /// differs.
@@ -80,6 +100,13 @@ impl Remote {
             keys: [second, first],
             ..*self
         }
+    }
+
+    /// The same peer with long keys.
+    #[must_use]
+    pub(crate) fn swapped_long(&self) -> Self {
+        let ([lower, upper], [first, second]) = (self.bases, self.long_keys());
+        Self::with_long_keys([upper, lower], [second, first])
     }
 }
 

@@ -8,13 +8,13 @@
 use super::{CONTEXTS, Context, PRIVATE, SERIALIZED, default_endpoint, handle_of};
 use crate::job::{MULTIPLE, Session};
 use crate::team::{self, Handle};
-use fi_provider::device::Gate;
+use fi_provider::symmetric::gate::Gate;
 use fi_provider::symmetric::address_vector::{AddressVector, PeerIndex};
 use fi_provider::symmetric::endpoint::Endpoint;
 use std::cell::UnsafeCell;
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_long};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Where a context lies, for ever: two cache lines, because processors fetch them in pairs.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ pub(super) struct Created {
     /// The peers in the team's numbering and which PEs they are; none for the world team.
     team_peers: Option<(AddressVector, Vec<PeerIndex>)>,
     /// Its lane, in a job of several nodes: its own, or the default context's.
-    gate: Option<Arc<Gate>>,
+    gate: Option<Gate>,
 }
 
 impl Created {
@@ -70,7 +70,7 @@ impl Created {
 struct Registry {
     in_use: BTreeMap<usize, Created>,
     places: Vec<&'static Place>,
-    gates: Vec<Arc<Gate>>,
+    gates: Vec<Gate>,
 }
 
 static REGISTRY: Mutex<Registry> = Mutex::new(Registry {
@@ -86,8 +86,8 @@ fn registry() -> MutexGuard<'static, Registry> {
 impl Registry {
     /// A lane, if the session needs one: one that is left over, a new one, or, where the device has
     /// nothing for a new one, one that others use, too.
-    fn gate(&mut self, session: &Session, shared: bool) -> Option<Arc<Gate>> {
-        let of_kind = |gate: &Arc<Gate>| gate.is_shared() == shared;
+    fn gate(&mut self, session: &Session, shared: bool) -> Option<Gate> {
+        let of_kind = |gate: &Gate| gate.is_shared() == shared;
         if let Some(spare) = self.gates.iter().position(of_kind) {
             return Some(self.gates.swap_remove(spare));
         }
@@ -135,7 +135,7 @@ impl Registry {
         unsafe {
             place
                 .endpoint()
-                .enable_on(&session.domain, peers, numbers, created.gate.as_deref());
+                .enable_on(&session.domain, peers, numbers, created.gate.as_ref());
         }
         self.in_use.insert(place.handle(), created);
         Ok(place.handle())

@@ -39,12 +39,14 @@ pub(crate) fn symmetric_size() -> Result<usize, Error> {
 /// What PEs may reach each other by (FARREACH_FABRIC).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fabric {
-    /// Shared memory on a node, and a device where there are several.
+    /// Shared memory on a node, and where there are several an mlx5 device, or else libfabric.
     Auto,
     /// Shared memory only.
     Shm,
-    /// As `Auto`, but the user expects a device.
+    /// As `Auto`, but between nodes an mlx5 device alone.
     Mlx5,
+    /// As `Auto`, but between nodes a provider of libfabric alone.
+    Libfabric,
 }
 
 /// The fabric (FARREACH_FABRIC).
@@ -55,6 +57,7 @@ pub(crate) fn fabric() -> Result<Fabric, Error> {
             ("auto", Fabric::Auto),
             ("shm", Fabric::Shm),
             ("mlx5", Fabric::Mlx5),
+            ("libfabric", Fabric::Libfabric),
         ],
     )
     .map_err(Error::Fabric)
@@ -132,6 +135,13 @@ fn number(variable: &'static str, default: u32) -> Result<u32, Error> {
         None => Ok(default),
         Some(text) => text.parse().map_err(|_| Error::Number(variable, text)),
     }
+}
+
+/// The provider of libfabric to take (FARREACH_LIBFABRIC_PROVIDER); the best where it is not set.
+pub(crate) fn provider() -> Option<String> {
+    let value = std::env::var_os("FARREACH_LIBFABRIC_PROVIDER")?;
+    let name = value.to_string_lossy().into_owned();
+    (!name.is_empty()).then_some(name)
 }
 
 /// How much private memory stays registered (FARREACH_REGISTRATION_CACHE): bytes, and entries behind a comma; 0 for none.
@@ -259,8 +269,12 @@ Environment variables of OpenSHMEM (the names with SMA_ are deprecated, and work
 Of Farreach:
   SHMEM_CHECK           1: oshrun loads the checking library, which ends the job with a message when PEs call
                         different collectives, or a routine is given objects or numbers that it must not be given
-  FARREACH_FABRIC       auto (shared memory on a node, an mlx5 device between nodes), shm (shared memory only)
-                        or mlx5 (as auto; says so where no device is); default auto
+  FARREACH_FABRIC       auto (shared memory on a node; between nodes an mlx5 device, or where some node has none a
+                        provider of libfabric), shm (shared memory only), mlx5 (as auto; between nodes an mlx5 device
+                        alone) or libfabric (as auto; between nodes libfabric alone); default auto
+  FARREACH_LIBFABRIC_PROVIDER
+                        the provider of libfabric to take (tcp;ofi_rxm, efa); default the first that will do
+  FARREACH_LIBFABRIC    the file of libfabric to load; default libfabric.so.1
   FARREACH_TRANSPORT    how the device connects PEs: rc (a queue pair for each PE), dc (queue pairs that go to any PE), or
                         auto (rc in a job of at most FARREACH_RC_PES PEs, default 32; dc in a larger one, in which up to
                         FARREACH_DC_PES PEs, default 1024, get a queue pair for each PE that they send much to); default auto

@@ -58,7 +58,7 @@ pub enum Error {
         source: io::Error,
     },
     /// FARREACH_FABRIC names no fabric.
-    #[error("FARREACH_FABRIC={0:?} is none of auto, shm and mlx5")]
+    #[error("FARREACH_FABRIC={0:?} is none of auto, shm, mlx5 and libfabric")]
     Fabric(String),
     /// FARREACH_TRANSPORT names no transport.
     #[error("FARREACH_TRANSPORT={0:?} is none of auto, rc and dc")]
@@ -85,7 +85,7 @@ pub enum Error {
     CollectiveNodeSize(String),
     /// A device is needed and was not allowed.
     #[error(
-        "the job has PEs on {nodes} nodes, and FARREACH_FABRIC=shm reaches one: put all PEs on one node, or take auto or mlx5"
+        "the job has PEs on {nodes} nodes, and FARREACH_FABRIC=shm reaches one: put all PEs on one node, or take auto, mlx5 or libfabric"
     )]
     NodesWithoutDevice {
         /// Nodes of the job.
@@ -100,6 +100,19 @@ pub enum Error {
         /// Nodes of the job.
         nodes: usize,
         /// What is missing, or what the device refused.
+        source: device::Error,
+    },
+    /// Libfabric is needed, for lack of a device or because the user wants it, and cannot be used.
+    #[error(
+        "the job has PEs on {nodes} nodes, which takes a network: {}{source}",
+        before(.device)
+    )]
+    Network {
+        /// Nodes of the job.
+        nodes: usize,
+        /// Why this PE has no device, where it looked for one.
+        device: Option<Box<device::Error>>,
+        /// Why libfabric cannot be used.
         source: device::Error,
     },
     /// Another PE has the error, and has said so.
@@ -186,9 +199,25 @@ pub enum Error {
 }
 
 impl Error {
+    /// The reason of a device that cannot be used.
+    pub(super) fn of_device(self) -> Option<device::Error> {
+        match self {
+            Self::Device { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+
     /// For `map_err`: a system error with what was being done.
     pub(crate) fn system(what: &'static str) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::System { what, source }
+    }
+}
+
+/// The reason for which there is no device, before another.
+fn before(device: &Option<Box<device::Error>>) -> String {
+    match device {
+        Some(device) => format!("{device}; {}; and libfabric: ", software::remedy(device)),
+        None => String::new(),
     }
 }
 

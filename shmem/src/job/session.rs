@@ -11,6 +11,7 @@ use crate::arena::Arena;
 use crate::routine::Routine;
 use fi_bootstrap::Bootstrap;
 use fi_provider::device::{self, Completions, Config, Policy, Transport};
+use fi_provider::libfabric;
 use fi_provider::registration::Limits;
 use fi_provider::symmetric::address_vector::PeerIndex;
 use fi_provider::symmetric::domain::Domain;
@@ -118,8 +119,8 @@ fn say_if_missing(at: Routine) {
     }
 }
 
-/// Opens the device and connects it to those of all PEs. That it cannot be used on some PE is an error on all, and
-/// one of them says so.
+/// Opens the network and connects it to those of all PEs: the device, where every PE has one; or else libfabric. That
+/// neither can be used on some PE is an error on all, and one of them says so.
 fn connect(
     at: Routine,
     job: &Job,
@@ -128,26 +129,58 @@ fn connect(
     wishes: &Wishes,
 ) -> Result<(), Failure> {
     let nodes = job.node.places.nodes();
-    let opened = if wishes.fabric == Fabric::Shm {
-        Err(Error::NodesWithoutDevice { nodes })
-    } else {
-        let refused = |source| Error::Device { nodes, source };
-        let pes = job.node.pes();
-        let config = Config {
-            transport: wishes.transports.of_job(pes),
-            initiators: env::initiators(pes)?,
-            policy: wishes.policy,
-            completions: wishes.completions,
-            shared: wishes.thread_level == MULTIPLE,
-            mailbox: space.mailbox(),
-            mailbox_words: MAILBOX_WORDS,
-            registrations: wishes.registrations,
-        };
-        let _streams = standard_streams();
-        open(domain, config, wishes.transports).map_err(refused)
-    };
     let mut launcher = job.launcher.lock().unwrap_or_else(PoisonError::into_inner);
-    exchange(at, &mut launcher, &job.node, domain, opened)
+    let mut device = None;
+    if wishes.fabric != Fabric::Libfabric {
+        let opened = if wishes.fabric == Fabric::Shm {
+            Err(Error::NodesWithoutDevice { nodes })
+        } else {
+            let config = Config {
+                transport: wishes.transports.of_job(job.node.pes()),
+                initiators: env::initiators(job.node.pes())?,
+                policy: wishes.policy,
+                completions: wishes.completions,
+                shared: wishes.thread_level == MULTIPLE,
+                mailbox: space.mailbox(),
+                mailbox_words: MAILBOX_WORDS,
+                registrations: wishes.registrations,
+            };
+            let _streams = standard_streams();
+            let refused = |source| Error::Device { nodes, source };
+            open(domain, config, wishes.transports).map_err(refused)
+        };
+        let Some(refusing) = exchange("device", &mut launcher, &job.node, domain, &opened)? else {
+            return Ok(());
+        };
+        device = opened.err();
+        if wishes.fabric != Fabric::Auto {
+            return Err(refused_by(at, &mut launcher, &job.node, refusing, device));
+        }
+    }
+    let config = libfabric::Config {
+        provider: env::provider(),
+        shared: wishes.thread_level == MULTIPLE,
+        is_crowded: job.node.is_crowded(),
+        registers_local: false,
+        mailbox: space.mailbox(),
+        mailbox_words: MAILBOX_WORDS,
+    };
+    let opened = {
+        let _streams = standard_streams();
+        domain.open_libfabric(&config)
+    };
+    let opened = opened.map_err(|source| Error::Network {
+        nodes,
+        device: device.and_then(Error::of_device).map(Box::new),
+        source,
+    });
+    match exchange("libfabric", &mut launcher, &job.node, domain, &opened)? {
+        None => Ok(()),
+        Some(refusing) => {
+            let own = opened.err();
+            Err(refused_by(at, &mut launcher, &job.node, refusing, own))
+        }
+    }
 }
 
 /// Opens the device, by RC if it has no DC and the user leaves it to the library.
@@ -183,66 +216,66 @@ fn standard_streams() -> Vec<File> {
 const OPEN: u8 = 1;
 const REFUSED: u8 = 0;
 
-/// Under this key PE `pe` tells the address of its device.
-fn device_key(pe: PeerIndex) -> String {
-    format!("device-{pe}")
+/// Under this key PE `pe` tells the address of its `network`.
+fn key(network: &str, pe: PeerIndex) -> String {
+    format!("{network}-{pe}")
 }
 
-/// Tells everybody the own device's address, or that there is none, and connects the device to those of all PEs.
+/// Tells everybody the own network's address, or that there is none, and connects the network to those of all PEs;
+/// returns the lowest PE that has none, if there is one.
 ///
 /// Of a node the leader alone asks the launcher for all addresses, and makes the table of peers for the others.
 fn exchange(
-    at: Routine,
+    network: &str,
     launcher: &mut Bootstrap,
     node: &Node,
     domain: &mut Domain,
-    opened: Result<Vec<u8>, Error>,
-) -> Result<(), Failure> {
+    opened: &Result<Vec<u8>, Error>,
+) -> Result<Option<PeerIndex>, Failure> {
     let places = &node.places;
     let failed = |source| Error::Device {
         nodes: places.nodes(),
         source,
     };
-    let own = match &opened {
+    let own = match opened {
         Ok(address) => [&[OPEN], &address[..]].concat(),
         Err(_) => vec![REFUSED],
     };
-    launcher.put(&device_key(places.pe()), &own)?;
+    launcher.put(&key(network, places.pe()), &own)?;
     launcher.barrier()?;
     if places.is_leader() {
-        let refused = match &opened {
-            Ok(_) => fill(launcher, node, domain)?,
-            Err(_) => first_refused(launcher, places)?,
+        let refused = match opened {
+            Ok(_) => fill(network, launcher, node, domain)?,
+            Err(_) => first_refused(network, launcher, places)?,
         };
         let refused = refused.map_or(0, |pe| pe + 1);
         node.control().refused.store(refused, Ordering::Relaxed);
     }
     // ORDERING: of the table and `refused`: the leader's message to the launcher comes behind them, and the launcher's before they are read.
     launcher.barrier()?;
-    if let Some(pe) = node
-        .control()
-        .refused
-        .load(Ordering::Relaxed)
-        .checked_sub(1)
-    {
-        let own = opened.err().filter(|_| pe == places.pe());
-        return Err(refused_by(at, launcher, own));
+    let refused = node.control().refused.load(Ordering::Relaxed);
+    if let Some(pe) = refused.checked_sub(1) {
+        return Ok(Some(pe));
     }
     domain.adopt(&node.peers()).map_err(failed)?;
     if domain.needs_queues() {
         for pe in 0..places.pes() {
-            let address = address_of(launcher, pe)?.unwrap_or_default();
+            let address = address_of(network, launcher, pe)?.unwrap_or_default();
             domain.connect_queue(pe, &address).map_err(failed)?;
         }
         // Nobody sends before all can receive.
         launcher.barrier()?;
     }
-    Ok(())
+    Ok(None)
 }
 
-/// The address of the device of `pe`; none where that cannot be used.
-fn address_of(launcher: &mut Bootstrap, pe: PeerIndex) -> Result<Option<Vec<u8>>, Failure> {
-    let mut told = launcher.get(&device_key(pe))?;
+/// The address of the network of `pe`; none where that cannot be used.
+fn address_of(
+    network: &str,
+    launcher: &mut Bootstrap,
+    pe: PeerIndex,
+) -> Result<Option<Vec<u8>>, Failure> {
+    let mut told = launcher.get(&key(network, pe))?;
     if told.first() != Some(&OPEN) {
         return Ok(None);
     }
@@ -250,8 +283,9 @@ fn address_of(launcher: &mut Bootstrap, pe: PeerIndex) -> Result<Option<Vec<u8>>
     Ok(Some(told))
 }
 
-/// Writes the table of peers of this node; returns the lowest PE whose device cannot be used, if there is one.
+/// Writes the table of peers of this node; returns the lowest PE whose network cannot be used, if there is one.
 fn fill(
+    network: &str,
     launcher: &mut Bootstrap,
     node: &Node,
     domain: &Domain,
@@ -262,7 +296,7 @@ fn fill(
     };
     let mut filling = domain.fill(&node.peers()).map_err(failed)?;
     for pe in 0..node.pes() {
-        match address_of(launcher, pe)? {
+        match address_of(network, launcher, pe)? {
             Some(address) => filling.push(&address).map_err(failed)?,
             None => return Ok(Some(pe)),
         }
@@ -271,19 +305,30 @@ fn fill(
     Ok(None)
 }
 
-/// The lowest PE whose device cannot be used.
-fn first_refused(launcher: &mut Bootstrap, places: &Places) -> Result<Option<PeerIndex>, Failure> {
+/// The lowest PE whose network cannot be used.
+fn first_refused(
+    network: &str,
+    launcher: &mut Bootstrap,
+    places: &Places,
+) -> Result<Option<PeerIndex>, Failure> {
     for pe in 0..places.pes() {
-        if address_of(launcher, pe)?.is_none() {
+        if address_of(network, launcher, pe)?.is_none() {
             return Ok(Some(pe));
         }
     }
     Ok(None)
 }
 
-/// The first device that cannot be used is this PE's, for the reason `own`, or another's: its PE says so before any PE
-/// goes on.
-fn refused_by(at: Routine, launcher: &mut Bootstrap, own: Option<Error>) -> Failure {
+/// The network of PE `refusing` cannot be used, for the reason `own` if that is this PE: it says so before any PE goes
+/// on.
+fn refused_by(
+    at: Routine,
+    launcher: &mut Bootstrap,
+    node: &Node,
+    refusing: PeerIndex,
+    own: Option<Error>,
+) -> Failure {
+    let own = own.filter(|_| refusing == node.places.pe());
     if let Some(error) = &own {
         message::say(format_args!("{at}: {error}"));
     }

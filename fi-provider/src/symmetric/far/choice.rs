@@ -5,13 +5,12 @@
     reason = "C memory is given to the transport by its address"
 )]
 
-use super::{Far, Source, refused};
+use super::{Cause, Far, Source, refused};
 use crate::device::amo::Amo;
 use crate::symmetric::Error;
 use crate::symmetric::address_vector::PeerIndex;
 use crate::symmetric::endpoint::Endpoint;
 use crate::symmetric::strided::Blocks;
-use std::fmt::Display;
 
 impl Endpoint {
     /// Writes `bytes` bytes to the own address `dest` on `peer`.
@@ -35,6 +34,8 @@ impl Endpoint {
             Far::None => self.refuse_transfer(dest, bytes, peer),
             // SAFETY: `source` holds the bytes, and stays as it is as long as `kept` says.
             Far::Mlx5(mlx5) => unsafe { mlx5.write(self, dest, source, bytes, peer, kept) },
+            // SAFETY: as for the other.
+            Far::Libfabric(far) => unsafe { far.write(self, dest, source, bytes, peer, kept) },
         }
     }
 
@@ -61,6 +62,8 @@ impl Endpoint {
             // SAFETY: `dest` has room for the bytes, and nobody else uses it until quiet where the
             // call does not `wait`.
             Far::Mlx5(mlx5) => unsafe { mlx5.read(self, dest, source, bytes, peer, wait) },
+            // SAFETY: as for the other.
+            Far::Libfabric(far) => unsafe { far.read(self, dest, source, bytes, peer, wait) },
         }
     }
 
@@ -84,6 +87,8 @@ impl Endpoint {
             Far::None => self.refuse_transfer(dest, blocks.span(blocks.dest_stride), peer),
             // SAFETY: `source` holds the blocks.
             Far::Mlx5(mlx5) => unsafe { mlx5.write_blocks(self, dest, source, blocks, peer) },
+            // SAFETY: as for the other.
+            Far::Libfabric(far) => unsafe { far.write_blocks(self, dest, source, blocks, peer) },
         }
     }
 
@@ -107,6 +112,8 @@ impl Endpoint {
             Far::None => self.refuse_transfer(source, blocks.span(blocks.source_stride), peer),
             // SAFETY: `dest` has room for the blocks.
             Far::Mlx5(mlx5) => unsafe { mlx5.read_blocks(self, dest, source, blocks, peer) },
+            // SAFETY: as for the other.
+            Far::Libfabric(far) => unsafe { far.read_blocks(self, dest, source, blocks, peer) },
         }
     }
 
@@ -126,6 +133,7 @@ impl Endpoint {
         match &self.far {
             Far::None => Err(self.refusal(target, bytes, peer)),
             Far::Mlx5(mlx5) => mlx5.update(self, what, target, bytes, peer),
+            Far::Libfabric(far) => far.update(self, what, target, bytes, peer),
         }
     }
 
@@ -144,6 +152,7 @@ impl Endpoint {
         match &self.far {
             Far::None => Err(self.refusal(target, bytes, peer)),
             Far::Mlx5(mlx5) => mlx5.fetch(self, what, target, bytes, peer),
+            Far::Libfabric(far) => far.fetch(self, what, target, bytes, peer),
         }
     }
 
@@ -168,6 +177,10 @@ impl Endpoint {
             Far::None => Err(self.refusal(target, bytes, peer)),
             // SAFETY: `dest` has room for the bytes, and nobody else uses them until quiet.
             Far::Mlx5(mlx5) => unsafe { mlx5.start_fetch(self, what, target, bytes, peer, dest) },
+            // SAFETY: as for the other.
+            Far::Libfabric(far) => unsafe {
+                far.start_fetch(self, what, target, bytes, peer, dest)
+            },
         }
     }
 
@@ -180,6 +193,7 @@ impl Endpoint {
         match &self.far {
             Far::None => Err(Error::NotEnabled),
             Far::Mlx5(mlx5) => mlx5.fence(self),
+            Far::Libfabric(far) => far.fence(),
         }
     }
 
@@ -190,6 +204,7 @@ impl Endpoint {
         match &self.far {
             Far::None => false,
             Far::Mlx5(mlx5) => mlx5.quiet_one(self),
+            Far::Libfabric(far) => far.quiet_one(self),
         }
     }
 
@@ -202,6 +217,7 @@ impl Endpoint {
         match &self.far {
             Far::None => Err(Error::NotEnabled),
             Far::Mlx5(mlx5) => mlx5.quiet_all(self),
+            Far::Libfabric(far) => far.quiet_all(self),
         }
     }
 
@@ -215,6 +231,7 @@ impl Endpoint {
         match &self.far {
             Far::None => Err(Error::NotEnabled),
             Far::Mlx5(mlx5) => mlx5.mail(self, slot, Some(value), peer).map(drop),
+            Far::Libfabric(far) => far.mail(self, slot, Some(value), peer).map(drop),
         }
     }
 
@@ -226,6 +243,7 @@ impl Endpoint {
         match &self.far {
             Far::None => Err(Error::NotEnabled),
             Far::Mlx5(mlx5) => mlx5.mail(self, slot, None, peer),
+            Far::Libfabric(far) => far.mail(self, slot, None, peer),
         }
     }
 
@@ -238,6 +256,10 @@ impl Endpoint {
         match &self.far {
             Far::None => Ok(()),
             Far::Mlx5(mlx5) => mlx5.progress(),
+            Far::Libfabric(far) => {
+                far.progress();
+                Ok(())
+            }
         }
     }
 
@@ -247,13 +269,17 @@ impl Endpoint {
     ///
     /// `None` where nothing has failed, or the peer is none of the endpoint's.
     #[cold]
-    pub fn culprit(
-        &self,
-        peer: Option<PeerIndex>,
-    ) -> Option<(PeerIndex, impl Into<Error> + Display + Copy + use<>)> {
+    pub fn culprit(&self, peer: Option<PeerIndex>) -> Option<(PeerIndex, Cause)> {
         match &self.far {
             Far::None => None,
-            Far::Mlx5(mlx5) => mlx5.culprit(self, peer),
+            Far::Mlx5(mlx5) => {
+                let (peer, failure) = mlx5.culprit(self, peer)?;
+                Some((peer, Cause::Mlx5(failure)))
+            }
+            Far::Libfabric(far) => {
+                let (peer, failure) = far.culprit(self)?;
+                Some((peer, Cause::Libfabric(failure)))
+            }
         }
     }
 

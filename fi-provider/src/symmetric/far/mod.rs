@@ -7,10 +7,15 @@
 //! line are those of an mlx5 lane (`fi_mlx5::route`); they decline on an endpoint without one.
 
 mod choice;
+pub(crate) mod libfabric;
 pub(crate) mod mlx5;
 
 use crate::symmetric::Error;
+use fi_mlx5::lane::Failure as OfMlx5;
+use fi_ofi::Failure as OfLibfabric;
+use libfabric::Libfabric;
 use mlx5::Mlx5;
+use std::fmt::{self, Display};
 
 /// The transport of an endpoint.
 ///
@@ -22,6 +27,35 @@ pub(crate) enum Far {
     None,
     /// A lane of an mlx5 device.
     Mlx5(Mlx5),
+    /// An endpoint of libfabric.
+    Libfabric(Libfabric),
+}
+
+/// Why a transport refuses operations, in its own words.
+#[derive(Clone, Copy, Debug)]
+pub enum Cause {
+    /// Of a lane of an mlx5 device.
+    Mlx5(OfMlx5),
+    /// Of an endpoint of libfabric.
+    Libfabric(OfLibfabric),
+}
+
+impl Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Mlx5(failure) => failure.fmt(f),
+            Self::Libfabric(failure) => failure.fmt(f),
+        }
+    }
+}
+
+impl From<Cause> for Error {
+    fn from(cause: Cause) -> Self {
+        match cause {
+            Cause::Mlx5(failure) => failure.into(),
+            Cause::Libfabric(failure) => failure.into(),
+        }
+    }
 }
 
 /// How long the source of a write stays as it is.

@@ -64,6 +64,7 @@ pub(super) enum Fabric {
     Auto,
     Shm,
     Mlx5,
+    Libfabric,
     /// mlx5, on a device in software that comes and goes with the job.
     Softhca,
 }
@@ -74,6 +75,7 @@ impl Fabric {
         match self {
             Fabric::Auto => "auto",
             Fabric::Shm => "shm",
+            Fabric::Libfabric => "libfabric",
             Fabric::Mlx5 | Fabric::Softhca => "mlx5",
         }
     }
@@ -118,10 +120,10 @@ ends in .c, .cc, .cpp or .cxx is compiled first (with the oshcc or oshc++ beside
                          FARREACH_LAUNCH_AGENT. Without it this machine needs none for itself
   --prefix DIR           where Farreach is installed on the other hosts, if not in the same place
   --ppn K, -ppn K        pretend nodes of K PEs each, as in \"oshrun -n 5 --ppn 2\": {0,1} {2,3} {4};
-                         PEs on different nodes have no memory in common and need a device
+                         PEs on different nodes have no memory in common and need a network
   --fabric NAME          what is between nodes; wins over FARREACH_FABRIC, which PEs read:
-                         auto (the default) or mlx5: a device where a job has several nodes;
-                         shm: memory alone, on one node;
+                         auto (the default): an mlx5 device, or else the system's libfabric;
+                         mlx5, libfabric: that alone; shm: memory alone, on one node;
                          softhca: mlx5 on a device in software that comes and goes with the job,
                          as in \"oshrun -n 4 --ppn 2 --fabric softhca ./a.out\"; under \"softhca run\",
                          the device of that
@@ -318,10 +320,11 @@ fn count(option: &str, text: &OsString) -> Result<usize, Failure> {
     }
 }
 
-const FABRICS: [(&str, Fabric); 4] = [
+const FABRICS: [(&str, Fabric); 5] = [
     ("auto", Fabric::Auto),
     ("shm", Fabric::Shm),
     ("mlx5", Fabric::Mlx5),
+    ("libfabric", Fabric::Libfabric),
     ("softhca", Fabric::Softhca),
 ];
 const TRANSPORTS: [(&str, Transport); 3] = [
@@ -487,7 +490,7 @@ mod tests {
             ("--ppn 0 x", "a node, from 1 to"),
             ("-ppn two x", "\"two\""),
             ("--ppn", "missing argument"),
-            ("--fabric tcp x", "auto, shm, mlx5 or softhca, not \"tcp\""),
+            ("--fabric tcp x", "auto, shm, mlx5, libfabric or softhca, not \"tcp\""),
             ("--fabric", "missing argument"),
             ("--transport ud x", "auto, rc or dc, not \"ud\""),
             ("--lanes", "missing argument"),

@@ -1,0 +1,143 @@
+//! The thread that serves peers while the program is elsewhere.
+//!
+//! It sleeps on the completion queue's descriptor, or looks from time to time where there is none.
+//! As long as threads of the program look at the queue themselves, it leaves that to them.
+
+use crate::port::Shared;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// How long it leaves the queue to the program, before it looks whether that has gone on looking.
+const LEAVE: Duration = Duration::from_millis(1);
+
+/// Its time between looks where nothing wakes it.
+const PERIOD: Duration = Duration::from_micros(200);
+
+/// Its longest sleep where something does.
+const LONGEST: Duration = Duration::from_secs(1);
+
+/// The thread; ends when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Helper {
+    is_over: Arc<AtomicBool>,
+    bell: OwnedFd,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Helper {
+    /// Starts the thread, with all signals blocked.
+    ///
+    /// # Errors
+    /// The system's.
+    pub(crate) fn start(shared: &Arc<Shared>) -> io::Result<Self> {
+        // SAFETY: it takes numbers alone.
+        let bell = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
+        if bell < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: the descriptor is new, and nobody else's.
+        let bell = unsafe { OwnedFd::from_raw_fd(bell) };
+        let is_over = Arc::new(AtomicBool::new(false));
+        let serving = Serving {
+            shared: Arc::clone(shared),
+            is_over: Arc::clone(&is_over),
+            bell: bell.as_raw_fd(),
+        };
+        let before = block_signals();
+        let thread = std::thread::Builder::new()
+            .name("farreach-ofi".to_owned())
+            .spawn(move || serving.run());
+        restore_signals(&before);
+        Ok(Self {
+            is_over,
+            bell,
+            thread: Some(thread?),
+        })
+    }
+}
+
+impl Drop for Helper {
+    fn drop(&mut self) {
+        // ORDERING: the write to the bell comes behind it.
+        self.is_over.store(true, Ordering::Release);
+        let one = 1_u64;
+        // SAFETY: the number has so many bytes.
+        unsafe { libc::write(self.bell.as_raw_fd(), (&raw const one).cast(), 8) };
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+struct Serving {
+    shared: Arc<Shared>,
+    is_over: Arc<AtomicBool>,
+    bell: RawFd,
+}
+
+impl Serving {
+    fn run(&self) {
+        let mut seen = self.looks();
+        // ORDERING: pairs with the store at the end.
+        while !self.is_over.load(Ordering::Acquire) {
+            let now = self.looks();
+            if now != seen {
+                // A thread of the program looks at the queue.
+                seen = now;
+                self.sleep(LEAVE, false);
+                continue;
+            }
+            let mut state = self.shared.state.lock();
+            while state.progress() {}
+            let may_sleep = self.shared.descriptor.is_some() && state.objects.may_sleep();
+            drop(state);
+            if self.shared.descriptor.is_none() {
+                self.sleep(PERIOD, false);
+            } else if may_sleep {
+                self.sleep(LONGEST, true);
+            }
+        }
+    }
+
+    fn looks(&self) -> u32 {
+        // ORDERING: a hint.
+        self.shared.looks.load(Ordering::Relaxed)
+    }
+
+    /// Sleeps for so long, or until the end, or, `with_queue`, until something comes.
+    fn sleep(&self, time: Duration, with_queue: bool) {
+        let watch = |fd| libc::pollfd {
+            fd,
+            events: libc::POLLIN,
+            revents: 0,
+        };
+        let queue = self.shared.descriptor.filter(|_| with_queue);
+        let mut watches = [watch(self.bell), watch(queue.unwrap_or(-1))];
+        let time = libc::timespec {
+            tv_sec: time.as_secs() as i64,
+            tv_nsec: time.subsec_nanos().into(),
+        };
+        // SAFETY: there are so many entries; null leaves the mask of signals.
+        unsafe { libc::ppoll(watches.as_mut_ptr(), 2, &raw const time, std::ptr::null()) };
+    }
+}
+
+/// Blocks all signals for the calling thread; returns those that were blocked before.
+fn block_signals() -> libc::sigset_t {
+    // SAFETY: any set of zeros is valid, and there is room for both.
+    unsafe {
+        let (mut all, mut before) = (std::mem::zeroed(), std::mem::zeroed());
+        libc::sigfillset(&raw mut all);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
+        before
+    }
+}
+
+fn restore_signals(before: &libc::sigset_t) {
+    // SAFETY: the set is valid; null asks for nothing.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before, std::ptr::null_mut()) };
+}

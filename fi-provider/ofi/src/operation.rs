@@ -1,0 +1,211 @@
+//! Operations under way: their contexts, which libfabric gives back with completions.
+
+use crate::error::Failure;
+use crate::lane::Lane;
+use std::cell::Cell;
+use std::ffi::c_void;
+
+/// Operations of one chunk of memory.
+const CHUNK: usize = 64;
+
+/// What an operation is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// None: the context is free.
+    Free,
+    /// A write; its piece, if it has one, is given back.
+    Write,
+    /// A read; where it has a piece, the bytes go from there to `dest`.
+    Read,
+    /// A request to a peer's processor: ends with the answer.
+    Atomic,
+    /// A buffer of this number, for messages that come.
+    Receive(usize),
+}
+
+impl Kind {
+    /// The operation in a word, for messages.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Free => "operation",
+            Self::Write => "write",
+            Self::Read => "read",
+            Self::Atomic => "atomic operation",
+            Self::Receive(_) => "receive",
+        }
+    }
+}
+
+/// What a caller waits for, in its frame.
+#[derive(Debug)]
+pub(crate) struct Notice {
+    /// Operations that have not ended.
+    pub(crate) left: Cell<usize>,
+    /// The old value that an atomic operation found.
+    pub(crate) found: Cell<u64>,
+    pub(crate) failure: Cell<Option<Failure>>,
+}
+
+impl Notice {
+    pub(crate) fn new() -> Self {
+        Self {
+            left: Cell::new(0),
+            found: Cell::new(0),
+            failure: Cell::new(None),
+        }
+    }
+
+    pub(crate) fn result(&self) -> Result<u64, Failure> {
+        self.failure.get().map_or(Ok(self.found.get()), Err)
+    }
+}
+
+/// An operation under way.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct Operation {
+    /// libfabric's own (FI_CONTEXT2).
+    context: [usize; 8],
+    pub(crate) kind: Kind,
+    pub(crate) peer: u32,
+    /// Its lane; null for a receive.
+    pub(crate) lane: *const Lane,
+    /// Whom to tell; null where nobody waits for this operation alone.
+    pub(crate) notice: *const Notice,
+    /// Where bytes go that are not there yet; null where there are none.
+    pub(crate) dest: *mut u8,
+    pub(crate) len: usize,
+    /// The piece of registered memory that it goes by.
+    pub(crate) piece: Option<usize>,
+    /// Its place among all, and how often it was used: with that its name.
+    number: u32,
+    uses: u32,
+    next: *mut Operation,
+}
+
+impl Operation {
+    /// The name by which an answer finds it.
+    pub(crate) fn token(&self) -> u64 {
+        u64::from(self.uses) << 32 | u64::from(self.number)
+    }
+}
+
+/// All operations, of which those that are free form a list.
+#[derive(Debug)]
+pub(crate) struct Operations {
+    chunks: Vec<Box<[Operation; CHUNK]>>,
+    free: *mut Operation,
+}
+
+// SAFETY: guarded by the port's lock; what operations point to outlives them.
+unsafe impl Send for Operations {}
+
+impl Operations {
+    pub(crate) fn new() -> Self {
+        Self {
+            chunks: Vec::new(),
+            free: std::ptr::null_mut(),
+        }
+    }
+
+    /// A free operation, which is used from now on.
+    #[inline]
+    pub(crate) fn take(&mut self) -> *mut Operation {
+        if self.free.is_null() {
+            self.grow();
+        }
+        let taken = self.free;
+        // SAFETY: a free operation lies in a chunk, which stays.
+        unsafe { self.free = (*taken).next };
+        taken
+    }
+
+    /// Gives an operation back.
+    ///
+    /// # Safety
+    /// It was taken, and nobody uses it.
+    #[inline]
+    pub(crate) unsafe fn give_back(&mut self, operation: *mut Operation) {
+        // SAFETY: the operation lies in a chunk, and nobody uses it.
+        unsafe {
+            (*operation).kind = Kind::Free;
+            (*operation).uses = (*operation).uses.wrapping_add(1);
+            (*operation).next = self.free;
+        }
+        self.free = operation;
+    }
+
+    /// The operation with this name, if it is under way.
+    pub(crate) fn find(&mut self, token: u64) -> Option<*mut Operation> {
+        let (number, uses) = (token as u32 as usize, (token >> 32) as u32);
+        let chunk = self.chunks.get_mut(number / CHUNK)?;
+        let operation = &mut chunk[number % CHUNK];
+        (operation.uses == uses && operation.kind == Kind::Atomic).then_some(operation)
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let first = self.chunks.len() * CHUNK;
+        let chunk = Box::new(std::array::from_fn(|place| Operation {
+            context: [0; 8],
+            kind: Kind::Free,
+            peer: 0,
+            lane: std::ptr::null(),
+            notice: std::ptr::null(),
+            dest: std::ptr::null_mut(),
+            len: 0,
+            piece: None,
+            number: (first + place) as u32,
+            uses: 0,
+            next: std::ptr::null_mut(),
+        }));
+        self.chunks.push(chunk);
+        let Some(chunk) = self.chunks.last_mut() else {
+            return;
+        };
+        let base = chunk.as_mut_ptr();
+        for place in (0..CHUNK).rev() {
+            // SAFETY: the chunk has so many operations, and all are free.
+            unsafe {
+                let operation = base.add(place);
+                (*operation).next = self.free;
+                self.free = operation;
+            }
+        }
+    }
+}
+
+/// The operation as libfabric takes it.
+pub(crate) fn context(operation: *mut Operation) -> *mut c_void {
+    operation.cast()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_finds_the_operation_that_asked_and_no_later_one() {
+        let mut all = Operations::new();
+        let taken: Vec<_> = (0..3 * CHUNK).map(|_| all.take()).collect();
+        for &one in &taken {
+            // SAFETY: taken above, and used by nobody else.
+            let token = unsafe {
+                (*one).kind = Kind::Atomic;
+                (*one).token()
+            };
+            assert_eq!(all.find(token), Some(one));
+            assert_eq!(all.find(token + (1 << 32)), None);
+        }
+        // SAFETY: taken above, and used by nobody else.
+        unsafe {
+            let before = (*taken[5]).token();
+            all.give_back(taken[5]);
+            assert_eq!(all.find(before), None);
+            assert_eq!(all.take(), taken[5]);
+            (*taken[5]).kind = Kind::Atomic;
+            assert_eq!(all.find(before), None);
+        }
+        assert_eq!(all.find(u64::MAX), None);
+    }
+}

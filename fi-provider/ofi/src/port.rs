@@ -1,0 +1,360 @@
+//! A process's objects of libfabric, opened for a job.
+
+use crate::candidates::{self, Candidate};
+use crate::error::{Error, Failure};
+use crate::helper::Helper;
+use crate::lane::Lane;
+use crate::objects::{Objects, Registration};
+use crate::operation::Operations;
+use crate::pieces::Pieces;
+use crate::progress::Receives;
+use fi_ofi_abi::{
+    FI_MR_LOCAL, FI_ORDER_RMA_WAW, FI_ORDER_SAW, FI_ORDER_WAW, FiEpAttr, FiTxAttr,
+};
+use fi_shm::random;
+use fi_shm::wait::{Patience, Waiter};
+use parking_lot::{Mutex, MutexGuard};
+use std::collections::VecDeque;
+use std::ffi::c_void;
+use std::fmt::{self, Display};
+use std::ops::Range;
+use std::os::fd::RawFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// The first byte of an address: the version of its form and of the messages.
+const VERSION: u8 = 1;
+
+/// How a port is opened.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The number of this process among its peers.
+    pub number: u32,
+    /// The provider to take; the best where it is not given.
+    pub provider: Option<String>,
+    /// How long a thread that waits stays awake.
+    pub patience: Patience,
+    /// Whether local memory is registered even where the provider does not ask for it (FI_MR_LOCAL).
+    pub registers_local: bool,
+}
+
+/// A range of own memory as peers reach it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RemoteKey {
+    /// The address of the first byte, as accesses give it.
+    pub base: u64,
+    /// The key.
+    pub key: u64,
+}
+
+/// A process's way to its peers over libfabric.
+#[derive(Debug)]
+pub struct Port {
+    /// Dropped first: its thread uses everything else.
+    helper: Option<Helper>,
+    shared: Arc<Shared>,
+}
+
+/// What the program's threads and the port's own have in common.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) state: Mutex<State>,
+    /// Looks at the completion queue by threads of the program.
+    pub(crate) looks: AtomicU32,
+    /// To sleep on; none where the provider has none.
+    pub(crate) descriptor: Option<RawFd>,
+    pub(crate) facts: Facts,
+}
+
+/// What does not change.
+#[derive(Debug)]
+pub(crate) struct Facts {
+    provider: String,
+    domain: String,
+    /// Bytes that a call takes over at once.
+    pub(crate) inject: usize,
+    /// The longest transfer.
+    pub(crate) longest: usize,
+    /// Whether local memory has to be registered.
+    pub(crate) registers_local: bool,
+    /// Whether writes are seen in their order, and messages behind earlier writes.
+    pub(crate) is_ordered: bool,
+    /// Whether an element of a write may be seen half written.
+    pub(crate) is_stream: bool,
+    patience: Patience,
+}
+
+/// What the lock guards.
+#[derive(Debug)]
+pub(crate) struct State {
+    pub(crate) objects: Objects,
+    pub(crate) operations: Operations,
+    pub(crate) pieces: Pieces,
+    pub(crate) receives: Receives,
+    pub(crate) peers: Vec<Peer>,
+    /// Answers that found no room.
+    pub(crate) owed: VecDeque<(u32, crate::message::Answer)>,
+    pub(crate) own: Own,
+}
+
+/// The own memory.
+#[derive(Debug)]
+pub(crate) struct Own {
+    /// The number of this process among the peers.
+    pub(crate) number: u32,
+    /// By which peers show that they are of the job.
+    pub(crate) key: u64,
+    pub(crate) parts: Vec<(Range<usize>, Registration)>,
+}
+
+impl Own {
+    /// The own address of `bytes` bytes at the key and the address that a peer gives; none outside
+    /// of the parts.
+    pub(crate) fn place(&self, key: u64, address: u64, bytes: usize) -> Option<usize> {
+        let mut parts = self.parts.iter();
+        let (part, registration) = parts.find(|(_, one)| one.key == key)?;
+        let offset = usize::try_from(address.checked_sub(registration.base)?).ok()?;
+        let end = offset.checked_add(bytes)?;
+        (end <= part.len()).then(|| part.start + offset)
+    }
+
+    /// The descriptor of the part that has these bytes.
+    pub(crate) fn descriptor(&self, addr: usize, bytes: usize) -> Option<*mut c_void> {
+        let has = |part: &Range<usize>| {
+            part.contains(&addr) && bytes <= part.end - addr
+        };
+        let found = self.parts.iter().find(|(part, _)| has(part))?;
+        Some(found.1.descriptor)
+    }
+}
+
+/// A peer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Peer {
+    /// The provider's number of it (fi_addr_t).
+    pub(crate) address: u64,
+    /// The key of its process.
+    pub(crate) key: u64,
+}
+
+impl Port {
+    /// Opens the objects and registers the parts of own memory that peers may reach.
+    ///
+    /// # Errors
+    /// [`Error`], but for peers' addresses.
+    ///
+    /// # Safety
+    /// The parts stay mapped until the port is dropped, and peers may read and write them.
+    pub unsafe fn open(config: &Config, parts: &[Range<usize>]) -> Result<Self, Error> {
+        let mut candidate = candidates::best(config.provider.as_deref())?;
+        let facts = Facts::of(&candidate, config);
+        let queue_size = candidate.queue_size();
+        let mut objects = Objects::open(&mut candidate, queue_size)?;
+        let system = |what| move |source| Error::System { what, source };
+        let key = u64::from_ne_bytes(random::bytes().map_err(system("a key"))?);
+        let mut own = Own {
+            number: config.number,
+            key,
+            parts: Vec::new(),
+        };
+        for part in parts {
+            // SAFETY: the part stays mapped, and peers may write it.
+            let registered = unsafe { objects.register(part.start as *mut u8, part.len(), true) };
+            own.parts.push((part.clone(), registered?));
+        }
+        let pieces = Pieces::new(&mut objects, facts.registers_local)?;
+        let receives = Receives::new(&mut objects, facts.registers_local)?;
+        let descriptor = objects.descriptor;
+        let mut state = State {
+            objects,
+            operations: Operations::new(),
+            pieces,
+            receives,
+            peers: Vec::new(),
+            owed: VecDeque::new(),
+            own,
+        };
+        state.post_receives()?;
+        let shared = Arc::new(Shared {
+            state: Mutex::new(state),
+            looks: AtomicU32::new(0),
+            descriptor,
+            facts,
+        });
+        let helper = Helper::start(&shared).map_err(system("a thread that serves peers"))?;
+        Ok(Self {
+            helper: Some(helper),
+            shared,
+        })
+    }
+
+    /// The address of this process, for [`Port::insert`] of all peers.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub fn address(&self) -> Result<Vec<u8>, Error> {
+        let state = self.shared.state.lock();
+        let provider = self.shared.facts.provider.as_bytes();
+        let mut address = vec![VERSION, provider.len() as u8];
+        address.extend(provider);
+        address.extend(state.own.key.to_le_bytes());
+        address.extend(state.objects.name()?);
+        Ok(address)
+    }
+
+    /// The keys of the own parts for peers, in the order in which they were given.
+    pub fn keys(&self) -> Vec<RemoteKey> {
+        let state = self.shared.state.lock();
+        let keys = state.own.parts.iter().map(|(_, one)| RemoteKey {
+            base: one.base,
+            key: one.key,
+        });
+        keys.collect()
+    }
+
+    /// Adds the next peer, by the address that it has told: peers are numbered from 0.
+    ///
+    /// # Errors
+    /// [`Error::Garbled`], [`Error::OtherProvider`], [`Error::Call`].
+    pub fn insert(&self, address: &[u8]) -> Result<(), Error> {
+        let mut state = self.shared.state.lock();
+        let peer = state.peers.len();
+        let (provider, key, name) = decode(address).ok_or(Error::Garbled(peer))?;
+        if provider != self.shared.facts.provider.as_bytes() {
+            return Err(Error::OtherProvider {
+                peer,
+                theirs: String::from_utf8_lossy(provider).into_owned(),
+                own: self.shared.facts.provider.clone(),
+            });
+        }
+        let address = state.objects.insert(name)?;
+        state.peers.push(Peer { address, key });
+        Ok(())
+    }
+
+    /// Whether an element of a write may be seen half written.
+    pub fn is_stream(&self) -> bool {
+        self.shared.facts.is_stream
+    }
+
+    /// The peer whose operation failed first on this lane, and why.
+    pub fn culprit(&self, lane: &Lane) -> Option<(u32, Failure)> {
+        let _state = self.shared.state.lock();
+        lane.failure.get()
+    }
+
+    /// Looks at the completion queue once.
+    pub fn progress(&self) {
+        self.shared.look(&mut self.lock());
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
+        self.shared.state.lock()
+    }
+
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    pub(crate) fn facts(&self) -> &Facts {
+        &self.shared.facts
+    }
+
+    /// Looks at the completion queue until `is_over`, sleeping where that takes long; the lock is
+    /// open between looks.
+    pub(crate) fn wait(&self, mut is_over: impl FnMut() -> bool) {
+        let mut waiter = Waiter::new(self.shared.facts.patience);
+        loop {
+            let mut state = self.lock();
+            self.shared.look(&mut state);
+            if is_over() {
+                return;
+            }
+            drop(state);
+            waiter.pause();
+        }
+    }
+}
+
+impl Shared {
+    /// Looks at the completion queue on behalf of the program.
+    #[inline]
+    pub(crate) fn look(&self, state: &mut State) -> bool {
+        // ORDERING: a hint for the helper; under the lock, so that no look is lost.
+        let looks = self.looks.load(Ordering::Relaxed);
+        self.looks.store(looks.wrapping_add(1), Ordering::Relaxed);
+        state.progress()
+    }
+}
+
+impl Drop for Port {
+    fn drop(&mut self) {
+        drop(self.helper.take());
+        let mut state = self.shared.state.lock();
+        state.objects.close_endpoint();
+        for (_, registration) in state.own.parts.drain(..) {
+            Objects::deregister(&registration);
+        }
+        state.pieces.close();
+        state.receives.close();
+    }
+}
+
+impl Display for Port {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Facts {
+            provider, domain, ..
+        } = &self.shared.facts;
+        write!(f, "libfabric's {provider} on {domain}")
+    }
+}
+
+impl Facts {
+    fn of(candidate: &Candidate, config: &Config) -> Self {
+        let info = candidate.info();
+        // SAFETY: the attributes of an entry are there.
+        let (transmit, endpoint, domain): (&FiTxAttr, &FiEpAttr, _) =
+            unsafe { (&*info.tx_attr, &*info.ep_attr, &*info.domain_attr) };
+        let behind = FI_ORDER_SAW;
+        let in_order = FI_ORDER_WAW | FI_ORDER_RMA_WAW;
+        let is_ordered = transmit.msg_order & behind != 0
+            && transmit.msg_order & in_order != 0
+            && endpoint.max_order_waw_size >= endpoint.max_msg_size;
+        Self {
+            provider: candidate.provider.clone(),
+            domain: candidate.domain.clone(),
+            inject: transmit.inject_size,
+            longest: endpoint.max_msg_size.min(1 << 30),
+            registers_local: config.registers_local || domain.mr_mode & FI_MR_LOCAL != 0,
+            is_ordered,
+            is_stream: candidate.is_stream(),
+            patience: config.patience,
+        }
+    }
+}
+
+/// The provider, the key and the name of an address.
+fn decode(address: &[u8]) -> Option<(&[u8], u64, &[u8])> {
+    let (&[version, len], rest) = address.split_first_chunk::<2>()?;
+    if version != VERSION {
+        return None;
+    }
+    let (provider, rest) = rest.split_at_checked(len as usize)?;
+    let (key, name) = rest.split_first_chunk::<8>()?;
+    (!name.is_empty()).then(|| (provider, u64::from_le_bytes(*key), name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_cut_into_their_parts() {
+        let address = [&[VERSION, 3][..], b"tcp", &7_u64.to_le_bytes(), b"name"].concat();
+        assert_eq!(decode(&address), Some((&b"tcp"[..], 7, &b"name"[..])));
+        for cut in 0..address.len() - 3 {
+            assert_eq!(decode(&address[..cut]), None, "{cut} bytes");
+        }
+        assert_eq!(decode(&[2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]), None);
+    }
+}

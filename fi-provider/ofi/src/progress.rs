@@ -1,0 +1,300 @@
+//! Completions, and messages that come.
+
+use crate::error::{Error, Failure};
+use crate::message::{self, Answer, Message, Request};
+use crate::objects::{Objects, Registration};
+use crate::operation::{Kind, Operation, context};
+use crate::port::State;
+use fi_ofi_abi::*;
+use fi_shm::amo;
+use std::cell::UnsafeCell;
+use std::ffi::c_void;
+
+/// Buffers for messages that come, and bytes of each: more than a message has, so that longer ones
+/// are seen to be none.
+const BUFFERS: usize = 128;
+const ROOM: usize = 64;
+
+/// Completions that are taken at a time.
+const BATCH: usize = 16;
+
+const _: () = assert!(ROOM > message::BYTES);
+
+/// The buffers for messages that come.
+#[derive(Debug)]
+pub(crate) struct Receives {
+    buffers: Box<[UnsafeCell<[u8; ROOM]>]>,
+    registration: Option<Registration>,
+    /// Buffers that are not posted.
+    idle: Vec<usize>,
+}
+
+impl Receives {
+    /// Makes them, registered where the provider asks for that.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub(crate) fn new(objects: &mut Objects, is_registered: bool) -> Result<Self, Error> {
+        let buffers: Box<[_]> = (0..BUFFERS).map(|_| UnsafeCell::new([0; ROOM])).collect();
+        let (start, len) = (buffers[0].get().cast::<u8>(), BUFFERS * ROOM);
+        let registration = is_registered
+            // SAFETY: the memory is kept until the registration has ended.
+            .then(|| unsafe { objects.register(start, len, false) })
+            .transpose()?;
+        Ok(Self {
+            buffers,
+            registration,
+            idle: (0..BUFFERS).collect(),
+        })
+    }
+
+    pub(crate) fn close(&mut self) {
+        if let Some(registration) = self.registration.take() {
+            Objects::deregister(&registration);
+        }
+    }
+}
+
+impl State {
+    /// Posts the buffers that are idle.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub(crate) fn post_receives(&mut self) -> Result<(), Error> {
+        while let Some(buffer) = self.receives.idle.pop() {
+            let posted = self.post_receive(buffer);
+            if posted != 0 {
+                self.receives.idle.push(buffer);
+                if posted == -(libc::EAGAIN as isize) {
+                    return Ok(());
+                }
+                return Err(self.objects.error("fi_recv", -posted as i32));
+            }
+        }
+        Ok(())
+    }
+
+    fn post_receive(&mut self, buffer: usize) -> isize {
+        let operation = self.operations.take();
+        let registration = self.receives.registration.as_ref();
+        let descriptor = registration.map_or(std::ptr::null_mut(), |one| one.descriptor);
+        let place = self.receives.buffers[buffer].get().cast::<c_void>();
+        // SAFETY: the operation is this function's; the endpoint is open, and the buffer stays and
+        // is nobody else's until the completion.
+        unsafe {
+            (*operation).kind = Kind::Receive(buffer);
+            (*operation).lane = std::ptr::null();
+            (*operation).notice = std::ptr::null();
+            (*operation).piece = None;
+            let ep = self.objects.ep;
+            let receive = (*(*ep).msg).recv;
+            let anybody = FI_ADDR_UNSPEC;
+            let posted = receive(ep, place, ROOM, descriptor, anybody, context(operation));
+            if posted != 0 {
+                self.operations.give_back(operation);
+            }
+            posted
+        }
+    }
+
+    /// Takes completions, and does what they and messages ask for; whether there were any.
+    #[inline]
+    pub(crate) fn progress(&mut self) -> bool {
+        if !self.owed.is_empty() {
+            self.pay();
+        }
+        let nothing = FiCqMsgEntry {
+            op_context: std::ptr::null_mut(),
+            flags: 0,
+            len: 0,
+        };
+        let mut entries = [nothing; BATCH];
+        let cq = self.objects.cq;
+        // SAFETY: the queue is open, and there is room for so many entries of its format.
+        let read = unsafe { ((*(*cq).ops).read)(cq, entries.as_mut_ptr().cast(), BATCH) };
+        if let Ok(count) = usize::try_from(read) {
+            for entry in &entries[..count] {
+                // SAFETY: contexts are operations, and this one is under way until now.
+                unsafe { self.complete(entry.op_context.cast(), entry.len) };
+            }
+            return count > 0;
+        }
+        if read == -(FI_EAVAIL as isize) {
+            self.take_error();
+            return true;
+        }
+        false
+    }
+
+    /// # Safety
+    /// The operation is under way, and libfabric is through with it.
+    #[inline]
+    unsafe fn complete(&mut self, operation: *mut Operation, len: usize) {
+        // SAFETY: the operation lies in a chunk, which stays.
+        match unsafe { (*operation).kind } {
+            // SAFETY: the operation is under way.
+            Kind::Write => unsafe { self.finish(operation, None) },
+            Kind::Read => {
+                // SAFETY: the operation is under way; where it has a piece, the bytes are there and
+                // have room at `dest`.
+                unsafe {
+                    if let Some(piece) = (*operation).piece {
+                        let from = self.pieces.at(piece);
+                        std::ptr::copy_nonoverlapping(from, (*operation).dest, (*operation).len);
+                    }
+                    self.finish(operation, None);
+                }
+            }
+            Kind::Receive(buffer) => {
+                // SAFETY: the operation is libfabric's no more.
+                unsafe { self.operations.give_back(operation) };
+                self.take_message(buffer, len);
+                self.receives.idle.push(buffer);
+                // A failure shows with the next operation.
+                let _ = self.post_receives();
+            }
+            // It ends with the answer.
+            Kind::Atomic | Kind::Free => {}
+        }
+    }
+
+    /// Ends an operation: its lane and the caller that waits are told.
+    ///
+    /// # Safety
+    /// The operation is under way and of a lane, and libfabric is through with it.
+    pub(crate) unsafe fn finish(&mut self, operation: *mut Operation, failure: Option<Failure>) {
+        // SAFETY: the operation lies in a chunk, which stays; lane and notice outlive it.
+        unsafe {
+            let one = &*operation;
+            let lane = &*one.lane;
+            lane.end();
+            if one.kind == Kind::Atomic {
+                lane.atomics.set(lane.atomics.get() - 1);
+            }
+            if let Some(failure) = failure {
+                lane.fail(one.peer, failure);
+            }
+            if let Some(notice) = one.notice.as_ref() {
+                notice.left.set(notice.left.get() - 1);
+                if failure.is_some() {
+                    notice.failure.set(failure);
+                }
+            }
+            if let Some(piece) = one.piece {
+                self.pieces.give_back(piece);
+            }
+            self.operations.give_back(operation);
+        }
+    }
+
+    /// Takes an error off the completion queue.
+    #[cold]
+    fn take_error(&mut self) {
+        // SAFETY: any entry of zeros is valid; later versions of libfabric have longer ones, for
+        // which there is room.
+        let mut entry: (FiCqErrEntry, [u64; 8]) = unsafe { std::mem::zeroed() };
+        let cq = self.objects.cq;
+        // SAFETY: the queue is open, and there is room for the entry.
+        let read = unsafe { ((*(*cq).ops).readerr)(cq, &raw mut entry.0, 0) };
+        let operation: *mut Operation = entry.0.op_context.cast();
+        if read <= 0 || operation.is_null() {
+            return;
+        }
+        // SAFETY: contexts are operations, which lie in chunks that stay.
+        let kind = unsafe { (*operation).kind };
+        match kind {
+            Kind::Write | Kind::Read | Kind::Atomic => {
+                let failure = Failure {
+                    errno: entry.0.err,
+                    operation: kind.name(),
+                };
+                // SAFETY: the operation is under way until now.
+                unsafe { self.finish(operation, Some(failure)) };
+            }
+            Kind::Receive(buffer) => {
+                // SAFETY: the operation is libfabric's no more.
+                unsafe { self.operations.give_back(operation) };
+                self.receives.idle.push(buffer);
+                if entry.0.err != libc::ECANCELED {
+                    let _ = self.post_receives();
+                }
+            }
+            Kind::Free => {}
+        }
+    }
+
+    /// Does as a message says, which may be anybody's.
+    fn take_message(&mut self, buffer: usize, len: usize) {
+        // SAFETY: the buffer is not posted, and nobody else's.
+        let bytes = unsafe { &*self.receives.buffers[buffer].get() };
+        let message = bytes.get(..len).and_then(Message::decode);
+        match message {
+            Some(Message::Request(request)) if request.key == self.own.key => self.serve(request),
+            Some(Message::Answer(answer)) if answer.key == self.own.key => self.hear(answer),
+            _ => {}
+        }
+    }
+
+    /// Executes an atomic operation for a peer, and answers.
+    fn serve(&mut self, request: Request) {
+        let Some(peer) = self.peers.get(request.from as usize) else {
+            return;
+        };
+        let bytes = usize::from(request.bytes);
+        let place = self.own.place(request.region, request.address, bytes);
+        let place = place.filter(|place| place.is_multiple_of(bytes));
+        // SAFETY: the object is in own memory that peers may change, aligned, and mapped.
+        let found = place.map(|place| unsafe { amo::perform(request.amo, place, bytes) });
+        let answer = Answer {
+            key: peer.key,
+            token: request.token,
+            found,
+        };
+        self.owed.push_back((request.from, answer));
+        self.pay();
+    }
+
+    /// Ends the operation that an answer is for.
+    fn hear(&mut self, answer: Answer) {
+        let Some(operation) = self.operations.find(answer.token) else {
+            return;
+        };
+        let failure = answer.found.is_none().then_some(Failure {
+            errno: libc::EFAULT,
+            operation: Kind::Atomic.name(),
+        });
+        let found = answer.found.unwrap_or(0);
+        // SAFETY: the operation is under way; `dest` has room for so many bytes, and the notice is
+        // alive.
+        unsafe {
+            let one = &*operation;
+            if let Some(notice) = one.notice.as_ref() {
+                notice.found.set(found);
+            }
+            if !one.dest.is_null() {
+                match one.len {
+                    4 => one.dest.cast::<u32>().write_unaligned(found as u32),
+                    _ => one.dest.cast::<u64>().write_unaligned(found),
+                }
+            }
+            self.finish(operation, failure);
+        }
+    }
+
+    /// Sends the answers that wait, as there is room.
+    fn pay(&mut self) {
+        while let Some(&(peer, answer)) = self.owed.front() {
+            let (bytes, len) = Message::Answer(answer).encode();
+            let address = self.peers[peer as usize].address;
+            let ep = self.objects.ep;
+            // SAFETY: the endpoint is open, and takes the bytes over.
+            let sent =
+                unsafe { ((*(*ep).msg).inject)(ep, bytes.as_ptr().cast(), len, address) };
+            if sent == -(libc::EAGAIN as isize) {
+                return;
+            }
+            // A peer that cannot be reached needs no answer.
+            self.owed.pop_front();
+        }
+    }
+}

@@ -1,0 +1,534 @@
+//! Writes, reads and atomic operations, and their order.
+
+use crate::error::Failure;
+use crate::lane::Lane;
+use crate::message::{Message, Request};
+use crate::operation::{Kind, Notice, Operation, context};
+use crate::pieces::PIECE;
+use crate::port::{Port, State};
+use fi_ofi_abi::*;
+use fi_shm::amo::Amo;
+use parking_lot::MutexGuard;
+use std::ffi::c_void;
+
+/// Memory of a peer.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// The peer's number.
+    pub peer: u32,
+    /// The address, as the peer's provider takes it.
+    pub address: u64,
+    /// The key.
+    pub key: u64,
+}
+
+impl Place {
+    fn further(self, bytes: usize) -> Self {
+        Self {
+            address: self.address.wrapping_add(bytes as u64),
+            ..self
+        }
+    }
+}
+
+/// How long the source of a write stays as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// Until the call returns.
+    ForTheCall,
+    /// Until quiet.
+    UntilQuiet,
+}
+
+/// Own memory of a transfer.
+#[derive(Clone, Copy)]
+struct Local {
+    start: *mut u8,
+    len: usize,
+    descriptor: *mut c_void,
+}
+
+impl Port {
+    /// Writes to a peer's memory; the bytes are there after [`Port::quiet`].
+    ///
+    /// # Errors
+    /// The first failure on the lane.
+    ///
+    /// # Safety
+    /// `source` holds the bytes and stays as it is as long as `kept` says; the lane stays until its
+    /// operations have ended.
+    pub unsafe fn write(
+        &self,
+        lane: &Lane,
+        to: Place,
+        source: *const u8,
+        bytes: usize,
+        kept: Kept,
+    ) -> Result<(), Failure> {
+        let mut state = self.in_order(lane);
+        if bytes <= self.facts().inject {
+            let local = Local {
+                start: source.cast_mut(),
+                len: bytes,
+                descriptor: std::ptr::null_mut(),
+            };
+            let operation = state.begin(Kind::Write, lane, to.peer);
+            // SAFETY: `source` holds the bytes, which the call takes over.
+            return unsafe { self.post_write(&mut state, operation, to, local, FI_INJECT) };
+        }
+        drop(state);
+        // SAFETY: `source` holds the bytes and stays as it is as long as `kept` says.
+        unsafe { self.write_long(lane, to, source, bytes, kept) }
+    }
+
+    /// # Safety
+    /// As [`Port::write`].
+    #[cold]
+    unsafe fn write_long(
+        &self,
+        lane: &Lane,
+        to: Place,
+        source: *const u8,
+        bytes: usize,
+        kept: Kept,
+    ) -> Result<(), Failure> {
+        let mut state = self.lock();
+        let descriptor = self.descriptor(&state, source.addr(), bytes);
+        let by_pieces = kept == Kept::ForTheCall && bytes <= PIECE;
+        let Some(descriptor) = descriptor.filter(|_| !by_pieces) else {
+            for (at, len) in parts(bytes, PIECE) {
+                let piece;
+                (state, piece) = self.claim_piece(state);
+                let start = state.pieces.at(piece);
+                // SAFETY: `source` holds the bytes; the piece has room and is nobody else's.
+                unsafe { std::ptr::copy_nonoverlapping(source.add(at), start, len) };
+                let local = Local {
+                    start,
+                    len,
+                    descriptor: state.pieces.descriptor(),
+                };
+                let operation = state.begin(Kind::Write, lane, to.peer);
+                // SAFETY: the operation is this function's; the piece stays as it is until it is
+                // given back.
+                unsafe {
+                    (*operation).piece = Some(piece);
+                    self.post_write(&mut state, operation, to.further(at), local, 0)?;
+                }
+            }
+            return Ok(());
+        };
+        let notice = Notice::new();
+        for (at, len) in parts(bytes, self.facts().longest) {
+            let local = Local {
+                start: source.wrapping_add(at).cast_mut(),
+                len,
+                descriptor,
+            };
+            let operation = state.begin(Kind::Write, lane, to.peer);
+            // SAFETY: the operation is this function's; the source stays as it is until the
+            // notice, or quiet.
+            let posted = unsafe {
+                if kept == Kept::ForTheCall {
+                    (*operation).notice = &raw const notice;
+                    notice.left.set(notice.left.get() + 1);
+                }
+                self.post_write(&mut state, operation, to.further(at), local, 0)
+            };
+            if posted.is_err() {
+                break;
+            }
+        }
+        drop(state);
+        if kept == Kept::ForTheCall {
+            self.wait(|| notice.left.get() == 0);
+        }
+        let _state = self.lock();
+        lane.check()
+    }
+
+    /// Reads a peer's memory; the bytes are there when the call returns, or after quiet where it
+    /// need not `wait`.
+    ///
+    /// # Errors
+    /// The first failure on the lane.
+    ///
+    /// # Safety
+    /// `dest` has room for the bytes, and nobody else uses it until they are there; the lane stays
+    /// until its operations have ended.
+    pub unsafe fn read(
+        &self,
+        lane: &Lane,
+        from: Place,
+        dest: *mut u8,
+        bytes: usize,
+        wait: bool,
+    ) -> Result<(), Failure> {
+        let mut state = self.lock();
+        lane.check()?;
+        let notice = Notice::new();
+        let direct = self.descriptor(&state, dest.addr(), bytes);
+        let most = direct.map_or(PIECE, |_| self.facts().longest);
+        for (at, len) in parts(bytes, most) {
+            let mut piece = None;
+            if direct.is_none() {
+                let claimed;
+                (state, claimed) = self.claim_piece(state);
+                piece = Some(claimed);
+            }
+            let local = Local {
+                start: piece.map_or(dest.wrapping_add(at), |piece| state.pieces.at(piece)),
+                len,
+                descriptor: direct.unwrap_or_else(|| state.pieces.descriptor()),
+            };
+            let operation = state.begin(Kind::Read, lane, from.peer);
+            // SAFETY: the operation is this function's; there is room for the bytes until the
+            // notice, or quiet.
+            let posted = unsafe {
+                (*operation).piece = piece;
+                (*operation).dest = dest.wrapping_add(at);
+                (*operation).len = len;
+                if wait {
+                    (*operation).notice = &raw const notice;
+                    notice.left.set(notice.left.get() + 1);
+                }
+                self.post_read(&mut state, operation, from.further(at), local)
+            };
+            if posted.is_err() {
+                break;
+            }
+        }
+        drop(state);
+        if wait {
+            self.wait(|| notice.left.get() == 0);
+            return notice.result().map(drop);
+        }
+        let _state = self.lock();
+        lane.check()
+    }
+
+    /// Has a peer's processor do an atomic operation on the object of `bytes` bytes (4 or 8) at
+    /// `place`, which is done after quiet.
+    ///
+    /// # Errors
+    /// The first failure on the lane.
+    pub fn update(&self, lane: &Lane, place: Place, bytes: usize, amo: Amo) -> Result<(), Failure> {
+        let mut state = self.behind_writes(lane)?;
+        let operation = state.begin(Kind::Atomic, lane, place.peer);
+        self.ask(&mut state, operation, place, bytes, amo)
+    }
+
+    /// As [`Port::update`]; returns the value that was there.
+    ///
+    /// # Errors
+    /// As [`Port::update`].
+    pub fn fetch(&self, lane: &Lane, place: Place, bytes: usize, amo: Amo) -> Result<u64, Failure> {
+        let notice = Notice::new();
+        let mut state = self.behind_writes(lane)?;
+        let operation = state.begin(Kind::Atomic, lane, place.peer);
+        // SAFETY: the operation is this function's.
+        unsafe { (*operation).notice = &raw const notice };
+        notice.left.set(1);
+        // A failure is told by the notice.
+        let _ = self.ask(&mut state, operation, place, bytes, amo);
+        drop(state);
+        self.wait(|| notice.left.get() == 0);
+        notice.result()
+    }
+
+    /// As [`Port::update`]; the value that was there is at `dest` after quiet.
+    ///
+    /// # Errors
+    /// As [`Port::update`].
+    ///
+    /// # Safety
+    /// `dest` has room for the bytes, and nobody else uses it until quiet; the lane stays until its
+    /// operations have ended.
+    pub unsafe fn start_fetch(
+        &self,
+        lane: &Lane,
+        place: Place,
+        bytes: usize,
+        amo: Amo,
+        dest: *mut u8,
+    ) -> Result<(), Failure> {
+        let mut state = self.behind_writes(lane)?;
+        let operation = state.begin(Kind::Atomic, lane, place.peer);
+        // SAFETY: the operation is this function's.
+        unsafe {
+            (*operation).dest = dest;
+            (*operation).len = bytes;
+        }
+        self.ask(&mut state, operation, place, bytes, amo)
+    }
+
+    /// Orders operations on the lane to each peer before later ones to the same peer. Waits for
+    /// nothing where the provider keeps the order; a later write waits for atomic operations, which
+    /// a processor executes at its own time.
+    ///
+    /// # Errors
+    /// The first failure on the lane.
+    pub fn fence(&self, lane: &Lane) -> Result<(), Failure> {
+        let state = self.lock();
+        lane.check()?;
+        if self.facts().is_ordered {
+            lane.is_fenced.set(lane.atomics.get() > 0);
+            return Ok(());
+        }
+        drop(state);
+        self.quiet(lane)
+    }
+
+    /// Waits until every operation of the lane is done at its target.
+    ///
+    /// # Errors
+    /// The first failure on the lane.
+    pub fn quiet(&self, lane: &Lane) -> Result<(), Failure> {
+        self.wait(|| lane.pending.get() == 0);
+        let _state = self.lock();
+        lane.is_fenced.set(false);
+        lane.check()
+    }
+
+    /// Whether nothing is under way on the lane, after one look at the completion queue.
+    pub fn is_quiet(&self, lane: &Lane) -> bool {
+        let mut state = self.lock();
+        self.shared().look(&mut state);
+        lane.pending.get() == 0 && lane.failure.get().is_none()
+    }
+
+    /// Takes the lock for a write, which comes behind the atomic operations before the last fence.
+    #[inline]
+    fn in_order(&self, lane: &Lane) -> MutexGuard<'_, State> {
+        let state = self.lock();
+        if !lane.is_fenced.get() {
+            return state;
+        }
+        drop(state);
+        self.wait(|| lane.atomics.get() == 0);
+        let state = self.lock();
+        lane.is_fenced.set(false);
+        state
+    }
+
+    /// Takes the lock for an atomic operation, which comes behind all writes before it.
+    #[inline]
+    fn behind_writes(&self, lane: &Lane) -> Result<MutexGuard<'_, State>, Failure> {
+        let mut state = self.lock();
+        if !self.facts().is_ordered && lane.pending.get() > lane.atomics.get() {
+            drop(state);
+            self.wait(|| lane.pending.get() == lane.atomics.get());
+            state = self.lock();
+        }
+        lane.check()?;
+        Ok(state)
+    }
+
+    /// The descriptor of own memory; none where it has to go by a piece.
+    #[inline]
+    fn descriptor(&self, state: &State, addr: usize, bytes: usize) -> Option<*mut c_void> {
+        match state.own.descriptor(addr, bytes) {
+            None if !self.facts().registers_local => Some(std::ptr::null_mut()),
+            found => found,
+        }
+    }
+
+    /// Waits for a piece.
+    fn claim_piece<'a>(&'a self, mut state: MutexGuard<'a, State>) -> (MutexGuard<'a, State>, usize) {
+        loop {
+            if let Some(piece) = state.pieces.take() {
+                return (state, piece);
+            }
+            drop(state);
+            std::thread::yield_now();
+            state = self.lock();
+            self.shared().look(&mut state);
+        }
+    }
+
+    /// # Safety
+    /// The operation is the caller's. `local` holds the bytes until the operation ends, or for the
+    /// call with FI_INJECT.
+    #[inline]
+    unsafe fn post_write(
+        &self,
+        state: &mut State,
+        operation: *mut Operation,
+        to: Place,
+        local: Local,
+        flags: u64,
+    ) -> Result<(), Failure> {
+        let piece = Iovec {
+            iov_base: local.start.cast(),
+            iov_len: local.len,
+        };
+        let target = FiRmaIov {
+            addr: to.address,
+            len: local.len,
+            key: to.key,
+        };
+        let mut descriptor = local.descriptor;
+        let message = FiMsgRma {
+            msg_iov: &raw const piece,
+            desc: &raw mut descriptor,
+            iov_count: 1,
+            addr: state.peers[to.peer as usize].address,
+            rma_iov: &raw const target,
+            rma_iov_count: 1,
+            context: context(operation),
+            data: 0,
+        };
+        let flags = flags | FI_DELIVERY_COMPLETE | FI_COMPLETION;
+        let ep = state.objects.ep;
+        // SAFETY: the endpoint is open, the message whole; `local` holds the bytes.
+        let mut posted = unsafe { ((*(*ep).rma).writemsg)(ep, &raw const message, flags) };
+        if posted == 0 {
+            return Ok(());
+        }
+        // SAFETY: as above.
+        let again = || unsafe { ((*(*ep).rma).writemsg)(ep, &raw const message, flags) };
+        posted = self.try_again(state, posted, again);
+        // SAFETY: the operation is the caller's.
+        unsafe { state.begun(operation, posted) }
+    }
+
+    /// # Safety
+    /// The operation is the caller's, and `local` has room for the bytes until it ends.
+    unsafe fn post_read(
+        &self,
+        state: &mut State,
+        operation: *mut Operation,
+        from: Place,
+        local: Local,
+    ) -> Result<(), Failure> {
+        let address = state.peers[from.peer as usize].address;
+        let piece = Iovec {
+            iov_base: local.start.cast(),
+            iov_len: local.len,
+        };
+        let source = FiRmaIov {
+            addr: from.address,
+            len: local.len,
+            key: from.key,
+        };
+        let mut descriptor = local.descriptor;
+        let message = FiMsgRma {
+            msg_iov: &raw const piece,
+            desc: &raw mut descriptor,
+            iov_count: 1,
+            addr: address,
+            rma_iov: &raw const source,
+            rma_iov_count: 1,
+            context: context(operation),
+            data: 0,
+        };
+        let ep = state.objects.ep;
+        // SAFETY: the endpoint is open, the message whole; there is room for the bytes.
+        let read = || unsafe { ((*(*ep).rma).readmsg)(ep, &raw const message, FI_COMPLETION) };
+        let posted = self.try_again(state, read(), read);
+        // SAFETY: the operation is the caller's.
+        unsafe { state.begun(operation, posted) }
+    }
+
+    /// Sends the request for an atomic operation.
+    fn ask(
+        &self,
+        state: &mut State,
+        operation: *mut Operation,
+        place: Place,
+        bytes: usize,
+        amo: Amo,
+    ) -> Result<(), Failure> {
+        let peer = state.peers[place.peer as usize];
+        // SAFETY: the operation is the caller's.
+        let token = unsafe { (*operation).token() };
+        let request = Message::Request(Request {
+            key: peer.key,
+            from: state.own.number,
+            token,
+            region: place.key,
+            address: place.address,
+            bytes: bytes as u8,
+            amo,
+        });
+        let (mut text, len) = request.encode();
+        let piece = Iovec {
+            iov_base: text.as_mut_ptr().cast(),
+            iov_len: len,
+        };
+        let message = FiMsg {
+            msg_iov: &raw const piece,
+            desc: std::ptr::null_mut(),
+            iov_count: 1,
+            addr: peer.address,
+            context: context(operation),
+            data: 0,
+        };
+        let ep = state.objects.ep;
+        // SAFETY: the endpoint is open, the message whole, and its bytes are taken over.
+        let send = || unsafe { ((*(*ep).msg).sendmsg)(ep, &raw const message, FI_INJECT) };
+        let posted = self.try_again(state, send(), send);
+        // SAFETY: the operation is the caller's.
+        unsafe { state.begun(operation, posted) }
+    }
+
+    /// Posts again as long as there is no room.
+    #[inline]
+    fn try_again(&self, state: &mut State, first: isize, post: impl Fn() -> isize) -> isize {
+        let mut posted = first;
+        while posted == -(libc::EAGAIN as isize) {
+            if !self.shared().look(state) {
+                std::thread::yield_now();
+            }
+            posted = post();
+        }
+        posted
+    }
+}
+
+impl State {
+    /// A new operation of the lane.
+    #[inline]
+    fn begin(&mut self, kind: Kind, lane: &Lane, peer: u32) -> *mut Operation {
+        let operation = self.operations.take();
+        // SAFETY: the operation was free, and is the caller's now.
+        let one = unsafe { &mut *operation };
+        one.kind = kind;
+        one.peer = peer;
+        one.lane = &raw const *lane;
+        one.notice = std::ptr::null();
+        one.dest = std::ptr::null_mut();
+        one.piece = None;
+        lane.begin();
+        if kind == Kind::Atomic {
+            lane.atomics.set(lane.atomics.get() + 1);
+        }
+        operation
+    }
+
+    /// Ends an operation that was not posted.
+    ///
+    /// # Safety
+    /// The operation is of a lane; where it was not posted, nobody else uses it.
+    #[inline]
+    unsafe fn begun(&mut self, operation: *mut Operation, posted: isize) -> Result<(), Failure> {
+        if posted == 0 {
+            return Ok(());
+        }
+        // SAFETY: the operation was not posted.
+        unsafe {
+            let failure = Failure {
+                errno: -posted as i32,
+                operation: (*operation).kind.name(),
+            };
+            self.finish(operation, Some(failure));
+            Err(failure)
+        }
+    }
+}
+
+/// The offsets and lengths of parts of at most `most` bytes; one of no bytes where there are none.
+fn parts(bytes: usize, most: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..bytes)
+        .step_by(most)
+        .map(move |at| (at, most.min(bytes - at)))
+}

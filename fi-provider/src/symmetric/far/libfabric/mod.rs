@@ -1,0 +1,362 @@
+//! The far part over an endpoint of libfabric.
+
+#![expect(
+    unsafe_code,
+    reason = "an endpoint keeps its gate by a pointer; C memory is given to libfabric by its address"
+)]
+
+use crate::libfabric::Gate;
+use crate::symmetric::Error;
+use crate::symmetric::address_vector::PeerIndex;
+use crate::symmetric::endpoint::Endpoint;
+use crate::symmetric::far::{Source, refused};
+use crate::symmetric::strided::Blocks;
+use fi_ofi::{Failure, Kept, Place};
+use fi_shm::amo::Amo;
+use fi_shm::order;
+use std::ptr::NonNull;
+
+/// The gate of an endpoint on libfabric.
+#[derive(Debug)]
+pub(crate) struct Libfabric {
+    gate: NonNull<Gate>,
+}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        if failure.is_unreachable() {
+            Self::PeerUnreachable
+        } else {
+            Self::Device
+        }
+    }
+}
+
+impl Libfabric {
+    /// Goes by `gate`.
+    ///
+    /// # Safety
+    /// The gate outlives every use of the result.
+    pub(crate) unsafe fn new(gate: &Gate) -> Self {
+        Self { gate: gate.into() }
+    }
+
+    fn gate(&self) -> &Gate {
+        // SAFETY: the gate outlives every use of `self`, as `new` requires.
+        unsafe { self.gate.as_ref() }
+    }
+
+    /// Where `bytes` bytes at the own address `addr` are on `peer`; why not otherwise.
+    fn reach(
+        &self,
+        endpoint: &Endpoint,
+        addr: usize,
+        bytes: usize,
+        peer: PeerIndex,
+    ) -> Result<Place, Error> {
+        let record = endpoint.record(peer);
+        let record = record.ok_or_else(|| endpoint.refusal(addr, bytes, peer))?;
+        if record.window_len > 0 {
+            return Err(endpoint.refusal(addr, bytes, peer));
+        }
+        if bytes > isize::MAX as usize {
+            return Err(Error::TooLong);
+        }
+        if !self.gate().is_registered(addr, bytes) {
+            return Err(if self.gate().is_registered(addr, 0) {
+                Error::PastWindow
+            } else {
+                Error::NotInWindow
+            });
+        }
+        let offset = endpoint.offset(addr);
+        let (address, key) = record.remote.long_place(offset, endpoint.split);
+        Ok(Place {
+            peer: endpoint.number_on_lane(peer),
+            address,
+            key,
+        })
+    }
+
+    /// As [`Libfabric::reach`], for a transfer; `None` where there is nothing to transfer.
+    fn reach_any(
+        &self,
+        endpoint: &Endpoint,
+        addr: usize,
+        bytes: usize,
+        peer: PeerIndex,
+    ) -> Result<Option<Place>, Error> {
+        match self.reach(endpoint, addr, bytes, peer) {
+            Ok(_) if bytes == 0 => Ok(None),
+            Ok(place) => Ok(Some(place)),
+            Err(error) => refused(error, bytes).map(|()| None),
+        }
+    }
+
+    /// [`Endpoint::write_far`].
+    ///
+    /// # Errors
+    /// As [`Endpoint::write_far`].
+    ///
+    /// # Safety
+    /// As [`Endpoint::write_far`].
+    pub(crate) unsafe fn write(
+        &self,
+        endpoint: &Endpoint,
+        dest: usize,
+        source: *const u8,
+        bytes: usize,
+        peer: PeerIndex,
+        kept: Source,
+    ) -> Result<(), Error> {
+        let Some(place) = self.reach_any(endpoint, dest, bytes, peer)? else {
+            return Ok(());
+        };
+        endpoint.note_busy();
+        let kept = match kept {
+            Source::Reusable => Kept::ForTheCall,
+            Source::KeptUntilQuiet => Kept::UntilQuiet,
+        };
+        let gate = self.gate();
+        // SAFETY: `source` holds the bytes, and stays as it is as long as `kept` says; the lane
+        // leaks where operations outlive its gate.
+        Ok(unsafe { gate.port().write(gate.lane(), place, source, bytes, kept)? })
+    }
+
+    /// [`Endpoint::read_far`].
+    ///
+    /// # Errors
+    /// As [`Endpoint::read_far`].
+    ///
+    /// # Safety
+    /// As [`Endpoint::read_far`].
+    pub(crate) unsafe fn read(
+        &self,
+        endpoint: &Endpoint,
+        dest: *mut u8,
+        source: usize,
+        bytes: usize,
+        peer: PeerIndex,
+        wait: bool,
+    ) -> Result<(), Error> {
+        let Some(place) = self.reach_any(endpoint, source, bytes, peer)? else {
+            return Ok(());
+        };
+        if !wait {
+            endpoint.note_busy();
+        }
+        let gate = self.gate();
+        // SAFETY: `dest` has room for the bytes, and nobody else uses it until quiet where the call
+        // does not `wait`; the lane leaks where operations outlive its gate.
+        Ok(unsafe { gate.port().read(gate.lane(), place, dest, bytes, wait)? })
+    }
+
+    /// [`Endpoint::write_blocks_far`]: a write for each block.
+    ///
+    /// # Errors
+    /// As [`Endpoint::write_blocks_far`].
+    ///
+    /// # Safety
+    /// As [`Endpoint::write_blocks_far`].
+    pub(crate) unsafe fn write_blocks(
+        &self,
+        endpoint: &Endpoint,
+        dest: usize,
+        source: *const u8,
+        blocks: &Blocks,
+        peer: PeerIndex,
+    ) -> Result<(), Error> {
+        let span = blocks.span(blocks.dest_stride);
+        if self.reach_any(endpoint, dest, span, peer)?.is_none() {
+            return Ok(());
+        }
+        for block in 0..blocks.count {
+            let to = dest + block * blocks.dest_stride;
+            let from = source.wrapping_add(block * blocks.source_stride);
+            // SAFETY: the source holds the blocks.
+            unsafe { self.write(endpoint, to, from, blocks.len, peer, Source::Reusable)? };
+        }
+        Ok(())
+    }
+
+    /// [`Endpoint::read_blocks_far`]: a read for each block, all under way at a time.
+    ///
+    /// # Errors
+    /// As [`Endpoint::read_blocks_far`].
+    ///
+    /// # Safety
+    /// As [`Endpoint::read_blocks_far`].
+    pub(crate) unsafe fn read_blocks(
+        &self,
+        endpoint: &Endpoint,
+        dest: *mut u8,
+        source: usize,
+        blocks: &Blocks,
+        peer: PeerIndex,
+    ) -> Result<(), Error> {
+        let span = blocks.span(blocks.source_stride);
+        if self.reach_any(endpoint, source, span, peer)?.is_none() {
+            return Ok(());
+        }
+        for block in 0..blocks.count {
+            let from = source + block * blocks.source_stride;
+            let to = dest.wrapping_add(block * blocks.dest_stride);
+            // SAFETY: there is room for the blocks, and the call returns when they are there.
+            unsafe { self.read(endpoint, to, from, blocks.len, peer, false)? };
+        }
+        self.quiet_all(endpoint)
+    }
+
+    /// The place of an object of an atomic operation.
+    fn object(
+        &self,
+        endpoint: &Endpoint,
+        target: usize,
+        bytes: usize,
+        peer: PeerIndex,
+    ) -> Result<Place, Error> {
+        let place = self.reach(endpoint, target, bytes, peer)?;
+        if !target.is_multiple_of(bytes) {
+            return Err(Error::Misaligned);
+        }
+        Ok(place)
+    }
+
+    /// [`Endpoint::update_far`].
+    ///
+    /// # Errors
+    /// As [`Endpoint::update_far`].
+    pub(crate) fn update(
+        &self,
+        endpoint: &Endpoint,
+        what: Amo,
+        target: usize,
+        bytes: usize,
+        peer: PeerIndex,
+    ) -> Result<(), Error> {
+        let place = self.object(endpoint, target, bytes, peer)?;
+        endpoint.note_busy();
+        let gate = self.gate();
+        Ok(gate.port().update(gate.lane(), place, bytes, what)?)
+    }
+
+    /// [`Endpoint::fetch_far`].
+    ///
+    /// # Errors
+    /// As [`Endpoint::update_far`].
+    pub(crate) fn fetch(
+        &self,
+        endpoint: &Endpoint,
+        what: Amo,
+        target: usize,
+        bytes: usize,
+        peer: PeerIndex,
+    ) -> Result<u64, Error> {
+        let place = self.object(endpoint, target, bytes, peer)?;
+        let gate = self.gate();
+        Ok(gate.port().fetch(gate.lane(), place, bytes, what)?)
+    }
+
+    /// [`Endpoint::start_fetch_far`].
+    ///
+    /// # Errors
+    /// As [`Endpoint::update_far`].
+    ///
+    /// # Safety
+    /// As [`Endpoint::start_fetch_far`].
+    pub(crate) unsafe fn start_fetch(
+        &self,
+        endpoint: &Endpoint,
+        what: Amo,
+        target: usize,
+        bytes: usize,
+        peer: PeerIndex,
+        dest: *mut u8,
+    ) -> Result<(), Error> {
+        let place = self.object(endpoint, target, bytes, peer)?;
+        endpoint.note_busy();
+        let (gate, lane) = (self.gate(), self.gate().lane());
+        // SAFETY: `dest` has room for the bytes, and nobody else uses them until quiet; the lane
+        // leaks where operations outlive its gate.
+        Ok(unsafe { gate.port().start_fetch(lane, place, bytes, what, dest)? })
+    }
+
+    /// [`Endpoint::fence`].
+    ///
+    /// # Errors
+    /// The first failure on the lane.
+    pub(crate) fn fence(&self) -> Result<(), Error> {
+        order::stores();
+        Ok(self.gate().port().fence(self.gate().lane())?)
+    }
+
+    /// [`Endpoint::quiet`] where nothing is under way any more; false otherwise.
+    pub(crate) fn quiet_one(&self, endpoint: &Endpoint) -> bool {
+        let is_quiet = self.gate().port().is_quiet(self.gate().lane());
+        if is_quiet {
+            self.note_idle(endpoint);
+            order::full();
+        }
+        is_quiet
+    }
+
+    /// [`Endpoint::quiet`].
+    ///
+    /// # Errors
+    /// The first failure on the lane.
+    pub(crate) fn quiet_all(&self, endpoint: &Endpoint) -> Result<(), Error> {
+        self.gate().port().quiet(self.gate().lane())?;
+        self.note_idle(endpoint);
+        order::full();
+        Ok(())
+    }
+
+    /// Writes or reads a word of a mailbox: [`Endpoint::post`] with a value to `write`, and
+    /// [`Endpoint::peek`] without. Both go as atomic operations, so that nobody sees half a word.
+    pub(crate) fn mail(
+        &self,
+        endpoint: &Endpoint,
+        slot: usize,
+        write: Option<u64>,
+        peer: PeerIndex,
+    ) -> Result<u64, Error> {
+        let word = self.gate().mailbox_word(slot).ok_or(Error::NoSuchPeer)?;
+        let record = endpoint.record(peer).ok_or(Error::NoSuchPeer)?;
+        let (address, key) = record
+            .remote
+            .long_place(endpoint.offset(word), endpoint.split);
+        let place = Place {
+            peer: endpoint.number_on_lane(peer),
+            address,
+            key,
+        };
+        let (port, lane) = (self.gate().port(), self.gate().lane());
+        match write {
+            Some(value) => {
+                endpoint.note_busy();
+                port.update(lane, place, size_of::<u64>(), Amo::Swap(value))?;
+                Ok(0)
+            }
+            None => Ok(port.fetch(lane, place, size_of::<u64>(), Amo::Fetch)?),
+        }
+    }
+
+    /// [`Endpoint::progress`].
+    pub(crate) fn progress(&self) {
+        self.gate().port().progress();
+    }
+
+    /// [`Endpoint::culprit`].
+    pub(crate) fn culprit(&self, endpoint: &Endpoint) -> Option<(PeerIndex, Failure)> {
+        let (number, failure) = self.gate().port().culprit(self.gate().lane())?;
+        let is_culprit = |&peer: &PeerIndex| endpoint.number_on_lane(peer) == number;
+        Some(((0..endpoint.peer_count()).find(is_culprit)?, failure))
+    }
+
+    /// Notes that nothing is outstanding; a lane that threads share is never known to be idle.
+    fn note_idle(&self, endpoint: &Endpoint) {
+        if !self.gate().is_shared() {
+            endpoint.set_idle();
+        }
+    }
+}
