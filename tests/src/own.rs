@@ -38,7 +38,8 @@ pub(crate) fn main(args: &[String]) -> ExitCode {
         eprintln!("farreach-tests case NAME ARGS...");
         return ExitCode::from(2);
     };
-    let all = launch::OWN.iter().chain(house_rules::OWN);
+    let all = launch::OWN.iter().chain(launch::OF_HOSTS);
+    let all = all.chain(launch::OF_OSHRUN).chain(house_rules::OWN);
     let result = match all.into_iter().find(|own| own.name == name) {
         Some(own) => Place::find().and_then(|place| (own.run)(&place, args)),
         None => Err(format!("there is no case {name}")),

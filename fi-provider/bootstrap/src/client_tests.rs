@@ -1,9 +1,10 @@
 use super::*;
-use crate::server::{Effect, Job};
+use crate::server::{Effect, Host};
+use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write};
 
-/// Serves `job` to the PEs behind `sockets` until all have hung up.
-fn serve(mut job: Job, mut sockets: Vec<UnixStream>) -> Vec<Effect> {
+/// Serves `host` to the PEs behind `sockets` until all have hung up.
+fn serve(mut host: Host, mut sockets: Vec<UnixStream>) -> Vec<Effect> {
     let mut ends = Vec::new();
     let mut open: Vec<_> = sockets.iter().map(|_| Some(Lines::default())).collect();
     for socket in &sockets {
@@ -24,8 +25,10 @@ fn serve(mut job: Job, mut sockets: Vec<UnixStream>) -> Vec<Effect> {
                 .as_mut()
                 .and_then(|lines| lines.next_line().unwrap())
             {
-                for effect in job.receive(rank, &line) {
+                let mut effects = VecDeque::from(host.receive(rank, &line));
+                while let Some(effect) = effects.pop_front() {
                     match effect {
+                        Effect::Entered { values } => effects.extend(host.open(values)),
                         Effect::Reply { rank, line } => {
                             drop(sockets[rank].write_all(line.as_bytes()))
                         }
@@ -41,9 +44,9 @@ fn serve(mut job: Job, mut sockets: Vec<UnixStream>) -> Vec<Effect> {
 /// Runs `pe` on `size` threads against a server; yields what the server made of it besides replies.
 fn run(size: usize, pe: impl Fn(Bootstrap) + Sync) -> Vec<Effect> {
     let (ours, theirs): (Vec<_>, Vec<_>) = (0..size).map(|_| UnixStream::pair().unwrap()).unzip();
-    let job = Job::new(size, "kvs_test");
+    let host = Host::alone(size, "kvs_test");
     std::thread::scope(|scope| {
-        let server = scope.spawn(move || serve(job, ours));
+        let server = scope.spawn(move || serve(host, ours));
         for (rank, socket) in theirs.into_iter().enumerate() {
             let pe = &pe;
             scope.spawn(move || pe(Bootstrap::over(socket, rank, size).unwrap()));

@@ -20,6 +20,25 @@ pub(crate) fn of_blocks(size: usize, each: usize) -> String {
     format!("(vector,{})", blocks.join(","))
 }
 
+/// The mapping of ranks to hosts by the number of every rank's host.
+pub(crate) fn of_hosts(hosts: &[u32]) -> String {
+    // Runs of ranks on one host, then runs of those: hosts one after the other with as many ranks each.
+    let mut blocks: Vec<(u32, u32, usize)> = Vec::new();
+    for run in hosts.chunk_by(|one, other| one == other) {
+        match blocks.last_mut() {
+            Some((first, count, each)) if *each == run.len() && *first + *count == run[0] => {
+                *count += 1;
+            }
+            _ => blocks.push((run[0], 1, run.len())),
+        }
+    }
+    let blocks: Vec<String> = blocks
+        .into_iter()
+        .map(|(first, count, each)| format!("({first},{count},{each})"))
+        .collect();
+    format!("(vector,{})", blocks.join(","))
+}
+
 /// The node of every rank; `None` when the text is no mapping.
 pub(crate) fn parse(text: &str, size: usize) -> Option<Vec<u32>> {
     let compact: String = text.chars().filter(|c| !c.is_whitespace()).collect();
@@ -89,7 +108,20 @@ mod tests {
         assert_eq!(of_blocks(1, 4), "(vector,(0,1,1))");
     }
 
+    #[test]
+    fn hosts_that_are_alike_are_one_block() {
+        assert_eq!(of_hosts(&[0, 0, 1, 1, 2, 2]), "(vector,(0,3,2))");
+        assert_eq!(of_hosts(&[0, 1, 1, 0]), "(vector,(0,1,1),(1,1,2),(0,1,1))");
+        assert_eq!(of_hosts(&[0, 0, 1, 1, 0, 1]), "(vector,(0,2,2),(0,2,1))");
+        assert_eq!(of_hosts(&[0; 3]), of_blocks(3, 3));
+    }
+
     proptest! {
+        #[test]
+        fn hosts_are_read_as_they_were_written(hosts in proptest::collection::vec(0_u32..4, 1..40)) {
+            prop_assert_eq!(parse(&of_hosts(&hosts), hosts.len()).unwrap(), hosts);
+        }
+
         #[test]
         fn blocks_are_read_as_they_were_written(size in 1_usize..60, each in 1_usize..70) {
             let nodes = parse(&of_blocks(size, each), size).unwrap();

@@ -1,16 +1,24 @@
-//! oshrun: starts the PEs of a job on this machine, serves PMI-1 to them, and ends what they leave behind.
+//! oshrun: starts the PEs of a job, serves PMI-1 to them, and ends what they leave behind.
 //!
 //! Two processes: the one that the user started watches over the one that runs the job, so that a kill -9 of either
 //! still ends everything that descends from the job. `guard` is the first, `run` the second. `device` adds softhca to
 //! them when the job is to have a device in software.
+//!
+//! On several hosts the PEs are started by agents, which are oshrun in another mode: `agent` is what they do, `hosts`
+//! oshrun's side of it. The PEs of one machine or host are a `crew`, the job of all is `job`.
 
+mod agent;
 mod arguments;
 mod binding;
 mod compile;
 mod connection;
+mod crew;
 mod device;
+mod environment;
 mod guard;
+mod hosts;
 mod interpreter;
+mod job;
 mod output;
 mod pes;
 mod processes;
@@ -19,7 +27,7 @@ mod report;
 mod run;
 mod sys;
 
-use arguments::Request;
+use arguments::{Options, Request};
 
 /// Exit status for a wrong command line.
 const USAGE: i32 = 2;
@@ -54,7 +62,11 @@ impl Failure {
 
 /// Runs oshrun with this process's arguments; yields its exit status.
 pub fn main() -> i32 {
-    let request = match arguments::parse(std::env::args_os().skip(1)) {
+    let mut arguments = std::env::args_os().skip(1).peekable();
+    if arguments.next_if(|first| first == hosts::MODE).is_some() {
+        return agent::main(arguments);
+    }
+    let request = match arguments::parse(arguments) {
         Ok(Request::Run(options)) => options,
         Ok(Request::Print(text)) => {
             use std::io::Write;
@@ -62,10 +74,28 @@ pub fn main() -> i32 {
         }
         Err(failure) => return report::failure(&failure),
     };
-    match guard::watch_over(&request, |device, signals| {
-        run::run(&request, device, signals)
-    }) {
-        Ok(status) => status,
-        Err(failure) => report::failure(&failure),
+    launch(*request).unwrap_or_else(|failure| report::failure(&failure))
+}
+
+/// Runs a job, where it belongs.
+fn launch(mut options: Options) -> Result<i32, Failure> {
+    let list = hosts::List::find(&options)?;
+    if let Some(list) = &list
+        && !options.counted
+    {
+        options.pes = list.slots();
+    }
+    match list {
+        Some(list) if !list.is_this_machine(&options) => {
+            hosts::check(&options)?;
+            guard::watch_over(
+                |_| Ok(None),
+                |_, signals| hosts::run(&options, &list, signals),
+            )
+        }
+        _ => guard::watch_over(
+            |signals| device::provide(&options, signals),
+            |device, signals| run::run(&options, device, signals),
+        ),
     }
 }

@@ -114,11 +114,18 @@ const ROWS: &[Row] = &[
         &["oshrun: ", "no-such-program.c"],
     ),
     row(
-        "several hosts",
-        "oshrun -n 2 --host one,two JOB",
+        "a host's name that cannot be one",
+        "oshrun -n 2 --host one,-two JOB",
         2,
         &[],
-        &["oshrun: ", "not there yet"],
+        &["oshrun: ", "\"-two\""],
+    ),
+    row(
+        "a host that no agent starts on",
+        "oshrun -n 2 --host one,two --launch-agent /bin/false JOB",
+        1,
+        &[],
+        &["oshrun: host ", "no agent was started"],
     ),
     row(
         "status of main counts",

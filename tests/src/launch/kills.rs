@@ -95,24 +95,29 @@ fn rounds(
 }
 
 /// Marsaglia's xorshift: any sequence will do, if it can be told by its seed.
-struct Random(u64);
+pub(super) struct Random(u64);
 
 impl Random {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let now = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();
         Self(u64::from(now.subsec_nanos()) << 20 | u64::from(std::process::id()) | 1)
     }
 
-    fn next(&mut self) -> u64 {
+    /// What the sequence can be told by, before its first number.
+    pub(super) fn seed(&self) -> u64 {
+        self.0
+    }
+
+    pub(super) fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         self.0
     }
 
-    fn below(&mut self, end: usize) -> usize {
+    pub(super) fn below(&mut self, end: usize) -> usize {
         usize::try_from(self.next() % end as u64).unwrap_or(0)
     }
 }

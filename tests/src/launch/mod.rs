@@ -6,8 +6,10 @@
 mod apart;
 mod commands;
 mod denied;
+mod hosts;
 mod job;
 mod kills;
+mod several;
 mod signals;
 mod worlds;
 
@@ -57,6 +59,9 @@ pub(crate) const OWN: &[Own] = &[
     },
 ];
 
+pub(crate) use hosts::OWN as OF_HOSTS;
+pub(crate) use several::OWN as OF_OSHRUN;
+
 /// All cases of the group.
 pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
     let job = Program::new(session, "job");
@@ -64,6 +69,8 @@ pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
     cases.extend(apart::cases(session, &job));
     cases.extend(worlds::cases(session));
     cases.extend(denied::cases(session, &job)?);
+    cases.extend(hosts::cases(session)?);
+    cases.extend(several::cases(session)?);
     for own in OWN {
         let mut case = own.case(&[job.executable.display().to_string()])?;
         case.needs.push(job.build.clone());

@@ -1,6 +1,7 @@
 //! The command line.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use lexopt::prelude::*;
@@ -10,15 +11,25 @@ use super::{Failure, USAGE};
 /// What is to be done.
 #[derive(Debug)]
 pub(super) enum Request {
-    Run(Options),
+    Run(Box<Options>),
     /// Print this and be done.
     Print(String),
 }
 
 /// How to run a job.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Options {
     pub(super) pes: usize,
+    /// Whether the user has said how many PEs.
+    pub(super) counted: bool,
+    /// Lists of hosts, as in `a,b:4`.
+    pub(super) hosts: Vec<String>,
+    /// Files that name hosts.
+    pub(super) host_files: Vec<PathBuf>,
+    /// The command that starts a program on a host.
+    pub(super) launch_agent: Option<OsString>,
+    /// The installation's folder on other hosts, where it is another than on this one.
+    pub(super) prefix: Option<PathBuf>,
     pub(super) bind: bool,
     pub(super) label: bool,
     /// How the PEs' output gets out; `None` leaves it to what takes it.
@@ -90,15 +101,24 @@ impl Transport {
 }
 
 /// A larger number is a slip of the finger, and starting as many PEs would bring the machine down.
-const MOST_PES: usize = 65_536;
+pub(super) const MOST_PES: usize = 65_536;
 
 const HELP: &str = "\
 Usage: oshrun [options] [--] program [arguments]
 
-Starts N PEs of an OpenSHMEM program on this machine. A program that ends in .c, .cc, .cpp or .cxx
-is compiled first (with the oshcc or oshc++ beside oshrun, -O2 -g).
+Starts N PEs of an OpenSHMEM program, on this machine or on several hosts. On this machine a program that
+ends in .c, .cc, .cpp or .cxx is compiled first (with the oshcc or oshc++ beside oshrun, -O2 -g).
 
-  -n N, -np N            how many PEs (1)
+  -n N, -np N            how many PEs (1; with several hosts, one for each slot)
+  -H, --host A,B:4       hosts, each with its slots (1), as in \"oshrun --host a:2,b:2 ./a.out\"; may be
+                         repeated. Consecutive PEs fill the slots of the first host, then those of the next;
+                         PEs that are more than slots go round again from the first host, in the same blocks
+  --hostfile FILE        hosts by lines \"host\", \"host:4\" or \"host slots=4\"; \"#\" begins a comment. A host
+                         that is there several times has as many slots, as in the node file of PBS
+  --launch-agent CMD     the command that starts a program on a host, called as CMD HOST PROGRAM ARGUMENTS...,
+                         as a line for a shell there (ssh -T -x -o BatchMode=yes -o ConnectTimeout=10); wins over
+                         FARREACH_LAUNCH_AGENT. Without it this machine needs none for itself
+  --prefix DIR           where Farreach is installed on the other hosts, if not in the same place
   --ppn K, -ppn K        pretend nodes of K PEs each, as in \"oshrun -n 5 --ppn 2\": {0,1} {2,3} {4};
                          PEs on different nodes have no memory in common and need a network
   --fabric NAME          what is between nodes; wins over FARREACH_FABRIC, which PEs read:
@@ -130,6 +150,13 @@ unless \"--\" stands before the program or nothing behind the \":\".
 PE 0 reads oshrun's standard input, the others read none. A program's name without a slash is looked up
 in PATH, then in the current folder.
 
+Without --host and --hostfile, a job in an allocation of several nodes runs on these: those of the file in
+PBS_NODEFILE, or of a Slurm job (SLURM_JOB_NODELIST, SLURM_TASKS_PER_NODE; by srun). PEs on other hosts have
+oshrun's environment (except variables of one host, as HOSTNAME and SSH_*), its working directory, and the
+program of the same path there. PE 0's input is passed on as it comes, and may be read before PE 0 asks.
+FARREACH_HOST_TIMEOUT is how many seconds a host may be silent before the job ends (5; 0: for ever, for
+debuggers), FARREACH_HOST_ADDRESS the addresses by which hosts reach this one, with commas between.
+
 Exit status: that of the first PE that failed (128 + N when signal N killed it), or what
 shmem_global_exit was given; 2 for a wrong command line, 126 or 127 when the program cannot be run.
 ";
@@ -139,17 +166,7 @@ pub(super) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Request
     let mut parser = lexopt::Parser::from_args(arguments);
     let mut options = Options {
         pes: 1,
-        bind: false,
-        label: false,
-        passage: None,
-        timeout: None,
-        per_node: None,
-        fabric: None,
-        transport: None,
-        lanes: None,
-        environment: Vec::new(),
-        program: OsString::new(),
-        arguments: Vec::new(),
+        ..Options::default()
     };
     // Whether "--" says that all that follows is the program's.
     let mut literal = false;
@@ -163,7 +180,8 @@ pub(super) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Request
             match word {
                 "-np" => options.take("-n", &mut parser)?,
                 "-ppn" => options.take("--ppn", &mut parser)?,
-                host => return Err(several_hosts(host)),
+                "-host" | "-hosts" => options.take("--host", &mut parser)?,
+                _ => options.take("--hostfile", &mut parser)?,
             }
             continue;
         }
@@ -176,17 +194,14 @@ pub(super) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Request
                 )));
             }
             Some(Short('l') | Long("label")) => options.label = true,
-            Some(Short('H')) => return Err(several_hosts("-H")),
-            Some(Long(name @ ("host" | "hosts" | "hostfile" | "machinefile"))) => {
-                return Err(several_hosts(&format!("--{name}")));
-            }
             Some(Value(program)) => {
                 options.program = program;
                 options.arguments = parser.raw_args().map_err(usage)?.collect();
                 if !literal {
                     options.refuse_several_programs()?;
                 }
-                return options.checked().map(Request::Run);
+                let options = options.checked()?;
+                return Ok(Request::Run(Box::new(options)));
             }
             Some(Short(letter)) => options.take(&format!("-{letter}"), &mut parser)?,
             Some(Long(name)) => {
@@ -208,7 +223,16 @@ impl Options {
     fn take(&mut self, option: &str, parser: &mut lexopt::Parser) -> Result<(), Failure> {
         let mut value = || parser.value().map_err(usage);
         match option {
-            "-n" | "--n" | "--np" => self.pes = count("-n", &value()?)?,
+            "-n" | "--n" | "--np" => {
+                self.pes = count("-n", &value()?)?;
+                self.counted = true;
+            }
+            "-H" | "--host" | "--hosts" => {
+                self.hosts.push(value()?.to_string_lossy().into_owned());
+            }
+            "--hostfile" | "--machinefile" => self.host_files.push(value()?.into()),
+            "--launch-agent" => self.launch_agent = Some(value()?),
+            "--prefix" => self.prefix = Some(absolute(&value()?)?),
             "--ppn" => self.per_node = Some(count("--ppn", &value()?)?),
             "--fabric" => self.fabric = Some(one_of("--fabric", &FABRICS, &value()?)?),
             "--transport" => self.transport = Some(one_of("--transport", &TRANSPORTS, &value()?)?),
@@ -271,15 +295,6 @@ fn single_dash_word(parser: &mut lexopt::Parser) -> Option<&'static str> {
 
 fn usage(error: lexopt::Error) -> Failure {
     Failure::new(USAGE, format!("{error}; oshrun --help tells the usage"))
-}
-
-fn several_hosts(option: &str) -> Failure {
-    Failure::new(
-        USAGE,
-        format!(
-            "{option}: jobs over several hosts are not there yet; oshrun starts PEs on this machine only"
-        ),
-    )
 }
 
 fn count(option: &str, text: &OsString) -> Result<usize, Failure> {
@@ -359,6 +374,18 @@ fn variable(text: &OsString) -> Result<Option<(OsString, OsString)>, Failure> {
     }))
 }
 
+/// The installation's folder on other hosts, where nobody knows this one's working directory.
+fn absolute(text: &OsString) -> Result<PathBuf, Failure> {
+    let path = PathBuf::from(text);
+    if path.is_absolute() {
+        return Ok(path);
+    }
+    Err(Failure::new(
+        USAGE,
+        format!("--prefix takes a path from the root, not {text:?}"),
+    ))
+}
+
 fn seconds(text: &OsString) -> Result<Duration, Failure> {
     text.to_str()
         .and_then(|text| text.parse::<f64>().ok())
@@ -382,7 +409,7 @@ mod tests {
                 .filter(|word| !word.is_empty())
                 .map(OsString::from),
         ) {
-            Ok(Request::Run(options)) => Ok(options),
+            Ok(Request::Run(options)) => Ok(*options),
             Ok(Request::Print(text)) => Err(text),
             Err(failure) => {
                 assert_eq!(failure.status, USAGE);
@@ -489,18 +516,32 @@ mod tests {
     }
 
     #[test]
-    fn several_hosts_are_refused() {
+    fn every_form_of_hosts() {
         for line in [
-            "-H a,b x",
-            "-host a x",
-            "--host a x",
-            "-hosts a x",
-            "--hosts=a x",
+            "-H a,b:4 x",
+            "-host a,b:4 x",
+            "--host a,b:4 x",
+            "-hosts a,b:4 x",
+            "--hosts=a,b:4 x",
+        ] {
+            assert_eq!(run(line).unwrap().hosts, ["a,b:4"], "{line}");
+        }
+        for line in [
             "--hostfile f x",
             "-f f x",
+            "-machinefile f x",
+            "--machinefile=f x",
         ] {
-            assert!(run(line).unwrap_err().contains("several hosts"), "{line}");
+            let options = run(line).unwrap();
+            assert_eq!(options.host_files, [PathBuf::from("f")], "{line}");
+            assert!(!options.counted);
         }
+        let options = run("--host a --host b -n 3 --prefix /p --launch-agent=rsh x").unwrap();
+        assert_eq!(options.hosts, ["a", "b"]);
+        assert_eq!(options.launch_agent.unwrap(), "rsh");
+        assert_eq!(options.prefix.unwrap(), PathBuf::from("/p"));
+        assert!(options.counted && options.pes == 3);
+        assert!(run("--prefix p x").unwrap_err().contains("from the root"));
     }
 
     #[test]

@@ -6,20 +6,20 @@
 
 use fi_bootstrap::server::Departure;
 
-use super::arguments::Options;
-use super::device::{self, Device};
+use super::device::Device;
 use super::sys::{self, Signals};
 use super::{Failure, processes, report};
 
-/// Runs `job` in a process of its own and yields its status; forwards the signals that end a job.
+/// Runs `job` in a process of its own, with the device that `provide` returns, and yields its status; forwards the
+/// signals that end a job.
 pub(super) fn watch_over(
-    options: &Options,
+    provide: impl FnOnce(&Signals) -> Result<Option<Device>, Failure>,
     job: impl FnOnce(Option<&Device>, &Signals) -> Result<i32, Failure>,
 ) -> Result<i32, Failure> {
     let failed = |error: std::io::Error| Failure::new(1, format!("cannot set up the job: {error}"));
     let signals = Signals::take().map_err(failed)?;
     sys::adopt_orphans().map_err(failed)?;
-    let device = device::provide(options, &signals)?;
+    let device = provide(&signals)?;
     let guard = std::process::id();
     if let Some(runner) = sys::fork().map_err(failed)? {
         return Ok(wait_for(runner, &signals));

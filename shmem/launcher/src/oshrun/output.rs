@@ -3,7 +3,7 @@
 //!
 //! Nothing here waits: a reader of oshrun's output that does not read must not keep signals from being heard.
 
-mod sink;
+pub(super) mod sink;
 
 use std::fs::File;
 use std::io::{IsTerminal, Read};
@@ -22,11 +22,21 @@ const LONGEST_LINE: usize = 1024 * 1024;
 /// How often [`Output::catch_up`] looks for more.
 const ROUNDS: usize = 16;
 
+/// What becomes of a PE's bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// Whole lines that begin with this number.
+    Labelled(usize),
+    /// Whole lines.
+    Lines,
+    /// They are passed on as they come.
+    AsIs,
+}
+
 /// One output of one PE.
 #[derive(Debug)]
 struct Stream {
-    /// The number that its lines get.
-    label: Option<usize>,
+    form: Form,
     sink: usize,
     source: Option<File>,
     /// How many bytes may still be read.
@@ -39,6 +49,8 @@ struct Stream {
 #[derive(Debug)]
 pub(super) struct Output {
     label: bool,
+    /// Whether the PEs' lines are kept whole.
+    lines: bool,
     /// Where the PEs' stdout and stderr go: to a sink, or, being inherited, their own way.
     routes: [Option<usize>; 2],
     sinks: Vec<Sink>,
@@ -67,6 +79,7 @@ impl Output {
         };
         let mut output = Output {
             label: options.label,
+            lines: true,
             routes: [None; 2],
             sinks: Vec::new(),
             streams: Vec::new(),
@@ -79,6 +92,75 @@ impl Output {
             output.routes[1] = Some(output.sink(stderr.as_fd().try_clone_to_owned()?)?);
         }
         Ok(output)
+    }
+
+    /// The ways from the PEs of this host to oshrun on another, with labels, or in whole lines, or neither.
+    pub(super) fn relayed(label: bool, lines: bool) -> Self {
+        Output {
+            label,
+            lines: label || lines,
+            routes: [Some(0), Some(1)],
+            sinks: vec![Sink::relayed(), Sink::relayed()],
+            streams: Vec::new(),
+            chunk: vec![0; CHUNK].into(),
+        }
+    }
+
+    /// oshrun's stdout and stderr for what comes from several hosts.
+    pub(super) fn joined(options: &Options) -> std::io::Result<Self> {
+        let mut output = Output {
+            label: options.label,
+            lines: keeps_lines(options),
+            routes: [None; 2],
+            sinks: Vec::new(),
+            streams: Vec::new(),
+            chunk: Box::default(),
+        };
+        output.routes[0] = Some(output.sink(std::io::stdout().as_fd().try_clone_to_owned()?)?);
+        output.routes[1] = Some(output.sink(std::io::stderr().as_fd().try_clone_to_owned()?)?);
+        Ok(output)
+    }
+
+    /// Adds bytes that have come from another host: whole lines where lines are kept, or a part of a long one; what has
+    /// no end is the last of a host's PEs, and waits for those of others to end.
+    pub(super) fn push(&mut self, way: usize, bytes: &[u8]) {
+        let Some(sink) = self.routes[way] else {
+            return;
+        };
+        if self.lines && bytes.len() < LONGEST_LINE && bytes.last() != Some(&b'\n') {
+            self.streams.push(Stream {
+                form: Form::Lines,
+                sink,
+                source: None,
+                left: 0,
+                partial: bytes.to_vec(),
+            });
+        } else {
+            self.sinks[sink].push(bytes);
+        }
+    }
+
+    /// Whether there is room for more of the bytes of [`Self::push`].
+    pub(super) fn has_room(&self, way: usize) -> bool {
+        self.routes[way].is_none_or(|sink| self.sinks[sink].has_room())
+    }
+
+    /// Whether nobody reads what is pushed.
+    pub(super) fn is_unread(&self, way: usize) -> bool {
+        self.routes[way].is_some_and(|sink| self.sinks[sink].has_lost_its_reader())
+    }
+
+    /// Takes bytes of a relayed output: about as many as are allowed.
+    pub(super) fn take_relayed(&mut self, way: usize, most: usize) -> Vec<u8> {
+        self.routes[way].map_or_else(Vec::new, |sink| self.sinks[sink].take(most, self.lines))
+    }
+
+    /// Learns that nobody reads a relayed output any more.
+    pub(super) fn lose_reader(&mut self, way: usize) {
+        if let Some(sink) = self.routes[way] {
+            self.sinks[sink].lose_reader();
+            self.close_streams(sink);
+        }
     }
 
     /// The sink for `fd`: two descriptors of one file (`2>&1`) share one, so that their lines do not tear each other.
@@ -105,10 +187,15 @@ impl Output {
     pub(super) fn take(&mut self, rank: usize, child: &mut Child) {
         let stdout = child.stdout.take().map(OwnedFd::from);
         let stderr = child.stderr.take().map(OwnedFd::from);
+        let form = match (self.label, self.lines) {
+            (true, _) => Form::Labelled(rank),
+            (false, true) => Form::Lines,
+            (false, false) => Form::AsIs,
+        };
         for (route, source) in self.routes.into_iter().zip([stdout, stderr]) {
             if let (Some(sink), Some(source)) = (route, source) {
                 self.streams.push(Stream {
-                    label: self.label.then_some(rank),
+                    form,
                     sink,
                     source: Some(source.into()),
                     left: usize::MAX,
@@ -149,17 +236,19 @@ impl Output {
                 let sink = &mut self.sinks[index];
                 let count = sink.write();
                 if sink.has_lost_its_reader() {
-                    // The PEs learn it as they would without pipes between: their next write fails.
-                    for stream in self
-                        .streams
-                        .iter_mut()
-                        .filter(|stream| stream.sink == index)
-                    {
-                        stream.source = None;
-                        stream.partial.clear();
-                    }
+                    self.close_streams(index);
                 }
                 count
+            }
+        }
+    }
+
+    /// The PEs learn that nobody reads as they would without pipes between: their next write fails.
+    fn close_streams(&mut self, sink: usize) {
+        for stream in &mut self.streams {
+            if stream.sink == sink {
+                stream.source = None;
+                stream.partial.clear();
             }
         }
     }
@@ -195,27 +284,43 @@ impl Output {
         }
     }
 
+    /// Reads no more than what is in the pipes now, when all PEs have ended: a process that is not oshrun's to end may
+    /// still have them open.
+    pub(super) fn read_the_rest(&mut self) {
+        self.read_only(sys::waiting);
+    }
+
+    /// Reads nothing more.
+    pub(super) fn stop_reading(&mut self) {
+        self.read_only(|_| 0);
+    }
+
+    /// Whether all was read; passes on what is left of lines then.
+    pub(super) fn is_read(&mut self) -> bool {
+        let done = self.streams.iter().all(|stream| stream.source.is_none());
+        if done {
+            for stream in &mut self.streams {
+                self.sinks[stream.sink].push(&std::mem::take(&mut stream.partial));
+            }
+        }
+        done
+    }
+
     /// Brings out what is left when all PEs have ended. With a `patience`, a reader that takes nothing for so long is
     /// given up; `stop` tells to give up at once. Yields whether all was written that somebody would have read.
     pub(super) fn finish(&mut self, patience: Option<Duration>, stop: impl Fn() -> bool) -> bool {
-        // The pipes may still be open in a process that is not oshrun's to end: what is in them now is all.
-        self.read_only(sys::waiting);
+        self.read_the_rest();
         let mut progress = Instant::now();
         loop {
-            if self.streams.iter().all(|stream| stream.source.is_none()) {
-                for stream in &mut self.streams {
-                    self.sinks[stream.sink].push(&std::mem::take(&mut stream.partial));
-                }
-                if self.sinks.iter().all(|sink| sink.watch().is_none()) {
-                    return !self.sinks.iter().any(Sink::has_failed);
-                }
+            if self.is_read() && self.sinks.iter().all(|sink| sink.watch().is_none()) {
+                return !self.sinks.iter().any(Sink::has_failed);
             }
             let (any, written) = self.serve_ready(Duration::from_millis(50));
             if written > 0 {
                 progress = Instant::now();
             } else if !any && self.sinks.iter().all(|sink| sink.watch().is_none()) {
                 // Somebody else has taken what was there.
-                self.read_only(|_| 0);
+                self.stop_reading();
             }
             if stop() || patience.is_some_and(|patience| progress.elapsed() >= patience) {
                 return false;
@@ -235,9 +340,11 @@ impl Stream {
             Ok(0) => self.left = 0,
             Ok(count) => {
                 self.left -= count;
-                match self.label {
-                    Some(rank) => take_labelled(rank, &mut self.partial, &chunk[..count], sink),
-                    None => take_lines(&mut self.partial, &chunk[..count], sink),
+                let bytes = &chunk[..count];
+                match self.form {
+                    Form::Labelled(rank) => take_labelled(rank, &mut self.partial, bytes, sink),
+                    Form::Lines => take_lines(&mut self.partial, bytes, sink),
+                    Form::AsIs => sink.push(bytes),
                 }
             }
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
@@ -253,12 +360,21 @@ impl Stream {
             return;
         }
         self.source = None;
-        if let Some(rank) = self.label
+        if let Form::Labelled(rank) = self.form
             && !self.partial.is_empty()
         {
             push_labelled(rank, &std::mem::take(&mut self.partial), sink);
         }
     }
+}
+
+/// Whether lines from several hosts are kept whole: as they come they go to a terminal alone.
+pub(super) fn keeps_lines(options: &Options) -> bool {
+    options.label
+        || match options.passage {
+            Some(passage) => passage == Passage::Lines,
+            None => !std::io::stdout().is_terminal(),
+        }
 }
 
 /// Passes on whole lines; keeps the beginning of one in `partial`.

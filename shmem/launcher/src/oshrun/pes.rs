@@ -7,13 +7,13 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::Command;
+use std::process::{ChildStdin, Command, Stdio};
 
 use fi_bootstrap::environment;
 
-use super::arguments::Options;
 use super::connection::Connection;
 use super::device::Device;
+use super::environment::{self as variables, Variable};
 use super::output::Output;
 use super::{Failure, NOT_EXECUTABLE, interpreter, sys};
 use crate::installation::Installation;
@@ -29,48 +29,79 @@ const CHECK: [&str; 2] = ["SHMEM_CHECK", "SMA_CHECK"];
 /// One PE's process and the launcher's end of its connection.
 #[derive(Debug)]
 pub(super) struct Pe {
+    pub(super) rank: usize,
     pub(super) pid: i32,
     /// Whether the process has not been reaped.
     pub(super) alive: bool,
     pub(super) connection: Connection,
+    /// The writing end of its standard input, if that is a pipe of this process.
+    pub(super) input: Option<ChildStdin>,
 }
 
 /// What all PEs have in common.
 #[derive(Debug)]
 pub(super) struct Launch<'a> {
-    pub(super) options: &'a Options,
-    /// The file to execute, and what the program is told that it is called.
+    /// PEs of the job.
+    pub(super) size: usize,
+    /// The file to execute, what the program is told that it is called, and its arguments.
     pub(super) executable: &'a Path,
-    pub(super) name: &'a std::ffi::OsStr,
+    pub(super) name: &'a OsStr,
+    pub(super) arguments: &'a [OsString],
+    /// All variables but those that each PE has of its own.
+    pub(super) environment: &'a [Variable],
     pub(super) place: &'a Installation,
     pub(super) device: Option<&'a Device>,
+    /// The CPU of each PE of this host.
     pub(super) cpus: Option<Vec<usize>>,
     pub(super) descriptors: Option<sys::DescriptorLimit>,
+    /// What PE 0 reads.
+    pub(super) input: Input,
+}
+
+/// The standard input of PE 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Input {
+    /// That of this process.
+    Inherited,
+    /// A pipe, which [`Pe::input`] is the other end of.
+    Pipe,
+}
+
+/// A PE's number in the job, and those that depend on its host.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    pub(super) rank: usize,
+    /// Its number among the PEs of this host.
+    pub(super) here: usize,
+    /// Its number among those of its node, and how many these are.
+    pub(super) on_node: (usize, usize),
 }
 
 impl Launch<'_> {
-    /// Starts PE `rank`. The pipes of its output go to `output` if there are any.
-    pub(super) fn start(&self, rank: usize, output: &mut Output) -> Result<Pe, Failure> {
-        let size = self.options.pes;
+    /// Starts a PE. The pipes of its output go to `output` if there are any.
+    pub(super) fn start(&self, place: Place, output: &mut Output) -> Result<Pe, Failure> {
+        let (size, rank) = (self.size, place.rank);
         let connect = |error| cannot_start(&format!("connect PE {rank} of {size}"), &error);
         let (ours, theirs) = UnixStream::pair().map_err(connect)?;
         ours.set_nonblocking(true).map_err(connect)?;
         let mut command = Command::new(self.executable);
-        command.arg0(self.name).args(&self.options.arguments);
+        command.arg0(self.name).args(self.arguments);
         let inode = sys::inode(&theirs).map_err(connect)?;
         let connection = environment::connection(theirs.as_raw_fd(), rank, size, inode);
-        self.set_environment(&mut command, rank, &theirs);
+        self.set_environment(&mut command, place, &theirs);
         command.env(environment::CONNECTION, connection);
         if rank != 0 {
             let null = File::open(NULL).map_err(|error| {
                 cannot_start(&format!("start PE {rank} of {size}: {NULL}"), &error)
             })?;
             command.stdin(null);
+        } else if self.input == Input::Pipe {
+            command.stdin(Stdio::piped());
         }
         output.prepare(&mut command);
         let setup = sys::Setup {
             keep: Some(theirs.as_fd()),
-            cpu: self.cpus.as_ref().map(|cpus| cpus[rank]),
+            cpu: self.cpus.as_ref().map(|cpus| cpus[place.here]),
             descriptors: self.descriptors,
         };
         sys::prepare(&mut command, setup);
@@ -85,6 +116,8 @@ impl Launch<'_> {
         })?;
         output.take(rank, &mut child);
         Ok(Pe {
+            rank,
+            input: child.stdin.take(),
             pid: child.id().cast_signed(),
             alive: true,
             connection: Connection::new(ours),
@@ -105,55 +138,28 @@ impl Launch<'_> {
         )
     }
 
-    /// oshrun's whole environment, except what another launcher has left in it, and what the PE is to know.
-    fn set_environment(&self, command: &mut Command, rank: usize, socket: &UnixStream) {
-        let foreign = |name: &str| {
-            ["PMI_", "PMI2_", "PMIX_"]
-                .iter()
-                .any(|prefix| name.starts_with(prefix))
-        };
-        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(foreign))
-        {
-            command.env_remove(name);
-        }
-        command.envs(
-            self.options
-                .environment
-                .iter()
-                .map(|(name, value)| (name, value)),
-        );
+    /// The job's variables, and what this PE alone is to know.
+    fn set_environment(&self, command: &mut Command, place: Place, socket: &UnixStream) {
+        command.env_clear();
+        let variables = self.environment.iter();
+        command.envs(variables.map(|(name, value)| (name, value)));
         command.env(LIBRARY_PATH, self.library_path());
-        if let Some(fabric) = self.options.fabric {
-            command.env("FARREACH_FABRIC", fabric.variable());
-        }
-        if let Some(transport) = self.options.transport {
-            command.env("FARREACH_TRANSPORT", transport.variable());
-        }
-        if let Some(lanes) = &self.options.lanes {
-            command.env("FARREACH_LANES", lanes);
-        }
         if let Some(device) = self.device {
             device.give_to(command, |name| self.given(name));
         }
-        let size = self.options.pes;
-        let (local_rank, local_size) = on_node(rank, size, self.options.per_node.unwrap_or(size));
         command
             .env("FARREACH_OSHRUN", "1")
             .env("PMI_FD", socket.as_raw_fd().to_string())
-            .env("PMI_RANK", rank.to_string())
-            .env("PMI_SIZE", size.to_string())
+            .env("PMI_RANK", place.rank.to_string())
+            .env("PMI_SIZE", self.size.to_string())
             // What hydra tells about the node, pretended or not, for programs that look at it.
-            .env("MPI_LOCALRANKID", local_rank.to_string())
-            .env("MPI_LOCALNRANKS", local_size.to_string());
+            .env("MPI_LOCALRANKID", place.on_node.0.to_string())
+            .env("MPI_LOCALNRANKS", place.on_node.1.to_string());
     }
 
-    /// The value that the PEs would have of a variable: from the command line, or else from the environment.
+    /// The value that the PEs would have of a variable.
     fn given(&self, name: &str) -> Option<OsString> {
-        let mut given = self.options.environment.iter().rev();
-        given
-            .find(|(given, _)| given == name)
-            .map(|(_, value)| value.clone())
-            .or_else(|| std::env::var_os(name))
+        variables::find(self.environment, name).map(OsStr::to_owned)
     }
 
     /// The folders in which the PEs look for libraries: the checking library's where it is asked for, the user's, and
@@ -188,8 +194,8 @@ fn is_out_of_files(error: &std::io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE))
 }
 
-/// A PE's number among those of its node, and how many these are.
-fn on_node(rank: usize, size: usize, per_node: usize) -> (usize, usize) {
+/// A PE's number among those of its node, and how many these are, with nodes of `per_node` PEs.
+pub(super) fn on_node(rank: usize, size: usize, per_node: usize) -> (usize, usize) {
     let local = rank % per_node;
     (local, per_node.min(size - (rank - local)))
 }

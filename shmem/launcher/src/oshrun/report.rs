@@ -26,10 +26,24 @@ pub(super) fn interrupted(signal: i32, meanwhile: &str) -> Failure {
     Failure::new(128 + signal, message)
 }
 
-/// A fault in words. `pids` are the PEs' process numbers, `out_of_memory` whether the kernel has killed for lack of
-/// memory since the job began.
-pub(super) fn fault(fault: &Fault, pids: &[i32], out_of_memory: bool) -> String {
+/// `PE 3`, or `PE 3 on host b`.
+pub(super) fn pe(rank: usize, host: Option<&str>) -> String {
+    match host {
+        Some(host) => format!("PE {rank} on host {host}"),
+        None => format!("PE {rank}"),
+    }
+}
+
+/// A fault in words. `pid` is the process of a PE that was killed, `out_of_memory` whether its kernel has killed for
+/// lack of memory since the job began; `host` names a PE's host, where that is not this one.
+pub(super) fn fault<'a>(
+    fault: &Fault,
+    pid: i32,
+    out_of_memory: bool,
+    host: impl Fn(usize) -> Option<&'a str>,
+) -> String {
     let ending = |others: bool| if others { "; ending the job" } else { "" };
+    let pe = |rank: usize| pe(rank, host(rank));
     match fault {
         Fault::Killed {
             rank,
@@ -41,9 +55,9 @@ pub(super) fn fault(fault: &Fault, pids: &[i32], out_of_memory: bool) -> String 
             } else {
                 ""
             };
-            let pid = pids.get(*rank).copied().unwrap_or_default();
             format!(
-                "PE {rank} (pid {pid}) was killed by {}{hint}{}",
+                "{} (pid {pid}) was killed by {}{hint}{}",
+                pe(*rank),
                 signal_name(*signal),
                 ending(*others)
             )
@@ -58,7 +72,8 @@ pub(super) fn fault(fault: &Fault, pids: &[i32], out_of_memory: bool) -> String 
             } else {
                 ""
             };
-            format!("PE {rank} exited with status {status} before shmem_finalize{company}")
+            let pe = pe(*rank);
+            format!("{pe} exited with status {status} before shmem_finalize{company}")
         }
         Fault::Awaited {
             rank,
@@ -74,10 +89,12 @@ pub(super) fn fault(fault: &Fault, pids: &[i32], out_of_memory: bool) -> String 
                 Departure::Exited(status) => format!("exited with status {status}"),
                 Departure::Killed(signal) => format!("was killed by {}", signal_name(*signal)),
             };
-            format!("PE {rank} {how} {when} while others wait for it; ending the job")
+            let pe = pe(*rank);
+            format!("{pe} {how} {when} while others wait for it; ending the job")
         }
         Fault::Garbage { rank, what } => {
-            format!("PE {rank} broke the protocol of PMI-1: {what}; ending the job")
+            let pe = pe(*rank);
+            format!("{pe} broke the protocol of PMI-1: {what}; ending the job")
         }
         other => format!("{other:?}; ending the job"),
     }
@@ -126,28 +143,32 @@ mod tests {
 
     #[test]
     fn faults_in_words() {
-        let pids = [10, 11, 123];
+        let none = |_: usize| None;
         let killed = Fault::Killed {
             rank: 2,
             signal: 9,
             others: true,
         };
         assert_eq!(
-            fault(&killed, &pids, false),
+            fault(&killed, 123, false, none),
             "PE 2 (pid 123) was killed by signal 9 (SIGKILL); ending the job"
         );
-        assert!(fault(&killed, &pids, true).contains("lack of memory"));
+        assert_eq!(
+            fault(&killed, 123, false, |rank| (rank == 2).then_some("b")),
+            "PE 2 on host b (pid 123) was killed by signal 9 (SIGKILL); ending the job"
+        );
+        assert!(fault(&killed, 123, true, none).contains("lack of memory"));
         let early = |others| Fault::LeftEarly {
             rank: 1,
             status: 0,
             others,
         };
         assert_eq!(
-            fault(&early(true), &pids, false),
+            fault(&early(true), 0, false, none),
             "PE 1 exited with status 0 before shmem_finalize while others were still running; ending the job"
         );
         assert_eq!(
-            fault(&early(false), &pids, false),
+            fault(&early(false), 0, false, none),
             "PE 1 exited with status 0 before shmem_finalize"
         );
         let awaited = Fault::Awaited {
@@ -156,7 +177,7 @@ mod tests {
             finalized: false,
         };
         assert_eq!(
-            fault(&awaited, &pids, false),
+            fault(&awaited, 0, false, none),
             "PE 0 exited with status 0 without calling shmem_init while others wait for it; ending the job"
         );
         assert_eq!(signal_name(64), "signal 64");

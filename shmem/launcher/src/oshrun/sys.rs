@@ -7,6 +7,7 @@
 
 use std::io;
 use std::mem::MaybeUninit;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
@@ -168,6 +169,64 @@ pub(super) fn process(pid: i32) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(number) })
 }
 
+/// This machine's addresses of interfaces that are up, each with its network's mask.
+pub(super) fn networks() -> Vec<(IpAddr, IpAddr)> {
+    let mut list = std::ptr::null_mut();
+    // SAFETY: getifaddrs writes one pointer to `list`, which outlives the call.
+    if unsafe { libc::getifaddrs(&raw mut list) } != 0 {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    let mut at = list;
+    while !at.is_null() {
+        // SAFETY: `at` is not null, and an entry of the list, which is freed below; nobody writes to it.
+        let entry = unsafe { &*at };
+        if entry.ifa_flags & libc::IFF_UP.cast_unsigned() != 0 {
+            // SAFETY: both are null, or addresses of the entry, whose families say how long they are.
+            let pair = unsafe { (address(entry.ifa_addr), address(entry.ifa_netmask)) };
+            if let (Some(address), Some(mask)) = pair {
+                found.push((address, mask));
+            }
+        }
+        at = entry.ifa_next;
+    }
+    // SAFETY: getifaddrs has made the list; nothing borrows from it any more.
+    unsafe { libc::freeifaddrs(list) };
+    found
+}
+
+/// The address in a socket address of IP.
+///
+/// # Safety
+/// `from` is null, or points to a socket address of its family's length.
+unsafe fn address(from: *const libc::sockaddr) -> Option<IpAddr> {
+    if from.is_null() {
+        return None;
+    }
+    // SAFETY: it is not null, and a socket address has a family, whatever its length; no alignment is assumed.
+    let family = unsafe { (&raw const (*from).sa_family).read_unaligned() };
+    match i32::from(family) {
+        libc::AF_INET => {
+            // SAFETY: one of this family is a sockaddr_in.
+            let of = unsafe { from.cast::<libc::sockaddr_in>().read_unaligned() };
+            Some(Ipv4Addr::from(of.sin_addr.s_addr.to_ne_bytes()).into())
+        }
+        libc::AF_INET6 => {
+            // SAFETY: one of this family is a sockaddr_in6.
+            let of = unsafe { from.cast::<libc::sockaddr_in6>().read_unaligned() };
+            Some(Ipv6Addr::from(of.sin6_addr.s6_addr).into())
+        }
+        _ => None,
+    }
+}
+
+/// Whether `fd` is the terminal of this process, and another group of processes has its input now.
+pub(super) fn is_in_background(fd: &impl AsRawFd) -> bool {
+    // SAFETY: both calls take integers at most and touch no memory.
+    let (foreground, own) = unsafe { (libc::tcgetpgrp(fd.as_raw_fd()), libc::getpgrp()) };
+    foreground > 0 && foreground != own
+}
+
 /// Makes this process the parent of descendants whose own parent has ended.
 pub(super) fn adopt_orphans() -> io::Result<()> {
     // SAFETY: this prctl takes integers only.
@@ -305,6 +364,16 @@ fn unblock_signals() -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn this_machine_has_addresses() {
+        let loopback = networks()
+            .into_iter()
+            .find(|(address, _)| *address == IpAddr::V4(Ipv4Addr::LOCALHOST));
+        let mask = IpAddr::V4(Ipv4Addr::new(255, 0, 0, 0));
+        // A network namespace may have none that is up.
+        assert!(loopback.is_none_or(|(_, found)| found == mask));
+    }
 
     #[test]
     fn a_core_file_does_not_change_the_signal() {

@@ -3,6 +3,7 @@
 mod compilers;
 mod fabric;
 mod floods;
+mod hosts;
 mod oshrun;
 mod output;
 mod softhca;

@@ -426,8 +426,12 @@ fn wrong_command_lines_are_explained() {
         ("-n x true", 2, "\"x\""),
         ("-n 2", 2, "no program"),
         ("--nonsense true", 2, "--nonsense"),
-        ("-H a,b true", 2, "several hosts are not there yet"),
-        ("--hostfile f true", 2, "several hosts are not there yet"),
+        ("-H a,-b true", 2, "\"-b\" cannot be a host's name"),
+        (
+            "--hostfile no-such-file true",
+            2,
+            "host file no-such-file: No such file",
+        ),
         ("--bind socket true", 2, "core or none"),
         ("--bind core -n 60000 true", 2, "60000 PEs"),
         (

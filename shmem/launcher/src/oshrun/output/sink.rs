@@ -19,6 +19,8 @@ const ENOUGH: usize = 256 * 1024;
 #[derive(Debug)]
 enum End {
     Open(File),
+    /// oshrun on another host: [`Sink::take`].
+    Relayed,
     /// Nobody reads any more.
     Unread,
     /// A write has failed: what comes is thrown away, and the PEs go on.
@@ -27,7 +29,7 @@ enum End {
 
 /// An output and what waits for it.
 #[derive(Debug)]
-pub(super) struct Sink {
+pub(in super::super) struct Sink {
     end: End,
     /// Device and number of the file.
     identity: (u64, u64),
@@ -39,7 +41,7 @@ pub(super) struct Sink {
 }
 
 impl Sink {
-    pub(super) fn new(file: File) -> std::io::Result<Self> {
+    pub(in super::super) fn new(file: File) -> std::io::Result<Self> {
         let metadata = file.metadata()?;
         let kind = metadata.file_type();
         Ok(Sink {
@@ -51,30 +53,67 @@ impl Sink {
         })
     }
 
+    /// An output that somebody takes from here.
+    pub(in super::super) fn relayed() -> Self {
+        Sink {
+            end: End::Relayed,
+            identity: (0, 0),
+            at_once: true,
+            buffer: Vec::new(),
+            written: 0,
+        }
+    }
+
+    /// Takes from a relayed output at most `most` bytes; with `lines` whole ones, be they longer, or else what there is
+    /// behind the last.
+    pub(in super::super) fn take(&mut self, most: usize, lines: bool) -> Vec<u8> {
+        let pending = self.pending();
+        let newline = |&byte: &u8| byte == b'\n';
+        let short = &pending[..pending.len().min(most)];
+        let count = match short.iter().rposition(newline) {
+            Some(end) if lines => end + 1,
+            None if lines => {
+                let end = pending.iter().position(newline);
+                end.map_or(pending.len(), |end| end + 1)
+            }
+            _ => short.len(),
+        };
+        let taken = pending[..count].to_vec();
+        self.written += count;
+        self.tidy();
+        taken
+    }
+
+    /// Throws away what nobody reads any more.
+    pub(in super::super) fn lose_reader(&mut self) {
+        self.end = End::Unread;
+        self.written = self.buffer.len();
+    }
+
     /// Whether both write to the same file.
-    pub(super) fn is_same(&self, other: &Sink) -> bool {
+    pub(in super::super) fn is_same(&self, other: &Sink) -> bool {
         self.identity == other.identity
     }
 
-    pub(super) fn has_lost_its_reader(&self) -> bool {
+    pub(in super::super) fn has_lost_its_reader(&self) -> bool {
         matches!(self.end, End::Unread)
     }
 
-    pub(super) fn has_failed(&self) -> bool {
+    pub(in super::super) fn has_failed(&self) -> bool {
         matches!(self.end, End::Failed)
     }
 
     /// What waits to be written.
-    pub(super) fn pending(&self) -> &[u8] {
+    pub(in super::super) fn pending(&self) -> &[u8] {
         &self.buffer[self.written..]
     }
 
-    pub(super) fn has_room(&self) -> bool {
+    pub(in super::super) fn has_room(&self) -> bool {
         self.pending().len() < ENOUGH
     }
 
     /// What to wait for, if there is anything to write.
-    pub(super) fn watch(&self) -> Option<Watch> {
+    pub(in super::super) fn watch(&self) -> Option<Watch> {
         match &self.end {
             End::Open(file) if !self.pending().is_empty() => Some(sys::watch(file, true)),
             _ => None,
@@ -82,14 +121,14 @@ impl Sink {
     }
 
     /// Adds to what is to be written.
-    pub(super) fn push(&mut self, bytes: &[u8]) {
-        if matches!(self.end, End::Open(_)) {
+    pub(in super::super) fn push(&mut self, bytes: &[u8]) {
+        if matches!(self.end, End::Open(_) | End::Relayed) {
             self.buffer.extend_from_slice(bytes);
         }
     }
 
     /// Writes, when poll has found room, as much as goes without waiting; yields how much that was.
-    pub(super) fn write(&mut self) -> usize {
+    pub(in super::super) fn write(&mut self) -> usize {
         let mut written = 0;
         for _ in 0..PIECES {
             let End::Open(file) = &mut self.end else {
@@ -114,6 +153,12 @@ impl Sink {
                 break;
             }
         }
+        self.tidy();
+        written
+    }
+
+    /// Frees the room of what is written.
+    fn tidy(&mut self) {
         if self.pending().is_empty() {
             self.buffer.clear();
             self.written = 0;
@@ -121,7 +166,6 @@ impl Sink {
             self.buffer.drain(..self.written);
             self.written = 0;
         }
-        written
     }
 
     fn take_error(&mut self, error: &std::io::Error) {
@@ -151,6 +195,23 @@ fn piece(bytes: &[u8], at_once: bool) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn relayed_lines_are_whole() {
+        let mut sink = Sink::relayed();
+        sink.push(b"one\ntwo\nthree");
+        assert!(sink.watch().is_none());
+        assert_eq!(sink.take(6, true), b"one\n");
+        // A line is taken, however long it is.
+        assert_eq!(sink.take(2, true), b"two\n");
+        assert_eq!(sink.take(99, true), b"three");
+        assert_eq!(sink.take(99, true), b"");
+        sink.push(b"four\nfive");
+        assert_eq!(sink.take(6, false), b"four\nf");
+        sink.lose_reader();
+        sink.push(b"six");
+        assert!(sink.has_lost_its_reader() && sink.take(9, false).is_empty());
+    }
 
     #[test]
     fn pieces_end_with_a_line() {

@@ -1,15 +1,84 @@
+use super::host::ROOM_PER_PE;
 use super::*;
+use crate::wire::{KEYLEN_MAX, Message, VALLEN_MAX};
 use proptest::prelude::*;
 
-fn answer(job: &mut Job, rank: usize, line: &str) -> String {
+/// A job and its hosts, without a network between them.
+struct Whole {
+    job: Job,
+    hosts: Vec<Host>,
+    /// The host of every PE.
+    places: Vec<u32>,
+    /// Messages from hosts to the job, and back.
+    messages: (usize, usize),
+}
+
+impl Whole {
+    fn new(size: usize, kvsname: &str) -> Self {
+        Self::on(&vec![0; size], kvsname)
+    }
+
+    fn on(places: &[u32], kvsname: &str) -> Self {
+        let count = places.iter().max().map_or(0, |&last| last + 1);
+        let hosts: Vec<_> = (0..count)
+            .map(|host| Host::of(places, host, kvsname))
+            .collect();
+        Whole {
+            job: Job::new(places.len(), hosts.len()),
+            hosts,
+            places: places.to_vec(),
+            messages: (0, 0),
+        }
+    }
+
+    fn on_nodes_of(mut self, each: usize) -> Self {
+        let hosts = self.hosts.into_iter();
+        self.hosts = hosts.map(|host| host.on_nodes_of(each)).collect();
+        self
+    }
+
+    fn receive(&mut self, rank: usize, line: &[u8]) -> Vec<Effect> {
+        let host = self.places[rank] as usize;
+        let mut effects = Vec::new();
+        for effect in self.hosts[host].receive(rank, line) {
+            let Effect::Entered { values } = effect else {
+                effects.push(effect);
+                continue;
+            };
+            self.messages.0 += 1;
+            if let Some(values) = self.job.enter(host, values) {
+                self.messages.1 += self.hosts.len();
+                let open = |host: &mut Host| host.open(values.clone());
+                effects.extend(self.hosts.iter_mut().flat_map(open));
+            }
+        }
+        effects
+    }
+
+    fn depart(&mut self, rank: usize, departure: Departure) -> Option<Fault> {
+        let left = self.hosts[self.places[rank] as usize].depart(rank, departure);
+        let fault = self.job.depart(left);
+        let awaited = self.job.first_left().and_then(|left| {
+            let mut hosts = self.hosts.iter_mut();
+            hosts.find_map(|host| host.leave(left))
+        });
+        fault.or(awaited)
+    }
+
+    fn status(&self) -> i32 {
+        self.job.status()
+    }
+}
+
+fn answer(job: &mut Whole, rank: usize, line: &str) -> String {
     match job.receive(rank, line.as_bytes()).as_slice() {
         [Effect::Reply { rank: to, line }] if *to == rank => line.trim_end().to_owned(),
         other => panic!("{line}: {other:?}"),
     }
 }
 
-fn started(size: usize) -> Job {
-    let mut job = Job::new(size, "kvs");
+fn started(size: usize) -> Whole {
+    let mut job = Whole::new(size, "kvs");
     for rank in 0..size {
         assert!(answer(&mut job, rank, "cmd=init pmi_version=1 pmi_subversion=1").contains("rc=0"));
     }
@@ -55,7 +124,7 @@ fn keys_and_values_may_be_as_long_as_is_told() {
 fn what_a_job_holds_is_bounded() {
     let mut job = started(1);
     let value = "v".repeat(VALLEN_MAX);
-    let put = |job: &mut Job, key: usize| {
+    let put = |job: &mut Whole, key: usize| {
         answer(job, 0, &format!("cmd=put key=k{key} value={value}")).contains("rc=0")
     };
     let mut count = 0;
@@ -70,7 +139,7 @@ fn what_a_job_holds_is_bounded() {
 
 #[test]
 fn ranks_are_told_their_nodes() {
-    let mut job = Job::new(5, "kvs").on_nodes_of(2);
+    let mut job = Whole::new(5, "kvs").on_nodes_of(2);
     assert!(answer(&mut job, 4, "cmd=init pmi_version=1 pmi_subversion=1").contains("rc=0"));
     let told = answer(&mut job, 4, "cmd=get kvsname=kvs key=PMI_process_mapping");
     assert!(told.ends_with("value=(vector,(0,2,2),(2,1,1))"), "{told}");
@@ -78,7 +147,7 @@ fn ranks_are_told_their_nodes() {
 
 #[test]
 fn a_newer_protocol_is_refused() {
-    let mut job = Job::new(1, "kvs");
+    let mut job = Whole::new(1, "kvs");
     assert!(answer(&mut job, 0, "cmd=init pmi_version=2 pmi_subversion=0").contains("rc=-1"));
 }
 
@@ -98,6 +167,58 @@ fn a_barrier_opens_when_all_are_in() {
             .collect();
         assert_eq!(ranks, [0, 1, 2]);
     }
+}
+
+#[test]
+fn an_exchange_is_a_message_up_and_one_down_for_each_host() {
+    let places = [0, 0, 1, 1, 2, 0];
+    let mut job = Whole::on(&places, "kvs");
+    for rank in 0..places.len() {
+        answer(&mut job, rank, "cmd=init pmi_version=1");
+    }
+    for round in 0..3 {
+        for rank in 0..places.len() {
+            let put = format!("cmd=put key=key-{rank} value={round}-{rank}");
+            assert!(answer(&mut job, rank, &put).contains("rc=0"));
+        }
+        let before = job.messages;
+        let last = places.len() - 1;
+        for rank in 0..last {
+            assert!(job.receive(rank, b"cmd=barrier_in").is_empty());
+        }
+        assert_eq!(job.receive(last, b"cmd=barrier_in").len(), places.len());
+        assert_eq!(
+            (job.messages.0 - before.0, job.messages.1 - before.1),
+            (3, 3)
+        );
+        for rank in 0..places.len() {
+            for other in 0..places.len() {
+                let got = answer(&mut job, rank, &format!("cmd=get key=key-{other}"));
+                assert!(got.ends_with(&format!("value={round}-{other}")), "{got}");
+            }
+        }
+    }
+    let told = answer(&mut job, 4, "cmd=get key=PMI_process_mapping");
+    assert!(told.ends_with("(vector,(0,2,2),(2,1,1),(0,1,1))"), "{told}");
+}
+
+#[test]
+fn nobody_waits_for_the_departed_of_another_host() {
+    let gone = Fault::Awaited {
+        rank: 1,
+        departure: Departure::Exited(0),
+        finalized: false,
+    };
+    let mut job = Whole::on(&[0, 1], "kvs");
+    assert_eq!(job.depart(1, Departure::Exited(0)), None);
+    answer(&mut job, 0, "cmd=init pmi_version=1");
+    let entered = job.receive(0, b"cmd=barrier_in");
+    assert_eq!(entered, [Effect::Fault(gone.clone())]);
+    // The other way round.
+    let mut job = Whole::on(&[0, 1], "kvs");
+    answer(&mut job, 0, "cmd=init pmi_version=1");
+    assert!(job.receive(0, b"cmd=barrier_in").is_empty());
+    assert_eq!(job.depart(1, Departure::Exited(0)), Some(gone));
 }
 
 #[test]
@@ -126,7 +247,7 @@ fn leaving_after_finalize_or_without_init_is_none() {
     assert_eq!(job.depart(1, Departure::Exited(4)), None);
     assert_eq!(job.status(), 3);
 
-    let mut job = Job::new(2, "kvs");
+    let mut job = Whole::new(2, "kvs");
     assert_eq!(job.depart(1, Departure::Exited(0)), None);
     assert_eq!(job.depart(0, Departure::Exited(0)), None);
     assert_eq!(job.status(), 0);
@@ -134,7 +255,7 @@ fn leaving_after_finalize_or_without_init_is_none() {
 
 #[test]
 fn a_signal_is_always_a_fault() {
-    let mut job = Job::new(2, "kvs");
+    let mut job = Whole::new(2, "kvs");
     let fault = job.depart(0, Departure::Killed(9)).unwrap();
     assert_eq!(
         fault,
@@ -167,7 +288,7 @@ fn the_last_one_out_ends_nothing() {
 #[test]
 fn nobody_waits_for_the_departed() {
     // It leaves first, then the other comes to the barrier.
-    let mut job = Job::new(2, "kvs");
+    let mut job = Whole::new(2, "kvs");
     assert_eq!(job.depart(1, Departure::Exited(0)), None);
     answer(&mut job, 0, "cmd=init pmi_version=1");
     let gone = Fault::Awaited {
@@ -182,7 +303,7 @@ fn nobody_waits_for_the_departed() {
     );
 
     // The other way round.
-    let mut job = Job::new(2, "kvs");
+    let mut job = Whole::new(2, "kvs");
     answer(&mut job, 0, "cmd=init pmi_version=1");
     assert!(job.receive(0, b"cmd=barrier_in").is_empty());
     assert_eq!(job.depart(1, Departure::Exited(0)), Some(gone));
@@ -236,7 +357,7 @@ fn who_breaks_the_protocol_is_named() {
             "{line}: {effects:?}"
         );
     }
-    let mut job = Job::new(1, "kvs");
+    let mut job = Whole::new(1, "kvs");
     assert!(matches!(
         job.receive(0, b"cmd=barrier_in").as_slice(),
         [Effect::Fault(Fault::Garbage { .. })]
@@ -251,7 +372,7 @@ proptest! {
             "cmd=(init|put|get|abort|barrier_in|finalize|get_maxes)( (key|value|exitcode|message|pmi_version)=[a-z0-9-]{0,9}){0,3}",
         ]), 0..40)
     ) {
-        let mut job = Job::new(3, "kvs");
+        let mut job = Whole::new(3, "kvs");
         for (rank, line) in &lines {
             for effect in job.receive(*rank, line.as_bytes()) {
                 if let Effect::Reply { line, .. } = effect {

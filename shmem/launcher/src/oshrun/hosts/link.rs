@@ -1,0 +1,286 @@
+//! A connection between oshrun and an agent, which never waits, and how long its other end has been silent.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use super::super::sys::{self, Watch};
+use super::frame::{Frame, LONGEST, LONGEST_GREETING, Malformed};
+
+/// Bytes read in one turn, so that nobody is kept from being heard.
+const TURN: usize = 128 * 1024;
+
+/// Beats in the time after which silence ends a job.
+const BEATS: u32 = 5;
+
+/// A connection.
+#[derive(Debug)]
+pub(in super::super) struct Link {
+    socket: TcpStream,
+    incoming: Vec<u8>,
+    /// How much of `incoming` was taken.
+    taken: usize,
+    outgoing: Vec<u8>,
+    /// How much of `outgoing` is sent.
+    sent: usize,
+    /// The longest frame that is taken.
+    longest: usize,
+    closed: bool,
+    silence: Silence,
+    /// When something was last to be sent.
+    spoke: Instant,
+}
+
+impl Link {
+    /// Takes over a connection to somebody who is not known yet.
+    pub(in super::super) fn new(socket: TcpStream) -> std::io::Result<Self> {
+        socket.set_nonblocking(true)?;
+        socket.set_nodelay(true)?;
+        Ok(Link {
+            socket,
+            incoming: Vec::new(),
+            taken: 0,
+            outgoing: Vec::new(),
+            sent: 0,
+            longest: LONGEST_GREETING,
+            closed: false,
+            silence: Silence::new(None),
+            spoke: Instant::now(),
+        })
+    }
+
+    /// The other end is known; it may be silent for as long as `patience`, or for ever.
+    pub(in super::super) fn trust(&mut self, patience: Option<Duration>) {
+        self.longest = LONGEST;
+        self.silence = Silence::new(patience);
+    }
+
+    /// What to wait for.
+    pub(in super::super) fn watch(&self) -> Option<Watch> {
+        if self.closed {
+            return None;
+        }
+        let mut watch = sys::watch(&self.socket, false);
+        if !self.outgoing.is_empty() {
+            watch.events |= libc::POLLOUT;
+        }
+        Some(watch)
+    }
+
+    /// Sends what is left, and reads one turn's worth.
+    pub(in super::super) fn serve(&mut self) {
+        self.flush();
+        if self.closed {
+            return;
+        }
+        self.incoming.drain(..self.taken);
+        self.taken = 0;
+        let start = self.incoming.len();
+        self.incoming.resize(start + TURN, 0);
+        let read = self.socket.read(&mut self.incoming[start..]);
+        self.incoming.truncate(start + *read.as_ref().unwrap_or(&0));
+        match read {
+            Ok(0) => self.closed = true,
+            Ok(_) => self.silence.end(),
+            Err(error) if is_for_now(&error) => {}
+            Err(_) => self.closed = true,
+        }
+    }
+
+    /// Takes the next frame that has come.
+    ///
+    /// # Errors
+    /// When the other end does not keep to the protocol.
+    pub(in super::super) fn next(&mut self) -> Result<Option<Frame>, Malformed> {
+        let mut rest = &self.incoming[self.taken..];
+        let frame = Frame::decode(&mut rest, self.longest)?;
+        self.taken = self.incoming.len() - rest.len();
+        Ok(frame)
+    }
+
+    /// Sends a frame, now or later.
+    pub(in super::super) fn send(&mut self, frame: &Frame) {
+        self.send_encoded(&frame.encode());
+    }
+
+    /// Sends a frame that is encoded already.
+    pub(in super::super) fn send_encoded(&mut self, frame: &[u8]) {
+        if !self.closed {
+            self.outgoing.extend_from_slice(frame);
+            self.spoke = Instant::now();
+            self.flush();
+        }
+    }
+
+    fn flush(&mut self) {
+        while self.sent < self.outgoing.len() && !self.closed {
+            match self.socket.write(&self.outgoing[self.sent..]) {
+                Ok(count) => self.sent += count,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if is_for_now(&error) => break,
+                Err(_) => self.closed = true,
+            }
+        }
+        if self.sent == self.outgoing.len() || self.closed {
+            self.outgoing.clear();
+            self.sent = 0;
+        } else if self.sent >= TURN {
+            self.outgoing.drain(..self.sent);
+            self.sent = 0;
+        }
+    }
+
+    /// Whether the connection has ended. Frames that have come before can still be taken.
+    pub(in super::super) fn is_closed(&self) -> bool {
+        self.closed
+    }
+
+    /// Shows that this end is there, and looks whether the other has been silent for too long.
+    pub(in super::super) fn keep_alive(&mut self) -> bool {
+        let now = Instant::now();
+        if let Some(beat) = self.silence.beat()
+            && now.duration_since(self.spoke) >= beat
+        {
+            self.send(&Frame::Beat {});
+        }
+        !self.closed && self.silence.is_too_long(now)
+    }
+
+    /// How long [`Self::keep_alive`] may wait.
+    pub(in super::super) fn beat(&self) -> Option<Duration> {
+        self.silence.beat()
+    }
+}
+
+/// Whether it may go well another time.
+fn is_for_now(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock)
+}
+
+/// How long nothing has come. Only time counts in which this process could have heard something: one that was stopped,
+/// or whose machine stood still, has not listened.
+#[derive(Debug)]
+struct Silence {
+    patience: Option<Duration>,
+    lasted: Duration,
+    looked: Instant,
+}
+
+impl Silence {
+    fn new(patience: Option<Duration>) -> Self {
+        Silence {
+            patience,
+            lasted: Duration::ZERO,
+            looked: Instant::now(),
+        }
+    }
+
+    fn beat(&self) -> Option<Duration> {
+        self.patience.map(|patience| patience / BEATS)
+    }
+
+    /// Something has come.
+    fn end(&mut self) {
+        self.lasted = Duration::ZERO;
+        self.looked = Instant::now();
+    }
+
+    fn is_too_long(&mut self, now: Instant) -> bool {
+        let (Some(patience), Some(beat)) = (self.patience, self.beat()) else {
+            return false;
+        };
+        self.lasted += now.duration_since(self.looked).min(2 * beat);
+        self.looked = now;
+        self.lasted >= patience
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+
+    fn pair() -> (Link, Link) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let one = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (other, _) = listener.accept().unwrap();
+        (Link::new(one).unwrap(), Link::new(other).unwrap())
+    }
+
+    fn receive(link: &mut Link) -> Result<Option<Frame>, Malformed> {
+        for _ in 0..2000 {
+            link.serve();
+            let frame = link.next();
+            if frame != Ok(None) || link.is_closed() {
+                return frame;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(None)
+    }
+
+    #[test]
+    fn frames_of_any_length_arrive() {
+        let (mut one, mut other) = pair();
+        one.trust(None);
+        other.trust(None);
+        let frame = |length| Frame::Output {
+            way: 0,
+            bytes: vec![7; length],
+        };
+        for length in [0, 1, 3_000_000, 5] {
+            one.send(&frame(length));
+        }
+        for length in [0, 1, 3_000_000, 5] {
+            let mut found = Ok(None);
+            for _ in 0..10_000 {
+                one.flush();
+                other.serve();
+                found = other.next();
+                if found != Ok(None) {
+                    break;
+                }
+                std::thread::sleep(Duration::from_micros(100));
+            }
+            assert!(found == Ok(Some(frame(length))), "{length}");
+        }
+        assert!(one.outgoing.is_empty());
+    }
+
+    #[test]
+    fn who_is_not_known_sends_little() {
+        let (mut one, mut other) = pair();
+        one.send(&Frame::Output {
+            way: 0,
+            bytes: vec![7; LONGEST_GREETING],
+        });
+        assert!(receive(&mut other).is_err());
+    }
+
+    #[test]
+    fn last_words_are_heard() {
+        let (mut one, mut other) = pair();
+        one.send(&Frame::Beat {});
+        drop(one);
+        assert_eq!(receive(&mut other), Ok(Some(Frame::Beat {})));
+        assert_eq!(receive(&mut other), Ok(None));
+        assert!(other.is_closed() && other.watch().is_none());
+    }
+
+    #[test]
+    fn silence_counts_while_one_listens() {
+        let patience = Duration::from_secs(5);
+        let mut silence = Silence::new(Some(patience));
+        let start = silence.looked;
+        let second = |number| start + Duration::from_secs(number);
+        assert!(!(1..5).any(|number| silence.is_too_long(second(number))));
+        assert!(silence.is_too_long(second(5)));
+        silence.lasted = Duration::ZERO;
+        silence.looked = start;
+        // This process was stopped for an hour: that is two beats.
+        assert!(!silence.is_too_long(second(3600)));
+        assert!(!silence.is_too_long(second(3602)));
+        assert!(silence.is_too_long(second(3603)));
+        assert!(!Silence::new(None).is_too_long(second(3600)));
+    }
+}

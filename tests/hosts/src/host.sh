@@ -1,0 +1,18 @@
+# The first process of a host, in namespaces of its own. Argument: the host's number.
+echo "h$1" > /proc/sys/kernel/hostname
+for at in /dev/shm /tmp; do mount -t tmpfs -o mode=1777 tmpfs "$at"; done
+mount -t tmpfs -o mode=755 tmpfs /run
+uuid=/proc/sys/kernel/random/uuid
+tr -d - < $uuid > /run/machine-id
+cat $uuid > /run/boot_id
+mount --bind /run/boot_id /proc/sys/kernel/random/boot_id
+if test -e /etc/machine-id; then mount --bind /run/machine-id /etc/machine-id; fi
+# What is mounted stays.
+rm /run/boot_id /run/machine-id
+ip link set lo up
+echo ready
+until ip link show eth0 > /dev/null 2>&1; do sleep 0.01; done
+ip addr add "10.77.0.$1/24" dev eth0
+ip link set eth0 up
+echo up
+exec env --ignore-signal=CHLD sleep infinity > /dev/null 2>&1
