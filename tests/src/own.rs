@@ -39,7 +39,7 @@ pub(crate) fn main(args: &[String]) -> ExitCode {
         return ExitCode::from(2);
     };
     let all = launch::OWN.iter().chain(launch::OF_HOSTS);
-    let all = all.chain(house_rules::OWN);
+    let all = all.chain(launch::OF_FOREIGN).chain(house_rules::OWN);
     let result = match all.into_iter().find(|own| own.name == name) {
         Some(own) => Place::find().and_then(|place| (own.run)(&place, args)),
         None => Err(format!("there is no case {name}")),
