@@ -52,7 +52,13 @@ pub(crate) struct Job {
 impl Job {
     pub(crate) fn join(exchange: Option<Exchange>) -> Result<Self, Error> {
         let by = match exchange {
-            None => By::Launcher(Bootstrap::connect()?),
+            None => {
+                let launcher = Bootstrap::connect()?;
+                if let Some(remark) = launcher.remark() {
+                    eprintln!("farreach: {remark}");
+                }
+                By::Launcher(launcher)
+            }
             Some(exchange) if exchange.rank >= exchange.ranks => {
                 return Err(Error::Argument("the rank is not below the number of ranks"));
             }

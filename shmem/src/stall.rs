@@ -245,7 +245,7 @@ impl Drop for Sleeping {
 /// The number of threads of this process without the library's own, where the system tells.
 pub(crate) fn threads() -> Option<usize> {
     let all = std::fs::read_dir("/proc/self/task").ok()?.count();
-    Some(all.saturating_sub(helper::threads()))
+    Some(all.saturating_sub(helper::threads() + fi_bootstrap::threads()))
 }
 
 #[cfg(test)]

@@ -203,10 +203,17 @@ fn install_handlers() {
 }
 
 /// The end of the program without shmem_finalize: with status 0 it is implied (section 4, execution
-/// model); with any other the launcher ends the job.
+/// model); with any other the launcher ends the job. Some end the PEs of the same node alone unless
+/// they are asked.
 extern "C" fn at_exit(status: c_int, _argument: *mut c_void) {
+    if !job::is_this_process_a_running_pe() {
+        return;
+    }
     // The system passes on the low eight bits only.
-    if !job::is_this_process_a_running_pe() || status & 0xff != 0 {
+    if status & 0xff != 0 {
+        if !job::launched_by_oshrun() {
+            job::tell_launcher_to_abort(status & 0xff);
+        }
         return;
     }
     match owner::end() {
@@ -225,6 +232,9 @@ extern "C" fn at_exit(status: c_int, _argument: *mut c_void) {
 impl Job {
     fn join(heap_len: usize) -> Result<Self, Error> {
         let mut launcher = Bootstrap::connect()?;
+        if let Some(remark) = launcher.remark() {
+            message::say(format_args!("{remark}"));
+        }
         let mut image = statics::find();
         let node = Arc::new(Node::join(&mut launcher, Sizes::of(&image, heap_len))?);
         let layout = &node.layout;

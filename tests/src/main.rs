@@ -213,6 +213,11 @@ fn run_group(session: &Session, group: &Group) {
         any |= others.into_iter().any(|other| other.join().unwrap_or(true));
     });
     if any {
+        println!(
+            "       {:8.2} s  {} in all",
+            started.elapsed().as_secs_f64(),
+            group.name
+        );
         let looked = Instant::now();
         let left = before.left_since();
         let result = if left.is_empty() {

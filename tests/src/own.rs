@@ -39,7 +39,8 @@ pub(crate) fn main(args: &[String]) -> ExitCode {
         return ExitCode::from(2);
     };
     let all = launch::OWN.iter().chain(launch::OF_HOSTS);
-    let all = all.chain(launch::OF_OSHRUN).chain(house_rules::OWN);
+    let all = all.chain(launch::OF_OSHRUN).chain(launch::OF_FOREIGN);
+    let all = all.chain(house_rules::OWN);
     let result = match all.into_iter().find(|own| own.name == name) {
         Some(own) => Place::find().and_then(|place| (own.run)(&place, args)),
         None => Err(format!("there is no case {name}")),

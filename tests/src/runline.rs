@@ -9,6 +9,8 @@ pub(crate) enum Launcher {
     Oshrun,
     /// By MPICH's mpiexec.hydra.
     Hydra,
+    /// By Open MPI's mpirun, which speaks PMIx.
+    OpenMpi,
     /// Directly, as a job of one PE.
     None,
 }
@@ -216,6 +218,7 @@ fn launcher(name: &str) -> Result<Launcher, String> {
     match name {
         "oshrun" => Ok(Launcher::Oshrun),
         "hydra" => Ok(Launcher::Hydra),
+        "openmpi" => Ok(Launcher::OpenMpi),
         "none" => Ok(Launcher::None),
         _ => Err(format!("launcher={name} is unknown")),
     }

@@ -14,12 +14,15 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Variables of the caller that would change what a job does.
-const HIDDEN_PREFIXES: [&str; 7] = [
+const HIDDEN_PREFIXES: [&str; 10] = [
     "SHMEM_",
     "SMA_",
     "FARREACH_",
     "PMI_",
     "PMIX_",
+    "OMPI_",
+    "PRTE_",
+    "SLURM_",
     "OSHCC_",
     "OSHCXX_",
 ];

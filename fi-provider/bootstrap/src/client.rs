@@ -7,6 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 
 use crate::environment::{self, Launch};
+use crate::pmix::Session;
 use crate::wire::{Line, Lines, Message, VALLEN_MAX};
 use crate::{Error, encoding, mapping, sys};
 
@@ -23,6 +24,8 @@ pub struct Bootstrap {
     /// The process that connected: a forked child must leave the connection alone.
     process: u32,
     finalized: bool,
+    /// In a job of one, the tasks of the allocation that it is in.
+    allocated: Option<usize>,
     link: Link,
 }
 
@@ -30,6 +33,7 @@ pub struct Bootstrap {
 enum Link {
     Alone(HashMap<String, Vec<u8>>),
     Launcher(Connection),
+    Pmix(Box<Session>),
 }
 
 #[derive(Debug)]
@@ -41,28 +45,38 @@ struct Connection {
 }
 
 impl Bootstrap {
-    /// Finds the launcher in the environment (`PMI_FD`, `PMI_RANK`, `PMI_SIZE`) and introduces this PE to it.
-    /// Without a launcher this process is a job of one.
+    /// Finds the launcher in the environment (`PMI_FD`, `PMI_RANK`, `PMI_SIZE`; without the first of these
+    /// `PMIX_NAMESPACE` and `PMIX_RANK`) and introduces this PE to it. Without a launcher this process is a job of one.
     ///
     /// Call it once a process: it takes the descriptor over, which programs that this process
     /// starts do not inherit. In those it is an error, as they have the variables: by mistake a
-    /// program that closes descriptors before it starts a PE would make each PE a job of one.
+    /// program that closes descriptors before it starts a PE would make each PE a job of one. Under
+    /// PMIx such a program connects as the PE that has started it, and must not.
     ///
     /// # Errors
     /// [`Error::Unsupported`] under a launcher that speaks another protocol, [`Error::Environment`] when the
-    /// variables make no sense, and what the connection yields.
+    /// variables make no sense, [`Error::Library`] under PMIx without libpmix, and what the connection yields.
     pub fn connect() -> Result<Self, Error> {
         let launch = environment::read(|name| {
             std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
         })?;
-        let Launch::Pmi {
-            fd,
-            rank,
-            size,
-            inode,
-        } = launch
-        else {
-            return Ok(Self::new(0, 1, Link::Alone(HashMap::new())));
+        let (fd, rank, size, inode) = match launch {
+            Launch::Alone { allocated } => {
+                let mut alone = Self::new(0, 1, Link::Alone(HashMap::new()));
+                alone.allocated = allocated;
+                return Ok(alone);
+            }
+            Launch::Pmix => {
+                let session = Session::connect()?;
+                let (rank, size) = (session.rank(), session.size());
+                return Ok(Self::new(rank, size, Link::Pmix(Box::new(session))));
+            }
+            Launch::Pmi {
+                fd,
+                rank,
+                size,
+                inode,
+            } => (fd, rank, size, inode),
         };
         let socket = sys::adopt_socket(fd, inode).map_err(|error| {
             Error::Environment(format!(
@@ -81,6 +95,7 @@ impl Bootstrap {
             size,
             process: std::process::id(),
             finalized: false,
+            allocated: None,
             link,
         }
     }
@@ -109,6 +124,17 @@ impl Bootstrap {
         self.size
     }
 
+    /// A line for the user, where this job of one may not be what was meant: in an allocation of Slurm
+    /// for several tasks. In the shell of sbatch or salloc it is a job of one all the same.
+    #[must_use]
+    pub fn remark(&self) -> Option<String> {
+        let tasks = self.allocated?;
+        Some(format!(
+            "this process is a job of one PE, in an allocation of Slurm for {tasks} tasks \
+             (SLURM_NTASKS): srun --mpi=pmix, srun --mpi=pmi2 and oshrun start several PEs"
+        ))
+    }
+
     /// Publishes `value` under `key`; other PEs can [`get`](Self::get) it after the next [`barrier`](Self::barrier).
     /// Keys are the job's: put this PE's rank into them. A key is put once.
     ///
@@ -124,6 +150,10 @@ impl Bootstrap {
                 Ok(())
             }
             Link::Launcher(connection) => connection.put(key, value),
+            Link::Pmix(session) => {
+                session.put(key, value);
+                Ok(())
+            }
         }
     }
 
@@ -141,6 +171,7 @@ impl Bootstrap {
                 .cloned()
                 .ok_or_else(|| Error::Missing(key.to_owned())),
             Link::Launcher(connection) => connection.get(key),
+            Link::Pmix(session) => session.get(key),
         }
     }
 
@@ -154,6 +185,7 @@ impl Bootstrap {
             Link::Launcher(connection) => connection
                 .ask("barrier_in", Line::new("barrier_in"), "barrier_out")
                 .map(drop),
+            Link::Pmix(session) => session.barrier(),
         }
     }
 
@@ -169,6 +201,7 @@ impl Bootstrap {
                 let text = connection.fetch(mapping::KEY)?;
                 Ok(text.and_then(|text| mapping::parse(&text, size)))
             }
+            Link::Pmix(session) => session.node_map().map(Some),
         }
     }
 
@@ -177,14 +210,19 @@ impl Bootstrap {
     /// after [`finalize`](Self::finalize); does nothing in a job of one. Without a message it
     /// allocates nothing, so that signal handlers may call it.
     ///
+    /// Under PMIx a thread makes the call, for which this one waits for two seconds at most; after
+    /// finalize it is an error.
+    ///
     /// # Errors
     /// The connection's error, or [`Error::Forked`] in a forked child.
     pub fn abort(&self, code: i32, message: &str) -> Result<(), Error> {
         if self.process != std::process::id() {
             return Err(Error::Forked);
         }
-        let Link::Launcher(connection) = &self.link else {
-            return Ok(());
+        let connection = match &self.link {
+            Link::Alone(_) => return Ok(()),
+            Link::Launcher(connection) => connection,
+            Link::Pmix(session) => return session.abort(code, message),
         };
         if message.is_empty() {
             return connection.send_now(format_args!("cmd=abort exitcode={code}\n"));
@@ -205,11 +243,15 @@ impl Bootstrap {
         if self.process != std::process::id() {
             return Err(Error::Forked);
         }
-        if !self.finalized
-            && let Link::Launcher(connection) = &self.link
-        {
-            connection.send_now(format_args!("cmd=finalize\n"))?;
-            connection.skip_line()?;
+        if !self.finalized {
+            match &self.link {
+                Link::Alone(_) => {}
+                Link::Launcher(connection) => {
+                    connection.send_now(format_args!("cmd=finalize\n"))?;
+                    connection.skip_line()?;
+                }
+                Link::Pmix(session) => session.leave()?,
+            }
         }
         self.finalized = true;
         Ok(())
@@ -223,8 +265,12 @@ impl Bootstrap {
         if self.finalized && self.process == std::process::id() {
             return Ok(());
         }
-        if let Link::Launcher(connection) = self.usable()? {
-            connection.ask("finalize", Line::new("finalize"), "finalize_ack")?;
+        match self.usable()? {
+            Link::Alone(_) => {}
+            Link::Launcher(connection) => {
+                connection.ask("finalize", Line::new("finalize"), "finalize_ack")?;
+            }
+            Link::Pmix(session) => session.finalize()?,
         }
         self.finalized = true;
         Ok(())
@@ -232,6 +278,7 @@ impl Bootstrap {
 
     /// Introduces this PE to the launcher again after [`finalize`](Self::finalize). `false` when the launcher no
     /// longer listens, as hydra does not: then only what is known already can be used. A job of one can always go on.
+    /// Under PMIx the values of the first session that this PE has not fetched cannot be fetched any more.
     ///
     /// # Errors
     /// [`Error::Forked`] in a forked child, and what a launcher that does listen says.
@@ -242,11 +289,17 @@ impl Bootstrap {
         if !self.finalized {
             return Ok(true);
         }
-        if let Link::Launcher(connection) = &mut self.link {
-            match connection.init() {
+        match &mut self.link {
+            Link::Alone(_) => {}
+            Link::Launcher(connection) => match connection.init() {
                 Ok(()) => {}
                 Err(Error::Closed) => return Ok(false),
                 Err(error) => return Err(error),
+            },
+            Link::Pmix(session) => {
+                if !session.again() {
+                    return Ok(false);
+                }
             }
         }
         self.finalized = false;
@@ -254,12 +307,14 @@ impl Bootstrap {
     }
 
     /// The connection to the launcher, which between two calls can be read only when the launcher
-    /// is gone: for poll(2), in waits that it would end. `None` in a job of one.
+    /// is gone: for poll(2), in waits that it would end. `None` in a job of one. Under PMIx a socket
+    /// that can be read when the node's server is gone.
     #[must_use]
     pub fn lifeline(&self) -> Option<BorrowedFd<'_>> {
         match &self.link {
             Link::Alone(_) => None,
             Link::Launcher(connection) => Some(connection.socket.as_fd()),
+            Link::Pmix(session) => session.lifeline(),
         }
     }
 

@@ -20,7 +20,12 @@ fn connection_prefix(fd: i32, rank: usize, size: usize) -> String {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Launch {
     /// By nobody: a job of one.
-    Alone,
+    Alone {
+        /// The tasks of Slurm's allocation, if there are several.
+        allocated: Option<usize>,
+    },
+    /// By a launcher that speaks PMIx.
+    Pmix,
     /// By a launcher that serves PMI-1 on a descriptor.
     Pmi {
         /// The socket's number.
@@ -64,19 +69,34 @@ pub(crate) fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Launch, 
             inode,
         });
     }
-    let unsupported = |launcher| Err(Error::Unsupported { launcher });
-    if variable("PMIX_NAMESPACE").is_some() || variable("PMIX_RANK").is_some() {
-        return unsupported("a launcher that speaks PMIx (Open MPI's mpirun, or srun --mpi=pmix)");
+    match ["PMIX_NAMESPACE", "PMIX_RANK"].map(|name| variable(name).is_some()) {
+        [true, true] => return Ok(Launch::Pmix),
+        [false, false] => {}
+        [namespace, _] => {
+            let (set, unset) = match namespace {
+                true => ("PMIX_NAMESPACE", "PMIX_RANK"),
+                false => ("PMIX_RANK", "PMIX_NAMESPACE"),
+            };
+            let text = format!("{set} is set and {unset} is not");
+            return Err(Error::Environment(text));
+        }
     }
+    let unsupported = |launcher| Err(Error::Unsupported { launcher });
     if variable("PMI_PORT").is_some() {
         return unsupported("a launcher that speaks PMI-1 over a TCP port (PMI_PORT)");
     }
+    let several = |name| {
+        let number = variable(name)?.parse().ok();
+        number.filter(|&number: &usize| number > 1)
+    };
     // A plain srun tells its tasks nothing but their number: each would take itself for the only one.
-    let tasks = variable("SLURM_STEP_NUM_TASKS").and_then(|text| text.parse::<usize>().ok());
-    if tasks.is_some_and(|tasks| tasks > 1) && variable("SLURM_PROCID").is_some() {
-        return unsupported("srun without --mpi=pmi2");
+    if several("SLURM_STEP_NUM_TASKS").is_some() && variable("SLURM_PROCID").is_some() {
+        return unsupported("srun without --mpi=pmi2 or --mpi=pmix");
     }
-    Ok(Launch::Alone)
+    // The shell of sbatch or salloc has the allocation's number, and one process there is one.
+    Ok(Launch::Alone {
+        allocated: several("SLURM_NTASKS").or_else(|| several("SLURM_NPROCS")),
+    })
 }
 
 #[cfg(test)]
@@ -94,11 +114,36 @@ mod tests {
 
     #[test]
     fn nothing_is_a_job_of_one() {
-        assert_eq!(with(&[]).unwrap(), Launch::Alone);
-        assert_eq!(
-            with(&[("SLURM_PROCID", "0"), ("SLURM_NTASKS", "4")]).unwrap(),
-            Launch::Alone
-        );
+        let alone = |allocated| Launch::Alone { allocated };
+        assert_eq!(with(&[]).unwrap(), alone(None));
+        // A step of one task: srun -n 1, and the shell of an interactive step.
+        let step = [("SLURM_PROCID", "0"), ("SLURM_STEP_NUM_TASKS", "1")];
+        assert_eq!(with(&step).unwrap(), alone(None));
+        assert_eq!(with(&[("SLURM_NTASKS", "1")]).unwrap(), alone(None));
+        assert_eq!(with(&[("SLURM_NTASKS", "many")]).unwrap(), alone(None));
+    }
+
+    #[test]
+    fn a_script_in_an_allocation_is_a_job_of_one() {
+        let batch = [("SLURM_PROCID", "0"), ("SLURM_NTASKS", "4")];
+        let salloc = [("SLURM_NPROCS", "4")];
+        for variables in [&batch[..], &salloc] {
+            let allocated = Some(4);
+            assert_eq!(with(variables).unwrap(), Launch::Alone { allocated });
+        }
+    }
+
+    #[test]
+    fn pmix_is_found_where_no_pmi_is() {
+        let pmix = [("PMIX_NAMESPACE", "job"), ("PMIX_RANK", "1")];
+        assert_eq!(with(&pmix).unwrap(), Launch::Pmix);
+        let mut both = pmix.to_vec();
+        both.extend([("PMI_FD", "3"), ("PMI_RANK", "0"), ("PMI_SIZE", "1")]);
+        assert!(matches!(with(&both).unwrap(), Launch::Pmi { .. }));
+        // srun --mpi=pmix tells its own numbers, too.
+        let mut slurm = pmix.to_vec();
+        slurm.extend([("SLURM_PROCID", "1"), ("SLURM_STEP_NUM_TASKS", "2")]);
+        assert_eq!(with(&slurm).unwrap(), Launch::Pmix);
     }
 
     #[test]
@@ -129,6 +174,8 @@ mod tests {
         }
         for bad in [
             &[("PMI_FD", "7")][..],
+            &[("PMIX_NAMESPACE", "job")],
+            &[("PMIX_RANK", "1")],
             &[("PMI_FD", "7"), ("PMI_RANK", "1")],
             &[("PMI_FD", "x"), ("PMI_RANK", "0"), ("PMI_SIZE", "2")],
             &[("PMI_FD", "7"), ("PMI_RANK", "2"), ("PMI_SIZE", "2")],
@@ -146,9 +193,7 @@ mod tests {
     #[test]
     fn a_launcher_that_is_not_understood_is_no_job_of_one() {
         for bad in [
-            &[("PMIX_NAMESPACE", "prterun-1"), ("PMIX_RANK", "0")][..],
-            &[("PMIX_RANK", "1")],
-            &[("PMI_PORT", "host:1234")],
+            &[("PMI_PORT", "host:1234")][..],
             &[("SLURM_PROCID", "0"), ("SLURM_STEP_NUM_TASKS", "2")],
         ] {
             let error = with(bad).unwrap_err();

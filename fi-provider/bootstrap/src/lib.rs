@@ -2,7 +2,8 @@
 //!
 //! The protocol is PMI-1: one line of `key=value` words per message over the stream socket whose number
 //! the launcher leaves in `PMI_FD`. oshrun serves it (through [`server`]), and so do hydra's `mpiexec.hydra`
-//! and Slurm's `srun --mpi=pmi2`. Without a launcher a process is a job of one PE.
+//! and Slurm's `srun --mpi=pmi2`. Open MPI's `mpirun` and `srun --mpi=pmix` speak PMIx, which a
+//! library does that is opened when it is needed (`pmix`). Without a launcher a process is a job of one PE.
 //!
 //! ```no_run
 //! # fn main() -> Result<(), fi_bootstrap::Error> {
@@ -23,11 +24,19 @@ mod client;
 mod encoding;
 pub mod environment;
 mod mapping;
+mod pmix;
 pub mod server;
 mod sys;
 pub mod wire;
 
 pub use client::Bootstrap;
+
+/// The threads of this process that the connection to its launcher has started: two under PMIx, of
+/// which one is libpmix's.
+#[must_use]
+pub fn threads() -> usize {
+    pmix::threads()
+}
 
 /// What can go wrong between a PE and its launcher.
 #[derive(Debug, thiserror::Error)]
@@ -35,7 +44,7 @@ pub use client::Bootstrap;
 pub enum Error {
     /// The launcher speaks a protocol that this crate does not.
     #[error(
-        "{launcher} started this process, and that protocol is not spoken yet; use oshrun, mpiexec.hydra or srun --mpi=pmi2"
+        "{launcher} started this process, and that protocol is not spoken here; use oshrun, mpiexec.hydra, mpirun of Open MPI, or srun with --mpi=pmi2 or --mpi=pmix"
     )]
     Unsupported {
         /// What was found in the environment, in words.
@@ -70,6 +79,24 @@ pub enum Error {
     /// The value under this key was not put by this crate.
     #[error("the value under the key \"{0}\" cannot be decoded")]
     Garbled(String),
+    /// PMIx's library cannot be used; the reason is dlopen(3)'s.
+    #[error(
+        "the launcher speaks PMIx (as Open MPI's mpirun and srun --mpi=pmix do), and its library cannot be used: {0} (Debian: libpmix2). Under oshrun, mpiexec.hydra and srun --mpi=pmi2 it is not needed"
+    )]
+    Library(String),
+    /// A call of PMIx's library has failed.
+    #[error("{call}: {name} ({status})")]
+    Pmix {
+        /// The function.
+        call: &'static str,
+        /// Its status.
+        status: i32,
+        /// The library's words for the status.
+        name: String,
+    },
+    /// A PE has ended that this one waits for.
+    #[error("a PE has ended that the others wait for")]
+    Departed,
     /// The call came from a process forked by the PE, which must not use its parent's connection.
     #[error("a process forked by a PE cannot speak to the PE's launcher")]
     Forked,

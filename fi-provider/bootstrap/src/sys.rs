@@ -1,8 +1,9 @@
-//! The few system calls that std has no safe form of: adopting the launcher's descriptor and sending on it.
+//! The few system calls that std has no safe form of: adopting the launcher's descriptor, sending on it, and
+//! starting threads that get no signals.
 
 #![expect(
     unsafe_code,
-    reason = "adopting an inherited descriptor and send(2) with flags have no safe form in std"
+    reason = "adopting an inherited descriptor, send(2) with flags and signal masks have no safe form in std"
 )]
 
 use std::io;
@@ -79,4 +80,24 @@ pub(crate) fn send_all(socket: &UnixStream, mut bytes: &[u8]) -> io::Result<()> 
         }
     }
     Ok(())
+}
+
+/// Does something, such as to start a thread that inherits it, with all signals blocked: they are the program's.
+pub(crate) fn without_signals<T>(what: impl FnOnce() -> T) -> T {
+    let mut all = MaybeUninit::uninit();
+    let mut before = MaybeUninit::uninit();
+    // SAFETY: the first set is filled before it is read; the second one is written.
+    unsafe {
+        libc::sigfillset(all.as_mut_ptr());
+        libc::pthread_sigmask(libc::SIG_BLOCK, all.as_ptr(), before.as_mut_ptr());
+    }
+    let result = what();
+    // SAFETY: the set was written above; the mask that it replaces is not asked for.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), std::ptr::null_mut()) };
+    result
+}
+
+/// The threads of this process; 0 where the system does not tell.
+pub(crate) fn threads() -> usize {
+    std::fs::read_dir("/proc/self/task").map_or(0, Iterator::count)
 }

@@ -229,7 +229,10 @@ pub(crate) fn launched_by_oshrun() -> bool {
 pub(crate) fn known_pe() -> Option<usize> {
     match JOB.get() {
         Some(job) => Some(job.node.pe() as usize),
-        None => std::env::var("PMI_RANK").ok()?.parse().ok(),
+        None => {
+            let of = |name| std::env::var(name).ok()?.parse().ok();
+            of("PMI_RANK").or_else(|| of("PMIX_RANK"))
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 // malloc, which the faulting thread has, or that of a stream, which another thread keeps. SIGTERM
 // ends a PE in the same way. Text printed before comes out where no lock is in the way.
 // run: np=2 nodes=1 cflags=-pthread expect-exit=1 expect-stderr="farreach: PE 1: shmem_long_p: " expect-stderr="is not symmetric" expect-stdout="printed before" args=malloc
-// run: np=2 nodes=1 launcher=hydra cflags=-pthread expect-exit=nonzero expect-stderr="farreach: PE 1: shmem_long_p: " args=malloc
+// run: np=2 nodes=1 launcher=hydra,openmpi cflags=-pthread expect-exit=nonzero expect-stderr="farreach: PE 1: shmem_long_p: " args=malloc
 // run: np=1 launcher=none cflags=-pthread expect-exit=1 expect-stderr="farreach: PE 0: shmem_long_p: " args=malloc
 // run: np=2 nodes=1 cflags=-pthread expect-exit=1 expect-stderr="farreach: PE 1: shmem_long_p: " args=stdio
 // run: np=1 nodes=1 cflags=-pthread expect-exit=143 expect-stdout="printed before" args=terminate malloc

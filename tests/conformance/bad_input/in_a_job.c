@@ -16,7 +16,7 @@
 // run: np=2 expect-exit=nonzero expect-stderr="farreach: PE 1: shmem_long_atomic_fetch: " expect-stderr="symmetric" args=fetch-code 1
 // run: np=2 expect-exit=nonzero expect-stderr="farreach: PE 1: shmem_putmem: " expect-stderr="symmetric" args=put-large-constant 1
 // run: np=2 expect-exit=nonzero expect-stderr="farreach: PE 1: shmem_char_p: " expect-stderr="symmetric" args=beyond-heap 1
-// run: np=3 launcher=hydra expect-exit=nonzero expect-stderr="farreach: PE 1: shmem_int_p: pe 3 is out of range (0 to 2)" args=p-beyond 1
+// run: np=3 launcher=hydra,openmpi expect-exit=nonzero expect-stderr="farreach: PE 1: shmem_int_p: pe 3 is out of range (0 to 2)" args=p-beyond 1
 #include "check.h"
 
 static int in_bss[16];

@@ -4,7 +4,7 @@
 // run: np=2 args=return
 // run: np=2 args=finalize
 // run: np=2 link=static
-// run: np=2 launcher=hydra
+// run: np=2 launcher=hydra,openmpi
 // run: np=1 launcher=none
 #include "check.h"
 

@@ -4,7 +4,7 @@
 // run: np=1,2 env=SHMEM_VERSION=1 env=SHMEM_INFO=1 args=full
 // run: np=1,2 env=SHMEM_VERSION=1 env=SHMEM_INFO=1 args=closed
 // run: np=1,2 env=SHMEM_VERSION=1 env=SHMEM_INFO=1 env=SHMEM_DEBUG=1 args=all-closed
-// run: np=2 launcher=hydra env=SHMEM_VERSION=1 args=full
+// run: np=2 launcher=hydra,openmpi env=SHMEM_VERSION=1 args=full
 // run: np=1 launcher=none env=SHMEM_VERSION=1 args=full
 // run: np=1 launcher=none env=SHMEM_VERSION=1 args=closed
 #include "check.h"

@@ -16,7 +16,7 @@
 // run: np=1 env=SHMEM_SYMMETRIC_SIZE=0 args=0 16777216
 // run: np=2 env=SMA_SYMMETRIC_SIZE=20m args=20971520 268435456
 // run: np=2 env=SMA_SYMMETRIC_SIZE=2g env=SHMEM_SYMMETRIC_SIZE=20m args=20971520 1073741824
-// run: np=2 launcher=hydra env=SHMEM_SYMMETRIC_SIZE=20m args=20971520 1073741824
+// run: np=2 launcher=hydra,openmpi env=SHMEM_SYMMETRIC_SIZE=20m args=20971520 1073741824
 // run: np=2 args=536870912 1099511627776
 // run: np=1 env=SHMEM_SYMMETRIC_SIZE=banana expect-exit=nonzero expect-stderr="SHMEM_SYMMETRIC_SIZE" expect-stderr="banana" args=0 0
 // run: np=2 env=SHMEM_SYMMETRIC_SIZE=-5m expect-exit=nonzero expect-stderr="SHMEM_SYMMETRIC_SIZE" expect-stderr="-5m" args=0 0

@@ -2,7 +2,7 @@
 // nothing of what is written later by its parent or by other PEs, and its own writes stay its own.
 // It may end by _exit or by exit(0) without disturbing the job. system() and popen() work.
 // run: np=2,3
-// run: np=2 launcher=hydra
+// run: np=2 launcher=hydra,openmpi
 // run: np=3 nodes=several env=RDMAV_FORK_SAFE=1
 #include "check.h"
 

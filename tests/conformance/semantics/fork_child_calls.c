@@ -1,7 +1,7 @@
 // A child of fork is no PE: a call of the library in it ends the child, with a message and a nonzero
 // status, and nothing else. The job goes on.
 // run: np=1,2,3 expect-stderr="shmem_barrier_all was called in a process that a PE forked" expect-stderr="shmem_int_p was called in a process that a PE forked" expect-stderr="shmem_init: a process forked by a PE is not a PE"
-// run: np=2 launcher=hydra expect-stderr="shmem_barrier_all was called in a process that a PE forked"
+// run: np=2 launcher=hydra,openmpi expect-stderr="shmem_barrier_all was called in a process that a PE forked"
 // run: np=2 link=static expect-stderr="shmem_barrier_all was called in a process that a PE forked"
 // run: np=1 launcher=none expect-stderr="shmem_barrier_all was called in a process that a PE forked"
 #include "check.h"

@@ -2,7 +2,7 @@
 // stored where its parent never did, and its own stores reach neither.
 // run: np=1,2
 // run: np=2 link=static,no-pie
-// run: np=2 launcher=hydra
+// run: np=2 launcher=hydra,openmpi
 #include "check.h"
 
 #include <sys/wait.h>

@@ -1,6 +1,6 @@
 // A process that has no descriptor left still forks: each child has the memory as it was then.
 // run: np=1,2 link=pie,static
-// run: np=2 launcher=hydra
+// run: np=2 launcher=hydra,openmpi
 #include "check.h"
 
 #include <fcntl.h>

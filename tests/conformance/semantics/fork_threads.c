@@ -4,7 +4,7 @@
 // run: np=2 link=static cflags=-pthread
 // run: np=2 link=static-pie cflags=-pthread
 // run: np=2 link=static cflags=-pthread args=direct
-// run: np=2 launcher=hydra cflags=-pthread
+// run: np=2 launcher=hydra,openmpi cflags=-pthread
 #define _GNU_SOURCE
 #include "check.h"
 

@@ -4,7 +4,7 @@
 // run: np=2,4,16 refuse-stderr="waits for ever" args=barrier
 // run: np=2,4,16 refuse-stderr="waits for ever" args=wait
 // run: np=4,16 refuse-stderr="waits for ever" args=ring
-// run: np=4 launcher=hydra refuse-stderr="waits for ever" args=wait
+// run: np=4 launcher=hydra,openmpi refuse-stderr="waits for ever" args=wait
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
 

@@ -1,6 +1,6 @@
 // Quiet delivers without any help of the target: PE 0 puts and quiets while PE 1 sleeps outside the
 // library; PE 1 then reads the new values by plain loads before it makes any call.
-// run: np=2 launcher=oshrun,hydra
+// run: np=2 launcher=oshrun,hydra,openmpi
 #include "check.h"
 
 #include <time.h>

@@ -3,7 +3,7 @@
 // plain members of static objects are symmetric.
 // run: np=1,2,3 nodes=1
 // run: np=2 nodes=1 link=no-pie,static
-// run: np=2 launcher=hydra std=c++17
+// run: np=2 launcher=hydra,openmpi std=c++17
 #include "check.h"
 
 #include <atomic>

@@ -1,7 +1,7 @@
 // shmem_ptr: loads and stores to heap and static data of every PE, at both ends and in the middle
 // of objects, the address itself for the calling PE, NULL for all that is not symmetric.
 // run: np=1,2,3,7 nodes=1 launcher=oshrun
-// run: np=3 launcher=hydra
+// run: np=3 launcher=hydra,openmpi
 #include "check.h"
 
 enum { WORDS = 5000 };

@@ -5,7 +5,7 @@
 // has blocked the signals of the C library's own as well: then nothing is touched.
 // run: np=1,2,4 cflags=-pthread
 // run: np=2 nodes=1 cflags=-pthread link=static,static-pie,no-pie
-// run: np=2 cflags=-pthread launcher=hydra
+// run: np=2 cflags=-pthread launcher=hydra,openmpi
 // run: np=2 nodes=1 cflags=-pthread args=leader
 // run: np=2 nodes=1 cflags=-pthread valgrind args=few
 // run: np=1 nodes=1 cflags=-pthread expect-exit=1 expect-stderr="shmem_init: thread " expect-stderr="does not react to signals" args=deaf

@@ -88,7 +88,7 @@ pub(crate) static ALL: [Group; 13] = [
         name: "soak",
         about: "a minute of random operations of all kinds against a model (tests/soak)",
         by_default: true,
-        parallel: false,
+        parallel: true,
         needs_staging: true,
         cases: programs::soak,
     },

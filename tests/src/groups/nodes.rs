@@ -1,4 +1,5 @@
-//! The same programs in jobs of several nodes: pretended ones (`oshrun --ppn`), with the software device between them.
+//! The same programs in jobs of several nodes: pretended ones (`oshrun --ppn`), with the software device or libfabric between
+//! them.
 
 use crate::runline::{Launcher, Nodes, Run};
 use std::collections::BTreeMap;
@@ -14,24 +15,30 @@ const OWN: &str = "-DOWN_CONTEXT=";
 /// one that does all there are.
 const OF_LANES: &[&str] = &[
     "amo/contention.c",
-    "amo/types_c99.c",
     "context/",
     "order/",
     "rma/large.c",
     "rma/lengths.c",
-    "rma/types_c99.c",
     "signal/types_c99.c",
     "threads/",
 ];
 
-/// The same where a node has several PEs, without the longest: types are no other there.
-const OF_LANES_BESIDE: &[&str] = &[
-    "amo/contention.c",
+/// Programs that are run with each transport: all but those of the start, the environment and
+/// mistakes, which do not come to a transport.
+const OF_TRANSPORTS: &[&str] = &[
+    "active_set/",
+    "amo/",
+    "collective/",
     "context/",
+    "lock/",
+    "memory/",
     "order/",
-    "rma/large.c",
-    "rma/lengths.c",
-    "signal/types_c99.c",
+    "registration/",
+    "rma/",
+    "semantics/",
+    "signal/",
+    "sync/",
+    "team/",
     "threads/",
 ];
 
@@ -92,11 +99,7 @@ const fn lanes(
 ) -> Setting {
     Setting {
         environment,
-        programs: if per_node.0 == 1 {
-            OF_LANES
-        } else {
-            OF_LANES_BESIDE
-        },
+        programs: OF_LANES,
         ..nodes(label, transport, per_node)
     }
 }
@@ -111,12 +114,30 @@ const UNASKED: Setting = Setting {
 const ONE: (u32, &str) = (1, "1");
 const TWO: (u32, &str) = (2, "2");
 
-/// All settings: each transport between all PEs, and one transport beside shared memory; then each policy of lanes but the
+/// By libfabric, with the provider that it takes itself.
+const LIBFABRIC: Setting = Setting {
+    words: [
+        "--fabric",
+        "libfabric",
+        "--transport",
+        "auto",
+        "--ppn",
+        "2",
+    ],
+    programs: OF_TRANSPORTS,
+    ..nodes("libfabric ppn=2", "auto", TWO)
+};
+
+/// All settings: each transport between all PEs, and one transport beside shared memory; libfabric; then each policy of lanes but the
 /// default one, in turn over these, one completion queue for all lanes, and queue pairs that are connected in the background.
-pub(crate) const SETTINGS: [Setting; 14] = [
+pub(crate) const SETTINGS: [Setting; 15] = [
     nodes("rc ppn=1", "rc", ONE),
-    nodes("dc ppn=1", "dc", ONE),
+    Setting {
+        programs: OF_TRANSPORTS,
+        ..nodes("dc ppn=1", "dc", ONE)
+    },
     nodes("rc ppn=2", "rc", TWO),
+    LIBFABRIC,
     lanes(
         "rc ppn=1 mpi-everywhere",
         "rc",
@@ -255,10 +276,9 @@ mod tests {
 
     #[test]
     fn programs_of_lanes() {
-        let [.., policy, beside] = &SETTINGS;
-        assert!(policy.has("context/lanes.c") && policy.has("amo/types_c99.c"));
-        assert!(beside.has("context/lanes.c") && !beside.has("amo/types_c99.c"));
-        assert!(!policy.has("amo/types_c11.c") && SETTINGS[0].has("amo/types_c11.c"));
+        let [.., policy] = &SETTINGS;
+        assert!(policy.has("context/lanes.c") && !policy.has("amo/types_c99.c"));
+        assert!(SETTINGS[0].has("setup/hello.c") && !SETTINGS[1].has("setup/hello.c"));
     }
 
     #[test]

@@ -14,6 +14,12 @@ const COMPILE_LIMIT: Duration = Duration::from_secs(120);
 /// Seconds that a job over the software device may take at the least: its PEs take turns with the device's process.
 const DEVICE_LIMIT: u64 = 60;
 const HYDRA: &str = "/usr/bin/mpiexec.hydra";
+/// Open MPI's launcher, which starts as many PEs as it is told to by whoever it is told by.
+pub(crate) const MPIRUN: [&str; 3] = [
+    "/usr/bin/mpirun.openmpi",
+    "--allow-run-as-root",
+    "--oversubscribe",
+];
 const VALGRIND: [&str; 4] = ["valgrind", "--quiet", "--error-exitcode=99", "--"];
 
 /// The cases of all programs below tests/conformance.
@@ -139,6 +145,10 @@ pub(crate) fn case(
             .arg("--")
             .args(words),
         Launcher::Hydra => Invocation::new(HYDRA).args(["-n", &np]).args(words),
+        Launcher::OpenMpi => Invocation::new(MPIRUN[0])
+            .args(&MPIRUN[1..])
+            .args(["-n", &np])
+            .args(words),
         Launcher::None => Invocation::new(words.remove(0)).args(words),
     };
     let start = setting

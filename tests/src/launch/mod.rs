@@ -6,6 +6,7 @@
 mod apart;
 mod commands;
 mod denied;
+mod foreign;
 mod hosts;
 mod job;
 mod kills;
@@ -59,6 +60,7 @@ pub(crate) const OWN: &[Own] = &[
     },
 ];
 
+pub(crate) use foreign::OWN as OF_FOREIGN;
 pub(crate) use hosts::OWN as OF_HOSTS;
 pub(crate) use several::OWN as OF_OSHRUN;
 
@@ -69,6 +71,7 @@ pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
     cases.extend(apart::cases(session, &job));
     cases.extend(worlds::cases(session));
     cases.extend(denied::cases(session, &job)?);
+    cases.extend(foreign::cases(session)?);
     cases.extend(hosts::cases(session)?);
     cases.extend(several::cases(session, &job)?);
     for own in OWN {

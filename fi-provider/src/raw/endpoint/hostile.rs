@@ -494,7 +494,9 @@ fn endure(seed: u64, is_quick: bool) {
     assert!(is_over, "operations with a peer that is gone wait for ever");
     if let Ok(region) = before {
         let endpoint = &victim.side.endpoint;
-        let is_noticed = endpoint.wait(LIMIT, || region.link.is_over());
+        // Its endpoint says that it is closed before its process is gone, whose memory can be read
+        // until then.
+        let is_noticed = endpoint.wait(LIMIT, || !region.link.is_alive());
         assert!(is_noticed, "the end of a peer is not noticed");
         let place = victim.found[0].as_ptr();
         // SAFETY: the memory is kept until the endpoint is dropped.
