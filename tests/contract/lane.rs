@@ -7,12 +7,12 @@
 
 use crate::access::Place;
 use bytemuck::Pod;
-use fi_provider::symmetric::gate::Gate;
 use fi_provider::symmetric::Error;
 use fi_provider::symmetric::address_vector::{AddressVector, PeerIndex};
 use fi_provider::symmetric::atomic::{self, Integer, Word};
 use fi_provider::symmetric::domain::Domain;
 use fi_provider::symmetric::endpoint::Endpoint;
+use fi_provider::symmetric::gate::Gate;
 use fi_provider::symmetric::strided::{self, Blocks};
 use fi_provider::symmetric::{element, range};
 use std::ops::Deref;

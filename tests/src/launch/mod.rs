@@ -73,7 +73,7 @@ pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
     cases.extend(denied::cases(session, &job)?);
     cases.extend(foreign::cases(session)?);
     cases.extend(hosts::cases(session)?);
-    cases.extend(several::cases(session)?);
+    cases.extend(several::cases(session, &job)?);
     for own in OWN {
         let mut case = own.case(&[job.executable.display().to_string()])?;
         case.needs.push(job.build.clone());

@@ -1,5 +1,6 @@
 //! oshrun on several hosts (tests/hosts): jobs, and how they end when PEs, agents, oshrun or hosts do.
 
+use super::Program;
 use super::hosts::{expect, nothing_is_left, text, wireup};
 use crate::case::{Case, Invocation};
 use crate::own::Own;
@@ -21,7 +22,7 @@ const LATEST_US: u64 = 400_000;
 /// When a job has to be over.
 const OVER_WITHIN: Duration = Duration::from_secs(10);
 
-/// The cases. Their arguments are the compiled wireup.rs and, by hand, a number of rounds.
+/// The cases. Their arguments are the compiled wireup.rs, the compiled job.c and, by hand, a number of rounds.
 pub(crate) const OWN: &[Own] = &[
     Own {
         name: "oshrun, 2 hosts",
@@ -32,6 +33,11 @@ pub(crate) const OWN: &[Own] = &[
         name: "oshrun, 4 hosts",
         seconds: 60,
         run: |place, args| exchanges(place, 4, &args[0]),
+    },
+    Own {
+        name: "oshrun, 2 hosts, OpenSHMEM",
+        seconds: 60,
+        run: openshmem,
     },
     Own {
         name: "oshrun, 2 hosts, ends of all kinds",
@@ -71,8 +77,9 @@ pub(crate) const OWN: &[Own] = &[
 ];
 
 /// All cases; where there can be no hosts they are named, and the reason with them.
-pub(super) fn cases(session: &Session) -> Result<Vec<Case>, String> {
+pub(super) fn cases(session: &Session, job: &Program) -> Result<Vec<Case>, String> {
     let (program, build) = wireup(session);
+    let programs = [program, job.executable.display().to_string()];
     let missing = farreach_hosts::missing();
     let mut cases = Vec::new();
     for own in OWN {
@@ -81,8 +88,8 @@ pub(super) fn cases(session: &Session) -> Result<Vec<Case>, String> {
             cases.push(Case::new(name, 10, Invocation::new("true")));
             continue;
         }
-        let mut case = own.case(std::slice::from_ref(&program))?;
-        case.needs.push(build.clone());
+        let mut case = own.case(&programs)?;
+        case.needs.extend([build.clone(), job.build.clone()]);
         case.leaves_nothing = true;
         cases.push(case);
     }
@@ -120,6 +127,35 @@ fn exchanges(place: &Place, hosts: usize, program: &str) -> Result<(), String> {
     expect(&run(&["many", "400"])?, true, "has read 400")?;
     nothing_is_left(&lab, hosts, program)?;
     nothing_is_left(&lab, hosts, "oshrun")
+}
+
+/// A program of OpenSHMEM, over the system's libfabric, and what it writes and returns.
+fn openshmem(place: &Place, args: &[String]) -> Result<(), String> {
+    let lab = Lab::start(2).map_err(text)?;
+    let job = args[1].as_str();
+    let run = |words: &[&str]| -> Result<Output, String> {
+        let mut command = oshrun(place, &lab, &two_on_each(2));
+        command
+            .args(["--label", job])
+            .args(words)
+            .output()
+            .map_err(text)
+    };
+    let said = run(&[])?;
+    for rank in 0..4 {
+        expect(&said, true, &format!("[{rank}] PE {rank} of 4"))?;
+    }
+    for (words, status) in [
+        (&["finally", "2", "6"][..], 6),
+        (&["leave", "global_exit", "7", "compute"], 7),
+        (&["leave", "kill", "9", "barrier"], 137),
+    ] {
+        let said = run(words)?;
+        if said.status.code() != Some(status) {
+            return Err(format!("{words:?}: {said:?}"));
+        }
+    }
+    nothing_is_left(&lab, 2, job)
 }
 
 /// Status and words of jobs that end early, on the host that is at fault.
@@ -192,7 +228,7 @@ enum Harm {
 fn harm(place: &Place, args: &[String], harm: Harm) -> Result<(), String> {
     let program = args[0].as_str();
     let of_host = matches!(harm, Harm::Cut | Harm::Host);
-    let rounds = match args.get(1) {
+    let rounds = match args.get(2) {
         Some(text) => text.parse().map_err(|_| format!("{text:?} rounds"))?,
         None if of_host => ROUNDS_OF_HOSTS,
         None => ROUNDS,
@@ -207,6 +243,10 @@ fn harm(place: &Place, args: &[String], harm: Harm) -> Result<(), String> {
         let mut command = oshrun(place, &lab, &two_on_each(2));
         command.args([program, "wait", "/tmp/gone"]);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        if !of_host {
+            // Who is killed is missed at once, without a look at the time.
+            command.env("FARREACH_HOST_TIMEOUT", "0");
+        }
         let child = command.spawn().map_err(text)?;
         std::thread::sleep(moment);
         let expected = strike(harm, &lab, program, &mut random).map_err(in_round)?;
