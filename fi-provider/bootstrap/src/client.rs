@@ -211,7 +211,8 @@ impl Bootstrap {
     /// allocates nothing, so that signal handlers may call it.
     ///
     /// Under PMIx a thread makes the call, for which this one waits for two seconds at most; after
-    /// finalize it is an error.
+    /// finalize it is an error. Open MPI's mpirun is not asked before a second has passed: it ends the
+    /// job by this process's exit status.
     ///
     /// # Errors
     /// The connection's error, or [`Error::Forked`] in a forked child.
