@@ -278,8 +278,7 @@ impl Bootstrap {
     }
 
     /// Introduces this PE to the launcher again after [`finalize`](Self::finalize). `false` when the launcher no
-    /// longer listens, as hydra does not: then only what is known already can be used. A job of one can always go on.
-    /// Under PMIx the values of the first session that this PE has not fetched cannot be fetched any more.
+    /// longer listens, as hydra and PMIx do not: then only what is known already can be used. A job of one can always go on.
     ///
     /// # Errors
     /// [`Error::Forked`] in a forked child, and what a launcher that does listen says.
@@ -297,11 +296,8 @@ impl Bootstrap {
                 Err(Error::Closed) => return Ok(false),
                 Err(error) => return Err(error),
             },
-            Link::Pmix(session) => {
-                if !session.again() {
-                    return Ok(false);
-                }
-            }
+            // The library does not connect twice.
+            Link::Pmix(_) => return Ok(false),
         }
         self.finalized = false;
         Ok(true)
