@@ -19,7 +19,7 @@ const CONTRACT: &str = "tests/contract/main.rs";
 const ALONE: [&str; 3] = [
     "fi-provider/cli/tests/measure.rs",
     "fi-provider/measure/src/lib.rs",
-    "fi-provider/softhca/tests/flight.rs",
+    "fi-provider/softhca/tests/timed.rs",
 ];
 
 /// A test program that cargo has built.
