@@ -66,12 +66,10 @@ fn act(args: &[&str]) -> io::Result<bool> {
             Err(_) => return Ok(false),
         },
         ["down"] => down(&file)?,
-        ["with", hosts, percent, program, args @ ..] => {
-            match (hosts.parse(), percent.parse()) {
-                (Ok(hosts), Ok(percent)) => return with(hosts, percent, program, args),
-                _ => return Ok(false),
-            }
-        }
+        ["with", hosts, percent, program, args @ ..] => match (hosts.parse(), percent.parse()) {
+            (Ok(hosts), Ok(percent)) => return with(hosts, percent, program, args),
+            _ => return Ok(false),
+        },
         _ => return Ok(false),
     }
     Ok(true)

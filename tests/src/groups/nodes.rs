@@ -151,14 +151,7 @@ const TWO: (u32, &str) = (2, "2");
 
 /// By libfabric, with the provider that it takes itself.
 const LIBFABRIC: Setting = Setting {
-    words: [
-        "--fabric",
-        "libfabric",
-        "--transport",
-        "auto",
-        "--ppn",
-        "2",
-    ],
+    words: ["--fabric", "libfabric", "--transport", "auto", "--ppn", "2"],
     programs: OF_LANES,
     ..nodes("libfabric ppn=2", "auto", TWO)
 };
