@@ -213,7 +213,7 @@ fn without_a_device_libfabric_is_taken() {
     };
     let count = names.len();
     names.sort_unstable_by_key(pair);
-    names.dedup_by_key(|line| pair(&&*line));
+    names.dedup_by_key(|line| pair(line));
     assert_eq!(names.len(), count, "{text}");
     assert!(
         text.contains("\nlanes     are an mlx5 device's: "),

@@ -23,15 +23,19 @@ type GetInfo = unsafe extern "C" fn(
 ) -> c_int;
 type OpenFabric =
     unsafe extern "C" fn(*mut FiFabricAttr, *mut *mut FidFabric, *mut c_void) -> c_int;
+type FreeInfo = unsafe extern "C" fn(*mut FiInfo);
+type DupInfo = unsafe extern "C" fn(*const FiInfo) -> *mut FiInfo;
+type Words = unsafe extern "C" fn(c_int) -> *const c_char;
+type Number = unsafe extern "C" fn() -> u32;
 
 /// The functions that are used; all others are in the objects' tables.
 pub(crate) struct Library {
     pub(crate) getinfo: GetInfo,
-    pub(crate) freeinfo: unsafe extern "C" fn(*mut FiInfo),
-    pub(crate) dupinfo: unsafe extern "C" fn(*const FiInfo) -> *mut FiInfo,
+    pub(crate) freeinfo: FreeInfo,
+    pub(crate) dupinfo: DupInfo,
     pub(crate) fabric: OpenFabric,
-    strerror: unsafe extern "C" fn(c_int) -> *const c_char,
-    version: unsafe extern "C" fn() -> u32,
+    strerror: Words,
+    version: Number,
 }
 
 static LIBRARY: OnceLock<Library> = OnceLock::new();
@@ -64,7 +68,7 @@ impl Library {
             return Err(not_loaded(last_words()));
         }
         macro_rules! symbol {
-            ($name:literal) => {{
+            ($name:literal as $type:ty) => {{
                 let name: &CStr = $name;
                 // SAFETY: the handle is the open library's, and the name is a C string.
                 let found = unsafe { libc::dlsym(handle, name.as_ptr()) };
@@ -76,16 +80,16 @@ impl Library {
                 }
                 // SAFETY: the function of this name is of the field's type (rdma/fabric.h), and the
                 // library stays loaded.
-                unsafe { std::mem::transmute(found) }
+                unsafe { std::mem::transmute::<*mut c_void, $type>(found) }
             }};
         }
         Ok(Self {
-            getinfo: symbol!(c"fi_getinfo"),
-            freeinfo: symbol!(c"fi_freeinfo"),
-            dupinfo: symbol!(c"fi_dupinfo"),
-            fabric: symbol!(c"fi_fabric"),
-            strerror: symbol!(c"fi_strerror"),
-            version: symbol!(c"fi_version"),
+            getinfo: symbol!(c"fi_getinfo" as GetInfo),
+            freeinfo: symbol!(c"fi_freeinfo" as FreeInfo),
+            dupinfo: symbol!(c"fi_dupinfo" as DupInfo),
+            fabric: symbol!(c"fi_fabric" as OpenFabric),
+            strerror: symbol!(c"fi_strerror" as Words),
+            version: symbol!(c"fi_version" as Number),
         })
     }
 

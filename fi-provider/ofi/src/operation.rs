@@ -197,13 +197,14 @@ mod tests {
             assert_eq!(all.find(token), Some(one));
             assert_eq!(all.find(token + (1 << 32)), None);
         }
+        let fifth = taken[4];
         // SAFETY: taken above, and used by nobody else.
         unsafe {
-            let before = (*taken[5]).token();
-            all.give_back(taken[5]);
+            let before = (*fifth).token();
+            all.give_back(fifth);
             assert_eq!(all.find(before), None);
-            assert_eq!(all.take(), taken[5]);
-            (*taken[5]).kind = Kind::Atomic;
+            assert_eq!(all.take(), fifth);
+            (*fifth).kind = Kind::Atomic;
             assert_eq!(all.find(before), None);
         }
         assert_eq!(all.find(u64::MAX), None);

@@ -120,7 +120,8 @@ impl Libfabric {
         let gate = self.gate();
         // SAFETY: `source` holds the bytes, and stays as it is as long as `kept` says; the lane
         // leaks where operations outlive its gate.
-        Ok(unsafe { gate.port().write(gate.lane(), place, source, bytes, kept)? })
+        unsafe { gate.port().write(gate.lane(), place, source, bytes, kept)? };
+        Ok(())
     }
 
     /// [`Endpoint::read_far`].
@@ -148,7 +149,8 @@ impl Libfabric {
         let gate = self.gate();
         // SAFETY: `dest` has room for the bytes, and nobody else uses it until quiet where the call
         // does not `wait`; the lane leaks where operations outlive its gate.
-        Ok(unsafe { gate.port().read(gate.lane(), place, dest, bytes, wait)? })
+        unsafe { gate.port().read(gate.lane(), place, dest, bytes, wait)? };
+        Ok(())
     }
 
     /// [`Endpoint::write_blocks_far`]: a write for each block.
@@ -278,7 +280,8 @@ impl Libfabric {
         let (gate, lane) = (self.gate(), self.gate().lane());
         // SAFETY: `dest` has room for the bytes, and nobody else uses them until quiet; the lane
         // leaks where operations outlive its gate.
-        Ok(unsafe { gate.port().start_fetch(lane, place, bytes, what, dest)? })
+        unsafe { gate.port().start_fetch(lane, place, bytes, what, dest)? };
+        Ok(())
     }
 
     /// [`Endpoint::fence`].
