@@ -170,7 +170,11 @@ impl Libfabric {
         let Some(lower) = keys.first() else {
             return Ok(false);
         };
-        let place = record.remote.long_keys().iter().position(|&key| key == lower.key);
+        let place = record
+            .remote
+            .long_keys()
+            .iter()
+            .position(|&key| key == lower.key);
         place.map(|place| place > 0).ok_or(Error::Garbled(own))
     }
 

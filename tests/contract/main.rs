@@ -71,7 +71,17 @@ suite!(shm_processes: crate::processes::Processes);
 
 // Over the system's libfabric, by the interface that its best provider takes.
 suite!(libfabric_tcp: crate::provider::Libfabric::by("tcp;ofi_rxm"));
-suite!(libfabric_net: crate::provider::Libfabric::by("net").two_on_each_node());
+suite! { libfabric_net: crate::provider::Libfabric::by("net").two_on_each_node();
+    elements { arrive_whole_and_alone }
+    ranges { around_64_kibibytes_and_a_mebibyte of_larger_elements onto_themselves between_symmetric_objects }
+    strided { of_every_shape }
+    atomics { of_4_bytes of_8_bytes }
+    contention { of_sums of_compare_swaps for_a_lock_by_swap }
+    order { fence_keeps_elements_in_order fence_publishes_ranges atomics_follow_writes quiet_delivers quiet_precedes_later_reads }
+    tearing { by_elements }
+    sequences { follow_the_model }
+    lanes { of_threads shared_by_threads }
+}
 suite! { libfabric_registered: crate::provider::Libfabric::by("tcp;ofi_rxm").registered();
     elements { arrive_whole_and_alone }
     ranges { around_64_kibibytes_and_a_mebibyte of_larger_elements onto_themselves between_symmetric_objects }

@@ -1,8 +1,9 @@
 //! A PE without a library, for launchers of others: it meets its peers by fi_bootstrap alone.
 //!
 //! Its argument: `all` (exchanges of all kinds, and a second beginning), `many COUNT` (as many keys
-//! of each PE), `abort STATUS`, `exit STATUS`, `kill` (PE 1 does so while the others wait for it),
-//! `wait` (until the launcher is gone; says so in the file that the next argument names).
+//! of each PE), `wait` (until the launcher is gone; says so in the file that the next argument names).
+//! The others are what PE 1 does while its peers are in a barrier: `abort STATUS` (and exit with it),
+//! `ask STATUS` (abort, and wait for the effect), `exit STATUS`, `kill` (itself).
 
 use fi_bootstrap::{Bootstrap, Error};
 use std::process::{Command, exit};
@@ -16,10 +17,10 @@ fn main() {
         Some("all") => all(&mut pe),
         Some("many") => many(&mut pe, number()).and_then(|()| pe.finalize()),
         Some("wait") => wait(&mut pe, &args[1]),
-        Some(how @ ("abort" | "exit" | "kill")) => pe
+        Some(how @ ("abort" | "ask" | "exit" | "kill")) => pe
             .barrier()
             .and_then(|()| end(&mut pe, how, number() as i32)),
-        _ => fail("all, many, abort, exit, kill or wait"),
+        _ => fail("all, many, abort, ask, exit, kill or wait"),
     };
     done.unwrap_or_else(|error| fail(&error.to_string()));
 }
@@ -113,13 +114,21 @@ fn many(pe: &mut Bootstrap, count: usize) -> Result<(), Error> {
 /// Ends PE 1 in this way; the others wait for it.
 fn end(pe: &mut Bootstrap, how: &str, status: i32) -> Result<(), Error> {
     if pe.rank() != 1 {
-        pe.barrier()?;
-        fail("the barrier is over");
+        match pe.barrier() {
+            Ok(()) => fail("the barrier is over"),
+            // The launcher is to end this PE.
+            Err(Error::Departed) => std::thread::sleep(Duration::from_secs(60)),
+            Err(error) => return Err(error),
+        }
     }
     // Most others are in their barrier by then.
     std::thread::sleep(Duration::from_millis(200));
     match how {
-        "abort" => pe.abort(status, "")?,
+        "abort" => {
+            pe.abort(status, "")?;
+            exit(status);
+        }
+        "ask" => pe.abort(status, "")?,
         "exit" => exit(status),
         _ => {
             let own = std::process::id().to_string();

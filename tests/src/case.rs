@@ -127,6 +127,8 @@ pub(crate) struct Case {
     pub(crate) expect: Expect,
     /// Whether its temporary directory has to be empty afterwards.
     pub(crate) leaves_nothing: bool,
+    /// Whether nothing may run beside it: it measures times.
+    pub(crate) is_alone: bool,
 }
 
 impl Case {
@@ -139,6 +141,7 @@ impl Case {
             limit: Duration::from_secs(seconds),
             expect: Expect::default(),
             leaves_nothing: false,
+            is_alone: false,
         }
     }
 }

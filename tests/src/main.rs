@@ -190,7 +190,12 @@ fn run_group(session: &Session, group: &Group) {
     let selected = cases
         .into_iter()
         .filter(|case| session.selects(&format!("{}/{}", group.name, case.name)));
-    let queue: Mutex<VecDeque<_>> = Mutex::new(selected.collect());
+    let (alone, selected): (Vec<_>, Vec<_>) = selected.partition(|case| case.is_alone);
+    let mut any = !alone.is_empty();
+    for case in alone {
+        session.run_case(group.name, &case);
+    }
+    let queue: Mutex<VecDeque<_>> = Mutex::new(selected.into());
     let take = || {
         queue
             .lock()
@@ -198,7 +203,6 @@ fn run_group(session: &Session, group: &Group) {
             .pop_front()
     };
     let workers = if group.parallel { session.jobs } else { 1 };
-    let mut any = false;
     std::thread::scope(|scope| {
         let work = || {
             let mut any = false;
@@ -209,7 +213,7 @@ fn run_group(session: &Session, group: &Group) {
             any
         };
         let others: Vec<_> = (1..workers).map(|_| scope.spawn(work)).collect();
-        any = work();
+        any |= work();
         any |= others.into_iter().any(|other| other.join().unwrap_or(true));
     });
     if any {

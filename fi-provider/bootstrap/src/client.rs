@@ -211,7 +211,8 @@ impl Bootstrap {
     /// allocates nothing, so that signal handlers may call it.
     ///
     /// Under PMIx a thread makes the call, for which this one waits for two seconds at most; after
-    /// finalize it is an error.
+    /// finalize it is an error. Open MPI's mpirun is not asked before a second has passed: it ends the
+    /// job by this process's exit status.
     ///
     /// # Errors
     /// The connection's error, or [`Error::Forked`] in a forked child.
@@ -277,8 +278,7 @@ impl Bootstrap {
     }
 
     /// Introduces this PE to the launcher again after [`finalize`](Self::finalize). `false` when the launcher no
-    /// longer listens, as hydra does not: then only what is known already can be used. A job of one can always go on.
-    /// Under PMIx the values of the first session that this PE has not fetched cannot be fetched any more.
+    /// longer listens, as hydra and PMIx do not: then only what is known already can be used. A job of one can always go on.
     ///
     /// # Errors
     /// [`Error::Forked`] in a forked child, and what a launcher that does listen says.
@@ -296,11 +296,8 @@ impl Bootstrap {
                 Err(Error::Closed) => return Ok(false),
                 Err(error) => return Err(error),
             },
-            Link::Pmix(session) => {
-                if !session.again() {
-                    return Ok(false);
-                }
-            }
+            // The library does not connect twice.
+            Link::Pmix(_) => return Ok(false),
         }
         self.finalized = false;
         Ok(true)

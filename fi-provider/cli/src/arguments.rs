@@ -44,14 +44,15 @@ fn help() -> String {
 Usage: farreach info [options]
        farreach measure|model|whatif|report|icount --help
 
-Tells of the mlx5 device that jobs of several nodes go through, and of what the lanes of a process take of it under
-each policy: it opens the device and makes lanes of one queue pair each, as contexts have them.
+Lists the networks that jobs of several nodes can go through: the mlx5 device, and each provider of libfabric on each
+interface, with the reason why a job takes it or not. Of an mlx5 device it tells what the lanes of a process take of it
+under each policy: it opens the device and makes lanes of one queue pair each, as contexts have them.
 
   --lanes N              how many lanes (16)
   --policy NAME|all      what they share (all): {}
   --completions own|shared
                          a completion queue for each lane (own, the default), or one for all of a device context
-  --tsv                  the table alone, with tabs between its columns
+  --tsv                  the lanes' table alone, with tabs between its columns
   -h, --help             print this
   -V, --version          print the version
 
@@ -59,7 +60,7 @@ UARs are doorbell pages, uUARs the registers on them, of which queue pairs ring 
 that is \"short\" has less than the policy says, and one that is \"shared\" is the first one, because the device has no more. Jobs
 take {} where nothing is said (FARREACH_LANES, oshrun --lanes).
 
-Exit status: 1 where there is no device, 2 for a wrong command line.
+Exit status: 1 where there is no network between nodes (with --tsv, no device), 2 for a wrong command line.
 ",
         names().join(", "),
         DEFAULT_POLICY.name

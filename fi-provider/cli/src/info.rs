@@ -1,6 +1,7 @@
-//! `farreach info`: the device, and what lanes take of it.
+//! `farreach info`: the networks between nodes, the device, and what lanes take of it.
 
 use crate::arguments::Options;
+use crate::network::Networks;
 use fi_provider::device::{self, Completions, Features, Regime, Survey};
 use std::fmt::Write as _;
 
@@ -22,17 +23,33 @@ const WORDS: [&str; 9] = [
     "shared",
 ];
 
-/// The output.
-pub(crate) fn tell(options: &Options) -> Result<String, device::Error> {
+/// The output; an error where there is no network between nodes, or no device for the table alone.
+pub(crate) fn tell(options: &Options) -> Result<String, String> {
+    if options.tsv {
+        let surveys = surveys(options).map_err(|error| error.to_string())?;
+        return Ok(table_for_programs(options, &surveys));
+    }
+    // Before libfabric is asked: its providers keep the device open, and some of what it has.
+    let surveys = surveys(options);
+    let networks = Networks::find();
+    if !networks.is_any() {
+        let list = networks.text();
+        return Err(format!("no network between nodes can be used\n\n{list}"));
+    }
+    let of_lanes = match surveys {
+        Ok(surveys) => text(options, &surveys),
+        Err(error) => format!("lanes     are an mlx5 device's: {error}\n"),
+    };
+    Ok(format!("{}\n{of_lanes}", networks.text()))
+}
+
+/// Makes the lanes of each policy.
+fn surveys(options: &Options) -> Result<Vec<Survey>, device::Error> {
     let mut surveys = Vec::new();
     for policy in &options.policies {
         surveys.push(device::survey(policy, options.completions, options.lanes)?);
     }
-    Ok(if options.tsv {
-        table_for_programs(options, &surveys)
-    } else {
-        text(options, &surveys)
-    })
+    Ok(surveys)
 }
 
 /// The numbers of a row.

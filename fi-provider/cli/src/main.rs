@@ -1,6 +1,7 @@
 //! `farreach`: tells of the fabric on this machine, and of the critical path of programs on it.
 //!
-//! `farreach info` opens the device, makes lanes as jobs have them, and tells of their resources;
+//! `farreach info` tells of the networks between nodes, opens the device, makes lanes as jobs have
+//! them, and tells of their resources;
 //! `farreach icount` counts the instructions of a program's calls. `farreach measure`, `farreach
 //! model` and `farreach whatif` tell where the time of a small message goes, and `farreach report`
 //! draws it.
@@ -10,6 +11,7 @@ mod icount;
 mod info;
 mod measure;
 mod model;
+mod network;
 mod output;
 mod report;
 
@@ -23,7 +25,7 @@ const USAGE: u8 = 2;
 fn main() -> ExitCode {
     let done = match arguments::parse(std::env::args_os().skip(1)) {
         Ok(Request::Print(text)) => Ok(text),
-        Ok(Request::Info(options)) => info::tell(&options).map_err(|error| (1, error.to_string())),
+        Ok(Request::Info(options)) => info::tell(&options).map_err(|error| (1, error)),
         Ok(Request::Measure(request)) => measure::run(&request),
         Ok(Request::Model(request)) => model::run(&request),
         Ok(Request::Report(request)) => report::run(&request),

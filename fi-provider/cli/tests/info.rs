@@ -131,24 +131,129 @@ fn a_device_without_dynamic_connections_has_connected_lanes() {
     assert_eq!(words[1..4], ["1", "3", "3"], "{text}");
 }
 
-#[test]
-fn without_a_device_it_says_so() {
-    let output = Command::new(env!("CARGO_BIN_EXE_farreach"))
-        .arg("info")
+/// Runs `farreach` without a device.
+fn without(environment: &[(&str, &str)], arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_farreach"))
+        .args(arguments)
         .env("SYSFS_PATH", "/nonexistent")
+        .envs(environment.iter().copied())
         .output()
-        .expect("farreach starts");
+        .expect("farreach starts")
+}
+
+/// Whether it says that there is no device, for one of the reasons that machines have.
+fn has_no_device(text: &str) -> bool {
+    text.contains("no mlx5 device") || text.contains("not installed")
+}
+
+const NO_LIBFABRIC: (&str, &str) = ("FARREACH_LIBFABRIC", "/nonexistent/libfabric.so");
+
+#[test]
+fn without_a_device_the_table_is_an_error() {
+    let output = without(&[], &["info", "--tsv"]);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(
         said.starts_with("farreach: ") && said.lines().count() == 1,
         "{said}"
     );
-    assert!(
-        said.contains("no mlx5 device") || said.contains("not installed"),
-        "{said}"
-    );
+    assert!(has_no_device(&said), "{said}");
     assert_eq!(output.stdout, b"");
+}
+
+#[test]
+fn without_any_network_it_says_what_is_missing() {
+    let output = without(&[NO_LIBFABRIC], &["info"]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let said = String::from_utf8_lossy(&output.stderr);
+    for part in [
+        "farreach: no network between nodes can be used\n",
+        "libfabric cannot be used: /nonexistent/libfabric.so cannot be loaded (Debian: libfabric1)",
+        "FARREACH_LIBFABRIC is /nonexistent/libfabric.so\n",
+        "FARREACH_FABRIC=auto takes none",
+    ] {
+        assert!(said.contains(part), "{part:?} in\n{said}");
+    }
+    assert!(has_no_device(&said), "{said}");
+    assert_eq!(output.stdout, b"");
+}
+
+/// It needs Debian's package `libfabric1`.
+#[test]
+fn without_a_device_libfabric_is_taken() {
+    let text = printed(&without(&[], &["info"]));
+    let lines: Vec<_> = text.lines().collect();
+    assert!(
+        lines[1].starts_with("mlx5 ") && has_no_device(lines[1]),
+        "{text}"
+    );
+    let taken: Vec<_> = lines
+        .iter()
+        .filter(|line| line.ends_with("  taken"))
+        .collect();
+    assert_eq!(taken.len(), 1, "{text}");
+    let mut words = taken[0].split_whitespace();
+    let (provider, domain) = (words.next().expect("one"), words.next().expect("one"));
+    let says = format!("\nFARREACH_FABRIC=auto takes {provider} on {domain}\n");
+    assert!(text.contains(&says), "{text}");
+    let shm = lines.iter().find(|line| line.starts_with("shm "));
+    assert!(
+        shm.expect("it is everywhere")
+            .contains("not for peers on other nodes")
+    );
+    let mut names: Vec<_> = lines[1..]
+        .iter()
+        .take_while(|line| !line.is_empty())
+        .collect();
+    let pair = |line: &&&str| {
+        line.split_whitespace()
+            .take(2)
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let count = names.len();
+    names.sort_unstable_by_key(pair);
+    names.dedup_by_key(|line| pair(&&*line));
+    assert_eq!(names.len(), count, "{text}");
+    assert!(
+        text.contains("\nlanes     are an mlx5 device's: "),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_provider_that_the_user_names_is_taken() {
+    let tcp = ("FARREACH_LIBFABRIC_PROVIDER", "tcp;ofi_rxm");
+    let text = printed(&without(&[tcp], &["info"]));
+    assert!(
+        text.contains("\nFARREACH_FABRIC=auto takes tcp;ofi_rxm on "),
+        "{text}"
+    );
+    assert!(
+        text.contains("FARREACH_LIBFABRIC_PROVIDER is tcp;ofi_rxm\n"),
+        "{text}"
+    );
+    let frob = ("FARREACH_LIBFABRIC_PROVIDER", "frob");
+    let output = without(&[frob], &["info"]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+}
+
+#[test]
+fn a_device_is_taken_before_libfabric() {
+    let arguments = ["info", "--lanes", "1", "--policy", "dynamic"];
+    let text = printed(&under(&[], &[], &arguments));
+    let line = text.lines().nth(1).expect("a line");
+    assert!(
+        line.starts_with("mlx5 ") && line.ends_with("  taken"),
+        "{text}"
+    );
+    let says = "FARREACH_FABRIC=auto takes mlx5, if all nodes of the job have it\n";
+    assert!(text.contains(says), "{text}");
+    let text = printed(&under(&[], &[NO_LIBFABRIC], &arguments));
+    assert!(
+        text.contains(says) && text.contains("libfabric cannot be used"),
+        "{text}"
+    );
 }
 
 #[test]

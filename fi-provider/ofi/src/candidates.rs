@@ -235,11 +235,8 @@ fn hints(library: &Library, provider: Option<&str>) -> Result<Info, Error> {
         domain.threading = FI_THREAD_DOMAIN;
         domain.resource_mgmt = FI_RM_ENABLED;
         domain.av_type = FI_AV_TABLE;
-        domain.mr_mode = FI_MR_LOCAL
-            | FI_MR_VIRT_ADDR
-            | FI_MR_ALLOCATED
-            | FI_MR_PROV_KEY
-            | FI_MR_ENDPOINT;
+        domain.mr_mode =
+            FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
         if let Some(name) = provider.and_then(|name| CString::new(name).ok()) {
             (*info.fabric_attr).prov_name = libc::strdup(name.as_ptr());
         }

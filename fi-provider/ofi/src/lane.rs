@@ -39,6 +39,8 @@ impl Lane {
 
     /// The first failure as an error.
     pub(crate) fn check(&self) -> Result<(), Failure> {
-        self.failure.get().map_or(Ok(()), |(_, failure)| Err(failure))
+        self.failure
+            .get()
+            .map_or(Ok(()), |(_, failure)| Err(failure))
     }
 }

@@ -56,8 +56,7 @@ impl Library {
             library: library.clone(),
             reason,
         };
-        let path =
-            CString::new(library.clone()).map_err(|error| not_loaded(error.to_string()))?;
+        let path = CString::new(library.clone()).map_err(|error| not_loaded(error.to_string()))?;
         // SAFETY: the name is a C string. Constructors of a library run, as they do for every
         // program that is linked with it.
         let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };

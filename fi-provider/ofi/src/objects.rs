@@ -97,7 +97,10 @@ impl Objects {
             check("fi_fabric", opened)?;
             let fabric = objects.fabric;
             let open = (*(*fabric).ops).domain;
-            check("fi_domain", open(fabric, info, &raw mut objects.domain, none))?;
+            check(
+                "fi_domain",
+                open(fabric, info, &raw mut objects.domain, none),
+            )?;
             let domain = objects.domain;
             let mut attributes = Padded::new(FiAvAttr {
                 r#type: FI_AV_TABLE,
@@ -250,8 +253,16 @@ impl Objects {
         let (given, descriptor) = unsafe { ((*mr).key, (*mr).mem_desc) };
         Ok(Registration {
             mr,
-            key: if self.chooses_keys || given != 0 { given } else { key },
-            base: if self.by_address { memory.addr() as u64 } else { 0 },
+            key: if self.chooses_keys || given != 0 {
+                given
+            } else {
+                key
+            },
+            base: if self.by_address {
+                memory.addr() as u64
+            } else {
+                0
+            },
             descriptor,
         })
     }

@@ -48,7 +48,10 @@ impl Pieces {
 
     /// Where a piece lies.
     pub(crate) fn at(&self, piece: usize) -> *mut u8 {
-        self.memory[piece * PIECE..][..PIECE].as_ptr().cast_mut().cast()
+        self.memory[piece * PIECE..][..PIECE]
+            .as_ptr()
+            .cast_mut()
+            .cast()
     }
 
     /// What local accesses give.

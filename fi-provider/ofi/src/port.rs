@@ -8,9 +8,7 @@ use crate::objects::{Objects, Registration};
 use crate::operation::Operations;
 use crate::pieces::Pieces;
 use crate::progress::Receives;
-use fi_ofi_abi::{
-    FI_MR_LOCAL, FI_ORDER_RMA_WAW, FI_ORDER_SAW, FI_ORDER_WAW, FiEpAttr, FiTxAttr,
-};
+use fi_ofi_abi::{FI_MR_LOCAL, FI_ORDER_RMA_WAW, FI_ORDER_SAW, FI_ORDER_WAW, FiEpAttr, FiTxAttr};
 use fi_shm::random;
 use fi_shm::wait::{Patience, Waiter};
 use parking_lot::{Mutex, MutexGuard};
@@ -120,9 +118,7 @@ impl Own {
 
     /// The descriptor of the part that has these bytes.
     pub(crate) fn descriptor(&self, addr: usize, bytes: usize) -> Option<*mut c_void> {
-        let has = |part: &Range<usize>| {
-            part.contains(&addr) && bytes <= part.end - addr
-        };
+        let has = |part: &Range<usize>| part.contains(&addr) && bytes <= part.end - addr;
         let found = self.parts.iter().find(|(part, _)| has(part))?;
         Some(found.1.descriptor)
     }

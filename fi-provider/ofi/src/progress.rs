@@ -288,8 +288,7 @@ impl State {
             let address = self.peers[peer as usize].address;
             let ep = self.objects.ep;
             // SAFETY: the endpoint is open, and takes the bytes over.
-            let sent =
-                unsafe { ((*(*ep).msg).inject)(ep, bytes.as_ptr().cast(), len, address) };
+            let sent = unsafe { ((*(*ep).msg).inject)(ep, bytes.as_ptr().cast(), len, address) };
             if sent == -(libc::EAGAIN as isize) {
                 return;
             }

@@ -333,7 +333,10 @@ impl Port {
     }
 
     /// Waits for a piece.
-    fn claim_piece<'a>(&'a self, mut state: MutexGuard<'a, State>) -> (MutexGuard<'a, State>, usize) {
+    fn claim_piece<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, State>,
+    ) -> (MutexGuard<'a, State>, usize) {
         loop {
             if let Some(piece) = state.pieces.take() {
                 return (state, piece);

@@ -250,4 +250,3 @@ unsafe fn on<T: Integer>(amo: Amo, at: *mut T, of: impl Fn(u64) -> T) -> T {
         }
     }
 }
-

@@ -74,7 +74,12 @@ impl Network {
     }
 
     /// Takes the address of peer `index`, one after the other.
-    pub(crate) fn connect(&mut self, own: usize, index: usize, address: &[u8]) -> Result<(), Error> {
+    pub(crate) fn connect(
+        &mut self,
+        own: usize,
+        index: usize,
+        address: &[u8],
+    ) -> Result<(), Error> {
         match self {
             Self::Mlx5(device) => device.connect(own, index, address),
             Self::Libfabric(port) => port.connect(index, address),

@@ -8,9 +8,9 @@
 use super::{CONTEXTS, Context, PRIVATE, SERIALIZED, default_endpoint, handle_of};
 use crate::job::{MULTIPLE, Session};
 use crate::team::{self, Handle};
-use fi_provider::symmetric::gate::Gate;
 use fi_provider::symmetric::address_vector::{AddressVector, PeerIndex};
 use fi_provider::symmetric::endpoint::Endpoint;
+use fi_provider::symmetric::gate::Gate;
 use std::cell::UnsafeCell;
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_long};

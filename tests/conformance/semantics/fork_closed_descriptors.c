@@ -3,7 +3,7 @@
 // A new initialization is not possible then, and says so. (The child's copy is of all pages.)
 // run: np=1,2 nodes=1 env=SHMEM_SYMMETRIC_SIZE=8m
 // run: np=2 nodes=1 env=SHMEM_SYMMETRIC_SIZE=8m link=static
-// run: np=2 env=SHMEM_SYMMETRIC_SIZE=8m launcher=hydra,openmpi
+// run: np=2 env=SHMEM_SYMMETRIC_SIZE=8m launcher=hydra
 // run: np=1 env=SHMEM_SYMMETRIC_SIZE=8m launcher=none
 // run: np=2 nodes=1 env=SHMEM_SYMMETRIC_SIZE=8m args=reuse
 // run: np=2 nodes=1 env=SHMEM_SYMMETRIC_SIZE=8m expect-exit=1 expect-stderr="shmem_init: " expect-stderr="has closed the descriptor" args=again

@@ -2,7 +2,7 @@
 // exit status is the job's.
 // run: np=2,3 args=0
 // run: np=2,3 expect-exit=5 args=5
-// run: np=2 launcher=hydra args=0
+// run: np=2 launcher=hydra,openmpi args=0
 #include "check.h"
 
 #include <time.h>

@@ -2,7 +2,7 @@
 // keep in symmetric memory, and give it back.
 // run: np=1,2,3 expect-stdout="all destroyed"
 // run: np=2 link=static expect-stdout="all destroyed"
-// run: np=2 launcher=hydra expect-stdout="all destroyed"
+// run: np=2 launcher=hydra,openmpi expect-stdout="all destroyed"
 #include "check.h"
 
 #include <memory>

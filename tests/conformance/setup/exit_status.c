@@ -2,7 +2,7 @@
 // finalizes implicitly.
 // run: np=1,2,3 args=256
 // run: np=2 args=-1024
-// run: np=2 launcher=hydra args=256
+// run: np=2 launcher=hydra,openmpi args=256
 // run: np=1 launcher=none args=256
 // run: np=2 expect-exit=1 args=257
 #include "check.h"

@@ -2,7 +2,7 @@
 // look at the symmetric memory of their PE, and store to it.
 // run: np=1,2,3 cflags=-pthread
 // run: np=2 link=static cflags=-pthread
-// run: np=2 launcher=hydra cflags=-pthread
+// run: np=2 launcher=hydra,openmpi cflags=-pthread
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
 

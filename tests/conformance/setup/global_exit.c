@@ -12,12 +12,12 @@
 // run: np=2,3 expect-exit=0 expect-stderr="PE 1 was here" args=1 0 compute
 // run: np=2 expect-exit=1 expect-stderr="PE 1 was here" args=1 256 compute
 // run: np=2 expect-exit=1 args=0 -512 barrier
-// run: np=2 launcher=hydra expect-exit=1 args=1 256 barrier
+// run: np=2 launcher=hydra,openmpi expect-exit=1 args=1 256 barrier
 // run: np=1 launcher=none expect-exit=1 args=0 256 compute
 // run: np=1 expect-exit=9 expect-stderr="PE 0 was here" args=0 9 compute
 // run: np=1 launcher=none expect-exit=9 expect-stderr="PE 0 was here" args=0 9 compute
 // run: np=3 expect-exit=7 args=all 7 compute
-// run: np=3 launcher=hydra expect-exit=7 args=0 7 barrier
+// run: np=3 launcher=hydra,openmpi expect-exit=7 args=0 7 barrier
 #include "check.h"
 
 #include <time.h>

@@ -1,6 +1,6 @@
 // A program that returns from main or calls exit(0) without finalizing finalizes implicitly: no PE
 // is gone before all have come to it, and the job ends well.
-// run: np=1,2,3 launcher=oshrun,hydra args=return
+// run: np=1,2,3 launcher=oshrun,hydra,openmpi args=return
 // run: np=1,2,3 args=exit
 // run: np=2 args=twice
 #include "check.h"

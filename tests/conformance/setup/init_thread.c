@@ -4,7 +4,7 @@
 // run: np=2 cflags=-pthread args=1
 // run: np=2 cflags=-pthread args=2
 // run: np=1,2 cflags=-pthread args=3
-// run: np=2 cflags=-pthread launcher=hydra args=3
+// run: np=2 cflags=-pthread launcher=hydra,openmpi args=3
 #include "check.h"
 
 #include <pthread.h>

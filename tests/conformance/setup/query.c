@@ -1,5 +1,5 @@
 // Who am I, how many, what library, what can be reached; query_initialized before, between, after.
-// run: np=1,2,3,7 std=c99 launcher=oshrun,hydra
+// run: np=1,2,3,7 std=c99 launcher=oshrun,hydra,openmpi
 // run: np=1 std=c99 launcher=none
 #include "check.h"
 

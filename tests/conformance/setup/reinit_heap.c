@@ -3,7 +3,7 @@
 // which the library can still be initialized with less.
 // run: np=1,2,4 env=SHMEM_SYMMETRIC_SIZE=16m args=16m 15
 // run: np=1,2,4 env=SHMEM_SYMMETRIC_SIZE=16m args=8m 7
-// run: np=2 launcher=hydra env=SHMEM_SYMMETRIC_SIZE=16m args=8m 7
+// run: np=2 launcher=hydra,openmpi env=SHMEM_SYMMETRIC_SIZE=16m args=8m 7
 // run: np=2,3 env=SHMEM_SYMMETRIC_SIZE=16m expect-exit=1 expect-stderr="shmem_init: SHMEM_SYMMETRIC_SIZE gives" expect-stderr="at the first initialisation" args=64m 40
 // run: np=1 env=SHMEM_SYMMETRIC_SIZE=16m launcher=none expect-exit=1 expect-stderr="shmem_init: SHMEM_SYMMETRIC_SIZE gives" args=64m 40
 // run: np=2 expect-exit=1 expect-stderr="shmem_init: SHMEM_SYMMETRIC_SIZE gives" args=2g 600

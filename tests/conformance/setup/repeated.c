@@ -1,6 +1,6 @@
 // Initialized three times, finalized three times: the first two finalizes release nothing and are
 // barriers that complete communication; the last one ends the library.
-// run: np=1,2,3,7 launcher=oshrun,hydra
+// run: np=1,2,3,7 launcher=oshrun,hydra,openmpi
 #include "check.h"
 
 #include <time.h>

@@ -1,7 +1,7 @@
 // Far more PEs than processors: a loop of barriers, and a token that goes round the ring by put and
 // wait_until. Nobody may spin so hard that the others cannot run.
 // run: np=16,64 timeout=40
-// run: np=16 launcher=hydra timeout=40
+// run: np=16 launcher=hydra,openmpi timeout=40
 #include "check.h"
 
 #include <time.h>

@@ -15,6 +15,8 @@ tests/hosts/hosts drop HOST PERCENT  drop packets from and to a host
 tests/hosts/hosts heal HOST          undo both
 tests/hosts/hosts kill HOST          kill a host
 tests/hosts/hosts down               end all
+tests/hosts/hosts with N PERCENT CMD...  run a program in the switch of N hosts that end with it;
+                                         so many of the packets from and to h2 are dropped
 
 Launchers run in sw, where /run/hosts/rsh is the remote shell:
   tests/hosts/hosts run sw mpiexec.hydra -launcher rsh -launcher-exec /run/hosts/rsh -hosts h1,h2 ...
@@ -64,9 +66,24 @@ fn act(args: &[&str]) -> io::Result<bool> {
             Err(_) => return Ok(false),
         },
         ["down"] => down(&file)?,
+        ["with", hosts, percent, program, args @ ..] => match (hosts.parse(), percent.parse()) {
+            (Ok(hosts), Ok(percent)) => return with(hosts, percent, program, args),
+            _ => return Ok(false),
+        },
         _ => return Ok(false),
     }
     Ok(true)
+}
+
+/// Runs a program in the switch of hosts that end with it, and ends with its status.
+fn with(hosts: usize, percent: u32, program: &str, args: &[&str]) -> io::Result<bool> {
+    let lab = Lab::start(hosts)?;
+    if percent > 0 {
+        lab.drop_packets("h2", percent)?;
+    }
+    let ended = lab.command("sw", program).args(args).status()?;
+    drop(lab);
+    std::process::exit(ended.code().unwrap_or(1))
 }
 
 fn up(file: &Path, hosts: usize) -> io::Result<()> {

@@ -15,6 +15,13 @@ const LIMIT: u64 = 180;
 /// The test program that is a group of its own.
 const CONTRACT: &str = "tests/contract/main.rs";
 
+/// Test programs that measure times.
+const ALONE: [&str; 3] = [
+    "fi-provider/cli/tests/measure.rs",
+    "fi-provider/measure/src/lib.rs",
+    "fi-provider/softhca/tests/timed.rs",
+];
+
 /// A test program that cargo has built.
 struct Program {
     executable: PathBuf,
@@ -52,7 +59,9 @@ pub(crate) fn unit(session: &Session) -> Result<Vec<Case>, String> {
                     .strip_prefix(&session.place.root)
                     .unwrap_or(&program.source);
                 let name = format!("{} ({} tests{words})", source.display(), tests.len());
-                cases.push(Case::new(name, LIMIT, start(&program)));
+                let mut case = Case::new(name, LIMIT, start(&program));
+                case.is_alone = ALONE.iter().any(|path| program.source.ends_with(path));
+                cases.push(case);
             }
         }
     }

@@ -71,7 +71,9 @@ const SCRIPTS: [(&str, &str); 20] = [
     ),
     (
         "farreach",
-        r#""$1/bin/softhca" run -- "$1/bin/farreach" info --lanes 2 --tsv | grep -q "^2x-dynamic	2	own	library	1	4	4	5	10	""#,
+        r#""$1/bin/softhca" run -- "$1/bin/farreach" info --lanes 2 --tsv | grep -q "^2x-dynamic	2	own	library	1	4	4	5	10	"
+           "$1/bin/softhca" run -- "$1/bin/farreach" info --lanes 2 | grep -q "^FARREACH_FABRIC=auto takes mlx5"
+           SYSFS_PATH=/nonexistent "$1/bin/farreach" info | grep -q "^FARREACH_FABRIC=auto takes .* on ""#,
     ),
     (
         "farreach, a report",

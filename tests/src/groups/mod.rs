@@ -35,7 +35,7 @@ pub(crate) struct Group {
 }
 
 /// All groups, in the order in which they run.
-pub(crate) static ALL: [Group; 13] = [
+pub(crate) static ALL: [Group; 14] = [
     Group {
         name: "lint",
         about: "formatting, clippy, documentation, layers, house rules",
@@ -48,7 +48,7 @@ pub(crate) static ALL: [Group; 13] = [
         name: "unit",
         about: "the test programs of all crates, and the examples in their documentation",
         by_default: true,
-        parallel: false,
+        parallel: true,
         needs_staging: false,
         cases: cargo::unit,
     },
@@ -83,6 +83,14 @@ pub(crate) static ALL: [Group; 13] = [
         parallel: true,
         needs_staging: true,
         cases: programs::conformance,
+    },
+    Group {
+        name: "hosts",
+        about: "the same programs on several hosts, which are namespaces (tests/hosts)",
+        by_default: true,
+        parallel: true,
+        needs_staging: true,
+        cases: programs::on_hosts,
     },
     Group {
         name: "soak",

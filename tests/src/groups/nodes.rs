@@ -2,6 +2,7 @@
 //! them.
 
 use crate::runline::{Launcher, Nodes, Run};
+use farreach_hosts::RSH;
 use std::collections::BTreeMap;
 
 /// The most PEs of a job, where a run line leaves the choice: each has its turn on the few cores of a test machine.
@@ -42,6 +43,26 @@ const OF_TRANSPORTS: &[&str] = &[
     "threads/",
 ];
 
+/// Programs that are run on several hosts: of each kind of operation those that do all there are.
+const OF_HOSTS: &[&str] = &[
+    "active_set/",
+    "amo/contention.c",
+    "amo/types_c99.c",
+    "collective/",
+    "context/lanes.c",
+    "lock/",
+    "memory/",
+    "order/",
+    "rma/large.c",
+    "rma/lengths.c",
+    "rma/types_c99.c",
+    "semantics/late_pe.c",
+    "signal/types_c99.c",
+    "sync/barriers.c",
+    "team/",
+    "threads/",
+];
+
 /// Programs that are run where the device is not asked to act: of each way to wait for it one.
 const OF_WAITING: &[&str] = &[
     "context/lanes.c",
@@ -61,10 +82,23 @@ pub(crate) struct Setting {
     pub(crate) environment: &'static [(&'static str, &'static str)],
     /// Options of a device that is put around the job; without any, oshrun starts one.
     pub(crate) device: &'static [&'static str],
+    /// The hosts that the job runs on, if these are not pretended, and how they are reached.
+    pub(crate) lab: Option<Hosts>,
     /// How many PEs a node has.
     per_node: u32,
     /// What the names of its programs begin with.
     programs: &'static [&'static str],
+}
+
+/// Hosts of a lab (tests/hosts) with libfabric between them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hosts {
+    /// How many, for `farreach-hosts with`.
+    pub(crate) count: &'static str,
+    /// How many in a hundred packets of one host are lost.
+    pub(crate) lost: &'static str,
+    /// Their names for mpiexec.hydra, where that starts the job.
+    pub(crate) hydra: Option<&'static str>,
 }
 
 /// By a transport, so many PEs on each node.
@@ -85,6 +119,7 @@ const fn nodes(
         ],
         environment: &[],
         device: &[],
+        lab: None,
         per_node,
         programs: &[""],
     }
@@ -116,15 +151,8 @@ const TWO: (u32, &str) = (2, "2");
 
 /// By libfabric, with the provider that it takes itself.
 const LIBFABRIC: Setting = Setting {
-    words: [
-        "--fabric",
-        "libfabric",
-        "--transport",
-        "auto",
-        "--ppn",
-        "2",
-    ],
-    programs: OF_TRANSPORTS,
+    words: ["--fabric", "libfabric", "--transport", "auto", "--ppn", "2"],
+    programs: OF_LANES,
     ..nodes("libfabric ppn=2", "auto", TWO)
 };
 
@@ -136,7 +164,10 @@ pub(crate) const SETTINGS: [Setting; 15] = [
         programs: OF_TRANSPORTS,
         ..nodes("dc ppn=1", "dc", ONE)
     },
-    nodes("rc ppn=2", "rc", TWO),
+    Setting {
+        programs: OF_TRANSPORTS,
+        ..nodes("rc ppn=2", "rc", TWO)
+    },
     LIBFABRIC,
     lanes(
         "rc ppn=1 mpi-everywhere",
@@ -200,6 +231,70 @@ pub(crate) const SETTINGS: [Setting; 15] = [
         &[("FARREACH_RC_PES", "1")],
     ),
 ];
+
+/// On two hosts with two PEs each, by oshrun and by mpiexec.hydra, and where packets are lost; on four.
+pub(crate) const HOSTS: [Setting; 4] = [
+    hosts("2 hosts", "h1:2,h2:2", 2, TWO_HOSTS, OF_HOSTS),
+    hosts(
+        "2 hosts, hydra",
+        "",
+        2,
+        Hosts {
+            hydra: Some("h1,h2"),
+            ..TWO_HOSTS
+        },
+        OF_WAITING,
+    ),
+    hosts(
+        "2 hosts, 1 % of packets lost",
+        "h1:2,h2:2",
+        2,
+        Hosts {
+            lost: "1",
+            ..TWO_HOSTS
+        },
+        OF_WAITING,
+    ),
+    hosts(
+        "4 hosts",
+        "h1,h2,h3,h4",
+        1,
+        Hosts {
+            count: "4",
+            ..TWO_HOSTS
+        },
+        OF_WAITING,
+    ),
+];
+
+const TWO_HOSTS: Hosts = Hosts {
+    count: "2",
+    lost: "0",
+    hydra: None,
+};
+
+/// On hosts of these names and slots.
+const fn hosts(
+    label: &'static str,
+    names: &'static str,
+    per_node: u32,
+    lab: Hosts,
+    programs: &'static [&'static str],
+) -> Setting {
+    Setting {
+        words: [
+            "--host",
+            names,
+            "--launch-agent",
+            RSH,
+            "--fabric",
+            "libfabric",
+        ],
+        lab: Some(lab),
+        programs,
+        ..nodes(label, "auto", (per_node, ""))
+    }
+}
 
 impl Setting {
     /// Whether the program of this name runs here.

@@ -1,6 +1,6 @@
 //! OpenSHMEM programs whose header comments say how to run them: `tests/conformance/README.md`.
 
-use super::nodes::{SETTINGS, Setting};
+use super::nodes::{HOSTS, SETTINGS, Setting};
 use crate::case::{Build, Case, Invocation};
 use crate::runline::{self, Launcher, Nodes, Run};
 use crate::session::Session;
@@ -25,6 +25,34 @@ const VALGRIND: [&str; 4] = ["valgrind", "--quiet", "--error-exitcode=99", "--"]
 /// The cases of all programs below tests/conformance.
 pub(crate) fn conformance(session: &Session) -> Result<Vec<Case>, String> {
     below(session, "tests/conformance")
+}
+
+/// The cases of the programs that run on hosts of a lab; where there can be none, a case that says so.
+pub(crate) fn on_hosts(session: &Session) -> Result<Vec<Case>, String> {
+    let missing = farreach_hosts::missing().or_else(farreach_hosts::missing_for_drops);
+    if let Some(why) = missing {
+        let name = format!("programs: skipped, {why}");
+        return Ok(vec![Case::new(name, 10, Invocation::new("true"))]);
+    }
+    let args = ["build", "--package", "farreach-hosts"];
+    let tool = Build::new(session.cargo(&args), COMPILE_LIMIT);
+    let dir = session.place.root.join("tests/conformance");
+    let mut cases = Vec::new();
+    for path in sources(&dir, &["c", "cpp"])? {
+        let name = path.strip_prefix(&dir).unwrap_or(&path).display();
+        let name = name.to_string();
+        let runs = runs(&path)?;
+        let settings = HOSTS.iter().filter(|setting| setting.has(&name));
+        let jobs = settings.flat_map(|setting| {
+            let chosen = setting.choose(&runs).into_iter();
+            chosen.map(move |run| (run, Some(setting)))
+        });
+        for mut case in of_jobs(session, &path, &name, jobs.collect())? {
+            case.needs.push(tool.clone());
+            cases.push(case);
+        }
+    }
+    Ok(cases)
 }
 
 /// The cases of the soak.
@@ -89,10 +117,20 @@ pub(crate) fn runs(path: &Path) -> Result<Vec<Run>, String> {
 }
 
 fn of_program(session: &Session, path: &Path, name: &str) -> Result<Vec<Case>, String> {
+    let runs = runs(path)?;
+    of_jobs(session, path, name, jobs(name, &runs))
+}
+
+/// The cases of these jobs of a program.
+fn of_jobs(
+    session: &Session,
+    path: &Path,
+    name: &str,
+    jobs: Vec<(&Run, Option<&'static Setting>)>,
+) -> Result<Vec<Case>, String> {
     let mut builds = HashMap::new();
     let mut cases = Vec::new();
-    let runs = runs(path)?;
-    for (run, setting) in jobs(name, &runs) {
+    for (run, setting) in jobs {
         let flags = flags(run)?;
         let compiler = run.compiler.clone();
         let number = builds.len();
@@ -138,7 +176,12 @@ pub(crate) fn case(
     }
     words.push(executable.display().to_string());
     words.extend(run.args.iter().cloned());
+    let lab = setting.and_then(|setting| setting.lab);
     let start = match run.launcher {
+        _ if let Some(names) = lab.and_then(|lab| lab.hydra) => Invocation::new(HYDRA)
+            .args(["-launcher", "rsh", "-launcher-exec", farreach_hosts::RSH])
+            .args(["-hosts", names, "-n", &np])
+            .args(words),
         Launcher::Oshrun => oshrun(session, run, setting)
             .args(["-n", &np])
             .args(setting.into_iter().flat_map(|setting| setting.words))
@@ -150,6 +193,13 @@ pub(crate) fn case(
             .args(["-n", &np])
             .args(words),
         Launcher::None => Invocation::new(words.remove(0)).args(words),
+    };
+    let start = match lab {
+        Some(lab) => Invocation::new(session.place.target.join("debug/farreach-hosts"))
+            .args(["with", lab.count, lab.lost])
+            .arg(start.program)
+            .args(start.args),
+        None => start,
     };
     let start = setting
         .map_or(&[][..], |setting| setting.environment)

@@ -328,7 +328,7 @@ fn hydra(hosts: usize, program: &str) -> Result<(), String> {
 /// its own host alone: the libraries ask for the end then.
 fn hydra_ends(program: &str) -> Result<(), String> {
     let lab = Lab::start(2).map_err(text)?;
-    for words in [&["abort", "7"][..], &["kill"]] {
+    for words in [&["abort", "7"][..], &["ask", "7"], &["kill"]] {
         let started = Instant::now();
         let said = by_hydra(&lab, 2, program, words)?;
         let took = started.elapsed();

@@ -18,6 +18,10 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 const ABORT: u8 = 1;
 const FINALIZE: u8 = 2;
+const ABORT_LATER: u8 = 3;
+
+/// How long the caller of a later abort has to end its process.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// The kind of a request, an exit status, and the length of the text that follows.
 const REQUEST: usize = 9;
@@ -50,6 +54,14 @@ impl Messenger {
         self.ask(ABORT, code, text)
     }
 
+    /// As [`abort`](Self::abort), but unless the process has ended within a second, and at once back.
+    ///
+    /// # Errors
+    /// The socket's.
+    pub(super) fn abort_later(&self, code: c_int, text: &str) -> io::Result<()> {
+        self.send(ABORT_LATER, code, text)
+    }
+
     /// Has the library finalized; allocates nothing.
     ///
     /// # Errors
@@ -58,13 +70,17 @@ impl Messenger {
         self.ask(FINALIZE, 0, "")
     }
 
-    fn ask(&self, kind: u8, code: c_int, text: &str) -> io::Result<c_int> {
+    fn send(&self, kind: u8, code: c_int, text: &str) -> io::Result<()> {
         let mut request = [0; REQUEST];
         request[0] = kind;
         request[1..5].copy_from_slice(&code.to_ne_bytes());
         request[5..].copy_from_slice(&(text.len() as u32).to_ne_bytes());
         sys::send_all(&self.0, &request)?;
-        sys::send_all(&self.0, text.as_bytes())?;
+        sys::send_all(&self.0, text.as_bytes())
+    }
+
+    fn ask(&self, kind: u8, code: c_int, text: &str) -> io::Result<c_int> {
+        self.send(kind, code, text)?;
         let mut answer = [0; size_of::<c_int>()];
         loop {
             // One write of so few bytes is read at once.
@@ -87,13 +103,19 @@ fn serve(library: &Library, mut requests: &UnixStream) {
             return;
         }
         let status = match kind {
-            ABORT => {
+            ABORT | ABORT_LATER => {
+                if kind == ABORT_LATER {
+                    std::thread::sleep(GRACE);
+                }
                 text.retain(|&byte| byte != 0);
                 let text = CString::new(text).unwrap_or_default();
                 library.abort_job(c_int::from_ne_bytes([a, b, c, d]), &text)
             }
             _ => library.finish(),
         };
+        if kind == ABORT_LATER {
+            continue;
+        }
         if requests.write_all(&status.to_ne_bytes()).is_err() {
             return;
         }

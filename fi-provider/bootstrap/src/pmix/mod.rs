@@ -31,6 +31,8 @@ pub(crate) struct Session {
     own: Own,
     size: usize,
     messenger: Messenger,
+    /// Whether the launcher is one that ends the job by the status of a process.
+    ends_by_status: bool,
     /// Put since the last barrier.
     fresh: Vec<Pair>,
     /// Barriers so far.
@@ -73,6 +75,7 @@ impl Session {
             own: Own(own),
             size: 0,
             messenger,
+            ends_by_status: std::env::var_os("OMPI_COMM_WORLD_RANK").is_some(),
             fresh: Vec::new(),
             barriers: 0,
             read: Vec::new(),
@@ -191,9 +194,16 @@ impl Session {
 
     /// Asks the server for the end of the job; without a message, a signal handler may.
     ///
+    /// Open MPI's mpirun ends the job when a process ends with a status other than 0. When it is asked
+    /// while PEs are in a barrier, its version 4.1 may hang or crash: so it is asked only if this process
+    /// does not end by itself.
+    ///
     /// # Errors
     /// [`Error::Closed`] when the server is gone, the socket's when the answer does not come in time.
     pub(crate) fn abort(&self, code: c_int, message: &str) -> Result<(), Error> {
+        if self.ends_by_status && code & 0xff != 0 {
+            return Ok(self.messenger.abort_later(code, message)?);
+        }
         status(self.messenger.abort(code, message)?)
     }
 
@@ -205,7 +215,7 @@ impl Session {
         status(self.messenger.finalize()?)
     }
 
-    /// Ends the connection.
+    /// Ends the connection for good: PMIx 5.0 frees memory twice at the end of a second one.
     ///
     /// # Errors
     /// [`Error::Closed`] or [`Error::Pmix`].
@@ -220,13 +230,6 @@ impl Session {
         self.library
             .check("PMIx_Finalize", status)
             .map_err(or_closed)
-    }
-
-    /// Connects again after the end of the connection; `false` when the server does not let it. Values
-    /// that were not read before that end are lost with it.
-    pub(crate) fn again(&mut self) -> bool {
-        self.read.fill(self.barriers);
-        begin(self.library).is_ok_and(|own| own.rank == self.own.0.rank)
     }
 
     /// The descriptor that can be read when the server is gone.
