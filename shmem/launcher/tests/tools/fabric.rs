@@ -97,7 +97,7 @@ fn wrong_values_are_explained() {
         ("--ppn=-1 true", "\"-1\""),
         (
             "--fabric tcp true",
-            "auto, shm, mlx5 or softhca, not \"tcp\"",
+            "auto, shm, mlx5, libfabric or softhca, not \"tcp\"",
         ),
         ("--fabric= true", "not \"\""),
         ("--transport ud true", "auto, rc or dc, not \"ud\""),
