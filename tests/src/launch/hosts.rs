@@ -1,6 +1,7 @@
 //! Jobs on several hosts (tests/hosts), and the hosts themselves.
 
 use crate::case::{Build, Case, Invocation};
+use crate::groups::programs::MPIRUN;
 use crate::own::Own;
 use crate::place::{self, Place};
 use crate::procfs::{self, Process};
@@ -41,6 +42,11 @@ pub(crate) const OWN: &[Own] = &[
         name: "hydra, 4 hosts",
         seconds: 60,
         run: |_, args| hydra(4, &args[0]),
+    },
+    Own {
+        name: "mpirun, 2 hosts",
+        seconds: 60,
+        run: |_, args| mpirun(&args[0]),
     },
     Own {
         name: "hydra, 2 hosts, a PE asks for the end or is killed",
@@ -339,6 +345,34 @@ fn hydra_ends(program: &str) -> Result<(), String> {
         nothing_is_left(&lab, 2, program).map_err(|error| format!("{words:?}: {error}"))?;
     }
     Ok(())
+}
+
+/// Exchanges between PEs on two hosts, whose PMIx servers are Open MPI's daemons there.
+fn mpirun(program: &str) -> Result<(), String> {
+    let lab = Lab::start(2).map_err(text)?;
+    for (words, part) in [
+        (&["all"][..], "PE 3 of 4 on h2, nodes [0, 0, 1, 1],"),
+        (&["many", "200"], "PE 3 has read 200"),
+    ] {
+        let mut command = lab.command(SWITCH_NAME, "timeout");
+        command
+            .args(["-k", "5", "30"])
+            .args(&MPIRUN[..2])
+            .args([
+                "--mca",
+                "plm_rsh_agent",
+                RSH,
+                "--host",
+                "h1:2,h2:2",
+                "-n",
+                "4",
+            ])
+            .arg(program)
+            .args(words);
+        let said = command.stdin(Stdio::null()).output().map_err(text)?;
+        expect(&said, true, part)?;
+    }
+    nothing_is_left(&lab, 2, program)
 }
 
 /// Checks how a job has ended, and that its output contains a text.

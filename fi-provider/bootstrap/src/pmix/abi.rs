@@ -20,6 +20,7 @@ pub(super) const GLOBAL: u8 = 3;
 
 pub(super) const BOOL: u16 = 1;
 pub(super) const STRING: u16 = 3;
+pub(super) const INT: u16 = 6;
 pub(super) const UINT32: u16 = 14;
 pub(super) const BYTE_OBJECT: u16 = 27;
 
@@ -41,6 +42,7 @@ pub(super) const HOSTNAME: &str = "pmix.hname";
 pub(super) const LOCAL_PEERS: &str = "pmix.lpeers";
 pub(super) const COLLECT_DATA: &str = "pmix.collect";
 pub(super) const IMMEDIATE: &str = "pmix.immediate";
+pub(super) const TIMEOUT: &str = "pmix.timeout";
 
 /// `pmix_proc_t`: a process by the name of its namespace and its rank there.
 #[derive(Clone, Copy)]
@@ -73,6 +75,7 @@ pub(super) struct Envar {
 pub(super) union Data {
     pub(super) flag: bool,
     pub(super) uint32: u32,
+    integer: c_int,
     pub(super) string: *mut c_char,
     pub(super) bo: ByteObject,
     envar: Envar,
@@ -125,6 +128,15 @@ impl Value {
 impl Info {
     /// An attribute that is on.
     pub(super) fn on(name: &str) -> Self {
+        Self::of(name, BOOL, |data| data.flag = true)
+    }
+
+    /// An attribute that is a number.
+    pub(super) fn number(name: &str, number: c_int) -> Self {
+        Self::of(name, INT, |data| data.integer = number)
+    }
+
+    fn of(name: &str, kind: u16, set: impl FnOnce(&mut Data)) -> Self {
         let mut key = [0; KEY];
         for (place, byte) in key.iter_mut().zip(name.bytes()) {
             *place = byte.cast_signed();
@@ -137,11 +149,11 @@ impl Info {
                 separator: 0,
             },
         };
-        data.flag = true;
+        set(&mut data);
         Info {
             key,
             flags: 0,
-            value: Value { kind: BOOL, data },
+            value: Value { kind, data },
         }
     }
 }

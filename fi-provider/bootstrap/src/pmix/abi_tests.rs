@@ -10,6 +10,7 @@ const CONSTANTS: &[(&str, i64)] = &[
     ("PMIX_GLOBAL", GLOBAL as i64),
     ("PMIX_BOOL", BOOL as i64),
     ("PMIX_STRING", STRING as i64),
+    ("PMIX_INT", INT as i64),
     ("PMIX_UINT32", UINT32 as i64),
     ("PMIX_BYTE_OBJECT", BYTE_OBJECT as i64),
     ("PMIX_SUCCESS", SUCCESS as i64),
@@ -34,6 +35,7 @@ const STRINGS: &[(&str, &str)] = &[
     ("PMIX_LOCAL_PEERS", LOCAL_PEERS),
     ("PMIX_COLLECT_DATA", COLLECT_DATA),
     ("PMIX_IMMEDIATE", IMMEDIATE),
+    ("PMIX_TIMEOUT", TIMEOUT),
 ];
 
 /// The functions, each of which the header declares with another pointer to it.

@@ -5,7 +5,7 @@
     reason = "functions of a library that is opened at run time"
 )]
 
-use super::abi::{COLLECT_DATA, ERR_NOT_FOUND, GLOBAL, Got, IMMEDIATE, Info, Proc, SUCCESS, Value};
+use super::abi::{COLLECT_DATA, ERR_NOT_FOUND, GLOBAL, Got, Info, Proc, SUCCESS, Value};
 use crate::Error;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::sync::OnceLock;
@@ -144,13 +144,11 @@ impl Library {
         self.check("PMIx_Fence", status)
     }
 
-    /// Fetches what is known here of a process under a key; `None` where nothing is.
+    /// Fetches what is known of a process under a key, where `how` says; `None` where nothing is.
     ///
     /// # Errors
     /// [`Error::Pmix`].
-    pub(super) fn fetch(&self, of: &Proc, key: &CStr) -> Result<Option<Got>, Error> {
-        // Else the server would wait for a value that may never come.
-        let immediate = Info::on(IMMEDIATE);
+    pub(super) fn fetch(&self, of: &Proc, key: &CStr, how: &Info) -> Result<Option<Got>, Error> {
         let mut value = std::ptr::null_mut();
         // SAFETY: the process, the key (a C string) and the one attribute outlive the call; `value` is
         // a place for a pointer.
@@ -158,7 +156,7 @@ impl Library {
             (self.get)(
                 &raw const *of,
                 key.as_ptr(),
-                &raw const immediate,
+                &raw const *how,
                 1,
                 &raw mut value,
             )

@@ -13,6 +13,7 @@ mod messenger;
 mod values;
 
 use crate::{Error, sys};
+use abi::Info;
 use library::Library;
 use messenger::Messenger;
 use std::collections::HashMap;
@@ -20,6 +21,9 @@ use std::ffi::{CString, c_int};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use values::Pair;
+
+/// How long a published value may take, in seconds.
+const PATIENCE: c_int = 30;
 
 /// Threads of this process that this module and the library have started.
 static THREADS: AtomicUsize = AtomicUsize::new(0);
@@ -140,7 +144,7 @@ impl Session {
     /// Reads what `rank` has put and was not read yet, for the sake of `key`.
     fn read(&mut self, rank: usize, key: &str) -> Result<(), Error> {
         for number in self.read[rank] + 1..=self.barriers {
-            let got = self.fetch(rank as u32, &values_key(number))?;
+            let got = self.fetch(rank as u32, &values_key(number), &published())?;
             let pairs = got.as_ref().and_then(|got| values::decode(got.bytes()?));
             let pairs = pairs.ok_or_else(|| Error::Garbled(key.to_owned()))?;
             for (key, value) in pairs {
@@ -179,17 +183,19 @@ impl Session {
 
     fn number(&self, rank: u32, key: &str) -> Result<Option<u32>, Error> {
         let key = CString::new(key).unwrap_or_default();
-        Ok(self.fetch(rank, &key)?.and_then(|got| got.uint32()))
+        let got = self.fetch(rank, &key, &told())?;
+        Ok(got.and_then(|got| got.uint32()))
     }
 
     fn text(&self, rank: u32, key: &str) -> Result<Option<String>, Error> {
         let key = CString::new(key).unwrap_or_default();
-        Ok(self.fetch(rank, &key)?.and_then(|got| got.text()))
+        let got = self.fetch(rank, &key, &told())?;
+        Ok(got.and_then(|got| got.text()))
     }
 
-    fn fetch(&self, rank: u32, key: &CString) -> Result<Option<abi::Got>, Error> {
+    fn fetch(&self, rank: u32, key: &CString, how: &Info) -> Result<Option<abi::Got>, Error> {
         let of = self.own.0.of_rank(rank);
-        self.library.fetch(&of, key).map_err(or_closed)
+        self.library.fetch(&of, key, how).map_err(or_closed)
     }
 
     /// Asks the server for the end of the job; without a message, a signal handler may.
@@ -236,6 +242,17 @@ impl Session {
     pub(crate) fn lifeline(&self) -> Option<BorrowedFd<'_>> {
         events::lifeline().map(AsFd::as_fd)
     }
+}
+
+/// Looks at what the server has told: it would wait for values that may never come.
+fn told() -> Info {
+    Info::on(abi::IMMEDIATE)
+}
+
+/// Asks for what a PE has published before a barrier: some servers have it brought then, as PRRTE
+/// does for clients of PMIx 4. A PE that is gone has published nothing.
+fn published() -> Info {
+    Info::number(abi::TIMEOUT, PATIENCE)
 }
 
 /// The threads of this process that serve the connection.
