@@ -490,7 +490,10 @@ mod tests {
             ("--ppn 0 x", "a node, from 1 to"),
             ("-ppn two x", "\"two\""),
             ("--ppn", "missing argument"),
-            ("--fabric tcp x", "auto, shm, mlx5, libfabric or softhca, not \"tcp\""),
+            (
+                "--fabric tcp x",
+                "auto, shm, mlx5, libfabric or softhca, not \"tcp\"",
+            ),
             ("--fabric", "missing argument"),
             ("--transport ud x", "auto, rc or dc, not \"ud\""),
             ("--lanes", "missing argument"),
