@@ -8,11 +8,9 @@ use std::os::unix::net::UnixStream;
 
 use crate::environment::{self, Launch};
 use crate::pmix::Session;
+use crate::request::{self, SAFE_LINE};
 use crate::wire::{Line, Lines, Message, VALLEN_MAX};
 use crate::{Error, encoding, mapping, sys};
-
-/// The longest line that this side sends: some launchers read into buffers of 1024 bytes.
-const SAFE_LINE: usize = 1000;
 
 /// The connection of one PE to its launcher, or a job of one that needs none.
 ///
@@ -183,7 +181,7 @@ impl Bootstrap {
         match self.usable()? {
             Link::Alone(_) => Ok(()),
             Link::Launcher(connection) => connection
-                .ask("barrier_in", Line::new("barrier_in"), "barrier_out")
+                .ask("barrier_in", request::barrier(), "barrier_out")
                 .map(drop),
             Link::Pmix(session) => session.barrier(),
         }
@@ -198,7 +196,7 @@ impl Bootstrap {
         match self.usable()? {
             Link::Alone(_) => Ok(Some(vec![0])),
             Link::Launcher(connection) => {
-                let text = connection.fetch(mapping::KEY)?;
+                let text = connection.fetch(mapping::KEY, 0)?;
                 Ok(text.and_then(|text| mapping::parse(&text, size)))
             }
             Link::Pmix(session) => session.node_map().map(Some),
@@ -269,7 +267,7 @@ impl Bootstrap {
         match self.usable()? {
             Link::Alone(_) => {}
             Link::Launcher(connection) => {
-                connection.ask("finalize", Line::new("finalize"), "finalize_ack")?;
+                connection.ask("finalize", request::finalize(), "finalize_ack")?;
             }
             Link::Pmix(session) => session.finalize()?,
         }
@@ -328,14 +326,12 @@ impl Bootstrap {
 
 impl Connection {
     fn init(&mut self) -> Result<(), Error> {
-        let hello = Line::new("init")
-            .field("pmi_version", 1)
-            .field("pmi_subversion", 1);
-        self.ask("init", hello, "response_to_init")?;
-        let maxes = self.ask("get_maxes", Line::new("get_maxes"), "maxes")?;
+        let [hello, maxes, name] = request::introduction();
+        self.ask("init", hello.0, hello.1)?;
+        let maxes = self.ask("get_maxes", maxes.0, maxes.1)?;
         let maxes = Message::parse(&maxes)?;
         self.vallen_max = maxes.number("vallen_max").unwrap_or(VALLEN_MAX);
-        let name = self.ask("get_my_kvsname", Line::new("get_my_kvsname"), "my_kvsname")?;
+        let name = self.ask("get_my_kvsname", name.0, name.1)?;
         let name = Message::parse(&name)?;
         name.get("kvsname")
             .unwrap_or_default()
@@ -344,16 +340,9 @@ impl Connection {
     }
 
     fn put(&mut self, key: &str, value: &[u8]) -> Result<(), Error> {
-        let overhead =
-            "cmd=put kvsname= key= value=\n".len() + self.kvsname.len() + crate::wire::KEYLEN_MAX;
-        let limit = self.vallen_max.min(SAFE_LINE.saturating_sub(overhead));
-        let pieces = encoding::encode(value, limit)
+        let lines = request::put(&self.kvsname, self.vallen_max, key, value)
             .ok_or_else(|| Error::Io(ErrorKind::FileTooLarge.into()))?;
-        for (index, piece) in pieces.iter().enumerate() {
-            let line = Line::new("put")
-                .field("kvsname", &self.kvsname)
-                .field("key", encoding::piece_key(key, index))
-                .field("value", piece);
+        for line in lines {
             self.ask("put", line, "put_result")?;
         }
         Ok(())
@@ -362,23 +351,18 @@ impl Connection {
     fn get(&mut self, key: &str) -> Result<Vec<u8>, Error> {
         let missing = || Error::Missing(key.to_owned());
         let garbled = || Error::Garbled(key.to_owned());
-        let first = self.fetch(key)?.ok_or_else(missing)?;
+        let first = self.fetch(key, 0)?.ok_or_else(missing)?;
         let (count, text) = encoding::first_piece(&first).ok_or_else(garbled)?;
         let mut text = text.to_owned();
         for index in 1..count {
-            text += &self
-                .fetch(&encoding::piece_key(key, index))?
-                .ok_or_else(garbled)?;
+            text += &self.fetch(key, index)?.ok_or_else(garbled)?;
         }
         encoding::decode(&text).ok_or_else(garbled)
     }
 
-    /// The raw value of one PMI key; `None` when there is none.
-    fn fetch(&mut self, key: &str) -> Result<Option<String>, Error> {
-        let line = Line::new("get")
-            .field("kvsname", &self.kvsname)
-            .field("key", key);
-        self.send(line)?;
+    /// The raw value of a piece of what lies under a key; `None` when there is none.
+    fn fetch(&mut self, key: &str, piece: usize) -> Result<Option<String>, Error> {
+        self.send(request::get(&self.kvsname, key, piece))?;
         let answer = self.receive()?;
         let message = Message::parse(&answer)?;
         if message.command() != "get_result" {

@@ -23,8 +23,9 @@
 mod client;
 mod encoding;
 pub mod environment;
-mod mapping;
+pub mod mapping;
 mod pmix;
+pub mod request;
 pub mod server;
 mod sys;
 pub mod wire;

@@ -20,8 +20,9 @@ pub(crate) fn of_blocks(size: usize, each: usize) -> String {
     format!("(vector,{})", blocks.join(","))
 }
 
-/// The mapping of ranks to hosts by the number of every rank's host.
-pub(crate) fn of_hosts(hosts: &[u32]) -> String {
+/// Describes the host of every rank, by its number: text of a few bytes where hosts are alike.
+#[must_use]
+pub fn of_hosts(hosts: &[u32]) -> String {
     // Runs of ranks on one host, then runs of those: hosts one after the other with as many ranks each.
     let mut blocks: Vec<(u32, u32, usize)> = Vec::new();
     for run in hosts.chunk_by(|one, other| one == other) {
@@ -39,8 +40,9 @@ pub(crate) fn of_hosts(hosts: &[u32]) -> String {
     format!("(vector,{})", blocks.join(","))
 }
 
-/// The node of every rank; `None` when the text is no mapping.
-pub(crate) fn parse(text: &str, size: usize) -> Option<Vec<u32>> {
+/// Returns the node of each of `size` ranks; `None` when the text is no mapping.
+#[must_use]
+pub fn parse(text: &str, size: usize) -> Option<Vec<u32>> {
     let compact: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     let inner = compact.strip_prefix("(vector,")?.strip_suffix(')')?;
     let mut blocks = Vec::new();

@@ -1,7 +1,7 @@
 //! A PE without a library: it speaks PMI-1 to its launcher and does what its arguments say, one after the other.
 //! The launcher's tests run it.
 //!
-//! To the launcher: `init`, `barrier`, `exchange` (everybody's bytes to all), `finalize`, `again` (init after
+//! To the launcher: `scale:HOSTS,EACH,NETWORK` (all that a PE of OpenSHMEM says in such a job), `init`, `barrier`, `exchange` (everybody's bytes to all), `finalize`, `again` (init after
 //! finalize), `abort:STATUS[:MESSAGE]`. By itself: `say:TEXT`, `complain:TEXT` (on stderr), `lines:COUNT` (numbered
 //! ones, in blocks that end anywhere, as stdio writes them), `env:NAME`, `pid`, `stdin` (echo it), `sleep:MILLISECONDS`, `spawn:SECONDS` (a child that sleeps),
 //! `start:ACTION+ACTION...` (a child that does these, until its end), `alone:ACTION+ACTION...`
@@ -14,6 +14,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use fi_bootstrap::{Bootstrap, Error};
+use shmem_launcher::oshrun::scale::{self, Step};
 
 fn main() {
     let mut launcher = None;
@@ -40,9 +41,36 @@ fn main() {
                     .unwrap_or_else(|| fail("init comes first"));
                 speak(launcher, name, value).unwrap_or_else(|error| fail(&error.to_string()));
             }
+            "scale" => play(value).unwrap_or_else(|error| fail(&error.to_string())),
             _ => act(name, value),
         }
     }
+}
+
+/// Says what a PE of OpenSHMEM says.
+fn play(shape: &str) -> Result<(), Error> {
+    let shape = scale::Shape::read(shape).unwrap_or_else(|| fail("no shape of a job"));
+    let mut launcher = Bootstrap::connect()?;
+    let mut steps = scale::steps(&shape, launcher.rank());
+    // The first step is done.
+    steps.remove(0);
+    steps.extend(scale::ending());
+    for step in steps {
+        match step {
+            Step::Introduce => {}
+            Step::NodeMap => drop(launcher.node_map()?),
+            Step::Put(key, bytes) => launcher.put(&key, &vec![7; bytes])?,
+            Step::Barrier => launcher.barrier()?,
+            Step::Get(key) => drop(launcher.get(&key)?),
+            Step::GetAll { prefix, count, but } => {
+                for number in (0..count).filter(|&number| Some(number) != but) {
+                    launcher.get(&format!("{prefix}-{number}"))?;
+                }
+            }
+            Step::Finalize => launcher.finalize()?,
+        }
+    }
+    Ok(())
 }
 
 fn fail(message: &str) -> ! {

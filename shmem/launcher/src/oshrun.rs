@@ -25,6 +25,7 @@ mod processes;
 mod program;
 mod report;
 mod run;
+pub mod scale;
 mod sys;
 
 use arguments::{Options, Request};

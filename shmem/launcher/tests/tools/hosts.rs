@@ -8,6 +8,8 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use shmem_launcher::oshrun::scale;
+
 use super::support::{
     Folder, Outcome, Running, children, launch, oshrun, pe, runs, signal, wait_at_most, wait_until,
 };
@@ -78,6 +80,36 @@ fn pes_fill_slots_and_exchange() {
         expected.sort_unstable();
         assert_eq!(outcome.lines(), expected, "{outcome:?}");
         assert_eq!((outcome.status, outcome.stderr.as_str()), (0, ""));
+    }
+}
+
+#[test]
+fn a_start_is_as_it_is_simulated() {
+    for (hosts, each, network) in [(2, 3, "dc"), (2, 6, "libfabric"), (1, 2, "dc")] {
+        let shape = format!("{hosts},{each},{network}");
+        let names = ["localhost", "127.0.0.1"].map(|name| format!("{name}:{each}"));
+        let list = names[2 - hosts..].join(",");
+        // As a single host `localhost` would be this machine, which has no agent.
+        let folder = Folder::new("account");
+        let mut command = oshrun(&format!("--host {list} PE scale:{shape}"));
+        command
+            .env("FARREACH_LAUNCH_AGENT", agent(&folder))
+            .env("FARREACH_LAUNCH_ACCOUNT", "1");
+        let outcome = Running::start(&mut command).finish();
+        assert_eq!(outcome.status, 0, "{outcome:?}");
+        let is_barriers = |line: &&str| line.starts_with("Entered ") || line.starts_with("Open ");
+        let account = outcome.stderr.lines();
+        let mut said: Vec<_> = account
+            .filter_map(|line| line.strip_prefix("oshrun: account: "))
+            .filter(is_barriers)
+            .collect();
+        let shape = scale::Shape::read(&shape).unwrap();
+        let start = scale::simulate(&shape, &scale::Costs::default());
+        let mut simulated = start.account();
+        said.sort_unstable();
+        simulated.sort_unstable();
+        assert_eq!(said, simulated, "{outcome:?}");
+        assert_eq!(said.len(), 2);
     }
 }
 

@@ -7,7 +7,7 @@ use super::super::job::LAST_WORDS;
 use super::super::output::Output;
 use super::super::sys::{self, Watch};
 use super::super::{processes, report};
-use super::{Agent, FAREWELL, Frame, Hosts, News, STEP, Stage};
+use super::{ACCOUNT_VARIABLE, Account, Agent, FAREWELL, Frame, Hosts, News, STEP, Stage};
 
 impl Hosts<'_> {
     /// Whether nothing more comes from any host.
@@ -40,6 +40,15 @@ impl Hosts<'_> {
                 }
             }
             all &= !stop();
+        }
+        if std::env::var_os(ACCOUNT_VARIABLE).is_some_and(|value| !value.is_empty()) {
+            let mut account = Account::default();
+            for link in self.agents.iter().filter_map(|agent| agent.link.as_ref()) {
+                account.join(&link.account);
+            }
+            for line in account.lines() {
+                report::line(&format!("account: {line}"));
+            }
         }
         // Agents that wait for this go; what is left of their commands is killed.
         for agent in &mut self.agents {

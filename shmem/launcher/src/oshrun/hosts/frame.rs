@@ -7,15 +7,19 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
+use fi_bootstrap::mapping;
 use fi_bootstrap::server::{Departure, Left, Pair, Phase};
 
 use super::super::environment::Variable;
 
 /// The protocol's number.
-pub(in super::super) const VERSION: u16 = 1;
+pub(in super::super) const VERSION: u16 = 2;
 
 /// The longest frame, in bytes: a job's start, with its arguments and environment, is more than all others.
 pub(in super::super) const LONGEST: usize = 8 << 20;
+
+/// The most PEs of a job that an agent takes part in.
+const MOST_PES: usize = 1 << 24;
 
 /// The longest frame of a connection whose other end is not known yet.
 pub(in super::super) const LONGEST_GREETING: usize = 512;
@@ -62,6 +66,14 @@ macro_rules! frames {
                         $(let $field = Field::take(rest)?;)*
                         Some(Frame::$name { $($field),* })
                     })*
+                    _ => None,
+                }
+            }
+
+            /// The name of a kind of frames; none of a kind that there is not.
+            pub(in super::super) fn name_of(kind: u8) -> Option<&'static str> {
+                match kind {
+                    $($kind => Some(stringify!($name)),)*
                     _ => None,
                 }
             }
@@ -419,7 +431,9 @@ impl Field for Left {
 
 impl Field for Start {
     fn put(&self, out: &mut Vec<u8>) {
-        self.hosts.put(out);
+        // Not a number for each PE: oshrun sends it to every host.
+        self.hosts.len().put(out);
+        mapping::of_hosts(&self.hosts).put(out);
         self.host.put(out);
         self.kvsname.put(out);
         self.program.put(out);
@@ -434,7 +448,15 @@ impl Field for Start {
 
     fn take(rest: &mut &[u8]) -> Option<Self> {
         Some(Start {
-            hosts: Field::take(rest)?,
+            hosts: {
+                let pes = usize::take(rest).filter(|pes| *pes <= MOST_PES)?;
+                let text = String::take(rest)?;
+                if pes == 0 {
+                    Vec::new()
+                } else {
+                    mapping::parse(&text, pes)?
+                }
+            },
             host: Field::take(rest)?,
             kvsname: Field::take(rest)?,
             program: Field::take(rest)?,

@@ -1,7 +1,9 @@
 //! A connection between oshrun and an agent, which never waits, and how long its other end has been silent.
 
+use std::collections::{BTreeMap, VecDeque};
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::super::sys::{self, Watch};
@@ -20,8 +22,9 @@ pub(in super::super) struct Link {
     incoming: Vec<u8>,
     /// How much of `incoming` was taken.
     taken: usize,
-    outgoing: Vec<u8>,
-    /// How much of `outgoing` is sent.
+    /// Frames that are not sent yet: those to all hosts are one for all links.
+    outgoing: VecDeque<Arc<[u8]>>,
+    /// How much of the first of them is sent.
     sent: usize,
     /// The longest frame that is taken.
     longest: usize,
@@ -29,6 +32,54 @@ pub(in super::super) struct Link {
     silence: Silence,
     /// When something was last to be sent.
     spoke: Instant,
+    /// The frames that were sent, and those that were taken.
+    pub(in super::super) account: Account,
+}
+
+/// Frames and their bytes by kind, sent and taken.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(in super::super) struct Account {
+    kinds: BTreeMap<(u8, Way), (u64, u64)>,
+}
+
+/// The way of a frame, as the end of the connection sees it that keeps the account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(in super::super) enum Way {
+    Sent,
+    Taken,
+}
+
+impl Account {
+    /// Adds `count` frames like this one, which is encoded.
+    pub(in super::super) fn add(&mut self, way: Way, count: u64, frame: &[u8]) {
+        let Some(&kind) = frame.get(4) else {
+            return;
+        };
+        let (frames, bytes) = self.kinds.entry((kind, way)).or_default();
+        *frames += count;
+        *bytes += count * frame.len() as u64;
+    }
+
+    /// Adds all of another account.
+    pub(in super::super) fn join(&mut self, other: &Self) {
+        for (kind, (frames, bytes)) in &other.kinds {
+            let sum = self.kinds.entry(*kind).or_default();
+            sum.0 += frames;
+            sum.1 += bytes;
+        }
+    }
+
+    /// A line for each kind of frames: name, way, frames, bytes.
+    pub(in super::super) fn lines(&self) -> impl Iterator<Item = String> + '_ {
+        self.kinds.iter().map(|(&(kind, way), (frames, bytes))| {
+            let name = Frame::name_of(kind).unwrap_or("?");
+            let way = match way {
+                Way::Sent => "sent",
+                Way::Taken => "taken",
+            };
+            format!("{name} {way} {frames} frames {bytes} bytes")
+        })
+    }
 }
 
 impl Link {
@@ -40,12 +91,13 @@ impl Link {
             socket,
             incoming: Vec::new(),
             taken: 0,
-            outgoing: Vec::new(),
+            outgoing: VecDeque::new(),
             sent: 0,
             longest: LONGEST_GREETING,
             closed: false,
             silence: Silence::new(None),
             spoke: Instant::now(),
+            account: Account::default(),
         })
     }
 
@@ -94,38 +146,45 @@ impl Link {
     pub(in super::super) fn next(&mut self) -> Result<Option<Frame>, Malformed> {
         let mut rest = &self.incoming[self.taken..];
         let frame = Frame::decode(&mut rest, self.longest)?;
-        self.taken = self.incoming.len() - rest.len();
+        let end = self.incoming.len() - rest.len();
+        self.account
+            .add(Way::Taken, 1, &self.incoming[self.taken..end]);
+        self.taken = end;
         Ok(frame)
     }
 
     /// Sends a frame, now or later.
     pub(in super::super) fn send(&mut self, frame: &Frame) {
-        self.send_encoded(&frame.encode());
+        self.send_encoded(&frame.encode().into());
     }
 
     /// Sends a frame that is encoded already.
-    pub(in super::super) fn send_encoded(&mut self, frame: &[u8]) {
+    pub(in super::super) fn send_encoded(&mut self, frame: &Arc<[u8]>) {
         if !self.closed {
-            self.outgoing.extend_from_slice(frame);
+            self.account.add(Way::Sent, 1, frame);
+            self.outgoing.push_back(Arc::clone(frame));
             self.spoke = Instant::now();
             self.flush();
         }
     }
 
     fn flush(&mut self) {
-        while self.sent < self.outgoing.len() && !self.closed {
-            match self.socket.write(&self.outgoing[self.sent..]) {
+        while let Some(frame) = self.outgoing.front()
+            && !self.closed
+        {
+            match self.socket.write(&frame[self.sent..]) {
                 Ok(count) => self.sent += count,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) if is_for_now(&error) => break,
                 Err(_) => self.closed = true,
             }
+            if self.sent == frame.len() {
+                self.outgoing.pop_front();
+                self.sent = 0;
+            }
         }
-        if self.sent == self.outgoing.len() || self.closed {
+        if self.closed {
             self.outgoing.clear();
-            self.sent = 0;
-        } else if self.sent >= TURN {
-            self.outgoing.drain(..self.sent);
             self.sent = 0;
         }
     }
@@ -245,6 +304,42 @@ mod tests {
             assert!(found == Ok(Some(frame(length))), "{length}");
         }
         assert!(one.outgoing.is_empty());
+    }
+
+    #[test]
+    fn a_frame_to_all_hosts_lies_in_memory_once() {
+        let (mut one, _other) = pair();
+        let (mut two, _third) = pair();
+        let frame: Arc<[u8]> = vec![7; 30_000_000].into();
+        for link in [&mut one, &mut two] {
+            link.send_encoded(&frame);
+            assert!(Arc::ptr_eq(&link.outgoing[0], &frame));
+        }
+    }
+
+    #[test]
+    fn frames_are_counted() {
+        let (mut one, mut other) = pair();
+        for _ in 0..2 {
+            one.send(&Frame::Beat {});
+        }
+        one.send(&Frame::Unread { way: 0 });
+        for _ in 0..3 {
+            assert!(matches!(receive(&mut other), Ok(Some(_))));
+        }
+        let lines = |link: &Link| link.account.lines().collect::<Vec<_>>();
+        let sent = [
+            "Beat sent 2 frames 10 bytes",
+            "Unread sent 1 frames 6 bytes",
+        ];
+        assert_eq!(lines(&one), sent);
+        assert_eq!(
+            lines(&other),
+            sent.map(|line| line.replace("sent", "taken"))
+        );
+        let mut both = one.account.clone();
+        both.join(&one.account);
+        assert_eq!(both.lines().next().unwrap(), "Beat sent 4 frames 20 bytes");
     }
 
     #[test]

@@ -28,7 +28,7 @@ use call::{Caller, Process};
 use door::Door;
 pub(super) use frame::{Frame, Start, VERSION, parts};
 use input::Input;
-pub(super) use link::Link;
+pub(super) use link::{Account, Link, Way};
 use list::Host;
 pub(super) use list::List;
 pub(super) use secret::{Role, Secret, random, same};
@@ -57,6 +57,9 @@ const SILENCE_VARIABLE: &str = "FARREACH_HOST_TIMEOUT";
 
 /// Names the command that starts agents.
 const AGENT_VARIABLE: &str = "FARREACH_LAUNCH_AGENT";
+
+/// Has oshrun say in the end which frames it has sent and taken.
+const ACCOUNT_VARIABLE: &str = "FARREACH_LAUNCH_ACCOUNT";
 
 /// What has become of hosts.
 #[derive(Debug)]
@@ -337,7 +340,7 @@ impl<'a> Hosts<'a> {
 
     /// Sends a frame to all agents.
     fn tell_all(&mut self, frame: &Frame) {
-        let bytes = frame.encode();
+        let bytes = frame.encode().into();
         for link in self
             .agents
             .iter_mut()
