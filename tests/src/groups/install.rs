@@ -7,6 +7,8 @@ use std::time::Duration;
 
 /// Seconds for a browser that is started three times.
 const BROWSER_LIMIT: u64 = 180;
+/// Seconds that another case may take: the longest compiles twenty programs.
+const LIMIT: u64 = 90;
 
 /// What is tried: a name, and a script. `$1` is the moved installation, `$2` the project's root.
 const SCRIPTS: [(&str, &str); 20] = [
@@ -211,7 +213,7 @@ pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
             .arg(&moved)
             .arg(&session.place.root)
             .arg(&wheel);
-        let mut case = Case::new(name, 30, run);
+        let mut case = Case::new(name, LIMIT, run);
         case.needs.push(install.clone());
         case.leaves_nothing = true;
         case

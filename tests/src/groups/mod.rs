@@ -86,7 +86,7 @@ pub(crate) static ALL: [Group; 14] = [
     },
     Group {
         name: "hosts",
-        about: "the same programs on several hosts, which are namespaces (tests/hosts)",
+        about: "jobs on several hosts, which are namespaces (tests/hosts): their ends, and the same programs",
         by_default: true,
         parallel: true,
         needs_staging: true,

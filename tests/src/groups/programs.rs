@@ -2,6 +2,7 @@
 
 use super::nodes::{HOSTS, SETTINGS, Setting};
 use crate::case::{Build, Case, Invocation};
+use crate::launch;
 use crate::runline::{self, Launcher, Nodes, Run};
 use crate::session::Session;
 use std::collections::HashMap;
@@ -29,15 +30,16 @@ pub(crate) fn conformance(session: &Session) -> Result<Vec<Case>, String> {
 
 /// The cases of the programs that run on hosts of a lab; where there can be none, a case that says so.
 pub(crate) fn on_hosts(session: &Session) -> Result<Vec<Case>, String> {
+    let mut cases = launch::on_hosts(session)?;
     let missing = farreach_hosts::missing().or_else(farreach_hosts::missing_for_drops);
     if let Some(why) = missing {
         let name = format!("programs: skipped, {why}");
-        return Ok(vec![Case::new(name, 10, Invocation::new("true"))]);
+        cases.push(Case::new(name, 10, Invocation::new("true")));
+        return Ok(cases);
     }
     let args = ["build", "--package", "farreach-hosts"];
     let tool = Build::new(session.cargo(&args), COMPILE_LIMIT);
     let dir = session.place.root.join("tests/conformance");
-    let mut cases = Vec::new();
     for path in sources(&dir, &["c", "cpp"])? {
         let name = path.strip_prefix(&dir).unwrap_or(&path).display();
         let name = name.to_string();

@@ -64,6 +64,13 @@ pub(crate) use foreign::OWN as OF_FOREIGN;
 pub(crate) use hosts::OWN as OF_HOSTS;
 pub(crate) use several::OWN as OF_OSHRUN;
 
+/// The cases of jobs on several hosts, which are another group: each has hosts of its own, and may run beside others.
+pub(crate) fn on_hosts(session: &Session) -> Result<Vec<Case>, String> {
+    let mut cases = hosts::cases(session)?;
+    cases.extend(several::cases(session, &Program::new(session, "job"))?);
+    Ok(cases)
+}
+
 /// All cases of the group.
 pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
     let job = Program::new(session, "job");
@@ -72,8 +79,6 @@ pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
     cases.extend(worlds::cases(session));
     cases.extend(denied::cases(session, &job)?);
     cases.extend(foreign::cases(session)?);
-    cases.extend(hosts::cases(session)?);
-    cases.extend(several::cases(session, &job)?);
     for own in OWN {
         let mut case = own.case(&[job.executable.display().to_string()])?;
         case.needs.push(job.build.clone());

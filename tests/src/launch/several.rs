@@ -13,8 +13,8 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 /// How often processes and hosts come to harm, unless an argument says another number.
-const ROUNDS: u32 = 20;
-const ROUNDS_OF_HOSTS: u32 = 5;
+const ROUNDS: u32 = 10;
+const ROUNDS_OF_HOSTS: u32 = 3;
 
 /// The latest moment of harm after the start: PEs are up and at their work well before.
 const LATEST_US: u64 = 400_000;
