@@ -84,6 +84,7 @@ impl Port {
     /// # Safety
     /// As [`Port::write`].
     #[cold]
+    #[inline(never)]
     unsafe fn write_long(
         &self,
         lane: &Lane,
@@ -475,7 +476,7 @@ impl Port {
     }
 
     /// Posts again as long as there is no room.
-    #[inline]
+    #[cold]
     fn try_again(&self, state: &mut State, first: isize, post: impl Fn() -> isize) -> isize {
         let mut posted = first;
         while posted == -(libc::EAGAIN as isize) {

@@ -151,6 +151,7 @@ impl Endpoint {
     }
 
     /// The lane's number of a peer that the endpoint has.
+    #[inline]
     pub(crate) fn number_on_lane(&self, peer: PeerIndex) -> PeerIndex {
         if self.numbers.is_null() {
             return peer;

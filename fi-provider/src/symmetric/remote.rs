@@ -43,11 +43,13 @@ impl Remote {
     }
 
     /// The keys of [`Remote::with_long_keys`].
+    #[inline(always)]
     pub(crate) fn long_keys(&self) -> [u64; PARTS] {
         self.vector.words()
     }
 
     /// As [`Remote::place`], of a peer with long keys.
+    #[inline(always)]
     pub(crate) fn long_place(&self, offset: usize, split: usize) -> (u64, u64) {
         let (address, _) = self.place(offset, split);
         (address, self.long_keys()[usize::from(offset >= split)])

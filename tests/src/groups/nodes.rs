@@ -56,6 +56,7 @@ const OF_HOSTS: &[&str] = &[
     "rma/large.c",
     "rma/lengths.c",
     "rma/types_c99.c",
+    "semantics/asleep.c",
     "semantics/late_pe.c",
     "signal/types_c99.c",
     "sync/barriers.c",
@@ -324,8 +325,13 @@ impl Setting {
         chosen
     }
 
+    /// The transport, for run lines that name one.
     fn transport(&self) -> &str {
-        self.words[3]
+        if self.words.contains(&"libfabric") {
+            "libfabric"
+        } else {
+            self.words[3]
+        }
     }
 
     fn allows(&self, run: &Run) -> bool {

@@ -46,7 +46,32 @@ impl Libfabric {
         unsafe { self.gate.as_ref() }
     }
 
-    /// Where `bytes` bytes at the own address `addr` are on `peer`; why not otherwise.
+    /// Where `bytes` bytes, at least one, at the own address `addr` are on `peer`, if they are to be
+    /// had by libfabric: by few instructions.
+    #[inline(always)]
+    fn find(
+        &self,
+        endpoint: &Endpoint,
+        addr: usize,
+        bytes: usize,
+        peer: PeerIndex,
+    ) -> Option<Place> {
+        let record = endpoint.record(peer)?;
+        let offset = endpoint.offset(addr);
+        if record.window_len > 0 || offset >= endpoint.reach || bytes > endpoint.reach || bytes == 0 {
+            return None;
+        }
+        endpoint.part(offset, bytes)?;
+        let (address, key) = record.remote.long_place(offset, endpoint.split);
+        Some(Place {
+            peer: endpoint.number_on_lane(peer),
+            address,
+            key,
+        })
+    }
+
+    /// The same, whatever is asked for, and why not otherwise.
+    #[cold]
     fn reach(
         &self,
         endpoint: &Endpoint,
@@ -79,6 +104,7 @@ impl Libfabric {
     }
 
     /// As [`Libfabric::reach`], for a transfer; `None` where there is nothing to transfer.
+    #[inline(always)]
     fn reach_any(
         &self,
         endpoint: &Endpoint,
@@ -86,6 +112,9 @@ impl Libfabric {
         bytes: usize,
         peer: PeerIndex,
     ) -> Result<Option<Place>, Error> {
+        if let Some(place) = self.find(endpoint, addr, bytes, peer) {
+            return Ok(Some(place));
+        }
         match self.reach(endpoint, addr, bytes, peer) {
             Ok(_) if bytes == 0 => Ok(None),
             Ok(place) => Ok(Some(place)),
@@ -217,7 +246,10 @@ impl Libfabric {
         bytes: usize,
         peer: PeerIndex,
     ) -> Result<Place, Error> {
-        let place = self.reach(endpoint, target, bytes, peer)?;
+        let place = match self.find(endpoint, target, bytes, peer) {
+            Some(place) => place,
+            None => self.reach(endpoint, target, bytes, peer)?,
+        };
         if !target.is_multiple_of(bytes) {
             return Err(Error::Misaligned);
         }
