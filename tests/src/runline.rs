@@ -171,7 +171,9 @@ fn set(line: &mut Line, key: &str, value: &str) -> Result<(), String> {
             })?
         }
         "nodes" => rest.nodes = nodes(value)?,
-        "transport" if matches!(value, "rc" | "dc" | "libfabric") => rest.transport = Some(value.to_owned()),
+        "transport" if matches!(value, "rc" | "dc" | "libfabric") => {
+            rest.transport = Some(value.to_owned())
+        }
         "cflags" => rest.cflags = value.split_whitespace().map(str::to_owned).collect(),
         "device" if !value.is_empty() => {
             rest.device = value.split_whitespace().map(str::to_owned).collect();

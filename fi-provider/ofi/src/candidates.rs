@@ -35,7 +35,7 @@ impl Candidate {
         STREAMS.contains(&first)
     }
 
-    /// What it offers.
+    /// Its offer.
     pub(crate) fn info(&self) -> &FiInfo {
         self.info.get()
     }
@@ -212,7 +212,7 @@ fn six(bytes: &[u8]) -> Option<Ipv6Addr> {
     <[u8; 16]>::try_from(bytes).ok().map(Ipv6Addr::from)
 }
 
-/// What is asked for: messages and RMA between RDM endpoints; every mode of registration that a
+/// The hints for fi_getinfo: messages and RMA between RDM endpoints; every mode of registration that a
 /// port can do.
 fn hints(library: &Library, provider: Option<&str>) -> Result<Info, Error> {
     let none = std::ptr::null();

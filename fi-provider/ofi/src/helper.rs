@@ -12,7 +12,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// How long it leaves the queue to the program, before it looks whether that has gone on looking.
-const LEAVE: Duration = Duration::from_millis(1);
+const LEAVE: Duration = Duration::from_micros(200);
 
 /// Its time between looks where nothing wakes it.
 const PERIOD: Duration = Duration::from_micros(200);
@@ -110,20 +110,35 @@ impl Serving {
 
     /// Sleeps for so long, or until the end, or, `with_queue`, until something comes.
     fn sleep(&self, time: Duration, with_queue: bool) {
-        let watch = |fd| libc::pollfd {
-            fd,
-            events: libc::POLLIN,
-            revents: 0,
-        };
-        let queue = self.shared.descriptor.filter(|_| with_queue);
-        let mut watches = [watch(self.bell), watch(queue.unwrap_or(-1))];
-        let time = libc::timespec {
-            tv_sec: time.as_secs() as i64,
-            tv_nsec: time.subsec_nanos().into(),
-        };
-        // SAFETY: there are so many entries; null leaves the mask of signals.
-        unsafe { libc::ppoll(watches.as_mut_ptr(), 2, &raw const time, std::ptr::null()) };
+        match self.shared.descriptor.filter(|_| with_queue) {
+            Some(queue) => sleep(&[self.bell, queue], time),
+            None => sleep(&[self.bell], time),
+        }
     }
+}
+
+/// Sleeps for so long, or until one of the descriptors can be read.
+pub(crate) fn sleep(descriptors: &[RawFd], time: Duration) {
+    let watch = |&fd: &RawFd| libc::pollfd {
+        fd,
+        events: libc::POLLIN,
+        revents: 0,
+    };
+    let mut watches: Vec<_> = descriptors.iter().map(watch).collect();
+    let count = watches.len() as libc::nfds_t;
+    let time = libc::timespec {
+        tv_sec: time.as_secs() as i64,
+        tv_nsec: time.subsec_nanos().into(),
+    };
+    // SAFETY: there are so many entries; null leaves the mask of signals.
+    unsafe {
+        libc::ppoll(
+            watches.as_mut_ptr(),
+            count,
+            &raw const time,
+            std::ptr::null(),
+        )
+    };
 }
 
 /// Blocks all signals for the calling thread; returns those that were blocked before.

@@ -55,7 +55,7 @@ pub(crate) struct Registration {
     pub(crate) key: u64,
     /// The address of the first byte for peers.
     pub(crate) base: u64,
-    /// What local accesses give (FI_MR_LOCAL).
+    /// The descriptor for local accesses (FI_MR_LOCAL).
     pub(crate) descriptor: *mut c_void,
 }
 
@@ -309,7 +309,7 @@ impl Objects {
 impl Drop for Objects {
     fn drop(&mut self) {
         self.close_endpoint();
-        // SAFETY: each object that is not null is open, and what was made of it is closed.
+        // SAFETY: each object that is not null is open, and all objects made of it are closed.
         unsafe {
             if !self.cq.is_null() {
                 close(&raw mut (*self.cq).fid);

@@ -8,7 +8,7 @@ use std::ffi::c_void;
 /// Operations of one chunk of memory.
 const CHUNK: usize = 64;
 
-/// What an operation is.
+/// The kind of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// None: the context is free.
@@ -36,7 +36,7 @@ impl Kind {
     }
 }
 
-/// What a caller waits for, in its frame.
+/// The state of operations for the caller that waits for them, in its frame.
 #[derive(Debug)]
 pub(crate) struct Notice {
     /// Operations that have not ended.
@@ -70,7 +70,7 @@ pub(crate) struct Operation {
     pub(crate) peer: u32,
     /// Its lane; null for a receive.
     pub(crate) lane: *const Lane,
-    /// Whom to tell; null where nobody waits for this operation alone.
+    /// The notice of the caller that waits; null where none waits for this operation alone.
     pub(crate) notice: *const Notice,
     /// Where bytes go that are not there yet; null where there are none.
     pub(crate) dest: *mut u8,
@@ -97,7 +97,7 @@ pub(crate) struct Operations {
     free: *mut Operation,
 }
 
-// SAFETY: guarded by the port's lock; what operations point to outlives them.
+// SAFETY: guarded by the port's lock; lanes, notices and memory outlive the operations.
 unsafe impl Send for Operations {}
 
 impl Operations {

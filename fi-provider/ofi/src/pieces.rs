@@ -54,7 +54,7 @@ impl Pieces {
             .cast()
     }
 
-    /// What local accesses give.
+    /// The descriptor for local accesses.
     pub(crate) fn descriptor(&self) -> *mut c_void {
         let registration = self.registration.as_ref();
         registration.map_or(std::ptr::null_mut(), |one| one.descriptor)

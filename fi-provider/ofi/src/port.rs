@@ -2,7 +2,7 @@
 
 use crate::candidates::{self, Candidate};
 use crate::error::{Error, Failure};
-use crate::helper::Helper;
+use crate::helper::{self, Helper};
 use crate::lane::Lane;
 use crate::objects::{Objects, Registration};
 use crate::operation::Operations;
@@ -19,6 +19,7 @@ use std::ops::Range;
 use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 /// The first byte of an address: the version of its form and of the messages.
 const VERSION: u8 = 1;
@@ -53,7 +54,7 @@ pub struct Port {
     shared: Arc<Shared>,
 }
 
-/// What the program's threads and the port's own have in common.
+/// The part that the program's threads and the port's own share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) state: Mutex<State>,
@@ -64,7 +65,7 @@ pub(crate) struct Shared {
     pub(crate) facts: Facts,
 }
 
-/// What does not change.
+/// The part that does not change.
 #[derive(Debug)]
 pub(crate) struct Facts {
     provider: String,
@@ -82,7 +83,7 @@ pub(crate) struct Facts {
     patience: Patience,
 }
 
-/// What the lock guards.
+/// The part that the lock guards.
 #[derive(Debug)]
 pub(crate) struct State {
     pub(crate) objects: Objects,
@@ -267,12 +268,22 @@ impl Port {
                 return;
             }
             drop(state);
-            waiter.pause();
+            waiter.pause_by(|time| self.shared.sleep(time));
         }
     }
 }
 
 impl Shared {
+    /// Sleeps for so long, or until something comes.
+    fn sleep(&self, time: Duration) {
+        let Some(descriptor) = self.descriptor else {
+            return std::thread::sleep(time);
+        };
+        if self.state.lock().objects.may_sleep() {
+            helper::sleep(&[descriptor], time);
+        }
+    }
+
     /// Looks at the completion queue on behalf of the program.
     #[inline]
     pub(crate) fn look(&self, state: &mut State) -> bool {

@@ -352,7 +352,7 @@ impl Port {
     /// # Safety
     /// The operation is the caller's. `local` holds the bytes until the operation ends, or for the
     /// call with FI_INJECT.
-    #[inline]
+    #[inline(always)]
     unsafe fn post_write(
         &self,
         state: &mut State,
@@ -361,38 +361,11 @@ impl Port {
         local: Local,
         flags: u64,
     ) -> Result<(), Failure> {
-        let piece = Iovec {
-            iov_base: local.start.cast(),
-            iov_len: local.len,
-        };
-        let target = FiRmaIov {
-            addr: to.address,
-            len: local.len,
-            key: to.key,
-        };
-        let mut descriptor = local.descriptor;
-        let message = FiMsgRma {
-            msg_iov: &raw const piece,
-            desc: &raw mut descriptor,
-            iov_count: 1,
-            addr: state.peers[to.peer as usize].address,
-            rma_iov: &raw const target,
-            rma_iov_count: 1,
-            context: context(operation),
-            data: 0,
-        };
         let flags = flags | FI_DELIVERY_COMPLETE | FI_COMPLETION;
-        let ep = state.objects.ep;
-        // SAFETY: the endpoint is open, the message whole; `local` holds the bytes.
-        let mut posted = unsafe { ((*(*ep).rma).writemsg)(ep, &raw const message, flags) };
-        if posted == 0 {
-            return Ok(());
-        }
-        // SAFETY: as above.
-        let again = || unsafe { ((*(*ep).rma).writemsg)(ep, &raw const message, flags) };
-        posted = self.try_again(state, posted, again);
+        // SAFETY: the endpoint is open and the message whole; `local` holds the bytes.
+        let post = |ep: *mut FidEp, message| unsafe { ((*(*ep).rma).writemsg)(ep, message, flags) };
         // SAFETY: the operation is the caller's.
-        unsafe { state.begun(operation, posted) }
+        unsafe { self.post_rma(state, operation, to, local, post) }
     }
 
     /// # Safety
@@ -404,31 +377,52 @@ impl Port {
         from: Place,
         local: Local,
     ) -> Result<(), Failure> {
-        let address = state.peers[from.peer as usize].address;
-        let piece = Iovec {
+        let flags = FI_COMPLETION;
+        // SAFETY: the endpoint is open and the message whole; `local` has room for the bytes.
+        let post = |ep: *mut FidEp, message| unsafe { ((*(*ep).rma).readmsg)(ep, message, flags) };
+        // SAFETY: the operation is the caller's.
+        unsafe { self.post_rma(state, operation, from, local, post) }
+    }
+
+    /// Posts a transfer between own memory and a peer's, again and again where there is no room.
+    ///
+    /// # Safety
+    /// The operation is the caller's.
+    #[inline(always)]
+    unsafe fn post_rma(
+        &self,
+        state: &mut State,
+        operation: *mut Operation,
+        place: Place,
+        local: Local,
+        post: impl Fn(*mut FidEp, *const FiMsgRma) -> isize,
+    ) -> Result<(), Failure> {
+        let own = Iovec {
             iov_base: local.start.cast(),
             iov_len: local.len,
         };
-        let source = FiRmaIov {
-            addr: from.address,
+        let theirs = FiRmaIov {
+            addr: place.address,
             len: local.len,
-            key: from.key,
+            key: place.key,
         };
         let mut descriptor = local.descriptor;
         let message = FiMsgRma {
-            msg_iov: &raw const piece,
+            msg_iov: &raw const own,
             desc: &raw mut descriptor,
             iov_count: 1,
-            addr: address,
-            rma_iov: &raw const source,
+            addr: state.peers[place.peer as usize].address,
+            rma_iov: &raw const theirs,
             rma_iov_count: 1,
             context: context(operation),
             data: 0,
         };
         let ep = state.objects.ep;
-        // SAFETY: the endpoint is open, the message whole; there is room for the bytes.
-        let read = || unsafe { ((*(*ep).rma).readmsg)(ep, &raw const message, FI_COMPLETION) };
-        let posted = self.try_again(state, read(), read);
+        let posted = post(ep, &raw const message);
+        if posted == 0 {
+            return Ok(());
+        }
+        let posted = self.try_again(state, posted, || post(ep, &raw const message));
         // SAFETY: the operation is the caller's.
         unsafe { state.begun(operation, posted) }
     }

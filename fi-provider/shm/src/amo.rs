@@ -184,7 +184,7 @@ impl_float! {
 /// An atomic operation with its operands, of whose low bytes as many count as the object has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Amo {
-    /// Leaves what is there.
+    /// Leaves the object as it is.
     Fetch,
     /// Writes the operand.
     Swap(u64),
@@ -201,7 +201,7 @@ pub enum Amo {
 }
 
 impl Amo {
-    /// What stands in an object of eight bytes after the operation where `before` stood.
+    /// The value of an object of eight bytes after the operation, where it was `before`.
     pub fn apply(self, before: u64) -> u64 {
         match self {
             Self::Fetch => before,
@@ -216,7 +216,7 @@ impl Amo {
     }
 }
 
-/// Does an operation on the object of `bytes` bytes (4 or 8) at `address`; returns what was there.
+/// Does an operation on the object of `bytes` bytes (4 or 8) at `address`; returns the old value.
 ///
 /// # Panics
 /// On another number of bytes.

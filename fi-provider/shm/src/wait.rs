@@ -60,23 +60,29 @@ impl Waiter {
     /// Lets some time pass; returns whether this turn slept, so that the caller can look for trouble.
     #[inline]
     pub fn pause(&mut self) -> bool {
+        self.pause_by(std::thread::sleep)
+    }
+
+    /// Does as [`Waiter::pause`]; sleeps by this function, which may return before the time is over.
+    #[inline]
+    pub fn pause_by(&mut self, sleep: impl FnOnce(Duration)) -> bool {
         if self.looks < self.patience.looks {
             self.looks += 1;
             hint::spin_loop();
             return false;
         }
-        self.pause_long()
+        self.pause_long(sleep)
     }
 
     #[cold]
-    fn pause_long(&mut self) -> bool {
+    fn pause_long(&mut self, sleep: impl FnOnce(Duration)) -> bool {
         if self.bursts < self.patience.bursts {
             self.bursts += 1;
             self.looks = 0;
             std::thread::yield_now();
             return false;
         }
-        std::thread::sleep(self.sleep);
+        sleep(self.sleep);
         self.sleep = (self.sleep * 2).min(LONGEST_SLEEP);
         true
     }

@@ -58,7 +58,8 @@ impl Libfabric {
     ) -> Option<Place> {
         let record = endpoint.record(peer)?;
         let offset = endpoint.offset(addr);
-        if record.window_len > 0 || offset >= endpoint.reach || bytes > endpoint.reach || bytes == 0 {
+        if record.window_len > 0 || offset >= endpoint.reach || bytes > endpoint.reach || bytes == 0
+        {
             return None;
         }
         endpoint.part(offset, bytes)?;
