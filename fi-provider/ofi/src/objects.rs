@@ -59,7 +59,7 @@ pub(crate) struct Registration {
     pub(crate) descriptor: *mut c_void,
 }
 
-// SAFETY: as for `Objects`.
+// SAFETY: the region belongs to no thread; the port's lock serialises all calls.
 unsafe impl Send for Registration {}
 
 impl Objects {

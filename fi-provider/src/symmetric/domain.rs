@@ -244,7 +244,7 @@ impl Domain {
         Ok(())
     }
 
-    /// Begins to connect queues in the background, with a thread of the fabric's own, if the transport is [`Transport::Mixed`]: every process has
+    /// Begins to connect queues in the background, with a thread of the fabric's own, if the transport is [`device::Transport::Mixed`]: every process has
     /// to have adopted its peers. The domain must not be moved apart from its memory; the thread ends with [`Domain::rest`] or the domain.
     pub fn connect_in_background(&self) {
         if let Some(connector) = self.device().and_then(Device::connector) {

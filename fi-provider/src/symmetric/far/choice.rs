@@ -34,7 +34,7 @@ impl Endpoint {
             Far::None => self.refuse_transfer(dest, bytes, peer),
             // SAFETY: `source` holds the bytes, and stays as it is as long as `kept` says.
             Far::Mlx5(mlx5) => unsafe { mlx5.write(self, dest, source, bytes, peer, kept) },
-            // SAFETY: as for the other.
+            // SAFETY: `source` holds the bytes, and stays as it is as long as `kept` says.
             Far::Libfabric(far) => unsafe { far.write(self, dest, source, bytes, peer, kept) },
         }
     }
@@ -62,7 +62,8 @@ impl Endpoint {
             // SAFETY: `dest` has room for the bytes, and nobody else uses it until quiet where the
             // call does not `wait`.
             Far::Mlx5(mlx5) => unsafe { mlx5.read(self, dest, source, bytes, peer, wait) },
-            // SAFETY: as for the other.
+            // SAFETY: `dest` has room for the bytes, and nobody else uses it until quiet where the
+            // call does not `wait`.
             Far::Libfabric(far) => unsafe { far.read(self, dest, source, bytes, peer, wait) },
         }
     }
@@ -87,7 +88,7 @@ impl Endpoint {
             Far::None => self.refuse_transfer(dest, blocks.span(blocks.dest_stride), peer),
             // SAFETY: `source` holds the blocks.
             Far::Mlx5(mlx5) => unsafe { mlx5.write_blocks(self, dest, source, blocks, peer) },
-            // SAFETY: as for the other.
+            // SAFETY: `source` holds the blocks.
             Far::Libfabric(far) => unsafe { far.write_blocks(self, dest, source, blocks, peer) },
         }
     }
@@ -112,7 +113,7 @@ impl Endpoint {
             Far::None => self.refuse_transfer(source, blocks.span(blocks.source_stride), peer),
             // SAFETY: `dest` has room for the blocks.
             Far::Mlx5(mlx5) => unsafe { mlx5.read_blocks(self, dest, source, blocks, peer) },
-            // SAFETY: as for the other.
+            // SAFETY: `dest` has room for the blocks.
             Far::Libfabric(far) => unsafe { far.read_blocks(self, dest, source, blocks, peer) },
         }
     }
@@ -177,7 +178,7 @@ impl Endpoint {
             Far::None => Err(self.refusal(target, bytes, peer)),
             // SAFETY: `dest` has room for the bytes, and nobody else uses them until quiet.
             Far::Mlx5(mlx5) => unsafe { mlx5.start_fetch(self, what, target, bytes, peer, dest) },
-            // SAFETY: as for the other.
+            // SAFETY: `dest` has room for the bytes, and nobody else uses them until quiet.
             Far::Libfabric(far) => unsafe {
                 far.start_fetch(self, what, target, bytes, peer, dest)
             },
