@@ -52,8 +52,9 @@ impl Bootstrap {
     /// PMIx such a program connects as the PE that has started it, and must not.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] under a launcher that speaks another protocol, [`Error::Environment`] when the
-    /// variables make no sense, [`Error::Library`] under PMIx without libpmix, and what the connection yields.
+    /// [`Error::Unsupported`] under a launcher that speaks another protocol, [`Error::Environment`]
+    /// when the variables make no sense, [`Error::Library`] under PMIx without libpmix, and errors
+    /// of the connection.
     pub fn connect() -> Result<Self, Error> {
         let launch = environment::read(|name| {
             std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
@@ -122,8 +123,8 @@ impl Bootstrap {
         self.size
     }
 
-    /// A line for the user, where this job of one may not be what was meant: in an allocation of Slurm
-    /// for several tasks. In the shell of sbatch or salloc it is a job of one all the same.
+    /// Returns a line for the user, where this job of one may be a mistake: in an allocation of
+    /// Slurm for several tasks. In the shell of sbatch or salloc it is a job of one all the same.
     #[must_use]
     pub fn remark(&self) -> Option<String> {
         let tasks = self.allocated?;
@@ -137,7 +138,8 @@ impl Bootstrap {
     /// Keys are the job's: put this PE's rank into them. A key is put once.
     ///
     /// # Errors
-    /// [`Error::Key`] for a key that cannot be carried, else what the launcher or the connection says.
+    /// [`Error::Key`] for a key that cannot be carried, and errors of the launcher or the
+    /// connection.
     pub fn put(&mut self, key: &str, value: &[u8]) -> Result<(), Error> {
         if !encoding::is_key(key) {
             return Err(Error::Key(key.to_owned()));
@@ -155,10 +157,12 @@ impl Bootstrap {
         }
     }
 
-    /// Fetches what some PE has put under `key` before the last [`barrier`](Self::barrier).
+    /// Fetches the value that some PE has put under `key` before the last
+    /// [`barrier`](Self::barrier).
     ///
     /// # Errors
-    /// [`Error::Missing`] when nobody has, [`Error::Key`], [`Error::Garbled`], or what the connection says.
+    /// [`Error::Missing`] when nobody has, [`Error::Key`], [`Error::Garbled`], and errors of the
+    /// connection.
     pub fn get(&mut self, key: &str) -> Result<Vec<u8>, Error> {
         if !encoding::is_key(key) {
             return Err(Error::Key(key.to_owned()));
@@ -176,7 +180,7 @@ impl Bootstrap {
     /// Waits until every PE of the job has come here.
     ///
     /// # Errors
-    /// What the connection says; [`Error::Closed`] when the launcher is gone.
+    /// Errors of the connection; [`Error::Closed`] when the launcher is gone.
     pub fn barrier(&mut self) -> Result<(), Error> {
         match self.usable()? {
             Link::Alone(_) => Ok(()),
@@ -190,7 +194,7 @@ impl Bootstrap {
     /// The node of every rank as the launcher numbers them, or `None` when it does not tell.
     ///
     /// # Errors
-    /// What the connection says.
+    /// Errors of the connection.
     pub fn node_map(&mut self) -> Result<Option<Vec<u32>>, Error> {
         let size = self.size;
         match self.usable()? {
@@ -203,10 +207,10 @@ impl Bootstrap {
         }
     }
 
-    /// Asks the launcher to end all PEs of the job with the exit status `code`; with a message that is not empty,
-    /// oshrun says who asked and why. Returns at once: the caller then exits by itself or is ended. May be called
-    /// after [`finalize`](Self::finalize); does nothing in a job of one. Without a message it
-    /// allocates nothing, so that signal handlers may call it.
+    /// Asks the launcher to end all PEs of the job with the exit status `code`; with a message that
+    /// is not empty, oshrun prints the PE and the reason. Returns at once: the caller then exits by
+    /// itself or is ended. May be called after [`finalize`](Self::finalize); does nothing in a job
+    /// of one. Without a message it allocates nothing, so that signal handlers may call it.
     ///
     /// Under PMIx a thread makes the call, for which this one waits for two seconds at most; after
     /// finalize it is an error. Open MPI's mpirun is not asked before a second has passed: it ends the
@@ -259,7 +263,7 @@ impl Bootstrap {
     /// Tells the launcher that this PE is done: from now on it may exit as it likes. Idempotent.
     ///
     /// # Errors
-    /// What the connection says.
+    /// Errors of the connection.
     pub fn finalize(&mut self) -> Result<(), Error> {
         if self.finalized && self.process == std::process::id() {
             return Ok(());
@@ -275,11 +279,12 @@ impl Bootstrap {
         Ok(())
     }
 
-    /// Introduces this PE to the launcher again after [`finalize`](Self::finalize). `false` when the launcher no
-    /// longer listens, as hydra and PMIx do not: then only what is known already can be used. A job of one can always go on.
+    /// Introduces this PE to the launcher again after [`finalize`](Self::finalize). `false` when
+    /// the launcher no longer listens, as hydra and PMIx do not: then only values that are known
+    /// already can be used. A job of one can always go on.
     ///
     /// # Errors
-    /// [`Error::Forked`] in a forked child, and what a launcher that does listen says.
+    /// [`Error::Forked`] in a forked child, and errors of a launcher that does listen.
     pub fn try_reinit(&mut self) -> Result<bool, Error> {
         if self.process != std::process::id() {
             return Err(Error::Forked);
@@ -360,7 +365,7 @@ impl Connection {
         encoding::decode(&text).ok_or_else(garbled)
     }
 
-    /// The raw value of a piece of what lies under a key; `None` when there is none.
+    /// Fetches the raw piece of the value under a key; `None` when there is none.
     fn fetch(&mut self, key: &str, piece: usize) -> Result<Option<String>, Error> {
         self.send(request::get(&self.kvsname, key, piece))?;
         let answer = self.receive()?;

@@ -41,7 +41,7 @@ fn serve(mut host: Host, mut sockets: Vec<UnixStream>) -> Vec<Effect> {
     ends
 }
 
-/// Runs `pe` on `size` threads against a server; yields what the server made of it besides replies.
+/// Runs `pe` on `size` threads against a server; returns the server's effects besides replies.
 fn run(size: usize, pe: impl Fn(Bootstrap) + Sync) -> Vec<Effect> {
     let (ours, theirs): (Vec<_>, Vec<_>) = (0..size).map(|_| UnixStream::pair().unwrap()).unzip();
     let host = Host::alone(size, "kvs_test");
@@ -84,7 +84,7 @@ fn values_of_any_size_reach_every_pe() {
 
 #[test]
 fn no_line_is_longer_than_launchers_read() {
-    // Whatever values the launcher says that it takes, and however long its job's name is.
+    // For all lengths of values that launchers take, and of the names of their jobs.
     for (vallen_max, kvsname) in [(64, 1), (1024, 1), (65536, 256), (1024, 256)] {
         let (ours, theirs) = UnixStream::pair().unwrap();
         let kvsname = "k".repeat(kvsname);

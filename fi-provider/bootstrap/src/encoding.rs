@@ -8,7 +8,7 @@ use crate::wire::KEYLEN_MAX;
 /// The longest key of a caller, in bytes: it leaves room for the number of a piece.
 pub(crate) const MAX_KEY: usize = KEYLEN_MAX - 8;
 
-/// The most pieces of one value: what the room left in a key allows, and far more than anybody needs.
+/// The most pieces of one value: the room left in a key allows no more, and nobody needs as many.
 const MAX_PIECES: usize = 99_999;
 
 /// Whether a launcher can carry `key`.

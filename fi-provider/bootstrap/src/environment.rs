@@ -1,4 +1,4 @@
-//! What the launcher left in the environment.
+//! The variables of the launcher in the environment.
 
 use crate::Error;
 

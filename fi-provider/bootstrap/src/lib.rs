@@ -1,4 +1,5 @@
-//! Who am I, how many are we, and how do we tell each other a few bytes before there is a fabric.
+//! The start of a PE in its job: its rank, the job's size, and an exchange of a few bytes before
+//! there is a fabric.
 //!
 //! The protocol is PMI-1: one line of `key=value` words per message over the stream socket whose number
 //! the launcher leaves in `PMI_FD`. oshrun serves it (through [`server`]), and so do hydra's `mpiexec.hydra`
@@ -39,7 +40,7 @@ pub fn threads() -> usize {
     pmix::threads()
 }
 
-/// What can go wrong between a PE and its launcher.
+/// An error between a PE and its launcher.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -48,7 +49,7 @@ pub enum Error {
         "{launcher} started this process, and that protocol is not spoken here; use oshrun, mpiexec.hydra, mpirun of Open MPI, or srun with --mpi=pmi2 or --mpi=pmix"
     )]
     Unsupported {
-        /// What was found in the environment, in words.
+        /// The launcher that was found in the environment, in words.
         launcher: &'static str,
     },
     /// A variable that the launcher should have set is missing or makes no sense.
@@ -60,7 +61,7 @@ pub enum Error {
     /// The connection failed in another way.
     #[error("the connection to the launcher failed: {0}")]
     Io(#[from] std::io::Error),
-    /// The launcher answered with something else than what was asked for.
+    /// The launcher answered with something else than the answer to the request.
     #[error("the launcher answered \"{answer}\" to {request}")]
     Unexpected {
         /// The command that was sent.

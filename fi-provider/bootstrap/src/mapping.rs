@@ -6,7 +6,7 @@
 /// The key that launchers tell it under.
 pub(crate) const KEY: &str = "PMI_process_mapping";
 
-/// The mapping of `size` ranks in blocks of `each` to a node; the last node has what is left over.
+/// Returns the mapping of `size` ranks in blocks of `each` to a node; the last node has the rest.
 ///
 /// # Panics
 /// When `each` is 0.

@@ -36,7 +36,7 @@ pub fn put(kvsname: &str, vallen_max: usize, key: &str, value: &[u8]) -> Option<
     Some(pieces.iter().enumerate().map(line).collect())
 }
 
-/// The line that asks for piece `index`, from 0, of what is published under `key`.
+/// Returns the line that asks for piece `index`, from 0, of the value published under `key`.
 #[must_use]
 pub fn get(kvsname: &str, key: &str, index: usize) -> Line {
     Line::new("get")

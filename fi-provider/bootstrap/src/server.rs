@@ -1,9 +1,10 @@
 //! The launcher's end: the state of one job, without any input or output.
 //!
-//! A job runs on one host or on several. [`Host`] has the PEs of one: the launcher feeds it with the lines that they send
-//! and with the way each of them ended, and carries out the [`Effect`]s that come back. [`Job`] has what concerns all
-//! hosts: when a barrier opens, and whether a PE may leave. With one host the launcher hands what the one says to the
-//! other; with several, a message to each host and one back is an exchange.
+//! A job runs on one host or on several. [`Host`] has the PEs of one: the launcher feeds it with
+//! the lines that they send and with the way each of them ended, and carries out the [`Effect`]s
+//! that come back. [`Job`] has the state of all hosts: when a barrier opens, and whether a PE may
+//! leave. With one host the launcher hands the results of each to the other; with several, a
+//! message to each host and one back is an exchange.
 
 mod host;
 mod job;
@@ -14,7 +15,7 @@ pub use job::Job;
 /// A key and its value, as PEs put them.
 pub type Pair = (String, String);
 
-/// What the launcher has to do.
+/// An action for the launcher.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
     /// Send this line, newline included.
@@ -26,12 +27,12 @@ pub enum Effect {
     },
     /// Tell the job that all PEs of the host stand in the barrier: [`Job::enter`].
     Entered {
-        /// What they have put since the last barrier.
+        /// The values that they have put since the last barrier.
         values: Vec<Pair>,
     },
     /// End all PEs: this one asked for it.
     Abort {
-        /// Who asked.
+        /// The PE that asked.
         rank: usize,
         /// The job's exit status.
         code: i32,
@@ -97,7 +98,7 @@ pub enum Fault {
     Garbage {
         /// Which PE.
         rank: usize,
-        /// What it did.
+        /// Its mistake, in words.
         what: String,
     },
 }

@@ -57,7 +57,7 @@ pub(crate) fn adopt_socket(fd: RawFd, inode: Option<u64>) -> io::Result<UnixStre
 /// Sends all of `bytes`; a closed peer is an error and never a SIGPIPE.
 ///
 /// # Errors
-/// `BrokenPipe` or `ConnectionReset` when the launcher is gone, or what send(2) says.
+/// `BrokenPipe` or `ConnectionReset` when the launcher is gone, or another error of send(2).
 pub(crate) fn send_all(socket: &UnixStream, mut bytes: &[u8]) -> io::Result<()> {
     while !bytes.is_empty() {
         // SAFETY: the pointer and the length describe `bytes`, which is borrowed over the call; send only reads it.

@@ -129,7 +129,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Adds what was read.
+    /// Adds bytes that were read.
     pub fn push(&mut self, bytes: &[u8]) {
         // Once a push, not once a line: many lines would be moved as often.
         self.bytes.drain(..self.start);

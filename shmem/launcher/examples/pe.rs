@@ -1,5 +1,5 @@
-//! A PE without a library: it speaks PMI-1 to its launcher and does what its arguments say, one after the other.
-//! The launcher's tests run it.
+//! A PE without a library: it speaks PMI-1 to its launcher and carries out its arguments, one after
+//! the other. The launcher's tests run it.
 //!
 //! To the launcher: `scale:HOSTS,EACH,NETWORK` (all that a PE of OpenSHMEM says in such a job), `init`, `barrier`, `exchange` (everybody's bytes to all), `finalize`, `again` (init after
 //! finalize), `abort:STATUS[:MESSAGE]`. By itself: `say:TEXT`, `complain:TEXT` (on stderr), `lines:COUNT` (numbered
@@ -47,7 +47,7 @@ fn main() {
     }
 }
 
-/// Says what a PE of OpenSHMEM says.
+/// Sends the requests of a PE of OpenSHMEM.
 fn play(shape: &str) -> Result<(), Error> {
     let shape = scale::Shape::read(shape).unwrap_or_else(|| fail("no shape of a job"));
     let mut launcher = Bootstrap::connect()?;

@@ -1,4 +1,4 @@
-//! Prints what the start of jobs on many hosts takes: the tables of docs/scale.md.
+//! Prints the costs of starting jobs on many hosts: the tables of docs/scale.md.
 
 fn main() {
     match shmem_launcher::oshrun::scale::main(std::env::args_os().skip(1)) {

@@ -36,7 +36,7 @@ impl Language {
     }
 }
 
-/// What the user wants to see instead of a compilation.
+/// The text that the user wants to see instead of a compilation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Show {
     Command,
@@ -202,7 +202,8 @@ fn compile_flags(place: &Installation) -> Vec<OsString> {
     vec![glue("-I", &place.include())]
 }
 
-/// What comes after the user's objects. `-lm` is there because many OpenSHMEM programs count on it.
+/// Returns the flags behind the user's objects. `-lm` is there because many OpenSHMEM programs
+/// count on it.
 fn link_flags(place: &Installation, arguments: &[OsString]) -> Vec<OsString> {
     let lib = place.lib();
     let mut flags = vec![glue("-L", &lib)];
@@ -210,8 +211,9 @@ fn link_flags(place: &Installation, arguments: &[OsString]) -> Vec<OsString> {
         .iter()
         .any(|argument| argument == "-static" || argument == "-static-pie")
     {
-        // The library stands around fork's system call, and names it weakly, which links nothing. After it comes what
-        // Rust's standard library asks for, in the order in which symbols are sought.
+        // The library stands around fork's system call, and names it weakly, which links nothing.
+        // After it come the libraries of Rust's standard library, in the order in which symbols are
+        // sought.
         flags.extend(
             [
                 "-Wl,--undefined=_Fork,--wrap=_Fork",

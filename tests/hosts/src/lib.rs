@@ -103,7 +103,7 @@ impl Lab {
     /// Starts `hosts` hosts, which end with this value, or with this process.
     ///
     /// # Errors
-    /// What the system refuses, with the output of the command that failed.
+    /// Refusals of the system, with the output of the command that failed.
     pub fn start(hosts: usize) -> io::Result<Self> {
         Self::begin(hosts, "cat", Stdio::piped())
     }
@@ -172,7 +172,7 @@ impl Lab {
             .arg(wdns)
             .args(["--", "/run/hosts/enter", host])
             .arg(program)
-            // What these name is on the machine itself.
+            // The folders that these name are on the machine itself.
             .env("TMPDIR", "/tmp")
             .env_remove("XDG_RUNTIME_DIR");
         command
@@ -181,7 +181,7 @@ impl Lab {
     /// Runs a shell's script in `host`, and returns its output.
     ///
     /// # Errors
-    /// What it writes to standard error, when its exit status is not 0.
+    /// The script's output to standard error, when its exit status is not 0.
     pub fn script(&self, host: &str, script: &str) -> io::Result<String> {
         let mut command = self.command(host, "sh");
         output(command.args(["-euc", script]).stdin(Stdio::null()))
@@ -190,7 +190,7 @@ impl Lab {
     /// Cuts `host` off from the others: its link is down on the switch's side, and on its own.
     ///
     /// # Errors
-    /// What ip(8) says.
+    /// Errors of ip(8).
     pub fn cut(&self, host: &str) -> io::Result<()> {
         self.script(SWITCH_NAME, &format!("ip link set v{host} down"))
             .map(drop)
@@ -199,7 +199,7 @@ impl Lab {
     /// Undoes [`cut`](Self::cut) and [`drop_packets`](Self::drop_packets).
     ///
     /// # Errors
-    /// What ip(8) or nft(8) says.
+    /// Errors of ip(8) or nft(8).
     pub fn heal(&self, host: &str) -> io::Result<()> {
         let script = format!(
             "ip link set v{host} up
@@ -214,7 +214,7 @@ impl Lab {
     /// host is silent while its link stays up. Replaces an earlier percentage.
     ///
     /// # Errors
-    /// What nft(8) says.
+    /// Errors of nft(8).
     pub fn drop_packets(&self, host: &str, percent: u32) -> io::Result<()> {
         let chance = match percent {
             100.. => String::new(),

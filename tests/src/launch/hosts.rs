@@ -88,12 +88,12 @@ pub(super) fn cases(session: &Session) -> Result<Vec<Case>, String> {
     Ok(cases)
 }
 
-/// What is wrong, in words.
+/// Returns an error in words.
 pub(super) fn text(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
-/// A lab is what it says, beside another one.
+/// A lab has hosts that are apart and connected, beside another one.
 fn apart_and_connected(_: &Place, args: &[String]) -> Result<(), String> {
     match args.get(1).map(String::as_str) {
         Some("answer") => return answer(),
@@ -211,7 +211,7 @@ fn is_a_network(lab: &Lab, program: &str) -> Result<(), String> {
             return Err(format!("{lossy} answers at 30 %, {silent} at 100 %"));
         }
     }
-    // What runs in a host ends with it.
+    // Processes in a host end with it.
     lab.script("h2", "kill -KILL -1").unwrap_or_default();
     server.wait().map(drop).map_err(text)
 }
@@ -247,7 +247,7 @@ fn ask(host: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// A process that is killed takes its hosts along, and what runs in them.
+/// A process that is killed takes its hosts along, and the processes in them.
 fn end_with_their_owner(_: &Place, args: &[String]) -> Result<(), String> {
     if args.get(1).is_some_and(|word| word == "stay") {
         let lab = Lab::start(2).map_err(text)?;
@@ -274,8 +274,8 @@ fn end_with_their_owner(_: &Place, args: &[String]) -> Result<(), String> {
     // The programs that it has started in the hosts may take a moment.
     let enough = Instant::now() + Duration::from_secs(10);
     let count = || procfs::descendants(owner.id() as sys::Pid).len();
-    // unshare and the first process, of the switch and of two hosts; two commands in the hosts, with
-    // what waits for them.
+    // unshare and the first process, of the switch and of two hosts; two commands in the hosts,
+    // with the processes that wait for them.
     while count() < 12 && Instant::now() < enough {
         std::thread::sleep(Duration::from_millis(20));
     }

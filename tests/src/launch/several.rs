@@ -129,7 +129,7 @@ fn exchanges(place: &Place, hosts: usize, program: &str) -> Result<(), String> {
     nothing_is_left(&lab, hosts, "oshrun")
 }
 
-/// A program of OpenSHMEM, over the system's libfabric, and what it writes and returns.
+/// A program of OpenSHMEM, over the system's libfabric, with its output and its status.
 fn openshmem(place: &Place, args: &[String]) -> Result<(), String> {
     let lab = Lab::start(2).map_err(text)?;
     let job = args[1].as_str();
@@ -208,7 +208,7 @@ fn ends(place: &Place, args: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// What happens to a job.
+/// The harm to a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Harm {
     /// SIGKILL to a PE.
@@ -223,8 +223,8 @@ enum Harm {
     Host,
 }
 
-/// Harm at random moments: whoever it hits, the job is over in time, the host is named, and no host that lives has
-/// anything left.
+/// Harms a job at random moments: for each process or host that it hits, the job is over in time,
+/// the host is named, and no host that lives has anything left.
 fn harm(place: &Place, args: &[String], harm: Harm) -> Result<(), String> {
     let program = args[0].as_str();
     let of_host = matches!(harm, Harm::Cut | Harm::Host);
@@ -244,7 +244,7 @@ fn harm(place: &Place, args: &[String], harm: Harm) -> Result<(), String> {
         command.args([program, "wait", "/tmp/gone"]);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         if !of_host {
-            // Who is killed is missed at once, without a look at the time.
+            // A killed process is missed at once, without a look at the time.
             command.env("FARREACH_HOST_TIMEOUT", "0");
         }
         let child = command.spawn().map_err(text)?;

@@ -229,7 +229,7 @@ impl Drop for Got {
             BYTE_OBJECT => unsafe { value.data.bo }.bytes.cast(),
             _ => std::ptr::null_mut(),
         };
-        // SAFETY: PMIx_Get's caller frees the value and what is in it by free(3) (PMIX_VALUE_RELEASE
+        // SAFETY: PMIx_Get's caller frees the value and its contents by free(3) (PMIX_VALUE_RELEASE
         // of pmix_common.h); both are null or from malloc(3), and nobody uses them after the drop.
         unsafe {
             libc::free(inner);

@@ -15,8 +15,8 @@ const LIBRARY: &CStr = c"libpmix.so.2";
 /// Where the functions of the process's only copy are.
 static OPEN: OnceLock<Library> = OnceLock::new();
 
-/// What an event's handler calls when it is done: its status, results and their number, a function
-/// with its argument, and the data of the event.
+/// The function that an event's handler calls when it is done: its status, results and their
+/// number, a function with its argument, and the data of the event.
 pub(super) type Done = unsafe extern "C" fn(
     c_int,
     *mut Info,
@@ -27,7 +27,7 @@ pub(super) type Done = unsafe extern "C" fn(
 );
 
 /// An event's handler: its number, the event, the process that it comes from, attributes and
-/// results of earlier handlers with their numbers, what to call, and the data of the event.
+/// results of earlier handlers with their numbers, the function to call, and the data of the event.
 pub(super) type Handler = unsafe extern "C" fn(
     usize,
     c_int,
@@ -132,7 +132,7 @@ impl Library {
         self.check("PMIx_Commit", unsafe { (self.commit)() })
     }
 
-    /// Waits for all processes of the namespace, which exchange what they have published.
+    /// Waits for all processes of the namespace, which exchange their published values.
     ///
     /// # Errors
     /// [`Error::Pmix`].
@@ -144,7 +144,8 @@ impl Library {
         self.check("PMIx_Fence", status)
     }
 
-    /// Fetches what is known of a process under a key, where `how` says; `None` where nothing is.
+    /// Fetches the value of a process under a key, by the attribute `how`; `None` where there is
+    /// none.
     ///
     /// # Errors
     /// [`Error::Pmix`].
@@ -211,7 +212,8 @@ impl Library {
 
 fn open(name: &CStr) -> Result<*mut c_void, Error> {
     // SAFETY: the name is a C string. The library's initialisers do nothing that a program could
-    // mind; its components name it among what they need, so that it need not be global.
+    // mind; its components name it among the libraries that they need, so that it need not be
+    // global.
     let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW) };
     if handle.is_null() {
         return Err(Error::Library(last_error()));

@@ -1,10 +1,10 @@
 //! A launcher that speaks PMIx: Open MPI's mpirun, Slurm's `srun --mpi=pmix`.
 //!
 //! The protocol belongs to libpmix, which connects to a server on the same node; its interface is
-//! C (the PMIx standard, versions 3 to 5, and `pmix.h`). Values there are those of a process. Callers here
-//! have keys of the job: what a PE has put before a barrier goes under one key of its own,
-//! `farreach.N` before barrier N, and is looked for in the PEs' values, first in those of the PE
-//! whose rank ends the key.
+//! C (the PMIx standard, versions 3 to 5, and `pmix.h`). Values there are those of a process.
+//! Callers here have keys of the job: the pairs that a PE has put before a barrier go under one
+//! key of its own, `farreach.N` before barrier N. A key is looked for in the PEs' values, first
+//! in those of the PE whose rank ends the key.
 
 mod abi;
 mod events;
@@ -43,7 +43,7 @@ pub(crate) struct Session {
     barriers: u32,
     /// Of each PE, how many barriers' values were read.
     read: Vec<u32>,
-    /// What was read: by whom it was put, and the bytes.
+    /// The values that were read: the rank that has put each, and its bytes.
     known: HashMap<String, (usize, Vec<u8>)>,
 }
 
@@ -60,8 +60,8 @@ impl Session {
     /// Connects to the server that the environment names.
     ///
     /// # Errors
-    /// [`Error::Library`], [`Error::Pmix`], or [`Error::Environment`] when the server does not tell
-    /// what it has to.
+    /// [`Error::Library`], [`Error::Pmix`], or [`Error::Environment`] when the server leaves out a
+    /// value that is required.
     pub(crate) fn connect() -> Result<Self, Error> {
         let library = Library::get()?;
         let own = begin(library).map_err(|error| match error {
@@ -111,7 +111,7 @@ impl Session {
         self.fresh.push((key.to_owned(), value.to_vec()));
     }
 
-    /// Publishes what was put, and waits for all PEs.
+    /// Publishes the pairs that were put, and waits for all PEs.
     ///
     /// # Errors
     /// [`Error::Closed`] when the server is gone, [`Error::Departed`] when a PE is, else [`Error::Pmix`].
@@ -125,7 +125,7 @@ impl Session {
         Ok(())
     }
 
-    /// Finds what some PE has put before the last barrier.
+    /// Finds the value that some PE has put before the last barrier.
     ///
     /// # Errors
     /// [`Error::Missing`], [`Error::Garbled`], [`Error::Closed`] or [`Error::Pmix`].
@@ -141,7 +141,7 @@ impl Session {
         Err(Error::Missing(key.to_owned()))
     }
 
-    /// Reads what `rank` has put and was not read yet, for the sake of `key`.
+    /// Reads the values of `rank` that were not read yet, for the sake of `key`.
     fn read(&mut self, rank: usize, key: &str) -> Result<(), Error> {
         for number in self.read[rank] + 1..=self.barriers {
             let got = self.fetch(rank as u32, &values_key(number), &published())?;
@@ -244,13 +244,14 @@ impl Session {
     }
 }
 
-/// Looks at what the server has told: it would wait for values that may never come.
+/// Restricts a query to values that the server has told: without that, it would wait for values
+/// that may never come.
 fn told() -> Info {
     Info::on(abi::IMMEDIATE)
 }
 
-/// Asks for what a PE has published before a barrier: some servers have it brought then, as PRRTE
-/// does for clients of PMIx 4. A PE that is gone has published nothing.
+/// Asks for the values that a PE has published before a barrier: some servers have them brought
+/// then, as PRRTE does for clients of PMIx 4. A PE that is gone has published nothing.
 fn published() -> Info {
     Info::number(abi::TIMEOUT, PATIENCE)
 }

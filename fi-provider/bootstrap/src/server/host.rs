@@ -1,4 +1,4 @@
-//! The PEs of one host: their requests, and what all PEs of the job have put.
+//! The PEs of one host: their requests, and the values that all PEs of the job have put.
 
 use std::collections::{BTreeSet, HashMap};
 

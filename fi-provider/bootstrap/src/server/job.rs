@@ -1,4 +1,4 @@
-//! What concerns all hosts of a job.
+//! The state of a job that concerns all its hosts.
 
 use super::{Departure, Fault, Left, Pair, Phase};
 
@@ -9,7 +9,7 @@ pub struct Job {
     running: usize,
     /// Whether all PEs of a host stand in the barrier.
     entered: Vec<bool>,
-    /// What they have put since the last barrier.
+    /// The values that they have put since the last barrier.
     values: Vec<Pair>,
     first_left: Option<Left>,
     first_failure: Option<i32>,

@@ -1,4 +1,4 @@
-//! `oshc++`: the C++ compiler with what an OpenSHMEM program needs.
+//! `oshc++`: the C++ compiler with the header and the library of OpenSHMEM.
 
 fn main() {
     std::process::exit(shmem_launcher::compiler::main(

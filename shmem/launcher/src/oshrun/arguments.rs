@@ -8,7 +8,7 @@ use lexopt::prelude::*;
 
 use super::{Failure, USAGE};
 
-/// What is to be done.
+/// The task of the command line.
 #[derive(Debug)]
 pub(super) enum Request {
     Run(Box<Options>),
@@ -32,16 +32,17 @@ pub(super) struct Options {
     pub(super) prefix: Option<PathBuf>,
     pub(super) bind: bool,
     pub(super) label: bool,
-    /// How the PEs' output gets out; `None` leaves it to what takes it.
+    /// How the PEs' output gets out; `None` leaves it to the kind of file that takes it.
     pub(super) passage: Option<Passage>,
     pub(super) timeout: Option<Duration>,
     /// PEs that share a pretended node; `None` puts all on one.
     pub(super) per_node: Option<usize>,
     /// How PEs on different nodes reach each other; `None` leaves it to the environment.
     pub(super) fabric: Option<Fabric>,
-    /// What the mlx5 fabric's queues are; `None` leaves it to the environment.
+    /// The transport of the mlx5 fabric's queues; `None` leaves it to the environment.
     pub(super) transport: Option<Transport>,
-    /// What lanes of the device share, which the PEs know by this name; `None` leaves it to the environment.
+    /// The resources that lanes of the device share, which the PEs know by this name; `None` leaves
+    /// them to the environment.
     pub(super) lanes: Option<OsString>,
     /// Variables for the PEs: name and value.
     pub(super) environment: Vec<(OsString, OsString)>,
@@ -58,7 +59,7 @@ pub(super) enum Passage {
     Direct,
 }
 
-/// What is between the nodes.
+/// The fabric between the nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fabric {
     Auto,
@@ -335,7 +336,7 @@ const TRANSPORTS: [(&str, Transport); 3] = [
 const BINDINGS: [(&str, bool); 2] = [("core", true), ("none", false)];
 const PASSAGES: [(&str, Passage); 2] = [("lines", Passage::Lines), ("direct", Passage::Direct)];
 
-/// What the word `text` means, which is one of `words`.
+/// Returns the meaning of the word `text`, which is one of `words`.
 fn one_of<T: Copy>(option: &str, words: &[(&str, T)], text: &OsString) -> Result<T, Failure> {
     if let Some((_, meaning)) = words.iter().find(|(word, _)| text == word) {
         return Ok(*meaning);
@@ -352,7 +353,7 @@ fn one_of<T: Copy>(option: &str, words: &[(&str, T)], text: &OsString) -> Result
     ))
 }
 
-/// `NAME=VALUE`; a bare `NAME`, which other launchers know, asks for what happens anyway.
+/// Parses `NAME=VALUE`; a bare `NAME`, which other launchers know, asks for the default.
 fn variable(text: &OsString) -> Result<Option<(OsString, OsString)>, Failure> {
     use std::os::unix::ffi::{OsStrExt, OsStringExt};
     let bytes = text.as_bytes();

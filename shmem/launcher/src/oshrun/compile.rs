@@ -51,7 +51,7 @@ impl Drop for TemporaryFolder {
     }
 }
 
-/// Removes what an oshrun left that was killed, with its guard, in the middle of a compilation.
+/// Removes the files of an oshrun that was killed, with its guard, in the middle of a compilation.
 fn remove_abandoned(parent: &Path) {
     let Ok(me) = std::fs::metadata("/proc/self").map(|metadata| metadata.uid()) else {
         return;
@@ -163,7 +163,8 @@ fn find_compiler(language: Language, place: &Installation) -> Result<PathBuf, Fa
         })
 }
 
-/// Waits for the compiler's end; a signal that ends the job ends the compiler and what it has started.
+/// Waits for the compiler's end; a signal that ends the job ends the compiler and the processes
+/// that it has started.
 fn wait_for(compiler: i32, signals: &Signals) -> Result<i32, Failure> {
     loop {
         sys::poll(&mut [sys::watch(signals, false)], None);

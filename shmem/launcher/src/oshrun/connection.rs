@@ -104,7 +104,7 @@ impl Connection {
         }
     }
 
-    /// Hears nothing more from the PE, whatever it sends.
+    /// Ignores all further lines of the PE.
     pub(super) fn ignore(&mut self) {
         self.lines = Lines::default();
         self.unsent = Vec::new();

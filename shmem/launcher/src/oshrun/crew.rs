@@ -24,7 +24,7 @@ pub(super) struct Crew {
     ending: Option<Instant>,
 }
 
-/// What the PEs of a host tell the job.
+/// A message of a host's PEs to the job.
 #[derive(Debug)]
 pub(super) enum Event {
     /// All of them stand in the barrier, and have put these values.
@@ -46,7 +46,7 @@ pub(super) enum Event {
     Fault(Fault),
 }
 
-/// What the job tells each host.
+/// An order of the job to each host.
 #[derive(Debug, Clone)]
 pub(super) enum Order {
     /// The barrier is open; these values were put since the last.
@@ -57,7 +57,7 @@ pub(super) enum Order {
     End,
 }
 
-/// What a [`Watch`] of [`Crew::watches`] belongs to.
+/// The owner of a [`Watch`] of [`Crew::watches`].
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Token {
     Pe(usize),
@@ -104,7 +104,7 @@ impl Crew {
         self.pes.get_mut(index)
     }
 
-    /// What to wait for.
+    /// Returns the descriptors to poll, with their owners.
     pub(super) fn watches(&self) -> Vec<(Watch, Token)> {
         let connection =
             |(index, pe): (usize, &Pe)| Some((pe.connection.watch()?, Token::Pe(index)));
@@ -116,7 +116,7 @@ impl Crew {
         pes.chain(output).collect()
     }
 
-    /// Does what poll has found to be possible.
+    /// Serves a descriptor that poll has found ready.
     pub(super) fn serve(&mut self, token: Token) -> Vec<Event> {
         match token {
             Token::Pe(index) => {
@@ -154,7 +154,7 @@ impl Crew {
         events
     }
 
-    /// Answers PEs; what concerns the job becomes an event.
+    /// Answers PEs; effects on the job become events.
     fn carry_out(&mut self, effects: Vec<Effect>, events: &mut Vec<Event>) {
         for effect in effects {
             match effect {
@@ -185,7 +185,7 @@ impl Crew {
         }
     }
 
-    /// Takes in the ends of PEs, and of what they have started.
+    /// Reaps PEs, and processes that they have started.
     pub(super) fn reap(&mut self) -> Vec<Event> {
         let mut events = Vec::new();
         while let Ok(Some((pid, departure))) = sys::reap() {
@@ -214,7 +214,7 @@ impl Crew {
         events
     }
 
-    /// Does what the job says.
+    /// Carries out an order of the job.
     pub(super) fn obey(&mut self, order: Order) -> Vec<Event> {
         let mut events = Vec::new();
         match order {
@@ -248,7 +248,7 @@ impl Crew {
             || (self.is_gone() && processes::descendants().is_empty())
     }
 
-    /// Kills what is left, until nothing is.
+    /// Kills the processes that are left, until there are none.
     pub(super) fn end_all(&mut self) {
         let alive = self.pes.iter().filter(|pe| pe.alive);
         processes::end_all(&alive.map(|pe| pe.pid).collect::<Vec<_>>());

@@ -1,9 +1,10 @@
 //! The software device of a job: `softhca run`, with a program that only holds it, beside the PEs.
 //!
-//! softhca is the guard's child and in a process group of its own: what a terminal or an ending job sends to the PEs does
-//! not take the device from them while they clean up. It ends, and removes its directory, when nobody has the writing end
-//! of the holder's standard input any more: neither guard nor runner, however these have ended. When softhca itself
-//! is killed the runner sees its end and ends the job.
+//! softhca is the guard's child and in a process group of its own: signals of a terminal or an
+//! ending job to the PEs do not take the device from them while they clean up. It ends, and removes
+//! its directory, when nobody has the writing end of the holder's standard input any more: neither
+//! guard nor runner, however these have ended. When softhca itself is killed the runner sees its
+//! end and ends the job.
 
 use std::ffi::OsString;
 use std::io::Read;
@@ -28,8 +29,8 @@ const DIRECTORY: &str = "FARREACH_SOFTHCA";
 /// refuses to come behind such a library.
 const LISTS: [&str; 2] = ["LD_PRELOAD", "ASAN_OPTIONS"];
 
-/// The program that holds the device: it tells what softhca has set, each value ended by a NUL, and waits for the end of
-/// its input.
+/// The program that holds the device: it prints the values of variables that softhca has set, each
+/// ended by a NUL, and waits for the end of its input.
 const HOLDER: &str =
     r#"printf '%s\0%s\0%s\0' "$FARREACH_SOFTHCA" "$LD_PRELOAD" "$ASAN_OPTIONS"; read -r end"#;
 
@@ -42,7 +43,7 @@ pub(super) struct Device {
     pid: i32,
     /// Readable when softhca has ended.
     end: OwnedFd,
-    /// What there is to do with one that runs for this job alone.
+    /// The resources of one that runs for this job alone.
     own: Option<Own>,
 }
 
@@ -149,7 +150,7 @@ fn start(signals: &Signals) -> Result<Device, Failure> {
     Ok(device)
 }
 
-/// Reads what the holder tells. A softhca that fails has said why.
+/// Reads the values that the holder prints. A softhca that fails has said why.
 fn hear(softhca: &mut Child, signals: &Signals) -> Result<[OsString; 3], Failure> {
     let failed = |error: std::io::Error| Failure::new(1, format!("softhca: {error}"));
     let mut pipe = softhca.stdout.take();
@@ -193,7 +194,7 @@ fn hear(softhca: &mut Child, signals: &Signals) -> Result<[OsString; 3], Failure
 }
 
 impl Device {
-    /// What to say when it is gone.
+    /// Returns the message of its loss.
     pub(super) fn loss(&self) -> String {
         format!(
             "softhca (pid {}), the job's device, has ended; ending the job",

@@ -25,7 +25,8 @@ const LOCAL: [&str; 11] = [
     "SLURM_TASK_PID",
 ];
 
-/// Returns oshrun's whole environment, except what another launcher has left in it, with what the options set.
+/// Returns oshrun's environment without the variables of another launcher, and with those that the
+/// options set.
 pub(super) fn of(options: &Options) -> Vec<Variable> {
     let mut variables: Vec<Variable> = std::env::vars_os()
         .filter(|(name, _)| !begins(name, &FOREIGN))
@@ -58,8 +59,8 @@ pub(super) fn find<'a>(variables: &'a [Variable], name: &str) -> Option<&'a OsSt
     known.map(|(_, value)| value.as_os_str())
 }
 
-/// Returns `variables`, which came from another host, with what is true on that host alone as this process has it.
-/// What `kept` names stays: the user has set it for the job.
+/// Returns `variables`, which came from another host, with those that are true on that host alone
+/// as this process has them. Those that `kept` names stay: the user has set them for the job.
 pub(super) fn brought_here(mut variables: Vec<Variable>, kept: &[OsString]) -> Vec<Variable> {
     let is_local = |name: &OsStr| begins(name, &LOCAL) && !kept.iter().any(|kept| kept == name);
     variables.retain(|(name, _)| !is_local(name));

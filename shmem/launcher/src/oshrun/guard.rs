@@ -1,8 +1,8 @@
 //! The process that the user started: it watches over the one that runs the job.
 //!
-//! Whichever of the two is killed, the other ends the job: the PEs' own processes die with the one that runs the job,
-//! what they have started in turn is handed to the survivor and killed by it. The job's software device, if it has one,
-//! ends after all of them.
+//! When one of the two is killed, the other ends the job: the PEs' own processes die with the one
+//! that runs the job; processes that they have started in turn are handed to the survivor and
+//! killed by it. The job's software device, if it has one, ends after all of them.
 
 use fi_bootstrap::server::Departure;
 

@@ -23,14 +23,15 @@ const STEP: Duration = Duration::from_millis(10);
 /// When another signal is taken for a second one, after the job was told to end.
 const AGAIN: Duration = Duration::from_millis(500);
 
-/// How long to wait for a reader that takes nothing of what PEs have written, after the job was ended by force.
+/// How long to wait for a reader that takes nothing of the PEs' output, after the job was ended by
+/// force.
 pub(super) const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// Where the PEs are.
 pub(super) enum Pes<'a> {
     /// On this machine.
     Here(Crew),
-    /// On several hosts; what they print comes out here.
+    /// On several hosts, whose output comes out here.
     There(Box<Hosts<'a>>, Output),
 }
 
@@ -140,7 +141,7 @@ impl<'a> Running<'a> {
                 hosts.finish(output, patience, stop) && output.finish(patience, stop)
             }
         };
-        // What could not be written is a failure, if no other has come before.
+        // Output that could not be written is a failure, if no other has come before.
         if status == 0 && !all { 1 } else { status }
     }
 
@@ -223,7 +224,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Acts on what hosts have said, and on what became of them.
+    /// Acts on news of hosts.
     fn hear(&mut self, news: Vec<hosts::News>) {
         for news in news {
             match news {
@@ -238,7 +239,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Acts on what has happened on a host, until something ends the job.
+    /// Acts on events of a host, until one ends the job.
     fn take(&mut self, host: usize, events: Vec<Event>) {
         let mut events = VecDeque::from(events);
         while let Some(event) = events.pop_front() {
@@ -323,7 +324,8 @@ impl<'a> Running<'a> {
                     }
                 }
             } else if let State::Ending { begun, until, .. } = &mut self.state {
-                // Whoever asks again waits for no host. One Ctrl-C may come twice: from the terminal and the guard.
+                // A user who asks again waits for no host. One Ctrl-C may come twice: from the
+                // terminal and the guard.
                 if begun.elapsed() >= AGAIN {
                     *until = Instant::now();
                 }
@@ -405,7 +407,7 @@ impl<'a> Running<'a> {
         self.order(Order::End);
         let grace = match &self.pes {
             Pes::Here(_) => GRACE,
-            // They have the same, and then have to kill, to pass on what PEs have written, and to say so.
+            // They have the same, and then have to kill, to pass on the PEs' output, and to say so.
             Pes::There(..) => GRACE + LAST_WORDS,
         };
         let begun = Instant::now();

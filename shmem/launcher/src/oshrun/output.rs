@@ -15,14 +15,14 @@ use super::arguments::{Options, Passage};
 use super::sys::{self, Watch};
 use sink::Sink;
 
-/// How much is read at a time: what a pipe holds.
+/// Bytes of one read: the capacity of a pipe.
 const CHUNK: usize = 64 * 1024;
 /// A longer line is passed on in parts, each with a line of its own if it has a label.
 const LONGEST_LINE: usize = 1024 * 1024;
 /// How often [`Output::catch_up`] looks for more.
 const ROUNDS: usize = 16;
 
-/// What becomes of a PE's bytes.
+/// The form in which a PE's bytes are passed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// Whole lines that begin with this number.
@@ -58,7 +58,7 @@ pub(super) struct Output {
     chunk: Box<[u8]>,
 }
 
-/// What a [`Watch`] of [`Output::watches`] belongs to.
+/// The owner of a [`Watch`] of [`Output::watches`].
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Token {
     Stream(usize),
@@ -66,8 +66,9 @@ pub(super) enum Token {
 }
 
 impl Output {
-    /// The ways from the PEs to oshrun's stdout and stderr. The PEs' buffers are written when they are full, which is
-    /// anywhere in a line: with several PEs, what is no terminal gets their lines through pipes.
+    /// Sets up the ways from the PEs to oshrun's stdout and stderr. The PEs' buffers are written
+    /// when they are full, which is anywhere in a line: with several PEs, an output that is no
+    /// terminal gets their lines through pipes.
     pub(super) fn new(options: &Options) -> std::io::Result<Self> {
         let (stdout, stderr) = (std::io::stdout(), std::io::stderr());
         let piped = |terminal: bool| {
@@ -106,7 +107,7 @@ impl Output {
         }
     }
 
-    /// oshrun's stdout and stderr for what comes from several hosts.
+    /// Sets up oshrun's stdout and stderr for the output of several hosts.
     pub(super) fn joined(options: &Options) -> std::io::Result<Self> {
         let mut output = Output {
             label: options.label,
@@ -121,8 +122,9 @@ impl Output {
         Ok(output)
     }
 
-    /// Adds bytes that have come from another host: whole lines where lines are kept, or a part of a long one; what has
-    /// no end is the last of a host's PEs, and waits for those of others to end.
+    /// Adds bytes that have come from another host: whole lines where lines are kept, or a part of
+    /// a long one. A line without an end is the last of a host's PEs, and waits for the end of
+    /// those of other hosts.
     pub(super) fn push(&mut self, way: usize, bytes: &[u8]) {
         let Some(sink) = self.routes[way] else {
             return;
@@ -145,7 +147,7 @@ impl Output {
         self.routes[way].is_none_or(|sink| self.sinks[sink].has_room())
     }
 
-    /// Whether nobody reads what is pushed.
+    /// Returns whether the pushed bytes have no reader.
     pub(super) fn is_unread(&self, way: usize) -> bool {
         self.routes[way].is_some_and(|sink| self.sinks[sink].has_lost_its_reader())
     }
@@ -205,7 +207,7 @@ impl Output {
         }
     }
 
-    /// What to wait for.
+    /// Returns the descriptors to poll, with their owners.
     pub(super) fn watches(&self) -> impl Iterator<Item = (Watch, Token)> {
         let streams = self
             .streams
@@ -224,7 +226,7 @@ impl Output {
         streams.chain(sinks)
     }
 
-    /// Reads from or writes to what poll has found ready; yields how much was written.
+    /// Reads from or writes to a descriptor that poll has found ready; returns the bytes written.
     pub(super) fn serve(&mut self, token: Token) -> usize {
         match token {
             Token::Stream(index) => {
@@ -253,7 +255,8 @@ impl Output {
         }
     }
 
-    /// Serves what is ready within `time`; yields whether there was anything, and how much was written.
+    /// Serves the descriptors that are ready within `time`; returns whether there were any, and the
+    /// bytes written.
     fn serve_ready(&mut self, time: Duration) -> (bool, usize) {
         let (mut watches, tokens): (Vec<_>, Vec<_>) = self.watches().unzip();
         sys::poll(&mut watches, Some(time));
@@ -267,7 +270,8 @@ impl Output {
         (any, written)
     }
 
-    /// Passes on what has come so far, so that what oshrun has to say itself comes after it. Does not wait.
+    /// Passes on the output that has come so far, so that oshrun's own messages come after it. Does
+    /// not wait.
     pub(super) fn catch_up(&mut self) {
         for _ in 0..ROUNDS {
             if !self.serve_ready(Duration::ZERO).0 {
@@ -276,7 +280,7 @@ impl Output {
         }
     }
 
-    /// Limits what is still read from each pipe.
+    /// Limits the bytes that are still read from each pipe.
     fn read_only(&mut self, most: impl Fn(&File) -> usize) {
         for stream in &mut self.streams {
             stream.left = stream.source.as_ref().map_or(0, &most);
@@ -284,8 +288,8 @@ impl Output {
         }
     }
 
-    /// Reads no more than what is in the pipes now, when all PEs have ended: a process that is not oshrun's to end may
-    /// still have them open.
+    /// Reads no more than the bytes that are in the pipes now, when all PEs have ended: a process
+    /// that is not oshrun's to end may still have them open.
     pub(super) fn read_the_rest(&mut self) {
         self.read_only(sys::waiting);
     }
@@ -295,7 +299,7 @@ impl Output {
         self.read_only(|_| 0);
     }
 
-    /// Whether all was read; passes on what is left of lines then.
+    /// Returns whether all was read; passes on the rests of lines then.
     pub(super) fn is_read(&mut self) -> bool {
         let done = self.streams.iter().all(|stream| stream.source.is_none());
         if done {
@@ -306,8 +310,9 @@ impl Output {
         done
     }
 
-    /// Brings out what is left when all PEs have ended. With a `patience`, a reader that takes nothing for so long is
-    /// given up; `stop` tells to give up at once. Yields whether all was written that somebody would have read.
+    /// Writes the output that is left when all PEs have ended. With a `patience`, a reader that
+    /// takes nothing for so long is given up; `stop` tells to give up at once. Returns whether all
+    /// output with a reader was written.
     pub(super) fn finish(&mut self, patience: Option<Duration>, stop: impl Fn() -> bool) -> bool {
         self.read_the_rest();
         let mut progress = Instant::now();
@@ -319,7 +324,7 @@ impl Output {
             if written > 0 {
                 progress = Instant::now();
             } else if !any && self.sinks.iter().all(|sink| sink.watch().is_none()) {
-                // Somebody else has taken what was there.
+                // Another process has taken the bytes.
                 self.stop_reading();
             }
             if stop() || patience.is_some_and(|patience| progress.elapsed() >= patience) {
@@ -330,7 +335,7 @@ impl Output {
 }
 
 impl Stream {
-    /// Reads at most what is left.
+    /// Reads at most `left` bytes.
     fn read(&mut self, chunk: &mut [u8], sink: &mut Sink) {
         let Some(source) = &mut self.source else {
             return;
@@ -353,8 +358,9 @@ impl Stream {
         self.close_if_done(sink);
     }
 
-    /// Closes a pipe that has nothing more to give. What comes last without the end of its line gets one with its label;
-    /// otherwise it stays until the job has ended, lest another PE's line begin in the middle of a line.
+    /// Closes a pipe that has nothing more to give. A last line without its end gets one if it has
+    /// a label; otherwise it stays until the job has ended, lest another PE's line begin in the
+    /// middle of a line.
     fn close_if_done(&mut self, sink: &mut Sink) {
         if self.left > 0 {
             return;

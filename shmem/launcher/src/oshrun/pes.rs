@@ -38,12 +38,12 @@ pub(super) struct Pe {
     pub(super) input: Option<ChildStdin>,
 }
 
-/// What all PEs have in common.
+/// The parameters that all PEs have in common.
 #[derive(Debug)]
 pub(super) struct Launch<'a> {
     /// PEs of the job.
     pub(super) size: usize,
-    /// The file to execute, what the program is told that it is called, and its arguments.
+    /// The file to execute, the name that the program is given, and its arguments.
     pub(super) executable: &'a Path,
     pub(super) name: &'a OsStr,
     pub(super) arguments: &'a [OsString],
@@ -54,7 +54,7 @@ pub(super) struct Launch<'a> {
     /// The CPU of each PE of this host.
     pub(super) cpus: Option<Vec<usize>>,
     pub(super) descriptors: Option<sys::DescriptorLimit>,
-    /// What PE 0 reads.
+    /// The input of PE 0.
     pub(super) input: Input,
 }
 
@@ -138,7 +138,7 @@ impl Launch<'_> {
         )
     }
 
-    /// The job's variables, and what this PE alone is to know.
+    /// Sets the job's variables, and those of this PE alone.
     fn set_environment(&self, command: &mut Command, place: Place, socket: &UnixStream) {
         command.env_clear();
         let variables = self.environment.iter();
@@ -152,7 +152,7 @@ impl Launch<'_> {
             .env("PMI_FD", socket.as_raw_fd().to_string())
             .env("PMI_RANK", place.rank.to_string())
             .env("PMI_SIZE", self.size.to_string())
-            // What hydra tells about the node, pretended or not, for programs that look at it.
+            // Variables of hydra about the node, pretended or not, for programs that read them.
             .env("MPI_LOCALRANKID", place.on_node.0.to_string())
             .env("MPI_LOCALNRANKS", place.on_node.1.to_string());
     }

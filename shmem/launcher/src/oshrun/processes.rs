@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use super::sys;
 
-/// How long to go on killing what does not end: a process in an uninterruptible wait outlives even SIGKILL.
+/// How long to go on killing processes that do not end: one in an uninterruptible wait outlives
+/// even SIGKILL.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Every process below this one, as far as /proc tells.

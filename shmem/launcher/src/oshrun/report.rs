@@ -7,7 +7,8 @@ use super::Failure;
 /// Prints one line.
 pub(super) fn line(text: &str) {
     use std::io::Write;
-    // One write for the whole line, so that it is not cut by what PEs print; nobody may be listening.
+    // One write for the whole line, so that it is not cut by output of PEs; nobody may be
+    // listening.
     let _ = std::io::stderr().write_all(format!("oshrun: {text}\n").as_bytes());
 }
 

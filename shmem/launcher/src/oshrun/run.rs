@@ -52,7 +52,7 @@ pub(super) fn run(
     Ok(Running::new(options, job, Pes::Here(crew), signals, device).run())
 }
 
-/// What the PEs execute.
+/// The file that the PEs execute.
 enum Program {
     File(PathBuf),
     Compiled(compile::Compiled),
@@ -82,7 +82,7 @@ impl Program {
         }
     }
 
-    /// What the program finds as its own name.
+    /// Returns the name of the program as it finds it.
     fn name<'a>(&'a self, options: &'a Options) -> &'a std::ffi::OsStr {
         match self {
             Program::File(_) => &options.program,

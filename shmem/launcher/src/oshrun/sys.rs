@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use fi_bootstrap::server::Departure;
 
-/// What [`poll`] is to watch, and what it found.
+/// A descriptor for [`poll`], with the events to watch and those found.
 pub(super) type Watch = libc::pollfd;
 
 /// Watches `fd` for input, or for room for output.
@@ -203,7 +203,8 @@ unsafe fn address(from: *const libc::sockaddr) -> Option<IpAddr> {
     if from.is_null() {
         return None;
     }
-    // SAFETY: it is not null, and a socket address has a family, whatever its length; no alignment is assumed.
+    // SAFETY: it is not null, and a socket address of any length has a family; no alignment is
+    // assumed.
     let family = unsafe { (&raw const (*from).sa_family).read_unaligned() };
     match i32::from(family) {
         libc::AF_INET => {
@@ -290,7 +291,7 @@ pub(super) fn allowed_cpus() -> Vec<usize> {
     }
 }
 
-/// What a PE's process needs between fork and exec.
+/// The setup of a PE's process between fork and exec.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Setup<'a> {
     /// The descriptor to keep over the exec.

@@ -48,7 +48,7 @@ pub(super) fn read_secret(signals: &Signals) -> Result<Secret, Failure> {
     let mut lock = stdin.lock();
     while !line.ends_with('\n') && line.len() < 200 {
         let mut byte = [0];
-        // std's buffer holds the rest of what was read before.
+        // std's buffer holds the rest of an earlier read.
         let read = if line.is_empty() && !wait(sys::watch(&stdin, false), signals, until)? {
             0
         } else {

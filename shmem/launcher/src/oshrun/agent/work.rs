@@ -1,4 +1,4 @@
-//! What an agent does for oshrun, from the first frame to the last.
+//! The work of an agent for oshrun, from the first frame to the last.
 
 use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
@@ -37,13 +37,14 @@ enum Stage {
     Working,
     /// They were told to end.
     Ending,
-    /// They have ended; what they have written is passed on. Of PEs that were ended by force, not for ever.
+    /// They have ended; their output is passed on. That of PEs that were ended by force, not for
+    /// ever.
     Draining { forced: bool },
     /// Nothing is left to do.
     Over,
 }
 
-/// What is to be run, found on this host.
+/// The program to run, found on this host.
 struct Prepared {
     start: Start,
     environment: Vec<Variable>,
@@ -64,7 +65,7 @@ pub(super) struct Agent<'a> {
     opened: Vec<Pair>,
     /// Bytes of each output that oshrun takes now.
     credit: [i64; 2],
-    /// What PE 0 reads, and whether no more comes.
+    /// The input of PE 0, and whether no more comes.
     input: Option<Sink>,
     input_ends: bool,
     stage: Stage,
@@ -224,7 +225,7 @@ impl<'a> Agent<'a> {
             Stage::Draining { forced } => {
                 let stuck = self.progress.elapsed() >= LAST_WORDS;
                 if stuck && !forced {
-                    // Somebody else may have taken what was in the pipes.
+                    // Another process may have taken the bytes in the pipes.
                     crew.output.stop_reading();
                 }
                 let read = crew.output.is_read();
@@ -244,7 +245,7 @@ impl<'a> Agent<'a> {
         self.stage = Stage::Draining { forced };
     }
 
-    /// Passes on what PEs have written, as far as oshrun takes it.
+    /// Passes on the output of PEs, as far as oshrun takes it.
     fn relay(&mut self) {
         let Some(crew) = &mut self.crew else {
             return;
@@ -270,7 +271,7 @@ impl<'a> Agent<'a> {
         self.credit.iter().all(|&credit| credit > 0)
     }
 
-    /// Tells oshrun what has happened, after what PEs have written before.
+    /// Sends events to oshrun, after the output that PEs have written before.
     fn report(&mut self, events: Vec<Event>) {
         for event in events {
             if let (Event::Departed { .. } | Event::Abort { .. }, Some(crew)) =
@@ -328,7 +329,7 @@ impl<'a> Agent<'a> {
         });
     }
 
-    /// Does what oshrun says.
+    /// Carries out the frames of oshrun.
     fn hear(&mut self) {
         loop {
             match self.link.next() {
@@ -419,7 +420,7 @@ impl<'a> Agent<'a> {
         self.crew = Some(crew);
     }
 
-    /// Gives PE 0 what it takes of its input.
+    /// Gives PE 0 as much of its input as it takes.
     fn feed(&mut self) {
         let Some(input) = &mut self.input else {
             return;

@@ -24,7 +24,7 @@ pub(in super::super) const MODE: &str = "--agent";
 /// The host's name where the launcher does not tell it.
 const BY_SLURM: &str = "-";
 
-/// How much is kept of what a command has printed.
+/// Bytes that are kept of a command's output.
 const LAST_WORDS: usize = 4096;
 
 /// ssh without a terminal, a display, or questions, which notices a host that is cut off.
@@ -102,7 +102,7 @@ impl Way {
     }
 }
 
-/// What agents are told on their command line.
+/// The parameters of an agent's command line.
 #[derive(Debug)]
 pub(in super::super) struct Caller<'a> {
     pub(in super::super) way: Way,
@@ -184,7 +184,7 @@ impl Caller<'_> {
             .stdin(Stdio::piped())
             .stdout(writer.try_clone().map_err(failed)?)
             .stderr(writer)
-            // What a terminal sends to all is for oshrun to pass on.
+            // Signals that a terminal sends to all are for oshrun to pass on.
             .process_group(0);
         let nothing = sys::Setup {
             keep: None,
@@ -224,12 +224,12 @@ pub(in super::super) struct Process {
 }
 
 impl Process {
-    /// What to wait for.
+    /// Returns the descriptor to poll.
     pub(in super::super) fn watch(&self) -> Option<Watch> {
         self.output.as_ref().map(|output| sys::watch(output, false))
     }
 
-    /// Reads what has been printed.
+    /// Reads the command's output.
     pub(in super::super) fn serve(&mut self) {
         let mut bytes = [0; LAST_WORDS];
         let Some(output) = &mut self.output else {

@@ -1,5 +1,5 @@
-//! Where agents come in: whoever connects is nobody until he has shown that he knows the job's secret, and may neither
-//! send much nor stay for long.
+//! The door for agents: a process that connects is nobody until it has shown that it knows the
+//! job's secret, and may neither send much nor stay for long.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, TcpListener};
 use std::time::{Duration, Instant};
@@ -22,7 +22,7 @@ const TURN: usize = 32;
 /// Names the addresses by which other hosts reach this one.
 const ADDRESS_VARIABLE: &str = "FARREACH_HOST_ADDRESS";
 
-/// Who has connected and is not known yet.
+/// A process that has connected and is not known yet.
 #[derive(Debug)]
 struct Guest {
     link: Link,
@@ -42,7 +42,7 @@ enum Stage {
     Refused,
 }
 
-/// What a [`Watch`] of [`Door::watches`] belongs to.
+/// The owner of a [`Watch`] of [`Door::watches`].
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) enum Token {
     Listener,
@@ -77,7 +77,7 @@ impl Door {
             .map_or(0, |address| address.port())
     }
 
-    /// What to wait for.
+    /// Returns the descriptors to poll, with their owners.
     pub(super) fn watches(&self) -> Vec<(Watch, Token)> {
         let guest =
             |(index, guest): (usize, &Guest)| Some((guest.link.watch()?, Token::Guest(index)));
@@ -86,7 +86,7 @@ impl Door {
         [listener].into_iter().chain(guests).collect()
     }
 
-    /// Does what poll has found to be possible.
+    /// Serves a descriptor that poll has found ready.
     pub(super) fn serve(&mut self, token: Token) {
         match token {
             Token::Listener => {

@@ -16,8 +16,9 @@ impl Hosts<'_> {
         self.agents.iter().all(over)
     }
 
-    /// Has all hosts end what PEs have left, and brings out what these have written. With a `patience` hosts are given
-    /// up that do not end in time; `stop` tells to give up at once. Yields whether all hosts have ended as they should.
+    /// Has all hosts end the processes that PEs have left, and writes the output of these. With a
+    /// `patience` hosts are given up that do not end in time; `stop` tells to give up at once.
+    /// Returns whether all hosts have ended as they should.
     pub(in super::super) fn finish(
         &mut self,
         output: &mut Output,
@@ -50,7 +51,7 @@ impl Hosts<'_> {
                 report::line(&format!("account: {line}"));
             }
         }
-        // Agents that wait for this go; what is left of their commands is killed.
+        // Agents that wait for this go; those of their commands that are left are killed.
         for agent in &mut self.agents {
             agent.link = None;
         }

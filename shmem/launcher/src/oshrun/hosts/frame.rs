@@ -1,5 +1,5 @@
-//! What oshrun and its agents on other hosts say to each other: frames of a length (four bytes, little-endian, of what
-//! follows), a kind (one byte) and fields.
+//! The messages between oshrun and its agents on other hosts: frames of a length (four bytes,
+//! little-endian, of the bytes that follow), a kind (one byte) and fields.
 //!
 //! Numbers are little-endian; texts, lists and bytes begin with their length in four bytes. A frame has no field too few
 //! and none too many. [`VERSION`] changes with anything here.
@@ -38,7 +38,7 @@ pub(in super::super) enum Malformed {
 /// A number that is used once.
 pub(in super::super) type Nonce = [u8; 16];
 
-/// What shows that its sender knows the job's secret.
+/// The proof that its sender knows the job's secret.
 pub(in super::super) type Proof = [u8; 32];
 
 /// Defines the frames, each with its kind and its fields in order.
@@ -91,7 +91,7 @@ frames! {
     /// Somebody is there.
     4 Beat {},
 
-    /// What to run.
+    /// The program to run.
     10 Start { start: Start },
     /// All hosts are ready: start the PEs.
     11 Go {},
@@ -99,7 +99,7 @@ frames! {
     12 Open { values: Vec<Pair>, last: bool },
     /// A PE has left that none is to wait for.
     13 Left { left: Left },
-    /// What PE 0 reads next; nothing at the end.
+    /// The next input of PE 0; nothing at the end.
     14 Input { bytes: Vec<u8> },
     /// More of a host's output is taken: so many bytes.
     15 Room { way: u8, bytes: u32 },
@@ -107,10 +107,10 @@ frames! {
     16 Unread { way: u8 },
     /// End the PEs.
     17 End {},
-    /// All PEs have ended: end what they have left.
+    /// All PEs have ended: end the processes that they have left.
     18 Finish {},
 
-    /// What is to run can be run.
+    /// The program can be run.
     30 Ready {},
     /// The host cannot take part.
     31 Failed { status: i32, message: String },
@@ -125,7 +125,7 @@ frames! {
     35 Awaited { rank: usize, departure: Departure, finalized: bool },
     /// A PE does not keep to the protocol.
     36 Garbage { rank: usize, what: String },
-    /// What PEs have written to stdout (0) or stderr (1).
+    /// Output of PEs to stdout (0) or stderr (1).
     37 Output { way: u8, bytes: Vec<u8> },
     /// PE 0 has taken so many bytes.
     38 Taken { bytes: u32 },
@@ -135,7 +135,7 @@ frames! {
     40 Over {},
 }
 
-/// What an agent is to run.
+/// The program that an agent is to run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(in super::super) struct Start {
     /// The host of every PE.
@@ -215,7 +215,7 @@ pub(in super::super) fn parts(values: Vec<Pair>) -> Vec<(Vec<Pair>, bool)> {
         .collect()
 }
 
-/// What a frame can hold.
+/// A type that a frame can hold.
 trait Field: Sized {
     fn put(&self, out: &mut Vec<u8>);
 

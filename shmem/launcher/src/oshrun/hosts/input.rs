@@ -30,14 +30,15 @@ impl Input {
         }
     }
 
-    /// What to wait for: not a terminal that belongs to others now, of which a read would stop this process.
+    /// Returns the descriptor to poll: not a terminal that belongs to others now, of which a read
+    /// would stop this process.
     pub(super) fn watch(&self) -> Option<Watch> {
         let source = self.source.as_ref()?;
         let open = self.on_its_way < WINDOW && !sys::is_in_background(source);
         open.then(|| sys::watch(source, false))
     }
 
-    /// Reads what there is; nothing at the end, once. `None` when there is none for now.
+    /// Reads the bytes that are there; nothing at the end, once. `None` when there are none yet.
     pub(super) fn read(&mut self) -> Option<Vec<u8>> {
         let source = self.source.as_mut()?;
         let mut bytes = vec![0; CHUNK];

@@ -107,7 +107,7 @@ impl Link {
         self.silence = Silence::new(patience);
     }
 
-    /// What to wait for.
+    /// Returns the descriptor to poll.
     pub(in super::super) fn watch(&self) -> Option<Watch> {
         if self.closed {
             return None;
@@ -119,7 +119,7 @@ impl Link {
         Some(watch)
     }
 
-    /// Sends what is left, and reads one turn's worth.
+    /// Sends the bytes that are left, and reads one turn's worth.
     pub(in super::super) fn serve(&mut self) {
         self.flush();
         if self.closed {

@@ -13,7 +13,7 @@ pub(in super::super) struct Host {
     pub(in super::super) slots: usize,
 }
 
-/// Who has named the hosts, and so how programs are started there.
+/// The source of the hosts' names, which decides how programs are started there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Source {
     /// The user, or a file of PBS.

@@ -112,7 +112,7 @@ fn allocations_of_several_nodes_are_used() {
         (shown(&list).as_str(), list.source),
         ("n1:2 n2:2 n3:1", Source::Slurm)
     );
-    // What the user says comes first.
+    // Names of the user come first.
     let list = find(&slurm, &options(&["a"], &[])).unwrap();
     assert_eq!((shown(&list).as_str(), list.source), ("a:1", Source::Named));
     let mut pretended = options(&[], &[]);

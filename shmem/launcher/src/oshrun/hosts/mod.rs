@@ -1,7 +1,8 @@
-//! A job on several hosts: an agent on each, which oshrun starts, knows by a secret, and speaks to by TCP.
+//! A job on several hosts: an agent on each, which oshrun starts, knows by a secret, and speaks to
+//! by TCP.
 //!
-//! Nobody waits for a host for ever: agents and oshrun show each other that they are there, and who hears nothing for as
-//! long as FARREACH_HOST_TIMEOUT ends the host's PEs, or the job.
+//! Nobody waits for a host for ever: agents and oshrun show each other that they are there. After a
+//! silence of FARREACH_HOST_TIMEOUT an agent ends its host's PEs, and oshrun the job.
 
 mod call;
 mod door;
@@ -61,7 +62,7 @@ const AGENT_VARIABLE: &str = "FARREACH_LAUNCH_AGENT";
 /// Has oshrun say in the end which frames it has sent and taken.
 const ACCOUNT_VARIABLE: &str = "FARREACH_LAUNCH_ACCOUNT";
 
-/// What has become of hosts.
+/// News of a host.
 #[derive(Debug)]
 pub(super) enum News {
     /// A host's PEs have something to say.
@@ -70,7 +71,7 @@ pub(super) enum News {
     Failed { status: i32, message: String },
 }
 
-/// What a [`Watch`] of [`Hosts::watches`] belongs to.
+/// The owner of a [`Watch`] of [`Hosts::watches`].
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Token {
     Door(door::Token),
@@ -104,7 +105,7 @@ struct Agent {
     owed: [u32; 2],
     /// Whether it knows that nobody reads an output.
     unread: [bool; 2],
-    /// The first parts of what its PEs have put.
+    /// The first parts of the values that its PEs have put.
     entered: Vec<fi_bootstrap::server::Pair>,
 }
 
@@ -152,7 +153,7 @@ impl<'a> Hosts<'a> {
         self.hosts.get(host as usize).map(|host| host.name.as_str())
     }
 
-    /// What to wait for.
+    /// Returns the descriptors to poll, with their owners.
     pub(super) fn watches(&self) -> Vec<(Watch, Token)> {
         let mut watches = Vec::new();
         if let Some(door) = self.door.as_ref().filter(|_| !self.ending) {
@@ -188,7 +189,7 @@ impl<'a> Hosts<'a> {
         Some(beat.unwrap_or(Duration::from_secs(1)))
     }
 
-    /// Does what poll has found to be possible.
+    /// Serves a descriptor that poll has found ready.
     pub(super) fn serve(&mut self, token: Token, output: &mut Output) -> Vec<News> {
         match token {
             Token::Door(token) => {
@@ -207,8 +208,8 @@ impl<'a> Hosts<'a> {
         Vec::new()
     }
 
-    /// Does what is due: starts commands, lets agents in, notices those that are late or silent, and tells them what was
-    /// taken of their output.
+    /// Starts commands, lets agents in, notices those that are late or silent, and tells them how
+    /// much of their output was taken.
     pub(super) fn look_around(&mut self, output: &mut Output) -> Vec<News> {
         let mut news = Vec::new();
         if !self.ending {
@@ -283,7 +284,7 @@ impl<'a> Hosts<'a> {
         }
     }
 
-    /// Takes over the agents that are known now; tells all what to run when all are here.
+    /// Takes over the agents that are known now; sends [`Frame::Start`] to all when all are here.
     fn let_in(&mut self) {
         let mut any = false;
         let arrivals = self.door.as_mut().map(Door::arrivals);
@@ -350,7 +351,7 @@ impl<'a> Hosts<'a> {
         }
     }
 
-    /// Tells all hosts what the job says.
+    /// Sends an order of the job to all hosts.
     pub(super) fn order(&mut self, order: Order) {
         match order {
             Order::Open(values) => {
@@ -366,7 +367,7 @@ impl<'a> Hosts<'a> {
         }
     }
 
-    /// Takes in what an agent has sent.
+    /// Takes in the frames of an agent.
     fn hear(&mut self, index: usize, output: &mut Output) -> Vec<News> {
         let mut news = Vec::new();
         let Some(link) = &mut self.agents[index].link else {

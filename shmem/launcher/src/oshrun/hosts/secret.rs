@@ -1,7 +1,7 @@
 //! How oshrun and its agents know each other: both can compute HMAC-SHA-256 (FIPS 180-4, RFC 2104) with the job's secret,
 //! of numbers that both have chosen. The secret itself is on no connection.
 //!
-//! What is said afterwards is neither encrypted nor signed.
+//! Frames afterwards are neither encrypted nor signed.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -15,7 +15,7 @@ const LENGTH: usize = 32;
 #[derive(Clone)]
 pub(in super::super) struct Secret([u8; LENGTH]);
 
-/// Who shows that it knows the secret.
+/// The side that shows that it knows the secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Role {
     Oshrun,
@@ -51,7 +51,8 @@ impl Secret {
         text
     }
 
-    /// What shows that its sender knows the secret. The numbers are the agent's and oshrun's.
+    /// Returns the proof that its sender knows the secret. The numbers are the agent's and
+    /// oshrun's.
     pub(in super::super) fn proof(
         &self,
         role: Role,

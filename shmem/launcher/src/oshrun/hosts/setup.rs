@@ -1,4 +1,4 @@
-//! What is settled before the first agent is called.
+//! The setup before the first agent is called.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use super::{
     AGENT_VARIABLE, Agent, Frame, Hosts, List, SILENCE, SILENCE_VARIABLE, Stage, Start, frame,
 };
 
-/// Refuses what a job on several hosts cannot have.
+/// Refuses options that a job on several hosts cannot have.
 pub(in super::super) fn check(options: &Options) -> Result<(), Failure> {
     let refuse = |message: &str| Err(Failure::new(USAGE, message));
     if options.per_node.is_some() {

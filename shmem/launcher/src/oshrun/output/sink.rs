@@ -8,14 +8,15 @@ use std::time::Duration;
 use super::super::report;
 use super::super::sys::{self, Watch};
 
-/// What poll promises to have room for in a pipe: a write of this size does not block, and nothing gets into it.
+/// The room in a pipe that poll promises, in bytes: a write of this size does not block, and
+/// nothing gets into it.
 const PIECE: usize = 4096;
 /// How many pieces to write before looking after others.
 const PIECES: usize = 64;
 /// With more than this waiting for an output, nothing more is read for it.
 const ENOUGH: usize = 256 * 1024;
 
-/// What takes the output.
+/// The destination of the output.
 #[derive(Debug)]
 enum End {
     Open(File),
@@ -23,11 +24,11 @@ enum End {
     Relayed,
     /// Nobody reads any more.
     Unread,
-    /// A write has failed: what comes is thrown away, and the PEs go on.
+    /// A write has failed: further output is thrown away, and the PEs go on.
     Failed,
 }
 
-/// An output and what waits for it.
+/// An output and the bytes that wait for it.
 #[derive(Debug)]
 pub(in super::super) struct Sink {
     end: End,
@@ -64,8 +65,8 @@ impl Sink {
         }
     }
 
-    /// Takes from a relayed output at most `most` bytes; with `lines` whole ones, be they longer, or else what there is
-    /// behind the last.
+    /// Takes from a relayed output at most `most` bytes; with `lines` whole ones, be they longer,
+    /// or else the bytes behind the last.
     pub(in super::super) fn take(&mut self, most: usize, lines: bool) -> Vec<u8> {
         let pending = self.pending();
         let newline = |&byte: &u8| byte == b'\n';
@@ -84,7 +85,7 @@ impl Sink {
         taken
     }
 
-    /// Throws away what nobody reads any more.
+    /// Throws away the bytes that have no reader any more.
     pub(in super::super) fn lose_reader(&mut self) {
         self.end = End::Unread;
         self.written = self.buffer.len();
@@ -103,7 +104,7 @@ impl Sink {
         matches!(self.end, End::Failed)
     }
 
-    /// What waits to be written.
+    /// Returns the bytes that wait to be written.
     pub(in super::super) fn pending(&self) -> &[u8] {
         &self.buffer[self.written..]
     }
@@ -112,7 +113,7 @@ impl Sink {
         self.pending().len() < ENOUGH
     }
 
-    /// What to wait for, if there is anything to write.
+    /// Returns the descriptor to poll, if there is anything to write.
     pub(in super::super) fn watch(&self) -> Option<Watch> {
         match &self.end {
             End::Open(file) if !self.pending().is_empty() => Some(sys::watch(file, true)),
@@ -120,7 +121,7 @@ impl Sink {
         }
     }
 
-    /// Adds to what is to be written.
+    /// Adds bytes to write.
     pub(in super::super) fn push(&mut self, bytes: &[u8]) {
         if matches!(self.end, End::Open(_) | End::Relayed) {
             self.buffer.extend_from_slice(bytes);
@@ -157,7 +158,7 @@ impl Sink {
         written
     }
 
-    /// Frees the room of what is written.
+    /// Frees the room of the written bytes.
     fn tidy(&mut self) {
         if self.pending().is_empty() {
             self.buffer.clear();
@@ -181,8 +182,8 @@ impl Sink {
     }
 }
 
-/// The beginning of `bytes` that is written in one go: where that is not all, whole lines if possible, so that what
-/// others write to the same pipe does not get into a line.
+/// Returns the beginning of `bytes` that is written in one go: where that is not all, whole lines
+/// if possible, so that writes of others to the same pipe do not get into a line.
 fn piece(bytes: &[u8], at_once: bool) -> &[u8] {
     if at_once || bytes.len() <= PIECE {
         return bytes;

@@ -1,5 +1,5 @@
-//! The start of a large job, simulated: what PEs, agents and oshrun say to each other, by the code
-//! that says it, over a network of a given latency and bandwidth (docs/scale.md).
+//! The start of a large job, simulated: the messages between PEs, agents and oshrun, by the code
+//! that sends them, over a network of a given latency and bandwidth (docs/scale.md).
 //!
 //! Lines of PEs are those of `fi_bootstrap::request`, answers and barriers those of
 //! `fi_bootstrap::server`, frames those of `hosts::frame`. Each host's PEs are played one host
@@ -14,7 +14,7 @@ pub use start::{Exchange, Start, simulate};
 pub use steps::{Network, Shape, Sizes, Step, ending, steps};
 pub use table::main;
 
-/// What messages take.
+/// The costs of messages.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Costs {
     /// From one host to another, in seconds.

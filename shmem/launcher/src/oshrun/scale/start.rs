@@ -45,7 +45,7 @@ impl AddAssign for Amount {
     }
 }
 
-/// What happens up to one barrier of all PEs, and in it.
+/// The messages up to one barrier of all PEs, and in it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Exchange {
     /// Requests of the PEs of the host that has most, and the bytes of these and their answers.
@@ -72,7 +72,7 @@ pub struct Start {
     pub agents: Exchange,
     /// The exchanges of PEs, each of which ends with a barrier; the last is that of the job's end.
     pub exchanges: Vec<Exchange>,
-    /// What a host holds of all that PEs have published: bytes of keys and values.
+    /// Bytes of the keys and values of all PEs that a host holds.
     pub published: u64,
     /// Lines of the account that oshrun would write, of barriers and of their values alone.
     account: Account,
@@ -141,8 +141,8 @@ pub fn simulate(shape: &Shape, costs: &Costs) -> Start {
     start
 }
 
-/// The time and the sums of one exchange: what each host's PEs ask and what it sends then, and what
-/// each of them is sent.
+/// Returns the time and the sums of one exchange, of the requests of each host's PEs with the
+/// frames that the host sends then (`turns`), and of the frames to each host (`down`).
 fn exchange(turns: &[(Amount, Vec<Amount>)], down: &[Amount], costs: &Costs) -> Exchange {
     let mut sums = Exchange::default();
     let wire = |frame: &Amount| frame.bytes as f64 / costs.bandwidth;
@@ -261,7 +261,7 @@ fn play(shape: &Shape, mut answers: Host) -> Vec<Turn> {
             }
         }
         if over {
-            // What PEs say after the last barrier takes no other host's time.
+            // Requests of PEs after the last barrier take no other host's time.
             return turns;
         }
         let values = if turns.is_empty() {
@@ -278,8 +278,8 @@ fn play(shape: &Shape, mut answers: Host) -> Vec<Turn> {
     }
 }
 
-/// What PEs of all hosts put, as a host learns it by a barrier: of keys with numbers of as many
-/// digits the first, since a PE asks for no other ([`act`]).
+/// Returns the pairs of PEs of all hosts, as a host learns them by a barrier: of keys with numbers
+/// of as many digits the first, since a PE asks for no other ([`act`]).
 fn published(shape: &Shape) -> Vec<Pair> {
     let Sizes {
         place,

@@ -1,5 +1,5 @@
-//! What a PE of OpenSHMEM says to its launcher from its first initialisation to its end, as
-//! `shmem/src/job` (`node`, `session`) and `shmem/src/world` have it.
+//! The requests of a PE of OpenSHMEM to its launcher from its first initialisation to its end, as
+//! `shmem/src/job` (`node`, `session`) and `shmem/src/world` have them.
 
 /// One step. Names of keys are theirs; values are as long as theirs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub enum Step {
     Put(String, usize),
     /// It waits for all PEs.
     Barrier,
-    /// It asks for what lies under a key.
+    /// It asks for the value of a key.
     Get(String),
     /// It asks for all keys `prefix-0`, `prefix-1`, … but one, if one is given.
     GetAll {
@@ -27,7 +27,7 @@ pub enum Step {
     Finalize,
 }
 
-/// The network between nodes, which decides about addresses and who asks for them.
+/// The network between nodes, which decides about addresses and about the PEs that ask for them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Network {
     /// An mlx5 device, by dynamic connections.
@@ -91,7 +91,7 @@ pub struct Shape {
     pub each: usize,
     /// The network between them.
     pub network: Network,
-    /// The lengths of what PEs publish.
+    /// The lengths of the values that PEs publish.
     pub sizes: Sizes,
 }
 

@@ -23,7 +23,7 @@ Simulates how jobs start by oshrun on many hosts, and prints what it takes.
   -h, --help         print this
 ";
 
-/// What is asked for.
+/// The options of the command line.
 #[derive(Debug, Clone, PartialEq)]
 struct Request {
     pes: Vec<usize>,
