@@ -69,15 +69,30 @@ macro_rules! suite {
 suite!(shm_threads: crate::threads::Threads);
 suite!(shm_processes: crate::processes::Processes);
 
-// Over the system's libfabric, by the interface that its best provider takes.
-suite!(libfabric_tcp: crate::provider::Libfabric::by("tcp;ofi_rxm"));
-suite! { libfabric_net: crate::provider::Libfabric::by("net").two_on_each_node();
-    elements { arrive_whole_and_alone }
-    ranges { around_64_kibibytes_and_a_mebibyte of_larger_elements onto_themselves between_symmetric_objects }
-    strided { of_every_shape }
-    atomics { of_4_bytes of_8_bytes }
+// Over the system's libfabric. Places and lengths are those of the window, whatever is between parties.
+suite! { libfabric_tcp: crate::provider::Libfabric::by("tcp;ofi_rxm");
+    elements { arrive_whole_and_alone reach_both_ends_of_every_part }
+    ranges {
+        of_every_short_length around_two_and_four_kibibytes around_64_kibibytes_and_a_mebibyte
+        of_larger_elements onto_themselves between_symmetric_objects up_to_the_last_byte
+    }
+    strided { of_every_shape up_to_the_last_element }
+    refusals {
+        have_stable_codes of_unknown_peers of_addresses_outside of_ranges_past_the_end
+        of_lengths_that_overflow spare_empty_ranges
+    }
+    atomics { of_4_bytes of_8_bytes of_floats }
     contention { of_sums of_compare_swaps for_a_lock_by_swap }
     order { fence_keeps_elements_in_order fence_publishes_ranges atomics_follow_writes quiet_delivers quiet_precedes_later_reads }
+    tearing { by_writes by_reads by_elements }
+    sequences { follow_the_model }
+    lanes { of_threads shared_by_threads used_again with_numbers_of_their_own }
+}
+suite! { libfabric_net: crate::provider::Libfabric::by("net").two_on_each_node();
+    elements { arrive_whole_and_alone }
+    ranges { around_64_kibibytes_and_a_mebibyte between_symmetric_objects }
+    contention { of_compare_swaps }
+    order { fence_publishes_ranges atomics_follow_writes quiet_delivers quiet_precedes_later_reads }
     tearing { by_elements }
     sequences { follow_the_model }
     lanes { of_threads shared_by_threads }
