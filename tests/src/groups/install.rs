@@ -44,6 +44,19 @@ const SCRIPTS: [(&str, &str); 20] = [
         r#"cd "$TMPDIR"; "$1/bin/oshrun" -n 2 "$2/examples/c/hello.c""#,
     ),
     (
+        // The numbers of barriers that docs/scale.md is about.
+        "oshrun, exchanges of a start",
+        r#""$1/bin/oshcc" -o "$TMPDIR/hello" "$2/examples/c/hello.c"
+           printf '#!/bin/sh\nshift\nexec sh -c "$*"\n' > "$TMPDIR/agent"; chmod +x "$TMPDIR/agent"
+           export FARREACH_LAUNCH_ACCOUNT=1; hosts="--host localhost:2,127.0.0.1:2 --launch-agent $TMPDIR/agent"
+           exchanges() { for frame in "Entered taken" "Open sent"; do
+               grep -q "^oshrun: account: $frame $1 frames" "$TMPDIR/said" || { cat "$TMPDIR/said"; exit 1; }; done; }
+           "$1/bin/oshrun" $hosts --fabric libfabric "$TMPDIR/hello" 2> "$TMPDIR/said"; exchanges 12
+           SYSFS_PATH=/nonexistent "$1/bin/oshrun" $hosts --fabric auto "$TMPDIR/hello" 2> "$TMPDIR/said"; exchanges 16
+           "$1/bin/softhca" run -- "$1/bin/oshrun" $hosts --transport dc "$TMPDIR/hello" 2> "$TMPDIR/said"; exchanges 10
+           rm "$TMPDIR/hello" "$TMPDIR/agent" "$TMPDIR/said""#,
+    ),
+    (
         "softhca",
         r#""$1/bin/oshrun" -n 2 --fabric softhca sh -c 'grep -q "$1/lib/libsofthca_shim.so" /proc/self/maps' sh "$(realpath "$1")""#,
     ),

@@ -72,7 +72,7 @@ pub struct Start {
     pub agents: Exchange,
     /// The exchanges of PEs, each of which ends with a barrier; the last is that of the job's end.
     pub exchanges: Vec<Exchange>,
-    /// What a host holds of all that PEs have published: bytes of keys and values.
+    /// Bytes of keys and values that all PEs have published, which each agent holds.
     pub published: u64,
     /// Lines of the account that oshrun would write, of barriers and of their values alone.
     account: Account,
@@ -402,6 +402,20 @@ fn by_digits(count: usize) -> Vec<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What libshmem itself takes, as tests/run counts it.
+    #[test]
+    fn a_start_has_so_many_exchanges() {
+        for (shape, exchanges) in [("2,2,dc", 5), ("2,2,libfabric", 8)] {
+            let shape = Shape::read(shape).unwrap();
+            let start = simulate(&shape, &Costs::default());
+            assert_eq!(start.exchanges.len(), exchanges);
+            // One frame of each host, and one to each.
+            for one in &start.exchanges {
+                assert_eq!((one.taken.messages, one.sent.messages), (2, 2));
+            }
+        }
+    }
 
     #[test]
     fn numbers_are_counted_by_their_digits() {
