@@ -7,6 +7,7 @@ use std::ffi::CStr;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, RawFd};
+use std::os::unix::fs::FileExt;
 use std::os::unix::fs::MetadataExt;
 use std::sync::OnceLock;
 
@@ -94,6 +95,22 @@ impl Memfd {
         }
         let is_fixed = seals & libc::F_SEAL_SHRINK != 0;
         Ok(is_fixed && self.file.metadata()?.len() >= bytes)
+    }
+
+    /// Writes bytes at this place, which other processes can read when they know that it is done.
+    ///
+    /// # Errors
+    /// The error of pwrite(2).
+    pub fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        self.file.write_all_at(bytes, offset)
+    }
+
+    /// Reads bytes at this place.
+    ///
+    /// # Errors
+    /// The error of pread(2), or that the object ends before.
+    pub fn read_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+        self.file.read_exact_at(bytes, offset)
     }
 
     /// The number of the descriptor in this process.

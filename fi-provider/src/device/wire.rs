@@ -109,6 +109,8 @@ mod tests {
         };
         let bytes = address.encode();
         assert_eq!(Address::decode(&bytes), Some(address));
+        // docs/scale.md counts with it.
+        assert_eq!(bytes.len(), 42 + 3 * 4);
         for len in [0, 1, 40, bytes.len() - 1] {
             assert_eq!(Address::decode(&bytes[..len]), None, "{len} bytes");
         }

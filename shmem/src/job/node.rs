@@ -41,6 +41,8 @@ pub(crate) struct Control {
     /// What the leader has found when it made the table of peers, written before the launcher's barrier behind which the others
     /// read it: one more than the lowest PE whose device cannot be used, 0 where all can.
     pub(crate) refused: AtomicU32,
+    /// Whether [`Node::address`] has what all PEs have told, written with `refused`: 1 or 0.
+    pub(crate) has_addresses: AtomicU32,
     pub(crate) central: Central,
 }
 
@@ -264,6 +266,42 @@ impl Node {
         Table::new(Arc::clone(&layout.memory), behind_control, self.pes())
     }
 
+    /// Keeps the address of a PE's network for the other PEs of this node, as their leader; false
+    /// where there is no room for it.
+    pub(crate) fn keep_address(&self, pe: PeerIndex, address: &[u8]) -> Result<bool, Error> {
+        let Some(length) = u8::try_from(address.len())
+            .ok()
+            .filter(|_| address.len() < ADDRESS_ROOM)
+        else {
+            return Ok(false);
+        };
+        let failed = Error::system("writing the node's addresses");
+        let bytes = [&[length], address].concat();
+        self.layout
+            .memory
+            .write_at(&bytes, self.address_place(pe))
+            .map_err(failed)?;
+        Ok(true)
+    }
+
+    /// The address of a PE's network, where `has_addresses` says so.
+    pub(crate) fn address(&self, pe: PeerIndex) -> Result<Vec<u8>, Error> {
+        let failed = Error::system("reading the node's addresses");
+        let mut bytes = [0; ADDRESS_ROOM];
+        self.layout
+            .memory
+            .read_at(&mut bytes, self.address_place(pe))
+            .map_err(failed)?;
+        let [length, rest @ ..] = &bytes;
+        Ok(rest[..usize::from(*length).min(rest.len())].to_vec())
+    }
+
+    /// Where the address of a PE lies in the node's memory: behind the table of peers.
+    fn address_place(&self, pe: PeerIndex) -> u64 {
+        let before = control_len(self.layout.processes as usize) + Table::bytes(self.pes());
+        (before + pe as usize * ADDRESS_ROOM) as u64
+    }
+
     /// The number of this PE.
     pub(crate) fn pe(&self) -> PeerIndex {
         self.places.pe()
@@ -388,13 +426,18 @@ fn control_len(processes: usize) -> usize {
     (size_of::<Control>() + processes * size_of::<Slot>()).next_multiple_of(HUGE_PAGE)
 }
 
-/// Bytes before the first share: of the control part, and of the table of peers where there is one.
+/// Bytes for the address of a PE's network and its length, which are less over libfabric.
+const ADDRESS_ROOM: usize = 128;
+
+/// Bytes before the first share: of the control part, and where there are several nodes of the table of peers and of
+/// their addresses.
 fn before_shares(places: &Places) -> usize {
     let control = control_len(places.near().len());
     if places.is_one_node() {
         return control;
     }
-    (control + Table::bytes(places.pes())).next_multiple_of(HUGE_PAGE)
+    let addresses = places.pes() as usize * ADDRESS_ROOM;
+    (control + Table::bytes(places.pes()) + addresses).next_multiple_of(HUGE_PAGE)
 }
 
 /// Creates this node's memory.

@@ -224,7 +224,8 @@ fn key(network: &str, pe: PeerIndex) -> String {
 /// Tells everybody the own network's address, or that there is none, and connects the network to those of all PEs;
 /// returns the lowest PE that has none, if there is one.
 ///
-/// Of a node the leader alone asks the launcher for all addresses, and makes the table of peers for the others.
+/// Of a node the leader alone asks the launcher for all addresses, and makes the table of peers for the others; it keeps
+/// the addresses where these need them, too.
 fn exchange(
     network: &str,
     launcher: &mut Bootstrap,
@@ -251,7 +252,7 @@ fn exchange(
         let refused = refused.map_or(0, |pe| pe + 1);
         node.control().refused.store(refused, Ordering::Relaxed);
     }
-    // ORDERING: of the table and `refused`: the leader's message to the launcher comes behind them, and the launcher's before they are read.
+    // ORDERING: of the table, the addresses, `has_addresses` and `refused`: the leader's message to the launcher comes behind them, and the launcher's before they are read.
     launcher.barrier()?;
     let refused = node.control().refused.load(Ordering::Relaxed);
     if let Some(pe) = refused.checked_sub(1) {
@@ -259,8 +260,13 @@ fn exchange(
     }
     domain.adopt(&node.peers()).map_err(failed)?;
     if domain.needs_queues() {
+        let has_addresses = node.control().has_addresses.load(Ordering::Relaxed) != 0;
         for pe in 0..places.pes() {
-            let address = address_of(network, launcher, pe)?.unwrap_or_default();
+            let address = if has_addresses {
+                node.address(pe)?
+            } else {
+                address_of(network, launcher, pe)?.unwrap_or_default()
+            };
             domain.connect_queue(pe, &address).map_err(failed)?;
         }
         // Nobody sends before all can receive.
@@ -295,13 +301,17 @@ fn fill(
         source,
     };
     let mut filling = domain.fill(&node.peers()).map_err(failed)?;
+    let mut kept = domain.needs_queues();
     for pe in 0..node.pes() {
-        match address_of(network, launcher, pe)? {
-            Some(address) => filling.push(&address).map_err(failed)?,
-            None => return Ok(Some(pe)),
-        }
+        let Some(address) = address_of(network, launcher, pe)? else {
+            return Ok(Some(pe));
+        };
+        filling.push(&address).map_err(failed)?;
+        kept = kept && node.keep_address(pe, &address)?;
     }
     filling.finish().map_err(failed)?;
+    let has_addresses = &node.control().has_addresses;
+    has_addresses.store(u32::from(kept), Ordering::Relaxed);
     Ok(None)
 }
 

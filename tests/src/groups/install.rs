@@ -11,7 +11,7 @@ const BROWSER_LIMIT: u64 = 180;
 const LIMIT: u64 = 90;
 
 /// What is tried: a name, and a script. `$1` is the moved installation, `$2` the project's root.
-const SCRIPTS: [(&str, &str); 20] = [
+const SCRIPTS: [(&str, &str); 21] = [
     (
         "files",
         r#"for file in bin/oshrun bin/oshcc bin/oshc++ bin/farreach bin/softhca lib/libsofthca_shim.so lib/libshmem.so lib/check/libshmem.so lib/farreach/libshmem.so.0 lib/farreach/libfarreach-fi.so lib/libshmem.a lib/pkgconfig/shmem.pc \
@@ -42,6 +42,19 @@ const SCRIPTS: [(&str, &str); 20] = [
     (
         "source",
         r#"cd "$TMPDIR"; "$1/bin/oshrun" -n 2 "$2/examples/c/hello.c""#,
+    ),
+    (
+        // The numbers of barriers that docs/scale.md is about.
+        "oshrun, exchanges of a start",
+        r#""$1/bin/oshcc" -o "$TMPDIR/hello" "$2/examples/c/hello.c"
+           printf '#!/bin/sh\nshift\nexec sh -c "$*"\n' > "$TMPDIR/agent"; chmod +x "$TMPDIR/agent"
+           export FARREACH_LAUNCH_ACCOUNT=1; hosts="--host localhost:2,127.0.0.1:2 --launch-agent $TMPDIR/agent"
+           exchanges() { for frame in "Entered taken" "Open sent"; do
+               grep -q "^oshrun: account: $frame $1 frames" "$TMPDIR/said" || { cat "$TMPDIR/said"; exit 1; }; done; }
+           "$1/bin/oshrun" $hosts --fabric libfabric "$TMPDIR/hello" 2> "$TMPDIR/said"; exchanges 12
+           SYSFS_PATH=/nonexistent "$1/bin/oshrun" $hosts --fabric auto "$TMPDIR/hello" 2> "$TMPDIR/said"; exchanges 16
+           "$1/bin/softhca" run -- "$1/bin/oshrun" $hosts --transport dc "$TMPDIR/hello" 2> "$TMPDIR/said"; exchanges 10
+           rm "$TMPDIR/hello" "$TMPDIR/agent" "$TMPDIR/said""#,
     ),
     (
         "softhca",

@@ -403,6 +403,20 @@ fn by_digits(count: usize) -> Vec<(usize, usize)> {
 mod tests {
     use super::*;
 
+    /// What libshmem itself takes, as tests/run counts it.
+    #[test]
+    fn a_start_has_so_many_exchanges() {
+        for (shape, exchanges) in [("2,2,dc", 5), ("2,2,libfabric", 8)] {
+            let shape = Shape::read(shape).unwrap();
+            let start = simulate(&shape, &Costs::default());
+            assert_eq!(start.exchanges.len(), exchanges);
+            // One frame of each host, and one to each.
+            for one in &start.exchanges {
+                assert_eq!((one.taken.messages, one.sent.messages), (2, 2));
+            }
+        }
+    }
+
     #[test]
     fn numbers_are_counted_by_their_digits() {
         assert_eq!(by_digits(7), [(0, 7)]);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::start::{Amount, Start};
+use super::start::{Amount, Exchange, Start};
 use super::{Costs, Network, Shape, Sizes, simulate};
 
 /// The help text.
@@ -15,6 +15,7 @@ Simulates how jobs start by oshrun on many hosts, and prints what it takes.
   --each N           PEs of a host (100)
   --network dc|libfabric
                      an mlx5 device by DC, or libfabric over tcp (both, one after the other)
+  --exchanges        each exchange with its messages and bytes, too
   --address BYTES    the address that a PE publishes, another than the network's
   --latency US       between hosts, in microseconds (20)
   --bandwidth GB     of a host's link, in gigabytes per second (3)
@@ -30,6 +31,8 @@ struct Request {
     each: usize,
     networks: Vec<Network>,
     address: Option<usize>,
+    /// Whether each exchange of each job is told.
+    exchanges: bool,
     costs: Costs,
 }
 
@@ -44,79 +47,138 @@ pub fn main(arguments: impl Iterator<Item = std::ffi::OsString>) -> Result<Strin
     };
     let mut text = String::new();
     for &network in &request.networks {
+        let shapes: Vec<Shape> = request
+            .pes
+            .iter()
+            .map(|&pes| {
+                let mut sizes = Sizes::of(network);
+                sizes.address = request.address.unwrap_or(sizes.address);
+                let each = request.each.min(pes);
+                Shape {
+                    hosts: pes.div_ceil(each),
+                    each,
+                    network,
+                    sizes,
+                }
+            })
+            .collect();
+        let starts: Vec<Start> = shapes
+            .iter()
+            .map(|shape| simulate(shape, &request.costs))
+            .collect();
         let name = match network {
             Network::Dc => "mlx5, DC",
             Network::Libfabric => "libfabric, tcp;ofi_rxm",
         };
-        let mut shapes = Vec::new();
-        for &pes in &request.pes {
-            let mut sizes = Sizes::of(network);
-            sizes.address = request.address.unwrap_or(sizes.address);
-            shapes.push(Shape {
-                hosts: pes.div_ceil(request.each),
-                each: request.each.min(pes),
-                network,
-                sizes,
-            });
+        let all: Vec<_> = shapes.iter().zip(&starts).collect();
+        let _ = writeln!(
+            text,
+            "Over {name}: all exchanges of a start and of its end\n"
+        );
+        text += &summary(&all);
+        let _ = writeln!(text, "\nOver {name}: the time of each exchange, by PEs\n");
+        text += &times(&all);
+        if request.exchanges {
+            for (shape, start) in &all {
+                let pes = shape.pes();
+                let _ = writeln!(text, "\nOver {name}: each exchange of {pes} PEs\n");
+                text += &exchanges(start);
+            }
         }
-        for shape in &shapes {
-            let start = simulate(shape, &request.costs);
-            let _ = writeln!(
-                text,
-                "### {name}: {} PEs, {} hosts\n",
-                shape.pes(),
-                shape.hosts
-            );
-            text += &exchanges(&start);
-            text.push('\n');
-        }
-        let _ = writeln!(text, "### {name}: memory and queues of a node\n");
-        text += &resources(&shapes);
+        let _ = writeln!(text, "\nOver {name}: memory and queues of a node\n");
+        text += &resources(&all, network);
         text.push('\n');
     }
     Ok(text)
 }
 
-/// A row for each exchange.
-fn exchanges(start: &Start) -> String {
-    let mut text = "| until | requests on a host | bytes | a host sends | oshrun takes | oshrun sends | asking | whole |\n|---|---|---|---|---|---|---|---|\n".to_owned();
-    let mut whole = 0.0;
-    let agents = ("agents ready".to_owned(), &start.agents);
-    let barrier = |(at, one)| (format!("barrier {}", at + 1), one);
-    let barriers = start.exchanges.iter().enumerate().map(barrier);
-    let mut sums = (Amount::default(), Amount::default());
-    for (name, one) in std::iter::once(agents).chain(barriers) {
+/// The rows of a table with this head.
+fn table(head: &str) -> String {
+    let columns = head.split(" | ").count();
+    format!("| {head} |\n|{}\n", "---|".repeat(columns))
+}
+
+/// The exchanges of a start, the first of which is that with agents, with their names.
+fn named(start: &Start) -> impl Iterator<Item = (String, &Exchange)> {
+    let barriers = start.exchanges.iter().enumerate();
+    let barriers = barriers.map(|(at, one)| (format!("barrier {}", at + 1), one));
+    std::iter::once(("agents".to_owned(), &start.agents)).chain(barriers)
+}
+
+/// A row for each job.
+fn summary(all: &[(&Shape, &Start)]) -> String {
+    let mut text = table(
+        "PEs | hosts | requests on a host | a host sends | a host takes | oshrun takes | oshrun sends | time",
+    );
+    for (shape, start) in all {
+        let mut requests = Amount::default();
+        let [mut up, mut down, mut taken, mut sent] = [Amount::default(); 4];
+        let mut time = 0.0;
+        for (_, one) in named(start) {
+            requests += one.requests;
+            up += one.up;
+            down += one.down;
+            taken += one.taken;
+            sent += one.sent;
+            time += one.time;
+        }
+        let [requests, up, down, taken, sent] = [requests, up, down, taken, sent].map(frames);
         let _ = writeln!(
             text,
-            "| {name} | {} | {} | {} | {} | {} | {} | {} |",
-            one.requests.messages,
-            bytes(one.requests.bytes),
-            frames(one.up),
-            frames(one.taken),
-            frames(one.sent),
+            "| {} | {} | {requests} | {up} | {down} | {taken} | {sent} | {} |",
+            shape.pes(),
+            shape.hosts,
+            seconds(time)
+        );
+    }
+    text
+}
+
+/// A row for each exchange, a column for each job.
+fn times(all: &[(&Shape, &Start)]) -> String {
+    let pes: Vec<_> = all
+        .iter()
+        .map(|(shape, _)| shape.pes().to_string())
+        .collect();
+    let mut text = table(&format!("until | {}", pes.join(" | ")));
+    let mut rows: Vec<(String, Vec<String>)> = Vec::new();
+    for (_, start) in all {
+        for (at, (name, one)) in named(start).enumerate() {
+            if rows.len() == at {
+                rows.push((name, Vec::new()));
+            }
+            rows[at].1.push(seconds(one.time));
+        }
+    }
+    for (name, times) in rows {
+        let _ = writeln!(text, "| {name} | {} |", times.join(" | "));
+    }
+    text
+}
+
+/// A row for each exchange of one job.
+fn exchanges(start: &Start) -> String {
+    let mut text = table(
+        "until | requests on a host | a host sends | a host takes | oshrun takes | oshrun sends | time of the requests | time",
+    );
+    for (name, one) in named(start) {
+        let amounts = [one.requests, one.up, one.down, one.taken, one.sent].map(frames);
+        let _ = writeln!(
+            text,
+            "| {name} | {} | {} | {} |",
+            amounts.join(" | "),
             seconds(one.asking),
             seconds(one.time),
         );
-        whole += one.time;
-        sums.0 += one.taken;
-        sums.1 += one.sent;
     }
-    let (taken, sent) = (frames(sums.0), frames(sums.1));
-    let _ = writeln!(
-        text,
-        "| all | | | | {taken} | {sent} | | {} |",
-        seconds(whole)
-    );
-    let _ = writeln!(
-        text,
-        "\nEach host holds {} of keys and values.",
-        bytes(start.published)
-    );
     text
 }
 
 /// Bytes of a peer in the table of a node (fi_provider::symmetric::address_vector).
 const RECORD: usize = 64;
+
+/// Bytes of a peer's address in a node's memory, over libfabric (shmem/src/job/node).
+const ADDRESS: usize = 128;
 
 /// Bytes of a peer in a process's own address vector of libfabric, at least: a sockaddr_in.
 const NAME: usize = 16;
@@ -128,21 +190,32 @@ const INITIATORS: usize = 4;
 const MIXED_PES: usize = 1024;
 
 /// Memory and queues, a row for each job.
-fn resources(shapes: &[Shape]) -> String {
-    let mut text = "| PEs | hosts | table of peers | libfabric's vectors, at least | RC queue pairs | DC queue pairs | mixed, at most | libfabric's connections, at most |\n|---|---|---|---|---|---|---|---|\n".to_owned();
-    for shape in shapes {
+fn resources(all: &[(&Shape, &Start)], network: Network) -> String {
+    let mut text = table(match network {
+        Network::Dc => {
+            "PEs | keys and values at an agent | table of peers | QPs, RC | QPs, DC | QPs, mixed, at most"
+        }
+        Network::Libfabric => {
+            "PEs | keys and values at an agent | table of peers and addresses | address vectors, at least | connections, at most"
+        }
+    });
+    for (shape, start) in all {
         let (pes, each) = (shape.pes(), shape.each);
         let dc = each * (INITIATORS + 1);
         let mixed = if pes <= MIXED_PES { each * pes } else { 0 };
+        let (record, of_network) = match network {
+            Network::Dc => (RECORD, format!("{} | {dc} | {}", each * pes, dc + mixed)),
+            Network::Libfabric => {
+                let vectors = bytes((each * pes * NAME) as u64);
+                let connections = each * (pes - each);
+                (RECORD + ADDRESS, format!("{vectors} | {connections}"))
+            }
+        };
         let _ = writeln!(
             text,
-            "| {pes} | {} | {} | {} | {} | {dc} | {} | {} |",
-            shape.hosts,
-            bytes((pes * RECORD) as u64),
-            bytes((each * pes * NAME) as u64),
-            each * pes,
-            dc + mixed,
-            each * (pes - each),
+            "| {pes} | {} | {} | {of_network} |",
+            bytes(start.published),
+            bytes((pes * record) as u64),
         );
     }
     text
@@ -183,12 +256,17 @@ fn parse(arguments: impl Iterator<Item = std::ffi::OsString>) -> Result<Option<R
         each: 100,
         networks: vec![Network::Dc, Network::Libfabric],
         address: None,
+        exchanges: false,
         costs: Costs::default(),
     };
     let wrong = |error: lexopt::Error| format!("{error}; --help tells the usage");
     while let Some(argument) = parser.next().map_err(wrong)? {
         let name = match argument {
             Short('h') | Long("help") => return Ok(None),
+            Long("exchanges") => {
+                request.exchanges = true;
+                continue;
+            }
             Long(name) => name.to_owned(),
             other => return Err(wrong(other.unexpected())),
         };
@@ -235,6 +313,22 @@ mod tests {
         assert_eq!(bytes(2_000_000_000_000), "2.0 TB");
         assert_eq!(seconds(2e-5), "20 us");
         assert_eq!(seconds(0.5), "500.0 ms");
+    }
+
+    /// The document has the tables of the command, of which the rows of small jobs are made again.
+    #[test]
+    fn the_document_is_as_the_command_says() {
+        let document = include_str!("../../../../../docs/scale.md");
+        let arguments = ["--pes", "1000,10000"].map(std::ffi::OsString::from);
+        let text = main(arguments.into_iter()).unwrap();
+        let rows: Vec<_> = text
+            .lines()
+            .filter(|line| line.starts_with("| 1000"))
+            .collect();
+        assert_eq!(rows.len(), 8);
+        for row in rows {
+            assert!(document.contains(row), "docs/scale.md lacks {row}");
+        }
     }
 
     #[test]
