@@ -80,7 +80,8 @@ pub(crate) fn contract(session: &Session) -> Result<Vec<Case>, String> {
         "farreach-tests",
         "--test",
         "contract",
-        "--release",
+        "--profile",
+        "tools",
         "--no-run",
         "--message-format=json-render-diagnostics",
     ]);

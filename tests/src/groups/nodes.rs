@@ -24,27 +24,8 @@ const OF_LANES: &[&str] = &[
     "threads/",
 ];
 
-/// Programs that are run with each transport: all but those of the start, the environment and
-/// mistakes, which do not come to a transport.
+/// Programs that are run with each transport, and on several hosts: of each kind of operation those that do all there are.
 const OF_TRANSPORTS: &[&str] = &[
-    "active_set/",
-    "amo/",
-    "collective/",
-    "context/",
-    "lock/",
-    "memory/",
-    "order/",
-    "registration/",
-    "rma/",
-    "semantics/",
-    "signal/",
-    "sync/",
-    "team/",
-    "threads/",
-];
-
-/// Programs that are run on several hosts: of each kind of operation those that do all there are.
-const OF_HOSTS: &[&str] = &[
     "active_set/",
     "amo/contention.c",
     "amo/types_c99.c",
@@ -53,6 +34,7 @@ const OF_HOSTS: &[&str] = &[
     "lock/",
     "memory/",
     "order/",
+    "registration/",
     "rma/large.c",
     "rma/lengths.c",
     "rma/types_c99.c",
@@ -159,7 +141,7 @@ const LIBFABRIC: Setting = Setting {
 
 /// All settings: each transport between all PEs, and one transport beside shared memory; libfabric; then each policy of lanes but the
 /// default one, in turn over these, one completion queue for all lanes, and queue pairs that are connected in the background.
-pub(crate) const SETTINGS: [Setting; 15] = [
+pub(crate) const SETTINGS: [Setting; 12] = [
     nodes("rc ppn=1", "rc", ONE),
     Setting {
         programs: OF_TRANSPORTS,
@@ -183,28 +165,10 @@ pub(crate) const SETTINGS: [Setting; 15] = [
         &[("FARREACH_LANES", "2x-dynamic")],
     ),
     lanes(
-        "dc ppn=1 shared-dynamic",
-        "dc",
-        ONE,
-        &[("FARREACH_LANES", "shared-dynamic")],
-    ),
-    lanes(
         "rc ppn=1 static",
         "rc",
         ONE,
         &[("FARREACH_LANES", "static")],
-    ),
-    lanes(
-        "dc ppn=1 static",
-        "dc",
-        ONE,
-        &[("FARREACH_LANES", "static")],
-    ),
-    lanes(
-        "rc ppn=2 mpi+threads",
-        "rc",
-        TWO,
-        &[("FARREACH_LANES", "mpi+threads")],
     ),
     lanes(
         "dc ppn=1 mpi+threads",
@@ -235,7 +199,7 @@ pub(crate) const SETTINGS: [Setting; 15] = [
 
 /// On two hosts with two PEs each, by oshrun and by mpiexec.hydra, and where packets are lost; on four.
 pub(crate) const HOSTS: [Setting; 4] = [
-    hosts("2 hosts", "h1:2,h2:2", 2, TWO_HOSTS, OF_HOSTS),
+    hosts("2 hosts", "h1:2,h2:2", 2, TWO_HOSTS, OF_TRANSPORTS),
     hosts(
         "2 hosts, hydra",
         "",

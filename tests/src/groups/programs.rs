@@ -62,13 +62,14 @@ pub(crate) fn soak(session: &Session) -> Result<Vec<Case>, String> {
     let mut cases = below(session, "tests/soak")?;
     let build = [
         "build",
-        "--release",
+        "--profile",
+        "tools",
         "--package",
         "farreach-tests",
         "--example",
         "raw_soak",
     ];
-    let program = session.place.target.join("release/examples/raw_soak");
+    let program = session.place.target.join("tools/examples/raw_soak");
     let run = Invocation::new(program).args(["--seconds", "8"]);
     let mut case = Case::new("raw", 60, run);
     case.needs
