@@ -8,9 +8,9 @@
 //! * Writes are fi_writemsg with FI_DELIVERY_COMPLETE, so that a completion tells that the bytes
 //!   are in the target's memory; FI_INJECT is added where they are few. Reads are fi_read.
 //! * Atomic operations are messages that the target executes with the processor's instructions:
-//!   they are atomic with those of processes on the target's node ([`message`]).
+//!   they are atomic with those of processes on the target's node (`message`).
 //! * A [`Lane`] counts the operations of one context that are under way, for its fence and quiet.
-//! * A thread serves peers while the program is elsewhere ([`helper`]). It sleeps in the completion
+//! * A thread serves peers while the program is elsewhere (`helper`). It sleeps in the completion
 //!   queue's wait object, and leaves the queue to a thread of the program that looks at it.
 
 #![expect(
