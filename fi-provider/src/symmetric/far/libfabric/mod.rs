@@ -1,4 +1,6 @@
 //! The far part over an endpoint of libfabric.
+//!
+//! Its functions stay out of those that choose the transport, whose other paths would be longer.
 
 #![expect(
     unsafe_code,
@@ -130,6 +132,7 @@ impl Libfabric {
     ///
     /// # Safety
     /// As [`Endpoint::write_far`].
+    #[inline(never)]
     pub(crate) unsafe fn write(
         &self,
         endpoint: &Endpoint,
@@ -161,6 +164,7 @@ impl Libfabric {
     ///
     /// # Safety
     /// As [`Endpoint::read_far`].
+    #[inline(never)]
     pub(crate) unsafe fn read(
         &self,
         endpoint: &Endpoint,
@@ -190,6 +194,7 @@ impl Libfabric {
     ///
     /// # Safety
     /// As [`Endpoint::write_blocks_far`].
+    #[inline(never)]
     pub(crate) unsafe fn write_blocks(
         &self,
         endpoint: &Endpoint,
@@ -218,6 +223,7 @@ impl Libfabric {
     ///
     /// # Safety
     /// As [`Endpoint::read_blocks_far`].
+    #[inline(never)]
     pub(crate) unsafe fn read_blocks(
         &self,
         endpoint: &Endpoint,
@@ -261,6 +267,7 @@ impl Libfabric {
     ///
     /// # Errors
     /// As [`Endpoint::update_far`].
+    #[inline(never)]
     pub(crate) fn update(
         &self,
         endpoint: &Endpoint,
@@ -279,6 +286,7 @@ impl Libfabric {
     ///
     /// # Errors
     /// As [`Endpoint::update_far`].
+    #[inline(never)]
     pub(crate) fn fetch(
         &self,
         endpoint: &Endpoint,
@@ -299,6 +307,7 @@ impl Libfabric {
     ///
     /// # Safety
     /// As [`Endpoint::start_fetch_far`].
+    #[inline(never)]
     pub(crate) unsafe fn start_fetch(
         &self,
         endpoint: &Endpoint,
@@ -321,25 +330,17 @@ impl Libfabric {
     ///
     /// # Errors
     /// The first failure on the lane.
+    #[inline(never)]
     pub(crate) fn fence(&self) -> Result<(), Error> {
         order::stores();
         Ok(self.gate().port().fence(self.gate().lane())?)
-    }
-
-    /// [`Endpoint::quiet`] where nothing is under way any more; false otherwise.
-    pub(crate) fn quiet_one(&self, endpoint: &Endpoint) -> bool {
-        let is_quiet = self.gate().port().is_quiet(self.gate().lane());
-        if is_quiet {
-            self.note_idle(endpoint);
-            order::full();
-        }
-        is_quiet
     }
 
     /// [`Endpoint::quiet`].
     ///
     /// # Errors
     /// The first failure on the lane.
+    #[inline(never)]
     pub(crate) fn quiet_all(&self, endpoint: &Endpoint) -> Result<(), Error> {
         self.gate().port().quiet(self.gate().lane())?;
         self.note_idle(endpoint);
@@ -349,6 +350,7 @@ impl Libfabric {
 
     /// Writes or reads a word of a mailbox: [`Endpoint::post`] with a value to `write`, and
     /// [`Endpoint::peek`] without. Both go as atomic operations, so that nobody sees half a word.
+    #[inline(never)]
     pub(crate) fn mail(
         &self,
         endpoint: &Endpoint,
@@ -378,11 +380,13 @@ impl Libfabric {
     }
 
     /// [`Endpoint::progress`].
+    #[inline(never)]
     pub(crate) fn progress(&self) {
         self.gate().port().progress();
     }
 
     /// [`Endpoint::culprit`].
+    #[inline(never)]
     pub(crate) fn culprit(&self, endpoint: &Endpoint) -> Option<(PeerIndex, Failure)> {
         let (number, failure) = self.gate().port().culprit(self.gate().lane())?;
         let is_culprit = |&peer: &PeerIndex| endpoint.number_on_lane(peer) == number;
