@@ -51,6 +51,8 @@ struct Trouble {
     /// The PE's process, for one that was killed.
     pid: i32,
     out_of_memory: bool,
+    /// Whether it explains the end of PEs that were seen to end before.
+    explains: bool,
 }
 
 /// How far the job has come.
@@ -125,7 +127,7 @@ impl<'a> Running<'a> {
             State::Going => (self.job.status(), false),
             State::Settling { trouble, .. } => {
                 self.report(&trouble);
-                (self.status_of(&trouble.fault), true)
+                (self.status_of(&trouble), true)
             }
             State::Ending { status, .. } => (status, true),
         };
@@ -262,6 +264,7 @@ impl<'a> Running<'a> {
                             fault,
                             pid,
                             out_of_memory,
+                            explains: false,
                         });
                     }
                     if let Some(left) = self.job.first_left().filter(|_| !self.told) {
@@ -286,6 +289,7 @@ impl<'a> Running<'a> {
                     fault,
                     pid: 0,
                     out_of_memory: false,
+                    explains: false,
                 }),
             }
         }
@@ -357,7 +361,7 @@ impl<'a> Running<'a> {
             State::Settling { trouble, until } if now >= *until => {
                 let trouble = trouble.clone();
                 self.report(&trouble);
-                self.begin_ending(self.status_of(&trouble.fault));
+                self.begin_ending(self.status_of(&trouble));
             }
             State::Going => {
                 if let Some((at, time)) = self.timeout
@@ -375,10 +379,10 @@ impl<'a> Running<'a> {
     }
 
     /// The first PE that failed gives the job its status, be it that another's fault ended the job.
-    fn status_of(&self, fault: &Fault) -> i32 {
+    fn status_of(&self, trouble: &Trouble) -> i32 {
         match self.job.status() {
-            0 => fault.status(),
-            status => status,
+            status if status != 0 && !trouble.explains => status,
+            _ => trouble.fault.status(),
         }
     }
 
@@ -393,13 +397,32 @@ impl<'a> Running<'a> {
         report::line(&text);
     }
 
-    /// The first fault is the one that counts.
+    /// The first fault is the one that counts, but for one thing: the connections of a PE that is killed
+    /// are closed before its end can be seen, so that PEs may be seen to leave because of it before.
     fn begin_settling(&mut self, trouble: Trouble) {
-        if matches!(self.state, State::Going) {
-            self.state = State::Settling {
-                trouble,
-                until: Instant::now() + SETTLE,
-            };
+        match &mut self.state {
+            State::Going => {
+                self.state = State::Settling {
+                    trouble,
+                    until: Instant::now() + SETTLE,
+                };
+            }
+            State::Settling { trouble: first, .. }
+                if matches!(first.fault, Fault::LeftEarly { .. })
+                    && matches!(
+                        trouble.fault,
+                        Fault::Killed {
+                            signal: libc::SIGKILL,
+                            ..
+                        }
+                    ) =>
+            {
+                *first = Trouble {
+                    explains: true,
+                    ..trouble
+                };
+            }
+            State::Settling { .. } | State::Ending { .. } => {}
         }
     }
 
