@@ -148,7 +148,7 @@ pub(crate) const SETTINGS: [Setting; 12] = [
         ..nodes("dc ppn=1", "dc", ONE)
     },
     Setting {
-        programs: OF_TRANSPORTS,
+        programs: OF_LANES,
         ..nodes("rc ppn=2", "rc", TWO)
     },
     LIBFABRIC,
