@@ -65,6 +65,11 @@ impl Port {
         bytes: usize,
         kept: Kept,
     ) -> Result<(), Failure> {
+        if self.facts().is_stream && kept == Kept::ForTheCall && is_element(to.address, bytes) {
+            // SAFETY: `source` holds the bytes.
+            let value = unsafe { element(source, bytes) };
+            return self.update(lane, to, bytes, Amo::Swap(value));
+        }
         let mut state = self.in_order(lane);
         if bytes <= self.facts().inject {
             let local = Local {
@@ -520,6 +525,28 @@ impl State {
             };
             self.finish(operation, Some(failure));
             Err(failure)
+        }
+    }
+}
+
+/// Whether it is an element of 4 or 8 bytes, aligned: such a one has to be seen whole, as others wait
+/// for it. Over a stream of bytes its target's processor writes it.
+#[inline]
+fn is_element(address: u64, bytes: usize) -> bool {
+    matches!(bytes, 4 | 8) && address.is_multiple_of(bytes as u64)
+}
+
+/// The value of an element of 4 or 8 bytes.
+///
+/// # Safety
+/// `source` holds the bytes.
+#[inline]
+unsafe fn element(source: *const u8, bytes: usize) -> u64 {
+    // SAFETY: `source` holds the bytes.
+    unsafe {
+        match bytes {
+            4 => source.cast::<u32>().read_unaligned().into(),
+            _ => source.cast::<u64>().read_unaligned(),
         }
     }
 }
