@@ -5,12 +5,13 @@
 //! providers of the system's [`libfabric`], and the memory of the [`node`].
 
 pub mod device;
-pub mod helper;
 pub mod libfabric;
 pub mod raw;
 pub mod registration;
 pub mod software;
 pub mod symmetric;
+
+pub use fi_shm::helper;
 
 /// The node's own shared memory, for layers above that keep flags and tables of their own there.
 pub mod node {

@@ -30,7 +30,7 @@ fn fail(message: &str) -> ! {
     exit(99);
 }
 
-/// What a PE tells of itself: as many bytes as its rank asks for, none of which is like the next.
+/// The bytes that a PE tells of itself: as many as its rank asks for, and each differs from the next.
 fn bytes(rank: usize, round: usize) -> Vec<u8> {
     let byte = |index: usize| ((index * 7 + rank * 31 + round * 101) % 256) as u8;
     (0..rank * 3000 + round).map(byte).collect()

@@ -4,6 +4,7 @@
 //! As long as threads of the program look at the queue themselves, it leaves that to them.
 
 use crate::port::Shared;
+use fi_shm::helper::spawn;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
@@ -47,11 +48,7 @@ impl Helper {
             is_over: Arc::clone(&is_over),
             bell: bell.as_raw_fd(),
         };
-        let before = block_signals();
-        let thread = std::thread::Builder::new()
-            .name("farreach-ofi".to_owned())
-            .spawn(move || serving.run());
-        restore_signals(&before);
+        let thread = spawn("farreach-ofi", move || serving.run());
         Ok(Self {
             is_over,
             bell,
@@ -139,20 +136,4 @@ pub(crate) fn sleep(descriptors: &[RawFd], time: Duration) {
             std::ptr::null(),
         )
     };
-}
-
-/// Blocks all signals for the calling thread; returns those that were blocked before.
-fn block_signals() -> libc::sigset_t {
-    // SAFETY: any set of zeros is valid, and there is room for both.
-    unsafe {
-        let (mut all, mut before) = (std::mem::zeroed(), std::mem::zeroed());
-        libc::sigfillset(&raw mut all);
-        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
-        before
-    }
-}
-
-fn restore_signals(before: &libc::sigset_t) {
-    // SAFETY: the set is valid; null asks for nothing.
-    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before, std::ptr::null_mut()) };
 }

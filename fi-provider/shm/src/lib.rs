@@ -15,6 +15,7 @@
 //! * [`turns`] and [`arrival`]: whose turn a shared slot is, and who came first.
 //! * [`ring`] and [`bell`]: messages from one process to another, and word of them.
 //! * [`processors`]: whether processes share processors.
+//! * [`helper`]: threads of the library's own.
 //! * [`wait`]: spin, yield, sleep: for memory that peers change by plain stores.
 //!
 //! Nothing here knows of peers' names, of OpenSHMEM or of launchers.
@@ -38,6 +39,7 @@ pub mod flag;
 pub mod foreign;
 pub mod futex;
 pub mod handover;
+pub mod helper;
 pub mod named;
 pub mod order;
 pub mod processors;

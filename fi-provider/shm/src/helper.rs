@@ -1,7 +1,5 @@
 //! Threads of the library's own: all signals are blocked in them, and they are counted, so that others can tell them from the program's.
 
-#![expect(unsafe_code, reason = "sets the signal mask of the calling thread")]
-
 use std::io;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -34,7 +32,7 @@ impl Drop for Counted {
 ///
 /// # Errors
 /// That of pthread_create(3).
-pub(crate) fn spawn<T: Send + 'static>(
+pub fn spawn<T: Send + 'static>(
     name: &str,
     body: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<JoinHandle<T>> {
