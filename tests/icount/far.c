@@ -1,5 +1,6 @@
 /*
- * The calls to a PE on another node whose instructions tests/icount counts, over a device in software; otherwise as cases.c.
+ * The calls to a PE on another node whose instructions tests/icount counts, over a device in software or over libfabric; otherwise
+ * as cases.c.
  *
  * What the device does is not counted: icount_uncounted lets it act. It acts often enough that no call finds its queue full
  * of entries that the device has not looked at, and before each quiet: so no poll finds an empty completion queue, and what is
@@ -18,7 +19,18 @@
 /* Rounds between two turns of the device: fewer than a send queue has entries. */
 enum { TURN = 16 };
 
+/* Sets of cases: of a device with each policy, of one with the defaults, of libfabric. */
+enum { POSTS = 1, ALL = 2, LIBFABRIC = 4 };
+
 static int (*kick)(void);
+static shmem_ctx_t private;
+
+/* Has libfabric deliver. */
+static int deliver(void) {
+    shmem_quiet();
+    shmem_ctx_quiet(private);
+    return 0;
+}
 
 /* callgrind does not count while this runs. */
 static NOINLINE void icount_uncounted(void) {
@@ -56,6 +68,7 @@ FAR_LOOPS(private_int_p, 4, shmem_ctx_int_p, (shmem_ctx_t)v.context, (int *)v.ta
 FAR_LOOPS(putmem_8, 4, shmem_putmem, v.target, (const void *)v.local, (size_t)8, v.pe)
 FAR_LOOPS(atomic_add, 3, shmem_long_atomic_add, (long *)v.target, v.value, v.pe)
 FAR_LOOPS(atomic_set, 3, shmem_long_atomic_set, (long *)v.target, v.value, v.pe)
+FAR_LOOPS(putmem_nbi_8, 4, shmem_putmem_nbi, v.target, (const void *)v.local, (size_t)8, v.pe)
 FAR_LOOPS(putmem_nbi_4096, 4, shmem_putmem_nbi, v.target, (const void *)v.own, (size_t)4096, v.pe)
 FAR_LOOPS(getmem_nbi_8, 4, shmem_getmem_nbi, v.own, (const void *)v.target, (size_t)8, v.pe)
 FAR_LOOPS(long_g, 2, shmem_long_g, (const long *)v.target, v.pe)
@@ -132,27 +145,28 @@ static NOINLINE void bare_completion(long rounds, const struct operands *o) {
 static const struct {
     const char *routine;
     loop *call, *bare;
-    int posts; /* and nothing else: counted with each policy */
+    int sets;
 } cases[] = {
-    {"shmem_int_p", call_int_p, bare_int_p, 1},
-    {"shmem_long_p", call_long_p, bare_long_p, 1},
-    {"shmem_long_atomic_add", call_atomic_add, bare_atomic_add, 0},
-    {"shmem_int_p and shmem_quiet", call_p_quiet, bare_p_quiet, 0},
-    {"shmem_quiet", call_quiet, bare_quiet, 0},
-    {"one completion in shmem_quiet", call_completion, bare_completion, 0},
-    {"shmem_ctx_int_p", call_ctx_int_p, bare_ctx_int_p, 0},
-    {"shmem_ctx_int_p, private", call_private_int_p, bare_private_int_p, 1},
-    {"shmem_putmem 8 B", call_putmem_8, bare_putmem_8, 1},
-    {"shmem_putmem_signal 8 B, set", call_put_signal_set, bare_put_signal_set, 0},
-    {"shmem_putmem_signal 8 B, add", call_put_signal_add, bare_put_signal_add, 0},
-    {"shmem_putmem_nbi 4 KiB", call_putmem_nbi_4096, bare_putmem_nbi_4096, 0},
-    {"shmem_getmem_nbi 8 B", call_getmem_nbi_8, bare_getmem_nbi_8, 0},
-    {"shmem_long_atomic_set", call_atomic_set, bare_atomic_set, 0},
-    {"shmem_long_g", call_long_g, bare_long_g, 0},
-    {"shmem_getmem 8 B", call_getmem_8, bare_getmem_8, 0},
-    {"shmem_long_iget 13 elements", call_long_iget_13, bare_long_iget_13, 0},
-    {"shmem_long_atomic_fetch_add", call_fetch_add, bare_fetch_add, 0},
-    {"shmem_long_atomic_compare_swap", call_compare_swap, bare_compare_swap, 0},
+    {"shmem_int_p", call_int_p, bare_int_p, POSTS | ALL | LIBFABRIC},
+    {"shmem_long_p", call_long_p, bare_long_p, POSTS | ALL | LIBFABRIC},
+    {"shmem_long_atomic_add", call_atomic_add, bare_atomic_add, ALL | LIBFABRIC},
+    {"shmem_int_p and shmem_quiet", call_p_quiet, bare_p_quiet, ALL},
+    {"shmem_quiet", call_quiet, bare_quiet, ALL},
+    {"one completion in shmem_quiet", call_completion, bare_completion, ALL},
+    {"shmem_ctx_int_p", call_ctx_int_p, bare_ctx_int_p, ALL},
+    {"shmem_ctx_int_p, private", call_private_int_p, bare_private_int_p, POSTS | ALL | LIBFABRIC},
+    {"shmem_putmem 8 B", call_putmem_8, bare_putmem_8, POSTS | ALL | LIBFABRIC},
+    {"shmem_putmem_signal 8 B, set", call_put_signal_set, bare_put_signal_set, ALL | LIBFABRIC},
+    {"shmem_putmem_signal 8 B, add", call_put_signal_add, bare_put_signal_add, ALL},
+    {"shmem_putmem_nbi 8 B", call_putmem_nbi_8, bare_putmem_nbi_8, LIBFABRIC},
+    {"shmem_putmem_nbi 4 KiB", call_putmem_nbi_4096, bare_putmem_nbi_4096, ALL | LIBFABRIC},
+    {"shmem_getmem_nbi 8 B", call_getmem_nbi_8, bare_getmem_nbi_8, ALL | LIBFABRIC},
+    {"shmem_long_atomic_set", call_atomic_set, bare_atomic_set, ALL},
+    {"shmem_long_g", call_long_g, bare_long_g, ALL},
+    {"shmem_getmem 8 B", call_getmem_8, bare_getmem_8, ALL},
+    {"shmem_long_iget 13 elements", call_long_iget_13, bare_long_iget_13, ALL},
+    {"shmem_long_atomic_fetch_add", call_fetch_add, bare_fetch_add, ALL},
+    {"shmem_long_atomic_compare_swap", call_compare_swap, bare_compare_swap, ALL},
 };
 
 /* Runs the loops of one case; each begins with nothing outstanding. */
@@ -176,28 +190,28 @@ static void run(size_t which, const struct operands *operands, long rounds) {
     }
 }
 
-/* far LEVEL CASES ROUNDS: LEVEL is single or multiple, CASES posts or all. */
+/* far LEVEL CASES ROUNDS: LEVEL is single or multiple, CASES posts, all or libfabric. */
 int main(int argc, char **argv) {
     if (argc != 4) {
         return 2;
     }
     long rounds = atol(argv[3]);
-    int all = strcmp(argv[2], "all") == 0, provided;
+    int over_libfabric = strcmp(argv[2], "libfabric") == 0, provided;
+    int set = over_libfabric ? LIBFABRIC : strcmp(argv[2], "all") == 0 ? ALL : POSTS;
     int level = strcmp(argv[1], "multiple") == 0 ? SHMEM_THREAD_MULTIPLE : SHMEM_THREAD_SINGLE;
     if (shmem_init_thread(level, &provided) != 0 || provided != level) {
         return 2;
     }
-    *(void **)&kick = dlsym(RTLD_DEFAULT, "farreach_softhca_kick");
+    *(void **)&kick = over_libfabric ? (void *)deliver : dlsym(RTLD_DEFAULT, "farreach_softhca_kick");
     long *target = shmem_calloc(1, 4096), *own = shmem_calloc(1, 4096);
     long local = 0;
-    shmem_ctx_t context;
-    if (shmem_ctx_create(SHMEM_CTX_PRIVATE, &context) != 0 || target == NULL || own == NULL || kick == NULL || shmem_n_pes() != 2 || shmem_ptr(target, 1 - shmem_my_pe()) != NULL) {
+    if (shmem_ctx_create(SHMEM_CTX_PRIVATE, &private) != 0 || target == NULL || own == NULL || kick == NULL || shmem_n_pes() != 2 || shmem_ptr(target, 1 - shmem_my_pe()) != NULL) {
         return 2;
     }
     if (shmem_my_pe() == 0) {
-        struct operands operands = {target, &local, (uint64_t *)(target + 1), 0, 1, (void *)context, own};
+        struct operands operands = {target, &local, (uint64_t *)(target + 1), 0, 1, (void *)private, own};
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-            if (all || cases[i].posts) {
+            if (cases[i].sets & set) {
                 run(i, &operands, rounds);
             }
         }

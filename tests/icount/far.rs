@@ -1,9 +1,12 @@
-//! Counts the calls of far.c: to a PE on another node, over the software device, with each policy of its lanes; and, in the same
-//! way and over the same device, what verbs and UCX take for a put.
+//! Counts the calls of far.c: to a PE on another node, over the software device, with each policy of
+//! its lanes, and over the system's libfabric; and, in the same way and over the same device, the
+//! puts of verbs and of UCX.
 
 use crate::Tools;
 use crate::cases::{Counted, OPTIONS, Program, UNCOUNTED, count, in_line};
 use crate::instructions::Disassembly;
+use crate::table::LIBFABRIC;
+use farreach_icount::layer::Layer;
 use std::path::Path;
 
 /// Each transport: oshrun's word, UCX's, and what stands for the target.
@@ -122,6 +125,37 @@ pub(crate) fn far(
         counted.extend(one.renamed(|(routine, _)| (routine, target.to_owned())));
     }
     Ok(counted)
+}
+
+/// Counts the calls of far.c over a provider of the system's libfabric, in `folder`: without the
+/// provider's own part.
+pub(crate) fn libfabric(
+    tools: &Tools,
+    folder: &Path,
+    disassembly: &mut Disassembly,
+) -> Result<Counted, String> {
+    let mut launcher = vec![tools.oshrun.clone().into()];
+    let words = ["-n", "2", "--ppn", "1", "--fabric", "libfabric"];
+    launcher.extend(words.map(Into::into));
+    let program = Program {
+        compiler: &tools.oshcc,
+        flags: tools.oshcc_flags.clone(),
+        source: folder.join("far.c"),
+        libraries: &[],
+        launcher,
+        environment: vec![("FARREACH_LIBFABRIC_PROVIDER", LIBFABRIC)],
+        arguments: &["single", "libfabric"],
+        options: &format!("{OPTIONS} {UNCOUNTED}"),
+    };
+    let mut counted = count(&program, disassembly)
+        .map_err(|error| format!("over libfabric, which needs the package libfabric1: {error}"))?;
+    for (call, layers) in &mut counted.layers {
+        let others = layers.remove(&Layer::Misc).unwrap_or(0.0);
+        if let Some(count) = counted.counts.get_mut(call) {
+            *count -= others;
+        }
+    }
+    Ok(counted.renamed(|(routine, _)| (routine, LIBFABRIC.to_owned())))
 }
 
 /// Counts a put by verbs and by UCX, with the programs of `folder`.

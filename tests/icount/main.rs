@@ -103,6 +103,7 @@ fn run(options: &Options) -> Result<(), String> {
     } else {
         counted.extend(far::far(&options.tools, &folder, &mut disassembly)?);
         counted.extend(far::beside(&options.tools, &folder, &mut disassembly)?);
+        counted.extend(far::libfabric(&options.tools, &folder, &mut disassembly)?);
         counted.extend(ofi::ofi(&options.tools, &folder, &mut disassembly)?);
         counted.extend(am::am(&options.tools, &folder, &mut disassembly)?);
         counted.extend(gasnet::gasnet(&options.tools, &folder, &mut disassembly)?);

@@ -140,6 +140,12 @@ const RULES: &[Rule] = &[
         Layer::Waiting,
     ),
     ("shm/src/", &[], Layer::Memory),
+    // The system's libfabric.
+    ("fi-provider/ofi/src/port.rs", &["lock"], Layer::Lock),
+    ("fi-provider/ofi/src/progress.rs", &[], Layer::Completion),
+    ("fi-provider/ofi/src/operation.rs", &[], Layer::Completion),
+    ("fi-provider/ofi/src/lane.rs", &[], Layer::Completion),
+    ("fi-provider/ofi/src/", &[], Layer::Descriptor),
     // Symmetric memory on the fabric.
     ("fi-provider/src/symmetric/", &[], Layer::Routing),
     ("fi-provider/src/device/", &[], Layer::Routing),

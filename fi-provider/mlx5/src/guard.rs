@@ -223,6 +223,8 @@ impl Guard for Counted {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
+    /// None: there is no lane.
+    None,
     /// [`Alone`]
     Alone,
     /// [`OnRegister`]

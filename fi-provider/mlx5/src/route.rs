@@ -72,7 +72,7 @@ impl Route {
             by_initiators: false,
             by_connection: false,
             way: Way::None,
-            guard: Kind::Alone,
+            guard: Kind::None,
             most_inline: 0,
             mask: 0,
             queues: std::ptr::null(),
@@ -112,7 +112,7 @@ impl Route {
     #[inline(always)]
     #[must_use]
     pub fn is_shared(&self) -> bool {
-        !matches!(self.guard, Kind::Alone | Kind::OnRegister)
+        !matches!(self.guard, Kind::None | Kind::Alone | Kind::OnRegister)
     }
 
     /// The queue of the initiator for the peer at `place`.

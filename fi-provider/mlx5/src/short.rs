@@ -23,10 +23,12 @@ use fi_mlx5_defs::endian::Be32;
 use fi_mlx5_defs::opcode::Opcode;
 use fi_mlx5_defs::wqe::{BASIC_BLOCK, INLINE, UNIT, blocks, inline_len};
 
-/// Calls a method with the guard of a lane as its last type, behind those given.
+/// Calls a method with the guard of a lane as its last type, behind those given; false where there is
+/// no lane.
 macro_rules! guarded {
     ($route:ident, [$($type:ident),*], $method:ident($($argument:ident),*)) => {
         match $route.guard {
+            Kind::None => false,
             Kind::Alone => $route.$method::<$($type,)* Alone>($($argument),*),
             Kind::OnRegister => $route.$method::<$($type,)* OnRegister>($($argument),*),
             Kind::OnLane => $route.$method::<$($type,)* OnLane>($($argument),*),

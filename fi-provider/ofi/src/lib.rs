@@ -20,6 +20,7 @@
 
 pub mod candidates;
 mod error;
+mod form;
 mod helper;
 mod lane;
 mod library;

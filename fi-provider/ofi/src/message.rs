@@ -2,8 +2,9 @@
 
 use fi_shm::amo::Amo;
 
-/// Bytes of the longest message.
-pub(crate) const BYTES: usize = 56;
+/// Words and bytes of the longest message.
+pub(crate) const WORDS: usize = 7;
+pub(crate) const BYTES: usize = size_of::<u64>() * WORDS;
 
 const REQUEST: u8 = 1;
 const ANSWER: u8 = 2;
@@ -40,15 +41,15 @@ pub(crate) struct Answer {
 }
 
 impl Message {
-    /// The message as bytes, and how many they are.
-    pub(crate) fn encode(&self) -> ([u8; BYTES], usize) {
-        let mut bytes = [0; BYTES];
-        let words = match self {
+    /// The message as words of the wire, whose bytes are in their order there, and how many bytes
+    /// they are.
+    #[inline(always)]
+    pub(crate) fn encode(&self) -> ([u64; WORDS], usize) {
+        let (words, count) = match self {
             Self::Request(request) => {
-                let (code, operands) = code(request.amo);
-                bytes[..3].copy_from_slice(&[REQUEST, code, request.bytes]);
-                bytes[4..8].copy_from_slice(&request.from.to_le_bytes());
-                let [first, second] = operands;
+                let (code, [first, second]) = code(request.amo);
+                let head = u64::from(REQUEST) | u64::from(code) << 8;
+                let head = head | u64::from(request.bytes) << 16 | u64::from(request.from) << 32;
                 let Request {
                     key,
                     token,
@@ -56,19 +57,15 @@ impl Message {
                     address,
                     ..
                 } = *request;
-                ([key, token, region, address, first, second], 6)
+                ([head, key, token, region, address, first, second], WORDS)
             }
             Self::Answer(answer) => {
-                bytes[..2].copy_from_slice(&[ANSWER, answer.found.is_some().into()]);
+                let head = u64::from(ANSWER) | u64::from(answer.found.is_some()) << 8;
                 let found = answer.found.unwrap_or(0);
-                ([answer.key, answer.token, found, 0, 0, 0], 3)
+                ([head, answer.key, answer.token, found, 0, 0, 0], 4)
             }
         };
-        let (words, count) = words;
-        for (place, word) in bytes[8..].chunks_exact_mut(8).zip(words) {
-            place.copy_from_slice(&word.to_le_bytes());
-        }
-        (bytes, 8 + 8 * count)
+        (words.map(u64::to_le), size_of::<u64>() * count)
     }
 
     /// The message that these bytes are; none where they are none.
@@ -104,6 +101,7 @@ impl Message {
 }
 
 /// The code and the operands of an operation.
+#[inline(always)]
 fn code(amo: Amo) -> (u8, [u64; 2]) {
     match amo {
         Amo::Fetch => (0, [0; 2]),
@@ -132,6 +130,10 @@ fn operation(code: u8, [first, second]: [u64; 2]) -> Option<Amo> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn bytes_of(words: [u64; WORDS]) -> Vec<u8> {
+        words.into_iter().flat_map(u64::to_ne_bytes).collect()
+    }
 
     #[test]
     fn messages_go_there_and_back() {
@@ -163,7 +165,8 @@ mod tests {
             })
         });
         for message in requests.into_iter().chain(answers) {
-            let (bytes, len) = message.encode();
+            let (words, len) = message.encode();
+            let bytes = bytes_of(words);
             assert_eq!(Message::decode(&bytes[..len]), Some(message));
             for cut in 0..len {
                 assert_eq!(Message::decode(&bytes[..cut]), None, "{cut} bytes");
@@ -173,7 +176,7 @@ mod tests {
 
     #[test]
     fn nonsense_is_no_message() {
-        let (mut bytes, len) = Message::Request(Request {
+        let (words, len) = Message::Request(Request {
             key: 1,
             from: 2,
             token: 3,
@@ -183,6 +186,7 @@ mod tests {
             amo: Amo::Fetch,
         })
         .encode();
+        let mut bytes = bytes_of(words);
         for (place, value) in [(0, 3), (1, 7), (2, 5), (2, 0)] {
             let before = std::mem::replace(&mut bytes[place], value);
             assert_eq!(Message::decode(&bytes[..len]), None, "{place}: {value}");

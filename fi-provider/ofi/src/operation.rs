@@ -10,6 +10,7 @@ const CHUNK: usize = 64;
 
 /// The kind of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
 pub(crate) enum Kind {
     /// None: the context is free.
     Free,
@@ -19,8 +20,8 @@ pub(crate) enum Kind {
     Read,
     /// A request to a peer's processor: ends with the answer.
     Atomic,
-    /// A buffer of this number, for messages that come.
-    Receive(usize),
+    /// A buffer, for messages that come.
+    Receive,
 }
 
 impl Kind {
@@ -31,7 +32,7 @@ impl Kind {
             Self::Write => "write",
             Self::Read => "read",
             Self::Atomic => "atomic operation",
-            Self::Receive(_) => "receive",
+            Self::Receive => "receive",
         }
     }
 }
@@ -60,7 +61,8 @@ impl Notice {
     }
 }
 
-/// An operation under way.
+/// An operation under way. A free one has no notice, no `dest` and no piece: a plain write, the
+/// commonest, sets none of them.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Operation {
@@ -74,6 +76,7 @@ pub(crate) struct Operation {
     pub(crate) notice: *const Notice,
     /// Where bytes go that are not there yet; null where there are none.
     pub(crate) dest: *mut u8,
+    /// How many; of a receive, the number of its buffer.
     pub(crate) len: usize,
     /// The piece of registered memory that it goes by.
     pub(crate) piece: Option<usize>,
@@ -123,12 +126,15 @@ impl Operations {
     /// Gives an operation back.
     ///
     /// # Safety
-    /// It was taken, and nobody uses it.
+    /// It was taken, nobody uses it, and its piece, if it had one, was given back.
     #[inline]
     pub(crate) unsafe fn give_back(&mut self, operation: *mut Operation) {
         // SAFETY: the operation lies in a chunk, and nobody uses it.
         unsafe {
             (*operation).kind = Kind::Free;
+            (*operation).notice = std::ptr::null();
+            (*operation).dest = std::ptr::null_mut();
+            (*operation).piece = None;
             (*operation).uses = (*operation).uses.wrapping_add(1);
             (*operation).next = self.free;
         }

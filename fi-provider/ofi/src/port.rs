@@ -2,6 +2,7 @@
 
 use crate::candidates::{self, Candidate};
 use crate::error::{Error, Failure};
+use crate::form::Forms;
 use crate::helper::{self, Helper};
 use crate::lane::Lane;
 use crate::objects::{Objects, Registration};
@@ -87,6 +88,7 @@ pub(crate) struct Facts {
 #[derive(Debug)]
 pub(crate) struct State {
     pub(crate) objects: Objects,
+    pub(crate) forms: Forms,
     pub(crate) operations: Operations,
     pub(crate) pieces: Pieces,
     pub(crate) receives: Receives,
@@ -164,6 +166,7 @@ impl Port {
         let descriptor = objects.descriptor;
         let mut state = State {
             objects,
+            forms: Forms::new(),
             operations: Operations::new(),
             pieces,
             receives,
@@ -259,16 +262,34 @@ impl Port {
 
     /// Looks at the completion queue until `is_over`, sleeping where that takes long; the lock is
     /// open between looks.
-    pub(crate) fn wait(&self, mut is_over: impl FnMut() -> bool) {
+    #[inline]
+    pub(crate) fn wait<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, State>,
+        mut is_over: impl FnMut() -> bool,
+    ) -> MutexGuard<'a, State> {
+        self.shared.look(&mut state);
+        if is_over() {
+            return state;
+        }
+        self.wait_long(state, &mut is_over)
+    }
+
+    #[cold]
+    fn wait_long<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, State>,
+        is_over: &mut dyn FnMut() -> bool,
+    ) -> MutexGuard<'a, State> {
         let mut waiter = Waiter::new(self.shared.facts.patience);
         loop {
-            let mut state = self.lock();
-            self.shared.look(&mut state);
-            if is_over() {
-                return;
-            }
             drop(state);
             waiter.pause_by(|time| self.shared.sleep(time));
+            state = self.lock();
+            self.shared.look(&mut state);
+            if is_over() {
+                return state;
+            }
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::port::State;
 use fi_ofi_abi::*;
 use fi_shm::amo;
 use std::cell::UnsafeCell;
+use std::mem::MaybeUninit;
 use std::ffi::c_void;
 
 /// Buffers for messages that come, and bytes of each: more than a message has, so that longer ones
@@ -82,10 +83,9 @@ impl State {
         // SAFETY: the operation is this function's; the endpoint is open, and the buffer stays and
         // is nobody else's until the completion.
         unsafe {
-            (*operation).kind = Kind::Receive(buffer);
+            (*operation).kind = Kind::Receive;
             (*operation).lane = std::ptr::null();
-            (*operation).notice = std::ptr::null();
-            (*operation).piece = None;
+            (*operation).len = buffer;
             let ep = self.objects.ep;
             let receive = (*(*ep).msg).recv;
             let anybody = FI_ADDR_UNSPEC;
@@ -103,27 +103,29 @@ impl State {
         if !self.owed.is_empty() {
             self.pay();
         }
-        let nothing = FiCqMsgEntry {
-            op_context: std::ptr::null_mut(),
-            flags: 0,
-            len: 0,
-        };
-        let mut entries = [nothing; BATCH];
+        let mut entries = [const { MaybeUninit::<FiCqMsgEntry>::uninit() }; BATCH];
         let cq = self.objects.cq;
         // SAFETY: the queue is open, and there is room for so many entries of its format.
         let read = unsafe { ((*(*cq).ops).read)(cq, entries.as_mut_ptr().cast(), BATCH) };
-        if let Ok(count) = usize::try_from(read) {
-            for entry in &entries[..count] {
-                // SAFETY: contexts are operations, and this one is under way until now.
-                unsafe { self.complete(entry.op_context.cast(), entry.len) };
+        if read == -(libc::EAGAIN as isize) {
+            return false;
+        }
+        let Ok(count) = usize::try_from(read) else {
+            if read == -(FI_EAVAIL as isize) {
+                self.take_error();
+                return true;
             }
-            return count > 0;
+            return false;
+        };
+        for entry in &entries[..count] {
+            // SAFETY: the queue has written so many entries; contexts are operations, and this one
+            // is under way until now.
+            unsafe {
+                let entry = entry.assume_init_ref();
+                self.complete(entry.op_context.cast(), entry.len);
+            }
         }
-        if read == -(FI_EAVAIL as isize) {
-            self.take_error();
-            return true;
-        }
-        false
+        count > 0
     }
 
     /// # Safety
@@ -145,13 +147,20 @@ impl State {
                     self.finish(operation, None);
                 }
             }
-            Kind::Receive(buffer) => {
+            Kind::Receive => {
                 // SAFETY: the operation is libfabric's no more.
-                unsafe { self.operations.give_back(operation) };
+                let buffer = unsafe {
+                    let buffer = (*operation).len;
+                    self.operations.give_back(operation);
+                    buffer
+                };
                 self.take_message(buffer, len);
-                self.receives.idle.push(buffer);
-                // A failure shows with the next operation.
-                let _ = self.post_receives();
+                if self.post_receive(buffer) != 0 {
+                    // It is posted with a later one; a failure shows with the next operation.
+                    self.receives.idle.push(buffer);
+                } else if !self.receives.idle.is_empty() {
+                    let _ = self.post_receives();
+                }
             }
             // It ends with the answer.
             Kind::Atomic | Kind::Free => {}
@@ -211,10 +220,12 @@ impl State {
                 // SAFETY: the operation is under way until now.
                 unsafe { self.finish(operation, Some(failure)) };
             }
-            Kind::Receive(buffer) => {
+            Kind::Receive => {
                 // SAFETY: the operation is libfabric's no more.
-                unsafe { self.operations.give_back(operation) };
-                self.receives.idle.push(buffer);
+                unsafe {
+                    self.receives.idle.push((*operation).len);
+                    self.operations.give_back(operation);
+                }
                 if entry.0.err != libc::ECANCELED {
                     let _ = self.post_receives();
                 }
@@ -284,11 +295,11 @@ impl State {
     /// Sends the answers that wait, as there is room.
     fn pay(&mut self) {
         while let Some(&(peer, answer)) = self.owed.front() {
-            let (bytes, len) = Message::Answer(answer).encode();
+            let (words, len) = Message::Answer(answer).encode();
             let address = self.peers[peer as usize].address;
             let ep = self.objects.ep;
             // SAFETY: the endpoint is open, and takes the bytes over.
-            let sent = unsafe { ((*(*ep).msg).inject)(ep, bytes.as_ptr().cast(), len, address) };
+            let sent = unsafe { ((*(*ep).msg).inject)(ep, words.as_ptr().cast(), len, address) };
             if sent == -(libc::EAGAIN as isize) {
                 return;
             }

@@ -42,10 +42,10 @@ pub enum Kept {
 
 /// Own memory of a transfer.
 #[derive(Clone, Copy)]
-struct Local {
-    start: *mut u8,
-    len: usize,
-    descriptor: *mut c_void,
+pub(crate) struct Local {
+    pub(crate) start: *mut u8,
+    pub(crate) len: usize,
+    pub(crate) descriptor: *mut c_void,
 }
 
 impl Port {
@@ -57,6 +57,7 @@ impl Port {
     /// # Safety
     /// `source` holds the bytes and stays as it is as long as `kept` says; the lane stays until its
     /// operations have ended.
+    #[inline(always)]
     pub unsafe fn write(
         &self,
         lane: &Lane,
@@ -144,11 +145,10 @@ impl Port {
                 break;
             }
         }
-        drop(state);
-        if kept == Kept::ForTheCall {
-            self.wait(|| notice.left.get() == 0);
-        }
-        let _state = self.lock();
+        let _state = match kept {
+            Kept::ForTheCall => self.wait(state, || notice.left.get() == 0),
+            Kept::UntilQuiet => state,
+        };
         lane.check()
     }
 
@@ -161,7 +161,50 @@ impl Port {
     /// # Safety
     /// `dest` has room for the bytes, and nobody else uses it until they are there; the lane stays
     /// until its operations have ended.
+    #[inline(always)]
     pub unsafe fn read(
+        &self,
+        lane: &Lane,
+        from: Place,
+        dest: *mut u8,
+        bytes: usize,
+        wait: bool,
+    ) -> Result<(), Failure> {
+        if self.facts().registers_local || bytes > self.facts().longest {
+            // SAFETY: there is room for the bytes until they are there.
+            return unsafe { self.read_long(lane, from, dest, bytes, wait) };
+        }
+        let mut state = self.lock();
+        lane.check()?;
+        let local = Local {
+            start: dest,
+            len: bytes,
+            descriptor: std::ptr::null_mut(),
+        };
+        let operation = state.begin(Kind::Read, lane, from.peer);
+        if !wait {
+            // SAFETY: the operation is this function's; there is room for the bytes until quiet.
+            return unsafe { self.post_read(&mut state, operation, from, local) };
+        }
+        let notice = Notice::new();
+        notice.left.set(1);
+        // SAFETY: the operation is this function's; there is room for the bytes until the notice. A
+        // failure is told by that.
+        let _ = unsafe {
+            (*operation).notice = &raw const notice;
+            self.post_read(&mut state, operation, from, local)
+        };
+        let _state = self.wait(state, || notice.left.get() == 0);
+        notice.result().map(drop)
+    }
+
+    /// As [`Port::read`], by parts, or of memory that has to be registered.
+    ///
+    /// # Safety
+    /// As [`Port::read`].
+    #[cold]
+    #[inline(never)]
+    unsafe fn read_long(
         &self,
         lane: &Lane,
         from: Place,
@@ -203,12 +246,10 @@ impl Port {
                 break;
             }
         }
-        drop(state);
         if wait {
-            self.wait(|| notice.left.get() == 0);
+            let _state = self.wait(state, || notice.left.get() == 0);
             return notice.result().map(drop);
         }
-        let _state = self.lock();
         lane.check()
     }
 
@@ -217,6 +258,7 @@ impl Port {
     ///
     /// # Errors
     /// The first failure on the lane.
+    #[inline(always)]
     pub fn update(&self, lane: &Lane, place: Place, bytes: usize, amo: Amo) -> Result<(), Failure> {
         let mut state = self.behind_writes(lane)?;
         let operation = state.begin(Kind::Atomic, lane, place.peer);
@@ -236,8 +278,7 @@ impl Port {
         notice.left.set(1);
         // A failure is told by the notice.
         let _ = self.ask(&mut state, operation, place, bytes, amo);
-        drop(state);
-        self.wait(|| notice.left.get() == 0);
+        let _state = self.wait(state, || notice.left.get() == 0);
         notice.result()
     }
 
@@ -288,9 +329,14 @@ impl Port {
     ///
     /// # Errors
     /// The first failure on the lane.
+    #[inline]
     pub fn quiet(&self, lane: &Lane) -> Result<(), Failure> {
-        self.wait(|| lane.pending.get() == 0);
-        let _state = self.lock();
+        let state = self.lock();
+        let _state = if lane.pending.get() > 0 {
+            self.wait(state, || lane.pending.get() == 0)
+        } else {
+            state
+        };
         lane.is_fenced.set(false);
         lane.check()
     }
@@ -303,27 +349,23 @@ impl Port {
     }
 
     /// Takes the lock for a write, which comes behind the atomic operations before the last fence.
-    #[inline]
+    #[inline(always)]
     fn in_order(&self, lane: &Lane) -> MutexGuard<'_, State> {
         let state = self.lock();
         if !lane.is_fenced.get() {
             return state;
         }
-        drop(state);
-        self.wait(|| lane.atomics.get() == 0);
-        let state = self.lock();
+        let state = self.wait(state, || lane.atomics.get() == 0);
         lane.is_fenced.set(false);
         state
     }
 
     /// Takes the lock for an atomic operation, which comes behind all writes before it.
-    #[inline]
+    #[inline(always)]
     fn behind_writes(&self, lane: &Lane) -> Result<MutexGuard<'_, State>, Failure> {
         let mut state = self.lock();
         if !self.facts().is_ordered && lane.pending.get() > lane.atomics.get() {
-            drop(state);
-            self.wait(|| lane.pending.get() == lane.atomics.get());
-            state = self.lock();
+            state = self.wait(state, || lane.pending.get() == lane.atomics.get());
         }
         lane.check()?;
         Ok(state)
@@ -402,37 +444,20 @@ impl Port {
         local: Local,
         post: impl Fn(*mut FidEp, *const FiMsgRma) -> isize,
     ) -> Result<(), Failure> {
-        let own = Iovec {
-            iov_base: local.start.cast(),
-            iov_len: local.len,
-        };
-        let theirs = FiRmaIov {
-            addr: place.address,
-            len: local.len,
-            key: place.key,
-        };
-        let mut descriptor = local.descriptor;
-        let message = FiMsgRma {
-            msg_iov: &raw const own,
-            desc: &raw mut descriptor,
-            iov_count: 1,
-            addr: state.peers[place.peer as usize].address,
-            rma_iov: &raw const theirs,
-            rma_iov_count: 1,
-            context: context(operation),
-            data: 0,
-        };
+        let peer = state.peers[place.peer as usize].address;
+        let message = state.forms.transfer(local, place, peer, context(operation));
         let ep = state.objects.ep;
-        let posted = post(ep, &raw const message);
+        let posted = post(ep, message);
         if posted == 0 {
             return Ok(());
         }
-        let posted = self.try_again(state, posted, || post(ep, &raw const message));
+        let posted = self.try_again(state, posted, || post(ep, message));
         // SAFETY: the operation is the caller's.
         unsafe { state.begun(operation, posted) }
     }
 
     /// Sends the request for an atomic operation.
+    #[inline(always)]
     fn ask(
         &self,
         state: &mut State,
@@ -453,23 +478,17 @@ impl Port {
             bytes: bytes as u8,
             amo,
         });
-        let (mut text, len) = request.encode();
-        let piece = Iovec {
-            iov_base: text.as_mut_ptr().cast(),
-            iov_len: len,
-        };
-        let message = FiMsg {
-            msg_iov: &raw const piece,
-            desc: std::ptr::null_mut(),
-            iov_count: 1,
-            addr: peer.address,
-            context: context(operation),
-            data: 0,
-        };
+        let (words, bytes) = request.encode();
+        let context = context(operation);
+        let message = state.forms.message(words, bytes, peer.address, context);
         let ep = state.objects.ep;
         // SAFETY: the endpoint is open, the message whole, and its bytes are taken over.
-        let send = || unsafe { ((*(*ep).msg).sendmsg)(ep, &raw const message, FI_INJECT) };
-        let posted = self.try_again(state, send(), send);
+        let send = || unsafe { ((*(*ep).msg).sendmsg)(ep, message, FI_INJECT) };
+        let posted = send();
+        if posted == 0 {
+            return Ok(());
+        }
+        let posted = self.try_again(state, posted, send);
         // SAFETY: the operation is the caller's.
         unsafe { state.begun(operation, posted) }
     }
@@ -490,7 +509,7 @@ impl Port {
 
 impl State {
     /// A new operation of the lane.
-    #[inline]
+    #[inline(always)]
     fn begin(&mut self, kind: Kind, lane: &Lane, peer: u32) -> *mut Operation {
         let operation = self.operations.take();
         // SAFETY: the operation was free, and is the caller's now.
@@ -498,9 +517,6 @@ impl State {
         one.kind = kind;
         one.peer = peer;
         one.lane = &raw const *lane;
-        one.notice = std::ptr::null();
-        one.dest = std::ptr::null_mut();
-        one.piece = None;
         lane.begin();
         if kind == Kind::Atomic {
             lane.atomics.set(lane.atomics.get() + 1);
@@ -512,7 +528,7 @@ impl State {
     ///
     /// # Safety
     /// The operation is of a lane; where it was not posted, nobody else uses it.
-    #[inline]
+    #[cold]
     unsafe fn begun(&mut self, operation: *mut Operation, posted: isize) -> Result<(), Failure> {
         if posted == 0 {
             return Ok(());

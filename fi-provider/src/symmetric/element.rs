@@ -14,7 +14,7 @@
 use crate::symmetric::address_vector::{Peer, PeerIndex};
 use crate::symmetric::caller::{Access, Caller, Refused};
 use crate::symmetric::endpoint::{Endpoint, anew};
-use crate::symmetric::far::Source;
+use crate::symmetric::range;
 use crate::symmetric::window::ELEMENT_SLACK;
 use fi_mlx5::guard::{Alone, Counted, Guard, Kind, OnBoth, OnLane, OnRegister};
 use fi_mlx5::queue::Place;
@@ -126,6 +126,7 @@ unsafe fn write_on_register<C: Caller, T: Copy>(
             None => {}
         }
         match endpoint.route.guard() {
+            Kind::None => write_far(dest, value, endpoint.peer_of(record), caller, routine),
             Kind::Alone => write_by::<C, T, Alone>(dest, value, offset, caller, routine, record),
             Kind::OnRegister => {
                 write_by::<C, T, OnRegister>(dest, value, offset, caller, routine, record)
@@ -164,7 +165,8 @@ unsafe fn write_by<C: Caller, T: Copy, G: Guard>(
     }
 }
 
-/// Writes to any peer, whatever that takes, or refuses.
+/// Writes to any peer, whatever that takes, or refuses: in the tail position, an element of at most 8
+/// bytes in a register, so that this needs no frame.
 ///
 /// # Safety
 /// As [`write()`].
@@ -177,29 +179,17 @@ unsafe fn write_far<C: Caller, T: Copy>(
     caller: &C,
     routine: C::Routine,
 ) -> C::Outcome<()> {
-    let bytes = size_of::<T>();
-    let source = (&raw const value).cast();
+    let (dest, bytes) = (dest.addr(), size_of::<T>());
     // SAFETY: this thread may use the endpoint; the value is as long as said, and taken over at
-    // once.
-    let written = unsafe {
-        let endpoint = caller.endpoint();
-        endpoint.write_far(dest.addr(), source, bytes, peer, Source::Reusable)
-    };
-    match written {
-        Ok(()) => C::done(()),
-        Err(error) => {
-            let (access, addr) = (Access::Write, dest.addr());
-            caller.refused(
-                routine,
-                Refused {
-                    error,
-                    access,
-                    addr,
-                    bytes,
-                    peer,
-                },
-            )
+    // once. Its bytes are the first of the word.
+    unsafe {
+        if bytes <= size_of::<u64>() {
+            let mut word = 0_u64;
+            (&raw mut word).cast::<T>().write_unaligned(value);
+            return range::write_word_far(dest, word, bytes, peer, caller, routine);
         }
+        let source = (&raw const value).cast();
+        range::write_bytes_far::<C, false>(dest, source, bytes, peer, caller, routine)
     }
 }
 

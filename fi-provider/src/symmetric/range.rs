@@ -11,6 +11,7 @@
     reason = "C memory is copied to and from mapped memory of peers, and given to the device"
 )]
 
+use crate::symmetric::Error;
 use crate::symmetric::address_vector::{Peer, PeerIndex};
 use crate::symmetric::caller::{Access, Caller, Refused};
 use crate::symmetric::endpoint::Endpoint;
@@ -95,7 +96,11 @@ unsafe fn write_as<C: Caller, T: Copy, const KEPT: bool>(
                 let (dest, source) = (dest.cast(), source.cast());
                 write_word::<C, KEPT>(dest, source, bytes, record, caller, routine)
             }
-            InLine::Declined => write_far::<C, T, KEPT>(dest, source, count, peer, caller, routine),
+            InLine::Declined => {
+                let bytes = count.saturating_mul(size_of::<T>());
+                let (dest, source) = (dest.addr(), source.cast());
+                write_bytes_far::<C, KEPT>(dest, source, bytes, peer, caller, routine)
+            }
         }
     }
 }
@@ -125,7 +130,7 @@ unsafe fn write_word<C: Caller, const KEPT: bool>(
             Some(true) => C::done(()),
             Some(false) => {
                 let peer = endpoint.peer_of(record);
-                write_far::<C, u8, KEPT>(dest, source, bytes, peer, caller, routine)
+                write_bytes_far::<C, KEPT>(dest.addr(), source, bytes, peer, caller, routine)
             }
             None => write_short::<C, KEPT>(dest, source, bytes, record, caller, routine),
         }
@@ -154,7 +159,7 @@ unsafe fn write_block<C: Caller, const KEPT: bool>(
             Some(true) => C::done(()),
             Some(false) => {
                 let peer = endpoint.peer_of(record);
-                write_far::<C, u8, KEPT>(dest, source, bytes, peer, caller, routine)
+                write_bytes_far::<C, KEPT>(dest.addr(), source, bytes, peer, caller, routine)
             }
             None => write_short::<C, KEPT>(dest, source, bytes, record, caller, routine),
         }
@@ -183,7 +188,7 @@ unsafe fn write_short<C: Caller, const KEPT: bool>(
             return C::done(());
         }
         let peer = endpoint.peer_of(record);
-        write_far::<C, u8, KEPT>(dest, source, bytes, peer, caller, routine)
+        write_bytes_far::<C, KEPT>(dest.addr(), source, bytes, peer, caller, routine)
     }
 }
 
@@ -193,15 +198,14 @@ unsafe fn write_short<C: Caller, const KEPT: bool>(
 /// As [`write_as`].
 #[cold]
 #[inline(never)]
-unsafe fn write_far<C: Caller, T: Copy, const KEPT: bool>(
-    dest: *mut T,
-    source: *const T,
-    count: usize,
+pub(crate) unsafe fn write_bytes_far<C: Caller, const KEPT: bool>(
+    dest: usize,
+    source: *const u8,
+    bytes: usize,
     peer: PeerIndex,
     caller: &C,
     routine: C::Routine,
 ) -> C::Outcome<()> {
-    let bytes = count.saturating_mul(size_of::<T>());
     let kept = if KEPT {
         Source::KeptUntilQuiet
     } else {
@@ -209,13 +213,51 @@ unsafe fn write_far<C: Caller, T: Copy, const KEPT: bool>(
     };
     // SAFETY: this thread may use the endpoint; `source` holds the elements as long as `KEPT` says.
     let written = unsafe {
-        let endpoint = caller.endpoint();
-        endpoint.write_far(dest.addr(), source.cast(), bytes, peer, kept)
+        caller
+            .endpoint()
+            .write_far(dest, source, bytes, peer, kept)
     };
+    written_far(written, (dest, bytes), peer, caller, routine)
+}
+
+/// As [`write_bytes_far`], of the first bytes of a word.
+///
+/// # Safety
+/// As [`Caller::endpoint`].
+#[cold]
+#[inline(never)]
+pub(crate) unsafe fn write_word_far<C: Caller>(
+    dest: usize,
+    word: u64,
+    bytes: usize,
+    peer: PeerIndex,
+    caller: &C,
+    routine: C::Routine,
+) -> C::Outcome<()> {
+    let (source, kept) = ((&raw const word).cast(), Source::Reusable);
+    // SAFETY: this thread may use the endpoint; the word has the bytes, which are taken over at
+    // once.
+    let written = unsafe {
+        caller
+            .endpoint()
+            .write_far(dest, source, bytes, peer, kept)
+    };
+    written_far(written, (dest, bytes), peer, caller, routine)
+}
+
+/// The outcome of a write of so many bytes at an address.
+#[inline(always)]
+fn written_far<C: Caller>(
+    written: Result<(), Error>,
+    (addr, bytes): (usize, usize),
+    peer: PeerIndex,
+    caller: &C,
+    routine: C::Routine,
+) -> C::Outcome<()> {
     match written {
         Ok(()) => C::done(()),
         Err(error) => {
-            let (access, addr) = (Access::Write, dest.addr());
+            let access = Access::Write;
             caller.refused(
                 routine,
                 Refused {

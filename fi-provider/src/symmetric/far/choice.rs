@@ -21,7 +21,7 @@ impl Endpoint {
     ///
     /// # Safety
     /// `source` holds the bytes, and stays as it is as long as `kept` says.
-    #[cold]
+    #[inline(always)]
     pub(crate) unsafe fn write_far(
         &self,
         dest: usize,

@@ -59,17 +59,23 @@ impl Libfabric {
         peer: PeerIndex,
     ) -> Option<Place> {
         let record = endpoint.record(peer)?;
-        let offset = endpoint.offset(addr);
-        if record.window_len > 0 || offset >= endpoint.reach || bytes > endpoint.reach || bytes == 0
-        {
+        if record.window_len > 0 {
             return None;
         }
-        endpoint.part(offset, bytes)?;
-        let (address, key) = record.remote.long_place(offset, endpoint.split);
+        let offset = endpoint.offset(addr);
+        let (part, start) = if offset < endpoint.split {
+            (0, 0)
+        } else {
+            (1, endpoint.split)
+        };
+        // No bytes are a number that is too large.
+        if bytes.wrapping_sub(1) >= endpoint.ends[part].saturating_sub(offset) {
+            return None;
+        }
         Some(Place {
             peer: endpoint.number_on_lane(peer),
-            address,
-            key,
+            address: record.remote.bases[part].wrapping_add((offset - start) as u64),
+            key: record.remote.long_keys()[part],
         })
     }
 
@@ -132,7 +138,7 @@ impl Libfabric {
     ///
     /// # Safety
     /// As [`Endpoint::write_far`].
-    #[inline(never)]
+    #[inline(always)]
     pub(crate) unsafe fn write(
         &self,
         endpoint: &Endpoint,

@@ -66,7 +66,7 @@ impl Mlx5 {
             for (there, from) in blocks.offsets() {
                 let (dest, source) = (dest.wrapping_add(there), source.wrapping_add(from));
                 // SAFETY: the source holds the block.
-                unsafe { endpoint.write_far(dest, source, blocks.len, peer, Source::Reusable)? };
+                unsafe { self.write(endpoint, dest, source, blocks.len, peer, Source::Reusable)? };
             }
             return Ok(());
         }
