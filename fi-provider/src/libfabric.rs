@@ -11,10 +11,15 @@ use crate::symmetric::window::Window;
 use fi_ofi::{Lane, Port};
 use fi_shm::wait::Patience;
 use std::fmt::{self, Display};
+use std::mem::ManuallyDrop;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::time::Duration;
 
 pub use fi_ofi::{Candidate, Version, candidates, version};
+
+/// [`Config::leave`] where nobody says otherwise.
+pub const LEAVE: Duration = Duration::from_micros(200);
 
 /// How [`Domain::open_libfabric`](crate::symmetric::domain::Domain::open_libfabric) opens it.
 #[derive(Clone, Debug)]
@@ -25,6 +30,9 @@ pub struct Config {
     pub shared: bool,
     /// Whether processes share processors.
     pub is_crowded: bool,
+    /// How long the thread that serves peers leaves the completion queue to a program that looks at it
+    /// itself.
+    pub leave: Duration,
     /// Whether local memory is registered where the provider does not ask for it (FI_MR_LOCAL).
     pub registers_local: bool,
     /// The address, in the window, of zeroed words of 8 bytes that peers may write and read, for
@@ -49,7 +57,7 @@ pub(crate) struct Libfabric {
 #[derive(Debug)]
 pub struct Gate {
     /// In a place of its own: operations under way point to it. Leaks with them.
-    lane: Option<Box<Lane>>,
+    lane: ManuallyDrop<Box<Lane>>,
     port: Arc<Port>,
     shared: bool,
     is_default: bool,
@@ -67,7 +75,7 @@ struct Mailbox {
 impl Gate {
     fn new(port: &Arc<Port>, shared: bool, mailbox: Mailbox, parts: &Parts) -> Self {
         Self {
-            lane: Some(Box::default()),
+            lane: ManuallyDrop::new(Box::default()),
             port: Arc::clone(port),
             shared,
             is_default: false,
@@ -86,12 +94,14 @@ impl Gate {
         self.shared
     }
 
+    #[inline(always)]
     pub(crate) fn port(&self) -> &Port {
         &self.port
     }
 
+    #[inline(always)]
     pub(crate) fn lane(&self) -> &Lane {
-        self.lane.as_ref().expect("there until the gate is dropped")
+        &self.lane
     }
 
     /// Whether `bytes` bytes at the own address `addr` are in one part of the window.
@@ -108,8 +118,9 @@ impl Gate {
 
 impl Drop for Gate {
     fn drop(&mut self) {
-        if !self.port.is_quiet(self.lane()) {
-            std::mem::forget(self.lane.take());
+        if self.port.is_quiet(self.lane()) {
+            // SAFETY: no operation points to the lane any more, and nobody uses it after this.
+            unsafe { ManuallyDrop::drop(&mut self.lane) };
         }
     }
 }
@@ -123,6 +134,7 @@ impl Libfabric {
             number: own,
             provider: config.provider.clone(),
             patience: Patience::new(config.is_crowded),
+            leave: config.leave,
             registers_local: config.registers_local,
         };
         // SAFETY: the parts are mapped as long as the domain, which drops the port before, and the

@@ -184,6 +184,15 @@ impl<T: Integer> Elements<T> {
         found
     }
 
+    /// The result of a look, or of another one behind progress where the first gives `nothing`.
+    fn tested(&self, at: Routine, mut look: impl FnMut(&Self) -> usize, nothing: usize) -> usize {
+        let found = look(self);
+        if found == nothing && look_again(at) {
+            return look(self);
+        }
+        found
+    }
+
     /// Looks again and again until `look` gives something.
     fn until<R>(&self, at: Routine, mut look: impl FnMut(&Self) -> Option<R>) -> R {
         if let Some(result) = look(self) {
@@ -265,8 +274,19 @@ pub unsafe fn test<T: Waited>(at: Routine, ivar: *mut T, cmp: c_int, value: T) -
     require_initialized(at);
     let cmp = Cmp::from_c(at, cmp);
     // SAFETY: `ivar` is an aligned element of this PE, which is mapped for reading.
-    let now = unsafe { T::look(ivar) };
-    c_int::from(cmp.holds(now, value))
+    let holds = || cmp.holds(unsafe { T::look(ivar) }, value);
+    c_int::from(holds() || (look_again(at) && holds()))
+}
+
+/// Has a test that fails make progress where writes of peers need that, as programs test in loops;
+/// whether it did.
+#[inline(always)]
+fn look_again(at: Routine) -> bool {
+    let needs_progress = ctx::default_ctx().endpoint.needs_progress();
+    if needs_progress {
+        ctx::progress::progress(at);
+    }
+    needs_progress
 }
 
 /// The forms over arrays: with one value for all elements, and with a vector of values.
@@ -306,9 +326,9 @@ over_arrays! {
     /// (9.11.4, 9.11.7).
     wait_until_some, wait_until_some_vector(indices: *mut usize) -> usize: |at, e| e.until_some(at, indices);
     /// Whether all elements satisfy the comparison now: 1 or 0 (9.11.9, 9.11.12).
-    test_all, test_all_vector() -> c_int: |at, e| c_int::from(e.all());
+    test_all, test_all_vector() -> c_int: |at, e| c_int::from(e.all() || (look_again(at) && e.all()));
     /// The index of an element that satisfies the comparison now (9.11.10, 9.11.13).
-    test_any, test_any_vector() -> usize: |at, e| e.any();
+    test_any, test_any_vector() -> usize: |at, e| e.tested(at, Elements::any, usize::MAX);
     /// How many elements satisfy the comparison now, and which (9.11.11, 9.11.14).
-    test_some, test_some_vector(indices: *mut usize) -> usize: |at, e| e.some(indices);
+    test_some, test_some_vector(indices: *mut usize) -> usize: |at, e| e.tested(at, |e| e.some(indices), 0);
 }

@@ -98,6 +98,7 @@ fn start(at: Routine, thread_level: c_int) -> Result<(), Failure> {
         fabric: env::fabric()?,
         transports: env::transports()?,
         registrations: env::registrations()?,
+        leave: env::leave()?,
         policy: env::lanes()?,
         completions: env::completions()?,
     };

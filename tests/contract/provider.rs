@@ -27,6 +27,7 @@ impl Provider {
             is_crowded: true,
             registers_local: self.registered,
             mailbox: heap,
+            leave: libfabric::LEAVE,
             mailbox_words: MAILBOX_WORDS,
         }
     }

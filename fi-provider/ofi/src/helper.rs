@@ -12,9 +12,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// How long it leaves the queue to the program, before it looks whether that has gone on looking.
-const LEAVE: Duration = Duration::from_micros(200);
-
 /// Its time between looks where nothing wakes it.
 const PERIOD: Duration = Duration::from_micros(200);
 
@@ -85,7 +82,7 @@ impl Serving {
             if now != seen {
                 // A thread of the program looks at the queue.
                 seen = now;
-                self.sleep(LEAVE, false);
+                self.sleep(self.shared.facts.leave, false);
                 continue;
             }
             let mut state = self.shared.state.lock();

@@ -6,7 +6,7 @@ use std::cell::Cell;
 /// Counts the operations of one context; guarded by the port's lock.
 ///
 /// It lies in one place as long as operations are under way: they point to it.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Lane {
     /// Operations that are not complete.
     pub(crate) pending: Cell<u64>,
@@ -14,6 +14,8 @@ pub struct Lane {
     pub(crate) atomics: Cell<u64>,
     /// Whether a write has to wait for atomic operations before it.
     pub(crate) is_fenced: Cell<bool>,
+    /// Whether it is not fenced and has no failure.
+    pub(crate) is_plain: Cell<bool>,
     /// The first failure, and the peer of it.
     pub(crate) failure: Cell<Option<(u32, Failure)>>,
 }
@@ -21,7 +23,25 @@ pub struct Lane {
 // SAFETY: all accesses are under the port's lock.
 unsafe impl Sync for Lane {}
 
+impl Default for Lane {
+    fn default() -> Self {
+        Self {
+            pending: Cell::new(0),
+            atomics: Cell::new(0),
+            is_fenced: Cell::new(false),
+            is_plain: Cell::new(true),
+            failure: Cell::new(None),
+        }
+    }
+}
+
 impl Lane {
+    pub(crate) fn set_fenced(&self, is_fenced: bool) {
+        self.is_fenced.set(is_fenced);
+        self.is_plain
+            .set(!is_fenced && self.failure.get().is_none());
+    }
+
     pub(crate) fn begin(&self) {
         self.pending.set(self.pending.get() + 1);
     }
@@ -34,6 +54,7 @@ impl Lane {
     pub(crate) fn fail(&self, peer: u32, failure: Failure) {
         if self.failure.get().is_none() {
             self.failure.set(Some((peer, failure)));
+            self.is_plain.set(false);
         }
     }
 

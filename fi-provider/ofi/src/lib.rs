@@ -20,6 +20,7 @@
 
 pub mod candidates;
 mod error;
+mod fast;
 mod form;
 mod helper;
 mod lane;

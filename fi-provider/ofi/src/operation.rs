@@ -111,6 +111,12 @@ impl Operations {
         }
     }
 
+    /// Whether there is a free one.
+    #[inline(always)]
+    pub(crate) fn has_free(&self) -> bool {
+        !self.free.is_null()
+    }
+
     /// A free operation, which is used from now on.
     #[inline]
     pub(crate) fn take(&mut self) -> *mut Operation {

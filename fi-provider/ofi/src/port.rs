@@ -34,6 +34,8 @@ pub struct Config {
     pub provider: Option<String>,
     /// How long a thread that waits stays awake.
     pub patience: Patience,
+    /// How long the thread that serves peers leaves the queue to a program that looks at it itself.
+    pub leave: Duration,
     /// Whether local memory is registered even where the provider does not ask for it (FI_MR_LOCAL).
     pub registers_local: bool,
 }
@@ -82,6 +84,8 @@ pub(crate) struct Facts {
     /// Whether an element of a write may be seen half written.
     pub(crate) is_stream: bool,
     patience: Patience,
+    /// As [`Config::leave`].
+    pub(crate) leave: Duration,
 }
 
 /// The part that the lock guards.
@@ -357,6 +361,7 @@ impl Facts {
             is_ordered,
             is_stream: candidate.is_stream(),
             patience: config.patience,
+            leave: config.leave,
         }
     }
 }

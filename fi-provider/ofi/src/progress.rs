@@ -8,8 +8,8 @@ use crate::port::State;
 use fi_ofi_abi::*;
 use fi_shm::amo;
 use std::cell::UnsafeCell;
-use std::mem::MaybeUninit;
 use std::ffi::c_void;
+use std::mem::MaybeUninit;
 
 /// Buffers for messages that come, and bytes of each: more than a message has, so that longer ones
 /// are seen to be none.

@@ -57,7 +57,8 @@ impl Port {
     /// # Safety
     /// `source` holds the bytes and stays as it is as long as `kept` says; the lane stays until its
     /// operations have ended.
-    #[inline(always)]
+    #[cold]
+    #[inline(never)]
     pub unsafe fn write(
         &self,
         lane: &Lane,
@@ -258,7 +259,8 @@ impl Port {
     ///
     /// # Errors
     /// The first failure on the lane.
-    #[inline(always)]
+    #[cold]
+    #[inline(never)]
     pub fn update(&self, lane: &Lane, place: Place, bytes: usize, amo: Amo) -> Result<(), Failure> {
         let mut state = self.behind_writes(lane)?;
         let operation = state.begin(Kind::Atomic, lane, place.peer);
@@ -318,7 +320,7 @@ impl Port {
         let state = self.lock();
         lane.check()?;
         if self.facts().is_ordered {
-            lane.is_fenced.set(lane.atomics.get() > 0);
+            lane.set_fenced(lane.atomics.get() > 0);
             return Ok(());
         }
         drop(state);
@@ -337,7 +339,7 @@ impl Port {
         } else {
             state
         };
-        lane.is_fenced.set(false);
+        lane.set_fenced(false);
         lane.check()
     }
 
@@ -356,7 +358,7 @@ impl Port {
             return state;
         }
         let state = self.wait(state, || lane.atomics.get() == 0);
-        lane.is_fenced.set(false);
+        lane.set_fenced(false);
         state
     }
 
@@ -457,7 +459,6 @@ impl Port {
     }
 
     /// Sends the request for an atomic operation.
-    #[inline(always)]
     fn ask(
         &self,
         state: &mut State,
@@ -466,36 +467,23 @@ impl Port {
         bytes: usize,
         amo: Amo,
     ) -> Result<(), Failure> {
-        let peer = state.peers[place.peer as usize];
-        // SAFETY: the operation is the caller's.
-        let token = unsafe { (*operation).token() };
-        let request = Message::Request(Request {
-            key: peer.key,
-            from: state.own.number,
-            token,
-            region: place.key,
-            address: place.address,
-            bytes: bytes as u8,
-            amo,
-        });
-        let (words, bytes) = request.encode();
-        let context = context(operation);
-        let message = state.forms.message(words, bytes, peer.address, context);
+        let message = state.request(operation, place, bytes, amo);
         let ep = state.objects.ep;
         // SAFETY: the endpoint is open, the message whole, and its bytes are taken over.
         let send = || unsafe { ((*(*ep).msg).sendmsg)(ep, message, FI_INJECT) };
-        let posted = send();
-        if posted == 0 {
-            return Ok(());
-        }
-        let posted = self.try_again(state, posted, send);
+        let posted = self.try_again(state, send(), send);
         // SAFETY: the operation is the caller's.
         unsafe { state.begun(operation, posted) }
     }
 
     /// Posts again as long as there is no room.
     #[cold]
-    fn try_again(&self, state: &mut State, first: isize, post: impl Fn() -> isize) -> isize {
+    pub(crate) fn try_again(
+        &self,
+        state: &mut State,
+        first: isize,
+        post: impl Fn() -> isize,
+    ) -> isize {
         let mut posted = first;
         while posted == -(libc::EAGAIN as isize) {
             if !self.shared().look(state) {
@@ -508,9 +496,35 @@ impl Port {
 }
 
 impl State {
+    /// The request for an atomic operation, as a call sends it.
+    #[inline(always)]
+    pub(crate) fn request(
+        &mut self,
+        operation: *mut Operation,
+        place: Place,
+        bytes: usize,
+        amo: Amo,
+    ) -> *const FiMsg {
+        let peer = self.peers[place.peer as usize];
+        // SAFETY: the operation is the caller's.
+        let token = unsafe { (*operation).token() };
+        let request = Message::Request(Request {
+            key: peer.key,
+            from: self.own.number,
+            token,
+            region: place.key,
+            address: place.address,
+            bytes: bytes as u8,
+            amo,
+        });
+        let (words, bytes) = request.encode();
+        self.forms
+            .message(words, bytes, peer.address, context(operation))
+    }
+
     /// A new operation of the lane.
     #[inline(always)]
-    fn begin(&mut self, kind: Kind, lane: &Lane, peer: u32) -> *mut Operation {
+    pub(crate) fn begin(&mut self, kind: Kind, lane: &Lane, peer: u32) -> *mut Operation {
         let operation = self.operations.take();
         // SAFETY: the operation was free, and is the caller's now.
         let one = unsafe { &mut *operation };
@@ -529,7 +543,11 @@ impl State {
     /// # Safety
     /// The operation is of a lane; where it was not posted, nobody else uses it.
     #[cold]
-    unsafe fn begun(&mut self, operation: *mut Operation, posted: isize) -> Result<(), Failure> {
+    pub(crate) unsafe fn begun(
+        &mut self,
+        operation: *mut Operation,
+        posted: isize,
+    ) -> Result<(), Failure> {
         if posted == 0 {
             return Ok(());
         }
@@ -548,8 +566,8 @@ impl State {
 /// Whether it is an element of 4 or 8 bytes, aligned: such a one has to be seen whole, as others wait
 /// for it. Over a stream of bytes its target's processor writes it.
 #[inline]
-fn is_element(address: u64, bytes: usize) -> bool {
-    matches!(bytes, 4 | 8) && address.is_multiple_of(bytes as u64)
+pub(crate) fn is_element(address: u64, bytes: usize) -> bool {
+    matches!(bytes, 4 | 8) && address & (bytes as u64 - 1) == 0
 }
 
 /// The value of an element of 4 or 8 bytes.
@@ -557,7 +575,7 @@ fn is_element(address: u64, bytes: usize) -> bool {
 /// # Safety
 /// `source` holds the bytes.
 #[inline]
-unsafe fn element(source: *const u8, bytes: usize) -> u64 {
+pub(crate) unsafe fn element(source: *const u8, bytes: usize) -> u64 {
     // SAFETY: `source` holds the bytes.
     unsafe {
         match bytes {

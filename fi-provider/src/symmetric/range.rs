@@ -11,7 +11,6 @@
     reason = "C memory is copied to and from mapped memory of peers, and given to the device"
 )]
 
-use crate::symmetric::Error;
 use crate::symmetric::address_vector::{Peer, PeerIndex};
 use crate::symmetric::caller::{Access, Caller, Refused};
 use crate::symmetric::endpoint::Endpoint;
@@ -192,7 +191,8 @@ unsafe fn write_short<C: Caller, const KEPT: bool>(
     }
 }
 
-/// Writes to any peer, whatever that takes, or refuses.
+/// Writes to any peer, whatever that takes, or refuses. Leads to a function for each kind of
+/// transport, and has no frame itself.
 ///
 /// # Safety
 /// As [`write_as`].
@@ -206,58 +206,64 @@ pub(crate) unsafe fn write_bytes_far<C: Caller, const KEPT: bool>(
     caller: &C,
     routine: C::Routine,
 ) -> C::Outcome<()> {
+    // SAFETY: this thread may use the endpoint; `source` holds the elements as long as `KEPT` says.
+    unsafe {
+        if caller.endpoint().tries_writes() {
+            return try_bytes::<C, KEPT>(dest, source, bytes, peer, caller, routine);
+        }
+        write_bytes_slowly::<C, KEPT>(dest, source, bytes, peer, caller, routine)
+    }
+}
+
+/// # Safety
+/// As [`write_bytes_far`].
+#[cold]
+#[inline(never)]
+unsafe fn try_bytes<C: Caller, const KEPT: bool>(
+    dest: usize,
+    source: *const u8,
+    bytes: usize,
+    peer: PeerIndex,
+    caller: &C,
+    routine: C::Routine,
+) -> C::Outcome<()> {
     let kept = if KEPT {
         Source::KeptUntilQuiet
     } else {
         Source::Reusable
     };
     // SAFETY: this thread may use the endpoint; `source` holds the elements as long as `KEPT` says.
-    let written = unsafe {
-        caller
-            .endpoint()
-            .write_far(dest, source, bytes, peer, kept)
-    };
-    written_far(written, (dest, bytes), peer, caller, routine)
+    unsafe {
+        if caller.endpoint().try_write(dest, source, bytes, peer, kept) {
+            return C::done(());
+        }
+        write_bytes_slowly::<C, KEPT>(dest, source, bytes, peer, caller, routine)
+    }
 }
 
-/// As [`write_bytes_far`], of the first bytes of a word.
-///
 /// # Safety
-/// As [`Caller::endpoint`].
+/// As [`write_bytes_far`].
 #[cold]
 #[inline(never)]
-pub(crate) unsafe fn write_word_far<C: Caller>(
+unsafe fn write_bytes_slowly<C: Caller, const KEPT: bool>(
     dest: usize,
-    word: u64,
+    source: *const u8,
     bytes: usize,
     peer: PeerIndex,
     caller: &C,
     routine: C::Routine,
 ) -> C::Outcome<()> {
-    let (source, kept) = ((&raw const word).cast(), Source::Reusable);
-    // SAFETY: this thread may use the endpoint; the word has the bytes, which are taken over at
-    // once.
-    let written = unsafe {
-        caller
-            .endpoint()
-            .write_far(dest, source, bytes, peer, kept)
+    let kept = if KEPT {
+        Source::KeptUntilQuiet
+    } else {
+        Source::Reusable
     };
-    written_far(written, (dest, bytes), peer, caller, routine)
-}
-
-/// The outcome of a write of so many bytes at an address.
-#[inline(always)]
-fn written_far<C: Caller>(
-    written: Result<(), Error>,
-    (addr, bytes): (usize, usize),
-    peer: PeerIndex,
-    caller: &C,
-    routine: C::Routine,
-) -> C::Outcome<()> {
+    // SAFETY: this thread may use the endpoint; `source` holds the elements as long as `KEPT` says.
+    let written = unsafe { caller.endpoint().write_far(dest, source, bytes, peer, kept) };
     match written {
         Ok(()) => C::done(()),
         Err(error) => {
-            let access = Access::Write;
+            let (access, addr) = (Access::Write, dest);
             caller.refused(
                 routine,
                 Refused {
@@ -270,6 +276,67 @@ fn written_far<C: Caller>(
             )
         }
     }
+}
+
+/// As [`write_bytes_far`], of the first `bytes` bytes of a word, 1, 2, 4 or 8.
+///
+/// # Safety
+/// As [`Caller::endpoint`].
+#[inline(always)]
+pub(crate) unsafe fn write_word_far<C: Caller>(
+    dest: usize,
+    word: u64,
+    bytes: usize,
+    peer: PeerIndex,
+    caller: &C,
+    routine: C::Routine,
+) -> C::Outcome<()> {
+    // SAFETY: this thread may use the endpoint.
+    unsafe {
+        if caller.endpoint().tries_writes() {
+            return try_word(dest, word, bytes, peer, caller, routine);
+        }
+        write_word_slowly(dest, word, bytes, peer, caller, routine)
+    }
+}
+
+/// # Safety
+/// As [`write_word_far`].
+#[cold]
+#[inline(never)]
+unsafe fn try_word<C: Caller>(
+    dest: usize,
+    word: u64,
+    bytes: usize,
+    peer: PeerIndex,
+    caller: &C,
+    routine: C::Routine,
+) -> C::Outcome<()> {
+    // SAFETY: this thread may use the endpoint.
+    unsafe {
+        if caller.endpoint().try_write_word(dest, word, bytes, peer) {
+            return C::done(());
+        }
+        write_word_slowly(dest, word, bytes, peer, caller, routine)
+    }
+}
+
+/// # Safety
+/// As [`write_word_far`].
+#[cold]
+#[inline(never)]
+unsafe fn write_word_slowly<C: Caller>(
+    dest: usize,
+    word: u64,
+    bytes: usize,
+    peer: PeerIndex,
+    caller: &C,
+    routine: C::Routine,
+) -> C::Outcome<()> {
+    let source = (&raw const word).cast();
+    // SAFETY: this thread may use the endpoint; the word has the bytes, which are taken over at
+    // once.
+    unsafe { write_bytes_slowly::<C, false>(dest, source, bytes, peer, caller, routine) }
 }
 
 /// Reads `count` elements; they are in `dest` when the call returns. No elements are no error,

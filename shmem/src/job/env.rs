@@ -4,7 +4,9 @@
 use super::error::{Error, policies};
 use super::workspace::CONNECTIONS;
 use fi_provider::device::{Completions, DEFAULT_POLICY, POLICIES, Policy, Transport};
+use fi_provider::libfabric::LEAVE;
 use fi_provider::registration::Limits;
+use std::time::Duration;
 
 /// The size of the symmetric heap in bytes where nobody says otherwise.
 pub(crate) const DEFAULT_HEAP: usize = 512 << 20;
@@ -144,6 +146,14 @@ pub(crate) fn provider() -> Option<String> {
     (!name.is_empty()).then_some(name)
 }
 
+/// How long the thread that serves peers over libfabric leaves that to a program that looks itself
+/// (FARREACH_LIBFABRIC_LEAVE, in microseconds).
+pub(crate) fn leave() -> Result<Duration, Error> {
+    let default = LEAVE.as_micros() as u32;
+    let micros = number("FARREACH_LIBFABRIC_LEAVE", default)?;
+    Ok(Duration::from_micros(micros.into()))
+}
+
 /// How much private memory stays registered (FARREACH_REGISTRATION_CACHE): bytes, and entries behind a comma; 0 for none.
 pub(crate) fn registrations() -> Result<Limits, Error> {
     let Some(value) = std::env::var_os("FARREACH_REGISTRATION_CACHE") else {
@@ -275,6 +285,9 @@ Of Farreach:
   FARREACH_LIBFABRIC_PROVIDER
                         the provider of libfabric to take (tcp;ofi_rxm, efa); default the first that will do
   FARREACH_LIBFABRIC    the file of libfabric to load; default libfabric.so.1
+  FARREACH_LIBFABRIC_LEAVE
+                        microseconds for which the thread that serves other PEs over libfabric leaves that to a program
+                        that waits itself, after each look of the program; default 200
   FARREACH_TRANSPORT    how the device connects PEs: rc (a queue pair for each PE), dc (queue pairs that go to any PE), or
                         auto (rc in a job of at most FARREACH_RC_PES PEs, default 32; dc in a larger one, in which up to
                         FARREACH_DC_PES PEs, default 1024, get a queue pair for each PE that they send much to); default auto

@@ -22,6 +22,7 @@ use std::io::ErrorKind;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 /// SHMEM_THREAD_SERIALIZED, the level below [`MULTIPLE`].
 const SERIALIZED: c_int = 2;
@@ -38,6 +39,7 @@ pub(crate) struct Wishes {
     pub(crate) fabric: Fabric,
     pub(crate) transports: Transports,
     pub(crate) registrations: Limits,
+    pub(crate) leave: Duration,
     /// What lanes share, and who uses a completion queue.
     pub(crate) policy: &'static Policy,
     pub(crate) completions: Completions,
@@ -161,6 +163,7 @@ fn connect(
         provider: env::provider(),
         shared: wishes.thread_level == MULTIPLE,
         is_crowded: job.node.is_crowded(),
+        leave: wishes.leave,
         registers_local: false,
         mailbox: space.mailbox(),
         mailbox_words: MAILBOX_WORDS,

@@ -13,6 +13,50 @@ use crate::symmetric::endpoint::Endpoint;
 use crate::symmetric::strided::Blocks;
 
 impl Endpoint {
+    /// Whether writes are to be tried by [`Endpoint::try_write`] and [`Endpoint::try_write_word`].
+    #[inline(always)]
+    pub(crate) fn tries_writes(&self) -> bool {
+        matches!(self.far, Far::Libfabric(_))
+    }
+
+    /// Writes the first `bytes` bytes of a word, 1, 2, 4 or 8, to the own address `dest` on `peer`,
+    /// in the common case of a transport whose posts are not in line. Has done nothing where it
+    /// returns false.
+    #[inline(always)]
+    pub(crate) fn try_write_word(
+        &self,
+        dest: usize,
+        word: u64,
+        bytes: usize,
+        peer: PeerIndex,
+    ) -> bool {
+        match &self.far {
+            Far::None | Far::Mlx5(_) => false,
+            Far::Libfabric(far) => far.try_write_word(self, dest, word, bytes, peer),
+        }
+    }
+
+    /// As [`Endpoint::write_far`], in the common case of a transport whose posts are not in line. Has
+    /// done nothing where it returns false.
+    ///
+    /// # Safety
+    /// As [`Endpoint::write_far`].
+    #[inline(always)]
+    pub(crate) unsafe fn try_write(
+        &self,
+        dest: usize,
+        source: *const u8,
+        bytes: usize,
+        peer: PeerIndex,
+        kept: Source,
+    ) -> bool {
+        match &self.far {
+            Far::None | Far::Mlx5(_) => false,
+            // SAFETY: `source` holds the bytes.
+            Far::Libfabric(far) => unsafe { far.try_write(self, dest, source, bytes, peer, kept) },
+        }
+    }
+
     /// Writes `bytes` bytes to the own address `dest` on `peer`.
     ///
     /// # Errors
@@ -21,7 +65,7 @@ impl Endpoint {
     ///
     /// # Safety
     /// `source` holds the bytes, and stays as it is as long as `kept` says.
-    #[inline(always)]
+    #[cold]
     pub(crate) unsafe fn write_far(
         &self,
         dest: usize,
@@ -246,6 +290,13 @@ impl Endpoint {
             Far::Mlx5(mlx5) => mlx5.mail(self, slot, None, peer),
             Far::Libfabric(far) => far.mail(self, slot, None, peer),
         }
+    }
+
+    /// Whether writes of peers arrive by [`Endpoint::progress`] alone, or by a thread that serves
+    /// peers in its stead.
+    #[inline(always)]
+    pub fn needs_progress(&self) -> bool {
+        matches!(self.far, Far::Libfabric(_))
     }
 
     /// Looks once at the completion queue; where it is empty, a software device acts. Waits for

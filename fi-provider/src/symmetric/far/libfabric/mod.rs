@@ -43,6 +43,7 @@ impl Libfabric {
         Self { gate: gate.into() }
     }
 
+    #[inline(always)]
     fn gate(&self) -> &Gate {
         // SAFETY: the gate outlives every use of `self`, as `new` requires.
         unsafe { self.gate.as_ref() }
@@ -63,18 +64,19 @@ impl Libfabric {
             return None;
         }
         let offset = endpoint.offset(addr);
-        let (part, start) = if offset < endpoint.split {
-            (0, 0)
+        let (split, [lower, upper]) = (endpoint.split, endpoint.ends);
+        let (part, end, inside) = if offset < split {
+            (0, lower, offset)
         } else {
-            (1, endpoint.split)
+            (1, upper, offset - split)
         };
         // No bytes are a number that is too large.
-        if bytes.wrapping_sub(1) >= endpoint.ends[part].saturating_sub(offset) {
+        if bytes.wrapping_sub(1) >= end.saturating_sub(offset) {
             return None;
         }
         Some(Place {
             peer: endpoint.number_on_lane(peer),
-            address: record.remote.bases[part].wrapping_add((offset - start) as u64),
+            address: record.remote.bases[part].wrapping_add(inside as u64),
             key: record.remote.long_keys()[part],
         })
     }
@@ -131,6 +133,52 @@ impl Libfabric {
         }
     }
 
+    /// [`Endpoint::try_write`].
+    ///
+    /// # Safety
+    /// As [`Endpoint::try_write`].
+    #[inline(always)]
+    pub(crate) unsafe fn try_write(
+        &self,
+        endpoint: &Endpoint,
+        dest: usize,
+        source: *const u8,
+        bytes: usize,
+        peer: PeerIndex,
+        kept: Source,
+    ) -> bool {
+        let Some(place) = self.find(endpoint, dest, bytes, peer) else {
+            return false;
+        };
+        endpoint.note_busy();
+        let (port, lane) = (self.gate().port(), self.gate().lane());
+        // SAFETY: `source` holds the bytes; the lane leaks where operations outlive its gate.
+        unsafe {
+            match kept {
+                Source::Reusable => port.try_write_whole(lane, place, source, bytes),
+                Source::KeptUntilQuiet => port.try_write(lane, place, source, bytes),
+            }
+        }
+    }
+
+    /// [`Endpoint::try_write_word`].
+    #[inline(always)]
+    pub(crate) fn try_write_word(
+        &self,
+        endpoint: &Endpoint,
+        dest: usize,
+        word: u64,
+        bytes: usize,
+        peer: PeerIndex,
+    ) -> bool {
+        let Some(place) = self.find(endpoint, dest, bytes, peer) else {
+            return false;
+        };
+        endpoint.note_busy();
+        let gate = self.gate();
+        gate.port().try_write_word(gate.lane(), place, word, bytes)
+    }
+
     /// [`Endpoint::write_far`].
     ///
     /// # Errors
@@ -138,7 +186,8 @@ impl Libfabric {
     ///
     /// # Safety
     /// As [`Endpoint::write_far`].
-    #[inline(always)]
+    #[cold]
+    #[inline(never)]
     pub(crate) unsafe fn write(
         &self,
         endpoint: &Endpoint,
@@ -284,8 +333,11 @@ impl Libfabric {
     ) -> Result<(), Error> {
         let place = self.object(endpoint, target, bytes, peer)?;
         endpoint.note_busy();
-        let gate = self.gate();
-        Ok(gate.port().update(gate.lane(), place, bytes, what)?)
+        let (port, lane) = (self.gate().port(), self.gate().lane());
+        if port.try_update(lane, place, bytes, what) {
+            return Ok(());
+        }
+        Ok(port.update(lane, place, bytes, what)?)
     }
 
     /// [`Endpoint::fetch_far`].
