@@ -91,7 +91,8 @@ suite! { libfabric_tcp: crate::provider::Libfabric::by("tcp;ofi_rxm");
 suite! { libfabric_net: crate::provider::Libfabric::by("net").two_on_each_node();
     elements { arrive_whole_and_alone }
     ranges { around_64_kibibytes_and_a_mebibyte between_symmetric_objects }
-    contention { of_compare_swaps }
+    atomics { of_8_bytes }
+    contention { of_sums of_compare_swaps for_a_lock_by_swap }
     order { fence_publishes_ranges atomics_follow_writes quiet_delivers quiet_precedes_later_reads }
     sequences { follow_the_model }
     lanes { of_threads shared_by_threads }

@@ -3,7 +3,7 @@
 //! It sleeps on the completion queue's descriptor, or looks from time to time where there is none.
 //! As long as threads of the program look at the queue themselves, it leaves that to them.
 
-use crate::port::Shared;
+use crate::port::{Rest, Shared};
 use fi_shm::helper::spawn;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
@@ -87,12 +87,12 @@ impl Serving {
             }
             let mut state = self.shared.state.lock();
             while state.progress() {}
-            let may_sleep = self.shared.descriptor.is_some() && state.objects.may_sleep();
+            let rest = state.rest();
             drop(state);
-            if self.shared.descriptor.is_none() {
-                self.sleep(PERIOD, false);
-            } else if may_sleep {
-                self.sleep(LONGEST, true);
+            match rest {
+                Rest::None => {}
+                Rest::OnQueue => self.sleep(LONGEST, true),
+                Rest::ByTime => self.sleep(PERIOD, false),
             }
         }
     }
@@ -107,12 +107,17 @@ impl Serving {
         match self.shared.descriptor.filter(|_| with_queue) {
             Some(queue) => sleep(&[self.bell, queue], time),
             None => sleep(&[self.bell], time),
-        }
+        };
     }
 }
 
-/// Sleeps for so long, or until one of the descriptors can be read.
-pub(crate) fn sleep(descriptors: &[RawFd], time: Duration) {
+/// Whether the descriptor can be read.
+pub(crate) fn is_readable(descriptor: RawFd) -> bool {
+    sleep(&[descriptor], Duration::ZERO)
+}
+
+/// Sleeps for so long, or until one of the descriptors can be read; whether one can.
+pub(crate) fn sleep(descriptors: &[RawFd], time: Duration) -> bool {
     let watch = |&fd: &RawFd| libc::pollfd {
         fd,
         events: libc::POLLIN,
@@ -125,7 +130,7 @@ pub(crate) fn sleep(descriptors: &[RawFd], time: Duration) {
         tv_nsec: time.subsec_nanos().into(),
     };
     // SAFETY: there are so many entries; null leaves the mask of signals.
-    unsafe {
+    let ready = unsafe {
         libc::ppoll(
             watches.as_mut_ptr(),
             count,
@@ -133,4 +138,5 @@ pub(crate) fn sleep(descriptors: &[RawFd], time: Duration) {
             std::ptr::null(),
         )
     };
+    ready > 0
 }

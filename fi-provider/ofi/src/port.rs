@@ -40,6 +40,22 @@ pub struct Config {
     pub registers_local: bool,
 }
 
+/// How a thread may rest that has found the completion queue empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rest {
+    /// Not at all: something has come.
+    None,
+    /// Until the descriptor can be read.
+    OnQueue,
+    /// For a time: there is no descriptor, or it tells nothing.
+    ByTime,
+}
+
+/// How often in a row a descriptor may be readable beside an empty queue: writes by peers are data
+/// without completions, but libfabric 1.17's `net` leaves its descriptor readable from the first
+/// completion on (its fi_trywait takes nothing back).
+const BARREN: u32 = 64;
+
 /// A range of own memory as peers reach it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RemoteKey {
@@ -99,6 +115,8 @@ pub(crate) struct State {
     pub(crate) peers: Vec<Peer>,
     /// Answers that found no room.
     pub(crate) owed: VecDeque<(u32, crate::message::Answer)>,
+    /// How often in a row the descriptor could be read although the queue was empty, up to [`BARREN`].
+    barren: u32,
     pub(crate) own: Own,
 }
 
@@ -176,6 +194,7 @@ impl Port {
             receives,
             peers: Vec::new(),
             owed: VecDeque::new(),
+            barren: 0,
             own,
         };
         state.post_receives()?;
@@ -298,14 +317,35 @@ impl Port {
     }
 }
 
+impl State {
+    /// Says how a thread may rest that has found the queue empty.
+    pub(crate) fn rest(&mut self) -> Rest {
+        let Some(descriptor) = self.objects.descriptor else {
+            return Rest::ByTime;
+        };
+        if !self.objects.may_sleep() {
+            return Rest::None;
+        }
+        if !helper::is_readable(descriptor) {
+            self.barren = 0;
+            return Rest::OnQueue;
+        }
+        if self.barren < BARREN {
+            self.barren += 1;
+            return Rest::None;
+        }
+        Rest::ByTime
+    }
+}
+
 impl Shared {
     /// Sleeps for so long, or until something comes.
     fn sleep(&self, time: Duration) {
-        let Some(descriptor) = self.descriptor else {
-            return std::thread::sleep(time);
-        };
-        if self.state.lock().objects.may_sleep() {
-            helper::sleep(&[descriptor], time);
+        let rest = self.state.lock().rest();
+        match (rest, self.descriptor) {
+            (Rest::None, _) => {}
+            (Rest::OnQueue, Some(descriptor)) => _ = helper::sleep(&[descriptor], time),
+            _ => std::thread::sleep(time),
         }
     }
 
