@@ -31,6 +31,7 @@ mod operation;
 mod pieces;
 mod port;
 mod progress;
+mod signals;
 mod transfer;
 
 pub use candidates::{Candidate, candidates};

@@ -1,6 +1,7 @@
 //! libfabric, opened at run time and never closed.
 
 use crate::error::Error;
+use crate::signals::Actions;
 use fi_ofi_abi::{FiFabricAttr, FiInfo, FidFabric, fi_version};
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::fmt::{self, Display};
@@ -61,9 +62,11 @@ impl Library {
             reason,
         };
         let path = CString::new(library.clone()).map_err(|error| not_loaded(error.to_string()))?;
+        let actions = Actions::read();
         // SAFETY: the name is a C string. Constructors of a library run, as they do for every
         // program that is linked with it.
         let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+        actions.restore();
         if handle.is_null() {
             return Err(not_loaded(last_words()));
         }
