@@ -128,6 +128,29 @@ static void transfer(size_t size)
     free(back);
 }
 
+// Puts, gets, atomic operations and barriers among all PEs, without an end.
+static void traffic(void)
+{
+    enum { BYTES = 100000 };
+    static long counter, element;
+    static char own[BYTES], back[BYTES];
+    char *there = shmem_malloc(BYTES);
+    int npes = shmem_n_pes();
+
+    say_ready();
+    for (;;) {
+        for (int pe = 0; pe < npes; pe++) {
+            shmem_putmem(there, own, BYTES, pe);
+            shmem_long_p(&element, 1, pe);
+            shmem_long_atomic_inc(&counter, pe);
+            shmem_quiet();
+            shmem_getmem(back, there, BYTES, pe);
+            shmem_long_atomic_fetch_add(&counter, 1, pe);
+        }
+        shmem_barrier_all();
+    }
+}
+
 // Leaves a process behind: a plain child, or one in a session of its own.
 static void leave_process(int daemon)
 {
@@ -195,6 +218,8 @@ int main(int argc, char **argv)
         leave_core();
     else if (is(what, "transfer"))
         transfer(strtoull(argv[2], NULL, 0));
+    else if (is(what, "traffic"))
+        traffic();
     else if (is(what, "leave-process"))
         leave_process(argc > 2);
     else if (is(what, "flood"))

@@ -12,12 +12,33 @@ use farreach_hosts::{Lab, RSH, SWITCH_NAME};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// How often processes and hosts come to harm, unless an argument says another number.
-const ROUNDS: u32 = 10;
-const ROUNDS_OF_HOSTS: u32 = 3;
+/// A job that comes to harm: the place of its program in the cases' arguments, its words, the times of harm where no argument says
+/// another number, and the latest moment of harm after the start: PEs are up and at their work well before.
+#[derive(Debug)]
+struct Victim {
+    program: usize,
+    words: &'static [&'static str],
+    rounds: u32,
+    rounds_of_hosts: u32,
+    latest_us: u64,
+}
 
-/// The latest moment of harm after the start: PEs are up and at their work well before.
-const LATEST_US: u64 = 400_000;
+/// PEs without a library, that wait.
+const PLAIN: Victim = Victim {
+    program: 0,
+    words: &["wait", "/tmp/gone"],
+    rounds: 10,
+    rounds_of_hosts: 3,
+    latest_us: 400_000,
+};
+/// PEs of OpenSHMEM, with operations of all kinds under way between the hosts.
+const OPENSHMEM: Victim = Victim {
+    program: 1,
+    words: &["traffic"],
+    rounds: 5,
+    rounds_of_hosts: 2,
+    latest_us: 1_500_000,
+};
 
 /// When a job has to be over.
 const OVER_WITHIN: Duration = Duration::from_secs(10);
@@ -47,27 +68,52 @@ pub(crate) const OWN: &[Own] = &[
     Own {
         name: "oshrun, 2 hosts, a PE is killed",
         seconds: 600,
-        run: |place, args| harm(place, args, Harm::Pe),
+        run: |place, args| harm(place, args, &PLAIN, Harm::Pe),
     },
     Own {
         name: "oshrun, 2 hosts, an agent is killed",
         seconds: 600,
-        run: |place, args| harm(place, args, Harm::Agent),
+        run: |place, args| harm(place, args, &PLAIN, Harm::Agent),
     },
     Own {
         name: "oshrun, 2 hosts, oshrun is killed",
         seconds: 600,
-        run: |place, args| harm(place, args, Harm::Oshrun),
+        run: |place, args| harm(place, args, &PLAIN, Harm::Oshrun),
     },
     Own {
         name: "oshrun, 2 hosts, one is cut off",
         seconds: 900,
-        run: |place, args| harm(place, args, Harm::Cut),
+        run: |place, args| harm(place, args, &PLAIN, Harm::Cut),
     },
     Own {
         name: "oshrun, 2 hosts, one is killed",
         seconds: 900,
-        run: |place, args| harm(place, args, Harm::Host),
+        run: |place, args| harm(place, args, &PLAIN, Harm::Host),
+    },
+    Own {
+        name: "oshrun, 2 hosts, OpenSHMEM, a PE is killed",
+        seconds: 600,
+        run: |place, args| harm(place, args, &OPENSHMEM, Harm::Pe),
+    },
+    Own {
+        name: "oshrun, 2 hosts, OpenSHMEM, an agent is killed",
+        seconds: 600,
+        run: |place, args| harm(place, args, &OPENSHMEM, Harm::Agent),
+    },
+    Own {
+        name: "oshrun, 2 hosts, OpenSHMEM, oshrun is killed",
+        seconds: 600,
+        run: |place, args| harm(place, args, &OPENSHMEM, Harm::Oshrun),
+    },
+    Own {
+        name: "oshrun, 2 hosts, OpenSHMEM, one is cut off",
+        seconds: 900,
+        run: |place, args| harm(place, args, &OPENSHMEM, Harm::Cut),
+    },
+    Own {
+        name: "oshrun, 2 hosts, OpenSHMEM, one is killed",
+        seconds: 900,
+        run: |place, args| harm(place, args, &OPENSHMEM, Harm::Host),
     },
     Own {
         name: "oshrun, 2 hosts, one is silent for a while",
@@ -225,23 +271,23 @@ enum Harm {
 
 /// Harms a job at random moments: for each process or host that it hits, the job is over in time,
 /// the host is named, and no host that lives has anything left.
-fn harm(place: &Place, args: &[String], harm: Harm) -> Result<(), String> {
-    let program = args[0].as_str();
+fn harm(place: &Place, args: &[String], victim: &Victim, harm: Harm) -> Result<(), String> {
+    let program = args[victim.program].as_str();
     let of_host = matches!(harm, Harm::Cut | Harm::Host);
     let rounds = match args.get(2) {
         Some(text) => text.parse().map_err(|_| format!("{text:?} rounds"))?,
-        None if of_host => ROUNDS_OF_HOSTS,
-        None => ROUNDS,
+        None if of_host => victim.rounds_of_hosts,
+        None => victim.rounds,
     };
     let mut random = super::kills::Random::new();
     let seed = random.seed();
     let (mut lab, mut slowest) = (Lab::start(2).map_err(text)?, Duration::ZERO);
     for round in 0..rounds {
-        let moment = Duration::from_micros(random.next() % LATEST_US);
+        let moment = Duration::from_micros(random.next() % victim.latest_us);
         let in_round =
             |error: String| format!("round {round} after {moment:?} (seed {seed:#x}): {error}");
         let mut command = oshrun(place, &lab, &two_on_each(2));
-        command.args([program, "wait", "/tmp/gone"]);
+        command.arg(program).args(victim.words);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         if !of_host {
             // A killed process is missed at once, without a look at the time.
