@@ -1,4 +1,6 @@
 //! Parties over a provider of the system's libfabric: processes, each on a pretended node of its own or two on each.
+//!
+//! FARREACH_LIBFABRIC_PROVIDER names another provider than a suite does, and FARREACH_LIBFABRIC another library.
 
 use crate::party::Party;
 use crate::processes;
@@ -20,8 +22,9 @@ pub(crate) struct Provider {
 impl Provider {
     /// How a party opens it, whose heap begins at `heap`.
     pub(crate) fn config(self, heap: usize) -> libfabric::Config {
+        let by_hand = std::env::var("FARREACH_LIBFABRIC_PROVIDER").ok();
         libfabric::Config {
-            provider: Some(self.name.to_owned()),
+            provider: by_hand.or_else(|| Some(self.name.to_owned())),
             // Contracts have threads on several lanes.
             shared: false,
             is_crowded: true,
