@@ -31,7 +31,7 @@ use std::time::{Duration, Instant};
 const USAGE: &str = "\
 tests/run [OPTIONS]
 
-  --group NAME      run this group; may be repeated (default: all but planted)
+  --group NAME      run this group; may be repeated (default: all that do not say otherwise)
   --filter TEXT     run only the cases whose name, GROUP/CASE, contains TEXT; may be repeated
   --jobs N          run N cases at the same time, where a group allows it (default: one a core)
   --list            list the groups, with --group the cases of a group, and run nothing

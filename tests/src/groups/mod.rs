@@ -35,7 +35,7 @@ pub(crate) struct Group {
 }
 
 /// All groups, in the order in which they run.
-pub(crate) static ALL: [Group; 14] = [
+pub(crate) static ALL: [Group; 15] = [
     Group {
         name: "lint",
         about: "formatting, clippy, documentation, layers, house rules",
@@ -91,6 +91,14 @@ pub(crate) static ALL: [Group; 14] = [
         parallel: true,
         needs_staging: true,
         cases: programs::on_hosts,
+    },
+    Group {
+        name: "lossy",
+        about: "every program of tests/conformance on two hosts that lose 1 % of packets (not run unless named)",
+        by_default: false,
+        parallel: true,
+        needs_staging: true,
+        cases: programs::lossy,
     },
     Group {
         name: "soak",

@@ -29,6 +29,7 @@ const OF_TRANSPORTS: &[&str] = &[
     "active_set/",
     "amo/contention.c",
     "amo/types_c99.c",
+    "bad_input/stuck.c",
     "collective/",
     "context/lanes.c",
     "lock/",
@@ -40,6 +41,7 @@ const OF_TRANSPORTS: &[&str] = &[
     "rma/types_c99.c",
     "semantics/asleep.c",
     "semantics/late_pe.c",
+    "setup/global_exit.c",
     "signal/types_c99.c",
     "sync/barriers.c",
     "team/",
@@ -214,10 +216,7 @@ pub(crate) const HOSTS: [Setting; 4] = [
         "2 hosts, 1 % of packets lost",
         "h1:2,h2:2",
         2,
-        Hosts {
-            lost: "1",
-            ..TWO_HOSTS
-        },
+        ONE_IN_A_HUNDRED,
         OF_WAITING,
     ),
     hosts(
@@ -231,6 +230,20 @@ pub(crate) const HOSTS: [Setting; 4] = [
         OF_WAITING,
     ),
 ];
+
+/// All programs, where packets are lost.
+pub(crate) const LOSSY: [Setting; 1] = [hosts(
+    "2 hosts, 1 % of packets lost",
+    "h1:2,h2:2",
+    2,
+    ONE_IN_A_HUNDRED,
+    &[""],
+)];
+
+const ONE_IN_A_HUNDRED: Hosts = Hosts {
+    lost: "1",
+    ..TWO_HOSTS
+};
 
 const TWO_HOSTS: Hosts = Hosts {
     count: "2",
@@ -310,6 +323,8 @@ impl Setting {
                 .as_deref()
                 .is_none_or(|only| only == self.transport())
             && run.np > self.per_node
+            // Options of the device are nothing to libfabric.
+            && (run.device.is_empty() || self.transport() != "libfabric")
             && loads
             && !run.valgrind
     }
@@ -343,7 +358,7 @@ mod tests {
     fn programs_of_lanes() {
         let [.., policy] = &SETTINGS;
         assert!(policy.has("context/lanes.c") && !policy.has("amo/types_c99.c"));
-        assert!(SETTINGS[0].has("setup/hello.c") && !SETTINGS[1].has("setup/hello.c"));
+        assert!(SETTINGS[0].has("setup/query.c") && !SETTINGS[1].has("setup/query.c"));
     }
 
     #[test]
@@ -360,6 +375,13 @@ mod tests {
         let source = "// run: np=2 nodes=several transport=dc\n";
         assert_eq!(chosen(0, source), [""; 0]);
         assert_eq!(chosen(1, source), ["np=2"]);
+    }
+
+    #[test]
+    fn a_line_with_options_of_the_device_runs_over_that() {
+        let source = "// run: np=3 device=--strict\n";
+        assert_eq!(chosen(0, source), ["np=3 device=--strict"]);
+        assert_eq!(chosen(3, source), [""; 0]);
     }
 
     #[test]

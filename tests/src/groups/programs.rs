@@ -1,6 +1,6 @@
 //! OpenSHMEM programs whose header comments say how to run them: `tests/conformance/README.md`.
 
-use super::nodes::{HOSTS, SETTINGS, Setting};
+use super::nodes::{HOSTS, LOSSY, SETTINGS, Setting};
 use crate::case::{Build, Case, Invocation};
 use crate::launch;
 use crate::runline::{self, Launcher, Nodes, Run};
@@ -28,9 +28,21 @@ pub(crate) fn conformance(session: &Session) -> Result<Vec<Case>, String> {
     below(session, "tests/conformance")
 }
 
-/// The cases of the programs that run on hosts of a lab; where there can be none, a case that says so.
+/// The cases of jobs on hosts of a lab; where there can be none, a case that says so.
 pub(crate) fn on_hosts(session: &Session) -> Result<Vec<Case>, String> {
     let mut cases = launch::on_hosts(session)?;
+    cases.extend(in_labs(session, &HOSTS)?);
+    Ok(cases)
+}
+
+/// The cases of all programs, on hosts that lose packets.
+pub(crate) fn lossy(session: &Session) -> Result<Vec<Case>, String> {
+    in_labs(session, &LOSSY)
+}
+
+/// The cases of programs in settings with hosts of a lab.
+fn in_labs(session: &Session, settings: &'static [Setting]) -> Result<Vec<Case>, String> {
+    let mut cases = Vec::new();
     let missing = farreach_hosts::missing().or_else(farreach_hosts::missing_for_drops);
     if let Some(why) = missing {
         let name = format!("programs: skipped, {why}");
@@ -44,7 +56,7 @@ pub(crate) fn on_hosts(session: &Session) -> Result<Vec<Case>, String> {
         let name = path.strip_prefix(&dir).unwrap_or(&path).display();
         let name = name.to_string();
         let runs = runs(&path)?;
-        let settings = HOSTS.iter().filter(|setting| setting.has(&name));
+        let settings = settings.iter().filter(|setting| setting.has(&name));
         let jobs = settings.flat_map(|setting| {
             let chosen = setting.choose(&runs).into_iter();
             chosen.map(move |run| (run, Some(setting)))
