@@ -27,6 +27,8 @@ const HIDDEN_PREFIXES: [&str; 10] = [
     "OSHCXX_",
 ];
 const HIDDEN: [&str; 3] = ["LD_LIBRARY_PATH", "LD_PRELOAD", "RUSTFLAGS"];
+/// Variables that are passed on nevertheless: they name another libfabric than the system's, and a provider of it.
+const PASSED: [&str; 2] = ["FARREACH_LIBFABRIC", "FARREACH_LIBFABRIC_PROVIDER"];
 /// Lines of output shown of a case that has failed, of each stream.
 const SHOWN: usize = 40;
 
@@ -248,7 +250,7 @@ fn hide_environment(command: &mut Command) {
             || HIDDEN_PREFIXES
                 .iter()
                 .any(|prefix| text.starts_with(prefix));
-        if hidden {
+        if hidden && !PASSED.contains(&&*text) {
             command.env_remove(&name);
         }
     }

@@ -21,6 +21,7 @@ int main(int argc, char **argv)
         nanosleep(&(struct timespec){0, 100000000}, NULL);
         for (int pe = 0; pe < npes; pe++) {
             shmem_int_p(&cell, 5 + pe, pe);
+            shmem_quiet();
             CHECK_INT(shmem_int_g(&cell, pe), 5 + pe, "put to a PE that has called exit");
         }
     }

@@ -22,7 +22,7 @@ const INSTALL: &str = r#"
 
 /// Further cases: a name, and a script. `$1` is the moved installation, `$2` the project's root, `$3`
 /// the installed wheel.
-pub(super) const SCRIPTS: [(&str, &str); 2] = [
+pub(super) const SCRIPTS: [(&str, &str); 3] = [
     (
         // Programs that Debian has built, and the calls, by the wheel's library.
         "libfabric 2.5.1",
@@ -41,6 +41,24 @@ pub(super) const SCRIPTS: [(&str, &str); 2] = [
                ping() { $pong -P $port 127.0.0.1; }
                ping || { sleep 0.3; ping; } || { sleep 2; ping; }; wait $server
            done"#,
+    ),
+    (
+        // PEs on nodes over its RDM endpoints of tcp, which libfabric 1.17 does not have under this name.
+        "libfabric 2.5.1, jobs over tcp",
+        r#"export FARREACH_LIBFABRIC="$3/lib/mpich/libfabric.so.1" FARREACH_LIBFABRIC_PROVIDER=tcp
+           job() { program=$1; shift
+               "$1/bin/oshcc" -O2 -pthread -I "$2/tests/conformance" -o "$TMPDIR/job" \
+                   "$2/tests/conformance/$program.c"
+               root=$1; shift 3
+               SHMEM_DEBUG=1 timeout 60 "$root/bin/oshrun" -n 4 --ppn 2 --fabric libfabric \
+                   "$TMPDIR/job" "$@" 2>"$TMPDIR/said" || { cat "$TMPDIR/said" >&2; exit 1; }
+               grep -q "over libfabric's tcp on" "$TMPDIR/said"; }
+           for program in amo/types_c99 collective/moves_c99 order/fence order/quiet rma/lengths signal/types_c99; do
+               job $program "$@"
+           done
+           job amo/contention "$@" 300; job lock/exclusion "$@" 15; job context/lanes "$@" 9
+           job semantics/asleep "$@" computes; job threads/multiple "$@" 1500 20000
+           rm "$TMPDIR/job" "$TMPDIR/said""#,
     ),
     (
         // Each process logs how many messages have come to it by the provider. Without the path MPICH

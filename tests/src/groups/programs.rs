@@ -14,6 +14,8 @@ use std::time::Duration;
 const COMPILE_LIMIT: Duration = Duration::from_secs(120);
 /// Seconds that a job over the software device may take at the least: its PEs take turns with the device's process.
 const DEVICE_LIMIT: u64 = 60;
+/// The same where packets are lost: each loss takes 0.2 s at the least, until it is sent again.
+const LOSSY_LIMIT: u64 = 240;
 const HYDRA: &str = "/usr/bin/mpiexec.hydra";
 /// Open MPI's launcher, which starts as many PEs as it is told to by whoever it is told by.
 pub(crate) const MPIRUN: [&str; 3] = [
@@ -227,7 +229,10 @@ pub(crate) fn case(
     let (name, seconds) = match setting {
         Some(setting) => (
             format!("{name} {} {}", setting.label, run.label),
-            run.timeout.max(DEVICE_LIMIT),
+            run.timeout.max(match lab {
+                Some(lab) if lab.lost != "0" => LOSSY_LIMIT,
+                _ => DEVICE_LIMIT,
+            }),
         ),
         None => (format!("{name} {}", run.label), run.timeout),
     };
