@@ -5,6 +5,7 @@
 use fi_ofi::{Config, Kept, Lane, Place, Port};
 use fi_shm::amo::Amo;
 use fi_shm::wait::Patience;
+use std::slice;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
@@ -17,6 +18,7 @@ fn an_idle_port_sleeps() {
     for provider in ["tcp;ofi_rxm", "net"] {
         let memory = [const { AtomicU64::new(0) }; 8];
         let start = (&raw const memory).addr();
+        let part = start..start + size_of_val(&memory);
         let config = Config {
             number: 0,
             provider: Some(provider.to_owned()),
@@ -24,7 +26,7 @@ fn an_idle_port_sleeps() {
             registers_local: false,
         };
         // SAFETY: the memory outlives the port, and is read by nobody else.
-        let port = unsafe { Port::open(&config, &[start..start + size_of_val(&memory)]) };
+        let port = unsafe { Port::open(&config, slice::from_ref(&part)) };
         let port = port.expect("a port");
         let address = port.address().expect("an address");
         port.insert(&address).expect("a peer");
