@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-pub use fi_ofi::{Candidate, Version, candidates, version};
+pub use fi_ofi::{Candidate, Version, Watch, candidates, version};
 
 /// [`Config::leave`] where nobody says otherwise.
 pub const LEAVE: Duration = Duration::from_micros(200);
@@ -40,6 +40,8 @@ pub struct Config {
     pub mailbox: usize,
     /// How many.
     pub mailbox_words: usize,
+    /// How hosts are watched, if they are.
+    pub watch: Option<Watch>,
 }
 
 /// An open port with the window registered.
@@ -136,6 +138,7 @@ impl Libfabric {
             patience: Patience::new(config.is_crowded),
             leave: config.leave,
             registers_local: config.registers_local,
+            watch: config.watch,
         };
         // SAFETY: the parts are mapped as long as the domain, which drops the port before, and the
         // fabric's users know that peers write them.

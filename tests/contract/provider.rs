@@ -32,6 +32,7 @@ impl Provider {
             mailbox: heap,
             leave: libfabric::LEAVE,
             mailbox_words: MAILBOX_WORDS,
+            watch: None,
         }
     }
 }

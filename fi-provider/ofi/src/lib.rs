@@ -12,6 +12,7 @@
 //! * A [`Lane`] counts the operations of one context that are under way, for its fence and quiet.
 //! * A thread serves peers while the program is elsewhere (`helper`). It sleeps in the completion
 //!   queue's wait object, and leaves the queue to a thread of the program that looks at it.
+//! * Where the launcher does not, hosts watch each other (`watch`).
 
 #![expect(
     unsafe_code,
@@ -33,6 +34,7 @@ mod port;
 mod progress;
 mod signals;
 mod transfer;
+mod watch;
 
 pub use candidates::{Candidate, candidates};
 pub use error::{Error, Failure};
@@ -40,3 +42,4 @@ pub use lane::Lane;
 pub use library::{Version, version};
 pub use port::{Config, Port, RemoteKey};
 pub use transfer::{Kept, Place};
+pub use watch::Watch;

@@ -9,6 +9,7 @@ use crate::objects::{Objects, Registration};
 use crate::operation::Operations;
 use crate::pieces::Pieces;
 use crate::progress::Receives;
+use crate::watch::{Ring, Watch, Watching};
 use fi_ofi_abi::{FI_MR_LOCAL, FI_ORDER_RMA_WAW, FI_ORDER_SAW, FI_ORDER_WAW, FiEpAttr, FiTxAttr};
 use fi_shm::random;
 use fi_shm::wait::{Patience, Waiter};
@@ -22,8 +23,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// The first byte of an address: the version of its form and of the messages.
+/// The first byte of an address: the version of its form and of the messages. With the other one the
+/// address has a port for other hosts, too.
 const VERSION: u8 = 1;
+const WITH_PORT: u8 = 2;
 
 /// How a port is opened.
 #[derive(Clone, Debug)]
@@ -38,6 +41,8 @@ pub struct Config {
     pub leave: Duration,
     /// Whether local memory is registered even where the provider does not ask for it (FI_MR_LOCAL).
     pub registers_local: bool,
+    /// How hosts are watched, if they are.
+    pub watch: Option<Watch>,
 }
 
 /// How a thread may rest that has found the completion queue empty.
@@ -117,6 +122,9 @@ pub(crate) struct State {
     pub(crate) owed: VecDeque<(u32, crate::message::Answer)>,
     /// How often in a row the descriptor could be read although the queue was empty, up to [`BARREN`].
     barren: u32,
+    /// The watch over hosts: until all peers are known, and afterwards.
+    ring: Option<Ring>,
+    watching: Option<Watching>,
     pub(crate) own: Own,
 }
 
@@ -195,8 +203,15 @@ impl Port {
             peers: Vec::new(),
             owed: VecDeque::new(),
             barren: 0,
+            ring: None,
+            watching: None,
             own,
         };
+        if let Some(watch) = config.watch {
+            let name = state.objects.name()?;
+            let ring = Ring::new(watch, (config.number, key), &name);
+            state.ring = ring.map_err(system("a port for other hosts"))?;
+        }
         state.post_receives()?;
         let shared = Arc::new(Shared {
             state: Mutex::new(state),
@@ -218,9 +233,12 @@ impl Port {
     pub fn address(&self) -> Result<Vec<u8>, Error> {
         let state = self.shared.state.lock();
         let provider = self.shared.facts.provider.as_bytes();
-        let mut address = vec![VERSION, provider.len() as u8];
+        let port = state.ring.as_ref().map(Ring::port);
+        let version = port.map_or(VERSION, |_| WITH_PORT);
+        let mut address = vec![version, provider.len() as u8];
         address.extend(provider);
         address.extend(state.own.key.to_le_bytes());
+        address.extend(port.into_iter().flat_map(u16::to_le_bytes));
         address.extend(state.objects.name()?);
         Ok(address)
     }
@@ -242,7 +260,7 @@ impl Port {
     pub fn insert(&self, address: &[u8]) -> Result<(), Error> {
         let mut state = self.shared.state.lock();
         let peer = state.peers.len();
-        let (provider, key, name) = decode(address).ok_or(Error::Garbled(peer))?;
+        let (provider, key, port, name) = decode(address).ok_or(Error::Garbled(peer))?;
         if provider != self.shared.facts.provider.as_bytes() {
             return Err(Error::OtherProvider {
                 peer,
@@ -252,6 +270,14 @@ impl Port {
         }
         let address = state.objects.insert(name)?;
         state.peers.push(Peer { address, key });
+        if let Some(mut ring) = state.ring.take() {
+            ring.learn(peer as u32, key, port, name);
+            if ring.is_whole(state.peers.len()) {
+                state.watching = ring.start();
+            } else {
+                state.ring = Some(ring);
+            }
+        }
         Ok(())
     }
 
@@ -363,6 +389,7 @@ impl Drop for Port {
     fn drop(&mut self) {
         drop(self.helper.take());
         let mut state = self.shared.state.lock();
+        state.watching = None;
         state.objects.close_endpoint();
         for (_, registration) in state.own.parts.drain(..) {
             Objects::deregister(&registration);
@@ -406,15 +433,20 @@ impl Facts {
     }
 }
 
-/// The provider, the key and the name of an address.
-fn decode(address: &[u8]) -> Option<(&[u8], u64, &[u8])> {
+/// The provider, the key, the port for other hosts (0 where there is none) and the name of an address.
+fn decode(address: &[u8]) -> Option<(&[u8], u64, u16, &[u8])> {
     let (&[version, len], rest) = address.split_first_chunk::<2>()?;
-    if version != VERSION {
-        return None;
-    }
     let (provider, rest) = rest.split_at_checked(len as usize)?;
-    let (key, name) = rest.split_first_chunk::<8>()?;
-    (!name.is_empty()).then(|| (provider, u64::from_le_bytes(*key), name))
+    let (key, rest) = rest.split_first_chunk::<8>()?;
+    let (port, name) = match version {
+        VERSION => (0, rest),
+        WITH_PORT => {
+            let (port, name) = rest.split_first_chunk::<2>()?;
+            (u16::from_le_bytes(*port), name)
+        }
+        _ => return None,
+    };
+    (!name.is_empty()).then(|| (provider, u64::from_le_bytes(*key), port, name))
 }
 
 #[cfg(test)]
@@ -423,11 +455,15 @@ mod tests {
 
     #[test]
     fn addresses_are_cut_into_their_parts() {
-        let address = [&[VERSION, 3][..], b"tcp", &7_u64.to_le_bytes(), b"name"].concat();
-        assert_eq!(decode(&address), Some((&b"tcp"[..], 7, &b"name"[..])));
+        let (key, port) = (7_u64.to_le_bytes(), 8_u16.to_le_bytes());
+        let address = [&[VERSION, 3][..], b"tcp", &key, b"name"].concat();
+        assert_eq!(decode(&address), Some((&b"tcp"[..], 7, 0, &b"name"[..])));
+        let longer = [&[WITH_PORT, 3][..], b"tcp", &key, &port, b"name"].concat();
+        assert_eq!(decode(&longer), Some((&b"tcp"[..], 7, 8, &b"name"[..])));
         for cut in 0..address.len() - 3 {
             assert_eq!(decode(&address[..cut]), None, "{cut} bytes");
+            assert_eq!(decode(&longer[..cut]), None, "{cut} bytes");
         }
-        assert_eq!(decode(&[2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]), None);
+        assert_eq!(decode(&[3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]), None);
     }
 }

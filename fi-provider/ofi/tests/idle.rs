@@ -24,6 +24,7 @@ fn an_idle_port_sleeps() {
             provider: Some(provider.to_owned()),
             patience: Patience::new(true),
             registers_local: false,
+            watch: None,
         };
         // SAFETY: the memory outlives the port, and is read by nobody else.
         let port = unsafe { Port::open(&config, slice::from_ref(&part)) };

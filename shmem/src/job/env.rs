@@ -139,6 +139,11 @@ fn number(variable: &'static str, default: u32) -> Result<u32, Error> {
     }
 }
 
+/// How many seconds a host may be silent where the launcher does not watch hosts (FARREACH_HOST_TIMEOUT); 0 for ever.
+pub(crate) fn host_timeout() -> Result<u32, Error> {
+    number("FARREACH_HOST_TIMEOUT", 5)
+}
+
 /// The provider of libfabric to take (FARREACH_LIBFABRIC_PROVIDER); the best where it is not set.
 pub(crate) fn provider() -> Option<String> {
     let value = std::env::var_os("FARREACH_LIBFABRIC_PROVIDER")?;
@@ -288,6 +293,8 @@ Of Farreach:
   FARREACH_LIBFABRIC_LEAVE
                         microseconds for which the thread that serves other PEs over libfabric leaves that to a program
                         that waits itself, after each look of the program; default 200
+  FARREACH_HOST_TIMEOUT how many seconds a host may be silent before the job ends; 0: for ever; default 5. oshrun watches
+                        hosts itself; under other launchers PEs do where libfabric is between them
   FARREACH_TRANSPORT    how the device connects PEs: rc (a queue pair for each PE), dc (queue pairs that go to any PE), or
                         auto (rc in a job of at most FARREACH_RC_PES PEs, default 32; dc in a larger one, in which up to
                         FARREACH_DC_PES PEs, default 1024, get a queue pair for each PE that they send much to); default auto

@@ -19,6 +19,7 @@ use fi_provider::symmetric::window::Window;
 use std::ffi::c_int;
 use std::fs::File;
 use std::io::ErrorKind;
+use std::net::IpAddr;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
@@ -167,6 +168,7 @@ fn connect(
         registers_local: false,
         mailbox: space.mailbox(),
         mailbox_words: MAILBOX_WORDS,
+        watch: watch(job)?,
     };
     let opened = {
         let _streams = standard_streams();
@@ -184,6 +186,24 @@ fn connect(
             Err(refused_by(at, &mut launcher, &job.node, refusing, own))
         }
     }
+}
+
+/// How the hosts of a job are watched, which oshrun does itself.
+fn watch(job: &Job) -> Result<Option<libfabric::Watch>, Error> {
+    let seconds = env::host_timeout()?;
+    let is_watched = job.by_oshrun || seconds == 0;
+    Ok((!is_watched).then(|| libfabric::Watch {
+        peers: job.node.pes() as usize,
+        silence: Duration::from_secs(seconds.into()),
+        tell: host_is_silent,
+    }))
+}
+
+/// Nothing comes from the host of a PE.
+fn host_is_silent(pe: u32, address: IpAddr) {
+    message::fatal(format_args!(
+        "nothing has come from the host of PE {pe}, {address}, for the time of FARREACH_HOST_TIMEOUT: it has ended or is cut off"
+    ))
 }
 
 /// Opens the device, by RC if it has no DC and the user leaves it to the library.

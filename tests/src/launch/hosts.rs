@@ -15,7 +15,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-const HYDRA: &str = "/usr/bin/mpiexec.hydra";
+pub(super) const HYDRA: &str = "/usr/bin/mpiexec.hydra";
 /// Datagrams of a look at the network, and how long each of them is waited for.
 const ASKED: u32 = 30;
 const PATIENCE: Duration = Duration::from_millis(40);

@@ -9,6 +9,7 @@ use crate::procfs::{self, Process};
 use crate::session::Session;
 use crate::sys;
 use farreach_hosts::{Lab, RSH, SWITCH_NAME};
+use std::io::{BufRead, BufReader};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -114,6 +115,11 @@ pub(crate) const OWN: &[Own] = &[
         name: "oshrun, 2 hosts, OpenSHMEM, one is killed",
         seconds: 900,
         run: |place, args| harm(place, args, &OPENSHMEM, Harm::Host),
+    },
+    Own {
+        name: "hydra, 2 hosts, OpenSHMEM, one is cut off",
+        seconds: 120,
+        run: cut_under_hydra,
     },
     Own {
         name: "oshrun, 2 hosts, one is silent for a while",
@@ -323,6 +329,45 @@ fn harm(place: &Place, args: &[String], victim: &Victim, harm: Harm) -> Result<(
     Ok(())
 }
 
+/// Under a launcher that does not watch hosts, PEs leave by themselves when one is silent: on both sides, in time and with a
+/// message. The launcher may stay.
+fn cut_under_hydra(_: &Place, args: &[String]) -> Result<(), String> {
+    let program = args[1].as_str();
+    let rounds = match args.get(2) {
+        Some(text) => text.parse().map_err(|_| format!("{text:?} rounds"))?,
+        None => 2,
+    };
+    let mut random = super::kills::Random::new();
+    let mut slowest = Duration::ZERO;
+    for round in 0..rounds {
+        let lab = Lab::start(2).map_err(text)?;
+        let mut command = lab.command(SWITCH_NAME, super::hosts::HYDRA);
+        command.args(["-launcher", "rsh", "-launcher-exec", RSH]);
+        command.args(["-hosts", "h1:2,h2:2", "-n", "4", program, "traffic"]);
+        command.stdin(Stdio::null());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().map_err(text)?;
+        let mut ready = String::new();
+        let stdout = child.stdout.take().ok_or("no output")?;
+        BufReader::new(stdout).read_line(&mut ready).map_err(text)?;
+        std::thread::sleep(Duration::from_micros(random.next() % OPENSHMEM.latest_us));
+        lab.cut("h2").map_err(text)?;
+        let started = Instant::now();
+        let left = has_left(started + OVER_WITHIN, &lab, program);
+        slowest = slowest.max(started.elapsed());
+        // It ends with the lab.
+        drop(lab);
+        let said = child.wait_with_output().map_err(text)?;
+        let error = String::from_utf8_lossy(&said.stderr);
+        left.map_err(|left| format!("round {round}: {left}\n{error}"))?;
+        if !error.contains("nothing has come from the host of PE") {
+            return Err(format!("round {round}: {ready}{error}"));
+        }
+    }
+    println!("{rounds} rounds, the slowest was over after {slowest:?}");
+    Ok(())
+}
+
 /// Does the harm; returns exit statuses of oshrun and words that go with them, or none if oshrun itself was hit.
 fn strike(
     harm: Harm,
@@ -371,6 +416,24 @@ fn strike(
             Ok(vec![(1, "host h2")])
         }
     }
+}
+
+/// Waits until neither host has a process of this program, whatever there is of its launcher.
+fn has_left(deadline: Instant, lab: &Lab, program: &str) -> Result<(), String> {
+    let script = "cat /proc/[0-9]*/cmdline | tr '\\0' '\\n'";
+    for host in ["h1", "h2"] {
+        loop {
+            let all = lab.script(host, script).map_err(text)?;
+            if !all.lines().any(|word| word == "traffic") {
+                break;
+            }
+            if Instant::now() > deadline {
+                return Err(format!("{program} is left on {host}"));
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+    Ok(())
 }
 
 /// Waits until the first hosts have no process of this program.
