@@ -141,8 +141,10 @@ impl Barrier {
     ) -> Result<(), fi_provider::symmetric::Error> {
         let mut waiter = Waiter::new(self.patience);
         while Word::Round(round).get() < epoch {
-            ctx::default_ctx().endpoint.progress()?;
-            if waiter.pause() {
+            if ctx::default_ctx().endpoint.progress()? {
+                waiter.stay_awake();
+            }
+            if ctx::progress::pause(&mut waiter) {
                 idle();
             }
         }

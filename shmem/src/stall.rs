@@ -82,10 +82,10 @@ impl Watch {
     /// Lets some time pass between two looks at the awaited memory.
     #[inline]
     pub(crate) fn pause(&mut self) {
-        if self.has_device {
-            progress::progress(self.at);
+        if self.has_device && progress::progress(self.at) {
+            self.waiter.stay_awake();
         }
-        if self.waiter.pause() {
+        if progress::pause(&mut self.waiter) {
             self.look_around(None);
         }
     }

@@ -11,7 +11,7 @@
 enum { BATCHES = 25, LARGEST = 4 << 20, MIB = 1 << 20 };
 
 static char *remote, *local;
-static long *counter;
+static long *counter, *flag;
 
 static void put(size_t bytes) {
     shmem_putmem(remote, local, bytes, 1);
@@ -23,6 +23,21 @@ static void get(size_t bytes) { shmem_getmem(local, remote, bytes, 1); }
 static void fetch_add(size_t bytes) {
     (void)bytes;
     (void)shmem_long_atomic_fetch_add(counter, 1, 1);
+}
+
+/* A flag there and back: by PE 0 and PE 1, each of which waits for the other's. */
+static void ping_pong(size_t bytes) {
+    static long round;
+    int me = shmem_my_pe();
+    (void)bytes;
+    round++;
+    if (me == 0) {
+        shmem_long_p(flag, round, 1);
+    }
+    shmem_long_wait_until(flag, SHMEM_CMP_EQ, round);
+    if (me == 1) {
+        shmem_long_p(flag, round, 0);
+    }
 }
 
 static void barrier(size_t bytes) {
@@ -65,7 +80,8 @@ int main(int argc, char **argv) {
     remote = shmem_align(4096, LARGEST);
     local = shmem_align(4096, LARGEST);
     counter = shmem_malloc(sizeof *counter);
-    if (shmem_n_pes() != 2 || remote == NULL || local == NULL || counter == NULL) {
+    flag = shmem_calloc(1, sizeof *flag);
+    if (shmem_n_pes() != 2 || remote == NULL || local == NULL || counter == NULL || flag == NULL) {
         fprintf(stderr, "operations: needs 2 PEs and memory\n");
         shmem_global_exit(2);
     }
@@ -87,6 +103,10 @@ int main(int argc, char **argv) {
         double time = timed(barrier, 0, 5000);
         if (me == 0) {
             row("barrier_all", time);
+        }
+        time = timed(ping_pong, 0, 5000);
+        if (me == 0) {
+            row("flag, there and back", time);
         }
     }
     fflush(stdout);

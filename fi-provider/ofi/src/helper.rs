@@ -1,7 +1,8 @@
 //! The thread that serves peers while the program is elsewhere.
 //!
 //! It sleeps on the completion queue's descriptor, or looks from time to time where there is none.
-//! As long as threads of the program look at the queue themselves, it leaves that to them.
+//! As long as threads of the program look at the queue themselves, or sleep on it, it leaves that to
+//! them.
 
 use crate::port::{Rest, Shared};
 use fi_shm::helper::spawn;
@@ -14,6 +15,9 @@ use std::time::Duration;
 
 /// Its time between looks where nothing wakes it.
 const PERIOD: Duration = Duration::from_micros(200);
+
+/// How long it leaves the queue to a thread of the program that sleeps on it: longer than that sleeps.
+const TRUST: Duration = Duration::from_millis(2);
 
 /// Its longest sleep where something does.
 const LONGEST: Duration = Duration::from_secs(1);
@@ -76,13 +80,23 @@ struct Serving {
 impl Serving {
     fn run(&self) {
         let mut seen = self.looks();
+        // Whether a thread that sleeps on the queue is to be trusted to wake and look.
+        let mut trusts = true;
         // ORDERING: pairs with the store at the end.
         while !self.is_over.load(Ordering::Acquire) {
             let now = self.looks();
             if now != seen {
                 // A thread of the program looks at the queue.
                 seen = now;
+                trusts = true;
                 self.sleep(self.shared.facts.leave, false);
+                continue;
+            }
+            // ORDERING: a hint.
+            if trusts && self.shared.sleepers.load(Ordering::Relaxed) > 0 {
+                // Where it does not, it is stopped.
+                trusts = false;
+                self.sleep(TRUST, false);
                 continue;
             }
             let mut state = self.shared.state.lock();

@@ -84,6 +84,8 @@ pub(crate) struct Shared {
     pub(crate) state: Mutex<State>,
     /// Looks at the completion queue by threads of the program.
     pub(crate) looks: AtomicU32,
+    /// Threads of the program that sleep on the queue: the next completion wakes them.
+    pub(crate) sleepers: AtomicU32,
     /// To sleep on; none where the provider has none.
     pub(crate) descriptor: Option<RawFd>,
     pub(crate) facts: Facts,
@@ -216,6 +218,7 @@ impl Port {
         let shared = Arc::new(Shared {
             state: Mutex::new(state),
             looks: AtomicU32::new(0),
+            sleepers: AtomicU32::new(0),
             descriptor,
             facts,
         });
@@ -292,9 +295,14 @@ impl Port {
         lane.failure.get()
     }
 
-    /// Looks at the completion queue once.
-    pub fn progress(&self) {
-        self.shared.look(&mut self.lock());
+    /// Looks at the completion queue once; returns whether there was something.
+    pub fn progress(&self) -> bool {
+        self.shared.look(&mut self.lock())
+    }
+
+    /// Sleeps for so long, or until there is something to look at; returns whether there is.
+    pub fn sleep(&self, time: Duration) -> bool {
+        self.shared.sleep(time)
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
@@ -333,7 +341,7 @@ impl Port {
         let mut waiter = Waiter::new(self.shared.facts.patience);
         loop {
             drop(state);
-            waiter.pause_by(|time| self.shared.sleep(time));
+            waiter.pause_by(|time| _ = self.shared.sleep(time));
             state = self.lock();
             self.shared.look(&mut state);
             if is_over() {
@@ -365,13 +373,22 @@ impl State {
 }
 
 impl Shared {
-    /// Sleeps for so long, or until something comes.
-    fn sleep(&self, time: Duration) {
+    /// Sleeps for so long, or until something comes; returns whether something may have.
+    fn sleep(&self, time: Duration) -> bool {
         let rest = self.state.lock().rest();
         match (rest, self.descriptor) {
-            (Rest::None, _) => {}
-            (Rest::OnQueue, Some(descriptor)) => _ = helper::sleep(&[descriptor], time),
-            _ => std::thread::sleep(time),
+            (Rest::None, _) => true,
+            (Rest::OnQueue, Some(descriptor)) => {
+                // ORDERING: a hint for the helper.
+                self.sleepers.fetch_add(1, Ordering::Relaxed);
+                let is_ready = helper::sleep(&[descriptor], time);
+                self.sleepers.fetch_sub(1, Ordering::Relaxed);
+                is_ready
+            }
+            _ => {
+                std::thread::sleep(time);
+                false
+            }
         }
     }
 

@@ -74,6 +74,14 @@ impl Waiter {
         self.pause_long(sleep)
     }
 
+    /// Has the wait stay awake for half as long as a new one, as something has come that is often
+    /// followed by more.
+    pub fn stay_awake(&mut self) {
+        self.looks = 0;
+        self.bursts = self.bursts.min(self.patience.bursts / 2);
+        self.sleep = FIRST_SLEEP;
+    }
+
     #[cold]
     fn pause_long(&mut self, sleep: impl FnOnce(Duration)) -> bool {
         if self.bursts < self.patience.bursts {
@@ -107,5 +115,10 @@ mod tests {
             waiter.pause();
         }
         assert_eq!(waiter.sleep, LONGEST_SLEEP);
+        waiter.stay_awake();
+        // One burst and a yield, two looks.
+        let slept: Vec<bool> = (0..6).map(|_| waiter.pause()).collect();
+        assert_eq!(slept, [false, false, false, false, false, true]);
+        assert_eq!(waiter.sleep, FIRST_SLEEP * 2);
     }
 }

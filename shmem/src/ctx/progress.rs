@@ -4,12 +4,27 @@ use super::{default_ctx, from_handle, registry};
 use crate::order;
 use crate::report;
 use crate::routine::Routine;
+use fi_provider::node::wait::Waiter;
 
 /// Looks at what the device has to tell, on behalf of routine `at`; where that is nothing, a software device may act.
-pub(crate) fn progress(at: Routine) {
-    if let Err(error) = default_ctx().endpoint.progress() {
-        report::call(at, error);
+/// Returns whether a peer was served, which often asks for more.
+pub(crate) fn progress(at: Routine) -> bool {
+    match default_ctx().endpoint.progress() {
+        Ok(served) => served,
+        Err(error) => report::call(at, error),
     }
+}
+
+/// Lets some time pass in a wait, as [`Waiter::pause`]; a sleep ends early where there is progress to
+/// make, and the wait stays awake then.
+#[inline]
+pub(crate) fn pause(waiter: &mut Waiter) -> bool {
+    let mut is_woken = false;
+    let slept = waiter.pause_by(|time| is_woken = default_ctx().endpoint.sleep(time));
+    if is_woken {
+        waiter.stay_awake();
+    }
+    slept
 }
 
 /// Returns when all that was begun on any context is delivered, on behalf of routine `at`.

@@ -11,6 +11,7 @@ use crate::symmetric::Error;
 use crate::symmetric::address_vector::PeerIndex;
 use crate::symmetric::endpoint::Endpoint;
 use crate::symmetric::strided::Blocks;
+use std::time::Duration;
 
 impl Endpoint {
     /// Whether writes are to be tried by [`Endpoint::try_write`] and [`Endpoint::try_write_word`].
@@ -292,6 +293,19 @@ impl Endpoint {
         }
     }
 
+    /// Sleeps for so long, or until [`Endpoint::progress`] may have something to do, where a transport
+    /// can tell; returns whether it may.
+    #[cold]
+    pub fn sleep(&self, time: Duration) -> bool {
+        match &self.far {
+            Far::None | Far::Mlx5(_) => {
+                std::thread::sleep(time);
+                false
+            }
+            Far::Libfabric(far) => far.sleep(time),
+        }
+    }
+
     /// Whether writes of peers arrive by [`Endpoint::progress`] alone, or by a thread that serves
     /// peers in its stead.
     #[inline(always)]
@@ -300,18 +314,15 @@ impl Endpoint {
     }
 
     /// Looks once at the completion queue; where it is empty, a software device acts. Waits for
-    /// nothing: callers decide when to look again.
+    /// nothing: callers decide when to look again. Returns whether a peer was served.
     ///
     /// # Errors
     /// Those of the device.
-    pub fn progress(&self) -> Result<(), Error> {
+    pub fn progress(&self) -> Result<bool, Error> {
         match &self.far {
-            Far::None => Ok(()),
-            Far::Mlx5(mlx5) => mlx5.progress(),
-            Far::Libfabric(far) => {
-                far.progress();
-                Ok(())
-            }
+            Far::None => Ok(false),
+            Far::Mlx5(mlx5) => mlx5.progress().map(|()| false),
+            Far::Libfabric(far) => Ok(far.progress()),
         }
     }
 

@@ -17,6 +17,7 @@ use fi_ofi::{Failure, Kept, Place};
 use fi_shm::amo::Amo;
 use fi_shm::order;
 use std::ptr::NonNull;
+use std::time::Duration;
 
 /// The gate of an endpoint on libfabric.
 #[derive(Debug)]
@@ -439,8 +440,13 @@ impl Libfabric {
 
     /// [`Endpoint::progress`].
     #[inline(never)]
-    pub(crate) fn progress(&self) {
-        self.gate().port().progress();
+    pub(crate) fn progress(&self) -> bool {
+        self.gate().port().progress()
+    }
+
+    /// [`Endpoint::sleep`].
+    pub(crate) fn sleep(&self, time: Duration) -> bool {
+        self.gate().port().sleep(time)
     }
 
     /// [`Endpoint::culprit`].
