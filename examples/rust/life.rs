@@ -8,7 +8,7 @@
 //!
 // run: np=1,2,3,4
 
-use shmem::{Cmp, Symmetric, World};
+use shmem::{Cmp, Shared, Signal, World};
 use std::process::ExitCode;
 
 /// One generation of the rows 1 to `rows` of a field of `columns` columns; rows 0 and `rows + 1` are
@@ -52,8 +52,8 @@ fn play(world: &World, columns: usize, rows: usize, generations: u64) -> Vec<u8>
     let (me, n, ctx) = (world.my_pe(), world.n_pes(), world.ctx());
     let (above, below) = ((me + n - 1) % n, (me + 1) % n);
     // Two halves, used in turn: a neighbour may be one generation ahead.
-    let edges: Symmetric<u8> = world.alloc(4 * columns).expect("room for the edges");
-    let ready: Symmetric<u64> = world.alloc(4).expect("room for the signals");
+    let edges: Shared<u8> = world.alloc(4 * columns).expect("room for the edges");
+    let ready: Shared<u64> = world.alloc(4).expect("room for the signals");
     let mut field: Vec<u8> = (0..rows + 2)
         .flat_map(|y| {
             (0..columns).map(move |x| seed(x, (me * rows + y + n * rows - 1) % (n * rows)))
@@ -70,14 +70,14 @@ fn play(world: &World, columns: usize, rows: usize, generations: u64) -> Vec<u8>
             (&edges, (half + 1) * columns),
             top,
             (&ready, half + 1),
-            generation,
+            Signal::Set(generation),
             above,
         );
         ctx.put_signal(
             (&edges, half * columns),
             bottom,
             (&ready, half),
-            generation,
+            Signal::Set(generation),
             below,
         );
         ctx.wait_until(&ready, half, Cmp::Ge, generation);
@@ -106,7 +106,7 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     }
     let mine = play(&world, columns, rows / n, generations as u64);
-    let field: Symmetric<u8> = world.alloc(columns * rows).expect("room for the field");
+    let field: Shared<u8> = world.alloc(columns * rows).expect("room for the field");
     world.ctx().put(&field, me * mine.len(), &mine, 0);
     world.barrier_all();
     if me == 0 {

@@ -1,6 +1,6 @@
 //! OpenSHMEM 1.6 in Rust, over the fabric of [`fi_provider`].
 //!
-//! Rust programs use [`World`], [`Symmetric`] and [`Ctx`], without `unsafe`: see [`safe`].
+//! Rust programs use [`World`], [`Shared`] and [`Ctx`], without `unsafe`: see [`safe`].
 //!
 //! The modules [`rma`], [`strided`], [`amo`], [`order`], [`signal`], [`sync`], [`lock`],
 //! [`collective`], [`team`], [`ctx`], [`memory`], [`query`] and [`world`] hold the routines as C
@@ -71,7 +71,7 @@ mod stall;
 
 pub use job::error::Error;
 pub use routine::Routine;
-pub use safe::{Ctx, Element, Pod, Symmetric, World};
+pub use safe::{Ctx, Element, Frozen, Owned, Phase, Pod, Readable, Shared, Signal, Word, World};
 pub use sync::Cmp;
 
 /// The vendor string (SHMEM_VENDOR_STRING).

@@ -6,6 +6,10 @@
 //! when they differ. The exit handler takes the same lock. It finalises if the owner is its own
 //! thread, or one that has ended; a thread that comes later sleeps until the process has ended.
 //! C programs have no owner: their exit handler always finalises.
+//!
+//! What other threads may use beside the `World` (contexts and teams that were created) is counted
+//! instead, so that operations on it need not compare threads. While there is any, the exit handler
+//! refuses.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,8 +25,32 @@ const NOBODY: usize = 0;
 /// A panic has dropped the `World`, which was not finalised.
 const PANICKED: usize = 1;
 
-/// Whether the exit handler finalises. Held while the owner changes.
+/// Whether the exit handler finalises. Held while the owner changes, and while [`PARTS`] does.
 static ENDING: Mutex<bool> = Mutex::new(false);
+
+/// The contexts and teams that were created, and not destroyed. Written under [`ENDING`].
+static PARTS: AtomicUsize = AtomicUsize::new(0);
+
+/// A part of the `World` that any thread may have. Forgotten ones count to the end of the `World`.
+#[derive(Debug)]
+pub(crate) struct Part(());
+
+impl Part {
+    /// Counts a part that the calling thread, which has the `World` or another part, creates.
+    pub(crate) fn new() -> Self {
+        let _ending = ending();
+        PARTS.fetch_add(1, Ordering::Relaxed);
+        Self(())
+    }
+}
+
+impl Drop for Part {
+    /// Behind the part's last use of the library.
+    fn drop(&mut self) {
+        let _ending = ending();
+        PARTS.fetch_sub(1, Ordering::Relaxed);
+    }
+}
 
 thread_local! {
     /// Its address tells the threads that run from each other; of a type without a destructor, it
@@ -48,6 +76,8 @@ impl Drop for Leaving {
 pub(crate) enum Refusal {
     /// Another thread, which still runs, has used the `World` last.
     OtherThread,
+    /// A context or a team that was created is there, which another thread may use.
+    Parts,
     /// A panic has dropped it.
     Panic,
 }
@@ -89,10 +119,11 @@ fn change_hands() {
     OWNER.store(this_thread(), Ordering::Relaxed);
 }
 
-/// Says that the `World` was dropped: finalised, or by a panic.
+/// Says that the `World` was dropped: finalised, or by a panic. Parts that are left were forgotten.
 pub(crate) fn leave(panicked: bool) {
     let owner = if panicked { PANICKED } else { NOBODY };
     let _ending = ending();
+    PARTS.store(0, Ordering::Relaxed);
     OWNER.store(owner, Ordering::Relaxed);
 }
 
@@ -102,6 +133,7 @@ pub(crate) fn end() -> Result<(), Refusal> {
     let mut is_ending = ending();
     match OWNER.load(Ordering::Relaxed) {
         PANICKED => Err(Refusal::Panic),
+        _ if PARTS.load(Ordering::Relaxed) > 0 => Err(Refusal::Parts),
         owner if owner == NOBODY || owner == this_thread() => {
             *is_ending = true;
             // Later calls on this thread are told that the library has ended.
@@ -131,6 +163,9 @@ mod tests {
         });
         used.recv().unwrap();
         assert_eq!(end(), Err(Refusal::OtherThread));
+        let part = Part::new();
+        assert_eq!(end(), Err(Refusal::Parts));
+        drop(part);
 
         // A refusal changes nothing: the owner may change, also back.
         enter();
@@ -139,6 +174,7 @@ mod tests {
         to_owner.send(()).unwrap();
         owner.join().unwrap();
 
+        std::mem::forget(Part::new());
         leave(true);
         assert_eq!(end(), Err(Refusal::Panic));
         leave(false);

@@ -224,6 +224,9 @@ extern "C" fn at_exit(status: c_int, _argument: *mut c_void) {
         Err(Refusal::OtherThread) => message::fatal(format_args!(
             "exit: the program ends with status 0 while another thread has the World: join the thread, or let it drop the World, first"
         )),
+        Err(Refusal::Parts) => message::fatal(format_args!(
+            "exit: the program ends with status 0 while a Ctx or a Team that was created is there, which another thread may use: drop it first"
+        )),
         Err(Refusal::Panic) => message::fatal(format_args!(
             "exit: the program ends with status 0 after a panic has dropped the World, which is not finalized"
         )),

@@ -193,7 +193,7 @@ pub(super) fn handles() -> Vec<usize> {
 }
 
 /// The team of the context with the handle `handle`; none where no such context was created.
-pub(super) fn team_of(handle: usize) -> Option<Handle> {
+pub(crate) fn team_of(handle: usize) -> Option<Handle> {
     registry().in_use.get(&handle).map(|context| context.team)
 }
 

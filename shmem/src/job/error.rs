@@ -144,6 +144,11 @@ pub enum Error {
     /// There is a [`crate::World`] already.
     #[error("there is another World, and a process has one at a time")]
     InUse,
+    /// The library was initialised before for fewer threads than a [`crate::World`] needs.
+    #[error(
+        "the library gives thread level {0}, as an earlier initialisation has asked for less than SHMEM_THREAD_MULTIPLE, which a World needs"
+    )]
+    FewerThreads(i32),
     /// The call came from a process that a PE forked.
     #[error("a process forked by a PE is not a PE")]
     Forked,

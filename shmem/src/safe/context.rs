@@ -1,201 +1,236 @@
-//! Communication contexts and the operations on them.
+//! Communication contexts, the transfers of contiguous elements, and their order.
 
 #![expect(
     unsafe_code,
     reason = "calls the routines with addresses that the arrays' types vouch for"
 )]
 
-use super::{OneThread, Symmetric};
+use super::created::Created;
+use super::{OneThread, Readable, Shared, World};
 use crate::ctx::{self, Context};
+use crate::job;
 use crate::routine::Routine;
-use crate::sync::Cmp;
-use crate::{amo, order, owner, query, rma, signal, sync};
+use crate::team::{self, Handle};
+use crate::{order, rma};
 use bytemuck::Pod;
 use std::ffi::c_int;
 use std::fmt;
 use std::marker::PhantomData;
 
-/// An integer that atomic operations and waits work on: 4 or 8 bytes.
-pub trait Element: Pod + amo::Integer + sync::Waited {}
-
-impl<T: Pod + amo::Integer + sync::Waited> Element for T {}
-
-/// A communication context: a lane to all PEs, for one thread at a time.
-pub struct Ctx {
-    context: &'static Context,
+/// A communication context: a lane to all PEs of a team, for one thread at a time.
+///
+/// It has all one-sided operations. [`World::ctx`] is the default one, and stays with the thread
+/// that has the [`World`]; a thread of its own takes one from [`World::create_ctx`] along, as it is
+/// `Send` (and not `Sync`). Dropping a created one quiets it, and gives its lane back; forgetting it
+/// keeps the lane until the `World` is dropped.
+///
+/// Operations on different contexts are not ordered. PEs are counted as in the team.
+///
+/// ```no_run
+/// # fn main() -> Result<(), shmem::Error> {
+/// let world = shmem::World::init()?;
+/// let counters = world.alloc::<u64>(1).expect("eight bytes of heap");
+/// std::thread::scope(|scope| {
+///     for _ in 0..2 {
+///         let ctx = world.create_ctx().expect("a context");
+///         let counters = &counters;
+///         scope.spawn(move || ctx.add(counters, 0, 1, 0));
+///     }
+/// });
+/// world.barrier_all();
+/// if world.my_pe() == 0 {
+///     assert_eq!(counters.load(0), 2 * world.n_pes() as u64);
+/// }
+/// # Ok(()) }
+/// ```
+pub struct Ctx<'w> {
+    pub(super) context: &'static Context,
+    /// None for the default context.
+    created: Option<Created>,
+    world: PhantomData<&'w ()>,
     one_thread: OneThread,
 }
 
-const CTX: Routine = &"Ctx";
+// SAFETY: a created context may be used by any thread at SHMEM_THREAD_MULTIPLE, by one at a time as
+// the type is not `Sync`. The default one is only lent, by a `World` that is not `Sync`, so that it
+// does not leave the thread that has the `World`.
+unsafe impl Send for Ctx<'_> {}
 
-macro_rules! atomics {
-    ($($(#[$doc:meta])* $name:ident($($arg:ident),*) $(-> $ret:tt)?;)*) => {$(
-        $(#[$doc])* ///
-        /// # Panics
-        /// If `index` or `pe` is out of range.
-        #[track_caller]
-        pub fn $name<T: Element>(&self, dest: &Symmetric<'_, T>, index: usize $(, $arg: T)*, pe: usize) $(-> $ret)? {
-            let dest = dest.place(index, 1);
-            // SAFETY: the array is symmetric and aligned, the element and the PE are in range; this
-            // thread has the context.
-            unsafe { amo::$name(self.context(), CTX, dest $(, $arg)*, number(pe)) }
-        }
-    )*};
+impl World {
+    /// Returns the default context.
+    #[inline]
+    pub fn ctx(&self) -> &Ctx<'_> {
+        self.enter();
+        &self.ctx
+    }
+
+    /// Creates a context, for a thread of its own or for operations that are quieted apart; not
+    /// collective. `None` where that is not possible.
+    pub fn create_ctx(&self) -> Option<Ctx<'_>> {
+        self.enter();
+        Ctx::created(&"World::create_ctx", team::WORLD)
+    }
 }
 
-/// The number of a PE that exists.
-#[track_caller]
-fn number(pe: usize) -> c_int {
-    // SAFETY: the rules of threads: this one is in an operation on a context, and so has the
-    // `World`.
-    let count = unsafe { query::n_pes() as usize };
-    assert!(pe < count, "PE {pe} of {count}");
-    pe as c_int
-}
-
-impl Ctx {
+impl<'w> Ctx<'w> {
+    /// The default context, for the `World`.
     pub(super) fn default_context() -> Self {
         Self {
             context: ctx::default_ctx(),
+            created: None,
+            world: PhantomData,
             one_thread: PhantomData,
         }
     }
 
-    /// The context, for an operation that the calling thread is about to begin.
-    fn context(&self) -> &'static Context {
-        owner::enter();
-        self.context
+    /// Creates a context of `team`, which the calling thread has, and which lives as long as `'w`.
+    pub(super) fn created(at: Routine, team: Handle) -> Option<Self> {
+        let created = Created::new(at, team)?;
+        Some(Self {
+            context: created.context(),
+            created: Some(created),
+            world: PhantomData,
+            one_thread: PhantomData,
+        })
     }
 
-    /// Writes `source` to the elements from `index` on, on `pe`.
+    /// Returns the number of PEs that the context has.
+    #[inline(always)]
+    pub fn n_pes(&self) -> usize {
+        self.context.endpoint.peer_count() as usize
+    }
+
+    /// The number of a PE that the context has, as the routines take it.
+    #[track_caller]
+    #[inline(always)]
+    pub(super) fn number(&self, pe: usize) -> c_int {
+        if pe >= self.n_pes() {
+            no_pe(pe, self.n_pes());
+        }
+        pe as c_int
+    }
+
+    /// Writes `source` to the elements from `index` on, on `pe`. `source` may change when this
+    /// returns (OpenSHMEM 1.6, 9.6.1.1).
     ///
     /// # Panics
     /// If the elements or `pe` are out of range.
     #[track_caller]
-    pub fn put<T: Pod>(&self, dest: &Symmetric<'_, T>, index: usize, source: &[T], pe: usize) {
-        let dest = dest.place(index, source.len());
-        // SAFETY: the array is symmetric and holds the elements; `source` is no symmetric memory.
+    #[inline(always)]
+    pub fn put<T: Pod>(&self, dest: &Shared<'_, T>, index: usize, source: &[T], pe: usize) {
+        let to = dest.place.at(index, source.len());
+        let pe = self.number(pe);
+        // SAFETY: the array is shared on all PEs, at this place, and holds the elements; `source`
+        // is apart from it, as nothing gives a reference to a shared array. The rules of threads:
+        // this one has the context.
         unsafe {
             rma::put(
-                self.context(),
-                CTX,
-                dest,
+                self.context,
+                &"Ctx::put",
+                to,
                 source.as_ptr(),
                 source.len(),
-                number(pe),
+                pe,
             );
         }
     }
 
-    /// Reads the elements from `index` on, on `pe`.
+    /// Reads the elements from `index` on, on `pe` (9.6.1.5).
     ///
     /// # Panics
     /// If the elements or `pe` are out of range.
     #[track_caller]
-    pub fn get<T: Pod>(&self, dest: &mut [T], source: &Symmetric<'_, T>, index: usize, pe: usize) {
-        let source = source.place(index, dest.len());
-        // SAFETY: the array is symmetric and holds the elements; `dest` is no symmetric memory.
+    #[inline(always)]
+    pub fn get<T: Pod>(&self, dest: &mut [T], source: &impl Readable<T>, index: usize, pe: usize) {
+        let from = source.place().at(index, dest.len());
+        let pe = self.number(pe);
+        // SAFETY: the array is readable on all PEs, at this place, and holds the elements; `dest`
+        // is apart from it, as nothing gives a mutable reference to it. The rules of threads: this
+        // one has the context.
         unsafe {
             rma::get(
-                self.context(),
-                CTX,
+                self.context,
+                &"Ctx::get",
                 dest.as_mut_ptr(),
-                source,
+                from,
                 dest.len(),
-                number(pe),
+                pe,
             );
         }
     }
 
-    atomics! {
-        /// Adds `value` to the element on `pe`.
-        add(value);
-        /// Adds `value` to the element on `pe`; returns what was there.
-        fetch_add(value) -> T;
-        /// Writes `value` to the element on `pe` atomically.
-        set(value);
-        /// Writes `value` to the element on `pe`; returns what was there.
-        swap(value) -> T;
-        /// Writes `value` to the element on `pe` where `cond` stands; returns what was there.
-        compare_swap(cond, value) -> T;
-    }
-
-    /// Reads the element on `pe` atomically.
+    /// Writes `value` to element `index` on `pe` (9.6.1.2): for an element of up to 16 bytes, by
+    /// fewer instructions than [`Ctx::put`].
     ///
     /// # Panics
     /// If `index` or `pe` is out of range.
     #[track_caller]
-    pub fn fetch<T: Element>(&self, source: &Symmetric<'_, T>, index: usize, pe: usize) -> T {
-        let source = source.place(index, 1);
-        // SAFETY: the array is symmetric and aligned, the element and the PE are in range; this
-        // thread has the context.
-        unsafe { amo::fetch(self.context(), CTX, source, number(pe)) }
+    #[inline(always)]
+    pub fn p<T: Pod>(&self, dest: &Shared<'_, T>, index: usize, value: T, pe: usize) {
+        const { assert!(size_of::<T>() <= 16) };
+        let to = dest.place.one(index);
+        let pe = self.number(pe);
+        // SAFETY: the array is shared on all PEs, at this place, and holds the element, aligned.
+        // The rules of threads: this one has the context.
+        unsafe { rma::p(self.context, &"Ctx::p", to, value, pe) };
     }
 
-    /// Writes `source` as [`Ctx::put`] does, and then `value` to the signal word `signals[word]` on `pe`:
-    /// whoever sees the signal sees the elements.
+    /// Reads element `index` on `pe` (9.6.1.6): for an element of up to 16 bytes.
     ///
     /// # Panics
-    /// If the elements, the word or `pe` are out of range.
+    /// If `index` or `pe` is out of range.
     #[track_caller]
-    pub fn put_signal<T: Pod>(
-        &self,
-        (dest, index): (&Symmetric<'_, T>, usize),
-        source: &[T],
-        (signals, word): (&Symmetric<'_, u64>, usize),
-        value: u64,
-        pe: usize,
-    ) {
-        let dest = dest.place(index, source.len());
-        let signal = signals.place(word, 1);
-        // SAFETY: both arrays are symmetric and hold the elements; `source` is no symmetric memory.
-        unsafe {
-            signal::put_signal(
-                self.context(),
-                CTX,
-                dest,
-                source.as_ptr(),
-                source.len(),
-                signal,
-                value,
-                signal::SIGNAL_SET,
-                number(pe),
-            );
-        }
+    #[inline(always)]
+    pub fn g<T: Pod>(&self, source: &impl Readable<T>, index: usize, pe: usize) -> T {
+        const { assert!(size_of::<T>() <= 16) };
+        let from = source.place().one(index);
+        let pe = self.number(pe);
+        // SAFETY: the array is readable on all PEs, at this place, and holds the element, aligned;
+        // any bits are a `T`. The rules of threads: this one has the context.
+        unsafe { rma::g(self.context, &"Ctx::g", from, pe) }
     }
 
-    /// Waits until the own element `index` satisfies the comparison; returns its value then.
-    ///
-    /// # Panics
-    /// If `index` is out of range.
-    #[track_caller]
-    pub fn wait_until<T: Element>(
-        &self,
-        array: &Symmetric<'_, T>,
-        index: usize,
-        cmp: Cmp,
-        value: T,
-    ) -> T {
-        let element = array.place(index, 1);
-        owner::enter();
-        // SAFETY: the element is in range and aligned.
-        unsafe { sync::wait_for(CTX, element, cmp as c_int, value) }
-    }
-
-    /// Orders earlier puts and atomics to each PE before later ones.
+    /// Orders earlier puts and atomics to each PE before later ones (9.12.1).
+    #[inline(always)]
     pub fn fence(&self) {
         // SAFETY: the rules of threads: this one has the context.
-        unsafe { order::fence(self.context(), CTX) };
+        unsafe { order::fence(self.context, &"Ctx::fence") };
     }
 
-    /// Returns when every earlier operation on this context is delivered.
+    /// Returns when every earlier operation on this context is delivered (9.12.2).
+    #[inline(always)]
     pub fn quiet(&self) {
         // SAFETY: the rules of threads: this one has the context.
-        unsafe { order::quiet(self.context(), CTX) };
+        unsafe { order::quiet(self.context, &"Ctx::quiet") };
+    }
+
+    /// Returns when every earlier operation on this context to the PEs `pes` is delivered (9.12.3).
+    ///
+    /// # Panics
+    /// If one of them is out of range.
+    #[track_caller]
+    pub fn pe_quiet(&self, pes: &[usize]) {
+        let pes: Vec<c_int> = pes.iter().map(|&pe| self.number(pe)).collect();
+        // SAFETY: the vector holds so many numbers. The rules of threads: this one has the context.
+        unsafe { order::pe_quiet(self.context, &"Ctx::pe_quiet", pes.as_ptr(), pes.len()) };
     }
 }
 
-impl fmt::Debug for Ctx {
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn no_pe(pe: usize, count: usize) -> ! {
+    panic!("PE {}: there is no PE {pe} of {count}", job::my_pe());
+}
+
+/// What is created ends here, before the `World` that `'w` is of.
+impl Drop for Ctx<'_> {
+    fn drop(&mut self) {
+        self.created = None;
+    }
+}
+
+impl fmt::Debug for Ctx<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Ctx").finish_non_exhaustive()
     }

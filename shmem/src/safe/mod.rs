@@ -1,14 +1,25 @@
 //! The Rust interface: OpenSHMEM without `unsafe`.
 //!
 //! * [`World`] is the initialised library; dropping it finalises.
-//! * [`Symmetric`] is an array that every PE has, in symmetric memory. Nothing ever gives a reference into
-//!   it, because peers may write it at any time: elements are copied in and out.
+//! * An array that every PE has, in symmetric memory, is in one of three phases, which its type
+//!   tells. [`Shared`]: all PEs read and write it; nothing ever gives a reference into it, as peers
+//!   may write it at any time, and elements are copied in and out. [`Frozen`]: nobody writes it, and
+//!   it is a slice. [`Owned`]: no peer reaches it, and it is a mutable slice. [`World::share`],
+//!   [`World::freeze`] and [`World::own`] convert; they are collective.
 //! * [`Ctx`] is a communication context, with all one-sided operations. It can move to another thread and
 //!   cannot be used by two at once (it is `Send` and not `Sync`).
 //!
 //! Elements are [`Pod`]: every bit pattern is a value, so that whatever peers write is one.
 //!
 //! A PE, an index or a length that is out of range panics, as indexing does; a panic ends the job.
+//!
+//! # What the types rest on
+//! A peer writes only within an array for which it holds a [`Shared`]; all PEs agree on the place
+//! and the length of that array, and all hold it as `Shared` then. That is so because every
+//! collective call but for the barriers begins with a meeting in which PEs compare what they call: where
+//! one has come to another call, or to the same with other arguments, PEs panic, and none goes on as
+//! if all had agreed. Before that meeting a PE that converts or frees an array has given its value up
+//! and has quieted all its contexts, those of other threads, too.
 //!
 //! ```no_run
 //! # fn main() -> Result<(), shmem::Error> {
@@ -27,29 +38,56 @@
     reason = "calls the routines, whose rules the types keep: one thread at a time has the World"
 )]
 
+mod atomics;
 mod context;
-mod symmetric;
+mod created;
+mod meet;
+mod phase;
+mod shared;
+mod signals;
 
+pub use atomics::{Element, Word};
 pub use bytemuck::Pod;
-pub use context::{Ctx, Element};
-pub use symmetric::Symmetric;
+pub use context::Ctx;
+pub use phase::{Frozen, Owned, Phase};
+pub use shared::{Readable, Shared};
+pub use signals::Signal;
 
+use crate::job::MULTIPLE;
 use crate::job::error::Error;
 use crate::routine::Routine;
-use crate::{collective, memory, owner, query, world};
+use crate::{collective, owner, query, world};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What other crates can name and not use.
+mod sealed {
+    use super::phase::Place;
+
+    /// Keeps a trait to this crate's types.
+    pub trait Sealed {}
+
+    /// An array whose place on all PEs is known.
+    pub trait Placed<T> {
+        /// Where it lies.
+        fn place(&self) -> Place<T>;
+    }
+}
 
 /// The initialised library (OpenSHMEM 1.6, section 9.1).
 ///
 /// Its collective operations are called by all PEs in the same order.
 ///
+/// The library is initialised for several threads (SHMEM_THREAD_MULTIPLE). The `World` and its
+/// default context are used by one thread at a time; others get a context of their own by
+/// [`World::create_ctx`].
+///
 /// # The end of the program
 /// Dropping a `World` finalises. Where it is not dropped before the program ends with status 0, the
 /// end finalises if no other thread can be using the `World`: if the thread that has used it last
-/// is the one that ends the program, or has ended itself. A thread that comes to use it later
-/// sleeps until the process has ended.
+/// is the one that ends the program, or has ended itself, and if no [`Ctx`] is there that was
+/// created. A thread that comes to use it later sleeps until the process has ended.
 ///
 /// Otherwise, when main returns or [`std::process::exit`] is called while another thread has the
 /// `World`, nothing is finalised under that thread's hands: a line on standard error says so, and
@@ -58,7 +96,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// A panic that drops a `World` does not finalise, and neither does the end of the program then:
 /// where the panic was caught, or was another thread's, the job ends in the same way.
 pub struct World {
-    ctx: Ctx,
+    ctx: Ctx<'static>,
 }
 
 /// `Send` and not `Sync`.
@@ -69,73 +107,67 @@ static IN_USE: AtomicBool = AtomicBool::new(false);
 
 const INIT: Routine = &"World::init";
 const DROP: Routine = &"World::drop";
-const ALLOC: Routine = &"World::alloc";
-const FREE: Routine = &"World::free";
 const BARRIER: Routine = &"World::barrier_all";
+const SYNC: Routine = &"World::sync_all";
 
 impl World {
     /// Initialises the library; collective over all PEs of the job.
     ///
     /// # Errors
-    /// What is wrong with the job's environment; [`Error::InUse`] while there is another `World`.
+    /// What is wrong with the job's environment; [`Error::InUse`] while there is another `World`;
+    /// [`Error::FewerThreads`] where C code has initialised the library before, for fewer threads.
     pub fn init() -> Result<Self, Error> {
-        const SERIALIZED: std::ffi::c_int = 2;
         if IN_USE.swap(true, Ordering::AcqRel) {
             return Err(Error::InUse);
         }
         owner::enter();
-        // SAFETY: the rules of threads: there is no other `World`, so that no other thread is in
-        // the library, and each use of this one has its thread to itself.
-        unsafe { world::init_thread(INIT, SERIALIZED) }.inspect_err(|_| {
+        Self::begin().inspect_err(|_| {
             owner::leave(false);
             IN_USE.store(false, Ordering::Release);
-        })?;
+        })
+    }
+
+    fn begin() -> Result<Self, Error> {
+        // SAFETY: the rules of threads: there is no other `World`, so that no other thread is in
+        // the library.
+        let level = unsafe { world::init_thread(INIT, MULTIPLE) }?;
+        if level != MULTIPLE {
+            // SAFETY: the rules of threads: as above. This initialisation has given nobody an
+            // address of symmetric memory.
+            unsafe { world::finalize(INIT) };
+            return Err(Error::FewerThreads(level));
+        }
         Ok(Self {
             ctx: Ctx::default_context(),
         })
     }
 
-    /// The number of this PE, from 0.
+    /// Returns the number of this PE, from 0.
     pub fn my_pe(&self) -> usize {
-        owner::enter();
+        self.enter();
         // SAFETY: the rules of threads: this one has the `World`.
         unsafe { query::my_pe() as usize }
     }
 
-    /// The number of PEs, at least 1.
+    /// Returns the number of PEs, at least 1.
     pub fn n_pes(&self) -> usize {
-        owner::enter();
+        self.enter();
         // SAFETY: the rules of threads: this one has the `World`.
         unsafe { query::n_pes() as usize }
     }
 
-    /// The default context.
-    pub fn ctx(&self) -> &Ctx {
-        &self.ctx
-    }
-
     /// Waits for all PEs; every operation of theirs on the default context is delivered then.
     pub fn barrier_all(&self) {
-        owner::enter();
+        self.enter();
         // SAFETY: the rules of threads: this one has the `World`.
         unsafe { collective::barrier_all(BARRIER) };
     }
 
-    /// Allocates an array of `len` elements on every PE, all zero; collective. `None` on every PE where
-    /// there is no room, and for no bytes.
-    pub fn alloc<T: Pod>(&self, len: usize) -> Option<Symmetric<'_, T>> {
-        owner::enter();
+    /// Waits for all PEs; what each has stored to own elements is visible then (9.10.4).
+    pub fn sync_all(&self) {
+        self.enter();
         // SAFETY: the rules of threads: this one has the `World`.
-        let at = unsafe { memory::calloc(ALLOC, len, size_of::<T>()) };
-        (!at.is_null()).then(|| Symmetric::new(at.cast(), len))
-    }
-
-    /// Frees an array; collective. Arrays that are not freed live as long as the library is initialised.
-    pub fn free<T: Pod>(&self, array: Symmetric<'_, T>) {
-        owner::enter();
-        // SAFETY: no use of the block: the array is given up, here and, the call being collective,
-        // on every PE. The rules of threads: this one has the `World`.
-        unsafe { memory::free(FREE, array.as_ptr().cast()) };
+        unsafe { collective::sync_all(SYNC) };
     }
 }
 
@@ -146,10 +178,12 @@ impl Drop for World {
             owner::leave(true);
             return;
         }
-        owner::enter();
-        // SAFETY: no use of symmetric memory: arrays borrow the world, so that none is left. The
-        // rules of threads: this one has the `World`.
+        self.enter();
+        // SAFETY: no use of symmetric memory: arrays and contexts live no longer than the world,
+        // so that those that are left were forgotten. The rules of threads: this one has the
+        // `World`, and no other a context.
         unsafe { world::finalize(DROP) };
+        created::forget_all();
         owner::leave(false);
         IN_USE.store(false, Ordering::Release);
     }

@@ -9,6 +9,7 @@
 
 #![expect(unsafe_code, reason = "a configuration is read through a pointer of C")]
 
+pub(crate) mod agree;
 mod blocks;
 pub(crate) mod group;
 pub(crate) mod meet;

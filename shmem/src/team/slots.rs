@@ -55,19 +55,36 @@ impl Team {
 
     /// Whether PEs wait for each other's turns: not where they share processors, since then each should sleep once at most.
     #[inline]
-    fn awaits_turns(&self) -> bool {
+    pub(super) fn awaits_turns(&self) -> bool {
         self.kind == Kind::Dissemination && self.groups().len() == 1
+    }
+
+    /// Takes the next turn; its slot may be written then.
+    #[inline]
+    pub(super) fn begin_turn(&self, at: Routine) -> u64 {
+        if self.is_job {
+            self.turns.note_barriers(barriers_done());
+        }
+        self.turns.next(|| self.meet(at))
     }
 
     #[inline]
     fn begin(&self, at: Routine) -> Shown<'_> {
-        if self.is_job {
-            self.turns.note_barriers(barriers_done());
-        }
         Shown {
             team: self,
-            turn: self.turns.next(|| self.meet(at)),
+            turn: self.begin_turn(at),
         }
+    }
+
+    /// Waits until `slot` is of `turn`, or of a later one.
+    #[inline]
+    pub(super) fn await_turn(&self, at: Routine, slot: &Slot, turn: u64) {
+        let mut watch = None;
+        slot.turn.wait(turn, self.patience, || {
+            watch
+                .get_or_insert_with(|| Watch::new(at))
+                .look_around(None);
+        });
     }
 
     fn meet_for(&self, shown: &Shown<'_>, at: Routine) {
@@ -98,19 +115,9 @@ impl Shown<'_> {
         // Of a team on one node the blocks are in the order of its PEs.
         let slot = &team.blocks[index].slots[self.slot()];
         if team.awaits_turns() {
-            self.wait(at, slot);
+            team.await_turn(at, slot, self.turn);
         }
         Some(slot.bytes())
-    }
-
-    #[inline]
-    fn wait(&self, at: Routine, slot: &Slot) {
-        let mut watch = None;
-        slot.turn.wait(self.turn, self.team.patience, || {
-            watch
-                .get_or_insert_with(|| Watch::new(at))
-                .look_around(None);
-        });
     }
 
     /// Reads `bytes` bytes, from number `offset` on, of what the team's PE `index` shows.

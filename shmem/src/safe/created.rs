@@ -1,0 +1,99 @@
+//! Contexts that were created: who quiets them, and when they are destroyed.
+//!
+//! A conversion of an array quiets all contexts of the process, also those that other threads have,
+//! which OpenSHMEM allows at SHMEM_THREAD_MULTIPLE (9.12.2): they are created without options, so that a
+//! device's lane is guarded. None of them can be destroyed meanwhile: both take a lock.
+
+#![expect(
+    unsafe_code,
+    reason = "creates and destroys contexts whose handles stay in here and in their Ctx"
+)]
+
+use crate::ctx::{self, Context, created};
+use crate::order;
+use crate::owner::Part;
+use crate::routine::Routine;
+use crate::team::Handle;
+use std::collections::BTreeSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The handles of those that were created and not destroyed, forgotten ones included.
+static CREATED: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
+
+fn created() -> MutexGuard<'static, BTreeSet<usize>> {
+    CREATED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A context that was created; dropping it quiets and destroys it.
+#[derive(Debug)]
+pub(super) struct Created {
+    handle: usize,
+    /// Dropped behind `drop`.
+    _part: Part,
+}
+
+impl Created {
+    /// Creates a context of `team`; none where that is not possible.
+    ///
+    /// The calling thread has the `World` or the safe team of that handle.
+    pub(super) fn new(at: Routine, team: Handle) -> Option<Self> {
+        /// Neither serialized nor private: other threads may quiet it.
+        const NO_OPTIONS: std::ffi::c_long = 0;
+        let part = Part::new();
+        let mut handle = ctx::INVALID_HANDLE;
+        let mut created = created();
+        // SAFETY: `handle` is writable. The rules of threads: any thread may create a context at
+        // SHMEM_THREAD_MULTIPLE, and the library is initialised as long as there is a `World`.
+        let failed = unsafe { created::team_create_ctx(at, team, NO_OPTIONS, &raw mut handle) };
+        if failed != 0 {
+            return None;
+        }
+        created.insert(handle);
+        Some(Self {
+            handle,
+            _part: part,
+        })
+    }
+
+    /// The context, which is there as long as this value is.
+    pub(super) fn context(&self) -> &'static Context {
+        // SAFETY: the handle is that of a context not yet destroyed: that is done by `drop`. (The
+        // place of a context is there for ever.)
+        unsafe { ctx::from_handle(self.handle) }
+    }
+}
+
+impl Drop for Created {
+    fn drop(&mut self) {
+        let mut created = created();
+        created.remove(&self.handle);
+        // SAFETY: nobody uses the context afterwards, as its one user is being dropped, nor
+        // meanwhile: whoever quieted it held the lock.
+        unsafe { created::destroy(&"Ctx::drop", self.handle) };
+    }
+}
+
+/// Returns when all that was begun on any context is delivered.
+///
+/// The calling thread has the `World`, and with it the default context.
+pub(super) fn quiet_all(at: Routine) {
+    // SAFETY: the rules of threads: this one has the default context.
+    unsafe { order::quiet(ctx::default_ctx(), at) };
+    for &handle in created().iter() {
+        // SAFETY: the handle is that of a context not yet destroyed, as `drop` takes the lock; the
+        // rules of threads: the context was created without options, so that any thread may quiet
+        // it.
+        unsafe { order::quiet(ctx::from_handle(handle), at) };
+    }
+}
+
+/// Forgets all: the library has destroyed them at its end.
+pub(super) fn forget_all() {
+    created().clear();
+}
+
+#[expect(dead_code, reason = "for the safe teams")]
+/// Forgets those of `team` that were forgotten, which the library destroys with it.
+pub(super) fn forget_of_team(team: Handle) {
+    created().retain(|&handle| ctx::registry::team_of(handle) != Some(team));
+}

@@ -1,0 +1,29 @@
+//! Programs over the safe Rust interface that the group rust runs: each argument names one, all PEs
+//! do the same ones. A program checks what it does, and panics where that is wrong.
+
+mod mismatches;
+mod phases;
+
+use shmem::World;
+
+/// A program by its name.
+type Program = (&'static str, fn(World));
+
+fn main() {
+    let programs: Vec<Program> = [phases::PROGRAMS, mismatches::PROGRAMS].concat();
+    let mut names = std::env::args().skip(1).peekable();
+    assert!(names.peek().is_some(), "programs: {}", list(&programs));
+    for name in names {
+        let program = programs.iter().find(|(own, _)| *own == name);
+        let (_, run) = program.unwrap_or_else(|| panic!("{name}: none of {}", list(&programs)));
+        let world = World::init().expect("a job");
+        let me = world.my_pe();
+        run(world);
+        println!("{name}: done by PE {me}");
+    }
+}
+
+fn list(programs: &[Program]) -> String {
+    let names: Vec<&str> = programs.iter().map(|(name, _)| *name).collect();
+    names.join(" ")
+}
