@@ -71,7 +71,10 @@ mod stall;
 
 pub use job::error::Error;
 pub use routine::Routine;
-pub use safe::{Ctx, Element, Frozen, Owned, Phase, Pod, Readable, Shared, Signal, Word, World};
+pub use safe::{
+    Against, Awaited, Blocks, Ctx, Element, Frozen, Held, Lock, Op, Owned, Phase, Pod, Readable,
+    Scope, Session, Shared, SharedStatic, Signal, Static, Word, World,
+};
 pub use sync::Cmp;
 
 /// The vendor string (SHMEM_VENDOR_STRING).

@@ -31,6 +31,18 @@ pub unsafe fn quiet(ctx: &Context, at: Routine) {
     unsafe { order::quiet(ctx, at) }
 }
 
+/// Returns whether every earlier operation on the context is delivered, after one look at the
+/// device.
+///
+/// # Safety
+/// The [rules of threads](crate#rules-of-threads).
+pub(crate) unsafe fn try_quiet(ctx: &Context, at: Routine) -> bool {
+    match ctx.endpoint.try_quiet() {
+        Ok(is_quiet) => is_quiet,
+        Err(error) => report::call_on(ctx, at, error),
+    }
+}
+
 /// There is nothing to wait for on SHMEM_CTX_INVALID, which has no PEs; on any other context the PE does not exist.
 #[cold]
 #[inline(never)]

@@ -2,6 +2,8 @@
 //! do the same ones. A program checks what it does, and panics where that is wrong.
 
 mod mismatches;
+mod nonblocking;
+mod operations;
 mod phases;
 
 use shmem::World;
@@ -10,7 +12,13 @@ use shmem::World;
 type Program = (&'static str, fn(World));
 
 fn main() {
-    let programs: Vec<Program> = [phases::PROGRAMS, mismatches::PROGRAMS].concat();
+    let programs: Vec<Program> = [
+        phases::PROGRAMS,
+        mismatches::PROGRAMS,
+        operations::PROGRAMS,
+        nonblocking::PROGRAMS,
+    ]
+    .concat();
     let mut names = std::env::args().skip(1).peekable();
     assert!(names.peek().is_some(), "programs: {}", list(&programs));
     for name in names {

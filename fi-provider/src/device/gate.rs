@@ -444,6 +444,18 @@ impl Gate {
         Ok(())
     }
 
+    /// Whether [`Gate::quiet`] has nothing to wait for, after one look at the device.
+    pub(crate) fn is_quiet(&self) -> Result<bool, Failure> {
+        let held = self.lane.hold();
+        // SAFETY: this thread holds the lane.
+        let is_quiet = unsafe { self.lane.is_quiet() };
+        drop(held);
+        if !is_quiet {
+            self.lane.progress()?;
+        }
+        Ok(is_quiet)
+    }
+
     /// Reads or writes the word of a mailbox: `write` is what to write, and else the word is returned.
     pub(crate) fn mail(&self, to: To<'_>, write: Option<u64>) -> Result<u64, Failure> {
         let _held = self.lane.hold();

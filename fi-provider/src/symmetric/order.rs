@@ -131,6 +131,19 @@ impl Endpoint {
         unsafe { quiet(self, ()) }
     }
 
+    /// Returns whether every earlier operation is delivered, as [`Endpoint::quiet`] sees to, after
+    /// one look at the device. On a lane that several endpoints share, operations of the others
+    /// count, too.
+    ///
+    /// # Errors
+    /// [`Error::NotEnabled`], and those of the device.
+    pub fn try_quiet(&self) -> Result<bool, Error> {
+        if self.quiet_near() {
+            return Ok(true);
+        }
+        self.try_quiet_far()
+    }
+
     /// [`Endpoint::quiet`], where nothing is outstanding but this processor's stores; false otherwise.
     #[inline(always)]
     fn quiet_near(&self) -> bool {

@@ -99,7 +99,7 @@ pub unsafe fn from_handle(handle: usize) -> &'static Context {
 }
 
 /// The handle of a context.
-fn handle_of(ctx: &Context) -> usize {
+pub(crate) fn handle_of(ctx: &Context) -> usize {
     std::ptr::from_ref(ctx)
         .addr()
         .wrapping_sub(CONTEXTS.as_ptr().addr())

@@ -104,10 +104,7 @@ impl<'w> Ctx<'w> {
     #[track_caller]
     #[inline(always)]
     pub(super) fn number(&self, pe: usize) -> c_int {
-        if pe >= self.n_pes() {
-            no_pe(pe, self.n_pes());
-        }
-        pe as c_int
+        number(self.context, pe)
     }
 
     /// Writes `source` to the elements from `index` on, on `pe`. `source` may change when this
@@ -214,6 +211,17 @@ impl<'w> Ctx<'w> {
         // SAFETY: the vector holds so many numbers. The rules of threads: this one has the context.
         unsafe { order::pe_quiet(self.context, &"Ctx::pe_quiet", pes.as_ptr(), pes.len()) };
     }
+}
+
+/// The number of a PE that `context` has, as the routines take it.
+#[track_caller]
+#[inline(always)]
+pub(super) fn number(context: &Context, pe: usize) -> c_int {
+    let count = context.endpoint.peer_count() as usize;
+    if pe >= count {
+        no_pe(pe, count);
+    }
+    pe as c_int
 }
 
 #[cold]

@@ -41,17 +41,31 @@
 mod atomics;
 mod context;
 mod created;
+mod lock;
 mod meet;
+mod op;
 mod phase;
+mod scope;
+mod session;
 mod shared;
 mod signals;
+mod statics;
+mod strided;
+mod waits;
 
 pub use atomics::{Element, Word};
 pub use bytemuck::Pod;
 pub use context::Ctx;
+pub use lock::{Held, Lock};
+pub use op::Op;
 pub use phase::{Frozen, Owned, Phase};
+pub use scope::Scope;
+pub use session::Session;
 pub use shared::{Readable, Shared};
 pub use signals::Signal;
+pub use statics::{SharedStatic, Static};
+pub use strided::Blocks;
+pub use waits::{Against, Awaited};
 
 use crate::job::MULTIPLE;
 use crate::job::error::Error;

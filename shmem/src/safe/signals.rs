@@ -1,13 +1,12 @@
-//! Puts with signals, and waits for own elements (OpenSHMEM 1.6, sections 9.8 and 9.11).
+//! Puts with signals (OpenSHMEM 1.6, section 9.8).
 
 #![expect(
     unsafe_code,
     reason = "calls the routines with addresses that the arrays' types vouch for"
 )]
 
-use super::{Ctx, Element, Shared};
-use crate::sync::Cmp;
-use crate::{signal, sync};
+use super::{Ctx, Shared};
+use crate::signal;
 use bytemuck::Pod;
 use std::ffi::c_int;
 
@@ -91,23 +90,5 @@ impl Ctx<'_> {
         let word = signals.place.one(word);
         // SAFETY: the word is in range and aligned, and this PE's.
         unsafe { signal::signal_fetch(&"Ctx::signal_fetch", word) }
-    }
-
-    /// Waits until the own element `index` satisfies the comparison; returns its value then (9.11.1,
-    /// 9.11.15).
-    ///
-    /// # Panics
-    /// If `index` is out of range.
-    #[track_caller]
-    pub fn wait_until<T: Element>(
-        &self,
-        array: &Shared<'_, T>,
-        index: usize,
-        cmp: Cmp,
-        value: T,
-    ) -> T {
-        let element = array.place.one(index);
-        // SAFETY: the element is in range and aligned, and this PE's.
-        unsafe { sync::wait_for(&"Ctx::wait_until", element, cmp as c_int, value) }
     }
 }

@@ -86,6 +86,25 @@ impl Lane {
         }
     }
 
+    /// Takes the completions that are there, and returns whether [`Lane::quiet`] has nothing to wait
+    /// for: nothing is outstanding, or a queue has failed. Has the last entry of each queue tell that
+    /// it is done; waits for room in a queue at most.
+    ///
+    /// # Safety
+    /// As [`Lane::write_inline`].
+    pub unsafe fn is_quiet(&self) -> bool {
+        let mut at = self.used.get();
+        while at != END {
+            // SAFETY: this thread holds the lane, and the queue is one of the lane's.
+            if unsafe { self.sign_last(at - 1) }.is_err() {
+                return true;
+            }
+            at = self.queues[(at - 1) as usize].link.get();
+        }
+        while self.take() {}
+        self.is_idle() || self.failure().is_some()
+    }
+
     /// Arms the queues in use that are idle, and lets those go out of the list that were not used
     /// since the last time.
     pub(super) fn tidy(&self) {

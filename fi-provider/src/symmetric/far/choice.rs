@@ -267,6 +267,19 @@ impl Endpoint {
         }
     }
 
+    /// [`Endpoint::try_quiet`] where operations may be outstanding.
+    ///
+    /// # Errors
+    /// [`Error::NotEnabled`], and those of the device.
+    #[cold]
+    pub(crate) fn try_quiet_far(&self) -> Result<bool, Error> {
+        match &self.far {
+            Far::None => Err(Error::NotEnabled),
+            Far::Mlx5(mlx5) => mlx5.try_quiet(self),
+            Far::Libfabric(far) => far.try_quiet(self),
+        }
+    }
+
     /// Writes `value` to word `slot` of the mailbox of `peer`, behind all that this endpoint wrote
     /// there before.
     ///

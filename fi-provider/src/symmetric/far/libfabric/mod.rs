@@ -407,6 +407,21 @@ impl Libfabric {
         Ok(())
     }
 
+    /// [`Endpoint::try_quiet`] where operations may be outstanding.
+    ///
+    /// # Errors
+    /// The first failure on the lane.
+    #[inline(never)]
+    pub(crate) fn try_quiet(&self, endpoint: &Endpoint) -> Result<bool, Error> {
+        let (port, lane) = (self.gate().port(), self.gate().lane());
+        // A lane that has failed is not waited for either.
+        let is_quiet = port.is_quiet(lane) || port.culprit(lane).is_some();
+        if is_quiet {
+            self.quiet_all(endpoint)?;
+        }
+        Ok(is_quiet)
+    }
+
     /// Writes or reads a word of a mailbox: [`Endpoint::post`] with a value to `write`, and
     /// [`Endpoint::peek`] without. Both go as atomic operations, so that nobody sees half a word.
     #[inline(never)]

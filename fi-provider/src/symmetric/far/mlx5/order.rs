@@ -57,6 +57,19 @@ impl Mlx5 {
         Ok(())
     }
 
+    /// [`Endpoint::try_quiet`] where operations may be outstanding.
+    ///
+    /// # Errors
+    /// Those of the device.
+    #[inline(never)]
+    pub(crate) fn try_quiet(&self, endpoint: &Endpoint) -> Result<bool, Error> {
+        let is_quiet = self.gate().is_quiet()?;
+        if is_quiet {
+            self.quiet_all(endpoint)?;
+        }
+        Ok(is_quiet)
+    }
+
     /// [`Endpoint::progress`].
     pub(crate) fn progress(&self) -> Result<(), Error> {
         Ok(self.lane().progress()?)
