@@ -34,8 +34,7 @@ pub(super) const PROGRAMS: &[Program] = &[
         }
     }),
     ("barrier_and_alloc", |world| {
-        // Where PEs share processors, a barrier and a meeting are one; elsewhere this one waits for
-        // ever, which is seen at the end of the other PE.
+        // Where PEs share processors, a barrier and a meeting are one; elsewhere both wait.
         if world.my_pe() == 1 {
             world.barrier_all();
         } else {

@@ -11,6 +11,7 @@ mod lint;
 mod nodes;
 mod planted;
 pub(crate) mod programs;
+mod rust;
 
 use crate::case::{Build, Case};
 use crate::launch;
@@ -139,6 +140,14 @@ pub(crate) static ALL: [Group; 15] = [
         parallel: true,
         needs_staging: true,
         cases: gasnet::cases,
+    },
+    Group {
+        name: "rust",
+        about: "the safe Rust interface: each section of the standard, and PEs that differ (tests/rust)",
+        by_default: true,
+        parallel: true,
+        needs_staging: true,
+        cases: rust::cases,
     },
     Group {
         name: "icount",
