@@ -60,7 +60,20 @@ fn main() {
             println!("kept by PE {}", world.my_pe());
             std::process::exit(0);
         }
-        other => panic!("world used|exit|dropped|panic|ended|kept, not {other:?}"),
+        // A context that another thread may have is there.
+        Some("context") => {
+            let world: &World = Box::leak(Box::new(begin()));
+            std::mem::forget(world.create_ctx());
+        }
+        // One was there, and was destroyed by another thread.
+        Some("threads") => {
+            let world: &'static World = Box::leak(Box::new(begin()));
+            let ctx = world.create_ctx();
+            let thread = thread::spawn(move || drop(ctx));
+            thread.join().expect("the thread that has it");
+            println!("threads of PE {}", world.my_pe());
+        }
+        other => panic!("world used|exit|dropped|panic|ended|kept|context|threads, not {other:?}"),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Programs over the safe Rust interface that the group rust runs: each argument names one, all PEs
 //! do the same ones. A program checks what it does, and panics where that is wrong.
 
+mod executors;
 mod mismatches;
 mod nonblocking;
 mod operations;
@@ -17,17 +18,22 @@ fn main() {
         mismatches::PROGRAMS,
         operations::PROGRAMS,
         nonblocking::PROGRAMS,
+        executors::PROGRAMS,
     ]
     .concat();
     let mut names = std::env::args().skip(1).peekable();
     assert!(names.peek().is_some(), "programs: {}", list(&programs));
     for name in names {
+        if name == executors::POOLED {
+            executors::begin_in_rayon();
+            println!("{name}: done");
+            continue;
+        }
         let program = programs.iter().find(|(own, _)| *own == name);
         let (_, run) = program.unwrap_or_else(|| panic!("{name}: none of {}", list(&programs)));
         let world = World::init().expect("a job");
-        let me = world.my_pe();
         run(world);
-        println!("{name}: done by PE {me}");
+        println!("{name}: done");
     }
 }
 

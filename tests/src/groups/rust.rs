@@ -1,6 +1,8 @@
-//! The safe Rust interface: the programs of `tests/rust`, on one node and on several.
+//! The safe Rust interface: the programs of `tests/rust`, on one node and on several, and programs
+//! that do not compile.
 
-use crate::case::{Build, Case, Invocation, Status};
+use super::programs;
+use crate::case::{self, Build, Case, Invocation, Status};
 use crate::session::Session;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,6 +15,8 @@ const ROWS: &[&[&str]] = &[
     &["signals", "waits", "statics", "locks", "sessions"],
     &["scopes", "scope_panics"],
     &["futures", "ops_dropped", "ops_of_threads"],
+    &["rayon_first", "rayon", "tokio_tasks"],
+    &["leaked_to_tokio"],
 ];
 
 /// The PEs and nodes of a job: oshrun's arguments.
@@ -64,8 +68,16 @@ pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
     for row in ROWS {
         for job in JOBS {
             let name = format!("{}, oshrun {}", row.join(" "), job.join(" "));
-            cases.push(case(session, &build, name, &[], job, row));
+            cases.push(job_case(session, &build, name, &[], job, row));
         }
+    }
+    // The system's libibverbs is not clean over the software device.
+    for row in ROWS {
+        let name = format!("{}, oshrun -n 2 valgrind", row.join(" "));
+        let job = ["-n", "2", "valgrind", "--quiet", "--error-exitcode=99"];
+        let mut case = job_case(session, &build, name, &[], &job, row);
+        case.limit = Duration::from_secs(120);
+        cases.push(case);
     }
     for (program, said) in MISMATCHES {
         for job in [
@@ -73,7 +85,7 @@ pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
             &["-n", "3", "--ppn", "2", "--fabric", "softhca"],
         ] {
             let name = format!("{program}, oshrun {}", job.join(" "));
-            let mut case = case(session, &build, name, &[], job, &[program]);
+            let mut case = job_case(session, &build, name, &[], job, &[program]);
             case.expect = fails(said);
             cases.push(case);
         }
@@ -81,7 +93,7 @@ pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
     // PEs that share a processor find out; others wait for ever for what never comes.
     let on_one = ["taskset", "--cpu-list", "0"];
     let name = "barrier_and_alloc, oshrun -n 2 on one processor".to_owned();
-    let mut mixed = case(
+    let mut mixed = job_case(
         session,
         &build,
         name,
@@ -91,19 +103,57 @@ pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
     );
     mixed.expect = fails(&["PE 1 is in a barrier or another call"]);
     cases.push(mixed);
+    cases.extend(misuses(session)?);
+    Ok(cases)
+}
+
+/// One case for each program of `tests/rust/misuse`, which the types rule out: its first line has
+/// the compiler's error. One of them compiles.
+fn misuses(session: &Session) -> Result<Vec<Case>, String> {
+    let (root, target) = (&session.place.root, &session.place.target);
+    let build = session.cargo(&["build", "--package", "shmem"]);
+    let build = Build::new(build, Duration::from_secs(300));
+    let mut cases = Vec::new();
+    for path in programs::sources(&root.join("tests/rust/misuse"), &["rs"])? {
+        let text = case::read(&path);
+        let line = text.lines().next().unwrap_or_default();
+        let error = line.strip_prefix("// error[").and_then(|rest| {
+            let (code, words) = rest.split_once("]: ")?;
+            Some([format!("error[{code}]"), words.to_owned()])
+        });
+        let in_debug = |name| target.join("debug").join(name).display().to_string();
+        let run = Invocation::new("rustc")
+            .args(["--edition", "2024", "--emit", "metadata", "--out-dir"])
+            .arg(target.join("misuse"))
+            .args(["--extern", &format!("shmem={}", in_debug("libshmem.rlib"))])
+            .args(["-L", &format!("dependency={}", in_debug("deps"))])
+            .arg(&path);
+        let name = path.file_stem().unwrap_or_default().display();
+        let mut case = Case::new(format!("misuse: {name}"), 60, run);
+        case.needs.push(Arc::clone(&build));
+        match error {
+            Some(error) => {
+                case.expect.status = Status::Is(1);
+                case.expect.stderr = error.into();
+            }
+            None if line.starts_with("// Compiles") => {}
+            None => return Err(format!("{}: no error in line 1", path.display())),
+        }
+        cases.push(case);
+    }
     Ok(cases)
 }
 
 /// A job that ends by a panic with these words.
-fn fails(said: &[&str]) -> crate::case::Expect {
-    crate::case::Expect {
+fn fails(said: &[&str]) -> case::Expect {
+    case::Expect {
         status: Status::Is(101),
         stderr: said.iter().map(|&text| text.to_owned()).collect(),
         ..Default::default()
     }
 }
 
-fn case(
+fn job_case(
     session: &Session,
     build: &Arc<Build>,
     name: String,
@@ -121,7 +171,7 @@ fn case(
     let mut case = Case::new(name, 60, run);
     case.needs.push(Arc::clone(build));
     case.leaves_nothing = true;
-    let done = programs.iter().map(|name| format!("{name}: done by PE 0"));
+    let done = programs.iter().map(|name| format!("{name}: done"));
     case.expect.stdout = done.collect();
     case
 }

@@ -16,6 +16,11 @@ const ROWS: &[(&str, Expected)] = &[
     ),
     ("ended", Expected::Succeeds("ended")),
     ("kept", Expected::Succeeds("kept by PE 1")),
+    (
+        "context",
+        Expected::Fails("while a Ctx or a Team that was created is there"),
+    ),
+    ("threads", Expected::Succeeds("threads of PE 1")),
 ];
 
 const ANOTHER: &str = "while another thread has the World";

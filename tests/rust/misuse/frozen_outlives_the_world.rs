@@ -1,0 +1,11 @@
+// error[E0505]: cannot move out of `world`
+
+use shmem::{Shared, World};
+
+fn main() {
+    let world = World::init().unwrap();
+    let array: Shared<u64> = world.alloc(10).unwrap();
+    let frozen = world.freeze(array);
+    drop(world);
+    println!("{}", frozen[0]);
+}

@@ -1,0 +1,10 @@
+// error[E0308]: mismatched types
+
+use shmem::{Shared, World};
+
+fn main() {
+    let world = World::init().unwrap();
+    let array: Shared<u64> = world.alloc(10).unwrap();
+    let frozen = world.freeze(array);
+    world.ctx().p(&frozen, 0, 1, 0);
+}

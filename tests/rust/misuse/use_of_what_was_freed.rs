@@ -1,0 +1,10 @@
+// error[E0382]: borrow of moved value: `array`
+
+use shmem::{Shared, World};
+
+fn main() {
+    let world = World::init().unwrap();
+    let array: Shared<u64> = world.alloc(10).unwrap();
+    world.free(array);
+    println!("{}", array.load(0));
+}
