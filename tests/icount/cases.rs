@@ -206,6 +206,20 @@ pub(crate) fn raw(tools: &Tools, disassembly: &mut Disassembly) -> Result<Counte
     Ok(counted)
 }
 
+/// Counts the operations of the safe Rust interface, in the program of the tools: both PEs on one
+/// node.
+pub(crate) fn rust(tools: &Tools, disassembly: &mut Disassembly) -> Result<Counted, String> {
+    let launcher: [OsString; 3] = [tools.oshrun.clone().into(), "-n".into(), "2".into()];
+    let job = Job {
+        launcher: &launcher,
+        environment: &[],
+        pe: 0,
+        options: OPTIONS,
+        program: &[tools.rust.clone().into(), ROUNDS.to_string().into()],
+    };
+    run(&job, &Profiles::new()?, disassembly)
+}
+
 /// Runs a program and counts.
 fn run(
     job: &Job<'_>,

@@ -57,6 +57,8 @@ struct Tools {
     softhca: PathBuf,
     /// The loops of the fabric's own objects.
     raw: PathBuf,
+    /// The loops of the safe Rust interface.
+    rust: PathBuf,
     /// The folder of the libfabric provider.
     provider: PathBuf,
     /// The folder of the libraries.
@@ -96,6 +98,7 @@ fn run(options: &Options) -> Result<(), String> {
             &mut disassembly,
         )?);
         counted.extend(cases::raw(&options.tools, &mut disassembly)?);
+        counted.extend(cases::rust(&options.tools, &mut disassembly)?);
         budgets
     };
     let budgets = if options.near || options.tools.is_another {
@@ -230,6 +233,7 @@ fn options() -> Result<Options, String> {
             oshrun: staged("oshrun")?,
             softhca: staged("softhca")?,
             raw: target()?.join("release/examples/icount-raw"),
+            rust: target()?.join("release/examples/icount-rust"),
             provider: target()?.join("farreach/lib/farreach"),
             libraries: target()?.join("farreach/lib"),
             is_another: false,

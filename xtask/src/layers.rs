@@ -60,8 +60,11 @@ const ALLOWED: &[(&str, &[&str])] = &[
     // Measures messages of the fabric.
     ("farreach-bench-messages", &["fi-provider"]),
     ("xtask", &[]),
-    // Counts the fabric's own objects in the same process.
-    ("farreach-budgets", &["farreach-icount", "fi-provider"]),
+    // Counts the fabric's own objects, and the safe Rust interface, in the same process.
+    (
+        "farreach-budgets",
+        &["farreach-icount", "fi-provider", "shmem"],
+    ),
     // Namespaces alone: hosts to run all the rest on.
     ("farreach-hosts", &[]),
     // What stands on top of everything may look at anything but the tools that build it.

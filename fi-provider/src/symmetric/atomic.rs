@@ -14,7 +14,7 @@ use crate::device::amo::Amo;
 use crate::symmetric::address_vector::{Peer, PeerIndex};
 use crate::symmetric::amo::{bits, is_aligned, value};
 use crate::symmetric::caller::{Access, Caller, Refused};
-use crate::symmetric::endpoint::{Endpoint, anew};
+use crate::symmetric::endpoint::{Endpoint, anew, is_within};
 pub use fi_shm::amo::{Integer, Word};
 
 /// The object of an operation on a peer.
@@ -31,7 +31,7 @@ enum Object<'a> {
 /// The near part of an operation on the object at `$target`; none where the far part has to do it.
 macro_rules! near {
     ($endpoint:ident, $peer:ident, $kind:ident::$op:ident($target:ident $(, $given:expr)*)) => {
-        match $endpoint.object($target.addr(), $peer) {
+        match $endpoint.object(C::IS_CHECKED, $target.addr(), $peer) {
             Object::Mapped(there) => Some(<T as $kind>::$op(there as *mut T $(, $given)*)),
             Object::Beyond(record) => {
                 near!(@beyond $op($endpoint, record, $peer, $target $(, $given)*))
@@ -229,12 +229,16 @@ starts! {
 
 impl Endpoint {
     /// The object at the own address `addr` on `peer`.
+    ///
+    /// # Safety
+    /// The arguments are looked at, if the caller `is_checked`.
     #[inline(always)]
-    fn object(&self, addr: usize, peer: PeerIndex) -> Object<'_> {
-        let Some(record) = self.record(peer) else {
+    unsafe fn object(&self, is_checked: bool, addr: usize, peer: PeerIndex) -> Object<'_> {
+        // SAFETY: the endpoint has the peer, if the caller is checked.
+        let Some(record) = (unsafe { self.record_for(is_checked, peer) }) else {
             return Object::Nowhere;
         };
-        if self.offset(addr) >= record.atomic_len {
+        if !is_within(is_checked, || self.offset(addr), record.atomic_len) {
             return Object::Beyond(record);
         }
         Object::Mapped(addr.wrapping_add(record.delta))

@@ -24,11 +24,17 @@ pub trait Caller {
     /// The result of an operation that yields a `T`.
     type Outcome<T>;
 
+    /// Whether whoever calls operations on behalf of the context has looked at the arguments
+    /// before: the peer is one of the endpoint's, and the memory lies in the own window, of which it
+    /// is no gap. Both are requirements of the operations then, and not looked at again.
+    const IS_CHECKED: bool = false;
+
     /// The endpoint that operations go through.
     ///
     /// # Safety
     /// The calling thread may use the endpoint as long as the reference lives: no other thread does
-    /// so meanwhile, unless the endpoint was enabled for several.
+    /// so meanwhile, unless the endpoint was enabled for several. What is done by it is checked,
+    /// where [`Caller::IS_CHECKED`] says so.
     unsafe fn endpoint(&self) -> &Endpoint;
 
     /// The outcome of an operation that is done.

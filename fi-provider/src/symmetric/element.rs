@@ -13,7 +13,7 @@
 
 use crate::symmetric::address_vector::{Peer, PeerIndex};
 use crate::symmetric::caller::{Access, Caller, Refused};
-use crate::symmetric::endpoint::{Endpoint, anew};
+use crate::symmetric::endpoint::{Endpoint, anew, is_within};
 use crate::symmetric::range;
 use crate::symmetric::window::ELEMENT_SLACK;
 use fi_mlx5::guard::{Alone, Counted, Guard, Kind, OnBoth, OnLane, OnRegister};
@@ -59,7 +59,8 @@ pub unsafe fn write<C: Caller, T: Copy>(
     // SAFETY: this thread may use the endpoint; `dest` is symmetric and aligned for `T`; `offset`
     // and `record` are those of the result of `write_element_in_line`.
     unsafe {
-        match caller.endpoint().write_element_in_line(value, dest, peer) {
+        let endpoint = caller.endpoint();
+        match endpoint.write_element_in_line(C::IS_CHECKED, value, dest, peer) {
             InLine::Done => C::done(()),
             InLine::Beyond(Beyond { offset, record }) => {
                 write_on_register(dest, value, offset, caller, routine, record)
@@ -208,7 +209,8 @@ pub unsafe fn read<C: Caller, T: Copy>(
     // SAFETY: this thread may use the endpoint; `source` is symmetric and aligned for `T`, for
     // which every bit pattern is valid.
     unsafe {
-        match caller.endpoint().read_mapped_element(source, peer) {
+        let endpoint = caller.endpoint();
+        match endpoint.read_mapped_element(C::IS_CHECKED, source, peer) {
             Some(value) => C::done(value),
             None => read_far(source, peer, caller, routine),
         }
@@ -260,20 +262,23 @@ impl Endpoint {
     /// once.
     ///
     /// # Safety
-    /// `dest` is the address of an object in the own symmetric memory, aligned for `T`.
+    /// `dest` is the address of an object in the own symmetric memory, aligned for `T`, and the
+    /// arguments are looked at, if the caller `is_checked`.
     #[inline(always)]
     unsafe fn write_element_in_line<T: Copy>(
         &self,
+        is_checked: bool,
         value: T,
         dest: *mut T,
         peer: PeerIndex,
     ) -> InLine<'_> {
         const { assert!(size_of::<T>() <= ELEMENT_SLACK) };
-        let Some(record) = self.record(peer) else {
+        // SAFETY: the endpoint has the peer, if the caller is checked.
+        let Some(record) = (unsafe { self.record_for(is_checked, peer) }) else {
             return InLine::Declined;
         };
         let offset = self.offset(dest.addr());
-        if offset < record.window_len {
+        if is_within(is_checked, || offset, record.window_len) {
             let there = dest.map_addr(|addr| addr.wrapping_add(record.delta));
             // SAFETY: the peer's window is mapped at `there`; one volatile store keeps an element
             // of a register whole.
@@ -375,11 +380,21 @@ impl Endpoint {
     ///
     /// # Safety
     /// `source` is the address of an object in the own symmetric memory, aligned for `T`, and every
-    /// bit pattern is a valid `T`.
+    /// bit pattern is a valid `T`. The arguments are looked at, if the caller `is_checked`.
     #[inline(always)]
-    unsafe fn read_mapped_element<T: Copy>(&self, source: *const T, peer: PeerIndex) -> Option<T> {
+    unsafe fn read_mapped_element<T: Copy>(
+        &self,
+        is_checked: bool,
+        source: *const T,
+        peer: PeerIndex,
+    ) -> Option<T> {
         const { assert!(size_of::<T>() <= ELEMENT_SLACK) };
-        let there = self.element(source.addr(), peer)?;
+        // SAFETY: the endpoint has the peer, if the caller is checked.
+        let record = unsafe { self.record_for(is_checked, peer)? };
+        if !is_within(is_checked, || self.offset(source.addr()), record.window_len) {
+            return None;
+        }
+        let there = source.addr().wrapping_add(record.delta);
         // SAFETY: the peer's window is mapped at `there`; one volatile load keeps an element of a
         // register whole.
         let value = unsafe { (there as *const T).read_volatile() };

@@ -305,6 +305,21 @@ impl Endpoint {
         }
     }
 
+    /// The record of a peer, which exists if the caller `is_checked`.
+    ///
+    /// # Safety
+    /// The endpoint has the peer, if the caller `is_checked`.
+    #[inline(always)]
+    pub(crate) unsafe fn record_for(&self, is_checked: bool, peer: PeerIndex) -> Option<&Peer> {
+        if is_checked {
+            // SAFETY: `peers` points to records of all peers, of which this is one, that live while
+            // the endpoint is enabled.
+            Some(unsafe { &*in_register(self.peers.add(peer as usize)) })
+        } else {
+            self.record(peer)
+        }
+    }
+
     #[inline(always)]
     pub(crate) fn record(&self, peer: PeerIndex) -> Option<&Peer> {
         if peer < self.peer_count {
@@ -332,6 +347,13 @@ impl Endpoint {
             Error::NotInWindow
         }
     }
+}
+
+/// Whether an object at `offset` in a window is within `len` bytes of it, which are the window's or
+/// none: one that is known to be in the window is, if there are any.
+#[inline(always)]
+pub(crate) fn is_within(is_checked: bool, offset: impl FnOnce() -> usize, len: usize) -> bool {
+    if is_checked { len != 0 } else { offset() < len }
 }
 
 /// Where the queue of a peer is, of a number which the compiler takes for another: so what is computed from it is not shared with

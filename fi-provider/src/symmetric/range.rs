@@ -13,7 +13,7 @@
 
 use crate::symmetric::address_vector::{Peer, PeerIndex};
 use crate::symmetric::caller::{Access, Caller, Refused};
-use crate::symmetric::endpoint::Endpoint;
+use crate::symmetric::endpoint::{Endpoint, is_within};
 use crate::symmetric::far::Source;
 use fi_mlx5::route::Route;
 use fi_shm::{copy, order};
@@ -86,7 +86,7 @@ unsafe fn write_as<C: Caller, T: Copy, const KEPT: bool>(
     unsafe {
         match caller
             .endpoint()
-            .write_range_in_line(dest, source, count, peer)
+            .write_range_in_line(C::IS_CHECKED, dest, source, count, peer)
         {
             InLine::Done => C::done(()),
             InLine::Beyond(record) => {
@@ -397,7 +397,7 @@ unsafe fn read_as<C: Caller, T: Copy, const WAITS: bool>(
     unsafe {
         if caller
             .endpoint()
-            .read_mapped_range(dest, source, count, peer)
+            .read_mapped_range(C::IS_CHECKED, dest, source, count, peer)
         {
             return C::done(());
         }
@@ -448,25 +448,46 @@ impl Endpoint {
     /// Writes `count` elements, if `peer` is near.
     ///
     /// # Safety
-    /// `source` holds `count` elements and does not overlap the target unless it is the target.
+    /// `source` holds `count` elements and does not overlap the target unless it is the target. The
+    /// arguments are looked at, if the caller `is_checked`.
     #[inline(always)]
     unsafe fn write_range_in_line<T: Copy>(
         &self,
+        is_checked: bool,
         dest: *mut T,
         source: *const T,
         count: usize,
         peer: PeerIndex,
     ) -> InLine<'_> {
-        let Some(record) = self.record(peer) else {
+        // SAFETY: the endpoint has the peer, if the caller is checked.
+        let Some(record) = (unsafe { self.record_for(is_checked, peer) }) else {
             return InLine::Declined;
         };
-        let Some(there) = self.range_on(dest.addr(), count, size_of::<T>(), record) else {
+        let Some(there) = self.range_for::<T>(is_checked, dest.addr(), count, record) else {
             return InLine::Beyond(record);
         };
         // SAFETY: `source` holds `count` elements; the target range lies in the peer's mapped
         // window. The product does not overflow: it is at most the window's length.
         unsafe { copy::copy(there as *mut u8, source.cast(), count * size_of::<T>()) };
         InLine::Done
+    }
+
+    /// Where `count` elements at the own address `addr` are in this process, of the peer with this
+    /// record; none where it is elsewhere, or they are not in the window, which one that is checked
+    /// knows.
+    #[inline(always)]
+    fn range_for<T>(
+        &self,
+        is_checked: bool,
+        addr: usize,
+        count: usize,
+        record: &Peer,
+    ) -> Option<usize> {
+        if is_checked {
+            let is_near = is_within(true, || 0, record.window_len);
+            return is_near.then_some(addr.wrapping_add(record.delta));
+        }
+        self.range_on(addr, count, size_of::<T>(), record)
     }
 
     /// Writes 8 bytes over the device, if the lane, of one thread, can take them without looking;
@@ -547,16 +568,20 @@ impl Endpoint {
     ///
     /// # Safety
     /// `dest` has room for `count` elements and does not overlap the source unless it is the
-    /// source.
+    /// source. The arguments are looked at, if the caller `is_checked`.
     #[inline(always)]
     unsafe fn read_mapped_range<T: Copy>(
         &self,
+        is_checked: bool,
         dest: *mut T,
         source: *const T,
         count: usize,
         peer: PeerIndex,
     ) -> bool {
-        let Some(there) = self.range(source.addr(), count, size_of::<T>(), peer) else {
+        // SAFETY: the endpoint has the peer, if the caller is checked.
+        let record = unsafe { self.record_for(is_checked, peer) };
+        let range = |record| self.range_for::<T>(is_checked, source.addr(), count, record);
+        let Some(there) = record.and_then(range) else {
             return false;
         };
         // SAFETY: `dest` has room for `count` elements; the source range lies in the peer's mapped

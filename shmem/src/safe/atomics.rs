@@ -8,6 +8,7 @@
 use super::{Ctx, Shared};
 use crate::{amo, sync};
 use bytemuck::Pod;
+use fi_provider::symmetric::atomic;
 
 /// A number of 4 or 8 bytes that is read, written and swapped atomically: an integer or a float.
 pub trait Word: Pod + amo::Word {}
@@ -35,11 +36,12 @@ macro_rules! atomics {
                 pe: usize,
             ) $(-> $ret)? {
                 let dest = dest.place.one(index);
-                let pe = self.number(pe);
-                // SAFETY: the array is shared on all PEs, at this place, and holds the element,
-                // aligned. The rules of threads: this one has the context.
+                let (ctx, peer) = (self.checked(), self.peer(pe));
+                // SAFETY: the array is shared on all PEs, at this place of their windows, and holds
+                // the element, aligned; the PE is one of the context's. The rules of threads: this
+                // one has the context.
                 unsafe {
-                    amo::$name(self.context, &concat!("Ctx::", stringify!($name)), dest, $($arg,)* pe)
+                    atomic::$name(ctx, &concat!("Ctx::", stringify!($name)), dest, $($arg,)* peer)
                 }
             }
         )*}

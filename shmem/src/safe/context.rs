@@ -5,14 +5,17 @@
     reason = "calls the routines with addresses that the arrays' types vouch for"
 )]
 
+use super::checked::Checked;
 use super::created::Created;
 use super::{OneThread, Readable, Shared, World};
 use crate::ctx::{self, Context};
 use crate::job;
+use crate::order;
 use crate::routine::Routine;
 use crate::team::{self, Handle};
-use crate::{order, rma};
 use bytemuck::Pod;
+use fi_provider::symmetric::address_vector::PeerIndex;
+use fi_provider::symmetric::{element, range};
 use std::ffi::c_int;
 use std::fmt;
 use std::marker::PhantomData;
@@ -107,6 +110,20 @@ impl<'w> Ctx<'w> {
         number(self.context, pe)
     }
 
+    /// The number of a PE that the context has, as the fabric takes it. A context has none once the
+    /// end of the program has finalised.
+    #[track_caller]
+    #[inline(always)]
+    pub(super) fn peer(&self, pe: usize) -> PeerIndex {
+        number(self.context, pe) as PeerIndex
+    }
+
+    /// The context, for operations whose arguments were looked at.
+    #[inline(always)]
+    pub(super) fn checked(&self) -> &'static Checked {
+        Checked::of(self.context)
+    }
+
     /// Writes `source` to the elements from `index` on, on `pe`. `source` may change when this
     /// returns (OpenSHMEM 1.6, 9.6.1.1).
     ///
@@ -116,20 +133,12 @@ impl<'w> Ctx<'w> {
     #[inline(always)]
     pub fn put<T: Pod>(&self, dest: &Shared<'_, T>, index: usize, source: &[T], pe: usize) {
         let to = dest.place.at(index, source.len());
-        let pe = self.number(pe);
-        // SAFETY: the array is shared on all PEs, at this place, and holds the elements; `source`
-        // is apart from it, as nothing gives a reference to a shared array. The rules of threads:
-        // this one has the context.
-        unsafe {
-            rma::put(
-                self.context,
-                &"Ctx::put",
-                to,
-                source.as_ptr(),
-                source.len(),
-                pe,
-            );
-        }
+        let peer = self.peer(pe);
+        let (from, count) = (source.as_ptr(), source.len());
+        // SAFETY: the array is shared on all PEs, at this place of their windows, and holds the
+        // elements; `source` is apart from it, as nothing gives a reference to a shared array; the
+        // PE is one of the context's. The rules of threads: this one has the context.
+        unsafe { range::write(self.checked(), &"Ctx::put", to, from, count, peer) };
     }
 
     /// Reads the elements from `index` on, on `pe` (9.6.1.5).
@@ -140,20 +149,12 @@ impl<'w> Ctx<'w> {
     #[inline(always)]
     pub fn get<T: Pod>(&self, dest: &mut [T], source: &impl Readable<T>, index: usize, pe: usize) {
         let from = source.place().at(index, dest.len());
-        let pe = self.number(pe);
-        // SAFETY: the array is readable on all PEs, at this place, and holds the elements; `dest`
-        // is apart from it, as nothing gives a mutable reference to it. The rules of threads: this
-        // one has the context.
-        unsafe {
-            rma::get(
-                self.context,
-                &"Ctx::get",
-                dest.as_mut_ptr(),
-                from,
-                dest.len(),
-                pe,
-            );
-        }
+        let peer = self.peer(pe);
+        let (to, count) = (dest.as_mut_ptr(), dest.len());
+        // SAFETY: the array is readable on all PEs, at this place of their windows, and holds the
+        // elements; `dest` is apart from it, as nothing gives a mutable reference to it; the PE is
+        // one of the context's. The rules of threads: this one has the context.
+        unsafe { range::read(self.checked(), &"Ctx::get", to, from, count, peer) };
     }
 
     /// Writes `value` to element `index` on `pe` (9.6.1.2): for an element of up to 16 bytes, by
@@ -166,10 +167,11 @@ impl<'w> Ctx<'w> {
     pub fn p<T: Pod>(&self, dest: &Shared<'_, T>, index: usize, value: T, pe: usize) {
         const { assert!(size_of::<T>() <= 16) };
         let to = dest.place.one(index);
-        let pe = self.number(pe);
-        // SAFETY: the array is shared on all PEs, at this place, and holds the element, aligned.
-        // The rules of threads: this one has the context.
-        unsafe { rma::p(self.context, &"Ctx::p", to, value, pe) };
+        let peer = self.peer(pe);
+        // SAFETY: the array is shared on all PEs, at this place of their windows, and holds the
+        // element, aligned; the PE is one of the context's. The rules of threads: this one has the
+        // context.
+        unsafe { element::write(self.checked(), &"Ctx::p", to, value, peer) };
     }
 
     /// Reads element `index` on `pe` (9.6.1.6): for an element of up to 16 bytes.
@@ -181,10 +183,11 @@ impl<'w> Ctx<'w> {
     pub fn g<T: Pod>(&self, source: &impl Readable<T>, index: usize, pe: usize) -> T {
         const { assert!(size_of::<T>() <= 16) };
         let from = source.place().one(index);
-        let pe = self.number(pe);
-        // SAFETY: the array is readable on all PEs, at this place, and holds the element, aligned;
-        // any bits are a `T`. The rules of threads: this one has the context.
-        unsafe { rma::g(self.context, &"Ctx::g", from, pe) }
+        let peer = self.peer(pe);
+        // SAFETY: the array is readable on all PEs, at this place of their windows, and holds the
+        // element, aligned; any bits are a `T`; the PE is one of the context's. The rules of
+        // threads: this one has the context.
+        unsafe { element::read(self.checked(), &"Ctx::g", from, peer) }
     }
 
     /// Orders earlier puts and atomics to each PE before later ones (9.12.1).

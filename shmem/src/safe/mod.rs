@@ -39,6 +39,7 @@
 )]
 
 mod atomics;
+mod checked;
 mod context;
 mod created;
 mod lock;
