@@ -70,7 +70,7 @@ macro_rules! loops {
 }
 
 loops! {
-    bare: |_ctx, _words, _index, _value, _pe| ();
+    bare: |_ctx, _words, _index, _value, _pe| end();
     bare_result: |_ctx, _words, _index, value, _pe| used(value);
     p: |ctx, words, index, value, pe| ctx.p(words, index, value, pe);
     put: |ctx, words, index, value, pe| ctx.put(words, index, &[value], pe);

@@ -8,7 +8,7 @@
 use super::phase::Place;
 use super::sealed;
 use bytemuck::Pod;
-use fi_provider::node::copy::copy;
+use fi_provider::node::copy::copy_long;
 use std::marker::PhantomData;
 use std::mem::transmute_copy;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
@@ -73,6 +73,39 @@ macro_rules! as_atomic {
     }};
 }
 
+/// The most bytes of a range that is read or written element by element; [`copy_long`] has more.
+const FEW: usize = 16;
+
+/// Copies a value to or from memory that other threads and PEs write or read meanwhile, by atomic
+/// moves of as many bytes as its alignment allows.
+///
+/// # Safety
+/// Both are mapped for reading and writing a `T`, aligned, and apart.
+unsafe fn copy_pieces<T: Pod>(to: *mut T, from: *mut T) {
+    macro_rules! by {
+        ($piece:ty, $atomic:ident) => {
+            for i in 0..size_of::<T>() / size_of::<$piece>() {
+                let from = from.cast::<$piece>().wrapping_add(i);
+                let to = to.cast::<$piece>().wrapping_add(i);
+                // SAFETY: the piece lies in both values, aligned; who has either meanwhile uses
+                // atomic instructions or copies that may race. (A value of the caller's is its own:
+                // nothing else has it.)
+                // ORDERING: acquires and releases as `load` and `store` do.
+                unsafe {
+                    let piece = $atomic::from_ptr(from).load(Ordering::Acquire);
+                    $atomic::from_ptr(to).store(piece, Ordering::Release);
+                }
+            }
+        };
+    }
+    match align_of::<T>() {
+        1 => by!(u8, AtomicU8),
+        2 => by!(u16, AtomicU16),
+        4 => by!(u32, AtomicU32),
+        _ => by!(u64, AtomicU64),
+    }
+}
+
 impl<T: Pod> Shared<'_, T> {
     /// Returns the number of elements.
     #[inline]
@@ -111,7 +144,7 @@ impl<T: Pod> Shared<'_, T> {
             {
                 let mut value = T::zeroed();
                 // SAFETY: the element and the value are mapped, and apart.
-                unsafe { copy((&raw mut value).cast(), at.cast(), size_of::<T>()) };
+                unsafe { copy_pieces(&raw mut value, at) };
                 value
             }
         )
@@ -123,7 +156,7 @@ impl<T: Pod> Shared<'_, T> {
     /// If `index` is out of range.
     #[track_caller]
     #[inline(always)]
-    pub fn store(&self, index: usize, value: T) {
+    pub fn store(&self, index: usize, mut value: T) {
         let at = self.place.one(index);
         as_atomic!(
             T,
@@ -135,7 +168,7 @@ impl<T: Pod> Shared<'_, T> {
                 atomic.store(bits, Ordering::Release);
             },
             // SAFETY: the element and the value are mapped, and apart.
-            unsafe { copy(at.cast(), (&raw const value).cast(), size_of::<T>()) }
+            unsafe { copy_pieces(at, &raw mut value) }
         );
     }
 
@@ -146,9 +179,14 @@ impl<T: Pod> Shared<'_, T> {
     #[track_caller]
     pub fn read(&self, index: usize, to: &mut [T]) {
         let from = self.place.at(index, to.len());
-        // SAFETY: both ranges hold the bytes; they are apart, as nothing else has a reference to
-        // a shared array.
-        unsafe { copy(to.as_mut_ptr().cast(), from.cast(), size_of_val(to)) };
+        if size_of_val(to) <= FEW {
+            let elements = to.iter_mut().enumerate();
+            elements.for_each(|(i, element)| *element = self.load(index + i));
+            return;
+        }
+        // SAFETY: both ranges hold the bytes; they are apart, as nothing gives a reference to a
+        // shared array.
+        unsafe { copy_long(to.as_mut_ptr().cast(), from.cast(), size_of_val(to)) };
     }
 
     /// Copies `from` to own elements from `index` on.
@@ -158,9 +196,14 @@ impl<T: Pod> Shared<'_, T> {
     #[track_caller]
     pub fn write(&self, index: usize, from: &[T]) {
         let to = self.place.at(index, from.len());
-        // SAFETY: both ranges hold the bytes; they are apart, as nothing else has a reference to
-        // a shared array.
-        unsafe { copy(to.cast(), from.as_ptr().cast(), size_of_val(from)) };
+        if size_of_val(from) <= FEW {
+            let elements = from.iter().enumerate();
+            elements.for_each(|(i, element)| self.store(index + i, *element));
+            return;
+        }
+        // SAFETY: both ranges hold the bytes; they are apart, as nothing gives a reference to a
+        // shared array.
+        unsafe { copy_long(to.cast(), from.as_ptr().cast(), size_of_val(from)) };
     }
 
     /// Returns the own elements, copied.
