@@ -145,15 +145,18 @@ pub(crate) fn end() -> Result<(), Refusal> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use std::sync::mpsc::{RecvTimeoutError, channel};
     use std::thread;
     use std::time::Duration;
 
-    /// One test, because there is one owner.
+    /// Held by tests that have a `World`, or say that they have: there is one owner.
+    pub(crate) static ALONE: Mutex<()> = Mutex::new(());
+
     #[test]
     fn a_thread_that_runs_keeps_what_it_has_used() {
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let (to_owner, wait) = channel::<()>();
         let (tell, used) = channel();
         let owner = thread::spawn(move || {
@@ -193,5 +196,7 @@ mod tests {
         });
         let waited = came_back.recv_timeout(Duration::from_millis(50));
         assert_eq!(waited, Err(RecvTimeoutError::Timeout));
+        *ending() = false;
+        leave(false);
     }
 }

@@ -73,18 +73,22 @@ impl Drop for Created {
     }
 }
 
-/// Returns when all that was begun on any context is delivered.
+/// Returns when all that was begun on any context is delivered; how many contexts that were created
+/// there are.
 ///
 /// The calling thread has the `World`, and with it the default context.
-pub(super) fn quiet_all(at: Routine) {
+pub(super) fn quiet_all(at: Routine) -> usize {
     // SAFETY: the rules of threads: this one has the default context.
     unsafe { order::quiet(ctx::default_ctx(), at) };
+    let mut count = 0;
     for &handle in created().iter() {
         // SAFETY: the handle is that of a context not yet destroyed, as `drop` takes the lock; the
         // rules of threads: the context was created without options, so that any thread may quiet
         // it.
         unsafe { order::quiet(ctx::from_handle(handle), at) };
+        count += 1;
     }
+    count
 }
 
 /// Forgets all: the library has destroyed them at its end.
@@ -96,4 +100,40 @@ pub(super) fn forget_all() {
 /// Forgets those of `team` that were forgotten, which the library destroys with it.
 pub(super) fn forget_of_team(team: Handle) {
     created().retain(|&handle| ctx::registry::team_of(handle) != Some(team));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::World;
+
+    /// What the software device does not show, as it delivers all when it acts.
+    #[test]
+    fn all_contexts_are_quieted_wherever_they_are() {
+        let alone = crate::owner::tests::ALONE.lock();
+        let _alone = alone.unwrap_or_else(PoisonError::into_inner);
+        let world = World::init().expect("a job of one PE");
+        let contexts: Vec<_> = (0..3).filter_map(|_| world.create_ctx()).collect();
+        std::mem::forget(world.create_ctx());
+        assert_eq!(quiet_all(&"a test"), 4);
+        std::thread::scope(|scope| {
+            let (tell, asked) = std::sync::mpsc::channel();
+            let (answer, end) = std::sync::mpsc::channel::<()>();
+            scope.spawn(move || {
+                tell.send(()).expect("the other thread");
+                end.recv().expect("the other thread");
+                drop(contexts);
+                tell.send(()).expect("the other thread");
+            });
+            asked.recv().expect("the thread that has them");
+            assert_eq!(quiet_all(&"a test"), 4);
+            answer.send(()).expect("the thread that has them");
+            asked.recv().expect("the thread that has them");
+            assert_eq!(quiet_all(&"a test"), 1);
+        });
+        drop(world);
+        let world = World::init().expect("another session");
+        assert_eq!(quiet_all(&"a test"), 0);
+        drop(world);
+    }
 }
