@@ -36,7 +36,7 @@ pub(crate) struct Group {
 }
 
 /// All groups, in the order in which they run.
-pub(crate) static ALL: [Group; 15] = [
+pub(crate) static ALL: [Group; 16] = [
     Group {
         name: "lint",
         about: "formatting, clippy, documentation, layers, house rules",
