@@ -73,7 +73,7 @@ pub use job::error::Error;
 pub use routine::Routine;
 pub use safe::{
     Against, Awaited, Blocks, Ctx, Element, Frozen, Held, Lock, Op, Owned, Phase, Pod, Readable,
-    Scope, Session, Shared, SharedStatic, Signal, Static, Word, World,
+    Scope, Session, Shared, SharedStatic, Signal, Static, Team, Word, World,
 };
 pub use sync::Cmp;
 

@@ -6,6 +6,7 @@ mod mismatches;
 mod nonblocking;
 mod operations;
 mod phases;
+mod teams;
 
 use shmem::World;
 
@@ -19,6 +20,7 @@ fn main() {
         operations::PROGRAMS,
         nonblocking::PROGRAMS,
         executors::PROGRAMS,
+        teams::PROGRAMS,
     ]
     .concat();
     let mut names = std::env::args().skip(1).peekable();

@@ -41,6 +41,46 @@ pub(super) const PROGRAMS: &[Program] = &[
             let _ = world.alloc::<u32>(10);
         }
     }),
+    ("broadcast_roots", |world| {
+        let (one, other) = two(&world);
+        let root = usize::from(world.my_pe() == 1);
+        world.team().broadcast((&one, 0), (&other, 0), 10, root);
+    }),
+    ("reduce_lengths", |world| {
+        let (one, other) = two(&world);
+        let count = 9 - usize::from(world.my_pe() == 1);
+        world.team().sum_reduce((&one, 0), (&other, 0), count);
+    }),
+    ("reduce_sources", |world| {
+        let (one, other) = two(&world);
+        let source = if world.my_pe() == 1 { &one } else { &other };
+        world.team().sum_reduce((&one, 0), (source, 0), 5);
+    }),
+    ("sum_and_max", |world| match world.my_pe() {
+        1 => _ = world.team().max(1),
+        _ => _ = world.team().sum(1),
+    }),
+    ("splits", |world| {
+        let size = 2 - usize::from(world.my_pe() == 1);
+        let _ = world.team().split_strided(0, 2, size);
+    }),
+    ("splits_back", |world| {
+        let last = world.n_pes() - 1;
+        let (start, stride) = if world.my_pe() == 1 {
+            (0, 1)
+        } else {
+            (last, -1)
+        };
+        let _ = world.team().split_strided(start, stride, 2);
+    }),
+    ("overlap", |world| {
+        let (one, _) = two(&world);
+        world.team().sum_reduce((&one, 0), (&one, 1), 5);
+    }),
+    ("collect_too_much", |world| {
+        let (one, other) = two(&world);
+        world.team().collect((&one, 0), (&other, 0), 4);
+    }),
     ("caught", caught),
 ];
 

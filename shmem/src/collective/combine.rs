@@ -9,6 +9,8 @@
     reason = "arrays are given by address and length, as C has them"
 )]
 
+use bytemuck::{Pod, Zeroable};
+use fi_provider::node::copy::copy;
 use std::ops::{Add, Mul, Sub};
 
 /// An operation on two numbers, element by element.
@@ -45,6 +47,18 @@ impl Kernel {
         }
     }
 
+    /// As [`Kernel::of`], for arrays that others may write meanwhile: it combines copies, by pieces.
+    pub(crate) const fn of_shared<T: Pod, O: Operation<T>>() -> Self {
+        Self {
+            size: size_of::<T>(),
+            combine: |acc, other, count| {
+                // SAFETY: unless `count` is 0, both hold `count` elements of `T`, aligned, which do
+                // not overlap.
+                unsafe { combine_copies::<T, O>(acc.cast(), other.cast(), count) }
+            },
+        }
+    }
+
     /// Replaces each element of `acc` by what the operation makes of it and that of `other`, for `count` elements.
     ///
     /// # Safety
@@ -54,6 +68,31 @@ impl Kernel {
         // SAFETY: unless `count` is 0, both hold `count` aligned elements of the kernel's type,
         // which do not overlap and are ours meanwhile.
         unsafe { (self.combine)(acc, other, count) }
+    }
+}
+
+/// Elements that [`combine_copies`] copies at a time.
+const PIECE: usize = 128;
+
+/// [`Operation::combine`] where others may read and write both arrays meanwhile: no reference is made
+/// to them. Elements that change meanwhile are combined with one or the other value, or parts of both.
+///
+/// # Safety
+/// Unless `count` is 0, both hold `count` elements of `T` and do not overlap.
+unsafe fn combine_copies<T: Pod, O: Operation<T>>(acc: *mut T, other: *const T, count: usize) {
+    let (mut own, mut theirs) = ([T::zeroed(); PIECE], [T::zeroed(); PIECE]);
+    for start in (0..count).step_by(PIECE) {
+        let len = (count - start).min(PIECE);
+        let bytes = len * size_of::<T>();
+        let (to, from) = (acc.wrapping_add(start), other.wrapping_add(start));
+        // SAFETY: both arrays hold `len` elements from `start` on, and the pieces have room for
+        // them; any bytes are a value. The pieces are this call's alone.
+        unsafe {
+            copy(own.as_mut_ptr().cast(), to.cast(), bytes);
+            copy(theirs.as_mut_ptr().cast(), from.cast(), bytes);
+            O::combine(own.as_mut_ptr(), theirs.as_ptr(), len);
+            copy(to.cast(), own.as_ptr().cast(), bytes);
+        }
     }
 }
 
@@ -94,6 +133,12 @@ pub struct Complex<F> {
     /// The imaginary part.
     pub im: F,
 }
+
+// SAFETY: zeros are a value of both parts.
+unsafe impl<F: Zeroable> Zeroable for Complex<F> {}
+
+// SAFETY: two values of a type that is `Pod`, one behind the other without a gap.
+unsafe impl<F: Pod> Pod for Complex<F> {}
 
 /// The loop of all operations. That the arguments of a function do not overlap is what the compiler knows when it makes it
 /// take several elements at a time; in line it would look at the addresses first, and need the loop twice.

@@ -111,6 +111,28 @@ pub(crate) unsafe fn collect(
     party.meet(at);
 }
 
+/// As [`collect`], where this PE has been told how many bytes each has.
+///
+/// # Safety
+/// `dest` is an array of as many bytes as `bytes` has together, which overlaps with no PE's source.
+pub(crate) unsafe fn collect_told(
+    party: &impl Party,
+    at: Routine,
+    dest: *mut u8,
+    source: *const u8,
+    bytes: &[usize],
+) {
+    party.meet(at);
+    let mut offset = 0;
+    for (index, &bytes) in bytes.iter().enumerate() {
+        // SAFETY: `dest` is writable for as many bytes as all have together, of which these are the
+        // next.
+        unsafe { fetch(party, at, dest.wrapping_add(offset), source, bytes, index) };
+        offset += bytes;
+    }
+    party.meet(at);
+}
+
 /// The `me`th of everybody's blocks of `bytes` bytes at `source`, one behind the other, to `dest`.
 ///
 /// # Safety

@@ -11,9 +11,9 @@
 
 pub mod active;
 pub mod combine;
-mod flat;
+pub(crate) mod flat;
 mod pairs;
-mod party;
+pub(crate) mod party;
 pub(crate) mod small;
 mod tiered;
 
@@ -378,7 +378,7 @@ where
 
 /// # Safety
 /// As [`reduce`]; all bits zero is the operation's identity.
-unsafe fn scan(
+pub(crate) unsafe fn scan(
     at: Routine,
     team: Handle,
     dest: *mut u8,

@@ -17,6 +17,7 @@ use crate::job::workspace::SLOT;
 use crate::routine::Routine;
 use crate::team::group::Team;
 use crate::team::slots::Shown;
+use fi_provider::node::copy::copy;
 use std::ops::Range;
 
 /// The largest team of several nodes whose PEs read each other's slots; in larger ones few speak for many.
@@ -32,7 +33,7 @@ pub(super) fn fits(team: &Team, bytes: usize) -> bool {
 ///
 /// # Safety
 /// As there, and the data fits.
-pub(super) unsafe fn broadcast(
+pub(crate) unsafe fn broadcast(
     team: &Team,
     at: Routine,
     dest: *mut u8,
@@ -55,7 +56,7 @@ pub(super) unsafe fn broadcast(
 ///
 /// # Safety
 /// As there, and the data fits.
-pub(super) unsafe fn fcollect(
+pub(crate) unsafe fn fcollect(
     team: &Team,
     at: Routine,
     dest: *mut u8,
@@ -100,7 +101,7 @@ pub(super) unsafe fn alltoall(
 ///
 /// # Safety
 /// As there, and the data fits.
-pub(super) unsafe fn reduce(
+pub(crate) unsafe fn reduce(
     team: &Team,
     at: Routine,
     dest: *mut u8,
@@ -121,7 +122,7 @@ pub(super) unsafe fn reduce(
 ///
 /// # Safety
 /// As there, and the data fits.
-pub(super) unsafe fn scan(
+pub(crate) unsafe fn scan(
     team: &Team,
     at: Routine,
     dest: *mut u8,
@@ -137,7 +138,9 @@ pub(super) unsafe fn scan(
     unsafe {
         let shown = team.show(at, source, bytes);
         if of.is_empty() {
-            dest.write_bytes(0, bytes);
+            let mut zeros = Chunk::new();
+            zeros.bytes().write_bytes(0, bytes);
+            copy(dest, zeros.bytes(), bytes);
         } else {
             combine(&shown, at, dest, count, kernel, of);
         }

@@ -1,5 +1,6 @@
 //! What can go wrong when a job starts.
 
+use super::workspace::TEAMS;
 use fi_provider::device::{self, POLICIES};
 use fi_provider::software;
 use std::io;
@@ -141,6 +142,11 @@ pub enum Error {
         /// Bytes of heap per PE at the first initialisation.
         first: usize,
     },
+    /// The PEs of a team have no number left that they could all give to another team.
+    #[error(
+        "no other team can be made: a PE is in {TEAMS} teams at most, that of all PEs and that of its node included"
+    )]
+    NoTeam,
     /// There is a [`crate::World`] already.
     #[error("there is another World, and a process has one at a time")]
     InUse,

@@ -103,6 +103,12 @@ impl<'w> Ctx<'w> {
         self.context.endpoint.peer_count() as usize
     }
 
+    /// Whether it counts PEs as the job does: it was made of the `World` or of its team.
+    #[inline]
+    pub(super) fn is_of_world(&self) -> bool {
+        self.created.as_ref().is_none_or(Created::is_of_world)
+    }
+
     /// The number of a PE that the context has, as the routines take it.
     #[track_caller]
     #[inline(always)]

@@ -13,7 +13,7 @@ use crate::ctx::{self, Context, created};
 use crate::order;
 use crate::owner::Part;
 use crate::routine::Routine;
-use crate::team::Handle;
+use crate::team::{self, Handle};
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -28,6 +28,7 @@ fn created() -> MutexGuard<'static, BTreeSet<usize>> {
 #[derive(Debug)]
 pub(super) struct Created {
     handle: usize,
+    team: Handle,
     /// Dropped behind `drop`.
     _part: Part,
 }
@@ -51,8 +52,14 @@ impl Created {
         created.insert(handle);
         Some(Self {
             handle,
+            team,
             _part: part,
         })
+    }
+
+    /// Whether it counts PEs as the job does.
+    pub(super) fn is_of_world(&self) -> bool {
+        self.team == team::WORLD
     }
 
     /// The context, which is there as long as this value is.
@@ -96,10 +103,18 @@ pub(super) fn forget_all() {
     created().clear();
 }
 
-#[expect(dead_code, reason = "for the safe teams")]
-/// Forgets those of `team` that were forgotten, which the library destroys with it.
-pub(super) fn forget_of_team(team: Handle) {
-    created().retain(|&handle| ctx::registry::team_of(handle) != Some(team));
+/// Quiets and forgets those of `team` that were forgotten, which the library destroys with it.
+///
+/// No [`Created`] of that team is there any more.
+pub(super) fn forget_of_team(at: Routine, team: Handle) {
+    created().retain(|&handle| {
+        let is_other = ctx::registry::team_of(handle) != Some(team);
+        if !is_other {
+            // SAFETY: as in `quiet_all`.
+            unsafe { order::quiet(ctx::from_handle(handle), at) };
+        }
+        is_other
+    });
 }
 
 #[cfg(test)]

@@ -20,8 +20,37 @@ pub(super) struct Args {
     pub(super) count: usize,
     /// Where an array begins, in bytes from the start of the heap, or an index.
     pub(super) place: Option<usize>,
-    /// A root, a stride, a number: what is left.
+    /// Where a second array begins, in the same way.
+    pub(super) source: Option<usize>,
+    /// A root, a stride, a number: what is left, below 2^63; below 2^20 beside a second array.
     pub(super) extra: usize,
+}
+
+/// Says in the last word that there is a second array; its place is above the bits of `extra`.
+const HAS_SOURCE: u64 = 1 << 63;
+const EXTRA_BITS: u32 = 20;
+
+/// `extra` and `source` in a word. Places are below 2^43, as those of [`Place::args`](super::phase::Place::args).
+fn packed(Args { source, extra, .. }: Args) -> u64 {
+    match source {
+        None => extra as u64 & !HAS_SOURCE,
+        Some(source) => {
+            let low = extra as u64 & ((1 << EXTRA_BITS) - 1);
+            HAS_SOURCE | (source as u64) << EXTRA_BITS | low
+        }
+    }
+}
+
+/// The contrary of [`packed`]: `source` and `extra`.
+fn unpacked(word: u64) -> (Option<usize>, usize) {
+    if word & HAS_SOURCE == 0 {
+        return (None, word as usize);
+    }
+    let source = (word & !HAS_SOURCE) >> EXTRA_BITS;
+    (
+        Some(source as usize),
+        (word & ((1 << EXTRA_BITS) - 1)) as usize,
+    )
 }
 
 /// A call in words: its name and its arguments.
@@ -42,10 +71,7 @@ fn name_of(at: Routine) -> [u8; NAME] {
 fn words_of(at: Routine, args: Args) -> agree::Call {
     let [low, high] = bytemuck::cast::<[u8; NAME], [u64; 2]>(name_of(at));
     let Args {
-        size,
-        count,
-        place,
-        extra,
+        size, count, place, ..
     } = args;
     [
         low,
@@ -54,7 +80,7 @@ fn words_of(at: Routine, args: Args) -> agree::Call {
         count as u64,
         // An offset is below the length of the heap.
         place.map_or(0, |place| place as u64 + 1),
-        extra as u64,
+        packed(args),
     ]
 }
 
@@ -85,11 +111,13 @@ fn differ(at: Routine, args: Args, pe: u32, other: &Other) -> ! {
     let name = bytemuck::cast::<[u64; 2], [u8; NAME]>([words[0], words[1]]);
     let name = String::from_utf8_lossy(&name);
     let name = name.trim_end_matches('\0');
-    let [size, count, place, extra] = [2, 3, 4, 5].map(|i| words[i] as usize);
+    let [size, count, place] = [2, 3, 4].map(|i| words[i] as usize);
+    let (source, extra) = unpacked(words[5]);
     let theirs = Args {
         size,
         count,
         place: place.checked_sub(1),
+        source,
         extra,
     };
     if words_of(at, args) == words {
@@ -113,9 +141,13 @@ impl fmt::Display for Call<'_> {
         if let Some(place) = args.place {
             write!(f, " at offset {place:#x}")?;
         }
-        if args.extra > 0 {
-            write!(f, " with {}", args.extra)?;
+        if let Some(source) = args.source {
+            write!(f, " from offset {source:#x}")?;
         }
-        Ok(())
+        match (args.extra >> 32, args.extra & 0xffff_ffff) {
+            (0, 0) => Ok(()),
+            (0, low) => write!(f, " with {low}"),
+            (high, low) => write!(f, " with {high} and {low}"),
+        }
     }
 }

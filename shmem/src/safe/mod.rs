@@ -40,6 +40,7 @@
 
 mod atomics;
 mod checked;
+mod collective;
 mod context;
 mod created;
 mod lock;
@@ -52,6 +53,8 @@ mod shared;
 mod signals;
 mod statics;
 mod strided;
+mod team;
+mod values;
 mod waits;
 
 pub use atomics::{Element, Word};
@@ -66,12 +69,13 @@ pub use shared::{Readable, Shared};
 pub use signals::Signal;
 pub use statics::{SharedStatic, Static};
 pub use strided::Blocks;
+pub use team::Team;
 pub use waits::{Against, Awaited};
 
 use crate::job::MULTIPLE;
 use crate::job::error::Error;
 use crate::routine::Routine;
-use crate::{collective, owner, query, world};
+use crate::{owner, query, world};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -112,6 +116,7 @@ mod sealed {
 /// where the panic was caught, or was another thread's, the job ends in the same way.
 pub struct World {
     ctx: Ctx<'static>,
+    teams: [Team<'static>; 2],
 }
 
 /// `Send` and not `Sync`.
@@ -154,6 +159,7 @@ impl World {
         }
         Ok(Self {
             ctx: Ctx::default_context(),
+            teams: Team::predefined(),
         })
     }
 
@@ -175,14 +181,14 @@ impl World {
     pub fn barrier_all(&self) {
         self.enter();
         // SAFETY: the rules of threads: this one has the `World`.
-        unsafe { collective::barrier_all(BARRIER) };
+        unsafe { crate::collective::barrier_all(BARRIER) };
     }
 
     /// Waits for all PEs; what each has stored to own elements is visible then (9.10.4).
     pub fn sync_all(&self) {
         self.enter();
         // SAFETY: the rules of threads: this one has the `World`.
-        unsafe { collective::sync_all(SYNC) };
+        unsafe { crate::collective::sync_all(SYNC) };
     }
 }
 

@@ -56,13 +56,23 @@ impl<T> Place<T> {
 
     /// What PEs compare when they meet over the array.
     pub(super) fn args(self) -> Args {
-        let heap = job::symmetric_ranges().map_or(0, |[_, heap]| heap.start);
         Args {
             size: size_of::<T>(),
             count: self.len,
-            place: Some(self.base.addr().wrapping_sub(heap)),
-            extra: 0,
+            place: Some(offset(self.base.addr())),
+            ..Args::default()
         }
+    }
+}
+
+/// An address in symmetric memory as all PEs name it, in bytes: from the start of the heap, or of the
+/// static data, behind 4 TiB.
+pub(super) fn offset(address: usize) -> usize {
+    const OF_STATICS: usize = 1 << 42;
+    match job::symmetric_ranges() {
+        Some([statics, _]) if statics.contains(&address) => OF_STATICS | (address - statics.start),
+        Some([_, heap]) => address.wrapping_sub(heap.start),
+        None => 0,
     }
 }
 

@@ -15,6 +15,9 @@ const ROWS: &[&[&str]] = &[
     &["signals", "waits", "statics", "locks", "sessions"],
     &["scopes", "scope_panics"],
     &["futures", "ops_dropped", "ops_of_threads"],
+    &["teams", "values", "teams_forgotten"],
+    &["collectives"],
+    &["teams_of_threads", "racing_reduction"],
     &["rayon_first", "rayon", "tokio_tasks"],
     &["leaked_to_tokio"],
 ];
@@ -53,6 +56,48 @@ const MISMATCHES: &[(&str, &[&str])] = &[
     (
         "freeze_and_own",
         &["PE 1 calls World::freeze of 10", "PE 1 calls freeze of 10"],
+    ),
+    (
+        "broadcast_roots",
+        &[
+            "PE 1 calls Team::broadcast of 10 elements of 4 bytes at offset 0x0 from offset 0x40 with 1, and PE 0 calls broadcast of 10 elements of 4 bytes at offset 0x0 from offset 0x40",
+        ],
+    ),
+    (
+        "reduce_lengths",
+        &[
+            "PE 1 calls Team::sum_reduce of 8 elements of 4 bytes at offset 0x0 from offset 0x40, and PE 0 calls sum_reduce of 9 elements",
+        ],
+    ),
+    (
+        "reduce_sources",
+        &[
+            "PE 1 calls Team::sum_reduce of 5 elements of 4 bytes at offset 0x0 from offset 0x0, and PE 0 calls sum_reduce of 5 elements of 4 bytes at offset 0x0 from offset 0x40",
+        ],
+    ),
+    (
+        "sum_and_max",
+        &["PE 1 calls Team::max of 1", "PE 1 calls max of 1"],
+    ),
+    (
+        "splits",
+        &[
+            "PE 1 calls Team::split_strided with count 1 with 2, and PE 0 calls split_strided with count 2 with 2",
+        ],
+    ),
+    (
+        "splits_back",
+        &[
+            "PE 1 calls Team::split_strided with count 2 with 1, and PE 0 calls split_strided with count 2 with 2 and 4294967295",
+        ],
+    ),
+    (
+        "overlap",
+        &["Team::sum_reduce: destination and source overlap"],
+    ),
+    (
+        "collect_too_much",
+        &["elements 0 to 0 + 12 of a symmetric array of 10"],
     ),
     (
         "freeze_and_alloc",
