@@ -72,8 +72,9 @@ mod stall;
 pub use job::error::Error;
 pub use routine::Routine;
 pub use safe::{
-    Against, Awaited, Blocks, Ctx, Element, Frozen, Held, Lock, Op, Owned, Phase, Pod, Readable,
-    Scope, Session, Shared, SharedStatic, Signal, Static, Team, Word, World,
+    Against, Array, Awaited, Blocks, Ctx, Dealt, Distributed, Element, Frozen, Held, Layout, Lock,
+    Op, Owned, Phase, Pod, Readable, Scope, Session, Shared, SharedStatic, Signal, Static, Team,
+    Token, Word, World,
 };
 pub use sync::Cmp;
 

@@ -1,6 +1,7 @@
 //! Programs over the safe Rust interface that the group rust runs: each argument names one, all PEs
 //! do the same ones. A program checks what it does, and panics where that is wrong.
 
+mod arrays;
 mod executors;
 mod mismatches;
 mod nonblocking;
@@ -21,6 +22,7 @@ fn main() {
         nonblocking::PROGRAMS,
         executors::PROGRAMS,
         teams::PROGRAMS,
+        arrays::PROGRAMS,
     ]
     .concat();
     let mut names = std::env::args().skip(1).peekable();

@@ -1,7 +1,7 @@
 //! Collective calls in which PEs differ: each panics on them.
 
 use super::Program;
-use shmem::{Shared, World};
+use shmem::{Layout, Shared, World};
 
 pub(super) const PROGRAMS: &[Program] = &[
     ("alloc_lengths", |world| {
@@ -80,6 +80,22 @@ pub(super) const PROGRAMS: &[Program] = &[
     ("collect_too_much", |world| {
         let (one, other) = two(&world);
         world.team().collect((&one, 0), (&other, 0), 4);
+    }),
+    ("array_lengths", |world| {
+        let len = 10 + usize::from(world.my_pe() == 1);
+        let _ = world.array::<u8>(len, Layout::Block);
+    }),
+    ("retire_others", |world| {
+        let (one, other) = (world.distribute(1), world.distribute(2));
+        let _ = world.retire(if world.my_pe() == 1 { one } else { other });
+    }),
+    ("destroy_and_sum", |world| {
+        let team = world.team().split_strided(0, 1, world.n_pes());
+        let team = team.expect("a team").expect("of all PEs");
+        match world.my_pe() {
+            1 => _ = team.sum(1),
+            _ => team.destroy(),
+        }
     }),
     ("caught", caught),
 ];

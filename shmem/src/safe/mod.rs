@@ -38,11 +38,13 @@
     reason = "calls the routines, whose rules the types keep: one thread at a time has the World"
 )]
 
+mod array;
 mod atomics;
 mod checked;
 mod collective;
 mod context;
 mod created;
+mod distributed;
 mod lock;
 mod meet;
 mod op;
@@ -57,9 +59,11 @@ mod team;
 mod values;
 mod waits;
 
+pub use array::{Array, Dealt, Layout};
 pub use atomics::{Element, Word};
 pub use bytemuck::Pod;
 pub use context::Ctx;
+pub use distributed::{Distributed, Token};
 pub use lock::{Held, Lock};
 pub use op::Op;
 pub use phase::{Frozen, Owned, Phase};
@@ -76,6 +80,7 @@ use crate::job::MULTIPLE;
 use crate::job::error::Error;
 use crate::routine::Routine;
 use crate::{owner, query, world};
+use std::cell::RefCell;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -117,6 +122,7 @@ mod sealed {
 pub struct World {
     ctx: Ctx<'static>,
     teams: [Team<'static>; 2],
+    distributed: RefCell<distributed::Registry>,
 }
 
 /// `Send` and not `Sync`.
@@ -160,6 +166,7 @@ impl World {
         Ok(Self {
             ctx: Ctx::default_context(),
             teams: Team::predefined(),
+            distributed: Self::no_values(),
         })
     }
 

@@ -17,6 +17,7 @@ const ROWS: &[&[&str]] = &[
     &["futures", "ops_dropped", "ops_of_threads"],
     &["teams", "values", "teams_forgotten"],
     &["collectives"],
+    &["dealt", "batches", "arrays_of_teams", "distributed"],
     &["teams_of_threads", "racing_reduction"],
     &["rayon_first", "rayon", "tokio_tasks"],
     &["leaked_to_tokio"],
@@ -89,6 +90,23 @@ const MISMATCHES: &[(&str, &[&str])] = &[
         "splits_back",
         &[
             "PE 1 calls Team::split_strided with count 2 with 1, and PE 0 calls split_strided with count 2 with 2 and 4294967295",
+        ],
+    ),
+    (
+        "array_lengths",
+        &["PE 1: an array of 11 elements, Block, and of 10 to 11 on others"],
+    ),
+    (
+        "retire_others",
+        &[
+            "calls World::retire of 1 elements of 4 bytes with 2, and PE 1 calls retire of 1 elements of 4 bytes with 1",
+        ],
+    ),
+    (
+        "destroy_and_sum",
+        &[
+            "PE 1 calls Team::sum of 1",
+            "calls Team::destroy, and PE 1 calls sum",
         ],
     ),
     (
