@@ -88,10 +88,10 @@ fn value(pe: usize, index: usize) -> usize {
 }
 
 /// Lengths that go through slots, and those that do not.
-const LENGTHS: [usize; 4] = [1, 100, 3000, 20_000];
+const LENGTHS: [usize; 3] = [1, 100, 4000];
 
 fn collectives(world: World) {
-    let (n, most) = (world.n_pes(), LENGTHS[3]);
+    let (n, most) = (world.n_pes(), LENGTHS[2]);
     let to: Shared<'_, u32> = world.alloc(n * most).expect("room");
     let from: Shared<'_, u32> = world.alloc(n * most).expect("room");
     on_teams(&world, |_, team| {
