@@ -123,6 +123,45 @@ const MISMATCHES: &[(&str, &[&str])] = &[
     ),
 ];
 
+/// A crate outside of the workspace: `$1` is the project's root, `$2` oshrun.
+const OUTSIDE: &str = r#"
+cd "$TMPDIR"
+mkdir --parents outside/src
+cp "$1/Cargo.lock" outside
+cat > outside/Cargo.toml << END
+[package]
+name = "outside"
+edition = "2024"
+[dependencies]
+shmem = { path = "$1/shmem" }
+END
+cat > outside/src/main.rs << END
+fn main() -> Result<(), shmem::Error> {
+    let world = shmem::World::init()?;
+    let sum = world.team().sum(world.my_pe());
+    println!("PE {} of {} has {sum}", world.my_pe(), world.n_pes());
+    Ok(())
+}
+END
+cd outside
+cargo build --offline --quiet
+"$2" -n 3 target/debug/outside
+cd ..
+rm --recursive outside"#;
+
+/// The case of a crate outside of the workspace.
+fn outside(session: &Session) -> Case {
+    let run = Invocation::new("sh")
+        .args(["-euc", OUTSIDE, "sh"])
+        .arg(&session.place.root)
+        .arg(session.place.staged("bin/oshrun"));
+    // It builds all that it depends on.
+    let mut case = Case::new("a crate outside of the workspace", 300, run);
+    case.leaves_nothing = true;
+    case.expect.stdout = vec!["PE 0 of 3 has 3".to_owned(), "PE 2 of 3 has 3".to_owned()];
+    case
+}
+
 /// All cases.
 pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
     let build = ["build", "--package", "farreach-tests", "--example", "safe"];
@@ -167,6 +206,7 @@ pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
     mixed.expect = fails(&["PE 1 is in a barrier or another call"]);
     cases.push(mixed);
     cases.extend(misuses(session)?);
+    cases.push(outside(session));
     Ok(cases)
 }
 
