@@ -304,6 +304,7 @@ fn harm(place: &Place, args: &[String], victim: &Victim, harm: Harm) -> Result<(
         let expected = strike(harm, &lab, program, &mut random).map_err(in_round)?;
         let started = Instant::now();
         let said = child.wait_with_output().map_err(text)?;
+        let ended = started.elapsed();
         let error = String::from_utf8_lossy(&said.stderr).into_owned();
         let fits = |&(status, part): &(i32, &str)| {
             said.status.code() == Some(status) && error.contains(part)
@@ -316,7 +317,10 @@ fn harm(place: &Place, args: &[String], victim: &Victim, harm: Harm) -> Result<(
         }
         let living = if harm == Harm::Host { 1 } else { 2 };
         for name in [program, "oshrun"] {
-            nothing_is_left_by(started + OVER_WITHIN, &lab, living, name).map_err(in_round)?;
+            let left = nothing_is_left_by(started + OVER_WITHIN, &lab, living, name);
+            left.map_err(|left| {
+                in_round(format!("{left}, oshrun ended after {ended:?}\n{error}"))
+            })?;
         }
         slowest = slowest.max(started.elapsed());
         match harm {
