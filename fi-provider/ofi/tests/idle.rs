@@ -24,6 +24,7 @@ fn an_idle_port_sleeps() {
             provider: Some(provider.to_owned()),
             patience: Patience::new(true),
             registers_local: false,
+            leave: Duration::from_micros(200),
             watch: None,
         };
         // SAFETY: the memory outlives the port, and is read by nobody else.
