@@ -24,7 +24,7 @@ fn keys(pe: usize, count: usize) -> Vec<u64> {
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1_442_695_040_888_963_407);
         let key = state >> 34;
-        key * key >> 28
+        (key * key) >> 28
     };
     (0..count).map(next).collect()
 }

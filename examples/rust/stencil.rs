@@ -24,7 +24,11 @@ struct Grid {
 impl Grid {
     fn new(width: usize, height: usize) -> Self {
         let cells = vec![0.0; (width + 2) * (height + 2)];
-        Self { width, height, cells }
+        Self {
+            width,
+            height,
+            cells,
+        }
     }
 
     fn at(&mut self, x: usize, y: usize) -> &mut f64 {
@@ -32,11 +36,15 @@ impl Grid {
     }
 
     fn row(&self, y: usize) -> Vec<f64> {
-        (1..=self.width).map(|x| self.cells[y * (self.width + 2) + x]).collect()
+        (1..=self.width)
+            .map(|x| self.cells[y * (self.width + 2) + x])
+            .collect()
     }
 
     fn column(&self, x: usize) -> Vec<f64> {
-        (1..=self.height).map(|y| self.cells[y * (self.width + 2) + x]).collect()
+        (1..=self.height)
+            .map(|y| self.cells[y * (self.width + 2) + x])
+            .collect()
     }
 
     /// One step; returns the greatest change.
@@ -59,7 +67,10 @@ impl Grid {
 
 /// The columns of a grid of `n` PEs, as square as it can be.
 fn columns_of(n: usize) -> usize {
-    (1..=n).filter(|x| n % x == 0 && x * x <= n).max().map_or(1, |rows| n / rows)
+    (1..=n)
+        .filter(|x| n.is_multiple_of(*x) && x * x <= n)
+        .max()
+        .map_or(1, |rows| n / rows)
 }
 
 /// The heat above the upper edge.
@@ -120,7 +131,10 @@ fn on_all(world: &World, tile: usize, steps: usize) -> Result<(Grid, f64), shmem
 }
 
 fn main() -> ExitCode {
-    let numbers: Vec<usize> = std::env::args().skip(1).filter_map(|a| a.parse().ok()).collect();
+    let numbers: Vec<usize> = std::env::args()
+        .skip(1)
+        .filter_map(|a| a.parse().ok())
+        .collect();
     let [tile, steps] = numbers[..].try_into().unwrap_or([24, 40]);
     let Ok(world) = World::init() else {
         return ExitCode::FAILURE;
@@ -153,7 +167,9 @@ fn main() -> ExitCode {
             eprintln!("stencil: the {n} PEs and one PE disagree");
             return ExitCode::FAILURE;
         }
-        println!("{width} x {height} cells, changes of {change:.4} after {steps} steps on {n} PEs, as on one");
+        println!(
+            "{width} x {height} cells, changes of {change:.4} after {steps} steps on {n} PEs, as on one"
+        );
     }
     ExitCode::SUCCESS
 }
