@@ -123,9 +123,11 @@ const MISMATCHES: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// A crate outside of the workspace: `$1` is the project's root, `$2` oshrun.
+/// A crate outside of the workspace, and so of TMPDIR: `$1` is the project's root, `$2` oshrun.
 const OUTSIDE: &str = r#"
-cd "$TMPDIR"
+place=$(mktemp --directory /tmp/farreach-outside.XXXXXX)
+trap 'rm --recursive "$place"' EXIT
+cd "$place"
 mkdir --parents outside/src
 cp "$1/Cargo.lock" outside
 cat > outside/Cargo.toml << END
@@ -145,9 +147,7 @@ fn main() -> Result<(), shmem::Error> {
 END
 cd outside
 cargo build --offline --quiet
-"$2" -n 3 target/debug/outside
-cd ..
-rm --recursive outside"#;
+"$2" -n 3 target/debug/outside"#;
 
 /// The case of a crate outside of the workspace.
 fn outside(session: &Session) -> Case {
