@@ -172,7 +172,6 @@ fn distributed(world: World) {
     drop(world.distribute(Noted(2)));
     assert_eq!(DROPPED.load(Ordering::Relaxed), 1);
     drop(same);
-    drop(mail);
     drop(world);
     assert_eq!(DROPPED.load(Ordering::Relaxed), 3);
 }

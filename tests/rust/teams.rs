@@ -55,9 +55,8 @@ fn teams(world: World) {
             let (x, y) = tail.split_2d(3).expect("two teams");
             assert_eq!((x.my_pe(), y.my_pe()), (tail.my_pe() % 3, tail.my_pe() / 3));
             // A context counts as its team does.
-            let array: Shared<'_, u64> = world.alloc(n).unwrap_or_else(|| panic!("room"));
+            let _: Shared<'_, u64> = world.alloc(n).expect("room");
             x.sync();
-            drop(array);
             x.destroy();
             y.destroy();
             tail.destroy();

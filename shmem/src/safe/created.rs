@@ -110,7 +110,8 @@ pub(super) fn forget_of_team(at: Routine, team: Handle) {
     created().retain(|&handle| {
         let is_other = ctx::registry::team_of(handle) != Some(team);
         if !is_other {
-            // SAFETY: as in `quiet_all`.
+            // SAFETY: the rules of threads: the context was created for any thread. Its handle is that of
+            // a context not yet destroyed.
             unsafe { order::quiet(ctx::from_handle(handle), at) };
         }
         is_other
