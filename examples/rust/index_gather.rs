@@ -14,7 +14,7 @@ use std::process::ExitCode;
 /// Reads that are on their way at a time.
 const BATCH: usize = 2048;
 
-/// What the table has at `index`.
+/// The entry of the table at `index`.
 fn entry(index: usize) -> u64 {
     (index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 7
 }
@@ -31,7 +31,7 @@ fn indices(pe: usize, count: usize, len: usize) -> Vec<usize> {
     (0..count).map(next).collect()
 }
 
-/// The sum of what is read, in a way that tells the order.
+/// The sum of the values read, in a way that tells the order.
 fn mixed(sum: u64, value: u64) -> u64 {
     sum.rotate_left(5) ^ value
 }

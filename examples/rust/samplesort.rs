@@ -2,8 +2,8 @@
 //!
 //! Each PE shows some of its keys; all choose the same splitters from those. PEs tell each other how
 //! many keys they send, by an exchange of counts, and get to know by another one where to put them.
-//! What a PE has received it owns then, and sorts in place. PE 0 sorts all keys alone in the end and
-//! compares.
+//! Each PE then owns the keys that it has received, and sorts them in place. PE 0 sorts all keys alone
+//! in the end and compares.
 //!
 //! Usage: samplesort [KEYS-OF-A-PE]
 //!
@@ -41,7 +41,7 @@ fn splitters(world: &World, sorted: &[u64]) -> Vec<u64> {
     (1..n).map(|pe| all[pe * SAMPLES]).collect()
 }
 
-/// The sums of what is before each.
+/// The sums of the values before each.
 fn before(counts: &[u64]) -> Vec<u64> {
     let sums = counts.iter().scan(0, |sum, &count| {
         *sum += count;
@@ -62,7 +62,7 @@ fn sort<'w>(world: &'w World, mut own: Vec<u64>) -> (Owned<'w, u64>, usize) {
     ends.push(own.len());
     let starts: Vec<usize> = [&[0], &ends[..n - 1]].concat();
 
-    // What each PE gets of this one; what this one gets of each; where each puts it.
+    // The count that each PE gets of this one, the count that this one gets of each, and the place.
     let [out, inward, places]: [Shared<'_, u64>; 3] =
         std::array::from_fn(|_| world.alloc(n).expect("room for counts"));
     let counts: Vec<u64> = ends

@@ -84,7 +84,7 @@ fn alone(width: usize, height: usize, steps: usize) -> (Grid, f64) {
     (grid, change)
 }
 
-/// The sides of a tile: where in the halo comes what the neighbour there has put.
+/// The sides of a tile: the place in the halo for the neighbour's values.
 const LEFT: usize = 0;
 const RIGHT: usize = 1;
 const ABOVE: usize = 2;

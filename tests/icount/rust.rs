@@ -94,7 +94,7 @@ const CASES: &[Case] = &[
     ("Shared::store 8 B", store, bare),
 ];
 
-/// callgrind counts while this runs, and writes what it has counted at its end.
+/// callgrind counts while this runs, and writes the counts at its end.
 #[unsafe(no_mangle)]
 #[inline(never)]
 fn icount_counted<'w>(

@@ -55,7 +55,7 @@ fn dealt(world: World) {
     }
 }
 
-/// Histograms, and gathers of what was scattered.
+/// Histograms, and gathers of scattered values.
 fn batches(world: World) {
     let (me, n, ctx) = (world.my_pe(), world.n_pes(), world.ctx());
     let len = 501;

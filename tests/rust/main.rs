@@ -1,5 +1,5 @@
 //! Programs over the safe Rust interface that the group rust runs: each argument names one, all PEs
-//! do the same ones. A program checks what it does, and panics where that is wrong.
+//! do the same ones. A program checks its results, and panics where one is wrong.
 
 mod arrays;
 mod executors;

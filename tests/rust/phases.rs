@@ -20,7 +20,8 @@ fn value(pe: usize, index: usize, round: usize) -> u64 {
     (pe * LEN + index) as u64 * 1000 + round as u64
 }
 
-/// Every phase, and back: what peers put is there, what a PE writes in its slice they get.
+/// Every phase, and back: elements that peers put are there, and peers get those that a PE writes
+/// in its slice.
 fn phases(world: World) {
     let (me, n) = (world.my_pe(), world.n_pes());
     let next = (me + 1) % n;
@@ -60,7 +61,7 @@ fn mine_of(pe: usize, index: usize, round: usize, n: usize) -> u64 {
     value((pe + n - 1) % n, index, round) + 1
 }
 
-/// What a thread has put by its own context is there behind a conversion, which quiets it.
+/// Elements that a thread has put by its own context are there behind a conversion, which quiets it.
 fn conversion_quiets_threads(world: World) {
     let (me, n) = (world.my_pe(), world.n_pes());
     let next = (me + 1) % n;
@@ -120,7 +121,7 @@ fn threads(world: World) {
     world.barrier_all();
 }
 
-/// Handles and contexts that are forgotten keep what they have, and break nothing.
+/// Handles and contexts that are forgotten keep their memory, and break nothing.
 fn forgotten(world: World) {
     for _ in 0..10 {
         let shared: Shared<u64> = world.alloc(10).expect("room");

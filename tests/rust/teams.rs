@@ -251,7 +251,7 @@ fn teams_of_threads(world: World) {
                     let ctx = team.create_ctx().expect("a context");
                     ctx.p(array, 0, 9, team.my_pe());
                     drop(ctx);
-                    // Nobody writes what others read.
+                    // Nobody writes the elements that others read.
                     team.sync();
                 }
                 team.destroy();
@@ -284,7 +284,7 @@ fn teams_forgotten(world: World) {
     assert_eq!(world.team().sum(1), world.n_pes());
 }
 
-/// Peers and threads write what is being combined: sums are wrong then, and that is all.
+/// Peers and threads write elements that are being combined: sums are wrong then, and that is all.
 fn racing_reduction(world: World) {
     let (me, n, team) = (world.my_pe(), world.n_pes(), world.team());
     let array: Shared<'_, u64> = world.alloc(4000).expect("room");

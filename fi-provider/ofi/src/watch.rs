@@ -1,8 +1,8 @@
 //! Hosts that fall silent, where the launcher does not watch them.
 //!
 //! The first process of each host connects to that of the next one by TCP, and says nothing
-//! afterwards: the hosts' systems keep the connection alive (SO_KEEPALIVE, tcp(7)), whatever the
-//! processes do. It breaks by a time-out where the other host is dead or cut off. Its plain end is
+//! afterwards: the hosts' systems keep the connection alive (SO_KEEPALIVE, tcp(7)), also of processes
+//! that do nothing. It breaks by a time-out where the other host is dead or cut off. Its plain end is
 //! that of a process, which is the launcher's business.
 
 use fi_shm::helper::spawn;

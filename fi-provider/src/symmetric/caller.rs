@@ -33,7 +33,7 @@ pub trait Caller {
     ///
     /// # Safety
     /// The calling thread may use the endpoint as long as the reference lives: no other thread does
-    /// so meanwhile, unless the endpoint was enabled for several. What is done by it is checked,
+    /// so meanwhile, unless the endpoint was enabled for several. Operations by it are checked,
     /// where [`Caller::IS_CHECKED`] says so.
     unsafe fn endpoint(&self) -> &Endpoint;
 

@@ -381,7 +381,7 @@ batches! {
 }
 
 impl<T: Element> Array<'_, T> {
-    /// Adds atomically to element `index`; returns what was there.
+    /// Adds atomically to element `index`; returns the old value.
     ///
     /// # Panics
     /// If `index` is out of range, or `ctx` is of a team.
@@ -393,7 +393,7 @@ impl<T: Element> Array<'_, T> {
         ctx.fetch_add(&self.part, at, value, pe)
     }
 
-    /// Adds atomically to each element of `batch`; returns what was there, in the order of the batch.
+    /// Adds atomically to each element of `batch`; returns the old value, in the order of the batch.
     ///
     /// # Panics
     /// If an index is out of range, or `ctx` is of a team.

@@ -53,17 +53,17 @@ atomics! {
     fetch(): Word -> T;
     /// Writes `value` to the element on `pe` (9.7.1.2).
     set(value): Word;
-    /// Writes `value` to the element on `pe`; returns what was there (9.7.1.4).
+    /// Writes `value` to the element on `pe`; returns the old value (9.7.1.4).
     swap(value): Word -> T;
-    /// Writes `value` to the element on `pe` where `cond` stands; returns what was there (9.7.1.3).
+    /// Writes `value` to the element on `pe` where `cond` stands; returns the old value (9.7.1.3).
     compare_swap(cond, value): Element -> T;
     /// Adds `value` to the element on `pe` (9.7.1.8), modulo 2^n.
     add(value): Element;
-    /// Adds `value` to the element on `pe`; returns what was there (9.7.1.7).
+    /// Adds `value` to the element on `pe`; returns the old value (9.7.1.7).
     fetch_add(value): Element -> T;
     /// Adds 1 to the element on `pe` (9.7.1.6).
     inc(): Element;
-    /// Adds 1 to the element on `pe`; returns what was there (9.7.1.5).
+    /// Adds 1 to the element on `pe`; returns the old value (9.7.1.5).
     fetch_inc(): Element -> T;
     /// Combines the element on `pe` with `value` by a bitwise and (9.7.1.10).
     and(value): Element;
@@ -71,10 +71,10 @@ atomics! {
     or(value): Element;
     /// Combines the element on `pe` with `value` by a bitwise exclusive or (9.7.1.14).
     xor(value): Element;
-    /// Combines by a bitwise and; returns what was there (9.7.1.9).
+    /// Combines by a bitwise and; returns the old value (9.7.1.9).
     fetch_and(value): Element -> T;
-    /// Combines by a bitwise or; returns what was there (9.7.1.11).
+    /// Combines by a bitwise or; returns the old value (9.7.1.11).
     fetch_or(value): Element -> T;
-    /// Combines by a bitwise exclusive or; returns what was there (9.7.1.13).
+    /// Combines by a bitwise exclusive or; returns the old value (9.7.1.13).
     fetch_xor(value): Element -> T;
 }

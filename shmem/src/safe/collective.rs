@@ -1,8 +1,8 @@
 //! Collective operations on ranges of symmetric arrays (OpenSHMEM 1.6, section 9.10).
 //!
 //! Each looks at its own ranges, meets the other PEs over all that they have to agree on, and then
-//! calls the routine. Between that meeting and the end of the routine nothing panics but what panics
-//! on all PEs, so that none leaves the others there.
+//! calls the routine. Between that meeting and the end of the routine only those faults panic that
+//! panic on all PEs, so that none leaves the others there.
 
 #![expect(
     unsafe_code,
@@ -55,7 +55,7 @@ impl<T: Pod> Ranges<T> {
         );
     }
 
-    /// What all PEs agree on.
+    /// The arguments that all PEs agree on.
     fn args(&self, count: usize, extra: usize) -> Args {
         Args {
             size: size_of::<T>(),

@@ -240,7 +240,7 @@ fn no_pe(pe: usize, count: usize) -> ! {
     panic!("PE {}: there is no PE {pe} of {count}", job::my_pe());
 }
 
-/// What is created ends here, before the `World` that `'w` is of.
+/// Ends the created object here, before the `World` that `'w` is of.
 impl Drop for Ctx<'_> {
     fn drop(&mut self) {
         self.created = None;

@@ -123,7 +123,7 @@ mod tests {
     use super::*;
     use crate::World;
 
-    /// What the software device does not show, as it delivers all when it acts.
+    /// Tests a thing that the software device does not show, as it delivers all when it acts.
     #[test]
     fn all_contexts_are_quieted_wherever_they_are() {
         let alone = crate::owner::tests::ALONE.lock();

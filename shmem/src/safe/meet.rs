@@ -22,7 +22,8 @@ pub(super) struct Args {
     pub(super) place: Option<usize>,
     /// Where a second array begins, in the same way.
     pub(super) source: Option<usize>,
-    /// A root, a stride, a number: what is left, below 2^63; below 2^20 beside a second array.
+    /// The argument that is left, a root, a stride or a number, below 2^63; below 2^20 beside a
+    /// second array.
     pub(super) extra: usize,
 }
 
@@ -84,10 +85,10 @@ fn words_of(at: Routine, args: Args) -> agree::Call {
     ]
 }
 
-/// Waits for all PEs of `team`, each of which calls `at` with `args`; what they did before is
-/// visible then, and what they began is delivered where they have quieted it.
+/// Waits for all PEs of `team`, each of which calls `at` with `args`; their stores before
+/// are visible then, and their operations are delivered where they have quieted them.
 ///
-/// The calling thread has the team for itself, as whoever has the `World` or the safe team has.
+/// The calling thread has the team for itself, as the owner of the `World` or of the safe team has.
 ///
 /// # Panics
 /// If a PE has come to another call, or with other arguments: on that PE, too.

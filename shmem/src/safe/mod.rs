@@ -13,10 +13,10 @@
 //!
 //! A PE, an index or a length that is out of range panics, as indexing does; a panic ends the job.
 //!
-//! # What the types rest on
+//! # The ground of the types
 //! A peer writes only within an array for which it holds a [`Shared`]; all PEs agree on the place
 //! and the length of that array, and all hold it as `Shared` then. That is so because every
-//! collective call but for the barriers begins with a meeting in which PEs compare what they call: where
+//! collective call but for the barriers begins with a meeting in which PEs compare their calls: where
 //! one has come to another call, or to the same with other arguments, PEs panic, and none goes on as
 //! if all had agreed. Before that meeting a PE that converts or frees an array has given its value up
 //! and has quieted all its contexts, those of other threads, too.
@@ -140,7 +140,7 @@ impl World {
     /// Initialises the library; collective over all PEs of the job.
     ///
     /// # Errors
-    /// What is wrong with the job's environment; [`Error::InUse`] while there is another `World`;
+    /// The fault of the job's environment; [`Error::InUse`] while there is another `World`;
     /// [`Error::FewerThreads`] where C code has initialised the library before, for fewer threads.
     pub fn init() -> Result<Self, Error> {
         if IN_USE.swap(true, Ordering::AcqRel) {
@@ -191,7 +191,7 @@ impl World {
         unsafe { crate::collective::barrier_all(BARRIER) };
     }
 
-    /// Waits for all PEs; what each has stored to own elements is visible then (9.10.4).
+    /// Waits for all PEs; the stores of each to own elements are visible then (9.10.4).
     pub fn sync_all(&self) {
         self.enter();
         // SAFETY: the rules of threads: this one has the `World`.

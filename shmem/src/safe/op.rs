@@ -20,7 +20,7 @@ use std::task::{Context, Poll};
 ///
 /// It is a future for any executor that runs it on its own thread. There is no thread that makes
 /// progress: a poll looks at the device once, and where the operation is not done it asks to be
-/// polled again. What a poll sees is that all operations of the context are done; so many are as soon
+/// polled again. A poll sees whether all operations of the context are done; so many are as soon
 /// awaited as one.
 ///
 /// Dropping an `Op` waits; forgetting one keeps the buffer for ever.
@@ -239,18 +239,18 @@ macro_rules! fetching {
 fetching! {
     /// Starts to read the element on `pe` atomically (9.7.2.1).
     fetch_nbi(): Word;
-    /// Starts to write `value` to the element on `pe`; gives what was there (9.7.2.3).
+    /// Starts to write `value` to the element on `pe`; gives the old value (9.7.2.3).
     swap_nbi(value): Word;
-    /// Starts to write `value` where `cond` stands; gives what was there (9.7.2.2).
+    /// Starts to write `value` where `cond` stands; gives the old value (9.7.2.2).
     compare_swap_nbi(cond, value): Element;
-    /// Starts to add 1; gives what was there (9.7.2.4).
+    /// Starts to add 1; gives the old value (9.7.2.4).
     fetch_inc_nbi(): Element;
-    /// Starts to add `value`; gives what was there (9.7.2.5).
+    /// Starts to add `value`; gives the old value (9.7.2.5).
     fetch_add_nbi(value): Element;
-    /// Starts a bitwise and; gives what was there (9.7.2.6).
+    /// Starts a bitwise and; gives the old value (9.7.2.6).
     fetch_and_nbi(value): Element;
-    /// Starts a bitwise or; gives what was there (9.7.2.7).
+    /// Starts a bitwise or; gives the old value (9.7.2.7).
     fetch_or_nbi(value): Element;
-    /// Starts a bitwise exclusive or; gives what was there (9.7.2.8).
+    /// Starts a bitwise exclusive or; gives the old value (9.7.2.8).
     fetch_xor_nbi(value): Element;
 }

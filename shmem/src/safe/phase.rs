@@ -271,8 +271,8 @@ impl World {
         }
     }
 
-    /// Makes an array one that nobody writes, which is a slice then; collective. What was put to it
-    /// is there.
+    /// Makes an array one that nobody writes, which is a slice then; collective. Elements put to it
+    /// are there.
     ///
     /// # Panics
     /// If the PEs do not all convert the same array in the same way.
@@ -284,8 +284,8 @@ impl World {
         }
     }
 
-    /// Makes an array one that no peer reaches, which is a mutable slice then; collective. What was
-    /// put to it is there.
+    /// Makes an array one that no peer reaches, which is a mutable slice then; collective. Elements
+    /// put to it are there.
     ///
     /// # Panics
     /// If the PEs do not all convert the same array in the same way.

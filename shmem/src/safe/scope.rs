@@ -181,18 +181,18 @@ macro_rules! fetching {
 fetching! {
     /// Starts to read the element on `pe` atomically to `found` (9.7.2.1).
     fetch, fetch_nbi(): Word;
-    /// Starts to write `value` to the element on `pe`; `found` gets what was there (9.7.2.3).
+    /// Starts to write `value` to the element on `pe`; `found` gets the old value (9.7.2.3).
     swap, swap_nbi(value): Word;
-    /// Starts to write `value` where `cond` stands; `found` gets what was there (9.7.2.2).
+    /// Starts to write `value` where `cond` stands; `found` gets the old value (9.7.2.2).
     compare_swap, compare_swap_nbi(cond, value): Element;
-    /// Starts to add 1; `found` gets what was there (9.7.2.4).
+    /// Starts to add 1; `found` gets the old value (9.7.2.4).
     fetch_inc, fetch_inc_nbi(): Element;
-    /// Starts to add `value`; `found` gets what was there (9.7.2.5).
+    /// Starts to add `value`; `found` gets the old value (9.7.2.5).
     fetch_add, fetch_add_nbi(value): Element;
-    /// Starts a bitwise and; `found` gets what was there (9.7.2.6).
+    /// Starts a bitwise and; `found` gets the old value (9.7.2.6).
     fetch_and, fetch_and_nbi(value): Element;
-    /// Starts a bitwise or; `found` gets what was there (9.7.2.7).
+    /// Starts a bitwise or; `found` gets the old value (9.7.2.7).
     fetch_or, fetch_or_nbi(value): Element;
-    /// Starts a bitwise exclusive or; `found` gets what was there (9.7.2.8).
+    /// Starts a bitwise exclusive or; `found` gets the old value (9.7.2.8).
     fetch_xor, fetch_xor_nbi(value): Element;
 }

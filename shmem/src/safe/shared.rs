@@ -123,7 +123,7 @@ impl<T: Pod> Shared<'_, T> {
         self.place.base
     }
 
-    /// Reads the own element `index`; what a peer wrote before a value that it put or set with
+    /// Reads the own element `index`; a peer's writes before a value that it put or set with
     /// order (fence, signal, atomics) is visible then.
     ///
     /// # Panics

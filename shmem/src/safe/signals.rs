@@ -10,7 +10,7 @@ use crate::signal;
 use bytemuck::Pod;
 use std::ffi::c_int;
 
-/// What a put with signal does to the signal word.
+/// The operation of a put with signal on the signal word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
     /// Replaces it (SHMEM_SIGNAL_SET).

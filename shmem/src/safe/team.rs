@@ -143,7 +143,7 @@ impl<'w> Team<'w> {
         Ctx::created(&"Team::create_ctx", self.handle)
     }
 
-    /// Waits for all PEs of the team; what each has stored to own elements is visible then (9.10.3).
+    /// Waits for all PEs of the team; the stores of each to own elements are visible then (9.10.3).
     pub fn sync(&self) {
         // SAFETY: the rules of threads: this one has the team.
         unsafe { collective::sync(&"Team::sync", self.handle) };

@@ -1,7 +1,7 @@
 //! How the PEs of a team find out whether they have come to the same call.
 //!
-//! Each shows what it calls, with the number of meetings that it has had, in a slot; each compares
-//! what all others show with its own. A slot counts only under its own turn, so that what an earlier
+//! Each shows its call, with the number of meetings that it has had, in a slot; each compares
+//! those of all others with its own. A slot counts only under its own turn: a row that an earlier
 //! collective has left there is never taken for a call.
 
 #![expect(unsafe_code, reason = "slots are read that peers write")]
@@ -16,10 +16,10 @@ use fi_provider::node::copy::copy;
 use std::ffi::c_int;
 use std::sync::atomic::Ordering;
 
-/// What a PE calls, in numbers.
+/// The call of a PE, in numbers.
 pub(crate) type Call = [u64; 6];
 
-/// What a slot shows: a call, and the meetings before it.
+/// The row of a slot: a call, and the meetings before it.
 type Row = [u64; 7];
 
 const _: () = assert!(size_of::<Row>() <= SLOT);
@@ -34,7 +34,7 @@ pub(crate) struct Other {
 }
 
 impl Team {
-    /// Waits for all PEs of the team; what they stored before is visible then. Returns whether all
+    /// Waits for all PEs of the team; their stores before are visible then. Returns whether all
     /// have come to `call`, with as many meetings before it.
     ///
     /// # Errors
@@ -80,7 +80,7 @@ impl Team {
         let turn = self.begin_turn(at);
         let slot = self.slot_of(turn);
         let row = row(self.meetings());
-        // SAFETY: the slot has room for a row, and all have read what was there before: the turn was
+        // SAFETY: the slot has room for a row, and all have read the row before: the turn was
         // free to take.
         unsafe { copy(slot.bytes(), row.as_ptr().cast(), size_of::<Row>()) };
         slot.turn.post(turn);

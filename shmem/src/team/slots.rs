@@ -43,7 +43,7 @@ impl Team {
         debug_assert!(bytes <= SLOT);
         let shown = self.begin(at);
         let slot = &self.block().slots[shown.slot()];
-        // SAFETY: the slot has room, and all have read what was there before: the turn was free to take.
+        // SAFETY: the slot has room, and all have read the row before: the turn was free to take.
         unsafe { copy(slot.bytes(), source, bytes) };
         if self.awaits_turns() {
             slot.turn.post(shown.turn);

@@ -1,4 +1,4 @@
-// Compiles: what the other programs here add is wrong.
+// Compiles: the lines that the other programs here add are wrong.
 
 use shmem::{Shared, World};
 

@@ -32,7 +32,7 @@ const JOBS: [&[&str]; 5] = [
     &["-n", "5", "--ppn", "2", "--fabric", "softhca"],
 ];
 
-/// Programs in which PEs of a job of three call different things, and what they say of it.
+/// Programs in which PEs of a job of three call different things, and the messages.
 const MISMATCHES: &[(&str, &[&str])] = &[
     (
         "alloc_lengths",
