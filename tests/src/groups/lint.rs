@@ -57,6 +57,12 @@ pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
         Case::new("clippy of the checking library", 300, checking),
         Case::new("doc", 300, doc),
         Case::new("layers", 120, session.cargo(&["xtask", "layers"])),
+        // Without a build of each: the crates are those of the workspace.
+        Case::new(
+            "package",
+            120,
+            session.cargo(&["package", "--workspace", "--no-verify", "--allow-dirty"]),
+        ),
     ];
     let on_musl = Invocation::new("sh").args(["-euc", ON_MUSL, "sh"]);
     cases.push(Case::new("musl is refused", 60, on_musl.args(REFUSE_MUSL)));
