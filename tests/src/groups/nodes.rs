@@ -379,7 +379,7 @@ mod tests {
 
     #[test]
     fn a_line_with_options_of_the_device_runs_over_that() {
-        let source = "// run: np=3 device=--strict\n";
+        let source = "// run: np=3 nodes=several device=--strict\n";
         assert_eq!(chosen(0, source), ["np=3 device=--strict"]);
         assert_eq!(chosen(3, source), [""; 0]);
     }
