@@ -17,7 +17,15 @@ const OF_GASNET: &str = "gasnet/";
 /// has built of one in Rust.
 pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
     let dir = session.place.root.join("examples");
-    let in_rust = session.cargo(&["build", "--release", "--package", "farreach-examples"]);
+    // Without link-time optimisation, which takes a minute for all of them.
+    let build = [
+        "build",
+        "--profile",
+        "tools",
+        "--package",
+        "farreach-examples",
+    ];
+    let in_rust = session.cargo(&build);
     let in_rust = Build::new(in_rust, Duration::from_secs(300));
     let mut cases = Vec::new();
     for path in programs::sources(&dir, &["c", "cpp", "rs"])? {
@@ -31,7 +39,7 @@ pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
         }
         let is_rust = path.extension().is_some_and(|end| end == "rs");
         let program = match path.file_stem() {
-            Some(stem) if is_rust => session.place.target.join("release").join(stem),
+            Some(stem) if is_rust => session.place.target.join("tools").join(stem),
             _ => path.clone(),
         };
         let runs = programs::runs(&path)?;
