@@ -94,6 +94,7 @@ suite! { libfabric_net: crate::provider::Libfabric::by("net").two_on_each_node()
     atomics { of_8_bytes }
     contention { of_sums of_compare_swaps for_a_lock_by_swap }
     order { fence_publishes_ranges atomics_follow_writes quiet_delivers quiet_precedes_later_reads }
+    sequences { follow_the_model }
     lanes { of_threads shared_by_threads }
 }
 suite! { libfabric_registered: crate::provider::Libfabric::by("tcp;ofi_rxm").registered();
@@ -213,7 +214,7 @@ suite_of_lanes! {
     mlx5_dc_shared_dynamic: crate::device::Device::dc().policy("shared-dynamic").two_on_each_node();
     mlx5_rc_static: crate::device::Device::rc().policy("static");
     mlx5_mixed_static: crate::device::Device::rc().policy("static").two_on_each_node();
-    mlx5_dc_static: crate::device::Device::dc().policy("static");
+    mlx5_dc_static_strict: crate::device::Device::dc().policy("static").strict();
     mlx5_rc_one_strict: crate::device::Device::rc().policy("mpi+threads").strict();
     mlx5_mixed_one: crate::device::Device::rc().policy("mpi+threads").two_on_each_node();
     mlx5_dc_one: crate::device::Device::dc().policy("mpi+threads");
