@@ -71,9 +71,12 @@ fn collect(party: &Party, list: &[u64]) -> Vec<u64> {
     for rank in party.all().filter(|_| party.rank == OWNER) {
         let at = RECORDS + rank as usize * RECORD_BYTES;
         let count = party.heap.load::<u64>(at) as usize;
-        all.extend_from_slice(&bytemuck::pod_collect_to_vec::<u8, u64>(
-            &party.heap.bytes(at + 8, count * 8),
-        ));
+        let bytes = party.heap.bytes(at + 8, count * 8);
+        all.extend(
+            bytes
+                .chunks_exact(8)
+                .map(bytemuck::pod_read_unaligned::<u64>),
+        );
     }
     all
 }

@@ -1,6 +1,6 @@
 //! Groups that are made of test programs which cargo builds.
 
-use crate::case::{self, Case, Invocation};
+use crate::case::{self, Build, Case, Invocation};
 use crate::session::Session;
 use crate::supervise::End;
 use crate::sys::Ended;
@@ -12,8 +12,8 @@ const LIST_LIMIT: Duration = Duration::from_secs(20);
 /// Seconds for one test program, and for one model.
 const LIMIT: u64 = 180;
 
-/// The test program that is a group of its own.
-const CONTRACT: &str = "tests/contract/main.rs";
+/// The package of the test program that is a group of its own.
+const CONTRACT: &str = "farreach-contract";
 
 /// Test programs that measure times.
 const ALONE: [&str; 3] = [
@@ -34,6 +34,8 @@ pub(crate) fn unit(session: &Session) -> Result<Vec<Case>, String> {
     let build = session.cargo(&[
         "test",
         "--workspace",
+        "--exclude",
+        CONTRACT,
         "--no-run",
         "--message-format=json-render-diagnostics",
     ]);
@@ -53,7 +55,7 @@ pub(crate) fn unit(session: &Session) -> Result<Vec<Case>, String> {
     for (build, words) in [(build, ""), (checking, ", checking library")] {
         for program in programs(session, &build)? {
             let tests = tests(session, &program)?;
-            if !tests.is_empty() && !program.source.ends_with(CONTRACT) {
+            if !tests.is_empty() {
                 let source = program
                     .source
                     .strip_prefix(&session.place.root)
@@ -77,15 +79,30 @@ pub(crate) fn contract(session: &Session) -> Result<Vec<Case>, String> {
     let build = session.cargo(&[
         "test",
         "-p",
-        "farreach-tests",
-        "--test",
-        "contract",
+        CONTRACT,
         "--profile",
         "tools",
         "--no-run",
         "--message-format=json-render-diagnostics",
     ]);
-    each_test(session, &build)
+    let device = [
+        "build",
+        "--profile",
+        "tools",
+        "--package",
+        "softhca",
+        "--package",
+        "softhca-shim",
+    ];
+    let device = Build::new(session.cargo(&device), BUILD_LIMIT);
+    let command = session.place.target.join("tools/softhca");
+    let mut cases = each_test(session, &build)?;
+    for case in &mut cases {
+        case.needs.push(device.clone());
+        // Once, and not by each test.
+        case.run = std::mem::take(&mut case.run).env("FARREACH_TEST_SOFTHCA", &command);
+    }
+    Ok(cases)
 }
 
 /// One case for each model.

@@ -164,7 +164,7 @@ fn outside(session: &Session) -> Case {
 
 /// All cases.
 pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
-    let build = ["build", "--package", "farreach-tests", "--example", "safe"];
+    let build = ["build", "--package", "farreach-safe", "--example", "safe"];
     let build = Build::new(session.cargo(&build), Duration::from_secs(300));
     let mut cases = Vec::new();
     for row in ROWS {

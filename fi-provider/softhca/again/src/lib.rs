@@ -10,6 +10,9 @@ use std::sync::OnceLock;
 /// Set in a program that runs under the device.
 pub const UNDER: &str = "FARREACH_TEST_UNDER_SOFTHCA";
 
+/// Names the command `softhca`, for programs that are not to build it.
+pub const BUILT: &str = "FARREACH_TEST_SOFTHCA";
+
 /// Whether this program runs under the device.
 #[must_use]
 pub fn is_under() -> bool {
@@ -75,13 +78,17 @@ fn this_program() -> PathBuf {
     std::env::current_exe().expect("this program")
 }
 
-/// The command `softhca`, built once a process, with its shim, in this program's profile.
+/// Returns the command `softhca`: the one that [`BUILT`] names, or else the one of this program's
+/// profile, built once a process, with its shim.
 ///
 /// # Panics
 /// When it does not build.
 pub fn softhca() -> &'static Path {
-    static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| {
+    static COMMAND: OnceLock<PathBuf> = OnceLock::new();
+    COMMAND.get_or_init(|| {
+        if let Some(built) = std::env::var_os(BUILT) {
+            return built.into();
+        }
         let program = this_program();
         // It is in `deps`, one below.
         let profile = program.parent().and_then(Path::parent);
