@@ -150,8 +150,16 @@ pub(crate) fn count(
     program: &Program<'_>,
     disassembly: &mut Disassembly,
 ) -> Result<Counted, String> {
-    let profiles = Profiles::new()?;
-    let executable = profiles.file("cases");
+    let folder = Profiles::new()?;
+    let executable = compile(program, &folder)?;
+    let counted = count_compiled(program, &executable, disassembly);
+    disassembly.forget(&executable);
+    counted
+}
+
+/// Compiles a program; the executable, whose path is returned, goes with `folder`.
+pub(crate) fn compile(program: &Program<'_>, folder: &Profiles) -> Result<PathBuf, String> {
+    let executable = folder.file("cases");
     let mut compiler = Command::new(program.compiler);
     compiler
         .arg("-O3")
@@ -166,7 +174,16 @@ pub(crate) fn count(
     if !status.success() {
         return Err(format!("{}: {status}", program.compiler.display()));
     }
-    let mut words: Vec<OsString> = vec![executable.clone().into()];
+    Ok(executable)
+}
+
+/// Runs a program that is compiled, and counts.
+pub(crate) fn count_compiled(
+    program: &Program<'_>,
+    executable: &Path,
+    disassembly: &mut Disassembly,
+) -> Result<Counted, String> {
+    let mut words: Vec<OsString> = vec![executable.into()];
     words.extend(program.arguments.iter().map(OsString::from));
     words.push(ROUNDS.to_string().into());
     let job = Job {
@@ -176,9 +193,7 @@ pub(crate) fn count(
         options: program.options,
         program: &words,
     };
-    let counted = run(&job, &profiles, disassembly);
-    disassembly.forget(&executable);
-    counted
+    run(&job, &Profiles::new()?, disassembly)
 }
 
 /// Counts the operations of the fabric's own objects, on a node and over the software device: loops

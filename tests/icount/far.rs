@@ -3,9 +3,10 @@
 //! puts of verbs and of UCX.
 
 use crate::Tools;
-use crate::cases::{Counted, OPTIONS, Program, UNCOUNTED, count, in_line};
+use crate::cases::{Counted, OPTIONS, Program, UNCOUNTED, compile, count, count_compiled, in_line};
 use crate::instructions::Disassembly;
 use crate::table::LIBFABRIC;
+use farreach_icount::callgrind::Profiles;
 use farreach_icount::layer::Layer;
 use std::path::Path;
 
@@ -81,6 +82,9 @@ pub(crate) fn far(
 ) -> Result<Counted, String> {
     let mut counted = Counted::default();
     let options = format!("{OPTIONS} {UNCOUNTED}");
+    // One program for all settings.
+    let built = Profiles::new()?;
+    let mut executable = None;
     for setting in &SETTINGS {
         for (transport, _, target) in TRANSPORTS {
             let words = [
@@ -105,12 +109,19 @@ pub(crate) fn far(
                 arguments: &setting.arguments,
                 options: &options,
             };
-            let one = count(&program, disassembly)?;
+            let executable = match &executable {
+                Some(executable) => executable,
+                None => executable.insert(compile(&program, &built)?),
+            };
+            let one = count_compiled(&program, executable, disassembly)?;
             let label = setting.label;
             counted.extend(
                 one.renamed(|(routine, _)| (format!("{routine}{label}"), target.to_owned())),
             );
         }
+    }
+    if let Some(executable) = &executable {
+        disassembly.forget(executable);
     }
     for (transport, _, target) in TRANSPORTS {
         let words = [

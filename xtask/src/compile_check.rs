@@ -7,6 +7,7 @@ use crate::workspace::{Workspace, write};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 const C: [(&str, &[&str]); 2] = [
     ("gcc", &["c99", "c11", "c17"]),
@@ -37,22 +38,32 @@ pub(crate) fn run(ws: &Workspace) -> Result<()> {
     fs::create_dir_all(&work).at(&work)?;
     let check = Check { stage, work };
 
-    let mut compiled = 0;
+    let mut programs = Vec::new();
     for (what, file, compilers) in [("check-c", "all.c", &C), ("check-cxx", "all.cpp", &CXX)] {
         let source = check.work.join(file);
         write(&source, &ws.generated(what)?)?;
         for (compiler, standards) in compilers {
-            for standard in *standards {
-                check.link_and_run(compiler, standard, &source, &["-lshmem"])?;
-                compiled += 1;
-            }
-            for further in ["-static", "-DSHMEM_DIRECT"] {
-                check.link_and_run(compiler, standards[0], &source, &[further, "-lshmem"])?;
-                compiled += 1;
-            }
+            let further = ["-static", "-DSHMEM_DIRECT"].map(|word| (standards[0], Some(word)));
+            let plain = standards.iter().map(|standard| (*standard, None));
+            programs.extend(
+                plain
+                    .chain(further)
+                    .map(|(standard, word)| (*compiler, standard, source.clone(), word)),
+            );
         }
     }
-    let refused = check.refused(&ws.generated("check-bad")?)?;
+    each(
+        &programs,
+        |number, (compiler, standard, source, further)| {
+            let with: Vec<_> = further.iter().copied().chain(["-lshmem"]).collect();
+            check.link_and_run(compiler, standard, source, &with, number)
+        },
+    )?;
+    let compiled = programs.len();
+    let wrong = ws.generated("check-bad")?;
+    let lines: Vec<&str> = wrong.lines().collect();
+    let refused = each(&lines, |number, line| check.refused(line, number))?;
+    let refused: usize = refused.iter().sum();
     println!(
         "compile-check: {compiled} programs compiled, linked and ran; {refused} wrong ones did not compile"
     );
@@ -82,9 +93,10 @@ impl Check {
         standard: &str,
         source: &Path,
         with: &[&str],
+        number: usize,
     ) -> Result<()> {
         let lib = self.stage.join("lib");
-        let program = self.work.join("program");
+        let program = self.work.join(format!("program{number}"));
         let mut command = self.compiler(compiler, standard);
         command
             .arg(source)
@@ -97,36 +109,34 @@ impl Check {
         crate::workspace::run(Command::new(&program).env("LD_LIBRARY_PATH", &lib))
     }
 
-    /// Compiles the wrong uses, one to a line: what declares `x`, then the call. Returns how many
-    /// times a compiler refused.
-    fn refused(&self, lines: &str) -> Result<usize> {
+    /// Compiles the wrong use in a line: what declares `x`, then the call. Returns how many times a
+    /// compiler refused.
+    fn refused(&self, line: &str, number: usize) -> Result<usize> {
         let mut refused = 0;
-        for line in lines.lines() {
-            let (declaration, call) = line.rsplit_once("; ").unwrap_or(("", line));
-            for (extension, compilers, standard) in [
-                ("c", ["gcc", "clang"], "c11"),
-                ("cpp", ["g++", "clang++"], "c++17"),
-            ] {
-                let source = self.work.join(format!("wrong.{extension}"));
-                let text = |body: &str| {
-                    format!(
-                        "#include <shmem.h>\n{declaration};\nvoid f(void);\nvoid f(void)\n{{\n{body}\n}}\n"
-                    )
-                };
-                for compiler in compilers {
-                    // What surrounds the call must be right, or the refusal means nothing.
-                    write(&source, &text(""))?;
-                    if !self.compiles(compiler, standard, &source)? {
-                        return Err(Error::Check(format!("{compiler} refuses `{declaration}`")));
-                    }
-                    write(&source, &text(&format!("    {call};")))?;
-                    if self.compiles(compiler, standard, &source)? {
-                        return Err(Error::Check(format!(
-                            "{compiler} accepts `{declaration}; {call}`"
-                        )));
-                    }
-                    refused += 1;
+        let (declaration, call) = line.rsplit_once("; ").unwrap_or(("", line));
+        for (extension, compilers, standard) in [
+            ("c", ["gcc", "clang"], "c11"),
+            ("cpp", ["g++", "clang++"], "c++17"),
+        ] {
+            let source = self.work.join(format!("wrong{number}.{extension}"));
+            let text = |body: &str| {
+                format!(
+                    "#include <shmem.h>\n{declaration};\nvoid f(void);\nvoid f(void)\n{{\n{body}\n}}\n"
+                )
+            };
+            for compiler in compilers {
+                // What surrounds the call must be right, or the refusal means nothing.
+                write(&source, &text(""))?;
+                if !self.compiles(compiler, standard, &source)? {
+                    return Err(Error::Check(format!("{compiler} refuses `{declaration}`")));
                 }
+                write(&source, &text(&format!("    {call};")))?;
+                if self.compiles(compiler, standard, &source)? {
+                    return Err(Error::Check(format!(
+                        "{compiler} accepts `{declaration}; {call}`"
+                    )));
+                }
+                refused += 1;
             }
         }
         Ok(refused)
@@ -144,6 +154,38 @@ impl Check {
             .map_err(|source| crate::workspace::not_started(&command, source))?;
         Ok(status.success())
     }
+}
+
+/// Calls `task` with the number and the item of each of `items`, on all processors. Returns what the
+/// calls return, in no order, or the first error; after an error no further item is begun.
+fn each<T: Sync, R: Send>(
+    items: &[T],
+    task: impl Fn(usize, &T) -> Result<R> + Sync,
+) -> Result<Vec<R>> {
+    let next = AtomicUsize::new(0);
+    let failed = AtomicBool::new(false);
+    let work = || -> Result<Vec<R>> {
+        let mut done = Vec::new();
+        while !failed.load(Ordering::Relaxed) {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(item) = items.get(number) else {
+                break;
+            };
+            let result = task(number, item);
+            failed.fetch_or(result.is_err(), Ordering::Relaxed);
+            done.push(result?);
+        }
+        Ok(done)
+    };
+    std::thread::scope(|scope| {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let workers: Vec<_> = (0..processors).map(|_| scope.spawn(work)).collect();
+        let mut all = Vec::new();
+        for worker in workers {
+            all.extend(worker.join().expect("compiling does not panic")?);
+        }
+        Ok(all)
+    })
 }
 
 /// Whether a program of this name can be run.

@@ -1,7 +1,7 @@
 //! The flag, the barriers, the turns and the order of arrival under the loom model checker: every interleaving of a few processes, with
 //! the C11 memory model, and with futex(2) modelled as a look and a sleep that a wake cannot fall between.
 //!
-//! Run with `RUSTFLAGS="--cfg loom" cargo test --release -p fi-shm --test loom`.
+//! Run with `RUSTFLAGS="--cfg loom" cargo test --profile tools -p fi-shm --test loom`.
 
 #![cfg(loom)]
 

@@ -1,7 +1,7 @@
 //! Rings and bells under the loom model checker: every interleaving of senders and a receiver, with
 //! the C11 memory model, in rings so small that records wrap.
 //!
-//! Run with `RUSTFLAGS="--cfg loom" cargo test --release -p fi-shm --test loom_ring`.
+//! Run with `RUSTFLAGS="--cfg loom" cargo test --profile tools -p fi-shm --test loom_ring`.
 
 #![cfg(loom)]
 #![expect(unsafe_code, reason = "ends of rings in raw memory")]

@@ -113,7 +113,8 @@ pub(crate) fn loom(session: &Session) -> Result<Vec<Case>, String> {
             "test",
             "-p",
             "fi-shm",
-            "--release",
+            "--profile",
+            "tools",
             "--no-run",
             "--message-format=json-render-diagnostics",
         ])

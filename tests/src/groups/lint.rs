@@ -47,27 +47,28 @@ pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
     let doc = session
         .cargo(&["doc", "--workspace", "--no-deps"])
         .env("RUSTDOCFLAGS", "-D warnings");
+    // The longest first. Those behind the others would wait for the first one's build directory.
+    let on_musl = Invocation::new("sh").args(["-euc", ON_MUSL, "sh"]);
     let mut cases = vec![
-        Case::new(
-            "fmt",
-            60,
-            session.cargo(&["fmt", "--all", "--check", "--", "--files-with-diff"]),
-        ),
         Case::new("clippy", 300, clippy),
-        Case::new("clippy of the checking library", 300, checking),
-        Case::new("doc", 300, doc),
-        Case::new("layers", 120, session.cargo(&["xtask", "layers"])),
         // Without a build of each: the crates are those of the workspace.
         Case::new(
             "package",
             120,
             session.cargo(&["package", "--workspace", "--no-verify", "--allow-dirty"]),
         ),
+        Case::new("musl is refused", 60, on_musl.args(REFUSE_MUSL)),
+        Case::new(
+            "fmt",
+            60,
+            session.cargo(&["fmt", "--all", "--check", "--", "--files-with-diff"]),
+        ),
+        Case::new("layers", 120, session.cargo(&["xtask", "layers"])),
     ];
-    let on_musl = Invocation::new("sh").args(["-euc", ON_MUSL, "sh"]);
-    cases.push(Case::new("musl is refused", 60, on_musl.args(REFUSE_MUSL)));
     for own in house_rules::OWN {
         cases.push(own.case(&[])?);
     }
+    cases.push(Case::new("clippy of the checking library", 300, checking));
+    cases.push(Case::new("doc", 300, doc));
     Ok(cases)
 }
