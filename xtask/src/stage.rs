@@ -61,17 +61,19 @@ pub(crate) fn stage(ws: &Workspace) -> Result<PathBuf> {
     let lock = File::create(&lock_path).at(&lock_path)?;
     lock.lock().at(&lock_path)?;
 
-    let packages = PACKAGES.iter().flat_map(|name| ["--package", name]);
-    run(ws
-        .cargo("build")
-        .args(["--profile", TOOLS_PROFILE, "--bins", "--lib"])
-        .args(packages))?;
-    // Side by side: what takes the time is link-time optimisation, which uses one core.
-    let (archive, checking) = std::thread::scope(|scope| {
+    // Side by side: link-time optimisation uses one core.
+    let (archive, checking, tools) = std::thread::scope(|scope| {
         let checking = scope.spawn(|| library::build(ws, Edition::Checking));
+        let tools = scope.spawn(|| build_tools(ws));
         let archive = library::build(ws, Edition::Ordinary);
-        (archive, checking.join().expect("building does not panic"))
+        let joined = "building does not panic";
+        (
+            archive,
+            checking.join().expect(joined),
+            tools.join().expect(joined),
+        )
     });
+    tools?;
     let (archive, checking) = (archive?, checking?);
     let packages = LIBRARIES.iter().flat_map(|(name, ..)| ["--package", name]);
     run(ws
@@ -129,6 +131,14 @@ pub(crate) fn stage(ws: &Workspace) -> Result<PathBuf> {
     fs::remove_dir_all(&work).at(&work)?;
     write(&stamp_path, &stamp)?;
     Ok(stage)
+}
+
+fn build_tools(ws: &Workspace) -> Result<()> {
+    let packages = PACKAGES.iter().flat_map(|name| ["--package", name]);
+    run(ws
+        .cargo("build")
+        .args(["--profile", TOOLS_PROFILE, "--bins", "--lib"])
+        .args(packages))
 }
 
 /// The name of the library of active messages to the loader. Where the number changes, programs are
