@@ -202,7 +202,10 @@ fn run_group(session: &Session, group: &Group) {
             .unwrap_or_else(PoisonError::into_inner)
             .pop_front()
     };
-    let workers = if group.parallel { session.jobs } else { 1 };
+    let workers = match session.jobs {
+        jobs if group.parallel && jobs > 1 => jobs + usize::from(group.waits),
+        _ => 1,
+    };
     std::thread::scope(|scope| {
         let work = || {
             let mut any = false;
