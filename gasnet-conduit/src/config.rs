@@ -2,7 +2,6 @@
 
 use crate::error::Error;
 use crate::job::Exchange;
-use fi_provider::raw::far::Transport;
 
 /// How an engine is opened.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,36 +35,4 @@ impl Config {
             )),
         }
     }
-}
-
-/// Reads how other nodes are reached (FARREACH_FABRIC, FARREACH_TRANSPORT).
-///
-/// # Errors
-/// [`Error::Variable`]; [`Error::NoDevice`] where no device is to be used.
-pub(crate) fn transport() -> Result<Transport, Error> {
-    let fabrics = [("auto", true), ("mlx5", true), ("shm", false)];
-    if !choice("FARREACH_FABRIC", "auto, mlx5, shm", &fabrics)? {
-        return Err(Error::NoDevice("FARREACH_FABRIC is shm"));
-    }
-    let transports = [
-        ("auto", Transport::Rc),
-        ("rc", Transport::Rc),
-        ("dc", Transport::Dc),
-    ];
-    choice("FARREACH_TRANSPORT", "auto, rc, dc", &transports)
-}
-
-/// The choice that a variable makes, the first one by default.
-fn choice<T: Copy>(
-    variable: &'static str,
-    choices: &'static str,
-    known: &[(&str, T)],
-) -> Result<T, Error> {
-    let value = std::env::var_os(variable).map(|value| value.to_string_lossy().into_owned());
-    let value = value.filter(|value| !value.is_empty());
-    let wanted = value.as_deref().unwrap_or(known[0].0);
-    let found = known.iter().find(|(name, _)| *name == wanted);
-    found
-        .map(|(_, choice)| *choice)
-        .ok_or_else(|| Error::variable(variable, wanted, choices))
 }

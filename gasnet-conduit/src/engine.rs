@@ -6,15 +6,15 @@
 )]
 
 use crate::arrive::{self, Backlog, Running};
-use crate::config::{self, Config};
+use crate::config::Config;
 use crate::error::Error;
-use crate::job::Job;
+use crate::job;
 use crate::lock::{Guard, Threads};
 use crate::message::Handler;
 use crate::remote::Failed;
 use crate::segment::{Regions, Segment};
 use crate::wire::{HANDLERS, MOST_WORDS};
-use fi_provider::raw::address::Address;
+use fi_job::Job;
 use fi_provider::raw::address_vector::AddressVector;
 use fi_provider::raw::completion::CompletionQueue;
 use fi_provider::raw::domain::{self, Domain};
@@ -28,9 +28,6 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Operations of this process that may be under way and want to be told of.
 const MOST_OPERATIONS: usize = 1 << 13;
-
-/// A peer's two endpoints, as it tells them.
-const ADDRESSES: usize = 2 * Address::BYTES;
 
 /// The engine of a process. C has it as `farreach_am_t`.
 #[repr(C)]
@@ -171,14 +168,10 @@ impl<G: Guard> Engine<G> {
     /// Those of the launcher; [`Error::NoDevice`], [`Error::NoRoom`], [`Error::Variable`],
     /// [`Error::Argument`].
     pub fn open(config: Config) -> Result<Box<Self>, Error> {
-        let mut job = Job::join(config.exchange)?;
+        let mut job = job::join(config.exchange)?;
         let (rank, ranks) = job.rank_and_ranks();
         let ring_bytes = config.ring()?;
-        let node = match config.node {
-            None => job.node()?,
-            pretended => pretended,
-        };
-        let several = is_any_other(&job.exchange(&this_node(node))?);
+        let place = job.place(config.node)?;
         let defaults = domain::Config::default();
         let domain = Domain::open(domain::Config {
             arena_bytes: match config.most_memory {
@@ -187,8 +180,8 @@ impl<G: Guard> Engine<G> {
                 bytes => bytes + (ranks as usize * 2 + 64) * (ring_bytes + (8 << 10)) + (64 << 20),
             },
             ring_bytes,
-            far: several.then(config::transport).transpose()?,
-            node,
+            far: place.far,
+            node: place.node,
             ..defaults
         });
         let domain = domain.map_err(Error::of_domain)?;
@@ -210,16 +203,9 @@ impl<G: Guard> Engine<G> {
         };
         let requests = open(&vectors[0], &CompletionQueue::new(1), arrive::take_request)?;
         let replies = open(&vectors[1], &ended, arrive::take_reply)?;
-        let own = [requests.address().to_bytes(), replies.address().to_bytes()].concat();
-        for (of, both) in (0..).zip(job.exchange(&own)?.chunks_exact(ADDRESSES)) {
-            for (bytes, vector) in both.chunks_exact(Address::BYTES).zip(&vectors) {
-                let address = Address::of_bytes(bytes);
-                let number = address.and_then(|address| vector.insert(&address));
-                if number != Ok(of) {
-                    return Err(Error::Version { rank: of });
-                }
-            }
-        }
+        let [to_requests, to_replies] = &vectors;
+        let own = [requests.address(), replies.address()];
+        job.introduce(own, [to_requests, to_replies])?;
         let near = find_near(&replies, rank, ranks)?;
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let core = Core {
@@ -403,7 +389,7 @@ impl Core {
     /// Those of the launcher, or of the program's function.
     pub fn exchange(&self, own: &[u8]) -> Result<Vec<u8>, Error> {
         let mut job = self.job.lock().unwrap_or_else(PoisonError::into_inner);
-        job.exchange(own)
+        Ok(job.exchange(own)?)
     }
 
     /// Asks the launcher to end all processes of the job. Waits for nothing, so that it may be called
@@ -420,7 +406,7 @@ impl Core {
     /// Those of the launcher.
     pub fn leave(&self) -> Result<(), Error> {
         let mut job = self.job.lock().unwrap_or_else(PoisonError::into_inner);
-        job.leave()
+        Ok(job.leave()?)
     }
 
     /// The segments of all processes, by rank; none before they are attached.
@@ -444,23 +430,6 @@ fn find_near(replies: &Endpoint, own: u32, ranks: u32) -> Result<Box<[bool]>, Er
         is_near.map_err(|error| Error::of_peer(rank, error))
     };
     (0..ranks).map(is_near).collect()
-}
-
-/// The number of this process's node for the others: that which is pretended, or none.
-fn this_node(pretended: Option<u32>) -> [u8; 8] {
-    let host = || {
-        // The same for all processes of one system, since it was started.
-        let text = std::fs::read("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-        text.iter().fold(1_u64 << 32, |sum, byte| {
-            sum.wrapping_mul(31).wrapping_add(u64::from(*byte))
-        })
-    };
-    pretended.map_or_else(host, u64::from).to_le_bytes()
-}
-
-/// Whether not all nodes are the same.
-fn is_any_other(nodes: &[u8]) -> bool {
-    nodes.chunks_exact(8).any(|node| node != &nodes[..8])
 }
 
 impl Core {

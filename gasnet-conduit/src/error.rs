@@ -61,9 +61,17 @@ pub enum Error {
 // Results of operations are returned in registers, or nearly.
 const _: () = assert!(size_of::<Error>() <= 24);
 
-impl From<fi_bootstrap::Error> for Error {
-    fn from(error: fi_bootstrap::Error) -> Self {
-        Self::Launcher(Box::new(error))
+impl From<fi_job::Error> for Error {
+    fn from(error: fi_job::Error) -> Self {
+        match error {
+            fi_job::Error::Rank => Self::Argument("the rank is not below the number of ranks"),
+            fi_job::Error::Launcher(error) => Self::Launcher(error),
+            fi_job::Error::Exchange(code) => Self::Exchange(code),
+            fi_job::Error::Version { rank } => Self::Version { rank },
+            fi_job::Error::NoDevice(why) => Self::NoDevice(why),
+            fi_job::Error::Variable(text) => Self::Variable(text),
+            _ => Self::NotNow("the job cannot be joined"),
+        }
     }
 }
 

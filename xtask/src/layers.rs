@@ -25,9 +25,18 @@ const ALLOWED: &[(&str, &[&str])] = &[
         &["fi-shm", "fi-mlx5", "fi-mlx5-defs", "fi-ofi"],
     ),
     ("farreach-libfabric", &["fi-provider", "fi-ofi-abi"]),
-    // Stands on the fabric's own objects, beside OpenSHMEM.
-    ("gasnet-conduit", &["fi-provider", "fi-bootstrap", "fi-shm"]),
+    // Brings processes together that stand on the fabric's own objects, beside OpenSHMEM.
+    ("fi-job", &["fi-provider", "fi-bootstrap"]),
+    (
+        "gasnet-conduit",
+        &["fi-provider", "fi-bootstrap", "fi-job", "fi-shm"],
+    ),
     ("gasnet-cabi", &["gasnet-conduit"]),
+    ("calls-derive", &[]),
+    (
+        "calls",
+        &["calls-derive", "fi-job", "fi-provider", "fi-shm"],
+    ),
     // Reads files alone: of callgrind, and of machine code.
     ("farreach-icount", &[]),
     // Arithmetic alone: times and where they come from.

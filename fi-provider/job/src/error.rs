@@ -1,0 +1,34 @@
+//! Errors of a job.
+
+/// Why a process cannot take part in a job.
+#[non_exhaustive]
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The rank is not below the number of ranks.
+    #[error("the rank is not below the number of ranks")]
+    Rank,
+    /// The launcher has failed.
+    #[error("{0}")]
+    Launcher(Box<fi_bootstrap::Error>),
+    /// The program's function to exchange bytes has failed.
+    #[error("the program's function to exchange bytes has failed: it returned {0}")]
+    Exchange(i32),
+    /// Another process tells things that make no sense: another version of the library, say.
+    #[error("rank {rank} runs another version of this library")]
+    Version {
+        /// Its rank.
+        rank: u32,
+    },
+    /// Other nodes are to be reached, and there is no device, or none is to be used.
+    #[error("the job has several nodes, which need an mlx5 device: {0}")]
+    NoDevice(&'static str),
+    /// A variable of the environment makes no sense.
+    #[error("{0}")]
+    Variable(Box<str>),
+}
+
+impl From<fi_bootstrap::Error> for Error {
+    fn from(error: fi_bootstrap::Error) -> Self {
+        Self::Launcher(Box::new(error))
+    }
+}
