@@ -1,0 +1,221 @@
+//! Loading: nothing that a peer has written is believed.
+
+use super::buffer::Arrived;
+use super::save::IS_CHUNK;
+use crate::pool::Block;
+use bytemuck::Pod;
+
+/// The most elements of a sequence of which none takes any bytes.
+const MOST_EMPTY: usize = 1 << 24;
+
+/// Values that can be loaded.
+///
+/// `#[derive(Load)]` does so for structures and enumerations; with `#[save(pod)]` as for
+/// [`Save`](super::Save).
+pub trait Load: Sized {
+    /// The fewest bytes of index data that a value takes.
+    const LEAST: usize = 0;
+
+    /// Loads a value.
+    ///
+    /// # Errors
+    /// [`LoadError`] where the bytes are not those of such a value.
+    fn load(from: &mut Loader<'_, '_>) -> Result<Self, LoadError>;
+
+    /// Loads a number and as many values.
+    ///
+    /// # Errors
+    /// As [`Load::load`].
+    #[inline]
+    fn load_all(from: &mut Loader<'_, '_>) -> Result<Vec<Self>, LoadError> {
+        let count = from.count(Self::LEAST)?;
+        let mut all = Vec::with_capacity(if size_of::<Self>() == 0 {
+            0
+        } else {
+            count.min(from.rest())
+        });
+        for _ in 0..count {
+            all.push(Self::load(from)?);
+        }
+        Ok(all)
+    }
+}
+
+/// Why an archive is not one of a type's.
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LoadError {
+    /// The index data ends before the value.
+    #[error("the index data ends before the value")]
+    Short,
+    /// There are bytes or chunks behind the value.
+    #[error("there is more than the value")]
+    Long,
+    /// A number of elements is larger than the bytes that are there.
+    #[error("a number of elements is larger than the bytes that are there")]
+    Count,
+    /// The bytes are of no value of this type.
+    #[error("the bytes are of no value of the type {0}")]
+    Value(&'static str),
+    /// A chunk is missing, or has another length than its elements.
+    #[error("a chunk is missing, or has another length than its elements")]
+    Chunk,
+    /// The loaded value needs memory of a pool, and there is none.
+    #[error("no memory in the pool")]
+    Pool,
+    /// serde's type was not loaded.
+    #[error("serde: {0}")]
+    Serde(String),
+}
+
+/// Gives the values of an archive.
+#[derive(Debug)]
+pub struct Loader<'a, 'b> {
+    index: &'a [u8],
+    chunks: std::slice::IterMut<'b, Arrived<'a>>,
+    pool: Option<&'b std::sync::Arc<crate::pool::Pool>>,
+}
+
+impl<'a, 'b> Loader<'a, 'b> {
+    #[inline]
+    pub(crate) fn new(index: &'a [u8], chunks: &'b mut [Arrived<'a>]) -> Self {
+        Self {
+            index,
+            chunks: chunks.iter_mut(),
+            pool: None,
+        }
+    }
+
+    /// The same, with a pool for values that have their memory there.
+    #[inline]
+    pub(crate) fn with_pool(mut self, pool: &'b std::sync::Arc<crate::pool::Pool>) -> Self {
+        self.pool = Some(pool);
+        self
+    }
+
+    /// Loads the one value that the archive has.
+    #[inline]
+    pub(crate) fn whole<T: Load>(mut self) -> Result<T, LoadError> {
+        let value = T::load(&mut self)?;
+        // Index data in a message is as long as a multiple of 16.
+        if self.index.len() < 16 && self.chunks.len() == 0 {
+            Ok(value)
+        } else {
+            Err(LoadError::Long)
+        }
+    }
+
+    /// Bytes of index data that are left.
+    #[inline]
+    pub fn rest(&self) -> usize {
+        self.index.len()
+    }
+
+    /// Takes so many bytes of index data.
+    ///
+    /// # Errors
+    /// [`LoadError::Short`].
+    #[inline]
+    pub fn bytes(&mut self, len: usize) -> Result<&'a [u8], LoadError> {
+        let (bytes, rest) = self.index.split_at_checked(len).ok_or(LoadError::Short)?;
+        self.index = rest;
+        Ok(bytes)
+    }
+
+    /// Takes `N` bytes.
+    ///
+    /// # Errors
+    /// [`LoadError::Short`].
+    #[inline]
+    pub fn array<const N: usize>(&mut self) -> Result<[u8; N], LoadError> {
+        let (bytes, rest) = self.index.split_first_chunk().ok_or(LoadError::Short)?;
+        self.index = rest;
+        Ok(*bytes)
+    }
+
+    #[inline]
+    fn word(&mut self) -> Result<u64, LoadError> {
+        self.array().map(u64::from_ne_bytes)
+    }
+
+    /// Takes the number of elements that are loaded one by one, of at least `least` bytes each.
+    ///
+    /// # Errors
+    /// [`LoadError::Short`]; [`LoadError::Count`] where they cannot all be there.
+    #[inline]
+    pub fn count(&mut self, least: usize) -> Result<usize, LoadError> {
+        let word = self.word()?;
+        let count = (word >> 1) as usize;
+        let most = match least {
+            0 => MOST_EMPTY,
+            least => self.index.len() / least,
+        };
+        if word & IS_CHUNK == 0 && count <= most {
+            Ok(count)
+        } else {
+            Err(LoadError::Count)
+        }
+    }
+
+    /// The number of plain elements, and the chunk that has them if their bytes are one.
+    #[inline]
+    fn plain<T: Pod>(&mut self) -> Result<(usize, usize, Option<&'b mut Arrived<'a>>), LoadError> {
+        let word = self.word()?;
+        let count = (word >> 1) as usize;
+        let bytes = count.checked_mul(size_of::<T>()).ok_or(LoadError::Count)?;
+        if word & IS_CHUNK == 0 {
+            return Ok((count, bytes, None));
+        }
+        let chunk = self.chunks.next().ok_or(LoadError::Chunk)?;
+        if chunk.len() == bytes {
+            Ok((count, bytes, Some(chunk)))
+        } else {
+            Err(LoadError::Chunk)
+        }
+    }
+
+    /// Takes a slice of plain elements: the memory that its bytes have come to, where they are a chunk
+    /// that was fetched for it, else a copy.
+    ///
+    /// # Errors
+    /// [`LoadError::Short`], [`LoadError::Count`], [`LoadError::Chunk`].
+    #[inline]
+    pub fn slice<T: Pod>(&mut self) -> Result<Vec<T>, LoadError> {
+        match self.plain::<T>()? {
+            (count, bytes, None) => Ok(copied(self.bytes(bytes)?, count)),
+            (count, _, Some(chunk)) => Ok(chunk.take_vec(count)),
+        }
+    }
+
+    /// Takes a slice of plain elements into a block of the pool: that which its bytes have come to, or
+    /// another one.
+    ///
+    /// # Errors
+    /// As [`Loader::slice`]; [`LoadError::Pool`].
+    pub(crate) fn block<T: Pod>(&mut self) -> Result<(std::sync::Arc<Block>, usize), LoadError> {
+        let (count, bytes, mut chunk) = self.plain::<T>()?;
+        if let Some(block) = chunk.as_deref_mut().and_then(Arrived::take_block) {
+            return Ok((block, count));
+        }
+        let bytes = match &chunk {
+            Some(chunk) => chunk.bytes(),
+            None => self.bytes(bytes)?,
+        };
+        let pool = self.pool.ok_or(LoadError::Pool)?;
+        let mut block = pool.take(bytes.len()).map_err(|_| LoadError::Pool)?;
+        block.bytes_mut()[..bytes.len()].copy_from_slice(bytes);
+        Ok((std::sync::Arc::new(block), count))
+    }
+}
+
+/// A copy of plain elements, of which the bytes are there.
+#[inline]
+pub(super) fn copied<T: Pod>(bytes: &[u8], count: usize) -> Vec<T> {
+    debug_assert_eq!(bytes.len(), count * size_of::<T>());
+    if let Ok(elements) = bytemuck::try_cast_slice(bytes) {
+        return elements.to_vec();
+    }
+    let mut all = vec![T::zeroed(); count];
+    bytemuck::cast_slice_mut(&mut all).copy_from_slice(bytes);
+    all
+}

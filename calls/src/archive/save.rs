@@ -1,0 +1,134 @@
+//! Saving.
+
+use crate::pool::{Block, Pool};
+use bytemuck::Pod;
+use std::sync::Arc;
+
+/// Values that can be saved.
+///
+/// `#[derive(Save)]` does so for structures and enumerations, field by field. With `#[save(pod)]` a
+/// structure that is [`Pod`] is saved as its bytes, and slices of it at once.
+///
+/// ```
+/// use calls::{Load, Save};
+///
+/// #[derive(Save, Load)]
+/// struct Named {
+///     name: String,
+///     values: Vec<f64>,
+/// }
+/// ```
+pub trait Save {
+    /// Saves the value.
+    fn save<'a>(&'a self, to: &mut Saver<'a>);
+
+    /// Saves the elements of a slice, without their number.
+    #[inline]
+    fn save_all<'a>(slice: &'a [Self], to: &mut Saver<'a>)
+    where
+        Self: Sized,
+    {
+        to.count(slice.len());
+        for value in slice {
+            value.save(to);
+        }
+    }
+}
+
+/// Takes values for an archive.
+#[derive(Debug)]
+pub struct Saver<'a> {
+    index: Vec<u8>,
+    chunks: Vec<Chunk<'a>>,
+    threshold: usize,
+    /// The pool whose blocks peers know by their keys.
+    pool: Option<&'a Arc<Pool>>,
+}
+
+/// Bytes that stay where they are.
+#[derive(Clone, Debug)]
+pub(crate) enum Chunk<'a> {
+    /// In any memory; with the alignment of their elements.
+    Plain(&'a [u8], u8),
+    /// In a block of the pool: of a length.
+    Block(&'a Arc<Block>, usize),
+}
+
+impl<'a> Chunk<'a> {
+    /// The bytes.
+    pub(crate) fn bytes(&self) -> &'a [u8] {
+        match self {
+            Self::Plain(bytes, _) => bytes,
+            Self::Block(block, len) => &block.bytes()[..*len],
+        }
+    }
+}
+
+/// In the place of the number of a slice: the number in the upper 63 bits, and this one where its bytes
+/// are a chunk.
+pub(super) const IS_CHUNK: u64 = 1;
+
+impl<'a> Saver<'a> {
+    #[inline]
+    pub(crate) fn new(mut memory: Vec<u8>, threshold: usize, pool: Option<&'a Arc<Pool>>) -> Self {
+        memory.clear();
+        Self {
+            index: memory,
+            chunks: Vec::new(),
+            threshold,
+            pool,
+        }
+    }
+
+    /// The index data and the chunks.
+    #[inline]
+    pub(crate) fn into_parts(self) -> (Vec<u8>, Vec<Chunk<'a>>) {
+        (self.index, self.chunks)
+    }
+
+    /// Appends bytes to the index data.
+    #[inline]
+    pub fn bytes(&mut self, bytes: &[u8]) {
+        self.index.extend_from_slice(bytes);
+    }
+
+    /// Appends a word.
+    #[inline]
+    pub(crate) fn word(&mut self, word: u64) {
+        self.index.extend_from_slice(&word.to_ne_bytes());
+    }
+
+    /// Appends the number of elements that are saved one by one.
+    #[inline]
+    pub fn count(&mut self, count: usize) {
+        self.word((count as u64) << 1);
+    }
+
+    /// Saves a slice of plain elements: as a chunk where it is long.
+    #[inline]
+    pub fn slice<T: Pod>(&mut self, slice: &'a [T]) {
+        let bytes: &[u8] = bytemuck::cast_slice(slice);
+        let count = (slice.len() as u64) << 1;
+        if bytes.len() < self.threshold || bytes.is_empty() {
+            self.index.reserve(8 + bytes.len());
+            self.word(count);
+            self.bytes(bytes);
+        } else {
+            self.word(count | IS_CHUNK);
+            let align = const { align_of::<T>() as u8 };
+            self.chunks.push(Chunk::Plain(bytes, align));
+        }
+    }
+
+    /// Saves the first `len` elements of a block, which is of the pool's.
+    pub(crate) fn block<T: Pod>(&mut self, block: &'a Arc<Block>, len: usize) {
+        let is_known = self.pool.is_some_and(|pool| block.is_of(pool));
+        let bytes = len * size_of::<T>();
+        if is_known && bytes >= self.threshold.max(1) {
+            self.word((len as u64) << 1 | IS_CHUNK);
+            self.chunks.push(Chunk::Block(block, bytes));
+        } else {
+            self.slice(block.elements::<T>(len));
+        }
+    }
+}

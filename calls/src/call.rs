@@ -1,0 +1,274 @@
+//! Calls that are under way.
+
+use crate::archive::{Load, Loader};
+use crate::calls::Calls;
+use crate::error::Error;
+use crate::sync::{AtomicU8, Mutex, Ordering, lock};
+use std::fmt::{self, Debug};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+/// The arguments were sent.
+pub(crate) const SENT: u8 = 1;
+/// The result is there, or the call has failed.
+pub(crate) const ENDED: u8 = 2;
+
+/// The end of a call, as threads share it: that which polls, and that which waits.
+pub(crate) struct State<R> {
+    bits: AtomicU8,
+    rest: Mutex<Rest<R>>,
+}
+
+struct Rest<R> {
+    result: Option<Result<R, Error>>,
+    then: Option<Then<R>>,
+    wakers: [Option<Waker>; 2],
+}
+
+type Then<R> = Box<dyn FnOnce(Result<R, Error>) + Send>;
+
+/// Takes the end of a call, of whatever result.
+pub(crate) trait Sink: Send + Sync {
+    /// Loads the result.
+    fn load(&self, source: u32, from: Loader<'_, '_>);
+    /// The call has failed.
+    fn fail(&self, error: Error);
+    /// The arguments are the program's again.
+    fn sent(&self);
+    /// The same, before anybody has the call.
+    fn sent_at_once(&self);
+}
+
+impl<R> State<R> {
+    pub(crate) fn new() -> Self {
+        Self {
+            bits: AtomicU8::new(0),
+            rest: Mutex::new(Rest {
+                result: None,
+                then: None,
+                wakers: [None, None],
+            }),
+        }
+    }
+
+    /// Whether the call has come so far.
+    #[inline]
+    pub(crate) fn is(&self, bit: u8) -> bool {
+        // ORDERING: pairs with the release addition in `reach`.
+        self.bits.load(Ordering::Acquire) & bit != 0
+    }
+
+    /// Notes that the call has come so far, and wakes those who wait for it. Calls the function that was
+    /// left for the result.
+    pub(crate) fn reach(&self, bit: u8, result: Option<Result<R, Error>>) {
+        let mut rest = lock(&self.rest);
+        if result.is_some() {
+            rest.result = result;
+        }
+        // ORDERING: behind the result, and before anybody is woken; pairs with the load in `is`.
+        self.bits.fetch_or(bit, Ordering::Release);
+        let waker = rest.wakers[usize::from(bit == ENDED)].take();
+        let then = if bit == ENDED { rest.then.take() } else { None };
+        let result = then.as_ref().and_then(|_| rest.result.take());
+        drop(rest);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+        if let (Some(then), Some(result)) = (then, result) {
+            then(result);
+        }
+    }
+
+    /// Whether the call has come so far; if not, `waker` is woken when it has.
+    pub(crate) fn poll(&self, bit: u8, waker: &Waker) -> bool {
+        if self.is(bit) {
+            return true;
+        }
+        let mut rest = lock(&self.rest);
+        // Once more: nobody looks at the waker behind the addition.
+        if self.is(bit) {
+            return true;
+        }
+        rest.wakers[usize::from(bit == ENDED)] = Some(waker.clone());
+        false
+    }
+
+    /// Has `then` called with the result: now, if that is there.
+    pub(crate) fn leave(&self, then: Then<R>) {
+        let mut rest = lock(&self.rest);
+        match rest.result.take() {
+            None => rest.then = Some(then),
+            Some(result) => {
+                drop(rest);
+                then(result);
+            }
+        }
+    }
+
+    /// Takes the result, behind the end.
+    pub(crate) fn take(&self) -> Option<Result<R, Error>> {
+        lock(&self.rest).result.take()
+    }
+}
+
+impl<R: Load + Send> Sink for State<R> {
+    fn load(&self, source: u32, from: Loader<'_, '_>) {
+        let result = from.whole().map_err(|error| Error::Load {
+            rank: source,
+            error,
+        });
+        self.reach(ENDED, Some(result));
+    }
+
+    fn fail(&self, error: Error) {
+        self.reach(ENDED, Some(Err(error)));
+    }
+
+    fn sent(&self) {
+        self.reach(SENT, None);
+    }
+
+    #[inline]
+    fn sent_at_once(&self) {
+        // ORDERING: nobody else has the call.
+        self.bits.store(SENT, Ordering::Relaxed);
+    }
+}
+
+/// A call that is under way. Dropping it takes nothing back: the action runs, and its result is dropped.
+///
+/// It is a future of the result for any executor: as no thread makes progress by itself, a poll does,
+/// and asks to be polled again.
+///
+/// ```
+/// use calls::{Calls, action};
+///
+/// #[action]
+/// fn twice(number: u64) -> u64 {
+///     2 * number
+/// }
+///
+/// let calls = Calls::alone()?;
+/// let call = calls.to(0)?.run(twice, (21,));
+/// assert_eq!(call.wait()?, 42);
+/// # Ok::<(), calls::Error>(())
+/// ```
+#[must_use = "a call that is dropped runs; its result is lost: use `tell` for that"]
+pub struct Call<R> {
+    calls: Calls,
+    state: Arc<State<R>>,
+}
+
+impl<R: Load + Send + 'static> Call<R> {
+    pub(crate) fn new(calls: &Calls, state: Arc<State<R>>) -> Self {
+        Self {
+            calls: calls.clone(),
+            state,
+        }
+    }
+
+    /// Waits for the result, and runs actions meanwhile that others call.
+    ///
+    /// # Errors
+    /// Any of a call: [`Error::Gone`], [`Error::Panicked`], [`Error::Load`], [`Error::Refused`];
+    /// [`Error::Nested`].
+    pub fn wait(self) -> Result<R, Error> {
+        self.calls.wait_until(|| self.state.is(ENDED))?;
+        self.state.take().expect("the result is taken once")
+    }
+
+    /// Waits until the arguments were sent: those that are shared may be changed again.
+    ///
+    /// # Errors
+    /// [`Error::Nested`].
+    pub fn wait_sent(&self) -> Result<(), Error> {
+        self.calls.wait_until(|| self.state.is(SENT | ENDED))
+    }
+
+    /// Returns a future that is ready when the arguments were sent (the paper's `async_cb`).
+    pub fn sent(&self) -> Sent<R> {
+        Sent {
+            calls: self.calls.clone(),
+            state: Arc::clone(&self.state),
+        }
+    }
+
+    /// Returns a future of the result.
+    pub fn reply(self) -> impl Future<Output = Result<R, Error>> + Send + Unpin {
+        self
+    }
+
+    /// Whether the result is there, or the call has failed. Makes no progress.
+    pub fn is_ended(&self) -> bool {
+        self.state.is(ENDED)
+    }
+
+    /// Has `then` called with the result, by the thread that polls when it comes; by this one, if it is
+    /// there.
+    pub fn then(self, then: impl FnOnce(Result<R, Error>) + Send + 'static) {
+        self.state.leave(Box::new(then));
+    }
+}
+
+impl<R: Load + Send + 'static> Future for Call<R> {
+    type Output = Result<R, Error>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        if poll(&self.calls, &self.state, ENDED, context) {
+            Poll::Ready(
+                self.state
+                    .take()
+                    .expect("a future is polled to its end once"),
+            )
+        } else {
+            Poll::Pending
+        }
+    }
+}
+
+impl<R> Debug for Call<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Call")
+            .field("is_sent", &self.state.is(SENT))
+            .field("is_ended", &self.state.is(ENDED))
+            .finish_non_exhaustive()
+    }
+}
+
+/// A future that is ready when the arguments of a call were sent. See [`Call::sent`].
+pub struct Sent<R> {
+    calls: Calls,
+    state: Arc<State<R>>,
+}
+
+impl<R> Future for Sent<R> {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        if self.state.is(ENDED) || poll(&self.calls, &self.state, SENT, context) {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
+    }
+}
+
+impl<R> Debug for Sent<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sent").finish_non_exhaustive()
+    }
+}
+
+/// Makes progress; whether the call has come so far. If not, the task is polled again.
+fn poll<R>(calls: &Calls, state: &State<R>, bit: u8, context: &Context<'_>) -> bool {
+    if state.poll(bit, context.waker()) {
+        return true;
+    }
+    calls.poll();
+    if state.is(bit) {
+        return true;
+    }
+    context.waker().wake_by_ref();
+    false
+}

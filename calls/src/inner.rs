@@ -1,0 +1,708 @@
+//! What handles of calls share: the core by turns, and the work that comes out of these.
+
+#![expect(
+    unsafe_code,
+    reason = "shares the core by turns, and keeps arguments that a scope lends"
+)]
+
+use crate::action::{Entry, Here};
+use crate::archive::{Chunk, Save, Saver};
+use crate::call::Sink;
+use crate::calls::Calls;
+use crate::config::Work;
+use crate::core::{Core, Kept, KeptFor, Place, Ready, Way};
+use crate::error::Error;
+use crate::packet::Record;
+use crate::pool::Pool;
+use crate::reply::Reply;
+use crate::sync::{Mutex, MutexGuard, lock};
+use crate::wire::{
+    CALL, CHUNKS, Described, HERE, Header, PANICKED, REFUSED, Table, UNIT, UNLOADED, padded,
+};
+use fi_provider::raw::lock::Lock;
+use fi_provider::raw::region::{Addressing, Rights};
+use fi_shm::wait::{Patience, Waiter};
+use std::any::Any;
+use std::cell::{Cell, UnsafeCell};
+use std::collections::VecDeque;
+use std::ops::{Deref, DerefMut};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+thread_local! {
+    /// Actions that run on this thread, each in another one.
+    static DEPTH: Cell<usize> = const { Cell::new(0) };
+    /// Memory for index data.
+    static INDEX: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// The longest index data whose memory a thread keeps.
+const MOST_INDEX: usize = 1 << 20;
+/// The time that messages have to leave at the end.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// What handles share.
+pub(crate) struct Inner {
+    /// Taken for a turn at the core.
+    turns: Lock,
+    core: UnsafeCell<Core>,
+    ready: Mutex<VecDeque<Ready>>,
+    /// Messages in `ready`, and calls that were given to the program's pool.
+    queued: AtomicUsize,
+    /// By rank, calls without a reply that were run for it, and whether the rank is in `ran`.
+    counts: Box<[(AtomicU64, AtomicBool)]>,
+    ran: Mutex<Vec<u32>>,
+    any_ran: AtomicBool,
+    made: AtomicU64,
+    unended: AtomicU64,
+    lost: Mutex<Option<Error>>,
+    collective: Mutex<()>,
+    pub(crate) pool: Arc<Pool>,
+    pub(crate) actions: &'static [&'static Entry],
+    pub(crate) settings: Settings,
+    pub(crate) rank: u32,
+    pub(crate) ranks: u32,
+}
+
+/// Settings that each call looks at.
+pub(crate) struct Settings {
+    pub(crate) threshold: usize,
+    pub(crate) most_body: usize,
+    pub(crate) backlog: usize,
+    pub(crate) waiting: usize,
+    pub(crate) nested: usize,
+    pub(crate) run: Option<Arc<dyn Fn(Work) + Send + Sync>>,
+    pub(crate) are_crowded: bool,
+}
+
+// Handles to the fabric's objects are in the core alone, and all that it has is used in a `Turn`.
+// SAFETY: `Send` requires that uses by threads one after the other do not race: the lock orders turns.
+unsafe impl Send for Inner {}
+// SAFETY: `Sync` requires the same for uses at the same time: the lock keeps turns apart, and all else
+// is `Sync` of itself.
+unsafe impl Sync for Inner {}
+
+/// A rank that a call goes to, and that which waits for its reply.
+pub(crate) struct Target {
+    pub(crate) rank: u32,
+    pub(crate) sink: Option<Arc<dyn Sink>>,
+}
+
+/// A thread's turn at the core.
+pub(crate) struct Turn<'a>(&'a Inner);
+
+impl Deref for Turn<'_> {
+    type Target = Core;
+
+    #[inline]
+    fn deref(&self) -> &Core {
+        // SAFETY: the lock is this value's, so nobody changes the core.
+        unsafe { &*self.0.core.get() }
+    }
+}
+
+impl DerefMut for Turn<'_> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut Core {
+        // SAFETY: the lock is this value's, so nobody else uses the core; the value is borrowed for the
+        // caller alone.
+        unsafe { &mut *self.0.core.get() }
+    }
+}
+
+impl Drop for Turn<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        let inner = self.0;
+        let core: &mut Core = self;
+        if !core.out.is_empty() {
+            // ORDERING: a bound, which need not be exact.
+            inner.queued.fetch_add(core.out.len(), Ordering::Relaxed);
+            lock(&inner.ready).extend(core.out.drain(..));
+        }
+        inner.turns.give();
+    }
+}
+
+/// Whether an action runs on this thread, or more of them, each in another one.
+fn depth() -> usize {
+    DEPTH.get()
+}
+
+impl Inner {
+    pub(crate) fn new(
+        core: Core,
+        (rank, ranks): (u32, u32),
+        pool: Arc<Pool>,
+        actions: &'static [&'static Entry],
+        settings: Settings,
+    ) -> Self {
+        Self {
+            turns: Lock::new(),
+            core: UnsafeCell::new(core),
+            ready: Mutex::new(VecDeque::new()),
+            queued: AtomicUsize::new(0),
+            counts: (0..ranks).map(|_| Default::default()).collect(),
+            ran: Mutex::new(Vec::new()),
+            any_ran: AtomicBool::new(false),
+            made: AtomicU64::new(0),
+            unended: AtomicU64::new(0),
+            lost: Mutex::new(None),
+            collective: Mutex::new(()),
+            pool,
+            actions,
+            settings,
+            rank,
+            ranks,
+        }
+    }
+
+    /// Waits for the turn of this thread.
+    #[inline]
+    pub(crate) fn turn(&self) -> Turn<'_> {
+        self.turns.take();
+        Turn(self)
+    }
+
+    /// Calls that were made.
+    pub(crate) fn made(&self) -> u64 {
+        // ORDERING: read behind `unended`, in the same order as by other threads.
+        self.made.load(Ordering::SeqCst)
+    }
+
+    /// Calls that have not ended.
+    pub(crate) fn unended(&self) -> u64 {
+        // ORDERING: pairs with the release subtraction in `end`: the calls' effects are there.
+        self.unended.load(Ordering::SeqCst)
+    }
+
+    /// Notes the end of calls.
+    fn end(&self, calls: u64) {
+        // ORDERING: behind all that the ends have brought.
+        self.unended.fetch_sub(calls, Ordering::SeqCst);
+    }
+
+    /// Keeps other threads out of collective calls.
+    pub(crate) fn collective(&self) -> MutexGuard<'_, ()> {
+        lock(&self.collective)
+    }
+
+    /// Takes the first failure of a call without a reply.
+    pub(crate) fn take_lost(&self) -> Option<Error> {
+        lock(&self.lost).take()
+    }
+
+    /// Begins calls to targets, sends their arguments, or keeps them until these were read.
+    ///
+    /// A sink is told of the end, and of arguments that are the program's again.
+    pub(crate) fn post<X: Save + Send + 'static>(
+        &self,
+        way: Way,
+        header: Header,
+        targets: &[Target],
+        values: X,
+        borrowed: Option<Arc<dyn Send + Sync>>,
+    ) {
+        // SAFETY: the values live as long as any others may.
+        unsafe { self.post_lent(way, header, targets, values, borrowed) }
+    }
+
+    /// Does as [`Inner::post`] with values that a scope lends.
+    ///
+    /// # Safety
+    /// The values may be used until `borrowed` is dropped.
+    pub(crate) unsafe fn post_lent<X: Save + Send>(
+        &self,
+        way: Way,
+        header: Header,
+        targets: &[Target],
+        values: X,
+        borrowed: Option<Arc<dyn Send + Sync>>,
+    ) {
+        if std::mem::needs_drop::<X>() {
+            // SAFETY: the requirement of the function.
+            unsafe { self.post_boxed(way, header, targets, Box::new(values), borrowed) };
+            return;
+        }
+        let (index, chunks) = self.save(&values, self.settings.threshold);
+        if self.post_whole(way, header, targets, (&index, &chunks)) {
+            INDEX.set(index);
+            return;
+        }
+        INDEX.set(index);
+        drop(chunks);
+        // Again, from a place where they stay.
+        // SAFETY: the requirement of the function.
+        unsafe { self.post_boxed(way, header, targets, Box::new(values), borrowed) };
+    }
+
+    /// # Safety
+    /// As [`Inner::post_lent`].
+    unsafe fn post_boxed<X: Save + Send>(
+        &self,
+        way: Way,
+        header: Header,
+        targets: &[Target],
+        values: Box<X>,
+        borrowed: Option<Arc<dyn Send + Sync>>,
+    ) {
+        let (index, chunks) = self.save(&*values, self.settings.threshold);
+        if self.post_whole(way, header, targets, (&index, &chunks)) {
+            drop(chunks);
+            INDEX.set(index);
+            return;
+        }
+        let table = size_of::<Table>() + (chunks.len() + 1) * size_of::<Described>();
+        let (index, chunks) = if table > self.settings.most_body {
+            // So many chunks that not even their places fit in a message.
+            drop(chunks);
+            self.save(&*values, usize::MAX)
+        } else {
+            (index, chunks)
+        };
+        let placed = self.place(&index, &chunks);
+        drop(chunks);
+        let (places, regions, block) = match placed {
+            Ok(placed) => placed,
+            Err(error) => {
+                INDEX.set(index);
+                return self.fail_here(header, targets, &error);
+            }
+        };
+        let arguments: Box<dyn Send + '_> = values;
+        // SAFETY: only the lifetime changes: the values are used as long as they are kept, which is
+        // until `borrowed`, beside them, is dropped (the requirement of the function).
+        let arguments =
+            unsafe { std::mem::transmute::<Box<dyn Send + '_>, Box<dyn Send>>(arguments) };
+        let kept = Arc::new(Kept {
+            regions,
+            index: block,
+            arguments,
+            borrowed,
+        });
+        let in_message = if kept.index.is_some() { &[] } else { &*index };
+        let mut core = self.turn();
+        for target in targets {
+            let kept = KeptFor {
+                kept: Arc::clone(&kept),
+                sink: target.sink.clone(),
+            };
+            if let Some(header) = self.begin(&mut core, header, target) {
+                core.append_places(target.rank, way, header, (in_message, &places), kept);
+            }
+        }
+        drop(core);
+        INDEX.set(index);
+    }
+
+    fn save<'a, X: Save>(&'a self, values: &'a X, threshold: usize) -> (Vec<u8>, Vec<Chunk<'a>>) {
+        let mut memory = INDEX.take();
+        if memory.capacity() > MOST_INDEX {
+            memory = Vec::new();
+        }
+        let mut saver = Saver::new(memory, threshold, Some(&self.pool));
+        values.save(&mut saver);
+        saver.into_parts()
+    }
+
+    /// Sends values whole, if they fit in a message.
+    #[inline]
+    fn post_whole(
+        &self,
+        way: Way,
+        header: Header,
+        targets: &[Target],
+        (index, chunks): (&[u8], &[Chunk<'_>]),
+    ) -> bool {
+        let bytes = chunks.iter().map(|chunk| padded(chunk.bytes().len()));
+        let table = match chunks.len() {
+            0 => 0,
+            many => size_of::<Table>() + many * size_of::<Described>(),
+        };
+        if table + padded(index.len()) + bytes.sum::<usize>() > self.settings.most_body {
+            return false;
+        }
+        let mut core = self.turn();
+        for target in targets {
+            if let Some(header) = self.begin(&mut core, header, target) {
+                if let Some(sink) = &target.sink {
+                    sink.sent_at_once();
+                }
+                if chunks.is_empty() {
+                    core.append(target.rank, way, header, &[index]);
+                } else {
+                    core.append_whole(target.rank, way, header, (index, chunks));
+                }
+            }
+        }
+        true
+    }
+
+    /// Begins a call; returns the header with its number. None where the rank is gone.
+    #[inline]
+    fn begin(&self, core: &mut Core, mut header: Header, target: &Target) -> Option<Header> {
+        let rank = target.rank;
+        let is_call = header.kind == CALL;
+        if core.is_gone(rank) {
+            if is_call {
+                core.out.push(match &target.sink {
+                    Some(sink) => Ready::Failed(Arc::clone(sink), Error::Gone { rank }),
+                    None => Ready::Lost(Error::Gone { rank }),
+                });
+                if target.sink.is_none() {
+                    core.out.push(Ready::Ended(1));
+                }
+            }
+            return None;
+        }
+        if is_call {
+            core.begin(rank);
+            header.id = match &target.sink {
+                Some(sink) => core.wait_for(rank, Arc::clone(sink)),
+                None => 0,
+            };
+        }
+        Some(header)
+    }
+
+    /// Notes calls that are about to begin.
+    #[inline]
+    pub(crate) fn note_made(&self, calls: u64) {
+        // ORDERING: `unended` first: whoever finds the call made finds it unended, or ended.
+        self.unended.fetch_add(calls, Ordering::SeqCst);
+        self.made.fetch_add(calls, Ordering::SeqCst);
+    }
+
+    /// Registers chunks where they lie, and puts index data that is too long for a message into a block.
+    ///
+    /// # Errors
+    /// [`Error::NoRoom`], [`Error::Fabric`].
+    fn place(&self, index: &[u8], chunks: &[Chunk<'_>]) -> Result<Placed, Error> {
+        let mut placed = (Vec::with_capacity(chunks.len() + 1), Vec::new(), None);
+        let (places, regions, block) = &mut placed;
+        let table = size_of::<Table>() + chunks.len() * size_of::<Described>();
+        if table + padded(index.len()) > self.settings.most_body {
+            let mut one = self.pool.take(index.len())?;
+            one.bytes_mut()[..index.len()].copy_from_slice(index);
+            places.push(Place::of_block(&one, index.len(), true));
+            *block = Some(one);
+        }
+        let domain = self.turn().domain.clone();
+        for chunk in chunks {
+            places.push(match chunk {
+                Chunk::Block(block, len) => Place::of_block(block, *len, false),
+                Chunk::Plain(bytes, align) => {
+                    let at = bytes.as_ptr().cast_mut();
+                    // SAFETY: the bytes are of values that are kept until they were read, and the
+                    // region is dropped before them. Peers only read.
+                    let region = unsafe {
+                        domain.register(at, bytes.len(), Rights::READ, None, Addressing::Offset)?
+                    };
+                    let place = Place::of_region(&region, bytes.len(), *align);
+                    regions.push(region);
+                    place
+                }
+            });
+        }
+        Ok(placed)
+    }
+
+    /// Has calls fail before they were sent; or tells callers that there is no reply.
+    #[cold]
+    fn fail_here(&self, header: Header, targets: &[Target], error: &Error) {
+        let mut core = self.turn();
+        for target in targets {
+            if header.kind != CALL {
+                core.fail(target.rank, header.id, REFUSED, &error.to_string());
+                continue;
+            }
+            match &target.sink {
+                Some(sink) => {
+                    let failed = Ready::Failed(Arc::clone(sink), error.clone());
+                    core.out.push(failed);
+                }
+                None => {
+                    core.out.push(Ready::Lost(error.clone()));
+                    core.out.push(Ready::Ended(1));
+                }
+            }
+        }
+    }
+}
+
+/// Places of chunks, regions that they are in, and the block of index data.
+type Placed = (
+    Vec<Place>,
+    Vec<fi_provider::raw::region::Region>,
+    Option<crate::pool::Block>,
+);
+
+impl Calls {
+    /// Sends, receives, and runs the actions that others have called.
+    pub fn poll(&self) {
+        self.poll_once();
+    }
+
+    /// Does as [`Calls::poll`]; whether there was something.
+    #[inline]
+    pub(crate) fn poll_once(&self) -> bool {
+        let inner = self.inner();
+        inner.receive();
+        if depth() >= inner.settings.nested {
+            return false;
+        }
+        let mut any = false;
+        while let Some(ready) = inner.next() {
+            any = true;
+            self.handle(ready);
+        }
+        if any {
+            let mut core = inner.turn();
+            inner.collect_ran(&mut core);
+            if core.has_unsent() {
+                core.send();
+            }
+        }
+        any
+    }
+
+    fn handle(&self, ready: Ready) {
+        let inner = self.inner();
+        match ready {
+            Ready::Calls(..) => {}
+            Ready::Call(record) => self.start(record),
+            Ready::Reply(sink, record) => {
+                self.finish(&*sink, record);
+                inner.end(1);
+            }
+            Ready::Failed(sink, error) => {
+                sink.fail(error);
+                inner.end(1);
+            }
+            Ready::Lost(error) => {
+                lock(&inner.lost).get_or_insert(error);
+            }
+            Ready::Ended(calls) => inner.end(calls),
+            Ready::Sent(KeptFor { kept, sink }) => {
+                drop(kept);
+                if let Some(sink) = sink {
+                    sink.sent();
+                }
+            }
+        }
+    }
+
+    /// Ends a call by its reply.
+    fn finish(&self, sink: &dyn Sink, mut record: Record) {
+        if record.header.word != crate::wire::RETURNED {
+            return sink.fail(record.failure());
+        }
+        let source = record.source;
+        let loaded = record.load(&self.inner().pool, |from| sink.load(source, from));
+        if loaded.is_err() {
+            sink.fail(Error::Refused {
+                rank: source,
+                message: "the reply makes no sense".to_owned(),
+            });
+        }
+    }
+
+    /// Starts a call that has come: its chunks are fetched first, if it has some.
+    fn start(&self, record: Record) {
+        let inner = self.inner();
+        let is_here = |chunk: &Described| chunk.kind == HERE;
+        let has_fetched = record.index.is_some() || !record.fetched.is_empty();
+        if record.header.flags & CHUNKS != 0 && !has_fetched {
+            let is_whole = match record.table() {
+                Ok(Some((_, chunks))) => chunks.iter().all(is_here),
+                _ => false,
+            };
+            if !is_whole {
+                return inner.turn().fetch(record, None);
+            }
+        }
+        match &inner.settings.run {
+            None => self.run(record),
+            Some(run) => {
+                // ORDERING: a bound, which need not be exact.
+                inner.queued.fetch_add(1, Ordering::Relaxed);
+                let calls = self.clone();
+                run(Box::new(move || {
+                    calls.run(record);
+                    // ORDERING: as above.
+                    calls.inner().queued.fetch_sub(1, Ordering::Relaxed);
+                }));
+            }
+        }
+    }
+
+    /// Runs an action.
+    fn run(&self, mut record: Record) {
+        let inner = self.inner();
+        let (source, id) = (record.source, record.header.id);
+        let entry = inner.actions.get(usize::from(record.header.word));
+        let Some(entry) = entry.filter(|_| record.header.kind == CALL) else {
+            return inner
+                .turn()
+                .fail(source, id, REFUSED, "there is no such action");
+        };
+        let reply = Reply::new(self, source, id);
+        DEPTH.set(depth() + 1);
+        let ran = catch_unwind(AssertUnwindSafe(|| {
+            let here = Here::new(self, source);
+            record.load(&inner.pool, |args| entry.run(&here, args, &reply))
+        }));
+        DEPTH.set(depth() - 1);
+        let name = entry.name();
+        let (how, text) = match ran {
+            Ok(Ok(Ok(()))) if id == 0 => return inner.note_ran(source),
+            Ok(Ok(Ok(()))) => return,
+            Ok(Ok(Err(error))) => (UNLOADED, format!("{name}: {error}")),
+            Ok(Err(_)) => (
+                REFUSED,
+                format!("{name}: the table of chunks makes no sense"),
+            ),
+            // Of a destructor, behind the result.
+            Err(_) if reply.is_sent() && id != 0 => return,
+            Err(panic) => (PANICKED, format!("{name}: {}", message(&*panic))),
+        };
+        inner.turn().fail(source, id, how, &text);
+    }
+
+    /// Polls until `is_done`, and runs actions meanwhile.
+    ///
+    /// # Errors
+    /// [`Error::Nested`].
+    pub(crate) fn wait_until(&self, is_done: impl Fn() -> bool) -> Result<(), Error> {
+        let inner = self.inner();
+        if is_done() {
+            return Ok(());
+        }
+        if depth() >= inner.settings.nested {
+            return Err(Error::Nested(depth()));
+        }
+        self.wait_anyhow(is_done);
+        Ok(())
+    }
+
+    /// Polls until `is_done`, and runs actions meanwhile unless too many wait for others.
+    pub(crate) fn wait_anyhow(&self, is_done: impl Fn() -> bool) {
+        let patience = || Waiter::new(Patience::new(self.inner().settings.are_crowded));
+        let mut waiter = patience();
+        loop {
+            let any = self.poll_once();
+            if is_done() {
+                return;
+            }
+            if any {
+                waiter = patience();
+            }
+            waiter.pause();
+        }
+    }
+
+    /// Runs actions where too many bytes wait for room.
+    #[inline]
+    pub(crate) fn hold_back(&self) {
+        let inner = self.inner();
+        let is_much = || inner.turn().unsent > inner.settings.waiting;
+        if depth() == 0 && is_much() {
+            self.wait_anyhow(|| !is_much());
+        }
+    }
+}
+
+impl Inner {
+    /// Takes a turn.
+    #[inline]
+    fn receive(&self) {
+        // ORDERING: a bound, which need not be exact.
+        let takes_calls = self.queued.load(Ordering::Relaxed) < self.settings.backlog;
+        let mut core = self.turn();
+        self.collect_ran(&mut core);
+        core.turn(takes_calls);
+    }
+
+    /// The next piece of work: a call of a message, or another one.
+    fn next(&self) -> Option<Ready> {
+        // ORDERING: looked at again under the lock.
+        if self.queued.load(Ordering::Relaxed) == 0 {
+            return None;
+        }
+        let mut ready = lock(&self.ready);
+        loop {
+            let Ready::Calls(source, packet, at) = ready.front_mut()? else {
+                // ORDERING: a bound.
+                self.queued.fetch_sub(1, Ordering::Relaxed);
+                return ready.pop_front();
+            };
+            if let Some((header, end)) = packet.record(*at) {
+                let record = Record {
+                    source: *source,
+                    header,
+                    packet: Arc::clone(packet),
+                    at: *at + UNIT,
+                    fetched: Vec::new(),
+                    index: None,
+                };
+                *at = end;
+                return Some(Ready::Call(record));
+            }
+            // ORDERING: a bound.
+            self.queued.fetch_sub(1, Ordering::Relaxed);
+            ready.pop_front();
+        }
+    }
+
+    /// Notes that a call without a reply was run.
+    #[inline]
+    fn note_ran(&self, source: u32) {
+        let (count, is_noted) = &self.counts[source as usize];
+        // ORDERING: `collect_ran` reads the count behind the flag.
+        count.fetch_add(1, Ordering::Relaxed);
+        // ORDERING: behind the count; pairs with the exchange in `collect_ran`.
+        if !is_noted.swap(true, Ordering::AcqRel) {
+            lock(&self.ran).push(source);
+            // ORDERING: behind the list; pairs with the exchange in `collect_ran`.
+            self.any_ran.store(true, Ordering::Release);
+        }
+    }
+
+    /// Gives the core the counts of calls that were run.
+    #[inline]
+    fn collect_ran(&self, core: &mut Core) {
+        // ORDERING: pairs with the release store in `note_ran`.
+        if !self.any_ran.load(Ordering::Relaxed) || !self.any_ran.swap(false, Ordering::Acquire) {
+            return;
+        }
+        for source in std::mem::take(&mut *lock(&self.ran)) {
+            let (count, is_noted) = &self.counts[source as usize];
+            // ORDERING: before the count is read; pairs with the exchange in `note_ran`.
+            is_noted.swap(false, Ordering::AcqRel);
+            let ran = count.swap(0, Ordering::Relaxed);
+            core.note_ran(source, ran);
+        }
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        let begin = Instant::now();
+        let mut core = self.turn();
+        while core.has_unsent() && begin.elapsed() < FAREWELL {
+            core.turn(false);
+        }
+        core.out.clear();
+        // The launcher may be gone.
+        let _ = core.job.leave();
+    }
+}
+
+/// The message of a panic.
+fn message(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("a panic without a message")
+}

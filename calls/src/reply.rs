@@ -1,0 +1,50 @@
+//! Replies.
+
+use crate::archive::Save;
+use crate::calls::Calls;
+use crate::core::{Way, header};
+use crate::inner::Target;
+use crate::wire::{REPLY, RETURNED};
+use std::cell::Cell;
+
+/// Takes the result of an action to its caller.
+#[derive(Debug)]
+pub struct Reply<'a> {
+    calls: &'a Calls,
+    to: u32,
+    /// The number by which the caller waits for it, or 0.
+    id: u64,
+    is_sent: Cell<bool>,
+}
+
+impl<'a> Reply<'a> {
+    pub(crate) fn new(calls: &'a Calls, to: u32, id: u64) -> Self {
+        Self {
+            calls,
+            to,
+            id,
+            is_sent: Cell::new(false),
+        }
+    }
+
+    /// Sends the result, if anybody waits for it.
+    pub(crate) fn send<T: Save + Send + 'static>(&self, result: T) {
+        self.is_sent.set(true);
+        if self.id == 0 {
+            return;
+        }
+        let header = header(REPLY, RETURNED, self.id);
+        let target = Target {
+            rank: self.to,
+            sink: None,
+        };
+        self.calls
+            .inner()
+            .post(Way::Replies, header, &[target], result, None);
+    }
+
+    /// Whether the action has returned.
+    pub(crate) fn is_sent(&self) -> bool {
+        self.is_sent.get()
+    }
+}

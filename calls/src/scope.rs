@@ -1,0 +1,90 @@
+//! Calls with borrowed arguments.
+
+#![expect(
+    unsafe_code,
+    reason = "lends arguments to calls that the scope waits for"
+)]
+
+use crate::action::Action;
+use crate::call::{Call, Sink, State};
+use crate::calls::{Arguments, Calls, call_of};
+use crate::core::Way;
+use crate::error::Error;
+use crate::inner::Target;
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{Ordering, fence};
+use std::sync::{Arc, Mutex};
+
+/// A scope, at whose end the arguments of its calls were sent. See [`Calls::scope`].
+#[derive(Debug)]
+pub struct Scope<'scope, 'env: 'scope> {
+    calls: &'scope Calls,
+    /// Held by each call that has arguments of the scope's.
+    lent: Arc<()>,
+    env: PhantomData<Mutex<&'scope mut &'env ()>>,
+}
+
+impl Calls {
+    /// Gives `act` a scope in which calls may borrow: waits until their arguments were sent, also where
+    /// `act` panics. Results may be waited for later.
+    ///
+    /// ```
+    /// use calls::{Calls, action};
+    ///
+    /// #[action]
+    /// fn sum(numbers: Vec<u64>) -> u64 {
+    ///     numbers.iter().sum()
+    /// }
+    ///
+    /// let calls = Calls::alone()?;
+    /// let mut numbers = vec![1_u64; 100_000];
+    /// let call = calls.scope(|scope| scope.run(0, sum, (&numbers[..],)))?;
+    /// numbers.clear();
+    /// assert_eq!(call.wait()?, 100_000);
+    /// # Ok::<(), calls::Error>(())
+    /// ```
+    pub fn scope<'env, T>(
+        &self,
+        act: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
+    ) -> T {
+        let scope = Scope {
+            calls: self,
+            lent: Arc::new(()),
+            env: PhantomData,
+        };
+        let result = catch_unwind(AssertUnwindSafe(|| act(&scope)));
+        self.wait_anyhow(|| Arc::strong_count(&scope.lent) == 1);
+        // ORDERING: pairs with the release by which the count was lowered, behind the drop of arguments.
+        fence(Ordering::Acquire);
+        result.unwrap_or_else(|panic| resume_unwind(panic))
+    }
+}
+
+impl<'env> Scope<'_, 'env> {
+    /// Calls an action on a rank, as [`Peer::run`](crate::Peer::run) does, with arguments that may be
+    /// borrowed.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchRank`].
+    pub fn run<A: Action, X: Arguments<A::Args> + 'env>(
+        &self,
+        rank: u32,
+        action: fn() -> A,
+        args: X,
+    ) -> Result<Call<A::Output>, Error> {
+        self.calls.to(rank)?;
+        let state = Arc::new(State::new());
+        let target = Target {
+            rank,
+            sink: Some(Arc::clone(&state) as Arc<dyn Sink>),
+        };
+        let inner = self.calls.inner();
+        inner.note_made(1);
+        let lent = Some(Arc::clone(&self.lent) as _);
+        // SAFETY: the arguments may be used as long as 'env, and the scope, which 'env outlives, ends
+        // when nobody has `lent` any more.
+        unsafe { inner.post_lent(Way::Calls, call_of(action), &[target], args, lent) };
+        Ok(Call::new(self.calls, state))
+    }
+}

@@ -1,0 +1,211 @@
+//! Sums over all processes, by a binary tree: of barriers, and of waves that tell that no call is under
+//! way.
+
+use crate::calls::Calls;
+use crate::core::{Way, header};
+use crate::error::Error;
+use crate::wire::{DOWN, UP};
+use bytemuck::{Pod, Zeroable, bytes_of};
+
+/// A part of a sum.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub(crate) struct Sums {
+    /// Calls that were made since the begin.
+    made: u64,
+    /// Those of them that have not ended.
+    unended: u64,
+    /// The rank that is gone, plus 1, if one is.
+    gone: u64,
+    unused: u64,
+}
+
+impl Sums {
+    fn and(self, other: Self) -> Self {
+        Self {
+            made: self.made.wrapping_add(other.made),
+            unended: self.unended.wrapping_add(other.unended),
+            gone: if self.gone == 0 {
+                other.gone
+            } else {
+                self.gone
+            },
+            unused: 0,
+        }
+    }
+
+    fn gone(rank: u32) -> Self {
+        Self {
+            gone: u64::from(rank) + 1,
+            ..Self::default()
+        }
+    }
+}
+
+/// The parts of sums that have come.
+#[derive(Debug)]
+pub(crate) struct Waves {
+    parent: Option<u32>,
+    children: Vec<u32>,
+    /// The number of the last sum.
+    wave: u64,
+    /// Of each child, by number.
+    up: Vec<Option<(u64, Sums)>>,
+    down: Option<(u64, Sums)>,
+    is_open: bool,
+}
+
+impl Waves {
+    pub(crate) fn new(rank: u32, ranks: u32) -> Self {
+        let children = [2 * u64::from(rank) + 1, 2 * u64::from(rank) + 2];
+        let children = children.into_iter().filter(|&child| child < ranks.into());
+        let children: Vec<u32> = children.map(|child| child as u32).collect();
+        Self {
+            parent: rank.checked_sub(1).map(|rank| rank / 2),
+            wave: 0,
+            up: vec![None; children.len()],
+            children,
+            down: None,
+            is_open: false,
+        }
+    }
+
+    /// Whether a sum waits for a part from a rank.
+    pub(crate) fn waits_for(&self, rank: u32) -> bool {
+        self.is_open && (self.parent == Some(rank) || self.children.contains(&rank))
+    }
+
+    /// Takes a part, or the sum.
+    pub(crate) fn take(&mut self, source: u32, is_up: bool, wave: u64, sums: Sums) {
+        if !is_up {
+            if self.parent == Some(source) {
+                self.down = Some((wave, sums));
+            }
+        } else if let Some(child) = self.children.iter().position(|&child| child == source) {
+            self.up[child] = Some((wave, sums));
+        }
+    }
+
+    /// Ends the sum that waits for a rank, and all later ones, with that.
+    pub(crate) fn part(&mut self, rank: u32) {
+        let gone = Some((u64::MAX, Sums::gone(rank)));
+        if self.parent == Some(rank) {
+            self.down = gone;
+        }
+        if let Some(child) = self.children.iter().position(|&child| child == rank) {
+            self.up[child] = gone;
+        }
+    }
+
+    /// The sum of the children's parts, once all are there.
+    fn of_children(&self) -> Option<Sums> {
+        let part = |up: &Option<(u64, Sums)>| up.filter(|up| up.0 >= self.wave).map(|up| up.1);
+        let parts = self.up.iter().map(part);
+        parts.sum::<Option<Whole>>().map(|whole| whole.0)
+    }
+
+    fn of_all(&self) -> Option<Sums> {
+        self.down
+            .filter(|down| down.0 >= self.wave)
+            .map(|down| down.1)
+    }
+}
+
+/// A sum of parts.
+struct Whole(Sums);
+
+impl std::iter::Sum<Sums> for Whole {
+    fn sum<I: Iterator<Item = Sums>>(parts: I) -> Self {
+        Self(parts.fold(Sums::default(), Sums::and))
+    }
+}
+
+impl Calls {
+    /// Adds the parts of all processes up: collective.
+    ///
+    /// # Errors
+    /// [`Error::Gone`], with all that take part; [`Error::Nested`].
+    fn sum(&self, own: impl FnOnce() -> Sums) -> Result<Sums, Error> {
+        {
+            let mut core = self.inner().turn();
+            core.waves.wave += 1;
+            core.waves.is_open = true;
+        }
+        let sum = self.sum_on(own);
+        self.inner().turn().waves.is_open = false;
+        let sum = sum?;
+        match sum.gone.checked_sub(1) {
+            None => Ok(sum),
+            Some(rank) => Err(Error::Gone { rank: rank as u32 }),
+        }
+    }
+
+    fn sum_on(&self, own: impl FnOnce() -> Sums) -> Result<Sums, Error> {
+        self.wait_until(|| self.inner().turn().waves.of_children().is_some())?;
+        let own = own();
+        let (parent, wave) = {
+            let mut core = self.inner().turn();
+            let part = core.waves.of_children().unwrap_or_default().and(own);
+            let (parent, wave) = (core.waves.parent, core.waves.wave);
+            match parent {
+                None => core.waves.down = Some((wave, part)),
+                Some(parent) => {
+                    core.append(
+                        parent,
+                        Way::Replies,
+                        header(UP, 0, wave),
+                        &[bytes_of(&part)],
+                    );
+                }
+            }
+            (parent, wave)
+        };
+        if parent.is_some() {
+            self.wait_until(|| self.inner().turn().waves.of_all().is_some())?;
+        }
+        let mut core = self.inner().turn();
+        let sum = core.waves.of_all().unwrap_or_default();
+        for child in core.waves.children.clone() {
+            core.append(
+                child,
+                Way::Replies,
+                header(DOWN, 0, wave),
+                &[bytes_of(&sum)],
+            );
+        }
+        core.turn(true);
+        Ok(sum)
+    }
+
+    /// Waits until all processes have called it: collective.
+    ///
+    /// # Errors
+    /// [`Error::Gone`] with all that take part, where a rank is gone; [`Error::Nested`] in an action.
+    pub fn barrier(&self) -> Result<(), Error> {
+        let _alone = self.inner().collective();
+        self.sum(Sums::default).map(drop)
+    }
+
+    /// Waits until no call of any process is under way: collective. Two sums of the same number of calls
+    /// that were made, of which none had not ended: so none was made between the two, and none was under
+    /// way (the counters of Mattern, "Algorithms for distributed termination detection", 1987).
+    ///
+    /// # Errors
+    /// [`Error::Gone`] with all that take part, where a rank is gone; [`Error::Nested`] in an action.
+    pub fn settle(&self) -> Result<(), Error> {
+        let _alone = self.inner().collective();
+        let mut before = None;
+        loop {
+            self.wait_until(|| self.inner().unended() == 0)?;
+            let sums = self.sum(|| Sums {
+                made: self.inner().made(),
+                unended: self.inner().unended(),
+                ..Sums::default()
+            })?;
+            if sums.unended == 0 && before == Some(sums.made) {
+                return Ok(());
+            }
+            before = (sums.unended == 0).then_some(sums.made);
+        }
+    }
+}
