@@ -106,6 +106,13 @@ impl<R> State<R> {
         }
     }
 
+    /// Takes the result, behind the end, where nobody else has the call any more.
+    fn take_alone(&mut self) -> Option<Result<R, Error>> {
+        let rest = self.rest.get_mut();
+        let rest = rest.unwrap_or_else(std::sync::PoisonError::into_inner);
+        rest.result.take()
+    }
+
     /// Takes the result, behind the end.
     pub(crate) fn take(&self) -> Option<Result<R, Error>> {
         lock(&self.rest).result.take()
@@ -175,7 +182,12 @@ impl<R: Load + Send + 'static> Call<R> {
     /// [`Error::Nested`].
     pub fn wait(self) -> Result<R, Error> {
         self.calls.wait_until(|| self.state.is(ENDED))?;
-        self.state.take().expect("the result is taken once")
+        let Self { mut state, .. } = self;
+        let result = match Arc::get_mut(&mut state) {
+            Some(alone) => alone.take_alone(),
+            None => state.take(),
+        };
+        result.expect("the result is taken once")
     }
 
     /// Waits until the arguments were sent: those that are shared may be changed again.

@@ -198,10 +198,10 @@ impl Calls {
             });
             calls.push(Call::new(self, state));
         }
-        self.0.note_made(targets.len() as u64);
-        self.0
-            .post(Way::Calls, call_of(action), &targets, args, None);
-        self.hold_back();
+        let inner = self.inner();
+        if inner.post(Way::Calls, call_of(action), &targets, args, None) {
+            self.hold_back();
+        }
         Ok(calls)
     }
 
@@ -210,7 +210,7 @@ impl Calls {
     /// # Errors
     /// The first failure of one that was made by [`Peer::tell`]; [`Error::Nested`] in an action.
     pub fn wait_all(&self) -> Result<(), Error> {
-        self.wait_until(|| self.0.unended() == 0)?;
+        self.wait_until(|| self.0.made_and_unended().1 == 0)?;
         self.0.take_lost().map_or(Ok(()), Err)
     }
 
@@ -221,6 +221,8 @@ impl Calls {
     /// As [`Calls::settle`].
     pub fn close(self) -> Result<(), Error> {
         self.settle()?;
+        self.wait_anyhow(|| !self.0.turn().has_unsent());
+        self.0.turn().part_from_all()?;
         self.0.take_lost().map_or(Ok(()), Err)
     }
 
@@ -325,9 +327,9 @@ impl Peer<'_> {
             sink: Some(Arc::clone(&state) as Arc<dyn Sink>),
         };
         let inner = self.calls.inner();
-        inner.note_made(1);
-        inner.post(Way::Calls, call_of(action), &[target], args, None);
-        self.calls.hold_back();
+        if inner.post(Way::Calls, call_of(action), &[target], args, None) {
+            self.calls.hold_back();
+        }
         Call::new(self.calls, state)
     }
 
@@ -358,8 +360,8 @@ impl Peer<'_> {
             sink: None,
         };
         let inner = self.calls.inner();
-        inner.note_made(1);
-        inner.post(Way::Calls, call_of(action), &[target], args, None);
-        self.calls.hold_back();
+        if inner.post(Way::Calls, call_of(action), &[target], args, None) {
+            self.calls.hold_back();
+        }
     }
 }

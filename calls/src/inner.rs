@@ -6,13 +6,13 @@
 )]
 
 use crate::action::{Entry, Here};
-use crate::archive::{Chunk, Save, Saver};
+use crate::archive::{Chunk, LoadError, Loader, Save, Saver};
 use crate::call::Sink;
 use crate::calls::Calls;
 use crate::config::Work;
-use crate::core::{Core, Kept, KeptFor, Place, Ready, Way};
+use crate::core::{Core, FAREWELL, Kept, KeptFor, Place, Ready, Way};
 use crate::error::Error;
-use crate::packet::Record;
+use crate::packet::{Broken, Packet, Record};
 use crate::pool::Pool;
 use crate::reply::Reply;
 use crate::sync::{Mutex, MutexGuard, lock};
@@ -28,10 +28,24 @@ use std::collections::VecDeque;
 use std::ops::{Deref, DerefMut};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Instant;
+
+/// A message whose calls are being started.
+struct Batch {
+    source: u32,
+    packet: Packet,
+    /// Where the next one begins.
+    at: Cell<usize>,
+    /// Calls without a reply that have run, and of which the source was not told.
+    ran: Cell<u64>,
+    /// The message of an action that waits on this thread, if there is one.
+    outer: *const Self,
+}
 
 thread_local! {
+    /// The last message whose calls this thread has begun to start.
+    static BATCH: Cell<*const Batch> = const { Cell::new(std::ptr::null()) };
     /// Actions that run on this thread, each in another one.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
     /// Memory for index data.
@@ -40,8 +54,6 @@ thread_local! {
 
 /// The longest index data whose memory a thread keeps.
 const MOST_INDEX: usize = 1 << 20;
-/// The time that messages have to leave at the end.
-const FAREWELL: Duration = Duration::from_secs(1);
 
 /// What handles share.
 pub(crate) struct Inner {
@@ -51,12 +63,8 @@ pub(crate) struct Inner {
     ready: Mutex<VecDeque<Ready>>,
     /// Messages in `ready`, and calls that were given to the program's pool.
     queued: AtomicUsize,
-    /// By rank, calls without a reply that were run for it, and whether the rank is in `ran`.
-    counts: Box<[(AtomicU64, AtomicBool)]>,
-    ran: Mutex<Vec<u32>>,
-    any_ran: AtomicBool,
-    made: AtomicU64,
-    unended: AtomicU64,
+    /// Calls that have ended.
+    ended: AtomicU64,
     lost: Mutex<Option<Error>>,
     collective: Mutex<()>,
     pub(crate) pool: Arc<Pool>,
@@ -144,11 +152,7 @@ impl Inner {
             core: UnsafeCell::new(core),
             ready: Mutex::new(VecDeque::new()),
             queued: AtomicUsize::new(0),
-            counts: (0..ranks).map(|_| Default::default()).collect(),
-            ran: Mutex::new(Vec::new()),
-            any_ran: AtomicBool::new(false),
-            made: AtomicU64::new(0),
-            unended: AtomicU64::new(0),
+            ended: AtomicU64::new(0),
             lost: Mutex::new(None),
             collective: Mutex::new(()),
             pool,
@@ -166,22 +170,19 @@ impl Inner {
         Turn(self)
     }
 
-    /// Calls that were made.
-    pub(crate) fn made(&self) -> u64 {
-        // ORDERING: read behind `unended`, in the same order as by other threads.
-        self.made.load(Ordering::SeqCst)
-    }
-
-    /// Calls that have not ended.
-    pub(crate) fn unended(&self) -> u64 {
-        // ORDERING: pairs with the release subtraction in `end`: the calls' effects are there.
-        self.unended.load(Ordering::SeqCst)
+    /// Calls that were made, and those of them that have not ended.
+    pub(crate) fn made_and_unended(&self) -> (u64, u64) {
+        // ORDERING: pairs with the release addition in `end`: the effects of the ends are there.
+        let ended = self.ended.load(Ordering::Acquire);
+        let made = self.turn().made;
+        (made, made.wrapping_sub(ended))
     }
 
     /// Notes the end of calls.
+    #[inline]
     fn end(&self, calls: u64) {
-        // ORDERING: behind all that the ends have brought.
-        self.unended.fetch_sub(calls, Ordering::SeqCst);
+        // ORDERING: behind all that the ends have brought; pairs with the load in `made_and_unended`.
+        self.ended.fetch_add(calls, Ordering::Release);
     }
 
     /// Keeps other threads out of collective calls.
@@ -196,7 +197,9 @@ impl Inner {
 
     /// Begins calls to targets, sends their arguments, or keeps them until these were read.
     ///
-    /// A sink is told of the end, and of arguments that are the program's again.
+    /// A sink is told of the end, and of arguments that are the program's again. Returns whether too many
+    /// bytes wait for room.
+    #[inline]
     pub(crate) fn post<X: Save + Send + 'static>(
         &self,
         way: Way,
@@ -204,7 +207,7 @@ impl Inner {
         targets: &[Target],
         values: X,
         borrowed: Option<Arc<dyn Send + Sync>>,
-    ) {
+    ) -> bool {
         // SAFETY: the values live as long as any others may.
         unsafe { self.post_lent(way, header, targets, values, borrowed) }
     }
@@ -213,6 +216,7 @@ impl Inner {
     ///
     /// # Safety
     /// The values may be used until `borrowed` is dropped.
+    #[inline]
     pub(crate) unsafe fn post_lent<X: Save + Send>(
         &self,
         way: Way,
@@ -220,22 +224,21 @@ impl Inner {
         targets: &[Target],
         values: X,
         borrowed: Option<Arc<dyn Send + Sync>>,
-    ) {
+    ) -> bool {
         if std::mem::needs_drop::<X>() {
             // SAFETY: the requirement of the function.
-            unsafe { self.post_boxed(way, header, targets, Box::new(values), borrowed) };
-            return;
+            return unsafe { self.post_boxed(way, header, targets, Box::new(values), borrowed) };
         }
         let (index, chunks) = self.save(&values, self.settings.threshold);
-        if self.post_whole(way, header, targets, (&index, &chunks)) {
-            INDEX.set(index);
-            return;
-        }
+        let sent = self.post_whole(way, header, targets, (&index, &chunks));
         INDEX.set(index);
         drop(chunks);
-        // Again, from a place where they stay.
-        // SAFETY: the requirement of the function.
-        unsafe { self.post_boxed(way, header, targets, Box::new(values), borrowed) };
+        match sent {
+            Some(is_over) => is_over,
+            // Again, from a place where they stay.
+            // SAFETY: the requirement of the function.
+            None => unsafe { self.post_boxed(way, header, targets, Box::new(values), borrowed) },
+        }
     }
 
     /// # Safety
@@ -247,12 +250,12 @@ impl Inner {
         targets: &[Target],
         values: Box<X>,
         borrowed: Option<Arc<dyn Send + Sync>>,
-    ) {
+    ) -> bool {
         let (index, chunks) = self.save(&*values, self.settings.threshold);
-        if self.post_whole(way, header, targets, (&index, &chunks)) {
+        if let Some(is_over) = self.post_whole(way, header, targets, (&index, &chunks)) {
             drop(chunks);
             INDEX.set(index);
-            return;
+            return is_over;
         }
         let table = size_of::<Table>() + (chunks.len() + 1) * size_of::<Described>();
         let (index, chunks) = if table > self.settings.most_body {
@@ -268,7 +271,8 @@ impl Inner {
             Ok(placed) => placed,
             Err(error) => {
                 INDEX.set(index);
-                return self.fail_here(header, targets, &error);
+                self.fail_here(header, targets, &error);
+                return false;
             }
         };
         let arguments: Box<dyn Send + '_> = values;
@@ -293,8 +297,10 @@ impl Inner {
                 core.append_places(target.rank, way, header, (in_message, &places), kept);
             }
         }
+        let is_over = core.is_over(self.settings.waiting);
         drop(core);
         INDEX.set(index);
+        is_over
     }
 
     fn save<'a, X: Save>(&'a self, values: &'a X, threshold: usize) -> (Vec<u8>, Vec<Chunk<'a>>) {
@@ -307,7 +313,7 @@ impl Inner {
         saver.into_parts()
     }
 
-    /// Sends values whole, if they fit in a message.
+    /// Sends values whole, if they fit in a message; returns whether too many bytes wait for room.
     #[inline]
     fn post_whole(
         &self,
@@ -315,14 +321,14 @@ impl Inner {
         header: Header,
         targets: &[Target],
         (index, chunks): (&[u8], &[Chunk<'_>]),
-    ) -> bool {
+    ) -> Option<bool> {
         let bytes = chunks.iter().map(|chunk| padded(chunk.bytes().len()));
         let table = match chunks.len() {
             0 => 0,
             many => size_of::<Table>() + many * size_of::<Described>(),
         };
         if table + padded(index.len()) + bytes.sum::<usize>() > self.settings.most_body {
-            return false;
+            return None;
         }
         let mut core = self.turn();
         for target in targets {
@@ -331,13 +337,13 @@ impl Inner {
                     sink.sent_at_once();
                 }
                 if chunks.is_empty() {
-                    core.append(target.rank, way, header, &[index]);
+                    core.append_one(target.rank, way, header, index);
                 } else {
                     core.append_whole(target.rank, way, header, (index, chunks));
                 }
             }
         }
-        true
+        Some(core.is_over(self.settings.waiting))
     }
 
     /// Begins a call; returns the header with its number. None where the rank is gone.
@@ -345,6 +351,7 @@ impl Inner {
     fn begin(&self, core: &mut Core, mut header: Header, target: &Target) -> Option<Header> {
         let rank = target.rank;
         let is_call = header.kind == CALL;
+        core.made += u64::from(is_call);
         if core.is_gone(rank) {
             if is_call {
                 core.out.push(match &target.sink {
@@ -365,14 +372,6 @@ impl Inner {
             };
         }
         Some(header)
-    }
-
-    /// Notes calls that are about to begin.
-    #[inline]
-    pub(crate) fn note_made(&self, calls: u64) {
-        // ORDERING: `unended` first: whoever finds the call made finds it unended, or ended.
-        self.unended.fetch_add(calls, Ordering::SeqCst);
-        self.made.fetch_add(calls, Ordering::SeqCst);
     }
 
     /// Registers chunks where they lie, and puts index data that is too long for a message into a block.
@@ -418,6 +417,7 @@ impl Inner {
                 core.fail(target.rank, header.id, REFUSED, &error.to_string());
                 continue;
             }
+            core.made += 1;
             match &target.sink {
                 Some(sink) => {
                     let failed = Ready::Failed(Arc::clone(sink), error.clone());
@@ -449,18 +449,20 @@ impl Calls {
     #[inline]
     pub(crate) fn poll_once(&self) -> bool {
         let inner = self.inner();
-        inner.receive();
-        if depth() >= inner.settings.nested {
+        let is_nested = depth() > 0;
+        if is_nested && depth() >= inner.settings.nested {
+            inner.receive(false);
             return false;
         }
-        let mut any = false;
-        while let Some(ready) = inner.next() {
+        let mut any = is_nested && self.go_on();
+        let mut next = inner.receive(true).or_else(|| inner.next());
+        while let Some(ready) = next {
             any = true;
             self.handle(ready);
+            next = inner.next();
         }
         if any {
             let mut core = inner.turn();
-            inner.collect_ran(&mut core);
             if core.has_unsent() {
                 core.send();
             }
@@ -468,15 +470,25 @@ impl Calls {
         any
     }
 
+    #[inline]
     fn handle(&self, ready: Ready) {
         let inner = self.inner();
         match ready {
-            Ready::Calls(..) => {}
-            Ready::Call(record) => self.start(record),
+            Ready::Calls(source, packet) => self.start_all(source, packet),
             Ready::Reply(sink, record) => {
                 self.finish(&*sink, record);
                 inner.end(1);
             }
+            other => self.handle_rare(other),
+        }
+    }
+
+    #[cold]
+    fn handle_rare(&self, ready: Ready) {
+        let inner = self.inner();
+        match ready {
+            Ready::Calls(..) | Ready::Reply(..) => {}
+            Ready::Call(record) => self.give(record),
             Ready::Failed(sink, error) => {
                 sink.fail(error);
                 inner.end(1);
@@ -494,6 +506,66 @@ impl Calls {
         }
     }
 
+    /// Starts the calls of a message.
+    fn start_all(&self, source: u32, packet: Packet) {
+        let batch = Batch {
+            source,
+            packet,
+            at: Cell::new(0),
+            ran: Cell::new(0),
+            outer: BATCH.get(),
+        };
+        BATCH.set(&raw const batch);
+        self.start_next(&batch);
+        BATCH.set(batch.outer);
+        self.tell_ran(&batch);
+    }
+
+    /// Starts the calls of a message that were not started yet.
+    #[inline]
+    fn start_next(&self, batch: &Batch) -> bool {
+        let mut any = false;
+        while let Some((header, end)) = batch.packet.record(batch.at.get()) {
+            let at = batch.at.replace(end) + UNIT;
+            any = true;
+            if header.flags & CHUNKS != 0 || self.inner().settings.run.is_some() {
+                self.start(Record::new(batch.source, header, batch.packet.clone(), at));
+                continue;
+            }
+            let body = &batch.packet.bytes()[at..end];
+            let has_run = self.run_with(batch.source, header, |here, entry, reply| {
+                let args = Loader::new(body, &mut []).with_pool(&self.inner().pool);
+                Ok(entry.run(here, args, reply))
+            });
+            batch.ran.set(batch.ran.get() + u64::from(has_run));
+        }
+        any
+    }
+
+    /// Tells the source of a message how many of its calls without a reply have run.
+    fn tell_ran(&self, batch: &Batch) {
+        let ran = batch.ran.take();
+        if ran > 0 {
+            self.inner().turn().note_ran(batch.source, ran);
+        }
+    }
+
+    /// Goes on with messages whose calls this thread has begun to start: an action of one of them waits.
+    #[cold]
+    fn go_on(&self) -> bool {
+        let mut any = false;
+        let mut at = BATCH.get();
+        // SAFETY: the messages are those of functions that this thread runs, each within the one before,
+        // and takes them off the list at its end.
+        while let Some(batch) = unsafe { at.as_ref() } {
+            self.tell_ran(batch);
+            any |= self.start_next(batch);
+            self.tell_ran(batch);
+            at = batch.outer;
+        }
+        any
+    }
+
     /// Ends a call by its reply.
     fn finish(&self, sink: &dyn Sink, mut record: Record) {
         if record.header.word != crate::wire::RETURNED {
@@ -509,66 +581,103 @@ impl Calls {
         }
     }
 
-    /// Starts a call that has come: its chunks are fetched first, if it has some.
+    /// Starts a call that has come: its chunks are read first, if it has some.
     fn start(&self, record: Record) {
-        let inner = self.inner();
-        let is_here = |chunk: &Described| chunk.kind == HERE;
-        let has_fetched = record.index.is_some() || !record.fetched.is_empty();
-        if record.header.flags & CHUNKS != 0 && !has_fetched {
+        if record.header.flags & CHUNKS != 0 {
+            let is_here = |chunk: &Described| chunk.kind == HERE;
             let is_whole = match record.table() {
                 Ok(Some((_, chunks))) => chunks.iter().all(is_here),
                 _ => false,
             };
             if !is_whole {
-                return inner.turn().fetch(record, None);
+                return self.inner().turn().fetch(record, None);
             }
         }
-        match &inner.settings.run {
-            None => self.run(record),
-            Some(run) => {
-                // ORDERING: a bound, which need not be exact.
-                inner.queued.fetch_add(1, Ordering::Relaxed);
-                let calls = self.clone();
-                run(Box::new(move || {
-                    calls.run(record);
-                    // ORDERING: as above.
-                    calls.inner().queued.fetch_sub(1, Ordering::Relaxed);
-                }));
+        self.give(record);
+    }
+
+    /// Runs a call whose chunks are there, or gives it to the program's pool.
+    fn give(&self, record: Record) {
+        let inner = self.inner();
+        let Some(run) = &inner.settings.run else {
+            return self.run(record);
+        };
+        // ORDERING: a bound, which need not be exact.
+        inner.queued.fetch_add(1, Ordering::Relaxed);
+        let calls = self.clone();
+        run(Box::new(move || {
+            calls.run(record);
+            // ORDERING: as above.
+            calls.inner().queued.fetch_sub(1, Ordering::Relaxed);
+            // The thread may not poll.
+            let mut core = calls.inner().turn();
+            if core.has_unsent() {
+                core.send();
             }
+        }));
+    }
+
+    /// Runs the action of a record.
+    fn run(&self, mut record: Record) {
+        let (source, header) = (record.source, record.header);
+        let has_run = self.run_with(source, header, |here, entry, reply| {
+            record.load(&self.inner().pool, |args| entry.run(here, args, reply))
+        });
+        if has_run {
+            self.inner().turn().note_ran(source, 1);
         }
     }
 
-    /// Runs an action.
-    fn run(&self, mut record: Record) {
+    /// Runs an action; whether its caller has to be told, as it waits for no reply.
+    #[inline]
+    fn run_with(
+        &self,
+        source: u32,
+        header: Header,
+        run: impl FnOnce(&Here<'_>, &Entry, &Reply<'_>) -> Result<Result<(), LoadError>, Broken>,
+    ) -> bool {
         let inner = self.inner();
-        let (source, id) = (record.source, record.header.id);
-        let entry = inner.actions.get(usize::from(record.header.word));
-        let Some(entry) = entry.filter(|_| record.header.kind == CALL) else {
-            return inner
+        let id = header.id;
+        let entry = inner.actions.get(usize::from(header.word));
+        let Some(entry) = entry.filter(|_| header.kind == CALL) else {
+            inner
                 .turn()
                 .fail(source, id, REFUSED, "there is no such action");
+            return false;
         };
         let reply = Reply::new(self, source, id);
         DEPTH.set(depth() + 1);
         let ran = catch_unwind(AssertUnwindSafe(|| {
-            let here = Here::new(self, source);
-            record.load(&inner.pool, |args| entry.run(&here, args, &reply))
+            run(&Here::new(self, source), entry, &reply)
         }));
         DEPTH.set(depth() - 1);
-        let name = entry.name();
+        match ran {
+            Ok(Ok(Ok(()))) => id == 0,
+            // Of a destructor, behind the result.
+            Err(_) if reply.is_sent() && id != 0 => false,
+            failed => {
+                self.tell_failure((source, id), entry.name(), failed);
+                false
+            }
+        }
+    }
+
+    #[cold]
+    fn tell_failure(
+        &self,
+        (source, id): (u32, u64),
+        name: &str,
+        ran: std::thread::Result<Result<Result<(), LoadError>, Broken>>,
+    ) {
         let (how, text) = match ran {
-            Ok(Ok(Ok(()))) if id == 0 => return inner.note_ran(source),
-            Ok(Ok(Ok(()))) => return,
             Ok(Ok(Err(error))) => (UNLOADED, format!("{name}: {error}")),
-            Ok(Err(_)) => (
+            Ok(_) => (
                 REFUSED,
                 format!("{name}: the table of chunks makes no sense"),
             ),
-            // Of a destructor, behind the result.
-            Err(_) if reply.is_sent() && id != 0 => return,
             Err(panic) => (PANICKED, format!("{name}: {}", message(&*panic))),
         };
-        inner.turn().fail(source, id, how, &text);
+        self.inner().turn().fail(source, id, how, &text);
     }
 
     /// Polls until `is_done`, and runs actions meanwhile.
@@ -603,87 +712,41 @@ impl Calls {
         }
     }
 
-    /// Runs actions where too many bytes wait for room.
-    #[inline]
+    /// Runs actions while too many bytes wait for room, unless this is an action.
+    #[cold]
     pub(crate) fn hold_back(&self) {
         let inner = self.inner();
-        let is_much = || inner.turn().unsent > inner.settings.waiting;
-        if depth() == 0 && is_much() {
-            self.wait_anyhow(|| !is_much());
+        if depth() == 0 {
+            self.wait_anyhow(|| !inner.turn().is_over(inner.settings.waiting));
         }
     }
 }
 
 impl Inner {
-    /// Takes a turn.
+    /// Takes a turn; returns a piece of work, if `at_once` and there is one alone.
     #[inline]
-    fn receive(&self) {
+    fn receive(&self, at_once: bool) -> Option<Ready> {
         // ORDERING: a bound, which need not be exact.
-        let takes_calls = self.queued.load(Ordering::Relaxed) < self.settings.backlog;
+        let queued = self.queued.load(Ordering::Relaxed);
         let mut core = self.turn();
-        self.collect_ran(&mut core);
-        core.turn(takes_calls);
+        core.turn(queued < self.settings.backlog);
+        if at_once && queued == 0 && core.out.len() == 1 {
+            return core.out.pop();
+        }
+        None
     }
 
-    /// The next piece of work: a call of a message, or another one.
+    /// The next piece of work.
+    #[inline]
     fn next(&self) -> Option<Ready> {
         // ORDERING: looked at again under the lock.
         if self.queued.load(Ordering::Relaxed) == 0 {
             return None;
         }
-        let mut ready = lock(&self.ready);
-        loop {
-            let Ready::Calls(source, packet, at) = ready.front_mut()? else {
-                // ORDERING: a bound.
-                self.queued.fetch_sub(1, Ordering::Relaxed);
-                return ready.pop_front();
-            };
-            if let Some((header, end)) = packet.record(*at) {
-                let record = Record {
-                    source: *source,
-                    header,
-                    packet: Arc::clone(packet),
-                    at: *at + UNIT,
-                    fetched: Vec::new(),
-                    index: None,
-                };
-                *at = end;
-                return Some(Ready::Call(record));
-            }
-            // ORDERING: a bound.
-            self.queued.fetch_sub(1, Ordering::Relaxed);
-            ready.pop_front();
-        }
-    }
-
-    /// Notes that a call without a reply was run.
-    #[inline]
-    fn note_ran(&self, source: u32) {
-        let (count, is_noted) = &self.counts[source as usize];
-        // ORDERING: `collect_ran` reads the count behind the flag.
-        count.fetch_add(1, Ordering::Relaxed);
-        // ORDERING: behind the count; pairs with the exchange in `collect_ran`.
-        if !is_noted.swap(true, Ordering::AcqRel) {
-            lock(&self.ran).push(source);
-            // ORDERING: behind the list; pairs with the exchange in `collect_ran`.
-            self.any_ran.store(true, Ordering::Release);
-        }
-    }
-
-    /// Gives the core the counts of calls that were run.
-    #[inline]
-    fn collect_ran(&self, core: &mut Core) {
-        // ORDERING: pairs with the release store in `note_ran`.
-        if !self.any_ran.load(Ordering::Relaxed) || !self.any_ran.swap(false, Ordering::Acquire) {
-            return;
-        }
-        for source in std::mem::take(&mut *lock(&self.ran)) {
-            let (count, is_noted) = &self.counts[source as usize];
-            // ORDERING: before the count is read; pairs with the exchange in `note_ran`.
-            is_noted.swap(false, Ordering::AcqRel);
-            let ran = count.swap(0, Ordering::Relaxed);
-            core.note_ran(source, ran);
-        }
+        let next = lock(&self.ready).pop_front()?;
+        // ORDERING: a bound.
+        self.queued.fetch_sub(1, Ordering::Relaxed);
+        Some(next)
     }
 }
 

@@ -11,10 +11,19 @@ use std::sync::Arc;
 
 /// A message that has come, copied out of the ring or buffer that it came to; its first byte is at a
 /// multiple of [`UNIT`].
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Packet {
-    units: Vec<u128>,
+    units: Units,
     len: usize,
+}
+
+/// So many units lie in the packet itself.
+const FEW: usize = 2;
+
+#[derive(Clone, Debug)]
+enum Units {
+    Few([u128; FEW]),
+    Many(Arc<[u128]>),
 }
 
 impl Packet {
@@ -22,27 +31,40 @@ impl Packet {
     ///
     /// # Safety
     /// `bytes` leads to `len` bytes, which others may change.
+    #[inline]
     pub(crate) unsafe fn copy(bytes: *const u8, len: usize) -> Self {
         let count = len.div_ceil(UNIT);
-        let mut units = Vec::<u128>::with_capacity(count);
-        // SAFETY: there is room for `count` units, of which the last may be part of a message; it is
-        // written first. `bytes` has `len` bytes. Any bytes are numbers.
-        unsafe {
-            if count > 0 {
-                units.as_mut_ptr().add(count - 1).write(0);
-            }
-            copy::copy(units.as_mut_ptr().cast(), bytes, len);
-            units.set_len(count);
+        if count <= FEW {
+            let mut few = [0; FEW];
+            // SAFETY: there is room for `count` units; `bytes` has `len` bytes.
+            unsafe { copy::copy_message(few.as_mut_ptr().cast(), bytes, len) };
+            let units = Units::Few(few);
+            return Self { units, len };
         }
+        let mut many = Arc::<[u128]>::new_uninit_slice(count);
+        if let Some(all) = Arc::get_mut(&mut many) {
+            all[count - 1].write(0);
+            // SAFETY: there is room for `count` units, of which the last may be a part of the message;
+            // `bytes` has `len` bytes.
+            unsafe { copy::copy(all.as_mut_ptr().cast(), bytes, len) };
+        }
+        // SAFETY: the last unit was written, and the bytes of all before it; any bytes are numbers.
+        let units = Units::Many(unsafe { many.assume_init() });
         Self { units, len }
     }
 
+    #[inline]
     pub(crate) fn bytes(&self) -> &[u8] {
-        &bytemuck::cast_slice(&self.units)[..self.len]
+        let units = match &self.units {
+            Units::Few(few) => &few[..],
+            Units::Many(many) => many,
+        };
+        &bytemuck::cast_slice(units)[..self.len]
     }
 
     /// The header of the record at `at`, and where its body ends. None at the end; where the record
     /// makes no sense the rest is dropped.
+    #[inline]
     pub(crate) fn record(&self, at: usize) -> Option<(Header, usize)> {
         let header: Header = read(self.bytes().get(at..)?)?;
         let end = (at + UNIT).checked_add(header.len as usize)?;
@@ -55,13 +77,20 @@ impl Packet {
 pub(crate) struct Record {
     pub(crate) source: u32,
     pub(crate) header: Header,
-    pub(crate) packet: Arc<Packet>,
+    pub(crate) packet: Packet,
     /// Where the body begins in the packet.
     pub(crate) at: usize,
-    /// The chunks that were fetched, in their order.
-    pub(crate) fetched: Vec<Arrived<'static>>,
-    /// Index data that was fetched, and its bytes.
-    pub(crate) index: Option<(Arc<Block>, usize)>,
+    /// That which was read from the source.
+    pub(crate) fetched: Option<Box<Fetched>>,
+}
+
+/// Chunks that were read.
+#[derive(Debug)]
+pub(crate) struct Fetched {
+    /// In their order.
+    pub(crate) chunks: Vec<Arrived<'static>>,
+    /// Index data that was too long for a message, and its bytes.
+    pub(crate) index: Option<(Block, usize)>,
 }
 
 /// The body of a record makes no sense.
@@ -69,6 +98,18 @@ pub(crate) struct Record {
 pub(crate) struct Broken;
 
 impl Record {
+    /// A record of which nothing was read from the source.
+    #[inline]
+    pub(crate) fn new(source: u32, header: Header, packet: Packet, at: usize) -> Self {
+        Self {
+            source,
+            header,
+            packet,
+            at,
+            fetched: None,
+        }
+    }
+
     /// The failure that the record tells of.
     pub(crate) fn failure(&self) -> Error {
         let text = String::from_utf8_lossy(self.body());
@@ -117,10 +158,14 @@ impl Record {
         let Some((table, chunks)) = self.table()? else {
             return Ok(load(Loader::new(self.body(), &mut []).with_pool(pool)));
         };
-        let mut fetched = std::mem::take(&mut self.fetched).into_iter();
+        let (fetched, long) = match self.fetched.take() {
+            Some(all) => (all.chunks, all.index),
+            None => (Vec::new(), None),
+        };
+        let mut fetched = fetched.into_iter();
         let body = self.body();
         let at = size_of::<Table>() + size_of_val(&*chunks);
-        let (index, mut here) = match &self.index {
+        let (index, mut here) = match &long {
             Some((block, len)) => (&block.bytes()[..*len], at),
             None => {
                 let end = at + table.index as usize;

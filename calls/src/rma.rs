@@ -34,11 +34,12 @@ impl<T: Pod> RmaVec<T> {
     /// Room for `capacity` elements.
     pub(crate) fn with_capacity(pool: &Arc<Pool>, capacity: usize) -> Result<Self, Error> {
         const {
+            assert!(size_of::<T>() > 0, "elements have bytes");
             assert!(
                 align_of::<T>() <= 128,
                 "blocks begin at multiples of 128 bytes"
-            )
-        };
+            );
+        }
         let bytes = capacity.checked_mul(size_of::<T>());
         let bytes = bytes.ok_or(Error::NoRoom { bytes: usize::MAX })?;
         Ok(Self {
@@ -50,10 +51,7 @@ impl<T: Pod> RmaVec<T> {
 
     /// Elements that there is room for.
     pub fn capacity(&self) -> usize {
-        self.block
-            .len()
-            .checked_div(size_of::<T>())
-            .unwrap_or(usize::MAX)
+        self.block.len() / size_of::<T>()
     }
 
     /// Returns the elements, to be changed, where this is the only handle.

@@ -80,11 +80,14 @@ impl<'env> Scope<'_, 'env> {
             sink: Some(Arc::clone(&state) as Arc<dyn Sink>),
         };
         let inner = self.calls.inner();
-        inner.note_made(1);
         let lent = Some(Arc::clone(&self.lent) as _);
         // SAFETY: the arguments may be used as long as 'env, and the scope, which 'env outlives, ends
         // when nobody has `lent` any more.
-        unsafe { inner.post_lent(Way::Calls, call_of(action), &[target], args, lent) };
+        let is_over =
+            unsafe { inner.post_lent(Way::Calls, call_of(action), &[target], args, lent) };
+        if is_over {
+            self.calls.hold_back();
+        }
         Ok(Call::new(self.calls, state))
     }
 }

@@ -89,10 +89,13 @@ impl Waves {
     /// Ends the sum that waits for a rank, and all later ones, with that.
     pub(crate) fn part(&mut self, rank: u32) {
         let gone = Some((u64::MAX, Sums::gone(rank)));
-        if self.parent == Some(rank) {
+        let is_there = |part: &Option<(u64, Sums)>, wave| part.is_some_and(|part| part.0 >= wave);
+        if self.parent == Some(rank) && !is_there(&self.down, self.wave) {
             self.down = gone;
         }
-        if let Some(child) = self.children.iter().position(|&child| child == rank) {
+        if let Some(child) = self.children.iter().position(|&child| child == rank)
+            && !is_there(&self.up[child], self.wave)
+        {
             self.up[child] = gone;
         }
     }
@@ -196,11 +199,14 @@ impl Calls {
         let _alone = self.inner().collective();
         let mut before = None;
         loop {
-            self.wait_until(|| self.inner().unended() == 0)?;
-            let sums = self.sum(|| Sums {
-                made: self.inner().made(),
-                unended: self.inner().unended(),
-                ..Sums::default()
+            self.wait_until(|| self.inner().made_and_unended().1 == 0)?;
+            let sums = self.sum(|| {
+                let (made, unended) = self.inner().made_and_unended();
+                Sums {
+                    made,
+                    unended,
+                    ..Sums::default()
+                }
             })?;
             if sums.unended == 0 && before == Some(sums.made) {
                 return Ok(());

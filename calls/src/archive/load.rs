@@ -160,6 +160,7 @@ impl<'a, 'b> Loader<'a, 'b> {
     /// The number of plain elements, and the chunk that has them if their bytes are one.
     #[inline]
     fn plain<T: Pod>(&mut self) -> Result<(usize, usize, Option<&'b mut Arrived<'a>>), LoadError> {
+        const { assert!(size_of::<T>() > 0, "elements have bytes") }
         let word = self.word()?;
         let count = (word >> 1) as usize;
         let bytes = count.checked_mul(size_of::<T>()).ok_or(LoadError::Count)?;

@@ -107,6 +107,7 @@ impl<'a> Saver<'a> {
     /// Saves a slice of plain elements: as a chunk where it is long.
     #[inline]
     pub fn slice<T: Pod>(&mut self, slice: &'a [T]) {
+        const { assert!(size_of::<T>() > 0, "elements have bytes") }
         let bytes: &[u8] = bytemuck::cast_slice(slice);
         let count = (slice.len() as u64) << 1;
         if bytes.len() < self.threshold || bytes.is_empty() {
