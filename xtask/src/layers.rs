@@ -70,8 +70,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("farreach-bench-messages", &["fi-provider"]),
     ("xtask", &[]),
     ("farreach-budgets", &["farreach-icount"]),
-    // What it counts of the fabric's own objects and of the safe Rust interface.
-    ("farreach-loops", &["fi-provider", "shmem"]),
+    // Loops of the fabric's own objects, of the safe Rust interface and of calls, for the counts.
+    ("farreach-loops", &["calls", "fi-provider", "shmem"]),
     ("farreach-contract", &["fi-provider", "softhca-again"]),
     ("farreach-safe", &["shmem"]),
     // Namespaces alone: hosts to run all the rest on.

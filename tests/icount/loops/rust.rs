@@ -1,5 +1,6 @@
 //! The operations of the safe Rust interface whose instructions tests/icount counts: on 8 bytes of a
-//! PE of this node, from a program of a release build with LTO, as a user has it.
+//! PE of this node, from a program of a release build with LTO, as a user has it. And remote calls of
+//! a process to itself, so that both sides of one are counted.
 //!
 //! Each operation has two loops of the same shape, as in direct.c: one with the operation, and one
 //! that only brings its operands into registers, which the compiler takes for others each round. So
@@ -10,8 +11,10 @@
     reason = "takes operands from the compiler, and gives functions names for callgrind"
 )]
 
+use calls::{Calls, action};
 use shmem::{Ctx, Shared, World};
 use std::arch::asm;
+use std::cell::Cell;
 use std::hint::black_box;
 
 /// The operands.
@@ -94,26 +97,70 @@ const CASES: &[Case] = &[
     ("Shared::store 8 B", store, bare),
 ];
 
+/// Does nothing.
+#[action]
+fn nothing() {}
+
+/// Takes 64 bytes.
+#[action]
+fn take(words: [u64; 8]) {
+    used(words[7]);
+}
+
+/// A loop of calls.
+type Calling = fn(&Calls, u64);
+
+fn no_calls(_: &Calls, rounds: u64) {
+    for _ in 0..rounds {
+        end();
+    }
+}
+
+fn run(calls: &Calls, rounds: u64) {
+    let own = calls.to(0).expect("rank 0");
+    for _ in 0..rounds {
+        own.run(nothing, ()).wait().expect("a result");
+    }
+}
+
+fn tell(calls: &Calls, rounds: u64) {
+    let own = calls.to(0).expect("rank 0");
+    for round in 0..rounds {
+        own.tell(take, ([round; 8],));
+    }
+    calls.wait_all().expect("all have run");
+}
+
+const CALLS: &[(&str, Calling)] = &[
+    ("Peer::run, wait, both sides", run),
+    ("Peer::tell 64 B, both sides", tell),
+];
+
 /// callgrind counts while this runs, and writes the counts at its end.
 #[unsafe(no_mangle)]
 #[inline(never)]
-fn icount_counted<'w>(
-    run: Loop,
-    ctx: &Ctx<'w>,
-    words: Shared<'w, u64>,
-    operands: &Operands,
-    rounds: u64,
-) -> Shared<'w, u64> {
-    let words = run(ctx, words, operands, rounds);
+fn icount_counted(run: &mut dyn FnMut(u64), rounds: u64) {
+    run(rounds);
     end();
-    words
+}
+
+/// Runs a loop with operations and one without, each with two numbers of rounds.
+fn count(name: &str, rounds: u64, [with, without]: [&mut dyn FnMut(u64); 2]) {
+    println!("loop\t{name}\theap\tfirst\t16");
+    icount_counted(with, 16);
+    for (kind, run) in [("call", with), ("bare", without)] {
+        for rounds in [rounds, 2 * rounds] {
+            println!("loop\t{name}\theap\t{kind}\t{rounds}");
+            icount_counted(run, rounds);
+        }
+    }
 }
 
 fn main() {
     let rounds = std::env::args().nth(1).and_then(|word| word.parse().ok());
     let rounds: u64 = rounds.expect("the number of rounds");
     let world = World::init().expect("a job");
-    let mut words: Shared<u64> = world.alloc(8).expect("room");
+    let words: Shared<u64> = world.alloc(8).expect("room");
     assert_eq!(world.n_pes(), 2, "two PEs");
     if world.my_pe() == 0 {
         let operands = Operands {
@@ -121,19 +168,23 @@ fn main() {
             value: 7,
             pe: 1,
         };
-        for (name, with, without) in CASES {
-            let loops = [
-                ("first", with, 16),
-                ("call", with, rounds),
-                ("call", with, 2 * rounds),
-                ("bare", without, rounds),
-                ("bare", without, 2 * rounds),
-            ];
-            for (kind, run, rounds) in loops {
-                println!("loop\t{name}\theap\t{kind}\t{rounds}");
-                words = icount_counted(black_box(*run), world.ctx(), words, &operands, rounds);
-            }
+        let words = Cell::new(Some(words));
+        let in_loop = |run: Loop, rounds| {
+            let all = words.take().expect("it is put back");
+            words.set(Some(black_box(run)(world.ctx(), all, &operands, rounds)));
+        };
+        for &(name, with, without) in CASES {
+            let with: &mut dyn FnMut(u64) = &mut |rounds| in_loop(with, rounds);
+            count(name, rounds, [with, &mut |rounds| in_loop(without, rounds)]);
         }
+        let calls = Calls::alone().expect("a process");
+        for &(name, run) in CALLS {
+            let with: &mut dyn FnMut(u64) = &mut |rounds| black_box(run)(&calls, rounds);
+            let without = &mut |rounds| black_box(no_calls as Calling)(&calls, rounds);
+            count(name, rounds, [with, without]);
+        }
+        // Freed by all together.
+        std::mem::forget(words);
     }
     world.barrier_all();
 }
