@@ -1,0 +1,370 @@
+//! The state of calls that threads use by turns: endpoints, messages that wait for others, calls that
+//! wait for replies.
+//!
+//! Nothing of the program's is called in a turn: no action, no `Drop` of arguments, no waker. They come
+//! out of it as [`Ready`].
+
+mod arrive;
+mod fetch;
+mod send;
+
+pub(crate) use send::{Kept, KeptFor, Place, header};
+
+use crate::call::Sink;
+use crate::error::Error;
+use crate::packet::{Packet, Record};
+use crate::pool::Pool;
+use crate::settle::Waves;
+use fetch::{Fetch, Stalled};
+use fi_job::Job;
+use fi_provider::raw::completion::CompletionQueue;
+use fi_provider::raw::domain::Domain;
+use fi_provider::raw::endpoint::Endpoint;
+use fi_provider::raw::region::Memory;
+use send::Outbox;
+use slab::Slab;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// The two ways of messages: replies come also where calls do not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    Calls,
+    Replies,
+}
+
+/// Work that comes out of a turn.
+pub(crate) enum Ready {
+    /// A message with calls.
+    Calls(u32, Packet),
+    /// A call whose chunks were fetched.
+    Call(Record),
+    /// A result.
+    Reply(Arc<dyn Sink>, Record),
+    /// A call that has failed.
+    Failed(Arc<dyn Sink>, Error),
+    /// A call without a reply that has failed.
+    Lost(Error),
+    /// Calls that have ended without a result.
+    Ended(u64),
+    /// Arguments that were sent.
+    Sent(KeptFor),
+}
+
+/// A call that waits for its reply.
+pub(crate) struct Waiting {
+    pub(crate) sink: Arc<dyn Sink>,
+    rank: u32,
+    /// The number by which it is replied to.
+    id: u64,
+}
+
+/// Another process, or this one.
+#[derive(Default)]
+pub(crate) struct Peer {
+    /// By [`Way`].
+    outboxes: [Outbox; 2],
+    is_gone: bool,
+    /// Calls to it that have not ended.
+    unended: u64,
+    /// Calls without a reply that it has said to have run.
+    told: u64,
+    /// Calls without a reply that were run for it here.
+    ran: u64,
+    /// It does not know of all of them.
+    is_ran_noted: bool,
+    /// Whether it is of this node, once that was asked.
+    is_near: Option<bool>,
+    /// A probe is under way.
+    is_probed: bool,
+}
+
+/// All of a process's calls that threads use by turns. Endpoints are dropped first: they write to memory
+/// of what follows, and their functions lead to `arrivals`.
+pub(crate) struct Core {
+    requests: Endpoint,
+    replies: Endpoint,
+    /// Tells of the ends of reads.
+    ended: CompletionQueue,
+    arrivals: Box<arrive::Arrivals>,
+    pub(crate) peers: Vec<Peer>,
+    /// Ranks with messages that were not sent, and their ways.
+    dirty: Vec<(u32, Way)>,
+    /// Ranks for which calls were run of which they do not know.
+    ran: Vec<u32>,
+    waiting: Slab<Waiting>,
+    kept: Slab<(u32, u64, KeptFor)>,
+    fetches: Slab<Fetch>,
+    stalled: VecDeque<Stalled>,
+    /// Numbers so far, of calls and others.
+    numbers: u64,
+    pub(crate) out: Vec<Ready>,
+    pub(crate) waves: Waves,
+    /// Calls that were made.
+    pub(crate) made: u64,
+    /// The most bytes of a message.
+    message: usize,
+    together: u32,
+    delay: Duration,
+    most: usize,
+    /// Bytes for which there is no room.
+    pub(crate) unsent: usize,
+    /// Turns that found nothing, since the peers were looked at.
+    idle: u32,
+    looked: Instant,
+    /// Looks so far.
+    looks: u32,
+    probed: Box<u64>,
+    _probe: Memory,
+    pool: Arc<Pool>,
+    pub(crate) domain: Domain,
+    rank: u32,
+    pub(crate) job: Job,
+}
+
+/// The key of the memory that peers read to find out whether a process is there.
+pub(crate) const PROBE: u64 = 1;
+/// Turns that find nothing, before peers are looked at.
+const PATIENCE: u32 = 1 << 10;
+/// The time between looks at peers of the node, and of others.
+const LOOK: Duration = Duration::from_millis(20);
+const LOOK_FAR: u32 = 50;
+/// The time that messages have to leave at the end.
+pub(crate) const FAREWELL: Duration = Duration::from_secs(1);
+
+/// Settings of a core, and that which it is made of.
+pub(crate) struct Parts {
+    pub(crate) domain: Domain,
+    pub(crate) pool: Arc<Pool>,
+    pub(crate) probe: Memory,
+    pub(crate) job: Job,
+    pub(crate) message: usize,
+    pub(crate) together: usize,
+    pub(crate) delay: Duration,
+    pub(crate) most: usize,
+}
+
+impl Core {
+    /// Opens the endpoints, and tells all processes of them: collective.
+    ///
+    /// # Errors
+    /// Those of the fabric and of the job.
+    pub(crate) fn open(parts: Parts) -> Result<Self, Error> {
+        let Parts {
+            domain,
+            pool,
+            probe,
+            mut job,
+            message,
+            together,
+            delay,
+            most,
+        } = parts;
+        let (rank, ranks) = job.rank_and_ranks();
+        let arrivals = Box::new(arrive::Arrivals::default());
+        let ended = CompletionQueue::new(fetch::MOST_READS);
+        let (requests, replies) = arrive::open(&domain, &arrivals, &ended, &mut job)?;
+        Ok(Self {
+            requests,
+            replies,
+            ended,
+            arrivals,
+            peers: (0..ranks).map(|_| Peer::default()).collect(),
+            dirty: Vec::new(),
+            ran: Vec::new(),
+            waiting: Slab::new(),
+            kept: Slab::new(),
+            fetches: Slab::new(),
+            stalled: VecDeque::new(),
+            numbers: 0,
+            out: Vec::new(),
+            waves: Waves::new(rank, ranks),
+            made: 0,
+            message,
+            together: together as u32,
+            delay,
+            most,
+            unsent: 0,
+            idle: 0,
+            looked: Instant::now(),
+            looks: 0,
+            probed: Box::default(),
+            _probe: probe,
+            pool,
+            domain,
+            rank,
+            job,
+        })
+    }
+
+    /// The longest message that rings and buffers take.
+    pub(crate) fn longest(domain_ring: usize) -> usize {
+        domain_ring / 4 - 64
+    }
+
+    /// Sends all that there is room for.
+    pub(crate) fn send(&mut self) {
+        if !self.ran.is_empty() {
+            self.tell_of_ran();
+        }
+        self.flush();
+    }
+
+    /// Sends, receives and goes on with reads. `takes_calls` says whether there is room for calls that
+    /// come.
+    #[inline]
+    pub(crate) fn turn(&mut self, takes_calls: bool) {
+        if self.has_unsent() {
+            self.send();
+        }
+        self.replies.progress_in_place();
+        if takes_calls {
+            self.requests.progress_in_place();
+        }
+        if !self.fetches.is_empty() || self.idle >= PATIENCE {
+            self.go_on();
+        }
+        if self.arrivals.is_any() {
+            self.sort();
+            self.idle = 0;
+        } else {
+            self.idle += 1;
+        }
+    }
+
+    /// Goes on with reads, and looks at peers from time to time.
+    #[cold]
+    fn go_on(&mut self) {
+        self.take_ended();
+        if self.idle >= PATIENCE {
+            self.idle = 0;
+            self.look_at_peers();
+        }
+    }
+
+    /// A number that no call or parcel has, with the key of its place in a table.
+    fn number(&mut self, key: usize) -> u64 {
+        self.numbers = (self.numbers + 1) & (u32::MAX as u64);
+        self.numbers.max(1) << 32 | key as u64
+    }
+
+    /// Has a call wait for its reply; returns the number for that.
+    pub(crate) fn wait_for(&mut self, rank: u32, sink: Arc<dyn Sink>) -> u64 {
+        let key = self.waiting.vacant_key();
+        let id = self.number(key);
+        self.waiting.insert(Waiting { sink, rank, id });
+        id
+    }
+
+    /// Takes the call that waits for a reply of this number.
+    fn take_waiting(&mut self, rank: u32, id: u64) -> Option<Waiting> {
+        let key = id as u32 as usize;
+        let one = self.waiting.get(key)?;
+        (one.id == id && one.rank == rank).then(|| self.waiting.remove(key))
+    }
+
+    /// Whether a rank is gone.
+    pub(crate) fn is_gone(&self, rank: u32) -> bool {
+        self.peers[rank as usize].is_gone
+    }
+
+    /// Notes a call that has not ended.
+    #[inline]
+    pub(crate) fn begin(&mut self, rank: u32) {
+        self.peers[rank as usize].unended += 1;
+    }
+
+    /// Whether more bytes wait for room than these.
+    #[inline]
+    pub(crate) fn is_over(&self, bytes: usize) -> bool {
+        self.unsent > bytes
+    }
+
+    /// Notes that a call without a reply was run for a rank.
+    #[inline]
+    pub(crate) fn note_ran(&mut self, rank: u32, calls: u64) {
+        let peer = &mut self.peers[rank as usize];
+        peer.ran += calls;
+        if !peer.is_ran_noted {
+            peer.is_ran_noted = true;
+            self.ran.push(rank);
+        }
+    }
+
+    /// Looks whether peers that something is waited for are there.
+    fn look_at_peers(&mut self) {
+        if self.looked.elapsed() < LOOK {
+            return;
+        }
+        self.looked = Instant::now();
+        self.looks = self.looks.wrapping_add(1);
+        let is_time_for_far = self.looks.is_multiple_of(LOOK_FAR);
+        for rank in 0..self.peers.len() as u32 {
+            let peer = &self.peers[rank as usize];
+            let is_wanted = peer.unended > 0 || self.waves.waits_for(rank);
+            if peer.is_gone || !is_wanted || rank == self.rank {
+                continue;
+            }
+            let is_near = match peer.is_near {
+                Some(is_near) => Ok(is_near),
+                None => self.replies.is_near(rank),
+            };
+            let looked = match is_near {
+                Ok(true) => self.replies.resolve(rank, PROBE).map(drop),
+                Ok(false) if is_time_for_far => self.probe(rank),
+                Ok(false) => Ok(()),
+                Err(error) => Err(error),
+            };
+            self.peers[rank as usize].is_near = is_near.ok();
+            if send::is_gone(looked) {
+                self.part(rank);
+            }
+        }
+    }
+
+    /// Drops all that concerns a rank: calls to it fail.
+    #[cold]
+    pub(crate) fn part(&mut self, rank: u32) {
+        let peer = &mut self.peers[rank as usize];
+        if std::mem::replace(&mut peer.is_gone, true) {
+            return;
+        }
+        let mut unended = std::mem::take(&mut peer.unended);
+        for outbox in &mut peer.outboxes {
+            self.unsent -= outbox.drop_all();
+        }
+        let of_rank = self.waiting.iter().filter(|(_, one)| one.rank == rank);
+        for key in of_rank.map(|(key, _)| key).collect::<Vec<_>>() {
+            let one = self.waiting.remove(key);
+            self.out.push(Ready::Failed(one.sink, Error::Gone { rank }));
+            unended -= 1;
+        }
+        let of_rank = self.kept.iter().filter(|(_, one)| one.0 == rank);
+        for key in of_rank.map(|(key, _)| key).collect::<Vec<_>>() {
+            self.out.push(Ready::Sent(self.kept.remove(key).2));
+        }
+        if unended > 0 {
+            self.out.push(Ready::Lost(Error::Gone { rank }));
+            self.out.push(Ready::Ended(unended));
+        }
+        self.waves.part(rank);
+    }
+
+    /// Waits until all messages have left, and all processes have come here: behind the last sum, so that
+    /// nobody takes those that end before it for gone. Collective.
+    ///
+    /// # Errors
+    /// Those of the job.
+    pub(crate) fn part_from_all(&mut self) -> Result<(), Error> {
+        self.requests.quiet(FAREWELL);
+        self.replies.quiet(FAREWELL);
+        self.job.exchange(&[0])?;
+        Ok(())
+    }
+
+    /// Whether messages wait to be sent.
+    pub(crate) fn has_unsent(&self) -> bool {
+        !self.dirty.is_empty() || !self.ran.is_empty()
+    }
+}
