@@ -123,8 +123,56 @@ const MISMATCHES: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// A crate outside of the workspace, and so of TMPDIR: `$1` is the project's root, `$2` oshrun.
-const OUTSIDE: &str = r#"
+/// Crates outside of the workspace: the crate that each depends on, where it is, its main file, and
+/// what three processes print.
+const OUTSIDE: [(&str, &str, &str, &[&str]); 2] = [
+    (
+        "shmem",
+        "shmem",
+        r#"fn main() -> Result<(), shmem::Error> {
+    let world = shmem::World::init()?;
+    let sum = world.team().sum(world.my_pe());
+    println!("PE {} of {} has {sum}", world.my_pe(), world.n_pes());
+    Ok(())
+}"#,
+        &["PE 0 of 3 has 3", "PE 2 of 3 has 3"],
+    ),
+    (
+        "calls",
+        "calls",
+        r#"use calls::{Calls, Here, Load, RmaVec, Save, action};
+
+#[derive(Save, Load)]
+struct Sum {
+    by: u32,
+    sum: f64,
+}
+
+#[action]
+fn sum(here: &Here, values: RmaVec<f64>) -> Sum {
+    let by = here.calls().rank();
+    Sum { by, sum: values.iter().sum() }
+}
+
+fn main() -> Result<(), calls::Error> {
+    let calls = Calls::open()?;
+    let next = (calls.rank() + 1) % calls.ranks();
+    let values = calls.rma_vec(&vec![0.5; 100_000])?;
+    let Sum { by, sum } = calls.to(next)?.run(sum, (values,)).wait()?;
+    println!("rank {} of {} has {sum} by rank {by}", calls.rank(), calls.ranks());
+    calls.close()
+}"#,
+        &[
+            "rank 0 of 3 has 50000 by rank 1",
+            "rank 2 of 3 has 50000 by rank 0",
+        ],
+    ),
+];
+
+/// Makes such a crate outside of TMPDIR, which is in the workspace, builds and runs it: `$1` is the
+/// project's root, `$2` oshrun, `$3` the crate that it depends on, `$4` where that is, `$5` the main
+/// file.
+const BUILD_OUTSIDE: &str = r#"
 place=$(mktemp --directory /tmp/farreach-outside.XXXXXX)
 trap 'rm --recursive "$place"' EXIT
 cd "$place"
@@ -135,31 +183,28 @@ cat > outside/Cargo.toml << END
 name = "outside"
 edition = "2024"
 [dependencies]
-shmem = { path = "$1/shmem" }
+$3 = { path = "$1/$4" }
 END
-cat > outside/src/main.rs << END
-fn main() -> Result<(), shmem::Error> {
-    let world = shmem::World::init()?;
-    let sum = world.team().sum(world.my_pe());
-    println!("PE {} of {} has {sum}", world.my_pe(), world.n_pes());
-    Ok(())
-}
-END
+printf '%s\n' "$5" > outside/src/main.rs
 cd outside
 cargo build --offline --quiet
 "$2" -n 3 target/debug/outside"#;
 
-/// The case of a crate outside of the workspace.
-fn outside(session: &Session) -> Case {
-    let run = Invocation::new("sh")
-        .args(["-euc", OUTSIDE, "sh"])
-        .arg(&session.place.root)
-        .arg(session.place.staged("bin/oshrun"));
-    // It builds all that it depends on.
-    let mut case = Case::new("a crate outside of the workspace", 300, run);
-    case.leaves_nothing = true;
-    case.expect.stdout = vec!["PE 0 of 3 has 3".to_owned(), "PE 2 of 3 has 3".to_owned()];
-    case
+/// The cases of crates outside of the workspace.
+fn outside(session: &Session) -> impl Iterator<Item = Case> {
+    OUTSIDE.into_iter().map(|(name, path, text, said)| {
+        let run = Invocation::new("sh")
+            .args(["-euc", BUILD_OUTSIDE, "sh"])
+            .arg(&session.place.root)
+            .arg(session.place.staged("bin/oshrun"))
+            .args([name, path, text]);
+        // It builds all that it depends on.
+        let name = format!("a crate outside of the workspace, {name}");
+        let mut case = Case::new(name, 300, run);
+        case.leaves_nothing = true;
+        case.expect.stdout = said.iter().map(|&text| text.to_owned()).collect();
+        case
+    })
 }
 
 /// All cases.
@@ -206,7 +251,7 @@ pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
     mixed.expect = fails(&["PE 1 is in a barrier or another call"]);
     cases.push(mixed);
     cases.extend(misuses(session)?);
-    cases.push(outside(session));
+    cases.extend(outside(session));
     Ok(cases)
 }
 
