@@ -8,6 +8,22 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A function that other processes call, as [`action`](macro@crate::action) makes it.
+///
+/// ```
+/// use calls::{Action, action};
+///
+/// #[action]
+/// fn double(number: u64) -> u64 {
+///     2 * number
+/// }
+///
+/// /// Returns the name by which other processes call an action.
+/// fn name_of<A: Action>(action: fn() -> A) -> &'static str {
+///     action().entry().name()
+/// }
+///
+/// assert!(name_of(double).ends_with("::double"));
+/// ```
 pub trait Action: Copy + 'static {
     /// Its arguments, as a tuple.
     type Args: Load;

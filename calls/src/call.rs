@@ -217,7 +217,27 @@ impl<R: Load + Send + 'static> Call<R> {
     }
 
     /// Has `then` called with the result, by the thread that polls when it comes; by this one, if it is
-    /// there.
+    /// there. [`Calls::wait_all`] waits for the calls that it makes, too.
+    ///
+    /// ```
+    /// use calls::{Calls, action};
+    /// use std::sync::mpsc;
+    ///
+    /// #[action]
+    /// fn half(number: u64) -> u64 {
+    ///     number / 2
+    /// }
+    ///
+    /// let calls = Calls::alone()?;
+    /// let (halves, halved) = mpsc::channel();
+    /// for number in 0..10 {
+    ///     let halves = halves.clone();
+    ///     calls.to(0)?.run(half, (number,)).then(move |half| halves.send(half).unwrap());
+    /// }
+    /// calls.wait_all()?;
+    /// assert_eq!(halved.try_iter().sum::<Result<u64, _>>()?, 20);
+    /// # Ok::<(), calls::Error>(())
+    /// ```
     pub fn then(self, then: impl FnOnce(Result<R, Error>) + Send + 'static) {
         self.state.leave(Box::new(then));
     }
@@ -249,6 +269,28 @@ impl<R> Debug for Call<R> {
 }
 
 /// A future that is ready when the arguments of a call were sent. See [`Call::sent`].
+///
+/// ```
+/// use calls::{Calls, Sent, SharedSlice, action};
+/// use std::pin::pin;
+/// use std::task::{Context, Poll, Waker};
+///
+/// #[action]
+/// fn sum(numbers: Vec<u64>) -> u64 {
+///     numbers.iter().sum()
+/// }
+///
+/// let calls = Calls::alone()?;
+/// let numbers = SharedSlice::from(vec![1; 100_000]);
+/// let call = calls.to(0)?.run(sum, (numbers,));
+/// let sent: Sent<u64> = call.sent();
+/// // In the place of an executor: a poll makes progress.
+/// let mut sent = pin!(sent);
+/// let mut context = Context::from_waker(Waker::noop());
+/// while sent.as_mut().poll(&mut context) == Poll::Pending {}
+/// assert_eq!(call.wait()?, 100_000);
+/// # Ok::<(), calls::Error>(())
+/// ```
 pub struct Sent<R> {
     calls: Calls,
     state: Arc<State<R>>,

@@ -287,7 +287,32 @@ pub(crate) fn call_of<A: Action>(action: fn() -> A) -> Header {
     header(CALL, action().entry().number(), 0)
 }
 
-/// Arguments in the place of others: a tuple, of which each may be of another type that is saved alike.
+/// Arguments in the place of others: a tuple, of which each may be of another type that is saved alike
+/// ([`SaveAs`]).
+///
+/// ```
+/// use calls::{Action, Arguments, Calls, Error, action};
+///
+/// #[action]
+/// fn joined(texts: Vec<String>, between: String) -> String {
+///     texts.join(&between)
+/// }
+///
+/// /// Calls an action on each rank, one after the other.
+/// fn in_turn<A: Action>(
+///     calls: &Calls,
+///     action: fn() -> A,
+///     args: impl Arguments<A::Args> + Clone + 'static,
+/// ) -> Result<Vec<A::Output>, Error> {
+///     let ranks = 0..calls.ranks();
+///     ranks.map(|rank| calls.to(rank)?.run(action, args.clone()).wait()).collect()
+/// }
+///
+/// let calls = Calls::alone()?;
+/// let texts = vec!["a".to_owned(), "b".to_owned()];
+/// assert_eq!(in_turn(&calls, joined, (texts, "-"))?, ["a-b"]);
+/// # Ok::<(), calls::Error>(())
+/// ```
 pub trait Arguments<Args>: Save + Send {}
 
 impl Arguments<()> for () {}
@@ -306,6 +331,24 @@ arguments! {
 }
 
 /// A process that may be called. See [`Calls::to`].
+///
+/// ```
+/// use calls::{Calls, Error, Peer, action};
+///
+/// #[action]
+/// fn reversed(text: String) -> String {
+///     text.chars().rev().collect()
+/// }
+///
+/// fn ask(peer: Peer<'_>, text: &'static str) -> Result<String, Error> {
+///     peer.run(reversed, (text,)).wait()
+/// }
+///
+/// let calls = Calls::alone()?;
+/// assert_eq!(ask(calls.to(0)?, "abc")?, "cba");
+/// assert!(matches!(calls.to(1), Err(Error::NoSuchRank { rank: 1, ranks: 1 })));
+/// # Ok::<(), calls::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Peer<'a> {
     calls: &'a Calls,

@@ -7,7 +7,40 @@ use std::fmt::{self, Debug};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A piece of work for a pool of threads.
+/// A piece of work for a pool of threads, as [`Config::pool`] gets it.
+///
+/// ```
+/// use calls::{Calls, Config, Work, action};
+/// use std::sync::{Arc, Mutex, mpsc};
+/// use std::thread;
+///
+/// #[action]
+/// fn is_on_another_thread(caller: String) -> bool {
+///     format!("{:?}", thread::current().id()) != caller
+/// }
+///
+/// // Two threads that take work from a channel, until nobody can send any more.
+/// let (work, works) = mpsc::channel::<Work>();
+/// let works = Arc::new(Mutex::new(works));
+/// for _ in 0..2 {
+///     let works = Arc::clone(&works);
+///     thread::spawn(move || loop {
+///         let next = works.lock().unwrap().recv();
+///         match next {
+///             Ok(work) => work(),
+///             Err(_) => break,
+///         }
+///     });
+/// }
+/// let config = Config {
+///     pool: Some(Arc::new(move |piece| work.send(piece).unwrap())),
+///     ..Config::default()
+/// };
+/// let calls = Calls::alone_with(config)?;
+/// let own = format!("{:?}", thread::current().id());
+/// assert!(calls.to(0)?.run(is_on_another_thread, (own,)).wait()?);
+/// # Ok::<(), calls::Error>(())
+/// ```
 pub type Work = Box<dyn FnOnce() + Send>;
 
 /// How calls are opened.
@@ -25,7 +58,7 @@ pub struct Config {
     /// Slices of so many bytes are not copied into a message, where they do not all fit in one. 4096.
     pub threshold: usize,
     /// The most bytes of a message: of a call that is sent whole, or of several. At most a quarter of
-    /// the ring, less 48 bytes; 0 for as many.
+    /// the ring, less 64 bytes; 0 for as many. The least of all processes counts.
     pub message: usize,
     /// The bytes of the ring of each pair on a node, a power of two from 1 KiB on. 64 KiB.
     pub ring: usize,

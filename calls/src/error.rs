@@ -4,6 +4,22 @@ use crate::archive::LoadError;
 use fi_provider::raw::error as raw;
 
 /// Why a call, or the opening of calls, has failed.
+///
+/// ```
+/// use calls::{Calls, Error, action};
+///
+/// #[action]
+/// fn root(number: i64) -> i64 {
+///     number.isqrt()
+/// }
+///
+/// let calls = Calls::alone()?;
+/// match calls.to(0)?.run(root, (-1,)).wait() {
+///     Err(Error::Panicked { rank: 0, message }) => assert!(message.contains("root: ")),
+///     other => panic!("{other:?}"),
+/// }
+/// # Ok::<(), calls::Error>(())
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum Error {

@@ -62,13 +62,99 @@ pub use archive::Serde;
 pub use archive::{Load, LoadError, Loader, Save, SaveAs, Saver, SharedSlice};
 pub use call::{Call, Sent};
 pub use calls::{Arguments, Calls, Peer};
-pub use calls_derive::{Load, Save, action};
 pub use config::{Config, Work};
 pub use error::Error;
 pub use fi_job::Meeting;
 pub use meeting::Together;
 pub use rma::{RmaBox, RmaVec};
 pub use scope::Scope;
+
+/// Makes values that can be loaded, field by field: as `Save` saves them, or with `#[save(pod)]` from
+/// their bytes.
+///
+/// ```
+/// use calls::Load;
+/// use calls::archive::Archive;
+///
+/// #[derive(Load)]
+/// struct Point<T> {
+///     x: T,
+///     y: T,
+/// }
+///
+/// // Of what was saved in the same order.
+/// let point: Point<f32> = Archive::of(&(1.0_f32, 2.0_f32), 4096).load()?;
+/// assert_eq!((point.x, point.y), (1.0, 2.0));
+/// # Ok::<(), calls::LoadError>(())
+/// ```
+#[doc(inline)]
+pub use calls_derive::Load;
+
+/// Makes values that can be saved, field by field. With `#[save(pod)]` a structure that is
+/// [`Pod`](bytemuck::Pod) is saved as its bytes, and slices of it at once.
+///
+/// ```
+/// use bytemuck::{Pod, Zeroable};
+/// use calls::archive::Archive;
+/// use calls::{Load, Save};
+///
+/// /// Plain bytes: a vector of such bodies is one chunk.
+/// #[derive(Save, Load, Clone, Copy, Pod, Zeroable, PartialEq, Debug)]
+/// #[save(pod)]
+/// #[repr(C)]
+/// struct Body {
+///     at: [f64; 3],
+///     mass: f64,
+/// }
+///
+/// #[derive(Save, Load, PartialEq, Debug)]
+/// enum Change {
+///     Nothing,
+///     Moved { bodies: Vec<Body> },
+///     Lost(u64),
+/// }
+///
+/// let bodies = vec![Body { at: [0.5; 3], mass: 1.0 }; 200];
+/// let change = Change::Moved { bodies };
+/// let archive = Archive::of(&change, 4096);
+/// assert_eq!(archive.chunks().collect::<Vec<_>>(), [6400]);
+/// assert_eq!(archive.load::<Change>()?, change);
+/// # Ok::<(), calls::LoadError>(())
+/// ```
+#[doc(inline)]
+pub use calls_derive::Save;
+
+/// Makes a function an action, which other processes call by its name: `calls.to(1)?.run(name, args)`.
+///
+/// Its arguments, of types with `Load`, are given as a tuple. A first one of type `&Here` is not among
+/// them: it tells of the circumstances. The function itself is called by `name::here(&here, args)`, with
+/// the trait [`Action`].
+///
+/// ```
+/// use calls::{Action, Calls, Here, action};
+///
+/// mod bank {
+///     # use calls::action;
+///     /// Its name ends in `bank::deposit`.
+///     #[action]
+///     pub(crate) fn deposit(amount: u64) -> Result<u64, String> {
+///         amount.checked_add(100).ok_or_else(|| "too much".to_owned())
+///     }
+/// }
+///
+/// #[action]
+/// fn ask(here: &Here, amount: u64) -> Result<u64, String> {
+///     // As a function, without a call.
+///     bank::deposit::here(here, (amount,))
+/// }
+///
+/// let calls = Calls::alone()?;
+/// assert_eq!(calls.to(0)?.run(bank::deposit, (1,)).wait()?, Ok(101));
+/// assert!(calls.to(0)?.run(ask, (u64::MAX,)).wait()?.is_err());
+/// # Ok::<(), calls::Error>(())
+/// ```
+#[doc(inline)]
+pub use calls_derive::action;
 
 /// Parts that the macros name.
 #[doc(hidden)]

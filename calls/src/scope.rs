@@ -17,6 +17,30 @@ use std::sync::atomic::{Ordering, fence};
 use std::sync::{Arc, Mutex};
 
 /// A scope, at whose end the arguments of its calls were sent. See [`Calls::scope`].
+///
+/// ```
+/// use calls::{Call, Calls, Error, Scope, action};
+///
+/// #[action]
+/// fn largest(numbers: Vec<i32>) -> Option<i32> {
+///     numbers.into_iter().max()
+/// }
+///
+/// /// Calls the action on both halves of some numbers, which stay where they are.
+/// fn halves<'env>(
+///     scope: &Scope<'_, 'env>,
+///     numbers: &'env [i32],
+/// ) -> Result<[Call<Option<i32>>; 2], Error> {
+///     let (left, right) = numbers.split_at(numbers.len() / 2);
+///     Ok([scope.run(0, largest, (left,))?, scope.run(0, largest, (right,))?])
+/// }
+///
+/// let calls = Calls::alone()?;
+/// let numbers = [3, 1, 4, 1, 5, 9];
+/// let [left, right] = calls.scope(|scope| halves(scope, &numbers))?;
+/// assert_eq!((left.wait()?, right.wait()?), (Some(4), Some(9)));
+/// # Ok::<(), calls::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Scope<'scope, 'env: 'scope> {
     calls: &'scope Calls,

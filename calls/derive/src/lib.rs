@@ -1,5 +1,7 @@
 //! The macros of the crate `calls`, which has them and tells of them.
 
+#![expect(missing_docs, reason = "the crate `calls` tells of the macros")]
+
 use proc_macro::TokenStream;
 use proc_macro2::TokenStream as Tokens;
 use quote::{format_ident, quote};
@@ -9,10 +11,6 @@ use syn::{
     ReturnType, Safety, Type, parse_macro_input, parse_quote,
 };
 
-/// Makes a function an action, which other processes call by its name: `calls.to(1)?.run(name, args)`.
-///
-/// Its arguments, of types with `Load`, are given as a tuple. A first one of type `&Here` is not among
-/// them: it tells of the circumstances. The function itself is called by `name::here(&here, args)`.
 #[proc_macro_attribute]
 pub fn action(attributes: TokenStream, item: TokenStream) -> TokenStream {
     let function = parse_macro_input!(item as ItemFn);
@@ -134,7 +132,6 @@ fn is_here(of: &Type) -> bool {
         .is_some_and(|last| last.ident == "Here")
 }
 
-/// Makes values that can be saved: field by field, or with `#[save(pod)]` as their bytes.
 #[proc_macro_derive(Save, attributes(save))]
 pub fn derive_save(item: TokenStream) -> TokenStream {
     let item = parse_macro_input!(item as DeriveInput);
@@ -143,7 +140,6 @@ pub fn derive_save(item: TokenStream) -> TokenStream {
         .into()
 }
 
-/// Makes values that can be loaded: as `Save` saves them.
 #[proc_macro_derive(Load, attributes(save))]
 pub fn derive_load(item: TokenStream) -> TokenStream {
     let item = parse_macro_input!(item as DeriveInput);

@@ -42,6 +42,16 @@ pub trait Load: Sized {
 }
 
 /// Why an archive is not one of a type's.
+///
+/// ```
+/// use calls::LoadError;
+/// use calls::archive::Archive;
+///
+/// let number = 2_u8;
+/// let archive = Archive::of(&number, 4096);
+/// assert_eq!(archive.load::<bool>(), Err(LoadError::Value("bool")));
+/// assert_eq!(archive.load::<u64>(), Err(LoadError::Short));
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LoadError {
@@ -69,6 +79,30 @@ pub enum LoadError {
 }
 
 /// Gives the values of an archive.
+///
+/// ```
+/// use calls::archive::Archive;
+/// use calls::{Load, LoadError, Loader, Save};
+///
+/// #[derive(Save)]
+/// struct Percent(u8);
+///
+/// impl Load for Percent {
+///     const LEAST: usize = 1;
+///
+///     fn load(from: &mut Loader<'_, '_>) -> Result<Self, LoadError> {
+///         // A peer may write any bytes.
+///         match u8::load(from)? {
+///             percent @ 0..=100 => Ok(Self(percent)),
+///             _ => Err(LoadError::Value("Percent")),
+///         }
+///     }
+/// }
+///
+/// assert_eq!(Archive::of(&Percent(7), 4096).load::<Percent>()?.0, 7);
+/// assert!(Archive::of(&Percent(101), 4096).load::<Percent>().is_err());
+/// # Ok::<(), LoadError>(())
+/// ```
 #[derive(Debug)]
 pub struct Loader<'a, 'b> {
     index: &'a [u8],

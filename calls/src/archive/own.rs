@@ -11,6 +11,32 @@ use std::sync::Arc;
 ///
 /// Each `T` is one, and so is a reference to it. In the place of a `Vec<T>` there may be a slice, an
 /// `Arc<[T]>` or a [`SharedSlice`], and in the place of a `String` text.
+///
+/// A type of the program's may be saved as another one:
+///
+/// ```
+/// use calls::{Calls, Save, SaveAs, Saver, action};
+///
+/// /// A square of elements, of which the receiver gets a vector.
+/// struct Tile([[f64; 32]; 32]);
+///
+/// impl Save for Tile {
+///     fn save<'a>(&'a self, to: &mut Saver<'a>) {
+///         to.slice(self.0.as_flattened());
+///     }
+/// }
+///
+/// impl SaveAs<Vec<f64>> for Tile {}
+///
+/// #[action]
+/// fn sum(elements: Vec<f64>) -> f64 {
+///     elements.iter().sum()
+/// }
+///
+/// let calls = Calls::alone()?;
+/// assert_eq!(calls.to(0)?.run(sum, (Tile([[0.5; 32]; 32]),)).wait()?, 512.0);
+/// # Ok::<(), calls::Error>(())
+/// ```
 pub trait SaveAs<T>: Save {}
 
 impl<T: Save> SaveAs<T> for T {}

@@ -18,6 +18,8 @@ use std::sync::Arc;
 ///     values: Vec<f64>,
 /// }
 /// ```
+///
+/// Others say themselves what is saved: see [`Saver`].
 pub trait Save {
     /// Saves the value.
     fn save<'a>(&'a self, to: &mut Saver<'a>);
@@ -36,6 +38,41 @@ pub trait Save {
 }
 
 /// Takes values for an archive.
+///
+/// ```
+/// use calls::archive::Archive;
+/// use calls::{Load, LoadError, Loader, Save, Saver};
+///
+/// /// Rows of the same length, one behind the other.
+/// #[derive(Debug, PartialEq)]
+/// struct Rows {
+///     elements: Vec<f32>,
+///     len: usize,
+/// }
+///
+/// impl Save for Rows {
+///     fn save<'a>(&'a self, to: &mut Saver<'a>) {
+///         self.len.save(to);
+///         // A chunk, where it is long.
+///         to.slice(&self.elements);
+///     }
+/// }
+///
+/// impl Load for Rows {
+///     const LEAST: usize = 16;
+///
+///     fn load(from: &mut Loader<'_, '_>) -> Result<Self, LoadError> {
+///         let (len, elements) = (usize::load(from)?, from.slice()?);
+///         Ok(Self { elements, len })
+///     }
+/// }
+///
+/// let rows = Rows { elements: vec![1.5; 3000], len: 30 };
+/// let archive = Archive::of(&rows, 4096);
+/// assert_eq!(archive.chunks().collect::<Vec<_>>(), [12_000]);
+/// assert_eq!(archive.load::<Rows>()?, rows);
+/// # Ok::<(), LoadError>(())
+/// ```
 #[derive(Debug)]
 pub struct Saver<'a> {
     index: Vec<u8>,

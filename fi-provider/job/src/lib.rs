@@ -17,6 +17,33 @@ use fi_provider::raw::far::Transport;
 use std::fmt::Debug;
 
 /// Brings the processes of a job together, where no launcher does.
+///
+/// ```
+/// use fi_job::{Job, Meeting};
+///
+/// /// One process, which meets nobody.
+/// #[derive(Debug)]
+/// struct Alone;
+///
+/// impl Meeting for Alone {
+///     fn rank(&self) -> u32 {
+///         0
+///     }
+///
+///     fn ranks(&self) -> u32 {
+///         1
+///     }
+///
+///     fn exchange(&mut self, own: &[u8], all: &mut [u8]) -> Result<(), i32> {
+///         all.copy_from_slice(own);
+///         Ok(())
+///     }
+/// }
+///
+/// let mut job = Job::brought_by(Box::new(Alone))?;
+/// assert_eq!(job.exchange(&[1, 2])?, [1, 2]);
+/// # Ok::<(), fi_job::Error>(())
+/// ```
 pub trait Meeting: Debug + Send {
     /// Returns the rank of this process.
     fn rank(&self) -> u32;
