@@ -59,8 +59,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("shmem", &["fi-provider", "fi-bootstrap"]),
     ("shmem-cabi", &["shmem"]),
     ("shmem-launcher", &["fi-bootstrap"]),
-    // One of them uses the fabric itself, which is for programs of any kind.
-    ("farreach-examples", &["shmem", "fi-provider"]),
+    // Some use the fabric itself, which is for programs of any kind, or remote calls.
+    ("farreach-examples", &["shmem", "fi-provider", "calls"]),
     // Measures the device's data path by itself.
     (
         "farreach-bench",

@@ -56,6 +56,9 @@ const OF_WAITING: &[&str] = &[
     "rma/lengths.c",
 ];
 
+/// Examples by remote calls, which open connections of their own.
+const OF_CALLS: &[&str] = &["rust/octree.rs", "rust/tiles.rs", "rust/wordcount.rs"];
+
 /// How the PEs of a job lie on nodes, and what is between these.
 #[derive(Debug)]
 pub(crate) struct Setting {
@@ -143,7 +146,7 @@ const LIBFABRIC: Setting = Setting {
 
 /// All settings: each transport between all PEs, and one transport beside shared memory; libfabric; then each policy of lanes but the
 /// default one, in turn over these, one completion queue for all lanes, and queue pairs that are connected in the background.
-pub(crate) const SETTINGS: [Setting; 12] = [
+pub(crate) const SETTINGS: [Setting; 14] = [
     nodes("rc ppn=1", "rc", ONE),
     Setting {
         programs: OF_TRANSPORTS,
@@ -152,6 +155,14 @@ pub(crate) const SETTINGS: [Setting; 12] = [
     Setting {
         programs: OF_LANES,
         ..nodes("rc ppn=2", "rc", TWO)
+    },
+    Setting {
+        programs: OF_CALLS,
+        ..nodes("rc ppn=2", "rc", TWO)
+    },
+    Setting {
+        programs: OF_CALLS,
+        ..nodes("dc ppn=2", "dc", TWO)
     },
     LIBFABRIC,
     lanes(
