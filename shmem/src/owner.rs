@@ -11,25 +11,13 @@
 //! instead, so that operations on it need not compare threads. While there is any, the exit handler
 //! refuses.
 
+mod state;
+
+pub(crate) use state::Refusal;
+use state::State;
 use std::cell::Cell;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The owner's [`this_thread`], [`NOBODY`] or [`PANICKED`]. Other values than the own one are
-/// written under [`ENDING`].
-static OWNER: AtomicUsize = AtomicUsize::new(NOBODY);
-
-/// There is no `World`, or the thread that has used it last has ended.
-const NOBODY: usize = 0;
-
-/// A panic has dropped the `World`, which was not finalised.
-const PANICKED: usize = 1;
-
-/// Whether the exit handler finalises. Held while the owner changes, and while [`PARTS`] does.
-static ENDING: Mutex<bool> = Mutex::new(false);
-
-/// The contexts and teams that were created, and not destroyed. Written under [`ENDING`].
-static PARTS: AtomicUsize = AtomicUsize::new(0);
+static STATE: State = State::new();
 
 /// A part of the `World` that any thread may have. Forgotten ones count to the end of the `World`.
 #[derive(Debug)]
@@ -38,8 +26,7 @@ pub(crate) struct Part(());
 impl Part {
     /// Counts a part that the calling thread, which has the `World` or another part, creates.
     pub(crate) fn new() -> Self {
-        let _ending = ending();
-        PARTS.fetch_add(1, Ordering::Relaxed);
+        STATE.add_part();
         Self(())
     }
 }
@@ -47,8 +34,7 @@ impl Part {
 impl Drop for Part {
     /// Behind the part's last use of the library.
     fn drop(&mut self) {
-        let _ending = ending();
-        PARTS.fetch_sub(1, Ordering::Relaxed);
+        STATE.remove_part();
     }
 }
 
@@ -64,32 +50,14 @@ struct Leaving;
 
 impl Drop for Leaving {
     fn drop(&mut self) {
-        let _ending = ending();
-        if OWNER.load(Ordering::Relaxed) == this_thread() {
-            OWNER.store(NOBODY, Ordering::Relaxed);
-        }
+        STATE.thread_ends(this_thread());
     }
 }
 
-/// Why the exit handler must not finalise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
-    /// Another thread, which still runs, has used the `World` last.
-    OtherThread,
-    /// A context or a team that was created is there, which another thread may use.
-    Parts,
-    /// A panic has dropped it.
-    Panic,
-}
-
-/// A number that no other running thread has; above [`PANICKED`].
+/// A number above 1 that no other running thread has.
 #[inline]
 fn this_thread() -> usize {
     PLACE.with(|place| std::ptr::from_ref(place).addr())
-}
-
-fn ending() -> MutexGuard<'static, bool> {
-    ENDING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Makes the `World` the calling thread's, which is about to use it; does not return once the exit
@@ -99,55 +67,39 @@ fn ending() -> MutexGuard<'static, bool> {
 /// uses.
 #[inline]
 pub(crate) fn enter() {
-    if OWNER.load(Ordering::Relaxed) != this_thread() {
+    if !STATE.is_of(this_thread()) {
         change_hands();
     }
 }
 
 #[cold]
 fn change_hands() {
-    let is_ending = ending();
-    if *is_ending {
-        drop(is_ending);
+    // Fails in destructors of a thread that ends. Then the number stays, and the exit handler
+    // refuses.
+    let _ = LEAVING.try_with(|_| ());
+    if !STATE.change_hands(this_thread()) {
         loop {
             std::thread::park();
         }
     }
-    // Fails in destructors of a thread that ends. Then the number stays, and the exit handler
-    // refuses.
-    let _ = LEAVING.try_with(|_| ());
-    OWNER.store(this_thread(), Ordering::Relaxed);
 }
 
 /// Says that the `World` was dropped: finalised, or by a panic. Parts that are left were forgotten.
 pub(crate) fn leave(panicked: bool) {
-    let owner = if panicked { PANICKED } else { NOBODY };
-    let _ending = ending();
-    PARTS.store(0, Ordering::Relaxed);
-    OWNER.store(owner, Ordering::Relaxed);
+    STATE.leave(panicked);
 }
 
 /// Asks for the exit handler whether it may finalise on this thread; from then on no other thread
 /// can use the `World`.
 pub(crate) fn end() -> Result<(), Refusal> {
-    let mut is_ending = ending();
-    match OWNER.load(Ordering::Relaxed) {
-        PANICKED => Err(Refusal::Panic),
-        _ if PARTS.load(Ordering::Relaxed) > 0 => Err(Refusal::Parts),
-        owner if owner == NOBODY || owner == this_thread() => {
-            *is_ending = true;
-            // Later calls on this thread are told that the library has ended.
-            OWNER.store(this_thread(), Ordering::Relaxed);
-            Ok(())
-        }
-        _ => Err(Refusal::OtherThread),
-    }
+    STATE.end(this_thread())
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
     use std::sync::mpsc::{RecvTimeoutError, channel};
+    use std::sync::{Mutex, PoisonError};
     use std::thread;
     use std::time::Duration;
 
@@ -172,7 +124,7 @@ pub(crate) mod tests {
 
         // A refusal changes nothing: the owner may change, also back.
         enter();
-        assert_eq!(OWNER.load(Ordering::Relaxed), this_thread());
+        assert!(STATE.is_of(this_thread()));
         thread::scope(|scope| scope.spawn(enter).join().unwrap());
         to_owner.send(()).unwrap();
         owner.join().unwrap();
@@ -196,7 +148,7 @@ pub(crate) mod tests {
         });
         let waited = came_back.recv_timeout(Duration::from_millis(50));
         assert_eq!(waited, Err(RecvTimeoutError::Timeout));
-        *ending() = false;
+        STATE.begin_again();
         leave(false);
     }
 }

@@ -9,20 +9,16 @@
     reason = "creates and destroys contexts whose handles stay in here and in their Ctx"
 )]
 
+mod registry;
+
 use crate::ctx::{self, Context, created};
 use crate::order;
 use crate::owner::Part;
 use crate::routine::Routine;
 use crate::team::{self, Handle};
-use std::collections::BTreeSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use registry::Registry;
 
-/// The handles of those that were created and not destroyed, forgotten ones included.
-static CREATED: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
-
-fn created() -> MutexGuard<'static, BTreeSet<usize>> {
-    CREATED.lock().unwrap_or_else(PoisonError::into_inner)
-}
+static CREATED: Registry = Registry::new();
 
 /// A context that was created; dropping it quiets and destroys it.
 #[derive(Debug)]
@@ -41,15 +37,14 @@ impl Created {
         /// Neither serialized nor private: other threads may quiet it.
         const NO_OPTIONS: std::ffi::c_long = 0;
         let part = Part::new();
-        let mut handle = ctx::INVALID_HANDLE;
-        let mut created = created();
-        // SAFETY: `handle` is writable. The rules of threads: any thread may create a context at
-        // SHMEM_THREAD_MULTIPLE, and the library is initialised as long as there is a `World`.
-        let failed = unsafe { created::team_create_ctx(at, team, NO_OPTIONS, &raw mut handle) };
-        if failed != 0 {
-            return None;
-        }
-        created.insert(handle);
+        let handle = CREATED.create(|| {
+            let mut handle = ctx::INVALID_HANDLE;
+            // SAFETY: `handle` is writable. The rules of threads: any thread may create a context
+            // at SHMEM_THREAD_MULTIPLE, and the library is initialised as long as there is a
+            // `World`.
+            let failed = unsafe { created::team_create_ctx(at, team, NO_OPTIONS, &raw mut handle) };
+            (failed == 0).then_some(handle)
+        })?;
         Some(Self {
             handle,
             team,
@@ -72,11 +67,11 @@ impl Created {
 
 impl Drop for Created {
     fn drop(&mut self) {
-        let mut created = created();
-        created.remove(&self.handle);
         // SAFETY: nobody uses the context afterwards, as its one user is being dropped, nor
         // meanwhile: whoever quieted it held the lock.
-        unsafe { created::destroy(&"Ctx::drop", self.handle) };
+        CREATED.destroy(self.handle, || unsafe {
+            created::destroy(&"Ctx::drop", self.handle);
+        });
     }
 }
 
@@ -87,34 +82,28 @@ impl Drop for Created {
 pub(super) fn quiet_all(at: Routine) -> usize {
     // SAFETY: the rules of threads: this one has the default context.
     unsafe { order::quiet(ctx::default_ctx(), at) };
-    let mut count = 0;
-    for &handle in created().iter() {
+    CREATED.for_each(|handle| {
         // SAFETY: the handle is that of a context not yet destroyed, as `drop` takes the lock; the
         // rules of threads: the context was created without options, so that any thread may quiet
         // it.
         unsafe { order::quiet(ctx::from_handle(handle), at) };
-        count += 1;
-    }
-    count
+    })
 }
 
 /// Forgets all: the library has destroyed them at its end.
 pub(super) fn forget_all() {
-    created().clear();
+    CREATED.clear();
 }
 
 /// Quiets and forgets those of `team` that were forgotten, which the library destroys with it.
 ///
 /// No [`Created`] of that team is there any more.
 pub(super) fn forget_of_team(at: Routine, team: Handle) {
-    created().retain(|&handle| {
-        let is_other = ctx::registry::team_of(handle) != Some(team);
-        if !is_other {
-            // SAFETY: the rules of threads: the context was created for any thread. Its handle is that of
-            // a context not yet destroyed.
-            unsafe { order::quiet(ctx::from_handle(handle), at) };
-        }
-        is_other
+    let is_of_team = |handle| ctx::registry::team_of(handle) == Some(team);
+    CREATED.remove(is_of_team, |handle| {
+        // SAFETY: the rules of threads: the context was created for any thread. Its handle is that
+        // of a context not yet destroyed.
+        unsafe { order::quiet(ctx::from_handle(handle), at) };
     });
 }
 
@@ -122,6 +111,7 @@ pub(super) fn forget_of_team(at: Routine, team: Handle) {
 mod tests {
     use super::*;
     use crate::World;
+    use std::sync::PoisonError;
 
     /// Tests a thing that the software device does not show, as it delivers all when it acts.
     #[test]

@@ -113,6 +113,8 @@ pub(crate) fn loom(session: &Session) -> Result<Vec<Case>, String> {
             "test",
             "-p",
             "fi-shm",
+            "-p",
+            "shmem-models",
             "--profile",
             "tools",
             "--no-run",

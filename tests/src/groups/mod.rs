@@ -68,7 +68,7 @@ pub(crate) static ALL: [Group; 16] = [
     },
     Group {
         name: "loom",
-        about: "models of what processes do to shared memory, in all orders",
+        about: "models of what processes do to shared memory, and threads to the Rust interface, in all orders",
         by_default: true,
         parallel: false,
         waits: false,
