@@ -7,6 +7,7 @@ use std::thread;
 pub(super) const PROGRAMS: &[Program] = &[
     ("phases", phases),
     ("conversion_quiets_threads", conversion_quiets_threads),
+    ("conversion_quiets_default", conversion_quiets_default),
     ("threads", threads),
     ("forgotten", forgotten),
     ("twice", twice),
@@ -90,6 +91,37 @@ fn conversion_quiets_threads(world: World) {
         }
         drop(contexts);
         world.free(frozen);
+    }
+}
+
+/// Elements that peers put and added to by their default contexts are there behind each conversion:
+/// over a device, too, whose queues overtake each other.
+fn conversion_quiets_default(world: World) {
+    let (me, n) = (world.my_pe(), world.n_pes());
+    let others = |pe| (0..n).filter(move |&other| other != pe);
+    for round in 0..60 {
+        let array: Shared<u64> = world.alloc(LEN * n).expect("room");
+        for pe in others(me) {
+            let mine: Vec<u64> = (0..LEN).map(|index| value(me, index, round)).collect();
+            world.ctx().put(&array, me * LEN, &mine, pe);
+            world.ctx().add(&array, me * LEN + LEN - 1, 1, pe);
+        }
+        let is_there = |words: &[u64]| {
+            for pe in others(me) {
+                let theirs = &words[pe * LEN..][..LEN];
+                let last = value(pe, LEN - 1, round) + 1;
+                assert_eq!((theirs[0], theirs[LEN - 1]), (value(pe, 0, round), last));
+            }
+        };
+        if round % 2 == 0 {
+            let frozen = world.freeze(array);
+            is_there(&frozen);
+            world.free(frozen);
+        } else {
+            let owned = world.own(array);
+            is_there(&owned);
+            world.free(owned);
+        }
     }
 }
 
