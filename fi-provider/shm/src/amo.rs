@@ -29,6 +29,23 @@ pub trait Word: Copy + PartialEq + Sealed {
 /// Keeps the traits of this module to the types listed here.
 pub trait Sealed {}
 
+/// Has the processor fetch the cache line of `address` for writing; no more than a hint.
+#[inline(always)]
+pub fn expect_write(address: usize) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: the instruction changes no memory and no register, and does nothing where `address` is
+    // not mapped. Processors that do not know it take it as none.
+    unsafe {
+        core::arch::asm!(
+            "prefetchw [{}]",
+            in(reg) address,
+            options(nostack, preserves_flags, readonly)
+        );
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
+}
+
 macro_rules! integer_methods {
     ($($(#[$doc:meta])* $name:ident($($arg:ident),*) $(-> $ret:tt)?;)*) => {
         /// An integer of 4 or 8 bytes that arithmetic and bitwise operations work on.

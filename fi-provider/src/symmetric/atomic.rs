@@ -15,7 +15,7 @@ use crate::symmetric::address_vector::{Peer, PeerIndex};
 use crate::symmetric::amo::{bits, is_aligned, value};
 use crate::symmetric::caller::{Access, Caller, Refused};
 use crate::symmetric::endpoint::{Endpoint, anew, is_within};
-pub use fi_shm::amo::{Integer, Word};
+pub use fi_shm::amo::{Integer, Word, expect_write};
 
 /// The object of an operation on a peer.
 #[derive(Clone, Copy)]

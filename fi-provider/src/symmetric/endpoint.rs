@@ -330,6 +330,19 @@ impl Endpoint {
         }
     }
 
+    /// Returns the bytes to add, modulo 2^64, to an address in the own window to get that of `peer` as
+    /// mapped here: `None` where loads and stores do not reach it, or the processor's atomics, if they
+    /// are asked for.
+    pub fn mapped_at(&self, peer: PeerIndex, by_atomics: bool) -> Option<usize> {
+        let record = self.record(peer)?;
+        let len = if by_atomics {
+            record.atomic_len
+        } else {
+            record.window_len
+        };
+        (len != 0).then_some(record.delta)
+    }
+
     /// Why `bytes` bytes at `addr` on `peer` are not reached; `bytes` saturates.
     #[cold]
     pub fn refusal(&self, addr: usize, bytes: usize, peer: PeerIndex) -> Error {

@@ -1,31 +1,13 @@
 //! Arrays that are dealt out over PEs, with one numbering of all elements.
 
-use super::{Ctx, Element, Shared, Team, World};
+#![expect(unsafe_code, reason = "updates elements that are mapped here")]
+
+use super::dealt::out_of_range;
+use super::mapped::Mapped;
+use super::{Ctx, Dealt, Element, Layout, Shared, Team, World};
 use crate::job;
 use bytemuck::Pod;
 use std::ops::Range;
-
-/// How the elements of an [`Array`] are dealt out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layout {
-    /// Each PE has the next ones: the first PE elements 0 to `part`, the second those behind.
-    Block,
-    /// Each PE has one in turn: element i is on PE i modulo the number of PEs.
-    Cyclic,
-}
-
-/// Which PE has which elements of an [`Array`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Dealt {
-    len: usize,
-    layout: Layout,
-    /// The elements of a PE, of the last ones fewer.
-    part: usize,
-    /// The PEs, as the job counts them.
-    pes: Box<[u32]>,
-    /// The number of this PE among them.
-    me: usize,
-}
 
 /// An array of `len` elements that is dealt out over the PEs of a team: a [`Shared`] part on each,
 /// and one numbering for all.
@@ -47,8 +29,8 @@ pub struct Dealt {
 /// ```
 #[derive(Debug)]
 pub struct Array<'w, T> {
-    part: Shared<'w, T>,
-    dealt: Dealt,
+    pub(super) part: Shared<'w, T>,
+    pub(super) dealt: Dealt,
 }
 
 impl World {
@@ -83,15 +65,10 @@ impl World {
             "PE {}: an array of {len} elements, {layout:?}, and of {least} to {most} on others",
             job::my_pe()
         );
-        let dealt = Dealt {
-            len,
-            layout,
-            part: len.div_ceil(n),
-            pes: team.world_pes().iter().map(|&pe| pe as u32).collect(),
-            me: team.my_pe(),
-        };
+        let pes = team.world_pes().iter().map(|&pe| pe as u32).collect();
+        let dealt = Dealt::new(len, layout, pes, team.my_pe());
         Some(Array {
-            part: self.alloc(dealt.part)?,
+            part: self.alloc(dealt.part())?,
             dealt,
         })
     }
@@ -106,96 +83,15 @@ impl World {
     }
 }
 
-impl Dealt {
-    /// Returns the number of elements on all PEs.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Returns whether there are no elements.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    /// Returns the layout.
-    pub fn layout(&self) -> Layout {
-        self.layout
-    }
-
-    /// Returns the PE, as the job counts them, that has element `index`, and which one of its part it
-    /// is.
-    ///
-    /// # Panics
-    /// If `index` is out of range.
-    #[track_caller]
-    #[inline]
-    pub fn owner_of(&self, index: usize) -> (usize, usize) {
-        if index >= self.len {
-            out_of_range(index, 1, self.len);
-        }
-        let (member, at) = match self.layout {
-            Layout::Block => (index / self.part, index % self.part),
-            Layout::Cyclic => (index % self.pes.len(), index / self.pes.len()),
-        };
-        (self.pes[member] as usize, at)
-    }
-
-    /// Returns the number of elements on this PE.
-    pub fn own_len(&self) -> usize {
-        let n = self.pes.len();
-        match self.layout {
-            Layout::Block => {
-                let start = self.len.min(self.me * self.part);
-                self.part.min(self.len - start)
-            }
-            Layout::Cyclic => (self.len + n - 1 - self.me) / n,
-        }
-    }
-
-    /// Returns the global index of element `at` of this PE's part.
-    #[inline]
-    pub fn global(&self, at: usize) -> usize {
-        match self.layout {
-            Layout::Block => self.me * self.part + at,
-            Layout::Cyclic => at * self.pes.len() + self.me,
-        }
-    }
-
-    /// Calls `f` for each piece of `range` that is one PE's, with the PE, the place in its part, and
-    /// the piece as places in the range.
-    #[track_caller]
-    fn for_pieces(&self, range: Range<usize>, mut f: impl FnMut(usize, usize, Range<usize>)) {
-        let mut next = range.start;
-        while next < range.end {
-            let (pe, at) = self.owner_of(next);
-            let len = match self.layout {
-                Layout::Block => (self.part - at).min(range.end - next),
-                Layout::Cyclic => 1,
-            };
-            let start = next - range.start;
-            f(pe, at, start..start + len);
-            next += len;
-        }
-    }
-}
-
-#[cold]
-#[inline(never)]
-#[track_caller]
-fn out_of_range(index: usize, count: usize, len: usize) -> ! {
-    let me = job::my_pe();
-    panic!("PE {me}: elements {index} to {index} + {count} of an array of {len}");
-}
-
 impl<'w, T: Pod> Array<'w, T> {
     /// Returns the number of elements on all PEs.
     pub fn len(&self) -> usize {
-        self.dealt.len
+        self.dealt.len()
     }
 
     /// Returns whether there are no elements, which is never so.
     pub fn is_empty(&self) -> bool {
-        self.dealt.len == 0
+        self.dealt.is_empty()
     }
 
     /// Returns which PE has which elements.
@@ -220,7 +116,7 @@ impl<'w, T: Pod> Array<'w, T> {
     /// If the part has not the length that `dealt` says.
     #[track_caller]
     pub fn from_parts(part: Shared<'w, T>, dealt: Dealt) -> Self {
-        let (has, needs) = (part.len(), dealt.part);
+        let (has, needs) = (part.len(), dealt.part());
         let me = job::my_pe();
         assert!(
             has == needs,
@@ -301,15 +197,31 @@ impl<'w, T: Pod> Array<'w, T> {
     /// If an index is out of range, or `ctx` is of a team.
     #[track_caller]
     pub fn gather(&self, ctx: &Ctx<'_>, indices: &[usize]) -> Vec<T> {
-        expect_world(ctx);
         let mut values = vec![T::zeroed(); indices.len()];
+        self.gather_to(ctx, indices, &mut values);
+        values
+    }
+
+    /// Reads the elements `indices` to `values`, in their order; they are all on their way at a time.
+    ///
+    /// # Panics
+    /// If an index is out of range, if there are not as many values, or if `ctx` is of a team.
+    #[track_caller]
+    pub fn gather_to(&self, ctx: &Ctx<'_>, indices: &[usize], values: &mut [T]) {
+        expect_world(ctx);
+        expect_as_many(indices.len(), values.len());
+        if let Some(mapped) = Mapped::of(self, ctx, indices.len(), false) {
+            for (&index, value) in indices.iter().zip(values) {
+                *value = mapped.read(index);
+            }
+            return;
+        }
         ctx.scope(|scope| {
-            for (&index, value) in indices.iter().zip(values.chunks_mut(1)) {
+            for (&index, value) in indices.iter().zip(values) {
                 let (pe, at) = self.dealt.owner_of(index);
-                scope.get(value, &self.part, at, pe);
+                scope.get(std::slice::from_mut(value), &self.part, at, pe);
             }
         });
-        values
     }
 
     /// Writes `values` to the elements `indices`; they are delivered when this returns. Of several
@@ -320,16 +232,11 @@ impl<'w, T: Pod> Array<'w, T> {
     #[track_caller]
     pub fn scatter(&self, ctx: &Ctx<'_>, indices: &[usize], values: &[T]) {
         expect_world(ctx);
-        let (count, me) = (indices.len(), job::my_pe());
-        assert!(
-            count == values.len(),
-            "PE {me}: {} values for {count} elements",
-            values.len()
-        );
+        expect_as_many(indices.len(), values.len());
         ctx.scope(|scope| {
-            for (&index, value) in indices.iter().zip(values.chunks(1)) {
+            for (&index, value) in indices.iter().zip(values) {
                 let (pe, at) = self.dealt.owner_of(index);
-                scope.put(&self.part, at, value, pe);
+                scope.put(&self.part, at, std::slice::from_ref(value), pe);
             }
         });
     }
@@ -359,6 +266,12 @@ macro_rules! batches {
             #[track_caller]
             pub fn $name(&self, ctx: &Ctx<'_>, batch: &[(usize, T)]) {
                 expect_world(ctx);
+                if let Some(mapped) = Mapped::of(self, ctx, batch.len(), true) {
+                    return mapped.update(batch, |_, at, value| {
+                        // SAFETY: the address is that of an element, mapped and aligned.
+                        unsafe { T::$op(at, value) };
+                    });
+                }
                 for &(index, value) in batch {
                     let (pe, at) = self.dealt.owner_of(index);
                     ctx.$op(&self.part, at, value, pe);
@@ -401,6 +314,13 @@ impl<T: Element> Array<'_, T> {
     pub fn batch_fetch_add(&self, ctx: &Ctx<'_>, batch: &[(usize, T)]) -> Vec<T> {
         expect_world(ctx);
         let mut found = vec![T::zeroed(); batch.len()];
+        if let Some(mapped) = Mapped::of(self, ctx, batch.len(), true) {
+            mapped.update(batch, |next, at, value| {
+                // SAFETY: the address is that of an element, mapped and aligned.
+                found[next] = unsafe { T::fetch_add(at, value) };
+            });
+            return found;
+        }
         ctx.scope(|scope| {
             for (&(index, value), found) in batch.iter().zip(&mut found) {
                 let (pe, at) = self.dealt.owner_of(index);
@@ -409,6 +329,15 @@ impl<T: Element> Array<'_, T> {
         });
         found
     }
+}
+
+#[track_caller]
+fn expect_as_many(elements: usize, values: usize) {
+    assert!(
+        elements == values,
+        "PE {}: {values} values for {elements} elements",
+        job::my_pe()
+    );
 }
 
 /// Panics where `ctx` counts PEs as a team does: owners are counted as the job does.
@@ -424,38 +353,4 @@ fn expect_world(ctx: &Ctx<'_>) {
 #[track_caller]
 fn of_team() -> ! {
     panic!("PE {}: an array takes a context of the World", job::my_pe());
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn each_element_is_one_pes(
-            len in 1_usize..200,
-            n in 1_usize..20,
-            layout in prop_oneof![Just(Layout::Block), Just(Layout::Cyclic)],
-        ) {
-            let mut found = vec![0; len];
-            for me in 0..n {
-                let pes: Box<[u32]> = (0..n as u32).map(|pe| pe * 2).collect();
-                let dealt = Dealt { len, layout, part: len.div_ceil(n), pes, me };
-                prop_assert!(dealt.own_len() <= dealt.part);
-                for at in 0..dealt.own_len() {
-                    let index = dealt.global(at);
-                    prop_assert_eq!(dealt.owner_of(index), (me * 2, at));
-                    found[index] += 1;
-                }
-                let mut sum = 0;
-                dealt.for_pieces(0..len, |pe, at, piece| {
-                    assert_eq!(dealt.owner_of(piece.start), (pe, at));
-                    sum += piece.len();
-                });
-                prop_assert_eq!(sum, len);
-            }
-            prop_assert!(found.iter().all(|&count| count == 1));
-        }
-    }
 }

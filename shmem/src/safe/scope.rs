@@ -84,6 +84,7 @@ impl<'scope> Scope<'scope, '_> {
     /// # Panics
     /// If the elements or `pe` are out of range.
     #[track_caller]
+    #[inline]
     pub fn put<T: Pod>(
         &'scope self,
         dest: &Shared<'_, T>,
@@ -105,6 +106,7 @@ impl<'scope> Scope<'scope, '_> {
     /// # Panics
     /// If the elements or `pe` are out of range.
     #[track_caller]
+    #[inline]
     pub fn get<T: Pod>(
         &'scope self,
         dest: &'scope mut [T],
