@@ -18,6 +18,16 @@ use std::sync::atomic::{
 };
 
 /// The comparison operators, as SHMEM_CMP_EQ and so on (section 9.11).
+///
+/// ```no_run
+/// # use shmem::Cmp;
+/// # fn main() -> Result<(), shmem::Error> {
+/// let world = shmem::World::init()?;
+/// let flag = world.alloc::<u32>(1).expect("room for a flag");
+/// world.ctx().p(&flag, 0, 5, (world.my_pe() + 1) % world.n_pes());
+/// world.ctx().wait_until(&flag, 0, Cmp::Gt, 4);
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Cmp {

@@ -6,6 +6,14 @@ use fi_provider::software;
 use std::io;
 
 /// Why the library could not be initialised.
+///
+/// ```no_run
+/// match shmem::World::init() {
+///     Ok(world) => println!("PE {}", world.my_pe()),
+///     Err(shmem::Error::InUse) => eprintln!("there is a World already"),
+///     Err(error) => eprintln!("{error}"),
+/// }
+/// ```
 #[non_exhaustive]
 #[derive(Debug, thiserror::Error)]
 pub enum Error {

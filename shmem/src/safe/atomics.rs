@@ -11,11 +11,37 @@ use bytemuck::Pod;
 use fi_provider::symmetric::atomic;
 
 /// A number of 4 or 8 bytes that is read, written and swapped atomically: an integer or a float.
+///
+/// ```no_run
+/// # use shmem::{Ctx, Shared, Word};
+/// # fn main() -> Result<(), shmem::Error> {
+/// let world = shmem::World::init()?;
+/// let highs = world.alloc::<f64>(1).expect("eight bytes of heap");
+/// /// Leaves a value for PE 0, and takes the last one.
+/// fn exchange<T: Word>(ctx: &Ctx<'_>, words: &Shared<'_, T>, value: T) -> T {
+///     ctx.swap(words, 0, value, 0)
+/// }
+/// println!("{}", exchange(world.ctx(), &highs, 2.5));
+/// # Ok(()) }
+/// ```
 pub trait Word: Pod + amo::Word {}
 
 impl<T: Pod + amo::Word> Word for T {}
 
 /// An integer of 4 or 8 bytes that all atomic operations and waits work on.
+///
+/// ```no_run
+/// # use shmem::{Ctx, Element, Shared};
+/// # fn main() -> Result<(), shmem::Error> {
+/// let world = shmem::World::init()?;
+/// let tickets = world.alloc::<i32>(1).expect("four bytes of heap");
+/// /// Takes a number that no other PE gets.
+/// fn ticket<T: Element>(ctx: &Ctx<'_>, tickets: &Shared<'_, T>) -> T {
+///     ctx.fetch_inc(tickets, 0, 0)
+/// }
+/// println!("{}", ticket(world.ctx(), &tickets));
+/// # Ok(()) }
+/// ```
 pub trait Element: Word + amo::Integer + sync::Waited {}
 
 impl<T: Word + amo::Integer + sync::Waited> Element for T {}

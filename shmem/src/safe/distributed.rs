@@ -40,6 +40,22 @@ pub struct Distributed<'w, T> {
 }
 
 /// The name of a [`Distributed`], equal on all PEs. Zero bits name none.
+///
+/// ```no_run
+/// # use shmem::Token;
+/// # fn main() -> Result<(), shmem::Error> {
+/// let world = shmem::World::init()?;
+/// let names = world.distribute(String::from("mine"));
+/// let mail = world.alloc::<Token>(1).expect("room for a token");
+/// // None is named by zeros.
+/// assert!(world.resolve::<String>(Token::default()).is_none());
+/// world.ctx().p(&mail, 0, names.token(), (world.my_pe() + 1) % world.n_pes());
+/// world.barrier_all();
+/// assert_eq!(mail.load(0), names.token());
+/// // Another type than that which was distributed.
+/// assert!(world.resolve::<Vec<u8>>(mail.load(0)).is_none());
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Pod, Zeroable)]
 #[repr(transparent)]
 pub struct Token(u64);

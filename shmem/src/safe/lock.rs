@@ -34,6 +34,17 @@ pub struct Lock<'w> {
 
 /// A lock that this PE has. Dropping it quiets the default context and passes the lock on;
 /// forgetting it keeps the lock for ever.
+///
+/// ```no_run
+/// # fn main() -> Result<(), shmem::Error> {
+/// let world = shmem::World::init()?;
+/// let lock = world.lock().expect("eight bytes of heap");
+/// if let Some(held) = lock.test() {
+///     println!("PE {} has the lock", world.my_pe());
+///     drop(held);
+/// }
+/// # Ok(()) }
+/// ```
 #[derive(Debug)]
 #[must_use = "dropping it clears the lock"]
 pub struct Held<'a> {

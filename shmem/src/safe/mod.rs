@@ -122,6 +122,15 @@ mod sealed {
 ///
 /// A panic that drops a `World` does not finalise, and neither does the end of the program then:
 /// where the panic was caught, or was another thread's, the job ends in the same way.
+///
+/// ```no_run
+/// # fn main() -> Result<(), shmem::Error> {
+/// let world = shmem::World::init()?;
+/// println!("PE {} of {}", world.my_pe(), world.n_pes());
+/// world.barrier_all();
+/// drop(world);
+/// # Ok(()) }
+/// ```
 pub struct World {
     ctx: Ctx<'static>,
     teams: [Team<'static>; 2],

@@ -183,6 +183,19 @@ impl<T: Pod> sealed::Placed<T> for Frozen<'_, T> {
 impl<T: Pod> Readable<T> for Frozen<'_, T> {}
 
 /// A symmetric array in any phase, for conversions and for [`World::free`]: [`Shared`], [`Frozen`] or [`Owned`].
+///
+/// ```no_run
+/// # use shmem::{Phase, World};
+/// # fn main() -> Result<(), shmem::Error> {
+/// let world = shmem::World::init()?;
+/// /// Frees arrays of any phase; collective.
+/// fn free_all<'w>(world: &World, arrays: Vec<impl Phase<'w>>) {
+///     arrays.into_iter().for_each(|array| world.free(array));
+/// }
+/// let tables: Vec<_> = (1..4).filter_map(|len| world.alloc::<u16>(len)).collect();
+/// free_all(&world, tables);
+/// # Ok(()) }
+/// ```
 pub trait Phase<'w>: sealed::Sealed {
     /// The type of its elements.
     type Element: Pod;

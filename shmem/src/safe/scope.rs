@@ -14,6 +14,20 @@ use std::marker::PhantomData;
 
 /// Starts operations whose buffers are borrowed until they are done; made by [`Ctx::scope`].
 ///
+/// ```no_run
+/// # fn main() -> Result<(), shmem::Error> {
+/// let world = shmem::World::init()?;
+/// let counters = world.alloc::<u64>(4).expect("room");
+/// let mut tickets = [0; 4];
+/// world.ctx().scope(|s| {
+///     for (index, ticket) in tickets.iter_mut().enumerate() {
+///         s.fetch_inc(ticket, &counters, index, 0);
+///     }
+/// });
+/// println!("{tickets:?}");
+/// # Ok(()) }
+/// ```
+///
 /// `'scope` lasts until they are; buffers are borrowed for at least as long, and so have to be made
 /// outside of the closure.
 ///

@@ -43,6 +43,21 @@ unsafe impl<T: Send> Send for Shared<'_, T> {}
 unsafe impl<T: Send> Sync for Shared<'_, T> {}
 
 /// A symmetric array whose elements all PEs may read: [`Shared`] or [`Frozen`](super::Frozen).
+///
+/// ```no_run
+/// # use shmem::{Readable, World};
+/// # fn main() -> Result<(), shmem::Error> {
+/// let world = shmem::World::init()?;
+/// /// The first element of each PE.
+/// fn firsts(world: &World, array: &impl Readable<u64>) -> Vec<u64> {
+///     (0..world.n_pes()).map(|pe| world.ctx().g(array, 0, pe)).collect()
+/// }
+/// let table = world.alloc::<u64>(10).expect("room for a table");
+/// assert_eq!(firsts(&world, &table), vec![0; world.n_pes()]);
+/// let table = world.freeze(table);
+/// assert_eq!(firsts(&world, &table), vec![0; world.n_pes()]);
+/// # Ok(()) }
+/// ```
 pub trait Readable<T: Pod>: sealed::Placed<T> {}
 
 impl<T: Pod> Readable<T> for Shared<'_, T> {}

@@ -11,6 +11,22 @@ use bytemuck::Pod;
 use std::ffi::c_int;
 
 /// The operation of a put with signal on the signal word.
+///
+/// ```no_run
+/// # use shmem::{Cmp, Signal};
+/// # fn main() -> Result<(), shmem::Error> {
+/// let world = shmem::World::init()?;
+/// let parts = world.alloc::<u8>(world.n_pes()).expect("room for the parts");
+/// let count = world.alloc::<u64>(1).expect("room for a signal");
+/// let (me, ctx) = (world.my_pe(), world.ctx());
+/// // Each PE gives one part, and PE 0 waits for all.
+/// ctx.put_signal((&parts, me), &[7], (&count, 0), Signal::Add(1), 0);
+/// if me == 0 {
+///     ctx.wait_until(&count, 0, Cmp::Eq, world.n_pes() as u64);
+///     assert!(parts.to_vec().iter().all(|&part| part == 7));
+/// }
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
     /// Replaces it (SHMEM_SIGNAL_SET).

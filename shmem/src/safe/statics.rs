@@ -17,6 +17,17 @@ use std::ops::Deref;
 /// An array in static data, made by [`symmetric_static!`](crate::symmetric_static).
 ///
 /// The library makes the static data of the executable symmetric, not that of shared libraries.
+///
+/// ```no_run
+/// shmem::symmetric_static! {
+///     static SEEDS: [u64; 2] = [17, 4];
+/// }
+/// # fn main() -> Result<(), shmem::Error> {
+/// let world = shmem::World::init()?;
+/// let seeds: &shmem::Static<u64, 2> = &SEEDS;
+/// assert_eq!(seeds.of(&world).to_vec(), [17, 4]);
+/// # Ok(()) }
+/// ```
 pub struct Static<T, const N: usize>(UnsafeCell<[T; N]>);
 
 // SAFETY: the elements are reached through `Shared` alone, which all threads may use.
@@ -76,6 +87,20 @@ impl<T, const N: usize> fmt::Debug for Static<T, N> {
 }
 
 /// A [`Shared`] array in static data, to be used by reference; made by [`Static::of`].
+///
+/// ```no_run
+/// # use shmem::SharedStatic;
+/// shmem::symmetric_static! {
+///     static LOADS: [f32; 1];
+/// }
+/// # fn main() -> Result<(), shmem::Error> {
+/// let world = shmem::World::init()?;
+/// let loads: SharedStatic<f32> = LOADS.of(&world);
+/// loads.store(0, 0.5);
+/// world.barrier_all();
+/// println!("{}", world.ctx().g(&loads, 0, world.n_pes() - 1));
+/// # Ok(()) }
+/// ```
 #[derive(Debug)]
 pub struct SharedStatic<'w, T>(Shared<'w, T>);
 

@@ -84,6 +84,19 @@ impl<'a, T: Element> Awaited<'a, T> {
 }
 
 /// What elements are compared with: one value for all, or a slice with a value for each.
+///
+/// ```no_run
+/// # use shmem::{Against, Awaited, Cmp};
+/// # fn main() -> Result<(), shmem::Error> {
+/// let world = shmem::World::init()?;
+/// let counts = world.alloc::<u64>(3).expect("room for counts");
+/// let ctx = world.ctx();
+/// (0..3).for_each(|index| ctx.add(&counts, index, index as u64 + 1, world.my_pe()));
+/// // One value for all, and a value for each.
+/// ctx.wait_until_all(Awaited::of(&counts), Cmp::Ge, Against::One(1));
+/// ctx.wait_until_all(Awaited::of(&counts), Cmp::Eq, Against::Each(&[1, 2, 3]));
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum Against<'a, T> {
     /// One value.
