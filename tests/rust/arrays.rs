@@ -95,6 +95,14 @@ fn batches(world: World) {
         world.barrier_all();
         let expected = |index: usize| if index == 2 { 0 } else { index as u64 * 8 };
         assert!(array.own().all(|(index, value)| value == expected(index)));
+        // As many as are fetched ahead, more and fewer.
+        for count in [0, 1, 2, 31, 32, 33, 65, 100] {
+            let indices: Vec<usize> = (0..count).map(|i| i * 5).collect();
+            let values: Vec<u64> = indices.iter().map(|&index| expected(index)).collect();
+            assert_eq!(array.gather(ctx, &indices), values, "{count} elements");
+            let nothing: Vec<(usize, u64)> = indices.iter().map(|&index| (index, 0)).collect();
+            assert_eq!(array.batch_fetch_add(ctx, &nothing), values);
+        }
         world.barrier_all();
         // Tickets: each is given out once.
         let tickets = array.batch_fetch_add(ctx, &[(2, 1); 100]);

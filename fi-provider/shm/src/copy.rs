@@ -37,6 +37,23 @@ pub unsafe fn copy(dest: *mut u8, source: *const u8, bytes: usize) {
     }
 }
 
+/// Has the processor fetch the cache line of `address` for reading; no more than a hint.
+#[inline(always)]
+pub fn expect_read(address: usize) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: the instruction changes no memory and no register, and does nothing where `address` is
+    // not mapped.
+    unsafe {
+        core::arch::asm!(
+            "prefetcht0 [{}]",
+            in(reg) address,
+            options(nostack, preserves_flags, readonly)
+        );
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
+}
+
 /// Moves the first and the last `T` of a range of at least one and at most two `T`.
 ///
 /// # Safety

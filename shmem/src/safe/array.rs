@@ -211,10 +211,7 @@ impl<'w, T: Pod> Array<'w, T> {
         expect_world(ctx);
         expect_as_many(indices.len(), values.len());
         if let Some(mapped) = Mapped::of(self, ctx, indices.len(), false) {
-            for (&index, value) in indices.iter().zip(values) {
-                *value = mapped.read(index);
-            }
-            return;
+            return mapped.read(indices, values);
         }
         ctx.scope(|scope| {
             for (&index, value) in indices.iter().zip(values) {
@@ -267,7 +264,7 @@ macro_rules! batches {
             pub fn $name(&self, ctx: &Ctx<'_>, batch: &[(usize, T)]) {
                 expect_world(ctx);
                 if let Some(mapped) = Mapped::of(self, ctx, batch.len(), true) {
-                    return mapped.update(batch, |_, at, value| {
+                    return mapped.update(batch, |at, value| {
                         // SAFETY: the address is that of an element, mapped and aligned.
                         unsafe { T::$op(at, value) };
                     });
@@ -315,9 +312,11 @@ impl<T: Element> Array<'_, T> {
         expect_world(ctx);
         let mut found = vec![T::zeroed(); batch.len()];
         if let Some(mapped) = Mapped::of(self, ctx, batch.len(), true) {
-            mapped.update(batch, |next, at, value| {
+            let mut places = found.iter_mut();
+            mapped.update(batch, |at, value| {
                 // SAFETY: the address is that of an element, mapped and aligned.
-                found[next] = unsafe { T::fetch_add(at, value) };
+                let old = unsafe { T::fetch_add(at, value) };
+                places.next().into_iter().for_each(|place| *place = old);
             });
             return found;
         }

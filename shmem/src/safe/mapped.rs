@@ -51,31 +51,64 @@ impl<'a, T: Pod> Mapped<'a, T> {
         (self.parts[member] as *mut T).wrapping_add(at)
     }
 
-    /// Reads element `index`.
+    /// Reads the elements `indices` to `values`, of which there are as many.
     #[track_caller]
     #[inline(always)]
-    pub(super) fn read(&self, index: usize) -> T {
-        let mut value = T::zeroed();
-        let (to, from) = ((&raw mut value).cast(), self.at(index).cast_const().cast());
-        // SAFETY: the element is mapped; `value` is written, of which any bytes are a value.
-        unsafe { copy::copy(to, from, size_of::<T>()) };
-        value
+    pub(super) fn read(&self, indices: &[usize], values: &mut [T]) {
+        let mut values = values.iter_mut();
+        self.for_each(indices.iter().copied(), copy::expect_read, |at| {
+            let Some(value) = values.next() else { return };
+            let (to, from) = (std::ptr::from_mut(value).cast(), at.cast_const().cast());
+            // SAFETY: the element is mapped; `value` is written, of which any bytes are a value.
+            unsafe { copy::copy(to, from, size_of::<T>()) };
+        });
     }
 
-    /// Calls `update` with the number, the element's address and the value of each of `batch`.
+    /// Calls `update` with the element's address and the value of each of `batch`.
     #[track_caller]
     #[inline(always)]
-    pub(super) fn update(&self, batch: &[(usize, T)], mut update: impl FnMut(usize, *mut T, T)) {
-        /// As many lines as a processor core commonly has under way: atomic instructions do not
-        /// overlap, and what they wait for may.
-        const AHEAD: usize = 32;
-        let (updates, ahead) = (batch.iter().enumerate(), batch.iter().skip(AHEAD));
-        let ahead = ahead.map(Some).chain(std::iter::repeat(None));
-        for ((number, &(index, value)), later) in updates.zip(ahead) {
-            if let Some(&(index, _)) = later {
-                expect_write(self.at(index).addr());
+    pub(super) fn update(&self, batch: &[(usize, T)], mut update: impl FnMut(*mut T, T)) {
+        let mut values = batch.iter();
+        let indices = batch.iter().map(|&(index, _)| index);
+        self.for_each(indices, expect_write, |at| {
+            if let Some(&(_, value)) = values.next() {
+                update(at, value);
             }
-            update(number, self.at(index), value);
+        });
+    }
+
+    /// Calls `f` with the address of each element, after `expect` with those that come up next: so
+    /// that many are on their way from memory, also where each `f` waits for its own.
+    #[track_caller]
+    #[inline(always)]
+    fn for_each(
+        &self,
+        mut indices: impl Iterator<Item = usize>,
+        expect: impl Fn(usize),
+        mut f: impl FnMut(*mut T),
+    ) {
+        /// Twice as many lines as a processor core commonly has under way, as some are there.
+        const AHEAD: usize = 32;
+        let expected = |index| {
+            let at = self.at(index);
+            expect(at.addr());
+            at
+        };
+        let mut next = [std::ptr::null_mut(); AHEAD];
+        let mut count = 0;
+        for (at, index) in next.iter_mut().zip(&mut indices) {
+            *at = expected(index);
+            count += 1;
+        }
+        let mut turn = 0;
+        for index in indices {
+            let at = std::mem::replace(&mut next[turn], expected(index));
+            turn = (turn + 1) % AHEAD;
+            f(at);
+        }
+        for _ in 0..count {
+            f(next[turn]);
+            turn = (turn + 1) % count;
         }
     }
 }
