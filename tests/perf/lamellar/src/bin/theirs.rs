@@ -49,7 +49,7 @@ fn main() {
         row("fetch_add 8 B", CALLS, 1, true, || {
             black_box(counters.fetch_add(there + 1, 1).block());
         });
-        // SAFETY: as above.
+        // SAFETY: nobody else uses the block meanwhile, and the slices are of memory that is there.
         unsafe {
             buffer.as_mut_slice().expect("own memory").fill(7);
             row("put 1 MiB", LARGE, 1, true, || block.put(1, 0, &buffer));
