@@ -226,7 +226,7 @@ impl Inner {
         borrowed: Option<Arc<dyn Send + Sync>>,
     ) -> bool {
         if std::mem::needs_drop::<X>() {
-            // SAFETY: the requirement of the function.
+            // SAFETY: the values may be used until `borrowed` is dropped.
             return unsafe { self.post_boxed(way, header, targets, Box::new(values), borrowed) };
         }
         let (index, chunks) = self.save(&values, self.settings.threshold);
@@ -236,7 +236,7 @@ impl Inner {
         match sent {
             Some(is_over) => is_over,
             // Again, from a place where they stay.
-            // SAFETY: the requirement of the function.
+            // SAFETY: the values may be used until `borrowed` is dropped.
             None => unsafe { self.post_boxed(way, header, targets, Box::new(values), borrowed) },
         }
     }

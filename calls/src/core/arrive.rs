@@ -40,7 +40,7 @@ impl Arrivals {
 /// # Safety
 /// `arrivals` leads to some, of the calling thread's turn.
 unsafe fn take_calls(arrivals: *const (), lying: Lying) -> bool {
-    // SAFETY: the requirement of the function.
+    // SAFETY: the pointer leads to a list of this thread's turn.
     unsafe { &*arrivals.cast::<Arrivals>() }.take(lying, Way::Calls)
 }
 
@@ -49,7 +49,7 @@ unsafe fn take_calls(arrivals: *const (), lying: Lying) -> bool {
 /// # Safety
 /// As [`take_calls`].
 unsafe fn take_replies(arrivals: *const (), lying: Lying) -> bool {
-    // SAFETY: the requirement of the function.
+    // SAFETY: the pointer leads to a list of this thread's turn.
     unsafe { &*arrivals.cast::<Arrivals>() }.take(lying, Way::Replies)
 }
 
