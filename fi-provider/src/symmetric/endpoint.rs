@@ -377,7 +377,7 @@ pub(crate) fn anew(number: u32) -> Place {
 
 /// The same word, which the compiler takes for another: so what is computed from it need not be kept.
 #[inline(always)]
-fn again(word: usize) -> usize {
+pub(crate) fn again(word: usize) -> usize {
     #[cfg(target_arch = "x86_64")]
     {
         let mut word = word;
