@@ -243,8 +243,8 @@ impl Lane {
         Some(operation)
     }
 
-    /// [`Port::quiet`](crate::Port::quiet) where at most one look is enough, and the lane is as most are; false
-    /// otherwise.
+    /// [`Port::quiet`](crate::Port::quiet) where at most one look is enough, and the lane is as most
+    /// are; false otherwise.
     ///
     /// # Safety
     /// The lane's port is open.
