@@ -77,7 +77,7 @@ struct Mailbox {
 impl Gate {
     fn new(port: &Arc<Port>, shared: bool, mailbox: Mailbox, parts: &Parts) -> Self {
         Self {
-            lane: ManuallyDrop::new(Box::default()),
+            lane: ManuallyDrop::new(Box::new(Lane::new(port))),
             port: Arc::clone(port),
             shared,
             is_default: false,
@@ -121,6 +121,7 @@ impl Gate {
 impl Drop for Gate {
     fn drop(&mut self) {
         if self.port.is_quiet(self.lane()) {
+            self.port.retire(self.lane());
             // SAFETY: no operation points to the lane any more, and nobody uses it after this.
             unsafe { ManuallyDrop::drop(&mut self.lane) };
         }
@@ -174,7 +175,7 @@ impl Libfabric {
     pub(crate) fn remote(&self, index: usize, address: &[u8]) -> Result<Remote, Error> {
         let (bases, keys, _) = decode(address).ok_or(Error::Garbled(index))?;
         let (bases, keys) = (self.parts.by_address(&bases), self.parts.by_address(&keys));
-        Ok(Remote::with_long_keys(bases, keys))
+        Ok(Remote::with_long_keys(index as u32, bases, keys))
     }
 
     /// Whether a table with this record of the own process has the window's parts the other way

@@ -15,6 +15,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 /* Rounds between two turns of the device: fewer than a send queue has entries. */
 enum { TURN = 16 };
@@ -78,6 +81,7 @@ FAR_LOOPS(fetch_add, 3, shmem_long_atomic_fetch_add, (long *)v.target, v.value, 
 FAR_LOOPS(compare_swap, 4, shmem_long_atomic_compare_swap, (long *)v.target, v.value, v.value, v.pe)
 FAR_LOOPS(long_p, 3, shmem_long_p, (long *)v.target, v.value, v.pe)
 LOOPS(quiet, 0, NOTHING, NOTHING, shmem_quiet)
+FAR_LOOPS(test, 3, (void)shmem_long_test, (long *)v.own, SHMEM_CMP_EQ, v.value + 1)
 
 #define PUT_SIGNAL(name, operation) \
     static NOINLINE void call_##name(long rounds, const struct operands *o) { \
@@ -142,6 +146,56 @@ static NOINLINE void bare_completion(long rounds, const struct operands *o) {
     }
 }
 
+/* Whether a connection of this process has bytes that nobody has read. */
+static int has_heard(void) {
+    for (int fd = 3; fd < 256; fd++) {
+        int domain, bytes = 0;
+        socklen_t size = sizeof domain;
+        if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 && (domain == AF_INET || domain == AF_INET6) &&
+            ioctl(fd, FIONREAD, &bytes) == 0 && bytes > 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* A quiet over libfabric behind a put whose completion another context has taken already. */
+static NOINLINE void icount_uncounted_taken(const struct operands *o, int is_bare) {
+    shmem_putmem_nbi(o->target, o->own, 8, o->pe);
+    shmem_ctx_long_atomic_fetch((shmem_ctx_t)o->context, o->target, o->pe);
+    if (is_bare) {
+        shmem_quiet();
+    }
+    __asm__ volatile("" : : : "memory");
+}
+/* The same behind a put whose completion its look takes. */
+static NOINLINE void icount_uncounted_answered(const struct operands *o, int is_bare) {
+    shmem_putmem_nbi(o->target, o->own, 8, o->pe);
+    while (!has_heard()) {
+        usleep(20);
+    }
+    if (is_bare) {
+        shmem_quiet();
+    }
+    __asm__ volatile("" : : : "memory");
+}
+#define QUIET_LOOPS(name, before) \
+    static NOINLINE void call_##name(long rounds, const struct operands *o) { \
+        for (long i = 0; i < rounds; i++) { \
+            before(o, 0); \
+            shmem_quiet(); \
+        } \
+    } \
+    static NOINLINE void bare_##name(long rounds, const struct operands *o) { \
+        for (long i = 0; i < rounds; i++) { \
+            before(o, 1); \
+            BARE_0(); \
+        } \
+    }
+
+QUIET_LOOPS(quiet_taken, icount_uncounted_taken)
+QUIET_LOOPS(quiet_one, icount_uncounted_answered)
+
 static const struct {
     const char *routine;
     loop *call, *bare;
@@ -151,7 +205,10 @@ static const struct {
     {"shmem_long_p", call_long_p, bare_long_p, POSTS | ALL | LIBFABRIC},
     {"shmem_long_atomic_add", call_atomic_add, bare_atomic_add, ALL | LIBFABRIC},
     {"shmem_int_p and shmem_quiet", call_p_quiet, bare_p_quiet, ALL},
-    {"shmem_quiet", call_quiet, bare_quiet, ALL},
+    {"shmem_quiet", call_quiet, bare_quiet, ALL | LIBFABRIC},
+    {"shmem_quiet, its completion taken before", call_quiet_taken, bare_quiet_taken, LIBFABRIC},
+    {"shmem_long_test, not so, with a look that finds nothing", call_test, bare_test, LIBFABRIC},
+    {"shmem_quiet, a look that takes one completion", call_quiet_one, bare_quiet_one, LIBFABRIC},
     {"one completion in shmem_quiet", call_completion, bare_completion, ALL},
     {"shmem_ctx_int_p", call_ctx_int_p, bare_ctx_int_p, ALL},
     {"shmem_ctx_int_p, private", call_private_int_p, bare_private_int_p, POSTS | ALL | LIBFABRIC},

@@ -141,7 +141,7 @@ const RULES: &[Rule] = &[
     ),
     ("shm/src/", &[], Layer::Memory),
     // The system's libfabric.
-    ("fi-provider/ofi/src/port.rs", &["lock"], Layer::Lock),
+    ("fi-provider/ofi/src/lock.rs", &[], Layer::Lock),
     ("fi-provider/ofi/src/progress.rs", &[], Layer::Completion),
     ("fi-provider/ofi/src/operation.rs", &[], Layer::Completion),
     ("fi-provider/ofi/src/lane.rs", &[], Layer::Completion),

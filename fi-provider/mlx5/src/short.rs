@@ -254,6 +254,36 @@ impl Route {
         unsafe { guarded!(self, [], write_by(source, len, there)) }
     }
 
+    /// As [`Route::write_guarded`], of 8 bytes.
+    ///
+    /// # Safety
+    /// As [`Route::write_block`], with so many bytes.
+    #[inline(always)]
+    pub unsafe fn write_word_guarded(&self, source: *const u8, there: There<'_>) -> bool {
+        // SAFETY: the lane is alive, has the guard matched and is used as that allows; the place is
+        // a peer's, and `source` has the bytes.
+        unsafe { guarded!(self, [], write_word_by(source, there)) }
+    }
+
+    /// # Safety
+    /// As [`Route::inject_by`]; there are 8 bytes at `source`.
+    #[inline(always)]
+    unsafe fn write_word_by<G: Guard>(&self, source: *const u8, there: There<'_>) -> bool {
+        // SAFETY: the lane is alive, and the place is that of one of its peers, of which the queue is;
+        // it is an initiator where it says so. `source` has the bytes.
+        unsafe {
+            let Some((queue, is_initiator)) = self.queue_of(there.place) else {
+                return false;
+            };
+            let (value, address) = (source.cast::<u64>().read_unaligned(), there.segment.0);
+            if is_initiator {
+                element_to::<u64, G>(self.queues, queue, value, address, there.vector).is_some()
+            } else {
+                element::<u64, G>(self.queues, queue, value, address).is_some()
+            }
+        }
+    }
+
     /// # Safety
     /// As [`Route::inject_by`]; there are `len` bytes at `source`.
     #[inline(always)]

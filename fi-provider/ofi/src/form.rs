@@ -1,48 +1,134 @@
 //! The arguments of calls that post: structs in one place, most fields of which never change.
+//!
+//! Each kind of short post has structs of its own: lengths, the first word of a message and flags are
+//! there already, and an address, a key and a context are stored.
 
-use crate::message::WORDS;
+use crate::message::{self, WORDS};
+use crate::operation::Operation;
 use crate::transfer::{Local, Place};
-use fi_ofi_abi::{FiMsg, FiMsgRma, FiRmaIov, Iovec};
+use fi_ofi_abi::{FiMsg, FiMsgRma, FiRmaIov, FidEp, Iovec};
+use std::cell::UnsafeCell;
 use std::ffi::c_void;
-use std::ptr::NonNull;
+use std::marker::PhantomPinned;
 
-/// The structs; those of one call are used again by the next.
+/// A transfer of one range.
 #[derive(Debug)]
-pub(crate) struct Forms(NonNull<Form>);
-
-// SAFETY: the structs are this value's alone; no call reads them behind its end.
-unsafe impl Send for Forms {}
-
-#[derive(Debug)]
-struct Form {
-    transfer: FiMsgRma,
+#[repr(C)]
+pub(crate) struct Transfer {
+    pub(crate) call: FiMsgRma,
     own: Iovec,
     theirs: FiRmaIov,
     descriptor: *mut c_void,
-    message: FiMsg,
+}
+
+/// A message of a few words.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct Words {
+    pub(crate) call: FiMsg,
     text: Iovec,
     words: [u64; WORDS],
 }
 
+/// The structs, and the functions that take them. Those of one call are used again by the next.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct Form {
+    pub(crate) ep: *mut FidEp,
+    pub(crate) writemsg: unsafe extern "C" fn(*mut FidEp, *const FiMsgRma, u64) -> isize,
+    pub(crate) sendmsg: unsafe extern "C" fn(*mut FidEp, *const FiMsg, u64) -> isize,
+    /// The keys of the peers' processes.
+    pub(crate) keys: *const u64,
+    /// Writes of 8 bytes, and of any few, that the call takes over.
+    pub(crate) word: Transfer,
+    pub(crate) short: Transfer,
+    /// The bytes of an element that is written.
+    pub(crate) held: u64,
+    /// Requests to swap an element of 4 or 8 bytes.
+    pub(crate) swaps: [Words; 2],
+    /// Other transfers and messages.
+    transfer: Transfer,
+    pub(crate) message: Words,
+    _pinned: PhantomPinned,
+}
+
+/// The structs of a port, guarded by its lock; they lie in one place, as they point to each other.
+#[derive(Debug)]
+pub(crate) struct Forms(UnsafeCell<Form>);
+
+// SAFETY: guarded by the port's lock; no call reads the structs behind its end.
+unsafe impl Send for Forms {}
+// SAFETY: as above.
+unsafe impl Sync for Forms {}
+
 impl Forms {
-    pub(crate) fn new() -> Self {
-        // SAFETY: zeros are valid structs of numbers and pointers.
-        let form = Box::leak(Box::new(unsafe { std::mem::zeroed::<Form>() }));
-        let place = &raw mut *form;
-        // SAFETY: the structs are this function's alone until it returns.
+    /// Structs for calls on the endpoint, which point nowhere before [`Forms::bind`].
+    ///
+    /// # Safety
+    /// The endpoint is open.
+    pub(crate) unsafe fn new(ep: *mut FidEp) -> Self {
+        // SAFETY: the endpoint is open; zeros are valid structs of numbers and pointers.
         unsafe {
-            (*place).transfer.msg_iov = &raw const (*place).own;
-            (*place).transfer.desc = &raw mut (*place).descriptor;
-            (*place).transfer.iov_count = 1;
-            (*place).transfer.rma_iov = &raw const (*place).theirs;
-            (*place).transfer.rma_iov_count = 1;
-            (*place).text.iov_base = (&raw mut (*place).words).cast();
-            (*place).message.msg_iov = &raw const (*place).text;
-            (*place).message.iov_count = 1;
-            Self(NonNull::new_unchecked(place))
+            Self(UnsafeCell::new(Form {
+                ep,
+                writemsg: (*(*ep).rma).writemsg,
+                sendmsg: (*(*ep).msg).sendmsg,
+                keys: std::ptr::null(),
+                word: std::mem::zeroed(),
+                short: std::mem::zeroed(),
+                held: 0,
+                swaps: std::mem::zeroed(),
+                transfer: std::mem::zeroed(),
+                message: std::mem::zeroed(),
+                _pinned: PhantomPinned,
+            }))
         }
     }
 
+    /// Has the structs point to each other, for requests of process `own`.
+    ///
+    /// # Safety
+    /// They stay where they are from now on, and nobody uses them yet.
+    pub(crate) unsafe fn bind(&self, own: u32) {
+        let form = self.0.get();
+        // SAFETY: nobody else uses the structs.
+        unsafe {
+            for transfer in [
+                &raw mut (*form).word,
+                &raw mut (*form).short,
+                &raw mut (*form).transfer,
+            ] {
+                (*transfer).call.msg_iov = &raw const (*transfer).own;
+                (*transfer).call.desc = &raw mut (*transfer).descriptor;
+                (*transfer).call.iov_count = 1;
+                (*transfer).call.rma_iov = &raw const (*transfer).theirs;
+                (*transfer).call.rma_iov_count = 1;
+            }
+            (*form).word.own.iov_len = size_of::<u64>();
+            (*form).word.theirs.len = size_of::<u64>();
+            let [four, eight] = &mut (*form).swaps;
+            for (words, bytes) in [
+                (&raw mut *four, 4),
+                (&raw mut *eight, 8),
+                (&raw mut (*form).message, 0),
+            ] {
+                (*words).text.iov_base = (&raw mut (*words).words).cast();
+                (*words).text.iov_len = message::BYTES;
+                (*words).call.msg_iov = &raw const (*words).text;
+                (*words).call.iov_count = 1;
+                (*words).words[0] = message::swap_head(bytes, own);
+            }
+        }
+    }
+
+    /// The structs.
+    #[inline(always)]
+    pub(crate) fn get(&self) -> *mut Form {
+        self.0.get()
+    }
+}
+
+impl Form {
     /// The arguments of a transfer between own memory and a peer's.
     #[inline(always)]
     pub(crate) fn transfer(
@@ -50,19 +136,12 @@ impl Forms {
         local: Local,
         place: Place,
         peer: u64,
-        context: *mut c_void,
+        context: *mut Operation,
     ) -> *const FiMsgRma {
-        // SAFETY: the structs are this value's alone.
-        let form = unsafe { self.0.as_mut() };
-        form.own.iov_base = local.start.cast();
-        form.own.iov_len = local.len;
+        let form = &mut self.transfer;
         form.descriptor = local.descriptor;
-        form.theirs.addr = place.address;
-        form.theirs.len = local.len;
-        form.theirs.key = place.key;
-        form.transfer.addr = peer;
-        form.transfer.context = context;
-        &raw const form.transfer
+        form.fill(local.start, local.len, place, peer, context);
+        &raw const form.call
     }
 
     /// The arguments of a send of the first words.
@@ -72,21 +151,73 @@ impl Forms {
         words: [u64; WORDS],
         bytes: usize,
         peer: u64,
-        context: *mut c_void,
-    ) -> *const FiMsg {
-        // SAFETY: the structs are this value's alone.
-        let form = unsafe { self.0.as_mut() };
+        context: *mut Operation,
+    ) -> *mut FiMsg {
+        let form = &mut self.message;
         form.words = words;
         form.text.iov_len = bytes;
-        form.message.addr = peer;
-        form.message.context = context;
-        &raw const form.message
+        form.call.addr = peer;
+        form.call.context = context.cast();
+        &raw mut form.call
     }
 }
 
-impl Drop for Forms {
-    fn drop(&mut self) {
-        // SAFETY: the allocation is this value's, and was leaked.
-        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+impl Transfer {
+    /// Makes it a transfer of `len` bytes, which the operation is told of.
+    #[inline(always)]
+    pub(crate) fn fill(
+        &mut self,
+        start: *mut u8,
+        len: usize,
+        place: Place,
+        peer: u64,
+        operation: *mut Operation,
+    ) {
+        self.own.iov_len = len;
+        self.theirs.len = len;
+        self.fill_word(start, place, peer, operation);
+    }
+
+    /// Makes it a transfer of as many bytes as the last one.
+    #[inline(always)]
+    pub(crate) fn fill_word(
+        &mut self,
+        start: *mut u8,
+        place: Place,
+        peer: u64,
+        operation: *mut Operation,
+    ) {
+        // SAFETY: the operation is the caller's.
+        unsafe { (*operation).peer = place.peer };
+        self.own.iov_base = start.cast();
+        self.theirs.addr = place.address;
+        self.theirs.key = place.key;
+        self.call.addr = peer;
+        self.call.context = operation.cast();
+    }
+}
+
+impl Words {
+    /// Makes it a request to swap the element at `place`, of a peer whose process has the key.
+    #[inline(always)]
+    pub(crate) fn fill_swap(
+        &mut self,
+        value: u64,
+        place: Place,
+        key: u64,
+        operation: *mut Operation,
+    ) {
+        // SAFETY: the operation is the caller's.
+        let token = unsafe {
+            (*operation).peer = place.peer;
+            (*operation).token
+        };
+        self.words[1] = key.to_le();
+        self.words[2] = token.to_le();
+        self.words[3] = place.key.to_le();
+        self.words[4] = place.address.to_le();
+        self.words[5] = value.to_le();
+        self.call.addr = place.peer.into();
+        self.call.context = operation.cast();
     }
 }

@@ -26,6 +26,7 @@ mod form;
 mod helper;
 mod lane;
 mod library;
+mod lock;
 mod message;
 mod objects;
 mod operation;

@@ -100,6 +100,21 @@ impl Message {
     }
 }
 
+/// The first word of a request of process `from` to swap an element of `bytes` bytes.
+pub(crate) fn swap_head(bytes: u8, from: u32) -> u64 {
+    let request = Request {
+        key: 0,
+        from,
+        token: 0,
+        region: 0,
+        address: 0,
+        bytes,
+        amo: Amo::Swap(0),
+    };
+    let ([head, ..], _) = Message::Request(request).encode();
+    head
+}
+
 /// The code and the operands of an operation.
 #[inline(always)]
 fn code(amo: Amo) -> (u8, [u64; 2]) {

@@ -3,17 +3,20 @@
 use crate::error::Failure;
 use crate::lane::Lane;
 use std::cell::Cell;
-use std::ffi::c_void;
 
 /// Operations of one chunk of memory.
 const CHUNK: usize = 64;
+
+/// How many a lane takes at a time.
+const SHARE: usize = 16;
 
 /// The kind of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Kind {
-    /// None: the context is free.
-    Free,
+    /// A write that nobody waits for alone, and that has no piece: the commonest. Free operations have
+    /// this kind, so that such a write need not set it.
+    Plain,
     /// A write; its piece, if it has one, is given back.
     Write,
     /// A read; where it has a piece, the bytes go from there to `dest`.
@@ -28,8 +31,7 @@ impl Kind {
     /// The operation in a word, for messages.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Self::Free => "operation",
-            Self::Write => "write",
+            Self::Plain | Self::Write => "write",
             Self::Read => "read",
             Self::Atomic => "atomic operation",
             Self::Receive => "receive",
@@ -61,8 +63,8 @@ impl Notice {
     }
 }
 
-/// An operation under way. A free one has no notice, no `dest` and no piece: a plain write, the
-/// commonest, sets none of them.
+/// An operation under way. A free one is plain, and has no notice, no `dest` and no piece; one of a
+/// lane's free ones has that lane.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Operation {
@@ -72,6 +74,11 @@ pub(crate) struct Operation {
     pub(crate) peer: u32,
     /// Its lane; null for a receive.
     pub(crate) lane: *const Lane,
+    /// The next one of a list of free ones.
+    pub(crate) next: *mut Operation,
+    /// The name by which an answer finds it: how often it was used by atomic operations, and, in the
+    /// lower half, its place among all.
+    pub(crate) token: u64,
     /// The notice of the caller that waits; null where none waits for this operation alone.
     pub(crate) notice: *const Notice,
     /// Where bytes go that are not there yet; null where there are none.
@@ -80,20 +87,22 @@ pub(crate) struct Operation {
     pub(crate) len: usize,
     /// The piece of registered memory that it goes by.
     pub(crate) piece: Option<usize>,
-    /// Its place among all, and how often it was used: with that its name.
-    number: u32,
-    uses: u32,
-    next: *mut Operation,
 }
 
 impl Operation {
-    /// The name by which an answer finds it.
-    pub(crate) fn token(&self) -> u64 {
-        u64::from(self.uses) << 32 | u64::from(self.number)
+    /// Makes it as free ones are.
+    pub(crate) fn reset(&mut self) {
+        if self.kind == Kind::Atomic {
+            self.token = self.token.wrapping_add(1 << 32);
+        }
+        self.kind = Kind::Plain;
+        self.notice = std::ptr::null();
+        self.dest = std::ptr::null_mut();
+        self.piece = None;
     }
 }
 
-/// All operations, of which those that are free form a list.
+/// All operations, of which those that are free, and no lane's, form a list.
 #[derive(Debug)]
 pub(crate) struct Operations {
     chunks: Vec<Box<[Operation; CHUNK]>>,
@@ -111,25 +120,50 @@ impl Operations {
         }
     }
 
-    /// Whether there is a free one.
-    #[inline(always)]
-    pub(crate) fn has_free(&self) -> bool {
-        !self.free.is_null()
-    }
-
-    /// A free operation, which is used from now on.
-    #[inline]
+    /// A free operation of no lane, which is used from now on.
     pub(crate) fn take(&mut self) -> *mut Operation {
         if self.free.is_null() {
             self.grow();
         }
         let taken = self.free;
         // SAFETY: a free operation lies in a chunk, which stays.
-        unsafe { self.free = (*taken).next };
+        unsafe {
+            self.free = (*taken).next;
+        }
         taken
     }
 
-    /// Gives an operation back.
+    /// A free operation of the lane, which gets more where it has none.
+    #[inline]
+    pub(crate) fn take_for(&mut self, lane: &Lane) -> *mut Operation {
+        let taken = lane.take();
+        if !taken.is_null() {
+            return taken;
+        }
+        for _ in 0..SHARE {
+            let more = self.take();
+            // SAFETY: the operation lies in a chunk, and nobody uses it.
+            unsafe {
+                (*more).lane = &raw const *lane;
+                lane.give_back(more);
+            }
+        }
+        lane.take()
+    }
+
+    /// Takes the free operations of a lane back.
+    pub(crate) fn retire(&mut self, lane: &Lane) {
+        loop {
+            let operation = lane.take();
+            if operation.is_null() {
+                return;
+            }
+            // SAFETY: it was free, and is nobody's now.
+            unsafe { self.give_back(operation) };
+        }
+    }
+
+    /// Gives an operation back that is no lane's.
     ///
     /// # Safety
     /// It was taken, nobody uses it, and its piece, if it had one, was given back.
@@ -137,22 +171,19 @@ impl Operations {
     pub(crate) unsafe fn give_back(&mut self, operation: *mut Operation) {
         // SAFETY: the operation lies in a chunk, and nobody uses it.
         unsafe {
-            (*operation).kind = Kind::Free;
-            (*operation).notice = std::ptr::null();
-            (*operation).dest = std::ptr::null_mut();
-            (*operation).piece = None;
-            (*operation).uses = (*operation).uses.wrapping_add(1);
+            (*operation).reset();
+            (*operation).lane = std::ptr::null();
             (*operation).next = self.free;
         }
         self.free = operation;
     }
 
-    /// The operation with this name, if it is under way.
+    /// The atomic operation with this name, if it is under way.
     pub(crate) fn find(&mut self, token: u64) -> Option<*mut Operation> {
-        let (number, uses) = (token as u32 as usize, (token >> 32) as u32);
+        let number = token as u32 as usize;
         let chunk = self.chunks.get_mut(number / CHUNK)?;
         let operation = &mut chunk[number % CHUNK];
-        (operation.uses == uses && operation.kind == Kind::Atomic).then_some(operation)
+        (operation.token == token && operation.kind == Kind::Atomic).then_some(operation)
     }
 
     #[cold]
@@ -160,16 +191,15 @@ impl Operations {
         let first = self.chunks.len() * CHUNK;
         let chunk = Box::new(std::array::from_fn(|place| Operation {
             context: [0; 8],
-            kind: Kind::Free,
+            kind: Kind::Plain,
             peer: 0,
             lane: std::ptr::null(),
+            next: std::ptr::null_mut(),
+            token: (first + place) as u64,
             notice: std::ptr::null(),
             dest: std::ptr::null_mut(),
             len: 0,
             piece: None,
-            number: (first + place) as u32,
-            uses: 0,
-            next: std::ptr::null_mut(),
         }));
         self.chunks.push(chunk);
         let Some(chunk) = self.chunks.last_mut() else {
@@ -187,11 +217,6 @@ impl Operations {
     }
 }
 
-/// The operation as libfabric takes it.
-pub(crate) fn context(operation: *mut Operation) -> *mut c_void {
-    operation.cast()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -204,7 +229,7 @@ mod tests {
             // SAFETY: taken above, and used by nobody else.
             let token = unsafe {
                 (*one).kind = Kind::Atomic;
-                (*one).token()
+                (*one).token
             };
             assert_eq!(all.find(token), Some(one));
             assert_eq!(all.find(token + (1 << 32)), None);
@@ -212,7 +237,7 @@ mod tests {
         let fifth = taken[4];
         // SAFETY: taken above, and used by nobody else.
         unsafe {
-            let before = (*fifth).token();
+            let before = (*fifth).token;
             all.give_back(fifth);
             assert_eq!(all.find(before), None);
             assert_eq!(all.take(), fifth);

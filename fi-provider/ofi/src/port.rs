@@ -5,15 +5,20 @@ use crate::error::{Error, Failure};
 use crate::form::Forms;
 use crate::helper::{self, Helper};
 use crate::lane::Lane;
+use crate::lock::{Guard, Locked};
+use crate::message::{Message, Request};
 use crate::objects::{Objects, Registration};
-use crate::operation::Operations;
+use crate::operation::{Operation, Operations};
 use crate::pieces::Pieces;
-use crate::progress::Receives;
+use crate::progress::{Batch, Receives};
+use crate::transfer::Place;
 use crate::watch::{Ring, Watch, Watching};
-use fi_ofi_abi::{FI_MR_LOCAL, FI_ORDER_RMA_WAW, FI_ORDER_SAW, FI_ORDER_WAW, FiEpAttr, FiTxAttr};
+use fi_ofi_abi::{
+    FI_MR_LOCAL, FI_ORDER_RMA_WAW, FI_ORDER_SAW, FI_ORDER_WAW, FiEpAttr, FiMsg, FiTxAttr,
+};
+use fi_shm::amo::Amo;
 use fi_shm::random;
 use fi_shm::wait::{Patience, Waiter};
-use parking_lot::{Mutex, MutexGuard};
 use std::collections::VecDeque;
 use std::ffi::c_void;
 use std::fmt::{self, Display};
@@ -80,8 +85,11 @@ pub struct Port {
 
 /// The part that the program's threads and the port's own share.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Shared {
-    pub(crate) state: Mutex<State>,
+    pub(crate) state: Locked<State>,
+    /// Guarded by the lock of the state.
+    pub(crate) forms: Forms,
     /// Looks at the completion queue by threads of the program.
     pub(crate) looks: AtomicU32,
     /// Threads of the program that sleep on the queue: the next completion wakes them.
@@ -106,20 +114,39 @@ pub(crate) struct Facts {
     pub(crate) is_ordered: bool,
     /// Whether an element of a write may be seen half written.
     pub(crate) is_stream: bool,
+    pub(crate) elements: Elements,
+    /// The number of this process among the peers.
+    pub(crate) number: u32,
     patience: Patience,
     /// As [`Config::leave`].
     pub(crate) leave: Duration,
+}
+
+/// How elements of 4 or 8 bytes, which have to be seen whole, go to a peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Elements {
+    /// As writes.
+    Written,
+    /// Over a stream of bytes: as messages, behind writes before them.
+    Swapped,
+    /// The same, where the order has to be waited for.
+    Waited,
 }
 
 /// The part that the lock guards.
 #[derive(Debug)]
 pub(crate) struct State {
     pub(crate) objects: Objects,
-    pub(crate) forms: Forms,
     pub(crate) operations: Operations,
     pub(crate) pieces: Pieces,
     pub(crate) receives: Receives,
     pub(crate) peers: Vec<Peer>,
+    /// Their keys, once more.
+    keys: Vec<u64>,
+    /// Whether the provider's number of each peer is the own one (FI_AV_TABLE).
+    pub(crate) is_numbered: bool,
+    pub(crate) batch: Batch,
     /// Answers that found no room.
     pub(crate) owed: VecDeque<(u32, crate::message::Answer)>,
     /// How often in a row the descriptor could be read although the queue was empty, up to [`BARREN`].
@@ -133,8 +160,6 @@ pub(crate) struct State {
 /// The own memory.
 #[derive(Debug)]
 pub(crate) struct Own {
-    /// The number of this process among the peers.
-    pub(crate) number: u32,
     /// By which peers show that they are of the job.
     pub(crate) key: u64,
     pub(crate) parts: Vec<(Range<usize>, Registration)>,
@@ -184,7 +209,6 @@ impl Port {
         let system = |what| move |source| Error::System { what, source };
         let key = u64::from_ne_bytes(random::bytes().map_err(system("a key"))?);
         let mut own = Own {
-            number: config.number,
             key,
             parts: Vec::new(),
         };
@@ -196,13 +220,18 @@ impl Port {
         let pieces = Pieces::new(&mut objects, facts.registers_local)?;
         let receives = Receives::new(&mut objects, facts.registers_local)?;
         let descriptor = objects.descriptor;
+        let batch = Batch::new(&objects);
+        // SAFETY: the endpoint is open.
+        let forms = unsafe { Forms::new(objects.ep) };
         let mut state = State {
             objects,
-            forms: Forms::new(),
             operations: Operations::new(),
             pieces,
             receives,
             peers: Vec::new(),
+            keys: Vec::new(),
+            is_numbered: true,
+            batch,
             owed: VecDeque::new(),
             barren: 0,
             ring: None,
@@ -216,12 +245,15 @@ impl Port {
         }
         state.post_receives()?;
         let shared = Arc::new(Shared {
-            state: Mutex::new(state),
+            state: Locked::new(state),
+            forms,
             looks: AtomicU32::new(0),
             sleepers: AtomicU32::new(0),
             descriptor,
             facts,
         });
+        // SAFETY: they stay with the shared part.
+        unsafe { shared.forms.bind(config.number) };
         let helper = Helper::start(&shared).map_err(system("a thread that serves peers"))?;
         Ok(Self {
             helper: Some(helper),
@@ -272,7 +304,11 @@ impl Port {
             });
         }
         let address = state.objects.insert(name)?;
+        state.is_numbered &= address == peer as u64;
         state.peers.push(Peer { address, key });
+        state.keys.push(key);
+        // SAFETY: this thread has the lock.
+        unsafe { (*self.shared.forms.get()).keys = state.keys.as_ptr() };
         if let Some(mut ring) = state.ring.take() {
             ring.learn(peer as u32, key, port, name);
             if ring.is_whole(state.peers.len()) {
@@ -305,7 +341,13 @@ impl Port {
         self.shared.sleep(time)
     }
 
-    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
+    /// Takes what belongs to a lane that is not used any more, and on which nothing is under way.
+    pub fn retire(&self, lane: &Lane) {
+        self.lock().operations.retire(lane);
+    }
+
+    #[inline(always)]
+    pub(crate) fn lock(&self) -> Guard<'_, State> {
         self.shared.state.lock()
     }
 
@@ -319,35 +361,17 @@ impl Port {
 
     /// Looks at the completion queue until `is_over`, sleeping where that takes long; the lock is
     /// open between looks.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn wait<'a>(
         &'a self,
-        mut state: MutexGuard<'a, State>,
-        mut is_over: impl FnMut() -> bool,
-    ) -> MutexGuard<'a, State> {
+        mut state: Guard<'a, State>,
+        is_over: impl Fn() -> bool,
+    ) -> Guard<'a, State> {
         self.shared.look(&mut state);
         if is_over() {
             return state;
         }
-        self.wait_long(state, &mut is_over)
-    }
-
-    #[cold]
-    fn wait_long<'a>(
-        &'a self,
-        mut state: MutexGuard<'a, State>,
-        is_over: &mut dyn FnMut() -> bool,
-    ) -> MutexGuard<'a, State> {
-        let mut waiter = Waiter::new(self.shared.facts.patience);
-        loop {
-            drop(state);
-            waiter.pause_by(|time| _ = self.shared.sleep(time));
-            state = self.lock();
-            self.shared.look(&mut state);
-            if is_over() {
-                return state;
-            }
-        }
+        self.shared.wait_long(state, is_over)
     }
 }
 
@@ -392,13 +416,81 @@ impl Shared {
         }
     }
 
+    #[cold]
+    #[inline(never)]
+    fn wait_long<'a>(
+        &'a self,
+        mut state: Guard<'a, State>,
+        is_over: impl Fn() -> bool,
+    ) -> Guard<'a, State> {
+        let mut waiter = Waiter::new(self.facts.patience);
+        loop {
+            drop(state);
+            waiter.pause_by(|time| _ = self.sleep(time));
+            state = self.state.lock();
+            self.look(&mut state);
+            if is_over() {
+                return state;
+            }
+        }
+    }
+
     /// Looks at the completion queue on behalf of the program.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn look(&self, state: &mut State) -> bool {
         // ORDERING: a hint for the helper; under the lock, so that no look is lost.
         let looks = self.looks.load(Ordering::Relaxed);
         self.looks.store(looks.wrapping_add(1), Ordering::Relaxed);
         state.progress()
+    }
+
+    /// Posts again as long as there is no room.
+    #[cold]
+    pub(crate) fn try_again(
+        &self,
+        state: &mut State,
+        first: isize,
+        post: impl Fn() -> isize,
+    ) -> isize {
+        let mut posted = first;
+        while posted == -(libc::EAGAIN as isize) {
+            if !self.look(state) {
+                std::thread::yield_now();
+            }
+            posted = post();
+        }
+        posted
+    }
+
+    /// The request for an atomic operation, as a call sends it, but for the provider's number of the
+    /// peer, for which the own one is taken.
+    ///
+    /// # Safety
+    /// This thread has the lock; the operation is the caller's, and the peer is one of the port's.
+    #[inline(always)]
+    pub(crate) unsafe fn request(
+        &self,
+        operation: *mut Operation,
+        place: Place,
+        bytes: usize,
+        amo: Amo,
+    ) -> *mut FiMsg {
+        // SAFETY: the structs are guarded by the lock; the peer is one of so many, and the operation
+        // the caller's.
+        unsafe {
+            let form = &mut *self.forms.get();
+            let request = Message::Request(Request {
+                key: *form.keys.add(place.peer as usize),
+                from: self.facts.number,
+                token: (*operation).token,
+                region: place.key,
+                address: place.address,
+                bytes: bytes as u8,
+                amo,
+            });
+            let (words, bytes) = request.encode();
+            form.message(words, bytes, place.peer.into(), operation)
+        }
     }
 }
 
@@ -436,7 +528,13 @@ impl Facts {
         let is_ordered = transmit.msg_order & behind != 0
             && transmit.msg_order & in_order != 0
             && endpoint.max_order_waw_size >= endpoint.max_msg_size;
+        let elements = match (candidate.is_stream(), is_ordered) {
+            (false, _) => Elements::Written,
+            (true, true) => Elements::Swapped,
+            (true, false) => Elements::Waited,
+        };
         Self {
+            elements,
             provider: candidate.provider.clone(),
             domain: candidate.domain.clone(),
             inject: transmit.inject_size,
@@ -444,6 +542,7 @@ impl Facts {
             registers_local: config.registers_local || domain.mr_mode & FI_MR_LOCAL != 0,
             is_ordered,
             is_stream: candidate.is_stream(),
+            number: config.number,
             patience: config.patience,
             leave: config.leave,
         }

@@ -3,13 +3,12 @@
 use crate::error::{Error, Failure};
 use crate::message::{self, Answer, Message, Request};
 use crate::objects::{Objects, Registration};
-use crate::operation::{Kind, Operation, context};
+use crate::operation::{Kind, Operation};
 use crate::port::State;
 use fi_ofi_abi::*;
 use fi_shm::amo;
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
-use std::mem::MaybeUninit;
 
 /// Buffers for messages that come, and bytes of each: more than a message has, so that longer ones
 /// are seen to be none.
@@ -20,6 +19,80 @@ const ROOM: usize = 64;
 const BATCH: usize = 16;
 
 const _: () = assert!(ROOM > message::BYTES);
+
+/// Where the completion queue writes what it has.
+#[derive(Debug)]
+pub(crate) struct Batch {
+    cq: *mut FidCq,
+    read: unsafe extern "C" fn(*mut FidCq, *mut c_void, usize) -> isize,
+    entries: Box<[UnsafeCell<FiCqMsgEntry>; BATCH]>,
+}
+
+// SAFETY: it belongs to no thread; the port's lock guards it.
+unsafe impl Send for Batch {}
+
+impl Batch {
+    pub(crate) fn new(objects: &Objects) -> Self {
+        let none = || FiCqMsgEntry {
+            op_context: std::ptr::null_mut(),
+            flags: 0,
+            len: 0,
+        };
+        let cq = objects.cq;
+        Self {
+            cq,
+            // SAFETY: the queue is open.
+            read: unsafe { (*(*cq).ops).read },
+            entries: Box::new(std::array::from_fn(|_| UnsafeCell::new(none()))),
+        }
+    }
+
+    /// Reads the queue; returns how many entries, or an error.
+    #[inline(always)]
+    fn read(&mut self) -> isize {
+        // SAFETY: the queue is open, and there is room for so many entries of its format.
+        unsafe { (self.read)(self.cq, self.entries().cast(), BATCH) }
+    }
+
+    #[inline(always)]
+    fn entries(&mut self) -> *mut FiCqMsgEntry {
+        self.entries.as_mut_ptr().cast()
+    }
+}
+
+/// Whether an entry is of a plain write.
+///
+/// # Safety
+/// The queue has written the entry, whose context is an operation.
+#[inline(always)]
+unsafe fn is_plain(entry: *const FiCqMsgEntry) -> bool {
+    // SAFETY: by contract of the caller.
+    unsafe { (*(*entry).op_context.cast::<Operation>()).kind == Kind::Plain }
+}
+
+/// Ends a plain write.
+///
+/// # Safety
+/// As [`is_plain`], which it is; the operation is under way.
+#[inline(always)]
+unsafe fn end_plain(entry: *const FiCqMsgEntry) {
+    // SAFETY: by contract of the caller; the lane outlives the operation.
+    unsafe {
+        let operation: *mut Operation = (*entry).op_context.cast();
+        let lane = &*(*operation).lane;
+        lane.end(Kind::Plain);
+        lane.give_back(operation);
+    }
+}
+
+/// Whether the operation is one of its lane's free ones.
+///
+/// # Safety
+/// It lies in a chunk, and its lane, if it has one, is alive.
+unsafe fn is_free(operation: *const Operation) -> bool {
+    // SAFETY: by contract of the caller.
+    unsafe { (*operation).lane.as_ref() }.is_none_or(|lane| lane.has_free(operation))
+}
 
 /// The buffers for messages that come.
 #[derive(Debug)]
@@ -84,12 +157,11 @@ impl State {
         // is nobody else's until the completion.
         unsafe {
             (*operation).kind = Kind::Receive;
-            (*operation).lane = std::ptr::null();
             (*operation).len = buffer;
             let ep = self.objects.ep;
             let receive = (*(*ep).msg).recv;
             let anybody = FI_ADDR_UNSPEC;
-            let posted = receive(ep, place, ROOM, descriptor, anybody, context(operation));
+            let posted = receive(ep, place, ROOM, descriptor, anybody, operation.cast());
             if posted != 0 {
                 self.operations.give_back(operation);
             }
@@ -98,44 +170,71 @@ impl State {
     }
 
     /// Takes completions, and does what they and messages ask for; whether there were any.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn progress(&mut self) -> bool {
         if !self.owed.is_empty() {
             self.pay();
         }
-        let mut entries = [const { MaybeUninit::<FiCqMsgEntry>::uninit() }; BATCH];
-        let cq = self.objects.cq;
-        // SAFETY: the queue is open, and there is room for so many entries of its format.
-        let read = unsafe { ((*(*cq).ops).read)(cq, entries.as_mut_ptr().cast(), BATCH) };
+        let read = self.batch.read();
         if read == -(libc::EAGAIN as isize) {
             return false;
         }
-        let Ok(count) = usize::try_from(read) else {
-            if read == -(FI_EAVAIL as isize) {
-                self.take_error();
-                return true;
-            }
-            return false;
-        };
-        for entry in &entries[..count] {
-            // SAFETY: the queue has written so many entries; contexts are operations, and this one
-            // is under way until now.
+        self.take(read)
+    }
+
+    /// Takes what the last look has found; whether that was something.
+    #[inline(never)]
+    fn take(&mut self, read: isize) -> bool {
+        let entry = self.batch.entries();
+        // SAFETY: the queue has written the entry, if it is one; contexts are operations.
+        if read == 1 && unsafe { is_plain(entry) } {
+            // SAFETY: as above; the operation is under way until now.
+            unsafe { end_plain(entry) };
+            return true;
+        }
+        self.take_all(read)
+    }
+
+    #[inline(never)]
+    fn take_all(&mut self, read: isize) -> bool {
+        if read <= 0 {
+            return self.take_other(read);
+        }
+        let mut entry = self.batch.entries();
+        // SAFETY: the queue has written so many entries.
+        let end = unsafe { entry.add(read as usize) };
+        while entry != end {
+            // SAFETY: the queue has written the entry; contexts are operations, and this one is under
+            // way until now.
             unsafe {
-                let entry = entry.assume_init_ref();
-                self.complete(entry.op_context.cast(), entry.len);
+                if is_plain(entry) {
+                    end_plain(entry);
+                } else {
+                    self.complete((*entry).op_context.cast(), (*entry).len);
+                }
+                entry = entry.add(1);
             }
         }
-        count > 0
+        true
+    }
+
+    #[cold]
+    fn take_other(&mut self, read: isize) -> bool {
+        let is_error = read == -(FI_EAVAIL as isize);
+        if is_error {
+            self.take_error();
+        }
+        is_error
     }
 
     /// # Safety
     /// The operation is under way, and libfabric is through with it.
-    #[inline]
+    #[inline(never)]
     unsafe fn complete(&mut self, operation: *mut Operation, len: usize) {
         // SAFETY: the operation lies in a chunk, which stays.
         match unsafe { (*operation).kind } {
             // SAFETY: the operation is under way.
-            Kind::Write => unsafe { self.finish(operation, None) },
+            Kind::Plain | Kind::Write => unsafe { self.finish(operation, None) },
             Kind::Read => {
                 // SAFETY: the operation is under way; where it has a piece, the bytes are there and
                 // have room at `dest`.
@@ -163,7 +262,7 @@ impl State {
                 }
             }
             // It ends with the answer.
-            Kind::Atomic | Kind::Free => {}
+            Kind::Atomic => {}
         }
     }
 
@@ -174,12 +273,9 @@ impl State {
     pub(crate) unsafe fn finish(&mut self, operation: *mut Operation, failure: Option<Failure>) {
         // SAFETY: the operation lies in a chunk, which stays; lane and notice outlive it.
         unsafe {
-            let one = &*operation;
+            let one = &mut *operation;
             let lane = &*one.lane;
-            lane.end();
-            if one.kind == Kind::Atomic {
-                lane.atomics.set(lane.atomics.get() - 1);
-            }
+            lane.end(one.kind);
             if let Some(failure) = failure {
                 lane.fail(one.peer, failure);
             }
@@ -192,7 +288,8 @@ impl State {
             if let Some(piece) = one.piece {
                 self.pieces.give_back(piece);
             }
-            self.operations.give_back(operation);
+            one.reset();
+            lane.give_back(operation);
         }
     }
 
@@ -212,7 +309,9 @@ impl State {
         // SAFETY: contexts are operations, which lie in chunks that stay.
         let kind = unsafe { (*operation).kind };
         match kind {
-            Kind::Write | Kind::Read | Kind::Atomic => {
+            // SAFETY: as above; a lane is alive as long as operations are.
+            Kind::Plain if unsafe { is_free(operation) } => {}
+            Kind::Plain | Kind::Write | Kind::Read | Kind::Atomic => {
                 let failure = Failure {
                     errno: entry.0.err,
                     operation: kind.name(),
@@ -230,7 +329,6 @@ impl State {
                     let _ = self.post_receives();
                 }
             }
-            Kind::Free => {}
         }
     }
 

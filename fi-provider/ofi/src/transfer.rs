@@ -2,13 +2,12 @@
 
 use crate::error::Failure;
 use crate::lane::Lane;
-use crate::message::{Message, Request};
-use crate::operation::{Kind, Notice, Operation, context};
+use crate::lock::Guard;
+use crate::operation::{Kind, Notice, Operation};
 use crate::pieces::PIECE;
 use crate::port::{Port, State};
 use fi_ofi_abi::*;
 use fi_shm::amo::Amo;
-use parking_lot::MutexGuard;
 use std::ffi::c_void;
 
 /// Memory of a peer.
@@ -79,7 +78,7 @@ impl Port {
                 len: bytes,
                 descriptor: std::ptr::null_mut(),
             };
-            let operation = state.begin(Kind::Write, lane, to.peer);
+            let operation = state.begin(Kind::Plain, lane, to.peer);
             // SAFETY: `source` holds the bytes, which the call takes over.
             return unsafe { self.post_write(&mut state, operation, to, local, FI_INJECT) };
         }
@@ -331,15 +330,14 @@ impl Port {
     ///
     /// # Errors
     /// The first failure on the lane.
-    #[inline]
+    #[inline(always)]
     pub fn quiet(&self, lane: &Lane) -> Result<(), Failure> {
-        let state = self.lock();
-        let _state = if lane.pending.get() > 0 {
-            self.wait(state, || lane.pending.get() == 0)
-        } else {
-            state
-        };
+        let mut state = self.lock();
+        if !lane.is_idle() {
+            state = self.wait(state, || lane.is_idle());
+        }
         lane.set_fenced(false);
+        drop(state);
         lane.check()
     }
 
@@ -347,12 +345,12 @@ impl Port {
     pub fn is_quiet(&self, lane: &Lane) -> bool {
         let mut state = self.lock();
         self.shared().look(&mut state);
-        lane.pending.get() == 0 && lane.failure.get().is_none()
+        lane.is_idle() && lane.failure.get().is_none()
     }
 
     /// Takes the lock for a write, which comes behind the atomic operations before the last fence.
     #[inline(always)]
-    fn in_order(&self, lane: &Lane) -> MutexGuard<'_, State> {
+    fn in_order(&self, lane: &Lane) -> Guard<'_, State> {
         let state = self.lock();
         if !lane.is_fenced.get() {
             return state;
@@ -364,10 +362,10 @@ impl Port {
 
     /// Takes the lock for an atomic operation, which comes behind all writes before it.
     #[inline(always)]
-    fn behind_writes(&self, lane: &Lane) -> Result<MutexGuard<'_, State>, Failure> {
+    fn behind_writes(&self, lane: &Lane) -> Result<Guard<'_, State>, Failure> {
         let mut state = self.lock();
-        if !self.facts().is_ordered && lane.pending.get() > lane.atomics.get() {
-            state = self.wait(state, || lane.pending.get() == lane.atomics.get());
+        if !self.facts().is_ordered && lane.writes.get() > 0 {
+            state = self.wait(state, || lane.writes.get() == 0);
         }
         lane.check()?;
         Ok(state)
@@ -383,10 +381,7 @@ impl Port {
     }
 
     /// Waits for a piece.
-    fn claim_piece<'a>(
-        &'a self,
-        mut state: MutexGuard<'a, State>,
-    ) -> (MutexGuard<'a, State>, usize) {
+    fn claim_piece<'a>(&'a self, mut state: Guard<'a, State>) -> (Guard<'a, State>, usize) {
         loop {
             if let Some(piece) = state.pieces.take() {
                 return (state, piece);
@@ -447,13 +442,15 @@ impl Port {
         post: impl Fn(*mut FidEp, *const FiMsgRma) -> isize,
     ) -> Result<(), Failure> {
         let peer = state.peers[place.peer as usize].address;
-        let message = state.forms.transfer(local, place, peer, context(operation));
+        // SAFETY: this thread has the lock, which guards the structs.
+        let form = unsafe { &mut *self.shared().forms.get() };
+        let message = form.transfer(local, place, peer, operation);
         let ep = state.objects.ep;
         let posted = post(ep, message);
         if posted == 0 {
             return Ok(());
         }
-        let posted = self.try_again(state, posted, || post(ep, message));
+        let posted = self.shared().try_again(state, posted, || post(ep, message));
         // SAFETY: the operation is the caller's.
         unsafe { state.begun(operation, posted) }
     }
@@ -467,74 +464,34 @@ impl Port {
         bytes: usize,
         amo: Amo,
     ) -> Result<(), Failure> {
-        let message = state.request(operation, place, bytes, amo);
+        // SAFETY: this thread has the lock; the operation is the caller's, the peer the port's.
+        let message = unsafe {
+            let message = self.shared().request(operation, place, bytes, amo);
+            (*message).addr = state.peers[place.peer as usize].address;
+            message.cast_const()
+        };
         let ep = state.objects.ep;
         // SAFETY: the endpoint is open, the message whole, and its bytes are taken over.
         let send = || unsafe { ((*(*ep).msg).sendmsg)(ep, message, FI_INJECT) };
-        let posted = self.try_again(state, send(), send);
+        let posted = self.shared().try_again(state, send(), send);
         // SAFETY: the operation is the caller's.
         unsafe { state.begun(operation, posted) }
-    }
-
-    /// Posts again as long as there is no room.
-    #[cold]
-    pub(crate) fn try_again(
-        &self,
-        state: &mut State,
-        first: isize,
-        post: impl Fn() -> isize,
-    ) -> isize {
-        let mut posted = first;
-        while posted == -(libc::EAGAIN as isize) {
-            if !self.shared().look(state) {
-                std::thread::yield_now();
-            }
-            posted = post();
-        }
-        posted
     }
 }
 
 impl State {
-    /// The request for an atomic operation, as a call sends it.
-    #[inline(always)]
-    pub(crate) fn request(
-        &mut self,
-        operation: *mut Operation,
-        place: Place,
-        bytes: usize,
-        amo: Amo,
-    ) -> *const FiMsg {
-        let peer = self.peers[place.peer as usize];
-        // SAFETY: the operation is the caller's.
-        let token = unsafe { (*operation).token() };
-        let request = Message::Request(Request {
-            key: peer.key,
-            from: self.own.number,
-            token,
-            region: place.key,
-            address: place.address,
-            bytes: bytes as u8,
-            amo,
-        });
-        let (words, bytes) = request.encode();
-        self.forms
-            .message(words, bytes, peer.address, context(operation))
-    }
-
     /// A new operation of the lane.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn begin(&mut self, kind: Kind, lane: &Lane, peer: u32) -> *mut Operation {
-        let operation = self.operations.take();
+        if self.is_numbered {
+            lane.set_numbered();
+        }
+        let operation = self.operations.take_for(lane);
         // SAFETY: the operation was free, and is the caller's now.
         let one = unsafe { &mut *operation };
         one.kind = kind;
         one.peer = peer;
-        one.lane = &raw const *lane;
-        lane.begin();
-        if kind == Kind::Atomic {
-            lane.atomics.set(lane.atomics.get() + 1);
-        }
+        lane.begin(kind);
         operation
     }
 

@@ -127,7 +127,7 @@ unsafe fn write_on_register<C: Caller, T: Copy>(
             None => {}
         }
         match endpoint.route.guard() {
-            Kind::None => write_far(dest, value, endpoint.peer_of(record), caller, routine),
+            Kind::None => try_element(dest, value, offset, caller, routine, record),
             Kind::Alone => write_by::<C, T, Alone>(dest, value, offset, caller, routine, record),
             Kind::OnRegister => {
                 write_by::<C, T, OnRegister>(dest, value, offset, caller, routine, record)
@@ -138,6 +138,59 @@ unsafe fn write_on_register<C: Caller, T: Copy>(
                 write_by::<C, T, Counted>(dest, value, offset, caller, routine, record)
             }
         }
+    }
+}
+
+/// Writes by a transport whose posts are not in line, into the upper part of a window,
+/// where the heap is of most programs.
+///
+/// # Safety
+/// As [`write_on_register`].
+#[cold]
+#[inline(never)]
+unsafe fn try_element<C: Caller, T: Copy>(
+    dest: *mut T,
+    value: T,
+    offset: usize,
+    caller: &C,
+    routine: C::Routine,
+    record: &Peer,
+) -> C::Outcome<()> {
+    // SAFETY: this thread may use the endpoint; the record is of the result of
+    // `write_element_in_line`.
+    unsafe {
+        if caller
+            .endpoint()
+            .try_element::<T, true>(value, Beyond { offset, record })
+        {
+            return C::done(());
+        }
+        try_lower_element(dest, value, offset, caller, routine, record)
+    }
+}
+
+/// The same into the lower part, or at all.
+///
+/// # Safety
+/// As [`write_on_register`].
+#[cold]
+#[inline(never)]
+unsafe fn try_lower_element<C: Caller, T: Copy>(
+    dest: *mut T,
+    value: T,
+    offset: usize,
+    caller: &C,
+    routine: C::Routine,
+    record: &Peer,
+) -> C::Outcome<()> {
+    // SAFETY: this thread may use the endpoint; the record is of the result of
+    // `write_element_in_line`.
+    unsafe {
+        let endpoint = caller.endpoint();
+        if endpoint.try_element::<T, false>(value, Beyond { offset, record }) {
+            return C::done(());
+        }
+        write_far(dest, value, endpoint.peer_of(record), caller, routine)
     }
 }
 
@@ -359,6 +412,26 @@ impl Endpoint {
             self.set_busy();
         }
         posted
+    }
+
+    /// The same by a transport whose posts are not in line; false where another part of the window, or
+    /// the far part, has to do it.
+    #[inline(always)]
+    fn try_element<T: Copy, const UPPER: bool>(&self, value: T, beyond: Beyond<'_>) -> bool {
+        let Beyond { offset, record } = beyond;
+        let word = || {
+            let mut word = 0_u64;
+            // SAFETY: elements of at most so many bytes ask for it.
+            unsafe { (&raw mut word).cast::<T>().write_unaligned(value) };
+            word
+        };
+        match size_of::<T>() {
+            1 => self.try_write_element::<1, UPPER>(offset, word(), record),
+            2 => self.try_write_element::<2, UPPER>(offset, word(), record),
+            4 => self.try_write_element::<4, UPPER>(offset, word(), record),
+            8 => self.try_write_element::<8, UPPER>(offset, word(), record),
+            _ => false,
+        }
     }
 
     /// Where an element at an own address is. It may reach over the end by as much as the path in

@@ -40,7 +40,8 @@ pub struct Endpoint {
     pub(crate) reach: usize,
     pub(crate) route: Route,
     pub(crate) far: Far,
-    /// The lane's numbers of the peers, where they are others than the endpoint's; null otherwise.
+    /// The lane's numbers of the peers over a device, where they are others than the endpoint's; null
+    /// otherwise.
     numbers: *const PeerIndex,
 }
 
@@ -130,7 +131,6 @@ impl Endpoint {
         self.busy = Cell::new(gate.is_shared().into());
         let other = numbers.filter(|numbers| numbers.iter().zip(0..).any(|(&a, b)| a != b));
         if let Gate::Libfabric(gate) = gate {
-            self.numbers = other.map_or(std::ptr::null(), <[PeerIndex]>::as_ptr);
             // SAFETY: the gate outlives every use of the endpoint.
             self.far = Far::Libfabric(unsafe { Libfabric::new(gate) });
         }
@@ -390,7 +390,7 @@ pub(crate) fn anew(number: u32) -> Place {
 
 /// The same word, which the compiler takes for another: so what is computed from it need not be kept.
 #[inline(always)]
-fn again(word: usize) -> usize {
+pub(crate) fn again(word: usize) -> usize {
     #[cfg(target_arch = "x86_64")]
     {
         let mut word = word;

@@ -66,7 +66,24 @@ pub unsafe fn quiet<C: Caller>(caller: &C, routine: C::Routine) -> C::Outcome<()
 unsafe fn quiet_one<C: Caller>(caller: &C, routine: C::Routine) -> C::Outcome<()> {
     // SAFETY: this thread may use the endpoint.
     unsafe {
-        if caller.endpoint().quiet_one_far() {
+        match caller.endpoint().quiet_one_far() {
+            Some(true) => C::done(()),
+            Some(false) => quiet_all(caller, routine),
+            None => quiet_look(caller, routine),
+        }
+    }
+}
+
+/// Waits for nothing where one look at the completion queue is enough.
+///
+/// # Safety
+/// As [`quiet`].
+#[cold]
+#[inline(never)]
+unsafe fn quiet_look<C: Caller>(caller: &C, routine: C::Routine) -> C::Outcome<()> {
+    // SAFETY: this thread may use the endpoint.
+    unsafe {
+        if caller.endpoint().quiet_look_far() {
             return C::done(());
         }
         quiet_all(caller, routine)

@@ -13,7 +13,7 @@
 
 use crate::symmetric::address_vector::{Peer, PeerIndex};
 use crate::symmetric::caller::{Access, Caller, Refused};
-use crate::symmetric::endpoint::{Endpoint, is_within};
+use crate::symmetric::endpoint::{Endpoint, again, is_within};
 use crate::symmetric::far::Source;
 use fi_mlx5::route::Route;
 use fi_shm::{copy, order};
@@ -131,8 +131,103 @@ unsafe fn write_word<C: Caller, const KEPT: bool>(
                 let peer = endpoint.peer_of(record);
                 write_bytes_far::<C, KEPT>(dest.addr(), source, bytes, peer, caller, routine)
             }
-            None => write_short::<C, KEPT>(dest, source, bytes, record, caller, routine),
+            None if endpoint.tries_writes() => {
+                // The number stays in its register, and so the others in theirs.
+                let bytes = again(bytes);
+                try_word::<C, KEPT>(dest, source, bytes, record, caller, routine)
+            }
+            None => write_word_guarded::<C, KEPT>(dest, source, bytes, record, caller, routine),
         }
+    }
+}
+
+/// Writes 8 bytes over the device under any guard.
+///
+/// # Safety
+/// As [`write_word`].
+#[cold]
+#[inline(never)]
+unsafe fn write_word_guarded<C: Caller, const KEPT: bool>(
+    dest: *mut u8,
+    source: *const u8,
+    _: usize,
+    record: &Peer,
+    caller: &C,
+    routine: C::Routine,
+) -> C::Outcome<()> {
+    let bytes = size_of::<u64>();
+    // SAFETY: this thread may use the endpoint; `source` holds so many bytes as long as `KEPT`
+    // says, and is apart from the target or the same; the record is of the near part's result.
+    unsafe {
+        let endpoint = caller.endpoint();
+        if endpoint.post_word_guarded(dest.addr(), source, record) {
+            return C::done(());
+        }
+        let peer = endpoint.peer_of(record);
+        write_bytes_far::<C, KEPT>(dest.addr(), source, bytes, peer, caller, routine)
+    }
+}
+
+/// Writes 8 bytes by a transport whose posts are not in line, into the upper part of a window,
+/// where the heap is of most programs.
+///
+/// # Safety
+/// As [`write_word`]; [`Endpoint::tries_writes`] says yes, and `bytes` is 8.
+#[cold]
+#[inline(never)]
+unsafe fn try_word<C: Caller, const KEPT: bool>(
+    dest: *mut u8,
+    source: *const u8,
+    bytes: usize,
+    record: &Peer,
+    caller: &C,
+    routine: C::Routine,
+) -> C::Outcome<()> {
+    let kept = kept::<KEPT>();
+    // SAFETY: this thread may use the endpoint; `source` holds so many bytes as long as `KEPT`
+    // says, and the record is of the near part's result.
+    unsafe {
+        let endpoint = caller.endpoint();
+        if endpoint.try_write_word::<true>(dest.addr(), source, record, kept) {
+            return C::done(());
+        }
+        try_lower_word::<C, KEPT>(dest, source, bytes, record, caller, routine)
+    }
+}
+
+/// The same into the lower part, or at all.
+///
+/// # Safety
+/// As [`try_word`].
+#[cold]
+#[inline(never)]
+unsafe fn try_lower_word<C: Caller, const KEPT: bool>(
+    dest: *mut u8,
+    source: *const u8,
+    bytes: usize,
+    record: &Peer,
+    caller: &C,
+    routine: C::Routine,
+) -> C::Outcome<()> {
+    let (dest, kept) = (dest.addr(), kept::<KEPT>());
+    // SAFETY: this thread may use the endpoint; `source` holds so many bytes as long as `KEPT`
+    // says, and the record is of the near part's result.
+    unsafe {
+        let endpoint = caller.endpoint();
+        if endpoint.try_write_word::<false>(dest, source, record, kept) {
+            return C::done(());
+        }
+        let peer = endpoint.peer_of(record);
+        try_bytes::<C, KEPT>(dest, source, bytes, peer, caller, routine)
+    }
+}
+
+/// How long a source stays.
+fn kept<const KEPT: bool>() -> Source {
+    if KEPT {
+        Source::KeptUntilQuiet
+    } else {
+        Source::Reusable
     }
 }
 
@@ -227,11 +322,7 @@ unsafe fn try_bytes<C: Caller, const KEPT: bool>(
     caller: &C,
     routine: C::Routine,
 ) -> C::Outcome<()> {
-    let kept = if KEPT {
-        Source::KeptUntilQuiet
-    } else {
-        Source::Reusable
-    };
+    let kept = kept::<KEPT>();
     // SAFETY: this thread may use the endpoint; `source` holds the elements as long as `KEPT` says.
     unsafe {
         if caller.endpoint().try_write(dest, source, bytes, peer, kept) {
@@ -253,11 +344,7 @@ unsafe fn write_bytes_slowly<C: Caller, const KEPT: bool>(
     caller: &C,
     routine: C::Routine,
 ) -> C::Outcome<()> {
-    let kept = if KEPT {
-        Source::KeptUntilQuiet
-    } else {
-        Source::Reusable
-    };
+    let kept = kept::<KEPT>();
     // SAFETY: this thread may use the endpoint; `source` holds the elements as long as `KEPT` says.
     let written = unsafe { caller.endpoint().write_far(dest, source, bytes, peer, kept) };
     match written {
@@ -282,50 +369,9 @@ unsafe fn write_bytes_slowly<C: Caller, const KEPT: bool>(
 ///
 /// # Safety
 /// As [`Caller::endpoint`].
-#[inline(always)]
+#[cold]
+#[inline(never)]
 pub(crate) unsafe fn write_word_far<C: Caller>(
-    dest: usize,
-    word: u64,
-    bytes: usize,
-    peer: PeerIndex,
-    caller: &C,
-    routine: C::Routine,
-) -> C::Outcome<()> {
-    // SAFETY: this thread may use the endpoint.
-    unsafe {
-        if caller.endpoint().tries_writes() {
-            return try_word(dest, word, bytes, peer, caller, routine);
-        }
-        write_word_slowly(dest, word, bytes, peer, caller, routine)
-    }
-}
-
-/// # Safety
-/// As [`write_word_far`].
-#[cold]
-#[inline(never)]
-unsafe fn try_word<C: Caller>(
-    dest: usize,
-    word: u64,
-    bytes: usize,
-    peer: PeerIndex,
-    caller: &C,
-    routine: C::Routine,
-) -> C::Outcome<()> {
-    // SAFETY: this thread may use the endpoint.
-    unsafe {
-        if caller.endpoint().try_write_word(dest, word, bytes, peer) {
-            return C::done(());
-        }
-        write_word_slowly(dest, word, bytes, peer, caller, routine)
-    }
-}
-
-/// # Safety
-/// As [`write_word_far`].
-#[cold]
-#[inline(never)]
-unsafe fn write_word_slowly<C: Caller>(
     dest: usize,
     word: u64,
     bytes: usize,
@@ -537,6 +583,22 @@ impl Endpoint {
             self.set_busy();
         }
         Some(posted)
+    }
+
+    /// Writes 8 bytes over the device, if the lane can take them without looking; `source` may be
+    /// changed at once.
+    ///
+    /// # Safety
+    /// As [`Endpoint::post_block`], with so many bytes.
+    #[inline(always)]
+    unsafe fn post_word_guarded(&self, dest: usize, source: *const u8, record: &Peer) -> bool {
+        let Some(there) = self.there_of(dest, size_of::<u64>(), record) else {
+            return false;
+        };
+        // SAFETY: the lane is alive while the endpoint is enabled, and used as its guard allows;
+        // the record is one of its peers', and `source` has the bytes.
+        let posted = unsafe { self.route.write_word_guarded(source, there) };
+        self.note_posted(posted)
     }
 
     /// Writes a few bytes over the device, if the lane can take them without looking; `source` may

@@ -33,13 +33,20 @@ impl Remote {
         }
     }
 
-    /// A peer whose parts lie at `bases`, under keys that take the place of the address vector.
-    pub(crate) fn with_long_keys(bases: [u64; PARTS], keys: [u64; PARTS]) -> Self {
+    /// Peer `number` of the domain, whose parts lie at `bases`, under keys that take the place of the
+    /// address vector; the number takes that of the other keys.
+    pub(crate) fn with_long_keys(number: u32, bases: [u64; PARTS], keys: [u64; PARTS]) -> Self {
         Self {
             bases,
-            keys: [Be32::new(0); PARTS],
+            keys: [Be32::from_raw(number), Be32::new(0)],
             vector: Vector::of_words(keys),
         }
+    }
+
+    /// The number of a peer with long keys, among all of the domain.
+    #[inline(always)]
+    pub(crate) fn number(&self) -> u32 {
+        self.keys[0].raw()
     }
 
     /// The keys of [`Remote::with_long_keys`].
@@ -108,7 +115,7 @@ impl Remote {
     #[must_use]
     pub(crate) fn swapped_long(&self) -> Self {
         let ([lower, upper], [first, second]) = (self.bases, self.long_keys());
-        Self::with_long_keys([upper, lower], [second, first])
+        Self::with_long_keys(self.number(), [upper, lower], [second, first])
     }
 }
 

@@ -8,7 +8,7 @@
 use super::{Cause, Far, Source, refused};
 use crate::device::amo::Amo;
 use crate::symmetric::Error;
-use crate::symmetric::address_vector::PeerIndex;
+use crate::symmetric::address_vector::{Peer, PeerIndex};
 use crate::symmetric::endpoint::Endpoint;
 use crate::symmetric::strided::Blocks;
 use std::time::Duration;
@@ -20,20 +20,45 @@ impl Endpoint {
         matches!(self.far, Far::Libfabric(_))
     }
 
-    /// Writes the first `bytes` bytes of a word, 1, 2, 4 or 8, to the own address `dest` on `peer`,
-    /// in the common case of a transport whose posts are not in line. Has done nothing where it
-    /// returns false.
+    /// Writes an element of `BYTES` bytes, 1, 2, 4 or 8, the first of a word, `offset` bytes from the
+    /// own window's base, on the peer of this record, which is on another node, in the common case of
+    /// a transport whose posts are not in line: in the upper part of the window, or else in the
+    /// lower. Has done nothing where it returns false.
     #[inline(always)]
-    pub(crate) fn try_write_word(
+    pub(crate) fn try_write_element<const BYTES: usize, const UPPER: bool>(
         &self,
-        dest: usize,
+        offset: usize,
         word: u64,
-        bytes: usize,
-        peer: PeerIndex,
+        record: &Peer,
     ) -> bool {
         match &self.far {
             Far::None | Far::Mlx5(_) => false,
-            Far::Libfabric(far) => far.try_write_word(self, dest, word, bytes, peer),
+            Far::Libfabric(far) => {
+                far.try_write_element::<BYTES, UPPER>(self, offset, word, record)
+            }
+        }
+    }
+
+    /// Writes the 8 bytes at `source` to the own address `dest` on the peer of this record, in the
+    /// same way.
+    ///
+    /// # Safety
+    /// As [`Endpoint::write_far`]; [`Endpoint::tries_writes`] says yes. The bytes are not mapped here.
+    #[inline(always)]
+    pub(crate) unsafe fn try_write_word<const UPPER: bool>(
+        &self,
+        dest: usize,
+        source: *const u8,
+        record: &Peer,
+        kept: Source,
+    ) -> bool {
+        match &self.far {
+            // SAFETY: by contract of the caller.
+            Far::None | Far::Mlx5(_) => unsafe { std::hint::unreachable_unchecked() },
+            // SAFETY: `source` holds the bytes.
+            Far::Libfabric(far) => unsafe {
+                far.try_write_word::<UPPER>(self, dest, source, record, kept)
+            },
         }
     }
 
@@ -243,14 +268,22 @@ impl Endpoint {
         }
     }
 
-    /// [`Endpoint::quiet`] where one operation is outstanding, and is done; false otherwise. For
-    /// functions out of line.
+    /// [`Endpoint::quiet`] where one operation is outstanding over a device, and is done; false
+    /// otherwise, and none over another transport. For functions out of line.
     #[inline(always)]
-    pub(crate) fn quiet_one_far(&self) -> bool {
+    pub(crate) fn quiet_one_far(&self) -> Option<bool> {
         match &self.far {
-            Far::Mlx5(mlx5) => mlx5.quiet_one(self),
-            // Over libfabric all of quiet is one function.
-            Far::None | Far::Libfabric(_) => false,
+            Far::Mlx5(mlx5) => Some(mlx5.quiet_one(self)),
+            Far::None | Far::Libfabric(_) => None,
+        }
+    }
+
+    /// The same where [`Endpoint::quiet_one_far`] has none: after one look at the completion queue.
+    #[inline(always)]
+    pub(crate) fn quiet_look_far(&self) -> bool {
+        match &self.far {
+            Far::None | Far::Mlx5(_) => false,
+            Far::Libfabric(far) => far.quiet_one(self),
         }
     }
 

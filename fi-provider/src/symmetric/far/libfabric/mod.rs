@@ -9,7 +9,7 @@
 
 use crate::libfabric::Gate;
 use crate::symmetric::Error;
-use crate::symmetric::address_vector::PeerIndex;
+use crate::symmetric::address_vector::{Peer, PeerIndex};
 use crate::symmetric::endpoint::Endpoint;
 use crate::symmetric::far::{Source, refused};
 use crate::symmetric::strided::Blocks;
@@ -64,7 +64,13 @@ impl Libfabric {
         if record.window_len > 0 {
             return None;
         }
-        let offset = endpoint.offset(addr);
+        Self::place(endpoint, endpoint.offset(addr), bytes, record)
+    }
+
+    /// Where the bytes are on the peer of this record, if they are in one part of its window: at
+    /// `offset` from the window's base, and at least one.
+    #[inline(always)]
+    fn place(endpoint: &Endpoint, offset: usize, bytes: usize, record: &Peer) -> Option<Place> {
         let (split, [lower, upper]) = (endpoint.split, endpoint.ends);
         let (part, end, inside) = if offset < split {
             (0, lower, offset)
@@ -76,10 +82,39 @@ impl Libfabric {
             return None;
         }
         Some(Place {
-            peer: endpoint.number_on_lane(peer),
+            peer: record.remote.number(),
             address: record.remote.bases[part].wrapping_add(inside as u64),
             key: record.remote.long_keys()[part],
         })
+    }
+
+    /// Whether an object of `BYTES` bytes at `offset` is in the upper part of the window, or else in
+    /// the lower, and in a place that is a multiple of them.
+    #[inline(always)]
+    fn is_in<const BYTES: usize, const UPPER: bool>(endpoint: &Endpoint, offset: usize) -> bool {
+        // The parts have whole pages: an object that begins in one is in it.
+        let is_in = if UPPER {
+            offset >= endpoint.split && offset < endpoint.ends[1]
+        } else {
+            offset < endpoint.ends[0]
+        };
+        is_in && offset.is_multiple_of(BYTES)
+    }
+
+    /// The place at `offset` on the peer of this record.
+    #[inline(always)]
+    fn place_in<const UPPER: bool>(endpoint: &Endpoint, offset: usize, record: &Peer) -> Place {
+        let part = usize::from(UPPER);
+        let inside = if UPPER {
+            offset - endpoint.split
+        } else {
+            offset
+        };
+        Place {
+            peer: record.remote.number(),
+            address: record.remote.bases[part].wrapping_add(inside as u64),
+            key: record.remote.long_keys()[part],
+        }
     }
 
     /// The same, whatever is asked for, and why not otherwise.
@@ -109,7 +144,7 @@ impl Libfabric {
         let offset = endpoint.offset(addr);
         let (address, key) = record.remote.long_place(offset, endpoint.split);
         Ok(Place {
-            peer: endpoint.number_on_lane(peer),
+            peer: record.remote.number(),
             address,
             key,
         })
@@ -152,32 +187,64 @@ impl Libfabric {
             return false;
         };
         endpoint.note_busy();
-        let (port, lane) = (self.gate().port(), self.gate().lane());
-        // SAFETY: `source` holds the bytes; the lane leaks where operations outlive its gate.
+        let lane = self.gate().lane();
+        // SAFETY: `source` holds the bytes; the gate has the port open, and the lane leaks where
+        // operations outlive its gate.
         unsafe {
             match kept {
-                Source::Reusable => port.try_write_whole(lane, place, source, bytes),
-                Source::KeptUntilQuiet => port.try_write(lane, place, source, bytes),
+                Source::Reusable => lane.try_write_whole(place, source, bytes),
+                Source::KeptUntilQuiet => lane.try_write(place, source, bytes),
             }
         }
     }
 
     /// [`Endpoint::try_write_word`].
+    ///
+    /// # Safety
+    /// As [`Endpoint::try_write_word`].
     #[inline(always)]
-    pub(crate) fn try_write_word(
+    pub(crate) unsafe fn try_write_word<const UPPER: bool>(
         &self,
         endpoint: &Endpoint,
         dest: usize,
-        word: u64,
-        bytes: usize,
-        peer: PeerIndex,
+        source: *const u8,
+        record: &Peer,
+        kept: Source,
     ) -> bool {
-        let Some(place) = self.find(endpoint, dest, bytes, peer) else {
+        let offset = endpoint.offset(dest);
+        if !Self::is_in::<{ size_of::<u64>() }, UPPER>(endpoint, offset) {
             return false;
-        };
+        }
         endpoint.note_busy();
-        let gate = self.gate();
-        gate.port().try_write_word(gate.lane(), place, word, bytes)
+        let lane = self.gate().lane();
+        let place = || Self::place_in::<UPPER>(endpoint, offset, record);
+        // SAFETY: `source` holds the bytes; the gate has the port open, and the lane leaks where
+        // operations outlive its gate.
+        unsafe {
+            match kept {
+                Source::Reusable => lane.try_write_aligned(place, source),
+                Source::KeptUntilQuiet => lane.try_write_word(place, source),
+            }
+        }
+    }
+
+    /// [`Endpoint::try_write_element`].
+    #[inline(always)]
+    pub(crate) fn try_write_element<const BYTES: usize, const UPPER: bool>(
+        &self,
+        endpoint: &Endpoint,
+        offset: usize,
+        word: u64,
+        record: &Peer,
+    ) -> bool {
+        if !Self::is_in::<BYTES, UPPER>(endpoint, offset) {
+            return false;
+        }
+        endpoint.note_busy();
+        let lane = self.gate().lane();
+        let place = || Self::place_in::<UPPER>(endpoint, offset, record);
+        // SAFETY: the gate has the port open, and the lane leaks where operations outlive its gate.
+        unsafe { lane.try_write_element(place, word, BYTES) }
     }
 
     /// [`Endpoint::write_far`].
@@ -335,7 +402,8 @@ impl Libfabric {
         let place = self.object(endpoint, target, bytes, peer)?;
         endpoint.note_busy();
         let (port, lane) = (self.gate().port(), self.gate().lane());
-        if port.try_update(lane, place, bytes, what) {
+        // SAFETY: the gate has the port open.
+        if unsafe { lane.try_update(place, bytes, what) } {
             return Ok(());
         }
         Ok(port.update(lane, place, bytes, what)?)
@@ -395,6 +463,19 @@ impl Libfabric {
         Ok(self.gate().port().fence(self.gate().lane())?)
     }
 
+    /// [`Endpoint::quiet`] where one look is enough; false otherwise.
+    #[inline(always)]
+    pub(crate) fn quiet_one(&self, endpoint: &Endpoint) -> bool {
+        let gate = self.gate();
+        // SAFETY: the gate has the port open.
+        if !unsafe { gate.lane().try_quiet() } {
+            return false;
+        }
+        self.note_idle(endpoint);
+        order::full();
+        true
+    }
+
     /// [`Endpoint::quiet`].
     ///
     /// # Errors
@@ -438,7 +519,7 @@ impl Libfabric {
             .remote
             .long_place(endpoint.offset(word), endpoint.split);
         let place = Place {
-            peer: endpoint.number_on_lane(peer),
+            peer: record.remote.number(),
             address,
             key,
         };
@@ -468,7 +549,10 @@ impl Libfabric {
     #[inline(never)]
     pub(crate) fn culprit(&self, endpoint: &Endpoint) -> Option<(PeerIndex, Failure)> {
         let (number, failure) = self.gate().port().culprit(self.gate().lane())?;
-        let is_culprit = |&peer: &PeerIndex| endpoint.number_on_lane(peer) == number;
+        let is_culprit = |&peer: &PeerIndex| {
+            let record = endpoint.record(peer);
+            record.is_some_and(|record| record.remote.number() == number)
+        };
         Some(((0..endpoint.peer_count()).find(is_culprit)?, failure))
     }
 
