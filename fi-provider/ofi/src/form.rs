@@ -58,7 +58,7 @@ pub(crate) struct Forms(UnsafeCell<Form>);
 
 // SAFETY: guarded by the port's lock; no call reads the structs behind its end.
 unsafe impl Send for Forms {}
-// SAFETY: as above.
+// SAFETY: guarded by the port's lock; no call reads the structs behind its end.
 unsafe impl Sync for Forms {}
 
 impl Forms {

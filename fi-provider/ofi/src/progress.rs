@@ -66,7 +66,7 @@ impl Batch {
 /// The queue has written the entry, whose context is an operation.
 #[inline(always)]
 unsafe fn is_plain(entry: *const FiCqMsgEntry) -> bool {
-    // SAFETY: by contract of the caller.
+    // SAFETY: the queue has written the entry, and its context is an operation.
     unsafe { (*(*entry).op_context.cast::<Operation>()).kind == Kind::Plain }
 }
 
@@ -90,7 +90,7 @@ unsafe fn end_plain(entry: *const FiCqMsgEntry) {
 /// # Safety
 /// It lies in a chunk, and its lane, if it has one, is alive.
 unsafe fn is_free(operation: *const Operation) -> bool {
-    // SAFETY: by contract of the caller.
+    // SAFETY: the operation lies in a chunk, and its lane is alive.
     unsafe { (*operation).lane.as_ref() }.is_none_or(|lane| lane.has_free(operation))
 }
 

@@ -53,7 +53,7 @@ impl Endpoint {
         kept: Source,
     ) -> bool {
         match &self.far {
-            // SAFETY: by contract of the caller.
+            // SAFETY: `tries_writes` says yes, so that the transport is libfabric.
             Far::None | Far::Mlx5(_) => unsafe { std::hint::unreachable_unchecked() },
             // SAFETY: `source` holds the bytes.
             Far::Libfabric(far) => unsafe {
