@@ -8,7 +8,7 @@ use quote::{format_ident, quote};
 use syn::spanned::Spanned;
 use syn::{
     Data, DeriveInput, Error, Fields, FnArg, GenericParam, Generics, Ident, ItemFn, Pat,
-    ReturnType, Safety, Type, parse_macro_input, parse_quote,
+    ReturnType, Safety, Signature, Type, parse_macro_input, parse_quote,
 };
 
 #[proc_macro_attribute]
@@ -40,27 +40,7 @@ fn expand_action(function: &ItemFn) -> Result<Tokens, Error> {
     if !matches!(signature.safety, Safety::Default) {
         return complain(signature.safety.span(), "an action is no unsafe function");
     }
-    let mut types = Vec::new();
-    let mut has_here = false;
-    for (index, argument) in signature.inputs.iter().enumerate() {
-        let FnArg::Typed(argument) = argument else {
-            return complain(argument.span(), "an action is no method");
-        };
-        if index == 0 && is_here(&argument.ty) {
-            has_here = true;
-            continue;
-        }
-        if let Type::Reference(reference) = &*argument.ty {
-            return complain(
-                reference.span(),
-                "an action owns its arguments: a Vec in the place of a slice, a String in that of text",
-            );
-        }
-        if let Pat::Type(_) = &*argument.pat {
-            return complain(argument.span(), "an argument is a name and a type");
-        }
-        types.push(&*argument.ty);
-    }
+    let (has_here, types) = arguments(signature)?;
     let name = &signature.ident;
     let (visibility, attributes) = (&function.vis, &function.attrs);
     let output = match &signature.output {
@@ -116,6 +96,33 @@ fn expand_action(function: &ItemFn) -> Result<Tokens, Error> {
             }
         };
     })
+}
+
+/// Whether the function wants to know of the circumstances, and the types of its arguments.
+fn arguments(signature: &Signature) -> Result<(bool, Vec<&Type>), Error> {
+    let complain = |span, text| Err(Error::new(span, text));
+    let mut types = Vec::new();
+    let mut has_here = false;
+    for (index, argument) in signature.inputs.iter().enumerate() {
+        let FnArg::Typed(argument) = argument else {
+            return complain(argument.span(), "an action is no method");
+        };
+        if index == 0 && is_here(&argument.ty) {
+            has_here = true;
+            continue;
+        }
+        if let Type::Reference(reference) = &*argument.ty {
+            return complain(
+                reference.span(),
+                "an action owns its arguments: a Vec in the place of a slice, a String in that of text",
+            );
+        }
+        if let Pat::Type(_) = &*argument.pat {
+            return complain(argument.span(), "an argument is a name and a type");
+        }
+        types.push(&*argument.ty);
+    }
+    Ok((has_here, types))
 }
 
 /// Whether a type is `&Here`, by its name.
