@@ -1,5 +1,5 @@
-//! Potentials by an octree whose cells lie on all PEs, each where a hash of its place says: tasks of
-//! which nobody knows before others have run.
+//! Potentials by an octree whose cells lie on all PEs, each on that which a hash of its place names:
+//! tasks that nobody knows before others have run.
 //!
 //! Bodies are told to the root. A cell adds a body to its mass; where it has too many bodies it gets
 //! children, and tells these of them. When no call is under way any more, each PE asks for the potential

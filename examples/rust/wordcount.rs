@@ -32,7 +32,7 @@ fn count(word: String) {
     *owned().entry(word).or_default() += 1;
 }
 
-/// Returns what was counted on a PE.
+/// Returns the summary of the words that a PE owns.
 #[action]
 fn counted() -> Summary {
     Summary::of(&owned())
