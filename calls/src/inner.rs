@@ -283,7 +283,7 @@ impl Inner {
         let kept = Arc::new(Kept {
             regions,
             index: block,
-            arguments,
+            arguments: Mutex::new(arguments),
             borrowed,
         });
         let in_message = if kept.index.is_some() { &[] } else { &*index };

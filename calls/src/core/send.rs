@@ -4,6 +4,7 @@ use super::{Core, Ready, Way};
 use crate::archive::Chunk;
 use crate::call::Sink;
 use crate::pool::Block;
+use crate::sync::Mutex;
 use crate::wire::{
     BLOCK, CHUNKS, DONE, Described, HERE, Header, INDEX, PLAIN, Table, UNIT, padded,
 };
@@ -55,8 +56,8 @@ pub(crate) struct Kept {
     pub(crate) regions: Vec<Region>,
     /// Has the index data, where that is too long for a message.
     pub(crate) index: Option<Block>,
-    /// The values.
-    pub(crate) arguments: Box<dyn Send>,
+    /// The values, which nobody looks at: the lock has several threads keep them.
+    pub(crate) arguments: Mutex<Box<dyn Send>>,
     /// Told when the arguments are dropped.
     pub(crate) borrowed: Option<Arc<dyn Send + Sync>>,
 }
