@@ -194,7 +194,7 @@ fn bodies(rank: u32, count: usize) -> impl Iterator<Item = Body> {
         state >> (64 - bits)
     };
     (0..count).map(move |_| Body {
-        at: array::from_fn(|_| next(LEVELS) * next(LEVELS) >> LEVELS),
+        at: array::from_fn(|_| (next(LEVELS) * next(LEVELS)) >> LEVELS),
         mass: 1 + next(4),
     })
 }
