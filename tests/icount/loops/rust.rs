@@ -183,8 +183,6 @@ fn main() {
             let without = &mut |rounds| black_box(no_calls as Calling)(&calls, rounds);
             count(name, rounds, [with, without]);
         }
-        // Freed by all together.
-        std::mem::forget(words);
     }
     world.barrier_all();
 }
