@@ -57,6 +57,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     ("shmem", &["fi-provider", "fi-bootstrap"]),
+    // Compiles files of shmem's by their paths.
+    ("shmem-models", &[]),
     ("shmem-cabi", &["shmem"]),
     ("shmem-launcher", &["fi-bootstrap"]),
     // Some use the fabric itself, which is for programs of any kind, or remote calls.
