@@ -5,6 +5,7 @@ use crate::calls::Calls;
 use crate::error::Error;
 use crate::sync::{AtomicU8, Mutex, Ordering, lock};
 use std::fmt::{self, Debug};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -121,10 +122,16 @@ impl<R> State<R> {
 
 impl<R: Load + Send> Sink for State<R> {
     fn load(&self, source: u32, from: Loader<'_, '_>) {
-        let result = from.whole().map_err(|error| Error::Load {
-            rank: source,
-            error,
-        });
+        // A program's own `Load` may panic.
+        let loaded = catch_unwind(AssertUnwindSafe(|| from.whole()));
+        let rank = source;
+        let result = match loaded {
+            Ok(loaded) => loaded.map_err(|error| Error::Load { rank, error }),
+            Err(_) => Err(Error::Refused {
+                rank,
+                message: "its result panics as it is loaded".to_owned(),
+            }),
+        };
         self.reach(ENDED, Some(result));
     }
 
