@@ -5,6 +5,7 @@ use crate::calls::Calls;
 use crate::error::Error;
 use crate::sync::{AtomicU8, Mutex, Ordering, lock};
 use std::fmt::{self, Debug};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -121,10 +122,16 @@ impl<R> State<R> {
 
 impl<R: Load + Send> Sink for State<R> {
     fn load(&self, source: u32, from: Loader<'_, '_>) {
-        let result = from.whole().map_err(|error| Error::Load {
-            rank: source,
-            error,
-        });
+        // A program's own `Load` may panic.
+        let loaded = catch_unwind(AssertUnwindSafe(|| from.whole()));
+        let rank = source;
+        let result = match loaded {
+            Ok(loaded) => loaded.map_err(|error| Error::Load { rank, error }),
+            Err(_) => Err(Error::Refused {
+                rank,
+                message: "its result panics as it is loaded".to_owned(),
+            }),
+        };
         self.reach(ENDED, Some(result));
     }
 
@@ -325,4 +332,96 @@ fn poll<R>(calls: &Calls, state: &State<R>, bit: u8, context: &Context<'_>) -> b
     }
     context.waker().wake_by_ref();
     false
+}
+
+/// Models of two threads that share a call, in all orders: `RUSTFLAGS="--cfg calls_model"`.
+#[cfg(all(test, calls_model))]
+mod models {
+    use super::*;
+    use loom::sync::atomic::AtomicUsize;
+    use loom::thread;
+    use std::task::Wake;
+
+    /// Counts how often it was woken.
+    struct Counts(AtomicUsize);
+
+    impl Wake for Counts {
+        fn wake(self: Arc<Self>) {
+            // ORDERING: a number.
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn waker() -> (Arc<Counts>, Waker) {
+        let counts = Arc::new(Counts(AtomicUsize::new(0)));
+        (Arc::clone(&counts), Waker::from(counts))
+    }
+
+    /// Ends a call on another thread.
+    fn end(state: &Arc<State<u32>>) -> thread::JoinHandle<()> {
+        let state = Arc::clone(state);
+        thread::spawn(move || {
+            state.sent();
+            state.reach(ENDED, Some(Ok(7)));
+        })
+    }
+
+    /// A poll that finds nothing is followed by a wake-up, for each bit.
+    #[test]
+    fn no_waker_is_lost() {
+        loom::model(|| {
+            let state = Arc::new(State::new());
+            let other = end(&state);
+            let wakers = [SENT, ENDED].map(|bit| {
+                let (counts, waker) = waker();
+                (state.poll(bit, &waker), counts)
+            });
+            other.join().unwrap();
+            for (is_there, counts) in wakers {
+                // ORDERING: behind the end of the other thread.
+                let woken = counts.0.load(Ordering::Relaxed);
+                assert_eq!(woken, usize::from(!is_there));
+            }
+            assert!(matches!(state.take(), Some(Ok(7))));
+            assert!(state.take().is_none());
+        });
+    }
+
+    /// Where the end is seen the result is there, and one of two threads has it.
+    #[test]
+    fn a_result_is_taken_once() {
+        loom::model(|| {
+            let state = Arc::new(State::new());
+            let other = end(&state);
+            let taker = Arc::clone(&state);
+            let taker = thread::spawn(move || {
+                let is_ended = taker.is(ENDED);
+                let taken = taker.take();
+                assert!(!is_ended || taken.is_some());
+                taken.is_some()
+            });
+            other.join().unwrap();
+            let was_taken = taker.join().unwrap();
+            assert_ne!(state.take().is_some(), was_taken);
+        });
+    }
+
+    /// A function that is left is called once, with the result.
+    #[test]
+    fn a_function_is_called_once() {
+        loom::model(|| {
+            let state = Arc::new(State::new());
+            let other = end(&state);
+            let called = Arc::new(AtomicUsize::new(0));
+            let calls = Arc::clone(&called);
+            state.leave(Box::new(move |result| {
+                assert!(matches!(result, Ok(7)));
+                // ORDERING: a number.
+                calls.fetch_add(1, Ordering::Relaxed);
+            }));
+            other.join().unwrap();
+            // ORDERING: behind the end of the other thread.
+            assert_eq!(called.load(Ordering::Relaxed), 1);
+        });
+    }
 }

@@ -210,6 +210,7 @@ impl Calls {
     /// # Errors
     /// The first failure of one that was made by [`Peer::tell`]; [`Error::Nested`] in an action.
     pub fn wait_all(&self) -> Result<(), Error> {
+        self.refuse_in_actions()?;
         self.wait_until(|| self.0.made_and_unended().1 == 0)?;
         self.0.take_lost().map_or(Ok(()), Err)
     }

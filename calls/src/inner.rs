@@ -33,6 +33,8 @@ use std::time::Instant;
 
 /// A message whose calls are being started.
 struct Batch {
+    /// The calls that it has come by.
+    of: *const Inner,
     source: u32,
     packet: Packet,
     /// Where the next one begins.
@@ -41,6 +43,53 @@ struct Batch {
     ran: Cell<u64>,
     /// The message of an action that waits on this thread, if there is one.
     outer: *const Self,
+}
+
+/// Takes the last message off the list of this thread.
+struct LastBatch<'a>(&'a Batch);
+
+impl Drop for LastBatch<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        BATCH.set(self.0.outer);
+    }
+}
+
+/// Ends a call when it is dropped: behind the program's functions, which may panic.
+struct Ending<'a>(&'a Inner);
+
+impl Drop for Ending<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.0.end(1);
+    }
+}
+
+/// A turn of the program's pool at the calls that wait for it.
+struct Given(Option<Calls>);
+
+impl Given {
+    fn run(mut self) {
+        let Some(calls) = self.0.take() else { return };
+        if let Some(record) = calls.inner().next_given() {
+            calls.run(record);
+        }
+        // The thread may not poll.
+        calls.inner().send();
+    }
+}
+
+impl Drop for Given {
+    /// The pool has dropped the turn.
+    fn drop(&mut self) {
+        let Some(calls) = self.0.take() else { return };
+        if let Some(record) = calls.inner().next_given() {
+            let text = "the program's pool has dropped it";
+            let (rank, id) = (record.source, record.header.id);
+            calls.inner().turn().fail(rank, id, REFUSED, text);
+        }
+        calls.inner().send();
+    }
 }
 
 thread_local! {
@@ -61,6 +110,8 @@ pub(crate) struct Inner {
     turns: Lock,
     core: UnsafeCell<Core>,
     ready: Mutex<VecDeque<Ready>>,
+    /// Calls for the program's pool, of which it has as many turns or more.
+    given: Mutex<VecDeque<Record>>,
     /// Messages in `ready`, and calls that were given to the program's pool.
     queued: AtomicUsize,
     /// Calls that have ended.
@@ -151,6 +202,7 @@ impl Inner {
             turns: Lock::new(),
             core: UnsafeCell::new(core),
             ready: Mutex::new(VecDeque::new()),
+            given: Mutex::new(VecDeque::new()),
             queued: AtomicUsize::new(0),
             ended: AtomicU64::new(0),
             lost: Mutex::new(None),
@@ -451,10 +503,14 @@ impl Calls {
         let inner = self.inner();
         let is_nested = depth() > 0;
         if is_nested && depth() >= inner.settings.nested {
-            inner.receive(false);
-            return false;
+            return self.poll_for_ends();
         }
         let mut any = is_nested && self.go_on();
+        if is_nested && let Some(record) = inner.next_given() {
+            // The threads of the pool may all wait, as this one does.
+            self.run(record);
+            any = true;
+        }
         let mut next = inner.receive(true).or_else(|| inner.next());
         while let Some(ready) = next {
             any = true;
@@ -470,14 +526,27 @@ impl Calls {
         any
     }
 
+    /// Sends and receives, and starts no action.
+    #[cold]
+    fn poll_for_ends(&self) -> bool {
+        let inner = self.inner();
+        let mut any = false;
+        inner.receive(false);
+        while let Some(ready) = inner.next_end() {
+            any = true;
+            self.handle(ready);
+        }
+        any
+    }
+
     #[inline]
     fn handle(&self, ready: Ready) {
         let inner = self.inner();
         match ready {
             Ready::Calls(source, packet) => self.start_all(source, packet),
             Ready::Reply(sink, record) => {
+                let _ending = Ending(inner);
                 self.finish(&*sink, record);
-                inner.end(1);
             }
             other => self.handle_rare(other),
         }
@@ -490,8 +559,8 @@ impl Calls {
             Ready::Calls(..) | Ready::Reply(..) => {}
             Ready::Call(record) => self.give(record),
             Ready::Failed(sink, error) => {
+                let _ending = Ending(inner);
                 sink.fail(error);
-                inner.end(1);
             }
             Ready::Lost(error) => {
                 lock(&inner.lost).get_or_insert(error);
@@ -509,6 +578,7 @@ impl Calls {
     /// Starts the calls of a message.
     fn start_all(&self, source: u32, packet: Packet) {
         let batch = Batch {
+            of: self.inner(),
             source,
             packet,
             at: Cell::new(0),
@@ -516,8 +586,10 @@ impl Calls {
             outer: BATCH.get(),
         };
         BATCH.set(&raw const batch);
+        // Behind a panic of the program's pool, too.
+        let last = LastBatch(&batch);
         self.start_next(&batch);
-        BATCH.set(batch.outer);
+        drop(last);
         self.tell_ran(&batch);
     }
 
@@ -558,9 +630,11 @@ impl Calls {
         // SAFETY: the messages are those of functions that this thread runs, each within the one before,
         // and takes them off the list at its end.
         while let Some(batch) = unsafe { at.as_ref() } {
-            self.tell_ran(batch);
-            any |= self.start_next(batch);
-            self.tell_ran(batch);
+            if std::ptr::eq(batch.of, self.inner()) {
+                self.tell_ran(batch);
+                any |= self.start_next(batch);
+                self.tell_ran(batch);
+            }
             at = batch.outer;
         }
         any
@@ -604,17 +678,9 @@ impl Calls {
         };
         // ORDERING: a bound, which need not be exact.
         inner.queued.fetch_add(1, Ordering::Relaxed);
-        let calls = self.clone();
-        run(Box::new(move || {
-            calls.run(record);
-            // ORDERING: as above.
-            calls.inner().queued.fetch_sub(1, Ordering::Relaxed);
-            // The thread may not poll.
-            let mut core = calls.inner().turn();
-            if core.has_unsent() {
-                core.send();
-            }
-        }));
+        lock(&inner.given).push_back(record);
+        let given = Given(Some(self.clone()));
+        run(Box::new(move || given.run()));
     }
 
     /// Runs the action of a record.
@@ -680,18 +746,33 @@ impl Calls {
         self.inner().turn().fail(source, id, how, &text);
     }
 
+    /// # Errors
+    /// [`Error::Nested`] in an action.
+    pub(crate) fn refuse_in_actions(&self) -> Result<(), Error> {
+        match depth() {
+            0 => Ok(()),
+            depth => Err(Error::Nested(depth)),
+        }
+    }
+
+    /// # Errors
+    /// [`Error::Nested`] where no action may run within those that this thread runs.
+    pub(crate) fn refuse_too_deep(&self) -> Result<(), Error> {
+        match depth() {
+            depth if depth >= self.inner().settings.nested => Err(Error::Nested(depth)),
+            _ => Ok(()),
+        }
+    }
+
     /// Polls until `is_done`, and runs actions meanwhile.
     ///
     /// # Errors
     /// [`Error::Nested`].
     pub(crate) fn wait_until(&self, is_done: impl Fn() -> bool) -> Result<(), Error> {
-        let inner = self.inner();
         if is_done() {
             return Ok(());
         }
-        if depth() >= inner.settings.nested {
-            return Err(Error::Nested(depth()));
-        }
+        self.refuse_too_deep()?;
         self.wait_anyhow(is_done);
         Ok(())
     }
@@ -747,6 +828,35 @@ impl Inner {
         // ORDERING: a bound.
         self.queued.fetch_sub(1, Ordering::Relaxed);
         Some(next)
+    }
+}
+
+impl Inner {
+    /// The next call for the program's pool.
+    fn next_given(&self) -> Option<Record> {
+        self.settings.run.as_ref()?;
+        let next = lock(&self.given).pop_front()?;
+        // ORDERING: a bound, which need not be exact.
+        self.queued.fetch_sub(1, Ordering::Relaxed);
+        Some(next)
+    }
+
+    /// Sends all that there is room for.
+    fn send(&self) {
+        let mut core = self.turn();
+        if core.has_unsent() {
+            core.send();
+        }
+    }
+
+    /// The next piece of work that is no call.
+    fn next_end(&self) -> Option<Ready> {
+        let mut ready = lock(&self.ready);
+        let is_end = |ready: &Ready| !matches!(ready, Ready::Calls(..) | Ready::Call(_));
+        let at = ready.iter().position(is_end)?;
+        // ORDERING: a bound.
+        self.queued.fetch_sub(1, Ordering::Relaxed);
+        ready.remove(at)
     }
 }
 

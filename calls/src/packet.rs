@@ -186,3 +186,99 @@ impl Record {
         Ok(load(Loader::new(index, &mut arrived).with_pool(pool)))
     }
 }
+
+#[cfg(all(test, not(calls_model)))]
+mod tests {
+    use super::*;
+    use crate::wire::CALL;
+    use fi_provider::raw::domain::{self, Domain};
+    use proptest::prelude::*;
+
+    /// Takes a message of any bytes apart, as a receiver does.
+    fn take_apart(bytes: &[u8], pool: &Arc<Pool>, chunks: usize) {
+        // SAFETY: the slice has so many bytes.
+        let packet = unsafe { Packet::copy(bytes.as_ptr(), bytes.len()) };
+        assert_eq!(packet.bytes(), bytes);
+        let mut at = 0;
+        while let Some((header, end)) = packet.record(at) {
+            assert!(end > at && end <= bytes.len());
+            let mut record = Record::new(0, header, packet.clone(), at + UNIT);
+            assert!(record.failure().to_string().len() < 4 * bytes.len() + 100);
+            if let Ok(Some((table, described))) = record.table() {
+                assert_eq!(described.len(), table.chunks as usize);
+                assert!(size_of_val(&*described) <= bytes.len());
+            }
+            let arrived = |_| Arrived::here(&[7; 24]);
+            let index = pool.take(40).ok().filter(|_| chunks % 2 == 1);
+            record.fetched = Some(Box::new(Fetched {
+                chunks: (0..chunks).map(arrived).collect(),
+                index: index.map(|block| (block, 40)),
+            }));
+            let _ = record.load(pool, |from| {
+                from.whole::<(Vec<u64>, String, Vec<Vec<u8>>)>()
+            });
+            at = end;
+        }
+    }
+
+    /// Records of any sort, with tables and chunks that may make sense.
+    fn record() -> impl Strategy<Value = Vec<u8>> {
+        let described = (0..80_u64, 0..5_u8).prop_map(|(len, kind)| Described {
+            len,
+            key: 0,
+            address: 0,
+            kind,
+            align: 8,
+            unused: [0; 6],
+        });
+        let table = (prop::collection::vec(described, 0..4), 0..4_u32, 0..60_u32);
+        let rest = prop::collection::vec(prop_oneof![0..4_u8, any::<u8>()], 0..200);
+        (table, rest, 0..4_u8, 0..3_u32).prop_map(|((all, more, index), rest, flags, short)| {
+            let table = Table {
+                chunks: all.len() as u32 + more / 3,
+                index,
+                parcel: 1,
+            };
+            let mut body = [
+                bytemuck::bytes_of(&table),
+                bytemuck::cast_slice(&all),
+                &rest,
+            ]
+            .concat();
+            body.resize(padded(body.len()), 0);
+            let header = Header {
+                len: body.len() as u32 - 16 * (short / 2),
+                word: 0,
+                kind: CALL,
+                flags,
+                id: 0,
+            };
+            [bytemuck::bytes_of(&header), &body].concat()
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn records_of_any_bytes_are_loaded_or_refused(
+            records in prop::collection::vec(record(), 1..4),
+            noise in prop::collection::vec(any::<u8>(), 0..100),
+            changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
+            chunks in 0..4_usize,
+        ) {
+            let domain = Domain::open(domain::Config::default()).unwrap();
+            let pool = Pool::new(&domain, 1 << 12, 1 << 16);
+            take_apart(&noise, &pool, chunks);
+            let mut bytes = records.concat();
+            take_apart(&bytes, &pool, chunks);
+            for (at, byte) in changes {
+                let at = at.index(bytes.len());
+                bytes[at] = byte;
+            }
+            take_apart(&bytes, &pool, chunks);
+            bytes.extend(noise);
+            take_apart(&bytes, &pool, chunks);
+        }
+    }
+}

@@ -198,7 +198,7 @@ impl Drop for Block {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(calls_model)))]
 mod tests {
     use super::*;
     use fi_provider::raw::domain;

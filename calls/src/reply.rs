@@ -29,7 +29,6 @@ impl<'a> Reply<'a> {
 
     /// Sends the result, if anybody waits for it.
     pub(crate) fn send<T: Save + Send + 'static>(&self, result: T) {
-        self.is_sent.set(true);
         if self.id == 0 {
             return;
         }
@@ -41,6 +40,8 @@ impl<'a> Reply<'a> {
         self.calls
             .inner()
             .post(Way::Replies, header, &[target], result, None);
+        // Behind that: a result may panic as it is saved.
+        self.is_sent.set(true);
     }
 
     /// Whether the action has returned.

@@ -77,8 +77,12 @@ impl Calls {
             lent: Arc::new(()),
             env: PhantomData,
         };
-        let result = catch_unwind(AssertUnwindSafe(|| act(&scope)));
-        self.wait_anyhow(|| Arc::strong_count(&scope.lent) == 1);
+        let mut result = catch_unwind(AssertUnwindSafe(|| act(&scope)));
+        let are_back = || Arc::strong_count(&scope.lent) == 1;
+        // The program's functions, which a poll calls, may panic as well.
+        while let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.wait_anyhow(are_back))) {
+            result = result.and(Err(panic));
+        }
         // ORDERING: pairs with the release by which the count was lowered, behind the drop of arguments.
         fence(Ordering::Acquire);
         result.unwrap_or_else(|panic| resume_unwind(panic))
@@ -90,7 +94,8 @@ impl<'env> Scope<'_, 'env> {
     /// borrowed.
     ///
     /// # Errors
-    /// [`Error::NoSuchRank`].
+    /// [`Error::NoSuchRank`]; [`Error::Nested`] in an action, where the wait for the arguments would run
+    /// none.
     pub fn run<A: Action, X: Arguments<A::Args> + 'env>(
         &self,
         rank: u32,
@@ -98,6 +103,7 @@ impl<'env> Scope<'_, 'env> {
         args: X,
     ) -> Result<Call<A::Output>, Error> {
         self.calls.to(rank)?;
+        self.calls.refuse_too_deep()?;
         let state = Arc::new(State::new());
         let target = Target {
             rank,

@@ -133,6 +133,17 @@ impl Calls {
             let mut core = self.inner().turn();
             core.waves.wave += 1;
             core.waves.is_open = true;
+            let near = core
+                .waves
+                .parent
+                .into_iter()
+                .chain(core.waves.children.clone());
+            // Those whose last part came before they went.
+            for rank in near.collect::<Vec<_>>() {
+                if core.is_gone(rank) {
+                    core.waves.part(rank);
+                }
+            }
         }
         let sum = self.sum_on(own);
         self.inner().turn().waves.is_open = false;
@@ -185,6 +196,7 @@ impl Calls {
     /// # Errors
     /// [`Error::Gone`] with all that take part, where a rank is gone; [`Error::Nested`] in an action.
     pub fn barrier(&self) -> Result<(), Error> {
+        self.refuse_in_actions()?;
         let _alone = self.inner().collective();
         self.sum(Sums::default).map(drop)
     }
@@ -196,6 +208,7 @@ impl Calls {
     /// # Errors
     /// [`Error::Gone`] with all that take part, where a rank is gone; [`Error::Nested`] in an action.
     pub fn settle(&self) -> Result<(), Error> {
+        self.refuse_in_actions()?;
         let _alone = self.inner().collective();
         let mut before = None;
         loop {

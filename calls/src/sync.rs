@@ -1,8 +1,8 @@
 //! The primitives by which threads share calls: loom's, where models are made.
 
-#[cfg(loom)]
+#[cfg(calls_model)]
 pub(crate) use loom::sync::{Mutex, MutexGuard, atomic::AtomicU8, atomic::Ordering};
-#[cfg(not(loom))]
+#[cfg(not(calls_model))]
 pub(crate) use std::sync::{Mutex, MutexGuard, atomic::AtomicU8, atomic::Ordering};
 
 /// Locks, also behind a panic: nothing that is locked here is left half done.

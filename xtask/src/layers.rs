@@ -75,6 +75,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     // Loops of the fabric's own objects, of the safe Rust interface and of calls, for the counts.
     ("farreach-loops", &["calls", "fi-provider", "shmem"]),
     ("farreach-contract", &["fi-provider", "softhca-again"]),
+    ("farreach-remote", &["calls"]),
     ("farreach-safe", &["shmem"]),
     // Namespaces alone: hosts to run all the rest on.
     ("farreach-hosts", &[]),

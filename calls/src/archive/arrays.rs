@@ -112,7 +112,7 @@ impl<T: Load> Load for Box<T> {
 
     #[inline]
     fn load(from: &mut Loader<'_, '_>) -> Result<Self, LoadError> {
-        T::load(from).map(Self::new)
+        from.deeper(T::load).map(Self::new)
     }
 }
 
@@ -128,7 +128,7 @@ impl<T: Load> Load for Arc<T> {
 
     #[inline]
     fn load(from: &mut Loader<'_, '_>) -> Result<Self, LoadError> {
-        T::load(from).map(Self::new)
+        from.deeper(T::load).map(Self::new)
     }
 }
 

@@ -5,8 +5,10 @@ use super::save::IS_CHUNK;
 use crate::pool::Block;
 use bytemuck::Pod;
 
-/// The most elements of a sequence of which none takes any bytes.
+/// The most elements of an archive's sequences of which none takes any bytes.
 const MOST_EMPTY: usize = 1 << 24;
+/// Values in boxes and sequences, each in another one: an archive of more would use up the stack.
+const MOST_DEEP: u32 = 256;
 
 /// Values that can be loaded.
 ///
@@ -29,15 +31,15 @@ pub trait Load: Sized {
     #[inline]
     fn load_all(from: &mut Loader<'_, '_>) -> Result<Vec<Self>, LoadError> {
         let count = from.count(Self::LEAST)?;
-        let mut all = Vec::with_capacity(if size_of::<Self>() == 0 {
-            0
-        } else {
-            count.min(from.rest())
-        });
-        for _ in 0..count {
-            all.push(Self::load(from)?);
-        }
-        Ok(all)
+        // No more memory than there are bytes, before elements are there.
+        let most = from.rest() / size_of::<Self>().max(1);
+        from.deeper(|from| {
+            let mut all = Vec::with_capacity(count.min(most));
+            for _ in 0..count {
+                all.push(Self::load(from)?);
+            }
+            Ok(all)
+        })
     }
 }
 
@@ -73,6 +75,9 @@ pub enum LoadError {
     /// The loaded value needs memory of a pool, and there is none.
     #[error("no memory in the pool")]
     Pool,
+    /// More than 256 values lie in boxes and sequences, each in another one.
+    #[error("more than {MOST_DEEP} values lie each in another one")]
+    Deep,
     /// serde's type was not loaded.
     #[error("serde: {0}")]
     Serde(String),
@@ -107,6 +112,10 @@ pub enum LoadError {
 pub struct Loader<'a, 'b> {
     index: &'a [u8],
     chunks: std::slice::IterMut<'b, Arrived<'a>>,
+    /// Values that are being loaded, each in another one.
+    depth: u32,
+    /// Elements so far that take no bytes.
+    empty: usize,
     pool: Option<&'b std::sync::Arc<crate::pool::Pool>>,
 }
 
@@ -116,6 +125,8 @@ impl<'a, 'b> Loader<'a, 'b> {
         Self {
             index,
             chunks: chunks.iter_mut(),
+            depth: 0,
+            empty: 0,
             pool: None,
         }
     }
@@ -137,6 +148,25 @@ impl<'a, 'b> Loader<'a, 'b> {
         } else {
             Err(LoadError::Long)
         }
+    }
+
+    /// Loads that which lies in a value: in a box or a sequence, so that a type may have values of its
+    /// own type. Bounds how many do so, each in another one.
+    ///
+    /// # Errors
+    /// [`LoadError::Deep`]; those of `load`.
+    #[inline]
+    pub fn deeper<T>(
+        &mut self,
+        load: impl FnOnce(&mut Self) -> Result<T, LoadError>,
+    ) -> Result<T, LoadError> {
+        if self.depth == MOST_DEEP {
+            return Err(LoadError::Deep);
+        }
+        self.depth += 1;
+        let loaded = load(self);
+        self.depth -= 1;
+        loaded
     }
 
     /// Bytes of index data that are left.
@@ -181,14 +211,16 @@ impl<'a, 'b> Loader<'a, 'b> {
         let word = self.word()?;
         let count = (word >> 1) as usize;
         let most = match least {
-            0 => MOST_EMPTY,
+            0 => MOST_EMPTY - self.empty,
             least => self.index.len() / least,
         };
-        if word & IS_CHUNK == 0 && count <= most {
-            Ok(count)
-        } else {
-            Err(LoadError::Count)
+        if word & IS_CHUNK != 0 || count > most {
+            return Err(LoadError::Count);
         }
+        if least == 0 {
+            self.empty += count;
+        }
+        Ok(count)
     }
 
     /// The number of plain elements, and the chunk that has them if their bytes are one.

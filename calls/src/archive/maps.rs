@@ -26,7 +26,7 @@ fn save_pairs<'a, K: Save + 'a, V: Save + 'a>(
 /// Loads a number and as many values.
 fn load_each<T: Load, C: FromIterator<T>>(from: &mut Loader<'_, '_>) -> Result<C, LoadError> {
     let count = from.count(T::LEAST)?;
-    (0..count).map(|_| T::load(from)).collect()
+    from.deeper(|from| (0..count).map(|_| T::load(from)).collect())
 }
 
 macro_rules! collections {

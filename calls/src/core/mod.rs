@@ -300,9 +300,15 @@ impl Core {
         self.looked = Instant::now();
         self.looks = self.looks.wrapping_add(1);
         let is_time_for_far = self.looks.is_multiple_of(LOOK_FAR);
+        let mut has_kept = vec![false; self.peers.len()];
+        for (_, (rank, ..)) in &self.kept {
+            has_kept[*rank as usize] = true;
+        }
         for rank in 0..self.peers.len() as u32 {
             let peer = &self.peers[rank as usize];
-            let is_wanted = peer.unended > 0 || self.waves.waits_for(rank);
+            let has_unsent = peer.outboxes.iter().any(Outbox::is_full);
+            let is_waited_for = peer.unended > 0 || self.waves.waits_for(rank);
+            let is_wanted = is_waited_for || has_unsent || has_kept[rank as usize];
             if peer.is_gone || !is_wanted || rank == self.rank {
                 continue;
             }

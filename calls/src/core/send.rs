@@ -31,6 +31,11 @@ pub(super) struct Outbox {
 }
 
 impl Outbox {
+    /// Whether messages wait for room.
+    pub(super) fn is_full(&self) -> bool {
+        !self.full.is_empty()
+    }
+
     /// Drops all messages; returns the bytes of those that waited for room.
     pub(super) fn drop_all(&mut self) -> usize {
         self.buffer = Vec::new();

@@ -1,6 +1,7 @@
 //! The groups of cases.
 
 mod abi;
+mod calls;
 mod cargo;
 mod clients;
 mod examples;
@@ -38,7 +39,7 @@ pub(crate) struct Group {
 }
 
 /// All groups, in the order in which they run.
-pub(crate) static ALL: [Group; 16] = [
+pub(crate) static ALL: [Group; 17] = [
     Group {
         name: "lint",
         about: "formatting, clippy, documentation, layers, house rules",
@@ -164,6 +165,14 @@ pub(crate) static ALL: [Group; 16] = [
         waits: false,
         needs_staging: true,
         cases: rust::cases,
+    },
+    Group {
+        name: "calls",
+        about: "remote calls: on one node and several, refused ones, killed processes (tests/calls)",
+        by_default: true,
+        parallel: true,
+        needs_staging: true,
+        cases: calls::cases,
     },
     Group {
         name: "icount",

@@ -263,30 +263,31 @@ pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
     );
     mixed.expect = fails(&["PE 1 is in a barrier or another call"]);
     cases.push(mixed);
-    cases.extend(misuses(session)?);
+    cases.extend(misuses(session, "tests/rust/misuse", "shmem")?);
     cases.extend(outside(session));
     Ok(cases)
 }
 
-/// One case for each program of `tests/rust/misuse`, which the types rule out: its first line has
-/// the compiler's error. One of them compiles.
-fn misuses(session: &Session) -> Result<Vec<Case>, String> {
+/// One case for each program in a folder, which the types of a package rule out: its first line has the
+/// compiler's error. One of them compiles.
+pub(super) fn misuses(session: &Session, folder: &str, package: &str) -> Result<Vec<Case>, String> {
     let (root, target) = (&session.place.root, &session.place.target);
-    let build = session.cargo(&["build", "--package", "shmem"]);
+    let build = session.cargo(&["build", "--package", package]);
     let build = Build::new(build, Duration::from_secs(300));
     let mut cases = Vec::new();
-    for path in programs::sources(&root.join("tests/rust/misuse"), &["rs"])? {
+    for path in programs::sources(&root.join(folder), &["rs"])? {
         let text = case::read(&path);
         let line = text.lines().next().unwrap_or_default();
-        let error = line.strip_prefix("// error[").and_then(|rest| {
-            let (code, words) = rest.split_once("]: ")?;
-            Some([format!("error[{code}]"), words.to_owned()])
+        let error = line.strip_prefix("// error").and_then(|rest| {
+            let (code, words) = rest.split_once(": ")?;
+            Some([format!("error{code}: "), words.to_owned()])
         });
-        let in_debug = |name| target.join("debug").join(name).display().to_string();
+        let in_debug = |name: &str| target.join("debug").join(name).display().to_string();
+        let library = in_debug(&format!("lib{package}.rlib"));
         let run = Invocation::new("rustc")
             .args(["--edition", "2024", "--emit", "metadata", "--out-dir"])
-            .arg(target.join("misuse"))
-            .args(["--extern", &format!("shmem={}", in_debug("libshmem.rlib"))])
+            .arg(target.join("misuse").join(package))
+            .args(["--extern", &format!("{package}={library}")])
             .args(["-L", &format!("dependency={}", in_debug("deps"))])
             .arg(&path);
         let name = path.file_stem().unwrap_or_default().display();

@@ -1,0 +1,161 @@
+//! Remote calls: the programs of `tests/calls`, on one node and on several, the soak of processes that
+//! are killed, and programs that do not compile.
+
+use super::rust;
+use crate::case::{Build, Case, Invocation};
+use crate::session::Session;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A configuration, and the programs that one job does with it, one after the other.
+type Row = (&'static str, &'static [&'static str]);
+
+const ALL: &[&str] = &[
+    "arguments",
+    "shared",
+    "registered",
+    "chunks",
+    "long_index",
+    "panics",
+    "values_that_panic",
+    "scope_panics",
+    "collective_in_an_action",
+    "storm",
+    "threads",
+    "calls_by_calls",
+    "graph",
+    "by_hand",
+    "tokio",
+    "left_behind",
+];
+
+const LIMITED: Row = (
+    "limited",
+    &[
+        "too_long",
+        "no_room",
+        "no_room_here",
+        "scope_in_the_innermost_action",
+    ],
+);
+
+/// Programs for many processes, and for slow ones.
+const FEW: &[&str] = &[
+    "arguments",
+    "registered",
+    "long_index",
+    "panics",
+    "calls_by_calls",
+    "by_hand",
+];
+
+const SOFTHCA: [&str; 4] = ["--fabric", "softhca", "--transport", "rc"];
+const BY_DC: [&str; 4] = ["--fabric", "softhca", "--transport", "dc"];
+
+/// Jobs: the number of processes, further words for oshrun, and the rows.
+const JOBS: &[(&str, &[&str], &[Row])] = &[
+    ("1", &[], &[("default", ALL), ("small", ALL), LIMITED]),
+    (
+        "2",
+        &[],
+        &[
+            ("default", ALL),
+            ("small", ALL),
+            ("all_chunks", ALL),
+            ("rayon", ALL),
+            LIMITED,
+        ],
+    ),
+    (
+        "3",
+        &[],
+        &[("default", ALL), ("small", ALL), ("rayon", ALL)],
+    ),
+    ("4", &[], &[("default", ALL), LIMITED]),
+    ("16", &[], &[("default", FEW)]),
+    (
+        "2",
+        &["--ppn", "1"],
+        &[("default", ALL), ("small", ALL), LIMITED],
+    ),
+    ("4", &["--ppn", "2"], &[("default", ALL), ("rayon", FEW)]),
+];
+
+/// All cases.
+pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
+    let args = [
+        "build",
+        "--package",
+        "farreach-remote",
+        "--example",
+        "calls_programs",
+    ];
+    let build = Build::new(session.cargo(&args), Duration::from_secs(300));
+    let program = session.place.target.join("debug/examples/calls_programs");
+    let job = |name: String, run: Invocation, (config, programs): Row| {
+        let run = run.arg(&program).arg(config).args(programs);
+        let mut case = Case::new(
+            format!("{config}: {} programs, {name}", programs.len()),
+            60,
+            run,
+        );
+        case.needs.push(Arc::clone(&build));
+        case.leaves_nothing = true;
+        let done = programs.iter().map(|name| format!("{name}: done"));
+        case.expect.stdout = done.collect();
+        case
+    };
+    let mut cases = Vec::new();
+    for (ranks, words, rows) in JOBS {
+        let fabrics: &[&[&str]] = if words.is_empty() {
+            &[&[]]
+        } else {
+            &[&SOFTHCA, &BY_DC]
+        };
+        for (fabric, row) in fabrics
+            .iter()
+            .flat_map(|&fabric| rows.iter().map(move |row| (fabric, row)))
+        {
+            let words = [&["-n", ranks], *words, fabric].concat();
+            let run = Invocation::new(session.place.staged("bin/oshrun")).args(&words);
+            cases.push(job(format!("oshrun {}", words.join(" ")), run, *row));
+        }
+    }
+    let hydra = Invocation::new("/usr/bin/mpiexec.hydra").args(["-n", "3"]);
+    cases.push(job(
+        "mpiexec.hydra -n 3".to_owned(),
+        hydra,
+        ("default", ALL),
+    ));
+    for row in [("default", FEW), LIMITED] {
+        let valgrind = ["-n", "2", "valgrind", "--quiet", "--error-exitcode=99"];
+        let run = Invocation::new(session.place.staged("bin/oshrun")).args(valgrind);
+        let mut case = job("oshrun -n 2 valgrind".to_owned(), run, row);
+        case.limit = Duration::from_secs(120);
+        cases.push(case);
+    }
+    cases.push(soak(session));
+    cases.extend(rust::misuses(session, "tests/calls/misuse", "calls")?);
+    Ok(cases)
+}
+
+/// Processes that call each other while some of them are killed.
+fn soak(session: &Session) -> Case {
+    let args = [
+        "build",
+        "--package",
+        "farreach-remote",
+        "--example",
+        "calls_soak",
+    ];
+    let program = session.place.target.join("debug/examples/calls_soak");
+    let mut case = Case::new(
+        "soak",
+        90,
+        Invocation::new(program).args(["--seconds", "5"]),
+    );
+    case.needs
+        .push(Build::new(session.cargo(&args), Duration::from_secs(300)));
+    case.leaves_nothing = true;
+    case
+}
