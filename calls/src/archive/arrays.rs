@@ -1,5 +1,7 @@
 //! Slices, text, and values that have others.
 
+#![expect(unsafe_code, reason = "text of ASCII is not looked at twice")]
+
 use super::load::{Load, LoadError, Loader};
 use super::save::{Save, Saver};
 use std::sync::Arc;
@@ -89,8 +91,26 @@ impl Load for String {
 
     #[inline]
     fn load(from: &mut Loader<'_, '_>) -> Result<Self, LoadError> {
-        Self::from_utf8(from.slice()?).map_err(|_| LoadError::Value("String"))
+        let bytes = from.slice::<u8>()?;
+        if is_ascii(&bytes) {
+            // SAFETY: ASCII is UTF-8.
+            return Ok(unsafe { Self::from_utf8_unchecked(bytes) });
+        }
+        Self::from_utf8(bytes).map_err(|_| LoadError::Value("String"))
     }
+}
+
+/// Whether all bytes are ASCII, as those of most texts are: found out by many bytes at a time, and by
+/// the last ones once more in the place of fewer.
+#[inline]
+fn is_ascii(bytes: &[u8]) -> bool {
+    const AT_ONCE: usize = 32;
+    let any = |bytes: &[u8; AT_ONCE]| bytes.iter().fold(0, |all, byte| all | byte);
+    let Some(last) = bytes.last_chunk() else {
+        return bytes.is_ascii();
+    };
+    let (whole, _) = bytes.as_chunks();
+    whole.iter().fold(any(last), |all, bytes| all | any(bytes)) < 0x80
 }
 
 impl<T: Save + ?Sized> Save for &T {
