@@ -76,6 +76,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("farreach-loops", &["calls", "fi-provider", "shmem"]),
     ("farreach-contract", &["fi-provider", "softhca-again"]),
     ("farreach-remote", &["calls"]),
+    // Times calls beside the fabric's own puts.
+    ("farreach-bench-calls", &["calls", "fi-provider"]),
     ("farreach-safe", &["shmem"]),
     // Namespaces alone: hosts to run all the rest on.
     ("farreach-hosts", &[]),

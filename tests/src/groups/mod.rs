@@ -171,6 +171,7 @@ pub(crate) static ALL: [Group; 17] = [
         about: "remote calls: on one node and several, refused ones, killed processes (tests/calls)",
         by_default: true,
         parallel: true,
+        waits: false,
         needs_staging: true,
         cases: calls::cases,
     },
