@@ -172,6 +172,7 @@ pub(crate) static ALL: [Group; 17] = [
         by_default: true,
         parallel: true,
         needs_staging: true,
+        waits: false,
         cases: calls::cases,
     },
     Group {
