@@ -84,12 +84,13 @@ fn no_room(calls: &Calls) {
             }
         };
         is_refused(refused, rank, "memory");
+        // More, where blocks of the calls before were given back late.
         assert!(
-            before.is_none_or(|before| before == held),
+            before.is_none_or(|before| before <= held),
             "{before:?}: {held}"
         );
         assert!(held >= 4, "{held}");
-        before = Some(held);
+        before = before.max(Some(held));
         assert_eq!(to.run(drop_held, ()).wait().expect("a number"), held);
         to.run(hold, (own.clone(),)).wait().expect("room again");
         assert_eq!(to.run(drop_held, ()).wait().expect("a number"), 1);

@@ -283,7 +283,10 @@ impl Regions {
                 while own.regions.contains_key(&own.next_key) {
                     own.next_key = own.next_key.wrapping_add(1);
                 }
-                own.next_key
+                let key = own.next_key;
+                // Peers may know a region that was closed by its key: another one has another.
+                own.next_key = key.wrapping_add(1);
+                key
             }
         };
         let first = first_slot(key);
