@@ -101,6 +101,9 @@ thread_local! {
     static INDEX: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
+/// Bursts of looks before a wait sleeps, where each process has a processor: some milliseconds, as long
+/// as a copy of tens of megabytes takes. The sleep of a shorter patience ends late.
+const AWAKE: u32 = 2000;
 /// The longest index data whose memory a thread keeps.
 const MOST_INDEX: usize = 1 << 20;
 
@@ -779,7 +782,12 @@ impl Calls {
 
     /// Polls until `is_done`, and runs actions meanwhile unless too many wait for others.
     pub(crate) fn wait_anyhow(&self, is_done: impl Fn() -> bool) {
-        let patience = || Waiter::new(Patience::new(self.inner().settings.are_crowded));
+        let are_crowded = self.inner().settings.are_crowded;
+        let mut patience = Patience::new(are_crowded);
+        if !are_crowded {
+            patience.bursts = AWAKE;
+        }
+        let patience = || Waiter::new(patience);
         let mut waiter = patience();
         loop {
             let any = self.poll_once();
