@@ -173,7 +173,6 @@ pub(crate) static ALL: [Group; 17] = [
         parallel: true,
         waits: false,
         needs_staging: true,
-        waits: false,
         cases: calls::cases,
     },
     Group {
