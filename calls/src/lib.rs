@@ -51,6 +51,7 @@ mod packet;
 mod pool;
 mod reply;
 mod rma;
+mod run;
 mod scope;
 mod settle;
 mod sync;

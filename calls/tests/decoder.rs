@@ -22,12 +22,12 @@ thread_local! {
 unsafe impl GlobalAlloc for Longest {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let _ = LONGEST.try_with(|longest| longest.set(longest.get().max(layout.size())));
-        // SAFETY: the requirement of the function.
+        // SAFETY: the layout has bytes, as the caller promises.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        // SAFETY: the requirement of the function.
+        // SAFETY: the memory was allocated by `alloc` with this layout, as the caller promises.
         unsafe { System.dealloc(at, layout) };
     }
 }

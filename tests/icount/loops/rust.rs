@@ -11,11 +11,12 @@
     reason = "takes operands from the compiler, and gives functions names for callgrind"
 )]
 
-use calls::{Calls, action};
+use calls::{Calls, Config, action};
 use shmem::{Ctx, Shared, World};
 use std::arch::asm;
 use std::cell::Cell;
 use std::hint::black_box;
+use std::time::Duration;
 
 /// The operands.
 struct Operands {
@@ -177,7 +178,12 @@ fn main() {
             let with: &mut dyn FnMut(u64) = &mut |rounds| in_loop(with, rounds);
             count(name, rounds, [with, &mut |rounds| in_loop(without, rounds)]);
         }
-        let calls = Calls::alone().expect("a process");
+        // No count depends on a clock.
+        let config = Config {
+            delay: Duration::MAX,
+            ..Config::default()
+        };
+        let calls = Calls::alone_with(config).expect("a process");
         for &(name, run) in CALLS {
             let with: &mut dyn FnMut(u64) = &mut |rounds| black_box(run)(&calls, rounds);
             let without = &mut |rounds| black_box(no_calls as Calling)(&calls, rounds);

@@ -14,6 +14,7 @@ impl<'a> ::flatbuffers::Follow<'a> for Record<'a> {
   type Inner = Record<'a>;
   #[inline]
   unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
+    // SAFETY: there is a table at this place.
     Self { _tab: unsafe { ::flatbuffers::Table::new(buf, loc) } }
   }
 }
@@ -40,16 +41,12 @@ impl<'a> Record<'a> {
 
   #[inline]
   pub fn numbers(&self) -> Option<::flatbuffers::Vector<'a, i64>> {
-    // Safety:
-    // Created from valid Table for this object
-    // which contains a valid value in this slot
+    // SAFETY: the table is one of this object, and has a value of the type in this place.
     unsafe { self._tab.get::<::flatbuffers::ForwardsUOffset<::flatbuffers::Vector<'a, i64>>>(Record::VT_NUMBERS, None)}
   }
   #[inline]
   pub fn texts(&self) -> Option<::flatbuffers::Vector<'a, ::flatbuffers::ForwardsUOffset<&'a str>>> {
-    // Safety:
-    // Created from valid Table for this object
-    // which contains a valid value in this slot
+    // SAFETY: the table is one of this object, and has a value of the type in this place.
     unsafe { self._tab.get::<::flatbuffers::ForwardsUOffset<::flatbuffers::Vector<'a, ::flatbuffers::ForwardsUOffset<&'a str>>>>(Record::VT_TEXTS, None)}
   }
 }
@@ -167,6 +164,7 @@ pub fn size_prefixed_root_as_record_with_opts<'b, 'o>(
 /// # Safety
 /// Callers must trust the given bytes do indeed contain a valid `Record`.
 pub unsafe fn root_as_record_unchecked(buf: &[u8]) -> Record<'_> {
+  // SAFETY: the bytes are a valid record.
   unsafe { ::flatbuffers::root_unchecked::<Record>(buf) }
 }
 #[inline]
@@ -174,6 +172,7 @@ pub unsafe fn root_as_record_unchecked(buf: &[u8]) -> Record<'_> {
 /// # Safety
 /// Callers must trust the given bytes do indeed contain a valid size prefixed `Record`.
 pub unsafe fn size_prefixed_root_as_record_unchecked(buf: &[u8]) -> Record<'_> {
+  // SAFETY: the bytes are a valid record behind its size.
   unsafe { ::flatbuffers::size_prefixed_root_unchecked::<Record>(buf) }
 }
 #[inline]

@@ -1,0 +1,424 @@
+//! Polling: actions that others have called are run, and calls of this process end.
+
+#![expect(
+    unsafe_code,
+    reason = "an action that waits goes on with messages of functions that it runs within"
+)]
+
+use crate::action::{Entry, Here};
+use crate::archive::{LoadError, Loader};
+use crate::call::Sink;
+use crate::calls::Calls;
+use crate::core::{KeptFor, Ready};
+use crate::error::Error;
+use crate::inner::Inner;
+use crate::packet::{Broken, Packet, Record};
+use crate::reply::Reply;
+use crate::sync::lock;
+use crate::wire::{CALL, CHUNKS, Described, HERE, Header, PANICKED, REFUSED, UNIT, UNLOADED};
+use fi_shm::wait::{Patience, Waiter};
+use std::any::Any;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
+
+/// A message whose calls are being started.
+struct Batch {
+    /// The calls that it has come by.
+    of: *const Inner,
+    source: u32,
+    packet: Packet,
+    /// Where the next one begins.
+    at: Cell<usize>,
+    /// Calls without a reply that have run, and of which the source was not told.
+    ran: Cell<u64>,
+    /// The message of an action that waits on this thread, if there is one.
+    outer: *const Self,
+}
+
+/// Takes the last message off the list of this thread.
+struct LastBatch<'a>(&'a Batch);
+
+impl Drop for LastBatch<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        BATCH.set(self.0.outer);
+    }
+}
+
+/// Ends a call when it is dropped: behind the program's functions, which may panic.
+struct Ending<'a>(&'a Inner);
+
+impl Drop for Ending<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.0.end(1);
+    }
+}
+
+/// A turn of the program's pool at the calls that wait for it.
+struct Given(Option<Calls>);
+
+impl Given {
+    fn run(mut self) {
+        let Some(calls) = self.0.take() else { return };
+        if let Some(record) = calls.inner().next_given() {
+            calls.run(record);
+        }
+        // The thread may not poll.
+        calls.inner().send();
+    }
+}
+
+impl Drop for Given {
+    /// The pool has dropped the turn.
+    fn drop(&mut self) {
+        let Some(calls) = self.0.take() else { return };
+        if let Some(record) = calls.inner().next_given() {
+            let text = "the program's pool has dropped it";
+            let (rank, id) = (record.source, record.header.id);
+            calls.inner().turn().fail(rank, id, REFUSED, text);
+        }
+        calls.inner().send();
+    }
+}
+
+thread_local! {
+    /// The last message whose calls this thread has begun to start.
+    static BATCH: Cell<*const Batch> = const { Cell::new(std::ptr::null()) };
+    /// Actions that run on this thread, each in another one.
+    static DEPTH: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Bursts of looks before a wait sleeps, where each process has a processor: some milliseconds, as long
+/// as a copy of tens of megabytes takes. The sleep of a shorter patience ends late.
+const AWAKE: u32 = 2000;
+
+/// Whether an action runs on this thread, or more of them, each in another one.
+fn depth() -> usize {
+    DEPTH.get()
+}
+
+impl Calls {
+    /// Sends, receives, and runs the actions that others have called.
+    pub fn poll(&self) {
+        self.poll_once();
+    }
+
+    /// Does as [`Calls::poll`]; whether there was something.
+    #[inline]
+    pub(crate) fn poll_once(&self) -> bool {
+        let inner = self.inner();
+        let is_nested = depth() > 0;
+        if is_nested && depth() >= inner.settings.nested {
+            return self.poll_for_ends();
+        }
+        let mut any = is_nested && self.go_on();
+        if is_nested && let Some(record) = inner.next_given() {
+            // The threads of the pool may all wait, as this one does.
+            self.run(record);
+            any = true;
+        }
+        let mut next = inner.receive(true).or_else(|| inner.next());
+        while let Some(ready) = next {
+            any = true;
+            self.handle(ready);
+            next = inner.next();
+        }
+        if any {
+            let mut core = inner.turn();
+            if core.has_unsent() {
+                core.send();
+            }
+        }
+        any
+    }
+
+    /// Sends and receives, and starts no action.
+    #[cold]
+    fn poll_for_ends(&self) -> bool {
+        let inner = self.inner();
+        let mut any = false;
+        inner.receive(false);
+        while let Some(ready) = inner.next_end() {
+            any = true;
+            self.handle(ready);
+        }
+        any
+    }
+
+    #[inline]
+    fn handle(&self, ready: Ready) {
+        let inner = self.inner();
+        match ready {
+            Ready::Calls(source, packet) => self.start_all(source, packet),
+            Ready::Reply(sink, record) => {
+                let _ending = Ending(inner);
+                self.finish(&*sink, record);
+            }
+            other => self.handle_rare(other),
+        }
+    }
+
+    #[cold]
+    fn handle_rare(&self, ready: Ready) {
+        let inner = self.inner();
+        match ready {
+            Ready::Calls(..) | Ready::Reply(..) => {}
+            Ready::Call(record) => self.give(record),
+            Ready::Failed(sink, error) => {
+                let _ending = Ending(inner);
+                sink.fail(error);
+            }
+            Ready::Lost(error) => {
+                lock(&inner.lost).get_or_insert(error);
+            }
+            Ready::Ended(calls) => inner.end(calls),
+            Ready::Sent(KeptFor { kept, sink }) => {
+                drop(kept);
+                if let Some(sink) = sink {
+                    sink.sent();
+                }
+            }
+        }
+    }
+
+    /// Starts the calls of a message.
+    fn start_all(&self, source: u32, packet: Packet) {
+        let batch = Batch {
+            of: self.inner(),
+            source,
+            packet,
+            at: Cell::new(0),
+            ran: Cell::new(0),
+            outer: BATCH.get(),
+        };
+        BATCH.set(&raw const batch);
+        // Behind a panic of the program's pool, too.
+        let last = LastBatch(&batch);
+        self.start_next(&batch);
+        drop(last);
+        self.tell_ran(&batch);
+    }
+
+    /// Starts the calls of a message that were not started yet.
+    #[inline]
+    fn start_next(&self, batch: &Batch) -> bool {
+        let mut any = false;
+        while let Some((header, end)) = batch.packet.record(batch.at.get()) {
+            let at = batch.at.replace(end) + UNIT;
+            any = true;
+            if header.flags & CHUNKS != 0 || self.inner().settings.run.is_some() {
+                self.start(Record::new(batch.source, header, batch.packet.clone(), at));
+                continue;
+            }
+            let body = &batch.packet.bytes()[at..end];
+            let has_run = self.run_with(batch.source, header, |here, entry, reply| {
+                let args = Loader::new(body, &mut []).with_pool(&self.inner().pool);
+                Ok(entry.run(here, args, reply))
+            });
+            batch.ran.set(batch.ran.get() + u64::from(has_run));
+        }
+        any
+    }
+
+    /// Tells the source of a message how many of its calls without a reply have run.
+    fn tell_ran(&self, batch: &Batch) {
+        let ran = batch.ran.take();
+        if ran > 0 {
+            self.inner().turn().note_ran(batch.source, ran);
+        }
+    }
+
+    /// Goes on with messages whose calls this thread has begun to start: an action of one of them waits.
+    #[cold]
+    fn go_on(&self) -> bool {
+        let mut any = false;
+        let mut at = BATCH.get();
+        // SAFETY: the messages are those of functions that this thread runs, each within the one before,
+        // and takes them off the list at its end.
+        while let Some(batch) = unsafe { at.as_ref() } {
+            if std::ptr::eq(batch.of, self.inner()) {
+                self.tell_ran(batch);
+                any |= self.start_next(batch);
+                self.tell_ran(batch);
+            }
+            at = batch.outer;
+        }
+        any
+    }
+
+    /// Ends a call by its reply.
+    fn finish(&self, sink: &dyn Sink, mut record: Record) {
+        if record.header.word != crate::wire::RETURNED {
+            return sink.fail(record.failure());
+        }
+        let source = record.source;
+        let loaded = record.load(&self.inner().pool, |from| sink.load(source, from));
+        if loaded.is_err() {
+            sink.fail(Error::Refused {
+                rank: source,
+                message: "the reply makes no sense".to_owned(),
+            });
+        }
+    }
+
+    /// Starts a call that has come: its chunks are read first, if it has some.
+    fn start(&self, record: Record) {
+        if record.header.flags & CHUNKS != 0 {
+            let is_here = |chunk: &Described| chunk.kind == HERE;
+            let is_whole = match record.table() {
+                Ok(Some((_, chunks))) => chunks.iter().all(is_here),
+                _ => false,
+            };
+            if !is_whole {
+                return self.inner().turn().fetch(record, None);
+            }
+        }
+        self.give(record);
+    }
+
+    /// Runs a call whose chunks are there, or gives it to the program's pool.
+    fn give(&self, record: Record) {
+        let inner = self.inner();
+        let Some(run) = &inner.settings.run else {
+            return self.run(record);
+        };
+        // ORDERING: a bound, which need not be exact.
+        inner.queued.fetch_add(1, Ordering::Relaxed);
+        lock(&inner.given).push_back(record);
+        let given = Given(Some(self.clone()));
+        run(Box::new(move || given.run()));
+    }
+
+    /// Runs the action of a record.
+    fn run(&self, mut record: Record) {
+        let (source, header) = (record.source, record.header);
+        let has_run = self.run_with(source, header, |here, entry, reply| {
+            record.load(&self.inner().pool, |args| entry.run(here, args, reply))
+        });
+        if has_run {
+            self.inner().turn().note_ran(source, 1);
+        }
+    }
+
+    /// Runs an action; whether its caller has to be told, as it waits for no reply.
+    #[inline]
+    fn run_with(
+        &self,
+        source: u32,
+        header: Header,
+        run: impl FnOnce(&Here<'_>, &Entry, &Reply<'_>) -> Result<Result<(), LoadError>, Broken>,
+    ) -> bool {
+        let inner = self.inner();
+        let id = header.id;
+        let entry = inner.actions.get(usize::from(header.word));
+        let Some(entry) = entry.filter(|_| header.kind == CALL) else {
+            inner
+                .turn()
+                .fail(source, id, REFUSED, "there is no such action");
+            return false;
+        };
+        let reply = Reply::new(self, source, id);
+        DEPTH.set(depth() + 1);
+        let ran = catch_unwind(AssertUnwindSafe(|| {
+            run(&Here::new(self, source), entry, &reply)
+        }));
+        DEPTH.set(depth() - 1);
+        match ran {
+            Ok(Ok(Ok(()))) => id == 0,
+            // Of a destructor, behind the result.
+            Err(_) if reply.is_sent() && id != 0 => false,
+            failed => {
+                self.tell_failure((source, id), entry.name(), failed);
+                false
+            }
+        }
+    }
+
+    #[cold]
+    fn tell_failure(
+        &self,
+        (source, id): (u32, u64),
+        name: &str,
+        ran: std::thread::Result<Result<Result<(), LoadError>, Broken>>,
+    ) {
+        let (how, text) = match ran {
+            Ok(Ok(Err(error))) => (UNLOADED, format!("{name}: {error}")),
+            Ok(_) => (
+                REFUSED,
+                format!("{name}: the table of chunks makes no sense"),
+            ),
+            Err(panic) => (PANICKED, format!("{name}: {}", message(&*panic))),
+        };
+        self.inner().turn().fail(source, id, how, &text);
+    }
+
+    /// # Errors
+    /// [`Error::Nested`] in an action.
+    pub(crate) fn refuse_in_actions(&self) -> Result<(), Error> {
+        match depth() {
+            0 => Ok(()),
+            depth => Err(Error::Nested(depth)),
+        }
+    }
+
+    /// # Errors
+    /// [`Error::Nested`] where no action may run within those that this thread runs.
+    pub(crate) fn refuse_too_deep(&self) -> Result<(), Error> {
+        match depth() {
+            depth if depth >= self.inner().settings.nested => Err(Error::Nested(depth)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Polls until `is_done`, and runs actions meanwhile.
+    ///
+    /// # Errors
+    /// [`Error::Nested`].
+    pub(crate) fn wait_until(&self, is_done: impl Fn() -> bool) -> Result<(), Error> {
+        if is_done() {
+            return Ok(());
+        }
+        self.refuse_too_deep()?;
+        self.wait_anyhow(is_done);
+        Ok(())
+    }
+
+    /// Polls until `is_done`, and runs actions meanwhile unless too many wait for others.
+    pub(crate) fn wait_anyhow(&self, is_done: impl Fn() -> bool) {
+        let are_crowded = self.inner().settings.are_crowded;
+        let mut patience = Patience::new(are_crowded);
+        if !are_crowded {
+            patience.bursts = AWAKE;
+        }
+        let patience = || Waiter::new(patience);
+        let mut waiter = patience();
+        loop {
+            let any = self.poll_once();
+            if is_done() {
+                return;
+            }
+            if any {
+                waiter = patience();
+            }
+            waiter.pause();
+        }
+    }
+
+    /// Runs actions while too many bytes wait for room, unless this is an action.
+    #[cold]
+    pub(crate) fn hold_back(&self) {
+        let inner = self.inner();
+        if depth() == 0 {
+            self.wait_anyhow(|| !inner.turn().is_over(inner.settings.waiting));
+        }
+    }
+}
+
+/// The message of a panic.
+fn message(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("a panic without a message")
+}
