@@ -102,12 +102,6 @@ const CASES: &[Case] = &[
 #[action]
 fn nothing() {}
 
-/// Takes 64 bytes.
-#[action]
-fn take(words: [u64; 8]) {
-    used(words[7]);
-}
-
 /// A loop of calls.
 type Calling = fn(&Calls, u64);
 
@@ -124,18 +118,7 @@ fn run(calls: &Calls, rounds: u64) {
     }
 }
 
-fn tell(calls: &Calls, rounds: u64) {
-    let own = calls.to(0).expect("rank 0");
-    for round in 0..rounds {
-        own.tell(take, ([round; 8],));
-    }
-    calls.wait_all().expect("all have run");
-}
-
-const CALLS: &[(&str, Calling)] = &[
-    ("Peer::run, wait, both sides", run),
-    ("Peer::tell 64 B, both sides", tell),
-];
+const CALLS: &[(&str, Calling)] = &[("Peer::run, wait, both sides", run)];
 
 /// callgrind counts while this runs, and writes the counts at its end.
 #[unsafe(no_mangle)]
