@@ -51,13 +51,6 @@ fn config(name: &str) -> Option<Config> {
             waiting: 1 << 10,
             ..default
         },
-        "small_far" => Config {
-            ring: 1 << 12,
-            together: 3,
-            backlog: 1,
-            waiting: 1 << 10,
-            ..default
-        },
         "all_chunks" => Config {
             threshold: 1,
             together: 1,

@@ -344,7 +344,7 @@ impl Core {
         for key in of_rank.map(|(key, _)| key).collect::<Vec<_>>() {
             let one = self.waiting.remove(key);
             self.out.push(Ready::Failed(one.sink, Error::Gone { rank }));
-            unended -= 1;
+            unended = unended.saturating_sub(1);
         }
         let of_rank = self.kept.iter().filter(|(_, one)| one.0 == rank);
         for key in of_rank.map(|(key, _)| key).collect::<Vec<_>>() {

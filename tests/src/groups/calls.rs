@@ -76,7 +76,7 @@ const JOBS: &[(&str, &[&str], &[Row])] = &[
     (
         "2",
         &["--ppn", "1"],
-        &[("default", ALL), ("small_far", ALL), LIMITED],
+        &[("default", ALL), ("small", ALL), LIMITED],
     ),
     ("4", &["--ppn", "2"], &[("default", ALL), ("rayon", FEW)]),
 ];

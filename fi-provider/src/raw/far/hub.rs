@@ -346,10 +346,11 @@ impl Hub {
         if one.theirs.is_some() {
             return Ok(());
         }
+        // Payloads are at most a quarter of a ring, which has 1 KiB or more.
         let is_sound = theirs.is_dynamic == self.targets.is_some()
             && theirs.origin < MOST_CONNECTED
             && theirs.credits > 0
-            && (1 << 9..=1 << 28).contains(&theirs.most);
+            && (1 << 8..=1 << 28).contains(&theirs.most);
         if !is_sound {
             return Err(Error::Broken);
         }
