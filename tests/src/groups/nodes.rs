@@ -144,8 +144,9 @@ const LIBFABRIC: Setting = Setting {
     ..nodes("libfabric ppn=2", "auto", TWO)
 };
 
-/// All settings: each transport between all PEs, and one transport beside shared memory; libfabric; then each policy of lanes but the
-/// default one, in turn over these, one completion queue for all lanes, and queue pairs that are connected in the background.
+/// All settings: each transport between all PEs, and one transport beside shared memory; libfabric; those of remote calls; then
+/// each policy of lanes but the default one, in turn over these, one completion queue for all lanes, and queue pairs that are
+/// connected in the background.
 pub(crate) const SETTINGS: [Setting; 14] = [
     nodes("rc ppn=1", "rc", ONE),
     Setting {
@@ -156,6 +157,7 @@ pub(crate) const SETTINGS: [Setting; 14] = [
         programs: OF_LANES,
         ..nodes("rc ppn=2", "rc", TWO)
     },
+    LIBFABRIC,
     Setting {
         programs: OF_CALLS,
         ..nodes("rc ppn=2", "rc", TWO)
@@ -164,7 +166,6 @@ pub(crate) const SETTINGS: [Setting; 14] = [
         programs: OF_CALLS,
         ..nodes("dc ppn=2", "dc", TWO)
     },
-    LIBFABRIC,
     lanes(
         "rc ppn=1 mpi-everywhere",
         "rc",
