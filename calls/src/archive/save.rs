@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// }
 /// ```
 ///
-/// Others say themselves what is saved: see [`Saver`].
+/// Others save by hand: see [`Saver`].
 pub trait Save {
     /// Saves the value.
     fn save<'a>(&'a self, to: &mut Saver<'a>);

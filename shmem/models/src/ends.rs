@@ -43,7 +43,7 @@ impl Library {
     }
 }
 
-/// What the ends of all orders are.
+/// The ends of all orders.
 #[derive(Clone, Default)]
 struct Ends(std::sync::Arc<Mutex<Vec<Result<(), Refusal>>>>);
 

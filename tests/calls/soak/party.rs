@@ -107,7 +107,7 @@ fn tell(bytes: Vec<u8>) {
     TOLD.fetch_add(bytes.len() as u64, Ordering::Relaxed);
 }
 
-/// What the threads of a process share.
+/// State that the threads of a process share.
 struct Party {
     calls: Calls,
     /// Ranks that are dead, or may be.

@@ -49,7 +49,7 @@ pub(crate) fn sum() -> u64 {
     SUM.load(Ordering::Relaxed)
 }
 
-/// Copies what the caller has written to memory that was used before; the time in ns.
+/// Copies the caller's elements to memory that was used before; the time in ns.
 #[action]
 pub(crate) fn copy_warm() -> u64 {
     let mut warm = WARM

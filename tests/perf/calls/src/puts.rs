@@ -1,4 +1,4 @@
-//! Puts of the fabric, without calls: what the curves are beside.
+//! Puts of the fabric, without calls: the curves beside those of calls.
 
 #![expect(unsafe_code, reason = "has the fabric read memory by its address")]
 

@@ -91,7 +91,7 @@ fn floor(world: &World, is_first: bool, places: &[usize]) {
             black_box(black_box(&word).fetch_add(1, Ordering::Relaxed));
         });
     }
-    // What a barrier of two has to do: a store to the other's memory, which it waits for.
+    // The least of a barrier of two: a store to the other's memory, which it waits for.
     let (flags, ctx) = (world.alloc::<u64>(1).expect("room"), world.ctx());
     let other = 1 - world.my_pe();
     let mut turn = 0;
