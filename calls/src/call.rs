@@ -185,8 +185,8 @@ impl<R: Load + Send + 'static> Call<R> {
     /// Waits for the result, and runs actions meanwhile that others call.
     ///
     /// # Errors
-    /// Any of a call: [`Error::Gone`], [`Error::Panicked`], [`Error::Load`], [`Error::Refused`];
-    /// [`Error::Nested`].
+    /// Any of a call: [`Error::Gone`], [`Error::Link`], [`Error::Panicked`], [`Error::Load`],
+    /// [`Error::Refused`]; [`Error::Nested`].
     pub fn wait(self) -> Result<R, Error> {
         self.calls.wait_until(|| self.state.is(ENDED))?;
         let Self { mut state, .. } = self;

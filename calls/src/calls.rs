@@ -6,7 +6,7 @@ use crate::call::{Call, Sink, State};
 use crate::config::{Config, LEAST_MESSAGE};
 use crate::core::{Core, PROBE, Parts, Way, header};
 use crate::error::Error;
-use crate::inner::{Inner, Settings, Target};
+use crate::inner::{Inner, Post, Settings, Target};
 use crate::meeting::Together;
 use crate::pool::Pool;
 use crate::rma::{RmaBox, RmaVec};
@@ -198,8 +198,8 @@ impl Calls {
             });
             calls.push(Call::new(self, state));
         }
-        let inner = self.inner();
-        if inner.post(Way::Calls, call_of(action), &targets, args, None) {
+        let post = Post::new(Way::Calls, call_of(action), &targets);
+        if self.inner().post(post, args) {
             self.hold_back();
         }
         Ok(calls)
@@ -366,12 +366,12 @@ impl Peer<'_> {
         args: X,
     ) -> Call<A::Output> {
         let state = Arc::new(State::new());
-        let target = Target {
+        let targets = [Target {
             rank: self.rank,
             sink: Some(Arc::clone(&state) as Arc<dyn Sink>),
-        };
-        let inner = self.calls.inner();
-        if inner.post(Way::Calls, call_of(action), &[target], args, None) {
+        }];
+        let post = Post::new(Way::Calls, call_of(action), &targets);
+        if self.calls.inner().post(post, args) {
             self.calls.hold_back();
         }
         Call::new(self.calls, state)
@@ -399,12 +399,12 @@ impl Peer<'_> {
     /// # Ok::<(), calls::Error>(())
     /// ```
     pub fn tell<A: Action, X: Arguments<A::Args> + 'static>(&self, action: fn() -> A, args: X) {
-        let target = Target {
+        let targets = [Target {
             rank: self.rank,
             sink: None,
-        };
-        let inner = self.calls.inner();
-        if inner.post(Way::Calls, call_of(action), &[target], args, None) {
+        }];
+        let post = Post::new(Way::Calls, call_of(action), &targets);
+        if self.calls.inner().post(post, args) {
             self.calls.hold_back();
         }
     }

@@ -29,6 +29,15 @@ pub enum Error {
         /// The rank.
         rank: u32,
     },
+    /// Nothing can be sent to the rank any more, though it is not known to be gone: there is no memory
+    /// or no descriptor for the connection, say. The rank does not learn of it.
+    #[error("nothing can be sent to rank {rank}: {error}")]
+    Link {
+        /// The rank.
+        rank: u32,
+        /// The fabric's error.
+        error: raw::Error,
+    },
     /// The action has panicked.
     #[error("an action has panicked on rank {rank}: {message}")]
     Panicked {
@@ -89,6 +98,16 @@ pub enum Error {
     /// Too many actions wait, each in another one.
     #[error("{0} actions wait on this thread, each in another one: nest fewer, or give a pool")]
     Nested(usize),
+}
+
+impl Error {
+    /// The error of calls to a rank that nothing is sent to any more, for this reason.
+    pub(crate) fn of_lost(rank: u32, why: raw::Error) -> Self {
+        match why {
+            raw::Error::PeerGone | raw::Error::Unreachable => Self::Gone { rank },
+            error => Self::Link { rank, error },
+        }
+    }
 }
 
 impl From<fi_job::Error> for Error {

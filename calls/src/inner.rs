@@ -12,11 +12,11 @@ use crate::config::Work;
 use crate::core::{Core, FAREWELL, Kept, KeptFor, Place, Ready, Way};
 use crate::error::Error;
 use crate::packet::Record;
-use crate::pool::Pool;
+use crate::pool::{Block, Pool};
 use crate::sync::{Mutex, MutexGuard, lock};
 use crate::wire::{CALL, Described, Header, REFUSED, Table, padded};
 use fi_provider::raw::lock::Lock;
-use fi_provider::raw::region::{Addressing, Rights};
+use fi_provider::raw::region::{Addressing, Region, Rights};
 use std::cell::{Cell, UnsafeCell};
 use std::collections::VecDeque;
 use std::ops::{Deref, DerefMut};
@@ -76,6 +76,30 @@ pub(crate) struct Target {
     pub(crate) rank: u32,
     pub(crate) sink: Option<Arc<dyn Sink>>,
 }
+
+/// A record that is sent to some ranks, with values.
+pub(crate) struct Post<'a> {
+    pub(crate) way: Way,
+    pub(crate) header: Header,
+    pub(crate) targets: &'a [Target],
+    /// Dropped when the values are the program's again.
+    pub(crate) borrowed: Option<Arc<dyn Send + Sync>>,
+}
+
+impl<'a> Post<'a> {
+    #[inline]
+    pub(crate) fn new(way: Way, header: Header, targets: &'a [Target]) -> Self {
+        Self {
+            way,
+            header,
+            targets,
+            borrowed: None,
+        }
+    }
+}
+
+/// Places of chunks, regions that they are in, and the block of index data.
+type Placed = (Vec<Place>, Vec<Region>, Option<Block>);
 
 /// A thread's turn at the core.
 pub(crate) struct Turn<'a>(&'a Inner);
@@ -175,59 +199,38 @@ impl Inner {
     /// A sink is told of the end, and of arguments that are the program's again. Returns whether too many
     /// bytes wait for room.
     #[inline]
-    pub(crate) fn post<X: Save + Send + 'static>(
-        &self,
-        way: Way,
-        header: Header,
-        targets: &[Target],
-        values: X,
-        borrowed: Option<Arc<dyn Send + Sync>>,
-    ) -> bool {
+    pub(crate) fn post<X: Save + Send + 'static>(&self, post: Post<'_>, values: X) -> bool {
         // SAFETY: the values live as long as any others may.
-        unsafe { self.post_lent(way, header, targets, values, borrowed) }
+        unsafe { self.post_lent(post, values) }
     }
 
     /// Does as [`Inner::post`] with values that a scope lends.
     ///
     /// # Safety
-    /// The values may be used until `borrowed` is dropped.
+    /// The values may be used until `post.borrowed` is dropped.
     #[inline]
-    pub(crate) unsafe fn post_lent<X: Save + Send>(
-        &self,
-        way: Way,
-        header: Header,
-        targets: &[Target],
-        values: X,
-        borrowed: Option<Arc<dyn Send + Sync>>,
-    ) -> bool {
+    pub(crate) unsafe fn post_lent<X: Save + Send>(&self, post: Post<'_>, values: X) -> bool {
         if std::mem::needs_drop::<X>() {
             // SAFETY: the values may be used until `borrowed` is dropped.
-            return unsafe { self.post_boxed(way, header, targets, Box::new(values), borrowed) };
+            return unsafe { self.post_boxed(post, Box::new(values)) };
         }
         let (index, chunks) = self.save(&values, self.settings.threshold);
-        let sent = self.post_whole(way, header, targets, (&index, &chunks));
+        let sent = self.post_whole(&post, (&index, &chunks));
         INDEX.set(index);
         drop(chunks);
         match sent {
             Some(is_over) => is_over,
             // Again, from a place where they stay.
             // SAFETY: the values may be used until `borrowed` is dropped.
-            None => unsafe { self.post_boxed(way, header, targets, Box::new(values), borrowed) },
+            None => unsafe { self.post_boxed(post, Box::new(values)) },
         }
     }
 
     /// # Safety
     /// As [`Inner::post_lent`].
-    unsafe fn post_boxed<X: Save + Send>(
-        &self,
-        way: Way,
-        header: Header,
-        targets: &[Target],
-        values: Box<X>,
-        borrowed: Option<Arc<dyn Send + Sync>>,
-    ) -> bool {
+    unsafe fn post_boxed<X: Save + Send>(&self, post: Post<'_>, values: Box<X>) -> bool {
         let (index, chunks) = self.save(&*values, self.settings.threshold);
-        if let Some(is_over) = self.post_whole(way, header, targets, (&index, &chunks)) {
+        if let Some(is_over) = self.post_whole(&post, (&index, &chunks)) {
             drop(chunks);
             INDEX.set(index);
             return is_over;
@@ -246,7 +249,7 @@ impl Inner {
             Ok(placed) => placed,
             Err(error) => {
                 INDEX.set(index);
-                self.fail_here(header, targets, &error);
+                self.fail_here(post.header, post.targets, &error);
                 return false;
             }
         };
@@ -259,17 +262,17 @@ impl Inner {
             regions,
             index: block,
             arguments: Mutex::new(arguments),
-            borrowed,
+            borrowed: post.borrowed,
         });
         let in_message = if kept.index.is_some() { &[] } else { &*index };
         let mut core = self.turn();
-        for target in targets {
+        for target in post.targets {
             let kept = KeptFor {
                 kept: Arc::clone(&kept),
                 sink: target.sink.clone(),
             };
-            if let Some(header) = self.begin(&mut core, header, target) {
-                core.append_places(target.rank, way, header, (in_message, &places), kept);
+            if let Some(header) = self.begin(&mut core, post.header, target) {
+                core.append_places(target.rank, post.way, header, (in_message, &places), kept);
             }
         }
         let is_over = core.is_over(self.settings.waiting);
@@ -290,13 +293,7 @@ impl Inner {
 
     /// Sends values whole, if they fit in a message; returns whether too many bytes wait for room.
     #[inline]
-    fn post_whole(
-        &self,
-        way: Way,
-        header: Header,
-        targets: &[Target],
-        (index, chunks): (&[u8], &[Chunk<'_>]),
-    ) -> Option<bool> {
+    fn post_whole(&self, post: &Post<'_>, (index, chunks): (&[u8], &[Chunk<'_>])) -> Option<bool> {
         let bytes = chunks.iter().map(|chunk| padded(chunk.bytes().len()));
         let table = match chunks.len() {
             0 => 0,
@@ -306,36 +303,30 @@ impl Inner {
             return None;
         }
         let mut core = self.turn();
-        for target in targets {
-            if let Some(header) = self.begin(&mut core, header, target) {
+        for target in post.targets {
+            if let Some(header) = self.begin(&mut core, post.header, target) {
                 if let Some(sink) = &target.sink {
                     sink.sent_at_once();
                 }
                 if chunks.is_empty() {
-                    core.append_one(target.rank, way, header, index);
+                    core.append(target.rank, post.way, header, [index]);
                 } else {
-                    core.append_whole(target.rank, way, header, (index, chunks));
+                    core.append_whole(target.rank, post.way, header, (index, chunks));
                 }
             }
         }
         Some(core.is_over(self.settings.waiting))
     }
 
-    /// Begins a call; returns the header with its number. None where the rank is gone.
+    /// Begins a call; returns the header with its number. None where nothing can be sent to the rank.
     #[inline]
     fn begin(&self, core: &mut Core, mut header: Header, target: &Target) -> Option<Header> {
         let rank = target.rank;
         let is_call = header.kind == CALL;
         core.made += u64::from(is_call);
-        if core.is_gone(rank) {
+        if let Some(error) = core.lost(rank) {
             if is_call {
-                core.out.push(match &target.sink {
-                    Some(sink) => Ready::Failed(Arc::clone(sink), Error::Gone { rank }),
-                    None => Ready::Lost(Error::Gone { rank }),
-                });
-                if target.sink.is_none() {
-                    core.out.push(Ready::Ended(1));
-                }
+                core.fail_at_once(target.sink.as_ref(), error);
             }
             return None;
         }
@@ -393,28 +384,10 @@ impl Inner {
                 continue;
             }
             core.made += 1;
-            match &target.sink {
-                Some(sink) => {
-                    let failed = Ready::Failed(Arc::clone(sink), error.clone());
-                    core.out.push(failed);
-                }
-                None => {
-                    core.out.push(Ready::Lost(error.clone()));
-                    core.out.push(Ready::Ended(1));
-                }
-            }
+            core.fail_at_once(target.sink.as_ref(), error.clone());
         }
     }
-}
 
-/// Places of chunks, regions that they are in, and the block of index data.
-type Placed = (
-    Vec<Place>,
-    Vec<fi_provider::raw::region::Region>,
-    Option<crate::pool::Block>,
-);
-
-impl Inner {
     /// Takes a turn; returns a piece of work, if `at_once` and there is one alone.
     #[inline]
     pub(crate) fn receive(&self, at_once: bool) -> Option<Ready> {

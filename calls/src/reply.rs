@@ -3,7 +3,7 @@
 use crate::archive::Save;
 use crate::calls::Calls;
 use crate::core::{Way, header};
-use crate::inner::Target;
+use crate::inner::{Post, Target};
 use crate::wire::{REPLY, RETURNED};
 use std::cell::Cell;
 
@@ -33,13 +33,12 @@ impl<'a> Reply<'a> {
             return;
         }
         let header = header(REPLY, RETURNED, self.id);
-        let target = Target {
+        let targets = [Target {
             rank: self.to,
             sink: None,
-        };
-        self.calls
-            .inner()
-            .post(Way::Replies, header, &[target], result, None);
+        }];
+        let post = Post::new(Way::Replies, header, &targets);
+        self.calls.inner().post(post, result);
         // Behind that: a result may panic as it is saved.
         self.is_sent.set(true);
     }

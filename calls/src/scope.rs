@@ -10,7 +10,7 @@ use crate::call::{Call, Sink, State};
 use crate::calls::{Arguments, Calls, call_of};
 use crate::core::Way;
 use crate::error::Error;
-use crate::inner::Target;
+use crate::inner::{Post, Target};
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{Ordering, fence};
@@ -105,16 +105,17 @@ impl<'env> Scope<'_, 'env> {
         self.calls.to(rank)?;
         self.calls.refuse_too_deep()?;
         let state = Arc::new(State::new());
-        let target = Target {
+        let targets = [Target {
             rank,
             sink: Some(Arc::clone(&state) as Arc<dyn Sink>),
+        }];
+        let post = Post {
+            borrowed: Some(Arc::clone(&self.lent) as _),
+            ..Post::new(Way::Calls, call_of(action), &targets)
         };
-        let inner = self.calls.inner();
-        let lent = Some(Arc::clone(&self.lent) as _);
         // SAFETY: the arguments may be used as long as 'env, and the scope, which 'env outlives, ends
         // when nobody has `lent` any more.
-        let is_over =
-            unsafe { inner.post_lent(Way::Calls, call_of(action), &[target], args, lent) };
+        let is_over = unsafe { self.calls.inner().post_lent(post, args) };
         if is_over {
             self.calls.hold_back();
         }

@@ -127,7 +127,7 @@ impl Calls {
     /// Adds the parts of all processes up: collective.
     ///
     /// # Errors
-    /// [`Error::Gone`], with all that take part; [`Error::Nested`].
+    /// [`Error::Gone`] or [`Error::Link`], with all that take part; [`Error::Nested`].
     fn sum(&self, own: impl FnOnce() -> Sums) -> Result<Sums, Error> {
         {
             let mut core = self.inner().turn();
@@ -140,7 +140,7 @@ impl Calls {
                 .chain(core.waves.children.clone());
             // Those whose last part came before they went.
             for rank in near.collect::<Vec<_>>() {
-                if core.is_gone(rank) {
+                if core.lost(rank).is_some() {
                     core.waves.part(rank);
                 }
             }
@@ -150,7 +150,11 @@ impl Calls {
         let sum = sum?;
         match sum.gone.checked_sub(1) {
             None => Ok(sum),
-            Some(rank) => Err(Error::Gone { rank: rank as u32 }),
+            Some(rank) => {
+                let rank = rank as u32;
+                let lost = self.inner().turn().lost(rank);
+                Err(lost.unwrap_or(Error::Gone { rank }))
+            }
         }
     }
 
@@ -164,12 +168,7 @@ impl Calls {
             match parent {
                 None => core.waves.down = Some((wave, part)),
                 Some(parent) => {
-                    core.append(
-                        parent,
-                        Way::Replies,
-                        header(UP, 0, wave),
-                        &[bytes_of(&part)],
-                    );
+                    core.append(parent, Way::Replies, header(UP, 0, wave), [bytes_of(&part)]);
                 }
             }
             (parent, wave)
@@ -180,12 +179,7 @@ impl Calls {
         let mut core = self.inner().turn();
         let sum = core.waves.of_all().unwrap_or_default();
         for child in core.waves.children.clone() {
-            core.append(
-                child,
-                Way::Replies,
-                header(DOWN, 0, wave),
-                &[bytes_of(&sum)],
-            );
+            core.append(child, Way::Replies, header(DOWN, 0, wave), [bytes_of(&sum)]);
         }
         core.turn(true);
         Ok(sum)
@@ -194,7 +188,8 @@ impl Calls {
     /// Waits until all processes have called it: collective.
     ///
     /// # Errors
-    /// [`Error::Gone`] with all that take part, where a rank is gone; [`Error::Nested`] in an action.
+    /// [`Error::Gone`] or [`Error::Link`] with all that take part, where a rank is gone or is not reached
+    /// any more; [`Error::Nested`] in an action.
     pub fn barrier(&self) -> Result<(), Error> {
         self.refuse_in_actions()?;
         let _alone = self.inner().collective();
@@ -206,7 +201,8 @@ impl Calls {
     /// way (the counters of Mattern, "Algorithms for distributed termination detection", 1987).
     ///
     /// # Errors
-    /// [`Error::Gone`] with all that take part, where a rank is gone; [`Error::Nested`] in an action.
+    /// [`Error::Gone`] or [`Error::Link`] with all that take part, where a rank is gone or is not reached
+    /// any more; [`Error::Nested`] in an action.
     pub fn settle(&self) -> Result<(), Error> {
         self.refuse_in_actions()?;
         let _alone = self.inner().collective();

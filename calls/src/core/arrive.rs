@@ -11,6 +11,7 @@ use fi_provider::raw::address_vector::AddressVector;
 use fi_provider::raw::completion::CompletionQueue;
 use fi_provider::raw::domain::Domain;
 use fi_provider::raw::endpoint::{self, Endpoint, InPlace, Lying};
+use fi_provider::raw::error as raw;
 use std::cell::RefCell;
 
 /// Messages that have come in a turn: where from, and by which way.
@@ -117,7 +118,7 @@ impl Core {
                         self.waves.take(source, header.kind == UP, header.id, sums);
                     }
                 }
-                _ => return self.part(source),
+                _ => return self.part(source, raw::Error::Broken),
             }
             at = end;
         }

@@ -3,8 +3,8 @@
 
 #![expect(unsafe_code, reason = "has the fabric write to memory by its address")]
 
-use super::send::{header, is_gone};
-use super::{Core, PROBE, Ready, Way};
+use super::send::header;
+use super::{Core, PROBE, Ready, Way, is_final};
 use crate::archive::{Arrived, Heap};
 use crate::call::Sink;
 use crate::error::Error;
@@ -163,8 +163,10 @@ impl Core {
             if context & PROBING != 0 {
                 let rank = context as u32;
                 self.peers[rank as usize].is_probed = false;
-                if is_gone(error.map_or(Ok(()), Err)) {
-                    self.part(rank);
+                if let Some(error) = error
+                    && is_final(error)
+                {
+                    self.part(rank, error);
                 }
             } else {
                 self.end_read(context as usize, error);
@@ -196,13 +198,17 @@ impl Core {
             ..
         } = self.fetches.remove(key);
         if let Some(error) = failed {
-            if is_gone(Err(error)) {
-                self.part(record.source);
+            if is_final(error) {
+                self.part(record.source, error);
+            }
+            if let (Some(sink), Some(lost)) = (&sink, self.lost(record.source)) {
+                let failed = Ready::Failed(Arc::clone(sink), lost);
+                return self.out.push(failed);
             }
             let text = format!("they could not be read: {error}");
             return self.refuse(record, sink, parcel, &text);
         }
-        self.append(record.source, Way::Replies, header(FETCHED, 0, parcel), &[]);
+        self.append(record.source, Way::Replies, header(FETCHED, 0, parcel), []);
         let chunks = buffers.into_iter().map(Buffer::into_arrived).collect();
         record.fetched = Some(Box::new(Fetched { chunks, index }));
         self.come_out(record, sink);
@@ -219,7 +225,7 @@ impl Core {
     fn refuse(&mut self, record: Record, sink: Option<Arc<dyn Sink>>, parcel: u64, why: &str) {
         let source = record.source;
         if parcel != 0 {
-            self.append(source, Way::Replies, header(FETCHED, 0, parcel), &[]);
+            self.append(source, Way::Replies, header(FETCHED, 0, parcel), []);
         }
         if let Some(sink) = sink {
             let error = Error::Refused {
@@ -239,7 +245,7 @@ impl Core {
             rank,
             Way::Replies,
             header(kind, how, id),
-            &[&why.as_bytes()[..most]],
+            [&why.as_bytes()[..most]],
         );
         if id == 0 {
             self.note_ran(rank, 1);

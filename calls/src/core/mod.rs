@@ -20,6 +20,7 @@ use fi_job::Job;
 use fi_provider::raw::completion::CompletionQueue;
 use fi_provider::raw::domain::Domain;
 use fi_provider::raw::endpoint::Endpoint;
+use fi_provider::raw::error as raw;
 use fi_provider::raw::region::Memory;
 use send::Outbox;
 use slab::Slab;
@@ -65,7 +66,8 @@ pub(crate) struct Waiting {
 pub(crate) struct Peer {
     /// By [`Way`].
     outboxes: [Outbox; 2],
-    is_gone: bool,
+    /// Why nothing is sent to it any more.
+    lost: Option<raw::Error>,
     /// Calls to it that have not ended.
     unended: u64,
     /// Calls without a reply that it has said to have run.
@@ -143,6 +145,12 @@ pub(crate) struct Parts {
     pub(crate) together: usize,
     pub(crate) delay: Duration,
     pub(crate) most: usize,
+}
+
+/// Whether the error of one operation says that no later one can be done either.
+fn is_final(error: raw::Error) -> bool {
+    use raw::Error::{Broken, PeerGone, Unreachable};
+    matches!(error, PeerGone | Unreachable | Broken)
 }
 
 impl Core {
@@ -264,9 +272,20 @@ impl Core {
         (one.id == id && one.rank == rank).then(|| self.waiting.remove(key))
     }
 
-    /// Whether a rank is gone.
-    pub(crate) fn is_gone(&self, rank: u32) -> bool {
-        self.peers[rank as usize].is_gone
+    /// The error of calls to a rank that nothing is sent to any more.
+    #[inline]
+    pub(crate) fn lost(&self, rank: u32) -> Option<Error> {
+        let lost = self.peers[rank as usize].lost?;
+        Some(Error::of_lost(rank, lost))
+    }
+
+    /// Has a call fail that was not begun with its rank.
+    #[cold]
+    pub(crate) fn fail_at_once(&mut self, sink: Option<&Arc<dyn Sink>>, error: Error) {
+        match sink {
+            Some(sink) => self.out.push(Ready::Failed(Arc::clone(sink), error)),
+            None => self.out.extend([Ready::Lost(error), Ready::Ended(1)]),
+        }
     }
 
     /// Notes a call that has not ended.
@@ -309,7 +328,7 @@ impl Core {
             let has_unsent = peer.outboxes.iter().any(Outbox::is_full);
             let is_waited_for = peer.unended > 0 || self.waves.waits_for(rank);
             let is_wanted = is_waited_for || has_unsent || has_kept[rank as usize];
-            if peer.is_gone || !is_wanted || rank == self.rank {
+            if peer.lost.is_some() || !is_wanted || rank == self.rank {
                 continue;
             }
             let is_near = match peer.is_near {
@@ -323,19 +342,25 @@ impl Core {
                 Err(error) => Err(error),
             };
             self.peers[rank as usize].is_near = is_near.ok();
-            if send::is_gone(looked) {
-                self.part(rank);
+            if let Err(error) = looked
+                && is_final(error)
+            {
+                self.part(rank, error);
             }
         }
     }
 
-    /// Drops all that concerns a rank: calls to it fail.
+    /// Drops all that concerns a rank that nothing can be sent to, for this reason: calls to it fail.
     #[cold]
-    pub(crate) fn part(&mut self, rank: u32) {
+    pub(crate) fn part(&mut self, rank: u32, why: raw::Error) {
+        use raw::Error::{BadAddress, NoSuchPeer, TooLong};
+        debug_assert!(!matches!(why, BadAddress | NoSuchPeer | TooLong), "{why}");
         let peer = &mut self.peers[rank as usize];
-        if std::mem::replace(&mut peer.is_gone, true) {
+        if peer.lost.is_some() {
             return;
         }
+        peer.lost = Some(why);
+        let error = Error::of_lost(rank, why);
         let mut unended = std::mem::take(&mut peer.unended);
         for outbox in &mut peer.outboxes {
             self.unsent -= outbox.drop_all();
@@ -343,7 +368,7 @@ impl Core {
         let of_rank = self.waiting.iter().filter(|(_, one)| one.rank == rank);
         for key in of_rank.map(|(key, _)| key).collect::<Vec<_>>() {
             let one = self.waiting.remove(key);
-            self.out.push(Ready::Failed(one.sink, Error::Gone { rank }));
+            self.out.push(Ready::Failed(one.sink, error.clone()));
             unended = unended.saturating_sub(1);
         }
         let of_rank = self.kept.iter().filter(|(_, one)| one.0 == rank);
@@ -351,8 +376,7 @@ impl Core {
             self.out.push(Ready::Sent(self.kept.remove(key).2));
         }
         if unended > 0 {
-            self.out.push(Ready::Lost(Error::Gone { rank }));
-            self.out.push(Ready::Ended(unended));
+            self.out.extend([Ready::Lost(error), Ready::Ended(unended)]);
         }
         self.waves.part(rank);
     }

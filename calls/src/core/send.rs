@@ -73,12 +73,6 @@ pub(crate) struct KeptFor {
     pub(crate) sink: Option<Arc<dyn Sink>>,
 }
 
-/// Whether a result says that a rank cannot be reached any more.
-pub(super) fn is_gone(result: Result<(), raw::Error>) -> bool {
-    use raw::Error::{Broken, PeerGone, Unreachable};
-    matches!(result, Err(PeerGone | Unreachable | Broken))
-}
-
 impl Core {
     /// The most bytes of a record's body.
     #[inline]
@@ -89,43 +83,31 @@ impl Core {
     /// Sends a record with others, soon: its body is `parts` one behind the other, each up to a multiple
     /// of [`UNIT`].
     #[inline]
-    pub(crate) fn append(&mut self, rank: u32, way: Way, mut header: Header, parts: &[&[u8]]) {
-        let len: usize = parts.iter().map(|part| padded(part.len())).sum();
+    pub(crate) fn append<'a>(
+        &mut self,
+        rank: u32,
+        way: Way,
+        mut header: Header,
+        parts: impl IntoIterator<Item = &'a [u8]> + Clone,
+    ) {
+        let len = parts.clone().into_iter().map(|part| padded(part.len()));
+        let len = len.sum::<usize>();
         debug_assert!(len <= self.most_body());
         let outbox = self.outbox(rank, way);
         if outbox.buffer.len() + UNIT + len > self.message {
             self.push(rank, way);
         }
         header.len = len as u32;
-        let outbox = self.outbox(rank, way);
-        let end = outbox.buffer.len() + UNIT + len;
-        outbox.buffer.extend_from_slice(bytes_of(&header));
+        let buffer = &mut self.outbox(rank, way).buffer;
+        buffer.reserve(UNIT + len);
+        let mut end = buffer.len() + UNIT;
+        buffer.extend_from_slice(bytes_of(&header));
         for part in parts {
-            outbox.buffer.extend_from_slice(part);
-            let rest = padded(part.len()) - part.len();
-            outbox.buffer.extend_from_slice(&[0; UNIT][..rest]);
-        }
-        debug_assert_eq!(outbox.buffer.len(), end);
-        self.note_record(rank, way);
-    }
-
-    /// Sends a record whose body is index data, with others, soon.
-    #[inline]
-    pub(crate) fn append_one(&mut self, rank: u32, way: Way, mut header: Header, index: &[u8]) {
-        let len = padded(index.len());
-        debug_assert!(len <= self.most_body());
-        let outbox = self.outbox(rank, way);
-        if outbox.buffer.len() + UNIT + len > self.message {
-            self.push(rank, way);
-        }
-        header.len = len as u32;
-        let outbox = self.outbox(rank, way);
-        outbox.buffer.reserve(UNIT + len);
-        let end = outbox.buffer.len() + UNIT + len;
-        outbox.buffer.extend_from_slice(bytes_of(&header));
-        outbox.buffer.extend_from_slice(index);
-        if len > index.len() {
-            outbox.buffer.resize(end, 0);
+            buffer.extend_from_slice(part);
+            end += padded(part.len());
+            if buffer.len() < end {
+                buffer.resize(end, 0);
+            }
         }
         self.note_record(rank, way);
     }
@@ -170,7 +152,7 @@ impl Core {
         let outbox = &mut peer.outboxes[way as usize];
         outbox.records = 0;
         outbox.since = None;
-        if peer.is_gone || outbox.buffer.is_empty() {
+        if peer.lost.is_some() || outbox.buffer.is_empty() {
             outbox.buffer.clear();
             return;
         }
@@ -185,7 +167,7 @@ impl Core {
                     return;
                 }
                 Err(raw::Error::Again) => {}
-                Err(_) => return self.part(rank),
+                Err(error) => return self.part(rank, error),
             }
         }
         self.unsent += outbox.buffer.len();
@@ -229,7 +211,7 @@ impl Core {
             match endpoint.inject(rank, first) {
                 Ok(()) => {}
                 Err(raw::Error::Again) => return,
-                Err(_) => return self.part(rank),
+                Err(error) => return self.part(rank, error),
             }
             self.unsent -= first.len();
             outbox.full.pop_front();
@@ -241,23 +223,22 @@ impl Core {
         for rank in std::mem::take(&mut self.ran) {
             let peer = &mut self.peers[rank as usize];
             peer.is_ran_noted = false;
-            if peer.is_gone {
+            if peer.lost.is_some() {
                 continue;
             }
             let header = header(DONE, 0, peer.ran);
-            self.append_one(rank, Way::Replies, header, &[]);
+            self.append(rank, Way::Replies, header, []);
         }
     }
 
-    /// Sends a record with chunks: the bytes of these where all fit in a message. Returns false where
-    /// they do not, and has done nothing.
+    /// Sends a record with the bytes of its chunks, which all fit in a message.
     pub(crate) fn append_whole(
         &mut self,
         rank: u32,
         way: Way,
         mut header: Header,
         (index, chunks): (&[u8], &[Chunk<'_>]),
-    ) -> bool {
+    ) {
         let described: Vec<Described> = chunks
             .iter()
             .map(|chunk| here(chunk.bytes().len()))
@@ -268,10 +249,9 @@ impl Core {
             parcel: 0,
         };
         header.flags |= CHUNKS;
-        let mut parts: Vec<&[u8]> = vec![bytes_of(&table), bytemuck::cast_slice(&described), index];
-        parts.extend(chunks.iter().map(Chunk::bytes));
-        self.append(rank, way, header, &parts);
-        true
+        let parts = [bytes_of(&table), bytemuck::cast_slice(&described), index];
+        let parts = parts.into_iter().chain(chunks.iter().map(Chunk::bytes));
+        self.append(rank, way, header, parts);
     }
 
     /// Sends a record with the places of its chunks, and keeps them until they were read.
@@ -294,7 +274,7 @@ impl Core {
         };
         header.flags |= CHUNKS;
         let parts = [bytes_of(&table), bytemuck::cast_slice(&described), index];
-        self.append(rank, way, header, &parts);
+        self.append(rank, way, header, parts);
     }
 
     /// Drops arguments whose chunks were read.
