@@ -165,7 +165,7 @@ impl<G: Guard> Engine<G> {
     /// Opens the engine of this process, and connects it with all others of its job: collective.
     ///
     /// # Errors
-    /// Those of the launcher; [`Error::NoDevice`], [`Error::NoRoom`], [`Error::Variable`],
+    /// [`Error::Job`], [`Error::NoRoom`],
     /// [`Error::Argument`].
     pub fn open(config: Config) -> Result<Box<Self>, Error> {
         let mut job = job::join(config.exchange)?;

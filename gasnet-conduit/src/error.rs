@@ -32,24 +32,9 @@ pub enum Error {
     /// The call is not allowed now.
     #[error("{0}")]
     NotNow(&'static str),
-    /// The launcher has failed.
-    #[error("{0}")]
-    Launcher(Box<fi_bootstrap::Error>),
-    /// The program's function to exchange bytes has failed.
-    #[error("the program's function to exchange bytes has failed: it returned {0}")]
-    Exchange(i32),
-    /// Other processes tell things that make no sense: another version of the library, say.
-    #[error("rank {rank} runs another version of this library")]
-    Version {
-        /// The peer's rank.
-        rank: u32,
-    },
-    /// Other nodes are to be reached, and there is no device, or none is to be used.
-    #[error("the job has several nodes, which need an mlx5 device: {0}")]
-    NoDevice(&'static str),
-    /// A variable of the environment makes no sense.
-    #[error("{0}")]
-    Variable(Box<str>),
+    /// The process cannot take part in the job, or a variable of the environment makes no sense.
+    #[error(transparent)]
+    Job(Box<fi_job::Error>),
     /// There is no room now: the call would wait. Only of those that try.
     #[error("there is no room now: the call would wait")]
     WouldWait,
@@ -63,15 +48,7 @@ const _: () = assert!(size_of::<Error>() <= 24);
 
 impl From<fi_job::Error> for Error {
     fn from(error: fi_job::Error) -> Self {
-        match error {
-            fi_job::Error::Rank => Self::Argument("the rank is not below the number of ranks"),
-            fi_job::Error::Launcher(error) => Self::Launcher(error),
-            fi_job::Error::Exchange(code) => Self::Exchange(code),
-            fi_job::Error::Version { rank } => Self::Version { rank },
-            fi_job::Error::NoDevice(why) => Self::NoDevice(why),
-            fi_job::Error::Variable(text) => Self::Variable(text),
-            _ => Self::NotNow("the job cannot be joined"),
-        }
+        Self::Job(Box::new(error))
     }
 }
 
@@ -79,19 +56,22 @@ impl Error {
     /// The error of a variable of the environment whose value is not one of these.
     pub fn variable(variable: &str, value: &str, choices: &str) -> Self {
         let text = format!("{variable} is \"{value}\", which is not one of {choices}");
-        Self::Variable(text.into_boxed_str())
+        fi_job::Error::Variable(text.into_boxed_str()).into()
     }
 
     /// The number that farreach_am.h has for the error: negative.
     pub fn code(&self) -> i32 {
         match self {
-            Self::Argument(_) | Self::Variable(_) => -1,
+            Self::Argument(_) => -1,
             Self::OutOfRange { .. } => -2,
             Self::NoRoom(_) => -3,
             Self::Peer { .. } | Self::Operation(_) => -4,
             Self::NotNow(_) => -5,
-            Self::Launcher(_) | Self::Exchange(_) | Self::Version { .. } => -6,
-            Self::NoDevice(_) => -7,
+            Self::Job(error) => match **error {
+                fi_job::Error::Rank | fi_job::Error::Variable(_) => -1,
+                fi_job::Error::NoDevice(_) => -7,
+                _ => -6,
+            },
             Self::Unsupported => -8,
             Self::WouldWait => -9,
         }
@@ -111,7 +91,9 @@ impl Error {
     /// The error of a call that concerns this process alone.
     pub(crate) fn of_domain(source: raw::Error) -> Self {
         match source {
-            raw::Error::NoDevice => Self::NoDevice("there is none (farreach info tells why)"),
+            raw::Error::NoDevice => {
+                fi_job::Error::NoDevice("there is none (farreach info tells why)").into()
+            }
             _ => Self::NoRoom(source),
         }
     }

@@ -61,7 +61,7 @@ impl fi_job::Meeting for Exchange {
 /// Joins the job of the launcher, or the program's.
 ///
 /// # Errors
-/// [`Error::Launcher`], [`Error::Argument`].
+/// [`Error::Job`].
 pub(crate) fn join(exchange: Option<Exchange>) -> Result<Job, Error> {
     Ok(match exchange {
         None => Job::launched("am")?,
