@@ -65,44 +65,43 @@ impl Ends {
     }
 }
 
-#[test]
-fn the_end_does_not_come_upon_a_thread_that_has_a_part() {
+/// Ends the program beside another thread, which does `other`; `before` is done first. Checks the ends.
+fn check_beside(before: fn(&Library), other: fn(&Library), expected: &[Result<(), Refusal>]) {
     let ends = Ends::default();
     let seen = ends.clone();
     check(move || {
         let library = Library::new();
-        library.state.add_part();
+        before(&library);
         let its = Arc::clone(&library);
-        let other = thread::spawn(move || {
-            its.routines.work();
-            its.state.remove_part();
-        });
+        let other = thread::spawn(move || other(&its));
         seen.add(library.end());
         other.join().unwrap();
     });
-    ends.are(&[Ok(()), Err(Refusal::Parts)]);
+    ends.are(expected);
+}
+
+#[test]
+fn the_end_does_not_come_upon_a_thread_that_has_a_part() {
+    let other = |its: &Library| {
+        its.routines.work();
+        its.state.remove_part();
+    };
+    let expected = [Ok(()), Err(Refusal::Parts)];
+    check_beside(|its| its.state.add_part(), other, &expected);
 }
 
 #[test]
 fn the_end_does_not_come_upon_a_thread_that_has_the_world() {
-    let ends = Ends::default();
-    let seen = ends.clone();
-    check(move || {
-        let library = Library::new();
-        let its = Arc::clone(&library);
-        let other = thread::spawn(move || {
+    let other = |its: &Library| {
+        if its.enter(SECOND) {
+            its.routines.work();
             if its.enter(SECOND) {
                 its.routines.work();
-                if its.enter(SECOND) {
-                    its.routines.work();
-                }
             }
-            its.state.thread_ends(SECOND);
-        });
-        seen.add(library.end());
-        other.join().unwrap();
-    });
-    ends.are(&[Ok(()), Err(Refusal::OtherThread)]);
+        }
+        its.state.thread_ends(SECOND);
+    };
+    check_beside(|_| {}, other, &[Ok(()), Err(Refusal::OtherThread)]);
 }
 
 #[test]
