@@ -146,13 +146,13 @@ pub(crate) struct Objects {
     pub(crate) rest: Box<Rest>,
 }
 
-// SAFETY: `Send` requires that the value may be used by another thread. The fabric's objects are
-// not `Send` as they count their handles without atomics and have cells. All handles to any of them
-// are in one value of this type, or in a [`Kept`] of a C object of the same domain. Both are used in a
-// [`Turn`] alone, so that one thread at a time uses all handles; the lock, or the application, orders
-// the turns. The objects keep nothing in thread-local variables, and their raw pointers lead to
-// memory of the process. `op_context` pointers and buffers are the application's, which may use them
-// by any thread.
+// The fabric's objects are not `Send` as they count their handles without atomics and have cells. All
+// handles to any of them are in one value of this type, or in a [`Kept`] of a C object of the same
+// domain. Both are used in a [`Turn`] alone, which the lock, or the application, orders. The objects keep
+// nothing in thread-local variables. Their raw pointers lead to memory of the process; `op_context`
+// pointers and buffers are the application's, which may use them by any thread.
+// SAFETY: `Send` requires that another thread may use the value: one thread at a time uses all handles
+// (turns), and nothing that they lead to is a thread's own.
 unsafe impl Send for Objects {}
 
 /// An address vector.

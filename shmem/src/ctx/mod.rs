@@ -40,11 +40,12 @@ pub struct Context {
     reserved: [u8; CONTEXT_BYTES - size_of::<Endpoint>()],
 }
 
-// SAFETY: a context is plain data that is written only while nobody else uses it, but for the endpoint's
-// state, which the endpoint guards where several threads may use it at once; what points out of it (the peer table,
-// the lane) lives until the context is closed. Safe code cannot use a context: [`from_handle`],
-// which gives references out, and the routines that take them are unsafe, and have their callers
-// keep to the rules of threads.
+// Its pointers (the peer table, the lane) lead to what lives until the context is closed. Safe code cannot
+// use a context: [`from_handle`], which gives references out, and the routines that take them are unsafe,
+// and have their callers keep to the rules of threads.
+// SAFETY: `Sync` requires that uses at the same time do not race: a context is plain data that is
+// written only while nobody else uses it, but for the endpoint's state, which the endpoint guards where
+// several threads may use it at once.
 unsafe impl Sync for Context {}
 // SAFETY: a context belongs to no thread, and only one that has exclusive use writes it.
 unsafe impl Send for Context {}
