@@ -134,13 +134,13 @@ pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
         case.limit = Duration::from_secs(120);
         cases.push(case);
     }
-    cases.push(soak(session));
+    cases.extend(soaks(session));
     cases.extend(rust::misuses(session, "tests/calls/misuse", "calls")?);
     Ok(cases)
 }
 
-/// Processes that call each other while some of them are killed.
-fn soak(session: &Session) -> Case {
+/// Processes that call each other: on a node while some of them are killed, and on pretended nodes.
+fn soaks(session: &Session) -> [Case; 2] {
     let args = [
         "build",
         "--package",
@@ -149,13 +149,17 @@ fn soak(session: &Session) -> Case {
         "calls_soak",
     ];
     let program = session.place.target.join("debug/examples/calls_soak");
-    let mut case = Case::new(
-        "soak",
-        90,
-        Invocation::new(program).args(["--seconds", "5"]),
-    );
-    case.needs
-        .push(Build::new(session.cargo(&args), Duration::from_secs(300)));
-    case.leaves_nothing = true;
-    case
+    let build = Build::new(session.cargo(&args), Duration::from_secs(300));
+    let near = Invocation::new(&program).args(["--seconds", "5"]);
+    // A device finds the end of a process after its retries, of some 10 s: nobody is killed.
+    let far = Invocation::new(session.place.staged("bin/softhca"))
+        .args(["run", "--"])
+        .arg(&program)
+        .args(["--device", "--seconds", "3", "--kills", "0"]);
+    [("soak", near), ("soak, softhca", far)].map(|(name, run)| {
+        let mut case = Case::new(name, 90, run);
+        case.needs.push(Arc::clone(&build));
+        case.leaves_nothing = true;
+        case
+    })
 }
