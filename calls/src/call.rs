@@ -15,7 +15,7 @@ pub(crate) const SENT: u8 = 1;
 /// The result is there, or the call has failed.
 pub(crate) const ENDED: u8 = 2;
 
-/// The end of a call, as threads share it: that which polls, and that which waits.
+/// The end of a call, as the thread that polls and the one that waits share it.
 pub(crate) struct State<R> {
     bits: AtomicU8,
     rest: Mutex<Rest<R>>,

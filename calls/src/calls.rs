@@ -198,7 +198,11 @@ impl Calls {
             });
             calls.push(Call::new(self, state));
         }
-        let post = Post::new(Way::Calls, call_of(action), &targets);
+        let post = Post {
+            way: Way::Calls,
+            header: call_of(action),
+            targets: &targets,
+        };
         if self.inner().post(post, args) {
             self.hold_back();
         }
@@ -370,7 +374,11 @@ impl Peer<'_> {
             rank: self.rank,
             sink: Some(Arc::clone(&state) as Arc<dyn Sink>),
         }];
-        let post = Post::new(Way::Calls, call_of(action), &targets);
+        let post = Post {
+            way: Way::Calls,
+            header: call_of(action),
+            targets: &targets,
+        };
         if self.calls.inner().post(post, args) {
             self.calls.hold_back();
         }
@@ -403,7 +411,11 @@ impl Peer<'_> {
             rank: self.rank,
             sink: None,
         }];
-        let post = Post::new(Way::Calls, call_of(action), &targets);
+        let post = Post {
+            way: Way::Calls,
+            header: call_of(action),
+            targets: &targets,
+        };
         if self.calls.inner().post(post, args) {
             self.calls.hold_back();
         }

@@ -1,4 +1,4 @@
-//! What handles of calls share: the core by turns, and the work that comes out of these.
+//! The state that handles of calls share: the core by turns, and the work that comes out of these.
 
 #![expect(
     unsafe_code,
@@ -32,7 +32,7 @@ thread_local! {
 /// The longest index data whose memory a thread keeps.
 const MOST_INDEX: usize = 1 << 20;
 
-/// What handles share.
+/// The state that handles share.
 pub(crate) struct Inner {
     /// Taken for a turn at the core.
     turns: Lock,
@@ -71,31 +71,25 @@ unsafe impl Send for Inner {}
 // is `Sync` of itself.
 unsafe impl Sync for Inner {}
 
-/// A rank that a call goes to, and that which waits for its reply.
+/// A rank that a call goes to, and the sink that waits for its reply.
 pub(crate) struct Target {
     pub(crate) rank: u32,
     pub(crate) sink: Option<Arc<dyn Sink>>,
 }
 
 /// A record that is sent to some ranks, with values.
+#[derive(Clone, Copy)]
 pub(crate) struct Post<'a> {
     pub(crate) way: Way,
     pub(crate) header: Header,
     pub(crate) targets: &'a [Target],
-    /// Dropped when the values are the program's again.
-    pub(crate) borrowed: Option<Arc<dyn Send + Sync>>,
 }
 
-impl<'a> Post<'a> {
-    #[inline]
-    pub(crate) fn new(way: Way, header: Header, targets: &'a [Target]) -> Self {
-        Self {
-            way,
-            header,
-            targets,
-            borrowed: None,
-        }
-    }
+/// The bytes that chunks and their table take in a message.
+#[inline(never)]
+fn bytes_of_chunks(chunks: &[Chunk<'_>]) -> usize {
+    let bytes = chunks.iter().map(|chunk| padded(chunk.bytes().len()));
+    size_of::<Table>() + size_of::<Described>() * chunks.len() + bytes.sum::<usize>()
 }
 
 /// Places of chunks, regions that they are in, and the block of index data.
@@ -201,36 +195,46 @@ impl Inner {
     #[inline]
     pub(crate) fn post<X: Save + Send + 'static>(&self, post: Post<'_>, values: X) -> bool {
         // SAFETY: the values live as long as any others may.
-        unsafe { self.post_lent(post, values) }
+        unsafe { self.post_lent(post, values, None) }
     }
 
     /// Does as [`Inner::post`] with values that a scope lends.
     ///
     /// # Safety
-    /// The values may be used until `post.borrowed` is dropped.
+    /// The values may be used until `borrowed` is dropped.
     #[inline]
-    pub(crate) unsafe fn post_lent<X: Save + Send>(&self, post: Post<'_>, values: X) -> bool {
+    pub(crate) unsafe fn post_lent<X: Save + Send>(
+        &self,
+        post: Post<'_>,
+        values: X,
+        borrowed: Option<Arc<dyn Send + Sync>>,
+    ) -> bool {
         if std::mem::needs_drop::<X>() {
             // SAFETY: the values may be used until `borrowed` is dropped.
-            return unsafe { self.post_boxed(post, Box::new(values)) };
+            return unsafe { self.post_boxed(post, Box::new(values), borrowed) };
         }
         let (index, chunks) = self.save(&values, self.settings.threshold);
-        let sent = self.post_whole(&post, (&index, &chunks));
+        let sent = self.post_whole(post, (&index, &chunks));
         INDEX.set(index);
         drop(chunks);
         match sent {
             Some(is_over) => is_over,
             // Again, from a place where they stay.
             // SAFETY: the values may be used until `borrowed` is dropped.
-            None => unsafe { self.post_boxed(post, Box::new(values)) },
+            None => unsafe { self.post_boxed(post, Box::new(values), borrowed) },
         }
     }
 
     /// # Safety
     /// As [`Inner::post_lent`].
-    unsafe fn post_boxed<X: Save + Send>(&self, post: Post<'_>, values: Box<X>) -> bool {
+    unsafe fn post_boxed<X: Save + Send>(
+        &self,
+        post: Post<'_>,
+        values: Box<X>,
+        borrowed: Option<Arc<dyn Send + Sync>>,
+    ) -> bool {
         let (index, chunks) = self.save(&*values, self.settings.threshold);
-        if let Some(is_over) = self.post_whole(&post, (&index, &chunks)) {
+        if let Some(is_over) = self.post_whole(post, (&index, &chunks)) {
             drop(chunks);
             INDEX.set(index);
             return is_over;
@@ -262,7 +266,7 @@ impl Inner {
             regions,
             index: block,
             arguments: Mutex::new(arguments),
-            borrowed: post.borrowed,
+            borrowed,
         });
         let in_message = if kept.index.is_some() { &[] } else { &*index };
         let mut core = self.turn();
@@ -293,13 +297,12 @@ impl Inner {
 
     /// Sends values whole, if they fit in a message; returns whether too many bytes wait for room.
     #[inline]
-    fn post_whole(&self, post: &Post<'_>, (index, chunks): (&[u8], &[Chunk<'_>])) -> Option<bool> {
-        let bytes = chunks.iter().map(|chunk| padded(chunk.bytes().len()));
-        let table = match chunks.len() {
-            0 => 0,
-            many => size_of::<Table>() + many * size_of::<Described>(),
+    fn post_whole(&self, post: Post<'_>, (index, chunks): (&[u8], &[Chunk<'_>])) -> Option<bool> {
+        let bytes = match chunks {
+            [] => 0,
+            _ => bytes_of_chunks(chunks),
         };
-        if table + padded(index.len()) + bytes.sum::<usize>() > self.settings.most_body {
+        if padded(index.len()) + bytes > self.settings.most_body {
             return None;
         }
         let mut core = self.turn();
@@ -309,7 +312,7 @@ impl Inner {
                     sink.sent_at_once();
                 }
                 if chunks.is_empty() {
-                    core.append(target.rank, post.way, header, [index]);
+                    core.append(target.rank, post.way, header, std::iter::once(index));
                 } else {
                     core.append_whole(target.rank, post.way, header, (index, chunks));
                 }
@@ -324,9 +327,9 @@ impl Inner {
         let rank = target.rank;
         let is_call = header.kind == CALL;
         core.made += u64::from(is_call);
-        if let Some(error) = core.lost(rank) {
+        if core.is_lost(rank) {
             if is_call {
-                core.fail_at_once(target.sink.as_ref(), error);
+                core.fail_of_lost(rank, target.sink.as_ref());
             }
             return None;
         }

@@ -83,7 +83,7 @@ pub use scope::Scope;
 ///     y: T,
 /// }
 ///
-/// // Of what was saved in the same order.
+/// // A pair is saved as the fields are, in their order.
 /// let point: Point<f32> = Archive::of(&(1.0_f32, 2.0_f32), 4096).load()?;
 /// assert_eq!((point.x, point.y), (1.0, 2.0));
 /// # Ok::<(), calls::LoadError>(())

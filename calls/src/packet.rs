@@ -80,7 +80,7 @@ pub(crate) struct Record {
     pub(crate) packet: Packet,
     /// Where the body begins in the packet.
     pub(crate) at: usize,
-    /// That which was read from the source.
+    /// Chunks and index data that were read from the source.
     pub(crate) fetched: Option<Box<Fetched>>,
 }
 

@@ -37,7 +37,11 @@ impl<'a> Reply<'a> {
             rank: self.to,
             sink: None,
         }];
-        let post = Post::new(Way::Replies, header, &targets);
+        let post = Post {
+            way: Way::Replies,
+            header,
+            targets: &targets,
+        };
         self.calls.inner().post(post, result);
         // Behind that: a result may panic as it is saved.
         self.is_sent.set(true);

@@ -110,12 +110,14 @@ impl<'env> Scope<'_, 'env> {
             sink: Some(Arc::clone(&state) as Arc<dyn Sink>),
         }];
         let post = Post {
-            borrowed: Some(Arc::clone(&self.lent) as _),
-            ..Post::new(Way::Calls, call_of(action), &targets)
+            way: Way::Calls,
+            header: call_of(action),
+            targets: &targets,
         };
+        let lent = Some(Arc::clone(&self.lent) as _);
         // SAFETY: the arguments may be used as long as 'env, and the scope, which 'env outlives, ends
         // when nobody has `lent` any more.
-        let is_over = unsafe { self.calls.inner().post_lent(post, args) };
+        let is_over = unsafe { self.calls.inner().post_lent(post, args, lent) };
         if is_over {
             self.calls.hold_back();
         }

@@ -140,7 +140,7 @@ impl Calls {
                 .chain(core.waves.children.clone());
             // Those whose last part came before they went.
             for rank in near.collect::<Vec<_>>() {
-                if core.lost(rank).is_some() {
+                if core.is_lost(rank) {
                     core.waves.part(rank);
                 }
             }
@@ -168,7 +168,12 @@ impl Calls {
             match parent {
                 None => core.waves.down = Some((wave, part)),
                 Some(parent) => {
-                    core.append(parent, Way::Replies, header(UP, 0, wave), [bytes_of(&part)]);
+                    core.append(
+                        parent,
+                        Way::Replies,
+                        header(UP, 0, wave),
+                        std::iter::once(bytes_of(&part)),
+                    );
                 }
             }
             (parent, wave)
@@ -179,7 +184,12 @@ impl Calls {
         let mut core = self.inner().turn();
         let sum = core.waves.of_all().unwrap_or_default();
         for child in core.waves.children.clone() {
-            core.append(child, Way::Replies, header(DOWN, 0, wave), [bytes_of(&sum)]);
+            core.append(
+                child,
+                Way::Replies,
+                header(DOWN, 0, wave),
+                std::iter::once(bytes_of(&sum)),
+            );
         }
         core.turn(true);
         Ok(sum)

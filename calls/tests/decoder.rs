@@ -104,7 +104,7 @@ impl Save for Any<'_> {
     }
 }
 
-/// Loads bytes as a type: whatever comes of it, no allocation is longer than `most`.
+/// Loads bytes as a type. No allocation is longer than `most`, also where they are refused.
 fn load<T: Load>(index: &[u8], chunks: &[Vec<u8>], most: usize) -> Result<T, LoadError> {
     let any = Any(index, chunks);
     let archive = Archive::of(&any, 1);

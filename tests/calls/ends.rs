@@ -115,7 +115,7 @@ fn values_that_panic(calls: &Calls) {
         let fell = catch_unwind(AssertUnwindSafe(|| to.run(take_unsaved, (Unsaved,))));
         assert!(fell.is_err());
         calls.wait_all().expect("no other failure");
-        // That of a function which is left for the result, in whatever polls: the call has ended.
+        // A panic of a function that is left for the result comes out of any poll: the call has ended.
         to.run(text, (Serde("abc".to_owned()),))
             .then(|_| panic!("left behind"));
         while catch_unwind(AssertUnwindSafe(|| calls.wait_all())).is_err() {}
@@ -129,7 +129,7 @@ fn sum(numbers: Vec<u64>) -> u64 {
     numbers.iter().sum()
 }
 
-/// Lent arguments stay until they were sent, whatever panics.
+/// Lent arguments stay until they were sent, also where the scope or a function panics.
 fn scope_panics(calls: &Calls) {
     let rank = (calls.rank() + 1) % calls.ranks();
     quietly(|| {

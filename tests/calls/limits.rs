@@ -1,4 +1,4 @@
-//! Calls that are refused, and what is there behind them. For the configuration `limited`.
+//! Calls that are refused, and calls behind them that are not, for the configuration `limited`.
 
 use super::{Program, next};
 use calls::{Calls, Error, Here, RmaVec, action};

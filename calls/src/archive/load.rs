@@ -150,7 +150,7 @@ impl<'a, 'b> Loader<'a, 'b> {
         }
     }
 
-    /// Loads that which lies in a value: in a box or a sequence, so that a type may have values of its
+    /// Loads a value that lies in another one: in a box or a sequence, so that a type may have values of its
     /// own type. Bounds how many do so, each in another one.
     ///
     /// # Errors
@@ -254,8 +254,8 @@ impl<'a, 'b> Loader<'a, 'b> {
         }
     }
 
-    /// Takes a slice of plain elements into a block of the pool: that which its bytes have come to, or
-    /// another one.
+    /// Takes a slice of plain elements into a block of the pool: the one that its bytes have come to, or
+    /// another.
     ///
     /// # Errors
     /// As [`Loader::slice`]; [`LoadError::Pool`].

@@ -208,7 +208,12 @@ impl Core {
             let text = format!("they could not be read: {error}");
             return self.refuse(record, sink, parcel, &text);
         }
-        self.append(record.source, Way::Replies, header(FETCHED, 0, parcel), []);
+        self.append(
+            record.source,
+            Way::Replies,
+            header(FETCHED, 0, parcel),
+            std::iter::empty(),
+        );
         let chunks = buffers.into_iter().map(Buffer::into_arrived).collect();
         record.fetched = Some(Box::new(Fetched { chunks, index }));
         self.come_out(record, sink);
@@ -225,7 +230,12 @@ impl Core {
     fn refuse(&mut self, record: Record, sink: Option<Arc<dyn Sink>>, parcel: u64, why: &str) {
         let source = record.source;
         if parcel != 0 {
-            self.append(source, Way::Replies, header(FETCHED, 0, parcel), []);
+            self.append(
+                source,
+                Way::Replies,
+                header(FETCHED, 0, parcel),
+                std::iter::empty(),
+            );
         }
         if let Some(sink) = sink {
             let error = Error::Refused {
@@ -245,7 +255,7 @@ impl Core {
             rank,
             Way::Replies,
             header(kind, how, id),
-            [&why.as_bytes()[..most]],
+            std::iter::once(&why.as_bytes()[..most]),
         );
         if id == 0 {
             self.note_ran(rank, 1);

@@ -83,7 +83,7 @@ pub(crate) struct Peer {
 }
 
 /// All of a process's calls that threads use by turns. Endpoints are dropped first: they write to memory
-/// of what follows, and their functions lead to `arrivals`.
+/// of the fields behind them, and their functions lead to `arrivals`.
 pub(crate) struct Core {
     requests: Endpoint,
     replies: Endpoint,
@@ -135,7 +135,7 @@ const LOOK_FAR: u32 = 50;
 /// The time that messages have to leave at the end.
 pub(crate) const FAREWELL: Duration = Duration::from_secs(1);
 
-/// Settings of a core, and that which it is made of.
+/// Settings of a core, and the objects that it is made of.
 pub(crate) struct Parts {
     pub(crate) domain: Domain,
     pub(crate) pool: Arc<Pool>,
@@ -272,11 +272,25 @@ impl Core {
         (one.id == id && one.rank == rank).then(|| self.waiting.remove(key))
     }
 
-    /// The error of calls to a rank that nothing is sent to any more.
+    /// Whether nothing is sent to a rank any more.
     #[inline]
+    pub(crate) fn is_lost(&self, rank: u32) -> bool {
+        self.peers[rank as usize].lost.is_some()
+    }
+
+    /// The error of calls to a rank that nothing is sent to any more.
+    #[cold]
     pub(crate) fn lost(&self, rank: u32) -> Option<Error> {
         let lost = self.peers[rank as usize].lost?;
         Some(Error::of_lost(rank, lost))
+    }
+
+    /// Has a call fail whose rank nothing is sent to any more.
+    #[cold]
+    pub(crate) fn fail_of_lost(&mut self, rank: u32, sink: Option<&Arc<dyn Sink>>) {
+        if let Some(error) = self.lost(rank) {
+            self.fail_at_once(sink, error);
+        }
     }
 
     /// Has a call fail that was not begun with its rank.

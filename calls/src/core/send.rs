@@ -12,6 +12,7 @@ use bytemuck::bytes_of;
 use fi_provider::raw::error as raw;
 use fi_provider::raw::region::Region;
 use std::collections::VecDeque;
+use std::iter;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -82,16 +83,15 @@ impl Core {
 
     /// Sends a record with others, soon: its body is `parts` one behind the other, each up to a multiple
     /// of [`UNIT`].
-    #[inline]
+    #[inline(always)]
     pub(crate) fn append<'a>(
         &mut self,
         rank: u32,
         way: Way,
         mut header: Header,
-        parts: impl IntoIterator<Item = &'a [u8]> + Clone,
+        parts: impl Iterator<Item = &'a [u8]> + Clone,
     ) {
-        let len = parts.clone().into_iter().map(|part| padded(part.len()));
-        let len = len.sum::<usize>();
+        let len = parts.clone().map(|part| padded(part.len())).sum::<usize>();
         debug_assert!(len <= self.most_body());
         let outbox = self.outbox(rank, way);
         if outbox.buffer.len() + UNIT + len > self.message {
@@ -99,12 +99,10 @@ impl Core {
         }
         header.len = len as u32;
         let buffer = &mut self.outbox(rank, way).buffer;
-        buffer.reserve(UNIT + len);
-        let mut end = buffer.len() + UNIT;
         buffer.extend_from_slice(bytes_of(&header));
         for part in parts {
             buffer.extend_from_slice(part);
-            end += padded(part.len());
+            let end = padded(buffer.len());
             if buffer.len() < end {
                 buffer.resize(end, 0);
             }
@@ -227,11 +225,12 @@ impl Core {
                 continue;
             }
             let header = header(DONE, 0, peer.ran);
-            self.append(rank, Way::Replies, header, []);
+            self.append(rank, Way::Replies, header, iter::empty());
         }
     }
 
     /// Sends a record with the bytes of its chunks, which all fit in a message.
+    #[inline(never)]
     pub(crate) fn append_whole(
         &mut self,
         rank: u32,
@@ -274,7 +273,7 @@ impl Core {
         };
         header.flags |= CHUNKS;
         let parts = [bytes_of(&table), bytemuck::cast_slice(&described), index];
-        self.append(rank, way, header, parts);
+        self.append(rank, way, header, parts.into_iter());
     }
 
     /// Drops arguments whose chunks were read.

@@ -70,7 +70,7 @@ fn written(written: usize) -> Size {
     Size { written, chunks: 0 }
 }
 
-/// This project's archives. What a threshold leaves where it is, loading copies from there.
+/// This project's archives. Loading copies chunks from the record.
 struct Calls {
     threshold: usize,
     memory: Vec<u8>,

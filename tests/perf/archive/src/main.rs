@@ -23,7 +23,7 @@ use std::time::Instant;
 /// Records that are saved and loaded in a round by each library.
 const RECORDS: u32 = 50;
 
-/// What was found out of a library.
+/// Sizes and times of a library.
 struct Found {
     name: &'static str,
     is_view: bool,

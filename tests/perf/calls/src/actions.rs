@@ -1,4 +1,4 @@
-//! What rank 1 does for rank 0.
+//! Actions of rank 1 for rank 0.
 
 use crate::shared::{self, shared};
 use calls::{RmaVec, SharedSlice, action};
@@ -49,7 +49,7 @@ pub(crate) fn sum() -> u64 {
     SUM.load(Ordering::Relaxed)
 }
 
-/// Copies the caller's elements to memory that was used before; the time in ns.
+/// Copies the caller's elements to memory that was used before; returns the time in ns.
 #[action]
 pub(crate) fn copy_warm() -> u64 {
     let mut warm = WARM
@@ -63,7 +63,8 @@ pub(crate) fn copy_warm() -> u64 {
     start.elapsed().as_nanos() as u64
 }
 
-/// Copies what the caller has written to a new vector, which is dropped; the time in ns.
+/// Copies the elements that the caller has written to a new vector, which is dropped; returns the time
+/// in ns.
 #[action]
 pub(crate) fn copy_new() -> u64 {
     let start = Instant::now();
@@ -71,13 +72,13 @@ pub(crate) fn copy_new() -> u64 {
     start.elapsed().as_nanos() as u64
 }
 
-/// Takes a vector of registered memory; its last element.
+/// Takes a vector of registered memory; returns its last element.
 #[action]
 pub(crate) fn take_rma(values: RmaVec<f64>) -> f64 {
     values.last().copied().unwrap_or_default()
 }
 
-/// Takes a vector; its last element.
+/// Takes a vector; returns its last element.
 #[action]
 pub(crate) fn take_vec(values: Vec<f64>) -> f64 {
     values.last().copied().unwrap_or_default()

@@ -23,7 +23,7 @@ pub(crate) const SIZES: [usize; 13] = {
 pub(crate) const WINDOWS: [usize; 3] = [1, 4, 16];
 /// Threads of each process.
 pub(crate) const THREADS: [usize; 2] = [1, 2];
-/// What arguments are; the last are no calls.
+/// Types of arguments; the last are no calls.
 pub(crate) const KINDS: [&str; 4] = ["RmaVec", "Vec", "SharedSlice", "put"];
 
 /// Kinds of calls.

@@ -1,4 +1,4 @@
-//! Times remote calls between two processes of a node, each beside what the machine does without a
+//! Times remote calls between two processes of a node, each beside the same work without a
 //! library, in the same run:
 //!
 //! * `short`: an echo of an empty call, beside two flags that the processes set for each other, and the

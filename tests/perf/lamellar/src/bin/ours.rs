@@ -1,4 +1,4 @@
-//! The rows by Farreach's safe interface, and what the memory takes without it.
+//! The rows by Farreach's safe interface, and the same accesses without it.
 
 use farreach_beside_lamellar::{BLOCK, LEN, PES, PLACES, calls, entry, hits, places, row};
 use shmem::{Layout, World};
@@ -78,7 +78,7 @@ fn main() -> Result<(), shmem::Error> {
     Ok(())
 }
 
-/// What the same accesses take without a library: by instructions, to memory of this process or, at
+/// Times the same accesses without a library: by instructions, to memory of this process or, at
 /// random places, to memory of both.
 fn floor(world: &World, is_first: bool, places: &[usize]) {
     let (from, mut to) = (vec![7_u64; BLOCK / 8], vec![0; BLOCK / 8]);
