@@ -233,3 +233,57 @@ fn deep_values_are_refused() {
         .repeat(1 << 18);
     assert_eq!(load::<Tree>(&many, &[], 1 << 12), Err(LoadError::Deep));
 }
+
+/// A list of serde's.
+#[derive(serde::Serialize, serde::Deserialize, PartialEq, Debug)]
+enum Chain {
+    End,
+    Next(Box<Chain>),
+    Both {
+        left: Option<Box<Chain>>,
+        right: Vec<Chain>,
+    },
+}
+
+#[test]
+fn deep_values_of_serde_are_refused() {
+    let of = |depth| {
+        (0..depth).fold(Chain::End, |inner, number| match number % 3 {
+            0 => Chain::Next(Box::new(inner)),
+            1 => Chain::Both {
+                left: Some(Box::new(inner)),
+                right: vec![Chain::End],
+            },
+            _ => Chain::Both {
+                left: None,
+                right: vec![inner],
+            },
+        })
+    };
+    let value = Serde(of(70));
+    assert_eq!(Archive::of(&value, 4096).load::<Serde<Chain>>(), Ok(value));
+    let loaded = Archive::of(&Serde(of(260)), 4096).load::<Serde<Chain>>();
+    assert_eq!(loaded, Err(LoadError::Deep));
+    // More than any stack has room for.
+    for bytes in [[1, 1], [2, 1]] {
+        let index = index_of(&bytes.repeat(2_000_000));
+        let loaded = load::<Serde<Chain>>(&index, &[], 1 << 20);
+        assert_eq!(loaded, Err(LoadError::Deep));
+    }
+    let loaded = load::<Serde<Vec<Vec<Option<()>>>>>(&index_of(&[1, 2, 1, 0]), &[], 1 << 10);
+    assert_eq!(loaded, Ok(Serde(vec![vec![Some(()), None]])));
+}
+
+/// Index data of these bytes in postcard's format.
+fn index_of(bytes: &[u8]) -> Vec<u8> {
+    [&word((bytes.len() as u64) << 1)[..], bytes].concat()
+}
+
+#[test]
+fn values_of_serde_without_bytes_are_bounded() {
+    let endless = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f];
+    let loaded = load::<Serde<Vec<()>>>(&index_of(&endless), &[], 1 << 10);
+    assert_eq!(loaded, Err(LoadError::Count));
+    let few = load::<Serde<Vec<()>>>(&index_of(&[100]), &[], 1 << 10);
+    assert_eq!(few, Ok(Serde(vec![(); 100])));
+}

@@ -6,9 +6,9 @@ use crate::pool::Block;
 use bytemuck::Pod;
 
 /// The most elements of an archive's sequences of which none takes any bytes.
-const MOST_EMPTY: usize = 1 << 24;
+pub(super) const MOST_EMPTY: usize = 1 << 24;
 /// Values in boxes and sequences, each in another one: an archive of more would use up the stack.
-const MOST_DEEP: u32 = 256;
+pub(super) const MOST_DEEP: u32 = 256;
 
 /// Values that can be loaded.
 ///

@@ -7,6 +7,8 @@
 //! processes of a job run on machines of one kind.
 
 mod arrays;
+#[cfg(feature = "serde")]
+mod bounded;
 mod buffer;
 mod load;
 mod maps;

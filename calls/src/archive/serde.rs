@@ -1,11 +1,15 @@
 //! Types of serde.
 
+use super::bounded::Bounds;
 use super::load::{Load, LoadError, Loader};
 use super::save::{Save, Saver};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// A value of a type that serde knows, which travels in postcard's format, copied.
+///
+/// At most 256 structures, variants, options and sequences lie each in another one, and at most 2^24
+/// elements take no bytes: others are refused by [`LoadError::Deep`] and [`LoadError::Count`].
 ///
 /// ```
 /// use calls::archive::{Archive, Serde};
@@ -37,9 +41,12 @@ impl<T: DeserializeOwned> Load for Serde<T> {
 
     fn load(from: &mut Loader<'_, '_>) -> Result<Self, LoadError> {
         let len = from.count(1)?;
-        let loaded = postcard::from_bytes(from.bytes(len)?);
-        loaded
-            .map(Self)
-            .map_err(|error| LoadError::Serde(error.to_string()))
+        let bounds = Bounds::of(len);
+        let mut inner = postcard::Deserializer::from_bytes(from.bytes(len)?);
+        let loaded = T::deserialize(bounds.around(&mut inner));
+        loaded.map(Self).map_err(|error| {
+            let serde = || LoadError::Serde(error.to_string());
+            bounds.passed().unwrap_or_else(serde)
+        })
     }
 }
