@@ -5,7 +5,8 @@
 //! * [`handover`] and [`claim`]: giving such memory to other processes, and seeing which of them
 //!   have ended.
 //! * [`named`]: memory that processes of one user open by its name.
-//! * [`foreign`]: the kernel's copy between memories of processes.
+//! * [`foreign`]: the kernel's copy between memories of processes; [`split`]: two processes that do
+//!   so at the same time.
 //! * [`random`]: names and keys that nobody guesses.
 //! * [`copy`]: copies that never tear an aligned element of 1, 2, 4 or 8 bytes.
 //! * [`amo`]: atomic operations on raw addresses.
@@ -46,6 +47,7 @@ pub mod processors;
 pub mod random;
 pub mod ring;
 pub mod segment;
+pub mod split;
 pub mod turns;
 pub mod wait;
 

@@ -11,6 +11,7 @@ use super::far::device::Device;
 use super::near::Near;
 use super::region::{Accesses, Addressing, Memory, Region, Regions, Rights, TABLE_BYTES};
 use super::service::{Service, Shared};
+use super::splits::Splits;
 use fi_shm::handover::Ticket;
 use fi_shm::ring;
 use std::collections::HashMap;
@@ -57,6 +58,7 @@ pub struct Domain(Arc<Inner>);
 struct Inner {
     config: Config,
     regions: Arc<Regions>,
+    splits: Arc<Splits>,
     /// The processes that are reached: held by the thread that watches them while they live, and by
     /// their users.
     nears: Mutex<HashMap<[u8; Ticket::BYTES], Weak<Near>>>,
@@ -90,6 +92,7 @@ impl Domain {
         Ok(Self(Arc::new(Inner {
             config,
             regions: Arc::new(Regions::new(Arc::clone(&arena), device.as_ref())?),
+            splits: Arc::new(Splits::new(Arc::clone(&arena))),
             nears: Mutex::default(),
             service: Service::start(arena, device.as_ref(), port)?,
         })))
@@ -168,6 +171,10 @@ impl Domain {
 
     pub(crate) fn regions(&self) -> &Arc<Regions> {
         &self.0.regions
+    }
+
+    pub(crate) fn splits(&self) -> &Arc<Splits> {
+        &self.0.splits
     }
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {

@@ -34,6 +34,7 @@ mod record;
 pub mod region;
 mod service;
 mod shared_table;
+mod splits;
 mod tagged;
 pub mod waker;
 mod wire;

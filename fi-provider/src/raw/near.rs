@@ -149,6 +149,12 @@ impl Near {
         self.alive.load(Ordering::Relaxed)
     }
 
+    /// Whether the kernel copies between the two processes, as far as is known.
+    pub(crate) fn may_copy(&self) -> bool {
+        // ORDERING: a fact of its own: whether a system call is worth its time.
+        self.pid.is_some() && !self.kernel_refuses.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn note_end(&self) {
         self.alive.store(false, Ordering::Relaxed);
     }

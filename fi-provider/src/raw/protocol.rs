@@ -35,6 +35,11 @@ pub(crate) enum Kind {
     Told,
     /// The endpoint is closed.
     Bye,
+    /// Tells of a copy that the sender is at, between its memory and the receiver's: the receiver may
+    /// take a share. Words: key and address, or the number of an offer and 0; length and what is
+    /// copied; the address with the sender; the offset of the words of the turn in the sender's arena,
+    /// its number. There is no answer.
+    Share,
 }
 
 /// A word of data comes with the message.
@@ -58,7 +63,10 @@ pub(crate) const TAGGED: u16 = Kind::Message as u16 | HAS_TAG;
 impl Kind {
     /// Whether the receiver may have to answer more than to an operation of its own.
     pub(crate) fn asks(self) -> bool {
-        !matches!(self, Self::Piece | Self::Done | Self::Told | Self::Bye)
+        !matches!(
+            self,
+            Self::Piece | Self::Done | Self::Told | Self::Bye | Self::Share
+        )
     }
 
     /// The kind and the flags that a record tells.
@@ -75,6 +83,7 @@ impl Kind {
             8 => Self::Atomic,
             9 => Self::Told,
             10 => Self::Bye,
+            11 => Self::Share,
             _ => return None,
         };
         let flags = record & 0xff00;
@@ -96,10 +105,10 @@ mod tests {
         let known = (0..=u16::MAX).filter_map(Kind::of);
         let plain = known.clone().filter(|(_, flags)| *flags == 0);
         let numbers = plain.map(|(kind, _)| kind as u8);
-        assert!(numbers.eq(1..=10));
+        assert!(numbers.eq(1..=11));
         assert_eq!(
             known.count(),
-            10 + 7 + 11,
+            11 + 7 + 11,
             "flags with messages and offers alone"
         );
         let message = Kind::Message as u16 | HAS_DATA;

@@ -157,6 +157,7 @@ impl Endpoint {
             Kind::Write => self.written(origin, &record),
             Kind::Read => self.asked(origin, &record),
             Kind::Atomic => self.updated(origin, &record),
+            Kind::Share => self.help(origin, &record),
         };
         done.map_or(Fate::Broken, |()| Fate::Taken)
     }
@@ -534,7 +535,7 @@ impl Endpoint {
     }
 
     /// Where a range of an own region lies.
-    fn range(
+    pub(super) fn range(
         &self,
         key: u64,
         address: u64,

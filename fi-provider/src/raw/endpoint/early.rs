@@ -8,6 +8,7 @@
 use super::arrive::{Beside, Fate, Origin, entry_of};
 use super::link::Link;
 use super::pending::State;
+use super::together::{Name, Transfer};
 use super::{Endpoint, NAMELESS};
 use crate::raw::address::Address;
 use crate::raw::address_vector::PeerIndex;
@@ -16,6 +17,7 @@ use crate::raw::error::Error;
 use crate::raw::matcher::{Buffer, Place};
 use crate::raw::protocol::{HAS_DATA, HAS_KEY, HAS_TAG, IN_ARENA, Kind};
 use crate::raw::record::Record;
+use crate::raw::region::Access;
 use fi_shm::copy;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -165,7 +167,16 @@ impl Endpoint {
             (Bytes::There(..) | Bytes::Mapped(..), None) => return,
         };
         // SAFETY: the place has room for its bytes until its entry is there.
-        match unsafe { link.read_by_kernel(address, place.address, place.len) } {
+        let fetched = unsafe {
+            let copy = Transfer {
+                access: Access::Read,
+                here: place.address,
+                there: address,
+                len: place.len,
+            };
+            link.copy_together(Name::Offer(number), copy)
+        };
+        match fetched {
             Ok(true) => self.received(place, len, early.beside, source, Some((number, link))),
             Ok(false) => {
                 let remote = key.map(|key| (address, key));

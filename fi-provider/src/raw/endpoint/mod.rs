@@ -32,6 +32,7 @@ mod short;
 mod stream;
 mod tagged;
 mod threshold;
+mod together;
 mod transmitted;
 mod vector;
 mod waiting;

@@ -3,6 +3,7 @@
 #![expect(unsafe_code, reason = "sends bytes by their C address")]
 
 use super::link::MOST_WORDS;
+use super::together::Sharing;
 use crate::raw::address::Address;
 use crate::raw::domain::Domain;
 use crate::raw::error::Error;
@@ -24,6 +25,7 @@ pub(crate) struct NearPath {
     /// The longest payload in bytes.
     pub(crate) most: usize,
     pub(crate) near: Arc<Near>,
+    pub(super) sharing: Sharing,
 }
 
 /// The rest of a post, which is seldom one: `Link::settle` does it.
@@ -61,6 +63,7 @@ impl NearPath {
             to: address.endpoint,
             request: Cell::new(0),
             most: ring::max_payload(capacity),
+            sharing: Sharing::new(domain.splits()),
             near,
         })
     }
@@ -184,5 +187,6 @@ impl NearPath {
 impl Drop for NearPath {
     fn drop(&mut self) {
         self.near.release_ring(self.offset);
+        self.sharing.end(self.near.is_alive());
     }
 }

@@ -1,7 +1,8 @@
 //! Reading and writing memory of peers (fi_rma(3)).
 //!
 //! The arena of a peer of the node is mapped here: an operation is loads and stores, done when the
-//! call returns. Its other memory goes by the kernel's copy, done when the call returns as well;
+//! call returns. Its other memory goes by the kernel's copy, done when the call returns as well,
+//! of which the peer takes a share where it is long (`together`);
 //! where the kernel refuses, by rings, and then the peer has to make progress. Memory of peers on
 //! other nodes goes by the device ([`crate::raw::far`]). These ways are not ordered.
 
@@ -14,6 +15,7 @@ use super::link::Path;
 use super::pending::State;
 use super::remote::RemoteRegion;
 use super::stream::Stream;
+use super::together;
 use super::{Config, Endpoint, MOST_ASKED, Operation};
 use crate::raw::address_vector::PeerIndex;
 use crate::raw::completion::{Counter, Entry, Report};
@@ -278,9 +280,9 @@ impl Endpoint {
             if report.context().is_some() && !self.config.transmit.has_room() {
                 return Err(Error::Again);
             }
-            let there = region.found.place(address);
+            let here = source.cast_mut();
             // SAFETY: `source` holds the bytes.
-            if !unsafe { region.link.write_by_kernel(there, source, len)? } {
+            if !unsafe { region.copy_long(Access::Write, address, here, len)? } {
                 // Its pieces would go behind the entry.
                 return Err(Error::TooLong);
             }
@@ -422,8 +424,14 @@ impl Endpoint {
             }
         }
         let there = region.found.place(address);
-        // SAFETY: `source` holds the bytes.
-        if unsafe { link.write_by_kernel(there, source, len)? } {
+        let is_written = if WHOLE || len < together::LEAST {
+            // SAFETY: `source` holds the bytes.
+            unsafe { link.write_by_kernel(there, source, len)? }
+        } else {
+            // SAFETY: `source` holds the bytes.
+            unsafe { region.copy_long(Access::Write, address, source.cast_mut(), len)? }
+        };
+        if is_written {
             region.count(Access::Write);
             self.report_rma(Operation::Write, len, report);
             return Ok(());
@@ -513,8 +521,15 @@ impl Endpoint {
             }
         }
         let there = region.found.place(address);
-        // SAFETY: `dest` has room for the bytes.
-        if len == 0 || unsafe { link.read_by_kernel(there, dest, len)? } {
+        // One comparison for no bytes and for many.
+        let is_read = if len.wrapping_sub(1) < together::LEAST - 1 {
+            // SAFETY: `dest` has room for the bytes.
+            unsafe { link.read_by_kernel(there, dest, len)? }
+        } else {
+            // SAFETY: `dest` has room for the bytes.
+            len == 0 || unsafe { region.copy_long(Access::Read, address, dest, len)? }
+        };
+        if is_read {
             region.count(Access::Read);
             self.report_rma(Operation::Read, len, report);
             return Ok(());
