@@ -43,6 +43,11 @@ impl Split {
         Self(memory.cast_const().cast())
     }
 
+    /// Returns where the words are.
+    pub fn as_ptr(&self) -> *const u8 {
+        self.0.cast()
+    }
+
     fn word(&self, index: usize) -> &AtomicU64 {
         // SAFETY: the words are mapped and aligned (the requirement of `at`), and this is one of
         // them.

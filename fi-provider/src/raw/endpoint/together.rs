@@ -112,6 +112,9 @@ pub(super) struct Sharing {
     told: Cell<u32>,
     /// Whether the peer could not copy.
     is_refused: Cell<bool>,
+    /// Pieces that the peer has copied.
+    #[cfg(test)]
+    theirs: Cell<u32>,
 }
 
 impl Sharing {
@@ -121,6 +124,8 @@ impl Sharing {
             words: OnceCell::new(),
             told: Cell::new(0),
             is_refused: Cell::new(false),
+            #[cfg(test)]
+            theirs: Cell::new(0),
         }
     }
 
@@ -236,6 +241,8 @@ unsafe fn share(path: &NearPath, turn: u32, pieces: Pieces, copy: Transfer) -> R
         }
         waiter.pause();
     };
+    #[cfg(test)]
+    path.sharing.theirs.update(|all| all + theirs);
     if theirs > 0 && ended.has_failed && done == Ok(true) {
         path.sharing.is_refused.set(true);
         // SAFETY: `here` is mapped for the bytes.
@@ -283,7 +290,7 @@ impl Endpoint {
         let link = self.way_back(origin)?;
         let near = link.near()?;
         let split = link.split_at(words)?;
-        let turn = u32::try_from(turn).ok()?;
+        let turn = u32::try_from(turn).ok().filter(|&turn| turn != 0)?;
         split.see(turn);
         let len = usize::try_from(asked & !(WRITES | OFFERED)).ok()?;
         let pieces = Pieces::of(len)?;
@@ -337,30 +344,4 @@ impl Endpoint {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pieces_cover_all_bytes_once() {
-        for len in [
-            0,
-            1,
-            LEAST,
-            LEAST + 1,
-            8_000_000,
-            (64 << 20) - 1,
-            usize::MAX >> 34,
-        ] {
-            let pieces = Pieces::of(len).unwrap();
-            let mut end = 0;
-            for piece in 0..pieces.count {
-                let (at, bytes) = pieces.range(piece);
-                assert_eq!(at, end);
-                assert!(bytes > 0);
-                end += bytes;
-            }
-            assert_eq!(end, len);
-        }
-        assert_eq!(Pieces::of(usize::MAX), None);
-    }
-}
+mod tests;
