@@ -279,7 +279,8 @@ fn with_piece_held(end: impl Fn(&Split, &Near) + Sync) -> (Result<(), Error>, bo
     let link = own.link(peer);
     let words = sharing(&link).words().unwrap();
     let address = words.split.as_ptr().expose_provenance();
-    let turn = AtomicU32::new(0);
+    // None so far.
+    let turn = AtomicU32::new(u32::MAX);
     let Path::Near(path) = &link.path else {
         panic!("a path of the node");
     };
