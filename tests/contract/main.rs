@@ -375,5 +375,6 @@ raw_suite! { raw_dc_delayed_ends: crate::raw::Way::DC.with(&["--delay-seed", "7"
 raw_suite! { raw_ends: crate::raw::Way::Processes;
     ends {
         of_a_peer_are_errors of_senders_lose_nothing_transmitted of_endpoints_free_their_memory
+        of_peers_end_reads_of_their_memory
     }
 }

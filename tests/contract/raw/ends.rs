@@ -4,11 +4,12 @@
 
 use super::waiting::{ASLEEP, entry_asleep};
 use super::{LIMIT, Way, check};
-use fi_provider::raw::completion::{CompletionQueue, Context};
+use fi_provider::raw::completion::{CompletionQueue, Context, Silent};
 use fi_provider::raw::domain::{self, Domain};
 use fi_provider::raw::endpoint::{Config, Endpoint, Level, Posted};
 use fi_provider::raw::error::Error;
-use std::time::Duration;
+use fi_provider::raw::region::{Addressing, Rights};
+use std::time::{Duration, Instant};
 
 /// Waiting operations with a process that is killed fail, and new ones are refused.
 pub(crate) fn of_a_peer_are_errors(way: Way) {
@@ -190,6 +191,56 @@ pub(crate) fn of_senders_lose_nothing_transmitted(way: Way) {
             let len = if number % 2 == 0 { 8 } else { LEN };
             assert_eq!((entry.context, entry.len), (number, len));
             assert!(buffer[..len].iter().all(|byte| *byte == number as u8));
+        }
+    });
+}
+
+/// Long memory of processes that are killed, some while they copy a share of it, is read until each is
+/// gone.
+pub(crate) fn of_peers_end_reads_of_their_memory(way: Way) {
+    const LEN: usize = 8 << 20;
+    const KEY: u64 = 1;
+    check(way, 5, |party| {
+        let byte = |rank: u32| 0x11 * rank as u8;
+        let mut bytes = vec![byte(party.rank); LEN];
+        let (domain, how) = (&party.domain, Addressing::Offset);
+        // SAFETY: the bytes stay until the process ends, or the region is dropped.
+        let region =
+            unsafe { domain.register(bytes.as_mut_ptr(), LEN, Rights::READ, Some(KEY), how) };
+        let _region = region.unwrap();
+        party.meet();
+        if party.rank > 0 {
+            std::thread::scope(|scope| {
+                let (meeting, rank) = (party.meeting, party.rank);
+                scope.spawn(move || {
+                    std::thread::sleep(Duration::from_micros(31_700 * u64::from(rank)));
+                    meeting.leave();
+                    // SAFETY: ends this process at once, which is the point.
+                    unsafe { libc::_exit(0) };
+                });
+                loop {
+                    party.endpoint.progress();
+                }
+            });
+        }
+        let mut found = vec![0; LEN];
+        let mut alive: Vec<_> = party.others().collect();
+        let begin = Instant::now();
+        while !alive.is_empty() {
+            assert!(begin.elapsed() < LIMIT, "{alive:?} are not gone");
+            alive.retain(|&peer| {
+                found.fill(0xee);
+                let read = party.endpoint.resolve(peer, KEY).and_then(|region| {
+                    let to = found.as_mut_ptr();
+                    // SAFETY: the bytes stay; the read is done when the call returns.
+                    unsafe { party.endpoint.read(&region, 0, to, LEN, Silent) }
+                });
+                match read {
+                    Ok(()) => assert!(found.iter().all(|found| *found == byte(peer))),
+                    Err(error) => assert_eq!(error, Error::PeerGone),
+                }
+                read.is_ok()
+            });
         }
     });
 }
