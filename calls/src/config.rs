@@ -72,7 +72,8 @@ pub struct Config {
     pub pool_limit: usize,
     /// The most bytes that the arguments of a call may have in the receiver's memory. 4 GiB.
     pub most: usize,
-    /// Calls that have come and have not run, before others are left with their senders. 65536.
+    /// Messages with calls that have come and have not run, before others are left with their senders.
+    /// 65536.
     pub backlog: usize,
     /// Bytes of messages for which there is no room yet, before a call that is made outside of an action
     /// runs actions until there are fewer. 64 MiB.
