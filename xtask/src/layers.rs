@@ -9,7 +9,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("fi-shm", &[]),
     ("fi-mlx5-defs", &[]),
     // Only its tests depend on softhca.
-    ("fi-mlx5", &["fi-mlx5-defs", "softhca-again"]),
+    ("fi-mlx5", &["fi-shm", "fi-mlx5-defs", "softhca-again"]),
     // The device knows the bytes on the bus, and nothing of the driver that it tests.
     ("softhca", &["fi-mlx5-defs"]),
     // Injected into any program: it brings nothing along.

@@ -116,7 +116,6 @@ const RULES: &[Rule] = &[
         ],
         Layer::BlueFlame,
     ),
-    ("mlx5/src/lock.rs", &[], Layer::Lock),
     ("mlx5/src/guard.rs", &[], Layer::Lock),
     ("mlx5/src/registers.rs", &[], Layer::Lock),
     ("mlx5/src/head.rs", &["take", "drop"], Layer::Lock),
@@ -132,6 +131,7 @@ const RULES: &[Rule] = &[
     ("mlx5/src/", &[], Layer::Descriptor),
     ("mlx5-defs/src/", &[], Layer::Descriptor),
     // Memory of the own node.
+    ("shm/src/lock.rs", &[], Layer::Lock),
     ("shm/src/wait.rs", &[], Layer::Waiting),
     ("shm/src/futex.rs", &[], Layer::Waiting),
     (
@@ -141,7 +141,6 @@ const RULES: &[Rule] = &[
     ),
     ("shm/src/", &[], Layer::Memory),
     // The system's libfabric.
-    ("fi-provider/ofi/src/lock.rs", &[], Layer::Lock),
     ("fi-provider/ofi/src/progress.rs", &[], Layer::Completion),
     ("fi-provider/ofi/src/operation.rs", &[], Layer::Completion),
     ("fi-provider/ofi/src/lane.rs", &[], Layer::Completion),

@@ -12,9 +12,9 @@
     reason = "one allocation of several types, found from a pointer to its queues"
 )]
 
-use crate::lock::Lock;
 use crate::queue::Queue;
 use crate::registers::Register;
+use fi_shm::lock::Lock;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::Cell;
 use std::ptr::NonNull;

@@ -16,7 +16,6 @@ pub mod error;
 pub mod guard;
 mod head;
 pub mod lane;
-pub mod lock;
 pub mod message;
 pub mod policy;
 mod post;

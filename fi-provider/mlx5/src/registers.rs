@@ -5,7 +5,7 @@
 
 #![expect(unsafe_code, reason = "lanes of several threads reach a register")]
 
-use crate::lock::Lock;
+use fi_shm::lock::Lock;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};

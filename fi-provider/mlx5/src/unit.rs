@@ -159,21 +159,3 @@ fn write_combining_fence() {
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
 }
-
-/// Offers the processor to others. No call: whoever waits in the middle of a post needs no frame for it.
-#[inline(always)]
-pub(crate) fn give_way() {
-    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-    // SAFETY: sched_yield(2) takes nothing and touches no memory; the kernel changes these registers alone.
-    unsafe {
-        core::arch::asm!(
-            "syscall",
-            inout("rax") libc::SYS_sched_yield => _,
-            lateout("rcx") _,
-            lateout("r11") _,
-            options(nostack)
-        );
-    }
-    #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
-    std::thread::yield_now();
-}

@@ -26,7 +26,6 @@ mod form;
 mod helper;
 mod lane;
 mod library;
-mod lock;
 mod message;
 mod objects;
 mod operation;

@@ -5,7 +5,6 @@ use crate::error::{Error, Failure};
 use crate::form::Forms;
 use crate::helper::{self, Helper};
 use crate::lane::Lane;
-use crate::lock::{Guard, Locked};
 use crate::message::{Message, Request};
 use crate::objects::{Objects, Registration};
 use crate::operation::{Operation, Operations};
@@ -17,6 +16,7 @@ use fi_ofi_abi::{
     FI_MR_LOCAL, FI_ORDER_RMA_WAW, FI_ORDER_SAW, FI_ORDER_WAW, FiEpAttr, FiMsg, FiTxAttr,
 };
 use fi_shm::amo::Amo;
+use fi_shm::lock::{Guard, Locked};
 use fi_shm::random;
 use fi_shm::wait::{Patience, Waiter};
 use std::collections::VecDeque;

@@ -2,12 +2,12 @@
 
 use crate::error::Failure;
 use crate::lane::Lane;
-use crate::lock::Guard;
 use crate::operation::{Kind, Notice, Operation};
 use crate::pieces::PIECE;
 use crate::port::{Port, State};
 use fi_ofi_abi::*;
 use fi_shm::amo::Amo;
+use fi_shm::lock::Guard;
 use std::ffi::c_void;
 
 /// Memory of a peer.

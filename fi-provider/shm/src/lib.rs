@@ -17,6 +17,7 @@
 //! * [`ring`] and [`bell`]: messages from one process to another, and word of them.
 //! * [`processors`]: whether processes share processors.
 //! * [`helper`]: threads of the library's own.
+//! * [`lock`]: a lock of one bit between threads, for short turns.
 //! * [`wait`]: spin, yield, sleep: for memory that peers change by plain stores.
 //!
 //! Nothing here knows of peers' names, of OpenSHMEM or of launchers.
@@ -41,6 +42,7 @@ pub mod foreign;
 pub mod futex;
 pub mod handover;
 pub mod helper;
+pub mod lock;
 pub mod named;
 pub mod order;
 pub mod processors;

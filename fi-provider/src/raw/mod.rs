@@ -40,4 +40,4 @@ pub mod waker;
 mod wire;
 
 /// The lock of turns that are mostly short, for programs that share an endpoint among threads.
-pub use fi_mlx5::lock;
+pub use fi_shm::lock;
