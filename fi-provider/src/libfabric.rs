@@ -13,7 +13,7 @@ use fi_shm::wait::Patience;
 use std::fmt::{self, Display};
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::time::Duration;
 
 pub use fi_ofi::{Candidate, Version, Watch, candidates, version};
@@ -59,12 +59,35 @@ pub(crate) struct Libfabric {
 #[derive(Debug)]
 pub struct Gate {
     /// In a place of its own: operations under way point to it. Leaks with them.
-    lane: ManuallyDrop<Box<Lane>>,
+    way: ManuallyDrop<Box<Way>>,
     port: Arc<Port>,
     shared: bool,
     is_default: bool,
     mailbox: Mailbox,
     parts: Parts,
+}
+
+/// What an endpoint reads first: its lane, and the gate that has it.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct Way {
+    lane: Lane,
+    /// Null until an endpoint goes by it.
+    gate: AtomicPtr<Gate>,
+}
+
+impl Way {
+    #[inline(always)]
+    pub(crate) fn lane(&self) -> &Lane {
+        &self.lane
+    }
+
+    /// The gate; null for a way that is not of [`Gate::way`].
+    #[inline(always)]
+    pub(crate) fn gate(&self) -> *const Gate {
+        // ORDERING: none; it is stored before the way is handed out.
+        self.gate.load(Ordering::Relaxed)
+    }
 }
 
 /// The own words that peers write and read.
@@ -77,7 +100,10 @@ struct Mailbox {
 impl Gate {
     fn new(port: &Arc<Port>, shared: bool, mailbox: Mailbox, parts: &Parts) -> Self {
         Self {
-            lane: ManuallyDrop::new(Box::new(Lane::new(port))),
+            way: ManuallyDrop::new(Box::new(Way {
+                lane: Lane::new(port),
+                gate: AtomicPtr::default(),
+            })),
             port: Arc::clone(port),
             shared,
             is_default: false,
@@ -103,7 +129,20 @@ impl Gate {
 
     #[inline(always)]
     pub(crate) fn lane(&self) -> &Lane {
-        &self.lane
+        &self.way.lane
+    }
+
+    /// The way for an endpoint, which leads back to this gate as long as it is not moved.
+    pub(crate) fn way(&self) -> &Way {
+        // ORDERING: none; every call stores the same.
+        let own = (&raw const *self).cast_mut();
+        self.way.gate.store(own, Ordering::Relaxed);
+        &self.way
+    }
+
+    /// Whether elements go as messages, of one thread.
+    pub(crate) fn swaps_elements(&self) -> bool {
+        self.port.swaps_elements() && !self.shared
     }
 
     /// Whether `bytes` bytes at the own address `addr` are in one part of the window.
@@ -123,7 +162,7 @@ impl Drop for Gate {
         if self.port.is_quiet(self.lane()) {
             self.port.retire(self.lane());
             // SAFETY: no operation points to the lane any more, and nobody uses it after this.
-            unsafe { ManuallyDrop::drop(&mut self.lane) };
+            unsafe { ManuallyDrop::drop(&mut self.way) };
         }
     }
 }

@@ -157,7 +157,8 @@ impl Route {
         }
     }
 
-    /// Writes `value` to `address` of the peer at `place`, if nothing has to be waited for.
+    /// Writes `value` to `address` of the peer at `place`, if nothing has to be waited for; none on a
+    /// route that is not in line.
     ///
     /// # Safety
     /// The route's lane is alive and used by this thread alone; `place` is that of one of its peers,
@@ -169,7 +170,7 @@ impl Route {
         there: Segment,
         vector: &Vector,
         place: Place,
-    ) -> bool {
+    ) -> Option<bool> {
         let Segment(there) = there;
         let queues = self.queues;
         if self.initiators {
@@ -180,16 +181,16 @@ impl Route {
                 element_to::<T, Alone>(queues, queue, value, there, vector).is_some()
             };
             kept_apart!("initiator");
-            return posted;
+            return Some(posted);
         }
         if !self.connected {
-            return false;
+            return None;
         }
         // SAFETY: the lane is alive and this thread's, and the place that of a peer; it has a
         // connected queue under `Alone`.
         let posted = unsafe { self.inject_by_connection(value, Segment(there), place) };
         kept_apart!("connected");
-        posted.is_some()
+        Some(posted.is_some())
     }
 
     /// Whether posts are in line by a connected queue for each peer.

@@ -21,8 +21,7 @@ const WRITE: u64 = FI_INJECT | FI_DELIVERY_COMPLETE | FI_COMPLETION;
 enum Short {
     Word,
     Any,
-    SwapFour,
-    SwapEight,
+    Swap,
     Message,
 }
 
@@ -94,23 +93,6 @@ impl Lane {
         }
     }
 
-    /// As [`Lane::try_write_whole`], of 8 bytes in a place that is a multiple of them.
-    ///
-    /// # Safety
-    /// As [`Lane::try_write`].
-    #[inline(always)]
-    pub unsafe fn try_write_aligned(&self, to: impl FnOnce() -> Place, source: *const u8) -> bool {
-        const WORD: usize = size_of::<u64>();
-        // SAFETY: the port is open; `source` holds the bytes.
-        unsafe {
-            let elements = self.shared().facts.elements;
-            if elements == Elements::Swapped {
-                return self.try_swap(to, || element(source, WORD), WORD);
-            }
-            elements == Elements::Written && self.try_write_word(to, source)
-        }
-    }
-
     /// As [`Lane::try_write_whole`], of the first `bytes` bytes of a word, 1, 2, 4 or 8, in a place
     /// that is a multiple of them.
     ///
@@ -165,36 +147,30 @@ impl Lane {
         true
     }
 
-    /// Has a peer's processor write an element of 4 or 8 bytes.
+    /// Has a peer's processor write an element of 4 or 8 bytes, the first of a word. One that is not in
+    /// a place that is a multiple of its bytes may be seen half written.
     ///
     /// # Safety
     /// The lane's port is open, and keeps the order of messages.
     #[inline(always)]
-    unsafe fn try_swap(
+    pub unsafe fn try_swap(
         &self,
         to: impl FnOnce() -> Place,
         value: impl FnOnce() -> u64,
         bytes: usize,
     ) -> bool {
-        // SAFETY: the port is open; the structs are guarded by its lock, which `try_begin` takes;
-        // the operation is this function's, and the peer one of the port's.
+        // SAFETY: the port is open; `try_begin` takes its lock; the operation is this function's,
+        // and the peer one of the port's.
         unsafe {
             let shared = self.shared();
             let Some(operation) = self.try_begin(shared) else {
                 return false;
             };
-            self.begin(Kind::Atomic);
-            (*operation).kind = Kind::Atomic;
-            let (form, to) = (shared.forms.get(), to());
-            let key = *(*form).keys.add(to.peer as usize);
-            let [four, eight] = &mut (*form).swaps;
-            if bytes == size_of::<u64>() {
-                eight.fill_swap(value(), to, key, operation);
-                shared.send_short(Short::SwapEight);
-            } else {
-                four.fill_swap(value(), to, key, operation);
-                shared.send_short(Short::SwapFour);
-            }
+            self.begin(Kind::Swap);
+            (*operation).kind = Kind::Swap;
+            (*operation).swap.fill_swap(value(), to(), bytes);
+            (*shared.forms.get()).sent = operation;
+            shared.send_short(Short::Swap, &raw const (*operation).swap.call);
         }
         true
     }
@@ -216,9 +192,9 @@ impl Lane {
             };
             self.begin(Kind::Atomic);
             (*operation).kind = Kind::Atomic;
-            (*operation).peer = place.peer;
-            shared.request(operation, place, bytes, amo);
-            shared.send_short(Short::Message);
+            (*operation).set_peer(place.peer);
+            let message = shared.request(operation, place, bytes, amo);
+            shared.send_short(Short::Message, message);
         }
         true
     }
@@ -283,10 +259,10 @@ impl Shared {
     /// # Safety
     /// As [`Shared::post_short`].
     #[inline(always)]
-    unsafe fn send_short(&self, short: Short) {
+    unsafe fn send_short(&self, short: Short, message: *const FiMsg) {
         let form = self.forms.get();
         // SAFETY: the endpoint is open, the message whole, and its bytes are taken over.
-        let posted = unsafe { ((*form).sendmsg)((*form).ep, short.message(form), FI_INJECT) };
+        let posted = unsafe { ((*form).sendmsg)((*form).ep, message, FI_INJECT) };
         if posted != 0 {
             // SAFETY: this thread has the lock, and the operation is this function's.
             return unsafe { self.send_again(short, posted) };
@@ -354,8 +330,7 @@ impl Short {
         // SAFETY: the structs are there.
         unsafe {
             match self {
-                Self::SwapFour => &raw const (*form).swaps[0].call,
-                Self::SwapEight => &raw const (*form).swaps[1].call,
+                Self::Swap => &raw const (*(*form).sent).swap.call,
                 _ => &raw const (*form).message.call,
             }
         }

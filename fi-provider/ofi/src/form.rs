@@ -1,7 +1,7 @@
 //! The arguments of calls that post: structs in one place, most fields of which never change.
 //!
-//! Each kind of short post has structs of its own: lengths, the first word of a message and flags are
-//! there already, and an address, a key and a context are stored.
+//! Each kind of short post has structs of its own: lengths and flags are there already, and an
+//! address, a key and a context are stored. A message that swaps an element is its operation's.
 
 use crate::message::{self, WORDS};
 use crate::operation::Operation;
@@ -37,15 +37,13 @@ pub(crate) struct Form {
     pub(crate) ep: *mut FidEp,
     pub(crate) writemsg: unsafe extern "C" fn(*mut FidEp, *const FiMsgRma, u64) -> isize,
     pub(crate) sendmsg: unsafe extern "C" fn(*mut FidEp, *const FiMsg, u64) -> isize,
-    /// The keys of the peers' processes.
-    pub(crate) keys: *const u64,
+    /// The operation whose own message is sent.
+    pub(crate) sent: *mut Operation,
     /// Writes of 8 bytes, and of any few, that the call takes over.
     pub(crate) word: Transfer,
     pub(crate) short: Transfer,
     /// The bytes of an element that is written.
     pub(crate) held: u64,
-    /// Requests to swap an element of 4 or 8 bytes.
-    pub(crate) swaps: [Words; 2],
     /// Other transfers and messages.
     transfer: Transfer,
     pub(crate) message: Words,
@@ -73,13 +71,12 @@ impl Forms {
                 ep,
                 writemsg: (*(*ep).rma).writemsg,
                 sendmsg: (*(*ep).msg).sendmsg,
-                keys: std::ptr::null(),
+                sent: std::ptr::null_mut(),
                 word: std::mem::zeroed(),
                 short: std::mem::zeroed(),
                 held: 0,
-                swaps: std::mem::zeroed(),
                 transfer: std::mem::zeroed(),
-                message: std::mem::zeroed(),
+                message: Words::new(),
                 _pinned: PhantomPinned,
             }))
         }
@@ -106,18 +103,7 @@ impl Forms {
             }
             (*form).word.own.iov_len = size_of::<u64>();
             (*form).word.theirs.len = size_of::<u64>();
-            let [four, eight] = &mut (*form).swaps;
-            for (words, bytes) in [
-                (&raw mut *four, 4),
-                (&raw mut *eight, 8),
-                (&raw mut (*form).message, 0),
-            ] {
-                (*words).text.iov_base = (&raw mut (*words).words).cast();
-                (*words).text.iov_len = message::BYTES;
-                (*words).call.msg_iov = &raw const (*words).text;
-                (*words).call.iov_count = 1;
-                (*words).words[0] = message::swap_head(bytes, own);
-            }
+            Words::bind(&raw mut (*form).message, own);
         }
     }
 
@@ -188,7 +174,7 @@ impl Transfer {
         operation: *mut Operation,
     ) {
         // SAFETY: the operation is the caller's.
-        unsafe { (*operation).peer = place.peer };
+        unsafe { (*operation).set_peer(place.peer) };
         self.own.iov_base = start.cast();
         self.theirs.addr = place.address;
         self.theirs.key = place.key;
@@ -198,26 +184,64 @@ impl Transfer {
 }
 
 impl Words {
-    /// Makes it a request to swap the element at `place`, of a peer whose process has the key.
-    #[inline(always)]
-    pub(crate) fn fill_swap(
-        &mut self,
-        value: u64,
-        place: Place,
-        key: u64,
-        operation: *mut Operation,
-    ) {
-        // SAFETY: the operation is the caller's.
-        let token = unsafe {
-            (*operation).peer = place.peer;
-            (*operation).token
-        };
-        self.words[1] = key.to_le();
+    /// A message that points nowhere before [`Words::bind`].
+    pub(crate) fn new() -> Self {
+        // SAFETY: zeros are valid structs of numbers and pointers.
+        unsafe { std::mem::zeroed() }
+    }
+
+    /// Has the structs point to each other, for requests of process `own`.
+    ///
+    /// # Safety
+    /// They stay where they are from now on, and nobody uses them yet.
+    pub(crate) unsafe fn bind(words: *mut Self, own: u32) {
+        // SAFETY: nobody else uses the structs.
+        unsafe {
+            (*words).text.iov_base = (&raw mut (*words).words).cast();
+            (*words).text.iov_len = message::BYTES;
+            (*words).call.msg_iov = &raw const (*words).text;
+            (*words).call.iov_count = 1;
+            (*words).words[0] = message::swap_head(0, own);
+        }
+    }
+
+    /// Makes it the message of this operation.
+    pub(crate) fn own(&mut self, operation: *mut Operation, token: u64) {
+        self.call.context = operation.cast();
+        self.set_token(token);
+    }
+
+    pub(crate) fn set_token(&mut self, token: u64) {
         self.words[2] = token.to_le();
+    }
+
+    pub(crate) fn set_key(&mut self, key: u64) {
+        self.words[1] = key.to_le();
+    }
+
+    /// The key of the job.
+    #[inline(always)]
+    pub(crate) fn key(&self) -> u64 {
+        u64::from_le(self.words[1])
+    }
+
+    /// The peer that it was sent to, whose number is the provider's.
+    pub(crate) fn peer(&self) -> u32 {
+        self.call.addr as u32
+    }
+
+    /// Makes it a request to swap the element of 4 or 8 bytes at `place`.
+    #[inline(always)]
+    pub(crate) fn fill_swap(&mut self, value: u64, place: Place, bytes: usize) {
+        let start: *mut u8 = (&raw mut self.words).cast();
+        // SAFETY: the message has more bytes than that.
+        unsafe { *start.add(message::LENGTH) = bytes as u8 };
         self.words[3] = place.key.to_le();
         self.words[4] = place.address.to_le();
-        self.words[5] = value.to_le();
         self.call.addr = place.peer.into();
-        self.call.context = operation.cast();
+        let value = value.to_le_bytes();
+        let room: *mut u8 = (&raw mut self.words[5]).cast();
+        // SAFETY: the word has room for them; the receiver takes no others.
+        unsafe { std::ptr::copy_nonoverlapping(value.as_ptr(), room, bytes) };
     }
 }

@@ -173,7 +173,7 @@ impl Lane {
 
     #[inline(always)]
     fn count(&self, kind: Kind) -> &Cell<u64> {
-        if kind == Kind::Atomic {
+        if matches!(kind, Kind::Atomic | Kind::Swap) {
             &self.atomics
         } else {
             &self.writes

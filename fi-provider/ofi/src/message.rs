@@ -6,6 +6,9 @@ use fi_shm::amo::Amo;
 pub(crate) const WORDS: usize = 7;
 pub(crate) const BYTES: usize = size_of::<u64>() * WORDS;
 
+/// Where in a request the length of the object lies, one byte.
+pub(crate) const LENGTH: usize = 2;
+
 const REQUEST: u8 = 1;
 const ANSWER: u8 = 2;
 
@@ -19,7 +22,7 @@ pub(crate) enum Message {
 /// An atomic operation on the object of `bytes` bytes (4 or 8) at `address` of the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Request {
-    /// The key of the receiver's process: messages without it are dropped.
+    /// The key of the job: messages without it are dropped.
     pub(crate) key: u64,
     /// The sender's number, to which the answer goes.
     pub(crate) from: u32,

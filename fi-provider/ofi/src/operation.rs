@@ -1,6 +1,7 @@
 //! Operations under way: their contexts, which libfabric gives back with completions.
 
 use crate::error::Failure;
+use crate::form::Words;
 use crate::lane::Lane;
 use std::cell::Cell;
 
@@ -23,6 +24,8 @@ pub(crate) enum Kind {
     Read,
     /// A request to a peer's processor: ends with the answer.
     Atomic,
+    /// The same, to swap an element, for a write: its message is the operation's own.
+    Swap,
     /// A buffer, for messages that come.
     Receive,
 }
@@ -31,7 +34,7 @@ impl Kind {
     /// The operation in a word, for messages.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Self::Plain | Self::Write => "write",
+            Self::Plain | Self::Write | Self::Swap => "write",
             Self::Read => "read",
             Self::Atomic => "atomic operation",
             Self::Receive => "receive",
@@ -71,7 +74,8 @@ pub(crate) struct Operation {
     /// libfabric's own (FI_CONTEXT2).
     context: [usize; 8],
     pub(crate) kind: Kind,
-    pub(crate) peer: u32,
+    /// The peer, but of a swap, whose message has it.
+    peer: u32,
     /// Its lane; null for a receive.
     pub(crate) lane: *const Lane,
     /// The next one of a list of free ones.
@@ -87,13 +91,29 @@ pub(crate) struct Operation {
     pub(crate) len: usize,
     /// The piece of registered memory that it goes by.
     pub(crate) piece: Option<usize>,
+    /// The message of a swap. It has this operation's token and context at any time.
+    pub(crate) swap: Words,
 }
 
 impl Operation {
+    /// The peer.
+    pub(crate) fn peer(&self) -> u32 {
+        match self.kind {
+            Kind::Swap => self.swap.peer(),
+            _ => self.peer,
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn set_peer(&mut self, peer: u32) {
+        self.peer = peer;
+    }
+
     /// Makes it as free ones are.
     pub(crate) fn reset(&mut self) {
-        if self.kind == Kind::Atomic {
+        if matches!(self.kind, Kind::Atomic | Kind::Swap) {
             self.token = self.token.wrapping_add(1 << 32);
+            self.swap.set_token(self.token);
         }
         self.kind = Kind::Plain;
         self.notice = std::ptr::null();
@@ -107,16 +127,36 @@ impl Operation {
 pub(crate) struct Operations {
     chunks: Vec<Box<[Operation; CHUNK]>>,
     free: *mut Operation,
+    /// The number of this process, and the key of the job, for messages.
+    own: u32,
+    key: u64,
+    /// Whether lanes have operations: their messages have the key.
+    is_given: bool,
 }
 
 // SAFETY: guarded by the port's lock; lanes, notices and memory outlive the operations.
 unsafe impl Send for Operations {}
 
 impl Operations {
-    pub(crate) fn new() -> Self {
+    /// Operations of process `own`.
+    pub(crate) fn new(own: u32) -> Self {
         Self {
             chunks: Vec::new(),
             free: std::ptr::null_mut(),
+            own,
+            key: 0,
+            is_given: false,
+        }
+    }
+
+    /// Sets the key of the job, which all messages have from now on.
+    pub(crate) fn set_key(&mut self, key: u64) {
+        self.key = key;
+        if !self.is_given {
+            return;
+        }
+        for operation in self.chunks.iter_mut().flat_map(|chunk| chunk.iter_mut()) {
+            operation.swap.set_key(key);
         }
     }
 
@@ -140,10 +180,12 @@ impl Operations {
         if !taken.is_null() {
             return taken;
         }
+        self.is_given = true;
         for _ in 0..SHARE {
             let more = self.take();
             // SAFETY: the operation lies in a chunk, and nobody uses it.
             unsafe {
+                (*more).swap.set_key(self.key);
                 (*more).lane = &raw const *lane;
                 lane.give_back(more);
             }
@@ -183,7 +225,8 @@ impl Operations {
         let number = token as u32 as usize;
         let chunk = self.chunks.get_mut(number / CHUNK)?;
         let operation = &mut chunk[number % CHUNK];
-        (operation.token == token && operation.kind == Kind::Atomic).then_some(operation)
+        let is_asked = matches!(operation.kind, Kind::Atomic | Kind::Swap);
+        (operation.token == token && is_asked).then_some(operation)
     }
 
     #[cold]
@@ -200,6 +243,7 @@ impl Operations {
             dest: std::ptr::null_mut(),
             len: 0,
             piece: None,
+            swap: Words::new(),
         }));
         self.chunks.push(chunk);
         let Some(chunk) = self.chunks.last_mut() else {
@@ -207,9 +251,11 @@ impl Operations {
         };
         let base = chunk.as_mut_ptr();
         for place in (0..CHUNK).rev() {
-            // SAFETY: the chunk has so many operations, and all are free.
+            // SAFETY: the chunk has so many operations, which stay there, and all are free.
             unsafe {
                 let operation = base.add(place);
+                Words::bind(&raw mut (*operation).swap, self.own);
+                (*operation).swap.own(operation, (*operation).token);
                 (*operation).next = self.free;
                 self.free = operation;
             }
@@ -223,7 +269,7 @@ mod tests {
 
     #[test]
     fn an_answer_finds_the_operation_that_asked_and_no_later_one() {
-        let mut all = Operations::new();
+        let mut all = Operations::new(0);
         let taken: Vec<_> = (0..3 * CHUNK).map(|_| all.take()).collect();
         for &one in &taken {
             // SAFETY: taken above, and used by nobody else.

@@ -142,8 +142,8 @@ pub(crate) struct State {
     pub(crate) pieces: Pieces,
     pub(crate) receives: Receives,
     pub(crate) peers: Vec<Peer>,
-    /// Their keys, once more.
-    keys: Vec<u64>,
+    /// The key of the job: the sum of the keys of all processes. Messages without it are dropped.
+    pub(crate) key: u64,
     /// Whether the provider's number of each peer is the own one (FI_AV_TABLE).
     pub(crate) is_numbered: bool,
     pub(crate) batch: Batch,
@@ -160,7 +160,7 @@ pub(crate) struct State {
 /// The own memory.
 #[derive(Debug)]
 pub(crate) struct Own {
-    /// By which peers show that they are of the job.
+    /// The part of this process in the key of the job.
     pub(crate) key: u64,
     pub(crate) parts: Vec<(Range<usize>, Registration)>,
 }
@@ -189,8 +189,6 @@ impl Own {
 pub(crate) struct Peer {
     /// The provider's number of it (fi_addr_t).
     pub(crate) address: u64,
-    /// The key of its process.
-    pub(crate) key: u64,
 }
 
 impl Port {
@@ -225,11 +223,11 @@ impl Port {
         let forms = unsafe { Forms::new(objects.ep) };
         let mut state = State {
             objects,
-            operations: Operations::new(),
+            operations: Operations::new(config.number),
             pieces,
             receives,
             peers: Vec::new(),
-            keys: Vec::new(),
+            key: 0,
             is_numbered: true,
             batch,
             owed: VecDeque::new(),
@@ -305,10 +303,10 @@ impl Port {
         }
         let address = state.objects.insert(name)?;
         state.is_numbered &= address == peer as u64;
-        state.peers.push(Peer { address, key });
-        state.keys.push(key);
-        // SAFETY: this thread has the lock.
-        unsafe { (*self.shared.forms.get()).keys = state.keys.as_ptr() };
+        state.peers.push(Peer { address });
+        state.key = state.key.wrapping_add(key);
+        let key_of_job = state.key;
+        state.operations.set_key(key_of_job);
         if let Some(mut ring) = state.ring.take() {
             ring.learn(peer as u32, key, port, name);
             if ring.is_whole(state.peers.len()) {
@@ -318,6 +316,11 @@ impl Port {
             }
         }
         Ok(())
+    }
+
+    /// Whether elements of 4 or 8 bytes go as messages by posts in short ([`Lane::try_swap`]).
+    pub fn swaps_elements(&self) -> bool {
+        self.shared.facts.elements == Elements::Swapped
     }
 
     /// Whether an element of a write may be seen half written.
@@ -480,7 +483,7 @@ impl Shared {
         unsafe {
             let form = &mut *self.forms.get();
             let request = Message::Request(Request {
-                key: *form.keys.add(place.peer as usize),
+                key: (*operation).swap.key(),
                 from: self.facts.number,
                 token: (*operation).token,
                 region: place.key,

@@ -6,7 +6,8 @@ use crate::objects::{Objects, Registration};
 use crate::operation::{Kind, Operation};
 use crate::port::State;
 use fi_ofi_abi::*;
-use fi_shm::amo;
+use fi_shm::amo::{self, Amo};
+use fi_shm::copy;
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
 
@@ -92,6 +93,30 @@ unsafe fn end_plain(entry: *const FiCqMsgEntry) {
 unsafe fn is_free(operation: *const Operation) -> bool {
     // SAFETY: the operation lies in a chunk, and its lane is alive.
     unsafe { (*operation).lane.as_ref() }.is_none_or(|lane| lane.has_free(operation))
+}
+
+/// Executes an atomic operation on an object of 4 or 8 bytes, and returns what was there. A swap is a
+/// write that may be anywhere: its bytes are copied where the object is not aligned. None for others
+/// there.
+///
+/// # Safety
+/// The object is mapped, and accessed by others as by this process alone.
+unsafe fn execute(amo: Amo, place: usize, bytes: usize) -> Option<u64> {
+    if place.is_multiple_of(bytes) {
+        // SAFETY: the object is aligned and mapped.
+        return Some(unsafe { amo::perform(amo, place, bytes) });
+    }
+    let Amo::Swap(value) = amo else {
+        return None;
+    };
+    let (mut found, value) = ([0; size_of::<u64>()], value.to_le_bytes());
+    let at = place as *mut u8;
+    // SAFETY: the object is mapped, and the words have so many bytes.
+    unsafe {
+        copy::copy(found.as_mut_ptr(), at, bytes);
+        copy::copy(at, value.as_ptr(), bytes);
+    }
+    Some(u64::from_le_bytes(found))
 }
 
 /// The buffers for messages that come.
@@ -262,7 +287,7 @@ impl State {
                 }
             }
             // It ends with the answer.
-            Kind::Atomic => {}
+            Kind::Atomic | Kind::Swap => {}
         }
     }
 
@@ -277,7 +302,7 @@ impl State {
             let lane = &*one.lane;
             lane.end(one.kind);
             if let Some(failure) = failure {
-                lane.fail(one.peer, failure);
+                lane.fail(one.peer(), failure);
             }
             if let Some(notice) = one.notice.as_ref() {
                 notice.left.set(notice.left.get() - 1);
@@ -311,7 +336,7 @@ impl State {
         match kind {
             // SAFETY: as above; a lane is alive as long as operations are.
             Kind::Plain if unsafe { is_free(operation) } => {}
-            Kind::Plain | Kind::Write | Kind::Read | Kind::Atomic => {
+            Kind::Plain | Kind::Write | Kind::Read | Kind::Atomic | Kind::Swap => {
                 let failure = Failure {
                     errno: entry.0.err,
                     operation: kind.name(),
@@ -338,24 +363,23 @@ impl State {
         let bytes = unsafe { &*self.receives.buffers[buffer].get() };
         let message = bytes.get(..len).and_then(Message::decode);
         match message {
-            Some(Message::Request(request)) if request.key == self.own.key => self.serve(request),
-            Some(Message::Answer(answer)) if answer.key == self.own.key => self.hear(answer),
+            Some(Message::Request(request)) if request.key == self.key => self.serve(request),
+            Some(Message::Answer(answer)) if answer.key == self.key => self.hear(answer),
             _ => {}
         }
     }
 
     /// Executes an atomic operation for a peer, and answers.
     fn serve(&mut self, request: Request) {
-        let Some(peer) = self.peers.get(request.from as usize) else {
+        if request.from as usize >= self.peers.len() {
             return;
-        };
+        }
         let bytes = usize::from(request.bytes);
         let place = self.own.place(request.region, request.address, bytes);
-        let place = place.filter(|place| place.is_multiple_of(bytes));
-        // SAFETY: the object is in own memory that peers may change, aligned, and mapped.
-        let found = place.map(|place| unsafe { amo::perform(request.amo, place, bytes) });
+        // SAFETY: the object is in own memory that peers may change, and mapped.
+        let found = place.and_then(|place| unsafe { execute(request.amo, place, bytes) });
         let answer = Answer {
-            key: peer.key,
+            key: self.key,
             token: request.token,
             found,
         };

@@ -490,7 +490,7 @@ impl State {
         // SAFETY: the operation was free, and is the caller's now.
         let one = unsafe { &mut *operation };
         one.kind = kind;
-        one.peer = peer;
+        one.set_peer(peer);
         lane.begin(kind);
         operation
     }

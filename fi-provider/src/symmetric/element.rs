@@ -30,6 +30,8 @@ enum InLine<'a> {
     /// The peer is elsewhere, or the address is outside of the window: a matter of the lane's
     /// guard.
     Beyond(Beyond<'a>),
+    /// The same, in memory that messages of libfabric reach.
+    ByMessage(Beyond<'a>),
     /// The far part has to do it.
     Declined,
 }
@@ -65,6 +67,9 @@ pub unsafe fn write<C: Caller, T: Copy>(
             InLine::Beyond(Beyond { offset, record }) => {
                 write_on_register(dest, value, offset, caller, routine, record)
             }
+            InLine::ByMessage(Beyond { offset, record }) => {
+                swap(dest, value, offset, caller, routine, record)
+            }
             InLine::Declined => write_far(dest, value, peer, caller, routine),
         }
     }
@@ -94,6 +99,9 @@ pub unsafe fn write_beyond<C: Caller, T: Copy>(
             InLine::Done => C::done(()),
             InLine::Beyond(Beyond { offset, record }) => {
                 write_on_register(dest, value, offset, caller, routine, record)
+            }
+            InLine::ByMessage(Beyond { offset, record }) => {
+                swap(dest, value, offset, caller, routine, record)
             }
             InLine::Declined => write_far(dest, value, peer, caller, routine),
         }
@@ -138,6 +146,34 @@ unsafe fn write_on_register<C: Caller, T: Copy>(
                 write_by::<C, T, Counted>(dest, value, offset, caller, routine, record)
             }
         }
+    }
+}
+
+/// Writes by a message of libfabric, into the upper part of a window, where the heap is of most
+/// programs.
+///
+/// # Safety
+/// As [`write_on_register`].
+#[cold]
+#[inline(never)]
+unsafe fn swap<C: Caller, T: Copy>(
+    dest: *mut T,
+    value: T,
+    offset: usize,
+    caller: &C,
+    routine: C::Routine,
+    record: &Peer,
+) -> C::Outcome<()> {
+    // SAFETY: this thread may use the endpoint; the record is of the result of
+    // `write_element_in_line`.
+    unsafe {
+        if caller
+            .endpoint()
+            .swap::<T>(value, Beyond { offset, record })
+        {
+            return C::done(());
+        }
+        try_element(dest, value, offset, caller, routine, record)
     }
 }
 
@@ -365,11 +401,13 @@ impl Endpoint {
             self.route
                 .inject(value, there, &record.remote.vector, place())
         };
-        if posted {
-            self.set_busy();
-            InLine::Done
-        } else {
-            InLine::Declined
+        match posted {
+            Some(true) => {
+                self.set_busy();
+                InLine::Done
+            }
+            Some(false) => InLine::Declined,
+            None => InLine::ByMessage(beyond),
         }
     }
 
@@ -414,17 +452,30 @@ impl Endpoint {
         posted
     }
 
+    /// The same by a message of libfabric; false where another function has to do it.
+    ///
+    /// # Safety
+    /// [`Endpoint::write_element_in_line`] has said so.
+    #[inline(always)]
+    unsafe fn swap<T: Copy>(&self, value: T, beyond: Beyond<'_>) -> bool {
+        let Beyond { offset, record } = beyond;
+        // SAFETY: the offset is in memory that messages reach.
+        unsafe {
+            match size_of::<T>() {
+                4 => self.swap_element::<4>(offset, || word(value), record),
+                8 => self.swap_element::<8>(offset, || word(value), record),
+                _ => false,
+            }
+        }
+    }
+
     /// The same by a transport whose posts are not in line; false where another part of the window, or
     /// the far part, has to do it.
     #[inline(always)]
     fn try_element<T: Copy, const UPPER: bool>(&self, value: T, beyond: Beyond<'_>) -> bool {
         let Beyond { offset, record } = beyond;
-        let word = || {
-            let mut word = 0_u64;
-            // SAFETY: elements of at most so many bytes ask for it.
-            unsafe { (&raw mut word).cast::<T>().write_unaligned(value) };
-            word
-        };
+        // SAFETY: elements of at most so many bytes ask for it.
+        let word = || unsafe { word(value) };
         match size_of::<T>() {
             1 => self.try_write_element::<1, UPPER>(offset, word(), record),
             2 => self.try_write_element::<2, UPPER>(offset, word(), record),
@@ -474,4 +525,16 @@ impl Endpoint {
         order::loads();
         Some(value)
     }
+}
+
+/// The word that begins with an element.
+///
+/// # Safety
+/// The element has at most 8 bytes.
+#[inline(always)]
+unsafe fn word<T: Copy>(value: T) -> u64 {
+    let mut word = 0_u64;
+    // SAFETY: there is room for the element.
+    unsafe { (&raw mut word).cast::<T>().write_unaligned(value) };
+    word
 }

@@ -30,7 +30,8 @@ pub struct Endpoint {
     /// Not zero where fence and quiet have more to do than order this processor's stores: the endpoint is closed, or
     /// operations are outstanding on its lane. Where several threads share the lane it never changes.
     busy: Cell<u32>,
-    /// Bytes of a peer's window as posts in line reach it; 0 where there are none.
+    /// Bytes of a peer's window as posts in line reach it, or short messages of a lane of libfabric
+    /// that one thread uses: an element that begins there ends in the window. 0 where there are none.
     pub(crate) device_len: usize,
     /// Where the window's second part begins, in bytes from its base: it has another key.
     pub(crate) split: usize,
@@ -131,6 +132,9 @@ impl Endpoint {
         self.busy = Cell::new(gate.is_shared().into());
         let other = numbers.filter(|numbers| numbers.iter().zip(0..).any(|(&a, b)| a != b));
         if let Gate::Libfabric(gate) = gate {
+            if gate.swaps_elements() {
+                self.device_len = self.ends[1].saturating_sub(size_of::<u64>() - 1);
+            }
             // SAFETY: the gate outlives every use of the endpoint.
             self.far = Far::Libfabric(unsafe { Libfabric::new(gate) });
         }
@@ -390,7 +394,7 @@ pub(crate) fn anew(number: u32) -> Place {
 
 /// The same word, which the compiler takes for another: so what is computed from it need not be kept.
 #[inline(always)]
-pub(crate) fn again(word: usize) -> usize {
+fn again(word: usize) -> usize {
     #[cfg(target_arch = "x86_64")]
     {
         let mut word = word;

@@ -13,7 +13,7 @@
 
 use crate::symmetric::address_vector::{Peer, PeerIndex};
 use crate::symmetric::caller::{Access, Caller, Refused};
-use crate::symmetric::endpoint::{Endpoint, again, is_within};
+use crate::symmetric::endpoint::{Endpoint, is_within};
 use crate::symmetric::far::Source;
 use fi_mlx5::route::Route;
 use fi_shm::{copy, order};
@@ -131,10 +131,9 @@ unsafe fn write_word<C: Caller, const KEPT: bool>(
                 let peer = endpoint.peer_of(record);
                 write_bytes_far::<C, KEPT>(dest.addr(), source, bytes, peer, caller, routine)
             }
-            None if endpoint.tries_writes() => {
-                // The number stays in its register, and so the others in theirs.
-                let bytes = again(bytes);
-                try_word::<C, KEPT>(dest, source, bytes, record, caller, routine)
+            None if endpoint.offset(dest.addr()) < endpoint.device_len => {
+                let offset = endpoint.offset(dest.addr());
+                word_by_libfabric::<C, KEPT>(dest, source, offset, record, caller, routine)
             }
             None => write_word_guarded::<C, KEPT>(dest, source, bytes, record, caller, routine),
         }
@@ -168,57 +167,37 @@ unsafe fn write_word_guarded<C: Caller, const KEPT: bool>(
     }
 }
 
-/// Writes 8 bytes by a transport whose posts are not in line, into the upper part of a window,
-/// where the heap is of most programs.
+/// Writes 8 bytes by libfabric, `offset` bytes from the window's base, into its upper part, where the
+/// heap is of most programs.
 ///
 /// # Safety
-/// As [`write_word`]; [`Endpoint::tries_writes`] says yes, and `bytes` is 8.
+/// As [`write_word`]; the offset is in memory that messages reach.
 #[cold]
 #[inline(never)]
-unsafe fn try_word<C: Caller, const KEPT: bool>(
+unsafe fn word_by_libfabric<C: Caller, const KEPT: bool>(
     dest: *mut u8,
     source: *const u8,
-    bytes: usize,
+    offset: usize,
     record: &Peer,
     caller: &C,
     routine: C::Routine,
 ) -> C::Outcome<()> {
-    let kept = kept::<KEPT>();
+    const WORD: usize = size_of::<u64>();
     // SAFETY: this thread may use the endpoint; `source` holds so many bytes as long as `KEPT`
     // says, and the record is of the near part's result.
     unsafe {
         let endpoint = caller.endpoint();
-        if endpoint.try_write_word::<true>(dest.addr(), source, record, kept) {
-            return C::done(());
-        }
-        try_lower_word::<C, KEPT>(dest, source, bytes, record, caller, routine)
-    }
-}
-
-/// The same into the lower part, or at all.
-///
-/// # Safety
-/// As [`try_word`].
-#[cold]
-#[inline(never)]
-unsafe fn try_lower_word<C: Caller, const KEPT: bool>(
-    dest: *mut u8,
-    source: *const u8,
-    bytes: usize,
-    record: &Peer,
-    caller: &C,
-    routine: C::Routine,
-) -> C::Outcome<()> {
-    let (dest, kept) = (dest.addr(), kept::<KEPT>());
-    // SAFETY: this thread may use the endpoint; `source` holds so many bytes as long as `KEPT`
-    // says, and the record is of the near part's result.
-    unsafe {
-        let endpoint = caller.endpoint();
-        if endpoint.try_write_word::<false>(dest, source, record, kept) {
+        let word = || source.cast::<u64>().read_unaligned();
+        let posted = if KEPT {
+            endpoint.write_kept_word(offset, source, record)
+        } else {
+            endpoint.swap_element::<WORD>(offset, word, record)
+        };
+        if posted {
             return C::done(());
         }
         let peer = endpoint.peer_of(record);
-        try_bytes::<C, KEPT>(dest, source, bytes, peer, caller, routine)
+        try_bytes::<C, KEPT>(dest.addr(), source, WORD, peer, caller, routine)
     }
 }
 

@@ -482,7 +482,7 @@ impl FarOrigin {
             self.memory
                 .inject(taken, segment, &self.to_memory, self.place)
         };
-        if is_told {
+        if is_told == Some(true) {
             (self.told, self.untold) = (taken, 0);
             return true;
         }

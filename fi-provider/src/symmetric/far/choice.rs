@@ -14,10 +14,50 @@ use crate::symmetric::strided::Blocks;
 use std::time::Duration;
 
 impl Endpoint {
-    /// Whether writes are to be tried by [`Endpoint::try_write`] and [`Endpoint::try_write_word`].
+    /// Whether writes are to be tried by [`Endpoint::try_write`].
     #[inline(always)]
     pub(crate) fn tries_writes(&self) -> bool {
         matches!(self.far, Far::Libfabric(_))
+    }
+
+    /// Writes an element of `BYTES` bytes, 4 or 8, `offset` bytes from the own window's base, on the
+    /// peer of this record, which is on another node, as a message. Has done nothing where it
+    /// returns false.
+    ///
+    /// # Safety
+    /// The offset is less than `device_len` of an endpoint whose route is not in line.
+    #[inline(always)]
+    pub(crate) unsafe fn swap_element<const BYTES: usize>(
+        &self,
+        offset: usize,
+        word: impl FnOnce() -> u64,
+        record: &Peer,
+    ) -> bool {
+        match &self.far {
+            // SAFETY: without posts in line that length is libfabric's alone.
+            Far::None | Far::Mlx5(_) => unsafe { std::hint::unreachable_unchecked() },
+            // SAFETY: it is that of lanes of one thread whose elements go as messages.
+            Far::Libfabric(far) => unsafe { far.swap_element::<BYTES>(self, offset, word, record) },
+        }
+    }
+
+    /// Writes the 8 bytes at `source`, which stay there until quiet, in the same way but as a write.
+    ///
+    /// # Safety
+    /// As [`Endpoint::swap_element`]; `source` holds the bytes.
+    #[inline(always)]
+    pub(crate) unsafe fn write_kept_word(
+        &self,
+        offset: usize,
+        source: *const u8,
+        record: &Peer,
+    ) -> bool {
+        match &self.far {
+            // SAFETY: without posts in line that length is libfabric's alone.
+            Far::None | Far::Mlx5(_) => unsafe { std::hint::unreachable_unchecked() },
+            // SAFETY: `source` holds the bytes.
+            Far::Libfabric(far) => unsafe { far.write_kept_word(self, offset, source, record) },
+        }
     }
 
     /// Writes an element of `BYTES` bytes, 1, 2, 4 or 8, the first of a word, `offset` bytes from the
@@ -36,29 +76,6 @@ impl Endpoint {
             Far::Libfabric(far) => {
                 far.try_write_element::<BYTES, UPPER>(self, offset, word, record)
             }
-        }
-    }
-
-    /// Writes the 8 bytes at `source` to the own address `dest` on the peer of this record, in the
-    /// same way.
-    ///
-    /// # Safety
-    /// As [`Endpoint::write_far`]; [`Endpoint::tries_writes`] says yes. The bytes are not mapped here.
-    #[inline(always)]
-    pub(crate) unsafe fn try_write_word<const UPPER: bool>(
-        &self,
-        dest: usize,
-        source: *const u8,
-        record: &Peer,
-        kept: Source,
-    ) -> bool {
-        match &self.far {
-            // SAFETY: `tries_writes` says yes, so that the transport is libfabric.
-            Far::None | Far::Mlx5(_) => unsafe { std::hint::unreachable_unchecked() },
-            // SAFETY: `source` holds the bytes.
-            Far::Libfabric(far) => unsafe {
-                far.try_write_word::<UPPER>(self, dest, source, record, kept)
-            },
         }
     }
 

@@ -7,22 +7,22 @@
     reason = "an endpoint keeps its gate by a pointer; C memory is given to libfabric by its address"
 )]
 
-use crate::libfabric::Gate;
+use crate::libfabric::{Gate, Way};
 use crate::symmetric::Error;
 use crate::symmetric::address_vector::{Peer, PeerIndex};
 use crate::symmetric::endpoint::Endpoint;
 use crate::symmetric::far::{Source, refused};
 use crate::symmetric::strided::Blocks;
-use fi_ofi::{Failure, Kept, Place};
+use fi_ofi::{Failure, Kept, Lane, Place};
 use fi_shm::amo::Amo;
 use fi_shm::order;
 use std::ptr::NonNull;
 use std::time::Duration;
 
-/// The gate of an endpoint on libfabric.
+/// The way of an endpoint on libfabric.
 #[derive(Debug)]
 pub(crate) struct Libfabric {
-    gate: NonNull<Gate>,
+    way: NonNull<Way>,
 }
 
 impl From<Failure> for Error {
@@ -39,15 +39,24 @@ impl Libfabric {
     /// Goes by `gate`.
     ///
     /// # Safety
-    /// The gate outlives every use of the result.
+    /// The gate stays where it is, and outlives every use of the result.
     pub(crate) unsafe fn new(gate: &Gate) -> Self {
-        Self { gate: gate.into() }
+        Self {
+            way: gate.way().into(),
+        }
     }
 
     #[inline(always)]
     fn gate(&self) -> &Gate {
-        // SAFETY: the gate outlives every use of `self`, as `new` requires.
-        unsafe { self.gate.as_ref() }
+        // SAFETY: the gate outlives every use of `self`, as `new` requires, and so does its way, which
+        // leads to it.
+        unsafe { &*self.way.as_ref().gate() }
+    }
+
+    #[inline(always)]
+    fn lane(&self) -> &Lane {
+        // SAFETY: the gate outlives every use of `self`, as `new` requires, and so does its way.
+        unsafe { self.way.as_ref().lane() }
     }
 
     /// Where `bytes` bytes, at least one, at the own address `addr` are on `peer`, if they are to be
@@ -187,7 +196,7 @@ impl Libfabric {
             return false;
         };
         endpoint.note_busy();
-        let lane = self.gate().lane();
+        let lane = self.lane();
         // SAFETY: `source` holds the bytes; the gate has the port open, and the lane leaks where
         // operations outlive its gate.
         unsafe {
@@ -198,34 +207,45 @@ impl Libfabric {
         }
     }
 
-    /// [`Endpoint::try_write_word`].
+    /// [`Endpoint::swap_element`].
     ///
     /// # Safety
-    /// As [`Endpoint::try_write_word`].
+    /// The endpoint's lane is one thread's, and its port sends elements as messages.
     #[inline(always)]
-    pub(crate) unsafe fn try_write_word<const UPPER: bool>(
+    pub(crate) unsafe fn swap_element<const BYTES: usize>(
         &self,
         endpoint: &Endpoint,
-        dest: usize,
+        offset: usize,
+        word: impl FnOnce() -> u64,
+        record: &Peer,
+    ) -> bool {
+        let Some(inside) = offset.checked_sub(endpoint.split) else {
+            return false;
+        };
+        endpoint.set_busy();
+        // SAFETY: the gate has the port open, and the lane leaks where operations outlive its gate.
+        unsafe { self.lane().try_swap(|| upper(inside, record), word, BYTES) }
+    }
+
+    /// [`Endpoint::write_kept_word`].
+    ///
+    /// # Safety
+    /// As [`Endpoint::write_kept_word`].
+    #[inline(always)]
+    pub(crate) unsafe fn write_kept_word(
+        &self,
+        endpoint: &Endpoint,
+        offset: usize,
         source: *const u8,
         record: &Peer,
-        kept: Source,
     ) -> bool {
-        let offset = endpoint.offset(dest);
-        if !Self::is_in::<{ size_of::<u64>() }, UPPER>(endpoint, offset) {
+        let Some(inside) = offset.checked_sub(endpoint.split) else {
             return false;
-        }
-        endpoint.note_busy();
-        let lane = self.gate().lane();
-        let place = || Self::place_in::<UPPER>(endpoint, offset, record);
+        };
+        endpoint.set_busy();
         // SAFETY: `source` holds the bytes; the gate has the port open, and the lane leaks where
         // operations outlive its gate.
-        unsafe {
-            match kept {
-                Source::Reusable => lane.try_write_aligned(place, source),
-                Source::KeptUntilQuiet => lane.try_write_word(place, source),
-            }
-        }
+        unsafe { self.lane().try_write_word(|| upper(inside, record), source) }
     }
 
     /// [`Endpoint::try_write_element`].
@@ -241,7 +261,7 @@ impl Libfabric {
             return false;
         }
         endpoint.note_busy();
-        let lane = self.gate().lane();
+        let lane = self.lane();
         let place = || Self::place_in::<UPPER>(endpoint, offset, record);
         // SAFETY: the gate has the port open, and the lane leaks where operations outlive its gate.
         unsafe { lane.try_write_element(place, word, BYTES) }
@@ -276,7 +296,7 @@ impl Libfabric {
         let gate = self.gate();
         // SAFETY: `source` holds the bytes, and stays as it is as long as `kept` says; the lane
         // leaks where operations outlive its gate.
-        unsafe { gate.port().write(gate.lane(), place, source, bytes, kept)? };
+        unsafe { gate.port().write(self.lane(), place, source, bytes, kept)? };
         Ok(())
     }
 
@@ -306,7 +326,7 @@ impl Libfabric {
         let gate = self.gate();
         // SAFETY: `dest` has room for the bytes, and nobody else uses it until quiet where the call
         // does not `wait`; the lane leaks where operations outlive its gate.
-        unsafe { gate.port().read(gate.lane(), place, dest, bytes, wait)? };
+        unsafe { gate.port().read(self.lane(), place, dest, bytes, wait)? };
         Ok(())
     }
 
@@ -401,7 +421,7 @@ impl Libfabric {
     ) -> Result<(), Error> {
         let place = self.object(endpoint, target, bytes, peer)?;
         endpoint.note_busy();
-        let (port, lane) = (self.gate().port(), self.gate().lane());
+        let (port, lane) = (self.gate().port(), self.lane());
         // SAFETY: the gate has the port open.
         if unsafe { lane.try_update(place, bytes, what) } {
             return Ok(());
@@ -424,7 +444,7 @@ impl Libfabric {
     ) -> Result<u64, Error> {
         let place = self.object(endpoint, target, bytes, peer)?;
         let gate = self.gate();
-        Ok(gate.port().fetch(gate.lane(), place, bytes, what)?)
+        Ok(gate.port().fetch(self.lane(), place, bytes, what)?)
     }
 
     /// [`Endpoint::start_fetch_far`].
@@ -446,7 +466,7 @@ impl Libfabric {
     ) -> Result<(), Error> {
         let place = self.object(endpoint, target, bytes, peer)?;
         endpoint.note_busy();
-        let (gate, lane) = (self.gate(), self.gate().lane());
+        let (gate, lane) = (self.gate(), self.lane());
         // SAFETY: `dest` has room for the bytes, and nobody else uses them until quiet; the lane
         // leaks where operations outlive its gate.
         unsafe { gate.port().start_fetch(lane, place, bytes, what, dest)? };
@@ -460,15 +480,14 @@ impl Libfabric {
     #[inline(never)]
     pub(crate) fn fence(&self) -> Result<(), Error> {
         order::stores();
-        Ok(self.gate().port().fence(self.gate().lane())?)
+        Ok(self.gate().port().fence(self.lane())?)
     }
 
     /// [`Endpoint::quiet`] where one look is enough; false otherwise.
     #[inline(always)]
     pub(crate) fn quiet_one(&self, endpoint: &Endpoint) -> bool {
-        let gate = self.gate();
         // SAFETY: the gate has the port open.
-        if !unsafe { gate.lane().try_quiet() } {
+        if !unsafe { self.lane().try_quiet() } {
             return false;
         }
         self.note_idle(endpoint);
@@ -482,7 +501,7 @@ impl Libfabric {
     /// The first failure on the lane.
     #[inline(never)]
     pub(crate) fn quiet_all(&self, endpoint: &Endpoint) -> Result<(), Error> {
-        self.gate().port().quiet(self.gate().lane())?;
+        self.gate().port().quiet(self.lane())?;
         self.note_idle(endpoint);
         order::full();
         Ok(())
@@ -494,7 +513,7 @@ impl Libfabric {
     /// The first failure on the lane.
     #[inline(never)]
     pub(crate) fn try_quiet(&self, endpoint: &Endpoint) -> Result<bool, Error> {
-        let (port, lane) = (self.gate().port(), self.gate().lane());
+        let (port, lane) = (self.gate().port(), self.lane());
         // A lane that has failed is not waited for either.
         let is_quiet = port.is_quiet(lane) || port.culprit(lane).is_some();
         if is_quiet {
@@ -523,7 +542,7 @@ impl Libfabric {
             address,
             key,
         };
-        let (port, lane) = (self.gate().port(), self.gate().lane());
+        let (port, lane) = (self.gate().port(), self.lane());
         match write {
             Some(value) => {
                 endpoint.note_busy();
@@ -548,7 +567,7 @@ impl Libfabric {
     /// [`Endpoint::culprit`].
     #[inline(never)]
     pub(crate) fn culprit(&self, endpoint: &Endpoint) -> Option<(PeerIndex, Failure)> {
-        let (number, failure) = self.gate().port().culprit(self.gate().lane())?;
+        let (number, failure) = self.gate().port().culprit(self.lane())?;
         let is_culprit = |&peer: &PeerIndex| {
             let record = endpoint.record(peer);
             record.is_some_and(|record| record.remote.number() == number)
@@ -561,5 +580,15 @@ impl Libfabric {
         if !self.gate().is_shared() {
             endpoint.set_idle();
         }
+    }
+}
+
+/// The place of what lies so far behind the begin of the upper part of a peer's window.
+#[inline(always)]
+fn upper(inside: usize, record: &Peer) -> Place {
+    Place {
+        peer: record.remote.number(),
+        address: record.remote.bases[1].wrapping_add(inside as u64),
+        key: record.remote.long_keys()[1],
     }
 }
