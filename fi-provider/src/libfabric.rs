@@ -74,12 +74,19 @@ pub(crate) struct Way {
     lane: Lane,
     /// Null until an endpoint goes by it.
     gate: AtomicPtr<Gate>,
+    /// As [`Gate::is_shared`].
+    is_shared: bool,
 }
 
 impl Way {
     #[inline(always)]
     pub(crate) fn lane(&self) -> &Lane {
         &self.lane
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_shared(&self) -> bool {
+        self.is_shared
     }
 
     /// The gate; null for a way that is not of [`Gate::way`].
@@ -103,6 +110,7 @@ impl Gate {
             way: ManuallyDrop::new(Box::new(Way {
                 lane: Lane::new(port),
                 gate: AtomicPtr::default(),
+                is_shared: shared,
             })),
             port: Arc::clone(port),
             shared,

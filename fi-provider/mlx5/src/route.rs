@@ -167,18 +167,17 @@ impl Route {
     pub unsafe fn inject<T: Copy>(
         &self,
         value: T,
-        there: Segment,
+        there: impl FnOnce() -> Segment,
         vector: &Vector,
-        place: Place,
+        place: impl FnOnce() -> Place,
     ) -> Option<bool> {
-        let Segment(there) = there;
         let queues = self.queues;
         if self.initiators {
             // SAFETY: the lane is alive and this thread's, and the place that of a peer; in-line
             // routes have initiators under `Alone`.
             let posted = unsafe {
-                let queue = self.initiator(place);
-                element_to::<T, Alone>(queues, queue, value, there, vector).is_some()
+                let queue = self.initiator(place());
+                element_to::<T, Alone>(queues, queue, value, there().0, vector).is_some()
             };
             kept_apart!("initiator");
             return Some(posted);
@@ -188,7 +187,7 @@ impl Route {
         }
         // SAFETY: the lane is alive and this thread's, and the place that of a peer; it has a
         // connected queue under `Alone`.
-        let posted = unsafe { self.inject_by_connection(value, Segment(there), place) };
+        let posted = unsafe { self.inject_by_connection(value, there(), place()) };
         kept_apart!("connected");
         Some(posted.is_some())
     }
@@ -221,7 +220,7 @@ impl Route {
     /// # Safety
     /// As [`Route::inject`].
     #[inline(always)]
-    pub unsafe fn add(&self, value: u64, there: Segment, place: Place) -> bool {
+    pub unsafe fn add(&self, value: u64, there: impl FnOnce() -> Segment, place: Place) -> bool {
         if !self.connected {
             return false;
         }
@@ -240,7 +239,7 @@ impl Route {
         let [low, high] = unsafe { head(self.queues) }.discard;
         let result = unit(low, high);
         queue.unfenced.set(true);
-        let entry = [control, there.0, operand, result];
+        let entry = [control, there().0, operand, result];
         // SAFETY: the block is free, and the queue this thread's.
         unsafe { commit::<Alone>(self.queues, queue, record, at, entry, 4) };
         true

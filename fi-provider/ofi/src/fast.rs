@@ -167,8 +167,7 @@ impl Lane {
                 return false;
             };
             self.begin(Kind::Swap);
-            (*operation).kind = Kind::Swap;
-            (*operation).swap.fill_swap(value(), to(), bytes);
+            (*operation).swap.fill(value(), to(), bytes);
             (*shared.forms.get()).sent = operation;
             shared.send_short(Short::Swap, &raw const (*operation).swap.call);
         }
@@ -191,7 +190,7 @@ impl Lane {
                 return false;
             };
             self.begin(Kind::Atomic);
-            (*operation).kind = Kind::Atomic;
+            (*operation).set_kind(Kind::Atomic);
             (*operation).set_peer(place.peer);
             let message = shared.request(operation, place, bytes, amo);
             shared.send_short(Short::Message, message);

@@ -4,7 +4,7 @@
 //! address, a key and a context are stored. A message that swaps an element is its operation's.
 
 use crate::message::{self, WORDS};
-use crate::operation::Operation;
+use crate::operation::{Kind, Operation};
 use crate::transfer::{Local, Place};
 use fi_ofi_abi::{FiMsg, FiMsgRma, FiRmaIov, FidEp, Iovec};
 use std::cell::UnsafeCell;
@@ -29,6 +29,31 @@ pub(crate) struct Words {
     text: Iovec,
     words: [u64; WORDS],
 }
+
+/// The message of an operation that swaps an element.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct Swap {
+    pub(crate) call: FiMsg,
+    text: Iovec,
+    pub(crate) head: Head,
+    /// The words behind the first one.
+    words: [u64; WORDS - 1],
+}
+
+/// The first word of a request, as it lies in memory.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct Head {
+    request: [u8; 2],
+    bytes: u8,
+    /// The kind of the operation that has the message, beside its length: both are stored at once.
+    /// The receiver skips it.
+    pub(crate) kind: Kind,
+    from: [u8; 4],
+}
+
+const _: () = assert!(size_of::<Head>() == size_of::<u64>());
 
 /// The structs, and the functions that take them. Those of one call are used again by the next.
 #[derive(Debug)]
@@ -82,11 +107,11 @@ impl Forms {
         }
     }
 
-    /// Has the structs point to each other, for requests of process `own`.
+    /// Has the structs point to each other.
     ///
     /// # Safety
     /// They stay where they are from now on, and nobody uses them yet.
-    pub(crate) unsafe fn bind(&self, own: u32) {
+    pub(crate) unsafe fn bind(&self) {
         let form = self.0.get();
         // SAFETY: nobody else uses the structs.
         unsafe {
@@ -103,7 +128,7 @@ impl Forms {
             }
             (*form).word.own.iov_len = size_of::<u64>();
             (*form).word.theirs.len = size_of::<u64>();
-            Words::bind(&raw mut (*form).message, own);
+            Words::bind(&raw mut (*form).message);
         }
     }
 
@@ -185,44 +210,74 @@ impl Transfer {
 
 impl Words {
     /// A message that points nowhere before [`Words::bind`].
-    pub(crate) fn new() -> Self {
+    fn new() -> Self {
         // SAFETY: zeros are valid structs of numbers and pointers.
         unsafe { std::mem::zeroed() }
     }
 
-    /// Has the structs point to each other, for requests of process `own`.
+    /// Has the structs point to each other.
     ///
     /// # Safety
     /// They stay where they are from now on, and nobody uses them yet.
-    pub(crate) unsafe fn bind(words: *mut Self, own: u32) {
+    unsafe fn bind(words: *mut Self) {
         // SAFETY: nobody else uses the structs.
         unsafe {
             (*words).text.iov_base = (&raw mut (*words).words).cast();
             (*words).text.iov_len = message::BYTES;
             (*words).call.msg_iov = &raw const (*words).text;
             (*words).call.iov_count = 1;
-            (*words).words[0] = message::swap_head(0, own);
+        }
+    }
+}
+
+impl Swap {
+    /// A message of process `own`, which points nowhere before [`Swap::bind`].
+    pub(crate) fn new(own: u32) -> Self {
+        let [request, code, bytes, _, from @ ..] = message::swap_head(0, own).to_ne_bytes();
+        Self {
+            // SAFETY: zeros are valid structs of numbers and pointers.
+            call: unsafe { std::mem::zeroed() },
+            text: Iovec {
+                iov_base: std::ptr::null_mut(),
+                iov_len: message::BYTES,
+            },
+            head: Head {
+                request: [request, code],
+                bytes,
+                kind: Kind::Plain,
+                from,
+            },
+            words: [0; WORDS - 1],
         }
     }
 
-    /// Makes it the message of this operation.
-    pub(crate) fn own(&mut self, operation: *mut Operation, token: u64) {
-        self.call.context = operation.cast();
-        self.set_token(token);
-    }
-
-    pub(crate) fn set_token(&mut self, token: u64) {
-        self.words[2] = token.to_le();
-    }
-
-    pub(crate) fn set_key(&mut self, key: u64) {
-        self.words[1] = key.to_le();
+    /// Has the structs point to each other, and makes them the message of this operation.
+    ///
+    /// # Safety
+    /// They stay where they are from now on, and nobody uses them yet.
+    pub(crate) unsafe fn bind(swap: *mut Self, operation: *mut Operation, token: u64) {
+        // SAFETY: nobody else uses the structs.
+        unsafe {
+            (*swap).text.iov_base = (&raw mut (*swap).head).cast();
+            (*swap).call.msg_iov = &raw const (*swap).text;
+            (*swap).call.iov_count = 1;
+            (*swap).call.context = operation.cast();
+            (*swap).set_token(token);
+        }
     }
 
     /// The key of the job.
     #[inline(always)]
     pub(crate) fn key(&self) -> u64 {
-        u64::from_le(self.words[1])
+        u64::from_le(self.words[0])
+    }
+
+    pub(crate) fn set_key(&mut self, key: u64) {
+        self.words[0] = key.to_le();
+    }
+
+    pub(crate) fn set_token(&mut self, token: u64) {
+        self.words[1] = token.to_le();
     }
 
     /// The peer that it was sent to, whose number is the provider's.
@@ -232,15 +287,14 @@ impl Words {
 
     /// Makes it a request to swap the element of 4 or 8 bytes at `place`.
     #[inline(always)]
-    pub(crate) fn fill_swap(&mut self, value: u64, place: Place, bytes: usize) {
-        let start: *mut u8 = (&raw mut self.words).cast();
-        // SAFETY: the message has more bytes than that.
-        unsafe { *start.add(message::LENGTH) = bytes as u8 };
-        self.words[3] = place.key.to_le();
-        self.words[4] = place.address.to_le();
+    pub(crate) fn fill(&mut self, value: u64, place: Place, bytes: usize) {
+        self.head.bytes = bytes as u8;
+        self.head.kind = Kind::Swap;
+        self.words[2] = place.key.to_le();
+        self.words[3] = place.address.to_le();
         self.call.addr = place.peer.into();
         let value = value.to_le_bytes();
-        let room: *mut u8 = (&raw mut self.words[5]).cast();
+        let room: *mut u8 = (&raw mut self.words[4]).cast();
         // SAFETY: the word has room for them; the receiver takes no others.
         unsafe { std::ptr::copy_nonoverlapping(value.as_ptr(), room, bytes) };
     }

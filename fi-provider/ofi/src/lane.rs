@@ -141,7 +141,8 @@ impl Lane {
     /// It lies in a chunk, and nobody uses it.
     #[inline(always)]
     pub(crate) unsafe fn give_back(&self, operation: *mut Operation) {
-        let list = &self.free[self.home.get()];
+        // SAFETY: there are two lists, and `home` is one of them.
+        let list = unsafe { self.free.get_unchecked(self.home.get()) };
         // SAFETY: the operation lies in a chunk, and nobody uses it.
         unsafe { (*operation).next = list.get() };
         list.set(operation);

@@ -6,9 +6,6 @@ use fi_shm::amo::Amo;
 pub(crate) const WORDS: usize = 7;
 pub(crate) const BYTES: usize = size_of::<u64>() * WORDS;
 
-/// Where in a request the length of the object lies, one byte.
-pub(crate) const LENGTH: usize = 2;
-
 const REQUEST: u8 = 1;
 const ANSWER: u8 = 2;
 

@@ -1,7 +1,7 @@
 //! Operations under way: their contexts, which libfabric gives back with completions.
 
 use crate::error::Failure;
-use crate::form::Words;
+use crate::form::Swap;
 use crate::lane::Lane;
 use std::cell::Cell;
 
@@ -13,7 +13,7 @@ const SHARE: usize = 16;
 
 /// The kind of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
+#[repr(u8)]
 pub(crate) enum Kind {
     /// A write that nobody waits for alone, and that has no piece: the commonest. Free operations have
     /// this kind, so that such a write need not set it.
@@ -73,7 +73,6 @@ impl Notice {
 pub(crate) struct Operation {
     /// libfabric's own (FI_CONTEXT2).
     context: [usize; 8],
-    pub(crate) kind: Kind,
     /// The peer, but of a swap, whose message has it.
     peer: u32,
     /// Its lane; null for a receive.
@@ -91,17 +90,27 @@ pub(crate) struct Operation {
     pub(crate) len: usize,
     /// The piece of registered memory that it goes by.
     pub(crate) piece: Option<usize>,
-    /// The message of a swap. It has this operation's token and context at any time.
-    pub(crate) swap: Words,
+    /// The message of a swap, and the kind. It has this operation's token and context at any time.
+    pub(crate) swap: Swap,
 }
 
 impl Operation {
     /// The peer.
     pub(crate) fn peer(&self) -> u32 {
-        match self.kind {
+        match self.kind() {
             Kind::Swap => self.swap.peer(),
             _ => self.peer,
         }
+    }
+
+    #[inline(always)]
+    pub(crate) fn kind(&self) -> Kind {
+        self.swap.head.kind
+    }
+
+    #[inline(always)]
+    pub(crate) fn set_kind(&mut self, kind: Kind) {
+        self.swap.head.kind = kind;
     }
 
     #[inline(always)]
@@ -111,11 +120,11 @@ impl Operation {
 
     /// Makes it as free ones are.
     pub(crate) fn reset(&mut self) {
-        if matches!(self.kind, Kind::Atomic | Kind::Swap) {
+        if matches!(self.kind(), Kind::Atomic | Kind::Swap) {
             self.token = self.token.wrapping_add(1 << 32);
             self.swap.set_token(self.token);
         }
-        self.kind = Kind::Plain;
+        self.set_kind(Kind::Plain);
         self.notice = std::ptr::null();
         self.dest = std::ptr::null_mut();
         self.piece = None;
@@ -225,7 +234,7 @@ impl Operations {
         let number = token as u32 as usize;
         let chunk = self.chunks.get_mut(number / CHUNK)?;
         let operation = &mut chunk[number % CHUNK];
-        let is_asked = matches!(operation.kind, Kind::Atomic | Kind::Swap);
+        let is_asked = matches!(operation.kind(), Kind::Atomic | Kind::Swap);
         (operation.token == token && is_asked).then_some(operation)
     }
 
@@ -234,7 +243,6 @@ impl Operations {
         let first = self.chunks.len() * CHUNK;
         let chunk = Box::new(std::array::from_fn(|place| Operation {
             context: [0; 8],
-            kind: Kind::Plain,
             peer: 0,
             lane: std::ptr::null(),
             next: std::ptr::null_mut(),
@@ -243,7 +251,7 @@ impl Operations {
             dest: std::ptr::null_mut(),
             len: 0,
             piece: None,
-            swap: Words::new(),
+            swap: Swap::new(self.own),
         }));
         self.chunks.push(chunk);
         let Some(chunk) = self.chunks.last_mut() else {
@@ -254,8 +262,7 @@ impl Operations {
             // SAFETY: the chunk has so many operations, which stay there, and all are free.
             unsafe {
                 let operation = base.add(place);
-                Words::bind(&raw mut (*operation).swap, self.own);
-                (*operation).swap.own(operation, (*operation).token);
+                Swap::bind(&raw mut (*operation).swap, operation, (*operation).token);
                 (*operation).next = self.free;
                 self.free = operation;
             }
@@ -274,7 +281,7 @@ mod tests {
         for &one in &taken {
             // SAFETY: taken above, and used by nobody else.
             let token = unsafe {
-                (*one).kind = Kind::Atomic;
+                (*one).set_kind(Kind::Atomic);
                 (*one).token
             };
             assert_eq!(all.find(token), Some(one));
@@ -287,7 +294,7 @@ mod tests {
             all.give_back(fifth);
             assert_eq!(all.find(before), None);
             assert_eq!(all.take(), fifth);
-            (*fifth).kind = Kind::Atomic;
+            (*fifth).set_kind(Kind::Atomic);
             assert_eq!(all.find(before), None);
         }
         assert_eq!(all.find(u64::MAX), None);

@@ -251,7 +251,7 @@ impl Port {
             facts,
         });
         // SAFETY: they stay with the shared part.
-        unsafe { shared.forms.bind(config.number) };
+        unsafe { shared.forms.bind() };
         let helper = Helper::start(&shared).map_err(system("a thread that serves peers"))?;
         Ok(Self {
             helper: Some(helper),

@@ -26,7 +26,7 @@ const _: () = assert!(ROOM > message::BYTES);
 pub(crate) struct Batch {
     cq: *mut FidCq,
     read: unsafe extern "C" fn(*mut FidCq, *mut c_void, usize) -> isize,
-    entries: Box<[UnsafeCell<FiCqMsgEntry>; BATCH]>,
+    entries: [UnsafeCell<FiCqMsgEntry>; BATCH],
 }
 
 // SAFETY: it belongs to no thread; the port's lock guards it.
@@ -44,7 +44,7 @@ impl Batch {
             cq,
             // SAFETY: the queue is open.
             read: unsafe { (*(*cq).ops).read },
-            entries: Box::new(std::array::from_fn(|_| UnsafeCell::new(none()))),
+            entries: std::array::from_fn(|_| UnsafeCell::new(none())),
         }
     }
 
@@ -68,7 +68,7 @@ impl Batch {
 #[inline(always)]
 unsafe fn is_plain(entry: *const FiCqMsgEntry) -> bool {
     // SAFETY: the queue has written the entry, and its context is an operation.
-    unsafe { (*(*entry).op_context.cast::<Operation>()).kind == Kind::Plain }
+    unsafe { (*(*entry).op_context.cast::<Operation>()).kind() == Kind::Plain }
 }
 
 /// Ends a plain write.
@@ -181,7 +181,7 @@ impl State {
         // SAFETY: the operation is this function's; the endpoint is open, and the buffer stays and
         // is nobody else's until the completion.
         unsafe {
-            (*operation).kind = Kind::Receive;
+            (*operation).set_kind(Kind::Receive);
             (*operation).len = buffer;
             let ep = self.objects.ep;
             let receive = (*(*ep).msg).recv;
@@ -201,21 +201,15 @@ impl State {
             self.pay();
         }
         let read = self.batch.read();
-        if read == -(libc::EAGAIN as isize) {
-            return false;
-        }
-        self.take(read)
-    }
-
-    /// Takes what the last look has found; whether that was something.
-    #[inline(never)]
-    fn take(&mut self, read: isize) -> bool {
         let entry = self.batch.entries();
         // SAFETY: the queue has written the entry, if it is one; contexts are operations.
         if read == 1 && unsafe { is_plain(entry) } {
             // SAFETY: as above; the operation is under way until now.
             unsafe { end_plain(entry) };
             return true;
+        }
+        if read == -(libc::EAGAIN as isize) {
+            return false;
         }
         self.take_all(read)
     }
@@ -257,7 +251,7 @@ impl State {
     #[inline(never)]
     unsafe fn complete(&mut self, operation: *mut Operation, len: usize) {
         // SAFETY: the operation lies in a chunk, which stays.
-        match unsafe { (*operation).kind } {
+        match unsafe { (*operation).kind() } {
             // SAFETY: the operation is under way.
             Kind::Plain | Kind::Write => unsafe { self.finish(operation, None) },
             Kind::Read => {
@@ -300,7 +294,7 @@ impl State {
         unsafe {
             let one = &mut *operation;
             let lane = &*one.lane;
-            lane.end(one.kind);
+            lane.end(one.kind());
             if let Some(failure) = failure {
                 lane.fail(one.peer(), failure);
             }
@@ -332,7 +326,7 @@ impl State {
             return;
         }
         // SAFETY: contexts are operations, which lie in chunks that stay.
-        let kind = unsafe { (*operation).kind };
+        let kind = unsafe { (*operation).kind() };
         match kind {
             // SAFETY: as above; a lane is alive as long as operations are.
             Kind::Plain if unsafe { is_free(operation) } => {}

@@ -489,7 +489,7 @@ impl State {
         let operation = self.operations.take_for(lane);
         // SAFETY: the operation was free, and is the caller's now.
         let one = unsafe { &mut *operation };
-        one.kind = kind;
+        one.set_kind(kind);
         one.set_peer(peer);
         lane.begin(kind);
         operation
@@ -512,7 +512,7 @@ impl State {
         unsafe {
             let failure = Failure {
                 errno: -posted as i32,
-                operation: (*operation).kind.name(),
+                operation: (*operation).kind().name(),
             };
             self.finish(operation, Some(failure));
             Err(failure)

@@ -13,7 +13,7 @@
 
 use crate::symmetric::address_vector::{Peer, PeerIndex};
 use crate::symmetric::caller::{Access, Caller, Refused};
-use crate::symmetric::endpoint::{Endpoint, anew, is_within};
+use crate::symmetric::endpoint::{Endpoint, again, anew, is_within};
 use crate::symmetric::range;
 use crate::symmetric::window::ELEMENT_SLACK;
 use fi_mlx5::guard::{Alone, Counted, Guard, Kind, OnBoth, OnLane, OnRegister};
@@ -167,12 +167,12 @@ unsafe fn swap<C: Caller, T: Copy>(
     // SAFETY: this thread may use the endpoint; the record is of the result of
     // `write_element_in_line`.
     unsafe {
-        if caller
-            .endpoint()
-            .swap::<T>(value, Beyond { offset, record })
-        {
+        let endpoint = caller.endpoint();
+        let inside = offset.overflowing_sub(endpoint.split);
+        if endpoint.swap(value, inside, record) {
             return C::done(());
         }
+        let offset = again(inside.0).wrapping_add(endpoint.split);
         try_element(dest, value, offset, caller, routine, record)
     }
 }
@@ -394,12 +394,12 @@ impl Endpoint {
         if offset >= self.device_len {
             return InLine::Beyond(beyond);
         }
-        let there = record.remote.segment(offset, &self.split);
+        let there = || record.remote.segment(offset, &self.split);
         // SAFETY: the lane is alive while the endpoint is enabled, and used by one thread at a
         // time; the place is that of a peer's queue.
         let posted = unsafe {
             self.route
-                .inject(value, there, &record.remote.vector, place())
+                .inject(value, there, &record.remote.vector, place)
         };
         match posted {
             Some(true) => {
@@ -452,18 +452,18 @@ impl Endpoint {
         posted
     }
 
-    /// The same by a message of libfabric; false where another function has to do it.
+    /// The same by a message of libfabric, so many bytes behind the begin of the window's upper part, if
+    /// it is there; false where another function has to do it.
     ///
     /// # Safety
     /// [`Endpoint::write_element_in_line`] has said so.
     #[inline(always)]
-    unsafe fn swap<T: Copy>(&self, value: T, beyond: Beyond<'_>) -> bool {
-        let Beyond { offset, record } = beyond;
+    unsafe fn swap<T: Copy>(&self, value: T, inside: (usize, bool), record: &Peer) -> bool {
         // SAFETY: the offset is in memory that messages reach.
         unsafe {
             match size_of::<T>() {
-                4 => self.swap_element::<4>(offset, || word(value), record),
-                8 => self.swap_element::<8>(offset, || word(value), record),
+                4 => self.swap_element::<4>(inside, || word(value), record),
+                8 => self.swap_element::<8>(inside, || word(value), record),
                 _ => false,
             }
         }

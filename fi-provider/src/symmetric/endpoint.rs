@@ -263,6 +263,12 @@ impl Endpoint {
         addr.wrapping_sub(self.window_base)
     }
 
+    /// The own address so many bytes from the window's base, modulo 2^64.
+    #[inline(always)]
+    pub(crate) fn addr(&self, offset: usize) -> usize {
+        offset.wrapping_add(self.window_base)
+    }
+
     /// Where the queue of the peer with this record is.
     #[inline(always)]
     pub(crate) fn place(&self, record: &Peer) -> Place {
@@ -283,7 +289,17 @@ impl Endpoint {
         bytes: usize,
         record: &'a Peer,
     ) -> Option<There<'a>> {
-        let offset = self.offset(addr);
+        self.there_at(self.offset(addr), bytes, record)
+    }
+
+    /// The same so many bytes from the own window's base.
+    #[inline(always)]
+    pub(crate) fn there_at<'a>(
+        &self,
+        offset: usize,
+        bytes: usize,
+        record: &'a Peer,
+    ) -> Option<There<'a>> {
         let segment = if self.part(offset, bytes)? {
             record.remote.segment_if(true, offset, &self.split)
         } else {
@@ -394,7 +410,7 @@ pub(crate) fn anew(number: u32) -> Place {
 
 /// The same word, which the compiler takes for another: so what is computed from it need not be kept.
 #[inline(always)]
-fn again(word: usize) -> usize {
+pub(crate) fn again(word: usize) -> usize {
     #[cfg(target_arch = "x86_64")]
     {
         let mut word = word;
@@ -406,6 +422,23 @@ fn again(word: usize) -> usize {
     }
     #[cfg(not(target_arch = "x86_64"))]
     word
+}
+
+/// Any word, which the compiler does not know: an argument that holds its register, so that those
+/// behind it stay in theirs.
+#[inline(always)]
+pub(crate) fn anything() -> usize {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let word: usize;
+        // SAFETY: a comment of the assembler's; any word will do.
+        unsafe {
+            core::arch::asm!("/* {0} */", out(reg) word, options(pure, nomem, nostack, preserves_flags));
+        }
+        word
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    0
 }
 
 /// The same pointer, computed once: without this the compiler computes the record's address anew for

@@ -13,7 +13,7 @@
 
 use crate::symmetric::address_vector::{Peer, PeerIndex};
 use crate::symmetric::caller::{Access, Caller, Refused};
-use crate::symmetric::endpoint::{Endpoint, is_within};
+use crate::symmetric::endpoint::{Endpoint, again, anything, is_within};
 use crate::symmetric::far::Source;
 use fi_mlx5::route::Route;
 use fi_shm::{copy, order};
@@ -131,23 +131,30 @@ unsafe fn write_word<C: Caller, const KEPT: bool>(
                 let peer = endpoint.peer_of(record);
                 write_bytes_far::<C, KEPT>(dest.addr(), source, bytes, peer, caller, routine)
             }
-            None if endpoint.offset(dest.addr()) < endpoint.device_len => {
-                let offset = endpoint.offset(dest.addr());
-                word_by_libfabric::<C, KEPT>(dest, source, offset, record, caller, routine)
+            None => {
+                // Of no use to the paths before: so it is computed behind them, in one register.
+                let offset = endpoint.offset(again(dest.addr()));
+                if offset < endpoint.device_len {
+                    less_likely();
+                    let third = anything();
+                    return word_by_libfabric::<C, KEPT>(
+                        offset, source, third, record, caller, routine,
+                    );
+                }
+                write_word_guarded::<C, KEPT>(offset, source, bytes, record, caller, routine)
             }
-            None => write_word_guarded::<C, KEPT>(dest, source, bytes, record, caller, routine),
         }
     }
 }
 
-/// Writes 8 bytes over the device under any guard.
+/// Writes 8 bytes over the device under any guard, `offset` bytes from the window's base.
 ///
 /// # Safety
 /// As [`write_word`].
 #[cold]
 #[inline(never)]
 unsafe fn write_word_guarded<C: Caller, const KEPT: bool>(
-    dest: *mut u8,
+    offset: usize,
     source: *const u8,
     _: usize,
     record: &Peer,
@@ -159,11 +166,11 @@ unsafe fn write_word_guarded<C: Caller, const KEPT: bool>(
     // says, and is apart from the target or the same; the record is of the near part's result.
     unsafe {
         let endpoint = caller.endpoint();
-        if endpoint.post_word_guarded(dest.addr(), source, record) {
+        if endpoint.post_word_guarded(offset, source, record) {
             return C::done(());
         }
         let peer = endpoint.peer_of(record);
-        write_bytes_far::<C, KEPT>(dest.addr(), source, bytes, peer, caller, routine)
+        write_bytes_far::<C, KEPT>(endpoint.addr(offset), source, bytes, peer, caller, routine)
     }
 }
 
@@ -175,9 +182,9 @@ unsafe fn write_word_guarded<C: Caller, const KEPT: bool>(
 #[cold]
 #[inline(never)]
 unsafe fn word_by_libfabric<C: Caller, const KEPT: bool>(
-    dest: *mut u8,
-    source: *const u8,
     offset: usize,
+    source: *const u8,
+    third: usize,
     record: &Peer,
     caller: &C,
     routine: C::Routine,
@@ -188,18 +195,25 @@ unsafe fn word_by_libfabric<C: Caller, const KEPT: bool>(
     unsafe {
         let endpoint = caller.endpoint();
         let word = || source.cast::<u64>().read_unaligned();
+        let inside = offset.overflowing_sub(endpoint.split);
         let posted = if KEPT {
-            endpoint.write_kept_word(offset, source, record)
+            endpoint.write_kept_word(inside, source, record)
         } else {
-            endpoint.swap_element::<WORD>(offset, word, record)
+            endpoint.swap_element::<WORD>(inside, word, record)
         };
         if posted {
             return C::done(());
         }
+        again(third);
+        let dest = endpoint.addr(again(inside.0).wrapping_add(endpoint.split));
         let peer = endpoint.peer_of(record);
-        try_bytes::<C, KEPT>(dest.addr(), source, WORD, peer, caller, routine)
+        try_bytes::<C, KEPT>(dest, source, WORD, peer, caller, routine)
     }
 }
+
+/// Has the compiler put the path that calls it behind the other.
+#[cold]
+fn less_likely() {}
 
 /// How long a source stays.
 fn kept<const KEPT: bool>() -> Source {
@@ -570,8 +584,8 @@ impl Endpoint {
     /// # Safety
     /// As [`Endpoint::post_block`], with so many bytes.
     #[inline(always)]
-    unsafe fn post_word_guarded(&self, dest: usize, source: *const u8, record: &Peer) -> bool {
-        let Some(there) = self.there_of(dest, size_of::<u64>(), record) else {
+    unsafe fn post_word_guarded(&self, offset: usize, source: *const u8, record: &Peer) -> bool {
+        let Some(there) = self.there_at(offset, size_of::<u64>(), record) else {
             return false;
         };
         // SAFETY: the lane is alive while the endpoint is enabled, and used as its guard allows;

@@ -480,7 +480,7 @@ impl FarOrigin {
         // peers.
         let is_told = unsafe {
             self.memory
-                .inject(taken, segment, &self.to_memory, self.place)
+                .inject(taken, || segment, &self.to_memory, || self.place)
         };
         if is_told == Some(true) {
             (self.told, self.untold) = (taken, 0);

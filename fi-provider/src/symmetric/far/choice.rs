@@ -20,16 +20,16 @@ impl Endpoint {
         matches!(self.far, Far::Libfabric(_))
     }
 
-    /// Writes an element of `BYTES` bytes, 4 or 8, `offset` bytes from the own window's base, on the
-    /// peer of this record, which is on another node, as a message. Has done nothing where it
-    /// returns false.
+    /// Writes an element of `BYTES` bytes, 4 or 8, on the peer of this record, which is on another
+    /// node, as a message: so many bytes behind the begin of the window's upper part, and false
+    /// where that is none. Has done nothing where it returns false.
     ///
     /// # Safety
-    /// The offset is less than `device_len` of an endpoint whose route is not in line.
+    /// It is below `device_len` of an endpoint whose route is not in line.
     #[inline(always)]
     pub(crate) unsafe fn swap_element<const BYTES: usize>(
         &self,
-        offset: usize,
+        inside: (usize, bool),
         word: impl FnOnce() -> u64,
         record: &Peer,
     ) -> bool {
@@ -37,7 +37,7 @@ impl Endpoint {
             // SAFETY: without posts in line that length is libfabric's alone.
             Far::None | Far::Mlx5(_) => unsafe { std::hint::unreachable_unchecked() },
             // SAFETY: it is that of lanes of one thread whose elements go as messages.
-            Far::Libfabric(far) => unsafe { far.swap_element::<BYTES>(self, offset, word, record) },
+            Far::Libfabric(far) => unsafe { far.swap_element::<BYTES>(self, inside, word, record) },
         }
     }
 
@@ -48,7 +48,7 @@ impl Endpoint {
     #[inline(always)]
     pub(crate) unsafe fn write_kept_word(
         &self,
-        offset: usize,
+        inside: (usize, bool),
         source: *const u8,
         record: &Peer,
     ) -> bool {
@@ -56,7 +56,7 @@ impl Endpoint {
             // SAFETY: without posts in line that length is libfabric's alone.
             Far::None | Far::Mlx5(_) => unsafe { std::hint::unreachable_unchecked() },
             // SAFETY: `source` holds the bytes.
-            Far::Libfabric(far) => unsafe { far.write_kept_word(self, offset, source, record) },
+            Far::Libfabric(far) => unsafe { far.write_kept_word(self, inside, source, record) },
         }
     }
 

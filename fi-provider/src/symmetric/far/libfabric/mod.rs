@@ -215,13 +215,13 @@ impl Libfabric {
     pub(crate) unsafe fn swap_element<const BYTES: usize>(
         &self,
         endpoint: &Endpoint,
-        offset: usize,
+        (inside, is_lower): (usize, bool),
         word: impl FnOnce() -> u64,
         record: &Peer,
     ) -> bool {
-        let Some(inside) = offset.checked_sub(endpoint.split) else {
+        if is_lower {
             return false;
-        };
+        }
         endpoint.set_busy();
         // SAFETY: the gate has the port open, and the lane leaks where operations outlive its gate.
         unsafe { self.lane().try_swap(|| upper(inside, record), word, BYTES) }
@@ -235,13 +235,13 @@ impl Libfabric {
     pub(crate) unsafe fn write_kept_word(
         &self,
         endpoint: &Endpoint,
-        offset: usize,
+        (inside, is_lower): (usize, bool),
         source: *const u8,
         record: &Peer,
     ) -> bool {
-        let Some(inside) = offset.checked_sub(endpoint.split) else {
+        if is_lower {
             return false;
-        };
+        }
         endpoint.set_busy();
         // SAFETY: `source` holds the bytes; the gate has the port open, and the lane leaks where
         // operations outlive its gate.
@@ -577,7 +577,8 @@ impl Libfabric {
 
     /// Notes that nothing is outstanding; a lane that threads share is never known to be idle.
     fn note_idle(&self, endpoint: &Endpoint) {
-        if !self.gate().is_shared() {
+        // SAFETY: the gate outlives every use of `self`, as `new` requires, and so does its way.
+        if !unsafe { self.way.as_ref() }.is_shared() {
             endpoint.set_idle();
         }
     }
