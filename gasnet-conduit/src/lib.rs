@@ -33,7 +33,7 @@ pub use fi_provider::raw::endpoint::{Arithmetic, Datatype};
 pub use job::{Exchange, Meeting};
 pub use lock::{Alone, Guard, Threads};
 pub use message::{Category, Handler, Message};
-pub use now::Sent;
+pub use now::{Beyond, Sent};
 pub use remote::{Atomic, Completion, Done, Ended, Source};
 pub use segment::{Key, Segment};
 pub use wire::{HANDLERS, MOST_ARGS};

@@ -7,14 +7,17 @@ use crate::error::Error;
 use crate::lock::Guard;
 use crate::send::{Payload, header};
 use crate::wire::{Header, MOST_ARGS};
-use fi_provider::raw::endpoint;
+use fi_provider::raw::endpoint::{self, Way};
 use fi_shm::copy;
 
 /// How far a request has come by few instructions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sent {
+#[derive(Clone, Copy, Debug)]
+pub enum Sent<'a> {
     /// It is not sent: that is not possible at once.
     No,
+    /// It is not sent, as no ring takes it: the function behind this one is to be called, which sends
+    /// over the device. Until then the turn is this thread's.
+    Beyond(Beyond<'a>),
     /// It is sent, and nothing else is to be done.
     Yes,
     /// It is sent, and [`Engine::poll`] is to be called: messages have come.
@@ -23,38 +26,39 @@ pub enum Sent {
     Unheard,
 }
 
-/// Sends by an expression with the endpoint of requests, which returns whether it has sent: in line, as a
-/// closure of this size is not.
-macro_rules! far_now {
-    ($engine:expr, |$requests:ident| $send:expr) => {{
+/// The way of a request that no ring takes.
+#[derive(Clone, Copy, Debug)]
+pub struct Beyond<'a>(Way<'a>);
+
+/// Sends by an expression, which returns whether it has sent, in the turn that this thread has, and
+/// ends that: in line, as a closure of this size is not.
+macro_rules! beyond {
+    ($engine:expr, $send:expr) => {{
         let engine = $engine;
-        if !engine.guard.try_lock() {
+        if !$send {
+            // SAFETY: the turn is this thread's.
+            unsafe { engine.guard.unlock() };
             return Sent::No;
         }
-        let $requests = &engine.core.requests;
-        let is_sent = !engine.core.rest.is_busy() && $send;
         let is_silent = engine.core.is_silent();
-        // SAFETY: locked above.
+        // SAFETY: the turn is this thread's.
         unsafe { engine.guard.unlock() };
-        match (is_sent, is_silent) {
-            (false, _) => Sent::No,
-            (true, true) => Sent::Yes,
-            (true, false) => Sent::More,
-        }
+        if is_silent { Sent::Yes } else { Sent::More }
     }};
 }
 
 /// Sending requests by few instructions.
 impl<G: Guard> Engine<G> {
     /// Sends a short request without arguments as [`Engine::request_short`] does. Calls nothing.
+    /// Behind it comes [`Engine::request_short_beyond`].
     #[inline(always)]
-    pub fn request_short_now(&self, rank: u32, handler: u8) -> Sent {
+    pub fn request_short_now(&self, rank: u32, handler: u8) -> Sent<'_> {
         self.send_now(rank, header(handler, &[], Payload::None), &[])
     }
 
-    /// The same with arguments.
+    /// The same with arguments. Behind it comes [`Engine::request_args_beyond`].
     #[inline(always)]
-    pub fn request_args_now(&self, rank: u32, handler: u8, args: &[u32]) -> Sent {
+    pub fn request_args_now(&self, rank: u32, handler: u8, args: &[u32]) -> Sent<'_> {
         if args.len() > MOST_ARGS {
             return Sent::No;
         }
@@ -62,9 +66,9 @@ impl<G: Guard> Engine<G> {
     }
 
     /// Sends a medium request without arguments as [`Engine::request_medium`] does, of up to
-    /// [`copy::FEW`] bytes. Calls nothing.
+    /// [`copy::FEW`] bytes. Calls nothing. Behind it comes [`Engine::request_medium_beyond`].
     #[inline(always)]
-    pub fn request_medium_now(&self, rank: u32, handler: u8, payload: &[u8]) -> Sent {
+    pub fn request_medium_now(&self, rank: u32, handler: u8, payload: &[u8]) -> Sent<'_> {
         if payload.len() > copy::FEW {
             return Sent::No;
         }
@@ -76,64 +80,98 @@ impl<G: Guard> Engine<G> {
     }
 
     #[inline(always)]
-    fn send_now(&self, rank: u32, header: Header, bytes: &[u8]) -> Sent {
+    fn send_now(&self, rank: u32, header: Header, bytes: &[u8]) -> Sent<'_> {
         if !self.guard.try_lock() {
             return Sent::No;
         }
         let sent = self.core.send_now(rank, header, bytes);
-        // SAFETY: locked above.
-        unsafe { self.guard.unlock() };
+        if !matches!(sent, Sent::Beyond(_)) {
+            // SAFETY: locked above.
+            unsafe { self.guard.unlock() };
+        }
         sent
     }
 
-    /// Sends a request over the device as the functions above do by a ring: a short one without
-    /// arguments.
+    /// Sends over the device what [`Engine::request_short_now`] has not sent.
+    ///
+    /// # Safety
+    /// The way is what a function that this one is behind has just returned, with the same rank,
+    /// handler, arguments and payload: nothing else was done with the engine by this thread. As for
+    /// all of these functions.
     #[inline(always)]
-    pub fn request_short_far_now(&self, rank: u32, handler: u8) -> Sent {
+    pub unsafe fn request_short_beyond(&self, Beyond(way): Beyond<'_>, handler: u8) -> Sent<'_> {
         let word = header(handler, &[], Payload::None).to_word();
-        far_now!(self, |requests| requests
-            .inject_word_over_device_now(rank, word))
+        beyond!(self, way.inject_word_over_device(word))
     }
 
-    /// The same with arguments: those of one word in one step.
+    /// The same behind [`Engine::request_args_now`]: arguments of one word go in one step.
+    ///
+    /// # Safety
+    /// As [`Engine::request_short_beyond`].
     #[inline(always)]
-    pub fn request_args_far_now(&self, rank: u32, handler: u8, args: &[u32]) -> Sent {
+    pub unsafe fn request_args_beyond(
+        &self,
+        beyond: Beyond<'_>,
+        handler: u8,
+        args: &[u32],
+    ) -> Sent<'_> {
         let word = header(handler, args, Payload::None).to_word();
         let pair = match *args {
             [one] => [word, u64::from(one)],
             [one, two] => [word, u64::from(one) | u64::from(two) << 32],
-            _ => return self.request_many_args_far_now(rank, handler, args),
+            // SAFETY: the requirement here, too.
+            _ => return unsafe { self.request_many_args_beyond(beyond, handler, args) },
         };
-        far_now!(self, |requests| requests
-            .inject_pair_over_device_now(rank, pair))
+        beyond!(self, beyond.0.inject_pair_over_device(pair))
     }
 
+    /// # Safety
+    /// As [`Engine::request_short_beyond`].
     #[inline(never)]
-    fn request_many_args_far_now(&self, rank: u32, handler: u8, args: &[u32]) -> Sent {
-        if args.len() > MOST_ARGS {
-            return Sent::No;
-        }
-        self.send_far_now(rank, header(handler, args, Payload::None), bytes_of(args))
+    unsafe fn request_many_args_beyond(
+        &self,
+        Beyond(way): Beyond<'_>,
+        handler: u8,
+        args: &[u32],
+    ) -> Sent<'_> {
+        const { assert!(MOST_ARGS * size_of::<u32>() <= Way::FEW) };
+        let words = [header(handler, args, Payload::None).to_word()];
+        let bytes = bytes_of(args);
+        let bytes = (bytes.as_ptr(), bytes.len());
+        // SAFETY: the slice holds the bytes, of which there are few enough.
+        beyond!(self, unsafe { way.inject_words_over_device(words, bytes) })
     }
 
-    /// The same of a medium one.
+    /// The same behind [`Engine::request_medium_now`].
+    ///
+    /// # Safety
+    /// As [`Engine::request_short_beyond`]; `payload` holds `bytes` bytes.
     #[inline(always)]
-    pub fn request_medium_far_now(&self, rank: u32, handler: u8, payload: &[u8]) -> Sent {
-        self.send_far_now(
-            rank,
-            header(handler, &[], Payload::Medium(payload)),
-            payload,
-        )
+    pub unsafe fn request_medium_beyond(
+        &self,
+        Beyond(way): Beyond<'_>,
+        handler: u8,
+        payload: (*const u8, usize),
+    ) -> Sent<'_> {
+        const { assert!(copy::FEW <= Way::FEW) };
+        let words = [header(handler, &[], Payload::Medium(&[])).to_word()];
+        // SAFETY: `payload` holds the bytes, of which the function before takes few enough.
+        beyond!(self, unsafe { way.inject_words_over_device(words, payload) })
     }
 
-    #[inline(always)]
-    fn send_far_now(&self, rank: u32, header: Header, bytes: &[u8]) -> Sent {
-        if bytes.len() > copy::FEW {
-            return Sent::No;
+    /// Sees to it that the functions above find room again, if they declined for that. Returns false
+    /// where they would do so again.
+    #[inline(never)]
+    pub fn widen(&self, rank: u32) -> bool {
+        if !self.guard.try_lock() {
+            return false;
         }
-        let words = [header.to_word()];
-        far_now!(self, |requests| requests
-            .inject_words_over_device_now(rank, words, bytes))
+        // SAFETY: the turn is this thread's, which does nothing else with the endpoint meanwhile.
+        let way = unsafe { self.core.requests.way_now(rank) };
+        let is_wider = !self.core.rest.is_busy() && way.is_some_and(Way::widen);
+        // SAFETY: locked above.
+        unsafe { self.guard.unlock() };
+        is_wider
     }
 
     /// Wakes a peer.
@@ -155,15 +193,20 @@ fn bytes_of(args: &[u32]) -> &[u8] {
 
 impl Core {
     #[inline(always)]
-    fn send_now(&self, rank: u32, header: Header, bytes: &[u8]) -> Sent {
+    fn send_now(&self, rank: u32, header: Header, bytes: &[u8]) -> Sent<'_> {
         // A handler must not send requests.
         if self.rest.is_busy() {
             return Sent::No;
         }
         // To itself a process sends in another way, and is not connected.
-        let words = [header.to_word()];
-        match (self.requests).inject_words_now(rank, words, bytes) {
+        // SAFETY: this thread alone uses the endpoint, and does nothing else with it before the last use
+        // of the way, as callers promise.
+        let Some(way) = (unsafe { self.requests.way_now(rank) }) else {
+            return Sent::No;
+        };
+        match way.inject_words([header.to_word()], bytes) {
             endpoint::Sent::No => Sent::No,
+            endpoint::Sent::Beyond => Sent::Beyond(Beyond(way)),
             endpoint::Sent::Unheard => Sent::Unheard,
             endpoint::Sent::Yes if self.is_silent() => Sent::Yes,
             endpoint::Sent::Yes => Sent::More,

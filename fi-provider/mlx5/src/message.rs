@@ -9,16 +9,16 @@
 )]
 
 use crate::guard::{Alone, Counted, Guard, Kind, OnBoth, OnLane, OnRegister};
-use crate::post::{control, kept_apart, message, next_place};
+use crate::post::{control, finish, kept_apart, message, next_place};
 use crate::queue::{Place, Queue, what};
 use crate::registers::HALF;
 use crate::remote::Vector;
 use crate::route::Route;
-use crate::short::{copy, finish_in_ring, guarded};
-use crate::unit::{Unit, unit};
+use crate::short::{FEW, copy, copy_few, finish_in_ring, guarded};
+use crate::unit::{Unit, store_to_register, unit};
 use fi_mlx5_defs::endian::Be32;
 use fi_mlx5_defs::opcode::Opcode;
-use fi_mlx5_defs::wqe::{INLINE, UNIT, blocks, inline_len};
+use fi_mlx5_defs::wqe::{BASIC_BLOCK, INLINE, UNIT, blocks, inline_len};
 
 /// Bytes of the word in front.
 const WORD: usize = size_of::<u64>();
@@ -27,6 +27,9 @@ impl Route {
     /// The most bytes behind the word for [`Route::send`] on any lane: what fits into a BlueFlame
     /// copy.
     pub const MESSAGE: usize = HALF - UNIT * 2 - size_of::<Be32>() - WORD;
+
+    /// The most bytes for [`Route::send_few`].
+    pub const FEW: usize = FEW;
 
     /// Sends two or three words to the peer at `place`, on a lane of one thread, if nothing has to be
     /// waited for. Returns `None` where the lane is another.
@@ -60,6 +63,65 @@ impl Route {
         };
         kept_apart!("initiator");
         Some(posted)
+    }
+
+    /// Sends a word, `N` more and the `len` bytes at `source`, at most [`Route::FEW`] of them, to the peer at
+    /// `place` by its connected queue, on a lane of one thread, if nothing has to be waited for.
+    /// Returns `None` where the lane is another, or entries do not hold as much.
+    ///
+    /// # Safety
+    /// As [`Route::inject`]; there are `len` bytes at `source`, no more than [`Route::FEW`].
+    #[inline(always)]
+    pub unsafe fn send_few<const N: usize>(
+        &self,
+        word: u64,
+        words: [u64; N],
+        (source, len): (*const u8, usize),
+        place: Place,
+    ) -> Option<bool> {
+        let before = WORD + N * WORD;
+        // The entry has two blocks at most.
+        const { assert!(UNIT + size_of::<Be32>() + (1 + N) * WORD + FEW <= 2 * BASIC_BLOCK) };
+        let bytes = before + len;
+        if bytes > usize::from(self.connected_inline) {
+            return None;
+        }
+        let units = (UNIT + size_of::<Be32>() + bytes).div_ceil(UNIT);
+        let blocks = 1 + u16::from(units > BASIC_BLOCK / UNIT);
+        // SAFETY: the lane is alive, this thread's and has a connected queue under `Alone` for the
+        // peer at the place.
+        let entered = unsafe { self.enter_some::<Alone>(self.connection(place), blocks) };
+        let Some((queue, at)) = entered else {
+            return Some(false);
+        };
+        const CHANGE: u64 = what(Opcode::Send, 0, 0) ^ what(Opcode::Write, 0, 0);
+        let record = queue.record;
+        // SAFETY: the blocks are free and follow each other, the queue was entered, and its record is
+        // mapped as long as it; words and bytes fit behind the control segment, and `source` has the
+        // bytes.
+        unsafe {
+            let control = control(queue, next_place(record) ^ CHANGE);
+            let first = queue.block(at).cast::<Unit>();
+            first.write(control);
+            // The length lies in the last byte of the first word.
+            first.cast::<u8>().add(WORD - 1).write(units as u8);
+            let count = Be32::new(INLINE | bytes as u32);
+            let segment = first.add(1).cast::<u8>();
+            segment.cast::<u32>().write(count.raw());
+            let behind = segment.add(size_of::<Be32>());
+            behind.cast::<u64>().write_unaligned(word);
+            behind.add(WORD).cast::<[u64; N]>().write_unaligned(words);
+            copy_few(behind.add(before), source, len);
+            finish::<Alone>(self.queues, queue, record, at, blocks, |half| {
+                let block = |place: usize| first.add(place * (BASIC_BLOCK / UNIT)).cast::<[Unit; 4]>();
+                store_to_register(half, &block(0).read());
+                if blocks > 1 {
+                    store_to_register(half.add(BASIC_BLOCK), &block(1).read());
+                }
+            });
+        }
+        kept_apart!("few");
+        Some(true)
     }
 
     /// Sends a word and the `len` bytes at `source` to the peer at `place`, if they fit into a

@@ -36,6 +36,8 @@ pub struct Route {
     pub(crate) guard: Kind,
     /// Bytes that an entry may hold inline.
     pub(crate) most_inline: u16,
+    /// The same where `connected`, else 0.
+    pub(crate) connected_inline: u16,
     /// The places of the initiators, of which there are a power of two.
     pub(crate) mask: Place,
     pub(crate) queues: *const Queue,
@@ -56,6 +58,10 @@ impl Route {
             way,
             guard,
             most_inline: lane.max_inline() as u16,
+            connected_inline: match (guard, way) {
+                (Kind::Alone, Way::Connected) => lane.max_inline() as u16,
+                _ => 0,
+            },
             mask: lane.initiators().saturating_sub(1) as usize * size_of::<Queue>(),
             queues: lane.queues(),
             lane,
@@ -74,6 +80,7 @@ impl Route {
             way: Way::None,
             guard: Kind::None,
             most_inline: 0,
+            connected_inline: 0,
             mask: 0,
             queues: std::ptr::null(),
             lane: std::ptr::null(),

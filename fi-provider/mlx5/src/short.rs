@@ -516,3 +516,30 @@ pub(crate) unsafe fn copy(dest: *mut u8, source: *const u8, len: usize) {
         }
     }
 }
+
+/// The most bytes for [`copy_few`].
+pub(crate) const FEW: usize = 64;
+
+/// Copies up to [`FEW`] bytes as [`copy`] does, without a loop.
+///
+/// # Safety
+/// As [`copy`].
+#[inline(always)]
+pub(crate) unsafe fn copy_few(dest: *mut u8, source: *const u8, len: usize) {
+    // SAFETY: every piece lies inside both.
+    unsafe {
+        if len < 16 {
+            return copy(dest, source, len);
+        }
+        let piece = |at: usize| {
+            let piece = source.add(at).cast::<[u64; 2]>().read_unaligned();
+            dest.add(at).cast::<[u64; 2]>().write_unaligned(piece);
+        };
+        piece(0);
+        if len > 32 {
+            piece(16);
+            piece(len - 32);
+        }
+        piece(len - 16);
+    }
+}

@@ -7,7 +7,7 @@ mod slow;
 mod tries;
 
 use gasnet_conduit::{
-    Alone, Arithmetic, Atomic, Config, Core, Datatype, Done, Ended, Engine, Error, Exchange, Guard,
+    Alone, Arithmetic, Atomic, Beyond, Config, Core, Datatype, Done, Ended, Engine, Error, Exchange, Guard,
     Handler, Key, Meeting, Message, Segment, Sent, Source, Threads,
 };
 use std::cell::RefCell;
@@ -245,12 +245,7 @@ macro_rules! functions {
             // SAFETY: the engine is open, and the arguments are there.
             unsafe {
                 if nargs == 0 {
-                    return match (*am).request_short_now(rank, handler) {
-                        Sent::Yes => OK,
-                        Sent::More => slow::poll(am),
-                        Sent::Unheard => slow::wake(am, rank),
-                        Sent::No => slow::request_far(am, rank, handler),
-                    };
+                    return slow::request(am, rank, handler);
                 }
                 slow::request_args(am, rank, handler, args, nargs)
             }
@@ -273,14 +268,9 @@ macro_rules! functions {
             // SAFETY: the engine is open, and payload and arguments are there.
             unsafe {
                 if nargs == 0 {
-                    match (*am).request_medium_now(rank, handler, slice(payload, bytes)) {
-                        Sent::Yes => return OK,
-                        Sent::More => return slow::poll(am),
-                        Sent::Unheard => return slow::wake(am, rank),
-                        Sent::No => {}
-                    }
+                    return slow::request_with(am, rank, handler, payload, bytes);
                 }
-                slow::request_medium_far(am, rank, handler, payload, bytes, args, nargs)
+                slow::request_medium(am, rank, handler, payload, bytes, args, nargs)
             }
         }
 

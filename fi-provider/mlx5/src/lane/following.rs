@@ -46,9 +46,9 @@ impl Lane {
         self.queues[queue as usize].consumed.get()
     }
 
-    /// Lets posts in line go on behind the one entry of an armed queue: for a quarter of the ring,
-    /// behind which one has to ask for a completion. False where peer `index` is reached by a queue
-    /// of another state.
+    /// Lets posts in line go on behind the one entry of an armed queue: for half of the ring, behind
+    /// which one has to ask for a completion and finds room for that. False where peer `index` is
+    /// reached by a queue of another state.
     #[cold]
     #[inline(never)]
     pub fn widen(&self, index: u32) -> bool {
@@ -56,7 +56,7 @@ impl Lane {
         if !queue.armed.get() || queue.is_idle() || self.check(queue).is_err() {
             return false;
         }
-        let ahead = Self::ahead(queue, 0);
+        let ahead = (queue.mask + 1) / 2;
         if self.is_full(queue, ahead, 1) {
             return false;
         }

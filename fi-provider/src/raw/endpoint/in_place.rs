@@ -13,7 +13,7 @@ use super::{Endpoint, NEWS};
 use crate::raw::address_vector::PeerIndex;
 use crate::raw::error::Error;
 use crate::raw::far::memory::Lane;
-use crate::raw::far::path::post_widened;
+use crate::raw::far::path::FarPath;
 use crate::raw::protocol::Kind;
 use crate::raw::record::Record;
 use std::num::NonZero;
@@ -50,11 +50,18 @@ impl InPlace {
     }
 }
 
-/// The outcome of [`Endpoint::inject_words_now`].
+/// The way to a peer that was sent to before. Its functions send messages as
+/// [`Endpoint::inject_words`] does, where that is possible at once, and call nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct Way<'a>(&'a Link);
+
+/// The outcome of [`Way::inject_words`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sent {
-    /// The message is not sent: that is not possible at once.
+    /// The message is not sent: there is no room.
     No,
+    /// It is not sent: there is no ring, or it takes no message of this length whole.
+    Beyond,
     /// It is sent.
     Yes,
     /// It is sent, and the peer sleeps: [`Endpoint::wake`] is to be called.
@@ -134,27 +141,14 @@ impl Endpoint {
         })
     }
 
-    /// Sends a message as [`Endpoint::inject_words`] does by the ring of a peer that was sent to before,
-    /// and calls nothing.
+    /// Returns the way to a peer that was sent to before.
+    ///
+    /// # Safety
+    /// Until the last use of the way, nothing else is done with the endpoint.
     #[inline(always)]
-    pub fn inject_words_now<const N: usize>(
-        &self,
-        peer: PeerIndex,
-        words: [u64; N],
-        bytes: &[u8],
-    ) -> Sent {
-        // SAFETY: functions that are called before the last use of `link` know nothing of the endpoint.
-        let link = unsafe { self.link_now(peer.into()) };
-        let Some(path) = link.and_then(|link| link.ring_for(N * 8 + bytes.len())) else {
-            return Sent::No;
-        };
-        // SAFETY: the slice holds the bytes; with the words they are no more than there is room for in a
-        // record.
-        match unsafe { path.post_known(Kind::Message as u16, words, bytes.as_ptr(), bytes.len()) } {
-            Ok(()) => Sent::Yes,
-            Err(Seldom::Full) => Sent::No,
-            Err(Seldom::Watched) => Sent::Unheard,
-        }
+    pub unsafe fn way_now(&self, peer: PeerIndex) -> Option<Way<'_>> {
+        // SAFETY: nothing else is done with the endpoint, and functions of the way know nothing of it.
+        unsafe { self.link_now(peer.into()) }.map(Way)
     }
 
     /// Returns whether a message of `len` bytes goes by the ring of a peer and finds room there: then it
@@ -168,62 +162,30 @@ impl Endpoint {
         })
     }
 
-    /// Sends a message of one word as [`Endpoint::inject_words`] does over the device to a peer that was
-    /// sent to before. Returns false where that is not possible at once, and has done nothing.
-    #[inline(always)]
-    pub fn inject_word_over_device_now(&self, peer: PeerIndex, word: u64) -> bool {
-        // SAFETY: functions that are called before the last use of `link` know nothing of the endpoint.
-        let link = unsafe { self.link_now(peer.into()) };
-        let Some(path) = link.and_then(Link::far) else {
-            return false;
-        };
-        // SAFETY: the word has 8 bytes.
-        post_widened!(path, Lane::Messages, unsafe {
-            path.send_word(std::ptr::from_ref(&word).cast())
-        })
-    }
-
-    /// Sends a message of two words in the same way.
-    #[inline(always)]
-    pub fn inject_pair_over_device_now(&self, peer: PeerIndex, words: [u64; 2]) -> bool {
-        // SAFETY: functions that are called before the last use of `link` know nothing of the endpoint.
-        let link = unsafe { self.link_now(peer.into()) };
-        let Some(path) = link.and_then(Link::far) else {
-            return false;
-        };
-        post_widened!(path, Lane::Messages, path.send_pair(words))
-    }
-
-    /// Sends a message as [`Endpoint::inject_words`] does over the device to a peer that was sent to
-    /// before. Returns false where that is not possible at once, and has done nothing.
-    #[inline(always)]
-    pub fn inject_words_over_device_now<const N: usize>(
-        &self,
-        peer: PeerIndex,
-        words: [u64; N],
-        bytes: &[u8],
-    ) -> bool {
-        // SAFETY: functions that are called before the last use of `link` know nothing of the endpoint.
-        let link = unsafe { self.link_now(peer.into()) };
-        let Some(path) = link.and_then(Link::far) else {
-            return false;
-        };
-        post_widened!(path, Lane::Messages, path.send_few(words, bytes))
-    }
-
     /// The bit of [`Endpoint::todo`] that says that there is a device to look at.
     pub const DEVICE: u8 = super::DEVICE;
 
     /// Tells whether a message has come over the device, by few instructions.
+    ///
+    /// # Safety
+    /// The endpoint's domain has a device.
     #[inline(always)]
-    pub fn has_come_over_device(&self) -> bool {
-        (self.far.as_ref()).is_some_and(|far| far.receives.is_ready())
+    pub unsafe fn has_come_over_device(&self) -> bool {
+        // SAFETY: each endpoint of such a domain has a part of it.
+        unsafe { self.far.as_deref().unwrap_unchecked() }
+            .receives
+            .is_ready()
     }
 
     /// Tells whether the device has nothing for [`Endpoint::progress`], by few instructions.
+    ///
+    /// # Safety
+    /// The endpoint's domain has a device.
     #[inline(always)]
-    pub fn is_device_at_rest(&self) -> bool {
-        (self.far.as_ref()).is_none_or(|far| !far.receives.is_ready() && !far.traffic.is_busy.get())
+    pub unsafe fn is_device_at_rest(&self) -> bool {
+        // SAFETY: each endpoint of such a domain has a part of it.
+        let far = unsafe { self.far.as_deref().unwrap_unchecked() };
+        !far.receives.is_ready() && !far.traffic.is_busy.get()
     }
 
     /// Wakes a peer that a message was sent to and that sleeps.
@@ -250,6 +212,63 @@ impl Endpoint {
             Err(Error::Unreachable | Error::Again) => Ok(false),
             known => known,
         }
+    }
+}
+
+impl Way<'_> {
+    /// The most bytes for [`Way::inject_words_over_device`].
+    pub const FEW: usize = FarPath::FEW;
+
+    /// Sends a message of words and bytes by the ring.
+    #[inline(always)]
+    pub fn inject_words<const N: usize>(self, words: [u64; N], bytes: &[u8]) -> Sent {
+        let Some(path) = self.0.ring_for(N * 8 + bytes.len()) else {
+            return Sent::Beyond;
+        };
+        // SAFETY: the slice holds the bytes; with the words they are no more than there is room for in a
+        // record.
+        match unsafe { path.post_known(Kind::Message as u16, words, bytes.as_ptr(), bytes.len()) } {
+            Ok(()) => Sent::Yes,
+            Err(Seldom::Full) => Sent::No,
+            Err(Seldom::Watched) => Sent::Unheard,
+        }
+    }
+
+    /// Sends a message of one word over the device. Returns false where that is not possible at once,
+    /// and has done nothing.
+    #[inline(always)]
+    pub fn inject_word_over_device(self, word: u64) -> bool {
+        let path = self.0.far();
+        // SAFETY: the word has 8 bytes.
+        path.is_some_and(|path| unsafe { path.send_word(std::ptr::from_ref(&word).cast()) })
+    }
+
+    /// Sends a message of two words in the same way.
+    #[inline(always)]
+    pub fn inject_pair_over_device(self, words: [u64; 2]) -> bool {
+        self.0.far().is_some_and(|path| path.send_pair(words))
+    }
+
+    /// Sends a message of words and at most [`Way::FEW`] bytes in the same way.
+    ///
+    /// # Safety
+    /// `bytes` holds `len` bytes.
+    #[inline(always)]
+    pub unsafe fn inject_words_over_device<const N: usize>(
+        self,
+        words: [u64; N],
+        (bytes, len): (*const u8, usize),
+    ) -> bool {
+        let path = self.0.far();
+        // SAFETY: `bytes` holds the bytes, of which there are few enough.
+        path.is_some_and(|path| unsafe { path.send_few(words, (bytes, len)) })
+    }
+
+    /// Sees to it that functions of the way find room again over the device, if they declined for
+    /// that. Returns false where they would do so again.
+    #[inline(never)]
+    pub fn widen(self) -> bool {
+        self.0.far().is_some_and(|path| path.widen(Lane::Messages))
     }
 }
 

@@ -42,7 +42,7 @@ pub use arithmetic::{Arithmetic, Datatype, Typed};
 pub use atomic::Atomic;
 pub use call::{Call, Condition, Start};
 pub use elements::OneWord;
-pub use in_place::{InPlace, Lying, Sent};
+pub use in_place::{InPlace, Lying, Sent, Way};
 pub use message::{Level, Posted};
 pub(crate) use remote::Beyond;
 pub use remote::RemoteRegion;

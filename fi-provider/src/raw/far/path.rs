@@ -63,8 +63,12 @@ pub(crate) struct FarPath {
     pub(crate) open_to: Cell<u32>,
     /// The word in which the peer tells how many records it has taken.
     taken: *const AtomicU64,
-    /// Records sent.
+    /// The first word of messages.
+    header: u64,
+    /// Records sent, and how many may be as far as is known that the peer has taken them: no more
+    /// once it is gone.
     sent: Cell<u64>,
+    allowed: Cell<u64>,
     /// Whether a record waits for the peer to take others.
     is_starved: Cell<bool>,
     /// Operations on memory under way, also of other peers where they share the queue.
@@ -85,6 +89,12 @@ pub(crate) struct Header {
 }
 
 impl Header {
+    /// The first word of a record to these ends.
+    fn to(theirs: &Ends, kind: u16) -> u64 {
+        let origin = theirs.origin;
+        Self { kind, origin }.to_word()
+    }
+
     pub(crate) fn to_word(self) -> u64 {
         u64::from(self.origin) << 32 | u64::from(self.kind)
     }
@@ -113,7 +123,9 @@ impl FarPath {
             place: number as Place * PLACE_BYTES,
             open_to: Cell::new(hub.own),
             taken: hub.count(number).cast(),
+            header: Header::to(&theirs, Kind::Message as u16),
             sent: Cell::new(0),
+            allowed: Cell::new(theirs.credits.into()),
             is_starved: Cell::new(false),
             log: far.log(number),
             traffic: Rc::clone(&far.traffic),
@@ -131,6 +143,7 @@ impl FarPath {
         if self.open_to.replace(NOBODY) == NOBODY {
             return;
         }
+        self.allowed.set(self.sent.get());
         self.hub.part(self.number);
         // Of a queue that others share, the device tells.
         if !self.theirs.is_dynamic || self.memory_lane().is_lost() {
@@ -155,13 +168,17 @@ impl FarPath {
         }
     }
 
-    /// Lets posts in line go on: see [`lane::Lane::widen`].
+    /// Lets posts in line go on: by [`lane::Lane::widen`], and by a look at how many records the peer
+    /// has taken. False where they do not go on further than before.
     pub(crate) fn widen(&self, lane: Lane) -> bool {
-        let queues = match lane {
-            Lane::Messages => self.hub.messages.lane(),
-            Lane::Memory => self.memory_lane(),
-        };
-        queues.widen(self.number)
+        match lane {
+            Lane::Messages => {
+                let is_allowed = !self.may_send();
+                let is_allowed = self.allow() && is_allowed;
+                self.hub.messages.lane().widen(self.number) || is_allowed
+            }
+            Lane::Memory => self.memory_lane().widen(self.number),
+        }
     }
 
     /// Whether the next post by a lane finds room.
@@ -205,9 +222,23 @@ impl FarPath {
         unsafe { (*self.taken).load(Ordering::Relaxed) }
     }
 
+    /// Whether another record may be sent, as far as is known. Of a peer that is gone it is known.
     #[inline(always)]
     fn may_send(&self) -> bool {
-        self.sent.get().wrapping_sub(self.taken()) < u64::from(self.theirs.credits)
+        self.sent.get() != self.allowed.get()
+    }
+
+    /// Looks how many records the peer has taken; whether another one may be sent.
+    fn allow(&self) -> bool {
+        let (taken, credits) = (self.taken(), u64::from(self.theirs.credits));
+        let may_send = self.is_alive() && self.sent.get().wrapping_sub(taken) < credits;
+        let allowed = if may_send {
+            taken.wrapping_add(credits)
+        } else {
+            self.sent.get()
+        };
+        self.allowed.set(allowed);
+        may_send
     }
 
     /// Sends a record of words and bytes.
@@ -228,23 +259,17 @@ impl FarPath {
         if let Some(error) = self.refusal(Lane::Messages) {
             return Err(error);
         }
-        let is_starved = !self.may_send();
+        let is_starved = !self.may_send() && !self.allow();
         self.is_starved.set(is_starved);
         self.traffic.is_busy.set(true);
         if is_starved {
             self.traffic.is_starved.set(true);
             return Err(Error::Again);
         }
-        let header = self.header(kind);
+        let header = Header::to(&self.theirs, kind);
         let behind = words.len() * 8 + len;
-        let fill = |to: *mut u8| {
-            for (at, word) in words.iter().enumerate() {
-                // SAFETY: where it is called, there is room for the words.
-                unsafe { to.cast::<u64>().add(at).write_unaligned(*word) };
-            }
-            // SAFETY: there is room for the bytes, too, which `bytes` holds.
-            unsafe { copy::copy_message(to.add(words.len() * 8), bytes, len) };
-        };
+        // SAFETY: where it is called, there is room for the words and the bytes, which `bytes` holds.
+        let fill = |to: *mut u8| unsafe { put(to, words, (bytes, len)) };
         // SAFETY: there are so many bytes.
         if unsafe { self.send_filled(header, behind, fill) } {
             return Ok(());
@@ -300,13 +325,6 @@ impl FarPath {
         Ok(())
     }
 
-    /// The first word of a record.
-    #[inline(always)]
-    fn header(&self, kind: u16) -> u64 {
-        let origin = self.theirs.origin;
-        Header { kind, origin }.to_word()
-    }
-
     /// Sends a record of this header and `len` bytes that `fill` writes, within the credits, by a post in
     /// line; false where that declines.
     ///
@@ -332,19 +350,19 @@ impl FarPath {
     pub(crate) unsafe fn send_word(&self, bytes: *const u8) -> bool {
         // SAFETY: 8 bytes are there.
         let word = unsafe { bytes.cast::<u64>().read_unaligned() };
-        self.send_words([self.header(Kind::Message as u16), word])
+        self.send_words([self.header, word])
     }
 
     /// Sends a message of two words by a post in line; false where something stands against that.
     #[inline(always)]
     pub(crate) fn send_pair(&self, [first, second]: [u64; 2]) -> bool {
-        self.send_words([self.header(Kind::Message as u16), first, second])
+        self.send_words([self.header, first, second])
     }
 
     /// Sends a header and the words behind it.
     #[inline(always)]
     fn send_words<const N: usize>(&self, words: [u64; N]) -> bool {
-        if !self.may_send() || !self.is_alive() {
+        if !self.may_send() {
             return false;
         }
         // SAFETY: the lane is alive and used by this thread alone, and the connection is one of its
@@ -361,23 +379,47 @@ impl FarPath {
         true
     }
 
-    /// Sends a message of words and a few bytes by a post in line; false where something stands against
-    /// that.
+    /// The most bytes for [`FarPath::send_few`].
+    pub(crate) const FEW: usize = Route::FEW;
+
+    /// Sends a message of words and at most [`FarPath::FEW`] bytes by a post in line; false where
+    /// something stands against that.
+    ///
+    /// # Safety
+    /// `bytes` holds `len` bytes, which are no more than that.
     #[inline(always)]
-    pub(crate) fn send_few<const N: usize>(&self, words: [u64; N], bytes: &[u8]) -> bool {
-        if !self.may_send() || !self.is_alive() {
+    pub(crate) unsafe fn send_few<const N: usize>(
+        &self,
+        words: [u64; N],
+        (bytes, len): (*const u8, usize),
+    ) -> bool {
+        if !self.may_send() {
             return false;
         }
-        let fill = |to: *mut u8| {
-            // SAFETY: there is room for the words and the bytes.
-            unsafe {
-                to.cast::<[u64; N]>().write_unaligned(words);
-                copy::copy_message(to.add(N * 8), bytes.as_ptr(), bytes.len());
-            }
-        };
-        let header = self.header(Kind::Message as u16);
+        let few = (bytes, len);
+        // SAFETY: the lane is alive and used by this thread alone, the connection is one of its peers,
+        // and `bytes` holds the bytes.
+        match unsafe { (self.messages).send_few(self.header, words, few, self.place) } {
+            Some(true) => {}
+            Some(false) => return false,
+            // SAFETY: `bytes` holds the bytes.
+            None => return unsafe { self.send_many(&words, few) },
+        }
+        self.sent.set(self.sent.get().wrapping_add(1));
+        self.traffic.is_busy.set(true);
+        true
+    }
+
+    /// Does as [`FarPath::send_few`] by other queues than connected ones in line, within the credits.
+    ///
+    /// # Safety
+    /// `bytes` holds `len` bytes.
+    #[inline(never)]
+    unsafe fn send_many(&self, words: &[u64], (bytes, len): (*const u8, usize)) -> bool {
+        // SAFETY: where it is called, there is room for the words and the bytes, which `bytes` holds.
+        let fill = |to: *mut u8| unsafe { put(to, words, (bytes, len)) };
         // SAFETY: so much is written.
-        let is_sent = unsafe { self.send_filled(header, N * 8 + bytes.len(), fill) };
+        let is_sent = unsafe { self.send_filled(self.header, size_of_val(words) + len, fill) };
         if is_sent {
             self.traffic.is_busy.set(true);
         }
@@ -394,6 +436,21 @@ impl FarPath {
             _ if self.is_alive() => Error::Again,
             _ => Error::PeerGone,
         }
+    }
+}
+
+/// Writes words, and bytes behind them.
+///
+/// # Safety
+/// There is room for both, and `bytes` holds `len` bytes.
+#[inline(always)]
+unsafe fn put(to: *mut u8, words: &[u64], (bytes, len): (*const u8, usize)) {
+    // SAFETY: there is room for the words and the bytes.
+    unsafe {
+        for (at, word) in words.iter().enumerate() {
+            to.cast::<u64>().add(at).write_unaligned(*word);
+        }
+        copy::copy_message(to.add(size_of_val(words)), bytes, len);
     }
 }
 

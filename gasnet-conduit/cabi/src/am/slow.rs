@@ -1,7 +1,7 @@
 //! The rest of functions that are mostly done by few instructions: calls at their ends, with the same
 //! arguments.
 
-use super::{Done, Engine, Guard, OK, REUSE, Sent, Source, code, ended, slice};
+use super::{Beyond, Done, Engine, Guard, OK, REUSE, Sent, Source, code, ended, slice};
 use std::ffi::c_int;
 
 /// # Safety
@@ -12,19 +12,81 @@ pub(super) unsafe fn poll<G: Guard>(am: *const Engine<G>) -> c_int {
     code(unsafe { (*am).poll() })
 }
 
-/// Sends a short request without arguments that does not go by a ring at once.
+/// Sends a short request without arguments.
+///
+/// # Safety
+/// The engine is open.
+#[inline(always)]
+pub(super) unsafe fn request<G: Guard>(am: *const Engine<G>, rank: u32, handler: u8) -> c_int {
+    // SAFETY: the engine is open, the way is that of this request, and there are no arguments.
+    unsafe {
+        match (*am).request_short_now(rank, handler) {
+            Sent::Yes => OK,
+            Sent::More => poll(am),
+            Sent::Unheard => wake(am, rank),
+            Sent::Beyond(beyond) => request_far(am, rank, handler, beyond),
+            Sent::No => request_short(am, rank, handler, std::ptr::null(), 0),
+        }
+    }
+}
+
+/// Sends a medium request without arguments.
+///
+/// # Safety
+/// The engine is open, and the payload is there.
+#[inline(always)]
+pub(super) unsafe fn request_with<G: Guard>(
+    am: *const Engine<G>,
+    rank: u32,
+    handler: u8,
+    payload: *const u8,
+    bytes: usize,
+) -> c_int {
+    // SAFETY: the engine is open, the payload is there, and the way is that of this request.
+    unsafe {
+        match (*am).request_medium_now(rank, handler, slice(payload, bytes)) {
+            Sent::Yes => OK,
+            Sent::More => poll(am),
+            Sent::Unheard => wake(am, rank),
+            Sent::Beyond(beyond) => request_medium_far(am, rank, handler, payload, bytes, beyond),
+            Sent::No => request_medium_plain(am, rank, handler, payload, bytes),
+        }
+    }
+}
+
+/// Sends a short request without arguments over the device.
+///
+/// # Safety
+/// The engine is open, and the way is that of this request.
+#[inline(never)]
+pub(super) unsafe fn request_far<G: Guard>(
+    am: *const Engine<G>,
+    rank: u32,
+    handler: u8,
+    beyond: Beyond<'_>,
+) -> c_int {
+    // SAFETY: the engine is open, and the way is that of this request.
+    unsafe {
+        match (*am).request_short_beyond(beyond, handler) {
+            Sent::Yes => OK,
+            Sent::No => request_again(am, rank, handler),
+            _ => poll(am),
+        }
+    }
+}
+
+/// Sends a short request without arguments where the device has found no room in few instructions.
 ///
 /// # Safety
 /// The engine is open.
 #[inline(never)]
-pub(super) unsafe fn request_far<G: Guard>(am: *const Engine<G>, rank: u32, handler: u8) -> c_int {
+unsafe fn request_again<G: Guard>(am: *const Engine<G>, rank: u32, handler: u8) -> c_int {
     // SAFETY: the engine is open, and there are no arguments.
     unsafe {
-        match (*am).request_short_far_now(rank, handler) {
-            Sent::Yes => OK,
-            Sent::No => request_short(am, rank, handler, std::ptr::null(), 0),
-            _ => poll(am),
+        if (*am).widen(rank) {
+            return request(am, rank, handler);
         }
+        request_short(am, rank, handler, std::ptr::null(), 0)
     }
 }
 
@@ -36,10 +98,10 @@ pub(super) unsafe fn wake<G: Guard>(am: *const Engine<G>, rank: u32) -> c_int {
     code(unsafe { (*am).wake(rank) })
 }
 
-/// Sends a short request with arguments that does not go by a ring at once.
+/// Sends a short request with arguments over the device.
 ///
 /// # Safety
-/// The engine is open, and the arguments are there.
+/// The engine is open, the arguments are there, and the way is that of this request.
 #[inline(never)]
 unsafe fn request_args_far<G: Guard>(
     am: *const Engine<G>,
@@ -47,21 +109,43 @@ unsafe fn request_args_far<G: Guard>(
     handler: u8,
     args: *const u32,
     nargs: u32,
+    beyond: Beyond<'_>,
 ) -> c_int {
-    // SAFETY: the engine is open, and payload and arguments are there.
+    // SAFETY: the engine is open, the arguments are there, and the way is that of this request.
     unsafe {
-        match (*am).request_args_far_now(rank, handler, slice(args, nargs as usize)) {
+        match (*am).request_args_beyond(beyond, handler, slice(args, nargs as usize)) {
             Sent::Yes => OK,
-            Sent::No => request_short(am, rank, handler, args, nargs),
+            Sent::No => request_args_again(am, rank, handler, args, nargs),
             _ => poll(am),
         }
     }
 }
 
-/// Sends a medium request that does not go by a ring at once.
+/// Does as [`request_again`], with arguments.
 ///
 /// # Safety
-/// The engine is open, and payload and arguments are there.
+/// The engine is open, and the arguments are there.
+#[inline(never)]
+unsafe fn request_args_again<G: Guard>(
+    am: *const Engine<G>,
+    rank: u32,
+    handler: u8,
+    args: *const u32,
+    nargs: u32,
+) -> c_int {
+    // SAFETY: the engine is open, and the arguments are there.
+    unsafe {
+        if (*am).widen(rank) {
+            return request_args(am, rank, handler, args, nargs);
+        }
+        request_short(am, rank, handler, args, nargs)
+    }
+}
+
+/// Sends a medium request without arguments over the device.
+///
+/// # Safety
+/// The engine is open, the payload is there, and the way is that of this request.
 #[inline(never)]
 pub(super) unsafe fn request_medium_far<G: Guard>(
     am: *const Engine<G>,
@@ -69,20 +153,53 @@ pub(super) unsafe fn request_medium_far<G: Guard>(
     handler: u8,
     payload: *const u8,
     bytes: usize,
-    args: *const u32,
-    nargs: u32,
+    beyond: Beyond<'_>,
 ) -> c_int {
-    // SAFETY: the engine is open, and payload and arguments are there.
+    // SAFETY: the engine is open, the payload is there, and the way is that of this request.
     unsafe {
-        if nargs == 0 {
-            match (*am).request_medium_far_now(rank, handler, slice(payload, bytes)) {
-                Sent::Yes => return OK,
-                Sent::No => {}
-                _ => return poll(am),
-            }
+        match (*am).request_medium_beyond(beyond, handler, (payload, bytes)) {
+            Sent::Yes => OK,
+            Sent::No => request_medium_again(am, rank, handler, payload, bytes),
+            _ => poll(am),
         }
-        request_medium(am, rank, handler, payload, bytes, args, nargs)
     }
+}
+
+/// Does as [`request_again`], for a medium one.
+///
+/// # Safety
+/// The engine is open, and the payload is there.
+#[inline(never)]
+unsafe fn request_medium_again<G: Guard>(
+    am: *const Engine<G>,
+    rank: u32,
+    handler: u8,
+    payload: *const u8,
+    bytes: usize,
+) -> c_int {
+    // SAFETY: the engine is open, and the payload is there.
+    unsafe {
+        if (*am).widen(rank) {
+            return request_with(am, rank, handler, payload, bytes);
+        }
+        request_medium_plain(am, rank, handler, payload, bytes)
+    }
+}
+
+/// Sends a medium request without arguments, by more instructions.
+///
+/// # Safety
+/// The engine is open, and the payload is there.
+#[inline(never)]
+pub(super) unsafe fn request_medium_plain<G: Guard>(
+    am: *const Engine<G>,
+    rank: u32,
+    handler: u8,
+    payload: *const u8,
+    bytes: usize,
+) -> c_int {
+    // SAFETY: the engine is open, and the payload is there.
+    unsafe { request_medium(am, rank, handler, payload, bytes, std::ptr::null(), 0) }
 }
 
 /// Sends a short request with arguments.
@@ -103,7 +220,8 @@ pub(super) unsafe fn request_args<G: Guard>(
             Sent::Yes => OK,
             Sent::More => poll(am),
             Sent::Unheard => wake(am, rank),
-            Sent::No => request_args_far(am, rank, handler, args, nargs),
+            Sent::Beyond(beyond) => request_args_far(am, rank, handler, args, nargs, beyond),
+            Sent::No => request_short(am, rank, handler, args, nargs),
         }
     }
 }

@@ -20,13 +20,17 @@ macro_rules! functions {
             args: *const u32,
             nargs: u32,
         ) -> c_int {
-            // SAFETY: the engine is open, and the arguments are there.
+            // SAFETY: the engine is open, the arguments are there, and the way is that of this request.
             unsafe {
                 let args = slice(args, nargs as usize);
-                match (*am).request_args_now(rank, handler, args) {
+                let sent = match (*am).request_args_now(rank, handler, args) {
+                    Sent::Beyond(beyond) => (*am).request_args_beyond(beyond, handler, args),
+                    sent => sent,
+                };
+                match sent {
                     Sent::Yes | Sent::More => OK,
                     Sent::Unheard => slow::wake(am, rank),
-                    Sent::No => code((*am).try_request_short(rank, handler, args)),
+                    Sent::No | Sent::Beyond(_) => code((*am).try_request_short(rank, handler, args)),
                 }
             }
         }
