@@ -15,7 +15,7 @@ use crate::registers::HALF;
 use crate::remote::Vector;
 use crate::route::Route;
 use crate::short::{FEW, copy, copy_few, finish_in_ring, guarded};
-use crate::unit::{Unit, store_to_register, unit};
+use crate::unit::{Unit, settled, store_to_register, unit};
 use fi_mlx5_defs::endian::Be32;
 use fi_mlx5_defs::opcode::Opcode;
 use fi_mlx5_defs::wqe::{BASIC_BLOCK, INLINE, UNIT, blocks, inline_len};
@@ -86,8 +86,8 @@ impl Route {
         if bytes > usize::from(self.connected_inline) {
             return None;
         }
-        let units = (UNIT + size_of::<Be32>() + bytes).div_ceil(UNIT);
-        let blocks = 1 + u16::from(units > BASIC_BLOCK / UNIT);
+        let all = UNIT + size_of::<Be32>() + bytes;
+        let (units, blocks) = (all.div_ceil(UNIT), all.div_ceil(BASIC_BLOCK) as u16);
         // SAFETY: the lane is alive, this thread's and has a connected queue under `Alone` for the
         // peer at the place.
         let entered = unsafe { self.enter_some::<Alone>(self.connection(place), blocks) };
@@ -101,7 +101,7 @@ impl Route {
         // bytes.
         unsafe {
             let control = control(queue, next_place(record) ^ CHANGE);
-            let first = queue.block(at).cast::<Unit>();
+            let first = settled(queue.block(at)).cast::<Unit>();
             first.write(control);
             // The length lies in the last byte of the first word.
             first.cast::<u8>().add(WORD - 1).write(units as u8);

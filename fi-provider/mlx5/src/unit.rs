@@ -79,6 +79,17 @@ pub(crate) fn now(unit: Unit) -> Unit {
     unit
 }
 
+/// The same place, computed here and not later: in one register.
+#[inline(always)]
+pub(crate) fn settled(place: *mut u8) -> *mut u8 {
+    let mut place = place;
+    // SAFETY: a comment of the assembler's.
+    unsafe {
+        core::arch::asm!("/* {0} */", inout(reg) place, options(nomem, nostack, preserves_flags));
+    }
+    place
+}
+
 /// Copies `units` into a BlueFlame register.
 ///
 /// # Safety
