@@ -156,7 +156,9 @@ impl<G: Guard> Engine<G> {
         const { assert!(copy::FEW <= Way::FEW) };
         let words = [header(handler, &[], Payload::Medium(&[])).to_word()];
         // SAFETY: `payload` holds the bytes, of which the function before takes few enough.
-        beyond!(self, unsafe { way.inject_words_over_device(words, payload) })
+        beyond!(self, unsafe {
+            way.inject_words_over_device(words, payload)
+        })
     }
 
     /// Sees to it that the functions above find room again, if they declined for that. Returns false

@@ -183,6 +183,51 @@ impl<G: Guard> Engine<G> {
         is_posted
     }
 
+    /// Starts a put of 8 bytes, which may be changed on return, over the device to the region of the peer
+    /// that was accessed last. Returns false where that is not possible at once, and has done nothing.
+    /// Calls nothing.
+    ///
+    /// # Safety
+    /// `from` holds the bytes.
+    #[inline(always)]
+    pub unsafe fn put_word_now(&self, rank: u32, to: u64, from: *const u8, done: Done) -> bool {
+        let core = &self.core;
+        if !self.guard.try_lock() {
+            return false;
+        }
+        // SAFETY: the endpoint's functions know nothing of the table, which this thread alone uses.
+        let region = unsafe { core.regions.last_now(rank) };
+        let is_posted = !core.rest.has(HANDLER)
+            && region.is_some_and(|region| {
+                let report = Context(done.0);
+                // SAFETY: `from` holds the bytes.
+                unsafe { (core.replies).write_word_over_device(region, to, from, report) }
+            });
+        if is_posted {
+            core.rest.set(ENDED, true);
+        }
+        // SAFETY: locked above.
+        unsafe { self.guard.unlock() };
+        is_posted
+    }
+
+    /// Sees to it that [`Engine::put_word_now`] finds room again, if it declined for that. Returns false
+    /// where it would do so again.
+    #[inline(never)]
+    pub fn widen_puts(&self, rank: u32) -> bool {
+        let core = &self.core;
+        if !self.guard.try_lock() {
+            return false;
+        }
+        // SAFETY: the endpoint's functions know nothing of the table, which this thread alone uses.
+        let region = unsafe { core.regions.last_now(rank) };
+        let is_wider =
+            !core.rest.has(HANDLER) && region.is_some_and(|region| core.replies.widen(region));
+        // SAFETY: locked above.
+        unsafe { self.guard.unlock() };
+        is_wider
+    }
+
     /// Reads bytes of a peer's memory.
     ///
     /// # Errors

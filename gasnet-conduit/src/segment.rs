@@ -157,6 +157,17 @@ impl Regions {
         last.ok()
     }
 
+    /// The region of a peer that was accessed last, without a count of who has it.
+    ///
+    /// # Safety
+    /// As long as the reference is used, no other function of this table is called.
+    #[inline(always)]
+    pub(crate) unsafe fn last_now(&self, rank: u32) -> Option<&RemoteRegion> {
+        // SAFETY: nothing changes the table as long as the reference is used.
+        let known = unsafe { self.known.try_borrow_unguarded() }.ok()?;
+        known.get(rank as usize)?.first()?.region.as_ref()
+    }
+
     /// Calls `act` with the region of a peer that has these bytes.
     pub(crate) fn with<T>(
         &self,

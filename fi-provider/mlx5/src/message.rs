@@ -113,7 +113,8 @@ impl Route {
             behind.add(WORD).cast::<[u64; N]>().write_unaligned(words);
             copy_few(behind.add(before), source, len);
             finish::<Alone>(self.queues, queue, record, at, blocks, |half| {
-                let block = |place: usize| first.add(place * (BASIC_BLOCK / UNIT)).cast::<[Unit; 4]>();
+                let block =
+                    |place: usize| first.add(place * (BASIC_BLOCK / UNIT)).cast::<[Unit; 4]>();
                 store_to_register(half, &block(0).read());
                 if blocks > 1 {
                     store_to_register(half.add(BASIC_BLOCK), &block(1).read());

@@ -20,6 +20,13 @@ impl Rig {
         unsafe { self.route.send_words(words, &self.vector, place) }
     }
 
+    fn send_few(&self, peer: u32, words: [u64; 2], bytes: &[u8]) -> Option<bool> {
+        let (place, bytes) = (crate::model::place(peer), (bytes.as_ptr(), bytes.len()));
+        // SAFETY: the lane is alive and this thread's; the peer is one of its, and the bytes are as
+        // many as said.
+        unsafe { self.route.send_few(words[0], [words[1]], bytes, place) }
+    }
+
     fn send_short(&self, peer: u32, word: u64, bytes: &[u8]) -> bool {
         let (place, bytes) = (crate::model::place(peer), (bytes.as_ptr(), bytes.len()));
         // SAFETY: the lane is alive and used as its guard says; the peer is one of its, and the
@@ -148,6 +155,49 @@ fn messages_of_every_length_under_every_guard() {
 }
 
 #[test]
+fn messages_of_words_and_a_few_bytes() {
+    let bytes: Vec<u8> = (1..=255).collect();
+    let rig = Rig::new(Shape::RC);
+    let mut register = Register(0);
+    assert_eq!(rig.send_few(1, [1, 2], &[]), Some(false), "no room yet");
+    rig.write(1, &[1]).expect("a post");
+    register.check(&one());
+    let mut declined = 0;
+    for len in (0..=Route::FEW).chain(0..=Route::FEW) {
+        let words = [0x0102_0304_0506_0708, 0x1112_1314_1516_1718 ^ len as u64];
+        if rig.send_few(1, words, &bytes[..len]) == Some(true) {
+            let taken = one();
+            let behind = [&words[1].to_le_bytes(), &bytes[..len]].concat();
+            is_message(&rig, &taken, words[0], &behind);
+            register.check(&taken);
+        } else {
+            declined += 1;
+            rig.write_at(1, &[1], ADDRESS).expect("a post");
+            register.check(&one());
+        }
+    }
+    // At the end of the ring, and where a quarter of it has no completion.
+    assert!((1..80).contains(&declined), "{declined}");
+    rig.quiet().expect("quiet");
+    // The one entry of an armed queue has as many blocks as it needs.
+    assert_eq!(rig.send_few(1, [1, 2], &bytes[..Route::FEW]), Some(true));
+    assert!(one().signalled());
+    assert_eq!(
+        rig.send_few(1, [1, 2], &[]),
+        Some(false),
+        "it is outstanding"
+    );
+    rig.quiet().expect("quiet");
+    let several = Shape {
+        threads: Threads::Several,
+        ..Shape::RC
+    };
+    for shape in [Shape::DC, several] {
+        assert_eq!(Rig::new(shape).send_few(1, [1, 2], &[]), None);
+    }
+}
+
+#[test]
 fn an_armed_queue_goes_on_in_line() {
     for shape in ALONE {
         let rig = Rig::new(shape);
@@ -155,17 +205,17 @@ fn an_armed_queue_goes_on_in_line() {
         assert!(!rig.lane.widen(1), "its one entry is not posted");
         assert!(rig.inject(1, 1_u64, ADDRESS) && one().signalled());
         assert!(!rig.inject(1, 2_u64, ADDRESS) && rig.lane.widen(1));
-        let quarter = (0..shape.blocks)
+        let half = (0..shape.blocks)
             .take_while(|_| rig.inject(1, 3_u64, ADDRESS))
             .inspect(|_| assert!(!one().signalled()))
             .count();
-        assert_eq!(quarter as u32, shape.blocks / 4);
+        assert_eq!(half as u32, shape.blocks / 2);
         assert!(!rig.lane.widen(1), "an entry has to ask for a completion");
         finish(&rig.shape, 1);
         // That of the first entry.
         let queue = rig.lane.queue_to(1);
         let posted = rig.lane.posted(queue);
-        let before = posted - quarter as u64;
+        let before = posted - half as u64;
         assert_eq!(rig.lane.take_next(), Some((queue, before)));
         assert_eq!(rig.lane.take_next(), None);
         // All others, by an empty entry.

@@ -234,6 +234,36 @@ impl Endpoint {
         true
     }
 
+    /// Writes 8 bytes as [`Endpoint::write`] does by a post in line, and calls nothing. Returns false
+    /// where that is not possible at once, and has done nothing.
+    ///
+    /// # Safety
+    /// `source` holds the bytes.
+    #[inline(always)]
+    pub unsafe fn write_word_over_device<R: Report>(
+        &self,
+        region: &RemoteRegion,
+        address: u64,
+        source: *const u8,
+        report: R,
+    ) -> bool {
+        // SAFETY: the link, which the region holds, has the path.
+        let Some(path) = (unsafe { region.in_line.as_ref() }) else {
+            return false;
+        };
+        let is_there = (region.find(address, size_of::<u64>(), Rights::WRITE)).is_some();
+        // SAFETY: `source` holds the bytes; posts to the region are in line.
+        is_there && unsafe { self.write_word_quickly(region, path, address, source, report) }
+    }
+
+    /// Sees to it that [`Endpoint::write_word_over_device`] finds room again, if it declined for that.
+    /// Returns false where it would do so again.
+    #[inline(never)]
+    pub fn widen(&self, region: &RemoteRegion) -> bool {
+        // SAFETY: the link, which the region holds, has the path.
+        unsafe { region.in_line.as_ref() }.is_some_and(|path| path.widen(Lane::Memory))
+    }
+
     /// Writes as [`Endpoint::write`], and then tells the peer: its receive queue gets an entry with
     /// the data behind the bytes (fi_writedata).
     ///

@@ -272,8 +272,36 @@ pub(super) unsafe fn put<G: Guard>(
     done: *mut u64,
 ) -> c_int {
     // SAFETY: the engine is open; the rest is the caller's promise.
-    if unsafe { (*am).put_beyond_now(rank, to, (from, bytes), Done::new(done)) } {
-        return OK;
+    unsafe {
+        if bytes == size_of::<u64>() && (*am).put_word_now(rank, to, from, Done::new(done)) {
+            return OK;
+        }
+        put_otherwise(am, rank, to, from, bytes, flags, done)
+    }
+}
+
+/// As [`put`], where that has found no room in few instructions.
+///
+/// # Safety
+/// As [`put`].
+#[inline(never)]
+unsafe fn put_otherwise<G: Guard>(
+    am: *const Engine<G>,
+    rank: u32,
+    to: u64,
+    from: *const u8,
+    bytes: usize,
+    flags: u32,
+    done: *mut u64,
+) -> c_int {
+    // SAFETY: the engine is open; the rest is the caller's promise.
+    unsafe {
+        if bytes == size_of::<u64>() && (*am).widen_puts(rank) {
+            return put(am, rank, to, from, bytes, flags, done);
+        }
+        if (*am).put_beyond_now(rank, to, (from, bytes), Done::new(done)) {
+            return OK;
+        }
     }
     let source = if flags & REUSE != 0 {
         Source::Reused

@@ -30,7 +30,9 @@ macro_rules! functions {
                 match sent {
                     Sent::Yes | Sent::More => OK,
                     Sent::Unheard => slow::wake(am, rank),
-                    Sent::No | Sent::Beyond(_) => code((*am).try_request_short(rank, handler, args)),
+                    Sent::No | Sent::Beyond(_) => {
+                        code((*am).try_request_short(rank, handler, args))
+                    }
                 }
             }
         }

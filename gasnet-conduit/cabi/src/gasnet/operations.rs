@@ -1,7 +1,7 @@
 //! Puts, gets and fills of memory that is not near, and their handles.
 
 use super::handlers::{arguments, halves, whole};
-use super::{Mode, NOT_READY, OK, engine, failure, for_both, index, poll, state, wait};
+use super::{Mode, NOT_READY, OK, engine, engine_now, failure, for_both, index, poll, state, wait};
 use gasnet_conduit::{Done, Ended, Error, Message, Source};
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
@@ -263,9 +263,42 @@ unsafe fn put_nbi<G: Mode>(
     flags: u32,
     own: *mut Handle,
 ) {
+    // SAFETY: the thread's place; its operations stay, and the source holds the bytes.
+    unsafe {
+        if let Some(operations) = (*own).as_ref()
+            && bytes == size_of::<u64>()
+            && let Some(engine) = engine_now::<G>()
+            && engine.put_word_now(node, dest.addr() as u64, src.cast(), operations.done(PUTS))
+        {
+            operations.note(PUTS, Ended::Later);
+            return;
+        }
+        put_nbi_otherwise::<G>(node, dest, src, bytes, flags, own);
+    }
+}
+
+/// As [`put_nbi`], where that has found no room in few instructions.
+#[inline(never)]
+unsafe fn put_nbi_otherwise<G: Mode>(
+    node: u32,
+    dest: *mut c_void,
+    src: *const c_void,
+    bytes: usize,
+    flags: u32,
+    own: *mut Handle,
+) {
+    // SAFETY: the thread's place; its operations stay.
+    let operations = unsafe { of_thread(own) };
+    if bytes == size_of::<u64>() && engine::<G>().widen_puts(node) {
+        // SAFETY: the thread has operations now.
+        return unsafe { put_nbi::<G>(node, dest, src, bytes, flags, own) };
+    }
     let transfer = Transfer::new(node, dest, src, bytes);
     // SAFETY: the program's source holds the bytes, until it has waited for them if flags say so.
-    unsafe { transfer.implicit::<G>("gasnet_put_nbi", PUTS, source(flags), own) }
+    unsafe {
+        let ended = transfer.start_any::<G>("gasnet_put_nbi", PUTS, source(flags), operations);
+        operations.note(PUTS, ended);
+    }
 }
 
 unsafe fn get<G: Mode>(dest: *mut c_void, node: u32, src: *const c_void, bytes: usize) {
