@@ -456,12 +456,14 @@ impl Core {
         if !self.rest.is_silent() {
             return false;
         }
-        let todo = self.requests.todo() | self.replies.todo();
-        if todo != Endpoint::DEVICE {
-            return todo == 0;
+        match self.requests.todo() | self.replies.todo() {
+            0 => true,
+            // SAFETY: one of the endpoints has a device, which is that of the domain of both.
+            Endpoint::DEVICE => unsafe {
+                !self.requests.has_come_over_device() && !self.replies.has_come_over_device()
+            },
+            _ => false,
         }
-        // SAFETY: one of the endpoints has a device, which is that of the domain of both.
-        unsafe { !self.requests.has_come_over_device() && !self.replies.has_come_over_device() }
     }
 
     /// Whether there is nothing to do, as far as few instructions tell.
@@ -470,12 +472,14 @@ impl Core {
         if self.rest.is_busy() || !self.rest.is_silent() {
             return false;
         }
-        let todo = self.requests.todo() | self.replies.todo();
-        if todo != Endpoint::DEVICE {
-            return todo == 0;
+        match self.requests.todo() | self.replies.todo() {
+            0 => true,
+            // SAFETY: one of the endpoints has a device, which is that of the domain of both.
+            Endpoint::DEVICE => unsafe {
+                self.requests.is_device_at_rest() && self.replies.is_device_at_rest()
+            },
+            _ => false,
         }
-        // SAFETY: one of the endpoints has a device, which is that of the domain of both.
-        unsafe { self.requests.is_device_at_rest() && self.replies.is_device_at_rest() }
     }
 
     /// Makes progress by both endpoints: replies first, which make room for others.

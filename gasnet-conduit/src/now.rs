@@ -26,9 +26,39 @@ pub enum Sent<'a> {
     Unheard,
 }
 
-/// The way of a request that no ring takes.
+/// A request that no ring takes: its way, and its first word.
 #[derive(Clone, Copy, Debug)]
-pub struct Beyond<'a>(Way<'a>);
+pub struct Beyond<'a>(Way<'a>, u64);
+
+impl<'a> Beyond<'a> {
+    /// The way alone.
+    #[inline(always)]
+    #[must_use]
+    pub fn way(self) -> Way<'a> {
+        self.0
+    }
+
+    /// The word alone.
+    #[inline(always)]
+    #[must_use]
+    pub fn word(self) -> Word {
+        Word(self.1)
+    }
+}
+
+/// The first word of a request.
+#[derive(Clone, Copy, Debug)]
+pub struct Word(u64);
+
+impl Word {
+    /// The index of the handler.
+    #[inline(always)]
+    #[must_use]
+    pub fn handler(self) -> u8 {
+        // Where `Header::to_word` has it.
+        self.0 as u8
+    }
+}
 
 /// Sends by an expression, which returns whether it has sent, in the turn that this thread has, and
 /// ends that: in line, as a closure of this size is not.
@@ -95,12 +125,11 @@ impl<G: Guard> Engine<G> {
     /// Sends over the device what [`Engine::request_short_now`] has not sent.
     ///
     /// # Safety
-    /// The way is what a function that this one is behind has just returned, with the same rank,
-    /// handler, arguments and payload: nothing else was done with the engine by this thread. As for
-    /// all of these functions.
+    /// Word and way are those that a function that this one is behind has just returned: nothing else
+    /// was done with the engine by this thread. As for all of these functions; handler, arguments and
+    /// payload are the same.
     #[inline(always)]
-    pub unsafe fn request_short_beyond(&self, Beyond(way): Beyond<'_>, handler: u8) -> Sent<'_> {
-        let word = header(handler, &[], Payload::None).to_word();
+    pub unsafe fn request_short_beyond(&self, Word(word): Word, way: Way<'_>) -> Sent<'_> {
         beyond!(self, way.inject_word_over_device(word))
     }
 
@@ -109,31 +138,21 @@ impl<G: Guard> Engine<G> {
     /// # Safety
     /// As [`Engine::request_short_beyond`].
     #[inline(always)]
-    pub unsafe fn request_args_beyond(
-        &self,
-        beyond: Beyond<'_>,
-        handler: u8,
-        args: &[u32],
-    ) -> Sent<'_> {
+    pub unsafe fn request_args_beyond(&self, handler: u8, args: &[u32], way: Way<'_>) -> Sent<'_> {
         let word = header(handler, args, Payload::None).to_word();
         let pair = match *args {
             [one] => [word, u64::from(one)],
             [one, two] => [word, u64::from(one) | u64::from(two) << 32],
             // SAFETY: the requirement here, too.
-            _ => return unsafe { self.request_many_args_beyond(beyond, handler, args) },
+            _ => return unsafe { self.request_many_args_beyond(handler, args, way) },
         };
-        beyond!(self, beyond.0.inject_pair_over_device(pair))
+        beyond!(self, way.inject_pair_over_device(pair))
     }
 
     /// # Safety
     /// As [`Engine::request_short_beyond`].
     #[inline(never)]
-    unsafe fn request_many_args_beyond(
-        &self,
-        Beyond(way): Beyond<'_>,
-        handler: u8,
-        args: &[u32],
-    ) -> Sent<'_> {
+    unsafe fn request_many_args_beyond(&self, handler: u8, args: &[u32], way: Way<'_>) -> Sent<'_> {
         const { assert!(MOST_ARGS * size_of::<u32>() <= Way::FEW) };
         let words = [header(handler, args, Payload::None).to_word()];
         let bytes = bytes_of(args);
@@ -145,19 +164,18 @@ impl<G: Guard> Engine<G> {
     /// The same behind [`Engine::request_medium_now`].
     ///
     /// # Safety
-    /// As [`Engine::request_short_beyond`]; `payload` holds `bytes` bytes.
+    /// As [`Engine::request_short_beyond`]; `payload` holds so many bytes.
     #[inline(always)]
     pub unsafe fn request_medium_beyond(
         &self,
-        Beyond(way): Beyond<'_>,
-        handler: u8,
+        Word(word): Word,
         payload: (*const u8, usize),
+        way: Way<'_>,
     ) -> Sent<'_> {
         const { assert!(copy::FEW <= Way::FEW) };
-        let words = [header(handler, &[], Payload::Medium(&[])).to_word()];
         // SAFETY: `payload` holds the bytes, of which the function before takes few enough.
         beyond!(self, unsafe {
-            way.inject_words_over_device(words, payload)
+            way.inject_words_over_device([word], payload)
         })
     }
 
@@ -206,9 +224,10 @@ impl Core {
         let Some(way) = (unsafe { self.requests.way_now(rank) }) else {
             return Sent::No;
         };
-        match way.inject_words([header.to_word()], bytes) {
+        let word = header.to_word();
+        match way.inject_words([word], bytes) {
             endpoint::Sent::No => Sent::No,
-            endpoint::Sent::Beyond => Sent::Beyond(Beyond(way)),
+            endpoint::Sent::Beyond => Sent::Beyond(Beyond(way, word)),
             endpoint::Sent::Unheard => Sent::Unheard,
             endpoint::Sent::Yes if self.is_silent() => Sent::Yes,
             endpoint::Sent::Yes => Sent::More,

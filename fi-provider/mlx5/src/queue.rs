@@ -222,7 +222,7 @@ impl Queue {
     pub(crate) fn free_blocks(&self, blocks: u16) -> Option<u16> {
         let at = self.producer.get();
         let place = u32::from(at) & self.mask;
-        if place + u32::from(blocks - 1) > self.mask {
+        if place + u32::from(blocks) > self.mask + 1 {
             return None;
         }
         if self.limit.get().wrapping_sub(at) < blocks {

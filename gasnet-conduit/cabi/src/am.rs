@@ -7,8 +7,8 @@ mod slow;
 mod tries;
 
 use gasnet_conduit::{
-    Alone, Arithmetic, Atomic, Beyond, Config, Core, Datatype, Done, Ended, Engine, Error,
-    Exchange, Guard, Handler, Key, Meeting, Message, Segment, Sent, Source, Threads,
+    Alone, Arithmetic, Atomic, Config, Core, Datatype, Done, Ended, Engine, Error, Exchange, Guard,
+    Handler, Key, Meeting, Message, Segment, Sent, Source, Threads, Way, Word,
 };
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};

@@ -1,7 +1,7 @@
 //! The rest of functions that are mostly done by few instructions: calls at their ends, with the same
 //! arguments.
 
-use super::{Beyond, Done, Engine, Guard, OK, REUSE, Sent, Source, code, ended, slice};
+use super::{Done, Engine, Guard, OK, REUSE, Sent, Source, Way, Word, code, ended, slice};
 use std::ffi::c_int;
 
 /// # Safety
@@ -24,7 +24,7 @@ pub(super) unsafe fn request<G: Guard>(am: *const Engine<G>, rank: u32, handler:
             Sent::Yes => OK,
             Sent::More => poll(am),
             Sent::Unheard => wake(am, rank),
-            Sent::Beyond(beyond) => request_far(am, rank, handler, beyond),
+            Sent::Beyond(beyond) => request_far(am, rank, beyond.word(), beyond.way()),
             Sent::No => request_short(am, rank, handler, std::ptr::null(), 0),
         }
     }
@@ -48,7 +48,9 @@ pub(super) unsafe fn request_with<G: Guard>(
             Sent::Yes => OK,
             Sent::More => poll(am),
             Sent::Unheard => wake(am, rank),
-            Sent::Beyond(beyond) => request_medium_far(am, rank, handler, payload, bytes, beyond),
+            Sent::Beyond(beyond) => {
+                request_medium_far(am, rank, beyond.word(), payload, bytes, beyond.way())
+            }
             Sent::No => request_medium_plain(am, rank, handler, payload, bytes),
         }
     }
@@ -62,14 +64,14 @@ pub(super) unsafe fn request_with<G: Guard>(
 pub(super) unsafe fn request_far<G: Guard>(
     am: *const Engine<G>,
     rank: u32,
-    handler: u8,
-    beyond: Beyond<'_>,
+    word: Word,
+    way: Way<'_>,
 ) -> c_int {
     // SAFETY: the engine is open, and the way is that of this request.
     unsafe {
-        match (*am).request_short_beyond(beyond, handler) {
+        match (*am).request_short_beyond(word, way) {
             Sent::Yes => OK,
-            Sent::No => request_again(am, rank, handler),
+            Sent::No => request_again(am, rank, word.handler()),
             _ => poll(am),
         }
     }
@@ -109,11 +111,11 @@ unsafe fn request_args_far<G: Guard>(
     handler: u8,
     args: *const u32,
     nargs: u32,
-    beyond: Beyond<'_>,
+    way: Way<'_>,
 ) -> c_int {
     // SAFETY: the engine is open, the arguments are there, and the way is that of this request.
     unsafe {
-        match (*am).request_args_beyond(beyond, handler, slice(args, nargs as usize)) {
+        match (*am).request_args_beyond(handler, slice(args, nargs as usize), way) {
             Sent::Yes => OK,
             Sent::No => request_args_again(am, rank, handler, args, nargs),
             _ => poll(am),
@@ -150,16 +152,16 @@ unsafe fn request_args_again<G: Guard>(
 pub(super) unsafe fn request_medium_far<G: Guard>(
     am: *const Engine<G>,
     rank: u32,
-    handler: u8,
+    word: Word,
     payload: *const u8,
     bytes: usize,
-    beyond: Beyond<'_>,
+    way: Way<'_>,
 ) -> c_int {
     // SAFETY: the engine is open, the payload is there, and the way is that of this request.
     unsafe {
-        match (*am).request_medium_beyond(beyond, handler, (payload, bytes)) {
+        match (*am).request_medium_beyond(word, (payload, bytes), way) {
             Sent::Yes => OK,
-            Sent::No => request_medium_again(am, rank, handler, payload, bytes),
+            Sent::No => request_medium_again(am, rank, word.handler(), payload, bytes),
             _ => poll(am),
         }
     }
@@ -220,7 +222,7 @@ pub(super) unsafe fn request_args<G: Guard>(
             Sent::Yes => OK,
             Sent::More => poll(am),
             Sent::Unheard => wake(am, rank),
-            Sent::Beyond(beyond) => request_args_far(am, rank, handler, args, nargs, beyond),
+            Sent::Beyond(beyond) => request_args_far(am, rank, handler, args, nargs, beyond.way()),
             Sent::No => request_short(am, rank, handler, args, nargs),
         }
     }

@@ -24,7 +24,7 @@ macro_rules! functions {
             unsafe {
                 let args = slice(args, nargs as usize);
                 let sent = match (*am).request_args_now(rank, handler, args) {
-                    Sent::Beyond(beyond) => (*am).request_args_beyond(beyond, handler, args),
+                    Sent::Beyond(beyond) => (*am).request_args_beyond(handler, args, beyond.way()),
                     sent => sent,
                 };
                 match sent {
