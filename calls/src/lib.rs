@@ -45,6 +45,9 @@ mod calls;
 mod config;
 mod core;
 mod error;
+#[cfg(any(all(test, not(calls_model)), feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzz;
 mod inner;
 mod meeting;
 mod packet;

@@ -190,36 +190,10 @@ impl Record {
 #[cfg(all(test, not(calls_model)))]
 mod tests {
     use super::*;
+    use crate::fuzz::take_apart;
     use crate::wire::CALL;
     use fi_provider::raw::domain::{self, Domain};
     use proptest::prelude::*;
-
-    /// Takes a message of any bytes apart, as a receiver does.
-    fn take_apart(bytes: &[u8], pool: &Arc<Pool>, chunks: usize) {
-        // SAFETY: the slice has so many bytes.
-        let packet = unsafe { Packet::copy(bytes.as_ptr(), bytes.len()) };
-        assert_eq!(packet.bytes(), bytes);
-        let mut at = 0;
-        while let Some((header, end)) = packet.record(at) {
-            assert!(end > at && end <= bytes.len());
-            let mut record = Record::new(0, header, packet.clone(), at + UNIT);
-            assert!(record.failure().to_string().len() < 4 * bytes.len() + 100);
-            if let Ok(Some((table, described))) = record.table() {
-                assert_eq!(described.len(), table.chunks as usize);
-                assert!(size_of_val(&*described) <= bytes.len());
-            }
-            let arrived = |_| Arrived::here(&[7; 24]);
-            let index = pool.take(40).ok().filter(|_| chunks % 2 == 1);
-            record.fetched = Some(Box::new(Fetched {
-                chunks: (0..chunks).map(arrived).collect(),
-                index: index.map(|block| (block, 40)),
-            }));
-            let _ = record.load(pool, |from| {
-                from.whole::<(Vec<u64>, String, Vec<Vec<u8>>)>()
-            });
-            at = end;
-        }
-    }
 
     /// Records of any sort, with tables and chunks that may make sense.
     fn record() -> impl Strategy<Value = Vec<u8>> {

@@ -1,15 +1,16 @@
-//! The entry functions of softhca for AFL++, and for single inputs.
+//! The entry functions of softhca and of remote calls for AFL++, and for single inputs.
 //!
 //! `fuzz TARGET` under afl-fuzz runs what it is given; `fuzz TARGET FILE...` runs the files.
 
-use softhca::fuzz::TARGETS;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
     let name = arguments.next().unwrap_or_default();
-    let Some((_, _, run)) = TARGETS.iter().find(|(known, ..)| name == *known) else {
-        let names = TARGETS.map(|(name, ..)| name).join(" | ");
+    let targets = [&softhca::fuzz::TARGETS[..], &calls::fuzz::TARGETS].concat();
+    let Some(&(_, _, run)) = targets.iter().find(|(known, ..)| name == *known) else {
+        let names: Vec<_> = targets.iter().map(|(name, ..)| *name).collect();
+        let names = names.join(" | ");
         eprintln!("usage: fuzz {names} [FILE...]");
         return ExitCode::from(2);
     };
