@@ -32,7 +32,12 @@ pub const TARGETS: [(&str, &str, Entry); 2] = [
 thread_local! {
     /// A pool of few blocks.
     static POOL: LazyCell<Arc<Pool>> = LazyCell::new(|| {
-        let domain = Domain::open(domain::Config::default()).expect("a domain");
+        let config = domain::Config {
+            // Fuzzers have little memory.
+            arena_bytes: 1 << 24,
+            ..domain::Config::default()
+        };
+        let domain = Domain::open(config).expect("a domain");
         Pool::new(&domain, 1 << 12, 1 << 16)
     });
 }
