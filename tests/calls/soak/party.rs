@@ -203,6 +203,27 @@ impl Party {
         self.check_time(begin, rank);
     }
 
+    /// Takes lines that tell of deaths, until another one comes.
+    fn hear_of_deaths(&self, lines: &Mutex<Receiver<String>>) {
+        loop {
+            let line = line(&self.calls, lines);
+            let (word, rest) = line.split_once(' ').unwrap_or((&line, ""));
+            let rank = || rest.parse::<u32>().expect("a rank");
+            match word {
+                "dying" => {
+                    // ORDERING: before the process is killed.
+                    self.dying[rank() as usize].store(true, Ordering::SeqCst);
+                    say("knows it");
+                }
+                "dead" => {
+                    self.find_gone(rank());
+                    say("gone it");
+                }
+                _ => break,
+            }
+        }
+    }
+
     /// Makes calls until the end.
     fn work(&self, seed: u64) {
         let mut random = Random(seed);
@@ -272,23 +293,7 @@ pub(crate) fn live(rank: u32, ranks: u32, seed: u64, has_device: bool) {
             let party = &party;
             threads.spawn(move || party.work(seed));
         }
-        loop {
-            let line = line(calls, &lines);
-            let (word, rest) = line.split_once(' ').unwrap_or((&line, ""));
-            let rank = || rest.parse::<u32>().expect("a rank");
-            match word {
-                "dying" => {
-                    // ORDERING: before the process is killed.
-                    party.dying[rank() as usize].store(true, Ordering::SeqCst);
-                    say("knows it");
-                }
-                "dead" => {
-                    party.find_gone(rank());
-                    say("gone it");
-                }
-                _ => break,
-            }
-        }
+        party.hear_of_deaths(&lines);
         // ORDERING: a flag alone.
         party.is_over.store(true, Ordering::Relaxed);
     });

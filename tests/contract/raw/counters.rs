@@ -224,48 +224,8 @@ pub(crate) fn start_operations_when_there_is_room(way: Way) {
             }
             assert_eq!(config.done.read(), MANY);
 
-            let failing = |work, error, operation, context: Option<u64>| {
-                let reached = (&go, 1);
-                // SAFETY: the operation holds its bytes.
-                unsafe {
-                    match context {
-                        Some(context) => endpoint.defer(reached, work, CountedContext(context)),
-                        None => endpoint.defer(reached, work, Silent),
-                    }
-                    .unwrap();
-                }
-                let failure = party.entry().unwrap_err();
-                let entry = failure.entry;
-                assert_eq!((failure.error, entry.operation), (error, operation));
-                assert_eq!(entry.context, context.unwrap_or(0));
-            };
-            let message = || Box::from([1; 8]);
-            let lost = Work::Inject {
-                peer: 77,
-                message: message(),
-            };
-            failing(lost, Error::NoSuchPeer, Operation::Send, Some(8));
-            let region = endpoint.resolve(peer, 2).unwrap();
-            let refused = Work::InjectWrite {
-                region,
-                address: 0,
-                bytes: message(),
-            };
-            failing(
-                refused.clone(),
-                Error::NotAllowed,
-                Operation::Write,
-                Some(9),
-            );
-            failing(refused, Error::NotAllowed, Operation::Write, None);
+            are_told_of_failures(party, &go);
             assert_eq!((config.done.read(), config.done.read_failed()), (MANY, 2));
-            let long = Work::Inject {
-                peer,
-                message: vec![0; endpoint.inject_size() + 1].into(),
-            };
-            // SAFETY: nothing is started.
-            let long = unsafe { endpoint.defer((&go, 1), long, Counted) };
-            assert_eq!(long, Err(Error::TooLong));
         } else {
             let mut buffer = vec![0; LEN];
             for number in 0..MANY {
@@ -278,6 +238,52 @@ pub(crate) fn start_operations_when_there_is_room(way: Way) {
         party.meet();
         assert_eq!(guarded.word(0).load(Ordering::Acquire), 0);
     });
+}
+
+/// Defers operations on the other party that fail: entries tell how.
+fn are_told_of_failures(party: &Party<'_>, go: &Counter) {
+    let (peer, endpoint) = (1 - party.rank, &party.endpoint);
+    let failing = |work, error, operation, context: Option<u64>| {
+        let reached = (go, 1);
+        // SAFETY: the operation holds its bytes.
+        unsafe {
+            match context {
+                Some(context) => endpoint.defer(reached, work, CountedContext(context)),
+                None => endpoint.defer(reached, work, Silent),
+            }
+            .unwrap();
+        }
+        let failure = party.entry().unwrap_err();
+        let entry = failure.entry;
+        assert_eq!((failure.error, entry.operation), (error, operation));
+        assert_eq!(entry.context, context.unwrap_or(0));
+    };
+    let message = || Box::from([1; 8]);
+    let lost = Work::Inject {
+        peer: 77,
+        message: message(),
+    };
+    failing(lost, Error::NoSuchPeer, Operation::Send, Some(8));
+    let region = endpoint.resolve(peer, 2).unwrap();
+    let refused = Work::InjectWrite {
+        region,
+        address: 0,
+        bytes: message(),
+    };
+    failing(
+        refused.clone(),
+        Error::NotAllowed,
+        Operation::Write,
+        Some(9),
+    );
+    failing(refused, Error::NotAllowed, Operation::Write, None);
+    let long = Work::Inject {
+        peer,
+        message: vec![0; endpoint.inject_size() + 1].into(),
+    };
+    // SAFETY: nothing is started.
+    let long = unsafe { endpoint.defer((go, 1), long, Counted) };
+    assert_eq!(long, Err(Error::TooLong));
 }
 
 /// An endpoint that closes drops the operations that have not started.

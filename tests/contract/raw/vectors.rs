@@ -307,29 +307,45 @@ pub(crate) fn are_refused_whole(way: Way) {
         drop(guarded);
         party.meet();
 
-        // A device tells of a closed region when it has tried.
-        for (at, closed) in guarded_there.iter().enumerate() {
-            let (region, start) = &all[at / 2];
-            let open = Range {
-                region,
-                address: *start,
-                len: 10,
-            };
-            let mut words = [0_u8; 20];
-            let place = words.as_mut_ptr();
-            let dests = [(place, 5), (place.wrapping_add(5), 15)];
-            let mut ranges = [open, other(closed)];
-            ranges.rotate_left(at % 2);
-            // SAFETY: the words stay until the entry below.
-            let started =
-                party.insist(|| unsafe { endpoint.read_vector(&ranges, &dests, Context(4)) });
-            let end = started.and_then(|()| party.entry().map_err(|failure| failure.error));
-            assert_eq!(end.map(drop), Err(Error::NoSuchKey));
-            assert!(endpoint.quiet(LIMIT));
-            assert_eq!(party.queue.next(), None, "another report");
-        }
+        reads_of_closed_regions_fail(party, &all, &guarded_there);
         party.meet();
     });
+}
+
+/// Reads of an open region and of one that is closed fail, in either order.
+fn reads_of_closed_regions_fail(
+    party: &Party<'_>,
+    all: &[(RemoteRegion, u64)],
+    guarded_there: &[RemoteRegion],
+) {
+    let endpoint = &party.endpoint;
+    // A device tells of a closed region when it has tried.
+    for (at, closed) in guarded_there.iter().enumerate() {
+        let (region, start) = &all[at / 2];
+        let open = Range {
+            region,
+            address: *start,
+            len: 10,
+        };
+        let mut words = [0_u8; 20];
+        let place = words.as_mut_ptr();
+        let dests = [(place, 5), (place.wrapping_add(5), 15)];
+        let mut ranges = [
+            open,
+            Range {
+                region: closed,
+                address: 0,
+                len: 10,
+            },
+        ];
+        ranges.rotate_left(at % 2);
+        // SAFETY: the words stay until the entry below.
+        let started = party.insist(|| unsafe { endpoint.read_vector(&ranges, &dests, Context(4)) });
+        let end = started.and_then(|()| party.entry().map_err(|failure| failure.error));
+        assert_eq!(end.map(drop), Err(Error::NoSuchKey));
+        assert!(endpoint.quiet(LIMIT));
+        assert_eq!(party.queue.next(), None, "another report");
+    }
 }
 
 /// How a write of the contract above is refused.

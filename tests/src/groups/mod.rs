@@ -69,7 +69,8 @@ pub(crate) static ALL: [Group; 17] = [
     },
     Group {
         name: "loom",
-        about: "models of what processes do to shared memory, and threads to the Rust interface, in all orders",
+        about: "models of what processes do to shared memory, and threads to the Rust interface, in \
+                all orders",
         by_default: true,
         parallel: false,
         waits: false,

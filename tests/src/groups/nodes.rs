@@ -144,9 +144,9 @@ const LIBFABRIC: Setting = Setting {
     ..nodes("libfabric ppn=2", "auto", TWO)
 };
 
-/// All settings: each transport between all PEs, and one transport beside shared memory; libfabric; those of remote calls; then
-/// each policy of lanes but the default one, in turn over these, one completion queue for all lanes, and queue pairs that are
-/// connected in the background.
+/// All settings: each transport between all PEs, and one transport beside shared memory; libfabric;
+/// those of remote calls; then each policy of lanes but the default one, in turn over these, one
+/// completion queue for all lanes, and queue pairs that are connected in the background.
 pub(crate) const SETTINGS: [Setting; 14] = [
     nodes("rc ppn=1", "rc", ONE),
     Setting {

@@ -152,7 +152,41 @@ fn issue(
     long: [u64; 3],
     short: [u32; 6],
 ) {
-    let qp = QpInit {
+    let engine = &mut pair.world.engine;
+    let memory = &mut pair.world.memory;
+    let srq = SrqInit {
+        pd: short[0],
+        buf_addr: long[0],
+        db_addr: long[1],
+        wqe_count: short[1],
+        wqe_shift: short[2],
+        user_handle: 0,
+    };
+    let cq = cq(pair.cq[0].db, long, short);
+    match command {
+        0 => ignore(engine.alloc_pd(context)),
+        1 => ignore(engine.dealloc_pd(context, short[0])),
+        2 => {
+            let access = Access(short[1]);
+            ignore(engine.reg_mr(context, short[0], long[0], long[1], long[2], access));
+        }
+        3 => ignore(engine.dereg_mr(context, short[0])),
+        4 => ignore(engine.create_cq(memory, context, &cq)),
+        5 => ignore(engine.destroy_cq(context, short[0])),
+        6 => ignore(engine.create_srq(context, &srq)),
+        7 => ignore(engine.arm_srq(context, short[0], short[1])),
+        8 => ignore(engine.destroy_srq(context, short[0])),
+        9 => ignore(engine.create_qp(context, &qp(long, short))),
+        10 => ignore(engine.modify_qp(context, short[0], &attr(short), short[5])),
+        11 => ignore(engine.destroy_qp(context, short[0])),
+        12 => ignore(engine.uar_destroy(context, short[0])),
+        _ => ignore(engine.query_qp(context, short[0])),
+    }
+}
+
+/// A queue pair of these numbers.
+fn qp(long: [u64; 3], short: [u32; 6]) -> QpInit {
+    QpInit {
         kind: [QpKind::Rc, QpKind::Dci, QpKind::Dct][short[0] as usize % 3],
         pd: short[1],
         send_cq: short[2],
@@ -173,11 +207,15 @@ fn issue(
         ][short[2] as usize % 4],
         dc_key: long[0],
         user_handle: 0,
-    };
-    let cq = CqInit {
+    }
+}
+
+/// A completion queue of these numbers, with the doorbell `db` or another one.
+fn cq(db: u64, long: [u64; 3], short: [u32; 6]) -> CqInit {
+    CqInit {
         buf_addr: long[0],
         db_addr: if short[0].is_multiple_of(2) {
-            pair.cq[0].db
+            db
         } else {
             long[1]
         },
@@ -190,47 +228,18 @@ fn issue(
         ignore_overrun: short[3].is_multiple_of(3),
         channel: Some(1),
         user_handle: 0,
-    };
-    let srq = SrqInit {
-        pd: short[0],
-        buf_addr: long[0],
-        db_addr: long[1],
-        wqe_count: short[1],
-        wqe_shift: short[2],
-        user_handle: 0,
-    };
-    let attr = QpAttr {
+    }
+}
+
+/// Attributes of a queue pair of these numbers.
+fn attr(short: [u32; 6]) -> QpAttr {
+    QpAttr {
         state: QpState::from_number((short[0] % 7) as u8).unwrap(),
         dest_qpn: short[1],
         timeout: short[2] as u8,
         min_rnr_timer: short[3] as u8,
         access: Access(short[4]),
         ..QpAttr::default()
-    };
-    let engine = &mut pair.world.engine;
-    let memory = &mut pair.world.memory;
-    match command {
-        0 => ignore(engine.alloc_pd(context)),
-        1 => ignore(engine.dealloc_pd(context, short[0])),
-        2 => ignore(engine.reg_mr(
-            context,
-            short[0],
-            long[0],
-            long[1],
-            long[2],
-            Access(short[1]),
-        )),
-        3 => ignore(engine.dereg_mr(context, short[0])),
-        4 => ignore(engine.create_cq(memory, context, &cq)),
-        5 => ignore(engine.destroy_cq(context, short[0])),
-        6 => ignore(engine.create_srq(context, &srq)),
-        7 => ignore(engine.arm_srq(context, short[0], short[1])),
-        8 => ignore(engine.destroy_srq(context, short[0])),
-        9 => ignore(engine.create_qp(context, &qp)),
-        10 => ignore(engine.modify_qp(context, short[0], &attr, short[5])),
-        11 => ignore(engine.destroy_qp(context, short[0])),
-        12 => ignore(engine.uar_destroy(context, short[0])),
-        _ => ignore(engine.query_qp(context, short[0])),
     }
 }
 
