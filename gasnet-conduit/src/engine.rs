@@ -126,6 +126,30 @@ impl Rest {
     }
 }
 
+/// Keeps the compiler from making one of the ways that lead here and others.
+#[inline(always)]
+fn kept_apart() {
+    // SAFETY: a comment of the assembler's.
+    unsafe { std::arch::asm!("/* apart */", options(nomem, nostack, preserves_flags)) };
+}
+
+/// The same bits, of which the compiler does not know that they were looked at before: so the look
+/// before stays the first, and one instruction beside that which has brought them together.
+#[inline(always)]
+fn asked_again(bits: u8) -> u8 {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let mut bits = bits;
+        // SAFETY: a comment of the assembler's.
+        unsafe {
+            std::arch::asm!("/* {0} */", inout(reg_byte) bits, options(nomem, nostack, preserves_flags));
+        }
+        bits
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    bits
+}
+
 /// The handlers, by their indices.
 #[derive(Debug)]
 pub(crate) struct Handlers(Box<[UnsafeCell<Registered>]>);
@@ -275,10 +299,16 @@ impl<G: Guard> Engine<G> {
         if !self.guard.try_lock() {
             return false;
         }
-        let is_at_rest = self.core.is_at_rest();
+        if !self.core.is_at_rest() {
+            // SAFETY: locked above.
+            unsafe { self.guard.unlock() };
+            return false;
+        }
+        // Known to be true there, and not a value of several origins.
+        kept_apart();
         // SAFETY: locked above.
         unsafe { self.guard.unlock() };
-        is_at_rest
+        true
     }
 
     /// Handles messages that have come, and goes on with operations.
@@ -456,14 +486,15 @@ impl Core {
         if !self.rest.is_silent() {
             return false;
         }
-        match self.requests.todo() | self.replies.todo() {
-            0 => true,
-            // SAFETY: one of the endpoints has a device, which is that of the domain of both.
-            Endpoint::DEVICE => unsafe {
-                !self.requests.has_come_over_device() && !self.replies.has_come_over_device()
-            },
-            _ => false,
+        let todo = self.requests.todo() | self.replies.todo();
+        if todo == 0 {
+            return true;
         }
+        if asked_again(todo) != Endpoint::DEVICE {
+            return false;
+        }
+        // SAFETY: one of the endpoints has a device, which is that of the domain of both.
+        unsafe { !self.requests.has_come_over_device() && !self.replies.has_come_over_device() }
     }
 
     /// Whether there is nothing to do, as far as few instructions tell.
@@ -472,14 +503,15 @@ impl Core {
         if self.rest.is_busy() || !self.rest.is_silent() {
             return false;
         }
-        match self.requests.todo() | self.replies.todo() {
-            0 => true,
-            // SAFETY: one of the endpoints has a device, which is that of the domain of both.
-            Endpoint::DEVICE => unsafe {
-                self.requests.is_device_at_rest() && self.replies.is_device_at_rest()
-            },
-            _ => false,
+        let todo = self.requests.todo() | self.replies.todo();
+        if todo == 0 {
+            return true;
         }
+        if asked_again(todo) != Endpoint::DEVICE {
+            return false;
+        }
+        // SAFETY: one of the endpoints has a device, which is that of the domain of both.
+        unsafe { self.requests.is_device_at_rest() && self.replies.is_device_at_rest() }
     }
 
     /// Makes progress by both endpoints: replies first, which make room for others.
