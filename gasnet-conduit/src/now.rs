@@ -143,7 +143,7 @@ impl<G: Guard> Engine<G> {
         let pair = match *args {
             [one] => [word, u64::from(one)],
             [one, two] => [word, u64::from(one) | u64::from(two) << 32],
-            // SAFETY: the requirement here, too.
+            // SAFETY: the way was returned just now, as callers promise.
             _ => return unsafe { self.request_many_args_beyond(handler, args, way) },
         };
         beyond!(self, way.inject_pair_over_device(pair))

@@ -80,6 +80,10 @@ pub(crate) fn now(unit: Unit) -> Unit {
 }
 
 /// The same place, computed here and not later: in one register.
+#[expect(
+    clippy::pointers_in_nomem_asm_block,
+    reason = "nothing is read or written there"
+)]
 #[inline(always)]
 pub(crate) fn settled(place: *mut u8) -> *mut u8 {
     let mut place = place;

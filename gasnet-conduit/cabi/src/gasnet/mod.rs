@@ -114,7 +114,7 @@ fn engine<G: Mode>() -> &'static Engine<G> {
 #[inline(always)]
 fn engine_now<G: Mode>() -> Option<&'static Engine<G>> {
     let engine = state().am.load(Ordering::Relaxed).cast::<Engine<G>>();
-    // SAFETY: as in [`engine`].
+    // SAFETY: null, or opened for good by the header's mode, which chose `G` there and here.
     unsafe { engine.as_ref() }
 }
 
