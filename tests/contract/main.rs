@@ -324,6 +324,15 @@ raw_suite!(raw_rc: crate::raw::Way::RC);
 raw_suite!(raw_dc: crate::raw::Way::DC);
 // Two on each node; one alone that goes by the device to all, and does atomics there.
 raw_suite!(raw_mixed: crate::raw::Way::RC.two_on_each_node());
+raw_suite!(raw_libfabric: crate::raw::Libfabric::by("tcp;ofi_rxm"));
+raw_suite!(raw_libfabric_mixed: crate::raw::Libfabric::by("tcp;ofi_rxm").two_on_each_node());
+raw_suite! { raw_libfabric_ends: crate::raw::Libfabric::by("tcp;ofi_rxm");
+    ends { of_a_peer_are_errors }
+}
+raw_suite! { raw_libfabric_sleepers: crate::raw::Libfabric::by("tcp;ofi_rxm");
+    waiting { wake_for_all_that_comes take_no_time lose_no_wake_up }
+    served { answer_while_their_process_sleeps }
+}
 raw_suite! { raw_device_alone: crate::raw::Way::DC.alone();
     memory { is_written_and_read has_bounds_and_rights is_found_by_key_again fails_alone_where_it_is_closed }
     atomics { add_up of_elements_add_up }

@@ -198,8 +198,9 @@ impl Job {
         vectors: [&AddressVector; N],
     ) -> Result<(), Error> {
         let own = own.map(|address| address.to_bytes()).concat();
+        let each = own.len() / N;
         for (of, theirs) in (0..).zip(self.exchange(&own)?.chunks_exact(own.len())) {
-            for (bytes, vector) in theirs.chunks_exact(Address::BYTES).zip(vectors) {
+            for (bytes, vector) in theirs.chunks_exact(each).zip(vectors) {
                 let address = Address::of_bytes(bytes);
                 let number = address.and_then(|address| vector.insert(&address));
                 if number != Ok(of) {

@@ -334,7 +334,7 @@ unsafe extern "C" fn lookup(
 /// # Safety
 /// `place` has room for `*len` bytes, and `len` may be written.
 pub(crate) unsafe fn put_address(address: &Address, place: *mut c_void, len: *mut usize) -> bool {
-    let bytes = address.to_bytes();
+    let bytes = address.to_short_bytes();
     // SAFETY: `place` has room for as many bytes as are written, and `len` may be written.
     unsafe {
         let room = *len;

@@ -332,7 +332,7 @@ fn fill(version: u32, offer: &Offer) -> Result<*mut FiInfo, Code> {
         info.addr_format = FORMAT;
         (info.src_addr, info.src_addrlen) = allocated(NOT_CHOSEN);
         if let Some(dest) = &offer.dest {
-            (info.dest_addr, info.dest_addrlen) = allocated(dest.to_bytes());
+            (info.dest_addr, info.dest_addrlen) = allocated(dest.to_short_bytes());
         }
         let tx = &mut *info.tx_attr;
         tx.caps = offer.caps & TRANSMIT_CAPS;

@@ -12,6 +12,8 @@
 //! * A [`Lane`] counts the operations of one context that are under way, for its fence and quiet.
 //! * A thread serves peers while the program is elsewhere (`helper`). It sleeps in the completion
 //!   queue's wait object, and leaves the queue to a thread of the program that looks at it.
+//! * A [`Messenger`] is an endpoint for messages alone, of one thread: for programs without
+//!   symmetric memory.
 //! * Where the launcher does not, hosts watch each other (`watch`).
 
 #![expect(
@@ -27,6 +29,7 @@ mod helper;
 mod lane;
 mod library;
 mod message;
+mod messenger;
 mod objects;
 mod operation;
 mod pieces;
@@ -40,6 +43,7 @@ pub use candidates::{Candidate, candidates};
 pub use error::{Error, Failure};
 pub use lane::Lane;
 pub use library::{Version, version};
+pub use messenger::{Buffer, Event, Messenger, Refused, Wishes};
 pub use port::{Config, Port, RemoteKey};
 pub use transfer::{Kept, Place};
 pub use watch::Watch;

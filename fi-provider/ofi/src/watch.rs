@@ -311,6 +311,21 @@ fn is_silence(error: &io::Error) -> bool {
     )
 }
 
+/// Whether nobody listens at the address in the name of an endpoint any more. `tcp;ofi_rxm` tells no
+/// error of a peer whose process has ended: it connects again and again, and has no room meanwhile.
+pub(crate) fn is_refused(name: &[u8]) -> bool {
+    /// How long a host may take that is there.
+    const LIMIT: Duration = Duration::from_millis(100);
+    let port = name
+        .get(2..4)
+        .map(|port| u16::from_be_bytes([port[0], port[1]]));
+    let (Some(address), Some(port)) = (internet_address(name), port) else {
+        return false;
+    };
+    let tried = TcpStream::connect_timeout(&SocketAddr::new(address, port), LIMIT);
+    tried.is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused)
+}
+
 /// The address in the name of an endpoint, if that is a sockaddr_in or sockaddr_in6.
 fn internet_address(name: &[u8]) -> Option<IpAddr> {
     let (family, _) = name.split_first_chunk::<2>()?;
@@ -383,6 +398,18 @@ mod tests {
         .concat();
         let last = Ipv6Addr::from([0, 0, 0, 0, 0, 0, 0, 1]);
         assert_eq!(internet_address(&six[..28]), Some(IpAddr::V6(last)));
+    }
+
+    #[test]
+    fn ports_without_a_listener_are_refused() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        let mut name = name(1);
+        name[2..4].copy_from_slice(&port.to_be_bytes());
+        assert!(!is_refused(&name));
+        drop(listener);
+        assert!(is_refused(&name));
+        assert!(!is_refused(&name[..3]), "no internet address");
     }
 
     #[test]

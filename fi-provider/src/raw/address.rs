@@ -5,23 +5,53 @@ use fi_shm::handover::Ticket;
 use std::fmt::{self, Display};
 use std::hash::{Hash, Hasher};
 use std::str::FromStr;
+use std::sync::Arc;
 
 /// The version that an address begins with.
 const VERSION: u8 = 2;
 /// The letters that a printed address begins with.
 const PREFIX: &str = "farreach:";
 
+/// The same of an address with a name of libfabric's.
+const WITH_NAME: u8 = 3;
+
 /// The address of an endpoint: at most [`Address::MOST_BYTES`] bytes, the same on every machine.
 ///
 /// It gives the right to reach the endpoint: it holds the token that the endpoint's process asks
 /// for, which nobody guesses. It is printed and parsed as one word.
-#[derive(Clone, Debug, PartialEq, Eq)]
+///
+/// Two addresses are the same where they are of one endpoint, whether both have its name or not.
+#[derive(Clone, Debug)]
 pub struct Address {
     /// The process.
     pub(crate) process: Ticket,
     /// The number of the endpoint in its domain, which no other ever has: see [`Family`].
     pub(crate) endpoint: u32,
     pub(crate) port: Port,
+    /// By what libfabric reaches it, if that does.
+    pub(crate) name: Option<Name>,
+}
+
+/// The address of an endpoint of libfabric, in its provider's form.
+#[derive(Clone, Debug)]
+pub(crate) struct Name {
+    bytes: Arc<[u8]>,
+}
+
+impl Name {
+    /// The most bytes of a name.
+    const MOST: usize = Address::MOST_BYTES - Address::BYTES - 1;
+
+    /// The name of these bytes; none of too many, or of none.
+    pub(crate) fn new(bytes: &[u8]) -> Option<Self> {
+        (1..=Self::MOST).contains(&bytes.len()).then(|| Self {
+            bytes: bytes.into(),
+        })
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
 }
 
 /// Numbers of endpoints that belong together: those of the contexts of a scalable endpoint
@@ -121,9 +151,9 @@ impl Port {
 }
 
 impl Address {
-    /// The most bytes of an address.
-    pub const MOST_BYTES: usize = 64;
-    /// The bytes of an address of this version.
+    /// The bytes of an address with a name of libfabric's, and the most of any.
+    pub const MOST_BYTES: usize = 128;
+    /// The bytes of an address without: of a domain that does not go by libfabric.
     pub const BYTES: usize = 8 + Ticket::BYTES + Port::BYTES;
 
     /// The address of the first endpoint of the same family, which stands for all of it.
@@ -134,8 +164,21 @@ impl Address {
         }
     }
 
-    /// The bytes to send to others.
-    pub fn to_bytes(&self) -> [u8; Self::BYTES] {
+    /// The bytes to send to others: [`Address::BYTES`], or, with a name of libfabric's,
+    /// [`Address::MOST_BYTES`].
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = self.to_short_bytes().to_vec();
+        if let Some(name) = &self.name {
+            bytes[0] = WITH_NAME;
+            bytes.push(name.bytes.len() as u8);
+            bytes.extend(name.bytes());
+            bytes.resize(Self::MOST_BYTES, 0);
+        }
+        bytes
+    }
+
+    /// The bytes without a name.
+    pub fn to_short_bytes(&self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
         bytes[0] = VERSION;
         bytes[4..8].copy_from_slice(&self.endpoint.to_le_bytes());
@@ -149,9 +192,23 @@ impl Address {
     /// # Errors
     /// [`Error::BadAddress`].
     pub fn of_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        let bytes: &[u8; Self::BYTES] = bytes.try_into().map_err(|_| Error::BadAddress)?;
-        let [VERSION, 0, 0, 0, a, b, c, d, rest @ ..] = bytes else {
+        let (short, name) = bytes
+            .split_first_chunk::<{ Self::BYTES }>()
+            .ok_or(Error::BadAddress)?;
+        let [version, 0, 0, 0, a, b, c, d, rest @ ..] = short else {
             return Err(Error::BadAddress);
+        };
+        let name = match (*version, name) {
+            (VERSION, []) => None,
+            (WITH_NAME, [len, name @ ..]) if bytes.len() == Self::MOST_BYTES => {
+                let (name, rest) = name
+                    .split_at_checked(usize::from(*len))
+                    .ok_or(Error::BadAddress)?;
+                let is_clean = rest.iter().all(|byte| *byte == 0);
+                let name = Name::new(name).filter(|_| is_clean);
+                Some(name.ok_or(Error::BadAddress)?)
+            }
+            _ => return Err(Error::BadAddress),
         };
         let (ticket, port) = rest.split_first_chunk().ok_or(Error::BadAddress)?;
         let port = port.try_into().map_err(|_| Error::BadAddress)?;
@@ -159,13 +216,23 @@ impl Address {
             process: Ticket::of_bytes(ticket),
             endpoint: u32::from_le_bytes([*a, *b, *c, *d]),
             port: Port::of_bytes(port).ok_or(Error::BadAddress)?,
+            name,
         })
     }
 }
 
+impl PartialEq for Address {
+    fn eq(&self, other: &Self) -> bool {
+        let of = |one: &Self| (one.endpoint, one.port);
+        of(self) == of(other) && self.process == other.process
+    }
+}
+
+impl Eq for Address {}
+
 impl Hash for Address {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.to_bytes().hash(state);
+        self.to_short_bytes().hash(state);
     }
 }
 
@@ -207,6 +274,7 @@ mod tests {
                 node: 0x9abc_def0,
                 is_far: true,
             },
+            name: None,
         }
     }
 
@@ -216,6 +284,26 @@ mod tests {
         let address = some();
         assert_eq!(address.to_string().parse::<Address>(), Ok(address.clone()));
         assert_eq!(Address::of_bytes(&address.to_bytes()), Ok(address));
+    }
+
+    #[test]
+    fn an_address_with_a_name_is_printed_and_parsed() {
+        for len in [1, 16, Name::MOST] {
+            let name = Name::new(&vec![7; len]);
+            assert!(name.is_some(), "{len} bytes");
+            let named = Address { name, ..some() };
+            assert_eq!(named.to_bytes().len(), Address::MOST_BYTES);
+            let parsed: Address = named.to_string().parse().unwrap();
+            assert_eq!(parsed, named);
+            assert_eq!(parsed.to_bytes(), named.to_bytes());
+            assert_eq!(named, some(), "of one endpoint");
+            let mut bytes = named.to_bytes();
+            bytes[Address::BYTES] = 0;
+            assert_eq!(Address::of_bytes(&bytes), Err(Error::BadAddress));
+            bytes[Address::BYTES] = 255;
+            assert_eq!(Address::of_bytes(&bytes), Err(Error::BadAddress));
+        }
+        assert!(Name::new(&[0; Name::MOST + 1]).is_none() && Name::new(&[]).is_none());
     }
 
     #[test]

@@ -323,6 +323,7 @@ mod tests {
             process: Ticket::parse(&format!("1-{number:x}-3")).unwrap(),
             endpoint: (number % 5) as u32,
             port: Port::default(),
+            name: None,
         }
     }
 

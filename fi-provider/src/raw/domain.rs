@@ -26,13 +26,14 @@ pub struct Config {
     /// The bytes of each ring to an endpoint, one for each endpoint that sends to it: a power of
     /// two, from 1 KiB to 1 GiB.
     pub ring_bytes: usize,
-    /// How the device reaches endpoints of other nodes; without, there are none.
+    /// How endpoints of other nodes are reached; without, there are none.
     pub far: Option<Transport>,
     /// Whether endpoints of the same node are reached in its memory, where they want that, too;
-    /// without, by the device, which does all atomic operations on the domain's memory then.
+    /// without, as those of other nodes: a device does all atomic operations on the domain's memory
+    /// then.
     pub near: bool,
     /// The node, if not the system that the process runs on: processes that tell different numbers
-    /// reach each other by their devices.
+    /// reach each other as those of other nodes.
     pub node: Option<u32>,
 }
 
@@ -68,7 +69,7 @@ struct Inner {
 
 impl Domain {
     /// Opens a domain of this process, without a job: peers find it by the addresses of its
-    /// endpoints.
+    /// endpoints. libfabric is opened with the endpoints.
     ///
     /// # Errors
     /// [`Error::NoRoom`] where the configuration leaves none, [`Error::NoDevice`],
@@ -81,7 +82,8 @@ impl Domain {
         if !config.near && config.far.is_none() {
             return Err(Error::NoDevice);
         }
-        let device = config.far.map(Device::open).transpose()?.map(Arc::new);
+        let qp_type = config.far.and_then(Transport::qp_type);
+        let device = qp_type.map(Device::open).transpose()?.map(Arc::new);
         let arena = Arc::new(Arena::new(config.arena_bytes.max(2 * TABLE_BYTES))?);
         let node = config.node.unwrap_or_else(this_node);
         let port = Port {
@@ -151,8 +153,12 @@ impl Domain {
     /// [`Endpoint::open_member`](super::endpoint::Endpoint::open_member).
     ///
     /// # Errors
-    /// [`Error::NoRoom`].
+    /// [`Error::NoRoom`]; [`Error::NoDevice`] where the domain goes by libfabric, which gives an
+    /// endpoint its address when it is opened.
     pub fn keep_family(&self, count: u32) -> Result<Family, Error> {
+        if self.libfabric().is_some() {
+            return Err(Error::NoDevice);
+        }
         if !(1..=Family::MOST).contains(&count) {
             return Err(Error::NoRoom);
         }
@@ -167,6 +173,14 @@ impl Domain {
 
     pub(crate) fn config(&self) -> &Config {
         &self.0.config
+    }
+
+    /// The provider of libfabric that is named, or its best, if the domain goes by that.
+    pub(crate) fn libfabric(&self) -> Option<Option<&'static str>> {
+        match self.0.config.far {
+            Some(Transport::Libfabric(provider)) => Some(provider),
+            _ => None,
+        }
     }
 
     pub(crate) fn regions(&self) -> &Arc<Regions> {

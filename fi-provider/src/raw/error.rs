@@ -25,6 +25,10 @@ pub enum Error {
     /// [`crate::device::probe`] tells why.
     #[error("there is no device, or it has not all that a domain needs")]
     NoDevice,
+    /// libfabric is not there, or has no provider that will do:
+    /// [`crate::libfabric::candidates`] tells why.
+    #[error("libfabric is not there, or has no provider that will do")]
+    NoLibfabric,
     /// The address is of another version, or no address.
     #[error("the address makes no sense")]
     BadAddress,
@@ -68,7 +72,7 @@ impl Error {
             Self::NoSuchPeer | Self::BadAddress => libc::EINVAL,
             Self::PeerGone => libc::ECONNRESET,
             Self::Unreachable => libc::EHOSTUNREACH,
-            Self::NoDevice => libc::ENODEV,
+            Self::NoDevice | Self::NoLibfabric => libc::ENODEV,
             Self::TooLong => libc::EMSGSIZE,
             // FI_ETRUNC and FI_ENOKEY.
             Self::Truncated => 265,

@@ -24,6 +24,7 @@ pub mod error;
 pub mod far;
 mod fifo;
 mod inbox;
+mod libfabric;
 mod matcher;
 mod near;
 #[cfg(test)]

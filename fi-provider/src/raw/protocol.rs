@@ -57,6 +57,14 @@ pub(crate) const WANTS_ANSWER: u16 = 0x200;
 /// a part of another one, which is counted as a whole.
 pub(crate) const UNCOUNTED: u64 = 1 << 63;
 
+/// In the same words: the access is to a region of one generation, which the bits from
+/// [`GENERATION`] on tell, and to no other that the key has by then.
+pub(crate) const CHECKED: u64 = 1 << 62;
+/// The first bit of a generation.
+pub(crate) const GENERATION: u32 = 41;
+/// The bits of those words that are not their own.
+pub(crate) const MARKS: u64 = u64::MAX << GENERATION;
+
 /// The kind of a record of a tagged message: its tag and its bytes, and nothing else.
 pub(crate) const TAGGED: u16 = Kind::Message as u16 | HAS_TAG;
 

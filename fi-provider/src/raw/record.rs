@@ -1,8 +1,8 @@
-//! A record that has come: from a ring of the node, or over a device.
+//! A record that has come: from a ring of the node, over a device, or over libfabric.
 
 #![expect(unsafe_code, reason = "copies payloads to C addresses")]
 
-use fi_shm::ring;
+use fi_shm::{copy, ring};
 
 /// A kind, and a payload of words and bytes. Dropping it gives its room back to the sender.
 ///
@@ -75,4 +75,44 @@ impl Record for ring::Record<'_> {
     fn leave(self) {
         self.leave();
     }
+}
+
+/// A record in memory of the own process's.
+#[derive(Debug)]
+pub(crate) struct Flat {
+    pub(crate) kind: u16,
+    /// Aligned to 8; readable up to the next multiple of 8 behind the length.
+    pub(crate) payload: *const u8,
+    pub(crate) len: usize,
+}
+
+impl Record for Flat {
+    fn kind(&self) -> u16 {
+        self.kind
+    }
+
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    fn payload(&self) -> *const u8 {
+        self.payload
+    }
+
+    fn word(&self, index: usize) -> Option<u64> {
+        // SAFETY: the payload begins aligned, and is readable up to the next multiple of 8 behind its
+        // length.
+        (index < self.len.div_ceil(8))
+            .then(|| unsafe { self.payload.cast::<u64>().add(index).read() })
+    }
+
+    unsafe fn copy_to(&self, from: usize, dest: *mut u8, most: usize) -> usize {
+        let bytes = self.len.saturating_sub(from).min(most);
+        // SAFETY: `dest` is mapped for writing for `most` bytes; so many are in the payload, or
+        // none.
+        unsafe { copy::copy(dest, self.payload.wrapping_add(from), bytes) };
+        bytes
+    }
+
+    fn leave(self) {}
 }

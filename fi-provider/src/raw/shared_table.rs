@@ -47,7 +47,7 @@ impl Change {
         };
         let mut bytes = [0; CHANGE];
         bytes[0] = kind;
-        bytes[4..].copy_from_slice(&address.to_bytes());
+        bytes[4..].copy_from_slice(&address.to_short_bytes());
         bytes
     }
 

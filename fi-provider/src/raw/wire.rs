@@ -164,6 +164,7 @@ pub(crate) fn address(process: &Ticket, number: u32, port: Port) -> Address {
         process: process.clone(),
         endpoint: number,
         port,
+        name: None,
     }
 }
 

@@ -28,7 +28,7 @@ pub(crate) fn add_up(way: Way) {
         let _foreign = foreign.unwrap();
         party.meet();
         for key in [1, 2] {
-            let region = party.endpoint.resolve(0, key).unwrap();
+            let region = party.insist(|| party.endpoint.resolve(0, key)).unwrap();
             let fetch = |target: (u64, usize), operation, operand: u64, comparand: u64| {
                 let mut found = 0_u64;
                 let dest = (&raw mut found).cast();
@@ -103,7 +103,7 @@ pub(crate) fn of_elements_add_up(way: Way) {
             .allocate(64, Rights::ALL, Some(1), Addressing::Offset);
         let _arena = arena.unwrap();
         party.meet();
-        let regions = [1, 2].map(|key| party.endpoint.resolve(0, key).unwrap());
+        let regions = [1, 2].map(|key| party.insist(|| party.endpoint.resolve(0, key)).unwrap());
         // Three elements of a region: the place of the first one, the operands.
         let change = |region, what, at: u64, operands: [u64; 3], fetches: bool| {
             let mut found = [0_u64; 3];

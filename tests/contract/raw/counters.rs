@@ -43,7 +43,7 @@ pub(crate) fn are_waited_for(way: Way) {
         let (peer, endpoint, config) = (1 - party.rank, &party.endpoint, &party.config);
         let memory = open(party, 8 * MANY as usize, Rights::ALL, 1);
         party.meet();
-        let region = endpoint.resolve(peer, 1).unwrap();
+        let region = party.insist(|| endpoint.resolve(peer, 1)).unwrap();
         for at in 0..MANY {
             let bytes = (at + 1).to_le_bytes();
             let written = party.insist(|| endpoint.inject_write(&region, 8 * at, &bytes, Counted));
@@ -106,7 +106,7 @@ struct Words {
 /// comes, each other where the one before it has ended, and the last is a message to the party.
 fn defer_chain(party: &Party<'_>, next: u32, round: u64, words: &mut Words) {
     let (endpoint, config) = (&party.endpoint, &party.config);
-    let region = || endpoint.resolve(next, 1).unwrap();
+    let region = || party.insist(|| endpoint.resolve(next, 1)).unwrap();
     let base = config.done.read();
     let chain = [
         Work::Write {
@@ -264,7 +264,7 @@ fn are_told_of_failures(party: &Party<'_>, go: &Counter) {
         message: message(),
     };
     failing(lost, Error::NoSuchPeer, Operation::Send, Some(8));
-    let region = endpoint.resolve(peer, 2).unwrap();
+    let region = party.insist(|| endpoint.resolve(peer, 2)).unwrap();
     let refused = Work::InjectWrite {
         region,
         address: 0,
@@ -295,7 +295,11 @@ pub(crate) fn start_nothing_behind_the_end(way: Way) {
         let queue = CompletionQueue::new(ENTRIES);
         let config = Config::new(&queue);
         let other = Endpoint::open(&party.domain, &party.vector, config).unwrap();
-        let region = party.insist(|| other.resolve(peer, 1)).unwrap();
+        let region = party.insist(|| {
+            other.progress();
+            other.resolve(peer, 1)
+        });
+        let region = region.unwrap();
         let go = Counter::new();
         for threshold in 1..=2 {
             let work = Work::InjectWrite {

@@ -93,7 +93,7 @@ pub(crate) fn is_written_and_read(way: Way) {
     with_regions(way, |party, places| {
         let peer = (party.rank + 1) % party.parties;
         for (key, _) in (1..).zip(places) {
-            let region = party.endpoint.resolve(peer, key).unwrap();
+            let region = party.insist(|| party.endpoint.resolve(peer, key)).unwrap();
             let is_mapped = key == ARENA && way.is_near(party.rank, peer);
             assert_eq!((region.len(), region.is_mapped()), (LEN, is_mapped));
             let first = start(party, peer, key);
@@ -132,7 +132,7 @@ pub(crate) fn has_bounds_and_rights(way: Way) {
         let peer = (party.rank + 1) % party.parties;
         let endpoint = &party.endpoint;
         for key in [ARENA, FOREIGN, VIRTUAL] {
-            let region = endpoint.resolve(peer, key).unwrap();
+            let region = party.insist(|| endpoint.resolve(peer, key)).unwrap();
             let first = start(party, peer, key);
             let inject =
                 |at: u64| endpoint.inject_write(&region, first.wrapping_add(at), &[1, 2], Counted);
@@ -140,7 +140,7 @@ pub(crate) fn has_bounds_and_rights(way: Way) {
                 assert_eq!(inject(wrong), Err(Error::OutOfRange), "{key}: {wrong:#x}");
             }
         }
-        let missing = endpoint.resolve(peer, 77).map(drop);
+        let missing = party.insist(|| endpoint.resolve(peer, 77)).map(drop);
         assert_eq!(missing, Err(Error::NoSuchKey));
         assert_eq!(endpoint.resolve(9, 1).map(drop), Err(Error::NoSuchPeer));
 
@@ -153,7 +153,7 @@ pub(crate) fn has_bounds_and_rights(way: Way) {
             .allocate(64, Rights::READ, Some(80), Addressing::Offset);
         assert_eq!(taken.map(drop), Err(Error::KeyTaken));
         party.meet();
-        let region = endpoint.resolve(peer, 80).unwrap();
+        let region = party.insist(|| endpoint.resolve(peer, 80)).unwrap();
         assert_eq!(
             endpoint.inject_write(&region, 0, &[1], Counted),
             Err(Error::NotAllowed)
@@ -172,7 +172,7 @@ pub(crate) fn has_bounds_and_rights(way: Way) {
         party.meet();
         let refused = end_of_read(party, &region);
         assert_eq!(refused, Err(Error::NoSuchKey), "another region");
-        let region = endpoint.resolve(peer, 80).unwrap();
+        let region = party.insist(|| endpoint.resolve(peer, 80)).unwrap();
         assert_eq!(read(party, &region, 0, 8), 5_u64.to_ne_bytes());
         party.meet();
     });
@@ -360,7 +360,7 @@ pub(crate) fn tells_of_writes_with_data(way: Way) {
         let peer = (party.rank + 1) % party.parties;
         let from = (party.rank + party.parties - 1) % party.parties;
         for key in [ARENA, FOREIGN] {
-            let region = party.endpoint.resolve(peer, key).unwrap();
+            let region = party.insist(|| party.endpoint.resolve(peer, key)).unwrap();
             for round in 0..ROUNDS {
                 let own = bytes(100, round);
                 let report = Context(round);
@@ -403,7 +403,7 @@ pub(crate) fn is_written_until_it_is_refused(way: Way) {
     with_regions(way, |party, places| {
         let (endpoint, done) = (&party.endpoint, &party.config.done);
         let peer = (party.rank + 1) % party.parties;
-        let region = endpoint.resolve(peer, FOREIGN).unwrap();
+        let region = party.insist(|| endpoint.resolve(peer, FOREIGN)).unwrap();
         // In line, and not.
         for len in [8, 100] {
             let before = done.read();

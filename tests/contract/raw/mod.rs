@@ -36,6 +36,38 @@ pub(crate) enum Way {
     Rings,
     /// Processes that reach each other by a software device.
     Device(Device),
+    /// Processes that reach each other by a provider of the system's libfabric.
+    Libfabric(Libfabric),
+}
+
+/// A provider of libfabric between processes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Libfabric {
+    pub(crate) provider: &'static str,
+    /// How many processes are on each pretended node.
+    pub(crate) per_node: u32,
+}
+
+impl Libfabric {
+    pub(crate) const fn by(provider: &'static str) -> Self {
+        Self {
+            provider,
+            per_node: 1,
+        }
+    }
+
+    pub(crate) const fn two_on_each_node(self) -> Self {
+        Self {
+            per_node: 2,
+            ..self
+        }
+    }
+}
+
+impl From<Libfabric> for Way {
+    fn from(libfabric: Libfabric) -> Self {
+        Self::Libfabric(libfabric)
+    }
 }
 
 /// A software device between processes.
@@ -119,6 +151,7 @@ impl Way {
     pub(crate) fn is_near(self, one: u32, other: u32) -> bool {
         match self {
             Self::Device(device) => device.near && one / device.per_node == other / device.per_node,
+            Self::Libfabric(by) => one / by.per_node == other / by.per_node,
             _ => true,
         }
     }
@@ -130,6 +163,11 @@ impl Way {
                 far: Some(device.transport),
                 near: device.near,
                 node: Some(rank / device.per_node),
+                ..domain::Config::default()
+            },
+            Self::Libfabric(by) => domain::Config {
+                far: Some(Transport::Libfabric(Some(by.provider))),
+                node: Some(rank / by.per_node),
                 ..domain::Config::default()
             },
             _ => domain::Config::default(),

@@ -8,6 +8,7 @@ use fi_provider::raw::address::Address;
 use fi_provider::raw::address_vector::AddressVector;
 use fi_provider::raw::completion::{CompletionQueue, Context, Entry, Failure, Operation};
 use fi_provider::raw::endpoint::{Config, Endpoint, Level, Posted};
+use fi_provider::raw::error::Error;
 use fi_provider::raw::progress::{Progress, Served};
 use fi_provider::raw::region::{Addressing, Rights};
 use std::time::Duration;
@@ -69,13 +70,15 @@ impl Service {
             least: None,
         };
         let (buffer, message) = (self.buffer.as_mut_ptr(), self.message.as_ptr());
-        // SAFETY: buffer and message are the service's, which has them as long as its endpoint.
-        let sent = unsafe {
-            self.endpoint.post_receive(buffer, LEN, posted);
+        // SAFETY: the buffer is the service's, which has it as long as its endpoint.
+        unsafe { self.endpoint.post_receive(buffer, LEN, posted) };
+        let mut sent = Err(Error::Again);
+        self.endpoint.wait(LIMIT, || {
             let (level, report) = (Level::Delivered, Context(2));
-            let endpoint = &self.endpoint;
-            endpoint.send(peer, message, LEN, None, level, report)
-        };
+            // SAFETY: the message is the service's, which has it as long as its endpoint.
+            sent = unsafe { (self.endpoint).send(peer, message, LEN, None, level, report) };
+            sent != Err(Error::Again)
+        });
         assert_eq!(sent, Ok(()));
     }
 }

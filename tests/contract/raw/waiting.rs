@@ -85,7 +85,7 @@ pub(crate) fn wake_for_all_that_comes(way: Way) {
         let region = region.unwrap();
         party.meet();
         let peer = 1 - party.rank;
-        let there = party.endpoint.resolve(peer, KEY).unwrap();
+        let there = party.insist(|| party.endpoint.resolve(peer, KEY)).unwrap();
         let own = bytes(LEN, 3);
         let mut buffer = vec![0; LEN];
         for round in 0..4 {

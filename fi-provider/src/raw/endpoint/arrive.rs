@@ -17,7 +17,7 @@ use crate::raw::address_vector::{AddressVector, PeerIndex};
 use crate::raw::completion::{Entry, Failure, Source};
 use crate::raw::error::Error;
 use crate::raw::matcher::{Buffer, Place};
-use crate::raw::protocol::{HAS_DATA, HAS_TAG, Kind, TAGGED, UNCOUNTED, WANTS_ANSWER};
+use crate::raw::protocol::{HAS_DATA, HAS_TAG, Kind, MARKS, TAGGED, UNCOUNTED, WANTS_ANSWER};
 use crate::raw::record::Record;
 use crate::raw::region::{Access, Found, Rights};
 use fi_shm::copy;
@@ -108,7 +108,7 @@ impl Endpoint {
     }
 
     /// The way back to a sender; none where it cannot be reached, and so needs no answer.
-    pub(super) fn way_back(&self, origin: &mut Origin) -> Option<Rc<Link>> {
+    pub(crate) fn way_back(&self, origin: &mut Origin) -> Option<Rc<Link>> {
         // A failure was told by `find_way_back`.
         let _ = self.find_way_back(origin);
         origin.link.clone()
@@ -475,10 +475,10 @@ impl Endpoint {
     /// A peer writes to a region by the ring.
     fn written(&self, origin: &mut Origin, record: &impl Record) -> Option<()> {
         let [number, key, address, end] = record.words()?;
-        let (is_last, is_counted) = (end & !UNCOUNTED != 0, end & UNCOUNTED == 0);
+        let (is_last, is_counted) = (end & !MARKS != 0, end & UNCOUNTED == 0);
         let link = self.way_back(origin)?;
         let len = record.len() - 32;
-        let done = self.range(key, address, len, Rights::WRITE);
+        let done = self.range(key, end, address, len, Rights::WRITE);
         if let Ok((place, found)) = &done {
             // SAFETY: the range is in a region, which is mapped and writable while it is open.
             unsafe { record.copy_to(32, *place, len) };
@@ -495,11 +495,11 @@ impl Endpoint {
 
     /// A peer reads from a region by the ring.
     fn asked(&self, origin: &mut Origin, record: &impl Record) -> Option<()> {
-        let [number, key, address, len] = record.words()?;
+        let [number, key, address, mark] = record.words()?;
         let link = self.way_back(origin)?;
-        let is_counted = len & UNCOUNTED == 0;
-        let len = usize::try_from(len & !UNCOUNTED).ok()?;
-        match self.range(key, address, len, Rights::READ) {
+        let is_counted = mark & UNCOUNTED == 0;
+        let len = usize::try_from(mark & !MARKS).ok()?;
+        match self.range(key, mark, address, len, Rights::READ) {
             Ok((place, found)) => {
                 let mut stream = Stream::pieces(link, place, len, number, None);
                 stream.region = Some((key, found));
@@ -514,10 +514,10 @@ impl Endpoint {
     /// A peer has an atomic operation done on a region.
     fn updated(&self, origin: &mut Origin, record: &impl Record) -> Option<()> {
         let [number, key, address, what, operand, comparand] = record.words()?;
-        let asked = Asked::of_wire(what & !UNCOUNTED)?;
+        let asked = Asked::of_wire(what & !MARKS)?;
         let link = self.way_back(origin)?;
         let bytes = asked.bytes();
-        let place = self.range(key, address, bytes, asked.right());
+        let place = self.range(key, what, address, bytes, asked.right());
         let done = place.and_then(|(place, found)| {
             // SAFETY: the range is in a region, which is mapped while it is open, and writable where
             // it gives the right to more than reading.
@@ -534,16 +534,19 @@ impl Endpoint {
         Some(())
     }
 
-    /// Where a range of an own region lies.
+    /// Where a range of an own region lies, for an access with this mark.
     pub(super) fn range(
         &self,
         key: u64,
+        mark: u64,
         address: u64,
         len: usize,
         rights: Rights,
     ) -> Result<(*mut u8, Found), Error> {
         let regions = self.domain.regions();
-        let found = regions.find(key).ok_or(Error::NoSuchKey)?;
+        let found = regions.find(key);
+        let found = found.filter(|found| found.state.is_meant_by(mark));
+        let found = found.ok_or(Error::NoSuchKey)?;
         if !found.state.allows(rights) {
             return Err(Error::NotAllowed);
         }

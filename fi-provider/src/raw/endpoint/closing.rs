@@ -17,7 +17,9 @@ impl Drop for Endpoint {
             .far
             .as_ref()
             .map(|far| far.arrivals.borrow().addresses());
-        let new = new.chain(far.into_iter().flatten());
+        let by_libfabric = self.libfabric.as_ref().map(|it| it.addresses());
+        let far = far.into_iter().chain(by_libfabric).flatten();
+        let new = new.chain(far);
         // Those who send here learn it by their own rings, behind the answers that wait, as soon as
         // there is room.
         for address in known.chain(new).filter(|address| *address != own) {
@@ -28,12 +30,12 @@ impl Drop for Endpoint {
             while !(link.pay() && link.tell(Kind::Bye, []) != Err(Error::Again))
                 && start.elapsed() < FAREWELL
             {
-                self.let_device_act();
+                self.let_act();
                 std::thread::yield_now();
             }
         }
         let start = Instant::now();
-        while self.let_device_act() && start.elapsed() < FAREWELL {
+        while self.let_act() && start.elapsed() < FAREWELL {
             std::thread::yield_now();
         }
     }

@@ -17,6 +17,7 @@ use super::{Atomic, Endpoint, Operation};
 use crate::raw::completion::{Part, Promise, Report};
 use crate::raw::error::Error;
 use crate::raw::far::path::FarPath;
+use crate::raw::libfabric::path::LibfabricPath;
 use crate::raw::protocol::Kind;
 use crate::raw::region::{Access, Rights};
 use std::num::NonZero;
@@ -217,10 +218,34 @@ impl Endpoint {
                 match &region.link.path {
                     Path::Near(_) => region.count(access),
                     Path::Far(path) => self.count_far(region, path, access, Part(whole)),
+                    Path::Libfabric(path) => {
+                        self.count_part_by_libfabric(region, path, access, Part(whole));
+                    }
                 }
             }
         }
         self.finish(whole.get(), result);
+    }
+
+    /// Has the peer count an access, as one more part of an operation.
+    fn count_part_by_libfabric(
+        &self,
+        plain: &RemoteRegion,
+        path: &LibfabricPath,
+        access: Access,
+        whole: Part,
+    ) {
+        self.pending.borrow_mut().add_part(whole.0.get());
+        let operation = match access {
+            Access::Write => Operation::Write,
+            Access::Read => Operation::Read,
+        };
+        let entry = rma_entry(operation, 0, whole);
+        let asked = self.count_by_libfabric(plain, path, access, (entry, whole));
+        // There is the room that the last part has just had; the peer may be gone.
+        if let Err(error) = asked {
+            self.finish(whole.0.get(), Err(error));
+        }
     }
 
     /// Has the device count an access, as one more part of an operation.

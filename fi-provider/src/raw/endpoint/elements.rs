@@ -67,10 +67,10 @@ fn operation(found: *mut u8) -> Operation {
 
 impl Domain {
     /// Tells whether endpoints of domains that are opened as this one do an operation on memory of
-    /// each other (fi_query_atomic): the processor does all; the device, where nobody reaches a
+    /// each other (fi_query_atomic): the processor does all; a device, where nobody reaches a
     /// domain in its memory, some on elements of 4 and 8 bytes.
     pub fn updates(&self, typed: Typed) -> bool {
-        if self.config().near {
+        if self.config().near || self.libfabric().is_some() {
             return true;
         }
         let native = typed.native();

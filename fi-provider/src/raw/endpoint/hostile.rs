@@ -1,6 +1,6 @@
 //! A peer that fills the ring of an endpoint with records of all kinds, of any words.
 
-use super::link::Link;
+use super::link::{Beyond, Link};
 use super::{Atomic, Config, Endpoint, Level, Posted, Wanted};
 use crate::raw::address_vector::{AddressVector, PeerIndex};
 use crate::raw::completion::{CompletionQueue, Context, Counted, Operation, Silent};
@@ -449,7 +449,13 @@ fn endure(seed: u64, is_quick: bool) {
         victim.open[1].0.as_ptr().addr() as u64,
         target.as_ptr().addr() as u64,
     ];
-    let mut link = Link::open(&hostile.domain, hostile.endpoint.number, None, &address).unwrap();
+    let mut link = Link::open(
+        &hostile.domain,
+        hostile.endpoint.number,
+        Beyond::Nothing,
+        &address,
+    )
+    .unwrap();
     let mut sent = 0;
     while sent < RECORDS {
         victim.post(&mut random);
@@ -470,7 +476,13 @@ fn endure(seed: u64, is_quick: bool) {
         }
         if is_refused && random.below(4) == 0 {
             // Its ring may be closed.
-            link = Link::open(&hostile.domain, hostile.endpoint.number, None, &address).unwrap();
+            link = Link::open(
+                &hostile.domain,
+                hostile.endpoint.number,
+                Beyond::Nothing,
+                &address,
+            )
+            .unwrap();
         }
         if random.below(32) == 0 {
             victim.check();
@@ -576,7 +588,13 @@ fn a_table_of_regions_that_a_peer_has_written_moves_none() {
         .allocate(64, Rights::ALL, Some(2), Addressing::Offset);
     let memory = memory.unwrap();
     let address = side.endpoint.address();
-    let link = Link::open(&hostile.domain, hostile.endpoint.number, None, &address).unwrap();
+    let link = Link::open(
+        &hostile.domain,
+        hostile.endpoint.number,
+        Beyond::Nothing,
+        &address,
+    )
+    .unwrap();
     let assail = || {
         for key in 1..=3 {
             for offset in [0, 8, LEN as u64 - 8, LEN as u64] {

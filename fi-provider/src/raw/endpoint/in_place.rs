@@ -194,7 +194,7 @@ impl Endpoint {
         // The message is sent: a peer that cannot be woken is found to be gone later.
         let _ = self.with_link(peer, |link| match &link.path {
             Path::Near(path) => path.wake(),
-            Path::Far(_) => Ok(()),
+            Path::Far(_) | Path::Libfabric(_) => Ok(()),
         });
     }
 
@@ -278,8 +278,13 @@ fn inject_words_otherwise(link: &Link, words: &[u64], bytes: &[u8]) -> Result<()
     if words.len() * 8 + bytes.len() > link.eager {
         return Err(Error::TooLong);
     }
-    let Path::Far(path) = &link.path else {
-        return Err(Error::TooLong);
+    let path = match &link.path {
+        Path::Near(_) => return Err(Error::TooLong),
+        Path::Far(path) => path,
+        // SAFETY: the slice holds the bytes, with the words at most `eager`.
+        Path::Libfabric(path) => unsafe {
+            return path.post(Kind::Message as u16, words, bytes.as_ptr(), bytes.len());
+        },
     };
     if let ([word], []) = (words, bytes)
         // SAFETY: the word has 8 bytes.

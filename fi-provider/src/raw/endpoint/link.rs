@@ -8,10 +8,13 @@ use crate::raw::domain::Domain;
 use crate::raw::error::Error;
 use crate::raw::far::Far;
 use crate::raw::far::path::FarPath;
+use crate::raw::libfabric::Libfabric;
+use crate::raw::libfabric::path::LibfabricPath;
 use crate::raw::near::Near;
 use crate::raw::protocol::Kind;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
+use std::rc::Rc;
 
 /// A link to an endpoint.
 #[derive(Debug)]
@@ -42,18 +45,28 @@ pub(crate) enum Path {
     Near(NearPath),
     /// The device.
     Far(FarPath),
+    /// libfabric's messages.
+    Libfabric(LibfabricPath),
+}
+
+/// By what other nodes are reached.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Beyond<'a> {
+    Nothing,
+    Device(&'a Far),
+    Libfabric(&'a Rc<Libfabric>),
 }
 
 /// Words before the bytes of any record, at most.
 pub(crate) const MOST_WORDS: usize = 6;
 
 impl Link {
-    /// Connects endpoint `own` of the domain, which has this part of the device, to the endpoint of
+    /// Connects endpoint `own` of the domain, which reaches others in this way, to the endpoint of
     /// this address: on the node where both are there and a trial succeeds.
     pub(crate) fn open(
         domain: &Domain,
         own: u32,
-        far: Option<&Far>,
+        beyond: Beyond<'_>,
         address: &Address,
     ) -> Result<Self, Error> {
         let there = address.port;
@@ -62,24 +75,28 @@ impl Link {
         } else {
             Err(Error::Unreachable)
         };
-        let path = match (near, far) {
+        let path = match (near, beyond) {
             (Ok(path), _) => Path::Near(path),
-            (Err(Error::Unreachable), Some(far)) if there.has_device() => {
+            (Err(Error::Unreachable), Beyond::Device(far)) if there.has_device() => {
                 let connected = far.hub.connect(address, || domain.shared().wake())?;
                 Path::Far(FarPath::new(far, &connected))
+            }
+            (Err(Error::Unreachable), Beyond::Libfabric(libfabric)) => {
+                Path::Libfabric(LibfabricPath::open(libfabric, address)?)
             }
             (Err(error), _) => return Err(error),
         };
         let most = match &path {
             Path::Near(path) => path.most,
             Path::Far(path) => path.most(),
+            Path::Libfabric(path) => path.most(),
         };
         let eager = most - 8 * MOST_WORDS;
         Ok(Self {
             eager,
             in_ring: match &path {
                 Path::Near(_) => eager + 1,
-                Path::Far(_) => 0,
+                Path::Far(_) | Path::Libfabric(_) => 0,
             },
             path,
             is_closed: Cell::new(false),
@@ -114,15 +131,23 @@ impl Link {
     pub(crate) fn near(&self) -> Option<&Near> {
         match &self.path {
             Path::Near(path) => Some(&path.near),
-            Path::Far(_) => None,
+            Path::Far(_) | Path::Libfabric(_) => None,
         }
     }
 
     /// The path over the device, where it is that.
     pub(crate) fn far(&self) -> Option<&FarPath> {
         match &self.path {
-            Path::Near(_) => None,
+            Path::Near(_) | Path::Libfabric(_) => None,
             Path::Far(path) => Some(path),
+        }
+    }
+
+    /// The path by libfabric, where it is that.
+    pub(crate) fn libfabric(&self) -> Option<&LibfabricPath> {
+        match &self.path {
+            Path::Near(_) | Path::Far(_) => None,
+            Path::Libfabric(path) => Some(path),
         }
     }
 
@@ -176,6 +201,7 @@ impl Link {
         match &self.path {
             Path::Near(path) => path.near.is_alive(),
             Path::Far(path) => path.is_alive(),
+            Path::Libfabric(path) => path.is_alive(),
         }
     }
 
@@ -192,8 +218,10 @@ impl Link {
     /// Notes that the endpoint is closed.
     pub(crate) fn close(&self) {
         self.is_closed.set(true);
-        if let Path::Far(path) = &self.path {
-            path.note_end();
+        match &self.path {
+            Path::Near(_) => {}
+            Path::Far(path) => path.note_end(),
+            Path::Libfabric(path) => path.note_end(),
         }
     }
 
@@ -206,7 +234,7 @@ impl Link {
         match &self.path {
             Path::Near(path) => Some(path),
             // SAFETY: `in_ring` is 0 then, and every length at least that.
-            Path::Far(_) => unsafe { std::hint::unreachable_unchecked() },
+            Path::Far(_) | Path::Libfabric(_) => unsafe { std::hint::unreachable_unchecked() },
         }
     }
 
@@ -233,12 +261,12 @@ impl Link {
                     Ok(()) => Ok(()),
                     Err(left) => self.settle(path, left),
                 },
-                Path::Far(path) => Self::post_far(path, kind, words, bytes, len),
+                path => Self::post_beyond(path, kind, words, bytes, len),
             }
         }
     }
 
-    /// Sends a record over the device, by a call: the ring's way stays short.
+    /// Sends a record that goes by no ring, by a call: the ring's way stays short.
     ///
     /// # Errors
     /// As [`FarPath::post`].
@@ -246,8 +274,8 @@ impl Link {
     /// # Safety
     /// As [`FarPath::post`].
     #[inline(never)]
-    unsafe fn post_far<const N: usize>(
-        path: &FarPath,
+    unsafe fn post_beyond<const N: usize>(
+        path: &Path,
         kind: u16,
         words: [u64; N],
         bytes: *const u8,
@@ -255,7 +283,13 @@ impl Link {
     ) -> Result<(), Error> {
         // SAFETY: `bytes` holds the bytes, which are with the words no more than the path's longest
         // payload.
-        unsafe { path.post(kind, &words, bytes, len) }
+        unsafe {
+            match path {
+                Path::Far(path) => path.post(kind, &words, bytes, len),
+                Path::Libfabric(path) => path.post(kind, &words, bytes, len),
+                Path::Near(_) => Err(Error::Broken),
+            }
+        }
     }
 
     /// Sends a record of words alone.
@@ -285,7 +319,7 @@ impl Link {
         match &self.path {
             _ if self.is_over() => Error::PeerGone,
             Path::Near(path) => path.refusal(),
-            Path::Far(_) => Error::Again,
+            Path::Far(_) | Path::Libfabric(_) => Error::Again,
         }
     }
 }

@@ -3,7 +3,7 @@
 #![expect(unsafe_code, reason = "borrows the links without a count")]
 
 use super::Endpoint;
-use super::link::Link;
+use super::link::{Beyond, Link};
 use super::short::unguarded;
 use crate::raw::address::Address;
 use crate::raw::address_vector::{AddressVector, PeerIndex};
@@ -75,8 +75,12 @@ impl Endpoint {
         if let Some(link) = self.known.borrow().get(address) {
             return Ok(Rc::clone(link));
         }
-        let far = self.far.as_deref();
-        let link = Rc::new(Link::open(&self.domain, self.number, far, address)?);
+        let beyond = match (&self.far, &self.libfabric) {
+            (Some(far), _) => Beyond::Device(far),
+            (None, Some(libfabric)) => Beyond::Libfabric(libfabric),
+            (None, None) => Beyond::Nothing,
+        };
+        let link = Rc::new(Link::open(&self.domain, self.number, beyond, address)?);
         let known = (address.clone(), Rc::clone(&link));
         self.known.borrow_mut().insert(known.0, known.1);
         Ok(link)
@@ -100,5 +104,12 @@ impl Endpoint {
         let known = self.known.borrow();
         let far = known.values().filter(|link| link.far().is_some());
         far.cloned().collect()
+    }
+
+    /// The links that go by libfabric.
+    pub(crate) fn libfabric_links(&self) -> Vec<Rc<Link>> {
+        let known = self.known.borrow();
+        let links = known.values().filter(|link| link.libfabric().is_some());
+        links.cloned().collect()
     }
 }

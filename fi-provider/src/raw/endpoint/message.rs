@@ -261,7 +261,9 @@ impl Endpoint {
                     return Ok(Some(number));
                 }
                 match (level, &link.path) {
-                    (Level::Delivered, _) => {
+                    // libfabric tells nothing of messages that have left, but what it holds may be
+                    // lost with the sender.
+                    (Level::Delivered, _) | (Level::Transmitted, Path::Libfabric(_)) => {
                         self.send_answered(link, message, beside, entry, promise)?;
                     }
                     (Level::Transmitted, Path::Far(path)) => {

@@ -62,8 +62,10 @@ use super::error::Error;
 use super::far::Far;
 use super::far::hub::Hub;
 use super::inbox::{Inbox, Lead, NEWS};
+use super::libfabric::Libfabric;
 use super::matcher::{Matcher, Place};
 use super::protocol::Kind;
+use super::region::Regions;
 use super::tagged::Tagged;
 pub(crate) use arrive::{Fate, Origin};
 use early::Early;
@@ -73,7 +75,8 @@ use fi_shm::wait::{Patience, Waiter};
 use fi_shm::{order, ring};
 use keys::Keys;
 pub(crate) use link::Link;
-use pending::{Pending, State, Table};
+pub(crate) use pending::State;
+use pending::{Pending, Table};
 use scattered::Landings;
 use shared::Member;
 use std::cell::{Cell, RefCell};
@@ -153,6 +156,8 @@ const LEAVING: u8 = 16;
 const NAMELESS: u8 = 32;
 /// There is a shared receive context to look at.
 const SHARED: u8 = 64;
+/// There is libfabric to look at.
+const LIBFABRIC: u8 = 128;
 
 /// An endpoint, used by one thread. Another thread opens one of its own in the same domain.
 #[derive(Debug)]
@@ -170,7 +175,7 @@ pub struct Endpoint {
     /// Words of bells that have rings.
     words: Cell<usize>,
     /// Something to do that the first word of bells does not tell ([`WORK`], [`DEVICE`], [`WORDS`],
-    /// [`DEFERRED`], [`LEAVING`], [`NAMELESS`], [`SHARED`]).
+    /// [`DEFERRED`], [`LEAVING`], [`NAMELESS`], [`SHARED`], [`LIBFABRIC`]).
     todo: Cell<u8>,
     /// Requests to be woken so far.
     requests: Cell<u64>,
@@ -193,6 +198,8 @@ pub struct Endpoint {
     number: u32,
     /// Its part of the device.
     far: Option<Box<Far>>,
+    /// Its endpoint of libfabric.
+    libfabric: Option<Rc<Libfabric>>,
     /// By the addresses of the buffers that are posted in the place of pieces; dropped when
     /// the device writes there no more.
     landings: Landings,
@@ -216,7 +223,7 @@ impl Endpoint {
     /// Opens an endpoint, which peers reach from then on.
     ///
     /// # Errors
-    /// [`Error::NoRoom`].
+    /// [`Error::NoRoom`]; [`Error::NoLibfabric`].
     pub fn open(domain: &Domain, vector: &AddressVector, config: Config) -> Result<Self, Error> {
         let alone = domain.shared().keep(1).and_then(|one| one.receiver(0));
         Self::open_member(domain, vector, config, alone.ok_or(Error::NoRoom)?)
@@ -249,6 +256,12 @@ impl Endpoint {
             Ok::<_, Error>(Box::new(Far::new(hub)))
         });
         let far = far.transpose()?;
+        let libfabric = domain.libfabric().map(|provider| {
+            let most = ring::max_payload(ring_bytes);
+            Libfabric::open(provider, most, shared.address(number))
+                .inspect_err(|_| shared.remove(number))
+        });
+        let libfabric = libfabric.transpose()?;
         let member = config.shared.as_ref();
         let member = member.map(|shared| shared.join(number, vector));
         let member = member.transpose().inspect_err(|_| shared.remove(number))?;
@@ -262,6 +275,7 @@ impl Endpoint {
             words: Cell::new(1),
             todo: Cell::new(
                 if far.is_some() { DEVICE } else { 0 }
+                    | if libfabric.is_some() { LIBFABRIC } else { 0 }
                     | if config.shared.is_some() { SHARED } else { 0 },
             ),
             requests: Cell::new(0),
@@ -285,6 +299,7 @@ impl Endpoint {
             vector: vector.clone(),
             number,
             far,
+            libfabric,
             inbox,
             domain: domain.clone(),
         })
@@ -292,7 +307,10 @@ impl Endpoint {
 
     /// The address by which peers reach the endpoint.
     pub fn address(&self) -> Address {
-        self.domain.shared().address(self.number)
+        match &self.libfabric {
+            Some(libfabric) => libfabric.address().clone(),
+            None => self.domain.shared().address(self.number),
+        }
     }
 
     /// Returns a number by which operations reach a context of a peer: see
@@ -562,12 +580,19 @@ impl Endpoint {
         }
     }
 
-    /// Lets the device act; whether it has something to do for the endpoint.
-    fn let_device_act(&self) -> bool {
-        self.far.as_ref().is_some_and(|far| {
+    /// Lets the device or libfabric act, of which nothing is reported any more; whether it has
+    /// something to do for the endpoint.
+    fn let_act(&self) -> bool {
+        let is_busy = self.libfabric.as_ref().is_some_and(|it| it.let_act());
+        self.far.as_ref().map_or(is_busy, |far| {
             far.drain();
             far.let_act(false)
         })
+    }
+
+    /// The regions of the domain.
+    pub(crate) fn regions(&self) -> &Regions {
+        self.domain.regions()
     }
 
     /// Has the domain's thread look.
@@ -608,7 +633,10 @@ impl Endpoint {
         if let Some(far) = &self.far {
             self.turn_far(far);
         }
-        if self.todo.get() & !DEVICE != 0 {
+        if let Some(libfabric) = &self.libfabric {
+            self.turn_libfabric(libfabric);
+        }
+        if self.todo.get() & !(DEVICE | LIBFABRIC) != 0 {
             self.work_off_rest();
         }
     }
@@ -707,7 +735,7 @@ impl Endpoint {
     }
 
     /// Adds an operation that waits, and that may be a part of another one.
-    fn begin_reported<R: Report>(
+    pub(crate) fn begin_reported<R: Report>(
         &self,
         link: &Rc<Link>,
         entry: Entry,

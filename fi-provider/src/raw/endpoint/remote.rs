@@ -34,8 +34,9 @@ pub struct RemoteRegion {
     pub(super) counts: *const AtomicU64,
     /// The same region, which does not say that it is counted, where it does.
     pub(crate) counted: Option<Rc<Self>>,
-    /// [`UNCOUNTED`] for parts of accesses that are counted as a whole, else 0.
-    pub(super) mark: u64,
+    /// The mark of accesses by records: [`UNCOUNTED`] for parts of those that are counted as a
+    /// whole, and the generation where nothing tells here that the region is closed.
+    pub(crate) mark: u64,
     /// Whether atomic operations on it are the device's, for any peer.
     pub(crate) is_of_device: bool,
     pub(crate) key: u64,
@@ -44,10 +45,10 @@ pub struct RemoteRegion {
     pub(crate) link: Rc<Link>,
 }
 
-/// A region of a peer that is reached by its device.
+/// A region of a peer of which nothing is mapped here.
 #[derive(Debug)]
 pub(crate) struct Beyond {
-    /// Changes when the device refuses the region.
+    /// Changes when a device refuses the region.
     state: AtomicU64,
     pub(crate) found: Found,
     pub(crate) key: u64,
@@ -62,17 +63,19 @@ impl Beyond {
 }
 
 impl RemoteRegion {
-    /// A region of a peer that is reached by its device.
-    pub(super) fn beyond(found: Found, key: u64, link: &Rc<Link>, path: &FarPath) -> Self {
+    /// A region of a peer of which nothing is mapped here.
+    pub(super) fn beyond(found: Found, key: u64, link: &Rc<Link>) -> Self {
         let beyond = Rc::new(Beyond {
             state: AtomicU64::new(found.state.to_word()),
             found,
             key,
         });
-        path.note_region(&beyond);
-        let in_line: *const FarPath = match path.memory.is_connected_in_line() {
-            true => path,
-            false => std::ptr::null(),
+        if let Some(path) = link.far() {
+            path.note_region(&beyond);
+        }
+        let in_line: *const FarPath = match link.far() {
+            Some(path) if path.memory.is_connected_in_line() => path,
+            _ => std::ptr::null(),
         };
         Self {
             given_in: found.state.given_in(),
@@ -88,7 +91,10 @@ impl RemoteRegion {
             },
             counts: std::ptr::null(),
             counted: None,
-            mark: 0,
+            mark: match link.libfabric() {
+                Some(_) => found.state.to_mark(),
+                None => 0,
+            },
             is_of_device: false,
             key,
             follows: Follows::default(),
@@ -120,7 +126,7 @@ impl RemoteRegion {
     pub(super) fn for_parts(&self) -> Self {
         Self {
             counts: std::ptr::null(),
-            mark: UNCOUNTED,
+            mark: self.mark | UNCOUNTED,
             ..self.plain().clone()
         }
     }
@@ -180,6 +186,7 @@ impl RemoteRegion {
             } else {
                 Follows::default()
             },
+            mark: if self.counted.is_none() { 0 } else { self.mark },
             ..self
         }
     }

@@ -37,57 +37,62 @@ impl Endpoint {
     /// fails with [`Error::NoSuchKey`] after that, and the key may be looked up again.
     ///
     /// # Errors
-    /// [`Error::NoSuchKey`], [`Error::NoSuchPeer`], [`Error::PeerGone`], [`Error::Unreachable`].
+    /// [`Error::NoSuchKey`], [`Error::NoSuchPeer`], [`Error::PeerGone`], [`Error::Unreachable`];
+    /// [`Error::Again`] where the peer is on another node, until it is connected, and, by libfabric,
+    /// until it has answered.
     pub fn resolve(&self, peer: PeerIndex, key: u64) -> Result<RemoteRegion, Error> {
-        self.with_link(peer, |link| {
-            if !link.is_alive() {
-                return Err(Error::PeerGone);
+        let link = &self.with_link(peer, |link| Ok(Rc::clone(link)))?;
+        if !link.is_alive() {
+            return Err(Error::PeerGone);
+        }
+        let near = match &link.path {
+            Path::Near(path) => &path.near,
+            Path::Far(path) => {
+                let found = self.find_far(path, key);
+                if let Some(far) = self.far() {
+                    self.collect_taken(far);
+                }
+                let region = RemoteRegion::beyond(found?, key, link);
+                return Ok(region.refusing_if_counted());
             }
-            let near = match &link.path {
-                Path::Near(path) => &path.near,
-                Path::Far(path) => {
-                    let found = self.find_far(path, key);
-                    if let Some(far) = self.far() {
-                        self.collect_taken(far);
-                    }
-                    let found = found?;
-                    let region = RemoteRegion::beyond(found, key, link, path);
-                    return Ok(region.refusing_if_counted());
-                }
-            };
-            let found = near.table().find(key).ok_or(Error::NoSuchKey)?;
-            let mapped = if found.state.is_in_arena() {
-                let end = found.base.checked_add(found.len);
-                if end.is_none_or(|end| end > near.len()) {
-                    return Err(Error::Broken);
-                }
-                near.at(found.base)
-            } else {
-                std::ptr::null_mut()
-            };
-            let counts = match found.state.is_counted() {
-                true => near.at(found.count_near(Access::Write)),
-                false => std::ptr::null_mut(),
-            };
-            let region = RemoteRegion {
-                given_in: found.state.given_in(),
-                device_key: Be32::new(found.device_key),
-                found,
-                state: near.table().word(&found),
-                _beyond: None,
-                mapped,
-                in_line: std::ptr::null(),
-                updated_in_line: std::ptr::null(),
-                counts: counts.cast(),
-                counted: None,
-                mark: 0,
-                is_of_device: false,
-                key,
-                follows: Follows::default(),
-                link: Rc::clone(link),
-            };
-            Ok(region.refusing_if_counted())
-        })
+            Path::Libfabric(path) => {
+                let found = self.look_by_libfabric(path, key)?;
+                let region = RemoteRegion::beyond(found, key, link);
+                return Ok(region.refusing_if_counted());
+            }
+        };
+        let found = near.table().find(key).ok_or(Error::NoSuchKey)?;
+        let mapped = if found.state.is_in_arena() {
+            let end = found.base.checked_add(found.len);
+            if end.is_none_or(|end| end > near.len()) {
+                return Err(Error::Broken);
+            }
+            near.at(found.base)
+        } else {
+            std::ptr::null_mut()
+        };
+        let counts = match found.state.is_counted() {
+            true => near.at(found.count_near(Access::Write)),
+            false => std::ptr::null_mut(),
+        };
+        let region = RemoteRegion {
+            given_in: found.state.given_in(),
+            device_key: Be32::new(found.device_key),
+            found,
+            state: near.table().word(&found),
+            _beyond: None,
+            mapped,
+            in_line: std::ptr::null(),
+            updated_in_line: std::ptr::null(),
+            counts: counts.cast(),
+            counted: None,
+            mark: 0,
+            is_of_device: false,
+            key,
+            follows: Follows::default(),
+            link: Rc::clone(link),
+        };
+        Ok(region.refusing_if_counted())
     }
 
     /// Writes bytes that are taken over at once to a region (fi_inject_write).
@@ -549,6 +554,13 @@ impl Endpoint {
             if is_read {
                 return Ok(());
             }
+        }
+        if len == 0
+            && let Some(path) = link.libfabric()
+            && region.found.state.is_counted()
+        {
+            let entry = rma_entry(Operation::Read, 0, report);
+            return self.count_by_libfabric(region, path, Access::Read, (entry, report));
         }
         let there = region.found.place(address);
         // One comparison for no bytes and for many.

@@ -28,9 +28,10 @@ impl Endpoint {
     /// [`Error::System`] where the process has no room for a descriptor.
     pub fn descriptor(&self) -> Result<BorrowedFd<'_>, Error> {
         let waker = self.inbox.waker()?;
-        match &self.far {
-            Some(far) => far.descriptor(waker),
-            None => Ok(waker.as_fd()),
+        match (&self.far, &self.libfabric) {
+            (Some(far), _) => far.descriptor(waker),
+            (None, Some(libfabric)) => libfabric.descriptor(waker),
+            (None, None) => Ok(waker.as_fd()),
         }
     }
 
@@ -72,9 +73,13 @@ impl Endpoint {
         if bells.watch(words, self.requests.get()) {
             return Outlook::Busy;
         }
-        let far = self.far.as_ref();
-        far.map_or(Outlook::Quiet, |far| self.arm_far(far))
+        match (&self.far, &self.libfabric) {
+            (Some(far), _) => self.arm_far(far),
+            (None, Some(libfabric)) => self.arm_libfabric(libfabric),
+            (None, None) => Outlook::Quiet,
+        }
     }
+
     /// Whether something waits of which nobody tells.
     fn is_anything_left(&self) -> bool {
         let member = self.shared.as_ref();
@@ -90,6 +95,7 @@ impl Endpoint {
         let (words, request) = (self.words.get(), self.requests.get());
         let is_rung = self.inbox.bells().watch(words, request);
         let begins = |far: &Far| has_begun && far.traffic.is_busy.get();
-        !is_rung && !self.is_anything_left() && !self.far().is_some_and(begins)
+        let is_busy = self.far().is_some_and(begins) || has_begun && self.libfabric.is_some();
+        !is_rung && !self.is_anything_left() && !is_busy
     }
 }

@@ -10,57 +10,17 @@ use crate::raw::address::Address;
 use crate::raw::completion::opaque;
 use crate::raw::endpoint::{Endpoint, Fate, Origin, TURN, unguarded};
 use crate::raw::protocol::{Kind, TAGGED};
-use crate::raw::record::Record;
+use crate::raw::record::Flat;
 use fi_mlx5::lane::To;
 use fi_mlx5::queue::Place;
 use fi_mlx5::receives::{Arrival, Buffers, Expected, Failed, Peeked, Receives};
 use fi_mlx5::remote::{Segment, Vector};
 use fi_mlx5::route::Route;
 use fi_mlx5_defs::endian::Be32;
-use fi_shm::copy;
 use std::collections::VecDeque;
 
 /// Bytes of the commonest message.
 const WORD: usize = size_of::<u64>();
-
-/// A record in a buffer of the receive queue.
-#[derive(Debug)]
-pub(crate) struct FarRecord {
-    kind: u16,
-    payload: *const u8,
-    len: usize,
-}
-
-impl Record for FarRecord {
-    fn kind(&self) -> u16 {
-        self.kind
-    }
-
-    fn len(&self) -> usize {
-        self.len
-    }
-
-    fn payload(&self) -> *const u8 {
-        self.payload
-    }
-
-    fn word(&self, index: usize) -> Option<u64> {
-        // SAFETY: the payload begins aligned, and its buffer, which is mapped, goes on to the next
-        // multiple of 8 behind its length.
-        (index < self.len.div_ceil(8))
-            .then(|| unsafe { self.payload.cast::<u64>().add(index).read() })
-    }
-
-    unsafe fn copy_to(&self, from: usize, dest: *mut u8, most: usize) -> usize {
-        let bytes = self.len.saturating_sub(from).min(most);
-        // SAFETY: `dest` is mapped for writing for `most` bytes; so many are in the payload, or
-        // none.
-        unsafe { copy::copy(dest, self.payload.wrapping_add(from), bytes) };
-        bytes
-    }
-
-    fn leave(self) {}
-}
 
 /// A buffer with a record.
 #[derive(Clone, Copy, Debug)]
@@ -424,7 +384,7 @@ impl Endpoint {
         // SAFETY: the buffer is this side's until it is given back, and aligned.
         let header = unsafe { buffer.cast::<u64>().read() };
         let kind = Header::of_word(header).kind;
-        let record = FarRecord {
+        let record = Flat {
             kind,
             payload: buffer.wrapping_add(HEADER),
             len: full.bytes as usize - HEADER,

@@ -16,13 +16,12 @@ use fi_mlx5::policy::{Completions, DEFAULT};
 use fi_shm::random;
 use std::sync::atomic::AtomicU64;
 
-/// How the device reaches endpoints of other nodes.
+/// The queue pairs by which the device reaches endpoints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Transport {
-    /// By connected queue pairs, three for each: for records, and for accesses in either direction
-    /// (RC).
+pub(crate) enum QpType {
+    /// By connected queue pairs, three for each: for records, and for accesses in either direction.
     Rc,
-    /// By initiators that go to all, each with two targets (DC).
+    /// By initiators that go to all, each with two targets.
     Dc,
 }
 
@@ -30,7 +29,7 @@ pub enum Transport {
 #[derive(Debug)]
 pub(crate) struct Device {
     pub(crate) hca: hca::Device,
-    pub(crate) transport: Transport,
+    pub(crate) qp_type: QpType,
     /// The process's key, by which targets are entered and first packets are numbered.
     pub(crate) key: u64,
     hook: Option<Hook>,
@@ -42,19 +41,19 @@ pub(crate) const MOST_CONNECTED: u32 = 512;
 
 impl Device {
     /// Opens the first device that there is.
-    pub(crate) fn open(transport: Transport) -> Result<Self, Error> {
+    pub(crate) fn open(qp_type: QpType) -> Result<Self, Error> {
         let key = u64::from_ne_bytes(random::bytes()?);
         let hca = hca::Device::open(None).map_err(|_| Error::NoDevice)?;
         let hca = hca.with_key(key);
         let features = hca.features();
-        if !features.host_endian_atomics || transport == Transport::Dc && !features.dc {
+        if !features.host_endian_atomics || qp_type == QpType::Dc && !features.dc {
             return Err(Error::NoDevice);
         }
         let lanes = Lanes::bare(&hca, DEFAULT, Completions::Own, Limits::default());
         Ok(Self {
             lanes: lanes.map_err(|_| Error::NoDevice)?,
             hca,
-            transport,
+            qp_type,
             key,
             hook: device::hook::software_hook(),
         })
@@ -77,9 +76,9 @@ impl Device {
         piece_len: usize,
         channel: &hca::Channel,
     ) -> Result<device::Gate, Error> {
-        let queues = match self.transport {
-            Transport::Rc => Queues::Later(MOST_CONNECTED),
-            Transport::Dc => Queues::Initiators(1),
+        let queues = match self.qp_type {
+            QpType::Rc => Queues::Later(MOST_CONNECTED),
+            QpType::Dc => Queues::Initiators(1),
         };
         let plan = Plan {
             piece_len,

@@ -2,7 +2,7 @@
 
 #![expect(unsafe_code, reason = "hands queues to lanes, and registers memory")]
 
-use super::device::{Device, MOST_CONNECTED, Transport};
+use super::device::{Device, MOST_CONNECTED, QpType};
 use super::wire::{Body, Ends, Renewal};
 use crate::device::Gate;
 use crate::raw::address::Address;
@@ -157,16 +157,16 @@ impl Hub {
         // SAFETY: the range is this hub's, mapped as long as the hub; records are copied before
         // they are checked.
         let buffers = unsafe { device.hca.register_local(behind, buffers_bytes) };
-        let targets = match device.transport {
-            Transport::Rc => None,
-            Transport::Dc => {
+        let targets = match device.qp_type {
+            QpType::Rc => None,
+            QpType::Dc => {
                 let to_messages = device.hca.target_receiving(device.key, &receives);
                 let to_memory = device.hca.target(device.key);
                 let [one, other] = [to_messages, to_memory].map(|made| made.ok());
                 one.zip(other).map(|(one, other)| [one, other])
             }
         };
-        if device.transport == Transport::Dc && targets.is_none() {
+        if device.qp_type == QpType::Dc && targets.is_none() {
             return Err(Error::NoRoom);
         }
         Ok(Self {
@@ -283,9 +283,9 @@ impl Hub {
         if number >= MOST_CONNECTED || state.is_closed {
             return Err(Error::NoRoom);
         }
-        let pairs = match self.device.transport {
-            Transport::Rc => Some(self.make_pairs()?),
-            Transport::Dc => None,
+        let pairs = match self.device.qp_type {
+            QpType::Rc => Some(self.make_pairs()?),
+            QpType::Dc => None,
         };
         let now = Instant::now();
         state.connections.push(Connection {

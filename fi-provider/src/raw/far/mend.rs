@@ -13,7 +13,7 @@
 )]
 
 use super::Far;
-use super::device::Transport;
+use super::device::QpType;
 use super::log::Noted;
 use super::memory::Lane;
 use super::path::FarPath;
@@ -79,16 +79,16 @@ impl Endpoint {
     pub(crate) fn mend(&self, far: &Far) {
         let links = self.far_links();
         let lanes = [Lane::Messages, Lane::Memory];
-        let is_waiting = match far.hub.device.transport {
+        let is_waiting = match far.hub.device.qp_type {
             _ if lanes.iter().any(|&lane| far.lane(lane).is_lost()) => {
                 end_all(far, &links);
                 false
             }
-            Transport::Rc => {
+            QpType::Rc => {
                 let mended = links.iter().map(|link| self.mend_connected(far, link));
                 mended.fold(false, |any, is_waiting| any | is_waiting)
             }
-            Transport::Dc => {
+            QpType::Dc => {
                 let mended = lanes.map(|lane| self.mend_initiator(far, lane, &links));
                 mended.contains(&true)
             }
@@ -223,9 +223,9 @@ impl Endpoint {
         }
         let Some(cause) = cause else { return };
         let is_culprit = |path: &&FarPath| failed.is_to(path.vector(Lane::Memory));
-        let path = match far.hub.device.transport {
-            Transport::Rc => paths().next(),
-            Transport::Dc => paths().find(is_culprit),
+        let path = match far.hub.device.qp_type {
+            QpType::Rc => paths().next(),
+            QpType::Dc => paths().find(is_culprit),
         };
         let Some(path) = path.filter(|path| path.is_alive()) else {
             return self.end_noted(far, &log, cause, Err(Error::PeerGone));

@@ -19,6 +19,7 @@
 use crate::device::Gate;
 use crate::raw::waker::Set;
 use arrivals::Arrivals;
+use device::QpType;
 use fi_mlx5::lane::Lane as Queues;
 use fi_mlx5::receives::Receives;
 use hub::Hub;
@@ -43,7 +44,28 @@ pub(crate) mod vector;
 mod waiting;
 pub(crate) mod wire;
 
-pub use device::Transport;
+/// How endpoints of other nodes are reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// By an mlx5 device and connected queue pairs, three for each endpoint (RC).
+    Rc,
+    /// By an mlx5 device and initiators that go to all (DC).
+    Dc,
+    /// By messages of the system's libfabric: of this provider, or of its best one. The peers'
+    /// processes do all accesses to memory, as they make progress.
+    Libfabric(Option<&'static str>),
+}
+
+impl Transport {
+    /// The queue pairs of the device, if it is one.
+    pub(crate) fn qp_type(self) -> Option<QpType> {
+        match self {
+            Self::Rc => Some(QpType::Rc),
+            Self::Dc => Some(QpType::Dc),
+            Self::Libfabric(_) => None,
+        }
+    }
+}
 
 /// Queues that are gone through in a turn that finds nothing, whether they are idle or not.
 const FEW_QUEUES: usize = 16;

@@ -168,7 +168,7 @@ impl Datagram {
             Body::Renewed(_) => (6, 0),
         };
         to.put(&[kind, code, 0, 0]);
-        to.put(&self.from.to_bytes());
+        to.put(&self.from.to_short_bytes());
         if let Body::Ask(ends) | Body::Answer(ends) = &self.body {
             ends.put(&mut to);
         }
@@ -267,6 +267,7 @@ mod tests {
                 node: 3,
                 is_far: true,
             },
+            name: None,
         };
         for body in [
             Body::Ask(ends()),

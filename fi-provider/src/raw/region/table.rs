@@ -3,6 +3,7 @@
 #![expect(unsafe_code, reason = "the table lies in memory that processes share")]
 
 use super::Rights;
+use crate::raw::protocol::{CHECKED, GENERATION, MARKS, UNCOUNTED};
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 /// Entries of a table; a key is looked for from its own place on.
@@ -107,6 +108,17 @@ impl State {
         [Rights::READ, Rights::WRITE, Rights::ATOMIC].map(given)
     }
 
+    /// The mark of accesses to the region in this state alone.
+    pub(crate) fn to_mark(self) -> u64 {
+        let generation = self.0 / Self::GENERATION << GENERATION;
+        CHECKED | generation & MARKS & !(CHECKED | UNCOUNTED)
+    }
+
+    /// Whether accesses with this mark may be to the region.
+    pub(crate) fn is_meant_by(self, mark: u64) -> bool {
+        mark & CHECKED == 0 || mark & MARKS & !UNCOUNTED == self.to_mark()
+    }
+
     /// The state with other flags, and the next generation.
     pub(super) fn next(self, flags: u64) -> Self {
         Self((self.0 & !(Self::GENERATION - 1)).wrapping_add(Self::GENERATION) | flags)
@@ -127,6 +139,24 @@ pub(crate) struct Found {
 }
 
 impl Found {
+    /// The words that tell a peer of the region where it cannot read the table.
+    pub(crate) fn to_wire(self) -> [u64; 3] {
+        [self.state.0, self.len, self.start]
+    }
+
+    /// The region that a peer tells of; none where there is none.
+    pub(crate) fn of_wire(state: u64, len: u64, start: u64) -> Option<Self> {
+        State(state).is_used().then_some(Self {
+            slot: 0,
+            state: State(state),
+            base: 0,
+            len,
+            start,
+            device_key: 0,
+            counts_key: 0,
+        })
+    }
+
     /// Where its counts lie in the arena.
     pub(super) fn counts(&self) -> usize {
         TABLE_BYTES + self.slot % SLOTS * size_of::<Counts>()

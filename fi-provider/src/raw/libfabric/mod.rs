@@ -1,0 +1,290 @@
+//! Peers beyond the node, by messages of the system's libfabric.
+//!
+//! * Each endpoint has one of libfabric's ([`Messenger`]), whose name is a part of its address. It
+//!   needs nobody to connect it: the first message of a line greets its receiver, which answers.
+//! * Records are those of a ring of the node (`path`, `arrivals`): within the credits that each line
+//!   has. The receiver tells how many it has taken. They are numbered, as libfabric may tell of
+//!   messages in another order than it takes them.
+//! * All accesses to memory go by records, as those to memory of the node that neither is mapped nor
+//!   copied by the kernel: the peer does them as it makes progress. Keys are looked up by a message
+//!   and its answer (`regions`).
+//! * Peers that something is waited for get an empty message now and then (`waiting`): libfabric
+//!   tells of those that are gone.
+
+use crate::raw::address::{Address, Name};
+use crate::raw::error::Error;
+use crate::raw::waker::Set;
+use arrivals::Arrivals;
+use fi_ofi::{Messenger, Refused, Wishes};
+use path::Line;
+use regions::Looks;
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::{HashMap, VecDeque};
+use std::rc::{Rc, Weak};
+use std::time::Instant;
+
+pub(crate) mod arrivals;
+pub(crate) mod path;
+pub(crate) mod regions;
+mod waiting;
+
+/// Bytes before the payload of a message: its kind and number, and its line.
+const HEADER: usize = 16;
+/// Records on their way to one receiver, at most.
+const CREDITS: u64 = 32;
+
+/// The kinds of messages beside those of records (`crate::raw::protocol`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u16)]
+enum Kind {
+    /// Begins a line: the addresses of the receiver, without its name, and of the sender. The answer
+    /// is [`Kind::Taken`] or [`Kind::Gone`].
+    Greeting = 0xf0,
+    /// Tells how many records were taken of a line, which is the receiver's.
+    Taken,
+    /// Tells that there is no endpoint of the address that a line is to.
+    Gone,
+    /// Asks whether the receiver is there.
+    Probe,
+    /// Asks for the region of a key. Words: a number, the key. The answer is [`Kind::Found`].
+    Look,
+    /// Tells of a region. Words: the number, its state, or 0 where there is none, length and first
+    /// address.
+    Found,
+    /// Counts an access. Words: a number, the key, whether it was a read, the mark of the access. The
+    /// answer is that to an operation of this number.
+    Count,
+}
+
+impl Kind {
+    /// The kind that a message tells, if it is one of these.
+    fn of(word: u16) -> Option<Self> {
+        const ALL: [Kind; 7] = [
+            Kind::Greeting,
+            Kind::Taken,
+            Kind::Gone,
+            Kind::Probe,
+            Kind::Look,
+            Kind::Found,
+            Kind::Count,
+        ];
+        ALL.into_iter().find(|kind| *kind as u16 == word)
+    }
+}
+
+/// The first words of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Header {
+    kind: u16,
+    number: u32,
+    line: u64,
+}
+
+impl Header {
+    fn to_words(self) -> [u64; 2] {
+        let first = u64::from(self.number) << 32 | u64::from(self.kind);
+        [first, self.line]
+    }
+
+    fn of_words([first, line]: [u64; 2]) -> Self {
+        Self {
+            kind: first as u16,
+            number: (first >> 32) as u32,
+            line,
+        }
+    }
+}
+
+/// A message beside records: the peer, and at most so many words.
+#[derive(Clone, Copy, Debug)]
+struct Notice {
+    peer: u64,
+    kind: Kind,
+    line: u64,
+    words: [u64; 4],
+}
+
+/// The side of an endpoint that goes by libfabric: of its thread.
+#[derive(Debug)]
+pub(crate) struct Libfabric {
+    messenger: Messenger,
+    /// The own address.
+    address: Address,
+    /// The longest payload of a record.
+    most: usize,
+    arrivals: RefCell<Arrivals>,
+    /// Own lines, by their numbers.
+    lines: RefCell<HashMap<u64, Weak<Line>>>,
+    /// Lines that have not sent their greetings.
+    ungreeted: RefCell<Vec<Rc<Line>>>,
+    /// libfabric's numbers of peers, by their names.
+    numbers: RefCell<HashMap<Box<[u8]>, u64>>,
+    /// Messages beside records that wait for room.
+    owed: RefCell<VecDeque<Notice>>,
+    looks: Looks,
+    /// A peer is gone, and its state is to be dropped.
+    has_ended: Cell<bool>,
+    /// Turns that have found nothing, and when peers were probed.
+    idle_turns: Cell<u32>,
+    probed: Cell<Instant>,
+    /// Made when the endpoint is to sleep for the first time.
+    sleep: OnceCell<(Set, waiting::Alarm)>,
+}
+
+impl Libfabric {
+    /// Opens libfabric's endpoint by a provider, or its best one, for records of up to `most` bytes
+    /// of payload; `address` lacks its name.
+    ///
+    /// # Errors
+    /// [`Error::NoLibfabric`].
+    pub(crate) fn open(
+        provider: Option<&str>,
+        most: usize,
+        address: Address,
+    ) -> Result<Rc<Self>, Error> {
+        let wishes = Wishes {
+            provider,
+            most: HEADER + most.max(LEAST),
+        };
+        let messenger = Messenger::open(wishes).map_err(|_| Error::NoLibfabric)?;
+        let name = Name::new(messenger.name()).ok_or(Error::NoLibfabric)?;
+        let address = Address {
+            name: Some(name),
+            ..address
+        };
+        Ok(Rc::new(Self {
+            messenger,
+            address,
+            most,
+            arrivals: RefCell::default(),
+            lines: RefCell::default(),
+            ungreeted: RefCell::default(),
+            numbers: RefCell::default(),
+            owed: RefCell::default(),
+            looks: Looks::default(),
+            has_ended: Cell::new(false),
+            idle_turns: Cell::new(0),
+            probed: Cell::new(Instant::now()),
+            sleep: OnceCell::new(),
+        }))
+    }
+
+    /// The own address, with libfabric's name.
+    pub(crate) fn address(&self) -> &Address {
+        &self.address
+    }
+
+    /// libfabric's number of a peer.
+    fn number(&self, name: &Name) -> Result<u64, Error> {
+        if let Some(number) = self.numbers.borrow().get(name.bytes()) {
+            return Ok(*number);
+        }
+        let inserted = self.messenger.insert(name.bytes());
+        let number = inserted.map_err(|_| Error::Unreachable)?;
+        self.numbers
+            .borrow_mut()
+            .insert(name.bytes().into(), number);
+        Ok(number)
+    }
+
+    /// Sends a message beside records now, or when there is room.
+    fn tell(&self, notice: Notice) {
+        let mut owed = self.owed.borrow_mut();
+        if !owed.is_empty() || !self.try_to_tell(notice) {
+            owed.push_back(notice);
+        }
+    }
+
+    /// Sends the messages beside records that wait, as there is room.
+    fn pay(&self) {
+        let mut owed = self.owed.borrow_mut();
+        // One whose receiver has no room does not hold up those to others.
+        let mut full = Vec::new();
+        owed.retain(|notice| {
+            let waits = full.contains(&notice.peer) || !self.try_to_tell(*notice);
+            if waits {
+                full.push(notice.peer);
+            }
+            waits
+        });
+    }
+
+    /// Sends a message beside records; false where there is no room.
+    fn try_to_tell(&self, notice: Notice) -> bool {
+        let Notice {
+            peer,
+            kind,
+            line,
+            words,
+        } = notice;
+        let header = Header {
+            kind: kind as u16,
+            number: 0,
+            line,
+        };
+        let all = [&header.to_words()[..], &words].concat();
+        self.send(peer, &all, &[]) != Err(Error::Again)
+    }
+
+    /// Sends words and bytes.
+    ///
+    /// # Errors
+    /// [`Error::Again`], [`Error::PeerGone`].
+    fn send(&self, peer: u64, words: &[u64], bytes: &[u8]) -> Result<(), Error> {
+        let fill = |to: *mut u8| path::fill(to, words, bytes);
+        let sent = self
+            .messenger
+            .send(peer, words.len() * 8 + bytes.len(), fill);
+        sent.map_err(|refused| self.refused(peer, refused))
+    }
+
+    /// The error of a refused message; notes the end of the peer.
+    fn refused(&self, peer: u64, refused: Refused) -> Error {
+        match refused {
+            Refused::Again => Error::Again,
+            Refused::Failed(_) => {
+                self.note_end(peer);
+                Error::PeerGone
+            }
+        }
+    }
+
+    /// Notes that a peer is gone.
+    fn note_end(&self, peer: u64) {
+        for line in self.lines.borrow().values().filter_map(Weak::upgrade) {
+            if line.peer == peer {
+                line.end();
+                self.has_ended.set(true);
+            }
+        }
+        self.owed.borrow_mut().retain(|notice| notice.peer != peer);
+    }
+}
+
+/// Bytes of the longest message beside records: a greeting.
+const LEAST: usize = Address::BYTES.next_multiple_of(8) + Address::MOST_BYTES;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::raw::protocol;
+
+    #[test]
+    fn messages_beside_records_are_no_records() {
+        for kind in 0..=u16::MAX {
+            let both = Kind::of(kind).is_some() && protocol::Kind::of(kind).is_some();
+            assert!(!both, "{kind}");
+        }
+        assert_eq!((0..=u16::MAX).filter_map(Kind::of).count(), 7);
+    }
+
+    #[test]
+    fn headers_are_read_as_they_were_written() {
+        let header = Header {
+            kind: 0x501,
+            number: u32::MAX - 3,
+            line: 1 << 60 | 5,
+        };
+        assert_eq!(Header::of_words(header.to_words()), header);
+    }
+}

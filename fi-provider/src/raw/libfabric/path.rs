@@ -1,0 +1,211 @@
+//! The path to an endpoint by libfabric: a line of records to its receiver.
+
+#![expect(unsafe_code, reason = "sends bytes by their C addresses")]
+
+use super::{CREDITS, HEADER, Header, Kind, Libfabric};
+use crate::raw::address::Address;
+use crate::raw::error::Error;
+use fi_ofi::Messenger;
+use fi_shm::{copy, random};
+use std::cell::Cell;
+use std::rc::Rc;
+
+/// Records to one receiver.
+#[derive(Debug)]
+pub(crate) struct Line {
+    /// A random number, by which the receiver knows it.
+    pub(super) id: u64,
+    /// libfabric's number of the receiver.
+    pub(super) peer: u64,
+    /// The receiver's address.
+    to: Address,
+    is_alive: Cell<bool>,
+    /// The receiver has answered the greeting.
+    is_greeted: Cell<bool>,
+    sent: Cell<u64>,
+    taken: Cell<u64>,
+    /// A record waits for the receiver to take others.
+    is_starved: Cell<bool>,
+}
+
+impl Line {
+    /// Notes that the receiver is gone.
+    pub(super) fn end(&self) {
+        self.is_alive.set(false);
+    }
+
+    /// Notes how many records the receiver has taken: it answers the greeting, too.
+    pub(super) fn note_taken(&self, taken: u64) {
+        self.is_greeted.set(true);
+        let outstanding = self.sent.get().wrapping_sub(taken);
+        // Others are nonsense.
+        if outstanding <= self.sent.get().wrapping_sub(self.taken.get()) {
+            self.taken.set(taken);
+        }
+    }
+
+    /// Whether the receiver has not taken all, and lives.
+    pub(super) fn is_under_way(&self) -> bool {
+        self.is_alive.get() && self.sent.get() != self.taken.get()
+    }
+
+    /// Whether something is waited for that the receiver does.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.is_alive.get() && (!self.is_greeted.get() || self.is_starved.get())
+    }
+
+    /// Whether nobody listens at the receiver's address any more.
+    pub(super) fn is_refused(&self) -> bool {
+        let name = self.to.name.as_ref();
+        name.is_some_and(|name| Messenger::is_refused(name.bytes()))
+    }
+
+    fn may_send(&self) -> bool {
+        self.is_greeted.get() && self.sent.get().wrapping_sub(self.taken.get()) < CREDITS
+    }
+}
+
+/// The sender's end of a line.
+#[derive(Debug)]
+pub(crate) struct LibfabricPath {
+    pub(super) libfabric: Rc<Libfabric>,
+    pub(super) line: Rc<Line>,
+}
+
+impl LibfabricPath {
+    /// Begins a line to an endpoint.
+    ///
+    /// # Errors
+    /// [`Error::Unreachable`] where the address has no name of libfabric's, or one that the provider
+    /// refuses; [`Error::System`].
+    pub(crate) fn open(libfabric: &Rc<Libfabric>, to: &Address) -> Result<Self, Error> {
+        let name = to.name.as_ref().ok_or(Error::Unreachable)?;
+        let line = Rc::new(Line {
+            id: u64::from_ne_bytes(random::bytes()?),
+            peer: libfabric.number(name)?,
+            to: to.clone(),
+            is_alive: Cell::new(true),
+            is_greeted: Cell::new(false),
+            sent: Cell::new(0),
+            taken: Cell::new(0),
+            is_starved: Cell::new(false),
+        });
+        let mut lines = libfabric.lines.borrow_mut();
+        lines.retain(|_, line| line.strong_count() > 0);
+        lines.insert(line.id, Rc::downgrade(&line));
+        drop(lines);
+        libfabric.ungreeted.borrow_mut().push(Rc::clone(&line));
+        libfabric.greet();
+        Ok(Self {
+            libfabric: Rc::clone(libfabric),
+            line,
+        })
+    }
+
+    /// Whether libfabric has told of no failure with the peer.
+    pub(crate) fn is_alive(&self) -> bool {
+        self.line.is_alive.get()
+    }
+
+    /// Whether the peer has answered the greeting.
+    pub(super) fn is_greeted(&self) -> bool {
+        self.line.is_greeted.get()
+    }
+
+    /// Notes that the endpoint is gone.
+    pub(crate) fn note_end(&self) {
+        self.line.end();
+    }
+
+    /// Bytes of the longest payload of a record.
+    pub(crate) fn most(&self) -> usize {
+        self.libfabric.most
+    }
+
+    /// Sends a record of words and bytes.
+    ///
+    /// # Errors
+    /// [`Error::Again`] where the peer or libfabric has no room; [`Error::PeerGone`].
+    ///
+    /// # Safety
+    /// `bytes` holds `len` bytes, which are with the words no more than [`LibfabricPath::most`].
+    pub(crate) unsafe fn post(
+        &self,
+        kind: u16,
+        words: &[u64],
+        bytes: *const u8,
+        len: usize,
+    ) -> Result<(), Error> {
+        let line = &self.line;
+        if !self.is_alive() {
+            return Err(Error::PeerGone);
+        }
+        line.is_starved.set(!line.may_send());
+        if line.is_starved.get() {
+            return Err(Error::Again);
+        }
+        let sent = line.sent.get();
+        let header = Header {
+            kind,
+            number: sent as u32,
+            line: line.id,
+        };
+        let write = |to: *mut u8| {
+            // SAFETY: there is room for header, words and bytes, which `bytes` holds.
+            unsafe {
+                to.cast::<[u64; 2]>().write(header.to_words());
+                let words_at = to.wrapping_add(HEADER).cast::<u64>();
+                words_at.copy_from_nonoverlapping(words.as_ptr(), words.len());
+                copy::copy(to.wrapping_add(HEADER + words.len() * 8), bytes, len);
+            }
+        };
+        let bytes = HEADER + words.len() * 8 + len;
+        let posted = self.libfabric.messenger.send(line.peer, bytes, write);
+        posted.map_err(|refused| self.libfabric.refused(line.peer, refused))?;
+        line.sent.set(sent.wrapping_add(1));
+        Ok(())
+    }
+}
+
+impl Libfabric {
+    /// Sends the greetings that wait, as there is room.
+    pub(super) fn greet(&self) {
+        if self.ungreeted.borrow().is_empty() {
+            return;
+        }
+        self.ungreeted.borrow_mut().retain(|line| {
+            let header = Header {
+                kind: Kind::Greeting as u16,
+                number: 0,
+                line: line.id,
+            };
+            let mut bytes = line.to.to_short_bytes().to_vec();
+            bytes.resize(bytes.len().next_multiple_of(8), 0);
+            bytes.extend(self.address.to_bytes());
+            let sent = self.messenger.send(line.peer, HEADER + bytes.len(), |to| {
+                fill(to, &header.to_words(), &bytes);
+            });
+            // The error of another refusal is the next post's.
+            let refused = sent.map_err(|refused| match refused {
+                fi_ofi::Refused::Again => true,
+                fi_ofi::Refused::Failed(_) => {
+                    line.end();
+                    self.has_ended.set(true);
+                    false
+                }
+            });
+            refused.is_err_and(|waits| waits)
+        });
+    }
+}
+
+/// Writes words and bytes to the memory of a message.
+pub(super) fn fill(to: *mut u8, words: &[u64], bytes: &[u8]) {
+    // SAFETY: the memory has room for them, and is nobody else's.
+    unsafe {
+        to.cast::<u64>()
+            .copy_from_nonoverlapping(words.as_ptr(), words.len());
+        to.wrapping_add(words.len() * 8)
+            .copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+    }
+}

@@ -1,0 +1,143 @@
+//! Regions of peers that are reached by libfabric: their keys are looked up by messages.
+
+use super::path::LibfabricPath;
+use super::{Kind, Libfabric, Notice};
+use crate::raw::completion::{Entry, Report};
+use crate::raw::endpoint::{Endpoint, Origin, RemoteRegion, State};
+use crate::raw::error::Error;
+use crate::raw::protocol;
+use crate::raw::record::{Flat, Record};
+use crate::raw::region::{Access, Found};
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+/// How long an answer holds that nobody has come for.
+const LASTS: Duration = Duration::from_secs(1);
+
+/// Keys that are looked up, by their lines.
+#[derive(Debug, Default)]
+pub(super) struct Looks {
+    last: Cell<u64>,
+    asked: RefCell<HashMap<(u64, u64), Look>>,
+}
+
+/// A key that is looked up.
+#[derive(Debug)]
+struct Look {
+    number: u64,
+    /// The words that tell of the region, and when they came.
+    answer: Option<([u64; 3], Instant)>,
+}
+
+impl Libfabric {
+    /// Notes the answer to a look.
+    pub(super) fn note_found(&self, record: &Flat) {
+        let Some([number, answer @ ..]) = record.words::<4>() else {
+            return;
+        };
+        let mut asked = self.looks.asked.borrow_mut();
+        // Another number is that of a look that was given up.
+        if let Some(look) = asked.values_mut().find(|look| look.number == number) {
+            look.answer = Some((answer, Instant::now()));
+        }
+    }
+}
+
+impl Endpoint {
+    /// Looks the region of a key up at a peer, which answers as it makes progress.
+    ///
+    /// # Errors
+    /// [`Error::Again`] until it has, [`Error::NoSuchKey`].
+    pub(crate) fn look_by_libfabric(&self, path: &LibfabricPath, key: u64) -> Result<Found, Error> {
+        let looks = &path.libfabric.looks;
+        let name = (path.line.id, key);
+        let mut asked = looks.asked.borrow_mut();
+        match asked.get(&name) {
+            Some(Look { answer: None, .. }) => return Err(Error::Again),
+            Some(Look {
+                answer: Some(([state, len, start], came)),
+                ..
+            }) if came.elapsed() < LASTS => {
+                let found = Found::of_wire(*state, *len, *start);
+                asked.remove(&name);
+                return found.ok_or(Error::NoSuchKey);
+            }
+            _ => {}
+        }
+        if !path.is_greeted() {
+            return Err(Error::Again);
+        }
+        let number = looks.last.get().wrapping_add(1);
+        looks.last.set(number);
+        let answer = None;
+        asked.insert(name, Look { number, answer });
+        path.libfabric.tell(Notice {
+            peer: path.line.peer,
+            kind: Kind::Look,
+            line: path.line.id,
+            words: [number, key, 0, 0],
+        });
+        Err(Error::Again)
+    }
+
+    /// Has a peer count an access that brings no bytes: an operation by itself, or a part of one.
+    ///
+    /// # Errors
+    /// [`Error::Again`], [`Error::PeerGone`].
+    pub(crate) fn count_by_libfabric<R: Report>(
+        &self,
+        region: &RemoteRegion,
+        path: &LibfabricPath,
+        access: Access,
+        (entry, report): (Entry, R),
+    ) -> Result<(), Error> {
+        let number = self.begin_reported(&region.link, entry, report, State::Answer)?;
+        path.libfabric.tell(Notice {
+            peer: path.line.peer,
+            kind: Kind::Count,
+            line: path.line.id,
+            words: [number, region.key, access as u64, region.mark],
+        });
+        Ok(())
+    }
+
+    /// Tells a peer of the region that it asks for.
+    pub(super) fn tell_region(&self, libfabric: &Libfabric, to: (u64, u64), record: &Flat) {
+        let Some([number, key]) = record.words() else {
+            return;
+        };
+        let found = self.regions().find(key);
+        let [state, len, start] = found.map_or([0; 3], Found::to_wire);
+        let (line, peer) = to;
+        libfabric.tell(Notice {
+            peer,
+            kind: Kind::Found,
+            line,
+            words: [number, state, len, start],
+        });
+    }
+
+    /// Counts an access of a peer, and tells it.
+    pub(super) fn count_for_peer(&self, origin: &mut Origin, record: &Flat) {
+        let Some([number, key, access, mark]) = record.words() else {
+            return;
+        };
+        let access = match access {
+            0 => Access::Write,
+            _ => Access::Read,
+        };
+        let found = self.regions().find(key);
+        let found = found.filter(|found| found.state.is_meant_by(mark));
+        let code = match &found {
+            Some(found) => {
+                self.regions().count(found, access);
+                0
+            }
+            None => Error::NoSuchKey.to_wire(),
+        };
+        if let Some(link) = self.way_back(origin) {
+            self.owe(&link, protocol::Kind::Done, [number, code.into(), 0]);
+        }
+    }
+}
