@@ -32,7 +32,7 @@ extern "C" {
 #define FARREACH_AM_EPEER (-4)    /* the peer's process has ended, or cannot be reached */
 #define FARREACH_AM_ESTATE (-5)   /* not now: a request in a handler, a second reply, ... */
 #define FARREACH_AM_EJOB (-6)     /* the launcher, or the program's exchange, has failed */
-#define FARREACH_AM_EDEVICE (-7)  /* other nodes are to be reached, and there is no device */
+#define FARREACH_AM_ENETWORK (-7) /* other nodes are to be reached, and there is no network */
 #define FARREACH_AM_ENOTSUP (-8)  /* the operation is not done on this type */
 #define FARREACH_AM_EAGAIN (-9)   /* farreach_am_try_... alone: there is no room now */
 

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::time::Duration;
 
-pub use fi_ofi::{Candidate, Version, Watch, candidates, version};
+pub use fi_ofi::{Candidate, Version, Watch, best, candidates, version};
 
 /// [`Config::leave`] where nobody says otherwise.
 pub const LEAVE: Duration = Duration::from_micros(200);

@@ -69,7 +69,7 @@ impl Error {
             Self::NotNow(_) => -5,
             Self::Job(error) => match **error {
                 fi_job::Error::Rank | fi_job::Error::Variable(_) => -1,
-                fi_job::Error::NoDevice(_) => -7,
+                fi_job::Error::NoNetwork(_) => -7,
                 _ => -6,
             },
             Self::Unsupported => -8,
@@ -91,8 +91,9 @@ impl Error {
     /// The error of a call that concerns this process alone.
     pub(crate) fn of_domain(source: raw::Error) -> Self {
         match source {
-            raw::Error::NoDevice => {
-                fi_job::Error::NoDevice("there is none (farreach info tells why)").into()
+            raw::Error::NoDevice | raw::Error::NoLibfabric => {
+                let why = format!("{source} (farreach info tells why)");
+                fi_job::Error::NoNetwork(why.into_boxed_str()).into()
             }
             _ => Self::NoRoom(source),
         }

@@ -19,9 +19,9 @@ pub enum Error {
         /// Its rank.
         rank: u32,
     },
-    /// Other nodes are to be reached, and there is no device, or none is to be used.
-    #[error("the job has several nodes, which need an mlx5 device: {0}")]
-    NoDevice(&'static str),
+    /// Other nodes are to be reached, and nothing is there that all processes have.
+    #[error("the job has several nodes, and no network between them: {0}")]
+    NoNetwork(Box<str>),
     /// A variable of the environment makes no sense.
     #[error("{0}")]
     Variable(Box<str>),

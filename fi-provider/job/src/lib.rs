@@ -8,7 +8,6 @@ mod error;
 mod reach;
 
 pub use error::Error;
-pub use reach::transport;
 
 use fi_bootstrap::Bootstrap;
 use fi_provider::raw::address::Address;
@@ -130,7 +129,7 @@ impl Job {
     /// collective. This process's node is `pretended`, where that is given.
     ///
     /// # Errors
-    /// [`Error::NoDevice`], [`Error::Variable`], and those of [`Job::exchange`].
+    /// [`Error::NoNetwork`], [`Error::Variable`], and those of [`Job::exchange`].
     pub fn place(&mut self, pretended: Option<u32>) -> Result<Place, Error> {
         let node = match pretended {
             None => self.node()?,
@@ -140,8 +139,16 @@ impl Job {
         let are_several = nodes.chunks_exact(8).any(|node| node != &nodes[..8]);
         Ok(Place {
             node,
-            far: are_several.then(transport).transpose()?,
+            far: are_several
+                .then(|| reach::transport(|is_here| self.do_all(is_here)))
+                .transpose()?,
         })
+    }
+
+    /// Tells whether all processes say yes: collective.
+    fn do_all(&mut self, says_yes: bool) -> Result<bool, Error> {
+        let told = self.exchange(&[says_yes.into()])?;
+        Ok(told.iter().all(|told| *told == 1))
     }
 
     /// The number of this process's node, where the launcher tells of several.

@@ -128,7 +128,7 @@ pub fn candidates(provider: Option<&str>) -> Result<Vec<Candidate>, Error> {
 ///
 /// # Errors
 /// As [`candidates`], and [`Error::NoProvider`] with the reason for each.
-pub(crate) fn best(provider: Option<&str>) -> Result<Candidate, Error> {
+pub fn best(provider: Option<&str>) -> Result<Candidate, Error> {
     let mut all = candidates(provider)?;
     match all.iter().position(|one| one.refused.is_none()) {
         Some(first) => Ok(all.swap_remove(first)),

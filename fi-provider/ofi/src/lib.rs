@@ -39,7 +39,7 @@ mod signals;
 mod transfer;
 mod watch;
 
-pub use candidates::{Candidate, candidates};
+pub use candidates::{Candidate, best, candidates};
 pub use error::{Error, Failure};
 pub use lane::Lane;
 pub use library::{Version, version};

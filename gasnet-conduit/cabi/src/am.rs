@@ -657,7 +657,7 @@ pub(crate) extern "C" fn farreach_am_strerror(result: c_int) -> *const c_char {
         -4 => c"the peer's process has ended, or cannot be reached",
         -5 => c"the call is not allowed now",
         -6 => c"the launcher, or the program's exchange, has failed",
-        -7 => c"other nodes are to be reached, and there is no device",
+        -7 => c"other nodes are to be reached, and there is no network",
         -8 => c"the operation is not done on this type",
         -9 => c"there is no room now",
         _ => c"no number of an error",
