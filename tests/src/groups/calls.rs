@@ -51,6 +51,7 @@ const FEW: &[&str] = &[
 
 const SOFTHCA: [&str; 4] = ["--fabric", "softhca", "--transport", "rc"];
 const BY_DC: [&str; 4] = ["--fabric", "softhca", "--transport", "dc"];
+const BY_LIBFABRIC: [&str; 2] = ["--fabric", "libfabric"];
 
 /// Jobs: the number of processes, further words for oshrun, and the rows.
 const JOBS: &[(&str, &[&str], &[Row])] = &[
@@ -110,7 +111,7 @@ pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
         let fabrics: &[&[&str]] = if words.is_empty() {
             &[&[]]
         } else {
-            &[&SOFTHCA, &BY_DC]
+            &[&SOFTHCA, &BY_DC, &BY_LIBFABRIC]
         };
         for (fabric, row) in fabrics
             .iter()
