@@ -14,8 +14,8 @@ use std::time::Duration;
 /// The folders of the programs.
 const FOLDERS: [&str; 3] = ["tests/am", "tests/gasnet", "examples/gasnet"];
 
-/// The settings of several nodes: the transports, and one of them beside shared memory.
-const OF_SETTINGS: [&str; 3] = ["rc ppn=1", "dc ppn=1", "rc ppn=2"];
+/// The settings of several nodes: the transports, and two of them beside shared memory.
+const OF_SETTINGS: [&str; 4] = ["rc ppn=1", "dc ppn=1", "rc ppn=2", "libfabric ppn=2"];
 
 /// Compiles `$3` as `$2` by the package `$1`; further words are the compiler's.
 const COMPILE: &str = r#"
@@ -74,8 +74,9 @@ fn package(mode: &str) -> String {
 /// [`Setting::choose`] has them.
 fn jobs(runs: &[Run]) -> Vec<(&Run, Option<&'static Setting>)> {
     let on_one = runs.iter().filter(|run| run.nodes != Nodes::Several);
-    let settings = SETTINGS.iter();
-    let settings = settings.filter(|setting| OF_SETTINGS.contains(&setting.label));
+    // The first of each: others with the same label are for other programs.
+    let first = |label| SETTINGS.iter().find(|setting| setting.label == label);
+    let settings = OF_SETTINGS.into_iter().filter_map(first);
     let on_several = settings.flat_map(|setting| {
         let chosen = setting.choose(runs).into_iter();
         chosen.map(move |run| (run, Some(setting)))

@@ -147,7 +147,7 @@ const LIBFABRIC: Setting = Setting {
 /// All settings: each transport between all PEs, and one transport beside shared memory; libfabric;
 /// those of remote calls; then each policy of lanes but the default one, in turn over these, one
 /// completion queue for all lanes, and queue pairs that are connected in the background.
-pub(crate) const SETTINGS: [Setting; 14] = [
+pub(crate) const SETTINGS: [Setting; 15] = [
     nodes("rc ppn=1", "rc", ONE),
     Setting {
         programs: OF_TRANSPORTS,
@@ -165,6 +165,10 @@ pub(crate) const SETTINGS: [Setting; 14] = [
     Setting {
         programs: OF_CALLS,
         ..nodes("dc ppn=2", "dc", TWO)
+    },
+    Setting {
+        programs: OF_CALLS,
+        ..LIBFABRIC
     },
     lanes(
         "rc ppn=1 mpi-everywhere",
