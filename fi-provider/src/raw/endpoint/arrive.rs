@@ -478,7 +478,7 @@ impl Endpoint {
         let (is_last, is_counted) = (end & !MARKS != 0, end & UNCOUNTED == 0);
         let link = self.way_back(origin)?;
         let len = record.len() - 32;
-        let done = self.range(key, end, address, len, Rights::WRITE);
+        let done = self.range(key, address, len, Rights::WRITE);
         if let Ok((place, found)) = &done {
             // SAFETY: the range is in a region, which is mapped and writable while it is open.
             unsafe { record.copy_to(32, *place, len) };
@@ -499,7 +499,7 @@ impl Endpoint {
         let link = self.way_back(origin)?;
         let is_counted = mark & UNCOUNTED == 0;
         let len = usize::try_from(mark & !MARKS).ok()?;
-        match self.range(key, mark, address, len, Rights::READ) {
+        match self.range(key, address, len, Rights::READ) {
             Ok((place, found)) => {
                 let mut stream = Stream::pieces(link, place, len, number, None);
                 stream.region = Some((key, found));
@@ -517,7 +517,7 @@ impl Endpoint {
         let asked = Asked::of_wire(what & !MARKS)?;
         let link = self.way_back(origin)?;
         let bytes = asked.bytes();
-        let place = self.range(key, what, address, bytes, asked.right());
+        let place = self.range(key, address, bytes, asked.right());
         let done = place.and_then(|(place, found)| {
             // SAFETY: the range is in a region, which is mapped while it is open, and writable where
             // it gives the right to more than reading.
@@ -534,19 +534,16 @@ impl Endpoint {
         Some(())
     }
 
-    /// Where a range of an own region lies, for an access with this mark.
+    /// Where a range of an own region lies.
     pub(super) fn range(
         &self,
         key: u64,
-        mark: u64,
         address: u64,
         len: usize,
         rights: Rights,
     ) -> Result<(*mut u8, Found), Error> {
         let regions = self.domain.regions();
-        let found = regions.find(key);
-        let found = found.filter(|found| found.state.is_meant_by(mark));
-        let found = found.ok_or(Error::NoSuchKey)?;
+        let found = regions.find(key).ok_or(Error::NoSuchKey)?;
         if !found.state.allows(rights) {
             return Err(Error::NotAllowed);
         }

@@ -300,7 +300,7 @@ impl Endpoint {
         };
         let here = match asked & OFFERED {
             0 => self
-                .range(name, 0, address, len, rights)
+                .range(name, address, len, rights)
                 .ok()
                 .map(|(at, _)| at),
             _ => self

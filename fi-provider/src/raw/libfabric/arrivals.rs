@@ -309,6 +309,8 @@ impl Endpoint {
         let kind = record.kind;
         let fate = if incoming.is_closed {
             Fate::Taken
+        } else if self.refuse_outdated(&mut incoming.origin, &record) {
+            Fate::Taken
         } else {
             self.arrive(&mut incoming.origin, record)
         };

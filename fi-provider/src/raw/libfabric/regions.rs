@@ -5,7 +5,7 @@ use super::{Kind, Libfabric, Notice};
 use crate::raw::completion::{Entry, Report};
 use crate::raw::endpoint::{Endpoint, Origin, RemoteRegion, State};
 use crate::raw::error::Error;
-use crate::raw::protocol;
+use crate::raw::protocol::{self, CHECKED};
 use crate::raw::record::{Flat, Record};
 use crate::raw::region::{Access, Found};
 use std::cell::{Cell, RefCell};
@@ -100,6 +100,26 @@ impl Endpoint {
             words: [number, region.key, access as u64, region.mark],
         });
         Ok(())
+    }
+
+    /// Refuses an access that is to a region of a generation which the key has no longer; false of all
+    /// other records.
+    pub(super) fn refuse_outdated(&self, origin: &mut Origin, record: &Flat) -> bool {
+        use protocol::Kind;
+        let accesses = [Kind::Write, Kind::Read, Kind::Atomic].map(|kind| kind as u16);
+        let Some([number, key, _, mark]) = record.words() else {
+            return false;
+        };
+        let found = || self.regions().find(key);
+        let is_meant = || found().is_some_and(|found| found.state.is_meant_by(mark));
+        if !accesses.contains(&record.kind) || mark & CHECKED == 0 || is_meant() {
+            return false;
+        }
+        if let Some(link) = self.way_back(origin) {
+            let code = Error::NoSuchKey.to_wire().into();
+            self.owe(&link, Kind::Done, [number, code, 0]);
+        }
+        true
     }
 
     /// Tells a peer of the region that it asks for.
