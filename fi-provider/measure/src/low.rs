@@ -211,11 +211,7 @@ impl Low {
         let key = Be32::new(other.memory.region.rkey());
         let there = Segment::new(other.memory.address(), key);
         // SAFETY: the lane is alive and this thread's, and its one peer is at the place.
-        unsafe {
-            end.route
-                .inject(value, || there, &Vector::nowhere(), || PLACE)
-                == Some(true)
-        }
+        unsafe { end.route.inject(value, there, &Vector::nowhere(), PLACE) }
     }
 
     /// Posts a write with a completion by an end, of 8 bytes in the entry or, if `reads`, of bytes

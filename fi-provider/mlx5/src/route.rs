@@ -164,8 +164,7 @@ impl Route {
         }
     }
 
-    /// Writes `value` to `address` of the peer at `place`, if nothing has to be waited for; none on a
-    /// route that is not in line.
+    /// Writes `value` to `address` of the peer at `place`, if nothing has to be waited for.
     ///
     /// # Safety
     /// The route's lane is alive and used by this thread alone; `place` is that of one of its peers,
@@ -174,29 +173,30 @@ impl Route {
     pub unsafe fn inject<T: Copy>(
         &self,
         value: T,
-        there: impl FnOnce() -> Segment,
+        there: Segment,
         vector: &Vector,
-        place: impl FnOnce() -> Place,
-    ) -> Option<bool> {
+        place: Place,
+    ) -> bool {
+        let Segment(there) = there;
         let queues = self.queues;
         if self.initiators {
             // SAFETY: the lane is alive and this thread's, and the place that of a peer; in-line
             // routes have initiators under `Alone`.
             let posted = unsafe {
-                let queue = self.initiator(place());
-                element_to::<T, Alone>(queues, queue, value, there().0, vector).is_some()
+                let queue = self.initiator(place);
+                element_to::<T, Alone>(queues, queue, value, there, vector).is_some()
             };
             kept_apart!("initiator");
-            return Some(posted);
+            return posted;
         }
         if !self.connected {
-            return None;
+            return false;
         }
         // SAFETY: the lane is alive and this thread's, and the place that of a peer; it has a
         // connected queue under `Alone`.
-        let posted = unsafe { self.inject_by_connection(value, there(), place()) };
+        let posted = unsafe { self.inject_by_connection(value, Segment(there), place) };
         kept_apart!("connected");
-        Some(posted.is_some())
+        posted.is_some()
     }
 
     /// Whether posts are in line by a connected queue for each peer.
@@ -227,7 +227,7 @@ impl Route {
     /// # Safety
     /// As [`Route::inject`].
     #[inline(always)]
-    pub unsafe fn add(&self, value: u64, there: impl FnOnce() -> Segment, place: Place) -> bool {
+    pub unsafe fn add(&self, value: u64, there: Segment, place: Place) -> bool {
         if !self.connected {
             return false;
         }
@@ -246,7 +246,7 @@ impl Route {
         let [low, high] = unsafe { head(self.queues) }.discard;
         let result = unit(low, high);
         queue.unfenced.set(true);
-        let entry = [control, there().0, operand, result];
+        let entry = [control, there.0, operand, result];
         // SAFETY: the block is free, and the queue this thread's.
         unsafe { commit::<Alone>(self.queues, queue, record, at, entry, 4) };
         true

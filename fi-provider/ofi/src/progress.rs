@@ -201,15 +201,21 @@ impl State {
             self.pay();
         }
         let read = self.batch.read();
+        if read == -(libc::EAGAIN as isize) {
+            return false;
+        }
+        self.take(read)
+    }
+
+    /// Takes what the last look has found; whether that was something.
+    #[inline(never)]
+    fn take(&mut self, read: isize) -> bool {
         let entry = self.batch.entries();
         // SAFETY: the queue has written the entry, if it is one; contexts are operations.
         if read == 1 && unsafe { is_plain(entry) } {
             // SAFETY: as above; the operation is under way until now.
             unsafe { end_plain(entry) };
             return true;
-        }
-        if read == -(libc::EAGAIN as isize) {
-            return false;
         }
         self.take_all(read)
     }

@@ -170,13 +170,15 @@ impl<T> Drop for Guard<'_, T> {
 #[inline(always)]
 fn give_way() {
     #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-    // SAFETY: sched_yield(2) takes nothing and touches no memory; the kernel changes these registers
-    // alone.
+    // SAFETY: sched_yield(2) takes nothing and touches no memory; the kernel changes rax, rcx and r11
+    // alone. An argument's register is put back: posts that wait never would copy it at their begin.
     unsafe {
         core::arch::asm!(
+            "movq xmm15, rcx",
             "syscall",
+            "movq rcx, xmm15",
             inout("rax") libc::SYS_sched_yield => _,
-            lateout("rcx") _,
+            out("xmm15") _,
             lateout("r11") _,
             options(nostack)
         );

@@ -258,16 +258,13 @@ impl Endpoint {
         peer: PeerIndex,
     ) -> Option<()> {
         let offset = self.offset(target.addr());
-        if size_of::<T>() != 8 || !self.route.is_connected_in_line() {
-            return None;
-        }
-        if offset >= self.device_len || record.window_len > 0 {
+        if size_of::<T>() != 8 || offset >= self.device_len || record.window_len > 0 {
             return None;
         }
         if !is_aligned(target.addr(), size_of::<T>()) {
             return None;
         }
-        let there = || record.remote.segment(offset, &self.split);
+        let there = record.remote.segment(offset, &self.split);
         // SAFETY: the lane is alive while the endpoint is enabled, and used by one thread at a time
         // or declines; `peer` has a record.
         let posted = unsafe { self.route.add(bits(operand), there, anew(peer)) };

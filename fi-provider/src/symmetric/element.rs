@@ -30,8 +30,6 @@ enum InLine<'a> {
     /// The peer is elsewhere, or the address is outside of the window: a matter of the lane's
     /// guard.
     Beyond(Beyond<'a>),
-    /// The same, in memory that messages of libfabric reach.
-    ByMessage(Beyond<'a>),
     /// The far part has to do it.
     Declined,
 }
@@ -67,9 +65,6 @@ pub unsafe fn write<C: Caller, T: Copy>(
             InLine::Beyond(Beyond { offset, record }) => {
                 write_on_register(dest, value, offset, caller, routine, record)
             }
-            InLine::ByMessage(Beyond { offset, record }) => {
-                swap(dest, value, offset, caller, routine, record)
-            }
             InLine::Declined => write_far(dest, value, peer, caller, routine),
         }
     }
@@ -100,9 +95,6 @@ pub unsafe fn write_beyond<C: Caller, T: Copy>(
             InLine::Beyond(Beyond { offset, record }) => {
                 write_on_register(dest, value, offset, caller, routine, record)
             }
-            InLine::ByMessage(Beyond { offset, record }) => {
-                swap(dest, value, offset, caller, routine, record)
-            }
             InLine::Declined => write_far(dest, value, peer, caller, routine),
         }
     }
@@ -131,6 +123,9 @@ unsafe fn write_on_register<C: Caller, T: Copy>(
             Some(true) => return C::done(()),
             Some(false) => {
                 return write_far(dest, value, endpoint.peer_of(record), caller, routine);
+            }
+            None if offset < endpoint.by_message => {
+                return swap(dest, value, offset, caller, routine, record);
             }
             None => {}
         }
@@ -394,20 +389,18 @@ impl Endpoint {
         if offset >= self.device_len {
             return InLine::Beyond(beyond);
         }
-        let there = || record.remote.segment(offset, &self.split);
+        let there = record.remote.segment(offset, &self.split);
         // SAFETY: the lane is alive while the endpoint is enabled, and used by one thread at a
         // time; the place is that of a peer's queue.
         let posted = unsafe {
             self.route
-                .inject(value, there, &record.remote.vector, place)
+                .inject(value, there, &record.remote.vector, place())
         };
-        match posted {
-            Some(true) => {
-                self.set_busy();
-                InLine::Done
-            }
-            Some(false) => InLine::Declined,
-            None => InLine::ByMessage(beyond),
+        if posted {
+            self.set_busy();
+            InLine::Done
+        } else {
+            InLine::Declined
         }
     }
 
@@ -456,7 +449,7 @@ impl Endpoint {
     /// it is there; false where another function has to do it.
     ///
     /// # Safety
-    /// [`Endpoint::write_element_in_line`] has said so.
+    /// The element begins below `by_message`.
     #[inline(always)]
     unsafe fn swap<T: Copy>(&self, value: T, inside: (usize, bool), record: &Peer) -> bool {
         // SAFETY: the offset is in memory that messages reach.
@@ -489,7 +482,7 @@ impl Endpoint {
     /// line lets it.
     #[inline(always)]
     fn element_there<'a>(&self, Beyond { offset, record }: Beyond<'a>) -> Option<There<'a>> {
-        if offset >= self.reach {
+        if offset >= self.ends[1] {
             return None;
         }
         let place = self.place(record);

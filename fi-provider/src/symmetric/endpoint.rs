@@ -30,15 +30,15 @@ pub struct Endpoint {
     /// Not zero where fence and quiet have more to do than order this processor's stores: the endpoint is closed, or
     /// operations are outstanding on its lane. Where several threads share the lane it never changes.
     busy: Cell<u32>,
-    /// Bytes of a peer's window as posts in line reach it, or short messages of a lane of libfabric
-    /// that one thread uses: an element that begins there ends in the window. 0 where there are none.
+    /// Bytes of a peer's window as posts in line reach it; 0 where there are none.
     pub(crate) device_len: usize,
     /// Where the window's second part begins, in bytes from its base: it has another key.
     pub(crate) split: usize,
     /// Where the two parts end, in bytes from the window's base.
     pub(crate) ends: [usize; 2],
-    /// Bytes of a peer's window as the device reaches it; 0 without a device.
-    pub(crate) reach: usize,
+    /// Bytes of the window where an element of 8 bytes may begin that goes as a message of libfabric; 0
+    /// where elements go otherwise, or several threads use the lane.
+    pub(crate) by_message: usize,
     pub(crate) route: Route,
     pub(crate) far: Far,
     /// The lane's numbers of the peers over a device, where they are others than the endpoint's; null
@@ -73,7 +73,7 @@ impl Endpoint {
             device_len: 0,
             split: 0,
             ends: [0; 2],
-            reach: 0,
+            by_message: 0,
             route: Route::none(),
             far: Far::None,
             numbers: std::ptr::null(),
@@ -128,12 +128,11 @@ impl Endpoint {
         };
         self.split = network.split();
         self.ends = network.ends();
-        self.reach = domain.window().len();
         self.busy = Cell::new(gate.is_shared().into());
         let other = numbers.filter(|numbers| numbers.iter().zip(0..).any(|(&a, b)| a != b));
         if let Gate::Libfabric(gate) = gate {
             if gate.swaps_elements() {
-                self.device_len = self.ends[1].saturating_sub(size_of::<u64>() - 1);
+                self.by_message = self.ends[1].saturating_sub(size_of::<u64>() - 1);
             }
             // SAFETY: the gate outlives every use of the endpoint.
             self.far = Far::Libfabric(unsafe { Libfabric::new(gate) });
@@ -210,7 +209,7 @@ impl Endpoint {
             peers: self.peers,
             peer_count: self.peer_count,
             window_base: self.window_base,
-            stores_alone: self.peer_count > 0 && self.reach == 0,
+            stores_alone: self.peer_count > 0 && matches!(self.far, Far::None),
         }
     }
 

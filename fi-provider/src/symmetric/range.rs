@@ -134,7 +134,7 @@ unsafe fn write_word<C: Caller, const KEPT: bool>(
             None => {
                 // Of no use to the paths before: so it is computed behind them, in one register.
                 let offset = endpoint.offset(again(dest.addr()));
-                if offset < endpoint.device_len {
+                if offset < endpoint.by_message {
                     less_likely();
                     let third = anything();
                     return word_by_libfabric::<C, KEPT>(
@@ -151,7 +151,6 @@ unsafe fn write_word<C: Caller, const KEPT: bool>(
 ///
 /// # Safety
 /// As [`write_word`].
-#[cold]
 #[inline(never)]
 unsafe fn write_word_guarded<C: Caller, const KEPT: bool>(
     offset: usize,

@@ -440,9 +440,9 @@ impl FarOrigin {
         // peers.
         let is_told = unsafe {
             self.memory
-                .inject(taken, || segment, &self.to_memory, || self.place)
+                .inject(taken, segment, &self.to_memory, self.place)
         };
-        if is_told == Some(true) {
+        if is_told {
             (self.told, self.untold) = (taken, 0);
             return true;
         }

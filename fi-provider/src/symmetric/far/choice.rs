@@ -25,7 +25,7 @@ impl Endpoint {
     /// where that is none. Has done nothing where it returns false.
     ///
     /// # Safety
-    /// It is below `device_len` of an endpoint whose route is not in line.
+    /// It is below `by_message`.
     #[inline(always)]
     pub(crate) unsafe fn swap_element<const BYTES: usize>(
         &self,
@@ -34,7 +34,7 @@ impl Endpoint {
         record: &Peer,
     ) -> bool {
         match &self.far {
-            // SAFETY: without posts in line that length is libfabric's alone.
+            // SAFETY: that length is libfabric's alone.
             Far::None | Far::Mlx5(_) => unsafe { std::hint::unreachable_unchecked() },
             // SAFETY: it is that of lanes of one thread whose elements go as messages.
             Far::Libfabric(far) => unsafe { far.swap_element::<BYTES>(self, inside, word, record) },
@@ -53,7 +53,7 @@ impl Endpoint {
         record: &Peer,
     ) -> bool {
         match &self.far {
-            // SAFETY: without posts in line that length is libfabric's alone.
+            // SAFETY: that length is libfabric's alone.
             Far::None | Far::Mlx5(_) => unsafe { std::hint::unreachable_unchecked() },
             // SAFETY: `source` holds the bytes.
             Far::Libfabric(far) => unsafe { far.write_kept_word(self, inside, source, record) },
