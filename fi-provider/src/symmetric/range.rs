@@ -135,12 +135,13 @@ unsafe fn write_word<C: Caller, const KEPT: bool>(
                 // Of no use to the paths before: so it is computed behind them, in one register.
                 let offset = endpoint.offset(again(dest.addr()));
                 if offset < endpoint.by_message {
-                    less_likely();
                     let third = anything();
                     return word_by_libfabric::<C, KEPT>(
                         offset, source, third, record, caller, routine,
                     );
                 }
+                // The number stays in its register, and so the others in theirs.
+                let bytes = again(bytes);
                 write_word_guarded::<C, KEPT>(offset, source, bytes, record, caller, routine)
             }
         }
@@ -155,7 +156,7 @@ unsafe fn write_word<C: Caller, const KEPT: bool>(
 unsafe fn write_word_guarded<C: Caller, const KEPT: bool>(
     offset: usize,
     source: *const u8,
-    _: usize,
+    third: usize,
     record: &Peer,
     caller: &C,
     routine: C::Routine,
@@ -168,6 +169,7 @@ unsafe fn write_word_guarded<C: Caller, const KEPT: bool>(
         if endpoint.post_word_guarded(offset, source, record) {
             return C::done(());
         }
+        again(third);
         let peer = endpoint.peer_of(record);
         write_bytes_far::<C, KEPT>(endpoint.addr(offset), source, bytes, peer, caller, routine)
     }
@@ -209,10 +211,6 @@ unsafe fn word_by_libfabric<C: Caller, const KEPT: bool>(
         try_bytes::<C, KEPT>(dest, source, WORD, peer, caller, routine)
     }
 }
-
-/// Has the compiler put the path that calls it behind the other.
-#[cold]
-fn less_likely() {}
 
 /// How long a source stays.
 fn kept<const KEPT: bool>() -> Source {
