@@ -56,7 +56,7 @@ impl Lane {
         if !queue.armed.get() || queue.is_idle() || self.check(queue).is_err() {
             return false;
         }
-        let ahead = (queue.mask >> 1) + 1;
+        let ahead = (queue.mask + 1) >> 1;
         if self.is_full(queue, ahead, 1) {
             return false;
         }
