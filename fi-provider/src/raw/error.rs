@@ -26,7 +26,7 @@ pub enum Error {
     #[error("there is no device, or it has not all that a domain needs")]
     NoDevice,
     /// libfabric is not there, or has no provider that will do:
-    /// [`crate::libfabric::candidates`] tells why.
+    /// [`crate::libfabric::candidates()`] tells why.
     #[error("libfabric is not there, or has no provider that will do")]
     NoLibfabric,
     /// The address is of another version, or no address.

@@ -23,6 +23,7 @@ mod link;
 mod links;
 mod message;
 mod near_path;
+mod opening;
 mod pending;
 mod remote;
 mod rma;
@@ -54,13 +55,12 @@ pub use threshold::{Act, Work};
 pub use vector::{Range, Word};
 pub(crate) use waiting::Outlook;
 
-use super::address::{self, Address};
+use super::address::Address;
 use super::address_vector::{AddressVector, PeerIndex};
 use super::completion::{CompletionQueue, Counter, Entry, Failure, Operation, Promise, Report};
 use super::domain::Domain;
 use super::error::Error;
 use super::far::Far;
-use super::far::hub::Hub;
 use super::inbox::{Inbox, Lead, NEWS};
 use super::libfabric::Libfabric;
 use super::matcher::{Matcher, Place};
@@ -220,91 +220,6 @@ struct Incoming {
 }
 
 impl Endpoint {
-    /// Opens an endpoint, which peers reach from then on.
-    ///
-    /// # Errors
-    /// [`Error::NoRoom`]; [`Error::NoLibfabric`].
-    pub fn open(domain: &Domain, vector: &AddressVector, config: Config) -> Result<Self, Error> {
-        let alone = domain.shared().keep(1).and_then(|one| one.receiver(0));
-        Self::open_member(domain, vector, config, alone.ok_or(Error::NoRoom)?)
-    }
-
-    /// Opens an endpoint of a family for which the domain has kept addresses, as [`Endpoint::open`]
-    /// does: each once.
-    ///
-    /// # Errors
-    /// [`Error::NoRoom`], also where it is open already; [`Error::NoSuchPeer`] where the endpoints
-    /// of its shared receive context have another address vector.
-    pub fn open_member(
-        domain: &Domain,
-        vector: &AddressVector,
-        config: Config,
-        address::Member(number): address::Member,
-    ) -> Result<Self, Error> {
-        let arena = &domain.regions().arena;
-        let ring_bytes = domain.config().ring_bytes;
-        let inbox = Arc::new(Inbox::new(arena, ring_bytes)?);
-        let shared = domain.shared();
-        if !shared.add(number, Arc::clone(&inbox)) {
-            return Err(Error::NoRoom);
-        }
-        let far = shared.exchange().map(|exchange| {
-            let (most, table) = (ring::max_payload(ring_bytes), domain.regions().for_peers());
-            let hub = Hub::open(&exchange.device, number, arena, &inbox, most, table);
-            let hub = Arc::new(hub.inspect_err(|_| shared.remove(number))?);
-            exchange.add(&hub);
-            Ok::<_, Error>(Box::new(Far::new(hub)))
-        });
-        let far = far.transpose()?;
-        let libfabric = domain.libfabric().map(|provider| {
-            let most = ring::max_payload(ring_bytes);
-            Libfabric::open(provider, most, shared.address(number))
-                .inspect_err(|_| shared.remove(number))
-        });
-        let libfabric = libfabric.transpose()?;
-        let member = config.shared.as_ref();
-        let member = member.map(|shared| shared.join(number, vector));
-        let member = member.transpose().inspect_err(|_| shared.remove(number))?;
-        Ok(Self {
-            links: RefCell::default(),
-            seen: Cell::new(vector.version()),
-            named: Cell::new(vector.version()),
-            known: RefCell::default(),
-            keys: Keys::default(),
-            incoming: RefCell::default(),
-            words: Cell::new(1),
-            todo: Cell::new(
-                if far.is_some() { DEVICE } else { 0 }
-                    | if libfabric.is_some() { LIBFABRIC } else { 0 }
-                    | if config.shared.is_some() { SHARED } else { 0 },
-            ),
-            requests: Cell::new(0),
-            left: RefCell::default(),
-            owing: RefCell::default(),
-            streams: RefCell::default(),
-            matcher: RefCell::new(Matcher::new(config.most_early)),
-            tagged: RefCell::new(Tagged::new(config.most_early)),
-            paired: RefCell::default(),
-            shared: member,
-            pending: RefCell::default(),
-            deferred: RefCell::default(),
-            leaving: RefCell::default(),
-            landings: match &config.shared {
-                Some(shared) => shared.landings().clone(),
-                None => Landings::default(),
-            },
-            counters: RefCell::default(),
-            unread: Box::default(),
-            config,
-            vector: vector.clone(),
-            number,
-            far,
-            libfabric,
-            inbox,
-            domain: domain.clone(),
-        })
-    }
-
     /// The address by which peers reach the endpoint.
     pub fn address(&self) -> Address {
         match &self.libfabric {

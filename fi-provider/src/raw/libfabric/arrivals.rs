@@ -307,9 +307,8 @@ impl Endpoint {
         record: Flat,
     ) -> bool {
         let kind = record.kind;
-        let fate = if incoming.is_closed {
-            Fate::Taken
-        } else if self.refuse_outdated(&mut incoming.origin, &record) {
+        let origin = &mut incoming.origin;
+        let fate = if incoming.is_closed || self.refuse_outdated(origin, &record) {
             Fate::Taken
         } else {
             self.arrive(&mut incoming.origin, record)

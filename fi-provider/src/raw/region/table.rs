@@ -110,7 +110,7 @@ impl State {
 
     /// The mark of accesses to the region in this state alone.
     pub(crate) fn to_mark(self) -> u64 {
-        let generation = self.0 / Self::GENERATION << GENERATION;
+        let generation = (self.0 / Self::GENERATION) << GENERATION;
         CHECKED | generation & MARKS & !(CHECKED | UNCOUNTED)
     }
 

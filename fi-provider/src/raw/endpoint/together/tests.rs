@@ -129,14 +129,14 @@ fn beside(
 fn theirs(link: &Link) -> u32 {
     match &link.path {
         Path::Near(path) => path.sharing.theirs.get(),
-        Path::Far(_) => 0,
+        Path::Far(_) | Path::Libfabric(_) => 0,
     }
 }
 
 fn sharing(link: &Link) -> &Sharing {
     match &link.path {
         Path::Near(path) => &path.sharing,
-        Path::Far(_) => panic!("a path of the node"),
+        Path::Far(_) | Path::Libfabric(_) => panic!("a path of the node"),
     }
 }
 
