@@ -280,6 +280,11 @@ impl Swap {
         self.words[1] = token.to_le();
     }
 
+    #[cfg(test)]
+    pub(crate) fn token(&self) -> u64 {
+        u64::from_le(self.words[1])
+    }
+
     /// The peer that it was sent to, whose number is the provider's.
     pub(crate) fn peer(&self) -> u32 {
         self.call.addr as u32

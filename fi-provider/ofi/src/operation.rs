@@ -299,4 +299,22 @@ mod tests {
         }
         assert_eq!(all.find(u64::MAX), None);
     }
+
+    #[test]
+    fn messages_of_operations_have_the_key_of_the_job_and_their_token() {
+        let mut all = Operations::new(3);
+        all.set_key(7);
+        let one = all.take();
+        all.is_given = true;
+        all.set_key(8);
+        // SAFETY: taken above, and used by nobody else.
+        unsafe {
+            assert_eq!((*one).swap.key(), 8);
+            (*one).set_kind(Kind::Swap);
+            assert_eq!((*one).swap.token(), (*one).token);
+            all.give_back(one);
+            assert_eq!((*one).swap.token(), (*one).token);
+            assert_eq!(((*one).kind(), (*one).token >> 32), (Kind::Plain, 1));
+        }
+    }
 }

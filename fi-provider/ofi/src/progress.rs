@@ -430,3 +430,31 @@ impl State {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn swaps_are_executed_anywhere_and_other_operations_where_objects_are_aligned() {
+        let mut words = [0x1111_1111_1111_1111_u64; 3];
+        let start = words.as_mut_ptr().expose_provenance();
+        // SAFETY: the objects are in the words, which nobody else uses.
+        unsafe {
+            assert_eq!(execute(Amo::Swap(5), start, 8), Some(0x1111_1111_1111_1111));
+            assert_eq!(
+                execute(Amo::Swap(u64::MAX), start + 9, 8),
+                Some(0x1111_1111_1111_1111)
+            );
+            assert_eq!(execute(Amo::Swap(u64::MAX), start + 2, 4), Some(0));
+            assert_eq!(execute(Amo::Add(1), start + 2, 4), None);
+            assert_eq!(execute(Amo::Add(1), start + 4, 4), Some(0xffff));
+        }
+        let left = [
+            0x0001_0000_ffff_0005,
+            0xffff_ffff_ffff_ff11,
+            0x1111_1111_1111_11ff,
+        ];
+        assert_eq!(words, left);
+    }
+}
