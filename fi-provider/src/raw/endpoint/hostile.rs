@@ -2,6 +2,7 @@
 
 use super::link::{Beyond, Link};
 use super::{Atomic, Config, Endpoint, Level, Posted, Wanted};
+use crate::raw::address::Address;
 use crate::raw::address_vector::{AddressVector, PeerIndex};
 use crate::raw::completion::{CompletionQueue, Context, Counted, Operation, Silent};
 use crate::raw::domain::{self, Domain};
@@ -423,6 +424,12 @@ const FLAGS: [u64; 11] = [
     0x100, 0x200, 0x300, 0x400, 0xff00, 0x1000, 0x1000, 0x1100, 0x1200, 0x1300, 0x1400,
 ];
 
+/// A link from the hostile peer to the endpoint of this address.
+fn assailing(hostile: &Side, address: &Address) -> Link {
+    let (domain, own) = (&hostile.domain, hostile.endpoint.number);
+    Link::open(domain, own, Beyond::Nothing, address).unwrap()
+}
+
 /// Has a hostile peer go on for a while; `is_quick`: the kernel copies between the two.
 fn endure(seed: u64, is_quick: bool) {
     let mut random = Random(seed);
@@ -449,13 +456,7 @@ fn endure(seed: u64, is_quick: bool) {
         victim.open[1].0.as_ptr().addr() as u64,
         target.as_ptr().addr() as u64,
     ];
-    let mut link = Link::open(
-        &hostile.domain,
-        hostile.endpoint.number,
-        Beyond::Nothing,
-        &address,
-    )
-    .unwrap();
+    let mut link = assailing(&hostile, &address);
     let mut sent = 0;
     while sent < RECORDS {
         victim.post(&mut random);
@@ -476,13 +477,7 @@ fn endure(seed: u64, is_quick: bool) {
         }
         if is_refused && random.below(4) == 0 {
             // Its ring may be closed.
-            link = Link::open(
-                &hostile.domain,
-                hostile.endpoint.number,
-                Beyond::Nothing,
-                &address,
-            )
-            .unwrap();
+            link = assailing(&hostile, &address);
         }
         if random.below(32) == 0 {
             victim.check();
