@@ -11,8 +11,8 @@
 //! * operations report to a [`completion::CompletionQueue`], a [`completion::Counter`], both or
 //!   nobody, by the type of their report.
 //!
-//! Nothing is lost and nothing blocks: a call that finds no room is refused with
-//! [`error::Error::Again`].
+//! Nothing is lost, and no call waits for room: one that finds none is refused with
+//! [`error::Error::Again`]. A long copy that the peer's process has taken a share of waits for that.
 
 pub mod address;
 pub mod address_vector;
