@@ -140,6 +140,11 @@ impl Calls {
         &self.0
     }
 
+    /// The shared part, which counts the handles.
+    pub(crate) fn shared(&self) -> &Arc<Inner> {
+        &self.0
+    }
+
     /// Returns the rank of this process.
     pub fn rank(&self) -> u32 {
         self.0.rank

@@ -47,6 +47,8 @@ pub(crate) struct Inner {
     pub(crate) lost: Mutex<Option<Error>>,
     collective: Mutex<()>,
     pub(crate) pool: Arc<Pool>,
+    /// Turns of the program's pool that have handles.
+    pub(crate) turns_given: Arc<AtomicUsize>,
     pub(crate) actions: &'static [&'static Entry],
     pub(crate) settings: Settings,
     pub(crate) rank: u32,
@@ -149,6 +151,7 @@ impl Inner {
             lost: Mutex::new(None),
             collective: Mutex::new(()),
             pool,
+            turns_given: Arc::default(),
             actions,
             settings,
             rank,

@@ -9,7 +9,7 @@ use crate::action::{Entry, Here};
 use crate::archive::{LoadError, Loader};
 use crate::call::Sink;
 use crate::calls::Calls;
-use crate::core::{KeptFor, Ready};
+use crate::core::{FAREWELL, KeptFor, Ready};
 use crate::error::Error;
 use crate::inner::Inner;
 use crate::packet::{Broken, Packet, Record};
@@ -20,7 +20,9 @@ use fi_shm::wait::{Patience, Waiter};
 use std::any::Any;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 /// A message whose calls are being started.
 struct Batch {
@@ -60,13 +62,31 @@ impl Drop for Ending<'_> {
 struct Given(Option<Calls>);
 
 impl Given {
+    fn new(calls: &Calls) -> Self {
+        // ORDERING: the turn goes to its thread behind it.
+        calls.inner().turns_given.fetch_add(1, Ordering::Relaxed);
+        Self(Some(calls.clone()))
+    }
+
     fn run(mut self) {
         let Some(calls) = self.0.take() else { return };
         if let Some(record) = calls.inner().next_given() {
             calls.run(record);
         }
+        Self::end(calls);
+    }
+
+    /// Ends a turn: lets its handle go, and then tells so.
+    fn end(calls: Calls) {
         // The thread may not poll.
         calls.inner().send();
+        let turns = Arc::clone(&calls.inner().turns_given);
+        // It is not the program's, which waits for turns where it drops its last handle.
+        DEPTH.set(depth() + 1);
+        drop(calls);
+        DEPTH.set(depth() - 1);
+        // ORDERING: pairs with the load in the drop of `Calls`.
+        turns.fetch_sub(1, Ordering::Release);
     }
 }
 
@@ -79,7 +99,26 @@ impl Drop for Given {
             let (rank, id) = (record.source, record.header.id);
             calls.inner().turn().fail(rank, id, REFUSED, text);
         }
-        calls.inner().send();
+        Self::end(calls);
+    }
+}
+
+impl Drop for Calls {
+    /// Waits, where this is the program's last handle, for the handles of the program's pool, for a
+    /// while: with the last one of all this process leaves the job, which a thread of the pool may not
+    /// come to where the program ends.
+    fn drop(&mut self) {
+        let inner = self.shared();
+        // ORDERING: pairs with the end of turns.
+        let turns = || inner.turns_given.load(Ordering::Acquire);
+        if depth() > 0 || turns() == 0 {
+            return;
+        }
+        let begin = Instant::now();
+        while (1..=turns()).contains(&(Arc::strong_count(inner) - 1)) && begin.elapsed() < FAREWELL
+        {
+            std::thread::yield_now();
+        }
     }
 }
 
@@ -287,7 +326,7 @@ impl Calls {
         // ORDERING: a bound, which need not be exact.
         inner.queued.fetch_add(1, Ordering::Relaxed);
         lock(&inner.given).push_back(record);
-        let given = Given(Some(self.clone()));
+        let given = Given::new(self);
         run(Box::new(move || given.run()));
     }
 
