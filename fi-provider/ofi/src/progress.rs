@@ -95,7 +95,7 @@ unsafe fn is_free(operation: *const Operation) -> bool {
     unsafe { (*operation).lane.as_ref() }.is_none_or(|lane| lane.has_free(operation))
 }
 
-/// Executes an atomic operation on an object of 4 or 8 bytes, and returns what was there. A swap is a
+/// Executes an atomic operation on an object of 4 or 8 bytes, and returns the old value. A swap is a
 /// write that may be anywhere: its bytes are copied where the object is not aligned. None for others
 /// there.
 ///

@@ -103,7 +103,7 @@ impl Transfer {
     }
 }
 
-/// What a path has for copies that its peer shares.
+/// The part of a path for copies that its peer shares.
 #[derive(Debug)]
 pub(super) struct Sharing {
     splits: Arc<Splits>,
