@@ -26,6 +26,7 @@ const USAGE: &str = "\
 tests/icount/icount [OPTIONS]
     counts the instructions of the library's calls, prints a table and fails if one is over its budget
   --near               leave out the calls to another node, and those of libfabric
+  --only PART          count this part alone: near, line, raw, rust, far, beside, libfabric, ofi, am or gasnet
   --check              fail also if the table in docs/critical-path.md differs
   --against REV|FILE   tell of the differences from the counts of a revision, or from a stored table
   --update             write the table into docs/critical-path.md
@@ -40,6 +41,7 @@ tests/icount/icount [OPTIONS]
 /// What the command line asks for.
 struct Options {
     near: bool,
+    only: Option<(&'static str, Counter)>,
     check: bool,
     update: bool,
     against: Option<String>,
@@ -67,6 +69,31 @@ struct Tools {
     is_another: bool,
 }
 
+/// Counts the calls of one part of the table: the tools, and the folder of the programs.
+type Counter = fn(&Tools, &Path, &mut Disassembly) -> Result<cases::Counted, String>;
+
+/// All parts, by their names; the first is that of any OpenSHMEM library.
+const PARTS: [(&str, Counter); 10] = [
+    ("near", cases::near),
+    ("line", |tools, folder, disassembly| {
+        cases::in_line(tools, folder, &[], disassembly)
+    }),
+    ("raw", |tools, _, disassembly| {
+        cases::raw(tools, disassembly)
+    }),
+    ("rust", |tools, _, disassembly| {
+        cases::rust(tools, disassembly)
+    }),
+    ("far", far::far),
+    ("beside", far::beside),
+    ("libfabric", far::libfabric),
+    ("ofi", ofi::ofi),
+    ("am", am::am),
+    ("gasnet", gasnet::gasnet),
+];
+/// How many of them stay on the node.
+const ON_NODE: usize = 4;
+
 fn main() -> ExitCode {
     match options().and_then(|options| run(&options)) {
         Ok(()) => ExitCode::SUCCESS,
@@ -87,29 +114,33 @@ fn run(options: &Options) -> Result<(), String> {
     let old = old.transpose()?;
     let folder = options.root.join("tests/icount");
     let mut disassembly = Disassembly::default();
-    let mut counted = cases::near(&options.tools, &folder, &mut disassembly)?;
-    let budgets = if options.tools.is_another {
-        budgets.of_another()
+    if let Some((_, count)) = options.only {
+        let counted = count(&options.tools, &folder, &mut disassembly)?;
+        let rows = budgets.of(&counted).with_counts(&counted.counts)?;
+        print!("{}", table::printed(&rows));
+        let wrong = table::over_budget(&rows);
+        return if wrong.is_empty() {
+            Ok(())
+        } else {
+            Err(wrong.join("\nicount: "))
+        };
+    }
+    let parts = if options.tools.is_another {
+        1
+    } else if options.near {
+        ON_NODE
     } else {
-        counted.extend(cases::in_line(
-            &options.tools,
-            &folder,
-            &[],
-            &mut disassembly,
-        )?);
-        counted.extend(cases::raw(&options.tools, &mut disassembly)?);
-        counted.extend(cases::rust(&options.tools, &mut disassembly)?);
-        budgets
+        PARTS.len()
     };
-    let budgets = if options.near || options.tools.is_another {
+    let mut counted = cases::Counted::default();
+    for (_, count) in &PARTS[..parts] {
+        counted.extend(count(&options.tools, &folder, &mut disassembly)?);
+    }
+    let budgets = if options.tools.is_another {
+        budgets.of_another().without_far()
+    } else if options.near {
         budgets.without_far()
     } else {
-        counted.extend(far::far(&options.tools, &folder, &mut disassembly)?);
-        counted.extend(far::beside(&options.tools, &folder, &mut disassembly)?);
-        counted.extend(far::libfabric(&options.tools, &folder, &mut disassembly)?);
-        counted.extend(ofi::ofi(&options.tools, &folder, &mut disassembly)?);
-        counted.extend(am::am(&options.tools, &folder, &mut disassembly)?);
-        counted.extend(gasnet::gasnet(&options.tools, &folder, &mut disassembly)?);
         budgets
     };
     let mut wrong = budgets.broken(&counted);
@@ -221,6 +252,7 @@ fn options() -> Result<Options, String> {
     let mut parser = lexopt::Parser::from_env();
     let mut options = Options {
         near: false,
+        only: None,
         check: false,
         update: false,
         against: None,
@@ -242,6 +274,12 @@ fn options() -> Result<Options, String> {
     while let Some(arg) = parser.next().map_err(text)? {
         match arg {
             Long("near") => options.near = true,
+            Long("only") => {
+                let value = parser.value().map_err(text)?.string().map_err(text)?;
+                let part = PARTS.into_iter().find(|(name, _)| *name == value);
+                options.only =
+                    Some(part.ok_or_else(|| format!("--only {value}: no such part\n{USAGE}"))?);
+            }
             Long("check") => options.check = true,
             Long("update") => options.update = true,
             Long("against") => {
@@ -267,8 +305,12 @@ fn options() -> Result<Options, String> {
             Value(_) | Long(_) | Short(_) => return Err(text(arg.unexpected())),
         }
     }
-    if options.near && options.update {
-        return Err("--update needs the calls to another node, too".to_owned());
+    let is_part = options.near || options.only.is_some();
+    if is_part && options.update {
+        return Err("--update needs all parts".to_owned());
+    }
+    if options.only.is_some() && (options.near || options.check || options.against.is_some()) {
+        return Err("--only goes with neither --near, --check nor --against".to_owned());
     }
     Ok(options)
 }

@@ -97,6 +97,15 @@ impl Budgets {
             .without(&GASNET)
     }
 
+    /// Those of these counts alone, without claims, which compare parts.
+    pub(crate) fn of(mut self, counted: &Counted) -> Self {
+        let counts = &counted.counts;
+        self.rows
+            .retain(|row| counts.contains_key(&(row.routine.clone(), row.target.clone())));
+        self.claims.clear();
+        self
+    }
+
     /// Those that another library has: neither of the fabric's own objects nor in line.
     pub(crate) fn of_another(mut self) -> Self {
         self.rows.retain(|row| !row.routine.ends_with(IN_LINE));

@@ -198,6 +198,16 @@ impl Link {
 
     /// Whether the process runs, as far as is known.
     pub(crate) fn is_alive(&self) -> bool {
+        // One after the other: a match of all three is a jump by a table.
+        if let Path::Near(path) = &self.path {
+            path.near.is_alive()
+        } else {
+            self.is_alive_beyond()
+        }
+    }
+
+    #[inline(never)]
+    fn is_alive_beyond(&self) -> bool {
         match &self.path {
             Path::Near(path) => path.near.is_alive(),
             Path::Far(path) => path.is_alive(),
