@@ -29,6 +29,8 @@ thread_local! {
     static INDEX: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
+/// The longest index data that is saved in a turn: longer is copied in more time than a turn takes.
+const MOST_FIXED: usize = 512;
 /// The longest index data whose memory a thread keeps.
 const MOST_INDEX: usize = 1 << 20;
 
@@ -216,6 +218,11 @@ impl Inner {
             // SAFETY: the values may be used until `borrowed` is dropped.
             return unsafe { self.post_boxed(post, Box::new(values), borrowed) };
         }
+        if let Some(len @ 0..=MOST_FIXED) = X::FIXED
+            && padded(len) <= self.settings.most_body
+        {
+            return self.post_fixed(post, (&values, len));
+        }
         let (index, chunks) = self.save(&values, self.settings.threshold);
         let sent = self.post_whole(post, (&index, &chunks));
         INDEX.set(index);
@@ -226,6 +233,22 @@ impl Inner {
             // SAFETY: the values may be used until `borrowed` is dropped.
             None => unsafe { self.post_boxed(post, Box::new(values), borrowed) },
         }
+    }
+
+    /// Sends values that have [`Save::FIXED`], from where they are; returns whether too many bytes wait
+    /// for room.
+    #[inline]
+    fn post_fixed<X: Save>(&self, post: Post<'_>, values: (&X, usize)) -> bool {
+        let mut core = self.turn();
+        for target in post.targets {
+            if let Some(header) = self.begin(&mut core, post.header, target) {
+                if let Some(sink) = &target.sink {
+                    sink.sent_at_once();
+                }
+                core.append_fixed(target.rank, post.way, header, values);
+            }
+        }
+        core.is_over(self.settings.waiting)
     }
 
     /// # Safety

@@ -164,6 +164,7 @@ pub use calls_derive::action;
 #[doc(hidden)]
 pub mod __private {
     pub use crate::action::{Entry, Registered};
+    pub use crate::archive::fixed;
     pub use crate::reply::Reply;
     pub use bytemuck;
     pub use inventory;

@@ -66,10 +66,16 @@ impl Packet {
     /// makes no sense the rest is dropped.
     #[inline]
     pub(crate) fn record(&self, at: usize) -> Option<(Header, usize)> {
-        let header: Header = read(self.bytes().get(at..)?)?;
-        let end = (at + UNIT).checked_add(header.len as usize)?;
-        (end <= self.len && (header.len as usize).is_multiple_of(UNIT)).then_some((header, end))
+        record(self.bytes(), at)
     }
+}
+
+/// Does as [`Packet::record`] with the bytes of a packet.
+#[inline]
+pub(crate) fn record(bytes: &[u8], at: usize) -> Option<(Header, usize)> {
+    let header: Header = read(bytes.get(at..)?)?;
+    let end = at + UNIT + header.len as usize;
+    (end <= bytes.len() && (header.len as usize).is_multiple_of(UNIT)).then_some((header, end))
 }
 
 /// A record that has come.

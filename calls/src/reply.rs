@@ -14,24 +14,29 @@ pub struct Reply<'a> {
     to: u32,
     /// The number by which the caller waits for it, or 0.
     id: u64,
-    is_sent: Cell<bool>,
+    /// Set once the result was sent.
+    is_sent: &'a Cell<bool>,
 }
 
 impl<'a> Reply<'a> {
-    pub(crate) fn new(calls: &'a Calls, to: u32, id: u64) -> Self {
+    pub(crate) fn new(calls: &'a Calls, to: u32, id: u64, is_sent: &'a Cell<bool>) -> Self {
         Self {
             calls,
             to,
             id,
-            is_sent: Cell::new(false),
+            is_sent,
         }
     }
 
     /// Sends the result, if anybody waits for it.
+    #[inline]
     pub(crate) fn send<T: Save + Send + 'static>(&self, result: T) {
-        if self.id == 0 {
-            return;
+        if self.id != 0 {
+            self.send_to_waiting(result);
         }
+    }
+
+    fn send_to_waiting<T: Save + Send + 'static>(&self, result: T) {
         let header = header(REPLY, RETURNED, self.id);
         let targets = [Target {
             rank: self.to,
@@ -45,10 +50,5 @@ impl<'a> Reply<'a> {
         self.calls.inner().post(post, result);
         // Behind that: a result may panic as it is saved.
         self.is_sent.set(true);
-    }
-
-    /// Whether the action has returned.
-    pub(crate) fn is_sent(&self) -> bool {
-        self.is_sent.get()
     }
 }

@@ -12,14 +12,14 @@ use crate::calls::Calls;
 use crate::core::{FAREWELL, KeptFor, Ready};
 use crate::error::Error;
 use crate::inner::Inner;
-use crate::packet::{Broken, Packet, Record};
+use crate::packet::{Broken, Packet, Record, record};
 use crate::reply::Reply;
 use crate::sync::lock;
 use crate::wire::{CALL, CHUNKS, Described, HERE, Header, PANICKED, REFUSED, UNIT, UNLOADED};
 use fi_shm::wait::{Patience, Waiter};
 use std::any::Any;
 use std::cell::Cell;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -36,6 +36,27 @@ struct Batch {
     ran: Cell<u64>,
     /// The message of an action that waits on this thread, if there is one.
     outer: *const Self,
+}
+
+/// The call of a rank that runs.
+struct Running {
+    source: u32,
+    /// None between calls.
+    entry: Cell<Option<&'static Entry>>,
+    /// The number by which its caller waits, or 0.
+    id: Cell<u64>,
+    is_replied: Cell<bool>,
+}
+
+impl Running {
+    fn of(source: u32) -> Self {
+        Self {
+            source,
+            entry: Cell::new(None),
+            id: Cell::new(0),
+            is_replied: Cell::new(false),
+        }
+    }
 }
 
 /// Takes the last message off the list of this thread.
@@ -241,24 +262,28 @@ impl Calls {
     }
 
     /// Starts the calls of a message that were not started yet.
-    #[inline]
     fn start_next(&self, batch: &Batch) -> bool {
-        let mut any = false;
-        while let Some((header, end)) = batch.packet.record(batch.at.get()) {
-            let at = batch.at.replace(end) + UNIT;
-            any = true;
-            if header.flags & CHUNKS != 0 || self.inner().settings.run.is_some() {
-                self.start(Record::new(batch.source, header, batch.packet.clone(), at));
-                continue;
+        let first = batch.at.get();
+        // An action of the message may wait, and others of it run meanwhile: each time has its own.
+        let running = Running::of(batch.source);
+        let gives = self.inner().settings.run.is_some();
+        let bytes = batch.packet.bytes();
+        self.catch(&running, || {
+            while let Some((header, end)) = record(bytes, batch.at.get()) {
+                let at = batch.at.replace(end) + UNIT;
+                if header.flags & CHUNKS != 0 || gives {
+                    let packet = batch.packet.clone();
+                    self.start(Record::new(batch.source, header, packet, at));
+                    continue;
+                }
+                let has_run = self.run_with(&running, header, |here, entry, reply| {
+                    let args = Loader::new(&bytes[at..end], &mut []);
+                    Ok(entry.run(here, args.with_pool(&self.inner().pool), reply))
+                });
+                batch.ran.set(batch.ran.get() + u64::from(has_run));
             }
-            let body = &batch.packet.bytes()[at..end];
-            let has_run = self.run_with(batch.source, header, |here, entry, reply| {
-                let args = Loader::new(body, &mut []).with_pool(&self.inner().pool);
-                Ok(entry.run(here, args, reply))
-            });
-            batch.ran.set(batch.ran.get() + u64::from(has_run));
-        }
-        any
+        });
+        batch.at.get() != first
     }
 
     /// Tells the source of a message how many of its calls without a reply have run.
@@ -331,13 +356,41 @@ impl Calls {
     }
 
     /// Runs the action of a record.
-    fn run(&self, mut record: Record) {
+    fn run(&self, record: Record) {
         let (source, header) = (record.source, record.header);
-        let has_run = self.run_with(source, header, |here, entry, reply| {
-            record.load(&self.inner().pool, |args| entry.run(here, args, reply))
+        let running = Running::of(source);
+        let mut record = Some(record);
+        let mut has_run = false;
+        self.catch(&running, || {
+            let Some(mut record) = record.take() else {
+                return;
+            };
+            has_run = self.run_with(&running, header, |here, entry, reply| {
+                record.load(&self.inner().pool, |args| entry.run(here, args, reply))
+            });
         });
         if has_run {
             self.inner().turn().note_ran(source, 1);
+        }
+    }
+
+    /// Runs actions by `run`, and again behind one that has panicked, of which its caller is told.
+    #[inline]
+    fn catch(&self, running: &Running, mut run: impl FnMut()) {
+        let outer = depth();
+        while let Err(panic) = catch_unwind(AssertUnwindSafe(&mut run)) {
+            DEPTH.set(outer);
+            let Some(entry) = running.entry.take() else {
+                // Of the program's pool.
+                resume_unwind(panic);
+            };
+            let id = running.id.get();
+            // Else of a destructor, behind the result.
+            if !running.is_replied.get() || id == 0 {
+                let text = format!("{}: {}", entry.name(), message(&*panic));
+                let mut core = self.inner().turn();
+                core.fail(running.source, id, PANICKED, &text);
+            }
         }
     }
 
@@ -345,52 +398,46 @@ impl Calls {
     #[inline]
     fn run_with(
         &self,
-        source: u32,
+        running: &Running,
         header: Header,
         run: impl FnOnce(&Here<'_>, &Entry, &Reply<'_>) -> Result<Result<(), LoadError>, Broken>,
     ) -> bool {
-        let inner = self.inner();
+        let source = running.source;
         let id = header.id;
-        let entry = inner.actions.get(usize::from(header.word));
-        let Some(entry) = entry.filter(|_| header.kind == CALL) else {
-            inner
-                .turn()
-                .fail(source, id, REFUSED, "there is no such action");
+        let entry = self.inner().actions.get(usize::from(header.word));
+        let Some(&entry) = entry.filter(|_| header.kind == CALL) else {
+            self.refuse((source, id), REFUSED, "there is no such action");
             return false;
         };
-        let reply = Reply::new(self, source, id);
-        DEPTH.set(depth() + 1);
-        let ran = catch_unwind(AssertUnwindSafe(|| {
-            run(&Here::new(self, source), entry, &reply)
-        }));
-        DEPTH.set(depth() - 1);
-        match ran {
-            Ok(Ok(Ok(()))) => id == 0,
-            // Of a destructor, behind the result.
-            Err(_) if reply.is_sent() && id != 0 => false,
-            failed => {
-                self.tell_failure((source, id), entry.name(), failed);
-                false
-            }
+        running.entry.set(Some(entry));
+        running.id.set(id);
+        running.is_replied.set(false);
+        let reply = Reply::new(self, source, id, &running.is_replied);
+        let depth = depth();
+        DEPTH.set(depth + 1);
+        let ran = run(&Here::new(self, source), entry, &reply);
+        DEPTH.set(depth);
+        running.entry.set(None);
+        if matches!(ran, Ok(Ok(()))) {
+            return id == 0;
         }
+        self.tell_failure((source, id), entry.name(), ran);
+        false
     }
 
     #[cold]
-    fn tell_failure(
-        &self,
-        (source, id): (u32, u64),
-        name: &str,
-        ran: std::thread::Result<Result<Result<(), LoadError>, Broken>>,
-    ) {
+    fn tell_failure(&self, of: (u32, u64), name: &str, ran: Result<Result<(), LoadError>, Broken>) {
         let (how, text) = match ran {
-            Ok(Ok(Err(error))) => (UNLOADED, format!("{name}: {error}")),
-            Ok(_) => (
-                REFUSED,
-                format!("{name}: the table of chunks makes no sense"),
-            ),
-            Err(panic) => (PANICKED, format!("{name}: {}", message(&*panic))),
+            Ok(Err(error)) => (UNLOADED, error.to_string()),
+            _ => (REFUSED, "the table of chunks makes no sense".to_owned()),
         };
-        self.inner().turn().fail(source, id, how, &text);
+        self.refuse(of, how, &format!("{name}: {text}"));
+    }
+
+    /// Tells a caller that its call has not run.
+    #[cold]
+    fn refuse(&self, (source, id): (u32, u64), how: u16, text: &str) {
+        self.inner().turn().fail(source, id, how, text);
     }
 
     /// # Errors

@@ -8,6 +8,7 @@ use std::sync::Mutex;
 
 pub(super) const PROGRAMS: &[Program] = &[
     ("panics", panics),
+    ("panic_behind_a_wait", panic_behind_a_wait),
     ("values_that_panic", values_that_panic),
     ("scope_panics", scope_panics),
     ("collective_in_an_action", collective_in_an_action),
@@ -49,6 +50,36 @@ fn panics(calls: &Calls) {
         calls.wait_all().expect("the other one was told");
         let none = calls.to(calls.ranks());
         assert!(matches!(none, Err(Error::NoSuchRank { .. })));
+        calls.barrier().expect("all are there");
+    });
+}
+
+#[action]
+fn one_more(number: u64) -> u64 {
+    number + 1
+}
+
+/// Waits, while other calls of the same message run, and panics.
+#[action]
+fn fall_late(here: &Here) -> u64 {
+    let source = here.calls().to(here.source()).expect("it has called");
+    let number = source.run(one_more, (1,)).wait().expect("a reply");
+    panic!("behind {number}");
+}
+
+fn panic_behind_a_wait(calls: &Calls) {
+    let to = next(calls);
+    quietly(|| {
+        let falls = to.run(fall_late, ());
+        let others: Vec<_> = (0..20).map(|number| to.run(one_more, (number,))).collect();
+        let told = falls.wait();
+        let Err(Error::Panicked { message, .. }) = &told else {
+            panic!("{told:?}");
+        };
+        assert!(message.ends_with("fall_late: behind 2"), "{message}");
+        for (other, number) in others.into_iter().zip(1..) {
+            assert_eq!(other.wait().expect("a reply"), number);
+        }
         calls.barrier().expect("all are there");
     });
 }

@@ -205,6 +205,10 @@ fn expand_save(item: &DeriveInput) -> Result<Tokens, Error> {
     let (implementation, of, bounds) = generics.split_for_impl();
     let body = if is_pod(item)? {
         quote! {
+            const FIXED: ::core::option::Option<usize> =
+                ::core::option::Option::Some(::core::mem::size_of::<Self>());
+
+            #[inline]
             fn save<'saved>(&'saved self, to: &mut ::calls::Saver<'saved>) {
                 to.bytes(::calls::__private::bytemuck::bytes_of(self));
             }
@@ -214,9 +218,13 @@ fn expand_save(item: &DeriveInput) -> Result<Tokens, Error> {
             }
         }
     } else {
+        let mut fixed = quote!(::core::option::Option::None);
         let body = match &item.data {
             Data::Struct(data) => {
-                let (pattern, names, _) = fields(&data.fields);
+                let (pattern, names, types) = fields(&data.fields);
+                fixed = quote! {
+                    ::calls::__private::fixed(&[#(<#types as ::calls::Save>::FIXED),*])
+                };
                 quote! {
                     let Self #pattern = self;
                     #(::calls::Save::save(#names, to);)*
@@ -239,7 +247,10 @@ fn expand_save(item: &DeriveInput) -> Result<Tokens, Error> {
             Data::Union(_) => return Err(Error::new(name.span(), "a union cannot be saved")),
         };
         quote! {
+            const FIXED: ::core::option::Option<usize> = #fixed;
+
             #[allow(unused_variables)]
+            #[inline]
             fn save<'saved>(&'saved self, to: &mut ::calls::Saver<'saved>) {
                 #body
             }

@@ -48,27 +48,23 @@ impl<T: Load> Load for Arc<[T]> {
 }
 
 impl<T: Save, const N: usize> Save for [T; N] {
+    const FIXED: Option<usize> = match T::FIXED {
+        Some(bytes) => Some(N * bytes),
+        None => None,
+    };
+
     #[inline]
     fn save<'a>(&'a self, to: &mut Saver<'a>) {
-        for value in self {
-            value.save(to);
-        }
+        T::save_each(self, to);
     }
 }
 
 impl<T: Load, const N: usize> Load for [T; N] {
     const LEAST: usize = N * T::LEAST;
 
+    #[inline]
     fn load(from: &mut Loader<'_, '_>) -> Result<Self, LoadError> {
-        let mut failed = None;
-        let all = std::array::from_fn(|_| match failed {
-            None => T::load(from).map_err(|error| failed = Some(error)).ok(),
-            Some(_) => None,
-        });
-        match failed {
-            Some(error) => Err(error),
-            None => Ok(all.map(|value| value.expect("each was loaded"))),
-        }
+        T::load_each(from)
     }
 }
 

@@ -41,6 +41,23 @@ pub trait Load: Sized {
             Ok(all)
         })
     }
+
+    /// Loads values one behind the other, without a number.
+    ///
+    /// # Errors
+    /// As [`Load::load`].
+    #[doc(hidden)]
+    fn load_each<const N: usize>(from: &mut Loader<'_, '_>) -> Result<[Self; N], LoadError> {
+        let mut failed = None;
+        let all = std::array::from_fn(|_| match failed {
+            None => Self::load(from).map_err(|error| failed = Some(error)).ok(),
+            Some(_) => None,
+        });
+        match failed {
+            Some(error) => Err(error),
+            None => Ok(all.map(|value| value.expect("each was loaded"))),
+        }
+    }
 }
 
 /// Why an archive is not one of a type's.

@@ -22,6 +22,8 @@ pub(crate) use buffer::{Arrived, Heap};
 pub use load::{Load, LoadError, Loader};
 pub use own::{SaveAs, SharedSlice};
 pub(crate) use save::Chunk;
+#[doc(hidden)]
+pub use save::fixed;
 pub use save::{Save, Saver};
 #[cfg(feature = "serde")]
 pub use serde::Serde;

@@ -21,6 +21,12 @@ use std::sync::Arc;
 ///
 /// Others save by hand: see [`Saver`].
 pub trait Save {
+    /// Bytes of index data, where each value takes as many, has no chunk, and runs nothing of the
+    /// program's as it is saved: of numbers, and of tuples, arrays and derived structures of such. A
+    /// message takes them at once.
+    #[doc(hidden)]
+    const FIXED: Option<usize> = None;
+
     /// Saves the value.
     fn save<'a>(&'a self, to: &mut Saver<'a>);
 
@@ -31,10 +37,34 @@ pub trait Save {
         Self: Sized,
     {
         to.count(slice.len());
+        Self::save_each(slice, to);
+    }
+
+    /// Saves elements one behind the other, without a number.
+    #[doc(hidden)]
+    #[inline]
+    fn save_each<'a>(slice: &'a [Self], to: &mut Saver<'a>)
+    where
+        Self: Sized,
+    {
         for value in slice {
             value.save(to);
         }
     }
+}
+
+/// The sum of [`Save::FIXED`] of some types, where each has it.
+#[must_use]
+pub const fn fixed(mut types: &[Option<usize>]) -> Option<usize> {
+    let mut sum = 0;
+    while let [first, rest @ ..] = types {
+        match first {
+            Some(bytes) => sum += *bytes,
+            None => return None,
+        }
+        types = rest;
+    }
+    Some(sum)
 }
 
 /// Takes values for an archive.
@@ -115,6 +145,19 @@ impl<'a> Saver<'a> {
             threshold,
             pool,
         }
+    }
+
+    /// Saves a value that has [`Save::FIXED`], behind the bytes that are in `memory`.
+    #[inline(always)]
+    pub(crate) fn append_fixed<T: Save>(memory: &mut Vec<u8>, value: &'a T) {
+        let mut saver = Self {
+            index: std::mem::take(memory),
+            chunks: Vec::new(),
+            threshold: usize::MAX,
+            pool: None,
+        };
+        value.save(&mut saver);
+        *memory = saver.index;
     }
 
     /// The index data and the chunks.

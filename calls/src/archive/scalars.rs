@@ -1,13 +1,15 @@
 //! Numbers, and other values of few bytes.
 
 use super::load::{Load, LoadError, Loader};
-use super::save::{Save, Saver};
+use super::save::{Save, Saver, fixed};
 use std::num::NonZero;
 use std::time::Duration;
 
 macro_rules! numbers {
     ($($type:ty)*) => {$(
         impl Save for $type {
+            const FIXED: Option<usize> = Some(size_of::<Self>());
+
             #[inline]
             fn save<'a>(&'a self, to: &mut Saver<'a>) {
                 to.bytes(&self.to_ne_bytes());
@@ -16,6 +18,11 @@ macro_rules! numbers {
             #[inline]
             fn save_all<'a>(slice: &'a [Self], to: &mut Saver<'a>) {
                 to.slice(slice);
+            }
+
+            #[inline]
+            fn save_each<'a>(slice: &'a [Self], to: &mut Saver<'a>) {
+                to.bytes(bytemuck::cast_slice(slice));
             }
         }
 
@@ -31,6 +38,16 @@ macro_rules! numbers {
             fn load_all(from: &mut Loader<'_, '_>) -> Result<Vec<Self>, LoadError> {
                 from.slice()
             }
+
+            #[inline]
+            fn load_each<const N: usize>(
+                from: &mut Loader<'_, '_>,
+            ) -> Result<[Self; N], LoadError> {
+                let mut all = [Self::default(); N];
+                let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut all);
+                bytes.copy_from_slice(from.bytes(bytes.len())?);
+                Ok(all)
+            }
         }
     )*};
 }
@@ -40,6 +57,8 @@ numbers!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64);
 macro_rules! nonzero {
     ($($type:ty)*) => {$(
         impl Save for NonZero<$type> {
+            const FIXED: Option<usize> = Some(size_of::<Self>());
+
             #[inline]
             fn save<'a>(&'a self, to: &mut Saver<'a>) {
                 to.bytes(&self.get().to_ne_bytes());
@@ -60,6 +79,8 @@ macro_rules! nonzero {
 nonzero!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize);
 
 impl Save for bool {
+    const FIXED: Option<usize> = Some(1);
+
     #[inline]
     fn save<'a>(&'a self, to: &mut Saver<'a>) {
         to.bytes(&[u8::from(*self)]);
@@ -80,6 +101,8 @@ impl Load for bool {
 }
 
 impl Save for char {
+    const FIXED: Option<usize> = Some(4);
+
     #[inline]
     fn save<'a>(&'a self, to: &mut Saver<'a>) {
         to.bytes(&u32::from(*self).to_ne_bytes());
@@ -96,6 +119,9 @@ impl Load for char {
 }
 
 impl Save for Duration {
+    const FIXED: Option<usize> = Some(12);
+
+    #[inline]
     fn save<'a>(&'a self, to: &mut Saver<'a>) {
         to.bytes(&self.as_secs().to_ne_bytes());
         to.bytes(&self.subsec_nanos().to_ne_bytes());
@@ -116,6 +142,8 @@ impl Load for Duration {
 }
 
 impl Save for () {
+    const FIXED: Option<usize> = Some(0);
+
     #[inline]
     fn save<'a>(&'a self, _: &mut Saver<'a>) {}
 }
@@ -130,6 +158,8 @@ impl Load for () {
 macro_rules! tuples {
     ($(($($name:ident)+))*) => {$(
         impl<$($name: Save),+> Save for ($($name,)+) {
+            const FIXED: Option<usize> = fixed(&[$($name::FIXED),+]);
+
             #[inline]
             fn save<'a>(&'a self, to: &mut Saver<'a>) {
                 #[expect(non_snake_case, reason = "the names of the types")]

@@ -1,7 +1,7 @@
 //! Sending: records are gathered in messages, and arguments kept until they were read.
 
 use super::{Core, Ready, Way};
-use crate::archive::Chunk;
+use crate::archive::{Chunk, Save, Saver};
 use crate::call::Sink;
 use crate::pool::Block;
 use crate::sync::Mutex;
@@ -16,7 +16,7 @@ use std::iter;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Records that come together before a clock is looked at.
+/// Records that come together between looks at a clock; before, each looks.
 const LOOK: u32 = 8;
 
 /// Messages to a rank that were not sent.
@@ -25,6 +25,8 @@ pub(super) struct Outbox {
     /// Records that wait for others.
     buffer: Vec<u8>,
     records: u32,
+    /// So many records, before the clock is looked at.
+    look: u32,
     since: Option<Instant>,
     /// Messages that wait for room.
     full: VecDeque<Vec<u8>>,
@@ -41,6 +43,7 @@ impl Outbox {
     pub(super) fn drop_all(&mut self) -> usize {
         self.buffer = Vec::new();
         self.records = 0;
+        self.look = 0;
         self.full.drain(..).map(|message| message.len()).sum()
     }
 }
@@ -88,48 +91,80 @@ impl Core {
         &mut self,
         rank: u32,
         way: Way,
-        mut header: Header,
+        header: Header,
         parts: impl Iterator<Item = &'a [u8]> + Clone,
     ) {
         let len = parts.clone().map(|part| padded(part.len())).sum::<usize>();
-        debug_assert!(len <= self.most_body());
-        let outbox = self.outbox(rank, way);
-        if outbox.buffer.len() + UNIT + len > self.message {
-            self.push(rank, way);
-        }
-        header.len = len as u32;
-        let buffer = &mut self.outbox(rank, way).buffer;
-        buffer.extend_from_slice(bytes_of(&header));
-        for part in parts {
-            buffer.extend_from_slice(part);
-            let end = padded(buffer.len());
-            if buffer.len() < end {
-                buffer.resize(end, 0);
+        self.append_body(rank, way, header, len, |buffer| {
+            for part in parts {
+                buffer.extend_from_slice(part);
+                pad(buffer);
             }
-        }
-        self.note_record(rank, way);
+        });
     }
 
-    /// Notes a record that was added: sends the message, where it is full or has waited.
-    #[inline]
-    fn note_record(&mut self, rank: u32, way: Way) {
-        let outbox = self.outbox(rank, way);
+    /// Sends a record with others, soon, whose index data is that of a value with [`Save::FIXED`].
+    #[inline(always)]
+    pub(crate) fn append_fixed<X: Save>(
+        &mut self,
+        rank: u32,
+        way: Way,
+        header: Header,
+        (value, len): (&X, usize),
+    ) {
+        self.append_body(rank, way, header, padded(len), |buffer| {
+            Saver::append_fixed(buffer, value);
+            pad(buffer);
+        });
+    }
+
+    /// Sends a record with others, soon, to whose message `body` appends `len` bytes.
+    #[inline(always)]
+    fn append_body(
+        &mut self,
+        rank: u32,
+        way: Way,
+        mut header: Header,
+        len: usize,
+        body: impl FnOnce(&mut Vec<u8>),
+    ) {
+        debug_assert!(len <= self.most_body());
+        let message = self.message;
+        let mut outbox = self.outbox(rank, way);
+        if outbox.buffer.len() + UNIT + len > message {
+            self.push(rank, way);
+            outbox = self.outbox(rank, way);
+        }
+        header.len = len as u32;
+        let buffer = &mut outbox.buffer;
+        buffer.reserve(UNIT + len);
+        buffer.extend_from_slice(bytes_of(&header));
+        body(buffer);
         outbox.records += 1;
+        if outbox.records >= outbox.look {
+            self.note_records(rank, way);
+        }
+    }
+
+    /// Notes records that were added: sends the message, where they are as many as come together, or
+    /// have waited.
+    #[inline(never)]
+    fn note_records(&mut self, rank: u32, way: Way) {
+        let together = self.together;
+        let outbox = self.outbox(rank, way);
         let records = outbox.records;
+        let more = if records < LOOK { 1 } else { LOOK };
+        outbox.look = together.min(records + more);
         if !std::mem::replace(&mut outbox.is_dirty, true) {
             self.dirty.push((rank, way));
         }
-        if records > 1 && (records >= self.together || self.has_waited(rank, way, records)) {
+        if records > 1 && (records >= together || self.has_waited(rank, way)) {
             self.push(rank, way);
         }
     }
 
     /// Whether records have waited long enough.
-    #[inline]
-    fn has_waited(&mut self, rank: u32, way: Way, records: u32) -> bool {
-        if records > LOOK && !records.is_multiple_of(LOOK) {
-            return false;
-        }
+    fn has_waited(&mut self, rank: u32, way: Way) -> bool {
         let outbox = self.outbox(rank, way);
         match outbox.since {
             None => {
@@ -149,6 +184,7 @@ impl Core {
         let peer = &mut self.peers[rank as usize];
         let outbox = &mut peer.outboxes[way as usize];
         outbox.records = 0;
+        outbox.look = 0;
         outbox.since = None;
         if peer.lost.is_some() || outbox.buffer.is_empty() {
             outbox.buffer.clear();
@@ -332,6 +368,15 @@ fn here(len: usize) -> Described {
         kind: HERE,
         align: 0,
         unused: [0; 6],
+    }
+}
+
+/// Appends zeros up to a multiple of [`UNIT`].
+#[inline(always)]
+fn pad(buffer: &mut Vec<u8>) {
+    let end = padded(buffer.len());
+    if buffer.len() < end {
+        buffer.resize(end, 0);
     }
 }
 

@@ -17,6 +17,7 @@ const ALL: &[&str] = &[
     "chunks",
     "long_index",
     "panics",
+    "panic_behind_a_wait",
     "values_that_panic",
     "scope_panics",
     "collective_in_an_action",
