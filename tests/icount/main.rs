@@ -116,14 +116,7 @@ fn run(options: &Options) -> Result<(), String> {
     let mut disassembly = Disassembly::default();
     if let Some((_, count)) = options.only {
         let counted = count(&options.tools, &folder, &mut disassembly)?;
-        let rows = budgets.of(&counted).with_counts(&counted.counts)?;
-        print!("{}", table::printed(&rows));
-        let wrong = table::over_budget(&rows);
-        return if wrong.is_empty() {
-            Ok(())
-        } else {
-            Err(wrong.join("\nicount: "))
-        };
+        return only(budgets, &counted);
     }
     let parts = if options.tools.is_another {
         1
@@ -182,10 +175,21 @@ fn run(options: &Options) -> Result<(), String> {
     if let Some((name, old)) = &old {
         print!("{}", told(&layers.against(old), name));
     }
-    if wrong.is_empty() {
-        Ok(())
-    } else {
-        Err(wrong.join("\nicount: "))
+    told_of(&wrong)
+}
+
+/// Prints the counts of one part beside their budgets.
+fn only(budgets: table::Budgets, counted: &cases::Counted) -> Result<(), String> {
+    let rows = budgets.of(counted).with_counts(&counted.counts)?;
+    print!("{}", table::printed(&rows));
+    told_of(&table::over_budget(&rows))
+}
+
+/// Fails with these sentences, where there are some.
+fn told_of(wrong: &[String]) -> Result<(), String> {
+    match wrong {
+        [] => Ok(()),
+        wrong => Err(wrong.join("\nicount: ")),
     }
 }
 
