@@ -5,6 +5,7 @@
 mod support;
 
 use std::sync::Mutex;
+use std::time::{Duration, Instant};
 use support::{Under, program, scratch, text};
 
 /// Times of the tests, in ns.
@@ -43,11 +44,12 @@ fn timed(options: &[&str], case: &str, count: u32) -> Vec<Vec<u64>> {
 }
 
 /// No time in a column is shorter than this, and the shortest is not much longer. Processors that
-/// others want, too, are not there for every time, so there are as many rounds as that takes.
+/// others want, too, are not there for every time: there are rounds until one has had them.
 fn take(case: &str, options: &[&str], least: &[u64], slack: u64) {
-    const ROUNDS: usize = 20;
+    const LONGEST: Duration = Duration::from_secs(60);
+    let begun = Instant::now();
     let mut shortest = vec![u64::MAX; least.len()];
-    for _ in 0..ROUNDS {
+    while begun.elapsed() < LONGEST {
         for (column, times) in timed(options, case, 50).iter().enumerate() {
             let found = times.iter().min().copied().unwrap_or_default();
             shortest[column] = shortest[column].min(found);
