@@ -135,27 +135,20 @@ const SCRIPTS: [(&str, &str); 21] = [
            cd "$TMPDIR"; rm misuse killed opens"#,
     ),
     (
-        // The client begins anew while the server does not listen yet. Without the path libfabric
-        // has no provider of this name, so that it is ours that the two use.
+        // Without the path libfabric has no provider of this name, so that it is ours that the two use.
         "libfabric",
         r#"if FI_PROVIDER_PATH=/nonexistent fi_info -p farreach; then exit 1; fi
            export FI_PROVIDER_PATH="$1/lib/farreach"; fi_info -p farreach | grep -x 'provider: farreach'
            if fi_info -p farreach -t FI_EP_DGRAM || fi_info -p farreach -c FI_COLLECTIVE; then exit 1; fi
-           port=$((20000 + $$ % 10000))
            for size in 64 8192 262144; do
-               timeout 20 fi_pingpong -e rdm -p farreach -c -I 100 -S $size -B $port & server=$!
-               ping() { timeout 20 fi_pingpong -e rdm -p farreach -c -I 100 -S $size -P $port 127.0.0.1; }
-               ping || { sleep 0.3; ping; } || { sleep 2; ping; }; wait $server
+               "$2/fi-provider/libfabric/tests/pingpong" -I 100 -S $size
            done"#,
     ),
     (
         "libfabric, all sizes",
-        r#"export FI_PROVIDER_PATH="$1/lib/farreach"; port=$((40000 + $$ % 10000))
+        r#"export FI_PROVIDER_PATH="$1/lib/farreach"
            for mode in msg tagged; do
-               pong="timeout 20 fi_pingpong -e rdm -p farreach -c -I 2 -S all -m $mode"
-               $pong -B $port & server=$!
-               ping() { $pong -P $port 127.0.0.1; }
-               ping || { sleep 0.3; ping; } || { sleep 2; ping; }; wait $server
+               "$2/fi-provider/libfabric/tests/pingpong" -I 2 -S all -m $mode
            done"#,
     ),
     (
@@ -181,29 +174,21 @@ const SCRIPTS: [(&str, &str); 21] = [
         // As "libfabric", over a device alone, by both transports.
         "libfabric, device",
         r#"export FI_PROVIDER_PATH="$1/lib/farreach" FI_FARREACH_NEAR=0
-           port=$((30000 + $$ % 10000))
            for transport in rc dc; do
                FI_FARREACH_TRANSPORT=$transport "$1/bin/softhca" run -- sh -euc '
-                   for how in "-S 64" "-S 65536"; do
-                       pong="timeout 20 fi_pingpong -e rdm -p farreach -c -I 100 $how"
-                       $pong -B $1 & server=$!
-                       ping() { $pong -P $1 127.0.0.1; }
-                       ping $1 || { sleep 0.3; ping $1; } || { sleep 2; ping $1; }; wait $server
-                   done' sh $port
+                   for size in 64 65536; do
+                       "$1/fi-provider/libfabric/tests/pingpong" -I 100 -S $size
+                   done' sh "$2"
            done"#,
     ),
     (
         "libfabric, device, all sizes",
         r#"export FI_PROVIDER_PATH="$1/lib/farreach" FI_FARREACH_NEAR=0
-           port=$((50000 + $$ % 10000))
            for transport in rc dc; do
                FI_FARREACH_TRANSPORT=$transport "$1/bin/softhca" run -- sh -euc '
-                   for how in "-m msg" "-m tagged"; do
-                       pong="timeout 20 fi_pingpong -e rdm -p farreach -c -I 2 -S all $how"
-                       $pong -B $1 & server=$!
-                       ping() { $pong -P $1 127.0.0.1; }
-                       ping $1 || { sleep 0.3; ping $1; } || { sleep 2; ping $1; }; wait $server
-                   done' sh $port
+                   for mode in msg tagged; do
+                       "$1/fi-provider/libfabric/tests/pingpong" -I 2 -S all -m $mode
+                   done' sh "$2"
            done"#,
     ),
 ];
