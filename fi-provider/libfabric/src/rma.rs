@@ -7,7 +7,7 @@ use crate::transfer::{
     Flags, How, bytes_of, check_inject, list, piece, read_only, with_report, writable,
 };
 use crate::work::trigger;
-use crate::{deferred::Later, ep};
+use crate::{deferred::Later, ep, quick};
 use fi_ofi_abi::*;
 use fi_provider::raw::address_vector::PeerIndex;
 use fi_provider::raw::completion::{Context, Counted, CountedContext, Silent};
@@ -316,7 +316,11 @@ unsafe extern "C" fn write<const SAFE: bool>(
     key: u64,
     context: *mut c_void,
 ) -> isize {
-    if let Some((turn, own, raw)) = ep::turn_at_once::<SAFE>(ep)
+    let Some(turn) = quick::turn_now::<SAFE>(ep) else {
+        // SAFETY: the application leaves the bytes as they are until the completion, by fi_rma(3).
+        return unsafe { write_slowly(ep, bytes, len, desc, peer, address, key, context) };
+    };
+    if let Some((own, raw)) = quick::quick(ep, &turn)
         && own.usual.is_plain.get()
         // SAFETY: of the endpoint's functions only `write_mapped` is called before the last use.
         && let Some(region) = unsafe { raw.region_now(peer, key) }
@@ -334,14 +338,39 @@ unsafe extern "C" fn write<const SAFE: bool>(
             write_beyond::<SAFE>(ep, bytes, len, region, peer, address, key, context)
         };
     }
-    // SAFETY: the application leaves the bytes as they are until the completion, by fi_rma(3).
-    unsafe { write_slowly(ep, bytes, len, desc, peer, address, key, context) }
+    turn.leave();
+    // SAFETY: the turn is left to the function; the application leaves the bytes as they are until the
+    // completion, by fi_rma(3).
+    unsafe { write_left::<SAFE>(ep, bytes, len, desc, peer, address, key, context) }
+}
+
+/// Writes by more than few instructions, and ends a turn that was left to it first.
+///
+/// # Safety
+/// As [`quick::end_left`]; the application leaves the bytes as they are until the completion.
+#[inline(never)]
+unsafe extern "C" fn write_left<const SAFE: bool>(
+    ep: *mut FidEp,
+    bytes: *const c_void,
+    len: usize,
+    desc: *mut c_void,
+    peer: u64,
+    address: u64,
+    key: u64,
+    context: *mut c_void,
+) -> isize {
+    // SAFETY: the turn was left to this function; the application leaves the bytes as they are until
+    // the completion.
+    unsafe {
+        quick::end_left::<SAFE>(ep);
+        write_slowly(ep, bytes, len, desc, peer, address, key, context)
+    }
 }
 
 /// Writes to a region that is not mapped here, or not as far, in a turn that was left to it.
 ///
 /// # Safety
-/// As [`ep::turn_left`]; `region` leads to a region of the endpoint, and the application leaves the
+/// As [`quick::turn_left`]; `region` leads to a region of the endpoint, and the application leaves the
 /// bytes as they are until the completion.
 #[inline(never)]
 unsafe extern "C" fn write_beyond<const SAFE: bool>(
@@ -358,7 +387,7 @@ unsafe extern "C" fn write_beyond<const SAFE: bool>(
     // SAFETY: the turn was left to this function; the region stays where it is during the turn, as
     // nothing is looked up; `bytes` holds the bytes.
     let is_written = unsafe {
-        let (_turn, raw) = ep::turn_left::<SAFE>(ep);
+        let (_turn, raw) = quick::turn_left::<SAFE>(ep);
         let region = &*region.cast::<RemoteRegion>();
         raw.write_beyond_now(region, address, bytes.cast(), len, report)
     };
@@ -422,7 +451,11 @@ unsafe extern "C" fn inject<const SAFE: bool>(
     address: u64,
     key: u64,
 ) -> isize {
-    if let Some((turn, _, raw)) = ep::turn_at_once::<SAFE>(ep)
+    let Some(turn) = quick::turn_now::<SAFE>(ep) else {
+        // SAFETY: `bytes` holds the bytes during the call, by fi_rma(3).
+        return unsafe { inject_slowly(ep, bytes, len, peer, address, key) };
+    };
+    if let Some((_, raw)) = quick::quick(ep, &turn)
         // SAFETY: of the endpoint's functions only `write_mapped` is called before the last use.
         && let Some(region) = unsafe { raw.region_now(peer, key) }
     {
@@ -433,17 +466,38 @@ unsafe extern "C" fn inject<const SAFE: bool>(
         let region = from_ref(region);
         turn.leave();
         // SAFETY: the turn is left to the function, and the region is the endpoint's, which is
-        // enabled; `bytes` holds the bytes.
+        // enabled; `bytes` holds the bytes, by fi_rma(3).
         return unsafe { inject_beyond::<SAFE>(ep, bytes, len, peer, address, region) };
     }
-    // SAFETY: `bytes` holds the bytes during the call, by fi_rma(3).
-    unsafe { inject_slowly(ep, bytes, len, peer, address, key) }
+    turn.leave();
+    // SAFETY: the turn is left to the function; `bytes` holds the bytes during the call, by fi_rma(3).
+    unsafe { inject_left::<SAFE>(ep, bytes, len, peer, address, key) }
+}
+
+/// Writes by more than few instructions, and ends a turn that was left to it first.
+///
+/// # Safety
+/// As [`quick::end_left`]; `bytes` holds the bytes.
+#[inline(never)]
+unsafe extern "C" fn inject_left<const SAFE: bool>(
+    ep: *mut FidEp,
+    bytes: *const c_void,
+    len: usize,
+    peer: u64,
+    address: u64,
+    key: u64,
+) -> isize {
+    // SAFETY: the turn was left to this function; `bytes` holds the bytes during the call.
+    unsafe {
+        quick::end_left::<SAFE>(ep);
+        inject_slowly(ep, bytes, len, peer, address, key)
+    }
 }
 
 /// Writes to a region that is not mapped here, or not as far, in a turn that was left to it.
 ///
 /// # Safety
-/// As [`ep::turn_left`]; the region is one of the endpoint's, and `bytes` holds the bytes.
+/// As [`quick::turn_left`]; the region is one of the endpoint's, and `bytes` holds the bytes.
 #[inline(never)]
 pub(crate) unsafe extern "C" fn inject_beyond<const SAFE: bool>(
     ep: *mut FidEp,
@@ -456,7 +510,7 @@ pub(crate) unsafe extern "C" fn inject_beyond<const SAFE: bool>(
     // SAFETY: the turn was left to this function; the region stays where it is during the turn, as
     // nothing is looked up; `bytes` holds the bytes.
     let key = unsafe {
-        let (_turn, raw) = ep::turn_left::<SAFE>(ep);
+        let (_turn, raw) = quick::turn_left::<SAFE>(ep);
         let region = &*region;
         if raw.write_beyond_now(region, address, bytes.cast(), len, Counted) {
             return 0;

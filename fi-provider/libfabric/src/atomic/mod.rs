@@ -4,16 +4,18 @@ mod update;
 mod word;
 
 use crate::domain;
-use crate::ep::{self, Object};
+use crate::ep::Object;
 use crate::object::{object, only, size, status};
+use crate::quick;
 use crate::transfer::Flags;
 use fi_ofi_abi::*;
 use fi_provider::raw::completion::Counted;
+use fi_provider::raw::endpoint::{RemoteRegion, Typed};
 use std::ffi::{c_int, c_void};
-use std::ptr::{null, null_mut};
+use std::ptr::{from_ref, null, null_mut};
 pub(crate) use update::{FLAGS, Kind, Update, here, list, there, typed};
 use update::{MOST, start};
-use word::{at_once, native, one_word};
+use word::{at_once, injected, native, one_word};
 
 /// The functions in domains of several threads, and of one at a time.
 pub(crate) static SAFE: FiOpsAtomic = ops::<true>();
@@ -160,36 +162,44 @@ unsafe extern "C" fn inject<const SAFE: bool>(
     datatype: u32,
     operation: u32,
 ) -> isize {
-    if let Some(native) = native(Kind::Base, (datatype, operation))
-        && count == 1
-        && !operands.is_null()
-        && let Some((turn, _, raw)) = ep::turn_at_once::<SAFE>(ep)
-        // SAFETY: of the endpoint's functions only `update_mapped_now` is called before the last use.
+    let turn = match injected(datatype, operation) {
+        Some(what) if count == 1 && !operands.is_null() => {
+            quick::turn_now::<SAFE>(ep).map(|turn| (turn, what))
+        }
+        _ => None,
+    };
+    let Some((turn, what)) = turn else {
+        // SAFETY: the operands are there during the call, by fi_atomic(3).
+        return unsafe { inject_slowly(ep, operands, count, peer, addr, key, datatype, operation) };
+    };
+    if let Some((_, raw)) = quick::quick(ep, &turn)
+        // SAFETY: of the endpoint's functions only `update_injected` is called before the last use.
         && let Some(region) = unsafe { raw.region_now(peer, key) }
     {
         // SAFETY: the operand is there during the call, by fi_atomic(3).
-        let one = unsafe { one_word(region, addr, native, (operands, null()), null_mut()) };
-        // SAFETY: there is no result.
-        if unsafe { raw.update_mapped_now(&one, Counted) } {
+        if unsafe { raw.update_injected(region, addr, what, operands.cast()) } {
             return 0;
         }
+        let region = from_ref(region);
         turn.leave();
-        // SAFETY: the turn is left to the function, and the endpoint is enabled; the operand is there
-        // during the call, and is one of such a word.
+        // SAFETY: the turn is left to the function, the endpoint is enabled, and the region is the
+        // endpoint's; the operand is there during the call, and the operation is one of the table.
         return unsafe {
-            inject_beyond::<SAFE>(ep, operands, count, peer, addr, key, datatype, operation)
+            inject_beyond::<SAFE>(ep, operands, region, peer, addr, key, datatype, operation)
         };
     }
-    // SAFETY: the operands are there during the call, by fi_atomic(3).
-    unsafe { inject_slowly(ep, operands, count, peer, addr, key, datatype, operation) }
+    turn.leave();
+    // SAFETY: the turn is left to the function; the operands are there during the call, by
+    // fi_atomic(3).
+    unsafe { inject_left::<SAFE>(ep, operands, count, peer, addr, key, datatype, operation) }
 }
 
-/// Has a word updated that is not mapped here, in a turn that was left to it.
+/// Has a word updated by more than few instructions, and ends a turn that was left to it first.
 ///
 /// # Safety
-/// As [`ep::turn_left`]; there is one operand, of an operation that [`native`] knows.
+/// As [`quick::end_left`]; the operands are there.
 #[inline(never)]
-unsafe extern "C" fn inject_beyond<const SAFE: bool>(
+unsafe extern "C" fn inject_left<const SAFE: bool>(
     ep: *mut FidEp,
     operands: *const c_void,
     count: usize,
@@ -199,24 +209,80 @@ unsafe extern "C" fn inject_beyond<const SAFE: bool>(
     datatype: u32,
     operation: u32,
 ) -> isize {
+    // SAFETY: the turn was left to this function; the operands are there during the call.
+    unsafe {
+        quick::end_left::<SAFE>(ep);
+        inject_slowly(ep, operands, count, peer, addr, key, datatype, operation)
+    }
+}
+
+/// Has a word updated that is not mapped here, in a turn that was left to it: by a peer of the node.
+///
+/// # Safety
+/// As [`quick::turn_left`]; the region is one of the endpoint's, and there is one operand, of an operation
+/// that [`injected`] knows.
+#[inline(never)]
+unsafe extern "C" fn inject_beyond<const SAFE: bool>(
+    ep: *mut FidEp,
+    operands: *const c_void,
+    region: *const RemoteRegion,
+    peer: u64,
+    addr: u64,
+    key: u64,
+    datatype: u32,
+    operation: u32,
+) -> isize {
+    // SAFETY: the turn was left to this function; the region stays where it is during the turn, as
+    // nothing is looked up; the operation is defined for the type, and the operand is there.
+    unsafe {
+        let (turn, raw) = quick::turn_left::<SAFE>(ep);
+        let typed = Typed::of_numbers(datatype, operation);
+        if raw.ask_injected(&*region, addr, typed, operands.cast()) {
+            return 0;
+        }
+        turn.leave();
+    }
+    // SAFETY: the turn is left to the function, which requires what this one does.
+    unsafe { inject_far::<SAFE>(ep, operands, region, peer, addr, key, datatype, operation) }
+}
+
+/// Has a word updated by the device, or however that goes, in a turn that was left to it.
+///
+/// # Safety
+/// As [`inject_beyond`].
+#[inline(never)]
+unsafe extern "C" fn inject_far<const SAFE: bool>(
+    ep: *mut FidEp,
+    operands: *const c_void,
+    region: *const RemoteRegion,
+    peer: u64,
+    addr: u64,
+    key: u64,
+    datatype: u32,
+    operation: u32,
+) -> isize {
     let what = (datatype, operation);
-    // SAFETY: the turn was left to this function.
-    let (turn, raw) = unsafe { ep::turn_left::<SAFE>(ep) };
-    // SAFETY: of the endpoint's functions only `update_beyond_now` is called before the last use.
-    if let Some(region) = unsafe { raw.region_now(peer, key) }
-        && let Some(native) = native(Kind::Base, what)
-        && let Some(typed) = typed(Kind::Base, what)
-    {
-        // SAFETY: the operand is there during the call.
-        let one = unsafe { one_word(region, addr, native, (operands, null()), null_mut()) };
-        // SAFETY: there is no result.
-        if unsafe { raw.update_beyond_now(&one, typed, Counted) } {
+    // SAFETY: the turn was left to this function; the region stays where it is during the turn, as
+    // nothing is looked up.
+    let (turn, raw, region) = unsafe {
+        let (turn, raw) = quick::turn_left::<SAFE>(ep);
+        (turn, raw, &*region)
+    };
+    if let Some(native) = native(Kind::Base, what) {
+        // SAFETY: the operation is defined for the type; the operand is there during the call, and
+        // there is no result.
+        let is_done = unsafe {
+            let typed = Typed::of_numbers(datatype, operation);
+            let one = one_word(region, addr, native, (operands, null()), null_mut());
+            raw.update_beyond_now(&one, typed, Counted)
+        };
+        if is_done {
             return 0;
         }
     }
     drop(turn);
     // SAFETY: the operand is there during the call.
-    unsafe { inject_slowly(ep, operands, count, peer, addr, key, datatype, operation) }
+    unsafe { inject_slowly(ep, operands, 1, peer, addr, key, datatype, operation) }
 }
 
 #[inline(never)]

@@ -165,6 +165,21 @@ impl Typed {
         })
     }
 
+    /// Returns the operation of two numbers.
+    ///
+    /// # Safety
+    /// They are those of an operation that is defined for the type.
+    #[inline(always)]
+    pub unsafe fn of_numbers(datatype: u32, operation: u32) -> Self {
+        // SAFETY: both lists are in the order of the numbers, and have these.
+        unsafe {
+            Self {
+                operation: *Arithmetic::ALL.get_unchecked(operation as usize),
+                datatype: *Datatype::ALL.get_unchecked(datatype as usize),
+            }
+        }
+    }
+
     /// The bytes of an element.
     pub fn bytes(self) -> usize {
         self.datatype.bytes()

@@ -183,9 +183,33 @@ impl Endpoint {
         len: usize,
         report: R,
     ) -> bool {
-        if len > FEW || !region.is_mapped() {
+        if !region.is_mapped() {
             return false;
         }
+        // SAFETY: `source` holds the bytes, and the region is mapped here.
+        unsafe {
+            // Mostly a word, whose way is the shortest.
+            if len == size_of::<u64>() {
+                self.write_few_mapped(region, address, source, size_of::<u64>(), report)
+            } else {
+                len <= FEW && self.write_few_mapped(region, address, source, len, report)
+            }
+        }
+    }
+
+    /// Writes so many bytes, at most [`FEW`].
+    ///
+    /// # Safety
+    /// As [`Endpoint::write_mapped`]; the region is mapped here.
+    #[inline(always)]
+    unsafe fn write_few_mapped<R: Report>(
+        &self,
+        region: &RemoteRegion,
+        address: u64,
+        source: *const u8,
+        len: usize,
+        report: R,
+    ) -> bool {
         let Some(offset) = region.find(address, len, Rights::WRITE) else {
             return false;
         };
