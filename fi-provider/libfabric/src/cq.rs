@@ -318,7 +318,7 @@ unsafe extern "C" fn read<const SAFE: bool, const FORMAT: u32>(
     }
     turn.leave();
     // SAFETY: the turn is left to the function; `place` has room for `count` entries, by fi_cq(3).
-    unsafe { read_left::<SAFE>(cq, place, count) }
+    unsafe { read_left::<SAFE, FORMAT>(cq, place, count) }
 }
 
 /// Reads behind the progress of the only endpoint, in a turn that was left to it, and by more than few
@@ -327,7 +327,7 @@ unsafe extern "C" fn read<const SAFE: bool, const FORMAT: u32>(
 /// # Safety
 /// As [`Shared::left`]; `place` has room for `count` entries.
 #[inline(never)]
-unsafe extern "C" fn read_left<const SAFE: bool>(
+unsafe extern "C" fn read_left<const SAFE: bool, const FORMAT: u32>(
     cq: *mut FidCq,
     place: *mut c_void,
     count: usize,
@@ -337,14 +337,13 @@ unsafe extern "C" fn read_left<const SAFE: bool>(
     let turn = unsafe { object.shared.left::<SAFE>() };
     let queue = object.queue.get(&turn);
     // SAFETY: the object holds its domain, and the turn is this one, longer than the reference.
-    if let Some(only) = unsafe { turn.rest.only() }
+    if let Some(only) = unsafe { queue.only() }
         && !turn.has_drops
-        && !queue.holds()
         && count > 0
     {
         only.progress();
         // SAFETY: `place` has room for `count` entries.
-        let put = |seen: Seen<'_>| unsafe { put_plain(&seen, queue.format, place) };
+        let put = |seen: Seen<'_>| unsafe { put_plain(&seen, FORMAT, place) };
         if queue.raw.next_seen(is_plain_at_once, put).is_some() {
             return 1;
         }

@@ -595,6 +595,17 @@ impl Queue {
         unsafe { self.rest.is_at_rest() }
     }
 
+    /// Returns the only endpoint of the domain, where there is nothing to read but the entries of the
+    /// fabric's queue.
+    ///
+    /// # Safety
+    /// As [`Rest::only`].
+    #[inline(always)]
+    pub(crate) unsafe fn only<'a>(&self) -> Option<&'a Endpoint> {
+        // SAFETY: the domain's objects are there, and the turn is the caller's.
+        unsafe { self.rest.only() }
+    }
+
     /// Notes where the domain's progress is told of.
     pub(crate) fn note_rest(&self, rest: &Rest) {
         self.rest_of_domain.copy_from(rest);

@@ -1,10 +1,10 @@
 //! Atomic operations on one word, in few instructions.
 
-use super::update::{Kind, load, typed};
+use super::update::{Kind, load};
 use crate::quick;
 use fi_ofi_abi::*;
 use fi_provider::raw::completion::CountedContext;
-use fi_provider::raw::endpoint::{Atomic, Injected, OneWord, RemoteRegion};
+use fi_provider::raw::endpoint::{Atomic, Injected, OneWord, RemoteRegion, Typed};
 use std::ffi::c_void;
 
 /// Does an operation on one word, whether it was done: not where few instructions do not.
@@ -40,19 +40,17 @@ pub(super) unsafe fn at_once<const SAFE: bool>(
             && unsafe {
                 let one = one_word(region, there.addr, native, values, result.cast());
                 raw.update_mapped_now(&one, report)
-                    || typed(kind, what)
-                        .is_some_and(|typed| raw.update_beyond_now(&one, typed, report))
+                    || raw.update_beyond_now(&one, Typed::wire_of(what.0, what.1), report)
             }
     })
 }
 
-/// Types and operations of which the table below knows, at most.
-const TYPES: u32 = 16;
-const OPERATIONS: u32 = 32;
+/// The types and the operations of which the table below knows are below this.
+const NUMBERS: u32 = 16;
 
 /// The operations on words whose results nobody wants, by type and operation.
-static INJECTED: [Option<Injected>; (TYPES * OPERATIONS) as usize] = {
-    let mut table = [None; (TYPES * OPERATIONS) as usize];
+static INJECTED: [Option<Injected>; (NUMBERS * NUMBERS) as usize] = {
+    let mut table = [None; (NUMBERS * NUMBERS) as usize];
     let types = [
         (FI_INT64, true),
         (FI_UINT64, true),
@@ -62,7 +60,7 @@ static INJECTED: [Option<Injected>; (TYPES * OPERATIONS) as usize] = {
     let mut at = 0;
     while at < types.len() {
         let (datatype, is_long) = types[at];
-        let first = (datatype * OPERATIONS) as usize;
+        let first = (datatype * NUMBERS) as usize;
         let [sum, write, and, or, xor] = if is_long {
             use Injected::*;
             [Add64, Set64, And64, Or64, Xor64]
@@ -83,10 +81,11 @@ static INJECTED: [Option<Injected>; (TYPES * OPERATIONS) as usize] = {
 /// Returns the operation on a word that libfabric's numbers are of, where no result is wanted.
 #[inline(always)]
 pub(super) fn injected(datatype: u32, operation: u32) -> Option<Injected> {
-    if datatype >= TYPES || operation >= OPERATIONS {
+    // Both at once: a power of 2.
+    if datatype | operation >= NUMBERS {
         return None;
     }
-    INJECTED[(datatype * OPERATIONS + operation) as usize]
+    INJECTED[(datatype * NUMBERS + operation) as usize]
 }
 
 /// Returns the operation on a word that libfabric's numbers are of, and the bytes of the word.

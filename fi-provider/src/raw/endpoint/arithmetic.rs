@@ -165,21 +165,6 @@ impl Typed {
         })
     }
 
-    /// Returns the operation of two numbers.
-    ///
-    /// # Safety
-    /// They are those of an operation that is defined for the type.
-    #[inline(always)]
-    pub unsafe fn of_numbers(datatype: u32, operation: u32) -> Self {
-        // SAFETY: both lists are in the order of the numbers, and have these.
-        unsafe {
-            Self {
-                operation: *Arithmetic::ALL.get_unchecked(operation as usize),
-                datatype: *Datatype::ALL.get_unchecked(datatype as usize),
-            }
-        }
-    }
-
     /// The bytes of an element.
     pub fn bytes(self) -> usize {
         self.datatype.bytes()
@@ -217,8 +202,19 @@ impl Typed {
     }
 
     /// The operation in one word of a record: of no sense as the number of bytes.
-    pub(crate) fn to_wire(self) -> u64 {
-        1 << 16 | u64::from(self.operation as u8) << 8 | u64::from(self.datatype as u8)
+    pub fn to_wire(self) -> u64 {
+        Self::wire_of(self.datatype as u32, self.operation as u32)
+    }
+
+    /// The same of two numbers, each below 256, that are those of an operation.
+    #[inline(always)]
+    pub const fn wire_of(datatype: u32, operation: u32) -> u64 {
+        (1 << 16 | operation << 8 | datatype) as u64
+    }
+
+    /// The two numbers of such a word.
+    pub fn numbers_of(word: u64) -> (u32, u32) {
+        ((word & 0xff) as u32, (word >> 8 & 0xff) as u32)
     }
 
     /// The operation; none where the word makes no sense.

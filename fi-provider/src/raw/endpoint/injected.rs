@@ -6,10 +6,10 @@
 #![expect(unsafe_code, reason = "atomic operations at raw addresses")]
 
 use super::link::Path;
-use super::near_path::Seldom;
+use super::near_path::{Seldom, apart};
 use super::remote::RemoteRegion;
 use super::rma::rma_entry;
-use super::{Endpoint, Link, MOST_ASKED, Operation, Typed};
+use super::{Endpoint, Few, Link, MOST_ASKED, Operation};
 use crate::raw::completion::{Counted, Promise};
 use crate::raw::error::Error;
 use crate::raw::protocol::Kind;
@@ -33,16 +33,16 @@ pub enum Injected {
     Xor32,
 }
 
-/// The number of operations that are counted alone, with the bytes of the word in the lowest byte:
-/// no number of an operation that waits.
-const UNNUMBERED: u64 = 1 << 31;
-
-/// The bytes of the word, where the number is such a one.
-#[inline(always)]
-fn bytes_of(number: u64) -> Option<usize> {
-    let bytes = number ^ UNNUMBERED;
-    matches!(bytes, 4 | 8).then_some(bytes as usize)
+impl Injected {
+    /// Whether the word has 8 bytes.
+    pub fn is_long(self) -> bool {
+        (self as u8) < Self::Add32 as u8
+    }
 }
+
+/// The number of operations that are counted alone, on words of 8 bytes: that of no operation that
+/// waits.
+pub(super) const UNNUMBERED: u64 = 1 << 30;
 
 /// Acts on a word in a region that is mapped here, with the operand at `operand`; whether the region
 /// allows it.
@@ -56,7 +56,12 @@ unsafe fn update<T: Integer>(
     operand: *const u8,
     act: impl FnOnce(*mut T, T),
 ) -> bool {
-    let Some(offset) = region.find(address, size_of::<T>(), Rights::ATOMIC) else {
+    let offset = if size_of::<T>() == size_of::<u64>() {
+        region.find_word(address, Rights::ATOMIC)
+    } else {
+        region.find(address, size_of::<T>(), Rights::ATOMIC)
+    };
+    let Some(offset) = offset else {
         return false;
     };
     let place = region.mapped.wrapping_add(offset).cast::<T>();
@@ -114,54 +119,38 @@ impl Endpoint {
         is_done
     }
 
-    /// Asks the process of a peer of the node for an operation on a word, which is counted when it has
-    /// answered. Returns false where that is not possible at once, and has done nothing; so for other
-    /// peers.
+    /// Adds to a word as [`Endpoint::update_injected`] does.
     ///
     /// # Safety
-    /// The operand lies at `operand`, of as many bytes as those of `typed`, which are 4 or 8.
+    /// As [`Endpoint::update_injected`].
     #[inline(always)]
-    pub unsafe fn ask_injected(
+    pub unsafe fn add_injected(
         &self,
         region: &RemoteRegion,
         address: u64,
-        typed: Typed,
         operand: *const u8,
     ) -> bool {
-        let (link, bytes) = (&*region.link, typed.bytes());
-        let Path::Near(path) = &link.path else {
-            return false;
-        };
-        let is_there = region.find(address, bytes, Rights::ATOMIC).is_some();
-        if !is_there || !region.found.place(address).is_multiple_of(bytes as u64) {
-            return false;
+        // SAFETY: the region is mapped here, with its arena, writable; `update` gives aligned words of
+        // it, and the operand is there.
+        let is_done = region.is_mapped()
+            && unsafe {
+                update(region, address, operand, |at: *mut u64, by| {
+                    u64::add(at, by)
+                })
+            };
+        if is_done {
+            self.config.written.add(1);
         }
-        // As an operation that waits: see `begin`.
-        if link.is_over() || link.own != self.number || link.asked.get() >= MOST_ASKED {
-            return false;
-        }
-        // SAFETY: the operand is there, of so many bytes.
-        let operand = unsafe {
-            match bytes {
-                4 => operand.cast::<u32>().read_unaligned().into(),
-                _ => operand.cast::<u64>().read_unaligned(),
-            }
-        };
-        let number = UNNUMBERED | bytes as u64;
-        let words = [number, region.key, address, typed.to_wire(), operand, 0];
-        // SAFETY: there are no bytes beside the words.
-        let posted = unsafe { path.post_known(Kind::Atomic as u16, words, std::ptr::null(), 0) };
-        if posted == Err(Seldom::Full) {
-            return false;
-        }
+        is_done
+    }
+
+    /// Notes an operation that the process of a peer was asked for ([`RemoteRegion::ask_injected`]).
+    #[inline(always)]
+    pub fn note_injected(&self, region: &RemoteRegion) {
+        let link = &*region.link;
         link.asked.set(link.asked.get() + 1);
-        link.unnumbered.set(link.unnumbered.get() + 1);
         self.unnumbered.set(self.unnumbered.get() + 1);
-        if posted == Err(Seldom::Watched) {
-            // An end of the peer is told to all that waits for it.
-            let _ = path.wake();
-        }
-        true
+        link.unnumbered.set(link.unnumbered.get() + 1);
     }
 
     /// Ends an operation that has no number of its own, where the number of an answer says so: whether
@@ -172,15 +161,15 @@ impl Endpoint {
         link: &Link,
         result: Result<(), Error>,
     ) -> bool {
-        let Some(bytes) = bytes_of(number) else {
+        if number != UNNUMBERED {
             return false;
-        };
+        }
         // It may have failed here meanwhile.
         if link.unnumbered.get() > 0 {
             link.unnumbered.set(link.unnumbered.get() - 1);
             link.asked.set(link.asked.get() - 1);
             self.unnumbered.set(self.unnumbered.get() - 1);
-            let entry = rma_entry(Operation::Atomic, bytes, Counted);
+            let entry = rma_entry(Operation::Atomic, size_of::<u64>(), Counted);
             self.report(entry, Promise::of(Counted), result, false);
         }
         true
@@ -189,7 +178,56 @@ impl Endpoint {
     /// Ends those that a peer does not answer any more.
     pub(super) fn fail_unnumbered(&self, link: &Link) {
         while link.unnumbered.get() > 0 {
-            self.end_unnumbered(UNNUMBERED | 8, link, Err(Error::PeerGone));
+            self.end_unnumbered(UNNUMBERED, link, Err(Error::PeerGone));
+        }
+    }
+}
+
+impl RemoteRegion {
+    /// Asks the process of a peer of the node for an operation on a word of 8 bytes, which the endpoint
+    /// counts when that has answered, if it notes it ([`Endpoint::note_injected`]). Calls nothing.
+    /// Returns [`Few::Not`] where that is not possible at once, and has done nothing; so for other
+    /// peers.
+    ///
+    /// # Safety
+    /// The operand lies at `operand`, of an operation on 8 bytes, of which `what` is the word
+    /// ([`super::Typed::to_wire`]); an endpoint knows the region by its key, and it is that endpoint which
+    /// notes the operation, before all else.
+    #[inline(always)]
+    pub unsafe fn ask_injected(&self, address: u64, what: u64, operand: *const u8) -> Few {
+        let link = &*self.link;
+        let Path::Near(path) = &link.path else {
+            return Few::Not;
+        };
+        let is_aligned = (self.found.place(address)).is_multiple_of(size_of::<u64>() as u64);
+        if self.find_word(address, Rights::ATOMIC).is_none() || !is_aligned {
+            return Few::Not;
+        }
+        // As an operation that waits: see `begin`.
+        if link.is_closed() || !path.near.is_alive() || link.asked.get() >= MOST_ASKED {
+            return Few::Not;
+        }
+        // SAFETY: the operand is there, of 8 bytes.
+        let operand = unsafe { operand.cast::<u64>().read_unaligned() };
+        let words = [UNNUMBERED, self.key, address, what, operand, 0];
+        // SAFETY: there are no bytes beside the words.
+        match unsafe { path.post_short(Kind::Atomic as u16, words, std::ptr::null(), 0) } {
+            Ok(()) => Few::Sent,
+            Err(Seldom::Watched) => {
+                apart();
+                Few::Untold
+            }
+            Err(Seldom::Full) => Few::Not,
+        }
+    }
+
+    /// Wakes the peer behind an operation that [`Few::Untold`] is told of.
+    #[cold]
+    #[inline(never)]
+    pub fn wake_peer(&self) {
+        if let Path::Near(path) = &self.link.path {
+            // An end of the peer is told to all that waits for it.
+            let _ = path.wake();
         }
     }
 }

@@ -202,7 +202,7 @@ impl Endpoint {
             return Few::Not;
         };
         // SAFETY: `message` holds the bytes, beside which a record has room for the words.
-        let posted = unsafe { path.post_known(kind, words, message, len) };
+        let posted = unsafe { path.post_short(kind, words, message, len) };
         if posted == Err(Seldom::Full) {
             return Few::Not;
         }
