@@ -1,7 +1,7 @@
 //! Counters (fi_cntr(3)).
 
 use crate::object::{Code, closing, give, object, status, stub};
-use crate::state::{Count, Kept, Shared, Turn};
+use crate::state::{AtRest, Count, Kept, Shared, Turn};
 use crate::wait::{self, Wait};
 use crate::{closed, direct, domain};
 use fi_ofi_abi::*;
@@ -22,6 +22,7 @@ pub(crate) struct Object {
     /// In it: the count of operations that are done, and whether reading it is noted.
     place: *const AtomicU64,
     is_noted: *const AtomicBool,
+    rest: AtRest,
     number: u64,
     /// The descriptor that the application asks for.
     wait: Option<OwnedFd>,
@@ -112,6 +113,7 @@ pub(crate) unsafe extern "C" fn open(
     }
     let (place, is_noted) = (&raw const *own.raw.place(), &raw const own.is_noted);
     let is_automatic = turn.automatic.is_some();
+    let rest = AtRest::of(&turn);
     let in_table = count.share(&turn);
     let number = turn.counters.add(in_table);
     drop(turn);
@@ -134,6 +136,7 @@ pub(crate) unsafe extern "C" fn open(
         count,
         place,
         is_noted,
+        rest,
         number,
         wait,
         sleeps: [FI_WAIT_UNSPEC, FI_WAIT_FD].contains(&kind),
@@ -202,13 +205,35 @@ impl Object {
 
 unsafe extern "C" fn read<const SAFE: bool>(cntr: *mut FidCntr) -> u64 {
     let object = object!(Object, cntr);
-    if let Some(turn) = object.shared.lock_at_once::<SAFE>()
-        && turn.is_at_rest()
-    {
-        return object.count.get(&turn).raw.read();
+    let Some(turn) = object.shared.lock_at_once::<SAFE>() else {
+        // SAFETY: the counter is open, by fi_cntr(3).
+        return unsafe { read_slowly(cntr) };
+    };
+    // SAFETY: the object holds its domain.
+    if unsafe { object.rest.get(&turn) } {
+        // SAFETY: the word is the counter's, of which the object holds a handle.
+        let place = unsafe { &*object.place };
+        drop(turn);
+        // ORDERING: pairs with the addition of a thread that has its turn by now.
+        return place.load(Ordering::Acquire);
     }
-    // SAFETY: the counter is open, by fi_cntr(3).
-    unsafe { read_slowly(cntr) }
+    turn.leave();
+    // SAFETY: the turn is left to the function, and the counter is open.
+    unsafe { read_left::<SAFE>(cntr) }
+}
+
+/// Reads the counter behind progress, and ends a turn that was left to it first.
+///
+/// # Safety
+/// As [`Shared::left`]; the counter is open.
+#[inline(never)]
+unsafe extern "C" fn read_left<const SAFE: bool>(cntr: *mut FidCntr) -> u64 {
+    let shared = &object!(Object, cntr).shared;
+    // SAFETY: the turn was left to this function, and the counter is open.
+    unsafe {
+        drop(shared.left::<SAFE>());
+        read_slowly(cntr)
+    }
 }
 
 unsafe extern "C" fn read_automatic(cntr: *mut FidCntr) -> u64 {

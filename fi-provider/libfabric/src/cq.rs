@@ -30,14 +30,26 @@ static OPS: FiOps = FiOps {
     control,
     ..closing(close)
 };
-/// The functions in domains of several threads, and of one at a time.
-static SAFE: FiOpsCq = ops::<true>();
-static ALONE: FiOpsCq = ops::<false>();
+/// The functions in domains of several threads, and of one at a time: by the format.
+static SAFE: [FiOpsCq; FORMATS] = all_ops::<true>();
+static ALONE: [FiOpsCq; FORMATS] = all_ops::<false>();
 
-const fn ops<const SAFE: bool>() -> FiOpsCq {
+const FORMATS: usize = FI_CQ_FORMAT_TAGGED as usize + 1;
+
+const fn all_ops<const SAFE: bool>() -> [FiOpsCq; FORMATS] {
+    [
+        ops::<SAFE, FI_CQ_FORMAT_CONTEXT>(),
+        ops::<SAFE, FI_CQ_FORMAT_CONTEXT>(),
+        ops::<SAFE, FI_CQ_FORMAT_MSG>(),
+        ops::<SAFE, FI_CQ_FORMAT_DATA>(),
+        ops::<SAFE, FI_CQ_FORMAT_TAGGED>(),
+    ]
+}
+
+const fn ops<const SAFE: bool, const FORMAT: u32>() -> FiOpsCq {
     FiOpsCq {
         size: size_of::<FiOpsCq>(),
-        read: read::<SAFE>,
+        read: read::<SAFE, FORMAT>,
         readfrom,
         readerr,
         sread,
@@ -113,6 +125,7 @@ pub(crate) unsafe extern "C" fn open(
         Ok(wait) => wait,
         Err(code) => return -code,
     };
+    queue.get(&turn).note_rest(&turn.rest);
     let in_table = queue.share(&turn);
     let number = turn.queues.add(in_table);
     drop(turn);
@@ -122,7 +135,10 @@ pub(crate) unsafe extern "C" fn open(
             context,
             ops: &OPS,
         },
-        ops: if shared.is_shared { &SAFE } else { &ALONE },
+        ops: match shared.is_shared {
+            true => &SAFE[format as usize],
+            false => &ALONE[format as usize],
+        },
     };
     let shared = Arc::clone(shared);
     let object = Object {
@@ -278,28 +294,65 @@ fn translate_numbered(entry: &Entry, told: &mut Told, receives: &mut Slab<Receiv
     reports
 }
 
-unsafe extern "C" fn read<const SAFE: bool>(
+unsafe extern "C" fn read<const SAFE: bool, const FORMAT: u32>(
     cq: *mut FidCq,
     place: *mut c_void,
     count: usize,
 ) -> isize {
     let object = object!(Object, cq);
-    if let Some(turn) = object.shared.lock_at_once::<SAFE>()
-        && turn.is_at_rest()
-    {
-        let queue = object.queue.get(&turn);
-        if count > 0 && !queue.holds() {
-            // SAFETY: `place` has room for `count` entries, by fi_cq(3).
-            let put = |seen: Seen<'_>| unsafe { put_plain(&seen, queue.format, place) };
-            if queue.raw.next_seen(is_plain, put).is_some() {
-                return 1;
-            }
-            if queue.raw.is_idle() {
-                return -(libc::EAGAIN as isize);
-            }
+    let Some(turn) = object.shared.lock_at_once::<SAFE>() else {
+        // SAFETY: `place` has room for `count` entries, by fi_cq(3).
+        return unsafe { read_slowly(cq, place, count) };
+    };
+    let queue = object.queue.get(&turn);
+    // SAFETY: the object holds its domain, and the turn is this one.
+    if unsafe { queue.is_at_rest() } {
+        if queue.raw.is_idle() {
+            return -(libc::EAGAIN as isize);
+        }
+        // SAFETY: `place` has room for `count` entries, by fi_cq(3).
+        let put = |seen: Seen<'_>| unsafe { put_plain(&seen, FORMAT, place) };
+        if count > 0 && queue.raw.next_seen(is_plain_at_once, put).is_some() {
+            return 1;
         }
     }
-    // SAFETY: `place` has room for `count` entries, by fi_cq(3).
+    turn.leave();
+    // SAFETY: the turn is left to the function; `place` has room for `count` entries, by fi_cq(3).
+    unsafe { read_left::<SAFE, FORMAT>(cq, place, count) }
+}
+
+/// Reads behind the progress of the only endpoint, in a turn that was left to it, and by more than few
+/// instructions where something else is to be done.
+///
+/// # Safety
+/// As [`Shared::left`]; `place` has room for `count` entries.
+#[inline(never)]
+unsafe extern "C" fn read_left<const SAFE: bool, const FORMAT: u32>(
+    cq: *mut FidCq,
+    place: *mut c_void,
+    count: usize,
+) -> isize {
+    let object = object!(Object, cq);
+    // SAFETY: the turn was left to this function.
+    let turn = unsafe { object.shared.left::<SAFE>() };
+    let queue = object.queue.get(&turn);
+    // SAFETY: the object holds its domain, and the turn is this one, longer than the reference.
+    if let Some(only) = unsafe { queue.only() }
+        && !turn.has_drops
+        && count > 0
+    {
+        only.progress();
+        // SAFETY: `place` has room for `count` entries.
+        let put = |seen: Seen<'_>| unsafe { put_plain(&seen, FORMAT, place) };
+        if queue.raw.next_seen(is_plain_at_once, put).is_some() {
+            return 1;
+        }
+        if queue.raw.is_idle() {
+            return -(libc::EAGAIN as isize);
+        }
+    }
+    drop(turn);
+    // SAFETY: `place` has room for `count` entries.
     unsafe { read_slowly(cq, place, count) }
 }
 
@@ -320,6 +373,12 @@ unsafe extern "C" fn read_slowly(cq: *mut FidCq, place: *mut c_void, count: usiz
     }
     // SAFETY: `place` has room for `count` entries, by fi_cq(3).
     unsafe { readfrom(cq, place, count, null_mut()) }
+}
+
+/// Whether an entry is its completion, but for the flags, as far as few instructions tell.
+#[inline(always)]
+fn is_plain_at_once(seen: Seen<'_>) -> bool {
+    seen.is_plain() && !is_number(seen.context())
 }
 
 /// Whether an entry is its completion, but for the flags.

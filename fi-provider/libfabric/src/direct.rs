@@ -12,7 +12,7 @@ use fi_provider::raw::endpoint::Endpoint;
 use fi_provider::raw::endpoint::direct::{Allowed, PLACES, Slot};
 use std::cell::{Cell, OnceCell};
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The version of the layout of all tables, and of the slots to which they lead.
 const VERSION: u64 = 1;
@@ -110,13 +110,16 @@ impl OfEndpoint {
     }
 }
 
-/// Tells programs whether they may read a counter themselves: there is progress to make unless the
-/// word and the byte are 0.
+/// Tells whether there is progress to make, as far as few instructions tell. Programs that read a
+/// counter themselves read the first two words: there is some unless the word and the byte are 0.
 #[repr(C)]
 #[derive(Debug)]
 pub(crate) struct Rest {
     bell: Cell<*const AtomicU64>,
     todo: Cell<*const u8>,
+    /// The only endpoint of the domain, whose word and byte they are; else null, and the word is
+    /// another one, which is never 0.
+    only: Cell<*const Endpoint>,
 }
 
 /// A word that is not 0.
@@ -127,7 +130,46 @@ impl Default for Rest {
         Self {
             bell: Cell::new(&raw const RUNG),
             todo: Cell::new((&raw const RUNG).cast()),
+            only: Cell::new(std::ptr::null()),
         }
+    }
+}
+
+impl Rest {
+    /// Tells what another one tells.
+    pub(crate) fn copy_from(&self, other: &Self) {
+        let Self { bell, todo, only } = self;
+        bell.set(other.bell.get());
+        todo.set(other.todo.get());
+        only.set(other.only.get());
+    }
+
+    /// Returns the only endpoint of the domain, where calls have nothing to do but with that
+    /// ([`Objects::is_special`]).
+    ///
+    /// # Safety
+    /// The domain's objects are there, and the caller has its turn at them as long as the reference is
+    /// used.
+    #[inline(always)]
+    pub(crate) unsafe fn only<'a>(&self) -> Option<&'a Endpoint> {
+        // SAFETY: `note` keeps the pointer to an endpoint of the domain, which is not closed before
+        // `note` is called again, in a turn.
+        unsafe { self.only.get().as_ref() }
+    }
+
+    /// Whether there is nothing to do beside an operation: there is one endpoint, which has no
+    /// progress to make, and calls have nothing more to do ([`Objects::is_special`]).
+    ///
+    /// # Safety
+    /// The domain's objects are there, and the caller has its turn at them.
+    #[inline(always)]
+    pub(crate) unsafe fn is_at_rest(&self) -> bool {
+        // SAFETY: `note` keeps the pointers to a word that is always there, or to one of an endpoint
+        // of the domain, which is not closed before `note` is called again, in a turn.
+        // ORDERING: decides only whether to make progress, which orders.
+        let is_rung = unsafe { &*self.bell.get() }.load(Ordering::Relaxed) != 0;
+        // SAFETY: a word that may be 0 is that of the only endpoint.
+        !is_rung && unsafe { &*self.only.get() }.is_at_rest_otherwise()
     }
 }
 
@@ -152,20 +194,23 @@ pub(crate) fn note(objects: &Objects) {
     };
     let running = || objects.running.iter().filter_map(|ep| ep.raw.get());
     running().for_each(|raw| raw.allow_direct(allowed));
-    let Rest { bell, todo } = &*objects.rest;
+    let all = objects.running.iter();
+    all.for_each(|ep| ep.note_quick(!objects.is_special));
     let mut all = running();
-    match (all.next(), all.next()) {
-        (Some(only), None) if !objects.is_special => {
-            let (word, byte) = only.rest();
-            bell.set(word);
-            todo.set(byte);
+    let rest = match (all.next(), all.next()) {
+        (Some(raw), None) if !objects.is_special => {
+            let (word, byte) = raw.rest();
+            Rest {
+                bell: Cell::new(word),
+                todo: Cell::new(byte),
+                only: Cell::new(raw),
+            }
         }
-        _ => {
-            let never = Rest::default();
-            bell.set(never.bell.get());
-            todo.set(never.todo.get());
-        }
-    }
+        _ => Rest::default(),
+    };
+    objects.rest.copy_from(&rest);
+    let queues = objects.queues.iter();
+    queues.for_each(|(_, queue)| queue.note_rest(&rest));
 }
 
 /// Refuses other names and versions than these tables have.

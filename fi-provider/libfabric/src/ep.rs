@@ -169,6 +169,7 @@ impl Ep {
             events: RefCell::default(),
             received: OnceCell::new(),
             unread: RefCell::default(),
+            is_quick: Cell::default(),
             least: Cell::new(LEAST),
             direct: direct::OfEndpoint::default(),
             further,
@@ -300,43 +301,6 @@ fn start_later(
     later: impl FnOnce(&mut Turn<'_>, &Object) -> Result<(), Code>,
 ) -> isize {
     size(later(&mut turn, object).map(|()| 0))
-}
-
-/// Takes the turn of a call of few instructions: none where the endpoint is not enabled, another thread
-/// has its turn, or calls have more to do ([`crate::state::Objects::is_special`]).
-#[inline(always)]
-pub(crate) fn turn_at_once<'a, const SAFE: bool>(
-    ep: *mut FidEp,
-) -> Option<(Turn<'a>, Own<'a>, &'a Endpoint)> {
-    let object = object!(Object, ep);
-    let turn = object.shared.lock_at_once::<SAFE>()?;
-    let own = object.own(&turn);
-    let raw = own.ep.raw.get().filter(|_| !turn.is_special)?;
-    Some((turn, own, raw))
-}
-
-/// Takes over the turn that was left to a function ([`Turn::leave`]), with the endpoint.
-///
-/// # Safety
-/// As [`Shared::left`]; the endpoint is enabled.
-#[inline(always)]
-pub(crate) unsafe fn turn_left<'a, const SAFE: bool>(ep: *mut FidEp) -> (Turn<'a>, &'a Endpoint) {
-    let object = object!(Object, ep);
-    // SAFETY: this thread has left the turn, for this function alone.
-    let turn = unsafe { object.shared.left::<SAFE>() };
-    // SAFETY: the endpoint is enabled.
-    let raw = unsafe { object.ep.get(&turn).raw.get().unwrap_unchecked() };
-    (turn, raw)
-}
-
-/// Does an operation of few instructions, whether it was done: not where there is no such turn
-/// ([`turn_at_once`]). Functions that are called then do all that it does.
-#[inline(always)]
-pub(crate) fn at_once<const SAFE: bool>(
-    ep: *mut FidEp,
-    act: impl FnOnce(Own<'_>, &Endpoint) -> bool,
-) -> bool {
-    turn_at_once::<SAFE>(ep).is_some_and(|(_turn, own, raw)| act(own, raw))
 }
 
 /// Makes progress where there was no room, as the peer may wait for room here.

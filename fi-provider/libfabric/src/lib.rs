@@ -31,6 +31,7 @@ mod mr;
 mod msg;
 mod object;
 mod poll;
+mod quick;
 mod refuse;
 mod rma;
 mod settings;

@@ -1,12 +1,13 @@
 //! Messages (fi_msg(3)).
 
-use crate::ep;
 use crate::info::INJECT_SIZE;
 use crate::object::{Code, only, size};
+use crate::quick;
 use crate::transfer::{self, Buffer, Flags, Message, SENDMSG, Which, list, piece};
 use fi_ofi_abi::*;
-use fi_provider::raw::endpoint::Posted;
+use fi_provider::raw::endpoint::{Endpoint, Few, Posted};
 use std::ffi::c_void;
+use std::hint::black_box;
 use std::ptr::null_mut;
 
 /// The functions in domains of several threads, and of one at a time.
@@ -112,33 +113,77 @@ unsafe extern "C" fn inject<const SAFE: bool>(
     len: usize,
     to: u64,
 ) -> isize {
-    let is_done = len <= INJECT_SIZE
-        && ep::at_once::<SAFE>(ep, |_, raw| {
-            // SAFETY: `message` holds the bytes, by fi_msg(3).
-            raw.inject_now(to, unsafe { bytes(message, len) })
-        });
-    if is_done {
-        return 0;
+    let Some(turn) = quick::turn_now::<SAFE>(ep) else {
+        // SAFETY: `message` holds the bytes during the call, by fi_msg(3).
+        return unsafe { inject_slowly(ep, message, len, to) };
+    };
+    if let Some((_, raw)) = quick::quick(ep, &turn) {
+        // SAFETY: `message` holds the bytes, by fi_msg(3).
+        match unsafe { raw.inject_few(to, message.cast(), len) } {
+            Few::Sent => return 0,
+            Few::Untold => {
+                turn.leave();
+                // SAFETY: the turn is left to the function.
+                return unsafe { wake_left::<SAFE>(ep, to) };
+            }
+            Few::Not => {}
+        }
     }
-    // SAFETY: `message` holds the bytes during the call, by fi_msg(3).
-    unsafe { inject_slowly::<SAFE>(ep, message, len, to) }
+    turn.leave();
+    // SAFETY: the turn is left to the function; `message` holds the bytes during the call, by fi_msg(3).
+    unsafe { inject_left::<SAFE>(ep, message, len, to) }
 }
 
+/// Wakes the peer to which a message is sent, in a turn that was left to it.
+///
+/// # Safety
+/// As [`quick::in_left`].
+#[cold]
 #[inline(never)]
-unsafe extern "C" fn inject_slowly<const SAFE: bool>(
+pub(crate) unsafe extern "C" fn wake_left<const SAFE: bool>(ep: *mut FidEp, to: u64) -> isize {
+    let wake = |raw: &Endpoint| {
+        raw.wake_peer(to);
+        true
+    };
+    // SAFETY: the turn was left to this function.
+    unsafe { quick::in_left::<SAFE>(ep, |_, raw| wake(raw)) };
+    // Known to nobody, so that the caller ends with the call.
+    black_box(0)
+}
+
+/// Sends a message that has more than few bytes, or goes by the device, in a turn that was left to it.
+///
+/// # Safety
+/// As [`quick::in_left`]; `message` holds the bytes.
+#[inline(never)]
+unsafe extern "C" fn inject_left<const SAFE: bool>(
     ep: *mut FidEp,
     message: *const c_void,
     len: usize,
     to: u64,
 ) -> isize {
-    let is_done = len <= INJECT_SIZE
-        && ep::at_once::<SAFE>(ep, |_, raw| {
-            // SAFETY: `message` holds the bytes, by fi_msg(3).
-            raw.inject_over_device_now(to, unsafe { bytes(message, len) })
-        });
+    // SAFETY: the turn was left to this function; `message` holds the bytes.
+    let is_done = unsafe {
+        quick::in_left::<SAFE>(ep, |_, raw| {
+            let bytes = bytes(message, len);
+            len <= INJECT_SIZE
+                && (raw.inject_over_device_now(to, bytes) || raw.inject_now(to, bytes))
+        })
+    };
     if is_done {
         return 0;
     }
+    // SAFETY: `message` holds the bytes during the call.
+    unsafe { inject_slowly(ep, message, len, to) }
+}
+
+#[inline(never)]
+unsafe extern "C" fn inject_slowly(
+    ep: *mut FidEp,
+    message: *const c_void,
+    len: usize,
+    to: u64,
+) -> isize {
     let bytes = [piece(message, len)];
     let message = Message {
         flags: Flags::Inject,
@@ -205,24 +250,57 @@ unsafe extern "C" fn recv<const SAFE: bool>(
     context: *mut c_void,
 ) -> isize {
     let number = context.addr() as u64;
-    let is_done = ep::at_once::<SAFE>(ep, |own, raw| {
-        if !own.posts_plainly(number, from) {
-            return false;
-        }
-        let posted = Posted {
-            context: number,
-            source: None,
-            least: None,
-        };
+    let Some(turn) = quick::turn_now::<SAFE>(ep) else {
         // SAFETY: the application leaves the buffer alone until its completion, by fi_msg(3).
-        unsafe { raw.post_receive(buffer.cast(), len, posted) };
-        true
-    });
-    if is_done {
+        return unsafe { recv_slowly(ep, buffer, len, desc, from, context) };
+    };
+    if let Some((own, raw)) = quick::quick(ep, &turn)
+        && own.posts_plainly(number, from)
+        // SAFETY: the application leaves the buffer alone until its completion, by fi_msg(3).
+        && unsafe { raw.post_receive_now(buffer.cast(), len, number) }
+    {
         return 0;
     }
-    // SAFETY: the application leaves the buffer alone until its completion, by fi_msg(3).
-    unsafe { recv_slowly(ep, buffer, len, desc, from, context) }
+    turn.leave();
+    // SAFETY: the turn is left to the function; the application leaves the buffer alone until its
+    // completion, by fi_msg(3).
+    unsafe { recv_left::<SAFE>(ep, buffer, len, desc, from, context) }
+}
+
+/// Posts a buffer for which messages may wait, in a turn that was left to it.
+///
+/// # Safety
+/// As [`quick::in_left`]; the application leaves the buffer alone until its completion.
+#[inline(never)]
+unsafe extern "C" fn recv_left<const SAFE: bool>(
+    ep: *mut FidEp,
+    buffer: *mut c_void,
+    len: usize,
+    desc: *mut c_void,
+    from: u64,
+    context: *mut c_void,
+) -> isize {
+    let number = context.addr() as u64;
+    let posted = Posted {
+        context: number,
+        source: None,
+        least: None,
+    };
+    // SAFETY: the turn was left to this function; the application leaves the buffer alone until its
+    // completion.
+    unsafe {
+        let is_done = quick::in_left::<SAFE>(ep, |own, raw| {
+            let is_plain = own.posts_plainly(number, from);
+            if is_plain {
+                raw.post_receive(buffer.cast(), len, posted);
+            }
+            is_plain
+        });
+        if is_done {
+            return 0;
+        }
+        recv_slowly(ep, buffer, len, desc, from, context)
+    }
 }
 
 #[inline(never)]

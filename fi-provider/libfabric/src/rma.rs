@@ -7,7 +7,7 @@ use crate::transfer::{
     Flags, How, bytes_of, check_inject, list, piece, read_only, with_report, writable,
 };
 use crate::work::trigger;
-use crate::{deferred::Later, ep};
+use crate::{deferred::Later, ep, quick};
 use fi_ofi_abi::*;
 use fi_provider::raw::address_vector::PeerIndex;
 use fi_provider::raw::completion::{Context, Counted, CountedContext, Silent};
@@ -316,7 +316,11 @@ unsafe extern "C" fn write<const SAFE: bool>(
     key: u64,
     context: *mut c_void,
 ) -> isize {
-    if let Some((turn, own, raw)) = ep::turn_at_once::<SAFE>(ep)
+    let Some(turn) = quick::turn_now::<SAFE>(ep) else {
+        // SAFETY: the application leaves the bytes as they are until the completion, by fi_rma(3).
+        return unsafe { write_slowly(ep, bytes, len, desc, peer, address, key, context) };
+    };
+    if let Some((own, raw)) = quick::quick(ep, &turn)
         && own.usual.is_plain.get()
         // SAFETY: of the endpoint's functions only `write_mapped` is called before the last use.
         && let Some(region) = unsafe { raw.region_now(peer, key) }
@@ -326,25 +330,132 @@ unsafe extern "C" fn write<const SAFE: bool>(
         if unsafe { raw.write_mapped(region, address, bytes.cast(), len, report) } {
             return 0;
         }
+        let is_far = region.is_posted_in_line();
         let region = from_ref(region).cast_mut().cast();
         turn.leave();
         // SAFETY: the turn is left to the function, and the region is the endpoint's, which is
         // enabled; the application leaves the bytes as they are until the completion, by fi_rma(3).
         return unsafe {
-            write_beyond::<SAFE>(ep, bytes, len, region, peer, address, key, context)
+            if is_far {
+                write_far::<SAFE>(ep, bytes, len, region, peer, address, key, context)
+            } else {
+                write_beyond::<SAFE>(ep, bytes, len, region, peer, address, key, context)
+            }
         };
     }
-    // SAFETY: the application leaves the bytes as they are until the completion, by fi_rma(3).
-    unsafe { write_slowly(ep, bytes, len, desc, peer, address, key, context) }
+    turn.leave();
+    // SAFETY: the turn is left to the function; the application leaves the bytes as they are until the
+    // completion, by fi_rma(3).
+    unsafe { write_left::<SAFE>(ep, bytes, len, desc, peer, address, key, context) }
 }
 
-/// Writes to a region that is not mapped here, or not as far, in a turn that was left to it.
+/// Writes by more than few instructions, and ends a turn that was left to it first.
 ///
 /// # Safety
-/// As [`ep::turn_left`]; `region` leads to a region of the endpoint, and the application leaves the
+/// As [`quick::end_left`]; the application leaves the bytes as they are until the completion.
+#[inline(never)]
+unsafe extern "C" fn write_left<const SAFE: bool>(
+    ep: *mut FidEp,
+    bytes: *const c_void,
+    len: usize,
+    desc: *mut c_void,
+    peer: u64,
+    address: u64,
+    key: u64,
+    context: *mut c_void,
+) -> isize {
+    // SAFETY: the turn was left to this function; the application leaves the bytes as they are until
+    // the completion.
+    unsafe {
+        quick::end_left::<SAFE>(ep);
+        write_slowly(ep, bytes, len, desc, peer, address, key, context)
+    }
+}
+
+/// What a write needs behind the kernel's copy: in memory, so that no register is saved for it, and
+/// restored.
+struct Kept<'a> {
+    ep: *mut FidEp,
+    bytes: *const c_void,
+    len: usize,
+    region: &'a RemoteRegion,
+    peer: u64,
+    address: u64,
+    context: *mut c_void,
+}
+
+impl Kept<'_> {
+    /// Has the compiler read the fields from memory behind the next call, which may change them for all
+    /// it knows.
+    #[inline(always)]
+    fn show(&mut self) {
+        // SAFETY: no instruction.
+        unsafe {
+            core::arch::asm!("/* {} */", in(reg) self, options(nostack, preserves_flags));
+        }
+    }
+}
+
+/// Writes to a region that is not mapped here, or not as far, in a turn that was left to it: by the
+/// kernel.
+///
+/// # Safety
+/// As [`quick::turn_left`]; `region` leads to a region of the endpoint, and the application leaves the
 /// bytes as they are until the completion.
 #[inline(never)]
 unsafe extern "C" fn write_beyond<const SAFE: bool>(
+    ep: *mut FidEp,
+    bytes: *const c_void,
+    len: usize,
+    region: *mut c_void,
+    peer: u64,
+    address: u64,
+    key: u64,
+    context: *mut c_void,
+) -> isize {
+    let report = |context: *mut c_void| CountedContext(context.addr() as u64);
+    // SAFETY: the region stays where it is during the turn, as nothing is looked up.
+    let known = unsafe { &*region.cast::<RemoteRegion>() };
+    // SAFETY: the turn was left to this function.
+    let (turn, raw) = unsafe { quick::turn_left::<SAFE>(ep) };
+    let may_report = raw.may_report(report(context));
+    turn.leave();
+    if !may_report {
+        // SAFETY: the turn is left to the function, which requires what this one does.
+        return unsafe { write_far::<SAFE>(ep, bytes, len, region, peer, address, key, context) };
+    }
+    let mut kept = Kept {
+        ep,
+        bytes,
+        len,
+        region: known,
+        peer,
+        address,
+        context,
+    };
+    kept.show();
+    // SAFETY: `bytes` holds the bytes.
+    let is_written = unsafe { known.write_by_kernel(address, bytes.cast(), len) };
+    // SAFETY: the turn was left to this function; the application leaves the bytes as they are until the
+    // completion.
+    unsafe {
+        if is_written {
+            let (_turn, raw) = quick::turn_left::<SAFE>(kept.ep);
+            raw.report_written(kept.len, report(kept.context));
+            return 0;
+        }
+        let Kept { ep, bytes, len, .. } = kept;
+        let (peer, address, key) = (kept.peer, kept.address, kept.region.key());
+        write_left::<SAFE>(ep, bytes, len, null_mut(), peer, address, key, kept.context)
+    }
+}
+
+/// Writes to a region of another node, in a turn that was left to it.
+///
+/// # Safety
+/// As [`write_beyond`].
+#[inline(never)]
+unsafe extern "C" fn write_far<const SAFE: bool>(
     ep: *mut FidEp,
     bytes: *const c_void,
     len: usize,
@@ -358,7 +469,7 @@ unsafe extern "C" fn write_beyond<const SAFE: bool>(
     // SAFETY: the turn was left to this function; the region stays where it is during the turn, as
     // nothing is looked up; `bytes` holds the bytes.
     let is_written = unsafe {
-        let (_turn, raw) = ep::turn_left::<SAFE>(ep);
+        let (_turn, raw) = quick::turn_left::<SAFE>(ep);
         let region = &*region.cast::<RemoteRegion>();
         raw.write_beyond_now(region, address, bytes.cast(), len, report)
     };
@@ -422,7 +533,11 @@ unsafe extern "C" fn inject<const SAFE: bool>(
     address: u64,
     key: u64,
 ) -> isize {
-    if let Some((turn, _, raw)) = ep::turn_at_once::<SAFE>(ep)
+    let Some(turn) = quick::turn_now::<SAFE>(ep) else {
+        // SAFETY: `bytes` holds the bytes during the call, by fi_rma(3).
+        return unsafe { inject_slowly(ep, bytes, len, peer, address, key) };
+    };
+    if let Some((_, raw)) = quick::quick(ep, &turn)
         // SAFETY: of the endpoint's functions only `write_mapped` is called before the last use.
         && let Some(region) = unsafe { raw.region_now(peer, key) }
     {
@@ -433,19 +548,85 @@ unsafe extern "C" fn inject<const SAFE: bool>(
         let region = from_ref(region);
         turn.leave();
         // SAFETY: the turn is left to the function, and the region is the endpoint's, which is
-        // enabled; `bytes` holds the bytes.
+        // enabled; `bytes` holds the bytes, by fi_rma(3).
         return unsafe { inject_beyond::<SAFE>(ep, bytes, len, peer, address, region) };
     }
-    // SAFETY: `bytes` holds the bytes during the call, by fi_rma(3).
-    unsafe { inject_slowly(ep, bytes, len, peer, address, key) }
+    turn.leave();
+    // SAFETY: the turn is left to the function; `bytes` holds the bytes during the call, by fi_rma(3).
+    unsafe { inject_left::<SAFE>(ep, bytes, len, peer, address, key) }
 }
 
-/// Writes to a region that is not mapped here, or not as far, in a turn that was left to it.
+/// Writes by more than few instructions, and ends a turn that was left to it first.
 ///
 /// # Safety
-/// As [`ep::turn_left`]; the region is one of the endpoint's, and `bytes` holds the bytes.
+/// As [`quick::end_left`]; `bytes` holds the bytes.
+#[inline(never)]
+unsafe extern "C" fn inject_left<const SAFE: bool>(
+    ep: *mut FidEp,
+    bytes: *const c_void,
+    len: usize,
+    peer: u64,
+    address: u64,
+    key: u64,
+) -> isize {
+    // SAFETY: the turn was left to this function; `bytes` holds the bytes during the call.
+    unsafe {
+        quick::end_left::<SAFE>(ep);
+        inject_slowly(ep, bytes, len, peer, address, key)
+    }
+}
+
+/// Writes to a region that is not mapped here, or not as far, in a turn that was left to it: by the
+/// kernel.
+///
+/// # Safety
+/// As [`quick::turn_left`]; the region is one of the endpoint's, and `bytes` holds the bytes.
 #[inline(never)]
 pub(crate) unsafe extern "C" fn inject_beyond<const SAFE: bool>(
+    ep: *mut FidEp,
+    bytes: *const c_void,
+    len: usize,
+    peer: u64,
+    address: u64,
+    region: *const RemoteRegion,
+) -> isize {
+    // SAFETY: the region stays where it is during the turn, as nothing is looked up.
+    let known = unsafe { &*region };
+    if known.is_posted_in_line() {
+        // SAFETY: the turn is left to the function, which requires what this one does.
+        return unsafe { inject_far::<SAFE>(ep, bytes, len, peer, address, region) };
+    }
+    let mut kept = Kept {
+        ep,
+        bytes,
+        len,
+        region: known,
+        peer,
+        address,
+        context: null_mut(),
+    };
+    kept.show();
+    // SAFETY: `bytes` holds the bytes.
+    let is_written = unsafe { known.write_by_kernel(address, bytes.cast(), len) };
+    // SAFETY: the turn was left to this function; `bytes` holds the bytes.
+    unsafe {
+        if is_written {
+            let (_turn, raw) = quick::turn_left::<SAFE>(kept.ep);
+            raw.report_written(kept.len, Counted);
+            return 0;
+        }
+        let Kept { ep, bytes, len, .. } = kept;
+        let (peer, address, key) = (kept.peer, kept.address, kept.region.key());
+        inject_left::<SAFE>(ep, bytes, len, peer, address, key)
+    }
+}
+
+/// Writes to a region of another node, in a turn that was left to it.
+///
+/// # Safety
+/// As [`inject_beyond`].
+#[inline(never)]
+unsafe extern "C" fn inject_far<const SAFE: bool>(
     ep: *mut FidEp,
     bytes: *const c_void,
     len: usize,
@@ -456,7 +637,7 @@ pub(crate) unsafe extern "C" fn inject_beyond<const SAFE: bool>(
     // SAFETY: the turn was left to this function; the region stays where it is during the turn, as
     // nothing is looked up; `bytes` holds the bytes.
     let key = unsafe {
-        let (_turn, raw) = ep::turn_left::<SAFE>(ep);
+        let (_turn, raw) = quick::turn_left::<SAFE>(ep);
         let region = &*region;
         if raw.write_beyond_now(region, address, bytes.cast(), len, Counted) {
             return 0;

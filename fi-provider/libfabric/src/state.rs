@@ -110,6 +110,27 @@ impl<T> Kept<T> {
     }
 }
 
+/// Where an object finds whether there is progress to make, as long as it holds its domain.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AtRest(*const Rest);
+
+impl AtRest {
+    pub(crate) fn of(turn: &Turn<'_>) -> Self {
+        Self(&raw const *turn.rest)
+    }
+
+    /// [`Rest::is_at_rest`], during a turn at the object's domain.
+    ///
+    /// # Safety
+    /// The domain is there.
+    #[inline(always)]
+    pub(crate) unsafe fn get(self, _: &Turn<'_>) -> bool {
+        // SAFETY: the value lies in a box of the domain's objects, which are there; the turn is the
+        // caller's.
+        unsafe { (*self.0).is_at_rest() }
+    }
+}
+
 /// The tables: the C objects hold the numbers.
 #[derive(Debug, Default)]
 pub(crate) struct Objects {
@@ -142,7 +163,8 @@ pub(crate) struct Objects {
     /// Whether calls have more to do than few instructions: there are such queues, threads that may
     /// sleep, poll sets, such counters, or automatic progress.
     pub(crate) is_special: bool,
-    /// Tells programs that read counters themselves whether there is progress to make.
+    /// Tells whether there is progress to make: queues, counters, and programs that read counters
+    /// themselves.
     pub(crate) rest: Box<Rest>,
 }
 
@@ -185,8 +207,10 @@ pub(crate) struct Queue {
     pub(crate) format: u32,
     /// Looked at, but not given out.
     held: RefCell<VecDeque<Result<Told, Wrong>>>,
-    /// Whether there are such.
-    holds: Cell<bool>,
+    /// Whether there is progress to make, or there are such.
+    rest: Rest,
+    /// The same without them.
+    rest_of_domain: Rest,
     pub(crate) users: Cell<usize>,
     pub(crate) is_signalled: Cell<bool>,
     pub(crate) wait: WaitObject,
@@ -258,6 +282,9 @@ pub(crate) struct Binding {
 pub(crate) struct Ep {
     /// Empty before it is enabled.
     pub(crate) raw: OnceCell<Endpoint>,
+    /// Whether it is enabled, and calls have no more to do than few instructions
+    /// ([`Objects::is_special`]).
+    pub(crate) is_quick: Cell<bool>,
     pub(crate) caps: u64,
     pub(crate) vector: Cell<Option<u64>>,
     pub(crate) transmit: Cell<Option<Binding>>,
@@ -441,13 +468,6 @@ impl Objects {
         }
     }
 
-    /// Whether no endpoint has progress to make, as far as few instructions tell.
-    #[inline(always)]
-    pub(crate) fn is_at_rest(&self) -> bool {
-        let rests = |ep: &Rc<Ep>| ep.raw.get().is_some_and(Endpoint::is_at_rest);
-        !self.is_special && self.running.iter().all(rests)
-    }
-
     /// Makes progress of all endpoints.
     #[inline(always)]
     pub(crate) fn progress(&mut self) {
@@ -551,7 +571,8 @@ impl Queue {
             raw: CompletionQueue::new(room),
             format,
             held: RefCell::default(),
-            holds: Cell::default(),
+            rest: Rest::default(),
+            rest_of_domain: Rest::default(),
             users: Cell::default(),
             is_signalled: Cell::default(),
             wait: WaitObject::default(),
@@ -559,21 +580,57 @@ impl Queue {
     }
 
     /// Whether there are completions that were looked at, but not given out.
-    #[inline(always)]
     pub(crate) fn holds(&self) -> bool {
-        self.holds.get()
+        self.held_many() > 0
+    }
+
+    /// Whether there is nothing to read but the entries of the fabric's queue, nor anything to do
+    /// first: by few instructions, so that it may be false also then.
+    ///
+    /// # Safety
+    /// As [`Rest::is_at_rest`].
+    #[inline(always)]
+    pub(crate) unsafe fn is_at_rest(&self) -> bool {
+        // SAFETY: the domain's objects are there, and the turn is the caller's.
+        unsafe { self.rest.is_at_rest() }
+    }
+
+    /// Returns the only endpoint of the domain, where there is nothing to read but the entries of the
+    /// fabric's queue.
+    ///
+    /// # Safety
+    /// As [`Rest::only`].
+    #[inline(always)]
+    pub(crate) unsafe fn only<'a>(&self) -> Option<&'a Endpoint> {
+        // SAFETY: the domain's objects are there, and the turn is the caller's.
+        unsafe { self.rest.only() }
+    }
+
+    /// Notes where the domain's progress is told of.
+    pub(crate) fn note_rest(&self, rest: &Rest) {
+        self.rest_of_domain.copy_from(rest);
+        self.note_held();
+    }
+
+    /// Notes whether completions are held.
+    fn note_held(&self) {
+        if self.holds() {
+            self.rest.copy_from(&Rest::default());
+        } else {
+            self.rest.copy_from(&self.rest_of_domain);
+        }
     }
 
     /// Puts a completion back that was looked at.
     pub(crate) fn hold_first(&self, told: Result<Told, Wrong>) {
         self.held.borrow_mut().push_front(told);
-        self.holds.set(true);
+        self.note_held();
     }
 
     /// Adds a completion behind those that it holds.
     pub(crate) fn hold_last(&self, told: Result<Told, Wrong>) {
         self.held.borrow_mut().push_back(told);
-        self.holds.set(true);
+        self.note_held();
     }
 
     /// How many completions it holds.
@@ -583,14 +640,28 @@ impl Queue {
 
     /// Takes the first completion that it holds.
     pub(crate) fn take_held(&self) -> Option<Result<Told, Wrong>> {
-        let mut held = self.held.borrow_mut();
-        let first = held.pop_front();
-        self.holds.set(!held.is_empty());
+        let first = self.held.borrow_mut().pop_front();
+        self.note_held();
         first
     }
 }
 
 impl Ep {
+    /// Returns the endpoint for a call of few instructions: none where it is not enabled, or where
+    /// calls have more to do.
+    #[inline(always)]
+    pub(crate) fn quick(&self) -> Option<&Endpoint> {
+        // SAFETY: `note_quick` has found the endpoint.
+        self.is_quick
+            .get()
+            .then(|| unsafe { self.raw.get().unwrap_unchecked() })
+    }
+
+    /// Notes whether calls have no more to do than few instructions.
+    pub(crate) fn note_quick(&self, is_quick: bool) {
+        self.is_quick.set(is_quick && self.raw.get().is_some());
+    }
+
     /// Returns the endpoint, if it is enabled.
     pub(crate) fn enabled(&self) -> Result<&Endpoint, Code> {
         self.raw.get().ok_or(fi_ofi_abi::FI_EOPBADSTATE)

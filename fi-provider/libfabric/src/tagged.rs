@@ -1,14 +1,15 @@
 //! Tagged messages (fi_tagged(3)).
 
-use crate::ep::{self, Object};
+use crate::ep::Object;
 use crate::info::INJECT_SIZE;
-use crate::msg::bytes;
+use crate::msg::{bytes, wake_left};
 use crate::object::{Code, object, only, size};
+use crate::quick;
 use crate::state::{Told, Turn, Wrong};
 use crate::transfer::{self, Buffer, Flags, Message, SENDMSG, Which, list, piece};
 use fi_ofi_abi::*;
 use fi_provider::raw::address_vector::PeerIndex;
-use fi_provider::raw::endpoint::{Endpoint, Peeked, ReceiveContext, Wanted};
+use fi_provider::raw::endpoint::{Endpoint, Few, Peeked, ReceiveContext, Wanted};
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
@@ -111,15 +112,50 @@ unsafe extern "C" fn inject<const SAFE: bool>(
     to: u64,
     tag: u64,
 ) -> isize {
-    let is_done = len <= INJECT_SIZE
-        && ep::at_once::<SAFE>(ep, |_, raw| {
-            // SAFETY: `message` holds the bytes, by fi_tagged(3).
-            raw.inject_tagged_now(to, unsafe { bytes(message, len) }, tag)
-        });
+    let Some(turn) = quick::turn_now::<SAFE>(ep) else {
+        // SAFETY: `message` holds the bytes during the call, by fi_tagged(3).
+        return unsafe { inject_slowly(ep, message, len, to, tag) };
+    };
+    if let Some((_, raw)) = quick::quick(ep, &turn) {
+        // SAFETY: `message` holds the bytes, by fi_tagged(3).
+        match unsafe { raw.inject_tagged_few(to, message.cast(), len, tag) } {
+            Few::Sent => return 0,
+            Few::Untold => {
+                turn.leave();
+                // SAFETY: the turn is left to the function.
+                return unsafe { wake_left::<SAFE>(ep, to) };
+            }
+            Few::Not => {}
+        }
+    }
+    turn.leave();
+    // SAFETY: the turn is left to the function; `message` holds the bytes during the call, by
+    // fi_tagged(3).
+    unsafe { inject_left::<SAFE>(ep, message, len, to, tag) }
+}
+
+/// Sends a message that has more than few bytes, in a turn that was left to it.
+///
+/// # Safety
+/// As [`quick::in_left`]; `message` holds the bytes.
+#[inline(never)]
+unsafe extern "C" fn inject_left<const SAFE: bool>(
+    ep: *mut FidEp,
+    message: *const c_void,
+    len: usize,
+    to: u64,
+    tag: u64,
+) -> isize {
+    // SAFETY: the turn was left to this function; `message` holds the bytes.
+    let is_done = unsafe {
+        quick::in_left::<SAFE>(ep, |_, raw| {
+            len <= INJECT_SIZE && raw.inject_tagged_now(to, bytes(message, len), tag)
+        })
+    };
     if is_done {
         return 0;
     }
-    // SAFETY: `message` holds the bytes during the call, by fi_tagged(3).
+    // SAFETY: `message` holds the bytes during the call.
     unsafe { inject_slowly(ep, message, len, to, tag) }
 }
 
@@ -204,24 +240,64 @@ unsafe extern "C" fn recv<const SAFE: bool>(
     context: *mut c_void,
 ) -> isize {
     let number = context.addr() as u64;
-    let is_done = ep::at_once::<SAFE>(ep, |own, raw| {
-        if !own.posts_plainly(number, from) {
-            return false;
-        }
-        let wanted = Wanted {
-            tag,
-            ignore,
-            source: None,
-        };
+    let Some(turn) = quick::turn_now::<SAFE>(ep) else {
         // SAFETY: the application leaves the buffer alone until its completion, by fi_tagged(3).
-        unsafe { raw.post_tagged(memory.cast(), len, wanted, number) };
-        true
-    });
-    if is_done {
+        return unsafe { recv_slowly(ep, memory, len, desc, from, tag, ignore, context) };
+    };
+    let wanted = Wanted {
+        tag,
+        ignore,
+        source: None,
+    };
+    if let Some((own, raw)) = quick::quick(ep, &turn)
+        && own.posts_plainly(number, from)
+        // SAFETY: the application leaves the buffer alone until its completion, by fi_tagged(3).
+        && unsafe { raw.post_tagged_now(memory.cast(), len, wanted, number) }
+    {
         return 0;
     }
-    // SAFETY: the application leaves the buffer alone until its completion, by fi_tagged(3).
-    unsafe { recv_slowly(ep, memory, len, desc, from, tag, ignore, context) }
+    turn.leave();
+    // SAFETY: the turn is left to the function; the application leaves the buffer alone until its
+    // completion, by fi_tagged(3).
+    unsafe { recv_left::<SAFE>(ep, memory, len, desc, from, tag, ignore, context) }
+}
+
+/// Posts a buffer for which messages may wait, in a turn that was left to it.
+///
+/// # Safety
+/// As [`quick::in_left`]; the application leaves the buffer alone until its completion.
+#[inline(never)]
+unsafe extern "C" fn recv_left<const SAFE: bool>(
+    ep: *mut FidEp,
+    memory: *mut c_void,
+    len: usize,
+    desc: *mut c_void,
+    from: u64,
+    tag: u64,
+    ignore: u64,
+    context: *mut c_void,
+) -> isize {
+    let number = context.addr() as u64;
+    let wanted = Wanted {
+        tag,
+        ignore,
+        source: None,
+    };
+    // SAFETY: the turn was left to this function; the application leaves the buffer alone until its
+    // completion.
+    unsafe {
+        let is_done = quick::in_left::<SAFE>(ep, |own, raw| {
+            let is_plain = own.posts_plainly(number, from);
+            if is_plain {
+                raw.post_tagged(memory.cast(), len, wanted, number);
+            }
+            is_plain
+        });
+        if is_done {
+            return 0;
+        }
+        recv_slowly(ep, memory, len, desc, from, tag, ignore, context)
+    }
 }
 
 #[inline(never)]

@@ -4,16 +4,19 @@ mod update;
 mod word;
 
 use crate::domain;
-use crate::ep::{self, Object};
+use crate::ep::Object;
 use crate::object::{object, only, size, status};
+use crate::quick;
 use crate::transfer::Flags;
 use fi_ofi_abi::*;
 use fi_provider::raw::completion::Counted;
+use fi_provider::raw::endpoint::{Few, RemoteRegion, Typed};
 use std::ffi::{c_int, c_void};
-use std::ptr::{null, null_mut};
+use std::hint::black_box;
+use std::ptr::{from_ref, null, null_mut};
 pub(crate) use update::{FLAGS, Kind, Update, here, list, there, typed};
 use update::{MOST, start};
-use word::{at_once, native, one_word};
+use word::{at_once, injected, native, one_word};
 
 /// The functions in domains of several threads, and of one at a time.
 pub(crate) static SAFE: FiOpsAtomic = ops::<true>();
@@ -160,36 +163,44 @@ unsafe extern "C" fn inject<const SAFE: bool>(
     datatype: u32,
     operation: u32,
 ) -> isize {
-    if let Some(native) = native(Kind::Base, (datatype, operation))
-        && count == 1
-        && !operands.is_null()
-        && let Some((turn, _, raw)) = ep::turn_at_once::<SAFE>(ep)
-        // SAFETY: of the endpoint's functions only `update_mapped_now` is called before the last use.
+    let adds = operation == FI_SUM && (datatype == FI_UINT64 || datatype == FI_INT64);
+    let turn = match adds && count == 1 && !operands.is_null() {
+        true => quick::turn_now::<SAFE>(ep),
+        false => None,
+    };
+    let Some(turn) = turn else {
+        // SAFETY: the operands are there during the call, by fi_atomic(3).
+        return unsafe {
+            inject_word::<SAFE>(ep, operands, count, peer, addr, key, datatype, operation)
+        };
+    };
+    if let Some((_, raw)) = quick::quick(ep, &turn)
+        // SAFETY: of the endpoint's functions only `add_injected` is called before the last use.
         && let Some(region) = unsafe { raw.region_now(peer, key) }
     {
         // SAFETY: the operand is there during the call, by fi_atomic(3).
-        let one = unsafe { one_word(region, addr, native, (operands, null()), null_mut()) };
-        // SAFETY: there is no result.
-        if unsafe { raw.update_mapped_now(&one, Counted) } {
+        if unsafe { raw.add_injected(region, addr, operands.cast()) } {
             return 0;
         }
+        let region = from_ref(region);
         turn.leave();
-        // SAFETY: the turn is left to the function, and the endpoint is enabled; the operand is there
-        // during the call, and is one of such a word.
-        return unsafe {
-            inject_beyond::<SAFE>(ep, operands, count, peer, addr, key, datatype, operation)
-        };
+        let what = Typed::wire_of(datatype, operation);
+        // SAFETY: the turn is left to the function, the endpoint is enabled, and the region is the
+        // endpoint's; the operand is there during the call, of 8 bytes.
+        return unsafe { inject_beyond::<SAFE>(ep, operands, region, peer, addr, what) };
     }
-    // SAFETY: the operands are there during the call, by fi_atomic(3).
-    unsafe { inject_slowly(ep, operands, count, peer, addr, key, datatype, operation) }
+    turn.leave();
+    // SAFETY: the turn is left to the function; the operands are there during the call, by
+    // fi_atomic(3).
+    unsafe { inject_left::<SAFE>(ep, operands, count, peer, addr, key, datatype, operation) }
 }
 
-/// Has a word updated that is not mapped here, in a turn that was left to it.
+/// Does any operation on one word as [`inject`] adds, which most do.
 ///
 /// # Safety
-/// As [`ep::turn_left`]; there is one operand, of an operation that [`native`] knows.
+/// The operands are there during the call.
 #[inline(never)]
-unsafe extern "C" fn inject_beyond<const SAFE: bool>(
+unsafe extern "C" fn inject_word<const SAFE: bool>(
     ep: *mut FidEp,
     operands: *const c_void,
     count: usize,
@@ -199,24 +210,152 @@ unsafe extern "C" fn inject_beyond<const SAFE: bool>(
     datatype: u32,
     operation: u32,
 ) -> isize {
-    let what = (datatype, operation);
-    // SAFETY: the turn was left to this function.
-    let (turn, raw) = unsafe { ep::turn_left::<SAFE>(ep) };
-    // SAFETY: of the endpoint's functions only `update_beyond_now` is called before the last use.
-    if let Some(region) = unsafe { raw.region_now(peer, key) }
-        && let Some(native) = native(Kind::Base, what)
-        && let Some(typed) = typed(Kind::Base, what)
+    let turn = match injected(datatype, operation) {
+        Some(what) if count == 1 && !operands.is_null() => {
+            quick::turn_now::<SAFE>(ep).map(|turn| (turn, what))
+        }
+        _ => None,
+    };
+    let Some((turn, what)) = turn else {
+        // SAFETY: the operands are there during the call.
+        return unsafe { inject_slowly(ep, operands, count, peer, addr, key, datatype, operation) };
+    };
+    if let Some((_, raw)) = quick::quick(ep, &turn)
+        // SAFETY: of the endpoint's functions only `update_injected` is called before the last use.
+        && let Some(region) = unsafe { raw.region_now(peer, key) }
     {
         // SAFETY: the operand is there during the call.
-        let one = unsafe { one_word(region, addr, native, (operands, null()), null_mut()) };
-        // SAFETY: there is no result.
-        if unsafe { raw.update_beyond_now(&one, typed, Counted) } {
+        if unsafe { raw.update_injected(region, addr, what, operands.cast()) } {
+            return 0;
+        }
+        let region = from_ref(region);
+        turn.leave();
+        let word = Typed::wire_of(datatype, operation);
+        // SAFETY: the turn is left to the function, the endpoint is enabled, and the region is the
+        // endpoint's; the operand is there during the call, of as many bytes as the function wants.
+        return unsafe {
+            if what.is_long() {
+                inject_beyond::<SAFE>(ep, operands, region, peer, addr, word)
+            } else {
+                inject_far::<SAFE>(ep, operands, region, peer, addr, word)
+            }
+        };
+    }
+    turn.leave();
+    // SAFETY: the turn is left to the function; the operands are there during the call.
+    unsafe { inject_left::<SAFE>(ep, operands, count, peer, addr, key, datatype, operation) }
+}
+
+/// Has a word updated by more than few instructions, and ends a turn that was left to it first.
+///
+/// # Safety
+/// As [`quick::end_left`]; the operands are there.
+#[inline(never)]
+unsafe extern "C" fn inject_left<const SAFE: bool>(
+    ep: *mut FidEp,
+    operands: *const c_void,
+    count: usize,
+    peer: u64,
+    addr: u64,
+    key: u64,
+    datatype: u32,
+    operation: u32,
+) -> isize {
+    // SAFETY: the turn was left to this function; the operands are there during the call.
+    unsafe {
+        quick::end_left::<SAFE>(ep);
+        inject_slowly(ep, operands, count, peer, addr, key, datatype, operation)
+    }
+}
+
+/// Has a word of 8 bytes updated that is not mapped here, in a turn that was left to it: by a peer of the
+/// node.
+///
+/// # Safety
+/// As [`quick::turn_left`]; the region is one that the endpoint knows by its key, and there is one operand,
+/// of an operation on 8 bytes that [`injected`] knows, whose word is `what` ([`Typed::to_wire`]).
+#[inline(never)]
+unsafe extern "C" fn inject_beyond<const SAFE: bool>(
+    ep: *mut FidEp,
+    operand: *const c_void,
+    region: *const RemoteRegion,
+    peer: u64,
+    addr: u64,
+    what: u64,
+) -> isize {
+    // SAFETY: the region stays where it is during the turn, as nothing is looked up.
+    let known = unsafe { &*region };
+    // SAFETY: the operand is there, of 8 bytes; the endpoint knows the region by its key, and notes the
+    // operation below.
+    let asked = unsafe { known.ask_injected(addr, what, operand.cast()) };
+    if asked == Few::Not {
+        // SAFETY: the turn is left to the function, which requires what this one does.
+        return unsafe { inject_far::<SAFE>(ep, operand, region, peer, addr, what) };
+    }
+    // SAFETY: the turn was left to this function.
+    let (turn, raw) = unsafe { quick::turn_left::<SAFE>(ep) };
+    raw.note_injected(known);
+    if asked == Few::Untold {
+        turn.leave();
+        // SAFETY: the turn is left to the function, and the region is the endpoint's.
+        return unsafe { wake_left::<SAFE>(ep, region) };
+    }
+    0
+}
+
+/// Wakes the peer of a region, in a turn that was left to it.
+///
+/// # Safety
+/// As [`quick::end_left`]; the region is one of the endpoint's.
+#[cold]
+#[inline(never)]
+unsafe extern "C" fn wake_left<const SAFE: bool>(
+    ep: *mut FidEp,
+    region: *const RemoteRegion,
+) -> isize {
+    // SAFETY: the turn was left to this function, and the region stays where it is during the turn.
+    unsafe {
+        (*region).wake_peer();
+        quick::end_left::<SAFE>(ep);
+    }
+    // Known to nobody, so that the caller ends with the call.
+    black_box(0)
+}
+
+/// Has a word updated by the device, or however that goes, in a turn that was left to it.
+///
+/// # Safety
+/// As [`inject_beyond`].
+#[inline(never)]
+unsafe extern "C" fn inject_far<const SAFE: bool>(
+    ep: *mut FidEp,
+    operand: *const c_void,
+    region: *const RemoteRegion,
+    peer: u64,
+    addr: u64,
+    what: u64,
+) -> isize {
+    let (datatype, operation) = Typed::numbers_of(what);
+    // SAFETY: the turn was left to this function; the region stays where it is during the turn, as
+    // nothing is looked up.
+    let (turn, raw, region) = unsafe {
+        let (turn, raw) = quick::turn_left::<SAFE>(ep);
+        (turn, raw, &*region)
+    };
+    if let Some(native) = native(Kind::Base, (datatype, operation)) {
+        // SAFETY: the operand is there during the call, and there is no result.
+        let is_done = unsafe {
+            let one = one_word(region, addr, native, (operand, null()), null_mut());
+            raw.update_beyond_now(&one, what, Counted)
+        };
+        if is_done {
             return 0;
         }
     }
+    let key = region.key();
     drop(turn);
     // SAFETY: the operand is there during the call.
-    unsafe { inject_slowly(ep, operands, count, peer, addr, key, datatype, operation) }
+    unsafe { inject_slowly(ep, operand, 1, peer, addr, key, datatype, operation) }
 }
 
 #[inline(never)]

@@ -1,10 +1,10 @@
 //! Atomic operations on one word, in few instructions.
 
-use super::update::{Kind, load, typed};
-use crate::ep;
+use super::update::{Kind, load};
+use crate::quick;
 use fi_ofi_abi::*;
 use fi_provider::raw::completion::CountedContext;
-use fi_provider::raw::endpoint::{Atomic, OneWord, RemoteRegion};
+use fi_provider::raw::endpoint::{Atomic, Injected, OneWord, RemoteRegion, Typed};
 use std::ffi::c_void;
 
 /// Does an operation on one word, whether it was done: not where few instructions do not.
@@ -28,7 +28,7 @@ pub(super) unsafe fn at_once<const SAFE: bool>(
     if !has_operand || result.is_null() != (kind == Kind::Base) {
         return false;
     }
-    ep::at_once::<SAFE>(ep, |own, raw| {
+    quick::at_once::<SAFE>(ep, |own, raw| {
         // SAFETY: of the endpoint's functions only those are called that update now.
         let Some(region) = (unsafe { raw.region_now(peer, there.key) }) else {
             return false;
@@ -40,10 +40,52 @@ pub(super) unsafe fn at_once<const SAFE: bool>(
             && unsafe {
                 let one = one_word(region, there.addr, native, values, result.cast());
                 raw.update_mapped_now(&one, report)
-                    || typed(kind, what)
-                        .is_some_and(|typed| raw.update_beyond_now(&one, typed, report))
+                    || raw.update_beyond_now(&one, Typed::wire_of(what.0, what.1), report)
             }
     })
+}
+
+/// The types and the operations of which the table below knows are below this.
+const NUMBERS: u32 = 16;
+
+/// The operations on words whose results nobody wants, by type and operation.
+static INJECTED: [Option<Injected>; (NUMBERS * NUMBERS) as usize] = {
+    let mut table = [None; (NUMBERS * NUMBERS) as usize];
+    let types = [
+        (FI_INT64, true),
+        (FI_UINT64, true),
+        (FI_INT32, false),
+        (FI_UINT32, false),
+    ];
+    let mut at = 0;
+    while at < types.len() {
+        let (datatype, is_long) = types[at];
+        let first = (datatype * NUMBERS) as usize;
+        let [sum, write, and, or, xor] = if is_long {
+            use Injected::*;
+            [Add64, Set64, And64, Or64, Xor64]
+        } else {
+            use Injected::*;
+            [Add32, Set32, And32, Or32, Xor32]
+        };
+        table[first + FI_SUM as usize] = Some(sum);
+        table[first + FI_ATOMIC_WRITE as usize] = Some(write);
+        table[first + FI_BAND as usize] = Some(and);
+        table[first + FI_BOR as usize] = Some(or);
+        table[first + FI_BXOR as usize] = Some(xor);
+        at += 1;
+    }
+    table
+};
+
+/// Returns the operation on a word that libfabric's numbers are of, where no result is wanted.
+#[inline(always)]
+pub(super) fn injected(datatype: u32, operation: u32) -> Option<Injected> {
+    // Both at once: a power of 2.
+    if datatype | operation >= NUMBERS {
+        return None;
+    }
+    INJECTED[(datatype * NUMBERS + operation) as usize]
 }
 
 /// Returns the operation on a word that libfabric's numbers are of, and the bytes of the word.

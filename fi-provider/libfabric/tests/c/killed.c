@@ -52,6 +52,8 @@ static int take(int *is_error) {
     if (got == 1)
         return (int)((char *)entry.op_context - here);
     CHECK(*is_error && fi_cq_readerr(tx, &error, 0) == 1 && error.err > 0);
+    if (!error.op_context)
+        return KINDS;
     return (int)((char *)error.op_context - here);
 }
 
@@ -61,14 +63,18 @@ static double seconds(void) {
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-// Waits until all of these have ended, each in an error.
-static void fail(int waiting) {
+// Waits until all of these have ended, each in an error, and so many injected ones, which have no context.
+static void fail(int waiting, int injected) {
     double end = seconds() + SOON;
-    while (waiting) {
+    while (waiting || injected) {
         int is_error, kind = take(&is_error);
         CHECK(seconds() < end);
         if (kind < 0)
             continue;
+        if (kind == KINDS) {
+            CHECK(is_error && injected-- > 0);
+            continue;
+        }
         CHECK(is_error && waiting & 1 << kind);
         waiting &= ~(1 << kind);
     }
@@ -84,12 +90,15 @@ static void outlive(int waits_for_atomics) {
         POST(start(kind));
         waiting |= 1 << kind;
     }
+    int injected = waits_for_atomics ? 3 : 0;
+    for (int i = 0; i < injected; i++)
+        POST(fi_inject_atomic(ep, &one, 1, peer, 0, KEY, FI_UINT64, FI_SUM));
     for (int i = 0; i < 1000; i++) {
         int is_error;
         CHECK(take(&is_error) < 0);
     }
     OK(kill(child, SIGKILL));
-    fail(waiting);
+    fail(waiting, injected);
     // It is gone: each call is refused, or its operation fails.
     for (enum kind kind = MESSAGE; kind < KINDS; kind++) {
         double end = seconds() + SOON;
@@ -101,8 +110,9 @@ static void outlive(int waits_for_atomics) {
         }
         CHECK(got <= 0);
         if (got == 0)
-            fail(1 << kind);
+            fail(1 << kind, 0);
     }
+    CHECK(fi_inject_atomic(ep, &one, 1, peer, 0, KEY, FI_UINT64, FI_SUM) < 0);
     // Messages to itself arrive.
     char text[8] = "";
     OK(fi_recv(ep, text, sizeof text, NULL, self, text));

@@ -96,6 +96,18 @@ impl Sender {
         Some(Room { sender: self, len })
     }
 
+    /// Reserves a record as [`Sender::reserve_known`], whose payload is no longer than the longest
+    /// ([`Sender::max_payload`]): by one comparison.
+    #[inline(always)]
+    pub fn reserve_short(&mut self, len: usize) -> Option<Room<'_>> {
+        debug_assert!(len <= self.most);
+        if self.tail + record_words(len) > self.limit {
+            return None;
+        }
+        let len = len as u32;
+        Some(Room { sender: self, len })
+    }
+
     /// Returns the bytes that the receiver has not given back yet, at most the capacity; 0 if it
     /// has consumed all records and found the ring empty.
     ///

@@ -202,8 +202,19 @@ impl Typed {
     }
 
     /// The operation in one word of a record: of no sense as the number of bytes.
-    pub(crate) fn to_wire(self) -> u64 {
-        1 << 16 | u64::from(self.operation as u8) << 8 | u64::from(self.datatype as u8)
+    pub fn to_wire(self) -> u64 {
+        Self::wire_of(self.datatype as u32, self.operation as u32)
+    }
+
+    /// The same of two numbers, each below 256, that are those of an operation.
+    #[inline(always)]
+    pub const fn wire_of(datatype: u32, operation: u32) -> u64 {
+        (1 << 16 | operation << 8 | datatype) as u64
+    }
+
+    /// The two numbers of such a word.
+    pub fn numbers_of(word: u64) -> (u32, u32) {
+        ((word & 0xff) as u32, (word >> 8 & 0xff) as u32)
     }
 
     /// The operation; none where the word makes no sense.

@@ -430,6 +430,9 @@ impl Endpoint {
     fn piece(&self, origin: &mut Origin, record: &impl Record) -> Option<()> {
         let [number, offset] = record.words()?;
         let link = self.way_back(origin)?;
+        if self.end_unnumbered(number, &link, Ok(())) {
+            return Some(());
+        }
         let mut pending = self.pending.borrow_mut();
         let Some(wanted) = pending.get(number, &link) else {
             return Some(());
@@ -458,6 +461,12 @@ impl Endpoint {
     fn done(&self, origin: &mut Origin, record: &impl Record) -> Option<()> {
         let [number, code] = record.words()?;
         let link = self.way_back(origin)?;
+        let result = u8::try_from(code).ok().map(Error::of_wire);
+        if let Some(result) = result
+            && self.end_unnumbered(number, &link, result)
+        {
+            return Some(());
+        }
         let is_with_others = {
             let mut pending = self.pending.borrow_mut();
             pending.get(number, &link).map(|one| one.is_with_others())
@@ -467,7 +476,7 @@ impl Endpoint {
             return None;
         }
         if is_with_others.is_some() {
-            self.finish(number, Error::of_wire(u8::try_from(code).ok()?));
+            self.finish(number, result?);
         }
         Some(())
     }

@@ -214,7 +214,7 @@ impl Endpoint {
     }
 
     /// Has the device do one atomic operation as [`Endpoint::update`] does, on a word of 8 bytes, or
-    /// the peer's process, which is asked for `typed`. Returns false where that is not possible at
+    /// the peer's process, which is asked by the word of the operation ([`Typed::to_wire`]). Returns false where that is not possible at
     /// once, and has done nothing.
     ///
     /// # Safety
@@ -223,7 +223,7 @@ impl Endpoint {
     pub unsafe fn update_beyond_now<R: Report>(
         &self,
         one: &OneWord<'_>,
-        typed: Typed,
+        word: u64,
         report: R,
     ) -> bool {
         let (region, bytes) = (one.region, one.bytes);
@@ -239,20 +239,20 @@ impl Endpoint {
         };
         // SAFETY: the link, which the region holds, has the path.
         if let Some(path) = unsafe { region.updated_in_line.as_ref() } {
-            let word = (one.address, amo(one.operation, operand, comparand));
+            let what = (one.address, amo(one.operation, operand, comparand));
             return bytes == size_of::<u64>()
                 && found.addr().is_multiple_of(bytes)
                 // SAFETY: `found` has room for the word until the operation is reported, aligned;
                 // posts to the region are in line.
                 && post_widened!(path, Lane::Memory, unsafe {
-                    self.update_word_quickly(region, path, word, found, (mark, report))
+                    self.update_word_quickly(region, path, what, found, (mark, report))
                 });
         }
         if region.link.near().is_none() {
             return false;
         }
         let entry = rma_entry(operation(one.found), bytes, report);
-        let words = [one.address, typed.to_wire(), operand, comparand];
+        let words = [one.address, word, operand, comparand];
         self.ask_atomic(region, entry, words, found, report).is_ok()
     }
 

@@ -1,7 +1,8 @@
 //! A peer that fills the ring of an endpoint with records of all kinds, of any words.
 
+use super::injected::UNNUMBERED;
 use super::link::{Beyond, Link};
-use super::{Atomic, Config, Endpoint, Level, Posted, Wanted};
+use super::{Atomic, Config, Endpoint, Few, Level, Posted, Typed, Wanted};
 use crate::raw::address::Address;
 use crate::raw::address_vector::{AddressVector, PeerIndex};
 use crate::raw::completion::{CompletionQueue, Context, Counted, Operation, Silent};
@@ -248,7 +249,15 @@ impl Victim {
         };
         // SAFETY: the memory is kept until the endpoint is dropped.
         let begun = unsafe {
-            match random.below(4) {
+            match random.below(5) {
+                4 => match region.ask_injected(8, Typed::wire_of(7, 2), place) {
+                    Few::Not => Err(Error::Again),
+                    _ => {
+                        endpoint.note_injected(&region);
+                        region.wake_peer();
+                        Ok(())
+                    }
+                },
                 0 => endpoint.send(peer, place, len, Some(5), Level::Delivered, Context(7)),
                 1 => endpoint.read(&region, 0, place, len, Counted),
                 2 => endpoint.write(&region, 0, place, len, Silent),
@@ -404,6 +413,7 @@ fn assail(random: &mut Random, link: &Link, addresses: &[u64]) -> Result<(), Err
             number,
             near,
             0,
+            UNNUMBERED,
             u64::MAX,
             1 << 63,
         ])
@@ -496,7 +506,8 @@ fn endure(seed: u64, is_quick: bool) {
     let is_over = victim.side.endpoint.wait(LIMIT, || {
         while victim.side.queue.next().is_some() {}
         while victim.side.endpoint.config.transmit.next().is_some() {}
-        victim.side.endpoint.pending.borrow().len() == 0
+        let endpoint = &victim.side.endpoint;
+        endpoint.pending.borrow().len() == 0 && endpoint.unnumbered.get() == 0
     });
     assert!(is_over, "operations with a peer that is gone wait for ever");
     if let Ok(region) = before {

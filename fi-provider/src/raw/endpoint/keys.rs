@@ -13,29 +13,44 @@ use std::rc::Rc;
 
 /// Regions of peers that were looked up: each at the place of its peer and key.
 #[derive(Debug)]
-pub(crate) struct Keys(RefCell<Box<[Option<Known>; PLACES]>>, Slots);
+pub(crate) struct Keys(RefCell<Box<[Known; PLACES]>>, Slots);
 
 impl Default for Keys {
     fn default() -> Self {
-        let none = Box::new([const { None }; PLACES]);
+        let none = Box::new([const { Known::NONE }; PLACES]);
         Self(RefCell::new(none), Slots::default())
     }
 }
 
+/// A place, which may have a region.
 #[derive(Debug)]
 struct Known {
     peer: u64,
     key: u64,
-    /// The version of the address vector by which the number is the peer's.
+    /// The version of the address vector by which the number is the peer's; [`NEVER`] of a place
+    /// without a region.
     version: u64,
-    region: Rc<RemoteRegion>,
+    region: Option<Rc<RemoteRegion>>,
+}
+
+/// The version that no address vector has: each counts its changes from 0 on.
+const NEVER: u64 = u64::MAX;
+
+impl Known {
+    const NONE: Self = Self {
+        peer: 0,
+        key: 0,
+        version: NEVER,
+        region: None,
+    };
 }
 
 impl Keys {
     /// Lets regions go.
     pub(crate) fn retain(&self, is_wanted: impl Fn(&RemoteRegion) -> bool) {
         for (place, slot) in self.0.borrow_mut().iter_mut().enumerate() {
-            if slot.take_if(|known| !is_wanted(&known.region)).is_some() {
+            if slot.region.as_ref().is_some_and(|known| !is_wanted(known)) {
+                *slot = Known::NONE;
                 self.1.empty(place);
             }
         }
@@ -85,14 +100,15 @@ impl Endpoint {
     #[inline(always)]
     fn known<'a>(
         &self,
-        keys: &'a [Option<Known>; PLACES],
+        keys: &'a [Known; PLACES],
         peer: u64,
         key: u64,
     ) -> Option<&'a Rc<RemoteRegion>> {
-        let known = keys[place(peer, key)].as_ref()?;
+        let known = &keys[place(peer, key)];
         let is_it =
             known.peer == peer && known.key == key && known.version == self.vector.version();
-        is_it.then_some(&known.region)
+        // SAFETY: a place without a region has a version that is not the vector's.
+        is_it.then(|| unsafe { known.region.as_ref().unwrap_unchecked() })
     }
 
     /// The region that `peer` has under `key`, if it has been looked up: without a handle to it. None
@@ -121,12 +137,12 @@ impl Endpoint {
         let done = operation(&region);
         self.keys.1.fill(peer.into(), key, &region);
         let mut keys = self.keys.0.borrow_mut();
-        keys[place(peer.into(), key)] = Some(Known {
+        keys[place(peer.into(), key)] = Known {
             peer: peer.into(),
             key,
             version: self.vector.version(),
-            region,
-        });
+            region: Some(region),
+        };
         done
     }
 }

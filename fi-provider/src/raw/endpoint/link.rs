@@ -33,6 +33,8 @@ pub(crate) struct Link {
     pub(crate) is_full: Cell<bool>,
     /// Own operations that wait for the peer.
     pub(crate) asked: Cell<usize>,
+    /// Those of them that have no number: [`super::injected`].
+    pub(super) unnumbered: Cell<usize>,
     pub(crate) address: Address,
     /// The number of the own endpoint.
     pub(crate) own: u32,
@@ -104,6 +106,7 @@ impl Link {
             streams: Cell::new(0),
             is_full: Cell::new(false),
             asked: Cell::new(0),
+            unnumbered: Cell::new(0),
             address: address.clone(),
             own,
         })

@@ -34,6 +34,20 @@ pub enum Level {
     Delivered,
 }
 
+/// Bytes that are few.
+const FEW: usize = 16;
+
+/// What has become of a message of few bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Few {
+    /// It is sent.
+    Sent,
+    /// It is sent, and the peer has to be woken by [`Endpoint::wake_peer`].
+    Untold,
+    /// It is not: nothing was done.
+    Not,
+}
+
 /// A buffer for messages.
 #[derive(Clone, Copy, Debug)]
 pub struct Posted {
@@ -154,6 +168,61 @@ impl Endpoint {
     #[inline(always)]
     pub fn inject_now(&self, peer: u64, message: &[u8]) -> bool {
         self.post_now(peer, Kind::Message as u16, [], message)
+    }
+
+    /// Sends a message of few bytes as [`Endpoint::inject_now`] does, and calls nothing.
+    ///
+    /// # Safety
+    /// `message` holds `len` bytes.
+    #[inline(always)]
+    pub unsafe fn inject_few(&self, peer: u64, message: *const u8, len: usize) -> Few {
+        // SAFETY: `message` holds the bytes.
+        unsafe { self.post_few(peer, Kind::Message as u16, [], message, len) }
+    }
+
+    /// Sends a record as [`Endpoint::post_now`] does, and calls nothing.
+    ///
+    /// # Safety
+    /// `message` holds `len` bytes.
+    #[inline(always)]
+    pub(super) unsafe fn post_few<const N: usize>(
+        &self,
+        peer: u64,
+        kind: u16,
+        words: [u64; N],
+        message: *const u8,
+        len: usize,
+    ) -> Few {
+        if len > FEW {
+            return Few::Not;
+        }
+        // SAFETY: functions that are called before the last use of `link` know nothing of the endpoint.
+        let link = unsafe { self.link_now(peer) };
+        let Some(path) = link.and_then(|link| link.ring_for(len)) else {
+            return Few::Not;
+        };
+        // SAFETY: `message` holds the bytes, beside which a record has room for the words.
+        let posted = unsafe { path.post_short(kind, words, message, len) };
+        if posted == Err(Seldom::Full) {
+            return Few::Not;
+        }
+        self.counter(Operation::Send).add(1);
+        match posted {
+            Ok(()) => Few::Sent,
+            Err(_) => Few::Untold,
+        }
+    }
+
+    /// Wakes a peer behind a message that [`Few::Untold`] is told of.
+    #[cold]
+    #[inline(never)]
+    pub fn wake_peer(&self, peer: u64) {
+        // SAFETY: functions that are called before the last use of `link` know nothing of the endpoint.
+        let link = unsafe { self.link_now(peer) };
+        if let Some(path) = link.and_then(|link| link.ring_for(0)) {
+            // The message is sent: a peer that cannot be woken is found to be gone later.
+            let _ = path.wake();
+        }
     }
 
     /// Sends a record by the ring of a peer that was sent to before, and counts it as a message.
@@ -413,6 +482,25 @@ impl Endpoint {
         if !matcher.add_if_open(buffer()) {
             self.post_seldom(buffer());
         }
+    }
+
+    /// Posts a buffer as [`Endpoint::post_receive`] does, and calls nothing. Returns false where few
+    /// instructions do not, and has done nothing.
+    ///
+    /// # Safety
+    /// As [`Endpoint::post_receive`], where it returns true.
+    #[inline(always)]
+    pub unsafe fn post_receive_now(&self, address: *mut u8, len: usize, context: u64) -> bool {
+        // SAFETY: no other reference is there, as in `post_receive`.
+        let matcher = unsafe { unguarded(&self.matcher) };
+        matcher.add_if_open(Buffer {
+            address,
+            len,
+            context,
+            source: None,
+            least: None,
+            used: 0,
+        })
     }
 
     /// Adds a buffer where messages may wait for it, or more memory is needed.

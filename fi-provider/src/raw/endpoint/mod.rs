@@ -18,6 +18,7 @@ mod elements;
 #[cfg(test)]
 mod hostile;
 mod in_place;
+mod injected;
 mod keys;
 mod link;
 mod links;
@@ -44,7 +45,8 @@ pub use atomic::Atomic;
 pub use call::{Call, Condition, Start};
 pub use elements::OneWord;
 pub use in_place::{InPlace, Lying, Sent, Way};
-pub use message::{Level, Posted};
+pub use injected::Injected;
+pub use message::{Few, Level, Posted};
 pub(crate) use remote::Beyond;
 pub use remote::RemoteRegion;
 pub(crate) use rma::rma_entry;
@@ -191,6 +193,8 @@ pub struct Endpoint {
     /// Its part of the shared receive context, if it has one.
     shared: Option<Member>,
     pending: RefCell<Table>,
+    /// Operations under way that wait without a number, on all links.
+    unnumbered: Cell<usize>,
     deferred: RefCell<Deferred>,
     leaving: RefCell<Vec<Leaving>>,
     config: Config,
@@ -250,13 +254,10 @@ impl Endpoint {
         }
     }
 
-    /// Whether [`Endpoint::progress`] has nothing to do, by few instructions and no call: may be false
-    /// also then.
+    /// Whether [`Endpoint::progress`] has nothing to do where the first word of bells is 0
+    /// ([`Endpoint::rest`]), by few instructions and no call: may be false also then.
     #[inline(always)]
-    pub fn is_at_rest(&self) -> bool {
-        if self.inbox.bells().is_rung(0) {
-            return false;
-        }
+    pub fn is_at_rest_otherwise(&self) -> bool {
         match (self.todo.get(), &self.far) {
             (0, _) => true,
             (DEVICE, Some(far)) => !far.receives.is_ready() && !far.traffic.is_busy.get(),
@@ -326,6 +327,7 @@ impl Endpoint {
         let is_far_done = || self.far().is_none_or(Far::is_quiet);
         let is_done = || {
             self.pending.borrow().len() == 0
+                && self.unnumbered.get() == 0
                 && self.owing.borrow().is_empty()
                 && is_far_done()
                 && !self.is_any_due()
@@ -444,7 +446,14 @@ impl Endpoint {
 
     /// Drops the state of peers that are gone, and whose answers were taken: their operations fail.
     pub(crate) fn part_from_gone(&self, is_dead: fn(&Link) -> bool) {
-        self.known.borrow_mut().retain(|_, link| !is_dead(link));
+        let mut gone = Vec::new();
+        self.known.borrow_mut().retain(|_, link| {
+            let is_dead = is_dead(link);
+            if is_dead && link.unnumbered.get() > 0 {
+                gone.push(Rc::clone(link));
+            }
+            !is_dead
+        });
         self.keys.retain(|region| !is_dead(&region.link));
         for link in self.links.borrow_mut().iter_mut() {
             link.take_if(|link| is_dead(link));
@@ -466,6 +475,7 @@ impl Endpoint {
         for number in dead {
             self.finish(number, Err(Error::PeerGone));
         }
+        gone.iter().for_each(|link| self.fail_unnumbered(link));
     }
 
     /// Looks at the device, and reports what it has done.

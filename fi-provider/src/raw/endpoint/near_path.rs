@@ -37,6 +37,13 @@ pub(crate) enum Seldom {
     Watched,
 }
 
+/// Keeps the way of a seldom end apart from the usual one: by no instruction, but the compiler makes no
+/// value of the two that would be looked at later, when the flags of the ring's instruction are gone.
+#[inline(always)]
+pub(super) fn apart() {
+    std::hint::black_box(());
+}
+
 impl NearPath {
     /// Connects endpoint `own` of the domain to the endpoint of this address.
     pub(crate) fn open(domain: &Domain, own: u32, address: &Address) -> Result<Self, Error> {
@@ -124,6 +131,36 @@ impl NearPath {
         };
         // SAFETY: so much was reserved, and `bytes` holds the bytes.
         unsafe { self.fill::<N, true>(room, kind, words, bytes, len) }
+    }
+
+    /// Sends a record as [`NearPath::post_known`] does, of words and at most 16 bytes. Calls nothing.
+    ///
+    /// # Errors
+    /// As [`NearPath::post`].
+    ///
+    /// # Safety
+    /// As [`NearPath::post`].
+    #[inline(always)]
+    pub(crate) unsafe fn post_short<const N: usize>(
+        &self,
+        kind: u16,
+        words: [u64; N],
+        bytes: *const u8,
+        len: usize,
+    ) -> Result<(), Seldom> {
+        // `open` refuses rings whose longest payload is shorter.
+        const { assert!(N <= MOST_WORDS) };
+        if len > 8 * (MOST_WORDS - N) || len > 16 {
+            return Err(Seldom::Full);
+        }
+        // SAFETY: the only reference, as in `post`: nothing below comes back to this path before its
+        // last use.
+        let sender = unsafe { &mut *self.sender.get() };
+        let Some(room) = sender.reserve_short(N * 8 + len) else {
+            return Err(Seldom::Full);
+        };
+        // SAFETY: so much was reserved, and `bytes` holds the bytes.
+        unsafe { self.fill::<N, false>(room, kind, words, bytes, len) }
     }
 
     /// Writes a record and publishes it; where `WIDE`, more than 16 bytes are copied in line, too.

@@ -85,6 +85,7 @@ impl Endpoint {
             paired: RefCell::default(),
             shared: member,
             pending: RefCell::default(),
+            unnumbered: Cell::default(),
             deferred: RefCell::default(),
             leaving: RefCell::default(),
             landings: match &config.shared {

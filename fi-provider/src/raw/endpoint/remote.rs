@@ -16,6 +16,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Clone, Debug)]
 pub struct RemoteRegion {
     pub(crate) found: Found,
+    /// [`Found::room`].
+    pub(super) room: u64,
     /// Its key for the device, as entries have it.
     pub(crate) device_key: Be32,
     /// For each right the state in which it is given: that which was found, or none that comes.
@@ -81,6 +83,7 @@ impl RemoteRegion {
             given_in: found.state.given_in(),
             device_key: Be32::new(found.device_key),
             found,
+            room: found.room(),
             state: &raw const beyond.state,
             _beyond: Some(beyond),
             mapped: std::ptr::null_mut(),
@@ -169,6 +172,7 @@ impl RemoteRegion {
             given_in: [self.found.state; Rights::MANY],
             device_key: Be32::new(found.device_key),
             found,
+            room: found.room(),
             is_of_device: true,
             follows: Follows::default(),
             ..self.clone()
@@ -243,6 +247,16 @@ impl RemoteRegion {
         }
         let offset = self.found.offset(address, len as u64);
         offset.map(|offset| offset as usize)
+    }
+
+    /// The same of a word of 8 bytes.
+    #[inline(always)]
+    pub(super) fn find_word(&self, address: u64, rights: Rights) -> Option<usize> {
+        if !self.given_in[rights.index()].is(self.state()) {
+            return None;
+        }
+        let offset = address.wrapping_sub(self.found.start);
+        (offset < self.room).then_some(offset as usize)
     }
 
     /// The same, or why there is none.

@@ -32,6 +32,31 @@ use std::rc::Rc;
 /// Bytes that are few.
 const FEW: usize = 16;
 
+impl RemoteRegion {
+    /// Whether posts to the region are in line: it is another node's.
+    #[inline(always)]
+    pub fn is_posted_in_line(&self) -> bool {
+        !self.in_line.is_null()
+    }
+
+    /// Writes a few bytes to a region of a process of the node, which is not mapped here, by the
+    /// kernel's copy. Returns false where that is not possible at once, and has done nothing.
+    ///
+    /// # Safety
+    /// `source` holds the bytes.
+    #[inline(always)]
+    pub unsafe fn write_by_kernel(&self, address: u64, source: *const u8, len: usize) -> bool {
+        if len > FEW || self.find(address, len, Rights::WRITE).is_none() {
+            return false;
+        }
+        let Some(near) = self.link.near() else {
+            return false;
+        };
+        // SAFETY: `source` holds the bytes.
+        unsafe { near.write_few(self.found.place(address), source, len) }
+    }
+}
+
 impl Endpoint {
     /// Looks the region of a key up at a peer, for as long as it stays open: an operation on it
     /// fails with [`Error::NoSuchKey`] after that, and the key may be looked up again.
@@ -79,6 +104,7 @@ impl Endpoint {
             given_in: found.state.given_in(),
             device_key: Be32::new(found.device_key),
             found,
+            room: found.room(),
             state: near.table().word(&found),
             _beyond: None,
             mapped,
@@ -183,10 +209,36 @@ impl Endpoint {
         len: usize,
         report: R,
     ) -> bool {
-        if len > FEW || !region.is_mapped() {
+        if !region.is_mapped() {
             return false;
         }
-        let Some(offset) = region.find(address, len, Rights::WRITE) else {
+        // SAFETY: `source` holds the bytes, and the region is mapped here.
+        unsafe {
+            // Mostly a word, whose way is the shortest.
+            if len == size_of::<u64>() {
+                let offset = region.find_word(address, Rights::WRITE);
+                self.write_few_mapped(region, offset, source, size_of::<u64>(), report)
+            } else {
+                let offset = region.find(address, len, Rights::WRITE);
+                len <= FEW && self.write_few_mapped(region, offset, source, len, report)
+            }
+        }
+    }
+
+    /// Writes so many bytes, at most [`FEW`], at this distance from the first byte, if there is one.
+    ///
+    /// # Safety
+    /// As [`Endpoint::write_mapped`]; the region is mapped here, and has the bytes.
+    #[inline(always)]
+    unsafe fn write_few_mapped<R: Report>(
+        &self,
+        region: &RemoteRegion,
+        offset: Option<usize>,
+        source: *const u8,
+        len: usize,
+        report: R,
+    ) -> bool {
+        let Some(offset) = offset else {
             return false;
         };
         if report.context().is_some() && !self.config.transmit.is_open() {
@@ -237,6 +289,18 @@ impl Endpoint {
         }
         self.report_rma(Operation::Write, len, report);
         true
+    }
+
+    /// Whether an operation that is done at once may report: there is room for its entry.
+    #[inline(always)]
+    pub fn may_report<R: Report>(&self, report: R) -> bool {
+        report.context().is_none() || self.config.transmit.is_open()
+    }
+
+    /// Reports a write that [`RemoteRegion::write_by_kernel`] has done.
+    #[inline(always)]
+    pub fn report_written<R: Report>(&self, len: usize, report: R) {
+        self.report_rma(Operation::Write, len, report);
     }
 
     /// Writes 8 bytes as [`Endpoint::write`] does by a post in line, and calls nothing. Returns false

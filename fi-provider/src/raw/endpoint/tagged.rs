@@ -7,7 +7,7 @@
 use super::arrive::{Beside, Fate, Origin};
 use super::early::Early;
 use super::short::unguarded;
-use super::{Endpoint, Level, NAMELESS};
+use super::{Endpoint, Few, Level, NAMELESS};
 use crate::raw::address_vector::PeerIndex;
 use crate::raw::completion::Report;
 use crate::raw::error::Error;
@@ -79,6 +79,22 @@ impl Endpoint {
         self.post_now(peer, TAGGED, [tag], message)
     }
 
+    /// Sends a tagged message of few bytes as [`Endpoint::inject_few`] does an untagged one.
+    ///
+    /// # Safety
+    /// `message` holds `len` bytes.
+    #[inline(always)]
+    pub unsafe fn inject_tagged_few(
+        &self,
+        peer: u64,
+        message: *const u8,
+        len: usize,
+        tag: u64,
+    ) -> Few {
+        // SAFETY: `message` holds the bytes.
+        unsafe { self.post_few(peer, TAGGED, [tag], message, len) }
+    }
+
     /// Sends a tagged message that is too long for the ring, or for another path, or has data.
     #[inline(never)]
     fn inject_tagged_otherwise(
@@ -141,6 +157,29 @@ impl Endpoint {
         if !tagged.post_plain(&receive()) {
             self.post_tagged_seldom(&receive());
         }
+    }
+
+    /// Posts a buffer as [`Endpoint::post_tagged`] does, and calls nothing. Returns false where few
+    /// instructions do not, and has done nothing.
+    ///
+    /// # Safety
+    /// As [`Endpoint::post_receive`], where it returns true.
+    #[inline(always)]
+    pub unsafe fn post_tagged_now(
+        &self,
+        address: *mut u8,
+        len: usize,
+        wanted: Wanted,
+        context: u64,
+    ) -> bool {
+        // SAFETY: no other reference is there, as in `post_tagged`.
+        let tagged = unsafe { unguarded(&self.tagged) };
+        tagged.post_plain(&Receive {
+            wanted,
+            address,
+            len,
+            context,
+        })
     }
 
     /// Posts a receive where messages may wait for it, it ignores bits, or more memory is needed.

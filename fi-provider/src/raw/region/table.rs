@@ -179,6 +179,12 @@ impl Found {
         (end <= self.len).then_some(offset)
     }
 
+    /// One more than the greatest distance from the first byte of a word of 8 bytes; 0 where there is
+    /// none.
+    pub(crate) fn room(&self) -> u64 {
+        self.len.saturating_sub(size_of::<u64>() as u64 - 1)
+    }
+
     /// The place of a byte in the region: its offset in the arena, or its address in the owner's
     /// process, modulo 2^64, as peers can write any number to a table.
     pub(crate) fn place(&self, address: u64) -> u64 {
