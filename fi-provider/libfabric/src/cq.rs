@@ -7,9 +7,10 @@ use crate::wait::{self, Wait};
 use crate::{closed, domain};
 use fi_ofi_abi::*;
 use fi_provider::raw::completion::{Entry, Operation, Seen};
+use fi_provider::raw::endpoint::Endpoint;
 use std::ffi::{c_char, c_int, c_void};
 use std::os::fd::{AsFd, OwnedFd, RawFd};
-use std::ptr::{null_mut, without_provenance_mut};
+use std::ptr::{from_ref, null_mut, without_provenance_mut};
 use std::sync::Arc;
 
 /// The C object.
@@ -284,22 +285,60 @@ unsafe extern "C" fn read<const SAFE: bool>(
     count: usize,
 ) -> isize {
     let object = object!(Object, cq);
-    if let Some(turn) = object.shared.lock_at_once::<SAFE>()
-        && turn.is_at_rest()
-    {
-        let queue = object.queue.get(&turn);
-        if count > 0 && !queue.holds() {
-            // SAFETY: `place` has room for `count` entries, by fi_cq(3).
-            let put = |seen: Seen<'_>| unsafe { put_plain(&seen, queue.format, place) };
-            if queue.raw.next_seen(is_plain, put).is_some() {
-                return 1;
+    if let Some(turn) = object.shared.lock_at_once::<SAFE>() {
+        match turn.find_work() {
+            Ok(()) => {
+                let queue = object.queue.get(&turn);
+                if count > 0 && !queue.holds() {
+                    // SAFETY: `place` has room for `count` entries, by fi_cq(3).
+                    let put = |seen: Seen<'_>| unsafe { put_plain(&seen, queue.format, place) };
+                    if queue.raw.next_seen(is_plain, put).is_some() {
+                        return 1;
+                    }
+                    if queue.raw.is_idle() {
+                        return -(libc::EAGAIN as isize);
+                    }
+                }
             }
-            if queue.raw.is_idle() {
-                return -(libc::EAGAIN as isize);
+            Err(Some(raw)) => {
+                let raw = from_ref(raw);
+                turn.leave();
+                // SAFETY: the turn is left to the function, and the endpoint is one of the domain's;
+                // `place` has room for `count` entries, by fi_cq(3).
+                return unsafe { read_ended::<SAFE>(cq, place, count, raw) };
             }
+            Err(None) => {}
         }
     }
     // SAFETY: `place` has room for `count` entries, by fi_cq(3).
+    unsafe { read_slowly(cq, place, count) }
+}
+
+/// Reads the completion of the operation of which a device tells, in a turn that was left to it. Calls
+/// nothing but at its end.
+///
+/// # Safety
+/// As [`Shared::left`]; `raw` is an endpoint of the domain, and `place` has room for `count` entries.
+#[inline(never)]
+unsafe extern "C" fn read_ended<const SAFE: bool>(
+    cq: *mut FidCq,
+    place: *mut c_void,
+    count: usize,
+    raw: *const Endpoint,
+) -> isize {
+    let object = object!(Object, cq);
+    // SAFETY: the turn was left to this function, and the endpoint lives.
+    let (turn, raw) = unsafe { (object.shared.left::<SAFE>(), &*raw) };
+    let queue = object.queue.get(&turn);
+    if count > 0 && !queue.holds() {
+        // SAFETY: `place` has room for an entry.
+        let put = |seen: Seen<'_>| unsafe { put_plain(&seen, queue.format, place) };
+        if raw.end_seen(&queue.raw, put) {
+            return 1;
+        }
+    }
+    drop(turn);
+    // SAFETY: `place` has room for `count` entries.
     unsafe { read_slowly(cq, place, count) }
 }
 

@@ -14,7 +14,7 @@ use fi_ofi_abi::{
 use fi_provider::raw::address_vector::{AddressVector, PeerIndex};
 use fi_provider::raw::completion::{CompletionQueue, Counter, Operation};
 use fi_provider::raw::domain::Domain;
-use fi_provider::raw::endpoint::{Endpoint, RemoteRegion};
+use fi_provider::raw::endpoint::{Doing, Endpoint, RemoteRegion};
 use fi_provider::raw::error::Error;
 use fi_provider::raw::region::Addressing;
 use parking_lot::{Mutex, MutexGuard};
@@ -446,6 +446,24 @@ impl Objects {
     pub(crate) fn is_at_rest(&self) -> bool {
         let rests = |ep: &Rc<Ep>| ep.raw.get().is_some_and(Endpoint::is_at_rest);
         !self.is_special && self.running.iter().all(rests)
+    }
+
+    /// Does as [`Objects::is_at_rest`], and returns the first endpoint that is not, if a device may tell it
+    /// of operations that are done and nothing else is there.
+    #[inline(always)]
+    pub(crate) fn find_work(&self) -> Result<(), Option<&Endpoint>> {
+        if self.is_special {
+            return Err(None);
+        }
+        for ep in &self.running {
+            let raw = ep.raw.get().ok_or(None)?;
+            match raw.work() {
+                Doing::Nothing => {}
+                Doing::Completions => return Err(Some(raw)),
+                Doing::Anything => return Err(None),
+            }
+        }
+        Ok(())
     }
 
     /// Makes progress of all endpoints.
