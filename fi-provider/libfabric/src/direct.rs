@@ -69,7 +69,7 @@ unsafe extern "C" fn write_far(
             return 0;
         }
         let len = size_of::<u64>();
-        rma::inject_beyond::<false>(prepared.ep, bytes, len, peer, address, region)
+        rma::inject_widened::<false>(prepared.ep, bytes, len, peer, address, region)
     }
 }
 

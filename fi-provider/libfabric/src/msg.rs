@@ -112,16 +112,42 @@ unsafe extern "C" fn inject<const SAFE: bool>(
     len: usize,
     to: u64,
 ) -> isize {
-    let is_done = len <= INJECT_SIZE
-        && ep::at_once::<SAFE>(ep, |_, raw| {
-            // SAFETY: `message` holds the bytes, by fi_msg(3).
-            raw.inject_now(to, unsafe { bytes(message, len) })
-        });
-    if is_done {
-        return 0;
+    if len <= INJECT_SIZE
+        && let Some((turn, _, raw)) = ep::turn_at_once::<SAFE>(ep)
+    {
+        // SAFETY: `message` holds the bytes, by fi_msg(3).
+        if raw.inject_now(to, unsafe { bytes(message, len) }) {
+            return 0;
+        }
+        turn.leave();
+        // SAFETY: the turn is left to the function, and the endpoint is enabled; `message` holds the
+        // bytes.
+        return unsafe { inject_beyond::<SAFE>(ep, message, len, to) };
     }
     // SAFETY: `message` holds the bytes during the call, by fi_msg(3).
     unsafe { inject_slowly::<SAFE>(ep, message, len, to) }
+}
+
+/// Sends a message that no ring has taken, in a turn that was left to it. Calls nothing but at its end.
+///
+/// # Safety
+/// As [`ep::turn_left`]; `message` holds the bytes.
+#[inline(never)]
+unsafe extern "C" fn inject_beyond<const SAFE: bool>(
+    ep: *mut FidEp,
+    message: *const c_void,
+    len: usize,
+    to: u64,
+) -> isize {
+    // SAFETY: the turn was left to this function; `message` holds the bytes.
+    unsafe {
+        let (turn, raw) = ep::turn_left::<SAFE>(ep);
+        if len == size_of::<u64>() && raw.inject_word_over_device(to, message.cast()) {
+            return 0;
+        }
+        drop(turn);
+        inject_slowly::<SAFE>(ep, message, len, to)
+    }
 }
 
 #[inline(never)]
@@ -131,10 +157,10 @@ unsafe extern "C" fn inject_slowly<const SAFE: bool>(
     len: usize,
     to: u64,
 ) -> isize {
-    let is_done = len <= INJECT_SIZE
+    let is_done = len == size_of::<u64>()
         && ep::at_once::<SAFE>(ep, |_, raw| {
             // SAFETY: `message` holds the bytes, by fi_msg(3).
-            raw.inject_over_device_now(to, unsafe { bytes(message, len) })
+            raw.widen_to(to) && unsafe { raw.inject_word_over_device(to, message.cast()) }
         });
     if is_done {
         return 0;

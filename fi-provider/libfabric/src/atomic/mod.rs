@@ -9,8 +9,9 @@ use crate::object::{object, only, size, status};
 use crate::transfer::Flags;
 use fi_ofi_abi::*;
 use fi_provider::raw::completion::Counted;
+use fi_provider::raw::endpoint::RemoteRegion;
 use std::ffi::{c_int, c_void};
-use std::ptr::{null, null_mut};
+use std::ptr::{from_ref, null, null_mut};
 pub(crate) use update::{FLAGS, Kind, Update, here, list, there, typed};
 use update::{MOST, start};
 use word::{at_once, native, one_word};
@@ -173,26 +174,97 @@ unsafe extern "C" fn inject<const SAFE: bool>(
         if unsafe { raw.update_mapped_now(&one, Counted) } {
             return 0;
         }
+        let is_in_line = region.is_updated_in_line();
+        let region = from_ref(region);
         turn.leave();
+        if is_in_line {
+            // SAFETY: the turn is left to the function, and the endpoint is enabled; the operand is
+            // there during the call; the region is the endpoint's, and in line.
+            return unsafe {
+                inject_in_line::<SAFE>(ep, operands, region, peer, addr, key, datatype, operation)
+            };
+        }
         // SAFETY: the turn is left to the function, and the endpoint is enabled; the operand is there
-        // during the call, and is one of such a word.
+        // during the call, and is one of such a word; the region is the endpoint's.
         return unsafe {
-            inject_beyond::<SAFE>(ep, operands, count, peer, addr, key, datatype, operation)
+            inject_beyond::<SAFE>(ep, operands, region, peer, addr, key, datatype, operation)
         };
     }
     // SAFETY: the operands are there during the call, by fi_atomic(3).
     unsafe { inject_slowly(ep, operands, count, peer, addr, key, datatype, operation) }
 }
 
-/// Has a word updated that is not mapped here, in a turn that was left to it.
+/// Has a word updated to which posts are in line, in a turn that was left to it. Calls nothing but at
+/// its end.
 ///
 /// # Safety
-/// As [`ep::turn_left`]; there is one operand, of an operation that [`native`] knows.
+/// As [`inject_beyond`]; `region` is one of the endpoint's, and [`RemoteRegion::is_updated_in_line`].
+#[inline(never)]
+unsafe extern "C" fn inject_in_line<const SAFE: bool>(
+    ep: *mut FidEp,
+    operands: *const c_void,
+    region: *const RemoteRegion,
+    peer: u64,
+    addr: u64,
+    key: u64,
+    datatype: u32,
+    operation: u32,
+) -> isize {
+    // SAFETY: the turn was left to this function, which leaves it to the next; the region stays where
+    // it is during the turn, and posts to it are in line; the operand is there, and there is no result.
+    unsafe {
+        let (turn, raw) = ep::turn_left::<SAFE>(ep);
+        if let Some(native) = native(Kind::Base, (datatype, operation)) {
+            let one = one_word(&*region, addr, native, (operands, null()), null_mut());
+            if raw.update_word_in_line(&one, Counted) {
+                return 0;
+            }
+        }
+        turn.leave();
+        inject_widened::<SAFE>(ep, operands, region, peer, addr, key, datatype, operation)
+    }
+}
+
+/// Does as [`inject_in_line`], which has found no room.
+///
+/// # Safety
+/// As [`inject_in_line`].
+#[inline(never)]
+unsafe extern "C" fn inject_widened<const SAFE: bool>(
+    ep: *mut FidEp,
+    operands: *const c_void,
+    region: *const RemoteRegion,
+    peer: u64,
+    addr: u64,
+    key: u64,
+    datatype: u32,
+    operation: u32,
+) -> isize {
+    // SAFETY: the turn was left to this function; the region stays where it is during the turn, and
+    // posts to it are in line; the operand is there, and there is no result.
+    unsafe {
+        let (turn, raw) = ep::turn_left::<SAFE>(ep);
+        if let Some(native) = native(Kind::Base, (datatype, operation)) {
+            let one = one_word(&*region, addr, native, (operands, null()), null_mut());
+            if raw.update_word_widened(&one, Counted) {
+                return 0;
+            }
+        }
+        drop(turn);
+        inject_slowly(ep, operands, 1, peer, addr, key, datatype, operation)
+    }
+}
+
+/// Has another word updated that is not mapped here, in a turn that was left to it.
+///
+/// # Safety
+/// As [`ep::turn_left`]; there is one operand, of an operation that [`native`] knows, and the region is
+/// one of the endpoint's.
 #[inline(never)]
 unsafe extern "C" fn inject_beyond<const SAFE: bool>(
     ep: *mut FidEp,
     operands: *const c_void,
-    count: usize,
+    region: *const RemoteRegion,
     peer: u64,
     addr: u64,
     key: u64,
@@ -202,13 +274,13 @@ unsafe extern "C" fn inject_beyond<const SAFE: bool>(
     let what = (datatype, operation);
     // SAFETY: the turn was left to this function.
     let (turn, raw) = unsafe { ep::turn_left::<SAFE>(ep) };
-    // SAFETY: of the endpoint's functions only `update_beyond_now` is called before the last use.
-    if let Some(region) = unsafe { raw.region_now(peer, key) }
-        && let Some(native) = native(Kind::Base, what)
+    if let Some(native) = native(Kind::Base, what)
         && let Some(typed) = typed(Kind::Base, what)
     {
-        // SAFETY: the operand is there during the call.
-        let one = unsafe { one_word(region, addr, native, (operands, null()), null_mut()) };
+        let values = (operands, null());
+        // SAFETY: the operand is there during the call; the region stays where it is during the turn,
+        // as nothing is looked up.
+        let one = unsafe { one_word(&*region, addr, native, values, null_mut()) };
         // SAFETY: there is no result.
         if unsafe { raw.update_beyond_now(&one, typed, Counted) } {
             return 0;
@@ -216,7 +288,7 @@ unsafe extern "C" fn inject_beyond<const SAFE: bool>(
     }
     drop(turn);
     // SAFETY: the operand is there during the call.
-    unsafe { inject_slowly(ep, operands, count, peer, addr, key, datatype, operation) }
+    unsafe { inject_slowly(ep, operands, 1, peer, addr, key, datatype, operation) }
 }
 
 #[inline(never)]

@@ -40,8 +40,14 @@ pub(super) unsafe fn at_once<const SAFE: bool>(
             && unsafe {
                 let one = one_word(region, there.addr, native, values, result.cast());
                 raw.update_mapped_now(&one, report)
-                    || typed(kind, what)
-                        .is_some_and(|typed| raw.update_beyond_now(&one, typed, report))
+                    || if region.is_updated_in_line() {
+                        // A value of its own, so that the other one needs no memory.
+                        let one = one_word(region, there.addr, native, values, result.cast());
+                        raw.update_word_over_device(&one, report)
+                    } else {
+                        typed(kind, what)
+                            .is_some_and(|typed| raw.update_beyond_now(&one, typed, report))
+                    }
             }
     })
 }

@@ -18,6 +18,8 @@ pub struct RemoteRegion {
     pub(crate) found: Found,
     /// Its key for the device, as entries have it.
     pub(crate) device_key: Be32,
+    /// How many addresses from its first byte on are those of words of 8 bytes that lie in it.
+    pub(super) words: u64,
     /// For each right the state in which it is given: that which was found, or none that comes.
     pub(super) given_in: [RegionState; Rights::MANY],
     /// Tells whether the region is as it was found.
@@ -80,6 +82,7 @@ impl RemoteRegion {
         Self {
             given_in: found.state.given_in(),
             device_key: Be32::new(found.device_key),
+            words: found.words(),
             found,
             state: &raw const beyond.state,
             _beyond: Some(beyond),
@@ -168,6 +171,7 @@ impl RemoteRegion {
         let region = Self {
             given_in: [self.found.state; Rights::MANY],
             device_key: Be32::new(found.device_key),
+            words: found.words(),
             found,
             is_of_device: true,
             follows: Follows::default(),
@@ -224,6 +228,19 @@ impl RemoteRegion {
         !self.mapped.is_null()
     }
 
+    /// Whether few bytes are written there by posts in line to a device.
+    #[inline(always)]
+    pub fn is_in_line(&self) -> bool {
+        !self.in_line.is_null()
+    }
+
+    /// Whether words of 8 bytes are updated there by posts in line to a device; then
+    /// [`RemoteRegion::is_in_line`], too.
+    #[inline(always)]
+    pub fn is_updated_in_line(&self) -> bool {
+        !self.updated_in_line.is_null()
+    }
+
     /// The state of the region now.
     #[inline(always)]
     pub(super) fn state(&self) -> u64 {
@@ -243,6 +260,13 @@ impl RemoteRegion {
         }
         let offset = self.found.offset(address, len as u64);
         offset.map(|offset| offset as usize)
+    }
+
+    /// Whether a word of 8 bytes may be accessed in this way, and need not be counted.
+    #[inline(always)]
+    pub(crate) fn has_word(&self, address: u64, rights: Rights) -> bool {
+        let is_given = self.given_in[rights.index()].is(self.state());
+        is_given && address.wrapping_sub(self.found.start) < self.words
     }
 
     /// The same, or why there is none.
