@@ -550,9 +550,10 @@ impl Endpoint {
         self.report_done(mark, context, len)
     }
 
-    /// Does as [`Endpoint::end_only`] for an operation that has a context, and whose entry would be the
-    /// only one in `queue`: has `see` look at that in place of putting it there. Returns false
-    /// otherwise, and has done nothing. Calls nothing.
+    /// Takes the completion of the one entry that is outstanding on the queue whose completion was
+    /// taken last, of an operation that has a context and whose entry would be the only one in
+    /// `queue`: has `see` look at that in place of putting it there. Returns false otherwise, and has
+    /// done nothing. Calls nothing.
     #[inline(always)]
     pub fn end_seen(
         &self,
