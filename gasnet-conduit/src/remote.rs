@@ -196,13 +196,15 @@ impl<G: Guard> Engine<G> {
             return false;
         }
         // SAFETY: the endpoint's functions know nothing of the table, which this thread alone uses.
-        let region = unsafe { core.regions.last_now(rank) };
-        let is_posted = !core.rest.has(HANDLER)
-            && region.is_some_and(|region| {
+        let region = unsafe { core.regions.last_in_line(rank) };
+        let is_posted = match region {
+            Some(region) if !core.rest.has(HANDLER) => {
                 let report = Context(done.0);
-                // SAFETY: `from` holds the bytes.
-                unsafe { (core.replies).write_word_over_device(region, to, from, report) }
-            });
+                // SAFETY: `from` holds the bytes, and posts to the region are in line.
+                unsafe { (core.replies).write_word_in_line(region, to, from, report) }
+            }
+            _ => false,
+        };
         if is_posted {
             core.rest.set(ENDED, true);
         }
@@ -220,9 +222,10 @@ impl<G: Guard> Engine<G> {
             return false;
         }
         // SAFETY: the endpoint's functions know nothing of the table, which this thread alone uses.
-        let region = unsafe { core.regions.last_now(rank) };
-        let is_wider =
-            !core.rest.has(HANDLER) && region.is_some_and(|region| core.replies.widen(region));
+        let region = unsafe { core.regions.last_in_line(rank) };
+        // Whatever the operation is told by.
+        let is_wider = !core.rest.has(HANDLER)
+            && region.is_some_and(|region| core.replies.widen(region, Context(0)));
         // SAFETY: locked above.
         unsafe { self.guard.unlock() };
         is_wider

@@ -12,7 +12,7 @@ use fi_provider::raw::domain::Domain;
 use fi_provider::raw::endpoint::RemoteRegion;
 use fi_provider::raw::error as raw;
 use fi_provider::raw::region::{Addressing, Memory, Region, Rights};
-use std::cell::{Ref, RefCell};
+use std::cell::{Cell, Ref, RefCell};
 
 /// A peer's segment: `farreach_am_segment_t`.
 #[repr(C)]
@@ -105,7 +105,7 @@ impl Exposed {
 pub(crate) struct Known {
     key: Key,
     /// Looked up at the first access.
-    region: Option<RemoteRegion>,
+    region: Option<Box<RemoteRegion>>,
 }
 
 /// The regions of this process, and those of peers.
@@ -114,6 +114,8 @@ pub(crate) struct Regions {
     exposed: RefCell<Vec<Exposed>>,
     /// By rank; that of the last access is the first.
     known: RefCell<Vec<Vec<Known>>>,
+    /// By rank, that one's region if posts to it are in line; else null.
+    in_line: Box<[Cell<*const RemoteRegion>]>,
 }
 
 impl Regions {
@@ -121,6 +123,7 @@ impl Regions {
         Self {
             exposed: RefCell::default(),
             known: RefCell::new((0..ranks).map(|_| Vec::new()).collect()),
+            in_line: (0..ranks).map(|_| Cell::new(std::ptr::null())).collect(),
         }
     }
 
@@ -151,21 +154,36 @@ impl Regions {
     ) -> Option<Ref<'_, RemoteRegion>> {
         let last = Ref::filter_map(self.known.borrow(), |known| {
             let last = known.get(rank as usize)?.first()?;
-            let region = last.region.as_ref()?;
+            let region = last.region.as_deref()?;
             last.key.holds(start, bytes as u64).then_some(region)
         });
         last.ok()
     }
 
-    /// The region of a peer that was accessed last, without a count of who has it.
+    /// The region of a peer that was accessed last, if posts to it are in line
+    /// ([`RemoteRegion::is_in_line`]).
     ///
     /// # Safety
     /// As long as the reference is used, no other function of this table is called.
     #[inline(always)]
-    pub(crate) unsafe fn last_now(&self, rank: u32) -> Option<&RemoteRegion> {
-        // SAFETY: nothing changes the table as long as the reference is used.
-        let known = unsafe { self.known.try_borrow_unguarded() }.ok()?;
-        known.get(rank as usize)?.first()?.region.as_ref()
+    pub(crate) unsafe fn last_in_line(&self, rank: u32) -> Option<&RemoteRegion> {
+        let last = self.in_line.get(rank as usize)?;
+        // SAFETY: null, or a region in a box of the table, as every change of that notes; nothing changes
+        // the table as long as the reference is used.
+        unsafe { last.get().as_ref() }
+    }
+
+    /// Changes what is known of a peer; returns what `change` does.
+    fn change<T>(&self, rank: u32, change: impl FnOnce(&mut Vec<Known>) -> T) -> T {
+        let of_peer = &mut self.known.borrow_mut()[rank as usize];
+        let last = &self.in_line[rank as usize];
+        last.set(std::ptr::null());
+        let changed = change(of_peer);
+        let region = of_peer.first().and_then(|known| known.region.as_deref());
+        if let Some(region) = region.filter(|region| region.is_in_line()) {
+            last.set(region);
+        }
+        changed
     }
 
     /// Calls `act` with the region of a peer that has these bytes.
@@ -176,22 +194,38 @@ impl Regions {
         (start, bytes): (u64, usize),
         act: impl FnOnce(&RemoteRegion) -> Result<T, raw::Error>,
     ) -> Result<T, raw::Error> {
-        let mut known = self.known.borrow_mut();
-        let of_peer = known.get_mut(rank as usize).ok_or(raw::Error::NoSuchPeer)?;
-        let holds = |one: &Known| one.key.holds(start, bytes as u64);
-        let at = of_peer
-            .iter()
-            .position(holds)
-            .ok_or(raw::Error::OutOfRange)?;
-        if at != 0 {
-            of_peer.swap(0, at);
+        if let Some(region) = self.last(rank, (start, bytes)) {
+            return act(&region);
         }
-        let one = &mut of_peer[0];
-        if let Some(region) = &one.region {
-            return act(region);
+        self.look_up(core, rank, (start, bytes))?;
+        let region = self.last(rank, (start, bytes));
+        act(&*region.ok_or(raw::Error::NoSuchKey)?)
+    }
+
+    /// Looks the region of a peer up that has these bytes, if that was not done yet, and has it be the
+    /// first.
+    #[cold]
+    #[inline(never)]
+    fn look_up(
+        &self,
+        core: &Core,
+        rank: u32,
+        (start, bytes): (u64, usize),
+    ) -> Result<(), raw::Error> {
+        if self.known.borrow().len() <= rank as usize {
+            return Err(raw::Error::NoSuchPeer);
         }
-        let region = core.replies.resolve(rank, one.key.key)?;
-        act(one.region.insert(region))
+        self.change(rank, |of_peer| {
+            let holds = |one: &Known| one.key.holds(start, bytes as u64);
+            let at = of_peer.iter().position(holds);
+            of_peer.swap(0, at.ok_or(raw::Error::OutOfRange)?);
+            let one = &mut of_peer[0];
+            if one.region.is_none() {
+                let region = core.replies.resolve(rank, one.key.key)?;
+                one.region = Some(Box::new(region));
+            }
+            Ok(())
+        })
     }
 }
 
@@ -314,19 +348,21 @@ impl<G: Guard> Engine<G> {
     pub fn forget(&self, rank: u32, start: u64) -> Result<(), Error> {
         let _turn = self.turn()?;
         self.core.check_rank(rank)?;
-        let of_peer = &mut self.core.regions.known.borrow_mut()[rank as usize];
-        let at = of_peer.iter().position(|one| one.key.start == start);
-        let at = at.ok_or(Error::Argument("no known region of this rank begins there"))?;
-        of_peer.swap_remove(at);
-        Ok(())
+        self.core.regions.change(rank, |of_peer| {
+            let at = of_peer.iter().position(|one| one.key.start == start);
+            let at = at.ok_or(Error::Argument("no known region of this rank begins there"))?;
+            of_peer.swap_remove(at);
+            Ok(())
+        })
     }
 }
 
 impl Core {
     fn learn(&self, rank: u32, key: Key) {
-        let of_peer = &mut self.regions.known.borrow_mut()[rank as usize];
-        of_peer.retain(|one| !one.key.overlaps(&key));
-        of_peer.push(Known { key, region: None });
+        self.regions.change(rank, |of_peer| {
+            of_peer.retain(|one| !one.key.overlaps(&key));
+            of_peer.push(Known { key, region: None });
+        });
     }
 
     /// Learns of the segment of a peer, and looks it up where it may be mapped.

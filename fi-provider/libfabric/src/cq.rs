@@ -7,6 +7,7 @@ use crate::wait::{self, Wait};
 use crate::{closed, domain};
 use fi_ofi_abi::*;
 use fi_provider::raw::completion::{Entry, Operation, Seen};
+use fi_provider::raw::endpoint::Doing;
 use std::ffi::{c_char, c_int, c_void};
 use std::os::fd::{AsFd, OwnedFd, RawFd};
 use std::ptr::{null_mut, without_provenance_mut};
@@ -306,18 +307,57 @@ unsafe extern "C" fn read<const SAFE: bool, const FORMAT: u32>(
     };
     let queue = object.queue.get(&turn);
     // SAFETY: the object holds its domain, and the turn is this one.
-    if unsafe { queue.is_at_rest() } {
-        if queue.raw.is_idle() {
-            return -(libc::EAGAIN as isize);
+    match unsafe { queue.work() } {
+        Doing::Nothing => {
+            if queue.raw.is_idle() {
+                return -(libc::EAGAIN as isize);
+            }
+            // SAFETY: `place` has room for `count` entries, by fi_cq(3).
+            let put = |seen: Seen<'_>| unsafe { put_plain(&seen, FORMAT, place) };
+            if count > 0 && queue.raw.next_seen(is_plain_at_once, put).is_some() {
+                return 1;
+            }
         }
-        // SAFETY: `place` has room for `count` entries, by fi_cq(3).
+        Doing::Completions => {
+            turn.leave();
+            // SAFETY: the turn is left to the function; `place` has room for `count` entries.
+            return unsafe { read_ended::<SAFE, FORMAT>(cq, place, count) };
+        }
+        Doing::Anything => {}
+    }
+    turn.leave();
+    // SAFETY: the turn is left to the function; `place` has room for `count` entries.
+    unsafe { read_left::<SAFE, FORMAT>(cq, place, count) }
+}
+
+/// Reads the completion of the operation of which a device tells the only endpoint, in a turn that was
+/// left to it. Calls nothing but at its end.
+///
+/// # Safety
+/// As [`Shared::left`]; `place` has room for `count` entries.
+#[inline(never)]
+unsafe extern "C" fn read_ended<const SAFE: bool, const FORMAT: u32>(
+    cq: *mut FidCq,
+    place: *mut c_void,
+    count: usize,
+) -> isize {
+    let object = object!(Object, cq);
+    // SAFETY: the turn was left to this function, which leaves it to the next.
+    let turn = unsafe { object.shared.left::<SAFE>() };
+    let queue = object.queue.get(&turn);
+    // SAFETY: the object holds its domain, and the turn is this one, longer than the reference.
+    if let Some(only) = unsafe { queue.only() }
+        && !turn.has_drops
+        && count > 0
+    {
+        // SAFETY: `place` has room for an entry.
         let put = |seen: Seen<'_>| unsafe { put_plain(&seen, FORMAT, place) };
-        if count > 0 && queue.raw.next_seen(is_plain_at_once, put).is_some() {
+        if only.end_seen(&queue.raw, put) {
             return 1;
         }
     }
     turn.leave();
-    // SAFETY: the turn is left to the function; `place` has room for `count` entries, by fi_cq(3).
+    // SAFETY: the turn is left to the function; `place` has room for `count` entries.
     unsafe { read_left::<SAFE, FORMAT>(cq, place, count) }
 }
 
@@ -325,7 +365,7 @@ unsafe extern "C" fn read<const SAFE: bool, const FORMAT: u32>(
 /// instructions where something else is to be done.
 ///
 /// # Safety
-/// As [`Shared::left`]; `place` has room for `count` entries.
+/// As [`read_ended`].
 #[inline(never)]
 unsafe extern "C" fn read_left<const SAFE: bool, const FORMAT: u32>(
     cq: *mut FidCq,

@@ -8,8 +8,8 @@ use crate::rma;
 use crate::state::Objects;
 use crate::{cntr, ep};
 use fi_ofi_abi::{FI_EBADFLAGS, FI_ENOSYS, FI_EOPBADSTATE, Fid, FidEp};
-use fi_provider::raw::endpoint::Endpoint;
 use fi_provider::raw::endpoint::direct::{Allowed, PLACES, Slot};
+use fi_provider::raw::endpoint::{Doing, Endpoint};
 use std::cell::{Cell, OnceCell};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -69,7 +69,7 @@ unsafe extern "C" fn write_far(
             return 0;
         }
         let len = size_of::<u64>();
-        rma::inject_beyond::<false>(prepared.ep, bytes, len, peer, address, region)
+        rma::inject_widened::<false>(prepared.ep, bytes, len, peer, address, region)
     }
 }
 
@@ -157,19 +157,32 @@ impl Rest {
         unsafe { self.only.get().as_ref() }
     }
 
-    /// Whether there is nothing to do beside an operation: there is one endpoint, which has no
-    /// progress to make, and calls have nothing more to do ([`Objects::is_special`]).
+    /// Whether there is nothing to do beside an operation ([`Rest::work`]).
+    ///
+    /// # Safety
+    /// As [`Rest::work`].
+    #[inline(always)]
+    pub(crate) unsafe fn is_at_rest(&self) -> bool {
+        // SAFETY: the domain's objects are there, and the turn is the caller's.
+        unsafe { self.work() == Doing::Nothing }
+    }
+
+    /// Returns the work that is to be done beside an operation: none, or completions, where there is
+    /// one endpoint, with that alone to do, and calls have nothing more to do
+    /// ([`Objects::is_special`]).
     ///
     /// # Safety
     /// The domain's objects are there, and the caller has its turn at them.
     #[inline(always)]
-    pub(crate) unsafe fn is_at_rest(&self) -> bool {
+    pub(crate) unsafe fn work(&self) -> Doing {
         // SAFETY: `note` keeps the pointers to a word that is always there, or to one of an endpoint
         // of the domain, which is not closed before `note` is called again, in a turn.
         // ORDERING: decides only whether to make progress, which orders.
-        let is_rung = unsafe { &*self.bell.get() }.load(Ordering::Relaxed) != 0;
+        if unsafe { &*self.bell.get() }.load(Ordering::Relaxed) != 0 {
+            return Doing::Anything;
+        }
         // SAFETY: a word that may be 0 is that of the only endpoint.
-        !is_rung && unsafe { &*self.only.get() }.is_at_rest_otherwise()
+        unsafe { &*self.only.get() }.work_otherwise()
     }
 }
 

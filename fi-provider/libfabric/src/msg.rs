@@ -128,6 +128,10 @@ unsafe extern "C" fn inject<const SAFE: bool>(
             }
             Few::Not => {}
         }
+        turn.leave();
+        // SAFETY: the turn is left to the function, and the endpoint is enabled; `message` holds the
+        // bytes.
+        return unsafe { inject_beyond::<SAFE>(ep, message, len, to) };
     }
     turn.leave();
     // SAFETY: the turn is left to the function; `message` holds the bytes during the call, by fi_msg(3).
@@ -151,7 +155,31 @@ pub(crate) unsafe extern "C" fn wake_left<const SAFE: bool>(ep: *mut FidEp, to: 
     black_box(0)
 }
 
-/// Sends a message that has more than few bytes, or goes by the device, in a turn that was left to it.
+/// Sends a message that no ring has taken, or of more than few bytes, in a turn that was left to it.
+/// Calls nothing but at its end.
+///
+/// # Safety
+/// As [`quick::turn_left`]; `message` holds the bytes.
+#[inline(never)]
+unsafe extern "C" fn inject_beyond<const SAFE: bool>(
+    ep: *mut FidEp,
+    message: *const c_void,
+    len: usize,
+    to: u64,
+) -> isize {
+    // SAFETY: the turn was left to this function, which leaves it to the next; `message` holds the
+    // bytes.
+    unsafe {
+        let (turn, raw) = quick::turn_left::<SAFE>(ep);
+        if len == size_of::<u64>() && raw.inject_word_over_device(to, message.cast()) {
+            return 0;
+        }
+        turn.leave();
+        inject_left::<SAFE>(ep, message, len, to)
+    }
+}
+
+/// Sends a message by more than few instructions, in a turn that was left to it.
 ///
 /// # Safety
 /// As [`quick::in_left`]; `message` holds the bytes.
@@ -165,9 +193,10 @@ unsafe extern "C" fn inject_left<const SAFE: bool>(
     // SAFETY: the turn was left to this function; `message` holds the bytes.
     let is_done = unsafe {
         quick::in_left::<SAFE>(ep, |_, raw| {
-            let bytes = bytes(message, len);
-            len <= INJECT_SIZE
-                && (raw.inject_over_device_now(to, bytes) || raw.inject_now(to, bytes))
+            if len == size_of::<u64>() {
+                return raw.widen_to(to) && raw.inject_word_over_device(to, message.cast());
+            }
+            len <= INJECT_SIZE && raw.inject_now(to, bytes(message, len))
         })
     };
     if is_done {

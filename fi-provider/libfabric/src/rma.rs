@@ -330,14 +330,14 @@ unsafe extern "C" fn write<const SAFE: bool>(
         if unsafe { raw.write_mapped(region, address, bytes.cast(), len, report) } {
             return 0;
         }
-        let is_far = region.is_posted_in_line();
+        let is_in_line = region.is_in_line();
         let region = from_ref(region).cast_mut().cast();
         turn.leave();
         // SAFETY: the turn is left to the function, and the region is the endpoint's, which is
         // enabled; the application leaves the bytes as they are until the completion, by fi_rma(3).
         return unsafe {
-            if is_far {
-                write_far::<SAFE>(ep, bytes, len, region, peer, address, key, context)
+            if is_in_line {
+                write_in_line::<SAFE>(ep, bytes, len, region, peer, address, key, context)
             } else {
                 write_beyond::<SAFE>(ep, bytes, len, region, peer, address, key, context)
             }
@@ -347,6 +347,67 @@ unsafe extern "C" fn write<const SAFE: bool>(
     // SAFETY: the turn is left to the function; the application leaves the bytes as they are until the
     // completion, by fi_rma(3).
     unsafe { write_left::<SAFE>(ep, bytes, len, desc, peer, address, key, context) }
+}
+
+/// Writes to a region to which posts are in line, in a turn that was left to it. Calls nothing but at
+/// its end.
+///
+/// # Safety
+/// As [`write_beyond`]; [`RemoteRegion::is_in_line`] of the region.
+#[inline(never)]
+unsafe extern "C" fn write_in_line<const SAFE: bool>(
+    ep: *mut FidEp,
+    bytes: *const c_void,
+    len: usize,
+    region: *mut c_void,
+    peer: u64,
+    address: u64,
+    key: u64,
+    context: *mut c_void,
+) -> isize {
+    let report = CountedContext(context.addr() as u64);
+    // SAFETY: the turn was left to this function, which leaves it to the next; the region stays where
+    // it is during the turn, as nothing is looked up, and posts to it are in line; `bytes` holds the
+    // bytes.
+    unsafe {
+        let (turn, raw) = quick::turn_left::<SAFE>(ep);
+        let known = &*region.cast::<RemoteRegion>();
+        if len == size_of::<u64>() && raw.write_word_in_line(known, address, bytes.cast(), report) {
+            return 0;
+        }
+        turn.leave();
+        write_widened::<SAFE>(ep, bytes, len, region, peer, address, key, context)
+    }
+}
+
+/// Does as [`write_in_line`], which has found no room.
+///
+/// # Safety
+/// As [`write_in_line`].
+#[inline(never)]
+unsafe extern "C" fn write_widened<const SAFE: bool>(
+    ep: *mut FidEp,
+    bytes: *const c_void,
+    len: usize,
+    region: *mut c_void,
+    peer: u64,
+    address: u64,
+    key: u64,
+    context: *mut c_void,
+) -> isize {
+    let report = CountedContext(context.addr() as u64);
+    // SAFETY: the turn was left to this function; the region stays where it is during the turn, as
+    // nothing is looked up, and posts to it are in line; `bytes` holds the bytes.
+    let is_written = unsafe {
+        let (_turn, raw) = quick::turn_left::<SAFE>(ep);
+        let region = &*region.cast::<RemoteRegion>();
+        len == size_of::<u64>() && raw.write_word_widened(region, address, bytes.cast(), report)
+    };
+    if is_written {
+        return 0;
+    }
+    // SAFETY: the application leaves the bytes as they are until the completion.
+    unsafe { write_slowly(ep, bytes, len, null_mut(), peer, address, key, context) }
 }
 
 /// Writes by more than few instructions, and ends a turn that was left to it first.
@@ -421,8 +482,11 @@ unsafe extern "C" fn write_beyond<const SAFE: bool>(
     let may_report = raw.may_report(report(context));
     turn.leave();
     if !may_report {
-        // SAFETY: the turn is left to the function, which requires what this one does.
-        return unsafe { write_far::<SAFE>(ep, bytes, len, region, peer, address, key, context) };
+        // SAFETY: the turn is left to the function; the application leaves the bytes as they are until
+        // the completion.
+        return unsafe {
+            write_left::<SAFE>(ep, bytes, len, null_mut(), peer, address, key, context)
+        };
     }
     let mut kept = Kept {
         ep,
@@ -448,36 +512,6 @@ unsafe extern "C" fn write_beyond<const SAFE: bool>(
         let (peer, address, key) = (kept.peer, kept.address, kept.region.key());
         write_left::<SAFE>(ep, bytes, len, null_mut(), peer, address, key, kept.context)
     }
-}
-
-/// Writes to a region of another node, in a turn that was left to it.
-///
-/// # Safety
-/// As [`write_beyond`].
-#[inline(never)]
-unsafe extern "C" fn write_far<const SAFE: bool>(
-    ep: *mut FidEp,
-    bytes: *const c_void,
-    len: usize,
-    region: *mut c_void,
-    peer: u64,
-    address: u64,
-    key: u64,
-    context: *mut c_void,
-) -> isize {
-    let report = CountedContext(context.addr() as u64);
-    // SAFETY: the turn was left to this function; the region stays where it is during the turn, as
-    // nothing is looked up; `bytes` holds the bytes.
-    let is_written = unsafe {
-        let (_turn, raw) = quick::turn_left::<SAFE>(ep);
-        let region = &*region.cast::<RemoteRegion>();
-        raw.write_beyond_now(region, address, bytes.cast(), len, report)
-    };
-    if is_written {
-        return 0;
-    }
-    // SAFETY: the application leaves the bytes as they are until the completion.
-    unsafe { write_slowly(ep, bytes, len, null_mut(), peer, address, key, context) }
 }
 
 #[inline(never)]
@@ -545,15 +579,79 @@ unsafe extern "C" fn inject<const SAFE: bool>(
         if unsafe { raw.write_mapped(region, address, bytes.cast(), len, Counted) } {
             return 0;
         }
+        let is_in_line = region.is_in_line();
         let region = from_ref(region);
         turn.leave();
         // SAFETY: the turn is left to the function, and the region is the endpoint's, which is
-        // enabled; `bytes` holds the bytes, by fi_rma(3).
-        return unsafe { inject_beyond::<SAFE>(ep, bytes, len, peer, address, region) };
+        // enabled; `bytes` holds the bytes.
+        return unsafe {
+            if is_in_line {
+                inject_in_line::<SAFE>(ep, bytes, len, peer, address, region)
+            } else {
+                inject_beyond::<SAFE>(ep, bytes, len, peer, address, region)
+            }
+        };
     }
     turn.leave();
     // SAFETY: the turn is left to the function; `bytes` holds the bytes during the call, by fi_rma(3).
     unsafe { inject_left::<SAFE>(ep, bytes, len, peer, address, key) }
+}
+
+/// Writes to a region to which posts are in line, in a turn that was left to it. Calls nothing but at
+/// its end.
+///
+/// # Safety
+/// As [`inject_beyond`]; [`RemoteRegion::is_in_line`] of the region.
+#[inline(never)]
+unsafe extern "C" fn inject_in_line<const SAFE: bool>(
+    ep: *mut FidEp,
+    bytes: *const c_void,
+    len: usize,
+    peer: u64,
+    address: u64,
+    region: *const RemoteRegion,
+) -> isize {
+    // SAFETY: the turn was left to this function, which leaves it to the next; the region stays where
+    // it is during the turn, as nothing is looked up, and posts to it are in line; `bytes` holds the
+    // bytes.
+    unsafe {
+        let (turn, raw) = quick::turn_left::<SAFE>(ep);
+        if len == size_of::<u64>()
+            && raw.write_word_in_line(&*region, address, bytes.cast(), Counted)
+        {
+            return 0;
+        }
+        turn.leave();
+        inject_widened::<SAFE>(ep, bytes, len, peer, address, region)
+    }
+}
+
+/// Does as [`inject_in_line`], which has found no room.
+///
+/// # Safety
+/// As [`inject_in_line`].
+#[inline(never)]
+pub(crate) unsafe extern "C" fn inject_widened<const SAFE: bool>(
+    ep: *mut FidEp,
+    bytes: *const c_void,
+    len: usize,
+    peer: u64,
+    address: u64,
+    region: *const RemoteRegion,
+) -> isize {
+    // SAFETY: the turn was left to this function; the region stays where it is during the turn, as
+    // nothing is looked up, and posts to it are in line; `bytes` holds the bytes.
+    let key = unsafe {
+        let (_turn, raw) = quick::turn_left::<SAFE>(ep);
+        let region = &*region;
+        let is_word = len == size_of::<u64>();
+        if is_word && raw.write_word_widened(region, address, bytes.cast(), Counted) {
+            return 0;
+        }
+        region.key()
+    };
+    // SAFETY: `bytes` holds the bytes during the call.
+    unsafe { inject_slowly(ep, bytes, len, peer, address, key) }
 }
 
 /// Writes by more than few instructions, and ends a turn that was left to it first.
@@ -582,7 +680,7 @@ unsafe extern "C" fn inject_left<const SAFE: bool>(
 /// # Safety
 /// As [`quick::turn_left`]; the region is one of the endpoint's, and `bytes` holds the bytes.
 #[inline(never)]
-pub(crate) unsafe extern "C" fn inject_beyond<const SAFE: bool>(
+unsafe extern "C" fn inject_beyond<const SAFE: bool>(
     ep: *mut FidEp,
     bytes: *const c_void,
     len: usize,
@@ -592,10 +690,6 @@ pub(crate) unsafe extern "C" fn inject_beyond<const SAFE: bool>(
 ) -> isize {
     // SAFETY: the region stays where it is during the turn, as nothing is looked up.
     let known = unsafe { &*region };
-    if known.is_posted_in_line() {
-        // SAFETY: the turn is left to the function, which requires what this one does.
-        return unsafe { inject_far::<SAFE>(ep, bytes, len, peer, address, region) };
-    }
     let mut kept = Kept {
         ep,
         bytes,
@@ -619,33 +713,6 @@ pub(crate) unsafe extern "C" fn inject_beyond<const SAFE: bool>(
         let (peer, address, key) = (kept.peer, kept.address, kept.region.key());
         inject_left::<SAFE>(ep, bytes, len, peer, address, key)
     }
-}
-
-/// Writes to a region of another node, in a turn that was left to it.
-///
-/// # Safety
-/// As [`inject_beyond`].
-#[inline(never)]
-unsafe extern "C" fn inject_far<const SAFE: bool>(
-    ep: *mut FidEp,
-    bytes: *const c_void,
-    len: usize,
-    peer: u64,
-    address: u64,
-    region: *const RemoteRegion,
-) -> isize {
-    // SAFETY: the turn was left to this function; the region stays where it is during the turn, as
-    // nothing is looked up; `bytes` holds the bytes.
-    let key = unsafe {
-        let (_turn, raw) = quick::turn_left::<SAFE>(ep);
-        let region = &*region;
-        if raw.write_beyond_now(region, address, bytes.cast(), len, Counted) {
-            return 0;
-        }
-        region.key()
-    };
-    // SAFETY: `bytes` holds the bytes during the call.
-    unsafe { inject_slowly(ep, bytes, len, peer, address, key) }
 }
 
 #[inline(never)]

@@ -14,7 +14,7 @@ use fi_ofi_abi::{
 use fi_provider::raw::address_vector::{AddressVector, PeerIndex};
 use fi_provider::raw::completion::{CompletionQueue, Counter, Operation};
 use fi_provider::raw::domain::Domain;
-use fi_provider::raw::endpoint::{Endpoint, RemoteRegion};
+use fi_provider::raw::endpoint::{Doing, Endpoint, RemoteRegion};
 use fi_provider::raw::error::Error;
 use fi_provider::raw::region::Addressing;
 use parking_lot::{Mutex, MutexGuard};
@@ -584,15 +584,15 @@ impl Queue {
         self.held_many() > 0
     }
 
-    /// Whether there is nothing to read but the entries of the fabric's queue, nor anything to do
-    /// first: by few instructions, so that it may be false also then.
+    /// Returns the work that is to be done before the entries of the fabric's queue are read: any also
+    /// where there are others to read ([`Rest::work`]).
     ///
     /// # Safety
-    /// As [`Rest::is_at_rest`].
+    /// As [`Rest::work`].
     #[inline(always)]
-    pub(crate) unsafe fn is_at_rest(&self) -> bool {
+    pub(crate) unsafe fn work(&self) -> Doing {
         // SAFETY: the domain's objects are there, and the turn is the caller's.
-        unsafe { self.rest.is_at_rest() }
+        unsafe { self.rest.work() }
     }
 
     /// Returns the only endpoint of the domain, where there is nothing to read but the entries of the

@@ -155,6 +155,16 @@ impl<T: Slot> Fifo<T> {
         self.limit = unsafe { self.limit.sub(1) };
     }
 
+    /// Gives up room for a value that does not come, where that is at this place: there is room for
+    /// one more then.
+    #[inline(always)]
+    pub(crate) fn give_back(&mut self) {
+        if self.limit != self.kept {
+            // SAFETY: `limit` is before `kept`, in the same allocation.
+            self.limit = unsafe { self.limit.add(1) };
+        }
+    }
+
     /// Adds the newest value, for which room may be kept, where few instructions find a place: there
     /// is room for as many others as before, or one fewer where its room was elsewhere. `set` as in
     /// [`Fifo::push_if_open`].

@@ -322,12 +322,44 @@ unsafe extern "C" fn wake_left<const SAFE: bool>(
     black_box(0)
 }
 
-/// Has a word updated by the device, or however that goes, in a turn that was left to it.
+/// Has a word updated by the device, or however that goes, in a turn that was left to it. Calls nothing
+/// but at its end.
 ///
 /// # Safety
-/// As [`inject_beyond`].
+/// As [`inject_beyond`], but that the word may have 4 bytes.
 #[inline(never)]
 unsafe extern "C" fn inject_far<const SAFE: bool>(
+    ep: *mut FidEp,
+    operand: *const c_void,
+    region: *const RemoteRegion,
+    peer: u64,
+    addr: u64,
+    what: u64,
+) -> isize {
+    // SAFETY: the turn was left to this function, which leaves it to the next; the region stays where
+    // it is during the turn, as nothing is looked up; the operand is there, and there is no result.
+    unsafe {
+        let (turn, raw) = quick::turn_left::<SAFE>(ep);
+        let known = &*region;
+        if known.is_updated_in_line()
+            && let Some(native) = native(Kind::Base, Typed::numbers_of(what))
+        {
+            let one = one_word(known, addr, native, (operand, null()), null_mut());
+            if raw.update_word_in_line(&one, Counted) {
+                return 0;
+            }
+        }
+        turn.leave();
+        inject_widened::<SAFE>(ep, operand, region, peer, addr, what)
+    }
+}
+
+/// Does as [`inject_far`], which has found no room, or no device.
+///
+/// # Safety
+/// As [`inject_far`].
+#[inline(never)]
+unsafe extern "C" fn inject_widened<const SAFE: bool>(
     ep: *mut FidEp,
     operand: *const c_void,
     region: *const RemoteRegion,
@@ -343,10 +375,15 @@ unsafe extern "C" fn inject_far<const SAFE: bool>(
         (turn, raw, &*region)
     };
     if let Some(native) = native(Kind::Base, (datatype, operation)) {
-        // SAFETY: the operand is there during the call, and there is no result.
+        // SAFETY: the operand is there during the call, and there is no result; posts to a region that
+        // is updated in line are.
         let is_done = unsafe {
             let one = one_word(region, addr, native, (operand, null()), null_mut());
-            raw.update_beyond_now(&one, what, Counted)
+            if region.is_updated_in_line() {
+                raw.update_word_widened(&one, Counted)
+            } else {
+                raw.update_beyond_now(&one, what, Counted)
+            }
         };
         if is_done {
             return 0;

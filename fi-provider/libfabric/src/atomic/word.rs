@@ -40,7 +40,13 @@ pub(super) unsafe fn at_once<const SAFE: bool>(
             && unsafe {
                 let one = one_word(region, there.addr, native, values, result.cast());
                 raw.update_mapped_now(&one, report)
-                    || raw.update_beyond_now(&one, Typed::wire_of(what.0, what.1), report)
+                    || if region.is_updated_in_line() {
+                        // A value of its own, so that the other one needs no memory.
+                        let one = one_word(region, there.addr, native, values, result.cast());
+                        raw.update_word_over_device(&one, report)
+                    } else {
+                        raw.update_beyond_now(&one, Typed::wire_of(what.0, what.1), report)
+                    }
             }
     })
 }

@@ -494,6 +494,29 @@ impl CompletionQueue {
         is_filled || self.fill_slowly(operation, context, len)
     }
 
+    /// Has `see` look at the entry of an operation on memory that is done, for which room is kept, in
+    /// place of adding it, and gives up that room.
+    #[inline(always)]
+    pub(crate) fn see_plain(
+        &self,
+        operation: Operation,
+        context: u64,
+        len: usize,
+        see: impl FnOnce(Seen<'_>),
+    ) {
+        self.release();
+        self.with_entries(Fifo::give_back);
+        let mut told = Told::nothing(State::Free);
+        told.set_plain(operation, context, len);
+        see(Seen(&told));
+    }
+
+    /// Tells whether both handles are of one queue.
+    #[inline(always)]
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
+    }
+
     /// Adds such an entry where the queue has to find its room.
     #[cold]
     #[inline(never)]
@@ -654,7 +677,7 @@ mod tests {
                     .wrapping_mul(6_364_136_223_846_793_005)
                     .wrapping_add(1);
                 let has_room = entries.len() + promised < capacity;
-                match (random >> 33) % 6 {
+                match (random >> 33) % 7 {
                     0 | 1 => {
                         assert_eq!(queue.has_room(), has_room);
                         if has_room {
@@ -677,6 +700,17 @@ mod tests {
                             entries.push_back(context);
                         }
                     }
+                    5 if promised > 0 => {
+                        let mut seen = None;
+                        queue.see_plain(Operation::Read, context, 8, |told| {
+                            seen = Some(told.entry());
+                        });
+                        let seen = seen.expect("an entry");
+                        assert_eq!((seen.context, seen.len), (context, 8));
+                        assert_eq!((seen.operation, seen.is_last), (Operation::Read, true));
+                        assert_eq!((seen.data, seen.tag, seen.source), (None, None, None));
+                        promised -= 1;
+                    }
                     _ => {
                         let taken = queue.next().map(|entry| entry.expect("done").context);
                         assert_eq!(taken, entries.pop_front());
@@ -685,6 +719,22 @@ mod tests {
                 assert!(entries.len() + promised <= capacity);
             }
         }
+    }
+
+    /// Room that is kept and given up is there at once again.
+    #[test]
+    fn entries_that_are_seen_take_no_room() {
+        let queue = CompletionQueue::new(2);
+        assert!(queue.has_room());
+        for context in 0..5 {
+            queue.reserve_found();
+            queue.see_plain(Operation::Write, context, 8, |told| {
+                assert_eq!(told.context(), context);
+            });
+            assert!(queue.is_open() && queue.is_idle() && queue.room() == 2);
+        }
+        assert_eq!(queue.next(), None);
+        assert!(queue.is(&queue.clone()) && !queue.is(&CompletionQueue::new(2)));
     }
 
     #[test]

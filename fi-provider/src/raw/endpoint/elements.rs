@@ -18,8 +18,7 @@ use crate::raw::completion::{Part, Report};
 use crate::raw::domain::Domain;
 use crate::raw::error::Error;
 use crate::raw::far::log::Mark;
-use crate::raw::far::memory::{Lane, amo};
-use crate::raw::far::path::post_widened;
+use crate::raw::far::memory::amo;
 use crate::raw::region::{Access, Rights};
 use std::num::NonZero;
 
@@ -52,6 +51,16 @@ impl OneWord<'_> {
             find(Rights::READ)?;
         }
         find(Rights::ATOMIC)
+    }
+
+    /// Whether the operation is allowed, for a word of 8 bytes.
+    #[inline(always)]
+    fn has_word(&self) -> bool {
+        let has = |right| self.region.find_word(self.address, right).is_some();
+        if self.operation == Atomic::Read {
+            return has(Rights::READ);
+        }
+        (self.found.is_null() || has(Rights::READ)) && has(Rights::ATOMIC)
     }
 }
 
@@ -213,9 +222,9 @@ impl Endpoint {
         true
     }
 
-    /// Has the device do one atomic operation as [`Endpoint::update`] does, on a word of 8 bytes, or
-    /// the peer's process, which is asked by the word of the operation ([`Typed::to_wire`]). Returns false where that is not possible at
-    /// once, and has done nothing.
+    /// Has the peer's process do one atomic operation as [`Endpoint::update`] does, which is asked for
+    /// `word`, the operation's ([`Typed::to_wire`]). Returns false where that is not possible at once,
+    /// and has done nothing.
     ///
     /// # Safety
     /// As [`Endpoint::update`].
@@ -231,29 +240,72 @@ impl Endpoint {
         if one.find().is_none() || !place.is_multiple_of(bytes as u64) {
             return false;
         }
-        let (operand, comparand) = one.operands;
-        let (found, mark) = if one.found.is_null() {
-            (self.unread.as_ptr().cast(), Mark::ATOMIC)
-        } else {
-            (one.found, Mark::FETCH)
-        };
-        // SAFETY: the link, which the region holds, has the path.
-        if let Some(path) = unsafe { region.updated_in_line.as_ref() } {
-            let what = (one.address, amo(one.operation, operand, comparand));
-            return bytes == size_of::<u64>()
-                && found.addr().is_multiple_of(bytes)
-                // SAFETY: `found` has room for the word until the operation is reported, aligned;
-                // posts to the region are in line.
-                && post_widened!(path, Lane::Memory, unsafe {
-                    self.update_word_quickly(region, path, what, found, (mark, report))
-                });
-        }
         if region.link.near().is_none() {
             return false;
         }
+        let (operand, comparand) = one.operands;
         let entry = rma_entry(operation(one.found), bytes, report);
         let words = [one.address, word, operand, comparand];
+        let (found, _) = self.place_of(one);
         self.ask_atomic(region, entry, words, found, report).is_ok()
+    }
+
+    /// The place of the word that was there, and the mark of the operation.
+    #[inline(always)]
+    fn place_of(&self, one: &OneWord<'_>) -> (*mut u8, Mark) {
+        if one.found.is_null() {
+            (self.unread.as_ptr().cast(), Mark::ATOMIC)
+        } else {
+            (one.found, Mark::FETCH)
+        }
+    }
+
+    /// Has the device do one atomic operation as [`Endpoint::update`] does, on a word of 8 bytes, by a
+    /// post in line, and calls nothing. Returns false where that is not possible at once, and has done
+    /// nothing.
+    ///
+    /// # Safety
+    /// As [`Endpoint::update`]; [`RemoteRegion::is_updated_in_line`] of the region.
+    #[inline(always)]
+    pub unsafe fn update_word_in_line<R: Report>(&self, one: &OneWord<'_>, report: R) -> bool {
+        let (region, bytes) = (one.region, size_of::<u64>());
+        let (found, mark) = self.place_of(one);
+        let place = region.found.place(one.address);
+        let is_aligned = place.is_multiple_of(bytes as u64) && found.addr().is_multiple_of(bytes);
+        if one.bytes != bytes || !is_aligned || !one.has_word() {
+            return false;
+        }
+        let (operand, comparand) = one.operands;
+        let word = (one.address, amo(one.operation, operand, comparand));
+        // SAFETY: the link, which the region holds, has the path, posts by which are in line; `found`
+        // has room for the word until the operation is reported, aligned.
+        unsafe {
+            let path = &*region.updated_in_line;
+            self.update_word_quickly(region, path, word, found, (mark, report))
+        }
+    }
+
+    /// Does as [`Endpoint::update_word_in_line`], once it has seen to it that this finds room again.
+    ///
+    /// # Safety
+    /// As [`Endpoint::update_word_in_line`].
+    #[inline(always)]
+    pub unsafe fn update_word_widened<R: Report>(&self, one: &OneWord<'_>, report: R) -> bool {
+        // SAFETY: `found` is null, or has room for the word until the operation is reported; posts to
+        // the region are in line.
+        self.widen(one.region, report) && unsafe { self.update_word_in_line(one, report) }
+    }
+
+    /// Does as [`Endpoint::update_word_in_line`], and as [`Endpoint::update_word_widened`] where that
+    /// finds no room.
+    ///
+    /// # Safety
+    /// As [`Endpoint::update_word_in_line`].
+    #[inline(never)]
+    pub unsafe fn update_word_over_device<R: Report>(&self, one: &OneWord<'_>, report: R) -> bool {
+        // SAFETY: `found` is null, or has room for the word until the operation is reported; posts to
+        // the region are in line.
+        unsafe { self.update_word_in_line(one, report) || self.update_word_widened(one, report) }
     }
 
     /// Updates an element that this process reaches by loads and stores.

@@ -116,7 +116,8 @@ impl Endpoint {
     ///
     /// # Safety
     /// Until the last use of the reference, no function of the endpoint is called but
-    /// [`Endpoint::write_mapped`], [`Endpoint::write_beyond_now`], [`Endpoint::update_mapped_now`] and
+    /// [`Endpoint::write_mapped`], [`Endpoint::write_word_in_line`], [`Endpoint::write_beyond_now`],
+    /// [`Endpoint::update_mapped_now`], [`Endpoint::update_word_in_line`] and
     /// [`Endpoint::update_beyond_now`].
     #[inline(always)]
     pub unsafe fn region_now(&self, peer: u64, key: u64) -> Option<&RemoteRegion> {

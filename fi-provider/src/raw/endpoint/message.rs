@@ -16,7 +16,6 @@ use crate::raw::address_vector::PeerIndex;
 use crate::raw::completion::{Entry, Promise, Report};
 use crate::raw::error::Error;
 use crate::raw::far::memory::Lane;
-use crate::raw::far::path::post_widened;
 use crate::raw::matcher::Buffer;
 use crate::raw::protocol::{HAS_DATA, HAS_KEY, HAS_TAG, IN_ARENA, Kind, WANTS_ANSWER};
 use crate::raw::region::{Addressing, Rights};
@@ -254,19 +253,32 @@ impl Endpoint {
 
     /// Sends a message of 8 bytes as [`Endpoint::inject`] does over the device to a peer that was sent
     /// to before, and counts it. Returns false where that is not possible at once, and has done nothing.
+    /// Calls nothing.
+    ///
+    /// # Safety
+    /// `message` holds the bytes.
     #[inline(always)]
-    pub fn inject_over_device_now(&self, peer: u64, message: &[u8]) -> bool {
+    pub unsafe fn inject_word_over_device(&self, peer: u64, message: *const u8) -> bool {
         // SAFETY: functions that are called before the last use of `link` know nothing of the endpoint.
         let link = unsafe { self.link_now(peer) };
-        let is_sent = link.and_then(|link| link.far()).is_some_and(|path| {
-            message.len() == size_of::<u64>()
-                // SAFETY: the message has 8 bytes.
-                && post_widened!(path, Lane::Messages, unsafe { path.send_word(message.as_ptr()) })
-        });
-        if is_sent {
-            self.counter(Operation::Send).add(1);
+        let Some(path) = link.and_then(|link| link.far()) else {
+            return false;
+        };
+        // SAFETY: `message` holds the bytes.
+        if !unsafe { path.send_word(message) } {
+            return false;
         }
-        is_sent
+        self.counter(Operation::Send).add(1);
+        true
+    }
+
+    /// Sees to it that [`Endpoint::inject_word_over_device`] finds room again, if it declined for that.
+    /// Returns false where it would do so again.
+    pub fn widen_to(&self, peer: u64) -> bool {
+        // SAFETY: functions that are called before the last use of `link` know nothing of the endpoint.
+        let link = unsafe { self.link_now(peer) };
+        link.and_then(|link| link.far())
+            .is_some_and(|path| path.widen(Lane::Messages))
     }
 
     /// Sends a message, and 64 bits of data with it if given (fi_send, fi_senddata).

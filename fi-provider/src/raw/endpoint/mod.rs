@@ -215,6 +215,17 @@ pub struct Endpoint {
     domain: Domain,
 }
 
+/// The work of [`Endpoint::progress`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doing {
+    /// None, for sure.
+    Nothing,
+    /// A device may tell of operations that are done; no messages have come.
+    Completions,
+    /// Any.
+    Anything,
+}
+
 /// The receiving end of a ring.
 #[derive(Debug)]
 struct Incoming {
@@ -254,14 +265,16 @@ impl Endpoint {
         }
     }
 
-    /// Whether [`Endpoint::progress`] has nothing to do where the first word of bells is 0
-    /// ([`Endpoint::rest`]), by few instructions and no call: may be false also then.
+    /// Returns the work of [`Endpoint::progress`] where the first word of bells is 0
+    /// ([`Endpoint::rest`]), by few instructions and no call: as far as these tell.
     #[inline(always)]
-    pub fn is_at_rest_otherwise(&self) -> bool {
+    pub fn work_otherwise(&self) -> Doing {
         match (self.todo.get(), &self.far) {
-            (0, _) => true,
-            (DEVICE, Some(far)) => !far.receives.is_ready() && !far.traffic.is_busy.get(),
-            _ => false,
+            (0, _) => Doing::Nothing,
+            (DEVICE, Some(far)) if far.receives.is_ready() => Doing::Anything,
+            (DEVICE, Some(far)) if far.traffic.is_busy.get() => Doing::Completions,
+            (DEVICE, Some(_)) => Doing::Nothing,
+            _ => Doing::Anything,
         }
     }
 

@@ -16,10 +16,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Clone, Debug)]
 pub struct RemoteRegion {
     pub(crate) found: Found,
-    /// [`Found::room`].
-    pub(super) room: u64,
     /// Its key for the device, as entries have it.
     pub(crate) device_key: Be32,
+    /// How many addresses from its first byte on are those of words of 8 bytes that lie in it.
+    pub(super) words: u64,
     /// For each right the state in which it is given: that which was found, or none that comes.
     pub(super) given_in: [RegionState; Rights::MANY],
     /// Tells whether the region is as it was found.
@@ -82,8 +82,8 @@ impl RemoteRegion {
         Self {
             given_in: found.state.given_in(),
             device_key: Be32::new(found.device_key),
+            words: found.words(),
             found,
-            room: found.room(),
             state: &raw const beyond.state,
             _beyond: Some(beyond),
             mapped: std::ptr::null_mut(),
@@ -171,8 +171,8 @@ impl RemoteRegion {
         let region = Self {
             given_in: [self.found.state; Rights::MANY],
             device_key: Be32::new(found.device_key),
+            words: found.words(),
             found,
-            room: found.room(),
             is_of_device: true,
             follows: Follows::default(),
             ..self.clone()
@@ -228,6 +228,19 @@ impl RemoteRegion {
         !self.mapped.is_null()
     }
 
+    /// Whether few bytes are written there by posts in line to a device.
+    #[inline(always)]
+    pub fn is_in_line(&self) -> bool {
+        !self.in_line.is_null()
+    }
+
+    /// Whether words of 8 bytes are updated there by posts in line to a device; then
+    /// [`RemoteRegion::is_in_line`], too.
+    #[inline(always)]
+    pub fn is_updated_in_line(&self) -> bool {
+        !self.updated_in_line.is_null()
+    }
+
     /// The state of the region now.
     #[inline(always)]
     pub(super) fn state(&self) -> u64 {
@@ -251,12 +264,12 @@ impl RemoteRegion {
 
     /// The same of a word of 8 bytes.
     #[inline(always)]
-    pub(super) fn find_word(&self, address: u64, rights: Rights) -> Option<usize> {
+    pub(crate) fn find_word(&self, address: u64, rights: Rights) -> Option<usize> {
         if !self.given_in[rights.index()].is(self.state()) {
             return None;
         }
         let offset = address.wrapping_sub(self.found.start);
-        (offset < self.room).then_some(offset as usize)
+        (offset < self.words).then_some(offset as usize)
     }
 
     /// The same, or why there is none.

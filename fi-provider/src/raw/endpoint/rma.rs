@@ -22,7 +22,6 @@ use crate::raw::completion::{Counter, Entry, Report};
 use crate::raw::error::Error;
 use crate::raw::far::log::Follows;
 use crate::raw::far::memory::Lane;
-use crate::raw::far::path::post_widened;
 use crate::raw::protocol::Kind;
 use crate::raw::region::{Access, Rights};
 use fi_mlx5_defs::endian::Be32;
@@ -33,12 +32,6 @@ use std::rc::Rc;
 const FEW: usize = 16;
 
 impl RemoteRegion {
-    /// Whether posts to the region are in line: it is another node's.
-    #[inline(always)]
-    pub fn is_posted_in_line(&self) -> bool {
-        !self.in_line.is_null()
-    }
-
     /// Writes a few bytes to a region of a process of the node, which is not mapped here, by the
     /// kernel's copy. Returns false where that is not possible at once, and has done nothing.
     ///
@@ -103,8 +96,8 @@ impl Endpoint {
         let region = RemoteRegion {
             given_in: found.state.given_in(),
             device_key: Be32::new(found.device_key),
+            words: found.words(),
             found,
-            room: found.room(),
             state: near.table().word(&found),
             _beyond: None,
             mapped,
@@ -252,8 +245,8 @@ impl Endpoint {
     }
 
     /// Writes a few bytes as [`Endpoint::write`] does to a region that is not mapped here: by a post in
-    /// line, or by the kernel's copy. Returns false where that is not possible at once, and has done
-    /// nothing.
+    /// line, which was tried before, or by the kernel's copy. Returns false where that is not possible at
+    /// once, and has done nothing.
     ///
     /// # Safety
     /// `source` holds the bytes.
@@ -266,25 +259,13 @@ impl Endpoint {
         len: usize,
         report: R,
     ) -> bool {
-        if region.find(address, len, Rights::WRITE).is_none() {
-            return false;
-        }
-        // SAFETY: the link, which the region holds, has the path.
-        if let Some(path) = unsafe { region.in_line.as_ref() } {
+        if !region.in_line.is_null() {
             return len == size_of::<u64>()
                 // SAFETY: `source` holds the bytes; posts to the region are in line.
-                && post_widened!(path, Lane::Memory, unsafe {
-                    self.write_word_quickly(region, path, address, source, report)
-                });
-        }
-        let Some(near) = region.link.near() else {
-            return false;
-        };
-        if len > FEW || report.context().is_some() && !self.config.transmit.is_open() {
-            return false;
+                && unsafe { self.write_word_widened(region, address, source, report) };
         }
         // SAFETY: `source` holds the bytes.
-        if !unsafe { near.write_few(region.found.place(address), source, len) } {
+        if !self.may_report(report) || !unsafe { region.write_by_kernel(address, source, len) } {
             return false;
         }
         self.report_rma(Operation::Write, len, report);
@@ -307,30 +288,46 @@ impl Endpoint {
     /// where that is not possible at once, and has done nothing.
     ///
     /// # Safety
-    /// `source` holds the bytes.
+    /// [`RemoteRegion::is_in_line`] of the region, and `source` holds the bytes.
     #[inline(always)]
-    pub unsafe fn write_word_over_device<R: Report>(
+    pub unsafe fn write_word_in_line<R: Report>(
         &self,
         region: &RemoteRegion,
         address: u64,
         source: *const u8,
         report: R,
     ) -> bool {
-        // SAFETY: the link, which the region holds, has the path.
-        let Some(path) = (unsafe { region.in_line.as_ref() }) else {
-            return false;
-        };
-        let is_there = (region.find(address, size_of::<u64>(), Rights::WRITE)).is_some();
-        // SAFETY: `source` holds the bytes; posts to the region are in line.
-        is_there && unsafe { self.write_word_quickly(region, path, address, source, report) }
+        let is_there = region.find_word(address, Rights::WRITE).is_some();
+        // SAFETY: `source` holds the bytes; posts to the region are in line, so that its link, which it
+        // holds, has the path.
+        is_there
+            && unsafe { self.write_word_quickly(region, &*region.in_line, address, source, report) }
     }
 
-    /// Sees to it that [`Endpoint::write_word_over_device`] finds room again, if it declined for that.
+    /// Writes 8 bytes as [`Endpoint::write_word_in_line`] does, once it has seen to it that this finds
+    /// room again. Returns false where there is none, and has done nothing.
+    ///
+    /// # Safety
+    /// As [`Endpoint::write_word_in_line`].
+    #[inline(never)]
+    pub unsafe fn write_word_widened<R: Report>(
+        &self,
+        region: &RemoteRegion,
+        address: u64,
+        source: *const u8,
+        report: R,
+    ) -> bool {
+        // SAFETY: `source` holds the bytes, and posts to the region are in line.
+        self.widen(region, report)
+            && unsafe { self.write_word_in_line(region, address, source, report) }
+    }
+
+    /// Sees to it that [`Endpoint::write_word_in_line`] finds room again, if it declined for that.
     /// Returns false where it would do so again.
     #[inline(never)]
-    pub fn widen(&self, region: &RemoteRegion) -> bool {
+    pub fn widen<R: Report>(&self, region: &RemoteRegion, report: R) -> bool {
         // SAFETY: the link, which the region holds, has the path.
-        unsafe { region.in_line.as_ref() }.is_some_and(|path| path.widen(Lane::Memory))
+        unsafe { region.in_line.as_ref() }.is_some_and(|path| self.widen_path(path, report))
     }
 
     /// Writes as [`Endpoint::write`], and then tells the peer: its receive queue gets an entry with
@@ -475,7 +472,7 @@ impl Endpoint {
         // SAFETY: the link, which the region holds, has the path.
         if let Some(path) = unsafe { region.in_line.as_ref() }
             && len == size_of::<u64>()
-            && path.widen(Lane::Memory)
+            && self.widen_path(path, report)
             // SAFETY: `source` holds the bytes; posts to the region are in line.
             && unsafe { self.write_word_quickly(region, path, address, source, report) }
         {

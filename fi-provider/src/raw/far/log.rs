@@ -195,6 +195,18 @@ impl Slot {
     }
 }
 
+/// An operation that leaves nothing to do but its report.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Simple<'a>(&'a Slot);
+
+impl Simple<'_> {
+    /// Whether it has an entry in the queue.
+    #[inline(always)]
+    pub(crate) fn has_context(self) -> bool {
+        self.0.mark.get().has_context()
+    }
+}
+
 /// An operation, as it was noted.
 #[derive(Debug)]
 pub(crate) struct Noted {
@@ -466,11 +478,29 @@ impl Log {
     /// The operation is done. There is room for a word where it is to be brought to, aligned to it.
     #[inline(always)]
     pub(crate) unsafe fn take_simple(&self, block: u64) -> Option<(Mark, &Cell<u64>, &Cell<u32>)> {
+        // SAFETY: the operation is done, and there is room for its word.
+        self.simple_at(block)
+            .map(|simple| unsafe { self.take(block, simple) })
+    }
+
+    /// The operation at this block, if it leaves nothing to do but its report.
+    #[inline(always)]
+    pub(crate) fn simple_at(&self, block: u64) -> Option<Simple<'_>> {
         let slot = self.slot(block);
+        slot.mark.get().is_simple().then_some(Simple(slot))
+    }
+
+    /// Takes an operation as [`Log::take_simple`] does.
+    ///
+    /// # Safety
+    /// As [`Log::take_simple`]; the operation was just found at this block.
+    #[inline(always)]
+    pub(crate) unsafe fn take<'a>(
+        &'a self,
+        block: u64,
+        Simple(slot): Simple<'a>,
+    ) -> (Mark, &'a Cell<u64>, &'a Cell<u32>) {
         let mark = slot.mark.get();
-        if !mark.is_simple() {
-            return None;
-        }
         self.seen.set(block + 1);
         slot.mark.set(Mark::BLANK);
         if mark.has_word() {
@@ -482,7 +512,7 @@ impl Log {
             // SAFETY: there is room for the word.
             unsafe { slot.bring(mark, word) };
         }
-        Some((mark, &slot.context, &slot.len))
+        (mark, &slot.context, &slot.len)
     }
 
     /// The context and the bytes of the operation at a block whose mark was taken just now.
@@ -643,6 +673,12 @@ mod tests {
         for other in [Mark::DETAILS, Mark::MISPLACED] {
             log.slot(13).mark.set(Mark(mark(Mark::READ).0 | other));
             assert_eq!((take(13), log.seen()), (None, 13), "it is left");
+            assert!(log.simple_at(13).is_none());
+        }
+        for (report, has_context) in [(mark(Mark::WRITE), true), (Mark::WRITE, false)] {
+            log.slot(13).mark.set(report);
+            let simple = log.simple_at(13).expect("nothing but a report");
+            assert_eq!((simple.has_context(), log.seen()), (has_context, 13));
         }
     }
 

@@ -8,7 +8,7 @@ use super::path::FarPath;
 use super::vector::take_word;
 use crate::device::Kept;
 use crate::device::amo::{Amo, entry};
-use crate::raw::completion::{Entry, Operation, Promise, Report, Silent};
+use crate::raw::completion::{self, CompletionQueue, Entry, Operation, Promise, Report, Silent};
 use crate::raw::endpoint::{Atomic, Endpoint, Link, RemoteRegion, rma_entry};
 use crate::raw::error::Error;
 use crate::raw::protocol::Kind;
@@ -548,6 +548,45 @@ impl Endpoint {
             return self.end_rest(log.queue, seen + 1);
         };
         self.report_done(mark, context, len)
+    }
+
+    /// Takes the completion of the one entry that is outstanding on the queue whose completion was
+    /// taken last, of an operation that has a context and whose entry would be the only one in
+    /// `queue`: has `see` look at that in place of putting it there. Returns false otherwise, and has
+    /// done nothing. Calls nothing.
+    #[inline(always)]
+    pub fn end_seen(
+        &self,
+        queue: &CompletionQueue,
+        see: impl FnOnce(completion::Seen<'_>),
+    ) -> bool {
+        let Some((far, log)) = self.far().and_then(|far| Some((far, far.latest()?))) else {
+            return false;
+        };
+        let seen = log.seen();
+        let is_only = self.transmit().is(queue) && queue.is_idle();
+        if !is_only || far.is_time_near() {
+            return false;
+        }
+        let simple = log.simple_at(seen);
+        let Some(simple) = simple.filter(|simple| simple.has_context()) else {
+            return false;
+        };
+        let lane = far.hub.memory.lane();
+        // SAFETY: the lane is alive with the hub, is that of the log, which has its queue as it is
+        // the latest, and is used by this thread alone.
+        if !unsafe { lane.take_lone(log.lone.unwrap_unchecked(), seen) } {
+            return false;
+        }
+        far.is_time_for_more();
+        // SAFETY: the operation is done; its caller has room for the word, aligned, and it is nobody
+        // else's until the operation is reported.
+        let (mark, context, len) = unsafe { log.take(seen, simple) };
+        if mark.counts() {
+            self.counter_of(mark.reads()).add(1);
+        }
+        queue.see_plain(mark.operation(), context.get(), len.get() as usize, see);
+        true
     }
 
     /// The same for an entry of several blocks.

@@ -169,6 +169,12 @@ impl Far {
         turns == 0
     }
 
+    /// Whether the next turn is such a one.
+    #[inline(always)]
+    pub(crate) fn is_time_near(&self) -> bool {
+        self.busy_turns.get() == u8::MAX
+    }
+
     /// Notes that nothing is outstanding or waited for.
     pub(crate) fn note_rest(&self) {
         self.traffic.is_busy.set(false);

@@ -22,24 +22,6 @@ use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Posts in line by an expression; once more where that is let go on only after the first attempt. The
-/// expression stands once in the code, and in no function of its own.
-macro_rules! post_widened {
-    ($path:expr, $lane:expr, $post:expr) => {{
-        let mut is_again = false;
-        loop {
-            if $post {
-                break true;
-            }
-            if is_again || !$path.widen($lane) {
-                break false;
-            }
-            is_again = true;
-        }
-    }};
-}
-pub(crate) use post_widened;
-
 /// The most bytes of a record that are put together where they need not be registered.
 const SHORT: usize = Route::MESSAGE + HEADER;
 /// Bytes from one place to the next.

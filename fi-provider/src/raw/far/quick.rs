@@ -5,6 +5,7 @@
 #![expect(unsafe_code, reason = "posts operations on memory by its C address")]
 
 use super::log::Mark;
+use super::memory::Lane;
 use super::path::FarPath;
 use crate::device::amo::{Amo, entry};
 use crate::raw::completion::Report;
@@ -15,10 +16,30 @@ impl Endpoint {
     /// Whether an operation with this report may be posted by a path; parts of others need more
     /// than is noted of such a one.
     #[inline(always)]
+    fn may_use<R: Report>(&self, path: &FarPath) -> bool {
+        !R::IS_PART && path.open_to.get() == self.number()
+    }
+
+    /// The same, and whether it is known that there is room for its entry: calls nothing.
+    #[inline(always)]
     fn may_post<R: Report>(&self, path: &FarPath, report: R) -> bool {
-        !R::IS_PART
-            && path.open_to.get() == self.number()
-            && (report.context().is_none() || self.transmit().has_room())
+        self.may_use::<R>(path) && (report.context().is_none() || self.transmit().is_open())
+    }
+
+    /// Looks for that room, too.
+    #[inline(always)]
+    fn may_post_at_all<R: Report>(&self, path: &FarPath, report: R) -> bool {
+        self.may_use::<R>(path) && (report.context().is_none() || self.transmit().has_room())
+    }
+
+    /// Lets posts of words with this report go on: by room for their entries, or by that of the
+    /// device. Returns false where they do not go on further than before.
+    #[inline(always)]
+    pub(crate) fn widen_path<R: Report>(&self, path: &FarPath, report: R) -> bool {
+        if report.context().is_some() && !self.transmit().is_open() {
+            return self.transmit().has_room();
+        }
+        path.widen(Lane::Memory)
     }
 
     /// Keeps room for the entry of an operation that was posted.
@@ -78,7 +99,7 @@ impl Endpoint {
         report: R,
     ) -> bool {
         // A length of 0 in an entry stands for 2^31.
-        if len == 0 || len > Route::SHORT || !self.may_post(path, report) {
+        if len == 0 || len > Route::SHORT || !self.may_post_at_all(path, report) {
             return false;
         }
         let block = path.next_block();
@@ -183,7 +204,7 @@ impl Endpoint {
         (dest, len): (*mut u8, usize),
         report: R,
     ) -> bool {
-        if !matches!(len, 4 | 8) || !self.may_post(path, report) {
+        if !matches!(len, 4 | 8) || !self.may_post_at_all(path, report) {
             return false;
         }
         let (block, bytes) = (path.next_block(), len as u32);
@@ -218,7 +239,7 @@ impl Endpoint {
         found: *mut u8,
         (what, report): (Mark, R),
     ) -> bool {
-        if !self.may_post(path, report) {
+        if !self.may_post_at_all(path, report) {
             return false;
         }
         let (block, bytes) = (path.next_block(), len as u32);

@@ -179,9 +179,8 @@ impl Found {
         (end <= self.len).then_some(offset)
     }
 
-    /// One more than the greatest distance from the first byte of a word of 8 bytes; 0 where there is
-    /// none.
-    pub(crate) fn room(&self) -> u64 {
+    /// How many addresses from its first byte on are those of words of 8 bytes that lie in it.
+    pub(crate) fn words(&self) -> u64 {
         self.len.saturating_sub(size_of::<u64>() as u64 - 1)
     }
 
@@ -317,4 +316,27 @@ impl Seen {
 /// Where a key is looked for first.
 pub(crate) fn first_slot(key: u64) -> usize {
     (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 50) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_lie_where_their_bytes_do() {
+        for start in [0, 5, u64::MAX - 20] {
+            for len in [0, 1, 7, 8, 9, 16] {
+                let found = Found {
+                    start,
+                    len,
+                    ..Found::of_wire(u64::MAX, 0, 0).expect("in use")
+                };
+                for distance in (0..20).chain([u64::MAX - 8, u64::MAX - 7, u64::MAX]) {
+                    let address = start.wrapping_add(distance);
+                    let is_there = found.offset(address, 8).is_some();
+                    assert_eq!(distance < found.words(), is_there, "{distance} of {len}");
+                }
+            }
+        }
+    }
 }

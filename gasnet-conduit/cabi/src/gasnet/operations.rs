@@ -255,6 +255,7 @@ unsafe fn put_nb<G: Mode>(
     unsafe { transfer.with_handle::<G>("gasnet_put_nb", PUTS, source(flags)) }
 }
 
+#[inline(always)]
 unsafe fn put_nbi<G: Mode>(
     node: u32,
     dest: *mut c_void,
@@ -265,15 +266,37 @@ unsafe fn put_nbi<G: Mode>(
 ) {
     // SAFETY: the thread's place; its operations stay, and the source holds the bytes.
     unsafe {
-        if let Some(operations) = (*own).as_ref()
-            && bytes == size_of::<u64>()
-            && let Some(engine) = engine_now::<G>()
-            && engine.put_word_now(node, dest.addr() as u64, src.cast(), operations.done(PUTS))
-        {
-            operations.note(PUTS, Ended::Later);
+        if bytes == size_of::<u64>() && put_word_now::<G>(node, dest, src, own) {
             return;
         }
         put_nbi_otherwise::<G>(node, dest, src, bytes, flags, own);
+    }
+}
+
+/// Starts a put of 8 bytes as [`put_nbi`] does, where few instructions do, and calls nothing. Returns
+/// false otherwise, and has done nothing.
+///
+/// # Safety
+/// `own` is that of gasnet.h, of this thread, and `src` holds the bytes.
+#[inline(always)]
+unsafe fn put_word_now<G: Mode>(
+    node: u32,
+    dest: *mut c_void,
+    src: *const c_void,
+    own: *const Handle,
+) -> bool {
+    // SAFETY: the thread's place; its operations stay, and the source holds the bytes.
+    unsafe {
+        if (*own).is_null() {
+            return false;
+        }
+        let Some(engine) = engine_now::<G>() else {
+            return false;
+        };
+        // Each by a load of its own, so that no register keeps them meanwhile.
+        let operations = || &*own.read_volatile();
+        let (to, done) = (dest.addr() as u64, operations().done(PUTS));
+        engine.put_word_now(node, to, src.cast(), done) && operations().note(PUTS, Ended::Later)
     }
 }
 
@@ -289,9 +312,12 @@ unsafe fn put_nbi_otherwise<G: Mode>(
 ) {
     // SAFETY: the thread's place; its operations stay.
     let operations = unsafe { of_thread(own) };
-    if bytes == size_of::<u64>() && engine::<G>().widen_puts(node) {
-        // SAFETY: the thread has operations now.
-        return unsafe { put_nbi::<G>(node, dest, src, bytes, flags, own) };
+    if bytes == size_of::<u64>()
+        && engine::<G>().widen_puts(node)
+        // SAFETY: the thread's place; the source holds the bytes.
+        && unsafe { put_word_now::<G>(node, dest, src, own) }
+    {
+        return;
     }
     let transfer = Transfer::new(node, dest, src, bytes);
     // SAFETY: the program's source holds the bytes, until it has waited for them if flags say so.
