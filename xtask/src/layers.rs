@@ -9,17 +9,22 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("fi-shm", &[]),
     ("fi-mlx5-defs", &[]),
     // Only its tests depend on softhca.
-    ("fi-mlx5", &["fi-shm", "fi-mlx5-defs", "softhca-again"]),
+    (
+        "fi-mlx5",
+        &["fi-shm", "fi-mlx5-defs", "fi-library", "softhca-again"],
+    ),
     // The device knows the bytes on the bus, and nothing of the driver that it tests.
     ("softhca", &["fi-mlx5-defs"]),
     // Injected into any program: it brings nothing along.
     ("softhca-shim", &[]),
     ("softhca-again", &[]),
-    ("fi-bootstrap", &[]),
+    // Opens libraries of the system for those who call them.
+    ("fi-library", &[]),
+    ("fi-bootstrap", &["fi-library"]),
     // libfabric's structs alone: numbers and names.
     ("fi-ofi-abi", &[]),
     // The system's libfabric, beside the driver of mlx5 devices.
-    ("fi-ofi", &["fi-shm", "fi-ofi-abi"]),
+    ("fi-ofi", &["fi-shm", "fi-library", "fi-ofi-abi"]),
     (
         "fi-provider",
         &["fi-shm", "fi-mlx5", "fi-mlx5-defs", "fi-ofi"],

@@ -5,6 +5,7 @@ use crate::signals::Actions;
 use fi_ofi_abi::{FiFabricAttr, FiInfo, FidFabric, fi_version};
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::fmt::{self, Display};
+use std::ptr::NonNull;
 use std::sync::OnceLock;
 
 /// The library's name, and the variable that names another file.
@@ -63,27 +64,19 @@ impl Library {
         };
         let path = CString::new(library.clone()).map_err(|error| not_loaded(error.to_string()))?;
         let actions = Actions::read();
-        // SAFETY: the name is a C string. Constructors of a library run, as they do for every
-        // program that is linked with it.
-        let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+        let opened = fi_library::Library::open(&path);
         actions.restore();
-        if handle.is_null() {
-            return Err(not_loaded(last_words()));
-        }
+        let opened = opened.map_err(|error| not_loaded(error.to_string()))?;
         macro_rules! symbol {
             ($name:literal as $type:ty) => {{
                 let name: &CStr = $name;
-                // SAFETY: the handle is the open library's, and the name is a C string.
-                let found = unsafe { libc::dlsym(handle, name.as_ptr()) };
-                if found.is_null() {
-                    return Err(Error::NoSymbol {
-                        library,
-                        symbol: name.to_str().unwrap_or("a function"),
-                    });
-                }
+                let found = opened.symbol(name).map_err(|_| Error::NoSymbol {
+                    library: library.clone(),
+                    symbol: name.to_str().unwrap_or("a function"),
+                })?;
                 // SAFETY: the function of this name is of the field's type (rdma/fabric.h), and the
                 // library stays loaded.
-                unsafe { std::mem::transmute::<*mut c_void, $type>(found) }
+                unsafe { std::mem::transmute::<NonNull<c_void>, $type>(found) }
             }};
         }
         Ok(Self {
@@ -149,10 +142,4 @@ pub(crate) unsafe fn text(text: *const c_char) -> Option<String> {
     // SAFETY: it is a C string.
     let text = unsafe { CStr::from_ptr(text) };
     Some(text.to_string_lossy().into_owned())
-}
-
-/// Why the last `dlopen` of this thread failed.
-fn last_words() -> String {
-    // SAFETY: it takes nothing; the string stays until the thread's next call of the loader.
-    unsafe { text(libc::dlerror()) }.unwrap_or_else(|| "no reason is given".to_owned())
 }

@@ -81,6 +81,17 @@ const SCRIPTS: [(&str, &str); 21] = [
            export LD_LIBRARY_PATH="$TMPDIR/empty"; why "$1" "needs these libraries as well"; rm -r "$TMPDIR/hello" "$TMPDIR/empty""#,
     ),
     (
+        // Threads of a static program would crash in a shared library, so none is opened.
+        "static, what it cannot",
+        r#"refuses() { said=$("$@" 2>&1) && exit 1
+               case $said in *": this executable is linked with -static"*) ;; *) echo "$said" >&2; exit 1 ;; esac; }
+           "$1/bin/oshcc" -static -o "$TMPDIR/hello" "$2/examples/c/hello.c"
+           refuses "$1/bin/oshrun" -n 2 --ppn 1 --fabric libfabric "$TMPDIR/hello"
+           refuses env SYSFS_PATH=/nonexistent "$1/bin/oshrun" -n 2 --ppn 1 "$TMPDIR/hello"
+           mpirun="/usr/bin/mpirun.openmpi --oversubscribe"; [ "$(id -u)" != 0 ] || mpirun="$mpirun --allow-run-as-root"
+           refuses $mpirun -n 2 "$TMPDIR/hello"; rm "$TMPDIR/hello""#,
+    ),
+    (
         "help",
         r#"cd "$2"; cargo xtask install --help | grep -q -e 'install --prefix DIR'; cargo xtask symbols -h | grep -q TASK"#,
     ),

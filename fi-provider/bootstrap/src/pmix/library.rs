@@ -7,7 +7,8 @@
 
 use super::abi::{COLLECT_DATA, ERR_NOT_FOUND, GLOBAL, Got, Info, Proc, SUCCESS, Value};
 use crate::Error;
-use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ptr::NonNull;
 use std::sync::OnceLock;
 
 const LIBRARY: &CStr = c"libpmix.so.2";
@@ -52,14 +53,14 @@ macro_rules! functions {
         }
 
         impl Library {
-            fn find(handle: *mut c_void) -> Result<Self, Error> {
+            fn find(library: fi_library::Library) -> Result<Self, Error> {
                 Ok(Self {
                     $($field: {
-                        let symbol = symbol(handle, $symbol)?;
+                        let symbol = library.symbol($symbol).map_err(refused)?;
                         // SAFETY: the symbol is a function of libpmix's public interface, which has this
                         // type (`pmix.h`); the library stays loaded.
                         unsafe {
-                            std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($argument),*) -> $result>(symbol)
+                            std::mem::transmute::<NonNull<c_void>, unsafe extern "C" fn($($argument),*) -> $result>(symbol)
                         }
                     },)*
                 })
@@ -69,15 +70,15 @@ macro_rules! functions {
 }
 
 functions! {
-    init = "PMIx_Init": fn(*mut Proc, *mut Info, usize) -> c_int;
-    finalize = "PMIx_Finalize": fn(*const Info, usize) -> c_int;
-    abort = "PMIx_Abort": fn(c_int, *const c_char, *mut Proc, usize) -> c_int;
-    put = "PMIx_Put": fn(u8, *const c_char, *mut Value) -> c_int;
-    commit = "PMIx_Commit": fn() -> c_int;
-    fence = "PMIx_Fence": fn(*const Proc, usize, *const Info, usize) -> c_int;
-    get = "PMIx_Get": fn(*const Proc, *const c_char, *const Info, usize, *mut *mut Value) -> c_int;
-    error_string = "PMIx_Error_string": fn(c_int) -> *const c_char;
-    register = "PMIx_Register_event_handler":
+    init = c"PMIx_Init": fn(*mut Proc, *mut Info, usize) -> c_int;
+    finalize = c"PMIx_Finalize": fn(*const Info, usize) -> c_int;
+    abort = c"PMIx_Abort": fn(c_int, *const c_char, *mut Proc, usize) -> c_int;
+    put = c"PMIx_Put": fn(u8, *const c_char, *mut Value) -> c_int;
+    commit = c"PMIx_Commit": fn() -> c_int;
+    fence = c"PMIx_Fence": fn(*const Proc, usize, *const Info, usize) -> c_int;
+    get = c"PMIx_Get": fn(*const Proc, *const c_char, *const Info, usize, *mut *mut Value) -> c_int;
+    error_string = c"PMIx_Error_string": fn(c_int) -> *const c_char;
+    register = c"PMIx_Register_event_handler":
         fn(*mut c_int, usize, *mut Info, usize, Handler, Registered, *mut c_void) -> c_int;
 }
 
@@ -90,7 +91,8 @@ impl Library {
         if let Some(library) = OPEN.get() {
             return Ok(library);
         }
-        let library = Self::find(open(LIBRARY)?)?;
+        let library = fi_library::Library::open(LIBRARY).map_err(refused)?;
+        let library = Self::find(library)?;
         Ok(OPEN.get_or_init(|| library))
     }
 
@@ -210,38 +212,10 @@ impl Library {
     }
 }
 
-fn open(name: &CStr) -> Result<*mut c_void, Error> {
-    // SAFETY: the name is a C string. The library's initialisers do nothing that a program could
-    // mind; its components name it among the libraries that they need, so that it need not be
-    // global.
-    let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW) };
-    if handle.is_null() {
-        return Err(Error::Library(last_error()));
-    }
-    Ok(handle)
-}
-
-fn symbol(handle: *mut c_void, symbol: &str) -> Result<*mut c_void, Error> {
-    let name = CString::new(symbol).unwrap_or_default();
-    // SAFETY: the handle is open, and the name is a C string.
-    let found = unsafe { libc::dlsym(handle, name.as_ptr()) };
-    if found.is_null() {
-        return Err(Error::Library(last_error()));
-    }
-    Ok(found)
-}
-
-/// Why the last `dlopen` or `dlsym` of this thread failed.
-fn last_error() -> String {
-    // SAFETY: it takes nothing, and gives null or a C string that lives until the thread's next such
-    // call.
-    let message = unsafe { libc::dlerror() };
-    if message.is_null() {
-        return String::new();
-    }
-    // SAFETY: not null, hence a C string, and copied before another call.
-    let message = unsafe { CStr::from_ptr(message) };
-    message.to_string_lossy().into_owned()
+/// Makes an error of the linker's words.
+#[expect(clippy::needless_pass_by_value, reason = "it is given to map_err")]
+fn refused(error: fi_library::Error) -> Error {
+    Error::Library(error.to_string())
 }
 
 #[cfg(test)]
@@ -250,12 +224,13 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_told() {
+        let open = fi_library::Library::open;
         let error = open(c"libfarreach-none.so.1").expect_err("there is no such library");
-        let text = error.to_string();
+        let text = refused(error).to_string();
         assert!(text.contains("libfarreach-none.so.1: "), "{text}");
         assert!(text.contains("Debian: libpmix2"), "{text}");
-        let handle = open(c"libc.so.6").expect("the C library");
-        let error = Library::find(handle).expect_err("it has no such functions");
+        let library = open(c"libc.so.6").expect("the C library");
+        let error = Library::find(library).expect_err("it has no such functions");
         assert!(error.to_string().contains("PMIx_Init"), "{error}");
     }
 }

@@ -7,7 +7,8 @@ use super::core::{
 use super::datagrams::{Ah, CompChannel};
 use super::direct::{ContextAttr, CqInitAttr, Object, QpInitAttr, Uar};
 use crate::error::Error;
-use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::ptr::NonNull;
 use std::sync::OnceLock;
 
 const VERBS: &CStr = c"libibverbs.so.1";
@@ -19,7 +20,7 @@ static LIBRARY: OnceLock<Library> = OnceLock::new();
 /// The protection domain, the address, bytes, the address for the device, and rights.
 type RegisterAt = unsafe extern "C" fn(*mut Pd, *mut c_void, usize, u64, c_int) -> *mut Mr;
 
-/// A table of functions: `field = "symbol" of LIBRARY, version: fn(...)`. A structure's layout belongs to the version of
+/// A table of functions: `field = c"symbol" of LIBRARY c"version": fn(...)`. A structure's layout belongs to the version of
 /// the function that takes it, so that one is asked for.
 macro_rules! functions {
     ($($field:ident = $symbol:literal of $handle:ident $version:literal: fn($($argument:ty),*) $(-> $result:ty)?;)*) => {
@@ -42,7 +43,7 @@ macro_rules! functions {
                         // SAFETY: the symbol is a function of the libraries' public interface; this version of it has this type (`verbs.h`,
                         // `mlx5dv.h`), and the library stays loaded.
                         unsafe {
-                            std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($argument),*) $(-> $result)?>(symbol)
+                            std::mem::transmute::<NonNull<c_void>, unsafe extern "C" fn($($argument),*) $(-> $result)?>(symbol)
                         }
                     },)*
                 })
@@ -52,36 +53,36 @@ macro_rules! functions {
 }
 
 functions! {
-    get_device_list = "ibv_get_device_list" of verbs "IBVERBS_1.1": fn(*mut c_int) -> *mut *mut Device;
-    free_device_list = "ibv_free_device_list" of verbs "IBVERBS_1.1": fn(*mut *mut Device);
-    get_device_name = "ibv_get_device_name" of verbs "IBVERBS_1.1": fn(*mut Device) -> *const c_char;
-    open_device = "ibv_open_device" of verbs "IBVERBS_1.1": fn(*mut Device) -> *mut Context;
-    close_device = "ibv_close_device" of verbs "IBVERBS_1.1": fn(*mut Context) -> c_int;
-    query_device = "ibv_query_device" of verbs "IBVERBS_1.1": fn(*mut Context, *mut DeviceAttr) -> c_int;
-    alloc_pd = "ibv_alloc_pd" of verbs "IBVERBS_1.1": fn(*mut Context) -> *mut Pd;
-    dealloc_pd = "ibv_dealloc_pd" of verbs "IBVERBS_1.1": fn(*mut Pd) -> c_int;
-    reg_mr = "ibv_reg_mr" of verbs "IBVERBS_1.1": fn(*mut Pd, *mut c_void, usize, c_int) -> *mut Mr;
-    dereg_mr = "ibv_dereg_mr" of verbs "IBVERBS_1.1": fn(*mut Mr) -> c_int;
-    create_channel = "ibv_create_comp_channel" of verbs "IBVERBS_1.0": fn(*mut Context) -> *mut CompChannel;
-    destroy_channel = "ibv_destroy_comp_channel" of verbs "IBVERBS_1.0": fn(*mut CompChannel) -> c_int;
-    get_event = "ibv_get_cq_event" of verbs "IBVERBS_1.1": fn(*mut CompChannel, *mut *mut Cq, *mut *mut c_void) -> c_int;
-    ack_events = "ibv_ack_cq_events" of verbs "IBVERBS_1.1": fn(*mut Cq, c_uint);
-    create_polled_cq = "ibv_create_cq" of verbs "IBVERBS_1.1": fn(*mut Context, c_int, *mut c_void, *mut CompChannel, c_int) -> *mut Cq;
-    destroy_cq = "ibv_destroy_cq" of verbs "IBVERBS_1.1": fn(*mut Cq) -> c_int;
-    create_srq = "ibv_create_srq" of verbs "IBVERBS_1.1": fn(*mut Pd, *mut SrqInitAttr) -> *mut Srq;
-    destroy_srq = "ibv_destroy_srq" of verbs "IBVERBS_1.1": fn(*mut Srq) -> c_int;
-    create_ah = "ibv_create_ah" of verbs "IBVERBS_1.1": fn(*mut Pd, *mut AhAttr) -> *mut Ah;
-    destroy_ah = "ibv_destroy_ah" of verbs "IBVERBS_1.1": fn(*mut Ah) -> c_int;
-    modify_qp = "ibv_modify_qp" of verbs "IBVERBS_1.1": fn(*mut Qp, *mut QpAttr, c_int) -> c_int;
-    destroy_qp = "ibv_destroy_qp" of verbs "IBVERBS_1.1": fn(*mut Qp) -> c_int;
-    is_supported = "mlx5dv_is_supported" of mlx5 "MLX5_1.8": fn(*mut Device) -> bool;
-    open_direct = "mlx5dv_open_device" of mlx5 "MLX5_1.7": fn(*mut Device, *mut ContextAttr) -> *mut Context;
-    general_command = "mlx5dv_devx_general_cmd" of mlx5 "MLX5_1.7": fn(*mut Context, *const c_void, usize, *mut c_void, usize) -> c_int;
-    create_cq = "mlx5dv_create_cq" of mlx5 "MLX5_1.1": fn(*mut Context, *mut CqInitAttrEx, *mut CqInitAttr) -> *mut Cq;
-    create_qp = "mlx5dv_create_qp" of mlx5 "MLX5_1.3": fn(*mut Context, *mut QpInitAttrEx, *mut QpInitAttr) -> *mut Qp;
-    alloc_uar = "mlx5dv_devx_alloc_uar" of mlx5 "MLX5_1.7": fn(*mut Context, u32) -> *mut Uar;
-    free_uar = "mlx5dv_devx_free_uar" of mlx5 "MLX5_1.7": fn(*mut Uar);
-    init_object = "mlx5dv_init_obj" of mlx5 "MLX5_1.2": fn(*mut Object, u64) -> c_int;
+    get_device_list = c"ibv_get_device_list" of verbs c"IBVERBS_1.1": fn(*mut c_int) -> *mut *mut Device;
+    free_device_list = c"ibv_free_device_list" of verbs c"IBVERBS_1.1": fn(*mut *mut Device);
+    get_device_name = c"ibv_get_device_name" of verbs c"IBVERBS_1.1": fn(*mut Device) -> *const c_char;
+    open_device = c"ibv_open_device" of verbs c"IBVERBS_1.1": fn(*mut Device) -> *mut Context;
+    close_device = c"ibv_close_device" of verbs c"IBVERBS_1.1": fn(*mut Context) -> c_int;
+    query_device = c"ibv_query_device" of verbs c"IBVERBS_1.1": fn(*mut Context, *mut DeviceAttr) -> c_int;
+    alloc_pd = c"ibv_alloc_pd" of verbs c"IBVERBS_1.1": fn(*mut Context) -> *mut Pd;
+    dealloc_pd = c"ibv_dealloc_pd" of verbs c"IBVERBS_1.1": fn(*mut Pd) -> c_int;
+    reg_mr = c"ibv_reg_mr" of verbs c"IBVERBS_1.1": fn(*mut Pd, *mut c_void, usize, c_int) -> *mut Mr;
+    dereg_mr = c"ibv_dereg_mr" of verbs c"IBVERBS_1.1": fn(*mut Mr) -> c_int;
+    create_channel = c"ibv_create_comp_channel" of verbs c"IBVERBS_1.0": fn(*mut Context) -> *mut CompChannel;
+    destroy_channel = c"ibv_destroy_comp_channel" of verbs c"IBVERBS_1.0": fn(*mut CompChannel) -> c_int;
+    get_event = c"ibv_get_cq_event" of verbs c"IBVERBS_1.1": fn(*mut CompChannel, *mut *mut Cq, *mut *mut c_void) -> c_int;
+    ack_events = c"ibv_ack_cq_events" of verbs c"IBVERBS_1.1": fn(*mut Cq, c_uint);
+    create_polled_cq = c"ibv_create_cq" of verbs c"IBVERBS_1.1": fn(*mut Context, c_int, *mut c_void, *mut CompChannel, c_int) -> *mut Cq;
+    destroy_cq = c"ibv_destroy_cq" of verbs c"IBVERBS_1.1": fn(*mut Cq) -> c_int;
+    create_srq = c"ibv_create_srq" of verbs c"IBVERBS_1.1": fn(*mut Pd, *mut SrqInitAttr) -> *mut Srq;
+    destroy_srq = c"ibv_destroy_srq" of verbs c"IBVERBS_1.1": fn(*mut Srq) -> c_int;
+    create_ah = c"ibv_create_ah" of verbs c"IBVERBS_1.1": fn(*mut Pd, *mut AhAttr) -> *mut Ah;
+    destroy_ah = c"ibv_destroy_ah" of verbs c"IBVERBS_1.1": fn(*mut Ah) -> c_int;
+    modify_qp = c"ibv_modify_qp" of verbs c"IBVERBS_1.1": fn(*mut Qp, *mut QpAttr, c_int) -> c_int;
+    destroy_qp = c"ibv_destroy_qp" of verbs c"IBVERBS_1.1": fn(*mut Qp) -> c_int;
+    is_supported = c"mlx5dv_is_supported" of mlx5 c"MLX5_1.8": fn(*mut Device) -> bool;
+    open_direct = c"mlx5dv_open_device" of mlx5 c"MLX5_1.7": fn(*mut Device, *mut ContextAttr) -> *mut Context;
+    general_command = c"mlx5dv_devx_general_cmd" of mlx5 c"MLX5_1.7": fn(*mut Context, *const c_void, usize, *mut c_void, usize) -> c_int;
+    create_cq = c"mlx5dv_create_cq" of mlx5 c"MLX5_1.1": fn(*mut Context, *mut CqInitAttrEx, *mut CqInitAttr) -> *mut Cq;
+    create_qp = c"mlx5dv_create_qp" of mlx5 c"MLX5_1.3": fn(*mut Context, *mut QpInitAttrEx, *mut QpInitAttr) -> *mut Qp;
+    alloc_uar = c"mlx5dv_devx_alloc_uar" of mlx5 c"MLX5_1.7": fn(*mut Context, u32) -> *mut Uar;
+    free_uar = c"mlx5dv_devx_free_uar" of mlx5 c"MLX5_1.7": fn(*mut Uar);
+    init_object = c"mlx5dv_init_obj" of mlx5 c"MLX5_1.2": fn(*mut Object, u64) -> c_int;
 }
 
 impl Library {
@@ -135,58 +136,51 @@ impl Handles {
     fn fork_status(&self) -> Option<unsafe extern "C" fn() -> c_int> {
         let found = self
             .verbs
-            .symbol("ibv_is_fork_initialized", "IBVERBS_1.13")
+            .symbol(c"ibv_is_fork_initialized", c"IBVERBS_1.13")
             .ok()?;
         // SAFETY: the function of this name is of this type (`verbs.h`), and the library stays loaded.
-        Some(unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn() -> c_int>(found) })
+        Some(unsafe {
+            std::mem::transmute::<NonNull<c_void>, unsafe extern "C" fn() -> c_int>(found)
+        })
     }
 
     fn register_at(&self) -> Option<RegisterAt> {
-        let found = self.verbs.symbol("ibv_reg_mr_iova", "IBVERBS_1.7").ok()?;
+        let found = self.verbs.symbol(c"ibv_reg_mr_iova", c"IBVERBS_1.7").ok()?;
         // SAFETY: the function of this name is of this type (`verbs.h`), and the library stays loaded.
-        Some(unsafe { std::mem::transmute::<*mut c_void, RegisterAt>(found) })
+        Some(unsafe { std::mem::transmute::<NonNull<c_void>, RegisterAt>(found) })
     }
 }
 
-/// A library that is loaded, and stays so: its providers register themselves in it, and its functions are kept.
+/// A library that is loaded, and stays so: its providers register themselves in it, and its functions
+/// are kept.
 struct Handle {
     name: &'static CStr,
-    handle: *mut c_void,
+    library: fi_library::Library,
 }
 
 impl Handle {
     fn open(name: &'static CStr) -> Result<Self, Error> {
-        // SAFETY: the name is a C string. Initialisers of these libraries do nothing that a program could mind.
-        let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW) };
-        if handle.is_null() {
-            return Err(not_loaded(name));
+        match fi_library::Library::open(name) {
+            Ok(library) => Ok(Self { name, library }),
+            Err(error) => Err(not_loaded(name, error.to_string())),
         }
-        Ok(Self { name, handle })
     }
 
-    fn symbol(&self, symbol: &'static str, version: &'static str) -> Result<*mut c_void, Error> {
-        let [name, version] = [symbol, version].map(|text| CString::new(text).unwrap_or_default());
-        // SAFETY: the handle is open, and both names are C strings.
-        let found = unsafe { libc::dlvsym(self.handle, name.as_ptr(), version.as_ptr()) };
-        if found.is_null() {
-            let library = text(self.name);
-            return Err(Error::TooOld { library, symbol });
-        }
-        Ok(found)
+    fn symbol(
+        &self,
+        symbol: &'static CStr,
+        version: &'static CStr,
+    ) -> Result<NonNull<c_void>, Error> {
+        let found = self.library.symbol_of(symbol, version);
+        found.map_err(|_| Error::TooOld {
+            library: text(self.name),
+            symbol: text(symbol),
+        })
     }
 }
 
-/// Why the last `dlopen` of this thread failed: the library is not there, or something else is the matter.
-fn not_loaded(name: &'static CStr) -> Error {
-    // SAFETY: it takes nothing, and gives null or a C string that lives until the thread's next such call.
-    let message = unsafe { libc::dlerror() };
-    let reason = if message.is_null() {
-        String::new()
-    } else {
-        // SAFETY: not null, hence a C string, and copied before another call.
-        let message = unsafe { CStr::from_ptr(message) };
-        message.to_string_lossy().into_owned()
-    };
+/// Tells a library that is not there from one that cannot be loaded for another reason.
+fn not_loaded(name: &'static CStr, reason: String) -> Error {
     let library = text(name);
     // A library that is there but lacks one that it needs is told of by the other's name.
     if reason.starts_with(library) && reason.ends_with("No such file or directory") {
@@ -221,7 +215,7 @@ mod tests {
         );
         let handle = Handle::open(c"libc.so.6").expect("the C library");
         let error = handle
-            .symbol("farreach_none", "GLIBC_2.2.5")
+            .symbol(c"farreach_none", c"GLIBC_2.2.5")
             .expect_err("there is no such function");
         assert_eq!(
             error.to_string(),
