@@ -286,3 +286,33 @@ fn a_pool_runs_actions() {
         }
     });
 }
+
+#[test]
+fn a_process_that_always_has_work_learns_who_is_gone() {
+    use std::time::{Duration, Instant};
+    let (leave, is_to_leave) = std::sync::mpsc::channel::<()>();
+    let mut meetings = Together::of(2).into_iter().map(|meeting| Config {
+        meeting: Some(Box::new(meeting)),
+        ..Config::default()
+    });
+    let [first, second] = [meetings.next().unwrap(), meetings.next().unwrap()];
+    std::thread::scope(|threads| {
+        // It never polls.
+        threads.spawn(move || {
+            let calls = Calls::open_with(second).unwrap();
+            is_to_leave.recv().unwrap();
+            drop(calls);
+        });
+        let calls = Calls::open_with(first).unwrap();
+        let call = calls.to(1).unwrap().run(add, (1, 2));
+        calls.poll();
+        leave.send(()).unwrap();
+        let begin = Instant::now();
+        while !call.is_ended() && begin.elapsed() < Duration::from_secs(20) {
+            // Each turn finds something: the call, or its reply.
+            assert_eq!(calls.to(0).unwrap().run(add, (2, 3)).wait().unwrap(), 5);
+        }
+        assert!(call.is_ended());
+        assert!(matches!(call.wait(), Err(Error::Gone { rank: 1 })));
+    });
+}

@@ -112,8 +112,8 @@ pub(crate) struct Core {
     most: usize,
     /// Bytes for which there is no room.
     pub(crate) unsent: usize,
-    /// Turns that found nothing, since the peers were looked at.
-    idle: u32,
+    /// Turns since the peers were looked at.
+    turns: u32,
     looked: Instant,
     /// Looks so far.
     looks: u32,
@@ -127,7 +127,8 @@ pub(crate) struct Core {
 
 /// The key of the memory that peers read to find out whether a process is there.
 pub(crate) const PROBE: u64 = 1;
-/// Turns that find nothing, before peers are looked at.
+/// Turns before peers are looked at, also where each turn finds something: a process that always has
+/// work waits for others, too.
 const PATIENCE: u32 = 1 << 10;
 /// The time between looks at peers of the node, and of others.
 const LOOK: Duration = Duration::from_millis(20);
@@ -194,7 +195,7 @@ impl Core {
             delay,
             most,
             unsent: 0,
-            idle: 0,
+            turns: 0,
             looked: Instant::now(),
             looks: 0,
             probed: Box::default(),
@@ -230,14 +231,12 @@ impl Core {
         if takes_calls {
             self.requests.progress_in_place();
         }
-        if !self.fetches.is_empty() || self.idle >= PATIENCE {
+        self.turns += 1;
+        if !self.fetches.is_empty() || self.turns >= PATIENCE {
             self.go_on();
         }
         if self.arrivals.is_any() {
             self.sort();
-            self.idle = 0;
-        } else {
-            self.idle += 1;
         }
     }
 
@@ -245,8 +244,8 @@ impl Core {
     #[cold]
     fn go_on(&mut self) {
         self.take_ended();
-        if self.idle >= PATIENCE {
-            self.idle = 0;
+        if self.turns >= PATIENCE {
+            self.turns = 0;
             self.look_at_peers();
         }
     }
