@@ -316,3 +316,31 @@ fn a_process_that_always_has_work_learns_who_is_gone() {
         assert!(matches!(call.wait(), Err(Error::Gone { rank: 1 })));
     });
 }
+
+#[test]
+fn a_panic_leaves_no_collective_call_midway() {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    static ROUNDS: AtomicU64 = AtomicU64::new(0);
+    among(3, Config::default, |calls| {
+        for round in 1..=20 {
+            let falls = u64::from(calls.rank()) == round % 4;
+            if falls {
+                let to = calls.to((calls.rank() + 1) % 3).unwrap();
+                to.run(add, (1, 2)).then(|_| panic!("left behind"));
+            }
+            let settled = catch_unwind(AssertUnwindSafe(|| calls.settle()));
+            assert_eq!(settled.is_err(), falls);
+            // Each barrier is of the same round on all ranks.
+            calls.barrier().unwrap();
+            ROUNDS.fetch_max(round, Ordering::Relaxed);
+            assert_eq!(ROUNDS.load(Ordering::Relaxed), round);
+            calls.barrier().unwrap();
+        }
+        if calls.rank() == 1 {
+            let to = calls.to(2).unwrap();
+            to.run(add, (1, 2)).then(|_| panic!("left behind"));
+        }
+        let closes = AssertUnwindSafe(|| calls.clone().close());
+        assert_eq!(catch_unwind(closes).is_err(), calls.rank() == 1);
+    });
+}
