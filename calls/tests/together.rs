@@ -344,3 +344,39 @@ fn a_panic_leaves_no_collective_call_midway() {
         assert_eq!(catch_unwind(closes).is_err(), calls.rank() == 1);
     });
 }
+
+/// Polls a future until it is ready.
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    use std::task::{Context, Poll, Waker};
+    let mut future = std::pin::pin!(future);
+    let mut context = Context::from_waker(Waker::noop());
+    loop {
+        if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
+            return value;
+        }
+    }
+}
+
+#[action]
+fn awaits(here: &Here, depth: u32) -> Result<u64, String> {
+    let calls = here.calls();
+    let to = calls.to(calls.rank()).unwrap();
+    let sum = match depth {
+        0 => block_on(to.run(add, (2, 3))),
+        _ => return block_on(to.run(awaits, (depth - 1,))).unwrap_or_else(|e| Err(e.to_string())),
+    };
+    sum.map_err(|error| error.to_string())
+}
+
+#[test]
+fn futures_of_too_deep_actions_fail() {
+    let config = Config {
+        nested: 3,
+        ..Config::default()
+    };
+    let calls = Calls::alone_with(config).unwrap();
+    for depth in 0..5 {
+        let sum = calls.to(0).unwrap().run(awaits, (depth,)).wait().unwrap();
+        assert_eq!(sum.is_ok(), depth < 2, "{depth}: {sum:?}");
+    }
+}
