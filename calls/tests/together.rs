@@ -380,3 +380,40 @@ fn futures_of_too_deep_actions_fail() {
         assert_eq!(sum.is_ok(), depth < 2, "{depth}: {sum:?}");
     }
 }
+
+#[test]
+fn settings_without_sense_are_refused() {
+    let default = Config::default;
+    let of = |config| match Calls::alone_with(config) {
+        Err(Error::Setting(text)) => Some(text),
+        other => other.map(|_| None).unwrap(),
+    };
+    assert!(
+        of(Config {
+            pool_limit: usize::MAX,
+            ..default()
+        })
+        .is_some()
+    );
+    assert!(
+        of(Config {
+            pool_growth: usize::MAX,
+            ..default()
+        })
+        .is_some()
+    );
+    assert!(
+        of(Config {
+            pool_limit: 0,
+            ..default()
+        })
+        .is_none()
+    );
+    assert!(
+        of(Config {
+            together: usize::MAX,
+            ..default()
+        })
+        .is_none()
+    );
+}

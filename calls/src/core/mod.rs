@@ -191,7 +191,7 @@ impl Core {
             waves: Waves::new(rank, ranks),
             made: 0,
             message,
-            together: together as u32,
+            together: u32::try_from(together).unwrap_or(u32::MAX),
             delay,
             most,
             unsent: 0,
