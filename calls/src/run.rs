@@ -491,7 +491,9 @@ impl Calls {
             if any {
                 waiter = patience();
             }
-            waiter.pause();
+            if waiter.pause() {
+                self.inner().turn().note_sleep();
+            }
         }
     }
 

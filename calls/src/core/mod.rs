@@ -115,8 +115,8 @@ pub(crate) struct Core {
     /// Turns since the peers were looked at.
     turns: u32,
     looked: Instant,
-    /// Looks so far.
-    looks: u32,
+    /// When those of other nodes were.
+    looked_far: Instant,
     probed: Box<u64>,
     _probe: Memory,
     pool: Arc<Pool>,
@@ -127,12 +127,12 @@ pub(crate) struct Core {
 
 /// The key of the memory that peers read to find out whether a process is there.
 pub(crate) const PROBE: u64 = 1;
-/// Turns before peers are looked at, also where each turn finds something: a process that always has
-/// work waits for others, too.
-const PATIENCE: u32 = 1 << 10;
+/// Turns before the clock is looked at, also where each turn finds something: a process that always has
+/// work waits for others, too. A program may sleep between them.
+const PATIENCE: u32 = 1 << 6;
 /// The time between looks at peers of the node, and of others.
 const LOOK: Duration = Duration::from_millis(20);
-const LOOK_FAR: u32 = 50;
+const LOOK_FAR: Duration = Duration::from_secs(1);
 /// The time that messages have to leave at the end.
 pub(crate) const FAREWELL: Duration = Duration::from_secs(1);
 
@@ -197,7 +197,7 @@ impl Core {
             unsent: 0,
             turns: 0,
             looked: Instant::now(),
-            looks: 0,
+            looked_far: Instant::now(),
             probed: Box::default(),
             _probe: probe,
             pool,
@@ -238,6 +238,11 @@ impl Core {
         if self.arrivals.is_any() {
             self.sort();
         }
+    }
+
+    /// Has the next turn look at the clock: time has passed since the last one.
+    pub(crate) fn note_sleep(&mut self) {
+        self.turns = PATIENCE;
     }
 
     /// Goes on with reads, and looks at peers from time to time.
@@ -330,8 +335,10 @@ impl Core {
             return;
         }
         self.looked = Instant::now();
-        self.looks = self.looks.wrapping_add(1);
-        let is_time_for_far = self.looks.is_multiple_of(LOOK_FAR);
+        let is_time_for_far = self.looked_far.elapsed() >= LOOK_FAR;
+        if is_time_for_far {
+            self.looked_far = self.looked;
+        }
         let mut has_kept = vec![false; self.peers.len()];
         for (_, (rank, ..)) in &self.kept {
             has_kept[*rank as usize] = true;
