@@ -68,7 +68,8 @@ pub(crate) struct Settings {
     pub(crate) are_crowded: bool,
 }
 
-/// The core, which is used in a [`Turn`] alone: its endpoints and queues are of one thread at a time.
+/// The core, which is used in a [`Turn`] alone: its endpoints, queues and list of arrivals are of one
+/// thread at a time, and no handle to them leaves it.
 /// The compiler finds out about all else that handles share.
 struct ByTurns(UnsafeCell<Core>);
 

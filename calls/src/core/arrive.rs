@@ -67,8 +67,8 @@ pub(super) fn open(
     let vectors = [AddressVector::new(), AddressVector::new()];
     let open = |vector, queue: &CompletionQueue, take: unsafe fn(*const (), Lying) -> bool| {
         let at = std::ptr::from_ref(arrivals).cast();
-        // SAFETY: the list is in a box of the core's, dropped behind the endpoints, whose progress is
-        // made in turns; the functions call nothing of the endpoints.
+        // SAFETY: the list stays where it is, the core's alone, dropped behind the endpoints, whose
+        // progress is made in turns; the functions call nothing of the endpoints.
         let in_place = unsafe { InPlace::new(take, at) };
         let config = endpoint::Config {
             in_place: Some(in_place),

@@ -25,6 +25,7 @@ use fi_provider::raw::region::Memory;
 use send::Outbox;
 use slab::Slab;
 use std::collections::VecDeque;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -89,7 +90,8 @@ pub(crate) struct Core {
     replies: Endpoint,
     /// Tells of the ends of reads.
     ended: CompletionQueue,
-    arrivals: Box<arrive::Arrivals>,
+    /// Not in a `Box`: its moves would say that nobody else has a pointer to the list.
+    arrivals: Rc<arrive::Arrivals>,
     pub(crate) peers: Vec<Peer>,
     /// Ranks with messages that were not sent, and their ways.
     dirty: Vec<(u32, Way)>,
@@ -171,7 +173,7 @@ impl Core {
             most,
         } = parts;
         let (rank, ranks) = job.rank_and_ranks();
-        let arrivals = Box::new(arrive::Arrivals::default());
+        let arrivals = Rc::new(arrive::Arrivals::default());
         let ended = CompletionQueue::new(fetch::MOST_READS);
         let (requests, replies) = arrive::open(&domain, &arrivals, &ended, &mut job)?;
         Ok(Self {
