@@ -131,7 +131,7 @@ pub(crate) struct Core {
 pub(crate) const PROBE: u64 = 1;
 /// Turns before the clock is looked at, also where each turn finds something: a process that always has
 /// work waits for others, too. A program may sleep between them.
-const PATIENCE: u32 = 1 << 6;
+const PATIENCE: u32 = 1 << 8;
 /// The time between looks at peers of the node, and of others.
 const LOOK: Duration = Duration::from_millis(20);
 const LOOK_FAR: Duration = Duration::from_secs(1);
