@@ -153,7 +153,7 @@ impl<R: Load + Send> Sink for State<R> {
 /// A call that is under way. Dropping it takes nothing back: the action runs, and its result is dropped.
 ///
 /// It is a future of the result for any executor: as no thread makes progress by itself, a poll does,
-/// and asks to be polled again.
+/// and asks to be polled again. Its errors are those of [`Call::wait`].
 ///
 /// ```
 /// use calls::{Calls, action};
@@ -205,7 +205,8 @@ impl<R: Load + Send + 'static> Call<R> {
         self.calls.wait_until(|| self.state.is(SENT | ENDED))
     }
 
-    /// Returns a future that is ready when the arguments were sent (the paper's `async_cb`).
+    /// Returns a future that is ready when the arguments were sent (the paper's `async_cb`). In an action
+    /// where `wait_sent` fails with [`Error::Nested`] it may stay pending.
     pub fn sent(&self) -> Sent<R> {
         Sent {
             calls: self.calls.clone(),
@@ -224,7 +225,8 @@ impl<R: Load + Send + 'static> Call<R> {
     }
 
     /// Has `then` called with the result, by the thread that polls when it comes; by this one, if it is
-    /// there. [`Calls::wait_all`] waits for the calls that it makes, too.
+    /// there. [`Calls::wait_all`] waits for the calls that it makes, too. If it panics, the panic comes
+    /// out of that poll, or of the function that polls; a collective call and a scope end before.
     ///
     /// ```
     /// use calls::{Calls, action};
@@ -255,13 +257,16 @@ impl<R: Load + Send + 'static> Future for Call<R> {
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         if poll(&self.calls, &self.state, ENDED, context) {
-            Poll::Ready(
+            return Poll::Ready(
                 self.state
                     .take()
                     .expect("a future is polled to its end once"),
-            )
-        } else {
-            Poll::Pending
+            );
+        }
+        // In an action that may not wait nobody would run what the call waits for.
+        match self.calls.refuse_too_deep() {
+            Ok(()) => Poll::Pending,
+            Err(error) => Poll::Ready(Err(error)),
         }
     }
 }

@@ -230,9 +230,11 @@ impl Calls {
     /// # Errors
     /// As [`Calls::settle`].
     pub fn close(self) -> Result<(), Error> {
-        self.settle()?;
-        self.wait_anyhow(|| !self.0.turn().has_unsent());
-        self.0.turn().part_from_all()?;
+        self.collectively(|waits| {
+            self.settle_by(waits)?;
+            waits.wait(&self, || !self.0.turn().has_unsent());
+            self.0.turn().part_from_all()
+        })?;
         self.0.take_lost().map_or(Ok(()), Err)
     }
 

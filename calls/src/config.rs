@@ -66,9 +66,10 @@ pub struct Config {
     pub together: usize,
     /// The longest time that a call waits so, as long as this process makes calls or polls. 50 us.
     pub delay: Duration,
-    /// Bytes of registered memory that the pool takes at a time, a power of two. 64 MiB.
+    /// Bytes of registered memory that the pool takes at a time, up to the next power of two. 64 MiB.
     pub pool_growth: usize,
-    /// The most bytes of registered memory. 8 GiB.
+    /// The most bytes of registered memory, at most 16 TiB: as many addresses are kept for it, here and
+    /// in each process of the node. 8 GiB.
     pub pool_limit: usize,
     /// The most bytes that the arguments of a call may have in the receiver's memory. 4 GiB.
     pub most: usize,
@@ -123,12 +124,18 @@ impl Config {
         if self.message != 0 && self.message < LEAST_MESSAGE {
             return complain("Config::message is below 128 bytes");
         }
+        if self.pool_growth.max(self.pool_limit) > MOST_POOL {
+            return complain("Config::pool_growth and pool_limit are at most 16 TiB");
+        }
         if self.together == 0 || self.backlog == 0 || self.nested == 0 {
             return complain("Config::together, backlog and nested are at least 1");
         }
         Ok(())
     }
 }
+
+/// The most bytes of a pool: a process has addresses for a few of such.
+const MOST_POOL: usize = 1 << 44;
 
 /// The bytes of the smallest message: a call of index data alone that is too long for it has one chunk.
 pub(crate) const LEAST_MESSAGE: usize = 128;

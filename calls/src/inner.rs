@@ -38,7 +38,7 @@ const MOST_INDEX: usize = 1 << 20;
 pub(crate) struct Inner {
     /// Taken for a turn at the core.
     turns: Lock,
-    core: UnsafeCell<Core>,
+    core: ByTurns,
     ready: Mutex<VecDeque<Ready>>,
     /// Calls for the program's pool, of which it has as many turns or more.
     pub(crate) given: Mutex<VecDeque<Record>>,
@@ -68,12 +68,15 @@ pub(crate) struct Settings {
     pub(crate) are_crowded: bool,
 }
 
-// Handles to the fabric's objects are in the core alone, and all that it has is used in a `Turn`.
+/// The core, which is used in a [`Turn`] alone: its endpoints, queues and list of arrivals are of one
+/// thread at a time, and no handle to them leaves it.
+/// The compiler finds out about all else that handles share.
+struct ByTurns(UnsafeCell<Core>);
+
 // SAFETY: `Send` requires that uses by threads one after the other do not race: the lock orders turns.
-unsafe impl Send for Inner {}
-// SAFETY: `Sync` requires the same for uses at the same time: the lock keeps turns apart, and all else
-// is `Sync` of itself.
-unsafe impl Sync for Inner {}
+unsafe impl Send for ByTurns {}
+// SAFETY: `Sync` requires the same for uses at the same time: the lock keeps turns apart.
+unsafe impl Sync for ByTurns {}
 
 /// A rank that a call goes to, and the sink that waits for its reply.
 pub(crate) struct Target {
@@ -108,7 +111,7 @@ impl Deref for Turn<'_> {
     #[inline]
     fn deref(&self) -> &Core {
         // SAFETY: the lock is this value's, so nobody changes the core.
-        unsafe { &*self.0.core.get() }
+        unsafe { &*self.0.core.0.get() }
     }
 }
 
@@ -117,7 +120,7 @@ impl DerefMut for Turn<'_> {
     fn deref_mut(&mut self) -> &mut Core {
         // SAFETY: the lock is this value's, so nobody else uses the core; the value is borrowed for the
         // caller alone.
-        unsafe { &mut *self.0.core.get() }
+        unsafe { &mut *self.0.core.0.get() }
     }
 }
 
@@ -145,7 +148,7 @@ impl Inner {
     ) -> Self {
         Self {
             turns: Lock::new(),
-            core: UnsafeCell::new(core),
+            core: ByTurns(UnsafeCell::new(core)),
             ready: Mutex::new(VecDeque::new()),
             given: Mutex::new(VecDeque::new()),
             queued: AtomicUsize::new(0),

@@ -154,7 +154,10 @@ thread_local! {
 /// as a copy of tens of megabytes takes. The sleep of a shorter patience ends late.
 const AWAKE: u32 = 2000;
 
-/// Whether an action runs on this thread, or more of them, each in another one.
+/// A panic that goes on later.
+pub(crate) type Panic = Box<dyn Any + Send>;
+
+/// The number of actions that run on this thread, each in another one.
 fn depth() -> usize {
     DEPTH.get()
 }
@@ -488,8 +491,23 @@ impl Calls {
             if any {
                 waiter = patience();
             }
-            waiter.pause();
+            if waiter.pause() {
+                self.inner().turn().note_sleep();
+            }
         }
+    }
+
+    /// Does as [`Calls::wait_anyhow`], to its end also where functions of the program's, which a poll
+    /// calls, panic.
+    ///
+    /// # Errors
+    /// The first panic.
+    pub(crate) fn wait_through(&self, is_done: impl Fn() -> bool) -> Result<(), Panic> {
+        let mut first = Ok(());
+        while let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.wait_anyhow(&is_done))) {
+            first = first.and(Err(panic));
+        }
+        first
     }
 
     /// Runs actions while too many bytes wait for room, unless this is an action.

@@ -77,15 +77,14 @@ impl Calls {
             lent: Arc::new(()),
             env: PhantomData,
         };
-        let mut result = catch_unwind(AssertUnwindSafe(|| act(&scope)));
-        let are_back = || Arc::strong_count(&scope.lent) == 1;
-        // The program's functions, which a poll calls, may panic as well.
-        while let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.wait_anyhow(are_back))) {
-            result = result.and(Err(panic));
-        }
+        let result = catch_unwind(AssertUnwindSafe(|| act(&scope)));
+        let waited = self.wait_through(|| Arc::strong_count(&scope.lent) == 1);
         // ORDERING: pairs with the release by which the count was lowered, behind the drop of arguments.
         fence(Ordering::Acquire);
-        result.unwrap_or_else(|panic| resume_unwind(panic))
+        match (result, waited) {
+            (Ok(value), Ok(())) => value,
+            (Err(panic), _) | (Ok(_), Err(panic)) => resume_unwind(panic),
+        }
     }
 }
 

@@ -4,8 +4,10 @@
 use crate::calls::Calls;
 use crate::core::{Way, header};
 use crate::error::Error;
+use crate::run::Panic;
 use crate::wire::{DOWN, UP};
 use bytemuck::{Pod, Zeroable, bytes_of};
+use std::panic::resume_unwind;
 
 /// A part of a sum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
@@ -123,12 +125,42 @@ impl std::iter::Sum<Sums> for Whole {
     }
 }
 
+/// The waits of a collective call, which each process does to its end: one that left it where a
+/// function of the program's panics would take its next one for that of the others.
+#[derive(Default)]
+pub(crate) struct Waits(Option<Panic>);
+
+impl Waits {
+    /// Polls until `is_done`, and keeps the first panic.
+    pub(crate) fn wait(&mut self, calls: &Calls, is_done: impl Fn() -> bool) {
+        if !is_done() {
+            let waited = calls.wait_through(is_done);
+            self.0 = self.0.take().or(waited.err());
+        }
+    }
+}
+
 impl Calls {
+    /// Does a collective call; a panic of the program's functions goes on behind it.
+    ///
+    /// # Errors
+    /// [`Error::Nested`] in an action; those of `act`.
+    pub(crate) fn collectively<T>(
+        &self,
+        act: impl FnOnce(&mut Waits) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        self.refuse_in_actions()?;
+        let _alone = self.inner().collective();
+        let mut waits = Waits::default();
+        let done = act(&mut waits);
+        waits.0.map_or(done, |panic| resume_unwind(panic))
+    }
+
     /// Adds the parts of all processes up: collective.
     ///
     /// # Errors
-    /// [`Error::Gone`] or [`Error::Link`], with all that take part; [`Error::Nested`].
-    fn sum(&self, own: impl FnOnce() -> Sums) -> Result<Sums, Error> {
+    /// [`Error::Gone`] or [`Error::Link`], with all that take part.
+    fn sum(&self, waits: &mut Waits, own: impl FnOnce() -> Sums) -> Result<Sums, Error> {
         {
             let mut core = self.inner().turn();
             core.waves.wave += 1;
@@ -145,9 +177,8 @@ impl Calls {
                 }
             }
         }
-        let sum = self.sum_on(own);
+        let sum = self.sum_on(waits, own);
         self.inner().turn().waves.is_open = false;
-        let sum = sum?;
         match sum.gone.checked_sub(1) {
             None => Ok(sum),
             Some(rank) => {
@@ -158,8 +189,9 @@ impl Calls {
         }
     }
 
-    fn sum_on(&self, own: impl FnOnce() -> Sums) -> Result<Sums, Error> {
-        self.wait_until(|| self.inner().turn().waves.of_children().is_some())?;
+    fn sum_on(&self, waits: &mut Waits, own: impl FnOnce() -> Sums) -> Sums {
+        let inner = self.inner();
+        waits.wait(self, || inner.turn().waves.of_children().is_some());
         let own = own();
         let (parent, wave) = {
             let mut core = self.inner().turn();
@@ -179,7 +211,7 @@ impl Calls {
             (parent, wave)
         };
         if parent.is_some() {
-            self.wait_until(|| self.inner().turn().waves.of_all().is_some())?;
+            waits.wait(self, || inner.turn().waves.of_all().is_some());
         }
         let mut core = self.inner().turn();
         let sum = core.waves.of_all().unwrap_or_default();
@@ -192,7 +224,7 @@ impl Calls {
             );
         }
         core.turn(true);
-        Ok(sum)
+        sum
     }
 
     /// Waits until all processes have called it: collective.
@@ -201,9 +233,7 @@ impl Calls {
     /// [`Error::Gone`] or [`Error::Link`] with all that take part, where a rank is gone or is not reached
     /// any more; [`Error::Nested`] in an action.
     pub fn barrier(&self) -> Result<(), Error> {
-        self.refuse_in_actions()?;
-        let _alone = self.inner().collective();
-        self.sum(Sums::default).map(drop)
+        self.collectively(|waits| self.sum(waits, Sums::default).map(drop))
     }
 
     /// Waits until no call of any process is under way: collective. Two sums of the same number of calls
@@ -214,13 +244,20 @@ impl Calls {
     /// [`Error::Gone`] or [`Error::Link`] with all that take part, where a rank is gone or is not reached
     /// any more; [`Error::Nested`] in an action.
     pub fn settle(&self) -> Result<(), Error> {
-        self.refuse_in_actions()?;
-        let _alone = self.inner().collective();
+        self.collectively(|waits| self.settle_by(waits))
+    }
+
+    /// Does as [`Calls::settle`], in a collective call.
+    ///
+    /// # Errors
+    /// As that.
+    pub(crate) fn settle_by(&self, waits: &mut Waits) -> Result<(), Error> {
+        let inner = self.inner();
         let mut before = None;
         loop {
-            self.wait_until(|| self.inner().made_and_unended().1 == 0)?;
-            let sums = self.sum(|| {
-                let (made, unended) = self.inner().made_and_unended();
+            waits.wait(self, || inner.made_and_unended().1 == 0);
+            let sums = self.sum(waits, || {
+                let (made, unended) = inner.made_and_unended();
                 Sums {
                     made,
                     unended,

@@ -7,7 +7,7 @@ use calls::{Load, LoadError, Save, Saver, SharedSlice};
 use proptest::prelude::*;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, LinkedList, VecDeque};
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -131,6 +131,7 @@ fn load_all(index: &[u8], chunks: &[Vec<u8>]) {
     let _ = load::<Vec<Vec<String>>>(index, chunks, 16 * len);
     let _ = load::<Vec<Wide>>(index, chunks, 64 * len);
     let _ = load::<HashMap<u8, BTreeSet<String>>>(index, chunks, 64 * len);
+    let _ = load::<(BinaryHeap<u32>, LinkedList<u8>)>(index, chunks, 64 * len);
     let _ = load::<SharedSlice<i8>>(index, chunks, 2 * len);
     let _ = load::<Arc<[bool]>>(index, chunks, 4 * len);
     let _ = load::<Serde<Vec<String>>>(index, chunks, 64 * len);
@@ -179,6 +180,15 @@ proptest! {
     ) {
         load_all(&index, &chunks);
     }
+}
+
+#[test]
+fn lists_and_heaps_come_back() {
+    let list: LinkedList<String> = ["a", "bc", ""].map(str::to_owned).into();
+    assert_eq!(Archive::of(&list, 4096).load(), Ok(list));
+    let heap: BinaryHeap<u16> = [3, 1, 2].into();
+    let back: BinaryHeap<u16> = Archive::of(&heap, 4096).load().unwrap();
+    assert_eq!(back.into_sorted_vec(), [1, 2, 3]);
 }
 
 fn word(word: u64) -> [u8; 8] {

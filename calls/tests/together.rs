@@ -286,3 +286,146 @@ fn a_pool_runs_actions() {
         }
     });
 }
+
+/// Has rank 1 leave while it has a call to run; `act` until rank 0 knows, at most so many times.
+fn find_gone(most: u64, act: impl Fn(&Calls)) {
+    let (leave, is_to_leave) = std::sync::mpsc::channel::<()>();
+    let mut meetings = Together::of(2).into_iter().map(|meeting| Config {
+        meeting: Some(Box::new(meeting)),
+        ..Config::default()
+    });
+    let [first, second] = [meetings.next().unwrap(), meetings.next().unwrap()];
+    std::thread::scope(|threads| {
+        // It never polls.
+        threads.spawn(move || {
+            let calls = Calls::open_with(second).unwrap();
+            is_to_leave.recv().unwrap();
+            drop(calls);
+        });
+        let calls = Calls::open_with(first).unwrap();
+        let call = calls.to(1).unwrap().run(add, (1, 2));
+        calls.poll();
+        leave.send(()).unwrap();
+        let times = (0..most).take_while(|_| !call.is_ended());
+        times.for_each(|_| act(&calls));
+        assert!(call.is_ended());
+        assert!(matches!(call.wait(), Err(Error::Gone { rank: 1 })));
+    });
+}
+
+#[test]
+fn a_process_that_always_has_work_learns_who_is_gone() {
+    // Each turn finds something: the call, or its reply.
+    find_gone(2_000_000, |calls| {
+        assert_eq!(calls.to(0).unwrap().run(add, (2, 3)).wait().unwrap(), 5);
+    });
+}
+
+#[test]
+fn a_process_that_polls_seldom_learns_who_is_gone() {
+    find_gone(500, |calls| {
+        calls.poll();
+        std::thread::sleep(std::time::Duration::from_millis(3));
+    });
+}
+
+#[test]
+fn a_panic_leaves_no_collective_call_midway() {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    static ROUNDS: AtomicU64 = AtomicU64::new(0);
+    among(3, Config::default, |calls| {
+        for round in 1..=20 {
+            let falls = u64::from(calls.rank()) == round % 4;
+            if falls {
+                let to = calls.to((calls.rank() + 1) % 3).unwrap();
+                to.run(add, (1, 2)).then(|_| panic!("left behind"));
+            }
+            let settled = catch_unwind(AssertUnwindSafe(|| calls.settle()));
+            assert_eq!(settled.is_err(), falls);
+            // Each barrier is of the same round on all ranks.
+            calls.barrier().unwrap();
+            ROUNDS.fetch_max(round, Ordering::Relaxed);
+            assert_eq!(ROUNDS.load(Ordering::Relaxed), round);
+            calls.barrier().unwrap();
+        }
+        if calls.rank() == 1 {
+            let to = calls.to(2).unwrap();
+            to.run(add, (1, 2)).then(|_| panic!("left behind"));
+        }
+        let closes = AssertUnwindSafe(|| calls.clone().close());
+        assert_eq!(catch_unwind(closes).is_err(), calls.rank() == 1);
+    });
+}
+
+/// Polls a future until it is ready.
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    use std::task::{Context, Poll, Waker};
+    let mut future = std::pin::pin!(future);
+    let mut context = Context::from_waker(Waker::noop());
+    loop {
+        if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
+            return value;
+        }
+    }
+}
+
+#[action]
+fn awaits(here: &Here, depth: u32) -> Result<u64, String> {
+    let calls = here.calls();
+    let to = calls.to(calls.rank()).unwrap();
+    let sum = match depth {
+        0 => block_on(to.run(add, (2, 3))),
+        _ => return block_on(to.run(awaits, (depth - 1,))).unwrap_or_else(|e| Err(e.to_string())),
+    };
+    sum.map_err(|error| error.to_string())
+}
+
+#[test]
+fn futures_of_too_deep_actions_fail() {
+    let config = Config {
+        nested: 3,
+        ..Config::default()
+    };
+    let calls = Calls::alone_with(config).unwrap();
+    for depth in 0..5 {
+        let sum = calls.to(0).unwrap().run(awaits, (depth,)).wait().unwrap();
+        assert_eq!(sum.is_ok(), depth < 2, "{depth}: {sum:?}");
+    }
+}
+
+#[test]
+fn settings_without_sense_are_refused() {
+    let default = Config::default;
+    let of = |config| match Calls::alone_with(config) {
+        Err(Error::Setting(text)) => Some(text),
+        other => other.map(|_| None).unwrap(),
+    };
+    assert!(
+        of(Config {
+            pool_limit: usize::MAX,
+            ..default()
+        })
+        .is_some()
+    );
+    assert!(
+        of(Config {
+            pool_growth: usize::MAX,
+            ..default()
+        })
+        .is_some()
+    );
+    assert!(
+        of(Config {
+            pool_limit: 0,
+            ..default()
+        })
+        .is_none()
+    );
+    assert!(
+        of(Config {
+            together: usize::MAX,
+            ..default()
+        })
+        .is_none()
+    );
+}

@@ -98,6 +98,9 @@ fn expand_action(function: &ItemFn) -> Result<Tokens, Error> {
     })
 }
 
+/// The most arguments of a call: `calls::Arguments` is there for as many.
+const MOST_ARGUMENTS: usize = 8;
+
 /// Whether the function wants to know of the circumstances, and the types of its arguments.
 fn arguments(signature: &Signature) -> Result<(bool, Vec<&Type>), Error> {
     let complain = |span, text| Err(Error::new(span, text));
@@ -121,6 +124,12 @@ fn arguments(signature: &Signature) -> Result<(bool, Vec<&Type>), Error> {
             return complain(argument.span(), "an argument is a name and a type");
         }
         types.push(&*argument.ty);
+    }
+    if types.len() > MOST_ARGUMENTS {
+        return complain(
+            signature.inputs.span(),
+            "an action has at most 8 arguments: give more of them as a structure",
+        );
     }
     Ok((has_here, types))
 }

@@ -13,7 +13,22 @@ pub(super) const MOST_DEEP: u32 = 256;
 /// Values that can be loaded.
 ///
 /// `#[derive(Load)]` does so for structures and enumerations; with `#[save(pod)]` as for
-/// [`Save`](super::Save).
+/// [`Save`](super::Save). Others load by hand: see [`Loader`].
+///
+/// ```
+/// use calls::archive::Archive;
+/// use calls::{Load, LoadError, Save};
+///
+/// /// Saves a value, and loads it as one of another type.
+/// fn again<T: Save, U: Load>(value: &T) -> Result<U, LoadError> {
+///     Archive::of(value, 4096).load()
+/// }
+///
+/// let pairs: Vec<(char, u8)> = again(&[('a', 1_u8), ('b', 2)].as_slice())?;
+/// assert_eq!(pairs, [('a', 1), ('b', 2)]);
+/// assert!(again::<_, Vec<bool>>(&pairs).is_err());
+/// # Ok::<(), LoadError>(())
+/// ```
 pub trait Load: Sized {
     /// The fewest bytes of index data that a value takes.
     const LEAST: usize = 0;

@@ -2,7 +2,7 @@
 
 use super::load::{Load, LoadError, Loader};
 use super::save::{Save, Saver};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, LinkedList, VecDeque};
 use std::hash::{BuildHasher, Hash};
 
 /// Saves a number of values.
@@ -41,6 +41,8 @@ macro_rules! collections {
 
 collections! {
     VecDeque<T>, [T], T, save_each;
+    LinkedList<T>, [T], T, save_each;
+    BinaryHeap<T>, [T], T, save_each;
     BTreeSet<T>, [T], T, save_each;
     HashSet<T, S>, [T, S], T, save_each;
 }
@@ -58,6 +60,22 @@ impl<K: Save, V: Save, S> Save for HashMap<K, V, S> {
 }
 
 impl<T: Load> Load for VecDeque<T> {
+    const LEAST: usize = 8;
+
+    fn load(from: &mut Loader<'_, '_>) -> Result<Self, LoadError> {
+        load_each(from)
+    }
+}
+
+impl<T: Load> Load for LinkedList<T> {
+    const LEAST: usize = 8;
+
+    fn load(from: &mut Loader<'_, '_>) -> Result<Self, LoadError> {
+        load_each(from)
+    }
+}
+
+impl<T: Load + Ord> Load for BinaryHeap<T> {
     const LEAST: usize = 8;
 
     fn load(from: &mut Loader<'_, '_>) -> Result<Self, LoadError> {

@@ -67,8 +67,8 @@ pub(super) fn open(
     let vectors = [AddressVector::new(), AddressVector::new()];
     let open = |vector, queue: &CompletionQueue, take: unsafe fn(*const (), Lying) -> bool| {
         let at = std::ptr::from_ref(arrivals).cast();
-        // SAFETY: the list is in a box of the core's, dropped behind the endpoints, whose progress is
-        // made in turns; the functions call nothing of the endpoints.
+        // SAFETY: the list stays where it is, the core's alone, dropped behind the endpoints, whose
+        // progress is made in turns; the functions call nothing of the endpoints.
         let in_place = unsafe { InPlace::new(take, at) };
         let config = endpoint::Config {
             in_place: Some(in_place),
@@ -122,6 +122,10 @@ impl Core {
             }
             at = end;
         }
+        if at != packet.bytes().len() {
+            // A reply that somebody waits for may have been there.
+            self.part(source, raw::Error::Broken);
+        }
     }
 
     fn take_reply(&mut self, record: Record) {
@@ -145,6 +149,42 @@ impl Core {
         peer.unended -= new;
         if new > 0 {
             self.out.push(Ready::Ended(new));
+        }
+    }
+}
+
+#[cfg(all(test, not(calls_model)))]
+mod tests {
+    use crate::calls::Calls;
+    use crate::core::header;
+    use crate::error::Error;
+    use crate::packet::Packet;
+    use crate::wire::{DONE, Header};
+    use bytemuck::bytes_of;
+    use fi_provider::raw::error as raw;
+
+    #[test]
+    fn a_message_that_is_cut_off_breaks_the_link() {
+        let done = header(DONE, 0, 0);
+        let long = Header { len: 32, ..done };
+        for (bytes, is_whole) in [
+            ([bytes_of(&done), bytes_of(&done)].concat(), true),
+            ([bytes_of(&done), bytes_of(&long)].concat(), false),
+            ([bytes_of(&done), &[0; 8]].concat(), false),
+        ] {
+            let calls = Calls::alone().unwrap();
+            // SAFETY: the slice has so many bytes.
+            let packet = unsafe { Packet::copy(bytes.as_ptr(), bytes.len()) };
+            calls.inner().turn().take_replies(0, packet);
+            let lost = calls.inner().turn().lost(0);
+            let is_broken = matches!(
+                lost,
+                Some(Error::Link {
+                    rank: 0,
+                    error: raw::Error::Broken,
+                })
+            );
+            assert!(is_broken != is_whole, "{lost:?}");
         }
     }
 }

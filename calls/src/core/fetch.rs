@@ -77,6 +77,11 @@ impl Core {
         if far.is_empty() {
             return self.come_out(record, sink);
         }
+        if far.iter().filter(|chunk| chunk.kind == INDEX).count() > 1 {
+            // One place has room for the block of index data that is read into.
+            let text = "its table of chunks makes no sense";
+            return self.refuse(record, sink, table.parcel, text);
+        }
         let all = far
             .iter()
             .try_fold(0_u64, |all, chunk| all.checked_add(chunk.len));
@@ -287,5 +292,68 @@ impl Core {
                 }
             }
         }
+    }
+}
+
+#[cfg(all(test, not(calls_model)))]
+mod tests {
+    use super::*;
+    use crate::calls::Calls;
+    use crate::packet::Packet;
+    use crate::wire::{CALL, CHUNKS, Header, Table, UNIT};
+    use bytemuck::bytes_of;
+
+    /// A call of rank 0 with a table of these chunks, of 200 bytes each in a block of its pool.
+    fn call_with(calls: &Calls, kinds: &[u8]) -> Record {
+        let block = calls.inner().pool.take(200).unwrap();
+        let (key, address) = block.place();
+        let describe = |&kind| Described {
+            len: 200,
+            key,
+            address,
+            kind,
+            align: 0,
+            unused: [0; 6],
+        };
+        let all: Vec<Described> = kinds.iter().map(describe).collect();
+        let table = Table {
+            chunks: all.len() as u32,
+            index: 0,
+            parcel: 0,
+        };
+        let body = [bytes_of(&table), bytemuck::cast_slice(&all)].concat();
+        let header = Header {
+            len: body.len() as u32,
+            flags: CHUNKS,
+            ..header(CALL, 0, 0)
+        };
+        let bytes = [bytes_of(&header), &body].concat();
+        // SAFETY: the slice has so many bytes.
+        let packet = unsafe { Packet::copy(bytes.as_ptr(), bytes.len()) };
+        Record::new(0, header, packet, UNIT)
+    }
+
+    #[test]
+    fn a_second_block_of_index_data_is_refused() {
+        let calls = Calls::alone().unwrap();
+        for (kinds, is_refused) in [
+            (&[INDEX, BLOCK][..], false),
+            (&[INDEX, INDEX], true),
+            (&[BLOCK, INDEX, BLOCK, INDEX], true),
+        ] {
+            let record = call_with(&calls, kinds);
+            let mut core = calls.inner().turn();
+            core.fetch(record, None);
+            assert_eq!(core.out.is_empty(), is_refused, "{kinds:?}");
+            core.out.clear();
+            assert!(core.fetches.is_empty());
+        }
+        let lost = loop {
+            calls.poll();
+            if let Some(lost) = calls.inner().take_lost() {
+                break lost;
+            }
+        };
+        assert!(lost.to_string().contains("makes no sense"), "{lost}");
     }
 }

@@ -25,6 +25,7 @@ use fi_provider::raw::region::Memory;
 use send::Outbox;
 use slab::Slab;
 use std::collections::VecDeque;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -89,7 +90,8 @@ pub(crate) struct Core {
     replies: Endpoint,
     /// Tells of the ends of reads.
     ended: CompletionQueue,
-    arrivals: Box<arrive::Arrivals>,
+    /// Not in a `Box`: its moves would say that nobody else has a pointer to the list.
+    arrivals: Rc<arrive::Arrivals>,
     pub(crate) peers: Vec<Peer>,
     /// Ranks with messages that were not sent, and their ways.
     dirty: Vec<(u32, Way)>,
@@ -112,11 +114,11 @@ pub(crate) struct Core {
     most: usize,
     /// Bytes for which there is no room.
     pub(crate) unsent: usize,
-    /// Turns that found nothing, since the peers were looked at.
-    idle: u32,
+    /// Turns since the peers were looked at.
+    turns: u32,
     looked: Instant,
-    /// Looks so far.
-    looks: u32,
+    /// When those of other nodes were.
+    looked_far: Instant,
     probed: Box<u64>,
     _probe: Memory,
     pool: Arc<Pool>,
@@ -127,11 +129,12 @@ pub(crate) struct Core {
 
 /// The key of the memory that peers read to find out whether a process is there.
 pub(crate) const PROBE: u64 = 1;
-/// Turns that find nothing, before peers are looked at.
-const PATIENCE: u32 = 1 << 10;
+/// Turns before the clock is looked at, also where each turn finds something: a process that always has
+/// work waits for others, too. A program may sleep between them.
+const PATIENCE: u32 = 1 << 8;
 /// The time between looks at peers of the node, and of others.
 const LOOK: Duration = Duration::from_millis(20);
-const LOOK_FAR: u32 = 50;
+const LOOK_FAR: Duration = Duration::from_secs(1);
 /// The time that messages have to leave at the end.
 pub(crate) const FAREWELL: Duration = Duration::from_secs(1);
 
@@ -170,7 +173,7 @@ impl Core {
             most,
         } = parts;
         let (rank, ranks) = job.rank_and_ranks();
-        let arrivals = Box::new(arrive::Arrivals::default());
+        let arrivals = Rc::new(arrive::Arrivals::default());
         let ended = CompletionQueue::new(fetch::MOST_READS);
         let (requests, replies) = arrive::open(&domain, &arrivals, &ended, &mut job)?;
         Ok(Self {
@@ -190,13 +193,13 @@ impl Core {
             waves: Waves::new(rank, ranks),
             made: 0,
             message,
-            together: together as u32,
+            together: u32::try_from(together).unwrap_or(u32::MAX),
             delay,
             most,
             unsent: 0,
-            idle: 0,
+            turns: 0,
             looked: Instant::now(),
-            looks: 0,
+            looked_far: Instant::now(),
             probed: Box::default(),
             _probe: probe,
             pool,
@@ -230,23 +233,26 @@ impl Core {
         if takes_calls {
             self.requests.progress_in_place();
         }
-        if !self.fetches.is_empty() || self.idle >= PATIENCE {
+        self.turns += 1;
+        if !self.fetches.is_empty() || self.turns >= PATIENCE {
             self.go_on();
         }
         if self.arrivals.is_any() {
             self.sort();
-            self.idle = 0;
-        } else {
-            self.idle += 1;
         }
+    }
+
+    /// Has the next turn look at the clock: time has passed since the last one.
+    pub(crate) fn note_sleep(&mut self) {
+        self.turns = PATIENCE;
     }
 
     /// Goes on with reads, and looks at peers from time to time.
     #[cold]
     fn go_on(&mut self) {
         self.take_ended();
-        if self.idle >= PATIENCE {
-            self.idle = 0;
+        if self.turns >= PATIENCE {
+            self.turns = 0;
             self.look_at_peers();
         }
     }
@@ -331,8 +337,10 @@ impl Core {
             return;
         }
         self.looked = Instant::now();
-        self.looks = self.looks.wrapping_add(1);
-        let is_time_for_far = self.looks.is_multiple_of(LOOK_FAR);
+        let is_time_for_far = self.looked_far.elapsed() >= LOOK_FAR;
+        if is_time_for_far {
+            self.looked_far = self.looked;
+        }
         let mut has_kept = vec![false; self.peers.len()];
         for (_, (rank, ..)) in &self.kept {
             has_kept[*rank as usize] = true;
