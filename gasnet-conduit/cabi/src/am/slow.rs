@@ -162,6 +162,30 @@ pub(super) unsafe fn request_medium_far<G: Guard>(
         match (*am).request_medium_beyond(word, (payload, bytes), way) {
             Sent::Yes => OK,
             Sent::No => request_medium_again(am, rank, word.handler(), payload, bytes),
+            Sent::Beyond(_) => request_medium_by_others(am, rank, word, payload, bytes, way),
+            Sent::More | Sent::Unheard => poll(am),
+        }
+    }
+}
+
+/// Does as [`request_medium_far`], which has just left this to other queues.
+///
+/// # Safety
+/// As [`request_medium_far`].
+#[inline(never)]
+unsafe fn request_medium_by_others<G: Guard>(
+    am: *const Engine<G>,
+    rank: u32,
+    word: Word,
+    payload: *const u8,
+    bytes: usize,
+    way: Way<'_>,
+) -> c_int {
+    // SAFETY: the engine is open, the payload is there, and the way is that of this request.
+    unsafe {
+        match (*am).request_medium_by_other_queues(word, (payload, bytes), way) {
+            Sent::Yes => OK,
+            Sent::No => request_medium_again(am, rank, word.handler(), payload, bytes),
             _ => poll(am),
         }
     }
