@@ -297,9 +297,10 @@ pub(super) unsafe fn put<G: Guard>(
     flags: u32,
     done: *mut u64,
 ) -> c_int {
-    // SAFETY: the engine is open; the rest is the caller's promise.
+    // SAFETY: the engine is open, and the rank one of the job's; the rest is the caller's promise.
     unsafe {
-        if bytes == size_of::<u64>() && (*am).put_word_now(rank, to, from, Done::new(done)) {
+        let is_word = bytes == size_of::<u64>() && rank < (*am).ranks();
+        if is_word && (*am).put_word_now(rank as usize, to, from, Done::new(done)) {
             return OK;
         }
         put_otherwise(am, rank, to, from, bytes, flags, done)
@@ -320,9 +321,10 @@ unsafe fn put_otherwise<G: Guard>(
     flags: u32,
     done: *mut u64,
 ) -> c_int {
-    // SAFETY: the engine is open; the rest is the caller's promise.
+    // SAFETY: the engine is open, and the rank one of the job's; the rest is the caller's promise.
     unsafe {
-        if bytes == size_of::<u64>() && (*am).widen_puts(rank) {
+        let is_word = bytes == size_of::<u64>() && rank < (*am).ranks();
+        if is_word && (*am).widen_puts(rank as usize) {
             return put(am, rank, to, from, bytes, flags, done);
         }
         if (*am).put_beyond_now(rank, to, (from, bytes), Done::new(done)) {
