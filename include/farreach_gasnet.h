@@ -27,7 +27,7 @@ extern farreach_gasnet_t farreach_gasnet;
 
 /* The operations of a handle: started ones, and those that have ended, which the engine counts. */
 typedef struct farreach_gasnet_operations {
-    uint64_t puts, gets, puts_done, gets_done;
+    uint64_t puts_done, gets_done, puts, gets;
     uint64_t value;                          /* of gasnet_get_nb_val */
     struct farreach_gasnet_operations *next; /* the library's */
 } farreach_gasnet_operations_t;
@@ -48,6 +48,7 @@ FARREACH_GASNET_OF_THREAD farreach_gasnet_operations_t *farreach_gasnet_own
 #define farreach_gasnet_put farreach_gasnet_put_threads
 #define farreach_gasnet_put_nb farreach_gasnet_put_nb_threads
 #define farreach_gasnet_put_nbi farreach_gasnet_put_nbi_threads
+#define farreach_gasnet_put_word_nbi farreach_gasnet_put_word_nbi_threads
 #define farreach_gasnet_get farreach_gasnet_get_threads
 #define farreach_gasnet_get_nb farreach_gasnet_get_nb_threads
 #define farreach_gasnet_get_nbi farreach_gasnet_get_nbi_threads
@@ -105,6 +106,10 @@ farreach_gasnet_operations_t *farreach_gasnet_put_nb(uint32_t node, void *dest, 
                                                      size_t bytes, uint32_t flags);
 void farreach_gasnet_put_nbi(uint32_t node, void *dest, const void *src, size_t bytes,
                              uint32_t flags, farreach_gasnet_operations_t **own);
+/* A put of 8 bytes, to a node below farreach_gasnet.reach; am is farreach_gasnet.am, and the thread's
+ * operations are not NULL. */
+void farreach_gasnet_put_word_nbi(uint32_t node, void *dest, uint64_t word, farreach_am_t *am,
+                                  farreach_gasnet_operations_t *own);
 void farreach_gasnet_get(void *dest, uint32_t node, const void *src, size_t bytes);
 farreach_gasnet_operations_t *farreach_gasnet_get_nb(void *dest, uint32_t node, const void *src,
                                                      size_t bytes);

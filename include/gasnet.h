@@ -368,7 +368,14 @@ FARREACH_INLINE void farreach_gasnet_put_nbi_(gasnet_node_t node, void *dest, co
 {
     unsigned char *near;
     if (!FARREACH_LIKELY(farreach_gasnet_near(node, dest, bytes, &near))) {
-        farreach_gasnet_put_nbi(node, dest, src, bytes, flags, &farreach_gasnet_own);
+        farreach_gasnet_operations_t *const own = farreach_gasnet_own;
+        uint64_t word;
+        if (bytes == sizeof word && node < farreach_gasnet.reach && FARREACH_LIKELY(own != NULL)) {
+            memcpy(&word, src, sizeof word);
+            farreach_gasnet_put_word_nbi(node, dest, word, farreach_gasnet.am, own);
+        } else {
+            farreach_gasnet_put_nbi(node, dest, src, bytes, flags, &farreach_gasnet_own);
+        }
         return;
     }
     memcpy(near, src, bytes);

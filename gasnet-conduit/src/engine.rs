@@ -82,11 +82,14 @@ pub(crate) struct Rest {
 /// Replies wait for room.
 pub(crate) const BACKLOG: u8 = 1;
 /// Operations on memory may have ended of which nobody was told.
-pub(crate) const ENDED: u8 = 2;
+pub(crate) const ENDED: u8 = 16;
 /// A handler runs.
 pub(crate) const HANDLER: u8 = 4;
 /// The engine is being closed.
 pub(crate) const CLOSING: u8 = 8;
+
+// So that one byte tells of these things and of a device alone: `Core::is_at_rest`.
+const _: () = assert!((BACKLOG | ENDED | HANDLER | CLOSING) & Endpoint::DEVICE == 0);
 
 impl Rest {
     fn of(endpoints: [&Endpoint; 2]) -> Self {
@@ -388,6 +391,7 @@ impl Core {
     }
 
     /// The number of processes.
+    #[inline]
     pub fn ranks(&self) -> u32 {
         self.ranks
     }
@@ -463,10 +467,10 @@ fn find_near(replies: &Endpoint, own: u32, ranks: u32) -> Result<Box<[bool]>, Er
 }
 
 impl Core {
-    /// Handles messages if some have come.
+    /// Handles messages if some have come, and goes on with replies that wait.
     #[inline(always)]
     pub(crate) fn listen(&self) {
-        if !self.is_silent() {
+        if self.rest.has(BACKLOG) || !self.is_silent() {
             self.work();
         }
     }
@@ -500,10 +504,10 @@ impl Core {
     /// Whether there is nothing to do, as far as few instructions tell.
     #[inline(always)]
     pub(crate) fn is_at_rest(&self) -> bool {
-        if self.rest.is_busy() || !self.rest.is_silent() {
+        if !self.rest.is_silent() {
             return false;
         }
-        let todo = self.requests.todo() | self.replies.todo();
+        let todo = self.requests.todo() | self.replies.todo() | self.rest.busy.get();
         if todo == 0 {
             return true;
         }

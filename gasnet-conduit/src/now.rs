@@ -158,24 +158,46 @@ impl<G: Guard> Engine<G> {
         let bytes = bytes_of(args);
         let bytes = (bytes.as_ptr(), bytes.len());
         // SAFETY: the slice holds the bytes, of which there are few enough.
-        beyond!(self, unsafe { way.inject_words_over_device(words, bytes) })
+        beyond!(self, unsafe {
+            let is_sent = way.inject_words_over_device(words, bytes);
+            is_sent.unwrap_or_else(|| way.inject_words_by_other_queues(&words, bytes))
+        })
     }
 
-    /// The same behind [`Engine::request_medium_now`].
+    /// The same behind [`Engine::request_medium_now`]. Behind it comes
+    /// [`Engine::request_medium_by_other_queues`], with the same arguments.
     ///
     /// # Safety
     /// As [`Engine::request_short_beyond`]; `payload` holds so many bytes.
     #[inline(always)]
-    pub unsafe fn request_medium_beyond(
+    pub unsafe fn request_medium_beyond<'a>(
+        &self,
+        Word(word): Word,
+        payload: (*const u8, usize),
+        way: Way<'a>,
+    ) -> Sent<'a> {
+        const { assert!(copy::FEW <= Way::FEW) };
+        // SAFETY: `payload` holds the bytes, of which the function before takes few enough.
+        let Some(is_sent) = (unsafe { way.inject_words_over_device([word], payload) }) else {
+            return Sent::Beyond(Beyond(way, word));
+        };
+        beyond!(self, is_sent)
+    }
+
+    /// The same behind [`Engine::request_medium_beyond`]. Nothing comes behind it.
+    ///
+    /// # Safety
+    /// As [`Engine::request_medium_beyond`].
+    #[inline(always)]
+    pub unsafe fn request_medium_by_other_queues(
         &self,
         Word(word): Word,
         payload: (*const u8, usize),
         way: Way<'_>,
     ) -> Sent<'_> {
-        const { assert!(copy::FEW <= Way::FEW) };
-        // SAFETY: `payload` holds the bytes, of which the function before takes few enough.
+        // SAFETY: `payload` holds the bytes, for which the function before has just been called.
         beyond!(self, unsafe {
-            way.inject_words_over_device([word], payload)
+            way.inject_words_by_other_queues(&[word], payload)
         })
     }
 

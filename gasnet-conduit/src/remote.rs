@@ -188,26 +188,25 @@ impl<G: Guard> Engine<G> {
     /// Calls nothing.
     ///
     /// # Safety
-    /// `from` holds the bytes.
+    /// `rank` is that of a process of the job, and `from` holds the bytes.
     #[inline(always)]
-    pub unsafe fn put_word_now(&self, rank: u32, to: u64, from: *const u8, done: Done) -> bool {
+    pub unsafe fn put_word_now(&self, rank: usize, to: u64, from: *const u8, done: Done) -> bool {
         let core = &self.core;
         if !self.guard.try_lock() {
             return false;
         }
-        // SAFETY: the endpoint's functions know nothing of the table, which this thread alone uses.
+        // SAFETY: the rank is one of the job's; the endpoint's functions know nothing of the table,
+        // which this thread alone uses.
         let region = unsafe { core.regions.last_in_line(rank) };
         let is_posted = match region {
             Some(region) if !core.rest.has(HANDLER) => {
+                // The device's progress tells of its end: ENDED need not be set.
                 let report = Context(done.0);
                 // SAFETY: `from` holds the bytes, and posts to the region are in line.
-                unsafe { (core.replies).write_word_in_line(region, to, from, report) }
+                unsafe { (core.replies).write_word_resolved(region, to, from, report) }
             }
             _ => false,
         };
-        if is_posted {
-            core.rest.set(ENDED, true);
-        }
         // SAFETY: locked above.
         unsafe { self.guard.unlock() };
         is_posted
@@ -215,13 +214,17 @@ impl<G: Guard> Engine<G> {
 
     /// Sees to it that [`Engine::put_word_now`] finds room again, if it declined for that. Returns false
     /// where it would do so again.
-    #[inline(never)]
-    pub fn widen_puts(&self, rank: u32) -> bool {
+    ///
+    /// # Safety
+    /// `rank` is that of a process of the job.
+    #[inline(always)]
+    pub unsafe fn widen_puts(&self, rank: usize) -> bool {
         let core = &self.core;
         if !self.guard.try_lock() {
             return false;
         }
-        // SAFETY: the endpoint's functions know nothing of the table, which this thread alone uses.
+        // SAFETY: the rank is one of the job's; the endpoint's functions know nothing of the table,
+        // which this thread alone uses.
         let region = unsafe { core.regions.last_in_line(rank) };
         // Whatever the operation is told by.
         let is_wider = !core.rest.has(HANDLER)

@@ -5,7 +5,7 @@
     reason = "registers memory by its C address, and reads a table of C's"
 )]
 
-use crate::engine::{Core, Engine};
+use crate::engine::{Core, ENDED, Engine};
 use crate::error::Error;
 use crate::lock::Guard;
 use fi_provider::raw::domain::Domain;
@@ -164,10 +164,12 @@ impl Regions {
     /// ([`RemoteRegion::is_in_line`]).
     ///
     /// # Safety
-    /// As long as the reference is used, no other function of this table is called.
+    /// `rank` is that of a process of the job. As long as the reference is used, no other function of
+    /// this table is called.
     #[inline(always)]
-    pub(crate) unsafe fn last_in_line(&self, rank: u32) -> Option<&RemoteRegion> {
-        let last = self.in_line.get(rank as usize)?;
+    pub(crate) unsafe fn last_in_line(&self, rank: usize) -> Option<&RemoteRegion> {
+        // SAFETY: the table has an element for each process of the job.
+        let last = unsafe { self.in_line.get_unchecked(rank) };
         // SAFETY: null, or a region in a box of the table, as every change of that notes; nothing changes
         // the table as long as the reference is used.
         unsafe { last.get().as_ref() }
@@ -215,6 +217,8 @@ impl Regions {
         if self.known.borrow().len() <= rank as usize {
             return Err(raw::Error::NoSuchPeer);
         }
+        // The endpoint may take the ends of operations while it asks the peer.
+        core.rest.set(ENDED, true);
         self.change(rank, |of_peer| {
             let holds = |one: &Known| one.key.holds(start, bytes as u64);
             let at = of_peer.iter().position(holds);

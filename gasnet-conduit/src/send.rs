@@ -222,7 +222,11 @@ impl Core {
     ) -> Result<(), Error> {
         self.check(rank, payload, args)?;
         if rank == self.rank {
-            return self.send_to_self(handler, payload, args, false);
+            self.send_to_self(handler, payload, args, false)?;
+            if !TRIES {
+                self.listen();
+            }
+            return Ok(());
         }
         let placed = self.place::<TRIES>(rank, payload)?;
         let parts = parts(handler, placed, args);

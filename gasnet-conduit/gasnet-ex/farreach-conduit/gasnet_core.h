@@ -86,3 +86,76 @@ extern size_t gasnetc_max_medium;
 #endif
 
 #include <gasnet_ammacros.h>
+
+#ifndef _GASNETC_AM_ARGS
+#define _GASNETC_AM_ARGS
+
+/* Messages with their arguments in an array. GASNet's macros name functions of variable arguments,
+ * which cost more: the macros of those names, below, call these. */
+extern int gasnetc_AMRequestShort(gex_TM_t _tm, gex_Rank_t _rank, gex_AM_Index_t _handler,
+                                  gex_Flags_t _flags GASNETI_THREAD_FARG,
+                                  const gex_AM_Arg_t *_args, unsigned int _numargs);
+extern int gasnetc_AMRequestMedium(gex_TM_t _tm, gex_Rank_t _rank, gex_AM_Index_t _handler,
+                                   void *_source_addr, size_t _nbytes, gex_Event_t *_lc_opt,
+                                   gex_Flags_t _flags GASNETI_THREAD_FARG,
+                                   const gex_AM_Arg_t *_args, unsigned int _numargs);
+extern int gasnetc_AMRequestLong(gex_TM_t _tm, gex_Rank_t _rank, gex_AM_Index_t _handler,
+                                 void *_source_addr, size_t _nbytes, void *_dest_addr,
+                                 gex_Event_t *_lc_opt, gex_Flags_t _flags GASNETI_THREAD_FARG,
+                                 const gex_AM_Arg_t *_args, unsigned int _numargs);
+extern int gasnetc_AMReplyShort(gex_Token_t _token, gex_AM_Index_t _handler, gex_Flags_t _flags,
+                                const gex_AM_Arg_t *_args, unsigned int _numargs);
+extern int gasnetc_AMReplyMedium(gex_Token_t _token, gex_AM_Index_t _handler, void *_source_addr,
+                                 size_t _nbytes, gex_Event_t *_lc_opt, gex_Flags_t _flags,
+                                 const gex_AM_Arg_t *_args, unsigned int _numargs);
+extern int gasnetc_AMReplyLong(gex_Token_t _token, gex_AM_Index_t _handler, void *_source_addr,
+                               size_t _nbytes, void *_dest_addr, gex_Event_t *_lc_opt,
+                               gex_Flags_t _flags, const gex_AM_Arg_t *_args,
+                               unsigned int _numargs);
+
+/* What stands behind the flags: the thread, if that is passed, the number of arguments, and these:
+ * number and arguments are in one array. */
+#if GASNETI_THREADINFO_OPT
+  #define _GASNETC_THREAD(_thread, ...) , _thread
+  #define _GASNETC_ARGS(_thread, ...)   __VA_ARGS__
+#else
+  #define _GASNETC_THREAD(...)
+  #define _GASNETC_ARGS(...)            __VA_ARGS__
+#endif
+#define _GASNETC_LIST(...) const gex_AM_Arg_t _gasnetc_args[] = { __VA_ARGS__ }
+#define _GASNETC_LISTED    _gasnetc_args + 1, (unsigned int)_gasnetc_args[0]
+
+#define gasnetc_AMRequestShortM(_tm, _rank, _handler, _flags, ...)                              \
+  __extension__ ({                                                                              \
+    _GASNETC_LIST(_GASNETC_ARGS(__VA_ARGS__));                                                  \
+    gasnetc_AMRequestShort(_tm, _rank, _handler, _flags _GASNETC_THREAD(__VA_ARGS__),           \
+                           _GASNETC_LISTED);                                                    \
+  })
+#define gasnetc_AMRequestMediumM(_tm, _rank, _handler, _source, _nbytes, _lc_opt, _flags, ...)  \
+  __extension__ ({                                                                              \
+    _GASNETC_LIST(_GASNETC_ARGS(__VA_ARGS__));                                                  \
+    gasnetc_AMRequestMedium(_tm, _rank, _handler, _source, _nbytes, _lc_opt,                    \
+                            _flags _GASNETC_THREAD(__VA_ARGS__), _GASNETC_LISTED);              \
+  })
+#define gasnetc_AMRequestLongM(_tm, _rank, _handler, _source, _nbytes, _to, _lc_opt, _flags, ...) \
+  __extension__ ({                                                                                \
+    _GASNETC_LIST(_GASNETC_ARGS(__VA_ARGS__));                                                    \
+    gasnetc_AMRequestLong(_tm, _rank, _handler, _source, _nbytes, _to, _lc_opt,                   \
+                          _flags _GASNETC_THREAD(__VA_ARGS__), _GASNETC_LISTED);                  \
+  })
+#define gasnetc_AMReplyShortM(_token, _handler, _flags, ...)                                    \
+  __extension__ ({                                                                              \
+    _GASNETC_LIST(__VA_ARGS__);                                                                 \
+    gasnetc_AMReplyShort(_token, _handler, _flags, _GASNETC_LISTED);                            \
+  })
+#define gasnetc_AMReplyMediumM(_token, _handler, _source, _nbytes, _lc_opt, _flags, ...)         \
+  __extension__ ({                                                                               \
+    _GASNETC_LIST(__VA_ARGS__);                                                                  \
+    gasnetc_AMReplyMedium(_token, _handler, _source, _nbytes, _lc_opt, _flags, _GASNETC_LISTED); \
+  })
+#define gasnetc_AMReplyLongM(_token, _handler, _source, _nbytes, _to, _lc_opt, _flags, ...)         \
+  __extension__ ({                                                                                  \
+    _GASNETC_LIST(__VA_ARGS__);                                                                     \
+    gasnetc_AMReplyLong(_token, _handler, _source, _nbytes, _to, _lc_opt, _flags, _GASNETC_LISTED); \
+  })
+#endif

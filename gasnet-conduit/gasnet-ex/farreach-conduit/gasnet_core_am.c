@@ -47,10 +47,45 @@ extern gex_TI_t gasnetc_Token_Info(gex_Token_t token, gex_Token_Info_t *info, ge
   return GASNETI_TOKEN_INFO_RETURN(result, info, mask);
 }
 
-/* Takes the arguments of a message from the list in which they were passed. */
-#define TAKE_ARGS(args, nargs, list)                                            \
-  uint32_t args[16];                                                            \
-  for (int _i = 0; _i < (nargs); ++_i) args[_i] = (uint32_t)va_arg(list, gex_AM_Arg_t)
+/* Takes the arguments of a prepared message, which are passed behind its descriptor. */
+#define TAKE_ARGS(args, nargs, sd) do {                                         \
+    va_list _list;                                                              \
+    va_start(_list, sd);                                                        \
+    for (int _i = 0; _i < (nargs); ++_i) args[_i] = va_arg(_list, gex_AM_Arg_t); \
+    va_end(_list);                                                              \
+  } while (0)
+
+#if GASNET_TRACE
+/* Writes arguments as GASNet's traces have them. */
+static void gasnetc_print_args(char *text, size_t room, const gex_AM_Arg_t *args, int nargs) {
+  text[0] = '\0';
+  for (int i = 0; i < nargs; ++i) {
+    int written = snprintf(text, room, " 0x%08x", (unsigned int)args[i]);
+    text += written;
+    room -= written;
+  }
+}
+
+/* Traces find arguments in an array of this name, where GASNet's take variable ones. */
+#undef _GASNETI_TRACE_GATHERARGS
+#define _GASNETI_TRACE_GATHERARGS(numargs, lastarg) \
+  char _tga_argstr[256];                            \
+  gasnetc_print_args(_tga_argstr, sizeof(_tga_argstr), args, (int)(numargs))
+#endif
+
+/* Whether a poll has more to do than messages: another process exits, or a progress function is
+ * wanted. */
+#define IS_WANTED(name, flavor, function) | (int)_GASNETI_PROGRESSFNS_ISENABLED_##flavor(name)
+#define IS_DUE() ((int)gasnetc_board->asked GASNETI_PROGRESSFNS_LIST(IS_WANTED))
+
+/* Does what a poll before a request does beside messages: the engine's request itself looks for
+ * those, when it has sent. */
+#define ATTEND(flags) do {                       \
+    if (GASNETC_IMMEDIATE_WOULD_POLL(flags)) {   \
+      GASNETC_EXIT_FOLLOW();                     \
+      GASNETI_PROGRESSFNS_RUN();                 \
+    }                                            \
+  } while (0)
 
 /* Stores the payload of a Long at a process whose segment is mapped here, this one's or, with PSHM,
  * a neighbour's. Returns 1, or 0 where the engine has to carry it. */
@@ -70,18 +105,16 @@ int gasnetc_store_long(gex_Rank_t jobrank, void *dest, const void *src, size_t b
   return 1;
 }
 
-/* Requests and replies, behind the variable arguments. */
-
 /* Sends a request. Returns not 0 where flags have GEX_FLAG_IMMEDIATE and it would wait; then nothing has
  * been done: so a Long is not stored here before there is room for it. */
 GASNETI_INLINE(gasnetc_request)
 int gasnetc_request(const gasneti_category_t category, gex_TM_t tm, gex_Rank_t rank,
                     gex_AM_Index_t handler, void *src, size_t bytes, void *dest,
-                    gex_Flags_t flags, int nargs, va_list list) {
+                    gex_Flags_t flags, const gex_AM_Arg_t *arguments, unsigned int nargs) {
   const gex_Rank_t jobrank = gasneti_e_tm_rank_to_jobrank(tm, rank);
   const uint64_t to = (uint64_t)(uintptr_t)dest;
   const int tries = !!(flags & GEX_FLAG_IMMEDIATE);
-  TAKE_ARGS(args, nargs, list);
+  const uint32_t *const args = (const uint32_t *)arguments;
   int result;
   switch (category) {
     case gasneti_Short:
@@ -106,18 +139,18 @@ int gasnetc_request(const gasneti_category_t category, gex_TM_t tm, gex_Rank_t r
       if (gasnetc_store_long(jobrank, dest, src, bytes, flags)) src = NULL;
       result = farreach_am_request_long(gasnetc_am, jobrank, handler, src, bytes, to, args, nargs);
   }
-  if_pf (result == FARREACH_AM_EAGAIN) return 1;
+  if_pf (tries && result == FARREACH_AM_EAGAIN) return 1;
   GASNETC_CHECK("a request", result);
   return GASNET_OK;
 }
 
 GASNETI_INLINE(gasnetc_reply)
 int gasnetc_reply(const gasneti_category_t category, gex_Token_t token, gex_AM_Index_t handler,
-                  void *src, size_t bytes, void *dest, gex_Flags_t flags, int nargs,
-                  va_list list) {
+                  void *src, size_t bytes, void *dest, gex_Flags_t flags,
+                  const gex_AM_Arg_t *arguments, unsigned int nargs) {
   farreach_am_message_t *const message = MESSAGE(token);
+  const uint32_t *const args = (const uint32_t *)arguments;
   gasneti_assert(!gasnetc_token_in_nbrhd(token));
-  TAKE_ARGS(args, nargs, list);
   int result;
   switch (category) {
     case gasneti_Short:
@@ -137,83 +170,83 @@ int gasnetc_reply(const gasneti_category_t category, gex_Token_t token, gex_AM_I
 
 /* Fixed payload. The payload may be changed on return: local completion is synchronous. */
 
-extern int gasnetc_AMRequestShortM(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
-                                   gex_Flags_t flags GASNETI_THREAD_FARG, int numargs, ...) {
-  GASNETI_COMMON_AMREQUESTSHORT(tm, rank, handler, flags, numargs);
-  GASNETC_IMMEDIATE_MAYBE_POLL(flags);
-  va_list list;
-  va_start(list, numargs);
-  int result = gasnetc_request(gasneti_Short, tm, rank, handler, NULL, 0, NULL, flags, numargs,
-                               list);
-  va_end(list);
-  return result;
+/* Short and Medium requests that have nothing else to do go to the engine at once: others by
+ * functions with the same parameters, behind which nothing is done, so that no register is kept. */
+GASNETI_NEVER_INLINE(gasnetc_request_short,
+static int gasnetc_request_short(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
+                                 gex_Flags_t flags, const gex_AM_Arg_t *args,
+                                 unsigned int numargs)) {
+  ATTEND(flags);
+  return gasnetc_request(gasneti_Short, tm, rank, handler, NULL, 0, NULL, flags, args, numargs);
 }
 
-extern int gasnetc_AMRequestMediumM(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
-                                    void *source_addr, size_t nbytes, gex_Event_t *lc_opt,
-                                    gex_Flags_t flags GASNETI_THREAD_FARG, int numargs, ...) {
-  GASNETI_COMMON_AMREQUESTMEDIUM(tm, rank, handler, source_addr, nbytes, lc_opt, flags, numargs);
-  GASNETC_IMMEDIATE_MAYBE_POLL(flags);
+GASNETI_NEVER_INLINE(gasnetc_request_medium,
+static int gasnetc_request_medium(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, void *src,
+                                  size_t bytes, gex_Flags_t flags, const gex_AM_Arg_t *args,
+                                  unsigned int numargs)) {
+  ATTEND(flags);
+  return gasnetc_request(gasneti_Medium, tm, rank, handler, src, bytes, NULL, flags, args, numargs);
+}
+
+extern int gasnetc_AMRequestShort(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
+                                  gex_Flags_t flags GASNETI_THREAD_FARG, const gex_AM_Arg_t *args,
+                                  unsigned int numargs) {
+  GASNETI_COMMON_AMREQUESTSHORT(tm, rank, handler, flags, (int)numargs);
+  if_pf ((flags & GEX_FLAG_IMMEDIATE) || IS_DUE()) {
+    return gasnetc_request_short(tm, rank, handler, flags, args, numargs);
+  }
+  return gasnetc_request(gasneti_Short, tm, rank, handler, NULL, 0, NULL, 0, args, numargs);
+}
+
+extern int gasnetc_AMRequestMedium(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
+                                   void *source_addr, size_t nbytes, gex_Event_t *lc_opt,
+                                   gex_Flags_t flags GASNETI_THREAD_FARG,
+                                   const gex_AM_Arg_t *args, unsigned int numargs) {
+  GASNETI_COMMON_AMREQUESTMEDIUM(tm, rank, handler, source_addr, nbytes, lc_opt, flags,
+                                 (int)numargs);
   gasneti_leaf_finish(lc_opt);
-  va_list list;
-  va_start(list, numargs);
-  int result = gasnetc_request(gasneti_Medium, tm, rank, handler, source_addr, nbytes, NULL, flags,
-                               numargs, list);
-  va_end(list);
-  return result;
+  if_pf ((flags & GEX_FLAG_IMMEDIATE) || IS_DUE()) {
+    return gasnetc_request_medium(tm, rank, handler, source_addr, nbytes, flags, args, numargs);
+  }
+  return gasnetc_request(gasneti_Medium, tm, rank, handler, source_addr, nbytes, NULL, 0, args,
+                         numargs);
 }
 
-extern int gasnetc_AMRequestLongM(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
-                                  void *source_addr, size_t nbytes, void *dest_addr,
-                                  gex_Event_t *lc_opt, gex_Flags_t flags GASNETI_THREAD_FARG,
-                                  int numargs, ...) {
+extern int gasnetc_AMRequestLong(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
+                                 void *source_addr, size_t nbytes, void *dest_addr,
+                                 gex_Event_t *lc_opt, gex_Flags_t flags GASNETI_THREAD_FARG,
+                                 const gex_AM_Arg_t *args, unsigned int numargs) {
   GASNETI_COMMON_AMREQUESTLONG(tm, rank, handler, source_addr, nbytes, dest_addr, lc_opt, flags,
-                               numargs);
-  GASNETC_IMMEDIATE_MAYBE_POLL(flags);
+                               (int)numargs);
+  ATTEND(flags);
   gasneti_leaf_finish(lc_opt);
-  va_list list;
-  va_start(list, numargs);
-  int result = gasnetc_request(gasneti_Long, tm, rank, handler, source_addr, nbytes, dest_addr,
-                               flags, numargs, list);
-  va_end(list);
-  return result;
+  return gasnetc_request(gasneti_Long, tm, rank, handler, source_addr, nbytes, dest_addr, flags,
+                         args, numargs);
 }
 
-extern int gasnetc_AMReplyShortM(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t flags,
-                                 int numargs, ...) {
-  GASNETI_COMMON_AMREPLYSHORT(token, handler, flags, numargs);
-  va_list list;
-  va_start(list, numargs);
-  int result = gasnetc_reply(gasneti_Short, token, handler, NULL, 0, NULL, flags, numargs, list);
-  va_end(list);
-  return result;
+extern int gasnetc_AMReplyShort(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t flags,
+                                const gex_AM_Arg_t *args, unsigned int numargs) {
+  GASNETI_COMMON_AMREPLYSHORT(token, handler, flags, (int)numargs);
+  return gasnetc_reply(gasneti_Short, token, handler, NULL, 0, NULL, flags, args, numargs);
 }
 
-extern int gasnetc_AMReplyMediumM(gex_Token_t token, gex_AM_Index_t handler, void *source_addr,
-                                  size_t nbytes, gex_Event_t *lc_opt, gex_Flags_t flags,
-                                  int numargs, ...) {
-  GASNETI_COMMON_AMREPLYMEDIUM(token, handler, source_addr, nbytes, lc_opt, flags, numargs);
+extern int gasnetc_AMReplyMedium(gex_Token_t token, gex_AM_Index_t handler, void *source_addr,
+                                 size_t nbytes, gex_Event_t *lc_opt, gex_Flags_t flags,
+                                 const gex_AM_Arg_t *args, unsigned int numargs) {
+  GASNETI_COMMON_AMREPLYMEDIUM(token, handler, source_addr, nbytes, lc_opt, flags, (int)numargs);
   gasneti_leaf_finish(lc_opt);
-  va_list list;
-  va_start(list, numargs);
-  int result = gasnetc_reply(gasneti_Medium, token, handler, source_addr, nbytes, NULL, flags,
-                             numargs, list);
-  va_end(list);
-  return result;
+  return gasnetc_reply(gasneti_Medium, token, handler, source_addr, nbytes, NULL, flags, args,
+                       numargs);
 }
 
-extern int gasnetc_AMReplyLongM(gex_Token_t token, gex_AM_Index_t handler, void *source_addr,
-                                size_t nbytes, void *dest_addr, gex_Event_t *lc_opt,
-                                gex_Flags_t flags, int numargs, ...) {
+extern int gasnetc_AMReplyLong(gex_Token_t token, gex_AM_Index_t handler, void *source_addr,
+                               size_t nbytes, void *dest_addr, gex_Event_t *lc_opt,
+                               gex_Flags_t flags, const gex_AM_Arg_t *args, unsigned int numargs) {
   GASNETI_COMMON_AMREPLYLONG(token, handler, source_addr, nbytes, dest_addr, lc_opt, flags,
-                             numargs);
+                             (int)numargs);
   gasneti_leaf_finish(lc_opt);
-  va_list list;
-  va_start(list, numargs);
-  int result = gasnetc_reply(gasneti_Long, token, handler, source_addr, nbytes, dest_addr, flags,
-                             numargs, list);
-  va_end(list);
-  return result;
+  return gasnetc_reply(gasneti_Long, token, handler, source_addr, nbytes, dest_addr, flags, args,
+                       numargs);
 }
 
 /* Negotiated payload: a buffer of the program's, or one of GASNet's per thread, which is sent as a
@@ -258,7 +291,7 @@ extern gex_AM_SrcDesc_t gasnetc_AM_PrepareRequestMedium(
     size_t most_payload, gex_Event_t *lc_opt, gex_Flags_t flags GASNETI_THREAD_FARG,
     unsigned int nargs) {
   GASNETI_TRACE_PREP_REQUESTMEDIUM(tm, rank, client_buf, least_payload, most_payload, flags, nargs);
-  GASNETC_IMMEDIATE_MAYBE_POLL(flags);
+  ATTEND(flags);
   gasneti_AM_SrcDesc_t sd = gasneti_init_request_srcdesc(GASNETI_THREAD_PASS_ALONE);
   GASNETI_COMMON_PREP_REQ(sd, tm, rank, client_buf, least_payload, most_payload, NULL, lc_opt,
                           flags, nargs, Medium);
@@ -277,7 +310,7 @@ extern gex_AM_SrcDesc_t gasnetc_AM_PrepareRequestLong(
     gex_Flags_t flags GASNETI_THREAD_FARG, unsigned int nargs) {
   GASNETI_TRACE_PREP_REQUESTLONG(tm, rank, client_buf, least_payload, most_payload, dest_addr,
                                  flags, nargs);
-  GASNETC_IMMEDIATE_MAYBE_POLL(flags);
+  ATTEND(flags);
   gasneti_AM_SrcDesc_t sd = gasneti_init_request_srcdesc(GASNETI_THREAD_PASS_ALONE);
   GASNETI_COMMON_PREP_REQ(sd, tm, rank, client_buf, least_payload, most_payload, dest_addr, lc_opt,
                           flags, nargs, Long);
@@ -333,13 +366,12 @@ extern int gasnetc_AM_CommitRequestMediumM(
     gex_AM_Index_t handler, size_t nbytes, gex_Flags_t commit_flags GASNETI_THREAD_FARG,
     NARGS_PARAMETER gex_AM_SrcDesc_t sd_arg, ...) {
   gasneti_AM_SrcDesc_t sd = gasneti_import_srcdesc(sd_arg);
+  gex_AM_Arg_t args[16];
+  TAKE_ARGS(args, sd->_nargs, sd_arg);
   GASNETI_COMMON_COMMIT_REQ(sd, handler, nbytes, NULL, commit_flags, nargs_arg, Medium);
-  va_list list;
-  va_start(list, sd_arg);
   int result = gasnetc_request(gasneti_Medium, sd->_dest._request._tm, sd->_dest._request._rank,
                                handler, sd->_addr, nbytes, NULL,
-                               gasnetc_commit_flags(sd, commit_flags), sd->_nargs, list);
-  va_end(list);
+                               gasnetc_commit_flags(sd, commit_flags), args, sd->_nargs);
   return result ? result : gasnetc_consume(sd);
 }
 
@@ -347,13 +379,12 @@ extern int gasnetc_AM_CommitRequestLongM(
     gex_AM_Index_t handler, size_t nbytes, void *dest_addr,
     gex_Flags_t commit_flags GASNETI_THREAD_FARG, NARGS_PARAMETER gex_AM_SrcDesc_t sd_arg, ...) {
   gasneti_AM_SrcDesc_t sd = gasneti_import_srcdesc(sd_arg);
+  gex_AM_Arg_t args[16];
+  TAKE_ARGS(args, sd->_nargs, sd_arg);
   GASNETI_COMMON_COMMIT_REQ(sd, handler, nbytes, dest_addr, commit_flags, nargs_arg, Long);
-  va_list list;
-  va_start(list, sd_arg);
   int result = gasnetc_request(gasneti_Long, sd->_dest._request._tm, sd->_dest._request._rank,
                                handler, sd->_addr, nbytes, dest_addr,
-                               gasnetc_commit_flags(sd, commit_flags), sd->_nargs, list);
-  va_end(list);
+                               gasnetc_commit_flags(sd, commit_flags), args, sd->_nargs);
   return result ? result : gasnetc_consume(sd);
 }
 
@@ -361,12 +392,11 @@ extern int gasnetc_AM_CommitReplyMediumM(gex_AM_Index_t handler, size_t nbytes,
                                          gex_Flags_t commit_flags, NARGS_PARAMETER
                                          gex_AM_SrcDesc_t sd_arg, ...) {
   gasneti_AM_SrcDesc_t sd = gasneti_consume_srcdesc(sd_arg);
+  gex_AM_Arg_t args[16];
+  TAKE_ARGS(args, sd->_nargs, sd_arg);
   GASNETI_COMMON_COMMIT_REP(sd, handler, nbytes, NULL, commit_flags, nargs_arg, Medium);
-  va_list list;
-  va_start(list, sd_arg);
   int result = gasnetc_reply(gasneti_Medium, sd->_dest._reply._token, handler, sd->_addr, nbytes,
-                             NULL, sd->_flags, sd->_nargs, list);
-  va_end(list);
+                             NULL, sd->_flags, args, sd->_nargs);
   gasnetc_release(sd);
   return result;
 }
@@ -375,12 +405,11 @@ extern int gasnetc_AM_CommitReplyLongM(gex_AM_Index_t handler, size_t nbytes, vo
                                        gex_Flags_t commit_flags, NARGS_PARAMETER
                                        gex_AM_SrcDesc_t sd_arg, ...) {
   gasneti_AM_SrcDesc_t sd = gasneti_consume_srcdesc(sd_arg);
+  gex_AM_Arg_t args[16];
+  TAKE_ARGS(args, sd->_nargs, sd_arg);
   GASNETI_COMMON_COMMIT_REP(sd, handler, nbytes, dest_addr, commit_flags, nargs_arg, Long);
-  va_list list;
-  va_start(list, sd_arg);
   int result = gasnetc_reply(gasneti_Long, sd->_dest._reply._token, handler, sd->_addr, nbytes,
-                             dest_addr, sd->_flags, sd->_nargs, list);
-  va_end(list);
+                             dest_addr, sd->_flags, args, sd->_nargs);
   gasnetc_release(sd);
   return result;
 }

@@ -85,21 +85,11 @@ impl Sender {
         Ok(Some(Room { sender: self, len }))
     }
 
-    /// Reserves a record as [`Sender::reserve`], where there is room without a look at the receiver's
-    /// head: calls nothing.
+    /// Reserves a record as [`Sender::reserve`], whose payload is no longer than the longest
+    /// ([`Sender::max_payload`]), where there is room without a look at the receiver's head: by one
+    /// comparison. Calls nothing.
     #[inline(always)]
     pub fn reserve_known(&mut self, len: usize) -> Option<Room<'_>> {
-        if len > self.most || self.tail + record_words(len) > self.limit {
-            return None;
-        }
-        let len = len as u32;
-        Some(Room { sender: self, len })
-    }
-
-    /// Reserves a record as [`Sender::reserve_known`], whose payload is no longer than the longest
-    /// ([`Sender::max_payload`]): by one comparison.
-    #[inline(always)]
-    pub fn reserve_short(&mut self, len: usize) -> Option<Room<'_>> {
         debug_assert!(len <= self.most);
         if self.tail + record_words(len) > self.limit {
             return None;

@@ -8,7 +8,7 @@
 
 use super::arrive::{Fate, Origin};
 use super::link::{Link, Path};
-use super::near_path::Seldom;
+use super::near_path::{Seldom, apart};
 use super::{Endpoint, NEWS};
 use crate::raw::address_vector::PeerIndex;
 use crate::raw::error::Error;
@@ -230,7 +230,10 @@ impl Way<'_> {
         match unsafe { path.post_known(Kind::Message as u16, words, bytes.as_ptr(), bytes.len()) } {
             Ok(()) => Sent::Yes,
             Err(Seldom::Full) => Sent::No,
-            Err(Seldom::Watched) => Sent::Unheard,
+            Err(Seldom::Watched) => {
+                apart();
+                Sent::Unheard
+            }
         }
     }
 
@@ -249,7 +252,8 @@ impl Way<'_> {
         self.0.far().is_some_and(|path| path.send_pair(words))
     }
 
-    /// Sends a message of words and at most [`Way::FEW`] bytes in the same way.
+    /// Sends a message of words and at most [`Way::FEW`] bytes in the same way. Returns `None` where
+    /// [`Way::inject_words_by_other_queues`] is to be called, and has done nothing then.
     ///
     /// # Safety
     /// `bytes` holds `len` bytes.
@@ -258,10 +262,28 @@ impl Way<'_> {
         self,
         words: [u64; N],
         (bytes, len): (*const u8, usize),
+    ) -> Option<bool> {
+        let Some(path) = self.0.far() else {
+            return Some(false);
+        };
+        // SAFETY: `bytes` holds the bytes, of which there are few enough.
+        unsafe { path.send_few(words, (bytes, len)) }
+    }
+
+    /// Sends what [`Way::inject_words_over_device`] has just returned `None` for. Returns false where
+    /// that is not possible at once, and has done nothing.
+    ///
+    /// # Safety
+    /// `bytes` holds `len` bytes.
+    #[inline(always)]
+    pub unsafe fn inject_words_by_other_queues(
+        self,
+        words: &[u64],
+        (bytes, len): (*const u8, usize),
     ) -> bool {
         let path = self.0.far();
-        // SAFETY: `bytes` holds the bytes, of which there are few enough.
-        path.is_some_and(|path| unsafe { path.send_few(words, (bytes, len)) })
+        // SAFETY: `bytes` holds the bytes, and `send_few` was called for them just now.
+        path.is_some_and(|path| unsafe { path.send_many(words, (bytes, len)) })
     }
 
     /// Sees to it that functions of the way find room again over the device, if they declined for

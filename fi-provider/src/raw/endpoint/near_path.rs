@@ -156,7 +156,7 @@ impl NearPath {
         // SAFETY: the only reference, as in `post`: nothing below comes back to this path before its
         // last use.
         let sender = unsafe { &mut *self.sender.get() };
-        let Some(room) = sender.reserve_short(N * 8 + len) else {
+        let Some(room) = sender.reserve_known(N * 8 + len) else {
             return Err(Seldom::Full);
         };
         // SAFETY: so much was reserved, and `bytes` holds the bytes.

@@ -304,6 +304,31 @@ impl Endpoint {
             && unsafe { self.write_word_quickly(region, &*region.in_line, address, source, report) }
     }
 
+    /// Writes 8 bytes as [`Endpoint::write_word_in_line`] does to a region of [`Endpoint::resolve`], by
+    /// fewer instructions.
+    ///
+    /// # Safety
+    /// As [`Endpoint::write_word_in_line`].
+    #[inline(always)]
+    pub unsafe fn write_word_resolved<R: Report>(
+        &self,
+        region: &RemoteRegion,
+        address: u64,
+        source: *const u8,
+        report: R,
+    ) -> bool {
+        let (is_there, fixed) = (
+            region.find_word(address, Rights::WRITE).is_some(),
+            Follows::default(),
+        );
+        // SAFETY: `source` holds the bytes; posts to the region are in line, so that its link, which it
+        // holds, has the path.
+        is_there
+            && unsafe {
+                self.write_word_of(region, fixed, &*region.in_line, address, source, report)
+            }
+    }
+
     /// Writes 8 bytes as [`Endpoint::write_word_in_line`] does, once it has seen to it that this finds
     /// room again. Returns false where there is none, and has done nothing.
     ///

@@ -365,7 +365,7 @@ impl FarPath {
     pub(crate) const FEW: usize = Route::FEW;
 
     /// Sends a message of words and at most [`FarPath::FEW`] bytes by a post in line; false where
-    /// something stands against that.
+    /// something stands against that, `None` where [`FarPath::send_many`] is to be called.
     ///
     /// # Safety
     /// `bytes` holds `len` bytes, which are no more than that.
@@ -373,31 +373,28 @@ impl FarPath {
     pub(crate) unsafe fn send_few<const N: usize>(
         &self,
         words: [u64; N],
-        (bytes, len): (*const u8, usize),
-    ) -> bool {
+        few: (*const u8, usize),
+    ) -> Option<bool> {
         if !self.may_send() {
-            return false;
+            return Some(false);
         }
-        let few = (bytes, len);
         // SAFETY: the lane is alive and used by this thread alone, the connection is one of its peers,
         // and `bytes` holds the bytes.
-        match unsafe { (self.messages).send_few(self.header, words, few, self.place) } {
-            Some(true) => {}
-            Some(false) => return false,
-            // SAFETY: `bytes` holds the bytes.
-            None => return unsafe { self.send_many(&words, few) },
+        let is_sent = unsafe { (self.messages).send_few(self.header, words, few, self.place) }?;
+        if is_sent {
+            self.sent.set(self.sent.get().wrapping_add(1));
+            self.traffic.is_busy.set(true);
         }
-        self.sent.set(self.sent.get().wrapping_add(1));
-        self.traffic.is_busy.set(true);
-        true
+        Some(is_sent)
     }
 
-    /// Does as [`FarPath::send_few`] by other queues than connected ones in line, within the credits.
+    /// Does as [`FarPath::send_few`], which has just returned `None`: by other queues than connected
+    /// ones in line.
     ///
     /// # Safety
     /// `bytes` holds `len` bytes.
     #[inline(never)]
-    unsafe fn send_many(&self, words: &[u64], (bytes, len): (*const u8, usize)) -> bool {
+    pub(crate) unsafe fn send_many(&self, words: &[u64], (bytes, len): (*const u8, usize)) -> bool {
         // SAFETY: where it is called, there is room for the words and the bytes, which `bytes` holds.
         let fill = |to: *mut u8| unsafe { put(to, words, (bytes, len)) };
         // SAFETY: so much is written.

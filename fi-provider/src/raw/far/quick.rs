@@ -4,7 +4,7 @@
 
 #![expect(unsafe_code, reason = "posts operations on memory by its C address")]
 
-use super::log::Mark;
+use super::log::{Follows, Mark};
 use super::memory::Lane;
 use super::path::FarPath;
 use crate::device::amo::{Amo, entry};
@@ -64,6 +64,26 @@ impl Endpoint {
         source: *const u8,
         report: R,
     ) -> bool {
+        // SAFETY: `source` holds the bytes, and posts by the path are in line by connected queues.
+        unsafe { self.write_word_of(region, region.follows, path, address, source, report) }
+    }
+
+    /// Does as [`Endpoint::write_word_quickly`] for a region of which the caller knows whether it
+    /// follows its key.
+    ///
+    /// # Safety
+    /// As [`Endpoint::write_word_quickly`].
+    #[inline(always)]
+    pub(crate) unsafe fn write_word_of<R: Report>(
+        &self,
+        region: &RemoteRegion,
+        follows: Follows,
+        path: &FarPath,
+        address: u64,
+        source: *const u8,
+        report: R,
+    ) -> bool {
+        debug_assert_eq!(region.follows, follows);
         if !self.may_post(path, report) {
             return false;
         }
@@ -78,7 +98,7 @@ impl Endpoint {
         let Some(block) = posted else {
             return false;
         };
-        let mark = Mark::WRITE.of(report, region.follows);
+        let mark = Mark::WRITE.of(report, follows);
         let bytes = size_of::<u64>() as u32;
         path.log.note(block.into(), mark, bytes, report);
         self.note_entry(path, report);

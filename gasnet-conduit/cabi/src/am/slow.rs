@@ -162,6 +162,30 @@ pub(super) unsafe fn request_medium_far<G: Guard>(
         match (*am).request_medium_beyond(word, (payload, bytes), way) {
             Sent::Yes => OK,
             Sent::No => request_medium_again(am, rank, word.handler(), payload, bytes),
+            Sent::Beyond(_) => request_medium_by_others(am, rank, word, payload, bytes, way),
+            Sent::More | Sent::Unheard => poll(am),
+        }
+    }
+}
+
+/// Does as [`request_medium_far`], which has just left this to other queues.
+///
+/// # Safety
+/// As [`request_medium_far`].
+#[inline(never)]
+unsafe fn request_medium_by_others<G: Guard>(
+    am: *const Engine<G>,
+    rank: u32,
+    word: Word,
+    payload: *const u8,
+    bytes: usize,
+    way: Way<'_>,
+) -> c_int {
+    // SAFETY: the engine is open, the payload is there, and the way is that of this request.
+    unsafe {
+        match (*am).request_medium_by_other_queues(word, (payload, bytes), way) {
+            Sent::Yes => OK,
+            Sent::No => request_medium_again(am, rank, word.handler(), payload, bytes),
             _ => poll(am),
         }
     }
@@ -273,9 +297,10 @@ pub(super) unsafe fn put<G: Guard>(
     flags: u32,
     done: *mut u64,
 ) -> c_int {
-    // SAFETY: the engine is open; the rest is the caller's promise.
+    // SAFETY: the engine is open, and the rank one of the job's; the rest is the caller's promise.
     unsafe {
-        if bytes == size_of::<u64>() && (*am).put_word_now(rank, to, from, Done::new(done)) {
+        let is_word = bytes == size_of::<u64>() && rank < (*am).ranks();
+        if is_word && (*am).put_word_now(rank as usize, to, from, Done::new(done)) {
             return OK;
         }
         put_otherwise(am, rank, to, from, bytes, flags, done)
@@ -296,9 +321,10 @@ unsafe fn put_otherwise<G: Guard>(
     flags: u32,
     done: *mut u64,
 ) -> c_int {
-    // SAFETY: the engine is open; the rest is the caller's promise.
+    // SAFETY: the engine is open, and the rank one of the job's; the rest is the caller's promise.
     unsafe {
-        if bytes == size_of::<u64>() && (*am).widen_puts(rank) {
+        let is_word = bytes == size_of::<u64>() && rank < (*am).ranks();
+        if is_word && (*am).widen_puts(rank as usize) {
             return put(am, rank, to, from, bytes, flags, done);
         }
         if (*am).put_beyond_now(rank, to, (from, bytes), Done::new(done)) {

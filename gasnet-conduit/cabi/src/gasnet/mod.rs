@@ -110,14 +110,6 @@ fn engine<G: Mode>() -> &'static Engine<G> {
     unsafe { &*engine }
 }
 
-/// The same; none before gasnet_init.
-#[inline(always)]
-fn engine_now<G: Mode>() -> Option<&'static Engine<G>> {
-    let engine = state().am.load(Ordering::Relaxed).cast::<Engine<G>>();
-    // SAFETY: null, or opened for good by the header's mode, which chose `G` there and here.
-    unsafe { engine.as_ref() }
-}
-
 /// Returns the part of the engine that needs no lock; none before gasnet_init.
 fn core() -> Option<&'static Core> {
     // SAFETY: the engine was opened for good, and begins with this part.

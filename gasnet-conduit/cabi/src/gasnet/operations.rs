@@ -1,8 +1,8 @@
 //! Puts, gets and fills of memory that is not near, and their handles.
 
 use super::handlers::{arguments, halves, whole};
-use super::{Mode, NOT_READY, OK, engine, engine_now, failure, for_both, index, poll, state, wait};
-use gasnet_conduit::{Done, Ended, Error, Message, Source};
+use super::{Mode, NOT_READY, OK, engine, failure, for_both, index, poll, state, wait};
+use gasnet_conduit::{Done, Ended, Engine, Error, Message, Source};
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
@@ -20,10 +20,11 @@ const REGION: u64 = u64::MAX;
 #[repr(C)]
 #[derive(Debug, Default)]
 struct Operations {
-    puts: Cell<u64>,
-    gets: Cell<u64>,
+    /// The first, so that the address of the operations is its own.
     puts_done: AtomicU64,
     gets_done: AtomicU64,
+    puts: Cell<u64>,
+    gets: Cell<u64>,
     /// Of `gasnet_get_nb_val`; [`REGION`] in an access region.
     value: Cell<u64>,
     /// Of an access region, those that it stands in front of.
@@ -95,14 +96,16 @@ impl Operations {
     }
 }
 
-/// The operations of a thread, which are made at the first need.
+/// The operations of a thread, which are made at the first need, behind gasnet_init.
 ///
 /// # Safety
 /// `own` is that of gasnet.h, of this thread.
-unsafe fn of_thread<'a>(own: *mut Handle) -> &'a Operations {
+unsafe fn of_thread<'a, G: Mode>(own: *mut Handle) -> &'a Operations {
     // SAFETY: the place is the thread's, and its handle was taken and not given back.
     unsafe {
         if (*own).is_null() {
+            // Ends the job before gasnet_init.
+            engine::<G>();
             *own = take();
         }
         &**own
@@ -220,11 +223,24 @@ impl Transfer {
         own: *mut Handle,
     ) {
         // SAFETY: the caller's promise; the thread's operations stay.
-        unsafe {
-            let operations = of_thread(own);
-            let ended = self.start::<G>(routine, which, source, operations);
-            operations.note(which, ended);
-        }
+        unsafe { self.among::<G>(routine, which, source, of_thread::<G>(own)) }
+    }
+
+    /// As [`Transfer::start`], and counts it among operations that stay until its end.
+    ///
+    /// # Safety
+    /// As [`Transfer::start`].
+    #[inline(always)]
+    unsafe fn among<G: Mode>(
+        self,
+        routine: &str,
+        which: c_int,
+        source: Source,
+        operations: &Operations,
+    ) {
+        // SAFETY: the memory here is there until the end, or the return if the source is reused.
+        let ended = unsafe { self.start::<G>(routine, which, source, operations) };
+        operations.note(which, ended);
     }
 }
 
@@ -255,7 +271,6 @@ unsafe fn put_nb<G: Mode>(
     unsafe { transfer.with_handle::<G>("gasnet_put_nb", PUTS, source(flags)) }
 }
 
-#[inline(always)]
 unsafe fn put_nbi<G: Mode>(
     node: u32,
     dest: *mut c_void,
@@ -264,67 +279,86 @@ unsafe fn put_nbi<G: Mode>(
     flags: u32,
     own: *mut Handle,
 ) {
-    // SAFETY: the thread's place; its operations stay, and the source holds the bytes.
+    let transfer = Transfer::new(node, dest, src, bytes);
+    // SAFETY: the thread's place; the program's source holds the bytes, until it has waited for them if
+    // flags say so.
+    unsafe { transfer.implicit::<G>("gasnet_put_nbi", PUTS, source(flags), own) }
+}
+
+/// Starts a put of 8 bytes, which come by value, for the thread's operations, which are there: so
+/// gasnet_init has opened the engine.
+#[inline(always)]
+unsafe fn put_word_nbi<G: Mode>(
+    node: u32,
+    dest: *mut c_void,
+    word: u64,
+    am: *const c_void,
+    own: Handle,
+) {
+    // SAFETY: the header passes the engine, a node of the job, and the thread's operations.
     unsafe {
-        if bytes == size_of::<u64>() && put_word_now::<G>(node, dest, src, own) {
-            return;
+        if !put_word_now::<G>(node, dest, word, am, own) {
+            put_word_otherwise::<G>(node, dest, word, am, own);
         }
-        put_nbi_otherwise::<G>(node, dest, src, bytes, flags, own);
     }
 }
 
-/// Starts a put of 8 bytes as [`put_nbi`] does, where few instructions do, and calls nothing. Returns
-/// false otherwise, and has done nothing.
+/// Starts a put as [`put_word_nbi`] does, where few instructions do, and calls nothing. Returns false
+/// otherwise, and has done nothing.
 ///
 /// # Safety
-/// `own` is that of gasnet.h, of this thread, and `src` holds the bytes.
+/// `am` leads to the engine, `node` is one of the job's, and `own` leads to operations of this thread.
 #[inline(always)]
 unsafe fn put_word_now<G: Mode>(
     node: u32,
     dest: *mut c_void,
-    src: *const c_void,
-    own: *const Handle,
+    word: u64,
+    am: *const c_void,
+    own: Handle,
 ) -> bool {
-    // SAFETY: the thread's place; its operations stay, and the source holds the bytes.
+    // SAFETY: the engine was opened for good by the header's mode, which chose `G` there and here; the
+    // node is one of the job's, the word holds 8 bytes, and the operations stay.
     unsafe {
-        if (*own).is_null() {
-            return false;
-        }
-        let Some(engine) = engine_now::<G>() else {
-            return false;
-        };
-        // Each by a load of its own, so that no register keeps them meanwhile.
-        let operations = || &*own.read_volatile();
-        let (to, done) = (dest.addr() as u64, operations().done(PUTS));
-        engine.put_word_now(node, to, src.cast(), done) && operations().note(PUTS, Ended::Later)
+        let (engine, to) = (&*am.cast::<Engine<G>>(), dest.addr() as u64);
+        let done = (*own).done(PUTS);
+        engine.put_word_now(node as usize, to, (&raw const word).cast(), done)
+            && (*own).note(PUTS, Ended::Later)
     }
 }
 
-/// As [`put_nbi`], where that has found no room in few instructions.
+/// As [`put_word_nbi`], where that has found no room in few instructions.
+///
+/// # Safety
+/// As [`put_word_now`].
 #[inline(never)]
-unsafe fn put_nbi_otherwise<G: Mode>(
+unsafe fn put_word_otherwise<G: Mode>(
     node: u32,
     dest: *mut c_void,
-    src: *const c_void,
-    bytes: usize,
-    flags: u32,
-    own: *mut Handle,
+    word: u64,
+    am: *const c_void,
+    own: Handle,
 ) {
-    // SAFETY: the thread's place; its operations stay.
-    let operations = unsafe { of_thread(own) };
-    if bytes == size_of::<u64>()
-        && engine::<G>().widen_puts(node)
-        // SAFETY: the thread's place; the source holds the bytes.
-        && unsafe { put_word_now::<G>(node, dest, src, own) }
+    // SAFETY: the engine is there, and the node one of the job's.
+    if unsafe { (*am.cast::<Engine<G>>()).widen_puts(node as usize) }
+        // SAFETY: `am`, `node` and `own` are those of the caller.
+        && unsafe { put_word_now::<G>(node, dest, word, am, own) }
     {
         return;
     }
-    let transfer = Transfer::new(node, dest, src, bytes);
-    // SAFETY: the program's source holds the bytes, until it has waited for them if flags say so.
-    unsafe {
-        let ended = transfer.start_any::<G>("gasnet_put_nbi", PUTS, source(flags), operations);
-        operations.note(PUTS, ended);
-    }
+    // SAFETY: the operations stay.
+    unsafe { put_word_at_all::<G>(node, dest, word, own) }
+}
+
+/// As [`put_word_nbi`], whatever the put goes by.
+///
+/// # Safety
+/// `own` leads to operations of this thread.
+#[inline(never)]
+unsafe fn put_word_at_all<G: Mode>(node: u32, dest: *mut c_void, word: u64, own: Handle) {
+    let src = (&raw const word).cast();
+    let transfer = Transfer::new(node, dest, src, size_of::<u64>());
+    // SAFETY: the word is there during the call, on whose return it may be changed; the operations stay.
+    unsafe { transfer.among::<G>("gasnet_put_nbi", PUTS, Source::Reused, &*own) }
 }
 
 unsafe fn get<G: Mode>(dest: *mut c_void, node: u32, src: *const c_void, bytes: usize) {
@@ -414,7 +448,7 @@ unsafe fn memset_nbi<G: Mode>(
     own: *mut Handle,
 ) {
     // SAFETY: the place is the thread's.
-    start_fill::<G>(node, dest, value, bytes, unsafe { of_thread(own) });
+    start_fill::<G>(node, dest, value, bytes, unsafe { of_thread::<G>(own) });
 }
 
 /// Fills bytes for a requester, and tells it.
@@ -566,6 +600,8 @@ for_both! {
     fn farreach_gasnet_put_nbi / farreach_gasnet_put_nbi_threads
         = put_nbi(node: u32, dest: *mut c_void, src: *const c_void, bytes: usize, flags: u32,
             own: *mut Handle);
+    fn farreach_gasnet_put_word_nbi / farreach_gasnet_put_word_nbi_threads
+        = put_word_nbi(node: u32, dest: *mut c_void, word: u64, am: *const c_void, own: Handle);
     fn farreach_gasnet_get / farreach_gasnet_get_threads
         = get(dest: *mut c_void, node: u32, src: *const c_void, bytes: usize);
     fn farreach_gasnet_get_nb / farreach_gasnet_get_nb_threads
