@@ -514,7 +514,7 @@ fn tell(seen: &Seen<'_>, receives: &mut Slab<Receive>) -> (Told, bool) {
     let told = Told {
         context: without_provenance_mut(seen.context() as usize),
         flags: flags_of(seen.operation(), seen.tag().is_some()),
-        len: seen.len(),
+        len: seen.short_len() as usize,
         buffer: null_mut(),
         data: 0,
         source: seen.source(),
@@ -541,7 +541,7 @@ unsafe fn put_plain(seen: &Seen<'_>, format: u32, array: *mut c_void) {
             Some(tag) => (&FLAGS[1], tag),
         };
         (*entry).flags = flags[seen.operation() as usize];
-        (*entry).len = seen.len();
+        (*entry).len = seen.short_len() as usize;
         if format == FI_CQ_FORMAT_MSG {
             return;
         }

@@ -53,13 +53,14 @@ pub struct Queue {
     pub(crate) consumed: Cell<u64>,
     /// Blocks minus one.
     pub(crate) mask: u32,
-    /// The newest entry with a completion: its first block, and the block behind it.
+    /// The newest entry with a completion, where the queue is not armed: its first block, and the
+    /// block behind it.
     pub(crate) signalled: Cell<u16>,
     pub(crate) signalled_end: Cell<u16>,
     /// The next queue of the list of those in use: its index + 1, [`END`] for none; 0 when this one is not in it.
     pub(crate) link: Cell<u32>,
-    /// Whether the queue was idle when `control` got the flag of a completion, which the entry at `signalled` has, or will
-    /// have when it is posted. The lane does not count this completion among those outstanding.
+    /// Whether the queue was idle when `control` got the flag of a completion, which the one entry from `consumed` to `limit` has, or
+    /// will have when it is posted. The lane does not count this completion among those outstanding.
     pub(crate) armed: Cell<bool>,
     /// Whether reads or atomics were posted that no fence has covered yet.
     pub(crate) unfenced: Cell<bool>,
@@ -226,12 +227,10 @@ impl Queue {
             return None;
         }
         if self.limit.get().wrapping_sub(at) < blocks {
-            if !self.armed.get() || self.signalled.get() != at {
+            if !self.armed.get() || self.limit.get() == at {
                 return None;
             }
-            let end = at.wrapping_add(blocks);
-            self.signalled_end.set(end);
-            self.limit.set(end);
+            self.limit.set(at.wrapping_add(blocks));
         }
         Some(at)
     }

@@ -38,9 +38,11 @@ pub(crate) struct Fifo<T> {
     tail: NonNull<T>,
     /// The slots from `tail` up to here are free, and may take values; at most `end`.
     limit: NonNull<T>,
-    /// The slots from `limit` up to here are free, too, and kept for values that are to come for
-    /// sure ([`Fifo::keep`]); at most `end`.
+    /// The slots from `limit` up to here are free, too, and kept for as many values that are to come
+    /// for sure ([`Fifo::keep`]); at most `end`.
     kept: NonNull<T>,
+    /// Further values that are to come for sure: [`Fifo::open`] finds their slots.
+    more: usize,
 }
 
 /// The slot of the oldest value.
@@ -65,6 +67,7 @@ impl<T: Slot> Fifo<T> {
             tail: begin,
             limit: begin,
             kept: begin,
+            more: 0,
         }
     }
 
@@ -89,7 +92,12 @@ impl<T: Slot> Fifo<T> {
     }
 
     pub(crate) fn len(&self) -> usize {
-        let (head, tail) = (self.number(self.head), self.number(self.tail));
+        self.len_from((self.number(self.head), self.number(self.tail)))
+    }
+
+    /// The same where these are the numbers of `head` and `tail`.
+    #[inline(always)]
+    fn len_from(&self, (head, tail): (usize, usize)) -> usize {
         // SAFETY: `number` is of a slot.
         let is_free = unsafe { self.begin.add(head).as_ref().is_free() };
         match tail.checked_sub(head) {
@@ -116,7 +124,8 @@ impl<T: Slot> Fifo<T> {
         self.tail != self.limit
     }
 
-    /// Makes room: for as many values as there are free slots in a row, one at least, at most `most`.
+    /// Makes room: for as many values as there are free slots in a row, one at least, at most `most`,
+    /// and behind that for those that are to come.
     #[cold]
     #[inline(never)]
     pub(crate) fn open(&mut self, most: usize) {
@@ -126,21 +135,64 @@ impl<T: Slot> Fifo<T> {
             self.grow();
             (head, tail) = (self.number(self.head), self.number(self.tail));
         }
+        self.open_from((head, tail), most, self.kept_many());
+    }
+
+    /// The same for as many as make up `capacity` with the values and those that are to come; false
+    /// where these do so. The capacity is no more than the slots.
+    #[inline(always)]
+    pub(crate) fn open_within(&mut self, capacity: usize) -> bool {
+        let places = (self.number(self.head), self.number(self.tail));
+        let kept = self.kept_many();
+        let taken = self.len_from(places) + kept;
+        taken < capacity && self.open_from(places, capacity - taken, kept)
+    }
+
+    /// Makes room where these are the numbers of `head` and `tail`, which is a free slot, and so many
+    /// values are to come. Returns true.
+    #[inline(always)]
+    fn open_from(&mut self, (head, tail): (usize, usize), most: usize, kept: usize) -> bool {
         let behind = if head > tail { head } else { self.slots() };
         // SAFETY: `tail` is below the number of slots, and `behind` at most that.
         unsafe {
             self.tail = self.begin.add(tail);
             self.limit = self.tail.add((behind - tail).min(most));
-            self.kept = self.limit;
         }
+        self.kept = self.limit;
+        self.more = kept;
+        kept == 0 || self.open_behind(behind - tail, most)
     }
 
-    /// Keeps room for a value that is to come, if there is some.
+    /// Has room for values that are to come behind that for up to `most` others, of so many free slots.
+    /// Returns true.
+    #[inline(never)]
+    fn open_behind(&mut self, free: usize, most: usize) -> bool {
+        let all = free.min(most.saturating_add(self.more));
+        let within = self.more.min(all.saturating_sub(most.min(1)));
+        // SAFETY: the slots from `tail` on are free, `all` are no more than these, and `within` no
+        // more than `all`.
+        unsafe {
+            self.kept = self.tail.add(all);
+            self.limit = self.kept.sub(within);
+        }
+        self.more -= within;
+        true
+    }
+
+    /// How many values are to come for sure.
+    pub(crate) fn kept_many(&self) -> usize {
+        // SAFETY: both are of one allocation, and `kept` is not before `limit`.
+        self.more + unsafe { self.kept.offset_from_unsigned(self.limit) }
+    }
+
+    /// Keeps room for a value that is to come, whether there is some or not.
     #[inline(always)]
-    pub(crate) fn narrow(&mut self) {
+    pub(crate) fn keep_anyway(&mut self) {
         if self.is_open() {
             // SAFETY: there is room.
             unsafe { self.keep() };
+        } else {
+            self.more += 1;
         }
     }
 
@@ -155,38 +207,38 @@ impl<T: Slot> Fifo<T> {
         self.limit = unsafe { self.limit.sub(1) };
     }
 
-    /// Gives up room for a value that does not come, where that is at this place: there is room for
-    /// one more then.
+    /// Gives up room for a value that was to come, and does not.
     #[inline(always)]
     pub(crate) fn give_back(&mut self) {
-        if self.limit != self.kept {
-            // SAFETY: `limit` is before `kept`, in the same allocation.
-            self.limit = unsafe { self.limit.add(1) };
+        if self.limit == self.kept {
+            self.more -= 1;
+            return;
         }
+        // SAFETY: `limit` is before `kept`, in the same allocation.
+        self.limit = unsafe { self.limit.add(1) };
     }
 
-    /// Adds the newest value, for which room may be kept, where few instructions find a place: there
-    /// is room for as many others as before, or one fewer where its room was elsewhere. `set` as in
-    /// [`Fifo::push_if_open`].
+    /// Adds the newest value, one that was to come, where few instructions find a place: there is room
+    /// for as many others as before. `set` as in [`Fifo::push_if_open`].
     #[inline(always)]
     pub(crate) fn push_kept(&mut self, set: impl FnOnce(&mut T)) -> bool {
-        if self.tail == self.kept {
+        if self.limit == self.kept {
             return false;
         }
-        // SAFETY: `tail` is before `kept`, and so a free slot before the end; `set` has the only
-        // reference, as the queue is borrowed. Where `limit` is not `kept`, it is before it.
+        // SAFETY: `tail` is at most `limit`, and that is before `kept`: so `tail` is a free slot
+        // before the end, and one more than either is of the same allocation. `set` has the only
+        // reference, as the queue is borrowed.
         unsafe {
             set(self.tail.as_mut());
             self.tail = self.tail.add(1);
-            if self.limit != self.kept {
-                self.limit = self.limit.add(1);
-            }
+            self.limit = self.limit.add(1);
         }
         true
     }
 
     /// Leaves no room until [`Fifo::open`] is called.
     pub(crate) fn close(&mut self) {
+        self.more = self.kept_many();
         self.limit = self.tail;
         self.kept = self.tail;
     }
@@ -278,6 +330,7 @@ impl<T: Slot> Fifo<T> {
     #[inline(never)]
     fn grow(&mut self) {
         let mut larger = Self::new(2 * self.slots());
+        larger.more = self.kept_many();
         larger.limit = larger.end;
         larger.kept = larger.end;
         while let Some(value) = self.pop() {

@@ -107,10 +107,11 @@ impl Lane {
         let armed = queue.armed.replace(false);
         if armed {
             queue.set_flags(0);
+            queue.signalled_end.set(queue.producer.get());
         }
         self.outstanding
             .set(self.outstanding.get() + u32::from(armed) - count);
-        let end = if index == queue.signalled.get() {
+        let end = if armed || index == queue.signalled.get() {
             queue.signalled_end.get()
         } else {
             index.wrapping_add(1)
@@ -308,7 +309,8 @@ impl Lane {
     /// As [`Lane::write_inline`].
     pub(super) unsafe fn sign_last(&self, index: u32) -> Result<(), Failure> {
         let queue = &self.queues[index as usize];
-        if queue.is_idle() || queue.signalled_end.get() == queue.producer.get() {
+        let is_signed = || queue.signalled_end.get() == queue.producer.get() || queue.armed.get();
+        if queue.is_idle() || is_signed() {
             return Ok(());
         }
         // SAFETY: this thread holds the lane, and the queue is one of the lane's.

@@ -157,6 +157,7 @@ impl Lane {
         if queue.armed.replace(false) {
             // Its one entry's completion is not counted.
             queue.set_flags(0);
+            queue.signalled_end.set(queue.producer.get());
         } else if flags_word >> FLAGS & u64::from(flags::COMPLETION) != 0 {
             self.outstanding.set(self.outstanding.get() - 1);
         }

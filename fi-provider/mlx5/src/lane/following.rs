@@ -23,6 +23,24 @@ impl Posted {
 #[derive(Clone, Copy, Debug)]
 pub struct Lone(*const Queue);
 
+/// A queue of no lane, in the place of one: nothing is ever posted to it.
+#[derive(Debug)]
+pub struct Nobody(Box<Queue>);
+
+impl Nobody {
+    /// Returns it for [`Lane::take_lone`], as long as this lives.
+    #[must_use]
+    pub fn lone(&self) -> Lone {
+        Lone(&raw const *self.0)
+    }
+}
+
+impl Default for Nobody {
+    fn default() -> Self {
+        Self(Box::new(Queue::absent(0)))
+    }
+}
+
 impl Lane {
     /// The queue that peer `index` is reached by, in the terms of the functions here.
     pub fn queue_to(&self, index: u32) -> u32 {
@@ -60,7 +78,7 @@ impl Lane {
         if self.is_full(queue, ahead, 1) {
             return false;
         }
-        self.disarm(queue);
+        self.count_armed(queue);
         let end = queue.producer.get().wrapping_add(ahead as u16);
         queue.limit.set(end);
         true
@@ -96,26 +114,28 @@ impl Lane {
     }
 
     /// Takes the next completion where it is that of the one block that is outstanding on an armed
-    /// queue, of which `seen` blocks are known to be done; the queue is armed again. Does nothing
-    /// otherwise, and returns false.
+    /// queue, behind the `seen` blocks before; the queue is armed again. Does nothing otherwise, and
+    /// returns false. Fewer than 2^16 blocks were posted behind those.
     ///
     /// # Safety
-    /// [`Lane::lone`] of this lane has returned `lone`, and this thread alone uses the lane.
+    /// [`Lane::lone`] of this lane has returned `lone`, or [`Nobody::lone`] of one that lives; and this
+    /// thread alone uses the lane.
     #[inline(always)]
     pub unsafe fn take_lone(&self, lone: Lone, seen: u64) -> bool {
-        // SAFETY: the queue is one of this lane's, which stay in their places as long as it lives;
-        // this thread alone uses them.
+        // SAFETY: the queue is one of this lane's, which stay in their places as long as it lives, or
+        // nobody's, which lives; this thread alone uses them.
         let queue = unsafe { &*lone.0 };
         let done = seen + 1;
-        // The entry of an armed queue that has nothing else outstanding asks for a completion.
-        let is_lone = queue.armed.get()
-            && queue.producer.get() == done as u16
-            && queue.consumed.get() == seen;
+        // No more than the one entry of an armed queue is outstanding, and all before it is known to
+        // be done.
+        let is_lone = queue.armed.get() && queue.producer.get() == done as u16;
         if !is_lone || !self.completions.take_success_of(|| queue.number_as_read()) {
             return false;
         }
+        debug_assert_eq!(queue.consumed.get(), seen);
         queue.consumed.set(done);
-        Self::arm_again(queue, done as u16);
+        // Of reads and atomics the next fence has to know nothing: it may.
+        queue.limit.set((done + 1) as u16);
         true
     }
 
@@ -138,10 +158,7 @@ impl Lane {
     /// Arms a queue again whose one entry is done.
     #[inline(always)]
     pub(super) fn arm_again(queue: &Queue, at: u16) {
-        let next = at.wrapping_add(1);
-        queue.signalled.set(at);
-        queue.signalled_end.set(next);
-        queue.limit.set(next);
+        queue.limit.set(at.wrapping_add(1));
         queue.unfenced.set(false);
     }
 
@@ -166,7 +183,8 @@ impl Lane {
             let queue = &self.queues[(at - 1) as usize];
             if !queue.is_idle() && self.check(queue).is_ok() {
                 is_idle = false;
-                if queue.signalled_end.get() == queue.consumed.get() as u16 {
+                let silent = queue.signalled_end.get() == queue.consumed.get() as u16;
+                if silent && !queue.armed.get() {
                     // There is room: entries in line leave some. A failure is kept.
                     // SAFETY: this thread alone uses the lane, and the queue is one of it.
                     let _ = unsafe { self.sign_last(at - 1) };

@@ -31,7 +31,7 @@ pub use crate::entry::Local;
 pub use crate::head::Held;
 pub use atomic::Atomic;
 pub use faults::Fault;
-pub use following::Lone;
+pub use following::{Lone, Nobody};
 pub use later::Later;
 pub use list::{Payload, Signals, Write};
 pub(crate) use parts::Way;

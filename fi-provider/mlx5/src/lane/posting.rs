@@ -269,10 +269,7 @@ impl Lane {
     /// Gives the next entry, of a queue with nothing outstanding, a completion that is not counted.
     #[inline(always)]
     pub(super) fn arm(&self, queue: &Queue) {
-        let at = queue.producer.get();
-        queue.signalled.set(at);
-        queue.signalled_end.set(at.wrapping_add(1));
-        queue.limit.set(at.wrapping_add(1));
+        queue.limit.set(queue.producer.get().wrapping_add(1));
         queue.set_flags(flags::COMPLETION);
         queue.armed.set(true);
         queue.unfenced.set(false);
@@ -281,15 +278,26 @@ impl Lane {
 
     /// Takes that back where the entry was not posted, and otherwise counts its completion.
     pub(super) fn disarm(&self, queue: &Queue) {
-        if !queue.armed.replace(false) {
+        if !queue.armed.get() {
             return;
         }
-        queue.set_flags(0);
         queue.limit.set(queue.producer.get());
         if queue.is_idle() {
+            queue.armed.set(false);
+            queue.set_flags(0);
             queue.signalled_end.set(queue.producer.get());
         } else {
-            self.outstanding.set(self.outstanding.get() + 1);
+            self.count_armed(queue);
         }
+    }
+
+    /// Counts the completion of the one entry of an armed queue, which was posted.
+    #[inline(always)]
+    pub(super) fn count_armed(&self, queue: &Queue) {
+        queue.armed.set(false);
+        queue.set_flags(0);
+        queue.signalled.set(queue.consumed.get() as u16);
+        queue.signalled_end.set(queue.producer.get());
+        self.outstanding.set(self.outstanding.get() + 1);
     }
 }

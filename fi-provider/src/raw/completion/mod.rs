@@ -7,15 +7,19 @@
 )]
 
 mod report;
+mod told;
 
 use super::address_vector::PeerIndex;
 use super::error::Error;
-use super::fifo::{Fifo, First, Slot};
+use super::fifo::{Fifo, First};
 pub(crate) use report::Promise;
 pub use report::{Context, Counted, CountedContext, Part, Report, Silent};
 use std::cell::{Cell, UnsafeCell};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
+pub use told::Seen;
+pub(crate) use told::{Head, NOTE, Plain, Source};
+use told::{State, Told};
 
 /// The operation that an entry tells of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,231 +83,9 @@ pub struct CompletionQueue(Rc<Queue>);
 
 #[derive(Debug)]
 struct Queue {
+    /// They keep room for the entries that are to come for sure.
     entries: UnsafeCell<Fifo<Told>>,
-    /// Room that entries to come have for sure.
-    reserved: Cell<usize>,
     capacity: usize,
-}
-
-/// The report of an operation as it lies in a queue: an [`Entry`] in a line, of which only the
-/// fields that mean something are written and read.
-#[derive(Clone, Copy, Debug)]
-#[repr(C, align(64))]
-struct Told {
-    state: State,
-    operation: Operation,
-    is_last: bool,
-    /// [`DATA`], [`TAG`], [`CUT`].
-    has: u8,
-    /// Where the state is [`State::Failed`].
-    error: Error,
-    context: u64,
-    len: usize,
-    /// Of a message that was cut, the bytes that were not stored: it begins its buffer.
-    offset: usize,
-    source: Source,
-    /// Where it has some.
-    data: u64,
-    /// Where it has one.
-    tag: u64,
-}
-
-const _: () = assert!(size_of::<Told>() == 64, "a line");
-
-/// The report has data.
-const DATA: u8 = 1;
-/// The report has a tag.
-const TAG: u8 = 2;
-/// The report is of a message that was cut.
-const CUT: u8 = 4;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-enum State {
-    Free,
-    Done,
-    Failed,
-    End,
-}
-
-/// A peer's number, if there is one, in one word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Source(u64);
-
-impl Source {
-    pub(crate) const NONE: Self = Self(u64::MAX);
-
-    /// The peer's number, or one that is no peer's.
-    #[inline(always)]
-    pub(crate) fn word(self) -> u64 {
-        self.0
-    }
-}
-
-impl From<Option<PeerIndex>> for Source {
-    #[inline(always)]
-    fn from(source: Option<PeerIndex>) -> Self {
-        source.map_or(Self::NONE, |number| Self(number.into()))
-    }
-}
-
-impl From<Source> for Option<PeerIndex> {
-    #[inline(always)]
-    fn from(Source(word): Source) -> Self {
-        word.try_into().ok()
-    }
-}
-
-impl Told {
-    const fn nothing(state: State) -> Self {
-        Self {
-            state,
-            operation: Operation::Send,
-            is_last: false,
-            has: 0,
-            error: Error::Again,
-            context: 0,
-            len: 0,
-            offset: 0,
-            source: Source::NONE,
-            data: 0,
-            tag: 0,
-        }
-    }
-
-    #[inline(always)]
-    fn set(&mut self, told: Result<Entry, Failure>) {
-        let (state, entry, cut) = match told {
-            Ok(entry) => (State::Done, entry, 0),
-            Err(Failure { error, entry, cut }) => {
-                self.error = error;
-                (State::Failed, entry, cut)
-            }
-        };
-        self.state = state;
-        self.operation = entry.operation;
-        self.is_last = entry.is_last;
-        self.has = 0;
-        self.context = entry.context;
-        self.len = entry.len;
-        self.offset = entry.offset;
-        self.source = entry.source.into();
-        if let Some(data) = entry.data {
-            self.has = DATA;
-            self.data = data;
-        }
-        if let Some(tag) = entry.tag {
-            self.has |= TAG;
-            self.tag = tag;
-        }
-        if cut > 0 {
-            debug_assert_eq!(entry.offset, 0, "others go to another buffer whole");
-            self.has |= CUT;
-            self.offset = cut;
-        }
-    }
-
-    /// Sets the slot to the success of an operation on memory.
-    #[inline(always)]
-    fn set_plain(&mut self, operation: Operation, context: u64, len: usize) {
-        self.state = State::Done;
-        self.operation = operation;
-        self.is_last = true;
-        self.has = 0;
-        self.context = context;
-        self.len = len;
-        self.offset = 0;
-        self.source = Source::NONE;
-    }
-
-    #[inline(always)]
-    fn entry(&self) -> Entry {
-        Entry {
-            context: self.context,
-            operation: self.operation,
-            len: self.len,
-            data: (self.has & DATA != 0).then_some(self.data),
-            tag: (self.has & TAG != 0).then_some(self.tag),
-            source: self.source.into(),
-            offset: self.offset,
-            is_last: self.is_last,
-        }
-    }
-}
-
-/// An entry that is looked at where it lies: fields that mean nothing are not read.
-#[derive(Clone, Copy, Debug)]
-pub struct Seen<'a>(&'a Told);
-
-impl Seen<'_> {
-    /// [`Entry::context`].
-    #[inline(always)]
-    pub fn context(&self) -> u64 {
-        self.0.context
-    }
-
-    /// [`Entry::operation`].
-    #[inline(always)]
-    pub fn operation(&self) -> Operation {
-        self.0.operation
-    }
-
-    /// [`Entry::len`].
-    #[inline(always)]
-    pub fn len(&self) -> usize {
-        self.0.len
-    }
-
-    /// Whether the length is 0.
-    #[inline(always)]
-    pub fn is_empty(&self) -> bool {
-        self.0.len == 0
-    }
-
-    /// The source's number, or `u64::MAX` without one.
-    #[inline(always)]
-    pub fn source(&self) -> u64 {
-        self.0.source.word()
-    }
-
-    /// Whether the entry is without data.
-    #[inline(always)]
-    pub fn is_plain(&self) -> bool {
-        self.0.has & !TAG == 0
-    }
-
-    /// [`Entry::tag`].
-    #[inline(always)]
-    pub fn tag(&self) -> Option<u64> {
-        (self.0.has & TAG != 0).then_some(self.0.tag)
-    }
-
-    /// The whole entry.
-    #[inline(always)]
-    pub fn entry(&self) -> Entry {
-        self.0.entry()
-    }
-}
-
-// SAFETY: the end tells that it is.
-unsafe impl Slot for Told {
-    const FREE: Self = Self::nothing(State::Free);
-    const END: Self = Self::nothing(State::End);
-
-    #[inline(always)]
-    fn is_free(&self) -> bool {
-        self.state == State::Free
-    }
-
-    #[inline(always)]
-    fn is_end(&self) -> bool {
-        self.state == State::End
-    }
-
-    #[inline(always)]
-    fn set_free(&mut self) {
-        self.state = State::Free;
-    }
 }
 
 impl CompletionQueue {
@@ -312,7 +94,6 @@ impl CompletionQueue {
         let capacity = capacity.max(1);
         Self(Rc::new(Queue {
             entries: UnsafeCell::new(Fifo::new(capacity)),
-            reserved: Cell::new(0),
             capacity,
         }))
     }
@@ -323,7 +104,7 @@ impl CompletionQueue {
     pub fn next(&self) -> Option<Result<Entry, Failure>> {
         let done = |entries: &mut Fifo<Told>| {
             let first = entries.first();
-            let first = first.filter(|first| first.get().state == State::Done);
+            let first = first.filter(|first| first.get().is_done());
             first.map(|first| first.take().entry())
         };
         let is_idle = |entries: &mut Fifo<Told>| entries.is_idle();
@@ -355,11 +136,11 @@ impl CompletionQueue {
         // Copies the entry, so that `see` may use the queue.
         let told = self.with_entries(|entries| {
             let first = entries.first();
-            let first = first.filter(|first| first.get().state == State::Done);
-            let first = first.filter(|first| is_wanted(Seen(first.get())));
+            let first = first.filter(|first| first.get().is_done());
+            let first = first.filter(|first| is_wanted(first.get().seen()));
             first.map(First::take)
         });
-        told.map(|told| see(Seen(&told)))
+        told.map(|told| see(told.seen()))
     }
 
     /// Takes the oldest entry, that of a failure.
@@ -367,11 +148,7 @@ impl CompletionQueue {
     #[inline(never)]
     fn next_failed(&self) -> Option<Failure> {
         let told = self.with_entries(Fifo::pop)?;
-        let (mut entry, error, mut cut) = (told.entry(), told.error, 0);
-        if told.has & CUT != 0 {
-            cut = std::mem::take(&mut entry.offset);
-        }
-        Some(Failure { error, entry, cut })
+        Some(told.failure())
     }
 
     /// Calls functions of [`Fifo`] for the entries.
@@ -396,23 +173,20 @@ impl CompletionQueue {
     /// Keeps room for an entry that was accounted for before.
     #[inline(always)]
     pub(crate) fn reserve_anyway(&self) {
-        self.0.reserved.set(self.0.reserved.get() + 1);
-        // The slot that was found to be free may be the one that is kept.
-        self.with_entries(Fifo::narrow);
+        self.with_entries(Fifo::keep_anyway);
     }
 
     /// Keeps room for an entry, where [`CompletionQueue::has_room`] has just found some.
     #[inline(always)]
     pub(crate) fn reserve_found(&self) {
         debug_assert!(self.is_open());
-        self.0.reserved.set(self.0.reserved.get() + 1);
         // SAFETY: `has_room` leaves the queue open where it finds room.
         self.with_entries(|entries| unsafe { entries.keep() });
     }
 
     /// Gives up room that was kept.
     pub(crate) fn release(&self) {
-        self.0.reserved.set(self.0.reserved.get() - 1);
+        self.with_entries(Fifo::give_back);
     }
 
     /// Whether there is room for an entry.
@@ -430,11 +204,7 @@ impl CompletionQueue {
     #[cold]
     #[inline(never)]
     fn find_room(&self) -> bool {
-        let room = self.room();
-        if room > 0 {
-            self.with_entries(|entries| entries.open(room));
-        }
-        room > 0
+        self.with_entries(|entries| entries.open_within(self.0.capacity))
     }
 
     /// Whether there is no entry, as far as one look tells: false also for some that are there.
@@ -455,7 +225,7 @@ impl CompletionQueue {
 
     /// Entries for which there is room.
     pub(crate) fn room(&self) -> usize {
-        let taken = self.with_entries(|entries| entries.len()) + self.0.reserved.get();
+        let taken = self.with_entries(|entries| entries.len() + entries.kept_many());
         self.0.capacity.saturating_sub(taken)
     }
 
@@ -476,39 +246,30 @@ impl CompletionQueue {
     #[inline(always)]
     pub(crate) fn push_plain(&self, operation: Operation, context: u64, len: usize) {
         let is_added = self.with_entries(|entries| {
-            entries.push_if_open(|told| told.set_plain(operation, context, len))
+            entries.push_if_open(|told| told.set_memory(operation, context, len))
         });
         if !is_added {
-            self.fill_slowly(operation, context, len);
+            self.push_slowly(operation, context, len);
         }
     }
 
     /// Adds the entry of an operation on memory that is done, for which room is kept. Calls nothing
     /// where few instructions find the room, and a function at its end otherwise. Returns true.
     #[inline(always)]
-    pub(crate) fn fill_plain(&self, operation: Operation, context: u64, len: usize) -> bool {
-        self.release();
-        let is_filled = self.with_entries(|entries| {
-            entries.push_kept(|told| told.set_plain(operation, context, len))
-        });
-        is_filled || self.fill_slowly(operation, context, len)
+    pub(crate) fn fill_plain(&self, plain: &Cell<Plain>) -> bool {
+        let is_filled =
+            self.with_entries(|entries| entries.push_kept(|told| told.set_plain(plain.get())));
+        is_filled || self.fill_slowly(plain)
     }
 
     /// Has `see` look at the entry of an operation on memory that is done, for which room is kept, in
     /// place of adding it, and gives up that room.
     #[inline(always)]
-    pub(crate) fn see_plain(
-        &self,
-        operation: Operation,
-        context: u64,
-        len: usize,
-        see: impl FnOnce(Seen<'_>),
-    ) {
+    pub(crate) fn see_plain(&self, plain: &Cell<Plain>, see: impl FnOnce(Seen<'_>)) {
         self.release();
-        self.with_entries(Fifo::give_back);
         let mut told = Told::nothing(State::Free);
-        told.set_plain(operation, context, len);
-        see(Seen(&told));
+        told.set_plain(plain.get());
+        see(told.seen());
     }
 
     /// Tells whether both handles are of one queue.
@@ -520,35 +281,25 @@ impl CompletionQueue {
     /// Adds such an entry where the queue has to find its room.
     #[cold]
     #[inline(never)]
-    fn fill_slowly(&self, operation: Operation, context: u64, len: usize) -> bool {
-        self.push(Ok(Entry {
-            context,
-            operation,
-            len,
-            data: None,
-            tag: None,
-            source: None,
-            offset: 0,
-            is_last: true,
-        }));
+    fn push_slowly(&self, operation: Operation, context: u64, len: usize) {
+        self.with_entries(|entries| entries.push(|told| told.set_memory(operation, context, len)));
+    }
+
+    /// Adds the entry for which room is kept where the queue has to find it. Returns true.
+    #[cold]
+    #[inline(never)]
+    fn fill_slowly(&self, plain: &Cell<Plain>) -> bool {
+        self.release();
+        self.with_entries(|entries| entries.push(|told| told.set_plain(plain.get())));
         opaque(true)
     }
 
-    /// Adds the entry of a message that has a buffer of its own, where few instructions find room;
-    /// false otherwise. By references, so that no value waits in a register.
+    /// Adds the entry of a message that has a buffer of its own, and a length of at most 32 bits, where
+    /// few instructions find room; false otherwise. By references, so that no value waits in a register.
     #[inline(always)]
     pub(crate) fn push_message(&self, context: &u64, len: usize, source: &Source) -> bool {
         self.with_entries(|entries| {
-            entries.push_if_open(|told| {
-                told.state = State::Done;
-                told.operation = Operation::Receive;
-                told.is_last = true;
-                told.has = 0;
-                told.context = *context;
-                told.len = len;
-                told.offset = 0;
-                told.source = *source;
-            })
+            entries.push_if_open(|told| told.set_message(context, len, source, None))
         })
     }
 
@@ -556,17 +307,7 @@ impl CompletionQueue {
     #[inline(always)]
     pub(crate) fn push_tagged(&self, context: &u64, len: usize, source: &Source, tag: u64) -> bool {
         self.with_entries(|entries| {
-            entries.push_if_open(|told| {
-                told.state = State::Done;
-                told.operation = Operation::Receive;
-                told.is_last = true;
-                told.has = TAG;
-                told.context = *context;
-                told.len = len;
-                told.offset = 0;
-                told.source = *source;
-                told.tag = tag;
-            })
+            entries.push_if_open(|told| told.set_message(context, len, source, Some(tag)))
         })
     }
 }
@@ -686,7 +427,8 @@ mod tests {
                         }
                     }
                     2 if promised > 0 => {
-                        assert!(queue.fill_plain(Operation::Write, context, 8));
+                        let plain = Plain::new(Operation::Write, 0, 8, context);
+                        assert!(queue.fill_plain(&Cell::new(plain)));
                         promised -= 1;
                         entries.push_back(context);
                     }
@@ -702,7 +444,8 @@ mod tests {
                     }
                     5 if promised > 0 => {
                         let mut seen = None;
-                        queue.see_plain(Operation::Read, context, 8, |told| {
+                        let plain = Cell::new(Plain::new(Operation::Read, 0, 8, context));
+                        queue.see_plain(&plain, |told| {
                             seen = Some(told.entry());
                         });
                         let seen = seen.expect("an entry");
@@ -728,7 +471,8 @@ mod tests {
         assert!(queue.has_room());
         for context in 0..5 {
             queue.reserve_found();
-            queue.see_plain(Operation::Write, context, 8, |told| {
+            let plain = Cell::new(Plain::new(Operation::Write, 0, 8, context));
+            queue.see_plain(&plain, |told| {
                 assert_eq!(told.context(), context);
             });
             assert!(queue.is_open() && queue.is_idle() && queue.room() == 2);

@@ -13,7 +13,7 @@ use super::{Endpoint, Operation};
 use crate::device::amo::Amo;
 use crate::raw::completion::{Entry, Report};
 use crate::raw::error::Error;
-use crate::raw::far::log::Mark;
+use crate::raw::far::mark::Mark;
 use crate::raw::far::memory::{Lane, amo};
 use crate::raw::far::path::FarPath;
 use crate::raw::protocol::Kind;

@@ -17,7 +17,7 @@ use super::{Arithmetic, Atomic, Endpoint, Operation, Typed, Word};
 use crate::raw::completion::{Part, Report};
 use crate::raw::domain::Domain;
 use crate::raw::error::Error;
-use crate::raw::far::log::Mark;
+use crate::raw::far::mark::Mark;
 use crate::raw::far::memory::amo;
 use crate::raw::region::{Access, Rights};
 use std::num::NonZero;

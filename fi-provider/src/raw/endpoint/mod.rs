@@ -85,6 +85,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering, compiler_fence};
 use std::time::{Duration, Instant};
 use stream::Stream;
 use threshold::Deferred;
@@ -174,6 +175,8 @@ pub struct Endpoint {
     keys: Keys,
     /// By their bells.
     incoming: RefCell<Vec<Option<Box<Incoming>>>>,
+    /// The first word of bells, which is the inbox's.
+    first_bells: *const AtomicU64,
     /// Words of bells that have rings.
     words: Cell<usize>,
     /// Something to do that the first word of bells does not tell ([`WORK`], [`DEVICE`], [`WORDS`],
@@ -257,7 +260,9 @@ impl Endpoint {
     /// write and read themselves.
     #[inline(always)]
     pub fn progress(&self) {
-        if self.inbox.bells().is_rung(0) {
+        // SAFETY: the word is mapped as long as the inbox, which is beside it, and aligned.
+        // ORDERING: decides only whether to swap; the swap orders.
+        if unsafe { &*self.first_bells }.load(Ordering::Relaxed) != 0 {
             self.look_first();
         }
         if self.todo.get() != 0 {
@@ -281,10 +286,10 @@ impl Endpoint {
     /// Looks for work of which the first word of bells does not tell.
     #[inline(always)]
     fn look_further(&self) {
-        // SAFETY: the byte is the endpoint's; volatile, so that the comparison with 0 before is one
-        // with memory, and needs no register.
-        let todo = unsafe { self.todo.as_ptr().read_volatile() };
-        if todo != DEVICE {
+        // The compiler reads the byte anew, so that this comparison, too, is one with memory, and needs
+        // no register.
+        compiler_fence(Ordering::SeqCst);
+        if self.todo.get() != DEVICE {
             return self.work_off();
         }
         // SAFETY: the bit says that there is a device.

@@ -70,6 +70,7 @@ impl Endpoint {
             known: RefCell::default(),
             keys: Keys::default(),
             incoming: RefCell::default(),
+            first_bells: inbox.bells().first(),
             words: Cell::new(1),
             todo: Cell::new(
                 if far.is_some() { DEVICE } else { 0 }

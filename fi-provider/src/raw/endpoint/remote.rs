@@ -4,7 +4,7 @@
 
 use super::link::Link;
 use crate::raw::error::Error;
-use crate::raw::far::log::Follows;
+use crate::raw::far::mark::Follows;
 use crate::raw::far::path::FarPath;
 use crate::raw::protocol::UNCOUNTED;
 use crate::raw::region::{Access, Found, Rights, State as RegionState};

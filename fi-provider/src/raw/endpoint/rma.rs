@@ -20,7 +20,7 @@ use super::{Config, Endpoint, MOST_ASKED, Operation};
 use crate::raw::address_vector::PeerIndex;
 use crate::raw::completion::{Counter, Entry, Report};
 use crate::raw::error::Error;
-use crate::raw::far::log::Follows;
+use crate::raw::far::mark::Follows;
 use crate::raw::far::memory::Lane;
 use crate::raw::protocol::Kind;
 use crate::raw::region::{Access, Rights};

@@ -6,11 +6,11 @@
 #![expect(unsafe_code, reason = "takes words to C addresses")]
 
 use super::device::Device;
+use super::mark::{Follows, Mark};
 use crate::device::Kept;
-use crate::raw::completion::{Entry, Operation, Promise, Report};
+use crate::raw::completion::{Entry, NOTE, Operation, Plain, Promise, Report};
 use crate::raw::endpoint::Link;
 use crate::raw::error::Error;
-use crate::raw::region::Rights;
 use crate::registration::Loan;
 use fi_mlx5::device::Region;
 use fi_mlx5::direct::{LocalKey, LocalWord};
@@ -20,154 +20,69 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The note of an operation: the [`Operation`] of one without details, and flags. Those of every
-/// post are in the lower bits, so that an instruction has them in one byte.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Mark(u32);
+/// The note of a block without an operation.
+const BLANK: u8 = (Mark::NONE >> NOTE) as u8;
 
-impl Mark {
-    /// A write, or a read whose bytes the device puts where they belong.
-    pub(crate) const WRITE: Self = Self(0);
-    pub(crate) const READ: Self = Self(Self::READS);
-    /// A word that is taken from the results to its place.
-    pub(crate) const READ_WORD: Self = Self(Self::READS | Self::WORD);
-    pub(crate) const ATOMIC: Self = Self(Self::UPDATES | Self::WORD);
-    /// Such an operation, whose caller wants the word that was there.
-    pub(crate) const FETCH: Self = Self(Self::ATOMIC.0 | Self::READS);
-    /// No operation.
-    const BLANK: Self = Self(Self::NONE);
+/// A block.
+#[derive(Debug)]
+#[repr(C, align(32))]
+struct Slot {
+    /// The report of its operation's success, with the flags of its mark as the note.
+    plain: Cell<Plain>,
+    /// The place of a word and, where it is misplaced, where among the results it comes.
+    dest: Cell<usize>,
+    word: Cell<u32>,
+    follows: Cell<Follows>,
+}
 
-    /// The operation, which is else a write: both of one that fetches.
-    const READS: u32 = 1;
-    const UPDATES: u32 = 2;
-    /// Brings a word.
-    const WORD: u32 = 4;
-    const COUNTS: u32 = 8;
-    const HAS_CONTEXT: u32 = 16;
-    const FOLLOWS: u32 = 32;
-    /// Its word comes where that of another block belongs.
-    const MISPLACED: u32 = 64;
-    const DETAILS: u32 = 128;
-    const NONE: u32 = 256;
-
-    /// The mark of an operation with this report, which follows its region's key where that says so.
-    #[inline(always)]
-    pub(crate) fn of<R: Report>(self, report: R, follows: Follows) -> Self {
-        let counts = if report.counts() { Self::COUNTS } else { 0 };
-        let context = report.context().map_or(0, |_| Self::HAS_CONTEXT);
-        Self(self.0 | counts | context | follows.0)
+impl Default for Slot {
+    fn default() -> Self {
+        Self {
+            plain: Cell::new(Plain::new(Operation::Send, BLANK, 0, 0)),
+            dest: Cell::new(0),
+            word: Cell::new(0),
+            follows: Cell::default(),
+        }
     }
+}
 
-    /// Whether it has an entry in the queue.
+impl Slot {
     #[inline(always)]
-    pub(crate) fn has_context(self) -> bool {
-        self.0 & Self::HAS_CONTEXT != 0
-    }
-
-    /// Whether the endpoint's counter counts it.
-    #[inline(always)]
-    pub(crate) fn counts(self) -> bool {
-        self.0 & Self::COUNTS != 0
-    }
-
-    /// The operation, for one without details.
-    #[inline(always)]
-    pub(crate) fn operation(self) -> Operation {
-        let number = (self.0 & (Self::READS | Self::UPDATES)) as u8;
-        // SAFETY: the three numbers behind that of a write are those of reads, of atomic operations,
-        // and of those that fetch.
-        unsafe { std::mem::transmute::<u8, Operation>(Operation::Write as u8 + number) }
-    }
-
-    /// Whether the counter of reads counts the operation.
-    #[inline(always)]
-    pub(crate) fn reads(self) -> bool {
-        self.0 & Self::READS != 0
-    }
-
-    /// Whether the operation is an atomic one.
-    #[inline(always)]
-    fn updates(self) -> bool {
-        self.0 & Self::UPDATES != 0
-    }
-
-    /// The right that it needs.
-    pub(crate) fn rights(self) -> Rights {
-        match self.operation() {
-            Operation::Write => Rights::WRITE,
-            Operation::Atomic | Operation::Fetch => Rights::ATOMIC,
-            _ => Rights::READ,
+    fn mark(&self) -> Mark {
+        let Plain {
+            operation, note, ..
+        } = self.plain.get();
+        Mark {
+            follows: self.follows.get(),
+            ..Mark::new(operation, u32::from(note) << NOTE)
         }
     }
 
     #[inline(always)]
-    fn is_blank(self) -> bool {
-        self.0 & Self::NONE != 0
+    fn context(&self) -> u64 {
+        self.plain.get().context
     }
 
-    /// Whether its operation has details.
     #[inline(always)]
-    pub(crate) fn has_details(self) -> bool {
-        self.0 & Self::DETAILS != 0
+    fn len(&self) -> u32 {
+        self.plain.get().len
     }
 
-    /// Whether its operation brings a word.
     #[inline(always)]
-    pub(crate) fn has_word(self) -> bool {
-        self.0 & Self::WORD != 0
+    fn note(&self, mark: Mark, len: u32, context: Option<u64>) {
+        Plain::put(&self.plain, mark.head(), len, context);
+        self.follows.set(mark.follows);
     }
 
-    /// Whether its operation leaves nothing to do but its report and, where it brings a word, to
-    /// take that from the place of its own block.
+    /// Has no operation at the block any more.
     #[inline(always)]
-    fn is_simple(self) -> bool {
-        self.0 & (Self::NONE | Self::DETAILS | Self::MISPLACED) == 0
+    fn clear(&self) {
+        Plain::set_note(&self.plain, BLANK);
     }
 
-    /// Whether the operation goes to the region that the peer has under the key by then.
-    pub(crate) fn follows(self) -> bool {
-        self.0 & Self::FOLLOWS != 0
-    }
-}
-
-impl Default for Mark {
-    fn default() -> Self {
-        Self::BLANK
-    }
-}
-
-const _: () = {
-    let [writes, reads, updates] = [Operation::Write, Operation::Read, Operation::Atomic];
-    assert!(Operation::Fetch as u32 == updates as u32 + Mark::READS);
-    assert!(reads as u32 == writes as u32 + Mark::READS);
-    assert!(updates as u32 == writes as u32 + Mark::UPDATES);
-};
-
-/// Whether an operation goes to the region that the peer has under the key by the time it is done,
-/// as a mark has it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Follows(u32);
-
-impl Follows {
-    pub(crate) const YES: Self = Self(Mark::FOLLOWS);
-}
-
-/// A block.
-#[derive(Debug, Default)]
-#[repr(align(32))]
-struct Slot {
-    mark: Cell<Mark>,
-    len: Cell<u32>,
-    context: Cell<u64>,
-    /// The place of a word and, where it is misplaced, where among the results it comes.
-    dest: Cell<usize>,
-    word: Cell<u32>,
-}
-
-impl Slot {
     /// Where among the results the word of the operation with this mark at this block comes.
     fn word_at(&self, mark: Mark, block: u64) -> u32 {
-        match mark.0 & Mark::MISPLACED {
+        match mark.flags & Mark::MISPLACED {
             0 => block as u32,
             _ => self.word.get(),
         }
@@ -182,7 +97,7 @@ impl Slot {
         let dest = std::ptr::with_exposed_provenance_mut::<u8>(self.dest.get());
         // SAFETY: there is room for the word.
         unsafe {
-            match self.len.get() {
+            match self.len() {
                 8 => dest.cast::<u64>().write_unaligned(word),
                 // The device gives results of four bytes in its own order.
                 _ if mark.updates() => {
@@ -203,7 +118,7 @@ impl Simple<'_> {
     /// Whether it has an entry in the queue.
     #[inline(always)]
     pub(crate) fn has_context(self) -> bool {
-        self.0.mark.get().has_context()
+        self.0.mark().has_context()
     }
 }
 
@@ -259,34 +174,31 @@ struct Results {
     words: Box<[AtomicU64]>,
 }
 
-/// The memory of all words.
+/// The memory of all words of a log, in which none is misplaced.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Words {
-    first: *const AtomicU64,
-    mask: usize,
-    key: LocalKey,
-}
+pub(crate) struct Words<'a>(&'a Log);
 
-impl Words {
+impl Words<'_> {
     /// That for a word of `len` bytes that the entry at a block brings.
     #[inline(always)]
     pub(crate) fn at(self, block: u64, len: u32) -> Local {
         Local {
             address: self.place(block),
             length: len,
-            key: self.key.key(),
+            key: self.0.key.get().key(),
         }
     }
 
     /// The same, of 8 bytes.
     #[inline(always)]
     pub(crate) fn word_at(self, block: u64) -> LocalWord {
-        self.key.word_at(self.place(block))
+        self.0.key.get().word_at(self.place(block))
     }
 
     #[inline(always)]
     fn place(self, block: u64) -> u64 {
-        let place = self.first.wrapping_add(block as usize & self.mask);
+        let Log { first, mask, .. } = self.0;
+        let place = first.get().wrapping_add(block as usize & mask);
         place.addr() as u64
     }
 }
@@ -301,10 +213,10 @@ pub(crate) struct Log {
     seen: Cell<u64>,
     /// The queue, where its completion queue is not shared.
     pub(crate) lone: Option<Lone>,
-    /// The words of the results; null where there are none. And the same, but null as long as some
-    /// are misplaced; and their key.
+    /// The words of the results; null where there are none. Whether there are some, of which none is
+    /// misplaced; and their key.
     first: Cell<*const AtomicU64>,
-    open: Cell<*const AtomicU64>,
+    has_open_words: Cell<bool>,
     key: Cell<LocalKey>,
     details: RefCell<VecDeque<Detail>>,
     results: OnceCell<Results>,
@@ -327,7 +239,7 @@ impl Log {
             seen: Cell::new(0),
             lone,
             first: Cell::new(std::ptr::null()),
-            open: Cell::new(std::ptr::null()),
+            has_open_words: Cell::new(false),
             key: Cell::new(LocalKey::new(0)),
             details: RefCell::default(),
             results: OnceCell::new(),
@@ -346,12 +258,7 @@ impl Log {
     /// Notes an operation of `len` bytes at a block, modulo the ring.
     #[inline(always)]
     pub(crate) fn note<R: Report>(&self, block: u64, mark: Mark, len: u32, report: R) {
-        let slot = self.slot(block);
-        slot.mark.set(mark);
-        slot.len.set(len);
-        if let Some(context) = report.context() {
-            slot.context.set(context);
-        }
+        self.slot(block).note(mark, len, report.context());
     }
 
     /// Notes an operation that brings a word of `len` bytes for `dest`.
@@ -364,41 +271,34 @@ impl Log {
         report: R,
     ) {
         let slot = self.slot(block);
-        slot.mark.set(mark);
-        slot.len.set(len);
         slot.dest.set(dest.expose_provenance());
-        if let Some(context) = report.context() {
-            slot.context.set(context);
-        }
+        slot.note(mark, len, report.context());
     }
 
     /// Notes an operation with details.
     pub(crate) fn note_detail(&self, block: u64, follows: Follows, detail: Detail) {
         let slot = self.slot(block);
-        slot.mark.set(Mark(Mark::DETAILS | follows.0));
-        slot.len.set(detail.entry.len as u32);
+        let flags = Mark::DETAILS | Mark::SILENT;
+        let mark = Mark {
+            follows,
+            ..Mark::new(detail.entry.operation, flags)
+        };
+        slot.note(mark, detail.entry.len as u32, None);
         self.details.borrow_mut().push_back(detail);
     }
 
     /// Registered memory for words that entries bring; none where there is none yet
     /// ([`Log::make_results`]), or words may come where those of other blocks belong.
     #[inline(always)]
-    pub(crate) fn words(&self) -> Option<Words> {
-        let first = self.open.get();
-        (!first.is_null()).then(|| Words {
-            first,
-            mask: self.mask,
-            key: self.key.get(),
-        })
+    pub(crate) fn words(&self) -> Option<Words<'_>> {
+        self.has_open_words.get().then_some(Words(self))
     }
 
     /// Notes that so many more words, or fewer, come where those of other blocks belong.
     fn add_misplaced(&self, more: i32) {
         self.misplaced.update(|many| many.wrapping_add_signed(more));
-        self.open.set(match self.misplaced.get() {
-            0 => self.first.get(),
-            _ => std::ptr::null(),
-        });
+        let has_words = !self.first.get().is_null();
+        (self.has_open_words).set(has_words && self.misplaced.get() == 0);
     }
 
     /// Registers memory for words.
@@ -449,13 +349,13 @@ impl Log {
         let mut block = self.seen.get();
         while block < end {
             let slot = self.slot(block);
-            let mark = slot.mark.get();
+            let mark = slot.mark();
             if mark.has_details() {
                 break;
             }
             block += 1;
             if !mark.is_blank() {
-                slot.mark.set(Mark::BLANK);
+                slot.clear();
                 self.seen.set(block);
                 return Some((block - 1, mark));
             }
@@ -470,14 +370,26 @@ impl Log {
         self.seen.get()
     }
 
+    /// Takes the operation at this block, before which all others were taken, if it leaves nothing to
+    /// do but its entry in the queue: returns that.
+    #[inline(always)]
+    pub(crate) fn take_entry(&self, block: u64) -> Option<&Cell<Plain>> {
+        let slot = self.slot(block);
+        if !slot.mark().is_entry() {
+            return None;
+        }
+        self.pass(block, slot);
+        Some(&slot.plain)
+    }
+
     /// Takes the operation at this block, before which all others were taken, if it leaves nothing
-    /// to do but its report: brings its word to its place. Returns its mark, and where its context
-    /// and its bytes are noted.
+    /// to do but its report: brings its word to its place. Returns its mark, and its entry if it has
+    /// one.
     ///
     /// # Safety
     /// The operation is done. There is room for a word where it is to be brought to, aligned to it.
     #[inline(always)]
-    pub(crate) unsafe fn take_simple(&self, block: u64) -> Option<(Mark, &Cell<u64>, &Cell<u32>)> {
+    pub(crate) unsafe fn take_simple(&self, block: u64) -> Option<(Mark, &Cell<Plain>)> {
         // SAFETY: the operation is done, and there is room for its word.
         self.simple_at(block)
             .map(|simple| unsafe { self.take(block, simple) })
@@ -487,7 +399,7 @@ impl Log {
     #[inline(always)]
     pub(crate) fn simple_at(&self, block: u64) -> Option<Simple<'_>> {
         let slot = self.slot(block);
-        slot.mark.get().is_simple().then_some(Simple(slot))
+        slot.mark().is_simple().then_some(Simple(slot))
     }
 
     /// Takes an operation as [`Log::take_simple`] does.
@@ -499,10 +411,9 @@ impl Log {
         &'a self,
         block: u64,
         Simple(slot): Simple<'a>,
-    ) -> (Mark, &'a Cell<u64>, &'a Cell<u32>) {
-        let mark = slot.mark.get();
-        self.seen.set(block + 1);
-        slot.mark.set(Mark::BLANK);
+    ) -> (Mark, &'a Cell<Plain>) {
+        let mark = slot.mark();
+        self.pass(block, slot);
         if mark.has_word() {
             let place = self.first.get().wrapping_add(block as usize & self.mask);
             // SAFETY: operations that bring words are noted only where there are results, which
@@ -512,14 +423,20 @@ impl Log {
             // SAFETY: there is room for the word.
             unsafe { slot.bring(mark, word) };
         }
-        (mark, &slot.context, &slot.len)
+        (mark, &slot.plain)
     }
 
-    /// The context and the bytes of the operation at a block whose mark was taken just now.
+    /// Takes the operation at this block, whose slot this is.
     #[inline(always)]
-    pub(crate) fn plain_at(&self, block: u64) -> (u64, usize) {
-        let slot = self.slot(block);
-        (slot.context.get(), slot.len.get() as usize)
+    fn pass(&self, block: u64, slot: &Slot) {
+        self.seen.set(block + 1);
+        slot.clear();
+    }
+
+    /// The entry of the operation at a block whose mark was taken just now, if it has one.
+    #[inline(always)]
+    pub(crate) fn plain_at(&self, block: u64) -> &Cell<Plain> {
+        &self.slot(block).plain
     }
 
     /// Takes the mark of the oldest operation before block `end`; returns its block, too.
@@ -527,7 +444,8 @@ impl Log {
     pub(crate) fn advance(&self, end: u64) -> Option<(u64, Mark)> {
         let mut block = self.seen.get();
         while block < end {
-            let mark = self.slot(block).mark.replace(Mark::BLANK);
+            let (slot, mark) = (self.slot(block), self.slot(block).mark());
+            slot.clear();
             block += 1;
             if !mark.is_blank() {
                 self.seen.set(block);
@@ -555,16 +473,16 @@ impl Log {
             // SAFETY: there is room for the word.
             unsafe { slot.bring(mark, self.word(slot.word_at(mark, block))) };
         }
-        if mark.0 & Mark::MISPLACED != 0 {
+        if mark.flags & Mark::MISPLACED != 0 {
             self.add_misplaced(-1);
         }
-        mark.has_context().then(|| slot.context.get())
+        mark.has_context().then(|| slot.context())
     }
 
     /// The bytes of the operation at a block whose mark was taken just now.
     #[inline(always)]
     pub(crate) fn len_at(&self, block: u64) -> usize {
-        self.slot(block).len.get() as usize
+        self.slot(block).len() as usize
     }
 
     /// Takes all operations before block `end`, in their order.
@@ -575,8 +493,8 @@ impl Log {
             Noted {
                 block,
                 mark,
-                len: slot.len.get(),
-                context: slot.context.get(),
+                len: slot.len(),
+                context: slot.context(),
                 dest: slot.dest.get(),
                 word: slot.word_at(mark, block),
                 detail: mark.has_details().then(|| self.take_detail()).flatten(),
@@ -590,12 +508,15 @@ impl Log {
         let slot = self.slot(block);
         let has_word = noted.mark.has_word();
         let misplaced = u32::from(has_word) * Mark::MISPLACED;
-        slot.mark.set(Mark(noted.mark.0 | misplaced));
-        slot.len.set(noted.len);
-        slot.context.set(noted.context);
+        let flags = noted.mark.flags | misplaced;
+        let mark = Mark {
+            flags,
+            ..noted.mark
+        };
+        slot.note(mark, noted.len, Some(noted.context));
         slot.dest.set(noted.dest);
         slot.word.set(noted.word);
-        if has_word && noted.mark.0 & Mark::MISPLACED == 0 {
+        if has_word && noted.mark.flags & Mark::MISPLACED == 0 {
             self.add_misplaced(1);
         }
         if let Some(detail) = noted.detail {
@@ -605,7 +526,7 @@ impl Log {
 
     /// Notes that an operation that was taken is not noted again.
     pub(crate) fn forget(&self, noted: &Noted) {
-        if noted.mark.0 & Mark::MISPLACED != 0 {
+        if noted.mark.flags & Mark::MISPLACED != 0 {
             self.add_misplaced(-1);
         }
     }
@@ -640,7 +561,8 @@ mod tests {
             assert_eq!(taken(&log, start + 2), [(start, counted)]);
             assert!(log.is_empty(start + 2) && !log.is_empty(start + 3));
             assert_eq!(log.take_plain(start + 6), Some((start + 2, told)));
-            assert_eq!(log.plain_at(start + 2), (start, 5));
+            let Plain { context, len, .. } = log.plain_at(start + 2).get();
+            assert_eq!((context, len), (start, 5));
             assert_eq!(log.take_plain(start + 6), None);
             assert!(log.is_empty(start + 6));
         }
@@ -657,7 +579,8 @@ mod tests {
         let take = |block| {
             // SAFETY: none of the operations brings a word.
             let taken = unsafe { log.take_simple(block) };
-            taken.map(|(mark, context, len)| (mark.operation(), context.get(), len.get()))
+            let plain = taken.map(|(mark, plain)| (mark.operation(), plain.get()));
+            plain.map(|(operation, plain)| (operation, plain.context, plain.len))
         };
         let mark = |mark: Mark| mark.of(Context(7), Follows::YES);
         // Past the end of the ring.
@@ -671,35 +594,44 @@ mod tests {
         log.note(12, mark(Mark::WRITE), 6, Context(12));
         assert_eq!(take(12), Some((Operation::Write, 12, 6)));
         for other in [Mark::DETAILS, Mark::MISPLACED] {
-            log.slot(13).mark.set(Mark(mark(Mark::READ).0 | other));
+            let flags = mark(Mark::READ).flags | other;
+            log.slot(13)
+                .note(Mark::new(Operation::Read, flags), 8, None);
             assert_eq!((take(13), log.seen()), (None, 13), "it is left");
-            assert!(log.simple_at(13).is_none());
+            assert!(log.simple_at(13).is_none() && log.take_entry(13).is_none());
         }
-        for (report, has_context) in [(mark(Mark::WRITE), true), (Mark::WRITE, false)] {
-            log.slot(13).mark.set(report);
+        let silent = Mark::WRITE.of(Counted, Follows::default());
+        for (report, has_context) in [(mark(Mark::WRITE), true), (silent, false)] {
+            log.slot(13).note(report, 8, None);
             let simple = log.simple_at(13).expect("nothing but a report");
             assert_eq!((simple.has_context(), log.seen()), (has_context, 13));
         }
     }
 
     #[test]
-    fn marks_tell_their_operations() {
-        let all = [
-            (Mark::WRITE, Operation::Write, false),
-            (Mark::READ, Operation::Read, false),
-            (Mark::READ_WORD, Operation::Read, true),
-            (Mark::ATOMIC, Operation::Atomic, true),
-            (Mark::FETCH, Operation::Fetch, true),
-        ];
-        for (mark, operation, has_word) in all {
-            for mark in [mark, mark.of(CountedContext(1), Follows::YES)] {
-                assert_eq!((mark.operation(), mark.has_word()), (operation, has_word));
-                let reads = matches!(operation, Operation::Read | Operation::Fetch);
-                assert_eq!(mark.reads(), reads);
-                assert!(!mark.is_blank() && !mark.has_details());
+    fn operations_that_leave_an_entry_alone_are_that() {
+        let log = Log::new(0, None, 8);
+        let follows = Follows::YES;
+        for block in 6..11 {
+            log.go_on(block);
+            assert!(log.take_entry(block).is_none(), "it is blank");
+            let others = [
+                Mark::WRITE.of(Counted, follows),
+                Mark::WRITE.of(CountedContext(1), follows),
+                Mark::READ_WORD.of(Context(1), follows),
+                Mark::FETCH.of(Context(1), follows),
+            ];
+            for other in others {
+                log.slot(block).note(other, 8, Some(1));
+                assert!(log.take_entry(block).is_none() && log.simple_at(block).is_some());
             }
+            let mark = Mark::READ.of(Context(block), follows);
+            log.note(block, mark, 5, Context(block));
+            let plain = log.take_entry(block).expect("an entry").get();
+            assert_eq!((plain.operation, plain.len), (Operation::Read, 5));
+            assert_eq!((plain.context, log.seen()), (block, block + 1));
+            assert!(log.take_entry(block).is_none(), "it was taken");
         }
-        assert!(Mark::default().is_blank());
     }
 
     #[test]

@@ -3,12 +3,15 @@
 #![expect(unsafe_code, reason = "posts operations on memory by its C address")]
 
 use super::Far;
-use super::log::{After, Detail, Follows, Log, Mark, Noted};
+use super::log::{After, Detail, Log, Noted};
+use super::mark::{Follows, Mark};
 use super::path::FarPath;
 use super::vector::take_word;
 use crate::device::Kept;
 use crate::device::amo::{Amo, entry};
-use crate::raw::completion::{self, CompletionQueue, Entry, Operation, Promise, Report, Silent};
+use crate::raw::completion::{
+    self, CompletionQueue, Entry, Operation, Plain, Promise, Report, Silent,
+};
 use crate::raw::endpoint::{Atomic, Endpoint, Link, RemoteRegion, rma_entry};
 use crate::raw::error::Error;
 use crate::raw::protocol::Kind;
@@ -511,11 +514,10 @@ impl Endpoint {
         };
         far.note_latest(log);
         while let Some((block, mark)) = log.take_plain(done) {
-            let (context, len) = log.plain_at(block);
             // SAFETY: the caller of the operation has room for the word, aligned, and it is nobody
             // else's until the operation is reported.
             unsafe { log.end_plain(block, mark, true) };
-            self.report_done(mark, &Cell::new(context), &Cell::new(len as u32));
+            self.report_done(mark, log.plain_at(block));
         }
         if !log.is_empty(done) {
             let log = Rc::clone(log);
@@ -528,26 +530,27 @@ impl Endpoint {
     /// taken last, and reports its operation, by few instructions. False where it has not come.
     ///
     /// Calls nothing but at its end, so that few registers are saved and restored.
-    #[inline(never)]
+    #[inline(always)]
     pub(crate) fn end_only(&self, far: &Far) -> bool {
         if far.is_time_for_more() {
             return self.look_at_all();
         }
-        let Some(log) = far.latest() else {
-            return false;
-        };
+        let log = far.latest();
         let (lane, seen) = (far.hub.memory.lane(), log.seen());
-        // SAFETY: the lane is alive with the hub, is that of the log, which has its queue as it is
-        // the latest, and is used by this thread alone.
+        // SAFETY: the lane is alive with the hub and used by this thread alone. It is that of the log,
+        // which has its queue as it is the latest; or the queue is nobody's, which lives with `far`.
         if !unsafe { lane.take_lone(log.lone.unwrap_unchecked(), seen) } {
             return self.end_few();
         }
+        if let Some(plain) = log.take_entry(seen) {
+            return self.transmit().fill_plain(plain);
+        }
         // SAFETY: the operation is done; its caller has room for the word, aligned, and it is nobody
         // else's until the operation is reported.
-        let Some((mark, context, len)) = (unsafe { log.take_simple(seen) }) else {
+        let Some((mark, plain)) = (unsafe { log.take_simple(seen) }) else {
             return self.end_rest(log.queue, seen + 1);
         };
-        self.report_done(mark, context, len)
+        self.report_done(mark, plain)
     }
 
     /// Takes the completion of the one entry that is outstanding on the queue whose completion was
@@ -560,9 +563,10 @@ impl Endpoint {
         queue: &CompletionQueue,
         see: impl FnOnce(completion::Seen<'_>),
     ) -> bool {
-        let Some((far, log)) = self.far().and_then(|far| Some((far, far.latest()?))) else {
+        let Some(far) = self.far() else {
             return false;
         };
+        let log = far.latest();
         let seen = log.seen();
         let is_only = self.transmit().is(queue) && queue.is_idle();
         if !is_only || far.is_time_near() {
@@ -573,28 +577,29 @@ impl Endpoint {
             return false;
         };
         let lane = far.hub.memory.lane();
-        // SAFETY: the lane is alive with the hub, is that of the log, which has its queue as it is
-        // the latest, and is used by this thread alone.
+        // SAFETY: the lane is alive with the hub and used by this thread alone. It is that of the log,
+        // which has its queue as it is the latest; or the queue is nobody's, which lives with `far`.
         if !unsafe { lane.take_lone(log.lone.unwrap_unchecked(), seen) } {
             return false;
         }
         far.is_time_for_more();
         // SAFETY: the operation is done; its caller has room for the word, aligned, and it is nobody
         // else's until the operation is reported.
-        let (mark, context, len) = unsafe { log.take(seen, simple) };
+        let (mark, plain) = unsafe { log.take(seen, simple) };
         if mark.counts() {
             self.counter_of(mark.reads()).add(1);
         }
-        queue.see_plain(mark.operation(), context.get(), len.get() as usize, see);
+        queue.see_plain(plain, see);
         true
     }
 
     /// The same for an entry of several blocks.
     #[inline(never)]
     fn end_few(&self) -> bool {
-        let Some((far, log)) = self.far().and_then(|far| Some((far, far.latest()?))) else {
+        let Some(far) = self.far() else {
             return false;
         };
+        let log = far.latest();
         let Some(done) = far.hub.memory.lane().take_only(log.queue) else {
             return false;
         };
@@ -611,14 +616,12 @@ impl Endpoint {
 
     /// Reports an operation that is done, by what was noted of it: it has no details. Returns true.
     #[inline(always)]
-    fn report_done(&self, mark: Mark, context: &Cell<u64>, len: &Cell<u32>) -> bool {
+    fn report_done(&self, mark: Mark, plain: &Cell<Plain>) -> bool {
         if mark.counts() {
             self.counter_of(mark.reads()).add(1);
         }
         if mark.has_context() {
-            let (context, len) = (context.get(), len.get() as usize);
-            let queue = self.transmit();
-            return queue.fill_plain(mark.operation(), context, len);
+            return self.transmit().fill_plain(plain);
         }
         true
     }
@@ -692,7 +695,9 @@ impl Endpoint {
                 self.counter(operation).add(1);
             }
             if let Some(context) = context {
-                self.transmit().fill_plain(operation, context, len);
+                // Over a device there are no more bytes.
+                let plain = Plain::new(operation, 0, len as u32, context);
+                self.transmit().fill_plain(&Cell::new(plain));
             }
             return;
         }

@@ -20,7 +20,7 @@ use crate::device::Gate;
 use crate::raw::waker::Set;
 use arrivals::Arrivals;
 use device::QpType;
-use fi_mlx5::lane::Lane as Queues;
+use fi_mlx5::lane::{Lane as Queues, Nobody};
 use fi_mlx5::receives::Receives;
 use hub::Hub;
 use log::Log;
@@ -36,6 +36,7 @@ pub(crate) mod device;
 pub(crate) mod exchange;
 pub(crate) mod hub;
 pub(crate) mod log;
+pub(crate) mod mark;
 pub(crate) mod memory;
 mod mend;
 pub(crate) mod path;
@@ -79,8 +80,9 @@ pub(crate) struct Far {
     pub(crate) arrivals: RefCell<Arrivals>,
     /// By the queues of the memory lane.
     logs: RefCell<Vec<Option<Rc<Log>>>>,
-    /// The one of the queue whose completion was taken last, if it has its queue; else null.
+    /// The one of the queue whose completion was taken last, if it has its queue; else nobody's.
     latest: Cell<*const Log>,
+    nobody: Box<(Log, Nobody)>,
     pub(crate) traffic: Rc<Traffic>,
     /// The address vectors of peers that are gone: of their targets, as they lie in entries.
     gone: RefCell<HashSet<[u64; 2]>>,
@@ -128,12 +130,15 @@ impl Traffic {
 
 impl Far {
     pub(crate) fn new(hub: Arc<Hub>) -> Self {
+        let queue = Nobody::default();
+        let nobody = Box::new((Log::new(u32::MAX, Some(queue.lone()), 1), queue));
         Self {
             receives: arrivals::receives(&hub),
             buffers: (hub.buffer(0), hub.buffer(1).addr() - hub.buffer(0).addr()),
             arrivals: RefCell::default(),
             logs: RefCell::default(),
-            latest: Cell::new(std::ptr::null()),
+            latest: Cell::new(&raw const nobody.0),
+            nobody,
             traffic: Rc::default(),
             gone: RefCell::default(),
             busy_turns: Cell::new(0),
@@ -214,15 +219,16 @@ impl Far {
     fn note_latest(&self, log: &Rc<Log>) {
         self.latest.set(match log.lone {
             Some(_) => Rc::as_ptr(log),
-            None => std::ptr::null(),
+            None => &raw const self.nobody.0,
         });
     }
 
-    /// The log of the queue whose completion was taken last, if it has its queue.
+    /// The log of the queue whose completion was taken last, if it has its queue: one that has its
+    /// queue in any case.
     #[inline(always)]
-    fn latest(&self) -> Option<&Log> {
-        // SAFETY: null, or one of `logs`, from which none is ever taken.
-        unsafe { self.latest.get().as_ref() }
+    fn latest(&self) -> &Log {
+        // SAFETY: nobody's, or one of `logs`, from which none is ever taken: there as long as this.
+        unsafe { &*self.latest.get() }
     }
 
     fn all_logs(&self) -> Vec<Rc<Log>> {

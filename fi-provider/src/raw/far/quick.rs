@@ -4,7 +4,7 @@
 
 #![expect(unsafe_code, reason = "posts operations on memory by its C address")]
 
-use super::log::{Follows, Mark};
+use super::mark::{Follows, Mark};
 use super::memory::Lane;
 use super::path::FarPath;
 use crate::device::amo::{Amo, entry};

@@ -1,0 +1,193 @@
+//! The mark of an operation on memory under way: what it is, and what it leaves to do.
+
+use crate::raw::completion::{Head, NOTE, Operation, Report};
+use crate::raw::region::Rights;
+
+/// The mark of an operation: which it is, flags, as a report has them in its first word, and whether
+/// it follows its region's key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mark {
+    pub(super) operation: Operation,
+    pub(super) flags: u32,
+    pub(super) follows: Follows,
+}
+
+impl Mark {
+    /// A write, or a read whose bytes the device puts where they belong.
+    pub(crate) const WRITE: Self = Self::new(Operation::Write, 0);
+    pub(crate) const READ: Self = Self::new(Operation::Read, 0);
+    /// A word that is taken from the results to its place.
+    pub(crate) const READ_WORD: Self = Self::new(Operation::Read, Self::WORD);
+    pub(crate) const ATOMIC: Self = Self::new(Operation::Atomic, Self::WORD);
+    /// Such an operation, whose caller wants the word that was there.
+    pub(crate) const FETCH: Self = Self::new(Operation::Fetch, Self::WORD);
+    /// No operation.
+    const BLANK: Self = Self::new(Operation::Send, Self::NONE);
+
+    /// Has no entry in the queue.
+    pub(super) const SILENT: u32 = 1 << NOTE;
+    const COUNTS: u32 = 2 << NOTE;
+    /// Brings a word.
+    pub(super) const WORD: u32 = 4 << NOTE;
+    /// Its word comes where that of another block belongs.
+    pub(super) const MISPLACED: u32 = 16 << NOTE;
+    pub(super) const DETAILS: u32 = 32 << NOTE;
+    pub(super) const NONE: u32 = 64 << NOTE;
+
+    /// What [`Mark::is_simple`] says that it is not.
+    const NOT_SIMPLE: u32 = Self::NONE | Self::DETAILS | Self::MISPLACED;
+    /// The same of [`Mark::is_entry`].
+    const NOT_ENTRY: u32 = Self::NOT_SIMPLE | Self::SILENT | Self::COUNTS | Self::WORD;
+
+    pub(super) const fn new(operation: Operation, flags: u32) -> Self {
+        Self {
+            operation,
+            flags,
+            follows: Follows::NO,
+        }
+    }
+
+    /// The first word of the report of its success, which has the flags as its note.
+    #[inline(always)]
+    pub(super) fn head(self) -> Head {
+        Head::new(self.operation, self.flags)
+    }
+
+    /// The mark of an operation with this report, which follows its region's key where that says so.
+    #[inline(always)]
+    pub(crate) fn of<R: Report>(self, report: R, follows: Follows) -> Self {
+        let counts = if report.counts() { Self::COUNTS } else { 0 };
+        let silent = report.context().map_or(Self::SILENT, |_| 0);
+        Self {
+            follows,
+            ..Self::new(self.operation, self.flags | counts | silent)
+        }
+    }
+
+    /// Whether it has an entry in the queue.
+    #[inline(always)]
+    pub(crate) fn has_context(self) -> bool {
+        self.flags & Self::SILENT == 0
+    }
+
+    /// Whether the endpoint's counter counts it.
+    #[inline(always)]
+    pub(crate) fn counts(self) -> bool {
+        self.flags & Self::COUNTS != 0
+    }
+
+    /// The operation, for one without details.
+    #[inline(always)]
+    pub(crate) fn operation(self) -> Operation {
+        self.operation
+    }
+
+    /// Whether the counter of reads counts the operation.
+    #[inline(always)]
+    pub(crate) fn reads(self) -> bool {
+        self.operation as u8 & READS != 0
+    }
+
+    /// Whether the operation is an atomic one.
+    #[inline(always)]
+    pub(super) fn updates(self) -> bool {
+        self.operation as u8 & UPDATES != 0
+    }
+
+    /// The right that it needs.
+    pub(crate) fn rights(self) -> Rights {
+        match self.operation {
+            Operation::Write => Rights::WRITE,
+            Operation::Atomic | Operation::Fetch => Rights::ATOMIC,
+            _ => Rights::READ,
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn is_blank(self) -> bool {
+        self.flags & Self::NONE != 0
+    }
+
+    /// Whether its operation has details.
+    #[inline(always)]
+    pub(crate) fn has_details(self) -> bool {
+        self.flags & Self::DETAILS != 0
+    }
+
+    /// Whether its operation brings a word.
+    #[inline(always)]
+    pub(crate) fn has_word(self) -> bool {
+        self.flags & Self::WORD != 0
+    }
+
+    /// Whether its operation leaves nothing to do but its report and, where it brings a word, to
+    /// take that from the place of its own block.
+    #[inline(always)]
+    pub(super) fn is_simple(self) -> bool {
+        self.flags & Self::NOT_SIMPLE == 0
+    }
+
+    /// Whether its operation leaves nothing to do but its entry in the queue.
+    #[inline(always)]
+    pub(super) fn is_entry(self) -> bool {
+        self.flags & Self::NOT_ENTRY == 0
+    }
+
+    /// Whether the operation goes to the region that the peer has under the key by then.
+    pub(crate) fn follows(self) -> bool {
+        self.follows == Follows::YES
+    }
+}
+
+impl Default for Mark {
+    fn default() -> Self {
+        Self::BLANK
+    }
+}
+
+/// The bits of the number of an operation on memory that tell what it is.
+const READS: u8 = 1;
+const UPDATES: u8 = 4;
+
+const _: () = {
+    const fn bits(operation: Operation) -> u8 {
+        operation as u8 & (READS | UPDATES)
+    }
+    assert!(bits(Operation::Write) == 0 && bits(Operation::Read) == READS);
+    assert!(bits(Operation::Atomic) == UPDATES && bits(Operation::Fetch) == UPDATES | READS);
+};
+
+/// Whether an operation goes to the region that the peer has under the key by the time it is done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Follows(bool);
+
+impl Follows {
+    pub(crate) const YES: Self = Self(true);
+    const NO: Self = Self(false);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::raw::completion::CountedContext;
+
+    #[test]
+    fn marks_tell_their_operations() {
+        let all = [
+            (Mark::WRITE, Operation::Write, false),
+            (Mark::READ, Operation::Read, false),
+            (Mark::READ_WORD, Operation::Read, true),
+            (Mark::ATOMIC, Operation::Atomic, true),
+            (Mark::FETCH, Operation::Fetch, true),
+        ];
+        for (mark, operation, has_word) in all {
+            for mark in [mark, mark.of(CountedContext(1), Follows::YES)] {
+                assert_eq!((mark.operation(), mark.has_word()), (operation, has_word));
+                let reads = matches!(operation, Operation::Read | Operation::Fetch);
+                assert_eq!(mark.reads(), reads);
+                assert!(!mark.is_blank() && !mark.has_details());
+            }
+        }
+        assert!(Mark::default().is_blank());
+    }
+}
