@@ -126,6 +126,8 @@ impl<T: Slot> Fifo<T> {
             self.grow();
             (head, tail) = (self.number(self.head), self.number(self.tail));
         }
+        // Saves the next look at the oldest value a slow way.
+        self.wrap();
         let behind = if head > tail { head } else { self.slots() };
         // SAFETY: `tail` is below the number of slots, and `behind` at most that.
         unsafe {
