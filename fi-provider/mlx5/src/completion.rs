@@ -183,8 +183,8 @@ impl Completions {
     }
 
     /// Goes behind the next entry, and leaves it to [`Completions::settle`] to give it back: returns
-    /// whether that is to be done before another one is looked at. It is where the bits of `mask` are
-    /// 0 in the address behind the entry, as they are at the end of the ring.
+    /// whether that is to be done before another one is looked at. It is where the bits of `mask`
+    /// are 0 in the address behind the entry, as they are at the end of the ring.
     #[inline(always)]
     pub(crate) fn pass(&self, mask: usize) -> bool {
         let next = self.next.get().wrapping_add(1);
@@ -192,7 +192,8 @@ impl Completions {
         next.addr() & mask == 0
     }
 
-    /// Counts an entry that is passed, before others that were: [`Completions::settle`] gets one fewer.
+    /// Counts an entry that is passed, before others that were: [`Completions::settle`] gets one
+    /// fewer.
     #[inline(always)]
     pub(crate) fn count_one(&self) {
         self.consumer.set(self.consumer.get() + 1);

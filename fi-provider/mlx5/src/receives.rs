@@ -5,8 +5,8 @@
 //! back by linking it behind the list's last one, the tail. The tail is not the device's as long as
 //! its link leads nowhere.
 //!
-//! The device is told of entries and completions that are passed by batches: meanwhile it has as many
-//! entries fewer.
+//! The device is told of entries and completions that are passed by batches: meanwhile it has as
+//! many entries fewer.
 
 #![expect(
     unsafe_code,

@@ -61,7 +61,8 @@ impl Endpoint {
                 Ok(()) => {}
                 Err(Stop::Against) => return self.look_closely(word, bells),
                 Err(Stop::Other) => {
-                    // SAFETY: the ring is that of the first bell, and the reference is used no more.
+                    // SAFETY: the ring is that of the first bell, and the reference is used no
+                    // more.
                     return unsafe {
                         if word == 0 {
                             self.look_for_word(bells, ring)
@@ -75,8 +76,8 @@ impl Endpoint {
         }
     }
 
-    /// Looks at the rings with these bells of the first word, of which the first has more than plain
-    /// messages: mostly one message of a tag and 8 bytes.
+    /// Looks at the rings with these bells of the first word, of which the first has more than
+    /// plain messages: mostly one message of a tag and 8 bytes.
     ///
     /// # Safety
     /// `ring` is that of the first bell, to which no reference leads.
@@ -193,8 +194,8 @@ impl Endpoint {
         }
     }
 
-    /// Takes short messages of one ring, up to one that is another, or where not all is as it mostly
-    /// is.
+    /// Takes short messages of one ring, up to one that is another, or where not all is as it
+    /// mostly is.
     ///
     /// Takes a quarter of the ring in one turn, at most. Another bell tells of a ring that is over.
     #[inline(always)]
