@@ -182,6 +182,41 @@ impl Completions {
         self.go_to(self.next.get().wrapping_add(1), 1);
     }
 
+    /// Goes behind the next entry, and leaves it to [`Completions::settle`] to give it back: returns
+    /// whether that is to be done before another one is looked at. It is where the bits of `mask`
+    /// are 0 in the address behind the entry, as they are at the end of the ring.
+    #[inline(always)]
+    pub(crate) fn pass(&self, mask: usize) -> bool {
+        let next = self.next.get().wrapping_add(1);
+        self.next.set(next);
+        next.addr() & mask == 0
+    }
+
+    /// Counts an entry that is passed, before others that were: [`Completions::settle`] gets one
+    /// fewer.
+    #[inline(always)]
+    pub(crate) fn count_one(&self) {
+        self.consumer.set(self.consumer.get() + 1);
+    }
+
+    /// Gives the entries back that were counted.
+    #[inline(always)]
+    pub(crate) fn tell(&self) {
+        self.record(self.consumer.get());
+    }
+
+    /// Counts `count` entries that were passed, and gives all back.
+    #[inline(always)]
+    pub(crate) fn settle(&self, count: u32) {
+        self.go_to(self.next.get(), count);
+    }
+
+    /// The entry that comes next, whether it has come or not.
+    #[inline(always)]
+    pub(crate) fn place(&self) -> *mut Cqe {
+        self.next.get()
+    }
+
     /// Gives the `count` entries before `next`, which may be the ring's end, back to the device.
     #[inline(always)]
     fn go_to(&self, next: *mut Cqe, count: u32) {
@@ -194,6 +229,12 @@ impl Completions {
             consumer &= COUNTED - 1;
         }
         self.consumer.set(consumer);
+        self.record(consumer);
+    }
+
+    /// Tells the device how many entries were taken.
+    #[inline(always)]
+    fn record(&self, consumer: u32) {
         // SAFETY: the record is mapped with the ring, as long as this; volatile, because the device
         // reads it.
         unsafe { (&raw mut (*self.ring.record).consumer).write_volatile(Be32::new(consumer)) };
@@ -252,26 +293,6 @@ impl Completions {
         let cqe = unsafe { next.read() };
         self.go_to(next.wrapping_add(1), 1);
         Some(cqe)
-    }
-
-    /// Takes the next entry, if the device has written it, and of it what `read` makes. Whether it
-    /// has, `has_come` tells by the last byte.
-    #[inline(always)]
-    pub(crate) fn take_by<T>(
-        &self,
-        has_come: impl FnOnce(u8) -> bool,
-        read: impl FnOnce(&Cqe) -> T,
-    ) -> Option<T> {
-        if !has_come(self.last()) {
-            return None;
-        }
-        // ORDERING: pairs with the device, which writes the last byte after all others, or with the
-        // release of `Inbox::put`.
-        after_device();
-        // SAFETY: the last byte has told that the device has written the entry.
-        let made = read(unsafe { self.entry() });
-        self.skip();
-        Some(made)
     }
 
     /// Takes the next entry, if the device has written it.

@@ -4,6 +4,9 @@
 //! in the order of a list that goes through them, of which it has read a part; so an entry is given
 //! back by linking it behind the list's last one, the tail. The tail is not the device's as long as
 //! its link leads nowhere.
+//!
+//! The device is told of entries and completions that are passed by batches: meanwhile it has as
+//! many entries fewer.
 
 #![expect(
     unsafe_code,
@@ -28,8 +31,12 @@ pub struct ReceiveEntry {
     data: Data,
 }
 
-/// The bits of a completion's last byte that tell what it is, and whose.
-const OPCODE_AND_OWNER: u8 = 0xf1;
+/// The bits of a completion's last byte that tell what it is.
+const OPCODE: u8 = 0xf0;
+/// The device is told of entries that are passed when they are one of so many parts of all, and at
+/// most so many.
+const BATCHES: u32 = 32;
+const LARGEST: u32 = 16;
 
 /// A shared receive queue's memory, as its owner mapped it and told the device.
 #[derive(Clone, Copy, Debug)]
@@ -125,6 +132,11 @@ pub struct Receives {
     tail: Cell<u16>,
     /// Entries given to the device so far, modulo 2^16.
     given: Cell<u16>,
+    /// As many completions before the next one as there are entries that were passed and that the
+    /// device was not told of.
+    untold: Cell<*mut Cqe>,
+    /// Bits that are 0 in the addresses behind a batch of completions, and at the end of the ring.
+    batch: usize,
     /// Which entries were taken from the device, and not given back yet.
     taken: Box<[Cell<bool>]>,
 }
@@ -168,6 +180,8 @@ impl Receives {
             completions: unsafe { Completions::new(completions) },
             tail: Cell::new((entries - 1) as u16),
             given: Cell::new(0),
+            untold: Cell::new(completions.base),
+            batch: batch(&completions),
             taken: vec![Cell::new(false); entries as usize].into_boxed_slice(),
         };
         receives.count((entries - 1) as u16);
@@ -184,8 +198,18 @@ impl Receives {
     /// until [`Receives::give`].
     #[inline(always)]
     pub fn next(&self) -> Option<Result<Arrival, Failed>> {
-        let is_ready = |last| last & 1 == self.completions.owner();
-        self.completions.take_by(is_ready, |cqe| self.received(cqe))
+        if !self.is_ready() {
+            return None;
+        }
+        // ORDERING: pairs with the device, which writes the last byte after all others, and after
+        // the data.
+        after_device();
+        // SAFETY: the last byte has told that the device has written the entry.
+        let received = self.received(unsafe { self.completions.entry() });
+        self.untold.set(self.untold.get().wrapping_add(1));
+        self.completions.count_one();
+        self.go_on();
+        Some(received)
     }
 
     /// Whether the device has told of a message or a failure that was not taken yet.
@@ -200,6 +224,7 @@ impl Receives {
     /// [`ReceiveQueue::arm`](crate::device::ReceiveQueue::arm) is told.
     #[must_use]
     pub fn consumed(&self) -> u32 {
+        self.settle();
         self.completions.consumed()
     }
 
@@ -208,15 +233,24 @@ impl Receives {
     #[inline(always)]
     #[must_use]
     pub fn peek(&self) -> Option<Peeked> {
-        let owner = self.completions.owner();
-        let last = self.completions.last();
-        if last & OPCODE_AND_OWNER != CqeOpcode::ReceiveSend.number() << 4 | owner {
+        // SAFETY: the device has told of a completion.
+        self.is_ready().then(|| unsafe { self.peek_ready() })?
+    }
+
+    /// Does as [`Receives::peek`].
+    ///
+    /// # Safety
+    /// [`Receives::is_ready`] has returned true, and nothing was taken or passed since.
+    #[inline(always)]
+    #[must_use]
+    pub unsafe fn peek_ready(&self) -> Option<Peeked> {
+        if self.completions.last() & OPCODE != CqeOpcode::ReceiveSend.number() << 4 {
             return None;
         }
         // ORDERING: pairs with the device, which writes the last byte after all others, and after
         // the data.
         after_device();
-        // SAFETY: the last byte has told that the device has written the entry.
+        // SAFETY: the device has written the entry, as the caller was told.
         let cqe = unsafe { self.completions.entry() };
         let index = cqe.wqe_counter.get();
         let taken = self.taken.get(usize::from(index))?;
@@ -227,11 +261,52 @@ impl Receives {
         })
     }
 
+    /// Returns what [`Receives::peek`] has just returned, of an entry of this index.
+    ///
+    /// # Safety
+    /// It did, and nothing was taken or passed since.
+    #[inline(always)]
+    #[must_use]
+    pub unsafe fn seen(&self, index: u16) -> Peeked {
+        // SAFETY: the device has written the entry, as `peek` has found before `after_device`.
+        let cqe = unsafe { self.completions.entry() };
+        Peeked {
+            index,
+            bytes: cqe.byte_count.get(),
+            number: cqe.opcode_qpn.raw(),
+        }
+    }
+
     /// Takes the message that [`Receives::peek`] has just returned, and gives its entry back.
     #[inline(always)]
     pub fn pass(&self, peeked: &Peeked) {
-        self.completions.skip();
         self.link(peeked.index);
+        self.go_on();
+    }
+
+    /// Goes on at the next completion.
+    #[inline(always)]
+    fn go_on(&self) {
+        if self.completions.pass(self.batch) {
+            self.settle();
+        }
+    }
+
+    /// How many entries were passed that the device was not told of.
+    #[inline(always)]
+    fn untold(&self) -> u32 {
+        let bytes = self.completions.place().addr() - self.untold.get().addr();
+        (bytes / size_of::<Cqe>()) as u32
+    }
+
+    /// Tells the device of all that was passed.
+    #[inline(always)]
+    fn settle(&self) {
+        let passed = self.untold();
+        // Before the entries: for the completion of each that the device has there is room.
+        self.completions.settle(passed);
+        self.untold.set(self.completions.place());
+        self.count(passed as u16);
     }
 
     #[inline(always)]
@@ -287,9 +362,13 @@ impl Receives {
             not_taken(index);
         }
         self.link(index);
+        // Before the entry, as in `settle`.
+        self.completions.tell();
+        self.count(1);
     }
 
-    /// Makes an entry, which is not the device's, the last one of the list.
+    /// Makes an entry, which is not the device's, the last one of the list. It is the device's when
+    /// that is told ([`Receives::count`]).
     #[inline(always)]
     fn link(&self, index: u16) {
         // ORDERING: reads of the buffer come before the device's writes there: pairs with
@@ -301,7 +380,6 @@ impl Receives {
         // SAFETY: the tail is an entry of the ring, which is mapped (`Receives::new`), and not the
         // device's yet; volatile, because the device reads it.
         unsafe { (&raw mut (*tail).next.next_index).write_volatile(Be16::new(index)) };
-        self.count(1);
     }
 
     /// Tells the device of so many more entries.
@@ -312,6 +390,18 @@ impl Receives {
         receive_before_record();
         // SAFETY: the record is mapped with the ring (`Receives::new`).
         unsafe { count(self.record, given) };
+    }
+}
+
+/// The bits that are 0 in the addresses behind a batch of completions, and at the end of the ring:
+/// none where the ring is not aligned to a batch.
+fn batch(ring: &CompletionRing) -> usize {
+    let many = (ring.entries / BATCHES).clamp(1, LARGEST) as usize;
+    let bytes = many * size_of::<Cqe>();
+    if ring.base.addr().is_multiple_of(bytes) {
+        bytes - 1
+    } else {
+        0
     }
 }
 

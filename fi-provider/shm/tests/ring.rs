@@ -323,7 +323,14 @@ fn short_records_of_a_kind_are_taken_up_to_a_quarter() {
             assert_eq!(receiver.short(8).err(), Some(Other));
             // Without `done` it stays.
             assert!(matches!(receiver.short(7), Ok(Some(_))));
-            let record = receiver.short(7).expect("a short one").expect("a record");
+            assert!(receiver.exactly::<8>(6).is_none() && receiver.exactly::<9>(7).is_none());
+            assert!(receiver.has_next(7) && !receiver.has_next(6));
+            assert_eq!(receiver.exactly::<8>(7).map(|one| one.len()), Some(8));
+            let record = match lap % 2 {
+                0 => receiver.short(7).expect("a short one"),
+                _ => receiver.exactly::<8>(7),
+            };
+            let record = record.expect("a record");
             assert_eq!((record.len(), record.is_empty()), (8, false));
             // SAFETY: the record has 8 bytes, and is aligned.
             assert_eq!(unsafe { record.payload().cast::<u64>().read() }, lap);
@@ -331,6 +338,7 @@ fn short_records_of_a_kind_are_taken_up_to_a_quarter() {
             assert_eq!(sender.in_flight(), Ok(256));
         }
         assert_eq!(receiver.short(7).err(), Some(Other));
+        assert!(receiver.exactly::<8>(7).is_none());
         let record = receiver.next().expect("a whole ring").expect("a record");
         assert_eq!(record.word(0), Some(lap));
         record.done();
@@ -456,6 +464,7 @@ fn headers_that_cannot_be_close_the_ring() {
         for later in [good, 0, header(5, 0), bad] {
             first.store(later, Ordering::Relaxed);
             assert!(!matches!(receiver.short(5), Ok(Some(_))), "{bad:x}");
+            assert!(receiver.exactly::<0>(5).is_none(), "{bad:x}");
             assert_eq!(receiver.next().map(drop), Err(Broken), "{bad:x}");
         }
     }
@@ -557,7 +566,11 @@ fn of_any_words_of_the_sender_nothing_outside_the_ring_is_read() {
             }
             let mut is_broken = false;
             for _ in 0..500 {
-                if let Ok(Some(record)) = receiver.short(0) {
+                let seen = match random.below(2) {
+                    0 => receiver.short(0).unwrap_or(None),
+                    _ => receiver.exactly::<16>(0),
+                };
+                if let Some(record) = seen {
                     assert!(!is_broken && record.len() <= SHORT);
                     let start = record.payload() as usize;
                     assert!(range.contains(&start), "{start:x}");

@@ -135,6 +135,8 @@ impl<T: Slot> Fifo<T> {
             self.grow();
             (head, tail) = (self.number(self.head), self.number(self.tail));
         }
+        // Saves the next look at the oldest value a slow way.
+        self.wrap();
         self.open_from((head, tail), most, self.kept_many());
     }
 

@@ -31,6 +31,13 @@ fn leak<T: Clone>(value: T, count: usize) -> *mut T {
     Box::leak(vec![value; count].into_boxed_slice()).as_mut_ptr()
 }
 
+const PAGE: usize = 4096;
+
+/// The begin of the next page.
+fn aligned<T>(memory: *mut T) -> *mut T {
+    memory.wrapping_byte_add(memory.cast::<u8>().align_offset(PAGE))
+}
+
 impl Model {
     fn new(entries: u32) -> Self {
         let nothing = ReceiveEntry {
@@ -47,7 +54,7 @@ impl Model {
             record: leak(Be32::new(0), 1),
         };
         let completions = CompletionRing {
-            base: leak(empty, entries as usize),
+            base: aligned(leak(empty, entries as usize + PAGE / size_of::<Cqe>())),
             entries,
             record: leak(CompletionRecord::zeroed(), 1),
         };
@@ -95,6 +102,10 @@ impl Model {
         cqe.set_owner(owner_of(self.told, entries));
         // SAFETY: the entry is in the ring, and was read if it was written before.
         unsafe { self.completions.base.add(at as usize).write_volatile(cqe) };
+        // SAFETY: the record lives for ever.
+        let taken = unsafe { (*self.completions.record).consumer.get() };
+        let there = self.told.wrapping_sub(taken) & 0xff_ff_ff;
+        assert!(there < entries, "one that was not taken is written over");
         self.told += 1;
     }
 
@@ -114,10 +125,10 @@ impl Model {
 
 #[test]
 fn the_list_has_every_entry_once_however_they_come_and_go() {
-    for entries in [2, 8, 64] {
+    for entries in [2, 8, 64, 512] {
         let mut model = Model::new(entries);
         let (mut at_work, mut held) = (Vec::new(), Vec::new());
-        let mut random = 1_u64;
+        let (mut random, mut most) = (1_u64, 0);
         // The counters go round more than once.
         for _ in 0..200_000 {
             random = random
@@ -157,16 +168,60 @@ fn the_list_has_every_entry_once_however_they_come_and_go() {
                 _ => {}
             }
             assert_eq!((model.receives.next(), model.receives.peek()), (None, None));
-            let posted = usize::from(model.posted());
-            assert_eq!(posted + at_work.len() + held.len(), entries as usize - 1);
+            let posted = u32::from(model.posted());
+            let untold = model.receives.untold();
+            most = most.max(untold);
+            let others = (at_work.len() + held.len()) as u32;
+            assert_eq!(posted + untold + others, entries - 1);
         }
+        assert!(most < (entries / 32).clamp(1, 16) && (most > 0) == (entries >= 64));
         at_work.iter().for_each(|&index| model.failure(index));
         while let Some(failed) = model.receives.next() {
             held.extend(failed.expect_err("a failure").index);
         }
         held.drain(..).for_each(|index| model.receives.give(index));
+        assert_eq!(model.receives.consumed(), model.told & 0xff_ff_ff);
         let all: HashSet<_> = std::iter::from_fn(|| model.take()).collect();
         assert_eq!(all.len(), entries as usize - 1);
+    }
+}
+
+#[test]
+fn the_device_is_told_of_entries_that_are_passed_by_batches() {
+    let mut model = Model::new(512);
+    for round in 1..2000 {
+        let index = model.take().expect("an entry");
+        model.message(CqeOpcode::ReceiveSend, index);
+        let peeked = model.receives.peek().expect("a message");
+        model.receives.pass(&peeked);
+        assert_eq!(model.receives.untold(), round % 16);
+        assert_eq!(u32::from(model.posted()), 511 - round % 16);
+    }
+    assert_eq!(model.receives.consumed(), 1999);
+    assert_eq!((model.receives.untold(), model.posted()), (0, 511));
+}
+
+#[test]
+fn each_entry_of_the_device_has_room_for_its_completion() {
+    for passed in 0..16 {
+        let mut model = Model::new(512);
+        for round in 0..15 {
+            let index = model.take().expect("an entry");
+            model.message(CqeOpcode::ReceiveSend, index);
+            if round < passed {
+                let peeked = model.receives.peek().expect("a message");
+                model.receives.pass(&peeked);
+            } else {
+                let arrival = model.receives.next().expect("told");
+                model.receives.give(arrival.expect("a message").index);
+            }
+        }
+        // The model tells of no more than there is room for.
+        while let Some(index) = model.take() {
+            model.message(CqeOpcode::ReceiveSend, index);
+        }
+        let taken = std::iter::from_fn(|| model.receives.next()).count();
+        assert_eq!(taken as u32, 511 - passed.min(15));
     }
 }
 

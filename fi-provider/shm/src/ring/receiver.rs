@@ -97,6 +97,15 @@ impl Receiver {
         next.value.load(Ordering::Relaxed) == 0
     }
 
+    /// Returns whether there may be a record of this kind, by one load: the first one.
+    #[inline(always)]
+    pub fn has_next(&self, kind: u16) -> bool {
+        // SAFETY: the word lies in the memory that `new` was given, mapped and aligned.
+        let next = unsafe { &*self.next };
+        // ORDERING: tells only whether to call `short`, which orders.
+        Header(next.value.load(Ordering::Relaxed)).kind() == kind
+    }
+
     /// Returns the first record, or `None` if there is none; then the sender gets all room back.
     ///
     /// # Errors
@@ -166,6 +175,28 @@ impl Receiver {
             len,
             behind,
         }))
+    }
+
+    /// Returns the first record if it is of this kind and has `LEN` bytes, by fewer instructions
+    /// than [`Receiver::short`] does; `None` if there is another one or none, or where
+    /// [`Receiver::next`] has to look. Gives no room back.
+    #[inline(always)]
+    pub fn exactly<const LEN: usize>(&mut self, kind: u16) -> Option<Short<'_>> {
+        const { assert!(LEN <= SHORT) };
+        let next = self.next;
+        // SAFETY: the word lies in the memory that `new` was given, mapped and aligned.
+        // ORDERING: pairs with the store in the sender's `append`.
+        let header = unsafe { &*next }.value.load(Ordering::Acquire);
+        let behind = next.wrapping_add(record_words(LEN) as usize);
+        if header != Header::new(MESSAGE, kind, LEN as u32).0 || behind >= self.limit {
+            return None;
+        }
+        Some(Short {
+            receiver: self,
+            next,
+            len: LEN,
+            behind,
+        })
     }
 
     /// Reads the next header, once.

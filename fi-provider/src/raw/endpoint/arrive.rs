@@ -210,7 +210,9 @@ impl Endpoint {
         self.source(origin);
         let was_open = self.config.receive.is_open();
         let has_room = self.config.receive.has_room();
-        self.matcher.borrow_mut().wrap() || has_room && (is_old || !was_open)
+        self.matcher.borrow_mut().wrap()
+            || self.tagged.borrow_mut().wrap()
+            || has_room && (is_old || !was_open)
     }
 
     /// Gives a message to the first buffer, by few instructions; false where something stands

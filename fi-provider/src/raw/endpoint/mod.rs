@@ -295,7 +295,8 @@ impl Endpoint {
         // SAFETY: the bit says that there is a device.
         let far = unsafe { self.far.as_deref().unwrap_unchecked() };
         let has_come = far.receives.is_ready();
-        if has_come && (!self.take_next_message(far) || far.receives.is_ready()) {
+        // SAFETY: something has come.
+        if has_come && !unsafe { self.take_next_message(far) } {
             return self.turn_quickly(far);
         }
         // Where a message has come, others are looked for first, but not for ever.

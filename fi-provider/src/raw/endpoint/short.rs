@@ -9,6 +9,16 @@ use fi_shm::bell::RINGS_PER_WORD;
 use fi_shm::ring::Other;
 use std::cell::RefCell;
 use std::num::NonZero;
+use std::ptr::NonNull;
+
+/// Why records of a ring were left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stop {
+    /// The first is another one, or room is to be given back behind it.
+    Other,
+    /// Something stands against giving it to a buffer.
+    Against,
+}
 
 impl Endpoint {
     /// Looks at all that waits; returns true.
@@ -42,27 +52,93 @@ impl Endpoint {
     fn look_at(&self, word: usize, mut bells: u64) {
         while let Some(rung) = NonZero::new(bells) {
             let bell = word * RINGS_PER_WORD + rung.trailing_zeros() as usize;
-            if !self.drain_short_at(bell) {
-                return if word == 0 {
-                    self.look_for_tagged::<true>(0, bells)
-                } else {
-                    self.look_for_tagged::<false>(word, bells)
-                };
+            // SAFETY: the reference is used by one call alone, which knows of no other rings.
+            let Some(one) = (unsafe { self.ring_of(bell) }) else {
+                return self.look_closely(word, bells);
+            };
+            let ring = NonNull::from(&mut *one);
+            match self.drain_short(one) {
+                Ok(()) => {}
+                Err(Stop::Against) => return self.look_closely(word, bells),
+                Err(Stop::Other) => {
+                    // SAFETY: the ring is that of the first bell, and the reference is used no
+                    // more.
+                    return unsafe {
+                        if word == 0 {
+                            self.look_for_word(bells, ring)
+                        } else {
+                            self.look_for_tagged::<false>(word, bells, ring)
+                        }
+                    };
+                }
             }
             bells &= bells - 1;
         }
     }
 
+    /// Looks at the rings with these bells of the first word, of which the first has more than
+    /// plain messages: mostly one message of a tag and 8 bytes.
+    ///
+    /// # Safety
+    /// `ring` is that of the first bell, to which no reference leads.
+    #[inline(never)]
+    unsafe fn look_for_word(&self, bells: u64, ring: NonNull<Incoming>) {
+        // SAFETY: no other reference leads there, as the caller promises, and this one is used
+        // before another function is called that leads to rings.
+        let first = unsafe { &mut *ring.as_ptr() };
+        if !self.take_tagged_word(first) || !first.receiver.is_idle() {
+            // SAFETY: the ring is that of the first bell, and the reference is used no more.
+            return unsafe { self.look_for_tagged::<true>(0, bells, ring) };
+        }
+        let bells = bells & (bells - 1);
+        if bells != 0 {
+            self.look_on(0, bells);
+        }
+    }
+
+    /// Takes the first record of a ring if it is a message of a tag and 8 bytes, and nothing is
+    /// special; whether it did.
+    #[inline(always)]
+    fn take_tagged_word(&self, one: &mut Incoming) -> bool {
+        const BOTH: usize = 2 * size_of::<u64>();
+        let Incoming {
+            receiver, origin, ..
+        } = one;
+        let Some(record) = receiver.exactly::<BOTH>(TAGGED) else {
+            return false;
+        };
+        let Some(tag) = record.word(0).filter(|_| !self.has_special_tagged()) else {
+            return false;
+        };
+        let payload = record.payload().wrapping_add(size_of::<u64>());
+        // SAFETY: the record has so many bytes behind its tag.
+        if !unsafe { self.give_tagged::<true>(origin, tag, payload, size_of::<u64>()) } {
+            return false;
+        }
+        record.done();
+        true
+    }
+
     /// Looks at the rings with these bells of a word, of which the first has more than plain
     /// messages. `QUICK` is for the first word, and goes on as the other where it has to.
+    ///
+    /// # Safety
+    /// `ring` is that of the first bell, to which no reference leads.
     #[inline(never)]
-    fn look_for_tagged<const QUICK: bool>(&self, word: usize, bells: u64) {
+    unsafe fn look_for_tagged<const QUICK: bool>(
+        &self,
+        word: usize,
+        bells: u64,
+        ring: NonNull<Incoming>,
+    ) {
         if QUICK && self.has_special_tagged() {
-            return self.look_for_tagged::<false>(0, bells);
+            // SAFETY: the ring is that of the first bell, to which no reference leads.
+            return unsafe { self.look_for_tagged::<false>(0, bells, ring) };
         }
         let word = if QUICK { 0 } else { word };
-        let bell = word * RINGS_PER_WORD + bells.trailing_zeros() as usize;
-        if !self.drain_tagged_at::<QUICK>(bell) {
+        // SAFETY: no other reference leads there, as the caller promises, and this one is used by
+        // the call alone.
+        if !self.drain_tagged::<QUICK>(unsafe { &mut *ring.as_ptr() }) {
             return self.look_closely(word, bells);
         }
         let bells = bells & (bells - 1);
@@ -76,24 +152,6 @@ impl Endpoint {
         self.look_at(word, bells);
     }
 
-    #[inline(always)]
-    fn drain_short_at(&self, bell: usize) -> bool {
-        // SAFETY: the reference is used by the call alone, which knows of no other rings.
-        let Some(one) = (unsafe { self.ring_of(bell) }) else {
-            return false;
-        };
-        self.drain_short(one)
-    }
-
-    #[inline(always)]
-    fn drain_tagged_at<const QUICK: bool>(&self, bell: usize) -> bool {
-        // SAFETY: the reference is used by the call alone, which knows of no other rings.
-        let Some(one) = (unsafe { self.ring_of(bell) }) else {
-            return false;
-        };
-        self.drain_tagged::<QUICK>(one)
-    }
-
     /// Takes short messages of one ring behind something that had to be brought about first; false
     /// where it is something else, or others have come.
     #[inline(never)]
@@ -103,11 +161,20 @@ impl Endpoint {
             return false;
         };
         while self.renew_in_line(&mut one.origin) {
-            if self.drain_short(one) || self.drain_tagged::<false>(one) {
+            if self.drain_short(one).is_ok() {
+                return true;
+            }
+            if one.receiver.has_next(TAGGED) && self.drain_any_tagged(one) {
                 return true;
             }
         }
         false
+    }
+
+    /// Takes short messages with tags of one ring, also where something is special.
+    #[inline(never)]
+    fn drain_any_tagged(&self, one: &mut Incoming) -> bool {
+        self.drain_tagged::<false>(one)
     }
 
     /// The ring of a bell, if it is there.
@@ -127,30 +194,30 @@ impl Endpoint {
         }
     }
 
-    /// Takes short messages of one ring; false where others have come, or where not all is as it
+    /// Takes short messages of one ring, up to one that is another, or where not all is as it
     /// mostly is.
     ///
     /// Takes a quarter of the ring in one turn, at most. Another bell tells of a ring that is over.
     #[inline(always)]
-    fn drain_short(&self, one: &mut Incoming) -> bool {
+    fn drain_short(&self, one: &mut Incoming) -> Result<(), Stop> {
         let Incoming {
             receiver, origin, ..
         } = one;
         loop {
             let record = match receiver.short(Kind::Message as u16) {
                 Ok(Some(record)) => record,
-                Ok(None) => return true,
-                Err(Other) => return false,
+                Ok(None) => return Ok(()),
+                Err(Other) => return Err(Stop::Other),
             };
             // SAFETY: the record has so many bytes.
             if !unsafe { self.give(origin, record.payload(), record.len()) } {
-                return false;
+                return Err(Stop::Against);
             }
             record.done();
         }
     }
 
-    /// Does as [`Endpoint::drain_short`] for messages of a tag and bytes.
+    /// Does as [`Endpoint::drain_short`] for messages of a tag and bytes; whether it took all.
     #[inline(always)]
     fn drain_tagged<const QUICK: bool>(&self, one: &mut Incoming) -> bool {
         let Incoming {
@@ -186,4 +253,74 @@ pub(crate) unsafe fn unguarded<T>(cell: &RefCell<T>) -> &mut T {
     debug_assert!(cell.try_borrow_mut().is_ok());
     // SAFETY: the only reference; the value is the cell's, and lives as long.
     unsafe { &mut *cell.as_ptr() }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::raw::address_vector::AddressVector;
+    use crate::raw::completion::CompletionQueue;
+    use crate::raw::domain::{self, Domain};
+    use crate::raw::endpoint::{Config, Endpoint, Posted, Wanted};
+
+    const SENDERS: usize = 3;
+    const TAG: u64 = 5;
+
+    fn open(domain: &Domain, vector: &AddressVector, queue: &CompletionQueue) -> Endpoint {
+        Endpoint::open(domain, vector, Config::new(queue)).expect("an endpoint")
+    }
+
+    fn domain() -> Domain {
+        let config = domain::Config {
+            arena_bytes: 16 << 20,
+            ..domain::Config::default()
+        };
+        Domain::open(config).expect("a domain")
+    }
+
+    /// Of each ring whose bell has rung one turn takes the messages, of whatever kind they are.
+    #[test]
+    fn one_turn_looks_at_all_rings() {
+        let (own, other) = (domain(), domain());
+        let (vector, peers) = (AddressVector::new(), AddressVector::new());
+        let (queue, sent) = (CompletionQueue::new(64), CompletionQueue::new(64));
+        let receiver = open(&own, &vector, &queue);
+        let to = peers.insert(&receiver.address()).expect("a number");
+        let senders = [(); SENDERS].map(|()| open(&other, &peers, &sent));
+        for sender in &senders {
+            vector.insert(&sender.address()).expect("a number");
+        }
+        let mut bytes = [[0_u8; 16]; SENDERS];
+        // Each sender sends a message with a tag or without, or longer than the commonest.
+        for kinds in 0..3_usize.pow(SENDERS as u32) * 3 {
+            let kind = |at: usize| kinds / 3_usize.pow(at as u32) % 3;
+            for (at, buffer) in bytes.iter_mut().enumerate() {
+                let (buffer, posted) = (
+                    buffer.as_mut_ptr(),
+                    Posted {
+                        context: at as u64,
+                        source: None,
+                        least: None,
+                    },
+                );
+                // SAFETY: the buffers are there until their entries are, which is in this turn.
+                unsafe {
+                    match kind(at) {
+                        0 => receiver.post_receive(buffer, 16, posted),
+                        _ => receiver.post_tagged(buffer, 16, Wanted::tag(TAG), at as u64),
+                    }
+                }
+            }
+            for (at, sender) in senders.iter().enumerate() {
+                let done = match kind(at) {
+                    0 => sender.inject(to, &[at as u8; 8]),
+                    1 => sender.inject_tagged(to, &[at as u8; 8], TAG, None),
+                    _ => sender.inject_tagged(to, &[at as u8; 7], TAG, None),
+                };
+                assert_eq!(done, Ok(()));
+            }
+            receiver.progress();
+            let entries = std::iter::from_fn(|| queue.next()).count();
+            assert_eq!(entries, SENDERS, "{kinds}");
+        }
+    }
 }

@@ -182,7 +182,7 @@ impl Endpoint {
         })
     }
 
-    /// Posts a receive where messages may wait for it, it ignores bits, or more memory is needed.
+    /// Posts a receive where messages may wait for it, or more memory is needed.
     #[cold]
     #[inline(never)]
     fn post_tagged_seldom(&self, receive: &Receive) {
@@ -221,23 +221,34 @@ impl Endpoint {
         }
         // SAFETY: no other reference is there: functions that borrow the matcher let no record
         // arrive meanwhile; the endpoint is of one thread, as its cells are; and until the last use
-        // of `first` functions of the queue and of the matcher alone are called.
+        // of `first` or `found` functions of the queue and of the matcher alone are called.
         let tagged = unsafe { unguarded(&self.tagged) };
-        let Some(first) = tagged.first_plain::<QUICK>(tag, origin.source(), len) else {
-            return false;
+        let (queue, source) = (&self.config.receive, origin.source());
+        let buffer = if QUICK {
+            let Some(first) = tagged.first_plain(tag, source, len) else {
+                return false;
+            };
+            if !queue.push_tagged(first.context(), len, source, tag) {
+                return false;
+            }
+            first.take()
+        } else {
+            let Some(found) = tagged.find_plain(tag, *source, len) else {
+                return false;
+            };
+            if !queue.push_tagged(found.context(), len, source, tag) {
+                return false;
+            }
+            found.take()
         };
-        let queue = &self.config.receive;
-        if !queue.push_tagged(first.context(), len, origin.source(), tag) {
-            return false;
-        }
         // SAFETY: the buffer has room for `len` bytes until the program has its entry (the
         // requirement of `post_tagged`), which is behind this call; `payload` holds them.
-        unsafe { copy::copy(first.take(), payload, len) };
+        unsafe { copy::copy(buffer, payload, len) };
         self.config.received.add(1);
         true
     }
 
-    /// Whether tagged messages go other ways than to the first receive of their tag.
+    /// Whether tagged messages may go other ways than to the first receive.
     #[inline(always)]
     pub(crate) fn has_special_tagged(&self) -> bool {
         // SAFETY: no other reference is there: functions of the endpoint that borrow the matcher

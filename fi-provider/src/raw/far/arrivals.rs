@@ -7,7 +7,6 @@ use super::hub::{CREDITS, HEADER, Hub};
 use super::path::{Header, PLACE_BYTES};
 use super::wire::Ends;
 use crate::raw::address::Address;
-use crate::raw::completion::opaque;
 use crate::raw::endpoint::{Endpoint, Fate, Origin, TURN, unguarded};
 use crate::raw::protocol::{Kind, TAGGED};
 use crate::raw::record::Flat;
@@ -18,9 +17,12 @@ use fi_mlx5::remote::{Segment, Vector};
 use fi_mlx5::route::Route;
 use fi_mlx5_defs::endian::Be32;
 use std::collections::VecDeque;
+use std::ptr::NonNull;
 
 /// Bytes of the commonest message.
 const WORD: usize = size_of::<u64>();
+/// Records that are taken before a peer is told of them.
+const DUE: i64 = CREDITS as i64 / 4;
 
 /// A buffer with a record.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +35,11 @@ struct Full {
 #[derive(Debug)]
 pub(crate) struct FarOrigin {
     origin: Origin,
+    /// The number of its connection.
+    number: u32,
+    /// The headers of its messages of bytes alone, and of a tag and bytes.
+    plain: u64,
+    tagged: u64,
     theirs: Ends,
     to_memory: Vector,
     /// The queue pair by which its records come, where it has one of its own.
@@ -41,9 +48,10 @@ pub(crate) struct FarOrigin {
     left: VecDeque<Full>,
     /// The same, as the completions of its records tell it.
     expected: Expected,
-    /// Records taken of which the peer was told, and those taken since.
+    /// Records taken of which the peer was told.
     told: u64,
-    untold: u64,
+    /// How many more are to be taken before it is told again: none or fewer where it could not be.
+    until_due: i64,
     /// Nothing of it is carried out any more.
     is_closed: bool,
     /// It is not closed, and none of its records was left.
@@ -56,12 +64,11 @@ pub(crate) struct FarOrigin {
 /// The receiving side of an endpoint.
 #[derive(Debug)]
 pub(crate) struct Arrivals {
-    /// By the numbers of their connections.
-    origins: Vec<Option<FarOrigin>>,
-    /// The header of the last message without anything but bytes, and its sender's number.
-    latest: (u64, u32),
-    /// The same of the last message of a tag and bytes.
-    latest_tagged: (u64, u32),
+    /// By the numbers of their connections: from boxes, to which nothing else leads but `latest`.
+    origins: Vec<Option<NonNull<FarOrigin>>>,
+    /// The sender of the last message of bytes, or of a tag and bytes: one of them, or null where it
+    /// has left records since.
+    latest: *mut FarOrigin,
     /// Those with records left.
     left: Vec<u32>,
     /// Those that could not be told how many of their records were taken.
@@ -72,11 +79,18 @@ impl Default for Arrivals {
     fn default() -> Self {
         Self {
             origins: Vec::new(),
-            // Of nobody.
-            latest: (0, u32::MAX),
-            latest_tagged: (0, u32::MAX),
+            latest: std::ptr::null_mut(),
             left: Vec::new(),
             untold: Vec::new(),
+        }
+    }
+}
+
+impl Drop for Arrivals {
+    fn drop(&mut self) {
+        for origin in self.origins.drain(..).flatten() {
+            // SAFETY: the pointer is of a box that `knows` has leaked, and is forgotten here.
+            drop(unsafe { Box::from_raw(origin.as_ptr()) });
         }
     }
 }
@@ -137,81 +151,123 @@ impl Endpoint {
         true
     }
 
-    /// Takes a message that has come by few instructions; false where none has, or something stands
-    /// against that: then nothing was done.
+    /// Takes the message that has come by few instructions; false where something stands against
+    /// that, and nothing was done then, or where another one has come.
     ///
     /// Calls nothing but at its end, so that few registers are saved and restored.
+    ///
+    /// # Safety
+    /// Something has come ([`Receives::is_ready`]).
     #[inline(never)]
-    pub(crate) fn take_next_message(&self, far: &Far) -> bool {
-        let Some(peeked) = far.receives.peek() else {
+    pub(crate) unsafe fn take_next_message(&self, far: &Far) -> bool {
+        // SAFETY: something has come, as the caller was told.
+        let Some(peeked) = (unsafe { far.receives.peek_ready() }) else {
             return false;
         };
         // SAFETY: no other reference is there: functions of the endpoint that borrow the arrivals
         // call nothing of the program's, which makes progress; the endpoint is of one thread, as its
         // cells are; and the functions called here know nothing of `far.arrivals`.
         let arrivals = unsafe { unguarded(&far.arrivals) };
-        let (known, number) = arrivals.latest;
-        if peeked.bytes as usize != HEADER + WORD || far.header(peeked.index) != known {
-            return self.take_next_of_any_kind(far);
+        // SAFETY: null, or one of the origins, to which no other reference leads.
+        let Some(peer) = (unsafe { arrivals.latest.as_mut() }) else {
+            return false;
+        };
+        let buffer = far.buffer(peeked.index);
+        // SAFETY: the device has written the header into the buffer, which is aligned.
+        let header = unsafe { buffer.cast::<u64>().read() };
+        if header != peer.plain || peeked.bytes as usize != HEADER + WORD {
+            let peer = NonNull::from(peer);
+            // SAFETY: the message was seen just now, and the peer's reference is used no more.
+            return unsafe { self.take_next_tagged(far, peer, peeked.index, buffer) };
         }
-        self.take_seen::<false>(far, arrivals, number, &peeked, WORD)
+        self.take_seen::<false>(far, peer, &peeked, (buffer, WORD)) && peer.go_on(far)
     }
 
-    /// The same of any length, with a tag or without.
+    /// Does as [`Endpoint::take_next_message`] for a message of a tag and 8 bytes.
+    ///
+    /// # Safety
+    /// The message has been seen ([`Receives::peek_ready`]), and lies in this buffer, of this index.
+    /// The peer is one of the origins, to which no reference leads.
     #[inline(never)]
-    fn take_next_of_any_kind(&self, far: &Far) -> bool {
-        self.take_peeked(far, &mut far.arrivals.borrow_mut())
+    unsafe fn take_next_tagged(
+        &self,
+        far: &Far,
+        peer: NonNull<FarOrigin>,
+        index: u16,
+        buffer: *mut u8,
+    ) -> bool {
+        // SAFETY: the message was seen just now.
+        let seen = unsafe { far.receives.seen(index) };
+        // SAFETY: the device has written the header into the buffer, which is aligned.
+        let header = unsafe { buffer.cast::<u64>().read() };
+        // SAFETY: one of the origins. It is not used any more where another function is called that
+        // leads to them.
+        let peer = unsafe { &mut *peer.as_ptr() };
+        if header != peer.tagged
+            || seen.bytes as usize != HEADER + 2 * WORD
+            || self.has_special_tagged()
+        {
+            return self.take_next_of_any_length(far);
+        }
+        self.take_seen::<true>(far, peer, &seen, (buffer, 2 * WORD)) && peer.go_on(far)
     }
 
-    /// Takes the next message, if it is of the peer of the last one of its kind.
+    /// Does as [`Endpoint::take_next_message`] for a message of any length, with a tag or without.
+    #[inline(never)]
+    fn take_next_of_any_length(&self, far: &Far) -> bool {
+        self.take_peeked(far, &mut far.arrivals.borrow_mut()) && !far.receives.is_ready()
+    }
+
+    /// Takes the next message, if it is of the peer of the last one.
     #[inline(always)]
     fn take_peeked(&self, far: &Far, arrivals: &mut Arrivals) -> bool {
         let Some(peeked) = far.receives.peek() else {
             return false;
         };
+        // SAFETY: null, or one of the origins, to which no other reference leads.
+        let Some(peer) = (unsafe { arrivals.latest.as_mut() }) else {
+            return false;
+        };
+        let buffer = far.buffer(peeked.index);
         let header = far.header(peeked.index);
         let Some(len) = (peeked.bytes as usize).checked_sub(HEADER) else {
             return false;
         };
-        let ((plain, number), (tagged, tagging)) = (arrivals.latest, arrivals.latest_tagged);
-        if header == plain {
-            self.take_seen::<false>(far, arrivals, number, &peeked, len)
+        let is_taken = if header == peer.plain {
+            self.take_seen::<false>(far, peer, &peeked, (buffer, len))
         } else {
-            header == tagged && self.take_seen::<true>(far, arrivals, tagging, &peeked, len)
+            header == peer.tagged
+                && !self.has_special_tagged()
+                && self.take_seen::<true>(far, peer, &peeked, (buffer, len))
+        };
+        if is_taken && peer.is_due() {
+            let number = peer.number;
+            arrivals.tell(far, number);
         }
+        is_taken
     }
 
-    /// Takes the message that was seen just now, of `len` bytes behind the header, of the peer of the
-    /// last one of its kind.
+    /// Takes the message that was seen just now, of this peer, with `len` bytes behind the header in
+    /// the buffer; where it has a tag, nothing is special.
     #[inline(always)]
     fn take_seen<const HAS_TAG: bool>(
         &self,
         far: &Far,
-        arrivals: &mut Arrivals,
-        number: u32,
+        peer: &mut FarOrigin,
         seen: &Peeked,
-        len: usize,
+        (buffer, len): (*mut u8, usize),
     ) -> bool {
-        if number as usize >= arrivals.origins.len() {
+        if !seen.is_to(peer.expected) {
             return false;
         }
-        // SAFETY: the number is that of a place, in which there is a peer since a message of its was
-        // the last one.
-        let peer = unsafe {
-            let slot = arrivals.origins.get_unchecked_mut(number as usize);
-            slot.as_mut().unwrap_unchecked()
-        };
-        if !peer.is_plain || !seen.is_to(peer.expected) {
-            return false;
-        }
-        let payload = far.buffer(seen.index).wrapping_add(HEADER);
+        let payload = buffer.wrapping_add(HEADER);
         // SAFETY: the device has written so many bytes into the buffer, which begins aligned.
         if !unsafe { self.give_short::<HAS_TAG>(&peer.origin, payload, len) } {
             return false;
         }
         far.receives.pass(seen);
-        peer.untold += 1;
-        !peer.is_due() || arrivals.tell(far, number)
+        peer.until_due -= 1;
+        true
     }
 
     /// Takes a record, or a receive that has failed.
@@ -231,8 +287,8 @@ impl Endpoint {
     /// Goes on with records that there was no room for.
     fn take_left(&self, far: &Far, arrivals: &mut Arrivals) -> bool {
         for number in std::mem::take(&mut arrivals.untold) {
-            if let Some(Some(peer)) = arrivals.origins.get_mut(number as usize)
-                && !peer.tell(far, number)
+            if let Some(peer) = arrivals.origin(number)
+                && !peer.tell(far)
             {
                 arrivals.untold.push(number);
             }
@@ -261,7 +317,7 @@ impl Endpoint {
         // header at least.
         let header = unsafe { buffer.cast::<u64>().read() };
         let Header { kind, origin } = Header::of_word(header);
-        let Some(Some(peer)) = arrivals.origins.get_mut(origin as usize) else {
+        let Some(peer) = arrivals.origin(origin) else {
             return false;
         };
         let is_expected = peer.is_plain && peer.queue.is_none_or(|known| known == arrival.queue);
@@ -274,7 +330,9 @@ impl Endpoint {
         let payload = buffer.wrapping_add(HEADER);
         // SAFETY: the device has written so many bytes into the buffer, which begins aligned.
         let is_given = unsafe {
-            if has_tag {
+            if has_tag && self.has_special_tagged() {
+                self.give_special(&peer.origin, payload, bytes - HEADER)
+            } else if has_tag {
                 self.give_short::<true>(&peer.origin, payload, bytes - HEADER)
             } else {
                 self.give_short::<false>(&peer.origin, payload, bytes - HEADER)
@@ -284,20 +342,18 @@ impl Endpoint {
             return false;
         }
         far.receives.give(arrival.index);
-        peer.untold += 1;
-        if peer.is_due() {
+        peer.until_due -= 1;
+        let (is_due, latest) = (peer.is_due(), &raw mut *peer);
+        arrivals.latest = latest;
+        if is_due {
             arrivals.tell(far, origin);
-        }
-        if has_tag {
-            arrivals.latest_tagged = (header, origin);
-        } else {
-            arrivals.latest = (header, origin);
         }
         true
     }
 
     /// Gives a message of bytes, or of a tag and bytes, to its buffer, by few instructions; false
-    /// where something stands against that: then nothing was done.
+    /// where something stands against that: then nothing was done. Where it has a tag, nothing is
+    /// special.
     ///
     /// # Safety
     /// `payload` holds `len` bytes, and is aligned to 8.
@@ -312,34 +368,30 @@ impl Endpoint {
             // SAFETY: `payload` holds so many bytes.
             return unsafe { self.give(origin, payload, len) };
         }
-        let Some(behind) = len.checked_sub(size_of::<u64>()) else {
+        let Some(behind) = len.checked_sub(WORD) else {
             return false;
         };
         // SAFETY: `payload` holds a word, aligned, and so many bytes behind it.
         unsafe {
             let tag = payload.cast::<u64>().read();
-            let bytes = payload.wrapping_add(size_of::<u64>());
-            if self.has_special_tagged() {
-                return self.give_special(origin, tag, bytes, behind);
-            }
-            self.give_tagged::<true>(origin, tag, bytes, behind)
+            self.give_tagged::<true>(origin, tag, payload.wrapping_add(WORD), behind)
         }
     }
 
-    /// Does as [`Endpoint::give_tagged`] where something is special.
+    /// Does as [`Endpoint::give_short`] for a message of a tag and bytes, where something is special.
     ///
     /// # Safety
-    /// As [`Endpoint::give_tagged`].
+    /// As [`Endpoint::give_short`].
     #[inline(never)]
-    unsafe fn give_special(
-        &self,
-        origin: &Origin,
-        tag: u64,
-        payload: *const u8,
-        len: usize,
-    ) -> bool {
-        // SAFETY: `payload` holds so many bytes.
-        unsafe { self.give_tagged::<false>(origin, tag, payload, len) }
+    unsafe fn give_special(&self, origin: &Origin, payload: *const u8, len: usize) -> bool {
+        let Some(behind) = len.checked_sub(WORD) else {
+            return false;
+        };
+        // SAFETY: `payload` holds a word, aligned, and so many bytes behind it.
+        unsafe {
+            let tag = payload.cast::<u64>().read();
+            self.give_tagged::<false>(origin, tag, payload.wrapping_add(WORD), behind)
+        }
     }
 
     fn take_arrival(&self, far: &Far, arrivals: &mut Arrivals, arrival: Arrival) {
@@ -358,16 +410,17 @@ impl Endpoint {
             // Nobody is told: the sender is not known.
             return far.receives.give(arrival.index);
         }
-        if let Some(Some(origin)) = arrivals.origins.get_mut(number as usize)
+        if let Some(origin) = arrivals.origin(number)
             && !origin.left.is_empty()
         {
             return origin.left.push_back(full);
         }
         if self.take_full(far, arrivals, number, full) == Turn::Left {
-            if let Some(Some(origin)) = arrivals.origins.get_mut(number as usize) {
+            if let Some(origin) = arrivals.origin(number) {
                 origin.left.push_back(full);
                 origin.is_plain = false;
             }
+            arrivals.latest = std::ptr::null_mut();
             arrivals.left.push(number);
             far.traffic.has_left.set(true);
             far.traffic.is_busy.set(true);
@@ -376,7 +429,7 @@ impl Endpoint {
 
     /// Carries out the record in a buffer, and gives that back unless it is left.
     fn take_full(&self, far: &Far, arrivals: &mut Arrivals, number: u32, full: Full) -> Turn {
-        let Some(Some(peer)) = arrivals.origins.get_mut(number as usize) else {
+        let Some(peer) = arrivals.origin(number) else {
             far.receives.give(full.index);
             return Turn::Taken;
         };
@@ -407,10 +460,14 @@ impl Endpoint {
                 self.part(&peer.origin);
             }
         }
-        peer.untold += 1;
+        peer.until_due -= 1;
         far.receives.give(full.index);
-        if !peer.is_closed && peer.is_due() && !peer.tell(far, number) {
+        let is_closed = peer.is_closed;
+        if !is_closed && peer.is_due() && !peer.tell(far) {
             arrivals.note_untold(far, number);
+        }
+        if is_closed {
+            arrivals.latest = std::ptr::null_mut();
         }
         Turn::Taken
     }
@@ -426,15 +483,41 @@ impl FarOrigin {
     /// Whether the peer is to be told how many of its records were taken.
     #[inline(always)]
     fn is_due(&self) -> bool {
-        self.untold >= u64::from(CREDITS / 4)
+        self.until_due <= 0
+    }
+
+    /// How many of its records were taken.
+    fn taken(&self) -> u64 {
+        self.told.wrapping_add_signed(DUE - self.until_due)
+    }
+
+    /// Goes on behind a message that was taken: tells the peer if that is due. Returns whether no
+    /// other one has come.
+    #[inline(always)]
+    fn go_on(&mut self, far: &Far) -> bool {
+        if self.is_due() {
+            return self.go_on_telling(far);
+        }
+        !far.receives.is_ready()
+    }
+
+    #[inline(never)]
+    fn go_on_telling(&mut self, far: &Far) -> bool {
+        if !self.tell(far) {
+            // SAFETY: no other reference to the arrivals is used: `Endpoint::take_next_message` and
+            // `take_next_tagged`, which have called this, end with it.
+            unsafe { unguarded(&far.arrivals) }.note_untold(far, self.number);
+        }
+        !far.receives.is_ready()
     }
 
     /// Tells the peer how many of its records were taken; false where that cannot be now.
-    fn tell(&mut self, far: &Far, number: u32) -> bool {
+    fn tell(&mut self, far: &Far) -> bool {
+        let number = self.number;
         let (address, key) = self.theirs.taken;
         let key = Be32::new(key);
         let segment = Segment::new(address, key);
-        let taken = self.told + self.untold;
+        let taken = self.taken();
         far.traffic.is_busy.set(true);
         // SAFETY: the lane is alive and used by this thread alone, and the connection is one of its
         // peers.
@@ -443,7 +526,7 @@ impl FarOrigin {
                 .inject(taken, segment, &self.to_memory, self.place)
         };
         if is_told {
-            (self.told, self.untold) = (taken, 0);
+            (self.told, self.until_due) = (taken, DUE);
             return true;
         }
         self.tell_slowly(far, number, (address, key))
@@ -467,16 +550,16 @@ impl FarOrigin {
                 address,
                 key,
             };
-            let taken = self.told + self.untold;
+            let taken = self.taken();
             let count = (&raw const taken).cast();
             // SAFETY: this thread alone uses the lane, the connection is one of its peers, and the
             // word is there. A failure that comes just now is looked at the next time.
             let posted = unsafe { lane.write_inline(to, count, size_of::<u64>()) };
             if posted.is_ok() {
-                (self.told, self.untold) = (taken, 0);
+                (self.told, self.until_due) = (taken, DUE);
             }
         }
-        self.untold == 0
+        self.until_due == DUE
     }
 }
 
@@ -484,7 +567,7 @@ impl Arrivals {
     /// Whether a record that has come to this queue may be of connection `number`.
     fn knows(&mut self, hub: &Hub, number: u32, queue: u32) -> bool {
         let at = number as usize;
-        if let Some(Some(origin)) = self.origins.get(at) {
+        if let Some(origin) = self.origin(number) {
             return origin.queue.is_none_or(|known| known == queue);
         }
         let Some(connected) = hub.connection(number) else {
@@ -494,44 +577,59 @@ impl Arrivals {
             self.origins.resize_with(at + 1, || None);
         }
         let theirs = connected.theirs;
-        self.origins[at] = Some(FarOrigin {
+        let header = |kind| {
+            let origin = number;
+            Header { kind, origin }.to_word()
+        };
+        let origin = Box::new(FarOrigin {
             origin: Origin::new(connected.address),
+            number,
+            plain: header(Kind::Message as u16),
+            tagged: header(TAGGED),
             theirs,
             to_memory: theirs.vector(theirs.inward),
             queue: hub.queue_of(number),
             expected: Expected::queue(hub.queue_of(number)),
             left: VecDeque::new(),
             told: 0,
-            untold: 0,
+            until_due: DUE,
             is_closed: false,
             is_plain: true,
             memory: Route::of(hub.memory.lane()),
             place: number as Place * PLACE_BYTES,
         });
+        self.origins[at] = Some(NonNull::from(Box::leak(origin)));
         self.knows(hub, number, queue)
     }
 
-    fn first_left(&self, number: u32) -> Option<Full> {
+    /// The peer of connection `number`, if it has sent records.
+    #[inline(always)]
+    fn origin(&mut self, number: u32) -> Option<&mut FarOrigin> {
         let origin = self.origins.get(number as usize)?.as_ref()?;
-        origin.left.front().copied()
+        // SAFETY: the pointer is of a box that `knows` has leaked, and no other reference leads
+        // there, as the arrivals are borrowed.
+        Some(unsafe { &mut *origin.as_ptr() })
+    }
+
+    fn first_left(&mut self, number: u32) -> Option<Full> {
+        self.origin(number)?.left.front().copied()
     }
 
     fn forget_first(&mut self, number: u32) {
-        if let Some(Some(origin)) = self.origins.get_mut(number as usize) {
+        if let Some(origin) = self.origin(number) {
             origin.left.pop_front();
             origin.is_plain = origin.left.is_empty() && !origin.is_closed;
         }
     }
 
-    /// Tells a peer how many of its records were taken, now or later. Returns true.
+    /// Tells a peer how many of its records were taken, now or later.
     #[inline(never)]
-    fn tell(&mut self, far: &Far, number: u32) -> bool {
-        if let Some(Some(peer)) = self.origins.get_mut(number as usize)
-            && !peer.tell(far, number)
+    fn tell(&mut self, far: &Far, number: u32) {
+        if let Some(peer) = self.origin(number)
+            && !peer.tell(far)
         {
             self.note_untold(far, number);
         }
-        opaque(true)
     }
 
     /// Has a peer told later how many of its records were taken.
@@ -550,6 +648,9 @@ impl Arrivals {
     /// The addresses of the peers that have sent.
     pub(crate) fn addresses(&self) -> Vec<Address> {
         let known = self.origins.iter().flatten();
+        // SAFETY: the pointers are of boxes that `knows` has leaked, and no other references lead
+        // there, as the arrivals are borrowed.
+        let known = known.map(|one| unsafe { one.as_ref() });
         known.map(|one| one.origin.address().clone()).collect()
     }
 }

@@ -39,12 +39,6 @@ impl Key {
     pub(super) fn source(self) -> Option<PeerIndex> {
         self.source.try_into().ok()
     }
-
-    /// Whether it is of one source.
-    #[inline(always)]
-    pub(super) fn is_directed(self) -> bool {
-        self.source != Source::NONE.word()
-    }
 }
 
 /// Both halves of a product.

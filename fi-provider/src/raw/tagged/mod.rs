@@ -1,21 +1,26 @@
 //! Which tagged message goes to which receive. It does no I/O: arrivals come from any transport.
 //!
-//! Receives that take one tag alone, and early messages, are found by a hash of tag and source;
-//! receives that ignore bits are in a queue beside them. Numbers in posting order decide between
-//! the two.
+//! Receives are in a queue, in posting order, as long as each message goes to the first of them. A
+//! message that goes to another has those before that sorted, once: the ones that take one tag alone
+//! are found by a hash of tag and source, as early messages are; the ones that ignore bits are in a
+//! list beside them. Numbers in posting order decide between the two, and both are older than all
+//! that is in the queue.
 
 #![expect(unsafe_code, reason = "tells which values are in which lists")]
 
 mod buckets;
 mod lists;
+mod queue;
 #[cfg(test)]
 mod tests;
 
 use super::address_vector::PeerIndex;
 use super::completion::Source;
+use super::fifo::Fifo;
 use super::matcher::Place;
 use buckets::{Buckets, Key};
 use lists::{Heads, List, Slab};
+use queue::{Plain, Queued};
 use std::collections::VecDeque;
 
 /// The messages that a receive takes, or that are looked for.
@@ -91,7 +96,7 @@ impl<M> Early<M> {
     }
 }
 
-/// A receive of one tag that is posted.
+/// A receive of one tag that is sorted.
 #[derive(Clone, Copy, Debug)]
 struct Posted {
     key: Key,
@@ -123,6 +128,8 @@ type Exact = lists::At<Posted, 1>;
 /// The place of an early message.
 type Held<M> = lists::At<Early<M>, 3>;
 
+/// Slots of the queue of receives at first.
+const SLOTS: usize = 64;
 /// The only kind of list of receives.
 const POSTED: usize = 0;
 /// The kinds of lists of early messages: of all, of one tag, of one tag and source.
@@ -135,16 +142,18 @@ const OF_SOURCE: usize = 2;
 pub(crate) struct Tagged<M> {
     /// How many early messages are held, without those that are claimed.
     waiting: usize,
-    /// How much keeps a message from going to the first receive of its tag: how many receives are
-    /// of one source or ignore bits, early messages have senders without numbers, and messages wait
-    /// after they were matched.
+    /// How much keeps a message from going to the first receive of the queue: how many receives are
+    /// sorted, early messages have senders without numbers, and messages wait after they were
+    /// matched.
     special: usize,
-    /// The next number of a receive.
-    posted: u64,
-    /// Receives of one tag, each in the list of its key in `exact` alone.
+    /// Receives that are not sorted, in posting order. Closed as long as there are early messages.
+    queue: Fifo<Queued>,
+    /// The next number of a receive that is sorted.
+    sorted: u64,
+    /// Sorted receives of one tag, each in the list of its key in `exact` alone.
     receives: Slab<Posted, 1>,
     exact: Buckets,
-    /// Receives that ignore bits of the tag, by their numbers.
+    /// Other sorted receives: those that ignore bits of the tag, by their numbers.
     masked: VecDeque<(u64, Receive)>,
     /// Early messages, each in `all`, in the list of its tag in `of_tag`, and in that of its tag
     /// and source in `of_source` if its sender has a number.
@@ -162,32 +171,43 @@ pub(crate) struct Tagged<M> {
     nameless: usize,
 }
 
-/// A receive that was found for a message, by few instructions.
-pub(crate) struct Found<'a, const QUICK: bool> {
+/// A receive that was found for a message, also where something is special.
+pub(crate) enum Found<'a> {
+    Queued(Plain<'a>),
+    Sorted(Sorted<'a>),
+}
+
+/// A sorted receive of one tag.
+pub(crate) struct Sorted<'a> {
     receives: &'a mut Slab<Posted, 1>,
     special: &'a mut usize,
     /// A receive of the slab, in a list of live heads.
     at: Exact,
 }
 
-impl<const QUICK: bool> Found<'_, QUICK> {
+impl Found<'_> {
     /// The number that the receive was posted with.
     #[inline(always)]
     pub(crate) fn context(&self) -> &u64 {
-        // SAFETY: the place is that of a receive.
-        &unsafe { self.receives.get(self.at) }.context
+        match self {
+            Self::Queued(plain) => plain.context(),
+            // SAFETY: the place is that of a receive.
+            Self::Sorted(sorted) => &unsafe { sorted.receives.get(sorted.at) }.context,
+        }
     }
 
     /// Takes the receive; returns the address of its buffer.
     #[inline(always)]
     pub(crate) fn take(self) -> *mut u8 {
-        // SAFETY: the place is that of a receive, in a list of live heads, and forgotten with
-        // `self`.
-        let Posted { key, address, .. } = unsafe { self.receives.remove(self.at) };
-        if !QUICK && key.is_directed() {
-            *self.special -= 1;
+        match self {
+            Self::Queued(plain) => plain.take(),
+            Self::Sorted(sorted) => {
+                *sorted.special -= 1;
+                // SAFETY: the place is that of a receive, in a list of live heads, and forgotten
+                // with `self`.
+                unsafe { sorted.receives.remove(sorted.at) }.address
+            }
         }
-        address
     }
 }
 
@@ -197,7 +217,8 @@ impl<M> Tagged<M> {
         Self {
             waiting: 0,
             special: 0,
-            posted: 0,
+            queue: Fifo::new(SLOTS),
+            sorted: 0,
             receives: Slab::new(),
             exact: Buckets::new(),
             masked: VecDeque::new(),
@@ -212,38 +233,21 @@ impl<M> Tagged<M> {
         }
     }
 
-    /// The receive for a message of `len` bytes that has come from `source`: where few instructions
-    /// find that it is of one tag and long enough, so that [`Tagged::arrive`] would take it. By
-    /// fewer yet if `QUICK`: where nothing is special ([`Tagged::has_special`]).
+    /// The first receive of the queue, where few instructions find that it is for a message of `len`
+    /// bytes that has come from `source`, and long enough, and that nothing is special
+    /// ([`Tagged::has_special`]): so that [`Tagged::arrive`] would take it.
     #[inline(always)]
-    pub(crate) fn first_plain<const QUICK: bool>(
+    pub(crate) fn first_plain(
         &mut self,
         tag: u64,
         source: &Source,
         len: usize,
-    ) -> Option<Found<'_, QUICK>> {
-        debug_assert!(!QUICK || !self.has_special());
-        let at = if QUICK || self.special == 0 {
-            self.first_of(Key::from(tag, Source::NONE))?
-        } else {
-            self.first_special(tag, *source)?
-        };
-        // SAFETY: the place is that of a receive.
-        if len > unsafe { self.receives.get(at) }.len {
-            return None;
-        }
-        let Self {
-            receives, special, ..
-        } = self;
-        Some(Found {
-            receives,
-            special,
-            at,
-        })
+    ) -> Option<Plain<'_>> {
+        debug_assert!(!self.has_special());
+        Plain::of(self.queue.first()?, tag, source, len)
     }
 
-    /// Whether there are other receives than those of a tag and any source, or messages that go
-    /// first.
+    /// Whether there are other receives than those of the queue, or messages that may go first.
     #[inline(always)]
     pub(crate) fn has_special(&self) -> bool {
         self.special != 0
@@ -259,15 +263,38 @@ impl<M> Tagged<M> {
         self.special -= 1;
     }
 
-    /// The receive of one tag for a message, also where others are of one source or ignore bits;
-    /// none where one of these is first.
+    /// Goes on at the first slot of the queue's memory if it is its turn; whether it was.
+    #[inline(always)]
+    pub(crate) fn wrap(&mut self) -> bool {
+        self.queue.wrap()
+    }
+
+    /// Does as [`Tagged::first_plain`] also where something is special: none where a receive that
+    /// ignores bits is first, or one that is apart or too short.
     #[inline(never)]
-    fn first_special(&self, tag: u64, source: Source) -> Option<Exact> {
-        let exact = self.first_exact(tag, source)?;
-        // SAFETY: the place is that of a receive.
-        let before = unsafe { self.receives.get(exact) }.number;
-        let masked = self.first_masked(tag, source.into(), before);
-        masked.is_none().then_some(exact)
+    pub(crate) fn find_plain(&mut self, tag: u64, source: Source, len: usize) -> Option<Found<'_>> {
+        let exact = self.first_exact(tag, source);
+        if !self.masked.is_empty() && self.first_masked(tag, source.into(), exact).is_some() {
+            return None;
+        }
+        if let Some(at) = exact {
+            // SAFETY: the place is that of a receive.
+            if len > unsafe { self.receives.get(at) }.len {
+                return None;
+            }
+            let Self {
+                receives, special, ..
+            } = self;
+            return Some(Found::Sorted(Sorted {
+                receives,
+                special,
+                at,
+            }));
+        }
+        if !self.sort_before(tag, source.into()) {
+            return None;
+        }
+        Plain::of(self.queue.first()?, tag, &source, len).map(Found::Queued)
     }
 
     /// Finds the place for a message of `len` bytes that has come from `source`.
@@ -278,17 +305,60 @@ impl<M> Tagged<M> {
         len: usize,
     ) -> Option<Place> {
         let exact = self.first_exact(tag, source.into());
-        // SAFETY: the place is that of a receive.
-        let before = exact.map_or(u64::MAX, |at| unsafe { self.receives.get(at) }.number);
-        let receive = match self.first_masked(tag, source, before) {
-            Some(at) => self.take_masked(at)?,
+        let receive = match (self.first_masked(tag, source, exact), exact) {
+            (Some(at), _) => self.take_masked(at)?,
             // SAFETY: the place is that of a receive, which nobody looks for any more.
-            None => unsafe { self.take_exact(exact?) },
+            (None, Some(at)) => unsafe { self.take_exact(at) },
+            (None, None) if self.sort_before(tag, source) => self.queue.pop()?.receive(),
+            (None, None) => return None,
         };
         Some(receive.place(len))
     }
 
-    /// The first receive of one tag for a message.
+    /// Sorts the receives of the queue before the first one that takes a message; whether there is
+    /// one. No sorted one takes it.
+    fn sort_before(&mut self, tag: u64, source: Option<PeerIndex>) -> bool {
+        loop {
+            self.queue.wrap();
+            let Some(first) = self.queue.first() else {
+                return false;
+            };
+            if first.get().takes(tag, source) {
+                return true;
+            }
+            let queued = first.take();
+            self.sort(&queued);
+        }
+    }
+
+    /// Sorts a receive.
+    fn sort(&mut self, queued: &Queued) {
+        let (receive, number) = (queued.receive(), self.sorted);
+        self.sorted += 1;
+        self.special += 1;
+        if !queued.is_exact() {
+            return self.masked.push_back((number, receive));
+        }
+        if self.receives.is_full() {
+            self.receives.grow();
+            let receives = &mut self.receives;
+            let many = receives.capacity();
+            // SAFETY: the lists of `exact` are those of receives alone.
+            unsafe { (self.exact).grow(many, (receives, POSTED), |posted| posted.key) };
+        }
+        let key = Key::new(receive.wanted.tag, receive.wanted.source);
+        let posted = Posted {
+            key,
+            number,
+            address: receive.address,
+            len: receive.len,
+            context: receive.context,
+        };
+        // SAFETY: there is room; the lists of `exact` are those of receives alone.
+        unsafe { self.receives.add(self.exact.of(key), posted) };
+    }
+
+    /// The first sorted receive of one tag for a message.
     #[inline(always)]
     fn first_exact(&self, tag: u64, source: Source) -> Option<Exact> {
         let any = self.first_of(Key::from(tag, Source::NONE));
@@ -324,8 +394,16 @@ impl<M> Tagged<M> {
         found.map(|(at, _)| at)
     }
 
-    /// The first receive that ignores bits and takes the message, if it was posted before `before`.
-    fn first_masked(&self, tag: u64, source: Option<PeerIndex>, before: u64) -> Option<usize> {
+    /// The first sorted receive that ignores bits and takes the message, if it was posted before
+    /// `exact`.
+    fn first_masked(
+        &self,
+        tag: u64,
+        source: Option<PeerIndex>,
+        exact: Option<Exact>,
+    ) -> Option<usize> {
+        // SAFETY: the place is that of a receive.
+        let before = exact.map_or(u64::MAX, |at| unsafe { self.receives.get(at) }.number);
         let masked = self.masked.iter();
         let mut masked = masked.take_while(|(number, _)| *number < before);
         masked.position(|(_, receive)| receive.wanted.takes(tag, source))
@@ -342,85 +420,40 @@ impl<M> Tagged<M> {
     unsafe fn take_exact(&mut self, at: Exact) -> Receive {
         // SAFETY: the place is that of a receive, which is in a list of `exact`.
         let posted = unsafe { self.receives.remove(at) };
-        self.special -= usize::from(posted.key.is_directed());
+        self.special -= 1;
         posted.receive()
     }
 
-    /// Posts a receive of one tag where few instructions find that no message waits for one, and
-    /// room for it; false otherwise: then nothing was done.
+    /// Posts a receive where few instructions find that no message waits for one, and room for it;
+    /// false otherwise: then nothing was done.
     #[inline(always)]
     pub(crate) fn post_plain(&mut self, receive: &Receive) -> bool {
-        if self.waiting != 0 || receive.wanted.ignore != 0 || self.receives.is_full() {
-            return false;
-        }
-        // SAFETY: there is room.
-        unsafe { self.add_exact(receive) };
-        true
-    }
-
-    /// # Safety
-    /// There is room in `receives`.
-    #[inline(always)]
-    unsafe fn add_exact(&mut self, receive: &Receive) {
-        let wanted = &receive.wanted;
-        let key = Key::new(wanted.tag, wanted.source);
-        let posted = Posted {
-            key,
-            number: self.posted,
-            address: receive.address,
-            len: receive.len,
-            context: receive.context,
-        };
-        self.posted += 1;
-        if key.is_directed() {
-            self.special += 1;
-        }
-        let list = self.exact.of(key);
-        // SAFETY: there is room; the lists of `exact` are those of receives alone.
-        unsafe { self.receives.add(list, posted) };
+        self.queue.push_if_open(|queued| queued.set(receive))
     }
 
     /// Posts a receive; returns the message that has come early for it, if there is one: then the
     /// receive is not posted.
     pub(crate) fn post(&mut self, receive: Receive) -> Option<Early<M>> {
-        if self.waiting > 0
-            && let Some(at) = self.find(&receive.wanted)
-        {
-            // SAFETY: the place is that of an early message, which nobody looks for any more.
-            return Some(unsafe { self.take_early(at) });
-        }
-        if receive.wanted.ignore != 0 {
-            self.add_masked(receive);
-            return None;
-        }
-        if self.receives.is_full() {
-            self.receives.grow();
-            let receives = &mut self.receives;
-            let many = receives.capacity();
-            // SAFETY: the lists of `exact` are those of receives alone.
-            unsafe { (self.exact).grow(many, (receives, POSTED), |posted| posted.key) };
-        }
-        // SAFETY: there is room now.
-        unsafe { self.add_exact(&receive) };
-        None
+        self.post_by(&receive, |queued| queued.set(&receive))
     }
 
     /// Posts a receive as [`Tagged::post`] does, but so that few instructions never find it.
     pub(crate) fn post_apart(&mut self, receive: Receive) -> Option<Early<M>> {
+        self.post_by(&receive, |queued| queued.set_apart(&receive))
+    }
+
+    fn post_by(&mut self, receive: &Receive, set: impl FnOnce(&mut Queued)) -> Option<Early<M>> {
         if self.waiting > 0
             && let Some(at) = self.find(&receive.wanted)
         {
             // SAFETY: the place is that of an early message, which nobody looks for any more.
             return Some(unsafe { self.take_early(at) });
         }
-        self.add_masked(receive);
+        if self.waiting == 0 && !self.queue.is_open() {
+            self.queue.open(usize::MAX);
+        }
+        self.queue.push(set);
         None
-    }
-
-    fn add_masked(&mut self, receive: Receive) {
-        self.masked.push_back((self.posted, receive));
-        self.posted += 1;
-        self.special += 1;
     }
 
     /// Takes out the oldest receive that was posted with this context.
@@ -435,8 +468,20 @@ impl<M> Tagged<M> {
             (Some((number, _)), Some(at)) if self.masked[at].0 < number => self.take_masked(at),
             // SAFETY: the place is that of a receive, which nobody looks for any more.
             (Some((_, at)), _) => Some(unsafe { self.take_exact(at) }),
-            (None, at) => self.take_masked(at?),
+            (None, Some(at)) => self.take_masked(at),
+            (None, None) => self.cancel_queued(context),
         }
+    }
+
+    /// Takes out the oldest receive of the queue that was posted with this context.
+    fn cancel_queued(&mut self, context: u64) -> Option<Receive> {
+        let many = self.queue.len();
+        let is_it = |at: &usize| {
+            let queued = self.queue.get(*at);
+            queued.is_some_and(|queued| queued.context() == context)
+        };
+        let at = (0..many).find(is_it)?;
+        self.queue.remove(at).map(|queued| queued.receive())
     }
 
     /// Whether an early message may be held, of which `held` bytes are counted.
@@ -456,6 +501,7 @@ impl<M> Tagged<M> {
     ) {
         self.held += held;
         self.waiting += 1;
+        self.queue.close();
         if source.is_none() {
             self.nameless += 1;
             self.special += 1;

@@ -25,7 +25,7 @@ fn post(matcher: &mut Tagged<u32>, context: u64, wanted: Wanted) -> Option<u32> 
     early.map(|early| early.message)
 }
 
-fn arrive(matcher: &mut Tagged<u32>, tag: u64, source: Option<PeerIndex>) -> Option<u64> {
+fn arrive<M>(matcher: &mut Tagged<M>, tag: u64, source: Option<PeerIndex>) -> Option<u64> {
     matcher.arrive(tag, source, 8).map(|place| place.context)
 }
 
@@ -94,16 +94,21 @@ fn early_messages_are_bounded_and_claimed_ones_count() {
 
 #[test]
 fn memory_does_not_grow_with_the_tags_that_were_used() {
+    const MANY: u64 = 10_000;
     let mut matcher = Tagged::new((usize::MAX, usize::MAX));
-    for tag in 0..10_000 {
+    for tag in 0..MANY {
+        assert_eq!(post(&mut matcher, tag + MANY, Wanted::tag(!tag)), None);
         assert_eq!(post(&mut matcher, tag, wanted(tag, 0, Some(1))), None);
         assert_eq!(arrive(&mut matcher, tag, Some(1)), Some(tag));
+        assert_eq!(matcher.receives.all().count(), 1, "the other one is sorted");
+        assert_eq!(arrive(&mut matcher, !tag, Some(1)), Some(tag + MANY));
         matcher.hold(tag, Some(1), 8, 8, tag as u32);
         assert_eq!(post(&mut matcher, tag, Wanted::tag(tag)), Some(tag as u32));
     }
     assert!(matcher.exact.all().len() == 16 && matcher.of_tag.all().len() == 16);
     assert!(matcher.receives.capacity() == 16 && matcher.early.capacity() == 16);
     assert!(matcher.receives.all().count() == 0 && matcher.early.all().count() == 0);
+    assert!(matcher.queue.is_empty() && matcher.special == 0);
 }
 
 #[test]
@@ -119,6 +124,8 @@ fn lists_stay_short_whatever_the_tags() {
             assert_eq!(post(&mut matcher, 0, wanted(1, 0, Some(source))), None);
             matcher.hold(3 << 62 | 1, Some(source), 8, 8, number as u32);
         }
+        assert_eq!(arrive(&mut matcher, 2 << 62, None), None, "all are sorted");
+        assert_eq!(matcher.receives.all().count() as u64, 2 * MANY);
         let longest = |lists: &Buckets, count: &dyn Fn(List) -> usize| {
             lists.all().into_iter().map(count).max()
         };
@@ -132,45 +139,70 @@ fn lists_stay_short_whatever_the_tags() {
 }
 
 #[test]
-fn special_is_what_goes_before_the_first_receive_of_a_tag() {
+fn special_is_what_goes_before_the_first_receive() {
     let mut matcher = Tagged::new((100, 9));
     assert_eq!(post(&mut matcher, 1, Wanted::tag(5)), None);
     assert!(!matcher.has_special());
     matcher.note_waiting();
     assert!(matcher.has_special(), "a matched message waits");
     matcher.note_delivered();
+    assert!(!matcher.has_special());
+    assert_eq!(arrive(&mut matcher, 6, None), None);
+    assert!(matcher.has_special(), "a receive is sorted");
     matcher.hold(6, None, 4, 10, 1);
+    assert_eq!(found(&mut matcher, 5, None, 8), Some(1));
     assert!(matcher.has_special(), "a sender may get its number");
     assert!(matcher.name(|_| Some(2)).is_empty() && !matcher.has_special());
     assert_eq!(post(&mut matcher, 9, Wanted::tag(6)), Some(1));
-    assert_eq!(post(&mut matcher, 2, wanted(5, 0, Some(2))), None);
-    assert!(matcher.has_special(), "a receive of one source");
-    assert_eq!(
-        taken(matcher.first_plain::<false>(5, &Source::from(Some(2)), 8)),
-        Some(1)
-    );
-    assert_eq!(
-        taken(matcher.first_plain::<false>(5, &Source::from(Some(2)), 9)),
-        None,
-        "too long"
-    );
-    assert_eq!(
-        taken(matcher.first_plain::<false>(5, &Source::from(Some(2)), 8)),
-        Some(2)
-    );
     assert!(!matcher.has_special());
+}
+
+#[test]
+fn the_first_receive_is_found_by_few_instructions() {
+    let mut matcher = Tagged::new((100, 9));
+    assert_eq!(post(&mut matcher, 1, wanted(5, 0, Some(2))), None);
+    assert_eq!(post(&mut matcher, 2, Wanted::tag(5)), None);
+    for (tag, source, len) in [(4, Some(2), 8), (5, Some(3), 8), (5, None, 8)] {
+        assert_eq!(plain(&mut matcher, tag, source, len), None);
+    }
+    assert_eq!(plain(&mut matcher, 5, Some(2), 9), None, "too long");
+    assert_eq!(plain(&mut matcher, 5, Some(2), 8), Some(1));
+    assert_eq!(plain(&mut matcher, 5, Some(2), 8), Some(2));
+    assert_eq!(plain(&mut matcher, 5, Some(2), 8), None);
+    // Others stay first, but are not found.
     assert_eq!(post(&mut matcher, 3, wanted(0, !0, None)), None);
     assert_eq!(post(&mut matcher, 4, Wanted::tag(5)), None);
-    assert_eq!(
-        taken(matcher.first_plain::<false>(5, &Source::NONE, 8)),
-        None,
-        "behind a mask"
-    );
+    assert_eq!(plain(&mut matcher, 5, None, 8), None, "behind a mask");
+    assert_eq!(found(&mut matcher, 5, None, 8), None);
     assert_eq!(arrive(&mut matcher, 5, None), Some(3));
-    assert_eq!(
-        taken(matcher.first_plain::<true>(5, &Source::NONE, 8)),
-        Some(4)
-    );
+    assert_eq!(plain(&mut matcher, 5, None, 8), Some(4));
+    assert!(matcher.post_apart(receive(5, 8, Wanted::tag(5))).is_none());
+    assert_eq!(plain(&mut matcher, 5, None, 8), None, "apart");
+    assert_eq!(found(&mut matcher, 5, None, 8), None);
+    assert_eq!(arrive(&mut matcher, 5, None), Some(5));
+}
+
+#[test]
+fn receives_are_sorted_once() {
+    const MANY: u64 = 300;
+    let mut matcher = Tagged::new((100, 9));
+    // More than the queue has memory for, and past its end.
+    for round in 0..5 {
+        for tag in 0..MANY {
+            assert_eq!(post(&mut matcher, tag, Wanted::tag(tag)), None);
+        }
+        // Half of them in their order, the others from the last one on.
+        for tag in 0..MANY / 2 {
+            assert_eq!(found(&mut matcher, tag, Some(1), 8), Some(tag));
+            assert_eq!(matcher.special, 0, "none is sorted in round {round}");
+        }
+        for (many, tag) in (MANY / 2..MANY).rev().enumerate() {
+            assert_eq!(found(&mut matcher, tag, Some(1), 9), None, "too long");
+            assert_eq!(found(&mut matcher, tag, Some(1), 8), Some(tag));
+            assert_eq!(matcher.special as u64, MANY / 2 - 1 - many as u64);
+        }
+        assert_eq!(matcher.sorted, (round + 1) * (MANY / 2 - 1));
+    }
 }
 
 /// A call, with tags, masks, sources and contexts of few kinds.
@@ -220,12 +252,48 @@ struct Sent {
     number: usize,
 }
 
-/// Takes a receive that was found; returns its context.
-fn taken<const QUICK: bool>(found: Option<Found<'_, QUICK>>) -> Option<u64> {
-    let found = found?;
+/// Takes the first receive where few instructions find it; returns its context.
+fn plain<M>(
+    matcher: &mut Tagged<M>,
+    tag: u64,
+    source: Option<PeerIndex>,
+    len: usize,
+) -> Option<u64> {
+    let first = matcher.first_plain(tag, &Source::from(source), len)?;
+    let context = *first.context();
+    assert_eq!(first.take().addr(), 4096 * context as usize);
+    Some(context)
+}
+
+/// Does as [`plain`] also where something is special.
+fn found<M>(
+    matcher: &mut Tagged<M>,
+    tag: u64,
+    source: Option<PeerIndex>,
+    len: usize,
+) -> Option<u64> {
+    let found = matcher.find_plain(tag, source.into(), len)?;
     let context = *found.context();
     assert_eq!(found.take().addr(), 4096 * context as usize);
     Some(context)
+}
+
+/// Finds the receive for a message, and takes it: by few instructions at first, if `ways` is 2; by
+/// more if it is 1; and by those for all messages. Each has to find what the next one does.
+fn received<M>(
+    matcher: &mut Tagged<M>,
+    tag: u64,
+    source: Option<PeerIndex>,
+    ways: usize,
+) -> Option<u64> {
+    let mut context = None;
+    if ways > 1 && !matcher.has_special() {
+        context = plain(matcher, tag, source, 8);
+    }
+    if ways > 0 && context.is_none() {
+        context = found(matcher, tag, source, 8);
+    }
+    context.or_else(|| arrive(matcher, tag, source))
 }
 
 /// Looks through lists, as fi_tagged(3) tells it.
@@ -308,13 +376,7 @@ impl Both {
                     source,
                     number,
                 };
-                let found = if matcher.has_special() {
-                    taken(matcher.first_plain::<false>(tag, &source.into(), 8))
-                } else {
-                    taken(matcher.first_plain::<true>(tag, &source.into(), 8))
-                };
-                let arrive = || matcher.arrive(tag, source, 8).map(|place| place.context);
-                let context = found.or_else(arrive);
+                let context = received(matcher, tag, source, number % 3);
                 let expected = model.arrive(&sent);
                 prop_assert_eq!(context, expected);
                 if expected.is_none() {
@@ -371,15 +433,13 @@ impl Both {
         let all = all.map(|(_, early)| early.message.number);
         prop_assert!(all.eq(model.early.iter().map(|sent| sent.number)));
         let receives = matcher.receives.all().count();
-        prop_assert_eq!(receives + matcher.masked.len(), model.receives.len());
+        let sorted = receives + matcher.masked.len();
+        prop_assert_eq!(sorted + matcher.queue.len(), model.receives.len());
         prop_assert_eq!(matcher.waiting, model.early.len());
         prop_assert_eq!(matcher.held, 8 * (model.early.len() + model.claimed.len()));
         let is_any = model.early.iter().any(|sent| sent.source.is_none());
         prop_assert_eq!(matcher.has_nameless(), is_any);
-        let is_special =
-            |(wanted, _): &&(Wanted, u64)| wanted.ignore != 0 || wanted.source.is_some();
-        let special = model.receives.iter().filter(is_special).count();
-        prop_assert_eq!(matcher.special, special + matcher.nameless);
+        prop_assert_eq!(matcher.special, sorted + matcher.nameless);
         Ok(())
     }
 }
