@@ -108,7 +108,7 @@ impl Gate {
     fn new(port: &Arc<Port>, shared: bool, mailbox: Mailbox, parts: &Parts) -> Self {
         Self {
             way: ManuallyDrop::new(Box::new(Way {
-                lane: Lane::new(port),
+                lane: Lane::new(port, shared),
                 gate: AtomicPtr::default(),
                 is_shared: shared,
             })),

@@ -1,6 +1,7 @@
 /*
  * Times operations of an OpenSHMEM library between two PEs: PE 0 works, PE 1 waits in a barrier. Compiled and run by
  * this library's tools and by another's; tests/perf/run compares. With the argument "sweep": put and get of 1 B to 4 MiB.
+ * With "fastest": shorter batches, of which the fastest counts, for a machine that has other work and for slow networks.
  */
 
 #define _GNU_SOURCE
@@ -12,6 +13,7 @@ enum { BATCHES = 25, LARGEST = 4 << 20, MIB = 1 << 20 };
 
 static char *remote, *local;
 static long *counter, *flag;
+static int is_fastest;
 
 static void put(size_t bytes) {
     shmem_putmem(remote, local, bytes, 1);
@@ -45,9 +47,12 @@ static void barrier(size_t bytes) {
     shmem_barrier_all();
 }
 
-/* The median over batches of the time of one operation. */
+/* The median over batches of the time of one operation, or the least. */
 static double timed(void (*operation)(size_t), size_t bytes, int rounds) {
     double batches[BATCHES];
+    if (is_fastest && rounds > 200) {
+        rounds = 200;
+    }
     for (int round = 0; round < rounds; round++) {
         operation(bytes);
     }
@@ -58,7 +63,8 @@ static double timed(void (*operation)(size_t), size_t bytes, int rounds) {
         }
         batches[batch] = (now() - start) / rounds;
     }
-    return median(batches, BATCHES);
+    double middle = median(batches, BATCHES);
+    return is_fastest ? batches[0] : middle;
 }
 
 static void sweep(void) {
@@ -74,6 +80,7 @@ static void sweep(void) {
 
 int main(int argc, char **argv) {
     int is_sweep = argc > 1 && strcmp(argv[1], "sweep") == 0;
+    is_fastest = argc > 1 && strcmp(argv[1], "fastest") == 0;
     shmem_init();
     int me = shmem_my_pe();
     pin(me);

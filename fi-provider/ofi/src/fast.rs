@@ -5,12 +5,13 @@
 //! fails, once the operation has begun, is a failure of the lane.
 
 use crate::form::Form;
-use crate::lane::Lane;
+use crate::lane::{Lane, NOTHING, ONE_WRITE};
 use crate::operation::{Kind, Operation};
-use crate::port::{Elements, Shared};
+use crate::port::{Elements, Shared, State};
 use crate::transfer::{Place, element, is_element};
 use fi_ofi_abi::*;
 use fi_shm::amo::Amo;
+use fi_shm::lock::Guard;
 
 /// The flags of a write that the call takes over.
 const WRITE: u64 = FI_INJECT | FI_DELIVERY_COMPLETE | FI_COMPLETION;
@@ -23,6 +24,17 @@ enum Short {
     Any,
     Swap,
     Message,
+}
+
+/// What a look of quiet has led to.
+#[derive(Clone, Copy, Debug)]
+enum Looked {
+    /// Nothing is under way, and the lock is given back.
+    Quiet,
+    /// The same on a lane that threads share.
+    QuietAndShared,
+    /// There is more to do; the lock is still this thread's.
+    More,
 }
 
 impl Lane {
@@ -218,24 +230,138 @@ impl Lane {
         Some(operation)
     }
 
-    /// [`Port::quiet`](crate::Port::quiet) where at most one look is enough, and the lane is as most
-    /// are; false otherwise.
+    /// [`Port::quiet`](crate::Port::quiet) on the lane that `find` gives, and a full fence, where at
+    /// most one look is enough, and the lane is as most are: whether threads share it. Otherwise
+    /// gives the word back, of the caller.
+    ///
+    /// In line is what is needed for one write, whose completion the look finds.
+    ///
+    /// # Errors
+    /// The word.
     ///
     /// # Safety
-    /// The lane's port is open.
+    /// The lane's port is open; `find` gives the same lane whenever it is called.
     #[inline(always)]
-    pub unsafe fn try_quiet(&self) -> bool {
-        // SAFETY: the port is open.
-        let shared = unsafe { self.shared() };
-        let mut state = shared.state.lock();
+    pub unsafe fn try_quiet<'a, W: Copy>(find: impl Fn() -> &'a Self, word: W) -> Result<bool, W> {
+        const {
+            assert!(size_of::<W>() <= size_of::<u64>() && align_of::<W>() <= align_of::<u64>());
+        }
+        // SAFETY: the port is open; the structs and the state are guarded by its lock, which is taken
+        // first, and there is room for the word; the queue has written an entry where it says so.
+        unsafe {
+            let lane = find();
+            let shared = lane.shared();
+            if !shared.state.bare().try_take() {
+                return Err(word);
+            }
+            shared.park(word);
+            let looked = if lane.under_way() == ONE_WRITE {
+                shared.note_look();
+                let mut state = shared.state.taken();
+                let read = state.batch.read_in_short();
+                std::mem::forget(state);
+                // Found again, they need no registers over the call.
+                let lane = find();
+                let shared = lane.shared();
+                let mut state = shared.state.taken();
+                if read == 1 && (*state.batch.first()).plain == &raw const *lane {
+                    lane.end_one(state.batch.first());
+                    state.give_fully();
+                    return Ok(false);
+                }
+                lane.quiet_rest(state, read)
+            } else {
+                lane.quiet_any(shared)
+            };
+            match looked {
+                Looked::Quiet => Ok(false),
+                Looked::QuietAndShared => Ok(true),
+                Looked::More => {
+                    let shared = find().shared();
+                    let word = shared.parked();
+                    shared.state.bare().give();
+                    Err(word)
+                }
+            }
+        }
+    }
+
+    /// The same after a look, if one is needed, whatever is under way.
+    ///
+    /// # Safety
+    /// The shared part is the lane's, and this thread has its lock.
+    #[cold]
+    #[inline(never)]
+    unsafe fn quiet_any(&self, shared: &Shared) -> Looked {
+        // SAFETY: this thread has the lock, and no guard.
+        let state = unsafe { shared.state.taken() };
+        if self.under_way() == NOTHING {
+            state.give_fully();
+            return Looked::Quiet;
+        }
+        self.quiet_many(shared, state)
+    }
+
+    /// The same where that is not nothing on a lane that is as most are.
+    #[cold]
+    #[inline(never)]
+    fn quiet_many(&self, shared: &Shared, mut state: Guard<'_, State>) -> Looked {
         if !self.is_idle() {
             shared.look(&mut state);
         }
-        self.is_idle() && self.is_plain()
+        self.looked(state)
+    }
+
+    /// The same after a look that has found anything else than one plain write of this lane.
+    ///
+    /// # Safety
+    /// The state is that of the lane's port, whose queue has written what it has found.
+    #[cold]
+    #[inline(never)]
+    unsafe fn quiet_rest(&self, mut state: Guard<'_, State>, read: isize) -> Looked {
+        state.take(read);
+        self.looked(state)
+    }
+
+    /// Gives the lock back where nothing is under way any more.
+    fn looked(&self, state: Guard<'_, State>) -> Looked {
+        if !self.is_idle() || !self.is_plain() {
+            std::mem::forget(state);
+            return Looked::More;
+        }
+        state.give_fully();
+        if self.is_shared() {
+            Looked::QuietAndShared
+        } else {
+            Looked::Quiet
+        }
     }
 }
 
 impl Shared {
+    /// Keeps a word of at most 8 bytes beside the structs.
+    ///
+    /// # Safety
+    /// This thread has the lock.
+    #[inline(always)]
+    unsafe fn park<W: Copy>(&self, word: W) {
+        // SAFETY: the structs are guarded by the lock, and there is room for the word.
+        unsafe {
+            (&raw mut (*self.forms.get()).parked)
+                .cast::<W>()
+                .write(word)
+        };
+    }
+
+    /// The word that was kept.
+    ///
+    /// # Safety
+    /// This thread has the lock, and such a word was kept since it took it.
+    unsafe fn parked<W: Copy>(&self) -> W {
+        // SAFETY: the structs are guarded by the lock, and they have such a word.
+        unsafe { (&raw const (*self.forms.get()).parked).cast::<W>().read() }
+    }
+
     /// Posts a write, and gives the lock back.
     ///
     /// # Safety
@@ -333,5 +459,180 @@ impl Short {
                 _ => &raw const (*form).message.call,
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::Answer;
+    use crate::port::{Config, Port};
+    use crate::transfer::Kept;
+    use fi_shm::wait::Patience;
+    use std::slice;
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::thread::sleep;
+    use std::time::Duration;
+
+    const WORD: u64 = 7;
+
+    /// Longer than a message takes to this process and back.
+    const BACK: Duration = Duration::from_millis(100);
+
+    /// A port whose only peer is itself, and the memory that it writes and reads. Its thread leaves
+    /// the queue alone once the program has looked at it.
+    struct Own {
+        port: Port,
+        memory: Box<[AtomicU64; 8]>,
+    }
+
+    impl Own {
+        fn new() -> Self {
+            let memory = Box::new([const { AtomicU64::new(0) }; 8]);
+            let start = (&raw const *memory).addr();
+            let part = start..start + size_of_val(&*memory);
+            let config = Config {
+                number: 0,
+                provider: Some("tcp;ofi_rxm".to_owned()),
+                patience: Patience::new(true),
+                registers_local: false,
+                leave: Duration::from_secs(60),
+                watch: None,
+            };
+            // SAFETY: the memory outlives the port, and is read by nobody else.
+            let port = unsafe { Port::open(&config, slice::from_ref(&part)) }.expect("a port");
+            let address = port.address().expect("an address");
+            port.insert(&address).expect("a peer");
+            Self { port, memory }
+        }
+
+        fn place(&self) -> Place {
+            let key = self.port.keys()[0];
+            Place {
+                peer: 0,
+                address: key.base,
+                key: key.key,
+            }
+        }
+
+        /// Writes a word, and waits until its completion has come, which nobody has taken.
+        fn write(&self, lane: &Lane) {
+            while lane.writes() == 0 {
+                self.try_write(lane);
+            }
+        }
+
+        /// The same; the port's thread may have taken the completion, if it was at the queue already.
+        fn try_write(&self, lane: &Lane) {
+            self.port.progress();
+            let bytes = WORD.to_ne_bytes();
+            // SAFETY: the call takes the bytes over; the lane is kept until quiet.
+            let written = unsafe {
+                let source = bytes.as_ptr();
+                self.port
+                    .write(lane, self.place(), source, 8, Kept::UntilQuiet)
+            };
+            assert_eq!(written, Ok(()));
+            sleep(BACK);
+        }
+
+        /// Quiet in short.
+        fn quiet(lane: &Lane) -> Result<bool, u64> {
+            // SAFETY: the port is open, and there is one lane.
+            unsafe { Lane::try_quiet(|| lane, WORD) }
+        }
+
+        /// Quiet in short until that is enough.
+        fn quiet_in_the_end(lane: &Lane) -> bool {
+            loop {
+                match Self::quiet(lane) {
+                    Ok(is_shared) => return is_shared,
+                    Err(word) => assert_eq!(word, WORD),
+                }
+            }
+        }
+
+        /// Whether as many operations as lanes take are free ones of this lane, and as such are.
+        fn is_whole(&self, lane: &Lane) -> bool {
+            let _state = self.port.lock();
+            let (mut count, mut next) = (0, lane.first_free());
+            while !next.is_null() {
+                // SAFETY: a free operation lies in a chunk, which stays.
+                let one = unsafe { &*next };
+                let is_lanes = one.lane == &raw const *lane && one.plain == one.lane;
+                if !is_lanes || one.kind() != Kind::Plain || !one.notice.is_null() {
+                    return false;
+                }
+                (count, next) = (count + 1, one.next);
+            }
+            count == 16
+        }
+    }
+
+    #[test]
+    fn quiet_in_short_takes_the_only_write_of_its_lane() {
+        let own = Own::new();
+        let lanes = [false, false, true].map(|is_shared| Lane::new(&own.port, is_shared));
+        for lane in &lanes {
+            own.write(lane);
+            assert_eq!(Own::quiet_in_the_end(lane), lane.is_shared());
+            assert!(own.is_whole(lane));
+        }
+        assert_eq!(own.memory[0].load(Ordering::SeqCst), WORD);
+        let [one, other, _] = &lanes;
+        // The queue may have the other lane's first.
+        for (first, second) in [(one, other), (other, one)] {
+            own.write(first);
+            own.write(second);
+            Own::quiet_in_the_end(second);
+            Own::quiet_in_the_end(first);
+            assert!(own.is_whole(first) && own.is_whole(second));
+        }
+        // A read is not plain, though it is alone.
+        let mut found = 0_u64;
+        own.port.progress();
+        // SAFETY: there is room for the word until quiet.
+        let read = unsafe {
+            own.port
+                .read(one, own.place(), (&raw mut found).cast(), 8, false)
+        };
+        assert_eq!(read, Ok(()));
+        sleep(BACK);
+        Own::quiet_in_the_end(one);
+        assert!(own.is_whole(one));
+        assert_eq!(found, WORD);
+    }
+
+    #[test]
+    fn quiet_in_short_leaves_the_queue_where_answers_wait_or_the_lane_is_fenced() {
+        let own = Own::new();
+        let lane = Lane::new(&own.port, false);
+        own.write(&lane);
+        {
+            let mut state = own.port.lock();
+            // The key is not the job's: whoever hears it drops it.
+            let answer = Answer {
+                key: 0,
+                token: 0,
+                found: None,
+            };
+            state.owe(0, answer);
+        }
+        assert_eq!(Own::quiet(&lane), Err(WORD));
+        assert_eq!(own.port.quiet(&lane), Ok(()));
+        assert!(own.port.lock().owed.is_empty());
+        own.write(&lane);
+        Own::quiet_in_the_end(&lane);
+
+        let place = own.place();
+        assert_eq!(own.port.update(&lane, place, 8, Amo::Add(1)), Ok(()));
+        assert_eq!(own.port.fence(&lane), Ok(()));
+        while !lane.is_idle() {
+            own.port.progress();
+        }
+        assert_eq!(Own::quiet(&lane), Err(WORD));
+        assert_eq!(own.port.quiet(&lane), Ok(()));
+        assert_eq!(Own::quiet(&lane), Ok(false));
+        assert!(own.is_whole(&lane));
     }
 }

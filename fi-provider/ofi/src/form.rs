@@ -10,6 +10,7 @@ use fi_ofi_abi::{FiMsg, FiMsgRma, FiRmaIov, FidEp, Iovec};
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
 use std::marker::PhantomPinned;
+use std::mem::MaybeUninit;
 
 /// A transfer of one range.
 #[derive(Debug)]
@@ -64,6 +65,8 @@ pub(crate) struct Form {
     pub(crate) sendmsg: unsafe extern "C" fn(*mut FidEp, *const FiMsg, u64) -> isize,
     /// The operation whose own message is sent.
     pub(crate) sent: *mut Operation,
+    /// A word of a caller that looks at the queue; it needs no register meanwhile.
+    pub(crate) parked: MaybeUninit<u64>,
     /// Writes of 8 bytes, and of any few, that the call takes over.
     pub(crate) word: Transfer,
     pub(crate) short: Transfer,
@@ -97,6 +100,7 @@ impl Forms {
                 writemsg: (*(*ep).rma).writemsg,
                 sendmsg: (*(*ep).msg).sendmsg,
                 sent: std::ptr::null_mut(),
+                parked: MaybeUninit::uninit(),
                 word: std::mem::zeroed(),
                 short: std::mem::zeroed(),
                 held: 0,

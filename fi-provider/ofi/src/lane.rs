@@ -11,20 +11,43 @@ use std::ptr::NonNull;
 const READY: usize = 0;
 const ASIDE: usize = 1;
 
+/// What is under way on a lane, and what keeps posts and quiet in short from it: one word, which
+/// quiet in short compares with another.
+#[derive(Debug)]
+#[repr(C, align(8))]
+struct UnderWay {
+    /// Writes and reads that are not complete.
+    writes: Cell<u32>,
+    /// Operations that a peer's processor executes, and has not answered; and the bits of [`MARKS`].
+    others: Cell<u32>,
+}
+
+/// Threads share the lane: its endpoint never notes that nothing is under way.
+const SHARED: u32 = 1 << 31;
+
+/// Posts in short find no operations.
+const NOT_PLAIN: u32 = 1 << 30;
+
+const MARKS: u32 = SHARED | NOT_PLAIN;
+
+/// [`Lane::under_way`] where that is nothing, or one write alone, on a lane of one thread that is as
+/// most are.
+pub(crate) const NOTHING: u64 = 0;
+// SAFETY: two numbers of 4 bytes, in their order in `UnderWay`, are one of 8.
+pub(crate) const ONE_WRITE: u64 = unsafe { std::mem::transmute::<[u32; 2], u64>([1, 0]) };
+
 /// Counts the operations of one context; guarded by the port's lock.
 ///
 /// It lies in one place as long as operations are under way: they point to it.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Lane {
     /// The port's; alive as long as something is posted.
     shared: NonNull<Shared>,
     /// Free operations, all of them in the list `home`.
     free: [Cell<*mut Operation>; 2],
     home: Cell<usize>,
-    /// Writes and reads that are not complete.
-    pub(crate) writes: Cell<u64>,
-    /// Operations that a peer's processor executes, and has not answered.
-    pub(crate) atomics: Cell<u64>,
+    under_way: UnderWay,
     /// Whether a write has to wait for atomic operations before it.
     pub(crate) is_fenced: Cell<bool>,
     /// Whether peers have the provider's numbers, as posts in short take it.
@@ -39,14 +62,16 @@ unsafe impl Sync for Lane {}
 unsafe impl Send for Lane {}
 
 impl Lane {
-    /// A lane of the port.
-    pub fn new(port: &Port) -> Self {
+    /// A lane of the port, which threads share or one thread uses.
+    pub fn new(port: &Port, is_shared: bool) -> Self {
         Self {
             shared: port.shared().into(),
             free: [const { Cell::new(std::ptr::null_mut()) }; 2],
             home: Cell::new(ASIDE),
-            writes: Cell::new(0),
-            atomics: Cell::new(0),
+            under_way: UnderWay {
+                writes: Cell::new(0),
+                others: Cell::new(NOT_PLAIN | if is_shared { SHARED } else { 0 }),
+            },
             is_fenced: Cell::new(false),
             is_numbered: Cell::new(false),
             failure: Cell::new(None),
@@ -66,7 +91,30 @@ impl Lane {
     /// Whether nothing is under way.
     #[inline(always)]
     pub(crate) fn is_idle(&self) -> bool {
-        self.writes.get() | self.atomics.get() == 0
+        let UnderWay { writes, others } = &self.under_way;
+        writes.get() == 0 && others.get() & !MARKS == 0
+    }
+
+    /// What is under way: [`NOTHING`], [`ONE_WRITE`] or anything else.
+    #[inline(always)]
+    pub(crate) fn under_way(&self) -> u64 {
+        // SAFETY: the two numbers are an aligned word, and under the port's lock nobody else uses them.
+        unsafe { (&raw const self.under_way).cast::<u64>().read() }
+    }
+
+    /// How many writes and reads are not complete.
+    pub(crate) fn writes(&self) -> u32 {
+        self.under_way.writes.get()
+    }
+
+    /// How many operations a peer's processor executes, and has not answered.
+    pub(crate) fn atomics(&self) -> u32 {
+        self.under_way.others.get() & !MARKS
+    }
+
+    /// Whether threads share the lane.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.under_way.others.get() & SHARED != 0
     }
 
     pub(crate) fn set_fenced(&self, is_fenced: bool) {
@@ -101,6 +149,9 @@ impl Lane {
         let free = self.free[self.home.get()].replace(std::ptr::null_mut());
         self.free[home].set(free);
         self.home.set(home);
+        let others = &self.under_way.others;
+        let is_set = if is_plain { 0 } else { NOT_PLAIN };
+        others.set(others.get() & !NOT_PLAIN | is_set);
     }
 
     /// A free operation for a post in short; null where another function has to do it.
@@ -148,6 +199,25 @@ impl Lane {
         list.set(operation);
     }
 
+    /// Ends the only operation under way, a write; posts in short find it from now on.
+    ///
+    /// # Safety
+    /// The lane has [`ONE_WRITE`] under way, which is this.
+    #[inline(always)]
+    pub(crate) unsafe fn end_one(&self, operation: *mut Operation) {
+        self.under_way.writes.set(0);
+        let list = &self.free[READY];
+        // SAFETY: the operation lies in a chunk, and nobody uses it any more.
+        unsafe { (*operation).next = list.get() };
+        list.set(operation);
+    }
+
+    /// The first of the free operations; null where there is none.
+    #[cfg(test)]
+    pub(crate) fn first_free(&self) -> *const Operation {
+        self.free[self.home.get()].get()
+    }
+
     /// Whether the operation is one of the lane's free ones.
     pub(crate) fn has_free(&self, operation: *const Operation) -> bool {
         let mut next = self.free[self.home.get()].get().cast_const();
@@ -173,11 +243,11 @@ impl Lane {
     }
 
     #[inline(always)]
-    fn count(&self, kind: Kind) -> &Cell<u64> {
+    fn count(&self, kind: Kind) -> &Cell<u32> {
         if matches!(kind, Kind::Atomic | Kind::Swap) {
-            &self.atomics
+            &self.under_way.others
         } else {
-            &self.writes
+            &self.under_way.writes
         }
     }
 

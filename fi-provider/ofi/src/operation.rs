@@ -77,6 +77,9 @@ pub(crate) struct Operation {
     peer: u32,
     /// Its lane; null for a receive.
     pub(crate) lane: *const Lane,
+    /// The same, but null for writes and reads that are not plain: whose completion it is that a
+    /// queue has, and that there is no more to do for it, is one comparison.
+    pub(crate) plain: *const Lane,
     /// The next one of a list of free ones.
     pub(crate) next: *mut Operation,
     /// The name by which an answer finds it: how often it was used by atomic operations, and, in the
@@ -111,6 +114,9 @@ impl Operation {
     #[inline(always)]
     pub(crate) fn set_kind(&mut self, kind: Kind) {
         self.swap.head.kind = kind;
+        if matches!(kind, Kind::Write | Kind::Read) {
+            self.plain = std::ptr::null();
+        }
     }
 
     #[inline(always)]
@@ -125,6 +131,7 @@ impl Operation {
             self.swap.set_token(self.token);
         }
         self.set_kind(Kind::Plain);
+        self.plain = self.lane;
         self.notice = std::ptr::null();
         self.dest = std::ptr::null_mut();
         self.piece = None;
@@ -186,9 +193,16 @@ impl Operations {
     #[inline]
     pub(crate) fn take_for(&mut self, lane: &Lane) -> *mut Operation {
         let taken = lane.take();
-        if !taken.is_null() {
-            return taken;
+        if taken.is_null() {
+            return self.supply(lane);
         }
+        taken
+    }
+
+    /// The same for a lane that has none.
+    #[cold]
+    #[inline(never)]
+    fn supply(&mut self, lane: &Lane) -> *mut Operation {
         self.is_given = true;
         for _ in 0..SHARE {
             let more = self.take();
@@ -196,6 +210,7 @@ impl Operations {
             unsafe {
                 (*more).swap.set_key(self.key);
                 (*more).lane = &raw const *lane;
+                (*more).plain = &raw const *lane;
                 lane.give_back(more);
             }
         }
@@ -224,6 +239,7 @@ impl Operations {
         unsafe {
             (*operation).reset();
             (*operation).lane = std::ptr::null();
+            (*operation).plain = std::ptr::null();
             (*operation).next = self.free;
         }
         self.free = operation;
@@ -245,6 +261,7 @@ impl Operations {
             context: [0; 8],
             peer: 0,
             lane: std::ptr::null(),
+            plain: std::ptr::null(),
             next: std::ptr::null_mut(),
             token: (first + place) as u64,
             notice: std::ptr::null(),

@@ -441,10 +441,16 @@ impl Shared {
     /// Looks at the completion queue on behalf of the program.
     #[inline(always)]
     pub(crate) fn look(&self, state: &mut State) -> bool {
+        self.note_look();
+        state.progress()
+    }
+
+    /// Counts a look of the program, which has the lock.
+    #[inline(always)]
+    pub(crate) fn note_look(&self) {
         // ORDERING: a hint for the helper; under the lock, so that no look is lost.
         let looks = self.looks.load(Ordering::Relaxed);
         self.looks.store(looks.wrapping_add(1), Ordering::Relaxed);
-        state.progress()
     }
 
     /// Posts again as long as there is no room.

@@ -26,6 +26,9 @@ const _: () = assert!(ROOM > message::BYTES);
 pub(crate) struct Batch {
     cq: *mut FidCq,
     read: unsafe extern "C" fn(*mut FidCq, *mut c_void, usize) -> isize,
+    /// How many entries a look in short takes: none while answers wait for room, so that it leaves
+    /// the queue to a look that sends them first.
+    room: usize,
     entries: [UnsafeCell<FiCqMsgEntry>; BATCH],
 }
 
@@ -42,6 +45,7 @@ impl Batch {
         let cq = objects.cq;
         Self {
             cq,
+            room: BATCH,
             // SAFETY: the queue is open.
             read: unsafe { (*(*cq).ops).read },
             entries: std::array::from_fn(|_| UnsafeCell::new(none())),
@@ -53,6 +57,23 @@ impl Batch {
     fn read(&mut self) -> isize {
         // SAFETY: the queue is open, and there is room for so many entries of its format.
         unsafe { (self.read)(self.cq, self.entries().cast(), BATCH) }
+    }
+
+    /// Reads the queue in short; returns how many entries, or an error.
+    #[inline(always)]
+    pub(crate) fn read_in_short(&mut self) -> isize {
+        // SAFETY: the queue is open, and there is room for so many entries of its format.
+        unsafe { (self.read)(self.cq, self.entries().cast(), self.room) }
+    }
+
+    /// The operation of the first entry.
+    ///
+    /// # Safety
+    /// The queue has written it.
+    #[inline(always)]
+    pub(crate) unsafe fn first(&mut self) -> *mut Operation {
+        // SAFETY: the queue has written the entry, whose context is an operation.
+        unsafe { (*self.entries()).op_context.cast() }
     }
 
     #[inline(always)]
@@ -209,7 +230,7 @@ impl State {
 
     /// Takes what the last look has found; whether that was something.
     #[inline(never)]
-    fn take(&mut self, read: isize) -> bool {
+    pub(crate) fn take(&mut self, read: isize) -> bool {
         let entry = self.batch.entries();
         // SAFETY: the queue has written the entry, if it is one; contexts are operations.
         if read == 1 && unsafe { is_plain(entry) } {
@@ -383,8 +404,14 @@ impl State {
             token: request.token,
             found,
         };
-        self.owed.push_back((request.from, answer));
+        self.owe(request.from, answer);
         self.pay();
+    }
+
+    /// Has an answer wait until [`State::pay`].
+    pub(crate) fn owe(&mut self, peer: u32, answer: Answer) {
+        self.owed.push_back((peer, answer));
+        self.batch.room = 0;
     }
 
     /// Ends the operation that an answer is for.
@@ -428,6 +455,7 @@ impl State {
             // A peer that cannot be reached needs no answer.
             self.owed.pop_front();
         }
+        self.batch.room = BATCH;
     }
 }
 

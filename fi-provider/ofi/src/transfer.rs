@@ -319,7 +319,7 @@ impl Port {
         let state = self.lock();
         lane.check()?;
         if self.facts().is_ordered {
-            lane.set_fenced(lane.atomics.get() > 0);
+            lane.set_fenced(lane.atomics() > 0);
             return Ok(());
         }
         drop(state);
@@ -355,7 +355,7 @@ impl Port {
         if !lane.is_fenced.get() {
             return state;
         }
-        let state = self.wait(state, || lane.atomics.get() == 0);
+        let state = self.wait(state, || lane.atomics() == 0);
         lane.set_fenced(false);
         state
     }
@@ -364,8 +364,8 @@ impl Port {
     #[inline(always)]
     fn behind_writes(&self, lane: &Lane) -> Result<Guard<'_, State>, Failure> {
         let mut state = self.lock();
-        if !self.facts().is_ordered && lane.writes.get() > 0 {
-            state = self.wait(state, || lane.writes.get() == 0);
+        if !self.facts().is_ordered && lane.writes() > 0 {
+            state = self.wait(state, || lane.writes() == 0);
         }
         lane.check()?;
         Ok(state)

@@ -32,7 +32,7 @@ fn an_idle_port_sleeps() {
         let port = port.expect("a port");
         let address = port.address().expect("an address");
         port.insert(&address).expect("a peer");
-        let lane = Lane::new(&port);
+        let lane = Lane::new(&port, false);
         let key = port.keys()[0];
         let place = Place {
             peer: 0,

@@ -85,6 +85,21 @@ impl Lock {
         // ORDERING: pairs with the acquire in `try_take`.
         self.0.store(0, Ordering::Release);
     }
+
+    /// Lets others have it, and orders every earlier load and store before every later one, as
+    /// [`crate::order::full`] does.
+    #[inline(always)]
+    pub fn give_fully(&self) {
+        #[cfg(all(target_arch = "x86_64", not(loom)))]
+        // ORDERING: pairs with the acquire in `try_take`, and with what `order::full` does: a locked
+        // instruction is as strong (Intel SDM vol. 3, 9.2.5).
+        self.0.fetch_sub(TAKEN, Ordering::SeqCst);
+        #[cfg(not(all(target_arch = "x86_64", not(loom))))]
+        {
+            self.give();
+            crate::order::full();
+        }
+    }
 }
 
 /// A value that is used under a lock.
@@ -141,6 +156,15 @@ impl<T> fmt::Debug for Locked<T> {
 #[derive(Debug)]
 pub struct Guard<'a, T>(&'a Locked<T>);
 
+impl<T> Guard<'_, T> {
+    /// Gives the lock back by [`Lock::give_fully`].
+    #[inline(always)]
+    pub fn give_fully(self) {
+        self.0.lock.give_fully();
+        std::mem::forget(self);
+    }
+}
+
 impl<T> Deref for Guard<'_, T> {
     type Target = T;
 
@@ -195,7 +219,7 @@ mod tests {
     const TURNS: u64 = 20_000;
 
     /// Has three threads add to a value that is read and written apart.
-    fn turns(take: impl Fn(&Locked<u64>) -> Guard<'_, u64> + Sync) {
+    fn turns(take: impl Fn(&Locked<u64>) -> Guard<'_, u64> + Sync, is_full: bool) {
         let value = Locked::new(0);
         thread::scope(|scope| {
             for _ in 0..3 {
@@ -204,6 +228,9 @@ mod tests {
                         let mut value = take(&value);
                         let before = *value;
                         *value = before + 1;
+                        if is_full {
+                            value.give_fully();
+                        }
                     }
                 });
             }
@@ -216,12 +243,16 @@ mod tests {
 
     #[test]
     fn one_thread_at_a_time_has_the_value() {
-        turns(Locked::lock);
-        turns(|value| {
-            value.bare().take();
-            // SAFETY: taken above.
-            unsafe { value.taken() }
-        });
+        turns(Locked::lock, false);
+        turns(Locked::lock, true);
+        turns(
+            |value| {
+                value.bare().take();
+                // SAFETY: taken above.
+                unsafe { value.taken() }
+            },
+            false,
+        );
     }
 }
 

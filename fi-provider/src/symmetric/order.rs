@@ -83,10 +83,10 @@ unsafe fn quiet_one<C: Caller>(caller: &C, routine: C::Routine) -> C::Outcome<()
 unsafe fn quiet_look<C: Caller>(caller: &C, routine: C::Routine) -> C::Outcome<()> {
     // SAFETY: this thread may use the endpoint.
     unsafe {
-        if caller.endpoint().quiet_look_far() {
-            return C::done(());
+        match caller.endpoint().quiet_look_far(routine) {
+            Ok(()) => C::done(()),
+            Err(routine) => quiet_all(caller, routine),
         }
-        quiet_all(caller, routine)
     }
 }
 

@@ -134,15 +134,14 @@ unsafe fn write_word<C: Caller, const KEPT: bool>(
             None => {
                 // Of no use to the paths before: so it is computed behind them, in one register.
                 let offset = endpoint.offset(again(dest.addr()));
+                // It holds the register of the number, so that the others stay in theirs.
+                let third = anything();
                 if offset < endpoint.by_message {
-                    let third = anything();
                     return word_by_libfabric::<C, KEPT>(
                         offset, source, third, record, caller, routine,
                     );
                 }
-                // The number stays in its register, and so the others in theirs.
-                let bytes = again(bytes);
-                write_word_guarded::<C, KEPT>(offset, source, bytes, record, caller, routine)
+                write_word_guarded::<C, KEPT>(offset, source, third, record, caller, routine)
             }
         }
     }

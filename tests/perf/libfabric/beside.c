@@ -1,9 +1,10 @@
 // Puts, gets and atomic operations to a PE on another node over libfabric, beside our own loops on raw
 // endpoints of the same provider in the same run. The target looks at its queue in both. Prints the fastest
-// time of each in nanoseconds, and the ratio.
+// time of each in nanoseconds, and the ratio. With "descriptor" the raw queue has one to sleep on, as the
+// library's has; nobody sleeps on it.
 //
 //     oshcc -O2 -o beside beside.c -lfabric
-//     oshrun -n 2 --ppn 1 --fabric libfabric ./beside [PROVIDER [ROUNDS]]
+//     oshrun -n 2 --ppn 1 --fabric libfabric ./beside [PROVIDER [ROUNDS [descriptor]]]
 #define _GNU_SOURCE
 #include <rdma/fabric.h>
 #include <rdma/fi_cm.h>
@@ -46,7 +47,7 @@ static double now(void)
 }
 
 // Opens a raw endpoint, and exchanges names and keys by the library.
-static void open_raw(const char *provider)
+static void open_raw(const char *provider, int with_descriptor)
 {
     struct fi_info *hints = fi_allocinfo(), *info;
     struct fid_fabric *fabric;
@@ -54,7 +55,8 @@ static void open_raw(const char *provider)
     struct fid_av *av;
     struct fid_mr *mr;
     struct fi_av_attr av_attr = {.type = FI_AV_TABLE};
-    struct fi_cq_attr cq_attr = {.size = 4096, .format = FI_CQ_FORMAT_CONTEXT};
+    struct fi_cq_attr cq_attr = {.size = 4096, .format = FI_CQ_FORMAT_CONTEXT,
+                                 .wait_obj = with_descriptor ? FI_WAIT_FD : FI_WAIT_NONE};
     size_t len = NAME;
     int me = shmem_my_pe(), other = 1 - me;
 
@@ -193,7 +195,7 @@ int main(int argc, char **argv)
     shmem_init();
     if (shmem_n_pes() != 2)
         shmem_global_exit(2);
-    open_raw(provider);
+    open_raw(provider, argc > 3 && strcmp(argv[3], "descriptor") == 0);
     if (shmem_my_pe() == 1) {
         struct fi_cq_entry entry;
 

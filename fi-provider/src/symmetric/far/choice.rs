@@ -295,12 +295,13 @@ impl Endpoint {
         }
     }
 
-    /// The same where [`Endpoint::quiet_one_far`] has none: after one look at the completion queue.
+    /// The same where [`Endpoint::quiet_one_far`] has none: after one look at the completion queue;
+    /// gives the word back where that is not enough. The word is at most 8 bytes.
     #[inline(always)]
-    pub(crate) fn quiet_look_far(&self) -> bool {
+    pub(crate) fn quiet_look_far<W: Copy>(&self, word: W) -> Result<(), W> {
         match &self.far {
-            Far::None | Far::Mlx5(_) => false,
-            Far::Libfabric(far) => far.quiet_one(self),
+            Far::None | Far::Mlx5(_) => Err(word),
+            Far::Libfabric(far) => far.quiet_one(self, word),
         }
     }
 

@@ -483,16 +483,14 @@ impl Libfabric {
         Ok(self.gate().port().fence(self.lane())?)
     }
 
-    /// [`Endpoint::quiet`] where one look is enough; false otherwise.
+    /// [`Endpoint::quiet`] where one look is enough; gives the word back otherwise.
     #[inline(always)]
-    pub(crate) fn quiet_one(&self, endpoint: &Endpoint) -> bool {
-        // SAFETY: the gate has the port open.
-        if !unsafe { self.lane().try_quiet() } {
-            return false;
+    pub(crate) fn quiet_one<W: Copy>(&self, endpoint: &Endpoint, word: W) -> Result<(), W> {
+        // SAFETY: the gate has the port open, and one lane.
+        if !unsafe { Lane::try_quiet(|| self.lane(), word)? } {
+            endpoint.set_idle();
         }
-        self.note_idle(endpoint);
-        order::full();
-        true
+        Ok(())
     }
 
     /// [`Endpoint::quiet`].
