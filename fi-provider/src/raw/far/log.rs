@@ -32,6 +32,8 @@ impl Mark {
     /// A word that is taken from the results to its place.
     pub(crate) const READ_WORD: Self = Self(Self::READS | Self::WORD);
     pub(crate) const ATOMIC: Self = Self(Self::UPDATES | Self::WORD);
+    /// Such an operation whose word goes where nobody reads it.
+    pub(crate) const ADDITION: Self = Self(Self::UPDATES);
     /// Such an operation, whose caller wants the word that was there.
     pub(crate) const FETCH: Self = Self(Self::ATOMIC.0 | Self::READS);
     /// No operation.
@@ -165,6 +167,16 @@ struct Slot {
 }
 
 impl Slot {
+    /// Notes an operation of `len` bytes.
+    #[inline(always)]
+    fn note<R: Report>(&self, mark: Mark, len: u32, report: R) {
+        self.mark.set(mark);
+        self.len.set(len);
+        if let Some(context) = report.context() {
+            self.context.set(context);
+        }
+    }
+
     /// Where among the results the word of the operation with this mark at this block comes.
     fn word_at(&self, mark: Mark, block: u64) -> u32 {
         match mark.0 & Mark::MISPLACED {
@@ -192,6 +204,27 @@ impl Slot {
                 _ => dest.cast::<u32>().write_unaligned(word as u32),
             }
         }
+    }
+}
+
+/// The blocks of a log, one pointer nearer.
+#[derive(Debug)]
+pub(crate) struct Notes {
+    slots: *const Slot,
+    /// One less than their number, a power of two.
+    mask: usize,
+    /// Has the slots.
+    _log: Rc<Log>,
+}
+
+impl Notes {
+    /// Notes an operation as [`Log::note`] does.
+    #[inline(always)]
+    pub(crate) fn note<R: Report>(&self, block: u16, mark: Mark, len: u32, report: R) {
+        let at = usize::from(block) & self.mask;
+        // SAFETY: the log, which is held, has its slots where they are as long as it lives, and one
+        // more than the mask.
+        unsafe { &*self.slots.add(at) }.note(mark, len, report);
     }
 }
 
@@ -346,11 +379,15 @@ impl Log {
     /// Notes an operation of `len` bytes at a block, modulo the ring.
     #[inline(always)]
     pub(crate) fn note<R: Report>(&self, block: u64, mark: Mark, len: u32, report: R) {
-        let slot = self.slot(block);
-        slot.mark.set(mark);
-        slot.len.set(len);
-        if let Some(context) = report.context() {
-            slot.context.set(context);
+        self.slot(block).note(mark, len, report);
+    }
+
+    /// Where its operations are noted, for a path that holds it.
+    pub(crate) fn notes(self: &Rc<Self>) -> Notes {
+        Notes {
+            slots: self.slots.as_ptr(),
+            mask: self.mask,
+            _log: Rc::clone(self),
         }
     }
 
@@ -689,6 +726,7 @@ mod tests {
             (Mark::READ, Operation::Read, false),
             (Mark::READ_WORD, Operation::Read, true),
             (Mark::ATOMIC, Operation::Atomic, true),
+            (Mark::ADDITION, Operation::Atomic, false),
             (Mark::FETCH, Operation::Fetch, true),
         ];
         for (mark, operation, has_word) in all {
