@@ -26,7 +26,7 @@ extern "C" {
 
 /* The name and the version of the provider's tables; the version is what fi_open_ops takes as flags. */
 #define FARREACH_OPS_DIRECT "farreach_direct"
-#define FARREACH_DIRECT_OPS_VERSION 1
+#define FARREACH_DIRECT_OPS_VERSION 2
 
 /* A region of a peer that was accessed before, at the place of peer and key. */
 struct farreach_direct_slot {
@@ -51,9 +51,10 @@ struct farreach_ops_direct {
     uint64_t mask; /* places of slots, less 1 */
     uint64_t *written, *read;
     volatile uint64_t silent; /* whether fi_write and fi_read make no completions */
-    /* Writes 8 bytes to a region of another node. */
+    /* Writes 8 bytes to the region of a slot, of another node as a rule, at this distance from its first
+     * address. */
     ssize_t (*far)(const struct farreach_direct_ep *direct, const void *buf,
-                   const struct farreach_direct_slot *slot, fi_addr_t peer, uint64_t addr);
+                   const struct farreach_direct_slot *slot, fi_addr_t peer, uint64_t distance);
     const void *endpoint;
 };
 
@@ -84,7 +85,7 @@ struct farreach_direct_ep {
     uint64_t mask;
     uint64_t *written, *read;
     ssize_t (*far)(const struct farreach_direct_ep *direct, const void *buf,
-                   const struct farreach_direct_slot *slot, fi_addr_t peer, uint64_t addr);
+                   const struct farreach_direct_slot *slot, fi_addr_t peer, uint64_t distance);
     const struct farreach_ops_direct *ops; /* NULL: all operations call libfabric */
 };
 
@@ -185,7 +186,8 @@ FARREACH_IN_LINE void farreach_direct_copy(void *to, const void *from, size_t le
 }
 
 /* Writes in line if it can: returns whether it has. If not, leaves the slot of a region that may be
- * written, if there is one, and else NULL; the address is as it was. */
+ * written, if there is one, and its distance from the first address in the place of the address; and else
+ * NULL, and the address as it was. */
 FARREACH_IN_LINE int farreach_direct_writes(const struct farreach_direct_ep *direct,
                                             const void *buf, size_t len, fi_addr_t peer,
                                             uint64_t *addr, uint64_t key,
@@ -197,7 +199,6 @@ FARREACH_IN_LINE int farreach_direct_writes(const struct farreach_direct_ep *dir
     *addr -= slot->start;
     __asm__("" : "+r"(*addr)); /* nothing keeps the address: it is made anew below */
     if (__builtin_expect(*addr >= slot->room, 0)) {
-        *addr += *(const volatile uint64_t *)&slot->start;
         *found = slot;
         return 0;
     }
@@ -206,15 +207,10 @@ FARREACH_IN_LINE int farreach_direct_writes(const struct farreach_direct_ep *dir
     return 1;
 }
 
-/* Does what farreach_direct_writes has left of fi_inject_write: one call for 8 bytes to another node. */
-static __attribute__((__noinline__, __unused__)) ssize_t
-farreach_direct_inject_8(const struct farreach_direct_ep *direct, const void *buf,
-                         const struct farreach_direct_slot *slot, fi_addr_t peer, uint64_t addr,
-                         uint64_t key)
+/* The address of which farreach_direct_writes has left the distance, where it has left a slot. */
+FARREACH_IN_LINE uint64_t farreach_direct_address(const struct farreach_direct_slot *slot, uint64_t addr)
 {
-    if (slot && addr - slot->start < slot->far_room)
-        return direct->far(direct, buf, slot, peer, addr);
-    return fi_inject_write(direct->ep, buf, 8, peer, addr, key);
+    return slot ? addr + *(const volatile uint64_t *)&slot->start : addr;
 }
 
 /* As fi_inject_write. */
@@ -225,7 +221,8 @@ FARREACH_IN_LINE ssize_t farreach_inject_write(const struct farreach_direct_ep *
     if (farreach_direct_fits(len)) {
         const struct farreach_direct_slot *slot;
         if (farreach_direct_writes(direct, buf, len, peer, &addr, key, &slot)) return 0;
-        if (len == 8) return farreach_direct_inject_8(direct, buf, slot, peer, addr, key);
+        if (len == 8 && slot) return direct->far(direct, buf, slot, peer, addr);
+        addr = farreach_direct_address(slot, addr);
     }
     return fi_inject_write(direct->ep, buf, len, peer, addr, key);
 }
@@ -238,6 +235,7 @@ FARREACH_IN_LINE ssize_t farreach_write(const struct farreach_direct_ep *direct,
     if (farreach_direct_fits(len) && direct->ops && direct->ops->silent) {
         const struct farreach_direct_slot *slot;
         if (farreach_direct_writes(direct, buf, len, peer, &addr, key, &slot)) return 0;
+        addr = farreach_direct_address(slot, addr);
     }
     return fi_write(direct->ep, buf, len, desc, peer, addr, key, context);
 }

@@ -15,7 +15,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The version of the layout of all tables, and of the slots to which they lead.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 
 /// The table of an endpoint, as C has it: `struct farreach_ops_direct`.
 #[repr(C)]
@@ -43,14 +43,15 @@ pub(crate) struct Prepared {
     endpoint: *const Endpoint,
 }
 
-/// Writes 8 bytes to a region of another node: the arguments of fi_inject_write without length and
-/// key, and the slot, whose region it is.
+/// Writes 8 bytes to the region of a slot where the program does not: the arguments of
+/// fi_inject_write without length and key, but the slot, and in place of the address its distance
+/// from the region's first.
 type WriteFar = unsafe extern "C" fn(
     prepared: *const Prepared,
     bytes: *const c_void,
     slot: *const Slot,
     peer: u64,
-    address: u64,
+    distance: u64,
 ) -> isize;
 
 unsafe extern "C" fn write_far(
@@ -58,18 +59,23 @@ unsafe extern "C" fn write_far(
     bytes: *const c_void,
     slot: *const Slot,
     peer: u64,
-    address: u64,
+    distance: u64,
 ) -> isize {
     // SAFETY: the program calls this with its opened table, for a slot that it has just looked at,
-    // in a domain of one thread, whose turn is this one; so endpoint and region live, and the bytes
-    // lie in the region. `bytes` holds 8.
+    // in a domain of one thread, whose turn is this one; so endpoint and region live. `bytes` holds
+    // 8, which lie in the region where the distance says so.
     unsafe {
-        let (prepared, region) = (&*prepared, &*(*slot).region);
+        let (prepared, slot) = (&*prepared, &*slot);
+        let address = slot.start.wrapping_add(distance);
+        if distance >= slot.far_room {
+            let (ep, len) = (prepared.ep, size_of::<u64>());
+            return rma::now::inject::<false>(ep, bytes, len, peer, address, slot.key);
+        }
+        let region = &*slot.region;
         if (*prepared.endpoint).write_posted(region, address, bytes.cast()) {
             return 0;
         }
-        let len = size_of::<u64>();
-        rma::inject_widened::<false>(prepared.ep, bytes, len, peer, address, region)
+        rma::now::inject_wider::<false>(prepared.ep, bytes, region, peer, address)
     }
 }
 

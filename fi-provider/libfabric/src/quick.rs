@@ -34,6 +34,16 @@ pub(crate) unsafe fn end_left<const SAFE: bool>(ep: *mut FidEp) {
     drop(unsafe { shared.left::<SAFE>() });
 }
 
+/// Ends the turn of a call that has done its operation; returns 0. Finds the lock by the object, so
+/// that the caller keeps no register for it.
+#[inline(always)]
+pub(crate) fn done<const SAFE: bool>(turn: Turn<'_>, ep: *mut FidEp) -> isize {
+    turn.leave();
+    // SAFETY: the turn at the object's domain was just left, to this function alone.
+    unsafe { end_left::<SAFE>(ep) };
+    0
+}
+
 /// Does an operation in a turn that was left to the caller, whether it was done: not where
 /// [`quick`] finds no endpoint. Ends the turn.
 ///

@@ -16,8 +16,8 @@ use fi_provider::raw::completion::{CompletionQueue, Counter, Operation};
 use fi_provider::raw::domain::Domain;
 use fi_provider::raw::endpoint::{Doing, Endpoint, RemoteRegion};
 use fi_provider::raw::error::Error;
+use fi_provider::raw::lock::Lock;
 use fi_provider::raw::region::Addressing;
-use parking_lot::{Mutex, MutexGuard};
 use std::cell::{Cell, OnceCell, RefCell, UnsafeCell};
 use std::collections::VecDeque;
 use std::ffi::c_void;
@@ -31,7 +31,7 @@ pub(crate) struct Shared {
     /// Dropped before the domain, which its endpoints use.
     objects: UnsafeCell<Objects>,
     pub(crate) raw: Domain,
-    turns: Mutex<()>,
+    turns: Lock,
     /// Whether calls may come from several threads at a time (fi_domain(3), threading).
     pub(crate) is_shared: bool,
     /// Whether keys are the fabric's choice (FI_MR_PROV_KEY).
@@ -53,7 +53,18 @@ unsafe impl Sync for Shared {}
 #[derive(Debug)]
 pub(crate) struct Turn<'a> {
     objects: *mut Objects,
-    _guard: Option<MutexGuard<'a, ()>>,
+    _held: Option<Held<'a>>,
+}
+
+/// The lock of the turns of a domain, which this thread has; given back at the end.
+#[derive(Debug)]
+struct Held<'a>(&'a Lock);
+
+impl Drop for Held<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.0.give();
+    }
 }
 
 impl Turn<'_> {
@@ -393,7 +404,7 @@ impl Shared {
         Self {
             objects: UnsafeCell::default(),
             raw,
-            turns: Mutex::default(),
+            turns: Lock::new(),
             is_shared,
             chooses_keys: either(fi_ofi_abi::FI_MR_PROV_KEY),
             by_address: either(fi_ofi_abi::FI_MR_VIRT_ADDR),
@@ -414,14 +425,12 @@ impl Shared {
     /// Takes a turn where nobody has one, in a domain that is `SAFE` for several threads.
     #[inline(always)]
     pub(crate) fn lock_at_once<const SAFE: bool>(&self) -> Option<Turn<'_>> {
-        let guard = if SAFE {
-            Some(self.turns.try_lock()?)
-        } else {
-            None
-        };
+        if SAFE && !self.turns.try_take() {
+            return None;
+        }
         Some(Turn {
             objects: self.objects.get(),
-            _guard: guard,
+            _held: SAFE.then(|| Held(&self.turns)),
         })
     }
 
@@ -432,21 +441,22 @@ impl Shared {
     /// It was left by this thread, and nobody else takes it over.
     #[inline(always)]
     pub(crate) unsafe fn left<const SAFE: bool>(&self) -> Turn<'_> {
-        // SAFETY: the mutex is locked by the turn that was left, whose guard is gone without unlocking
-        // it.
-        let guard = SAFE.then(|| unsafe { self.turns.make_guard_unchecked() });
+        // The turn that was left has the lock, and does not give it back.
         Turn {
             objects: self.objects.get(),
-            _guard: guard,
+            _held: SAFE.then(|| Held(&self.turns)),
         }
     }
 
     /// Takes a turn.
     #[inline(always)]
     pub(crate) fn lock(&self) -> Turn<'_> {
+        if self.is_shared {
+            self.turns.take_patiently();
+        }
         Turn {
             objects: self.objects.get(),
-            _guard: self.is_shared.then(|| self.turns.lock()),
+            _held: self.is_shared.then(|| Held(&self.turns)),
         }
     }
 }

@@ -13,8 +13,7 @@ use crate::entry::Entry;
 use crate::guard::{Alone, Counted, Guard, Kind, OnBoth, OnLane, OnRegister};
 use crate::lane::{Atomic, Failure, Local};
 use crate::post::{commit, control, enter, next_place};
-use crate::queue::{Place, Queue, what};
-use crate::remote::Segment;
+use crate::queue::{Queue, what};
 use crate::route::Route;
 use crate::short::{There, begin, finish_in_ring, guarded};
 use crate::unit::{Unit, unit};
@@ -28,7 +27,7 @@ pub struct LocalKey(u64);
 
 /// Such a word.
 #[derive(Clone, Copy, Debug)]
-pub struct LocalWord(Unit);
+pub struct LocalWord(pub(crate) Unit);
 
 impl LocalKey {
     /// That of memory which is registered under this key.
@@ -83,65 +82,6 @@ impl Route {
         // SAFETY: the lane is alive, has the guard matched and is used as that allows; the place is
         // a peer's, and the memory is registered and no more than a message.
         unsafe { guarded!(self, [READ], start_by(local, there)) }
-    }
-
-    /// As [`Route::start_read`] of a word, where [`Route::is_connected_in_line`]; returns the block of
-    /// the entry, modulo 2^16.
-    ///
-    /// # Safety
-    /// As [`Route::start_read`], and the route is one that says so.
-    #[inline(always)]
-    pub unsafe fn read_by_connection(
-        &self,
-        local: impl FnOnce(u16) -> LocalWord,
-        there: Segment,
-        place: Place,
-    ) -> Option<u16> {
-        const OTHER: u64 = what(Opcode::Read, 0, 0) ^ what(Opcode::Write, 0, 0);
-        // SAFETY: the lane is alive and this thread's, and has a connected queue for the peer at the
-        // place.
-        let (queue, at) = unsafe { enter::<Alone>(self.queues, self.connection(place)) }?;
-        queue.unfenced.set(true);
-        let record = queue.record;
-        // SAFETY: the lane is alive, and with it the record.
-        let control = control(queue, unsafe { next_place(record) } ^ OTHER);
-        let LocalWord(data) = local(at);
-        // The register gets whole blocks; what fills up this one is of no account.
-        let entry = [control, there.0, data, data];
-        // SAFETY: the block is free, and the queue was entered.
-        unsafe { commit::<Alone>(self.queues, queue, record, at, entry, 3) };
-        Some(at)
-    }
-
-    /// As [`Route::start_atomic`] on a word, where [`Route::is_connected_in_line`], of an operation
-    /// whose operands take one unit; returns the block of the entry, modulo 2^16.
-    ///
-    /// # Safety
-    /// As [`Route::start_atomic`], and the route is one that says so.
-    #[inline(always)]
-    pub unsafe fn update_by_connection(
-        &self,
-        atomic: &Atomic,
-        local: impl FnOnce(u16) -> LocalWord,
-        there: Segment,
-        place: Place,
-    ) -> Option<u16> {
-        if atomic.units != 1 {
-            return None;
-        }
-        let other = what(atomic.opcode, atomic.modifier, 4) ^ what(Opcode::Write, 0, 3);
-        // SAFETY: the lane is alive and this thread's, and has a connected queue for the peer at the
-        // place.
-        let (queue, at) = unsafe { enter::<Alone>(self.queues, self.connection(place)) }?;
-        queue.unfenced.set(true);
-        let record = queue.record;
-        // SAFETY: the lane is alive, and with it the record.
-        let control = control(queue, unsafe { next_place(record) } ^ other);
-        let [low, high] = atomic.operands[0];
-        let entry = [control, there.0, unit(low, high), local(at).0];
-        // SAFETY: the block is free, and the queue was entered.
-        unsafe { commit::<Alone>(self.queues, queue, record, at, entry, 4) };
-        Some(at)
     }
 
     /// # Safety

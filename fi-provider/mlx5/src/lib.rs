@@ -4,11 +4,13 @@
 //! * [`device`]: devices, registered memory, completion queues, queue pairs, and the contexts and
 //!   pages in which lanes are made; [`error`]: why not.
 //! * [`policy`]: how much lanes share.
-//! * [`lane`]: send queues and their completions; [`route`], [`short`], [`direct`] and [`message`]: posts
-//!   in one step; [`receives`]: messages that come; [`apart`]: the steps of a post, to be timed.
+//! * [`lane`]: send queues and their completions; [`route`], [`connection`], [`short`], [`direct`]
+//!   and [`message`]: posts in one step; [`receives`]: messages that come; [`apart`]: the steps of a
+//!   post, to be timed.
 
 pub mod apart;
 pub mod completion;
+pub mod connection;
 pub mod device;
 pub mod direct;
 mod entry;

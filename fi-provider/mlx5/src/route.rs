@@ -8,6 +8,7 @@
 
 #![expect(unsafe_code, reason = "finds a lane's queues through raw pointers")]
 
+use crate::connection::Connection;
 use crate::guard::{Alone, Kind};
 use crate::head::head;
 use crate::lane::{Lane, Way};
@@ -194,7 +195,7 @@ impl Route {
         }
         // SAFETY: the lane is alive and this thread's, and the place that of a peer; it has a
         // connected queue under `Alone`.
-        let posted = unsafe { self.inject_by_connection(value, Segment(there), place) };
+        let posted = unsafe { element::<T, Alone>(queues, self.connection(place), value, there) };
         kept_apart!("connected");
         posted.is_some()
     }
@@ -205,21 +206,17 @@ impl Route {
         self.connected
     }
 
-    /// As [`Route::inject`], where [`Route::is_connected_in_line`]; returns the block of the entry, modulo
-    /// 2^16.
+    /// The connection with the peer at `place`; none where posts are not in line by connected
+    /// queues.
     ///
     /// # Safety
-    /// As [`Route::inject`], and the route is one that says so.
-    #[inline(always)]
-    pub unsafe fn inject_by_connection<T: Copy>(
-        &self,
-        value: T,
-        there: Segment,
-        place: Place,
-    ) -> Option<u16> {
-        // SAFETY: the lane is alive and this thread's, and the place that of a peer; it has a
-        // connected queue under `Alone`.
-        unsafe { element::<T, Alone>(self.queues, self.connection(place), value, there.0) }
+    /// The route's lane is alive, and `place` is that of one of its peers.
+    #[must_use]
+    pub unsafe fn connection_with(&self, place: Place) -> Option<Connection> {
+        // SAFETY: the lane is alive, and has a connected queue for each peer; routes of connected
+        // queues in line have a lane of one thread with registers of its own.
+        (self.connected)
+            .then(|| unsafe { Connection::new(self.queues, self.connection(place), self.lane) })
     }
 
     /// Adds `value`, of 8 bytes, at `address` of the peer at `place`, if nothing has to be waited for.

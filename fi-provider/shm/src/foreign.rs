@@ -41,15 +41,62 @@ pub unsafe fn write(pid: i32, dest: u64, source: *const u8, bytes: usize) -> io:
     unsafe { copy(libc::process_vm_writev, pid, source.cast_mut(), dest, bytes) }
 }
 
-/// Writes bytes by one call, and returns false where it has not written all of them.
-///
-/// # Safety
-/// `source` holds the bytes.
-#[inline(always)]
-pub unsafe fn write_few(pid: i32, dest: u64, source: *const u8, bytes: usize) -> bool {
-    let source = source.cast_mut();
-    // SAFETY: `source` holds the bytes, which the call only reads.
-    unsafe { copy_at_once(libc::process_vm_writev, pid, source, dest, bytes) }
+/// A write to the memory of another process, by one call. It lies in memory during that: a caller
+/// that reads from it what it needs behind the call keeps no registers for that.
+#[derive(Clone, Copy, Debug)]
+pub struct Write {
+    pid: i32,
+    local: libc::iovec,
+    remote: libc::iovec,
+}
+
+impl Write {
+    /// That of so many bytes to the address `dest` of process `pid`.
+    #[inline(always)]
+    #[must_use]
+    pub fn new(pid: i32, dest: u64, source: *const u8, bytes: usize) -> Self {
+        let piece = |address: *mut u8| libc::iovec {
+            iov_base: address.cast(),
+            iov_len: bytes,
+        };
+        Self {
+            pid,
+            local: piece(source.cast_mut()),
+            remote: piece(dest as *mut u8),
+        }
+    }
+
+    /// Writes, and returns false where it has not written all of the bytes.
+    ///
+    /// # Safety
+    /// The source holds the bytes.
+    #[inline(always)]
+    #[must_use]
+    pub unsafe fn run(&self) -> bool {
+        let (local, remote) = (&raw const self.local, &raw const self.remote);
+        // SAFETY: both lists have one piece, and the source holds the bytes, which the call only
+        // reads.
+        let copied = unsafe { libc::process_vm_writev(self.pid, local, 1, remote, 1, 0) };
+        copied.cast_unsigned() == self.local.iov_len
+    }
+
+    /// The source.
+    #[must_use]
+    pub fn source(&self) -> *const u8 {
+        self.local.iov_base.cast_const().cast()
+    }
+
+    /// The address in the other process.
+    #[must_use]
+    pub fn dest(&self) -> u64 {
+        self.remote.iov_base.addr() as u64
+    }
+
+    /// The bytes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.local.iov_len
+    }
 }
 
 /// Bytes of this process, and as many of another one.
@@ -188,6 +235,14 @@ mod tests {
         // SAFETY: the source is a word.
         unsafe { write(own, address, (&raw const here[0]).cast(), 8).unwrap() };
         assert_eq!(word.to_ne_bytes(), here[..8]);
+        let few = Write::new(own, address, (&raw const here[8]).cast(), 8);
+        // SAFETY: the source is a word.
+        assert!(unsafe { few.run() });
+        assert_eq!(word.to_ne_bytes(), here[8..16]);
+        let told = (few.source(), few.dest(), few.bytes());
+        assert_eq!(told, ((&raw const here[8]).cast(), address, 8));
+        // SAFETY: the source is a word.
+        assert!(!unsafe { Write::new(own, 16, (&raw const here[0]).cast(), 8).run() });
         // More pieces than a call takes, of all lengths, to where the last one comes first.
         let mut pieces = Vec::new();
         let (mut at, mut end) = (0, there.len());

@@ -6,7 +6,8 @@ use super::shared_table::{Change, SharedTable, TableTurn};
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
-use std::rc::Rc;
+use std::fmt::Debug;
+use std::rc::{Rc, Weak};
 
 /// The number of a peer in its address vector (FI_AV_TABLE).
 pub type PeerIndex = u32;
@@ -18,11 +19,19 @@ pub type PeerIndex = u32;
 #[derive(Clone, Debug, Default)]
 pub struct AddressVector(Rc<Inner>);
 
+/// Whoever keeps something under the numbers of peers.
+pub(crate) trait Told: Debug {
+    /// Lets all of it go, as a number may be of another peer, or of none.
+    fn forget(&self);
+}
+
 #[derive(Debug, Default)]
 struct Inner {
     entries: RefCell<Entries>,
-    /// Changes with every removal.
+    /// Changes with every insertion and every removal.
     version: Cell<u64>,
+    /// Those who are told of removals.
+    told: RefCell<Vec<Weak<dyn Told>>>,
     /// The table that processes share, and how many of its changes the entries have.
     shared: Option<(SharedTable, Cell<u64>)>,
 }
@@ -102,9 +111,11 @@ impl AddressVector {
                 }
             }
         }
+        drop(entries);
         if !changes.is_empty() {
             known.set(known.get() + changes.len() as u64);
             self.0.change();
+            self.0.tell_removal();
         }
         Ok(Some(turn))
     }
@@ -175,8 +186,17 @@ impl AddressVector {
         if self.0.shared.is_none() {
             entries.free.push(Reverse(peer));
         }
+        drop(entries);
         self.0.change();
+        self.0.tell_removal();
         Ok(())
+    }
+
+    /// Has somebody told of removals, as long as it is there.
+    pub(crate) fn tell_removals(&self, to: Weak<dyn Told>) {
+        let mut told = self.0.told.borrow_mut();
+        told.retain(|one| one.strong_count() > 0);
+        told.push(to);
     }
 
     /// The address of a peer.
@@ -242,6 +262,17 @@ impl Inner {
     /// Notes that numbers have got other meanings.
     fn change(&self) {
         self.version.set(self.version.get() + 1);
+    }
+
+    /// Tells of a removal.
+    fn tell_removal(&self) {
+        let told: Vec<_> = self
+            .told
+            .borrow()
+            .iter()
+            .filter_map(Weak::upgrade)
+            .collect();
+        told.iter().for_each(|one| one.forget());
     }
 }
 
@@ -378,6 +409,45 @@ mod tests {
             assert_eq!(vector.insert(&new), Ok(number), "the lowest that is free");
         }
     }
+
+    #[derive(Debug, Default)]
+    struct Times(Cell<usize>);
+
+    impl Told for Times {
+        fn forget(&self) {
+            self.0.set(self.0.get() + 1);
+        }
+    }
+
+    #[test]
+    fn removals_are_told() {
+        let name = format!("told {}", std::process::id()).into_bytes();
+        let open = || AddressVector::open_shared(&name, true).unwrap();
+        let (one, other, alone) = (open(), open(), AddressVector::new());
+        for vector in [&one, &alone] {
+            let times = Rc::new(Times::default());
+            let told: Weak<dyn Told> = Rc::downgrade(&times) as _;
+            vector.tell_removals(told);
+            let is_told = || times.0.take() > 0;
+            assert_eq!(vector.insert(&address(1)), Ok(0));
+            assert_eq!(vector.insert(&address(2)), Ok(1));
+            assert!(!is_told(), "no number has another meaning");
+            assert_eq!(vector.remove(0), Ok(()));
+            assert!(is_told());
+            assert_eq!(vector.remove(0), Err(Error::NoSuchPeer));
+            assert!(!is_told());
+        }
+        // One of another process, as soon as this one learns of it.
+        let times = Rc::new(Times::default());
+        let told: Weak<dyn Told> = Rc::downgrade(&times) as _;
+        one.tell_removals(told);
+        assert_eq!(other.remove(1), Ok(()));
+        assert_eq!(one.find(&address(3)), None);
+        assert_eq!(times.0.get(), 1);
+        drop(times);
+        assert_eq!(one.insert(&address(4)), Ok(2));
+    }
+
     #[test]
     fn a_shared_vector_is_the_same_for_all() {
         let name = format!("vector {}", std::process::id()).into_bytes();

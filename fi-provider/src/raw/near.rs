@@ -14,7 +14,7 @@ use std::io::{ErrorKind, Read};
 use std::net::Shutdown;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -35,6 +35,9 @@ pub(crate) struct Near {
     alive: AtomicBool,
     /// Whether the kernel has refused to copy between the two processes.
     kernel_refuses: AtomicBool,
+    /// The number of the process as long as it runs and the kernel copies, as far as is known; else
+    /// 0.
+    copies: AtomicI32,
 }
 
 impl Near {
@@ -68,9 +71,11 @@ impl Near {
         memory.map_shared(0, &file, 0, memory.len())?;
         memory.keep_from_children();
         memory.keep_from_cores();
+        let pid = handover::process_of(&stream)?;
         Ok(Self {
             watched: stream.try_clone()?,
-            pid: handover::process_of(&stream)?,
+            pid,
+            copies: AtomicI32::new(pid.unwrap_or(0)),
             stream: Mutex::new(stream),
             memory,
             alive: AtomicBool::new(true),
@@ -157,6 +162,8 @@ impl Near {
 
     pub(crate) fn note_end(&self) {
         self.alive.store(false, Ordering::Relaxed);
+        // ORDERING: a hint, as `alive` is.
+        self.copies.store(0, Ordering::Relaxed);
     }
 
     /// Reads memory of the process that is not mapped here, by the kernel; false where the kernel
@@ -195,18 +202,18 @@ impl Near {
         self.by_kernel(|pid| unsafe { foreign::write(pid, dest, source, bytes) })
     }
 
-    /// Writes a few bytes to memory of the process, by one call of the kernel. Returns false where it
-    /// does not write them: [`Near::write`] finds out why.
-    ///
-    /// # Safety
-    /// `source` holds the bytes.
+    /// The write of a few bytes to memory of the process by one call of the kernel, where that is
+    /// worth a trial; where it writes nothing, [`Near::write`] finds out why.
     #[inline(always)]
-    pub(crate) unsafe fn write_few(&self, dest: u64, source: *const u8, bytes: usize) -> bool {
+    pub(crate) fn write_few(
+        &self,
+        dest: u64,
+        source: *const u8,
+        bytes: usize,
+    ) -> Option<foreign::Write> {
         // ORDERING: a fact of its own: whether a system call is worth its time.
-        let refuses = self.kernel_refuses.load(Ordering::Relaxed);
-        let pid = self.pid.filter(|_| !refuses && self.is_alive());
-        // SAFETY: `source` holds the bytes.
-        pid.is_some_and(|pid| unsafe { foreign::write_few(pid, dest, source, bytes) })
+        let pid = self.copies.load(Ordering::Relaxed);
+        (pid != 0).then(|| foreign::Write::new(pid, dest, source, bytes))
     }
 
     /// Reads pieces as [`Near::read`] does.
@@ -249,7 +256,7 @@ impl Near {
             Ok(()) => Ok(true),
             Err(error) => match error.raw_os_error() {
                 Some(libc::EPERM | libc::EACCES | libc::ENOSYS) => {
-                    self.kernel_refuses.store(true, Ordering::Relaxed);
+                    self.refuse_kernel();
                     Ok(false)
                 }
                 Some(libc::ESRCH) => Err(Error::PeerGone),
@@ -261,6 +268,8 @@ impl Near {
 
     /// Has all that is not mapped here go by the ring.
     pub(crate) fn refuse_kernel(&self) {
+        // ORDERING: facts of their own: whether a system call is worth its time.
         self.kernel_refuses.store(true, Ordering::Relaxed);
+        self.copies.store(0, Ordering::Relaxed);
     }
 }

@@ -1,5 +1,6 @@
 //! Atomic operations on memory of peers (fi_atomic(3)).
 
+mod add;
 mod update;
 mod word;
 
@@ -163,36 +164,20 @@ unsafe extern "C" fn inject<const SAFE: bool>(
     datatype: u32,
     operation: u32,
 ) -> isize {
-    let adds = operation == FI_SUM && (datatype == FI_UINT64 || datatype == FI_INT64);
-    let turn = match adds && count == 1 && !operands.is_null() {
-        true => quick::turn_now::<SAFE>(ep),
-        false => None,
-    };
-    let Some(turn) = turn else {
-        // SAFETY: the operands are there during the call, by fi_atomic(3).
-        return unsafe {
-            inject_word::<SAFE>(ep, operands, count, peer, addr, key, datatype, operation)
-        };
-    };
-    if let Some((_, raw)) = quick::quick(ep, &turn)
-        // SAFETY: of the endpoint's functions only `add_injected` is called before the last use.
-        && let Some(region) = unsafe { raw.region_now(peer, key) }
-    {
-        // SAFETY: the operand is there during the call, by fi_atomic(3).
-        if unsafe { raw.add_injected(region, addr, operands.cast()) } {
-            return 0;
+    // SAFETY: the operands are there during the call, by fi_atomic(3); the one of an addition is
+    // not NULL.
+    unsafe {
+        // The two types are one addition. The operation comes last: as nothing is known of it
+        // before, the function below finds it where this one does.
+        if !operands.is_null()
+            && count == 1
+            && datatype | (FI_INT64 ^ FI_UINT64) == FI_UINT64
+            && operation == FI_SUM
+        {
+            return add::add::<SAFE>(ep, operands, peer, addr, key);
         }
-        let region = from_ref(region);
-        turn.leave();
-        let what = Typed::wire_of(datatype, operation);
-        // SAFETY: the turn is left to the function, the endpoint is enabled, and the region is the
-        // endpoint's; the operand is there during the call, of 8 bytes.
-        return unsafe { inject_beyond::<SAFE>(ep, operands, region, peer, addr, what) };
+        inject_word::<SAFE>(ep, operands, count, peer, addr, key, datatype, operation)
     }
-    turn.leave();
-    // SAFETY: the turn is left to the function; the operands are there during the call, by
-    // fi_atomic(3).
-    unsafe { inject_left::<SAFE>(ep, operands, count, peer, addr, key, datatype, operation) }
 }
 
 /// Does any operation on one word as [`inject`] adds, which most do.
@@ -283,23 +268,38 @@ unsafe extern "C" fn inject_beyond<const SAFE: bool>(
     addr: u64,
     what: u64,
 ) -> isize {
+    // SAFETY: the turn was left to this function, which leaves it to the next; that requires what
+    // this one does.
+    unsafe { ask::<SAFE>(ep, operand, region, peer, addr, what) }
+}
+
+/// Does as [`inject_beyond`], in line in functions that have the turn.
+///
+/// # Safety
+/// As [`inject_beyond`].
+#[inline(always)]
+unsafe fn ask<const SAFE: bool>(
+    ep: *mut FidEp,
+    operand: *const c_void,
+    region: *const RemoteRegion,
+    peer: u64,
+    addr: u64,
+    what: u64,
+) -> isize {
     // SAFETY: the region stays where it is during the turn, as nothing is looked up.
     let known = unsafe { &*region };
-    // SAFETY: the operand is there, of 8 bytes; the endpoint knows the region by its key, and notes the
-    // operation below.
+    // SAFETY: the operand is there, of 8 bytes; the endpoint knows the region by its key.
     let asked = unsafe { known.ask_injected(addr, what, operand.cast()) };
     if asked == Few::Not {
         // SAFETY: the turn is left to the function, which requires what this one does.
         return unsafe { inject_far::<SAFE>(ep, operand, region, peer, addr, what) };
     }
-    // SAFETY: the turn was left to this function.
-    let (turn, raw) = unsafe { quick::turn_left::<SAFE>(ep) };
-    raw.note_injected(known);
     if asked == Few::Untold {
-        turn.leave();
         // SAFETY: the turn is left to the function, and the region is the endpoint's.
         return unsafe { wake_left::<SAFE>(ep, region) };
     }
+    // SAFETY: the turn was left to this function.
+    unsafe { quick::end_left::<SAFE>(ep) };
     0
 }
 

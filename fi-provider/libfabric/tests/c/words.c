@@ -1,10 +1,11 @@
 // Two processes by libfabric: atomic operations on one word of 4 and of 8 bytes, with and without a
-// result, in memory of the fabric's arena and in other memory; over a device, too.
+// result, in memory of the fabric's arena and in other memory; over a device, too. Many additions in a
+// row; a region whose words are aligned where their addresses are not; and a peer that is gone.
 #include "../../../../include/farreach_fi.h"
 #include "pair.h"
 #include <rdma/fi_atomic.h>
 
-enum { ROUNDS = 20, BYTES = 64, OTHER = 1, ARENA = 2 };
+enum { ROUNDS = 20, MANY = 1000, BYTES = 64, OTHER = 1, ARENA = 2, ODD = 3 };
 static char memory[BYTES] __attribute__((aligned(8)));
 static struct fid_cntr *wrote, *was_read;
 static uint64_t writes, reads;
@@ -82,15 +83,40 @@ static void each(enum fi_datatype type, uint64_t key) {
     CHECK(fi_inject_atomic(ep, &operand, 1, peer, BYTES, key, type, FI_SUM) == -FI_EFAULT);
 }
 
+// More additions than queues take without a look, to the word at an address; they are counted each.
+static void add_many(uint64_t key, uint64_t at, uint64_t first) {
+    for (uint64_t i = 0; i < MANY; i++)
+        POST(fi_inject_atomic(ep, &i, 1, peer, at, key, i % 2 ? FI_INT64 : FI_UINT64, FI_SUM));
+    writes += MANY;
+    OK(fi_cntr_wait(wrote, writes, 20000));
+    uint64_t found = 0;
+    POST(fi_fetch_atomic(ep, NULL, 1, NULL, &found, NULL, peer, at, key, FI_UINT64, FI_ATOMIC_READ,
+                         &found));
+    expect(FI_READ, &found);
+    reads++;
+    CHECK(found == first + (uint64_t)MANY * (MANY - 1) / 2);
+}
+
+// Additions to a peer that has closed its endpoint are refused in the end, and none waits for ever.
+static void add_until_refused(uint64_t key) {
+    ssize_t got;
+    do {
+        got = fi_inject_atomic(ep, &operand, 1, peer, 8, key, FI_UINT64, FI_SUM);
+        fi_cq_read(tx, NULL, 0);
+    } while (got == 0 || got == -FI_EAGAIN);
+    CHECK(got < 0);
+}
+
 int main(void) {
     begin(FI_MSG | FI_ATOMIC, FI_WAIT_UNSPEC);
     OK(fi_cntr_open(domain, NULL, &wrote, NULL) || fi_cntr_open(domain, NULL, &was_read, NULL));
     OK(fi_ep_bind(ep, &wrote->fid, FI_WRITE) || fi_ep_bind(ep, &was_read->fid, FI_READ));
     uint64_t both = FI_REMOTE_READ | FI_REMOTE_WRITE;
-    struct fid_mr *mr, *arena;
+    struct fid_mr *mr, *odd, *arena;
     struct farreach_ops_memory *ops;
     void *words;
     OK(fi_mr_reg(domain, memory, BYTES, both, 0, OTHER, 0, &mr, NULL));
+    OK(fi_mr_reg(domain, memory + 4, BYTES - 4, both, 0, ODD, 0, &odd, NULL));
     OK(fi_open_ops(&domain->fid, FARREACH_OPS_MEMORY, 0, (void **)&ops, NULL));
     OK(ops->allocate(domain, BYTES, both, ARENA, 0, &words, &arena, NULL));
     join();
@@ -102,6 +128,14 @@ int main(void) {
             each(types[i], ARENA);
         }
     }
+    for (uint64_t key = OTHER; key <= ARENA; key++) {
+        set(FI_UINT64, key, begin_with);
+        add_many(key, 8, begin_with);
+    }
+    uint64_t now = begin_with + (uint64_t)MANY * (MANY - 1) / 2;
+    CHECK(fi_inject_atomic(ep, &operand, 1, peer, 8, ODD, FI_UINT64, FI_SUM) == -FI_EINVAL);
+    add_many(ODD, 4, now);
+    CHECK(fi_inject_atomic(ep, &operand, 1, peer, 8, ODD, FI_UINT64, FI_SUM) == -FI_EINVAL);
     CHECK(fi_cntr_read(wrote) == writes && fi_cntr_read(was_read) == reads);
     char mark = 0, come;
     OK(fi_recv(ep, &come, 1, NULL, FI_ADDR_UNSPEC, &come));
@@ -109,8 +143,17 @@ int main(void) {
     CHECK(next(rx).op_context == &come);
     for (int i = 0; i < BYTES; i++)
         CHECK((i / 8 == 1) || (memory[i] == 0 && ((char *)words)[i] == 0));
-    leave();
-    OK(fi_close(&mr->fid) || fi_close(&arena->fid));
+    meet();
+    if (leads) {
+        meet();
+        for (uint64_t key = OTHER; key <= ARENA; key++)
+            add_until_refused(key);
+        OK(fi_close(&ep->fid));
+    } else {
+        OK(fi_close(&ep->fid));
+        meet();
+    }
+    OK(fi_close(&mr->fid) || fi_close(&odd->fid) || fi_close(&arena->fid));
     OK(fi_close(&wrote->fid) || fi_close(&was_read->fid));
     return end();
 }

@@ -71,13 +71,24 @@ impl Lane {
     #[inline(never)]
     pub fn widen(&self, index: u32) -> bool {
         let queue = &self.queues[self.queue_of(index) as usize];
-        if !queue.armed.get() || queue.is_idle() || self.check(queue).is_err() {
+        self.check(queue).is_ok() && self.widen_queue(queue)
+    }
+
+    /// Does as [`Lane::widen`] for this queue, where none has failed. Calls nothing.
+    #[inline(always)]
+    pub(crate) fn widen_at_once(&self, queue: &Queue) -> bool {
+        self.failure().is_none() && self.widen_queue(queue)
+    }
+
+    /// Does as [`Lane::widen`] for a queue that has not failed.
+    #[inline(always)]
+    fn widen_queue(&self, queue: &Queue) -> bool {
+        if !queue.armed.get() || queue.is_idle() || !self.may_ask(1) {
             return false;
         }
+        // There is room: a ring has 16 blocks at least, and the one entry of an armed queue no more
+        // than what half a register takes.
         let ahead = (queue.mask + 1) >> 1;
-        if self.is_full(queue, ahead, 1) {
-            return false;
-        }
         self.count_armed(queue);
         let end = queue.producer.get().wrapping_add(ahead as u16);
         queue.limit.set(end);

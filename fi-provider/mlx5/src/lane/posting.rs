@@ -251,9 +251,16 @@ impl Lane {
     /// post counts `more` completions first.
     #[inline(always)]
     pub(super) fn is_full(&self, queue: &Queue, ahead: u32, more: u32) -> bool {
+        queue.in_flight() + ahead > queue.mask + 1 || !self.may_ask(more)
+    }
+
+    /// Whether there is room for a further completion, when the post counts `more` completions
+    /// first.
+    #[inline(always)]
+    pub(super) fn may_ask(&self, more: u32) -> bool {
         // Armed queues have completions that are not counted.
         let most = self.completions.entries() - self.queues.len() as u32;
-        queue.in_flight() + ahead > queue.mask + 1 || self.outstanding.get() + more >= most
+        self.outstanding.get() + more < most
     }
 
     /// Puts a queue into the list of those in use, and counts the completion of what was posted to it in line.
@@ -277,6 +284,7 @@ impl Lane {
     }
 
     /// Takes that back where the entry was not posted, and otherwise counts its completion.
+    #[inline(always)]
     pub(super) fn disarm(&self, queue: &Queue) {
         if !queue.armed.get() {
             return;

@@ -2,11 +2,13 @@
 //! those that are asked for.
 
 use crate::entries::{Register, one};
-use crate::model::{DC_KEY, Rig, Shape, Taken, device};
+use crate::model::{DC_KEY, KEY, Rig, Shape, Taken, device};
 use crate::short::{ADDRESS, shapes};
 use fi_mlx5::lane::Threads;
+use fi_mlx5::remote::Segment;
 use fi_mlx5::route::Route;
 use fi_mlx5_defs::build::Entry;
+use fi_mlx5_defs::endian::Be32;
 use fi_mlx5_defs::opcode::{Opcode, Syndrome};
 use fi_mlx5_defs::wqe::CompactAddress;
 
@@ -199,6 +201,85 @@ fn messages_of_words_and_a_few_bytes() {
     };
     for shape in [Shape::DC, several] {
         assert_eq!(Rig::new(shape).send_few(1, [1, 2], &[]), None);
+    }
+}
+
+#[test]
+fn a_connection_posts_what_its_route_does() {
+    let rig = Rig::new(Shape::RC);
+    let segment = || Segment::new(ADDRESS, Be32::new(KEY));
+    let place = crate::model::place(1);
+    // SAFETY: the lane is alive, and the peer is one of its.
+    let connection = unsafe { rig.route.connection_with(place) }.expect("a connected queue");
+    let done = || {
+        finish(&rig.shape, 1);
+        assert!(rig.lane.take_next().is_some());
+    };
+    rig.arm(1);
+    for value in [7_u64, 8] {
+        // SAFETY: the lane is alive and this thread's.
+        let block = unsafe { connection.inject(|| value, || Some(segment())) };
+        let posted = one();
+        assert_eq!(block, Some(posted.control.index()));
+        done();
+        assert!(rig.inject(1, value, ADDRESS));
+        assert_eq!(posted.bytes[16..], one().bytes[16..]);
+        done();
+        // SAFETY: the lane is alive and this thread's.
+        let block = unsafe { connection.add(|| value, || Some(segment())) };
+        let posted = one();
+        assert_eq!(block, Some(posted.control.index()));
+        assert_eq!(posted.control.opcode(), Opcode::FetchAdd.number());
+        done();
+        assert!(rig.add(1, value, ADDRESS));
+        assert_eq!(posted.bytes[16..], one().bytes[16..]);
+        done();
+    }
+    // Nothing where the memory is not found.
+    // SAFETY: the lane is alive and this thread's.
+    let block = unsafe { connection.inject(|| 1_u64, || None) };
+    assert_eq!(block, None);
+    device(|device| {
+        device.look();
+        assert!(device.log.is_empty());
+    });
+    // It goes on behind one entry, which asks for a completion.
+    // SAFETY: the lane is alive and this thread's.
+    let inject = || unsafe { connection.inject(|| 2_u64, || Some(segment())) };
+    // SAFETY: the lane is alive and this thread's.
+    let widen = || unsafe { connection.widen() };
+    assert!(!widen(), "its one entry is not posted");
+    assert!(inject().is_some() && one().signalled());
+    assert!(inject().is_none() && widen());
+    for _ in 0..rig.shape.blocks / 2 {
+        assert!(inject().is_some() && !one().signalled());
+    }
+    assert!(inject().is_none() && !widen());
+    // Not where a queue of the lane has failed: the lane looks at each.
+    let rig = Rig::new(Shape::RC);
+    rig.arm(0);
+    rig.arm(1);
+    assert!(rig.inject(0, 1_u64, ADDRESS) && rig.inject(1, 1_u64, ADDRESS));
+    device(|device| {
+        device.look();
+        device.fail(1, Syndrome::RemoteAccess);
+    });
+    assert!(rig.lane.take_next().is_some() && rig.lane.faults() == 1);
+    // SAFETY: the lane is alive and this thread's, and the peer is one of its.
+    let connection = unsafe { rig.route.connection_with(crate::model::place(0)) };
+    // SAFETY: the lane is alive and this thread's.
+    assert!(!unsafe { connection.expect("a connected queue").widen() });
+    assert!(rig.lane.widen(0));
+    for shape in [
+        Shape::DC,
+        Shape {
+            threads: Threads::Several,
+            ..Shape::RC
+        },
+    ] {
+        let rig = Rig::new(shape);
+        // SAFETY: the lane is alive, and the peer is one of its.
+        assert!(unsafe { rig.route.connection_with(place) }.is_none());
     }
 }
 

@@ -245,12 +245,23 @@ impl CompletionQueue {
     /// Adds the entry of an operation on memory that is done; the caller knows that there is room.
     #[inline(always)]
     pub(crate) fn push_plain(&self, operation: Operation, context: u64, len: usize) {
-        let is_added = self.with_entries(|entries| {
-            entries.push_if_open(|told| told.set_memory(operation, context, len))
-        });
-        if !is_added {
+        if !self.push_plain_if_open(operation, context, len) {
             self.push_slowly(operation, context, len);
         }
+    }
+
+    /// Adds such an entry where it is known already that there is room; whether it is. Calls
+    /// nothing.
+    #[inline(always)]
+    pub(crate) fn push_plain_if_open(
+        &self,
+        operation: Operation,
+        context: u64,
+        len: usize,
+    ) -> bool {
+        self.with_entries(|entries| {
+            entries.push_if_open(|told| told.set_memory(operation, context, len))
+        })
     }
 
     /// Adds the entry of an operation on memory that is done, for which room is kept. Calls nothing

@@ -7,6 +7,7 @@
 
 use super::remote::RemoteRegion;
 use super::{Config, Endpoint};
+use crate::raw::address_vector::Told;
 use crate::raw::completion::Counted;
 use crate::raw::region::Rights;
 use std::cell::{Cell, OnceCell};
@@ -196,8 +197,12 @@ impl Endpoint {
         source: *const u8,
     ) -> bool {
         // SAFETY: posts to the region of a slot are in line, by the path of its link, which the region
-        // holds; `source` holds 8 bytes.
-        unsafe { self.write_word_quickly(region, &*region.in_line, address, source, Counted) }
+        // holds; the endpoint knows it by its key, the program has found it open, and a region that
+        // counts has no slot; `source` holds 8 bytes.
+        unsafe {
+            let there = (&*region.in_line, address);
+            self.write_known_word(region, there, || true, source, Counted)
+        }
     }
 
     /// Returns whether something but the first word of bells asks for progress, as bits of any meaning: a

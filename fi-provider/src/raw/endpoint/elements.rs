@@ -270,8 +270,9 @@ impl Endpoint {
     pub unsafe fn update_word_in_line<R: Report>(&self, one: &OneWord<'_>, report: R) -> bool {
         let (region, bytes) = (one.region, size_of::<u64>());
         let (found, mark) = self.place_of(one);
-        let place = region.found.place(one.address);
-        let is_aligned = place.is_multiple_of(bytes as u64) && found.addr().is_multiple_of(bytes);
+        // A region that is updated in line keeps the alignment of addresses.
+        let is_aligned =
+            one.address.is_multiple_of(bytes as u64) && found.addr().is_multiple_of(bytes);
         if one.bytes != bytes || !is_aligned || !one.has_word() {
             return false;
         }

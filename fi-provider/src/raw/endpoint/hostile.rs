@@ -253,7 +253,6 @@ impl Victim {
                 4 => match region.ask_injected(8, Typed::wire_of(7, 2), place) {
                     Few::Not => Err(Error::Again),
                     _ => {
-                        endpoint.note_injected(&region);
                         region.wake_peer();
                         Ok(())
                     }
@@ -507,7 +506,7 @@ fn endure(seed: u64, is_quick: bool) {
         while victim.side.queue.next().is_some() {}
         while victim.side.endpoint.config.transmit.next().is_some() {}
         let endpoint = &victim.side.endpoint;
-        endpoint.pending.borrow().len() == 0 && endpoint.unnumbered.get() == 0
+        endpoint.pending.borrow().len() == 0 && !endpoint.has_unnumbered()
     });
     assert!(is_over, "operations with a peer that is gone wait for ever");
     if let Ok(region) = before {

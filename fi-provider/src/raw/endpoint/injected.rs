@@ -144,13 +144,33 @@ impl Endpoint {
         is_done
     }
 
-    /// Notes an operation that the process of a peer was asked for ([`RemoteRegion::ask_injected`]).
+    /// Has the device add to a word of 8 bytes, and counts the addition when it is done, by a post
+    /// in line. Calls nothing. Returns false where that is not possible at once, and has done
+    /// nothing.
+    ///
+    /// # Safety
+    /// [`RemoteRegion::is_updated_in_line`] of the region, which [`Endpoint::region_now`] has
+    /// returned; the operand lies at `operand`, of 8 bytes.
     #[inline(always)]
-    pub fn note_injected(&self, region: &RemoteRegion) {
-        let link = &*region.link;
-        link.asked.set(link.asked.get() + 1);
-        self.unnumbered.set(self.unnumbered.get() + 1);
-        link.unnumbered.set(link.unnumbered.get() + 1);
+    pub unsafe fn add_in_line(
+        &self,
+        region: &RemoteRegion,
+        address: u64,
+        operand: *const u8,
+    ) -> bool {
+        let is_there = || region.find_aligned_word(address, Rights::ATOMIC).is_some();
+        // SAFETY: the operand is there; posts to the region are in line, so that its link, which it
+        // holds, has the path. A word is found in an open region alone, which counts nothing.
+        unsafe {
+            let there = (&*region.updated_in_line, address);
+            self.add_to_known_word(region, there, is_there, operand)
+        }
+    }
+
+    /// Whether operations are under way that have no number of their own.
+    pub(super) fn has_unnumbered(&self) -> bool {
+        let known = self.known.borrow();
+        known.values().any(|link| link.unnumbered.get() > 0)
     }
 
     /// Ends an operation that has no number of its own, where the number of an answer says so: whether
@@ -168,7 +188,6 @@ impl Endpoint {
         if link.unnumbered.get() > 0 {
             link.unnumbered.set(link.unnumbered.get() - 1);
             link.asked.set(link.asked.get() - 1);
-            self.unnumbered.set(self.unnumbered.get() - 1);
             let entry = rma_entry(Operation::Atomic, size_of::<u64>(), Counted);
             self.report(entry, Promise::of(Counted), result, false);
         }
@@ -184,23 +203,20 @@ impl Endpoint {
 }
 
 impl RemoteRegion {
-    /// Asks the process of a peer of the node for an operation on a word of 8 bytes, which the endpoint
-    /// counts when that has answered, if it notes it ([`Endpoint::note_injected`]). Calls nothing.
-    /// Returns [`Few::Not`] where that is not possible at once, and has done nothing; so for other
-    /// peers.
+    /// Asks the process of a peer of the node for an operation on a word of 8 bytes, which the
+    /// endpoint counts when that has answered. Calls nothing. Returns [`Few::Not`] where that is
+    /// not possible at once, and has done nothing; so for other peers.
     ///
     /// # Safety
     /// The operand lies at `operand`, of an operation on 8 bytes, of which `what` is the word
-    /// ([`super::Typed::to_wire`]); an endpoint knows the region by its key, and it is that endpoint which
-    /// notes the operation, before all else.
+    /// ([`super::Typed::to_wire`]); an endpoint of this thread has found the region.
     #[inline(always)]
     pub unsafe fn ask_injected(&self, address: u64, what: u64, operand: *const u8) -> Few {
         let link = &*self.link;
         let Path::Near(path) = &link.path else {
             return Few::Not;
         };
-        let is_aligned = (self.found.place(address)).is_multiple_of(size_of::<u64>() as u64);
-        if self.find_word(address, Rights::ATOMIC).is_none() || !is_aligned {
+        if self.find_aligned_word(address, Rights::ATOMIC).is_none() {
             return Few::Not;
         }
         // As an operation that waits: see `begin`.
@@ -210,8 +226,11 @@ impl RemoteRegion {
         // SAFETY: the operand is there, of 8 bytes.
         let operand = unsafe { operand.cast::<u64>().read_unaligned() };
         let words = [UNNUMBERED, self.key, address, what, operand, 0];
-        // SAFETY: there are no bytes beside the words.
-        match unsafe { path.post_short(Kind::Atomic as u16, words, std::ptr::null(), 0) } {
+        let note = || {
+            link.asked.set(link.asked.get() + 1);
+            link.unnumbered.set(link.unnumbered.get() + 1);
+        };
+        match path.post_words(Kind::Atomic as u16, words, note) {
             Ok(()) => Few::Sent,
             Err(Seldom::Watched) => {
                 apart();

@@ -49,6 +49,7 @@ pub use injected::Injected;
 pub use message::{Few, Level, Posted};
 pub(crate) use remote::Beyond;
 pub use remote::RemoteRegion;
+pub use rma::KernelWrite;
 pub(crate) use rma::rma_entry;
 pub use shared::ReceiveContext;
 pub(crate) use short::unguarded;
@@ -75,7 +76,7 @@ use fi_mlx5::lane::Local;
 use fi_shm::bell::RINGS_PER_WORD;
 use fi_shm::wait::{Patience, Waiter};
 use fi_shm::{order, ring};
-use keys::Keys;
+use keys::{Keys, Places};
 pub(crate) use link::Link;
 pub(crate) use pending::State;
 use pending::{Pending, Table};
@@ -172,7 +173,9 @@ pub struct Endpoint {
     named: Cell<u64>,
     /// By their addresses: senders that are not in the vector are answered, too.
     known: RefCell<HashMap<Address, Rc<Link>>>,
-    keys: Keys,
+    places: Places,
+    /// Has the places.
+    keys: Rc<Keys>,
     /// By their bells.
     incoming: RefCell<Vec<Option<Box<Incoming>>>>,
     /// The first word of bells, which is the inbox's.
@@ -196,8 +199,6 @@ pub struct Endpoint {
     /// Its part of the shared receive context, if it has one.
     shared: Option<Member>,
     pending: RefCell<Table>,
-    /// Operations under way that wait without a number, on all links.
-    unnumbered: Cell<usize>,
     deferred: RefCell<Deferred>,
     leaving: RefCell<Vec<Leaving>>,
     config: Config,
@@ -346,7 +347,7 @@ impl Endpoint {
         let is_far_done = || self.far().is_none_or(Far::is_quiet);
         let is_done = || {
             self.pending.borrow().len() == 0
-                && self.unnumbered.get() == 0
+                && !self.has_unnumbered()
                 && self.owing.borrow().is_empty()
                 && is_far_done()
                 && !self.is_any_due()

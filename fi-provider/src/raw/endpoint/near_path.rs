@@ -163,6 +163,31 @@ impl NearPath {
         unsafe { self.fill::<N, false>(room, kind, words, bytes, len) }
     }
 
+    /// Sends a record of words alone as [`NearPath::post_short`] does; `note` is called where there
+    /// is room. Calls nothing else.
+    ///
+    /// # Errors
+    /// As [`NearPath::post`].
+    #[inline(always)]
+    pub(crate) fn post_words<const N: usize>(
+        &self,
+        kind: u16,
+        words: [u64; N],
+        note: impl FnOnce(),
+    ) -> Result<(), Seldom> {
+        // `open` refuses rings whose longest payload is shorter.
+        const { assert!(N <= MOST_WORDS) };
+        // SAFETY: the only reference, as in `post`: neither `note` nor anything below comes back to
+        // this path before its last use.
+        let sender = unsafe { &mut *self.sender.get() };
+        let Some(room) = sender.reserve_known(N * 8) else {
+            return Err(Seldom::Full);
+        };
+        note();
+        // SAFETY: so much was reserved, and there are no bytes.
+        unsafe { self.fill::<N, false>(room, kind, words, std::ptr::null(), 0) }
+    }
+
     /// Writes a record and publishes it; where `WIDE`, more than 16 bytes are copied in line, too.
     ///
     /// # Safety

@@ -4,7 +4,7 @@ use super::keys::Keys;
 use super::scattered::Landings;
 use super::{Config, DEVICE, Endpoint, LIBFABRIC, SHARED};
 use crate::raw::address;
-use crate::raw::address_vector::AddressVector;
+use crate::raw::address_vector::{AddressVector, Told};
 use crate::raw::domain::Domain;
 use crate::raw::error::Error;
 use crate::raw::far::Far;
@@ -15,6 +15,7 @@ use crate::raw::matcher::Matcher;
 use crate::raw::tagged::Tagged;
 use fi_shm::ring;
 use std::cell::{Cell, RefCell};
+use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
 impl Endpoint {
@@ -63,12 +64,16 @@ impl Endpoint {
         let member = config.shared.as_ref();
         let member = member.map(|shared| shared.join(number, vector));
         let member = member.transpose().inspect_err(|_| shared.remove(number))?;
+        let keys = Rc::new(Keys::default());
+        let told: Weak<dyn Told> = Rc::downgrade(&keys) as _;
+        vector.tell_removals(told);
         Ok(Self {
             links: RefCell::default(),
             seen: Cell::new(vector.version()),
             named: Cell::new(vector.version()),
             known: RefCell::default(),
-            keys: Keys::default(),
+            places: keys.places(),
+            keys,
             incoming: RefCell::default(),
             first_bells: inbox.bells().first(),
             words: Cell::new(1),
@@ -86,7 +91,6 @@ impl Endpoint {
             paired: RefCell::default(),
             shared: member,
             pending: RefCell::default(),
-            unnumbered: Cell::default(),
             deferred: RefCell::default(),
             leaving: RefCell::default(),
             landings: match &config.shared {

@@ -20,6 +20,8 @@ pub struct RemoteRegion {
     pub(crate) device_key: Be32,
     /// How many addresses from its first byte on are those of words of 8 bytes that lie in it.
     pub(super) words: u64,
+    /// The same of those whose addresses are aligned to 8 bytes; 0 where the words are not then.
+    pub(super) aligned_words: u64,
     /// For each right the state in which it is given: that which was found, or none that comes.
     pub(super) given_in: [RegionState; Rights::MANY],
     /// Tells whether the region is as it was found.
@@ -30,7 +32,8 @@ pub struct RemoteRegion {
     pub(crate) mapped: *mut u8,
     /// The link's path over a device, where posts are in line by a connected queue; else null.
     pub(super) in_line: *const FarPath,
-    /// The same, where atomic operations are the device's.
+    /// The same, where atomic operations are the device's, and addresses are aligned where their
+    /// words are.
     pub(super) updated_in_line: *const FarPath,
     /// The counts of its writes and reads, where they are mapped here and it is counted.
     pub(super) counts: *const AtomicU64,
@@ -76,19 +79,20 @@ impl RemoteRegion {
             path.note_region(&beyond);
         }
         let in_line: *const FarPath = match link.far() {
-            Some(path) if path.memory.is_connected_in_line() => path,
+            Some(path) if path.is_connected_in_line() => path,
             _ => std::ptr::null(),
         };
         Self {
             given_in: found.state.given_in(),
             device_key: Be32::new(found.device_key),
             words: found.words(),
+            aligned_words: found.aligned_words(),
             found,
             state: &raw const beyond.state,
             _beyond: Some(beyond),
             mapped: std::ptr::null_mut(),
             in_line,
-            updated_in_line: match link.address.port.is_far {
+            updated_in_line: match link.address.port.is_far && found.keeps_alignment() {
                 true => in_line,
                 false => std::ptr::null(),
             },
@@ -172,6 +176,7 @@ impl RemoteRegion {
             given_in: [self.found.state; Rights::MANY],
             device_key: Be32::new(found.device_key),
             words: found.words(),
+            aligned_words: found.aligned_words(),
             found,
             is_of_device: true,
             follows: Follows::default(),
@@ -234,6 +239,19 @@ impl RemoteRegion {
         !self.in_line.is_null()
     }
 
+    /// Lets posts in line to the peer's memory go on, once there is one outstanding. Returns false
+    /// where that is not possible at once. Calls nothing.
+    ///
+    /// # Safety
+    /// [`RemoteRegion::is_in_line`]; the caller is the thread of the endpoint that has found the
+    /// region.
+    #[inline(always)]
+    pub unsafe fn widen_at_once(&self) -> bool {
+        // SAFETY: the link, which the region holds, has the path, posts by which are in line by
+        // connected queues.
+        unsafe { (*self.in_line).widen_connection() }
+    }
+
     /// Whether words of 8 bytes are updated there by posts in line to a device; then
     /// [`RemoteRegion::is_in_line`], too.
     #[inline(always)]
@@ -270,6 +288,20 @@ impl RemoteRegion {
         }
         let offset = address.wrapping_sub(self.found.start);
         (offset < self.words).then_some(offset as usize)
+    }
+
+    /// The same of one at an address that is aligned to it, if that is.
+    #[inline(always)]
+    pub(crate) fn find_aligned_word(&self, address: u64, rights: Rights) -> Option<usize> {
+        // Before the state, which is then compared where it lies.
+        if !address.is_multiple_of(size_of::<u64>() as u64) {
+            return None;
+        }
+        if !self.given_in[rights.index()].is(self.state()) {
+            return None;
+        }
+        let offset = address.wrapping_sub(self.found.start);
+        (offset < self.aligned_words).then_some(offset as usize)
     }
 
     /// The same, or why there is none.

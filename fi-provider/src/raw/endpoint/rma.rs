@@ -25,6 +25,7 @@ use crate::raw::far::memory::Lane;
 use crate::raw::protocol::Kind;
 use crate::raw::region::{Access, Rights};
 use fi_mlx5_defs::endian::Be32;
+pub use fi_shm::foreign::Write as KernelWrite;
 use fi_shm::{copy, order};
 use std::rc::Rc;
 
@@ -32,21 +33,29 @@ use std::rc::Rc;
 const FEW: usize = 16;
 
 impl RemoteRegion {
-    /// Writes a few bytes to a region of a process of the node, which is not mapped here, by the
-    /// kernel's copy. Returns false where that is not possible at once, and has done nothing.
-    ///
-    /// # Safety
-    /// `source` holds the bytes.
+    /// The kernel's copy of a few bytes to a region of a process of the node, which is not mapped
+    /// here; none where that is not possible at once.
     #[inline(always)]
-    pub unsafe fn write_by_kernel(&self, address: u64, source: *const u8, len: usize) -> bool {
+    pub fn by_kernel(&self, address: u64, source: *const u8, len: usize) -> Option<KernelWrite> {
         if len > FEW || self.find(address, len, Rights::WRITE).is_none() {
-            return false;
+            return None;
         }
-        let Some(near) = self.link.near() else {
-            return false;
-        };
-        // SAFETY: `source` holds the bytes.
-        unsafe { near.write_few(self.found.place(address), source, len) }
+        self.link
+            .near()?
+            .write_few(self.found.place(address), source, len)
+    }
+
+    /// The same of 8 bytes.
+    #[inline(always)]
+    pub fn word_by_kernel(&self, address: u64, source: *const u8) -> Option<KernelWrite> {
+        self.find_word(address, Rights::WRITE)?;
+        let place = self.found.place(address);
+        self.link.near()?.write_few(place, source, size_of::<u64>())
+    }
+
+    /// The address of the bytes that such a copy is of.
+    pub fn address_of(&self, write: &KernelWrite) -> u64 {
+        (write.dest().wrapping_sub(self.found.base)).wrapping_add(self.found.start)
     }
 }
 
@@ -97,6 +106,7 @@ impl Endpoint {
             given_in: found.state.given_in(),
             device_key: Be32::new(found.device_key),
             words: found.words(),
+            aligned_words: found.aligned_words(),
             found,
             state: near.table().word(&found),
             _beyond: None,
@@ -205,17 +215,29 @@ impl Endpoint {
         if !region.is_mapped() {
             return false;
         }
+        let offset = region.find(address, len, Rights::WRITE);
         // SAFETY: `source` holds the bytes, and the region is mapped here.
-        unsafe {
-            // Mostly a word, whose way is the shortest.
-            if len == size_of::<u64>() {
-                let offset = region.find_word(address, Rights::WRITE);
-                self.write_few_mapped(region, offset, source, size_of::<u64>(), report)
-            } else {
-                let offset = region.find(address, len, Rights::WRITE);
-                len <= FEW && self.write_few_mapped(region, offset, source, len, report)
-            }
+        len <= FEW && unsafe { self.write_few_mapped(region, offset, source, len, report) }
+    }
+
+    /// Does as [`Endpoint::write_mapped`] for 8 bytes, whose way is the shortest.
+    ///
+    /// # Safety
+    /// As [`Endpoint::write_mapped`].
+    #[inline(always)]
+    pub unsafe fn write_word_mapped<R: Report>(
+        &self,
+        region: &RemoteRegion,
+        address: u64,
+        source: *const u8,
+        report: R,
+    ) -> bool {
+        if !region.is_mapped() {
+            return false;
         }
+        let offset = region.find_word(address, Rights::WRITE);
+        // SAFETY: `source` holds the bytes, and the region is mapped here.
+        unsafe { self.write_few_mapped(region, offset, source, size_of::<u64>(), report) }
     }
 
     /// Writes so many bytes, at most [`FEW`], at this distance from the first byte, if there is one.
@@ -234,13 +256,13 @@ impl Endpoint {
         let Some(offset) = offset else {
             return false;
         };
-        if report.context().is_some() && !self.config.transmit.is_open() {
+        // Nobody takes the entry before this call returns. One look tells of its room so.
+        if !self.report_written_if_open(len, report) {
             return false;
         }
         // SAFETY: the range lies in the region, which is mapped here; `source` holds the bytes. The
         // two may be the same memory, mapped twice, which is as good as disjoint for a copy.
         unsafe { copy::copy(region.mapped.wrapping_add(offset), source, len) };
-        self.report_rma(Operation::Write, len, report);
         true
     }
 
@@ -264,8 +286,11 @@ impl Endpoint {
                 // SAFETY: `source` holds the bytes; posts to the region are in line.
                 && unsafe { self.write_word_widened(region, address, source, report) };
         }
+        let write = region.by_kernel(address, source, len);
         // SAFETY: `source` holds the bytes.
-        if !self.may_report(report) || !unsafe { region.write_by_kernel(address, source, len) } {
+        let is_written =
+            self.may_report(report) && write.is_some_and(|write| unsafe { write.run() });
+        if !is_written {
             return false;
         }
         self.report_rma(Operation::Write, len, report);
@@ -278,10 +303,29 @@ impl Endpoint {
         report.context().is_none() || self.config.transmit.is_open()
     }
 
-    /// Reports a write that [`RemoteRegion::write_by_kernel`] has done.
+    /// Reports a write that the kernel has done.
     #[inline(always)]
     pub fn report_written<R: Report>(&self, len: usize, report: R) {
         self.report_rma(Operation::Write, len, report);
+    }
+
+    /// Does as [`Endpoint::report_written`] where it is known that there is room for the entry
+    /// ([`Endpoint::may_report`]), whether it is. Calls nothing.
+    #[inline(always)]
+    pub fn report_written_if_open<R: Report>(&self, len: usize, report: R) -> bool {
+        let transmit = &self.config.transmit;
+        if let Some(context) = report.context()
+            && !transmit.push_plain_if_open(Operation::Write, context, len)
+        {
+            return false;
+        }
+        if report.counts() {
+            self.config.written.add(1);
+        }
+        if let Some(whole) = report.part() {
+            self.finish(whole.get(), Ok(()));
+        }
+        true
     }
 
     /// Writes 8 bytes as [`Endpoint::write`] does by a post in line, and calls nothing. Returns false
@@ -298,8 +342,8 @@ impl Endpoint {
         report: R,
     ) -> bool {
         let is_there = region.find_word(address, Rights::WRITE).is_some();
-        // SAFETY: `source` holds the bytes; posts to the region are in line, so that its link, which it
-        // holds, has the path.
+        // SAFETY: `source` holds the bytes; posts to the region are in line, so that its link,
+        // which it holds, has the path.
         is_there
             && unsafe { self.write_word_quickly(region, &*region.in_line, address, source, report) }
     }
@@ -327,6 +371,28 @@ impl Endpoint {
             && unsafe {
                 self.write_word_of(region, fixed, &*region.in_line, address, source, report)
             }
+    }
+
+    /// Does as [`Endpoint::write_word_in_line`] for a region that the endpoint knows by its key.
+    ///
+    /// # Safety
+    /// As [`Endpoint::write_word_in_line`]; [`Endpoint::region_now`] has returned the region.
+    #[inline(always)]
+    pub unsafe fn write_known_word_in_line<R: Report>(
+        &self,
+        region: &RemoteRegion,
+        address: u64,
+        source: *const u8,
+        report: R,
+    ) -> bool {
+        let is_there = || region.find_word(address, Rights::WRITE).is_some();
+        // SAFETY: `source` holds the bytes; posts to the region are in line, so that its link,
+        // which it holds, has the path. A word is found in an open region alone, which counts
+        // nothing.
+        unsafe {
+            let there = (&*region.in_line, address);
+            self.write_known_word(region, there, is_there, source, report)
+        }
     }
 
     /// Writes 8 bytes as [`Endpoint::write_word_in_line`] does, once it has seen to it that this finds

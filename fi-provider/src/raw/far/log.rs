@@ -110,6 +110,27 @@ impl Slot {
     }
 }
 
+/// The blocks of a log, one pointer nearer.
+#[derive(Debug)]
+pub(crate) struct Notes {
+    slots: *const Slot,
+    /// One less than their number, a power of two.
+    mask: usize,
+    /// Has the slots.
+    _log: Rc<Log>,
+}
+
+impl Notes {
+    /// Notes an operation as [`Log::note`] does.
+    #[inline(always)]
+    pub(crate) fn note<R: Report>(&self, block: u16, mark: Mark, len: u32, report: R) {
+        let at = usize::from(block) & self.mask;
+        // SAFETY: the log, which is held, has its slots where they are as long as it lives, and one
+        // more than the mask.
+        unsafe { &*self.slots.add(at) }.note(mark, len, report.context());
+    }
+}
+
 /// An operation that leaves nothing to do but its report.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Simple<'a>(&'a Slot);
@@ -259,6 +280,15 @@ impl Log {
     #[inline(always)]
     pub(crate) fn note<R: Report>(&self, block: u64, mark: Mark, len: u32, report: R) {
         self.slot(block).note(mark, len, report.context());
+    }
+
+    /// Where its operations are noted, for a path that holds it.
+    pub(crate) fn notes(self: &Rc<Self>) -> Notes {
+        Notes {
+            slots: self.slots.as_ptr(),
+            mask: self.mask,
+            _log: Rc::clone(self),
+        }
     }
 
     /// Notes an operation that brings a word of `len` bytes for `dest`.

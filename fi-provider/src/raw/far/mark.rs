@@ -19,6 +19,8 @@ impl Mark {
     /// A word that is taken from the results to its place.
     pub(crate) const READ_WORD: Self = Self::new(Operation::Read, Self::WORD);
     pub(crate) const ATOMIC: Self = Self::new(Operation::Atomic, Self::WORD);
+    /// Such an operation whose word goes where nobody reads it.
+    pub(crate) const ADDITION: Self = Self::new(Operation::Atomic, 0);
     /// Such an operation, whose caller wants the word that was there.
     pub(crate) const FETCH: Self = Self::new(Operation::Fetch, Self::WORD);
     /// No operation.
@@ -178,6 +180,7 @@ mod tests {
             (Mark::READ, Operation::Read, false),
             (Mark::READ_WORD, Operation::Read, true),
             (Mark::ATOMIC, Operation::Atomic, true),
+            (Mark::ADDITION, Operation::Atomic, false),
             (Mark::FETCH, Operation::Fetch, true),
         ];
         for (mark, operation, has_word) in all {

@@ -21,7 +21,7 @@ use crate::raw::endpoint::{Beyond, Endpoint, Link};
 use crate::raw::error::Error;
 use fi_mlx5::lane::{Failure, Flushed, Local, Posted, Renewed};
 use fi_mlx5_defs::endian::Be32;
-use std::rc::{Rc, Weak};
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 /// How long a peer may be silent while something is waited for, before it is probed.
@@ -285,16 +285,14 @@ impl FarPath {
 
     /// A region of the peer that its device knows by this key.
     fn region_under(&self, device_key: u32) -> Option<Rc<Beyond>> {
-        let regions = self.regions.borrow();
-        let mut regions = regions.iter().filter_map(Weak::upgrade);
-        regions.find(|region| region.found.device_key == device_key)
+        self.known_regions()
+            .find(|region| region.found.device_key == device_key)
     }
 
     /// Notes that the regions that the peer's device knew by this key are not as they were found.
     fn close_regions(&self, device_key: u32) {
-        let regions = self.regions.borrow();
-        let known = regions.iter().filter_map(Weak::upgrade);
-        let refused = known.filter(|region| region.found.device_key == device_key);
+        let is_refused = |region: &Rc<Beyond>| region.found.device_key == device_key;
+        let refused = self.known_regions().filter(is_refused);
         refused.for_each(|region| region.close());
     }
 }

@@ -3,13 +3,14 @@
 #![expect(unsafe_code, reason = "posts bytes by their C addresses")]
 
 use super::hub::{Connected, HEADER, Hub};
-use super::log::Log;
+use super::log::{Log, Notes};
 use super::memory::Lane;
 use super::wire::Ends;
 use super::{Far, Traffic};
 use crate::raw::endpoint::Beyond;
 use crate::raw::error::Error;
 use crate::raw::protocol::Kind;
+use fi_mlx5::connection::Connection;
 use fi_mlx5::lane::{self, Failure};
 use fi_mlx5::queue::Place;
 use fi_mlx5::remote::{Segment, Vector};
@@ -41,6 +42,8 @@ pub(crate) struct FarPath {
     pub(crate) messages: Route,
     pub(crate) memory: Route,
     pub(crate) place: Place,
+    /// The queue for the peer's memory, where posts are in line by connected ones.
+    pub(super) connection: Option<Connection>,
     /// The endpoint that may post, of all in the process: none once the peer is gone.
     pub(crate) open_to: Cell<u32>,
     /// The word in which the peer tells how many records it has taken.
@@ -55,6 +58,7 @@ pub(crate) struct FarPath {
     is_starved: Cell<bool>,
     /// Operations on memory under way, also of other peers where they share the queue.
     pub(crate) log: Rc<Log>,
+    pub(super) notes: Notes,
     pub(crate) traffic: Rc<Traffic>,
     /// Regions of the peer that were looked up.
     pub(crate) regions: RefCell<Vec<Weak<Beyond>>>,
@@ -94,6 +98,8 @@ impl FarPath {
         let (hub, theirs, number) = (&far.hub, connected.theirs, connected.number);
         hub.messages.lane().adopt(number);
         hub.memory.lane().adopt(number);
+        let log = far.log(number);
+        let (memory, place) = (Route::of(hub.memory.lane()), number as Place * PLACE_BYTES);
         Self {
             hub: Arc::clone(hub),
             number,
@@ -101,15 +107,18 @@ impl FarPath {
             to_messages: theirs.vector(theirs.messages),
             to_memory: theirs.vector(theirs.inward),
             messages: Route::of(hub.messages.lane()),
-            memory: Route::of(hub.memory.lane()),
-            place: number as Place * PLACE_BYTES,
+            // SAFETY: the lane is alive with the hub, and the connection is one of its peers.
+            connection: unsafe { memory.connection_with(place) },
+            memory,
+            place,
             open_to: Cell::new(hub.own),
             taken: hub.count(number).cast(),
             header: Header::to(&theirs, Kind::Message as u16),
             sent: Cell::new(0),
             allowed: Cell::new(theirs.credits.into()),
             is_starved: Cell::new(false),
-            log: far.log(number),
+            notes: log.notes(),
+            log,
             traffic: Rc::clone(&far.traffic),
             regions: RefCell::default(),
         }
@@ -126,6 +135,8 @@ impl FarPath {
             return;
         }
         self.allowed.set(self.sent.get());
+        // Posts to regions that are known by their keys look at these alone.
+        self.known_regions().for_each(|region| region.close());
         self.hub.part(self.number);
         // Of a queue that others share, the device tells.
         if !self.theirs.is_dynamic || self.memory_lane().is_lost() {
@@ -183,6 +194,40 @@ impl FarPath {
         let mut regions = self.regions.borrow_mut();
         regions.retain(|one| one.strong_count() > 0);
         regions.push(Rc::downgrade(region));
+    }
+
+    /// Whether posts to the peer's memory are in line by a connected queue.
+    pub(crate) fn is_connected_in_line(&self) -> bool {
+        self.connection.is_some()
+    }
+
+    /// The queue for the peer's memory.
+    ///
+    /// # Safety
+    /// [`FarPath::is_connected_in_line`].
+    #[inline(always)]
+    pub(super) unsafe fn connection(&self) -> &Connection {
+        // SAFETY: there is one.
+        unsafe { self.connection.as_ref().unwrap_unchecked() }
+    }
+
+    /// Lets posts in line to the peer's memory go on, where no queue has failed
+    /// ([`lane::Lane::widen`]). Calls nothing.
+    ///
+    /// # Safety
+    /// [`FarPath::is_connected_in_line`], and this is the thread of the path's endpoint.
+    #[inline(always)]
+    pub(crate) unsafe fn widen_connection(&self) -> bool {
+        // SAFETY: there is a connection; its lane is alive with the hub, and used by this thread
+        // alone.
+        unsafe { self.connection().widen() }
+    }
+
+    /// The regions that were kept in mind and are used.
+    pub(super) fn known_regions(&self) -> impl Iterator<Item = Rc<Beyond>> {
+        let regions = self.regions.borrow();
+        let known: Vec<_> = regions.iter().filter_map(Weak::upgrade).collect();
+        known.into_iter()
     }
 
     /// Whether a record waits for the peer to take others.

@@ -8,8 +8,9 @@ use super::mark::{Follows, Mark};
 use super::memory::Lane;
 use super::path::FarPath;
 use crate::device::amo::{Amo, entry};
-use crate::raw::completion::Report;
+use crate::raw::completion::{Counted, Report};
 use crate::raw::endpoint::{Endpoint, RemoteRegion};
+use fi_mlx5::remote::Segment;
 use fi_mlx5::route::Route;
 
 impl Endpoint {
@@ -23,7 +24,13 @@ impl Endpoint {
     /// The same, and whether it is known that there is room for its entry: calls nothing.
     #[inline(always)]
     fn may_post<R: Report>(&self, path: &FarPath, report: R) -> bool {
-        self.may_use::<R>(path) && (report.context().is_none() || self.transmit().is_open())
+        self.may_use::<R>(path) && self.may_note(report)
+    }
+
+    /// Whether it is known that there is room for the entry of an operation with this report.
+    #[inline(always)]
+    fn may_note<R: Report>(&self, report: R) -> bool {
+        report.context().is_none() || self.transmit().is_open()
     }
 
     /// Looks for that room, too.
@@ -87,21 +94,89 @@ impl Endpoint {
         if !self.may_post(path, report) {
             return false;
         }
-        let there = path.there(address, region.device_key);
-        // SAFETY: the lane is alive and used by this thread alone, has a connected queue in line for
-        // each peer, of which the connection is one, and the source holds 8 bytes.
-        let posted = unsafe {
-            let word = source.cast::<u64>().read_unaligned();
-            path.memory
-                .inject_by_connection(word, there.segment, there.place)
-        };
+        let mark = Mark::WRITE.of(report, follows);
+        let there = || Some(Segment::new(address, region.device_key));
+        // SAFETY: the source holds 8 bytes, and posts by the path are in line by connected queues.
+        unsafe { self.write_word_there(path, there, source, (mark, report)) }
+    }
+
+    /// Does as [`Endpoint::write_word_quickly`] for a region that the endpoint knows by its key, if
+    /// `is_there` says so, which is asked where there is room.
+    ///
+    /// # Safety
+    /// As [`Endpoint::write_word_quickly`]; [`Endpoint::region_now`] has returned the region, and
+    /// where `is_there` is true it is open, and counts nothing.
+    #[inline(always)]
+    pub(crate) unsafe fn write_known_word<R: Report>(
+        &self,
+        region: &RemoteRegion,
+        (path, address): (&FarPath, u64),
+        is_there: impl FnOnce() -> bool,
+        source: *const u8,
+        report: R,
+    ) -> bool {
+        if R::IS_PART || !self.may_note(report) {
+            return false;
+        }
+        let mark = Mark::WRITE.of(report, Follows::YES);
+        let there = || is_there().then(|| Segment::new(address, region.device_key));
+        // SAFETY: the source holds 8 bytes, and posts by the path are in line by connected queues.
+        // The path is this endpoint's, as the endpoint has found the region by it, and its peer is
+        // there, or the region would be closed (`FarPath::note_end`).
+        unsafe { self.write_word_there(path, there, source, (mark, report)) }
+    }
+
+    /// # Safety
+    /// As [`Endpoint::write_word_quickly`]; the path is open to this endpoint.
+    #[inline(always)]
+    unsafe fn write_word_there<R: Report>(
+        &self,
+        path: &FarPath,
+        there: impl FnOnce() -> Option<Segment>,
+        source: *const u8,
+        (mark, report): (Mark, R),
+    ) -> bool {
+        // SAFETY: the source holds 8 bytes.
+        let word = || unsafe { source.cast::<u64>().read_unaligned() };
+        // SAFETY: posts by the path are in line by connected queues; the lane is alive and used by
+        // this thread alone.
+        let posted = unsafe { path.connection().inject(word, there) };
         let Some(block) = posted else {
             return false;
         };
-        let mark = Mark::WRITE.of(report, follows);
         let bytes = size_of::<u64>() as u32;
-        path.log.note(block.into(), mark, bytes, report);
+        path.notes.note(block, mark, bytes, report);
         self.note_entry(path, report);
+        true
+    }
+
+    /// Has the device add to an aligned word of 8 bytes of a region that the endpoint knows by its
+    /// key, by a connected queue, and counts that; if `is_there` says so, which is asked where
+    /// there is room.
+    ///
+    /// # Safety
+    /// As [`Endpoint::write_known_word`], with the operand in place of the source.
+    #[inline(always)]
+    pub(crate) unsafe fn add_to_known_word(
+        &self,
+        region: &RemoteRegion,
+        (path, address): (&FarPath, u64),
+        is_there: impl FnOnce() -> bool,
+        operand: *const u8,
+    ) -> bool {
+        // SAFETY: the operand has 8 bytes.
+        let word = || unsafe { operand.cast::<u64>().read_unaligned() };
+        let there = || is_there().then(|| Segment::new(address, region.device_key));
+        // SAFETY: posts by the path are in line by connected queues; the lane is alive and used by
+        // this thread alone. The path is open to this endpoint, as in `write_known_word`.
+        let posted = unsafe { path.connection().add(word, there) };
+        let Some(block) = posted else {
+            return false;
+        };
+        let mark = Mark::ADDITION.of(Counted, Follows::YES);
+        let bytes = size_of::<u64>() as u32;
+        path.notes.note(block, mark, bytes, Counted);
+        self.note_entry(path, Counted);
         true
     }
 
@@ -153,14 +228,11 @@ impl Endpoint {
         let Some(words) = path.log.words().filter(|_| self.may_post(path, report)) else {
             return false;
         };
-        let there = path.there(address, region.device_key);
+        let there = Segment::new(address, region.device_key);
         let local = |block: u16| words.word_at(block.into());
-        // SAFETY: the lane is alive and used by this thread alone, has a connected queue in line for
-        // each peer, of which the connection is one, and the word is registered as long as the log.
-        let posted = unsafe {
-            path.memory
-                .read_by_connection(local, there.segment, there.place)
-        };
+        // SAFETY: posts by the path are in line by connected queues; the lane is alive and used by
+        // this thread alone, and the word is registered as long as the log.
+        let posted = unsafe { path.connection().read(local, there) };
         let Some(block) = posted else {
             return false;
         };
@@ -193,14 +265,11 @@ impl Endpoint {
         let Some(words) = path.log.words().filter(|_| self.may_post(path, report)) else {
             return false;
         };
-        let there = path.there(address, region.device_key);
+        let there = Segment::new(address, region.device_key);
         let local = |block: u16| words.word_at(block.into());
-        // SAFETY: the lane is alive and used by this thread alone, has a connected queue in line for
-        // each peer, of which the connection is one, and the word is registered as long as the log.
-        let posted = unsafe {
-            path.memory
-                .update_by_connection(&atomic, local, there.segment, there.place)
-        };
+        // SAFETY: posts by the path are in line by connected queues; the lane is alive and used by
+        // this thread alone, and the word is registered as long as the log.
+        let posted = unsafe { path.connection().update(&atomic, local, there) };
         let Some(block) = posted else {
             return false;
         };

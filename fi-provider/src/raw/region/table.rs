@@ -172,6 +172,22 @@ impl Found {
         self.count_near(access) + (NEAR * size_of::<u64>()) as u64
     }
 
+    /// Whether words of 8 bytes are aligned where the addresses are by which peers name them.
+    pub(crate) fn keeps_alignment(&self) -> bool {
+        let distance = self.base.wrapping_sub(self.start);
+        distance.is_multiple_of(size_of::<u64>() as u64)
+    }
+
+    /// How many addresses from its first byte on may be those of aligned words of 8 bytes, where
+    /// these have aligned addresses.
+    pub(crate) fn aligned_words(&self) -> u64 {
+        if self.keeps_alignment() {
+            self.words()
+        } else {
+            0
+        }
+    }
+
     /// The distance of `address` from the region's first byte, if `bytes` bytes there lie in it.
     pub(crate) fn offset(&self, address: u64, bytes: u64) -> Option<u64> {
         let offset = address.wrapping_sub(self.start);
