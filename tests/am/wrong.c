@@ -9,6 +9,17 @@ static void refused(int result, int expected, const char *words)
     CHECK(result == expected && strstr(farreach_am_explain(), words));
 }
 
+enum { FORBIDDEN = 50 };
+
+// Results of calls in a handler.
+static int polled, requested;
+
+static void on_forbidden(farreach_am_message_t *message)
+{
+    polled = farreach_am_poll(message->am);
+    requested = farreach_am_request_short(message->am, message->source, FORBIDDEN, NULL, 0);
+}
+
 int main(int argc, char **argv)
 {
     farreach_am_t *am;
@@ -18,6 +29,7 @@ int main(int argc, char **argv)
     OK(farreach_am_open(&config, &am));
     uint32_t ranks = farreach_am_ranks(am), other = 1 - farreach_am_rank(am);
     meet_register(am);
+    OK(farreach_am_register(am, FORBIDDEN, on_forbidden, NULL));
     CHECK(farreach_am_segments(am) == NULL);
     uint64_t done = 0, value = 0, start;
     refused(farreach_am_put(am, other, 4096, &value, 8, 0, &done), FARREACH_AM_ERANGE, "segment");
@@ -36,6 +48,9 @@ int main(int argc, char **argv)
     refused(farreach_am_atomic(am, other, start + 4, FARREACH_AM_ADD, FARREACH_AM_U64, 1, 0,
             NULL, &done),
             FARREACH_AM_EINVAL, "aligned");
+    OK(farreach_am_request_short(am, other, FORBIDDEN, NULL, 0));
+    meet(am);
+    CHECK(polled == FARREACH_AM_ESTATE && requested == FARREACH_AM_ESTATE);
     refused(farreach_am_conceal(am, &value), FARREACH_AM_EINVAL, "no exposed memory");
     refused(farreach_am_forget(am, other, 1), FARREACH_AM_EINVAL, "no known region");
     // Memory of the program, which the other one learns of by a message of its key.
