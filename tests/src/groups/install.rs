@@ -11,7 +11,7 @@ const BROWSER_LIMIT: u64 = 180;
 const LIMIT: u64 = 90;
 
 /// What is tried: a name, and a script. `$1` is the moved installation, `$2` the project's root.
-const SCRIPTS: [(&str, &str); 21] = [
+const SCRIPTS: [(&str, &str); 22] = [
     (
         "files",
         r#"for file in bin/oshrun bin/oshcc bin/oshc++ bin/farreach bin/softhca lib/libsofthca_shim.so lib/libshmem.so lib/check/libshmem.so lib/farreach/libshmem.so.0 lib/farreach/libfarreach-fi.so lib/libshmem.a lib/pkgconfig/shmem.pc \
