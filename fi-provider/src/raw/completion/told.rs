@@ -10,6 +10,7 @@ use crate::raw::address_vector::PeerIndex;
 use crate::raw::error::Error;
 use crate::raw::fifo::Slot;
 use std::cell::Cell;
+use std::mem::MaybeUninit;
 
 /// The report of an operation as it lies in a queue: an [`Entry`] in a line, of which only the
 /// fields that mean something are written and read.
@@ -28,8 +29,9 @@ pub(super) struct Told {
     tag: u64,
     /// The upper half of a length that is long.
     upper: u32,
-    /// Where the state is [`State::Failed`].
-    error: Error,
+    /// Where the state is [`State::Failed`]. Hidden, so that it does not tell an `Option` of a report
+    /// from none.
+    error: MaybeUninit<Error>,
 }
 
 const _: () = assert!(size_of::<Told>() == 64, "a line");
@@ -170,7 +172,7 @@ impl Told {
             data: 0,
             tag: 0,
             upper: 0,
-            error: Error::Again,
+            error: MaybeUninit::new(Error::Again),
         }
     }
 
@@ -179,7 +181,7 @@ impl Told {
         let (state, entry, cut) = match told {
             Ok(entry) => (State::Done, entry, 0),
             Err(Failure { error, entry, cut }) => {
-                self.error = error;
+                self.error = MaybeUninit::new(error);
                 (State::Failed, entry, cut)
             }
         };
@@ -217,15 +219,9 @@ impl Told {
         self.plain.len = len as u32;
         let upper = (len as u64 >> u32::BITS) as u32;
         if upper != 0 {
-            self.set_upper(upper);
+            self.plain.has |= LONG;
+            self.upper = upper;
         }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn set_upper(&mut self, upper: u32) {
-        self.plain.has |= LONG;
-        self.upper = upper;
     }
 
     /// Sets the slot to the success of an operation on memory.
@@ -323,7 +319,8 @@ impl Told {
             cut = std::mem::take(&mut entry.offset);
         }
         Failure {
-            error: self.error,
+            // SAFETY: `nothing` has initialized the error, and `set` writes none but whole ones.
+            error: unsafe { self.error.assume_init() },
             entry,
             cut,
         }
