@@ -327,7 +327,7 @@ raw_suite!(raw_mixed: crate::raw::Way::RC.two_on_each_node());
 raw_suite!(raw_libfabric: crate::raw::Libfabric::by("tcp;ofi_rxm"));
 raw_suite!(raw_libfabric_mixed: crate::raw::Libfabric::by("tcp;ofi_rxm").two_on_each_node());
 raw_suite! { raw_libfabric_ends: crate::raw::Libfabric::by("tcp;ofi_rxm");
-    ends { of_a_peer_are_errors }
+    ends { of_a_peer_are_errors of_silent_peers_are_found }
 }
 raw_suite! { raw_libfabric_sleepers: crate::raw::Libfabric::by("tcp;ofi_rxm");
     waiting { wake_for_all_that_comes take_no_time lose_no_wake_up }

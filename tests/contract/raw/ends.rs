@@ -3,12 +3,13 @@
 #![expect(unsafe_code, reason = "ends the process, and sends by C addresses")]
 
 use super::waiting::{ASLEEP, entry_asleep};
-use super::{LIMIT, Way, check};
+use super::{LIMIT, Party, Way, check};
 use fi_provider::raw::completion::{CompletionQueue, Context, Silent};
 use fi_provider::raw::domain::{self, Domain};
 use fi_provider::raw::endpoint::{Config, Endpoint, Level, Posted};
 use fi_provider::raw::error::Error;
 use fi_provider::raw::region::{Addressing, Rights};
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 /// Waiting operations with a process that is killed fail, and new ones are refused.
@@ -243,4 +244,115 @@ pub(crate) fn of_peers_end_reads_of_their_memory(way: Way) {
             });
         }
     });
+}
+
+/// Peers that are killed before they have answered anything, or while an answer is awaited, are found
+/// while another peer keeps the endpoint busy. Also by programs that ask for them now and then alone.
+pub(crate) fn of_silent_peers_are_found(way: Way) {
+    /// How often those ask.
+    const SELDOM: Duration = Duration::from_millis(700);
+    /// Some 3 s on an idle machine.
+    const SOON: Duration = Duration::from_secs(30);
+    const DOOMED: u32 = 2;
+    for is_greeted in [false, true] {
+        check(way, 3, |party| {
+            let endpoint = &party.endpoint;
+            if is_greeted {
+                for peer in party.others() {
+                    party.insist(|| endpoint.inject(peer, b"hello")).unwrap();
+                }
+                party.meet();
+            }
+            // The doomed one makes no progress from here on.
+            party.meeting.meet();
+            if party.rank == DOOMED {
+                while !(0..DOOMED).all(|other| party.meeting.has_come(other, 1)) {
+                    std::thread::sleep(Duration::from_millis(1));
+                    party.meeting.give_up_if_failed();
+                }
+                party.meeting.leave();
+                // SAFETY: ends this process at once, which is the point.
+                unsafe { libc::_exit(0) };
+            }
+            let talk = Talk::new(party);
+            let mut asked = Instant::now();
+            // Two kinds of programs; of a peer that has answered, one waits for a key alone.
+            let mut ask = || match party.rank {
+                0 if asked.elapsed() < SELDOM => Err(Error::Again),
+                0 => {
+                    asked = Instant::now();
+                    endpoint.resolve(DOOMED, 1).map(drop)
+                }
+                _ => endpoint.inject(DOOMED, b"there?"),
+            };
+            let first = match party.rank {
+                0 => endpoint.resolve(DOOMED, 1).map(drop),
+                _ => ask(),
+            };
+            assert!(matches!(first, Err(Error::Again) | Ok(())), "{first:?}");
+            for _ in 0..1000 {
+                talk.turn();
+            }
+            party.meeting.announce(party.rank, 1);
+            let start = Instant::now();
+            loop {
+                talk.turn();
+                match ask() {
+                    Err(Error::PeerGone) => break,
+                    Err(Error::Again) | Ok(()) => {}
+                    Err(error) => panic!("party {}: {error:?}", party.rank),
+                }
+                party.meeting.give_up_if_failed();
+                assert!(start.elapsed() < SOON, "nothing in {SOON:?}");
+            }
+            // It stays so.
+            let again = endpoint.resolve(DOOMED, 1).map(drop);
+            assert_eq!(again, Err(Error::PeerGone));
+            party.meeting.meet_while(|| talk.turn());
+            assert!(talk.heard.get() > 0);
+        });
+    }
+}
+
+/// Messages between the first two parties, one behind the other.
+struct Talk<'a> {
+    party: &'a Party<'a>,
+    buffer: *mut u8,
+    heard: Cell<u64>,
+}
+
+impl<'a> Talk<'a> {
+    fn new(party: &'a Party<'a>) -> Self {
+        let buffer = Box::leak(Box::new([0_u8; 8])).as_mut_ptr();
+        let heard = Cell::new(0);
+        let talk = Self {
+            party,
+            buffer,
+            heard,
+        };
+        (0..16).for_each(|_| talk.listen());
+        talk
+    }
+
+    fn listen(&self) {
+        let posted = Posted {
+            context: 0,
+            source: None,
+            least: None,
+        };
+        // SAFETY: the buffer is leaked, and nobody reads it.
+        unsafe { self.party.endpoint.post_receive(self.buffer, 8, posted) };
+    }
+
+    fn turn(&self) {
+        let party = self.party;
+        let said = party.endpoint.inject(1 - party.rank, b"again");
+        assert!(matches!(said, Ok(()) | Err(Error::Again)), "{said:?}");
+        party.endpoint.progress();
+        while let Some(entry) = party.queue.next() {
+            entry.unwrap();
+            self.heard.set(self.heard.get() + 1);
+            self.listen();
+        }
+    }
 }

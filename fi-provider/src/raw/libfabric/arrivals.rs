@@ -192,8 +192,7 @@ impl Libfabric {
     fn note_gone(&self, line: u64) {
         let line = self.lines.borrow().get(&line).and_then(Weak::upgrade);
         if let Some(line) = line {
-            line.end();
-            self.has_ended.set(true);
+            self.end_line(&line);
         }
     }
 }
@@ -207,7 +206,7 @@ fn bytes_of(record: &Flat) -> &[u8] {
 impl Endpoint {
     /// Takes messages that have come by libfabric, and goes on with all that waits there.
     pub(crate) fn turn_libfabric(&self, libfabric: &Libfabric) {
-        let mut any = self.take_left_of(libfabric);
+        self.take_left_of(libfabric);
         for _ in 0..TURN {
             match libfabric.messenger.next() {
                 None => break,
@@ -217,17 +216,12 @@ impl Endpoint {
                     libfabric.messenger.give_back(buffer);
                 }
             }
-            any = true;
         }
         libfabric.greet();
-        if !libfabric.owed.borrow().is_empty() {
-            libfabric.pay();
-        }
+        libfabric.pay();
+        self.note_turn(libfabric);
         if libfabric.has_ended.take() {
             self.part_from_gone(Link::is_over);
-        }
-        if !any {
-            self.note_idle_turn(libfabric);
         }
     }
 
@@ -329,10 +323,9 @@ impl Endpoint {
         true
     }
 
-    /// Goes on with records that there was no room for; whether one was taken.
-    fn take_left_of(&self, libfabric: &Libfabric) -> bool {
+    /// Goes on with records that there was no room for.
+    fn take_left_of(&self, libfabric: &Libfabric) {
         let arrivals = &mut *libfabric.arrivals.borrow_mut();
-        let mut any = false;
         for line in std::mem::take(&mut arrivals.left) {
             let Some(incoming) = arrivals.incoming.get_mut(&line) else {
                 continue;
@@ -343,9 +336,7 @@ impl Endpoint {
                     arrivals.left.push(line);
                     break;
                 }
-                any = true;
             }
         }
-        any
     }
 }

@@ -8,8 +8,9 @@
 //! * All accesses to memory go by records, as those to memory of the node that neither is mapped nor
 //!   copied by the kernel: the peer does them as it makes progress. Keys are looked up by a message
 //!   and its answer (`regions`).
-//! * Peers that something is waited for get an empty message now and then (`waiting`): libfabric
-//!   tells of those that are gone.
+//! * Peers that something is waited for get an empty message each second (`waiting`): libfabric
+//!   tells of those that are gone. They stay so: a line to an address that was found gone is not
+//!   begun again.
 
 use crate::raw::address::{Address, Name};
 use crate::raw::error::Error;
@@ -19,9 +20,9 @@ use fi_ofi::{Messenger, Refused, Wishes};
 use path::Line;
 use regions::Looks;
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::{Rc, Weak};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 pub(crate) mod arrivals;
 pub(crate) mod path;
@@ -32,6 +33,10 @@ mod waiting;
 const HEADER: usize = 16;
 /// Records on their way to one receiver, at most.
 const CREDITS: u64 = 32;
+/// Refusals of a message, one after the other, from which on it is tried by the clock.
+const PROMPT: u32 = 64;
+/// The time between two such trials.
+const PAUSE: Duration = Duration::from_millis(2);
 
 /// The kinds of messages beside those of records (`crate::raw::protocol`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,6 +109,36 @@ struct Notice {
     words: [u64; 4],
 }
 
+/// When a message that found no room is tried again: in each turn at first, then by the clock. Each
+/// trial by `tcp;ofi_rxm` connects again to a peer that has ended.
+#[derive(Debug, Default)]
+struct Pace {
+    refusals: Cell<u32>,
+    last: Cell<Option<Instant>>,
+}
+
+impl Pace {
+    /// Whether it is time for a trial.
+    fn is_due(&self) -> bool {
+        let is_over = |last: Instant| last.elapsed() >= PAUSE;
+        self.refusals.get() < PROMPT || self.last.get().is_none_or(is_over)
+    }
+
+    /// Notes that there was no room.
+    fn note_refusal(&self) {
+        let refusals = self.refusals.get().saturating_add(1);
+        self.refusals.set(refusals);
+        if refusals >= PROMPT {
+            self.last.set(Some(Instant::now()));
+        }
+    }
+
+    /// Notes that there was room.
+    fn note_room(&self) {
+        self.refusals.set(0);
+    }
+}
+
 /// The side of an endpoint that goes by libfabric: of its thread.
 #[derive(Debug)]
 pub(crate) struct Libfabric {
@@ -117,15 +152,19 @@ pub(crate) struct Libfabric {
     lines: RefCell<HashMap<u64, Weak<Line>>>,
     /// Lines that have not sent their greetings.
     ungreeted: RefCell<Vec<Rc<Line>>>,
+    /// The addresses of peers that are gone.
+    gone: RefCell<HashSet<Address>>,
     /// libfabric's numbers of peers, by their names.
     numbers: RefCell<HashMap<Box<[u8]>, u64>>,
     /// Messages beside records that wait for room.
     owed: RefCell<VecDeque<Notice>>,
+    /// When those are tried again.
+    pace: Pace,
     looks: Looks,
     /// A peer is gone, and its state is to be dropped.
     has_ended: Cell<bool>,
-    /// Turns that have found nothing, and when peers were probed.
-    idle_turns: Cell<u32>,
+    /// Turns, and when peers were probed.
+    turns: Cell<u32>,
     probed: Cell<Instant>,
     /// Made when the endpoint is to sleep for the first time.
     sleep: OnceCell<(Set, waiting::Alarm)>,
@@ -159,11 +198,13 @@ impl Libfabric {
             arrivals: RefCell::default(),
             lines: RefCell::default(),
             ungreeted: RefCell::default(),
+            gone: RefCell::default(),
             numbers: RefCell::default(),
             owed: RefCell::default(),
+            pace: Pace::default(),
             looks: Looks::default(),
             has_ended: Cell::new(false),
-            idle_turns: Cell::new(0),
+            turns: Cell::new(0),
             probed: Cell::new(Instant::now()),
             sleep: OnceCell::new(),
         }))
@@ -189,16 +230,21 @@ impl Libfabric {
 
     /// Sends a message beside records now, or when there is room.
     fn tell(&self, notice: Notice) {
-        let mut owed = self.owed.borrow_mut();
-        if !owed.is_empty() || !self.try_to_tell(notice) {
-            owed.push_back(notice);
+        // One whose receiver has no room does not hold up those to others.
+        let is_behind = self.owed.borrow().iter().any(|it| it.peer == notice.peer);
+        if is_behind || !self.try_to_tell(notice) {
+            self.owed.borrow_mut().push_back(notice);
         }
     }
 
     /// Sends the messages beside records that wait, as there is room.
     fn pay(&self) {
-        let mut owed = self.owed.borrow_mut();
-        // One whose receiver has no room does not hold up those to others.
+        if self.owed.borrow().is_empty() || !self.pace.is_due() {
+            return;
+        }
+        // The end of a peer, which a trial may find, takes messages out of the queue.
+        let mut owed = self.owed.take();
+        let count = owed.len();
         let mut full = Vec::new();
         owed.retain(|notice| {
             let waits = full.contains(&notice.peer) || !self.try_to_tell(*notice);
@@ -207,6 +253,12 @@ impl Libfabric {
             }
             waits
         });
+        if owed.len() < count {
+            self.pace.note_room();
+        } else {
+            self.pace.note_refusal();
+        }
+        self.owed.replace(owed);
     }
 
     /// Sends a message beside records; false where there is no room.
@@ -253,11 +305,18 @@ impl Libfabric {
     fn note_end(&self, peer: u64) {
         for line in self.lines.borrow().values().filter_map(Weak::upgrade) {
             if line.peer == peer {
-                line.end();
-                self.has_ended.set(true);
+                self.end_line(&line);
             }
         }
         self.owed.borrow_mut().retain(|notice| notice.peer != peer);
+    }
+
+    /// Notes that the receiver of a line is gone, for good.
+    fn end_line(&self, line: &Line) {
+        line.end();
+        self.looks.forget(line.id);
+        self.gone.borrow_mut().insert(line.to.clone());
+        self.has_ended.set(true);
     }
 }
 
@@ -276,6 +335,26 @@ mod tests {
             assert!(!both, "{kind}");
         }
         assert_eq!((0..=u16::MAX).filter_map(Kind::of).count(), 7);
+    }
+
+    #[test]
+    fn refused_messages_are_tried_by_the_clock() {
+        let pace = Pace::default();
+        for _ in 0..PROMPT {
+            assert!(pace.is_due());
+            pace.note_refusal();
+        }
+        let start = Instant::now();
+        let mut trials = 0;
+        while start.elapsed() < 10 * PAUSE {
+            if pace.is_due() {
+                trials += 1;
+                pace.note_refusal();
+            }
+        }
+        assert!((1..=10).contains(&trials), "{trials}");
+        pace.note_room();
+        assert!(pace.is_due());
     }
 
     #[test]

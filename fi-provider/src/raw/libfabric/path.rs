@@ -2,10 +2,10 @@
 
 #![expect(unsafe_code, reason = "sends bytes by their C addresses")]
 
-use super::{CREDITS, HEADER, Header, Kind, Libfabric};
+use super::{CREDITS, HEADER, Header, Kind, Libfabric, Pace};
 use crate::raw::address::Address;
 use crate::raw::error::Error;
-use fi_ofi::Messenger;
+use fi_ofi::{Messenger, Refused};
 use fi_shm::{copy, random};
 use std::cell::Cell;
 use std::rc::Rc;
@@ -18,14 +18,16 @@ pub(crate) struct Line {
     /// libfabric's number of the receiver.
     pub(super) peer: u64,
     /// The receiver's address.
-    to: Address,
+    pub(super) to: Address,
     is_alive: Cell<bool>,
     /// The receiver has answered the greeting.
     is_greeted: Cell<bool>,
     sent: Cell<u64>,
     taken: Cell<u64>,
-    /// A record waits for the receiver to take others.
+    /// A record waits for the receiver to take others, or for room.
     is_starved: Cell<bool>,
+    /// When a greeting or a record that found no room is tried again.
+    pace: Pace,
 }
 
 impl Line {
@@ -61,7 +63,8 @@ impl Line {
     }
 
     fn may_send(&self) -> bool {
-        self.is_greeted.get() && self.sent.get().wrapping_sub(self.taken.get()) < CREDITS
+        let outstanding = self.sent.get().wrapping_sub(self.taken.get());
+        self.is_greeted.get() && outstanding < CREDITS && self.pace.is_due()
     }
 }
 
@@ -77,9 +80,12 @@ impl LibfabricPath {
     ///
     /// # Errors
     /// [`Error::Unreachable`] where the address has no name of libfabric's, or one that the provider
-    /// refuses; [`Error::System`].
+    /// refuses; [`Error::PeerGone`] where it was found gone before; [`Error::System`].
     pub(crate) fn open(libfabric: &Rc<Libfabric>, to: &Address) -> Result<Self, Error> {
         let name = to.name.as_ref().ok_or(Error::Unreachable)?;
+        if libfabric.gone.borrow().contains(to) {
+            return Err(Error::PeerGone);
+        }
         let line = Rc::new(Line {
             id: u64::from_ne_bytes(random::bytes()?),
             peer: libfabric.number(name)?,
@@ -89,6 +95,7 @@ impl LibfabricPath {
             sent: Cell::new(0),
             taken: Cell::new(0),
             is_starved: Cell::new(false),
+            pace: Pace::default(),
         });
         let mut lines = libfabric.lines.borrow_mut();
         lines.retain(|_, line| line.strong_count() > 0);
@@ -114,7 +121,7 @@ impl LibfabricPath {
 
     /// Notes that the endpoint is gone.
     pub(crate) fn note_end(&self) {
-        self.line.end();
+        self.libfabric.end_line(&self.line);
     }
 
     /// Bytes of the longest payload of a record.
@@ -161,9 +168,18 @@ impl LibfabricPath {
         };
         let bytes = HEADER + words.len() * 8 + len;
         let posted = self.libfabric.messenger.send(line.peer, bytes, write);
-        posted.map_err(|refused| self.libfabric.refused(line.peer, refused))?;
+        posted.map_err(|refused| self.note_refusal(refused))?;
+        line.pace.note_room();
         line.sent.set(sent.wrapping_add(1));
         Ok(())
+    }
+
+    /// The error of a refused record, of which the line takes note.
+    #[cold]
+    fn note_refusal(&self, refused: Refused) -> Error {
+        self.line.is_starved.set(true);
+        self.line.pace.note_refusal();
+        self.libfabric.refused(self.line.peer, refused)
     }
 }
 
@@ -173,29 +189,35 @@ impl Libfabric {
         if self.ungreeted.borrow().is_empty() {
             return;
         }
-        self.ungreeted.borrow_mut().retain(|line| {
-            let header = Header {
-                kind: Kind::Greeting as u16,
-                number: 0,
-                line: line.id,
-            };
-            let mut bytes = line.to.to_short_bytes().to_vec();
-            bytes.resize(bytes.len().next_multiple_of(8), 0);
-            bytes.extend(self.address.to_bytes());
-            let sent = self.messenger.send(line.peer, HEADER + bytes.len(), |to| {
-                fill(to, &header.to_words(), &bytes);
-            });
-            // The error of another refusal is the next post's.
-            let refused = sent.map_err(|refused| match refused {
-                fi_ofi::Refused::Again => true,
-                fi_ofi::Refused::Failed(_) => {
-                    line.end();
-                    self.has_ended.set(true);
-                    false
-                }
-            });
-            refused.is_err_and(|waits| waits)
+        let waits = |line: &Rc<Line>| {
+            line.is_alive.get() && (!line.pace.is_due() || !self.try_to_greet(line))
+        };
+        self.ungreeted.borrow_mut().retain(waits);
+    }
+
+    /// Sends the greeting of a line; false where there is no room.
+    fn try_to_greet(&self, line: &Line) -> bool {
+        let header = Header {
+            kind: Kind::Greeting as u16,
+            number: 0,
+            line: line.id,
+        };
+        let mut bytes = line.to.to_short_bytes().to_vec();
+        bytes.resize(bytes.len().next_multiple_of(8), 0);
+        bytes.extend(self.address.to_bytes());
+        let sent = self.messenger.send(line.peer, HEADER + bytes.len(), |to| {
+            fill(to, &header.to_words(), &bytes);
         });
+        match sent {
+            Ok(()) => line.pace.note_room(),
+            Err(Refused::Again) => {
+                line.pace.note_refusal();
+                return false;
+            }
+            // The error is the next post's.
+            Err(Refused::Failed(_)) => self.end_line(line),
+        }
+        true
     }
 }
 

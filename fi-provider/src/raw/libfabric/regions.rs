@@ -30,6 +30,20 @@ struct Look {
     answer: Option<([u64; 3], Instant)>,
 }
 
+impl Looks {
+    /// Whether the receiver of a line has an answer to give.
+    pub(super) fn are_waiting_for(&self, line: u64) -> bool {
+        let asked = self.asked.borrow();
+        let mut of_line = asked.iter().filter(|((of, _), _)| *of == line);
+        of_line.any(|(_, look)| look.answer.is_none())
+    }
+
+    /// Gives up those of a line.
+    pub(super) fn forget(&self, line: u64) {
+        self.asked.borrow_mut().retain(|(of, _), _| *of != line);
+    }
+}
+
 impl Libfabric {
     /// Notes the answer to a look.
     pub(super) fn note_found(&self, record: &Flat) {
@@ -48,8 +62,11 @@ impl Endpoint {
     /// Looks the region of a key up at a peer, which answers as it makes progress.
     ///
     /// # Errors
-    /// [`Error::Again`] until it has, [`Error::NoSuchKey`].
+    /// [`Error::Again`] until it has, [`Error::NoSuchKey`], [`Error::PeerGone`].
     pub(crate) fn look_by_libfabric(&self, path: &LibfabricPath, key: u64) -> Result<Found, Error> {
+        if !path.is_alive() {
+            return Err(Error::PeerGone);
+        }
         let looks = &path.libfabric.looks;
         let name = (path.line.id, key);
         let mut asked = looks.asked.borrow_mut();
@@ -72,6 +89,8 @@ impl Endpoint {
         looks.last.set(number);
         let answer = None;
         asked.insert(name, Look { number, answer });
+        // The end of the peer, which is found here maybe, takes it out.
+        drop(asked);
         path.libfabric.tell(Notice {
             peer: path.line.peer,
             kind: Kind::Look,
