@@ -5,13 +5,12 @@
 #![expect(unsafe_code, reason = "reaches a lane's queue through a raw pointer")]
 
 use crate::direct::LocalWord;
-use crate::guard::{Alone, Guard};
 use crate::head::{Slot, head, slot};
 use crate::lane::{Atomic, Lane};
-use crate::post::{control, count_to, described, next_place, put};
+use crate::post::{control, described, next_place, put, ring_alone};
 use crate::queue::{Queue, what};
 use crate::remote::Segment;
-use crate::unit::{Unit, combine, flush_register, now, store_to_register, unit};
+use crate::unit::{Unit, combine, now, unit};
 use fi_mlx5_defs::endian::Be64;
 use fi_mlx5_defs::opcode::Opcode;
 
@@ -179,14 +178,8 @@ impl Connection {
         unsafe { put(queue, at, &entry, used) };
         let next = at.wrapping_add(1);
         queue.producer.set(next);
-        // SAFETY: the record is mapped as long as the queue, the slot is its register's, which the
-        // lane alone rings, and a half of that has room for the entry's 64 bytes.
-        unsafe {
-            count_to(record, next);
-            Alone::ring(&*self.slot, |half| {
-                store_to_register(half, &entry);
-                flush_register();
-            });
-        }
+        // SAFETY: the record is mapped as long as the queue, and the slot is its register's, which
+        // the lane alone rings.
+        unsafe { ring_alone(&*self.slot, record, next, &entry) };
     }
 }

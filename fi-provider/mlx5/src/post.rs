@@ -7,8 +7,8 @@
     reason = "writes rings and doorbell registers through raw pointers"
 )]
 
-use crate::guard::Guard;
-use crate::head::slot;
+use crate::guard::{Alone, Guard};
+use crate::head::{Slot, slot};
 use crate::queue::{Control, Queue, count, what};
 use crate::remote::Vector;
 use crate::unit::{
@@ -253,6 +253,24 @@ pub(crate) unsafe fn finish<G: Guard>(
             flush_register();
         });
         G::leave(queues, queue, blocks);
+    }
+}
+
+/// Counts all entries before block `next`, of which the last one is `entry`, and rings by that.
+///
+/// # Safety
+/// The record is mapped, the entry is in the ring, and the slot is that of a live register that nobody
+/// else rings.
+#[inline(always)]
+pub(crate) unsafe fn ring_alone(slot: &Slot, record: *mut Be32, next: u16, entry: &[Unit; 4]) {
+    // SAFETY: the record is mapped.
+    unsafe { count_to(record, next) };
+    // SAFETY: nobody else rings the register of the slot, a half of which has room for 64 bytes.
+    unsafe {
+        Alone::ring(slot, |half| {
+            store_to_register(half, entry);
+            flush_register();
+        });
     }
 }
 

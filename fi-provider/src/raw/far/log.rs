@@ -8,7 +8,7 @@
 use super::device::Device;
 use super::mark::{Follows, Mark};
 use crate::device::Kept;
-use crate::raw::completion::{Entry, NOTE, Operation, Plain, Promise, Report};
+use crate::raw::completion::{Entry, NOTE, Operation, Plain, Promise, Report, Silent};
 use crate::raw::endpoint::Link;
 use crate::raw::error::Error;
 use crate::registration::Loan;
@@ -32,7 +32,6 @@ struct Slot {
     /// The place of a word and, where it is misplaced, where among the results it comes.
     dest: Cell<usize>,
     word: Cell<u32>,
-    follows: Cell<Follows>,
 }
 
 impl Default for Slot {
@@ -41,7 +40,6 @@ impl Default for Slot {
             plain: Cell::new(Plain::new(Operation::Send, BLANK, 0, 0)),
             dest: Cell::new(0),
             word: Cell::new(0),
-            follows: Cell::default(),
         }
     }
 }
@@ -52,10 +50,7 @@ impl Slot {
         let Plain {
             operation, note, ..
         } = self.plain.get();
-        Mark {
-            follows: self.follows.get(),
-            ..Mark::new(operation, u32::from(note) << NOTE)
-        }
+        Mark::new(operation, u32::from(note) << NOTE)
     }
 
     #[inline(always)]
@@ -71,7 +66,6 @@ impl Slot {
     #[inline(always)]
     fn note(&self, mark: Mark, len: u32, context: Option<u64>) {
         Plain::put(&self.plain, mark.head(), len, context);
-        self.follows.set(mark.follows);
     }
 
     /// Has no operation at the block any more.
@@ -308,11 +302,7 @@ impl Log {
     /// Notes an operation with details.
     pub(crate) fn note_detail(&self, block: u64, follows: Follows, detail: Detail) {
         let slot = self.slot(block);
-        let flags = Mark::DETAILS | Mark::SILENT;
-        let mark = Mark {
-            follows,
-            ..Mark::new(detail.entry.operation, flags)
-        };
+        let mark = Mark::new(detail.entry.operation, Mark::DETAILS).of(Silent, follows);
         slot.note(mark, detail.entry.len as u32, None);
         self.details.borrow_mut().push_back(detail);
     }

@@ -3,13 +3,11 @@
 use crate::raw::completion::{Head, NOTE, Operation, Report};
 use crate::raw::region::Rights;
 
-/// The mark of an operation: which it is, flags, as a report has them in its first word, and whether
-/// it follows its region's key.
+/// The mark of an operation: which it is, and flags, as a report has them in its first word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mark {
     pub(super) operation: Operation,
     pub(super) flags: u32,
-    pub(super) follows: Follows,
 }
 
 impl Mark {
@@ -31,6 +29,8 @@ impl Mark {
     const COUNTS: u32 = 2 << NOTE;
     /// Brings a word.
     pub(super) const WORD: u32 = 4 << NOTE;
+    /// Goes to the region that the peer has under the key by the time it is done.
+    const FOLLOWS: u32 = 8 << NOTE;
     /// Its word comes where that of another block belongs.
     pub(super) const MISPLACED: u32 = 16 << NOTE;
     pub(super) const DETAILS: u32 = 32 << NOTE;
@@ -42,11 +42,7 @@ impl Mark {
     const NOT_ENTRY: u32 = Self::NOT_SIMPLE | Self::SILENT | Self::COUNTS | Self::WORD;
 
     pub(super) const fn new(operation: Operation, flags: u32) -> Self {
-        Self {
-            operation,
-            flags,
-            follows: Follows::NO,
-        }
+        Self { operation, flags }
     }
 
     /// The first word of the report of its success, which has the flags as its note.
@@ -60,10 +56,8 @@ impl Mark {
     pub(crate) fn of<R: Report>(self, report: R, follows: Follows) -> Self {
         let counts = if report.counts() { Self::COUNTS } else { 0 };
         let silent = report.context().map_or(Self::SILENT, |_| 0);
-        Self {
-            follows,
-            ..Self::new(self.operation, self.flags | counts | silent)
-        }
+        let flags = self.flags | counts | silent | follows.0;
+        Self::new(self.operation, flags)
     }
 
     /// Whether it has an entry in the queue.
@@ -137,7 +131,7 @@ impl Mark {
 
     /// Whether the operation goes to the region that the peer has under the key by then.
     pub(crate) fn follows(self) -> bool {
-        self.follows == Follows::YES
+        self.flags & Self::FOLLOWS != 0
     }
 }
 
@@ -159,13 +153,13 @@ const _: () = {
     assert!(bits(Operation::Atomic) == UPDATES && bits(Operation::Fetch) == UPDATES | READS);
 };
 
-/// Whether an operation goes to the region that the peer has under the key by the time it is done.
+/// Whether an operation goes to the region that the peer has under the key by the time it is done,
+/// as a mark has it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Follows(bool);
+pub(crate) struct Follows(u32);
 
 impl Follows {
-    pub(crate) const YES: Self = Self(true);
-    const NO: Self = Self(false);
+    pub(crate) const YES: Self = Self(Mark::FOLLOWS);
 }
 
 #[cfg(test)]
