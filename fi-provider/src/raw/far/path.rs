@@ -207,7 +207,7 @@ impl FarPath {
     /// [`FarPath::is_connected_in_line`].
     #[inline(always)]
     pub(super) unsafe fn connection(&self) -> &Connection {
-        // SAFETY: there is one.
+        // SAFETY: `connection` is not none, as posts in line go by a connected queue.
         unsafe { self.connection.as_ref().unwrap_unchecked() }
     }
 

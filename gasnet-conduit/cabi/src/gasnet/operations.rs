@@ -340,7 +340,8 @@ unsafe fn put_word_otherwise<G: Mode>(
 ) {
     // SAFETY: the engine is there, and the node one of the job's.
     if unsafe { (*am.cast::<Engine<G>>()).widen_puts(node as usize) }
-        // SAFETY: `am`, `node` and `own` are those of the caller.
+        // SAFETY: `am` is the engine, `node` a node of the job, and `own` are the operations of this
+        // thread, as the caller has them.
         && unsafe { put_word_now::<G>(node, dest, word, am, own) }
     {
         return;
