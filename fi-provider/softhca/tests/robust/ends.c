@@ -218,11 +218,15 @@ static void closed(const char *how)
 	work_alone(10);
 }
 
+/* Threads of this process that have a list of devices. */
+static _Atomic int asking;
+
 /* Requests of every kind without end. */
 static void *ask(void *forever)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
 	CHECK(list && list[0]);
+	++asking;
 	do {
 		struct ibv_context *context = ibv_open_device(list[0]);
 		CHECK(context);
@@ -295,10 +299,16 @@ static void replaced(void)
 	check_end(worker);
 }
 
-/* A process with threads in the middle of requests forks: the child uses the device by itself. */
+/*
+ * A process with threads in the middle of requests forks: the child uses the device by itself. Waits until
+ * the threads have their lists: libibverbs makes one under a lock, which a child would have for ever.
+ */
 static void forked(void)
 {
-	ask_in_threads(3);
+	enum { THREADS = 3 };
+	ask_in_threads(THREADS);
+	while (asking < THREADS)
+		usleep(1000);
 	for (int n = 0; n < 20; n++) {
 		usleep(rand() % 10000);
 		check_end(start_worker(5));
