@@ -19,10 +19,10 @@ pub(crate) const ROUNDS: u64 = 1024;
 /// at its address within its file.
 pub(crate) const OPTIONS: &str = "--toggle-collect=icount_counted --zero-before=icount_counted \
     --dump-after=icount_counted --dump-instr=yes --compress-pos=no --compress-strings=no";
-/// What is not counted within it: the software device's turn, asked for by the program or by a lane that waits. The compiler
-/// may have made a copy of the function, of another name.
-pub(crate) const UNCOUNTED: &str =
-    "'--toggle-collect=icount_uncounted*' '--toggle-collect=*Lane*::idle*'";
+/// What is not counted within it: the software device's turn, asked for by the program or by a lane that waits, and the look
+/// of remote calls at the clock, once in 256 turns. The compiler may have made a copy of the function, of another name.
+pub(crate) const UNCOUNTED: &str = "'--toggle-collect=icount_uncounted*' '--toggle-collect=*Lane*::idle*' \
+    '--toggle-collect=*calls*Core*::look_at_peers*'";
 /// The function by which the fabric's own objects let the software device act: nor is it counted, but
 /// by a subtraction, as it is also called where nothing is.
 const ACTING: &str = "fi_provider::raw::far::device::Device::kick";
@@ -224,12 +224,13 @@ pub(crate) fn raw(tools: &Tools, disassembly: &mut Disassembly) -> Result<Counte
 /// Counts the operations of the safe Rust interface, in the program of the tools: both PEs on one
 /// node.
 pub(crate) fn rust(tools: &Tools, disassembly: &mut Disassembly) -> Result<Counted, String> {
+    let options = format!("{OPTIONS} {UNCOUNTED}");
     let launcher: [OsString; 3] = [tools.oshrun.clone().into(), "-n".into(), "2".into()];
     let job = Job {
         launcher: &launcher,
         environment: &[],
         pe: 0,
-        options: OPTIONS,
+        options: &options,
         program: &[tools.rust.clone().into(), ROUNDS.to_string().into()],
     };
     run(&job, &Profiles::new()?, disassembly)

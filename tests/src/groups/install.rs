@@ -72,12 +72,13 @@ const SCRIPTS: [(&str, &str); 22] = [
            cd "$place"; TMPDIR=$place XDG_RUNTIME_DIR=$place $as ./bin/oshrun -n 4 --ppn 2 --fabric softhca ./hello"#,
     ),
     (
-        // Obstacles between a program and the device: linked statically, no libibverbs.
+        // Obstacles between a program and the device: linked statically, no shim, no libibverbs.
         "softhca, why not",
-        r#"why() { said=$("$1/bin/oshrun" -n 2 --ppn 1 --fabric softhca "$TMPDIR/hello" 2>&1) && exit 1
+        r#"without=; why() { said=$("$1/bin/oshrun" -n 2 --ppn 1 --fabric softhca $without "$TMPDIR/hello" 2>&1) && exit 1
                case $said in *"stand in"*) ;; *"$2"*) return 0 ;; esac; echo "$said" >&2; exit 1; }
-           "$1/bin/oshcc" -static -o "$TMPDIR/hello" "$2/examples/c/hello.c"; why "$1" "is not loaded into this process"
-           "$1/bin/oshcc" -o "$TMPDIR/hello" "$2/examples/c/hello.c"; mkdir "$TMPDIR/empty"; : > "$TMPDIR/empty/libibverbs.so.1"
+           "$1/bin/oshcc" -static -o "$TMPDIR/hello" "$2/examples/c/hello.c"; why "$1" "is linked with -static"
+           "$1/bin/oshcc" -o "$TMPDIR/hello" "$2/examples/c/hello.c"
+           without="env -u LD_PRELOAD"; why "$1" "is not loaded into this process"; without=; mkdir "$TMPDIR/empty"; : > "$TMPDIR/empty/libibverbs.so.1"
            export LD_LIBRARY_PATH="$TMPDIR/empty"; why "$1" "needs these libraries as well"; rm -r "$TMPDIR/hello" "$TMPDIR/empty""#,
     ),
     (
