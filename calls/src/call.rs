@@ -263,7 +263,7 @@ impl<R: Load + Send + 'static> Future for Call<R> {
                     .expect("a future is polled to its end once"),
             );
         }
-        // In an action that may not wait nobody would run what the call waits for.
+        // In an action that may not wait nobody would run the action of the call.
         match self.calls.refuse_too_deep() {
             Ok(()) => Poll::Pending,
             Err(error) => Poll::Ready(Err(error)),

@@ -26,7 +26,7 @@ enum Short {
     Message,
 }
 
-/// What a look of quiet has led to.
+/// The result of a look of quiet.
 #[derive(Clone, Copy, Debug)]
 enum Looked {
     /// Nothing is under way, and the lock is given back.

@@ -95,7 +95,7 @@ impl Lane {
         writes.get() == 0 && others.get() & !MARKS == 0
     }
 
-    /// What is under way: [`NOTHING`], [`ONE_WRITE`] or anything else.
+    /// The operations under way: [`NOTHING`], [`ONE_WRITE`] or anything else.
     #[inline(always)]
     pub(crate) fn under_way(&self) -> u64 {
         // SAFETY: the two numbers are an aligned word, and under the port's lock nobody else uses them.
